@@ -1,0 +1,356 @@
+/* petal.h - Bloom filters: one C core, one file, every language.
+ *
+ * A Bloom filter answers "certainly not in the set" or "probably in the set" in a few bits a key. It never
+ * misses a key that was added; of the keys that were not, it wrongly says "probably" for a planned fraction, its
+ * false-positive rate. This header is the whole contract: what is not said here is not promised.
+ *
+ *     petal_options o = PETAL_OPTIONS_INIT;
+ *     petal_filter *f = NULL;
+ *     o.capacity = 1000000;                                     // distinct keys
+ *     o.rate = 0.01;                                            // 1 % false positives when they are all in
+ *     if (petal_create(&o, &f, NULL) != PETAL_OK) return 1;
+ *     petal_add(f, "https://example.com/", 20);
+ *     if (petal_contains(f, "https://example.org/", 20)) ...    // probably
+ *     petal_save(f, "urls.petal", 0, NULL);
+ *     petal_free(f);
+ *
+ * Conventions
+ *   Keys        are bytes: any bytes, any length, the empty key too. petal_encode_*() gives the bytes of numbers.
+ *   Sizes       carry their unit in the name. All are 64-bit; a size that would overflow is refused, never wrapped.
+ *   Status      PETAL_OK is 0, positive values are success with news, negative values are failures.
+ *   petal_error is optional everywhere (NULL: not wanted). It is written on failure only.
+ *   Structs     that begin with `struct_size` must be set up with their _INIT macro, so that a program built
+ *               against an older header goes on working.
+ *   Pointers    must not be NULL unless their comment allows it. A NULL key is allowed where its size is 0.
+ *   Ownership   A petal_filter is released by petal_free(). Nothing else returned here is owned by the caller.
+ *   Threads     Any number of threads may ask one filter (contains*, hash_key, get_info, save, serialize) at the
+ *               same time without a lock, as long as none changes it. Changing calls need exclusive use.
+ *               The library has no mutable global state.
+ */
+#ifndef PETAL_H
+#define PETAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(PETAL_SHARED_LIBRARY) && defined(__GNUC__)
+#define PETAL_API __attribute__((visibility("default")))
+#else
+#define PETAL_API
+#endif
+
+/* The one place where the version is written; the build, the file and the tool read it from here. */
+#define PETAL_VERSION_MAJOR 0
+#define PETAL_VERSION_MINOR 1
+#define PETAL_VERSION_PATCH 0
+
+/* The version of the library that is linked, such as "0.1.0". Static storage. */
+PETAL_API const char *petal_version(void);
+
+/* ------------------------------------------------------------------------------------------------ status */
+
+typedef enum petal_status {
+    PETAL_OK = 0,
+    PETAL_SEEN = 1, /* petal_add(): no bit changed, so the key (or a false positive) was there before */
+
+    PETAL_ERR_ARGUMENT = -1,     /* an argument is outside what the call takes */
+    PETAL_ERR_UNREACHABLE = -2,  /* no filter of this scheme reaches the rate; the message names the floor */
+    PETAL_ERR_LIMIT = -3,        /* a size overflows or is above a documented limit */
+    PETAL_ERR_MEMORY = -4,       /* the allocator returned NULL */
+    PETAL_ERR_MISMATCH = -5,     /* merge or intersect of unlike filters; the message names the field */
+    PETAL_ERR_READ_ONLY = -6,    /* a change of a filter that was opened or viewed for reading */
+    PETAL_ERR_UNSUPPORTED = -7,  /* the scheme or the file kind cannot do this */
+    PETAL_ERR_IO = -8,           /* a system call failed; see petal_error.system_errno */
+    PETAL_ERR_EXISTS = -9,       /* the file exists and was not to be replaced */
+    PETAL_ERR_BUSY = -10,        /* another process has the file open for writing */
+    PETAL_ERR_NOT_A_FILTER = -11,/* the bytes are not a petal file at all */
+    PETAL_ERR_NEWER = -12,       /* a petal file, made by a version with features this one does not know */
+    PETAL_ERR_TRUNCATED = -13,   /* fewer bytes than the header promises */
+    PETAL_ERR_DAMAGED = -14,     /* a checksum does not match, or a field is impossible */
+    PETAL_ERR_DIRTY = -15,       /* a writer died before it had finished; see PETAL_OPEN_RECOVER */
+    PETAL_ERR_SECRET = -16       /* a keyed filter: its secret is missing, or another one was given */
+} petal_status;
+
+#define PETAL_NO_OFFSET UINT64_MAX
+
+/* Why a call failed. Plain memory of the caller; no ownership. */
+typedef struct petal_error {
+    petal_status status;
+    int system_errno;  /* errno of the system call that failed, or 0 */
+    uint64_t offset;   /* byte of the input at which it was noticed, or PETAL_NO_OFFSET */
+    char message[240]; /* one line, no newline: what, and what to do. Does not contain the path. */
+} petal_error;
+
+/* A short fixed name, such as "damaged". Never NULL. Static storage. */
+PETAL_API const char *petal_status_name(petal_status status);
+
+/* ----------------------------------------------------------------------------------------------- choices */
+
+/* How a hash becomes bit positions (docs/format.md has the exact rules). */
+typedef enum petal_scheme {
+    PETAL_SCHEME_DEFAULT = 0, /* blocked */
+    PETAL_SCHEME_BLOCKED = 1, /* k bits in one 64-byte line (or two): one or two cache misses a key */
+    PETAL_SCHEME_CLASSIC = 2  /* k bits anywhere: the fewest bits a key, up to k cache misses */
+} petal_scheme;
+
+/* How key bytes become a 64-bit hash. */
+typedef enum petal_hash {
+    PETAL_HASH_DEFAULT = 0, /* xxh3, or siphash where a secret is given */
+    PETAL_HASH_XXH3 = 1,    /* XXH3_64bits with a 64-bit seed: fast, not meant to withstand chosen keys */
+    PETAL_HASH_SIPHASH = 2  /* SipHash-2-4 under a 128-bit secret: for keys that strangers choose */
+} petal_hash;
+
+/* Where the memory of filters comes from. Both functions must be thread-safe if filters are used from threads. */
+typedef struct petal_allocator {
+    /* size_bytes of zeroed memory aligned like malloc's, or NULL. Lazily zeroed pages (calloc) keep creating
+     * a big filter cheap. */
+    void *(*alloc_zeroed)(void *context, size_t size_bytes);
+    void (*release)(void *context, void *memory, size_t size_bytes);
+    void *context;
+} petal_allocator;
+
+#define PETAL_SECRET_BYTES 16
+#define PETAL_METADATA_MAX_BYTES 65536
+
+/* What to create. Zero means "not given". One of three ways fixes the size:
+ *   capacity and rate           the smallest filter whose rate at `capacity` keys is at most `rate`
+ *   capacity and memory_bytes   the best rate that fits
+ *   bits and hashes             exactly this (capacity is then optional, and only recorded)
+ */
+typedef struct petal_options {
+    size_t struct_size;
+    petal_scheme scheme;
+    petal_hash hash;
+    uint64_t capacity;      /* distinct keys the filter is rated for */
+    double rate;            /* asked false-positive rate at capacity, above 0 and below 1 */
+    uint64_t memory_bytes;  /* bytes of bits, at most */
+    uint64_t bits;          /* m; blocked rounds up to whole lines of 512 */
+    uint32_t hashes;        /* k: blocked 1-16 a line, classic 1-64. With capacity and rate: fixes k, else chosen */
+    uint32_t lines_per_key; /* blocked: 1, 2, or 0 for the planner's choice (2 only below a rate of 0.0002) */
+    uint64_t seed;          /* of xxh3. Filters can be merged only where the seed is the same */
+    const void *secret;     /* PETAL_SECRET_BYTES bytes for siphash, copied; never written to any file */
+    const void *metadata;   /* anything of the user's, kept in the file; copied; may be NULL */
+    size_t metadata_bytes;  /* at most PETAL_METADATA_MAX_BYTES */
+    const petal_allocator *allocator; /* copied; NULL: calloc and free */
+} petal_options;
+
+#define PETAL_OPTIONS_INIT \
+    { sizeof(petal_options), PETAL_SCHEME_DEFAULT, PETAL_HASH_DEFAULT, 0, 0.0, 0, 0, 0, 0, 0, NULL, NULL, 0, NULL }
+
+/* -------------------------------------------------------------------------------------- what a filter is */
+
+typedef struct petal_filter petal_filter;
+
+/* Everything there is to know about a filter, existing or planned. Unknown doubles are NAN. */
+typedef struct petal_info {
+    size_t struct_size;
+    petal_scheme scheme;
+    petal_hash hash;
+    uint32_t hashes;        /* k */
+    uint32_t lines_per_key; /* blocked: 1 or 2; otherwise 0 */
+    uint64_t bits;          /* m */
+    uint64_t bytes;         /* of the bit array in memory and in the file: m in whole 64-byte lines */
+    uint64_t seed;
+    bool keyed;             /* siphash under a secret */
+    uint32_t key_id;        /* tells which secret; 0 where not keyed */
+    uint64_t capacity;      /* 0: not recorded */
+    double target_rate;     /* as asked; NAN: not recorded */
+    double predicted_rate;  /* of the exact model at `capacity` keys; NAN without a capacity */
+
+    /* Of the bits as they are now. petal_plan() leaves these at zero, NAN and false. */
+    uint64_t items;         /* keys handed to add, repeats included; merge sums; a hint */
+    uint64_t bits_set;
+    double fill;            /* bits_set / bits */
+    bool saturated;         /* every bit is set: estimated_items is infinite, estimated_rate 1 */
+    double estimated_items; /* distinct keys, from the bits */
+    double estimated_items_low, estimated_items_high; /* its 95 % interval */
+    double estimated_rate;  /* of an absent key, given these very bits */
+    bool content_id_known;  /* false while a writable map has unsynced changes */
+    uint64_t content_id;    /* equal for equal parameters and bits, whatever the order of adding */
+
+    const char *scheme_name; /* "blocked", ... static storage */
+    const char *hash_name;   /* "xxh3", ... static storage */
+} petal_info;
+
+#define PETAL_INFO_INIT { sizeof(petal_info), PETAL_SCHEME_DEFAULT, PETAL_HASH_DEFAULT, 0, 0, 0, 0, 0, false, 0, \
+    0, 0.0, 0.0, 0, 0, 0.0, false, 0.0, 0.0, 0.0, 0.0, false, 0, NULL, NULL }
+
+/* ---------------------------------------------------------------------------------------------- planning */
+
+/* What petal_create() would make of `options`, without making it: m, k, bytes and predicted rate. Takes well
+ * under a second at any size. Inverts the exact model of the scheme (docs/format.md), so that the rate at
+ * `capacity` keys, averaged over seeds, is the one asked or lower.
+ * PETAL_ERR_ARGUMENT, PETAL_ERR_UNREACHABLE (message names the lowest rate there is), PETAL_ERR_LIMIT. */
+PETAL_API petal_status petal_plan(const petal_options *options, petal_info *plan, petal_error *error);
+
+/* The rate of the exact model once `keys` distinct keys are in a filter of these parameters (as filled in by
+ * petal_plan() or petal_get_info()). 0 at 0 keys. NAN for an info that no filter can have. */
+PETAL_API double petal_predict_rate(const petal_info *info, uint64_t keys);
+
+/* The textbook formulas (Bloom 1970; Broder and Mitzenmacher 2004), for teaching and for checking others. They
+ * describe an ideal, infinitely large, unblocked filter; planning above does not use them. NAN outside their domain.
+ *   petal_textbook_bits    m = -n ln p / (ln 2)^2
+ *   petal_textbook_hashes  k = (m / n) ln 2
+ *   petal_textbook_rate    p = (1 - e^(-kn/m))^k */
+PETAL_API double petal_textbook_bits(double keys, double rate);
+PETAL_API double petal_textbook_hashes(double bits, double keys);
+PETAL_API double petal_textbook_rate(double bits, double hashes, double keys);
+
+/* -------------------------------------------------------------------------------------------- life cycle */
+
+/* An empty filter in memory, *filter. Pages are touched only as keys arrive. On failure *filter is NULL.
+ * Errors: those of petal_plan(), and PETAL_ERR_MEMORY. */
+PETAL_API petal_status petal_create(const petal_options *options, petal_filter **filter, petal_error *error);
+
+/* A private copy in memory, writable even if `filter` is not, with the same parameters, keys and metadata. */
+PETAL_API petal_status petal_clone(const petal_filter *filter, petal_filter **copy, petal_error *error);
+
+/* Removes every key. Parameters, capacity and metadata stay. */
+PETAL_API petal_status petal_clear(petal_filter *filter, petal_error *error);
+
+/* Releases the filter; NULL is allowed. A writable map is synced first if it has changes; a caller who must know
+ * whether that worked calls petal_sync() before. Memory given to petal_view() stays the caller's. */
+PETAL_API void petal_free(petal_filter *filter);
+
+/* -------------------------------------------------------------------------------------- adding and asking */
+
+/* Adds a key. PETAL_OK: the key was certainly new. PETAL_SEEN: every bit was set already, so it was probably there.
+ * Fails only on a filter that cannot be written (PETAL_ERR_READ_ONLY, PETAL_ERR_IO). No allocation. */
+PETAL_API petal_status petal_add(petal_filter *filter, const void *key, size_t key_bytes);
+
+/* False: the key was certainly never added. True: it probably was. */
+PETAL_API bool petal_contains(const petal_filter *filter, const void *key, size_t key_bytes);
+
+/* A key of a batch: borrowed bytes. */
+typedef struct petal_key {
+    const void *data;
+    size_t size_bytes;
+} petal_key;
+
+/* Like petal_add() for each key in order, but hashes and fetches ahead. was_new[i] is set to 1 or 0 for each key
+ * and *new_count to their sum; both may be NULL. Of equal new keys in one batch only the first counts as new. */
+PETAL_API petal_status petal_add_many(petal_filter *filter, const petal_key *keys, size_t key_count,
+                                      uint8_t *was_new, size_t *new_count);
+
+/* Like petal_contains() for each key, but hashes and fetches ahead. found[i] is set to 1 or 0; it may be NULL.
+ * Returns how many are probably in. */
+PETAL_API size_t petal_contains_many(const petal_filter *filter, const petal_key *keys, size_t key_count,
+                                     uint8_t *found);
+
+/* Is any / is each of the keys probably in? Stops as soon as it knows. No keys: any is false, all is true. */
+PETAL_API bool petal_contains_any(const petal_filter *filter, const petal_key *keys, size_t key_count);
+PETAL_API bool petal_contains_all(const petal_filter *filter, const petal_key *keys, size_t key_count);
+
+/* The 64-bit hash of a key under this filter's hash and seed or secret. Filters with the same ones can share it. */
+PETAL_API uint64_t petal_hash_key(const petal_filter *filter, const void *key, size_t key_bytes);
+
+/* Like the calls above for a hash instead of a key. The hash must be petal_hash_key()'s or another well-mixed
+ * 64-bit hash: small integers, pointers or 32-bit hashes would all land in the first line and say "probably"
+ * of everything. A key and its petal_hash_key() are the same member. */
+PETAL_API petal_status petal_add_hash(petal_filter *filter, uint64_t hash);
+PETAL_API bool petal_contains_hash(const petal_filter *filter, uint64_t hash);
+PETAL_API petal_status petal_add_hashes(petal_filter *filter, const uint64_t *hashes, size_t hash_count,
+                                        uint8_t *was_new, size_t *new_count);
+PETAL_API size_t petal_contains_hashes(const petal_filter *filter, const uint64_t *hashes, size_t hash_count,
+                                       uint8_t *found);
+
+/* The key bytes of numbers, the same in every language: 8 bytes, little-endian; for doubles IEEE-754 with -0 as +0
+ * and every NaN as 7ff8000000000000. Text is its UTF-8 bytes without a terminator and needs no helper. */
+PETAL_API void petal_encode_i64(int64_t value, uint8_t key[8]);
+PETAL_API void petal_encode_f64(double value, uint8_t key[8]);
+
+/* Like petal_add() and petal_contains() of petal_encode_*(value). */
+PETAL_API petal_status petal_add_i64(petal_filter *filter, int64_t value);
+PETAL_API bool petal_contains_i64(const petal_filter *filter, int64_t value);
+PETAL_API petal_status petal_add_f64(petal_filter *filter, double value);
+PETAL_API bool petal_contains_f64(const petal_filter *filter, double value);
+
+/* --------------------------------------------------------------------------------------------- set algebra */
+
+/* filter becomes the union: exactly the filter that had been given the keys of both. Items are summed.
+ * PETAL_ERR_MISMATCH unless scheme, hash, seed or secret, bits, hashes and lines a key agree. */
+PETAL_API petal_status petal_merge(petal_filter *filter, const petal_filter *other, petal_error *error);
+
+/* Like petal_merge(), but filter keeps the bits that both have: every key of both stays in, and the rate is at most
+ * the lower one's, though higher than that of a filter made of the common keys alone. Items becomes the
+ * smaller of the two. */
+PETAL_API petal_status petal_intersect(petal_filter *filter, const petal_filter *other, petal_error *error);
+
+/* ------------------------------------------------------------------------------------------- looking inside */
+
+/* Fills in all of *info. Reads every bit once: about a second for 5 GB in memory. Rates of arrays above
+ * 16 MiB come from an even sample of 2^18 lines. */
+PETAL_API petal_status petal_get_info(const petal_filter *filter, petal_info *info, petal_error *error);
+
+/* Metadata and its size, borrowed until the filter is freed or the metadata set again. NULL where there is none. */
+PETAL_API const void *petal_metadata(const petal_filter *filter, size_t *metadata_bytes);
+
+/* Replaces the metadata (copied). Not for maps (PETAL_ERR_UNSUPPORTED): its place in the file is fixed. */
+PETAL_API petal_status petal_set_metadata(petal_filter *filter, const void *metadata, size_t metadata_bytes,
+                                          petal_error *error);
+
+/* --------------------------------------------------------------------------------- files and other memory */
+
+#define PETAL_SAVE_NO_REPLACE 1u /* fail with PETAL_ERR_EXISTS where the file exists */
+
+/* Writes the filter to `path`, which holds either the old file or the whole new one at every moment (temporary
+ * file in the same folder, fsync, rename, fsync of the folder). Zero blocks become holes where the file system has
+ * them. On failure the old file is unchanged and nothing is left behind. Flags: PETAL_SAVE_NO_REPLACE or 0. */
+PETAL_API petal_status petal_save(const petal_filter *filter, const char *path, unsigned flags, petal_error *error);
+
+/* Mode of petal_open(), and flags that may be added to it. */
+#define PETAL_OPEN_MAP 0u      /* map read-only: costs no private memory; shared by all who map the file */
+#define PETAL_OPEN_WRITABLE 1u /* map for reading and writing in place; one writer at a time */
+#define PETAL_OPEN_LOAD 2u     /* copy into memory; writable; the file is not touched again */
+#define PETAL_OPEN_VERIFY 16u  /* check every block checksum before returning */
+#define PETAL_OPEN_RECOVER 32u /* with WRITABLE or LOAD: take a dirty file as it is. Bits only ever rise, so every
+                                * key of a successful sync is there, and of later ones some may be. */
+
+typedef struct petal_open_options {
+    size_t struct_size;
+    unsigned flags;
+    const void *secret;               /* for keyed filters, PETAL_SECRET_BYTES bytes, copied */
+    uint64_t max_bytes;               /* refuse larger files with PETAL_ERR_LIMIT; 0: no limit */
+    const petal_allocator *allocator; /* copied; NULL: calloc and free */
+} petal_open_options;
+
+#define PETAL_OPEN_OPTIONS_INIT { sizeof(petal_open_options), 0u, NULL, 0, NULL }
+
+/* Opens a filter file. options NULL: map read-only. The header is always verified, the bits on request: opening takes
+ * milliseconds at any size. A writable map allocates the file's holes first (no crash on a full disk), marks the
+ * file dirty on disk before the first change and clean again in petal_sync(). While mapped, the file
+ * must not be truncated by others. */
+PETAL_API petal_status petal_open(const char *path, const petal_open_options *options, petal_filter **filter,
+                                  petal_error *error);
+
+/* Writable maps: makes all changes durable, with their checksums, and marks the file clean. After a failure the
+ * filter takes no more changes (what the disk then holds is unknown) and the file stays dirty.
+ * Other filters: PETAL_OK, nothing to do. */
+PETAL_API petal_status petal_sync(petal_filter *filter, petal_error *error);
+
+/* Checks every block of a mapped or viewed filter against its checksum; error->offset is the file offset of the
+ * first damaged block. A filter in memory has nothing to check and is PETAL_OK. */
+PETAL_API petal_status petal_verify(const petal_filter *filter, petal_error *error);
+
+/* The file image in memory: its size, and the bytes (exactly that many, the same ones petal_save() writes).
+ * PETAL_ERR_ARGUMENT where size_bytes is smaller. */
+PETAL_API uint64_t petal_serialized_bytes(const petal_filter *filter);
+PETAL_API petal_status petal_serialize(const petal_filter *filter, void *bytes, size_t size_bytes, petal_error *error);
+
+/* A filter from a file image: a private copy. PETAL_OPEN_VERIFY and PETAL_OPEN_RECOVER apply. Safe on hostile bytes. */
+PETAL_API petal_status petal_load_from_memory(const void *bytes, size_t size_bytes, const petal_open_options *options,
+                                              petal_filter **filter, petal_error *error);
+
+/* Like petal_load_from_memory(), but read-only and without a copy: `bytes` must stay as they are until petal_free(). */
+PETAL_API petal_status petal_view(const void *bytes, size_t size_bytes, const petal_open_options *options,
+                                  petal_filter **filter, petal_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

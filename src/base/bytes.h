@@ -1,0 +1,121 @@
+/* bytes.h - numbers as bytes in a stated order, and the few 64-bit operations that C has no name for.
+ *
+ * Everything that is on disk or is hashed goes through these, never through a cast pointer, so the same code is right on
+ * big-endian machines and at any alignment. Compilers turn each into one instruction. */
+#ifndef PETAL_BASE_BYTES_H
+#define PETAL_BASE_BYTES_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define PETAL_BIG_ENDIAN 1
+#else
+#define PETAL_BIG_ENDIAN 0
+#endif
+
+static inline uint32_t swap32(uint32_t x)
+{
+    return x << 24 | (x << 8 & 0x00ff0000u) | (x >> 8 & 0x0000ff00u) | x >> 24;
+}
+
+static inline uint64_t swap64(uint64_t x)
+{
+    return (uint64_t)swap32((uint32_t)x) << 32 | swap32((uint32_t)(x >> 32));
+}
+
+static inline uint32_t load32le(const void *from)
+{
+    uint32_t x;
+    memcpy(&x, from, sizeof x);
+    return PETAL_BIG_ENDIAN ? swap32(x) : x;
+}
+
+static inline uint64_t load64le(const void *from)
+{
+    uint64_t x;
+    memcpy(&x, from, sizeof x);
+    return PETAL_BIG_ENDIAN ? swap64(x) : x;
+}
+
+static inline void store32le(void *to, uint32_t x)
+{
+    if (PETAL_BIG_ENDIAN) x = swap32(x);
+    memcpy(to, &x, sizeof x);
+}
+
+static inline void store64le(void *to, uint64_t x)
+{
+    if (PETAL_BIG_ENDIAN) x = swap64(x);
+    memcpy(to, &x, sizeof x);
+}
+
+/* Doubles travel as their IEEE-754 bits. */
+static inline double double_from_bits(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline uint64_t bits_from_double(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline uint32_t rotl32(uint32_t x, unsigned by)
+{
+    return x << by | x >> (32 - by);
+}
+
+static inline uint64_t rotl64(uint64_t x, unsigned by)
+{
+    return x << by | x >> (64 - by);
+}
+
+/* The high 64 bits of a 128-bit product: maps a well-mixed `a` evenly onto 0 .. b-1 without a division. */
+static inline uint64_t mulhi64(uint64_t a, uint64_t b)
+{
+#ifdef __SIZEOF_INT128__
+    __extension__ typedef unsigned __int128 uint128;
+    return (uint64_t)((uint128)a * b >> 64);
+#else
+    uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
+    uint64_t middle = a_high * b_low + (a_low * b_low >> 32);
+    uint64_t carry = a_low * b_high + (uint32_t)middle;
+    return a_high * b_high + (middle >> 32) + (carry >> 32);
+#endif
+}
+
+static inline unsigned popcount64(uint64_t x)
+{
+#ifdef __GNUC__
+    return (unsigned)__builtin_popcountll(x);
+#else
+    x -= x >> 1 & 0x5555555555555555u;
+    x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
+    return (unsigned)((x + (x >> 4) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56);
+#endif
+}
+
+static inline unsigned popcount32(uint32_t x)
+{
+    return popcount64(x);
+}
+
+/* Bits set in size_bytes bytes; the byte order does not matter for a count. */
+static inline uint64_t popcount_bytes(const uint8_t *bytes, uint64_t size_bytes)
+{
+    uint64_t count = 0, i = 0;
+    for (; i + 8 <= size_bytes; i += 8) {
+        uint64_t word;
+        memcpy(&word, bytes + i, sizeof word);
+        count += popcount64(word);
+    }
+    for (; i < size_bytes; i++) count += popcount64(bytes[i]);
+    return count;
+}
+
+#endif

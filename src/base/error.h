@@ -1,0 +1,24 @@
+/* error.h - filling in the caller's petal_error in the one place where a failure is noticed. */
+#ifndef PETAL_BASE_ERROR_H
+#define PETAL_BASE_ERROR_H
+
+#include "petal/petal.h"
+
+#if defined(__GNUC__)
+#define PETAL_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define PETAL_PRINTF(text, first)
+#endif
+
+/* Each writes *error where that is not NULL and returns `status`, so that callers can `return petal_fail(...)`.
+ * Messages say what is wrong and what to do, on one line, without the path (which only the caller knows). */
+petal_status petal_fail(petal_error *error, petal_status status, const char *format, ...) PETAL_PRINTF(3, 4);
+
+/* Like petal_fail(), with the byte of the input at which it was noticed. */
+petal_status petal_fail_at(petal_error *error, petal_status status, uint64_t offset, const char *format, ...)
+    PETAL_PRINTF(4, 5);
+
+/* Like petal_fail() with PETAL_ERR_IO, for a system call that has just set errno. */
+petal_status petal_fail_errno(petal_error *error, int system_errno, const char *what);
+
+#endif

@@ -1,0 +1,22 @@
+/* memory.h - memory through the caller's allocator, and the lines of 64 bytes that bit arrays are made of. */
+#ifndef PETAL_BASE_MEMORY_H
+#define PETAL_BASE_MEMORY_H
+
+#include "petal/petal.h"
+
+/* One cache line: the alignment of every bit array, and the unit of its size. */
+#define PETAL_LINE_BYTES 64u
+#define PETAL_LINE_BITS 512u
+
+/* The caller's allocator, or calloc and free where `given` is NULL. */
+petal_allocator petal_allocator_or_default(const petal_allocator *given);
+
+/* size_bytes of zeroed memory, or NULL; 0 bytes are NULL. Released with petal_release() of the same size. */
+void *petal_alloc(const petal_allocator *allocator, uint64_t size_bytes);
+void petal_release(const petal_allocator *allocator, void *memory, uint64_t size_bytes);
+
+/* Like petal_alloc(), aligned to a line. *base is what petal_release_lines() needs to give it back. */
+uint8_t *petal_alloc_lines(const petal_allocator *allocator, uint64_t size_bytes, void **base);
+void petal_release_lines(const petal_allocator *allocator, void *base, uint64_t size_bytes);
+
+#endif

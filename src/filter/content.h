@@ -1,0 +1,21 @@
+/* content.h - checksums of the bits by blocks, and the id of a filter's content made of them. */
+#ifndef PETAL_FILTER_CONTENT_H
+#define PETAL_FILTER_CONTENT_H
+
+#include "filter/filter.h"
+
+/* How many blocks of PETAL_BLOCK_BYTES the bits have; the last may be shorter. */
+uint64_t petal_block_count(const struct bit_array *array);
+
+/* XXH3 of the block, seeded with its number, so that swapped blocks are noticed. */
+uint64_t petal_block_sum(const struct bit_array *array, uint64_t block);
+
+/* The id starts from the parameters and takes in one block sum after the other: equal for equal filters, whatever the
+ * order in which keys came. Items, capacity, rate and metadata are no part of it. */
+uint64_t petal_content_start(const petal_filter *filter);
+uint64_t petal_content_add(uint64_t id, uint64_t block_sum);
+
+/* All of it, from the bits as they are. */
+uint64_t petal_content_id(const petal_filter *filter);
+
+#endif

@@ -1,0 +1,36 @@
+/* hash.c - the table of hashes. */
+#include "hash/hash.h"
+
+#include "hash/siphash.h"
+
+static uint64_t compute_xxh3(const struct hash_key *with, const void *data, size_t size_bytes)
+{
+    return petal_xxh3(data, size_bytes, with->seed);
+}
+
+static uint64_t compute_siphash(const struct hash_key *with, const void *data, size_t size_bytes)
+{
+    return petal_siphash24(data, size_bytes, with->secret);
+}
+
+static const struct hash_def table[] = {
+    {PETAL_HASH_XXH3, "xxh3", false, compute_xxh3},
+    {PETAL_HASH_SIPHASH, "siphash", true, compute_siphash},
+};
+
+const struct hash_def *petal_hash_find(petal_hash id)
+{
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (table[i].id == id) return &table[i];
+    return NULL;
+}
+
+uint32_t petal_secret_id(const uint8_t secret[PETAL_SECRET_BYTES])
+{
+    return (uint32_t)petal_siphash24("petal secret id", 15, secret);
+}
+
+uint64_t petal_secret_check(const uint8_t secret[PETAL_SECRET_BYTES])
+{
+    return petal_siphash24("petal secret check", 18, secret);
+}

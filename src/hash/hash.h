@@ -1,0 +1,42 @@
+/* hash.h - the first axis: key bytes -> a hash. One table row for each hash; adding one is one file and one row. */
+#ifndef PETAL_HASH_HASH_H
+#define PETAL_HASH_HASH_H
+
+#include "petal/petal.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a hash needs beside the key. */
+struct hash_key {
+    uint64_t seed;
+    uint8_t secret[PETAL_SECRET_BYTES];
+};
+
+struct hash_def {
+    petal_hash id;
+    const char *name;
+    bool keyed; /* takes the secret, not the seed */
+    uint64_t (*compute)(const struct hash_key *with, const void *data, size_t size_bytes);
+};
+
+/* The row of a hash, or NULL. */
+const struct hash_def *petal_hash_find(petal_hash id);
+
+/* MurmurHash3's 64-bit finaliser (public domain, Austin Appleby): a bijection that mixes every bit into every bit. */
+static inline uint64_t fmix64(uint64_t x)
+{
+    x = (x ^ x >> 33) * 0xff51afd7ed558ccdu;
+    x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53u;
+    return x ^ x >> 33;
+}
+
+/* What a file keeps of a secret: an id to name it by, and a value that tells a wrong one. Both are SipHash of a fixed
+ * text under the secret, so they give nothing of it away. */
+uint32_t petal_secret_id(const uint8_t secret[PETAL_SECRET_BYTES]);
+uint64_t petal_secret_check(const uint8_t secret[PETAL_SECRET_BYTES]);
+
+/* XXH3_64bits with a seed, for checksums too. */
+uint64_t petal_xxh3(const void *data, size_t size_bytes, uint64_t seed);
+
+#endif

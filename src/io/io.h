@@ -1,0 +1,33 @@
+/* io.h - all that Petal asks of the operating system: mapping files, making changes durable, replacing a file at once. It
+ * knows nothing of what is in them. Another system is one more file beside posix.c. */
+#ifndef PETAL_IO_IO_H
+#define PETAL_IO_IO_H
+
+#include "petal/petal.h"
+
+/* A whole file in memory. An empty file has bytes NULL. */
+struct mapping {
+    uint8_t *bytes;
+    uint64_t size_bytes;
+    int descriptor;
+};
+
+/* Maps a regular file, shared. Writable: locks out other writers (PETAL_ERR_BUSY) and allocates the file's holes first, so
+ * that a full disk is an error here and not a signal later. Files above max_bytes (0: none) are PETAL_ERR_LIMIT. */
+petal_status petal_io_map(const char *path, bool writable, uint64_t max_bytes, struct mapping *map, petal_error *error);
+void petal_io_unmap(struct mapping *map);
+
+/* Makes a range of the file durable. A failure is final: what the disk holds is then unknown. */
+petal_status petal_io_sync(const struct mapping *map, uint64_t offset, uint64_t size_bytes, petal_error *error);
+
+struct span {
+    const void *bytes;
+    uint64_t size_bytes;
+};
+
+/* Makes `path` a file of these spans, one after the other: temporary file in the same folder, fsync, rename, fsync of the
+ * folder. Runs of zeros become holes. The old file stays as it is until the new one is complete, and on every failure. */
+petal_status petal_io_replace(const char *path, const struct span *spans, size_t span_count, bool no_replace,
+                              petal_error *error);
+
+#endif

@@ -1,0 +1,224 @@
+/* posix.c - io.h on POSIX systems. */
+#define _XOPEN_SOURCE 700
+#define _DEFAULT_SOURCE /* flock */
+#define _FILE_OFFSET_BITS 64
+
+#include "io/io.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- mapping --------------------------------------------------------------------------------------------------------- */
+
+static petal_status check_kind(int descriptor, uint64_t max_bytes, uint64_t *size_bytes, petal_error *error)
+{
+    struct stat about;
+    if (fstat(descriptor, &about) != 0) return petal_fail_errno(error, errno, "cannot look at it");
+    if (S_ISDIR(about.st_mode)) return petal_fail_errno(error, EISDIR, "cannot open it");
+    if (!S_ISREG(about.st_mode))
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED, "not a regular file; a filter cannot be mapped from it");
+    if (max_bytes && (uint64_t)about.st_size > max_bytes)
+        return petal_fail(error, PETAL_ERR_LIMIT, "has %llu bytes, more than the limit of %llu",
+                          (unsigned long long)about.st_size, (unsigned long long)max_bytes);
+    if ((uint64_t)about.st_size > SIZE_MAX / 2)
+        return petal_fail(error, PETAL_ERR_LIMIT, "too big for the address space of this machine");
+    *size_bytes = (uint64_t)about.st_size;
+    return PETAL_OK;
+}
+
+/* Locks out other writers and allocates the holes. File systems without allocation (EOPNOTSUPP, EINVAL) are taken as they
+ * are: there a full disk can still end the process with SIGBUS. */
+static petal_status prepare_writing(int descriptor, uint64_t size_bytes, petal_error *error)
+{
+    if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK)
+            return petal_fail(error, PETAL_ERR_BUSY, "another process has it open for writing; wait for it");
+        return petal_fail_errno(error, errno, "cannot lock it");
+    }
+    int failure = size_bytes ? posix_fallocate(descriptor, 0, (off_t)size_bytes) : 0;
+    if (failure && failure != EOPNOTSUPP && failure != EINVAL)
+        return petal_fail_errno(error, failure, "cannot allocate its holes");
+    return PETAL_OK;
+}
+
+static petal_status map_descriptor(int descriptor, bool writable, uint64_t max_bytes, struct mapping *map,
+                                   petal_error *error)
+{
+    petal_status status = check_kind(descriptor, max_bytes, &map->size_bytes, error);
+    if (status == PETAL_OK && writable) status = prepare_writing(descriptor, map->size_bytes, error);
+    if (status != PETAL_OK || map->size_bytes == 0) return status;
+    void *bytes = mmap(NULL, (size_t)map->size_bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED,
+                       descriptor, 0);
+    if (bytes == MAP_FAILED) return petal_fail_errno(error, errno, "cannot map it");
+    map->bytes = bytes;
+    return PETAL_OK;
+}
+
+petal_status petal_io_map(const char *path, bool writable, uint64_t max_bytes, struct mapping *map, petal_error *error)
+{
+    /* O_NONBLOCK: a fifo must be refused, not waited for. It means nothing for regular files. */
+    *map = (struct mapping){NULL, 0, open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK)};
+    if (map->descriptor < 0) return petal_fail_errno(error, errno, "cannot open it");
+    petal_status status = map_descriptor(map->descriptor, writable, max_bytes, map, error);
+    if (status != PETAL_OK) petal_io_unmap(map);
+    return status;
+}
+
+void petal_io_unmap(struct mapping *map)
+{
+    if (map->bytes) munmap(map->bytes, (size_t)map->size_bytes);
+    if (map->descriptor >= 0) close(map->descriptor); /* releases the lock */
+    *map = (struct mapping){NULL, 0, -1};
+}
+
+petal_status petal_io_sync(const struct mapping *map, uint64_t offset, uint64_t size_bytes, petal_error *error)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = offset - offset % page;
+    if (msync(map->bytes + from, (size_t)(offset + size_bytes - from), MS_SYNC) == 0) return PETAL_OK;
+    return petal_fail_errno(error, errno, "cannot write it to disk");
+}
+
+/* ---- replacing ------------------------------------------------------------------------------------------------------- */
+
+/* Zeros are looked for in pieces of this many bytes, at multiples of it. */
+#define PIECE 65536u
+
+static bool all_zero(const uint8_t *bytes, size_t size)
+{
+    return bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0;
+}
+
+static petal_status write_all(int descriptor, const uint8_t *bytes, size_t size, uint64_t offset, petal_error *error)
+{
+    while (size > 0) {
+        ssize_t written = pwrite(descriptor, bytes, size, (off_t)offset);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return petal_fail_errno(error, errno, "cannot write");
+        bytes += written;
+        size -= (size_t)written;
+        offset += (uint64_t)written;
+    }
+    return PETAL_OK;
+}
+
+/* Writes the span at *offset, but not its zeros, and moves *offset on. */
+static petal_status write_span(int descriptor, const struct span *span, uint64_t *offset, petal_error *error)
+{
+    const uint8_t *bytes = span->bytes;
+    for (uint64_t done = 0; done < span->size_bytes;) {
+        uint64_t left = span->size_bytes - done, to_edge = PIECE - *offset % PIECE;
+        size_t piece = (size_t)(left < to_edge ? left : to_edge);
+        if (!all_zero(bytes + done, piece)) {
+            petal_status status = write_all(descriptor, bytes + done, piece, *offset, error);
+            if (status != PETAL_OK) return status;
+        }
+        done += piece;
+        *offset += piece;
+    }
+    return PETAL_OK;
+}
+
+static petal_status fill(int descriptor, const struct span *spans, size_t span_count, petal_error *error)
+{
+    uint64_t size = 0;
+    for (size_t i = 0; i < span_count; i++) {
+        petal_status status = write_span(descriptor, &spans[i], &size, error);
+        if (status != PETAL_OK) return status;
+    }
+    if (ftruncate(descriptor, (off_t)size) != 0) return petal_fail_errno(error, errno, "cannot write");
+    if (fsync(descriptor) != 0) return petal_fail_errno(error, errno, "cannot write it to disk");
+    return PETAL_OK;
+}
+
+/* A new file beside `target`. Its name is in `name` (PATH_MAX bytes). */
+static int make_temporary(const char *target, char *name, petal_error *error)
+{
+    static atomic_uint serial; /* names only: two threads may save at once */
+    for (int attempt = 0; attempt < 100; attempt++) {
+        unsigned number = atomic_fetch_add(&serial, 1);
+        if (snprintf(name, PATH_MAX, "%s.tmp-%ld-%u", target, (long)getpid(), number) >= PATH_MAX) {
+            petal_fail_errno(error, ENAMETOOLONG, "cannot write beside it");
+            return -1;
+        }
+        int descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor >= 0 || errno != EEXIST) {
+            if (descriptor < 0) petal_fail_errno(error, errno, "cannot write a file in its folder");
+            return descriptor;
+        }
+    }
+    petal_fail_errno(error, EEXIST, "cannot write a file in its folder");
+    return -1;
+}
+
+static petal_status sync_folder(const char *path, petal_error *error)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return PETAL_OK; /* a folder that cannot be read cannot be synced: the rename is done all the same */
+    int failure = fsync(descriptor) == 0 ? 0 : errno;
+    close(descriptor);
+    if (failure && failure != EINVAL) return petal_fail_errno(error, failure, "cannot write its folder to disk");
+    return PETAL_OK;
+}
+
+/* Gives the finished temporary its name. link() refuses to replace, at once; file systems without links get a check first. */
+static petal_status publish(const char *temporary, const char *target, bool no_replace, petal_error *error)
+{
+    if (no_replace && link(temporary, target) == 0) {
+        unlink(temporary);
+        return PETAL_OK;
+    }
+    if (no_replace && (errno == EEXIST || access(target, F_OK) == 0))
+        return petal_fail(error, PETAL_ERR_EXISTS, "exists");
+    if (rename(temporary, target) != 0) return petal_fail_errno(error, errno, "cannot rename the new file");
+    return PETAL_OK;
+}
+
+/* What `path` names: the file behind symbolic links, so that a link stays one; and the mode to keep. */
+static petal_status resolve(const char *path, char target[PATH_MAX], mode_t *mode, petal_error *error)
+{
+    struct stat about;
+    *mode = 0;
+    if (strlen(path) >= PATH_MAX) return petal_fail_errno(error, ENAMETOOLONG, "cannot write it");
+    strcpy(target, path);
+    if (stat(path, &about) != 0) return PETAL_OK; /* a new file; if the folder is missing, opening says so */
+    if (S_ISDIR(about.st_mode)) return petal_fail_errno(error, EISDIR, "cannot write it");
+    if (!S_ISREG(about.st_mode))
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED, "not a regular file; it cannot be replaced at once");
+    *mode = about.st_mode & 07777;
+    if (!realpath(path, target)) return petal_fail_errno(error, errno, "cannot follow its path");
+    return PETAL_OK;
+}
+
+petal_status petal_io_replace(const char *path, const struct span *spans, size_t span_count, bool no_replace,
+                              petal_error *error)
+{
+    char target[PATH_MAX], temporary[PATH_MAX];
+    mode_t mode;
+    petal_status status = resolve(path, target, &mode, error);
+    if (status != PETAL_OK) return status;
+    if (mode && no_replace) return petal_fail(error, PETAL_ERR_EXISTS, "exists");
+    int descriptor = make_temporary(target, temporary, error);
+    if (descriptor < 0) return PETAL_ERR_IO;
+    status = fill(descriptor, spans, span_count, error);
+    if (status == PETAL_OK && mode && fchmod(descriptor, mode) != 0)
+        status = petal_fail_errno(error, errno, "cannot keep its mode");
+    if (close(descriptor) != 0 && status == PETAL_OK) status = petal_fail_errno(error, errno, "cannot write");
+    if (status == PETAL_OK) status = publish(temporary, target, no_replace, error);
+    if (status == PETAL_OK) return sync_folder(target, error);
+    unlink(temporary);
+    return status;
+}

@@ -1,0 +1,155 @@
+/* model.c - see model.h. The models are derived in docs/format.md, section "Rates". */
+#include "scheme/model.h"
+
+#include "petal/petal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- classic --------------------------------------------------------------------------------------------------------- */
+
+/* Up to here the distribution of X is computed in full. Above, its mean and variance suffice: at m = 1024 the two differ by
+ * less than 1e-4 of the rate for k <= 16 (tests/unit/model.c). */
+#define EXACT_BITS 1024u
+
+/* After this many balls a bin of EXACT_BITS is empty with probability e^-64: the filter is full. */
+#define FULL_BALLS_PER_BIT 64.0
+
+/* The distribution of the number of occupied bins after `balls` balls, a step at a time: p[x] of x occupied bins goes to
+ * x (the ball fell into an occupied bin) and to x + 1. */
+static double small_classic_rate(uint32_t bits, uint32_t hashes, uint64_t balls)
+{
+    double p[EXACT_BITS + 1] = {1.0}, rate = 0;
+    uint32_t low = 0, high = 0; /* p is below 1e-30 outside; that leaves every rate above 1e-20 exact */
+    for (uint64_t ball = 0; ball < balls; ball++) {
+        if (high < bits) p[++high] = 0;
+        for (uint32_t x = high; x > low; x--) p[x] = p[x] * x / bits + p[x - 1] * (bits - x + 1) / bits;
+        p[low] *= (double)low / bits;
+        while (low < high && p[low] < 1e-30) p[low++] = 0;
+    }
+    for (uint32_t x = low; x <= high; x++) rate += p[x] * pow((double)x / bits, hashes);
+    return rate;
+}
+
+/* Probability that a given bit is set. */
+static double classic_fill(double bits, double balls)
+{
+    return bits == 1 ? balls > 0 : -expm1(balls * log1p(-1 / bits));
+}
+
+double petal_model_classic_sd(uint64_t bits, uint32_t hashes, double keys)
+{
+    double m = (double)bits, balls = keys * hashes, c = balls / m;
+    if (bits == 1) return 0;
+    if (bits > EXACT_BITS) return sqrt(m * exp(-c) * (-expm1(-c) - c * exp(-c)));
+    double clear = exp(balls * log1p(-1 / m)), both_clear = bits == 2 ? balls == 0 : exp(balls * log1p(-2 / m));
+    double variance = m * clear + m * (m - 1) * both_clear - m * m * clear * clear;
+    return sqrt(fmax(variance, 0));
+}
+
+/* E[X^k] of a normal X with mean 1 and sd s: sum over even j of C(k, j) (j-1)!! s^j. */
+static double normal_moment(double s, uint32_t k)
+{
+    double term = 1, sum = 1;
+    for (uint32_t j = 2; j <= k; j += 2) {
+        term *= s * s * (k - j + 2) * (k - j + 1) / j; /* C(k, j) (j-1)!! from that of j - 2: j! / (j-1)!! = j!! */
+        sum += term;
+    }
+    return sum;
+}
+
+double petal_model_classic_rate(uint64_t bits, uint32_t hashes, double keys)
+{
+    double balls = keys * hashes;
+    if (keys <= 0) return 0;
+    if (balls > FULL_BALLS_PER_BIT * (double)bits) return 1;
+    if (bits <= EXACT_BITS) return fmin(1, small_classic_rate((uint32_t)bits, hashes, (uint64_t)balls));
+    double fill = classic_fill((double)bits, balls);
+    double sd = petal_model_classic_sd(bits, hashes, keys) / (double)bits;
+    /* Beside a full array of positions, two keys whose 64-bit hashes are equal are one key. */
+    return fmin(1, pow(fill, hashes) * normal_moment(sd / fill, hashes) + keys * 0x1p-64);
+}
+
+/* ---- blocked --------------------------------------------------------------------------------------------------------- */
+
+/* One class of subsets T of the tested words: the sum of their signs, and the mean share of keys' patterns that leaves the
+ * tested bits of T clear, for keys that set one word less than the query tests, as many, one more. */
+struct pattern_class {
+    int32_t sign;
+    double clear[3];
+};
+
+#include "scheme/blocked_model.inc"
+
+/* Probability that all `hashes` tested bits of a line are set. Each key throws into the line a pattern of `same` size
+ * with probability 1/lines, and independently one of `other` size (0: none) with probability 1/lines. */
+static double line_rate(double lines, uint32_t hashes, uint32_t other, double keys)
+{
+    double sum = 0;
+    for (uint32_t i = class_start[hashes]; i < class_start[hashes + 1]; i++) {
+        const struct pattern_class *class = &pattern_classes[i];
+        double log_clear = log1p(-(1 - class->clear[1]) / lines);
+        if (other) log_clear += log1p(-(1 - class->clear[1 + (int)(other - hashes)]) / lines);
+        sum += class->sign * exp(keys * log_clear);
+    }
+    return fmin(fmax(sum, 0), 1);
+}
+
+/* A pattern has 32 bits of entropy: one stored key of the line in 2^32 has exactly the query's. */
+static double with_equal_patterns(double rate, double load)
+{
+    return rate + (1 - rate) * -expm1(-load * 0x1p-32);
+}
+
+double petal_model_blocked_rate(uint64_t lines, uint32_t hashes, uint32_t lines_per_key, double keys)
+{
+    double load = keys / (double)lines, same_hash = keys * 0x1p-64, n = (double)lines;
+    if (keys <= 0) return 0;
+    if (lines_per_key == 1) return fmin(1, with_equal_patterns(line_rate(n, hashes, 0, keys), load) + same_hash);
+    uint32_t first = (hashes + 1) / 2, second = hashes / 2;
+    double rate = with_equal_patterns(line_rate(n, first, second, keys), load) *
+                  with_equal_patterns(line_rate(n, second, first, keys), load);
+    return fmin(1, rate + same_hash);
+}
+
+/* Pairs of bits of one line in different words: 512 * 480. A key sets both with a probability that sums to
+ * (number of ordered pairs of its words in the line) / (512 * 480) each; bits of one word are set by different keys. */
+#define PAIRS_OF_A_LINE 245760.0
+
+double petal_model_blocked_sd(uint64_t lines, uint32_t hashes, uint32_t lines_per_key, double keys)
+{
+    double load = keys / (double)lines, k = hashes, first = lines_per_key == 2 ? (hashes + 1) / 2 : hashes;
+    double pairs = first * (first - 1) + (k - first) * (k - first - 1) * (lines_per_key == 2);
+    double clear = exp(-load * k / 512);
+    /* variance with a Poisson number of keys, less that of the number of keys, which is known */
+    double line = 512 * clear * (1 - clear) + PAIRS_OF_A_LINE * clear * clear * expm1(load * pairs / PAIRS_OF_A_LINE) -
+                  load * k * k * clear * clear;
+    return sqrt(fmax((double)lines * line, 0));
+}
+
+/* ---- estimates and textbook ------------------------------------------------------------------------------------------ */
+
+double petal_model_items(double bits_set, double bits, double hashes)
+{
+    if (bits_set >= bits) return INFINITY;
+    if (bits_set <= 0) return 0;
+    return log1p(-bits_set / bits) / (hashes * log1p(-1 / bits));
+}
+
+double petal_textbook_bits(double keys, double rate)
+{
+    if (!(keys >= 0) || !(rate > 0 && rate < 1)) return NAN;
+    return -keys * log(rate) / (log(2) * log(2));
+}
+
+double petal_textbook_hashes(double bits, double keys)
+{
+    if (!(bits >= 0) || !(keys > 0)) return NAN;
+    return bits / keys * log(2);
+}
+
+double petal_textbook_rate(double bits, double hashes, double keys)
+{
+    if (!(bits > 0) || !(hashes > 0) || !(keys >= 0)) return NAN;
+    return pow(-expm1(-hashes * keys / bits), hashes);
+}

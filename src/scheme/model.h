@@ -1,0 +1,22 @@
+/* model.h - the mathematics of Bloom filters: exact false-positive models, estimates, the textbook formulas.
+ * model.c is the only file of the library that uses libm. */
+#ifndef PETAL_SCHEME_MODEL_H
+#define PETAL_SCHEME_MODEL_H
+
+#include <stdint.h>
+
+/* Rate of k independent uniform probes into m bits after `keys` distinct keys of k independent positions each: the mean
+ * of (X/m)^k over the distribution of the number X of set bits. */
+double petal_model_classic_rate(uint64_t bits, uint32_t hashes, double keys);
+/* sd of X. */
+double petal_model_classic_sd(uint64_t bits, uint32_t hashes, double keys);
+
+/* The same for one bit in each of k distinct words of one line, or of ceil(k/2) and floor(k/2) words of two lines. */
+double petal_model_blocked_rate(uint64_t lines, uint32_t hashes, uint32_t lines_per_key, double keys);
+double petal_model_blocked_sd(uint64_t lines, uint32_t hashes, uint32_t lines_per_key, double keys);
+
+/* Distinct keys by the number of set bits, each key setting one of m bits k times over: ln(1 - X/m) / (k ln(1 - 1/m)).
+ * Infinite where X = m. (Swamidass and Baldi 2007 have -(m/k) ln(1 - X/m), its limit for large m.) */
+double petal_model_items(double bits_set, double bits, double hashes);
+
+#endif

@@ -1,0 +1,73 @@
+/* scheme.h - the second axis: a hash -> bit positions, in which array. One table row for each scheme.
+ *
+ * A scheme is defined by its generic kernel, in portable C. Faster kernels must set and test exactly the same bits; they are
+ * further rows of the scheme's kernel list, best first, and are chosen once, when a filter is made. */
+#ifndef PETAL_SCHEME_SCHEME_H
+#define PETAL_SCHEME_SCHEME_H
+
+#include "petal/petal.h"
+
+/* The size and shape of a bit array: all that its scheme needs to know beside the bits. */
+struct shape {
+    petal_scheme scheme;
+    uint32_t hashes;        /* k */
+    uint32_t lines_per_key; /* blocked: 1 or 2; otherwise 0 */
+    uint64_t bits;          /* m */
+};
+
+/* Bits, least significant first in each byte: bit i is bit i % 8 of byte i / 8. The bytes are those of the file, on every
+ * platform. Whole lines; bits from `bits` on are zero. */
+struct bit_array {
+    struct shape shape;
+    uint8_t *bytes;
+    uint64_t size_bytes;
+};
+
+/* Changes of a mapped file are noted by blocks of this many bytes: touched[i] is set where block i may have changed. */
+#define PETAL_BLOCK_BYTES 65536u
+
+struct kernel {
+    const char *name;
+    bool (*usable)(void); /* does this CPU have what the kernel needs? */
+    bool (*add)(const struct bit_array *array, uint64_t hash); /* true: some bit was clear before */
+    bool (*contains)(const struct bit_array *array, uint64_t hash);
+    /* results[i] is 1 or 0 for each hash, and their sum is returned. The results of adding are those of one at a time. */
+    size_t (*add_many)(const struct bit_array *array, const uint64_t *hashes, size_t count, uint8_t *results);
+    size_t (*contains_many)(const struct bit_array *array, const uint64_t *hashes, size_t count, uint8_t *results);
+};
+
+struct scheme_def {
+    petal_scheme id;
+    const char *name;
+    const struct kernel *const *kernels; /* best first, generic last, then NULL */
+
+    /* Brings a shape into the scheme's form (whole lines, a choice of lines_per_key), or says why it can't be. */
+    petal_status (*settle)(struct shape *shape, petal_error *error);
+    /* Notes which blocks the bits of a hash lie in. */
+    void (*touch)(const struct bit_array *array, uint64_t hash, uint8_t *touched);
+
+    /* Planning: the hashes worth trying for a rate, the smallest step of `bits`, and the largest `bits`. */
+    uint32_t max_hashes; /* for each line a key has */
+    uint64_t step_bits;
+    uint64_t max_bits;
+
+    /* The exact model: the rate at `keys` distinct keys; 1 for a full filter. */
+    double (*rate)(const struct shape *shape, double keys);
+    /* The rate of an absent key given these bits. */
+    double (*rate_of_bits)(const struct bit_array *array, uint64_t bits_set);
+    /* Standard deviation of the number of set bits at `keys` distinct keys. */
+    double (*bits_set_sd)(const struct shape *shape, double keys);
+};
+
+/* The row of a scheme, or NULL. */
+const struct scheme_def *petal_scheme_find(petal_scheme id);
+
+/* The best kernel of a scheme that this CPU can run. */
+const struct kernel *petal_scheme_kernel(const struct scheme_def *scheme);
+
+/* Bytes of the array of a settled shape: `bits` in whole lines of 64 bytes. */
+uint64_t petal_shape_bytes(const struct shape *shape);
+
+extern const struct scheme_def petal_blocked, petal_classic;
+
+#endif
