@@ -153,6 +153,7 @@ typedef struct petal_info {
     petal_hash hash;
     uint32_t hashes;        /* k */
     uint32_t lines_per_key; /* blocked: 1 or 2; otherwise 0 */
+    uint32_t layers;        /* bit arrays; of several, hashes is that of the newest, and sizes are sums */
     uint64_t bits;          /* m */
     uint64_t bytes;         /* of the bit array in memory and in the file: m in whole 64-byte lines */
     uint64_t seed;
@@ -177,7 +178,7 @@ typedef struct petal_info {
     const char *hash_name;   /* "xxh3", ... static storage */
 } petal_info;
 
-#define PETAL_INFO_INIT { sizeof(petal_info), PETAL_SCHEME_DEFAULT, PETAL_HASH_DEFAULT, 0, 0, 0, 0, 0, false, 0, \
+#define PETAL_INFO_INIT { sizeof(petal_info), PETAL_SCHEME_DEFAULT, PETAL_HASH_DEFAULT, 0, 0, 0, 0, 0, 0, false, 0, \
     0, 0.0, 0.0, 0, 0, 0.0, false, 0.0, 0.0, 0.0, 0.0, false, 0, NULL, NULL }
 
 /* ---------------------------------------------------------------------------------------------- planning */
@@ -189,7 +190,7 @@ typedef struct petal_info {
 PETAL_API petal_status petal_plan(const petal_options *options, petal_info *plan, petal_error *error);
 
 /* The rate of the exact model once `keys` distinct keys are in a filter of these parameters (as filled in by
- * petal_plan() or petal_get_info()). 0 at 0 keys. NAN for an info that no filter can have. */
+ * petal_plan() or petal_get_info()). 0 at 0 keys. NAN for several layers, and for an info that no filter can have. */
 PETAL_API double petal_predict_rate(const petal_info *info, uint64_t keys);
 
 /* The textbook formulas (Bloom 1970; Broder and Mitzenmacher 2004), for teaching and for checking others. They
@@ -251,7 +252,8 @@ PETAL_API uint64_t petal_hash_key(const petal_filter *filter, const void *key, s
 
 /* Like the calls above for a hash instead of a key. The hash must be petal_hash_key()'s or another well-mixed
  * 64-bit hash: small integers, pointers or 32-bit hashes would all land in the first line and say "probably"
- * of everything. A key and its petal_hash_key() are the same member. */
+ * of everything. A key and its petal_hash_key() are the same member. Where a scheme needs more than 64 bits of hash, adding
+ * is PETAL_ERR_UNSUPPORTED and the answer is always "probably". */
 PETAL_API petal_status petal_add_hash(petal_filter *filter, uint64_t hash);
 PETAL_API bool petal_contains_hash(const petal_filter *filter, uint64_t hash);
 PETAL_API petal_status petal_add_hashes(petal_filter *filter, const uint64_t *hashes, size_t hash_count,

@@ -1,5 +1,4 @@
 /* algebra.c - union and intersection, and the check that two filters speak of the same bits. */
-#include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include "filter/filter.h"
@@ -12,20 +11,29 @@ static petal_status differ(petal_error *error, const char *field, uint64_t a, ui
                       (unsigned long long)b);
 }
 
+static petal_status check_layers_alike(const struct shape *a, const struct shape *b, petal_error *error)
+{
+    if (a->bits != b->bits) return differ(error, "bits", a->bits, b->bits);
+    if (a->hashes != b->hashes) return differ(error, "hashes", a->hashes, b->hashes);
+    if (a->lines_per_key != b->lines_per_key) return differ(error, "lines a key", a->lines_per_key, b->lines_per_key);
+    return PETAL_OK;
+}
+
 static petal_status check_alike(const petal_filter *a, const petal_filter *b, petal_error *error)
 {
-    const struct shape *s = &a->array.shape, *t = &b->array.shape;
-    if (s->scheme != t->scheme)
+    if (a->scheme != b->scheme)
         return petal_fail(error, PETAL_ERR_MISMATCH, "they differ in scheme (%s against %s)", a->scheme->name, b->scheme->name);
     if (a->hash != b->hash)
         return petal_fail(error, PETAL_ERR_MISMATCH, "they differ in hash (%s against %s)", a->hash->name, b->hash->name);
     if (a->hash_key.seed != b->hash_key.seed) return differ(error, "seed", a->hash_key.seed, b->hash_key.seed);
-    if (s->bits != t->bits) return differ(error, "bits", s->bits, t->bits);
-    if (s->hashes != t->hashes) return differ(error, "hashes", s->hashes, t->hashes);
-    if (s->lines_per_key != t->lines_per_key) return differ(error, "lines a key", s->lines_per_key, t->lines_per_key);
     if (memcmp(a->hash_key.secret, b->hash_key.secret, PETAL_SECRET_BYTES))
         return petal_fail(error, PETAL_ERR_MISMATCH, "they differ in secret (id %08x against %08x)",
                           petal_secret_id(a->hash_key.secret), petal_secret_id(b->hash_key.secret));
+    if (a->layer_count != b->layer_count) return differ(error, "layers", a->layer_count, b->layer_count);
+    for (uint32_t i = 0; i < a->layer_count; i++) {
+        petal_status status = check_layers_alike(&a->layers[i].array.shape, &b->layers[i].array.shape, error);
+        if (status != PETAL_OK) return status;
+    }
     return PETAL_OK;
 }
 
@@ -38,38 +46,58 @@ static petal_status prepare(petal_filter *filter, const petal_filter *other, pet
     return status;
 }
 
-/* Bit arrays are whole lines, so whole words; bitwise operations do not mind the byte order. */
-static inline uint64_t load(const uint8_t *from)
+static inline void or_words(uint8_t *to, const uint8_t *from)
 {
-    uint64_t word;
-    memcpy(&word, from, sizeof word);
-    return word;
+    uint64_t old, other; /* bitwise operations do not mind the byte order */
+    memcpy(&old, to, sizeof old);
+    memcpy(&other, from, sizeof other);
+    other |= old;
+    if (other != old) memcpy(to, &other, sizeof other); /* leaves untouched pages untouched */
+}
+
+static inline void and_words(uint8_t *to, const uint8_t *from)
+{
+    uint64_t old, other;
+    memcpy(&old, to, sizeof old);
+    memcpy(&other, from, sizeof other);
+    other &= old;
+    if (other != old) memcpy(to, &other, sizeof other);
+}
+
+static void merge_layer(struct layer *layer, const struct layer *other)
+{
+    uint8_t *to = layer->array.bytes;
+    const uint8_t *from = other->array.bytes;
+    uint64_t i = 0;
+    for (; i + 8 <= layer->array.size_bytes; i += 8) or_words(to + i, from + i);
+    for (; i < layer->array.size_bytes; i++) to[i] |= from[i];
+    layer->items = saturating_add(layer->items, other->items);
+}
+
+static void intersect_layer(struct layer *layer, const struct layer *other)
+{
+    uint8_t *to = layer->array.bytes;
+    const uint8_t *from = other->array.bytes;
+    uint64_t i = 0;
+    for (; i + 8 <= layer->array.size_bytes; i += 8) and_words(to + i, from + i);
+    for (; i < layer->array.size_bytes; i++) to[i] &= from[i];
+    if (other->items < layer->items) layer->items = other->items;
 }
 
 petal_status petal_merge(petal_filter *filter, const petal_filter *other, petal_error *error)
 {
     petal_status status = prepare(filter, other, error);
     if (status != PETAL_OK) return status;
-    uint8_t *to = filter->array.bytes;
-    const uint8_t *from = other->array.bytes;
-    for (uint64_t i = 0; i < filter->array.size_bytes; i += 8) {
-        uint64_t old = load(to + i), word = old | load(from + i);
-        if (word != old) memcpy(to + i, &word, sizeof word); /* leaves untouched pages untouched */
-    }
-    filter->items = saturating_add(filter->items, other->items);
+    for (uint32_t i = 0; i < filter->layer_count; i++) merge_layer(&filter->layers[i], &other->layers[i]);
     return PETAL_OK;
 }
 
 petal_status petal_intersect(petal_filter *filter, const petal_filter *other, petal_error *error)
 {
     petal_status status = prepare(filter, other, error);
+    if (status == PETAL_OK && filter->layer_count > 1)
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED, "filters of several layers have no intersection by bits");
     if (status != PETAL_OK) return status;
-    uint8_t *to = filter->array.bytes;
-    const uint8_t *from = other->array.bytes;
-    for (uint64_t i = 0; i < filter->array.size_bytes; i += 8) {
-        uint64_t old = load(to + i), word = old & load(from + i);
-        if (word != old) memcpy(to + i, &word, sizeof word);
-    }
-    if (other->items < filter->items) filter->items = other->items;
+    intersect_layer(filter->layers, other->layers);
     return PETAL_OK;
 }

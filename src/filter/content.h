@@ -4,11 +4,12 @@
 
 #include "filter/filter.h"
 
-/* How many blocks of PETAL_BLOCK_BYTES the bits have; the last may be shorter. */
+/* How many blocks of PETAL_BLOCK_BYTES an array has; the last may be shorter. */
 uint64_t petal_block_count(const struct bit_array *array);
 
-/* XXH3 of the block, seeded with its number, so that swapped blocks are noticed. */
-uint64_t petal_block_sum(const struct bit_array *array, uint64_t block);
+/* XXH3 of a block of the array, seeded with its number in the file, so that swapped blocks are noticed. Blocks are numbered
+ * through all layers. */
+uint64_t petal_block_sum(const struct bit_array *array, uint64_t block, uint64_t number);
 
 /* The id starts from the parameters and takes in one block sum after the other: equal for equal filters, whatever the
  * order in which keys came. Items, capacity, rate and metadata are no part of it. */

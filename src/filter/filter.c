@@ -1,6 +1,7 @@
 /* filter.c - the life cycle of a filter in memory. */
 #include "filter/filter.h"
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "filter/content.h"
@@ -23,34 +24,67 @@ static petal_status choose_hash(petal_hash *hash, uint64_t seed, const void *sec
     return PETAL_OK;
 }
 
-petal_status petal_filter_new(const struct shape *shape, petal_hash hash, uint64_t seed, const void *secret,
-                              const petal_allocator *allocator, petal_filter **filter, petal_error *error)
+static void set_layer(struct layer *layer, const struct shape *shape, const struct hash_def *hash)
+{
+    layer->array.shape = *shape;
+    layer->array.size_bytes = petal_shape_bytes(shape);
+    layer->array.hash_words = hash->words;
+    layer->target_rate = NAN;
+}
+
+petal_status petal_filter_new(const struct shape *shapes, uint32_t layer_count, petal_hash hash, uint64_t seed,
+                              const void *secret, const petal_allocator *allocator, petal_filter **filter,
+                              petal_error *error)
 {
     petal_allocator memory = petal_allocator_or_default(allocator);
     *filter = NULL;
     petal_status status = choose_hash(&hash, seed, secret, error);
     if (status != PETAL_OK) return status;
     petal_filter *made = petal_alloc(&memory, sizeof *made);
-    if (!made) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
+    struct layer *layers = petal_alloc(&memory, layer_count * sizeof *layers);
+    if (!made || !layers) {
+        petal_release(&memory, made, sizeof *made);
+        petal_release(&memory, layers, layer_count * sizeof *layers);
+        return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
+    }
     made->allocator = memory;
-    made->array.shape = *shape;
-    made->array.size_bytes = petal_shape_bytes(shape);
-    made->scheme = petal_scheme_find(shape->scheme);
+    made->layers = layers;
+    made->layer_count = layer_count;
+    made->scheme = petal_scheme_find(shapes->scheme);
     made->kernel = petal_scheme_kernel(made->scheme);
     made->hash = petal_hash_find(hash);
     made->hash_key.seed = seed;
     if (secret) memcpy(made->hash_key.secret, secret, PETAL_SECRET_BYTES);
-    made->target_rate = NAN;
+    for (uint32_t i = 0; i < layer_count; i++) set_layer(&layers[i], &shapes[i], made->hash);
     *filter = made;
     return PETAL_OK;
 }
 
 petal_status petal_filter_alloc_bits(petal_filter *filter, petal_error *error)
 {
-    uint64_t size = filter->array.size_bytes;
-    filter->array.bytes = petal_alloc_lines(&filter->allocator, size, &filter->own_lines);
-    if (filter->array.bytes) return PETAL_OK;
-    return petal_fail(error, PETAL_ERR_MEMORY, "out of memory: the filter needs %llu bytes", (unsigned long long)size);
+    for (uint32_t i = 0; i < filter->layer_count; i++) {
+        struct layer *layer = &filter->layers[i];
+        uint64_t size = layer->array.size_bytes;
+        layer->array.bytes = petal_alloc_lines(&filter->allocator, size, &layer->own_lines);
+        if (!layer->array.bytes)
+            return petal_fail(error, PETAL_ERR_MEMORY, "out of memory: the filter needs %llu bytes",
+                              (unsigned long long)size);
+    }
+    return PETAL_OK;
+}
+
+uint64_t petal_filter_items(const petal_filter *filter)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < filter->layer_count; i++) sum = saturating_add(sum, filter->layers[i].items);
+    return sum;
+}
+
+uint64_t petal_filter_capacity(const petal_filter *filter)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < filter->layer_count; i++) sum = saturating_add(sum, filter->layers[i].capacity);
+    return sum;
 }
 
 petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadata, size_t metadata_bytes,
@@ -93,6 +127,7 @@ petal_status petal_plan(const petal_options *options, petal_info *plan, petal_er
     plan->hash = hash;
     plan->hashes = shape.hashes;
     plan->lines_per_key = shape.lines_per_key;
+    plan->layers = 1;
     plan->bits = shape.bits;
     plan->bytes = petal_shape_bytes(&shape);
     plan->seed = options->seed;
@@ -115,7 +150,8 @@ petal_status petal_create(const petal_options *options, petal_filter **filter, p
     if (status == PETAL_OK) status = petal_plan_shape(options, &shape, error);
     if (status != PETAL_OK) return status;
     petal_filter *made;
-    status = petal_filter_new(&shape, options->hash, options->seed, options->secret, options->allocator, &made, error);
+    status = petal_filter_new(&shape, 1, options->hash, options->seed, options->secret, options->allocator, &made,
+                              error);
     if (status != PETAL_OK) return status;
     status = petal_filter_alloc_bits(made, error);
     if (status == PETAL_OK)
@@ -124,19 +160,38 @@ petal_status petal_create(const petal_options *options, petal_filter **filter, p
         petal_free(made);
         return status;
     }
-    made->capacity = options->capacity;
-    if (options->rate != 0) made->target_rate = options->rate;
+    made->layers->capacity = options->capacity;
+    if (options->rate != 0) made->layers->target_rate = options->rate;
     *filter = made;
     return PETAL_OK;
+}
+
+/* The same layers as `filter` has, without their bits. */
+static petal_status clone_frame(const petal_filter *filter, petal_filter **copy, petal_error *error)
+{
+    const void *secret = filter->hash->keyed ? filter->hash_key.secret : NULL;
+    struct shape *shapes = petal_alloc(&filter->allocator, filter->layer_count * sizeof *shapes);
+    if (!shapes) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < filter->layer_count; i++) shapes[i] = filter->layers[i].array.shape;
+    petal_status status = petal_filter_new(shapes, filter->layer_count, filter->hash->id, filter->hash_key.seed, secret,
+                                           &filter->allocator, copy, error);
+    petal_release(&filter->allocator, shapes, filter->layer_count * sizeof *shapes);
+    return status;
+}
+
+static void copy_layer(struct layer *to, const struct layer *from)
+{
+    memcpy(to->array.bytes, from->array.bytes, (size_t)from->array.size_bytes);
+    to->capacity = from->capacity;
+    to->target_rate = from->target_rate;
+    to->items = from->items;
 }
 
 petal_status petal_clone(const petal_filter *filter, petal_filter **copy, petal_error *error)
 {
     petal_filter *made;
-    const void *secret = filter->hash->keyed ? filter->hash_key.secret : NULL;
     *copy = NULL;
-    petal_status status = petal_filter_new(&filter->array.shape, filter->hash->id, filter->hash_key.seed, secret,
-                                           &filter->allocator, &made, error);
+    petal_status status = clone_frame(filter, &made, error);
     if (status != PETAL_OK) return status;
     status = petal_filter_alloc_bits(made, error);
     if (status == PETAL_OK)
@@ -145,17 +200,17 @@ petal_status petal_clone(const petal_filter *filter, petal_filter **copy, petal_
         petal_free(made);
         return status;
     }
-    memcpy(made->array.bytes, filter->array.bytes, (size_t)filter->array.size_bytes);
-    made->capacity = filter->capacity;
-    made->target_rate = filter->target_rate;
-    made->items = filter->items;
+    for (uint32_t i = 0; i < filter->layer_count; i++) copy_layer(&made->layers[i], &filter->layers[i]);
     *copy = made;
     return PETAL_OK;
 }
 
 void petal_filter_touch_all(petal_filter *filter)
 {
-    if (filter->touched) memset(filter->touched, 1, (size_t)petal_block_count(&filter->array));
+    for (uint32_t i = 0; i < filter->layer_count; i++) {
+        struct layer *layer = &filter->layers[i];
+        if (layer->touched) memset(layer->touched, 1, (size_t)petal_block_count(&layer->array));
+    }
 }
 
 petal_status petal_clear(petal_filter *filter, petal_error *error)
@@ -163,8 +218,10 @@ petal_status petal_clear(petal_filter *filter, petal_error *error)
     petal_status status = petal_filter_prepare_write(filter, error);
     if (status != PETAL_OK) return status;
     petal_filter_touch_all(filter);
-    memset(filter->array.bytes, 0, (size_t)filter->array.size_bytes);
-    filter->items = 0;
+    for (uint32_t i = 0; i < filter->layer_count; i++) {
+        memset(filter->layers[i].array.bytes, 0, (size_t)filter->layers[i].array.size_bytes);
+        filter->layers[i].items = 0;
+    }
     return PETAL_OK;
 }
 
@@ -173,8 +230,10 @@ void petal_free(petal_filter *filter)
     if (!filter) return;
     if (filter->close) filter->close(filter);
     petal_allocator memory = filter->allocator;
+    for (uint32_t i = 0; i < filter->layer_count; i++)
+        petal_release_lines(&memory, filter->layers[i].own_lines, filter->layers[i].array.size_bytes);
+    petal_release(&memory, filter->layers, filter->layer_count * sizeof *filter->layers);
     petal_release(&memory, filter->metadata, filter->metadata_bytes);
-    petal_release_lines(&memory, filter->own_lines, filter->array.size_bytes);
     memset(filter->hash_key.secret, 0, sizeof filter->hash_key.secret);
     petal_release(&memory, filter, sizeof *filter);
 }

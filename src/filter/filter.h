@@ -5,38 +5,48 @@
 #include "hash/hash.h"
 #include "scheme/scheme.h"
 
-struct petal_filter {
+/* One bit array with what is known of its keys. Most filters have one layer; those that grow have several. */
+struct layer {
     struct bit_array array;
+    uint64_t capacity;  /* 0: not recorded */
+    double target_rate; /* NAN: not recorded */
+    uint64_t items;
+    void *own_lines;  /* what the bits were allocated as; NULL where they are borrowed or mapped */
+    uint8_t *touched; /* one byte a block; NULL where nobody wants to know */
+};
+
+struct petal_filter {
+    struct layer *layers; /* oldest first, at least one. A key is in the filter when it is in any; new ones go into the last */
+    uint32_t layer_count;
     const struct scheme_def *scheme;
     const struct kernel *kernel; /* resolved once, here: no global state, and easy to force in tests */
     const struct hash_def *hash;
     struct hash_key hash_key;
 
-    uint64_t capacity;  /* 0: not recorded */
-    double target_rate; /* NAN: not recorded */
-    uint64_t items;
-
     petal_allocator allocator;
-    void *own_lines; /* what the bits were allocated as; NULL where they are borrowed or mapped */
     void *metadata;
     size_t metadata_bytes;
 
     /* Set where the bits belong to a file or to the caller (src/store). */
     petal_status (*before_write)(petal_filter *filter, petal_error *error); /* NULL: writing needs no leave */
-    uint8_t *touched;                   /* one byte a block; NULL where nobody wants to know */
     bool content_recorded;              /* content_id is that of the bits */
     uint64_t content_id;
     void (*close)(petal_filter *filter); /* gives back what the store holds; NULL: nothing */
     void *backing;
 };
 
-/* A filter without bits: settled shape, hash and allocator in place. *filter is NULL on failure. `secret` is for keyed
+/* A filter of so many layers of these settled shapes, without bits. *filter is NULL on failure. `secret` is for keyed
  * hashes and is copied. */
-petal_status petal_filter_new(const struct shape *shape, petal_hash hash, uint64_t seed, const void *secret,
-                              const petal_allocator *allocator, petal_filter **filter, petal_error *error);
+petal_status petal_filter_new(const struct shape *shapes, uint32_t layer_count, petal_hash hash, uint64_t seed,
+                              const void *secret, const petal_allocator *allocator, petal_filter **filter,
+                              petal_error *error);
 
-/* Gives the filter zeroed bits of its own. */
+/* Gives every layer zeroed bits of its own. */
 petal_status petal_filter_alloc_bits(petal_filter *filter, petal_error *error);
+
+/* Sums over the layers. */
+uint64_t petal_filter_items(const petal_filter *filter);
+uint64_t petal_filter_capacity(const petal_filter *filter);
 
 /* Replaces the metadata by a copy. */
 petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadata, size_t metadata_bytes,

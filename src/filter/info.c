@@ -9,22 +9,25 @@
 
 #define NORMAL_95_PERCENT 1.959964 /* a normal variable is within so many standard deviations in 95 of 100 cases */
 
+/* The parameters; of several layers, those of the last, which takes the new keys, and the sums of sizes. */
 static void describe(const petal_filter *filter, petal_info *info)
 {
-    const struct shape *shape = &filter->array.shape;
-    info->scheme = shape->scheme;
+    const struct layer *last = &filter->layers[filter->layer_count - 1];
+    info->scheme = filter->scheme->id;
     info->hash = filter->hash->id;
-    info->hashes = shape->hashes;
-    info->lines_per_key = shape->lines_per_key;
-    info->bits = shape->bits;
-    info->bytes = filter->array.size_bytes;
+    info->hashes = last->array.shape.hashes;
+    info->lines_per_key = last->array.shape.lines_per_key;
+    info->layers = filter->layer_count;
+    for (uint32_t i = 0; i < filter->layer_count; i++) {
+        info->bits += filter->layers[i].array.shape.bits;
+        info->bytes += filter->layers[i].array.size_bytes;
+    }
     info->seed = filter->hash_key.seed;
     info->keyed = filter->hash->keyed;
     info->key_id = info->keyed ? petal_secret_id(filter->hash_key.secret) : 0;
-    info->capacity = filter->capacity;
-    info->target_rate = filter->target_rate;
-    info->predicted_rate = filter->capacity ? petal_predict_rate(info, filter->capacity) : NAN;
-    info->items = filter->items;
+    info->capacity = petal_filter_capacity(filter);
+    info->target_rate = filter->layers->target_rate;
+    info->items = petal_filter_items(filter);
     info->scheme_name = filter->scheme->name;
     info->hash_name = filter->hash->name;
 }
@@ -34,18 +37,55 @@ static double items_of(const struct shape *shape, double bits_set)
     return petal_model_items(bits_set, (double)shape->bits, shape->hashes);
 }
 
-/* Number of distinct keys with its interval: the bits one would see 1.96 sd more or less of, turned into keys. */
-static void estimate_items(const petal_filter *filter, petal_info *info)
+/* What the bits of the layers tell, added up. */
+struct tally {
+    double items; /* infinite where a layer is full */
+    double nearly; /* the same, with half a bit of a full layer left: its lower end is finite */
+    double down, up; /* variances towards the two ends; layers are independent, so they add up */
+    double predicted_rate, estimated_rate;
+};
+
+/* Number of distinct keys of a layer with its interval: the bits one would see 1.96 sd more or less of, turned into keys. */
+static void tally_items(const struct scheme_def *scheme, const struct shape *shape, uint64_t bits_set,
+                        struct tally *tally)
 {
-    const struct shape *shape = &filter->array.shape;
-    double set = (double)info->bits_set;
+    double bits = (double)shape->bits, near = bits_set == shape->bits ? bits - 0.5 : (double)bits_set;
+    double items = items_of(shape, near), slack = NORMAL_95_PERCENT * scheme->bits_set_sd(shape, items);
+    double down = items - items_of(shape, near - slack), up = items_of(shape, near + slack) - items;
+    tally->items += items_of(shape, (double)bits_set);
+    tally->nearly += items;
+    tally->down += down * down;
+    tally->up += up * up;
+}
+
+/* The rate of passing this or one of the layers before: written so that a tiny one loses no digits. */
+static double either(double rate, double other)
+{
+    return rate + (1 - rate) * other;
+}
+
+static void tally_layer(const petal_filter *filter, const struct layer *layer, petal_info *info, struct tally *tally)
+{
+    const struct bit_array *array = &layer->array;
+    uint64_t bits_set = popcount_bytes(array->bytes, array->size_bytes);
+    double predicted = layer->capacity ? filter->scheme->rate(&array->shape, (double)layer->capacity) : NAN;
+    info->bits_set += bits_set;
+    tally_items(filter->scheme, &array->shape, bits_set, tally);
+    tally->estimated_rate = either(tally->estimated_rate, filter->scheme->rate_of_bits(array, bits_set));
+    tally->predicted_rate = either(tally->predicted_rate, predicted);
+}
+
+static void take_stock(const petal_filter *filter, petal_info *info)
+{
+    struct tally tally = {0};
+    for (uint32_t i = 0; i < filter->layer_count; i++) tally_layer(filter, &filter->layers[i], info, &tally);
+    info->fill = (double)info->bits_set / (double)info->bits;
     info->saturated = info->bits_set == info->bits;
-    info->estimated_items = items_of(shape, set);
-    double at = info->saturated ? items_of(shape, (double)info->bits - 0.5) : info->estimated_items;
-    double slack = NORMAL_95_PERCENT * filter->scheme->bits_set_sd(shape, at);
-    info->estimated_items_low = items_of(shape, set - slack - (info->saturated ? 0.5 : 0));
-    info->estimated_items_high = items_of(shape, set + slack);
-    if (info->saturated) info->estimated_items_high = INFINITY;
+    info->estimated_items = tally.items;
+    info->estimated_items_low = tally.nearly - petal_model_sqrt(tally.down);
+    info->estimated_items_high = tally.items + petal_model_sqrt(tally.up);
+    info->estimated_rate = tally.estimated_rate;
+    info->predicted_rate = tally.predicted_rate;
 }
 
 petal_status petal_get_info(const petal_filter *filter, petal_info *info, petal_error *error)
@@ -54,11 +94,8 @@ petal_status petal_get_info(const petal_filter *filter, petal_info *info, petal_
         return petal_fail(error, PETAL_ERR_ARGUMENT, "the info is not set up with PETAL_INFO_INIT");
     *info = (petal_info)PETAL_INFO_INIT;
     describe(filter, info);
-    info->bits_set = popcount_bytes(filter->array.bytes, filter->array.size_bytes);
-    info->fill = (double)info->bits_set / (double)info->bits;
-    estimate_items(filter, info);
-    info->estimated_rate = filter->scheme->rate_of_bits(&filter->array, info->bits_set);
-    info->content_id_known = filter->content_recorded || !filter->touched;
+    take_stock(filter, info);
+    info->content_id_known = filter->content_recorded || !filter->layers->touched;
     if (info->content_id_known)
         info->content_id = filter->content_recorded ? filter->content_id : petal_content_id(filter);
     return PETAL_OK;
@@ -68,7 +105,7 @@ double petal_predict_rate(const petal_info *info, uint64_t keys)
 {
     const struct scheme_def *scheme = petal_scheme_find(info->scheme);
     struct shape shape = {info->scheme, info->hashes, info->lines_per_key, info->bits};
-    if (!scheme || scheme->settle(&shape, NULL) != PETAL_OK || shape.bits != info->bits) return NAN;
+    if (!scheme || info->layers != 1 || scheme->settle(&shape, NULL) != PETAL_OK || shape.bits != info->bits) return NAN;
     return scheme->rate(&shape, (double)keys);
 }
 

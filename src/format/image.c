@@ -15,8 +15,7 @@
 static const uint8_t magic[8] = {0x89, 'P', 'T', 'L', '\r', '\n', 0x1a, '\n'};
 
 #define VERSION 1u
-#define METADATA_OFFSET ((uint64_t)PETAL_SLOTS * PETAL_SLOT_BYTES)
-#define NOT_RECORDED 0x7ff8000000000000u /* target_rate's bits where there is none */
+#define NOT_RECORDED 0x7ff8000000000000u /* a rate's bits where there is none */
 
 enum { STATE_CLEAN = 1, STATE_DIRTY = 2 };
 
@@ -30,41 +29,76 @@ enum {
     AT_FILE_BYTES = 32,
     AT_SCHEME = 40,
     AT_HASH = 44,
-    AT_HASHES = 48,
-    AT_LINES_PER_KEY = 52,
-    AT_BITS = 56,
-    AT_SEED = 64,
-    AT_SECRET_CHECK = 72,
-    AT_SECRET_ID = 80,
-    AT_LAYERS = 84,
-    AT_CAPACITY = 88,
-    AT_TARGET_RATE = 96,
-    AT_ITEMS = 104,
-    AT_CONTENT_ID = 112,
-    AT_METADATA_BYTES = 120,
-    AT_METADATA_SUM = 128,
-    AT_SUMS_OFFSET = 136,
-    AT_PAYLOAD_OFFSET = 144,
-    AT_PAYLOAD_BYTES = 152,
-    AT_RESERVED = 160,
-    AT_SUM = 504
+    AT_SEED = 48,
+    AT_SECRET_CHECK = 56,
+    AT_SECRET_ID = 64,
+    AT_LAYER_COUNT = 68,
+    AT_CONTENT_ID = 72,
+    AT_METADATA_BYTES = 80,
+    AT_METADATA_SUM = 88,
+    AT_SUMS_OFFSET = 112,
+    AT_PAYLOAD_OFFSET = 120,
+    AT_RESERVED = 128,
+    AT_LAYERS = 192,
+    SUM_BYTES = 8 /* the checksum is at the end of the slot */
+};
+
+/* Offsets of the fields in a layer's entry. */
+enum {
+    LAYER_HASHES = 0,
+    LAYER_LINES_PER_KEY = 4,
+    LAYER_BITS = 8,
+    LAYER_CAPACITY = 16,
+    LAYER_RATE = 24,
+    LAYER_ITEMS = 32,
+    LAYER_SIZE_BYTES = 40,
+    LAYER_BYTES = 48
 };
 
 /* ---- layout ---------------------------------------------------------------------------------------------------------- */
 
-static uint64_t sums_bytes(uint64_t payload_bytes)
+/* The smallest power of two that has room for so many layers. */
+static uint32_t slot_bytes_for(uint32_t layer_count)
 {
-    return (payload_bytes / PETAL_BLOCK_BYTES + (payload_bytes % PETAL_BLOCK_BYTES != 0)) * 8;
+    uint32_t size = PETAL_SLOT_LEAST_BYTES;
+    while (AT_LAYERS + layer_count * LAYER_BYTES + SUM_BYTES > size) size *= 2;
+    return size;
 }
 
-/* Offsets follow from the sizes alone: metadata, then sums at a multiple of 8, then the payload at a multiple of 64. */
+static uint64_t blocks_of(uint64_t size_bytes)
+{
+    return size_bytes / PETAL_BLOCK_BYTES + (size_bytes % PETAL_BLOCK_BYTES != 0);
+}
+
+static uint64_t block_count(const struct image *image)
+{
+    const struct image_layer *last = &image->layers[image->layer_count - 1];
+    return last->first_block + blocks_of(last->size_bytes);
+}
+
+/* Offsets follow from the sizes alone: metadata, sums at a multiple of 8, then each layer at a multiple of 64. */
 static bool lay_out(struct image *image)
 {
-    image->payload_bytes = petal_shape_bytes(&image->shape);
-    return checked_round_up(METADATA_OFFSET + image->metadata_bytes, 8, &image->sums_offset) &&
-           checked_round_up(image->sums_offset + sums_bytes(image->payload_bytes), PETAL_LINE_BYTES,
-                            &image->payload_offset) &&
-           checked_add(image->payload_offset, image->payload_bytes, &image->file_bytes);
+    uint64_t blocks = 0, end;
+    for (uint32_t i = 0; i < image->layer_count; i++) {
+        struct image_layer *layer = &image->layers[i];
+        layer->size_bytes = petal_shape_bytes(&layer->shape);
+        layer->first_block = blocks;
+        blocks += blocks_of(layer->size_bytes);
+    }
+    image->slot_bytes = slot_bytes_for(image->layer_count);
+    image->metadata_offset = (uint64_t)PETAL_SLOTS * image->slot_bytes;
+    if (!checked_round_up(image->metadata_offset + image->metadata_bytes, 8, &image->sums_offset) ||
+        !checked_round_up(image->sums_offset + 8 * blocks, PETAL_LINE_BYTES, &image->payload_offset))
+        return false;
+    end = image->payload_offset;
+    for (uint32_t i = 0; i < image->layer_count; i++) {
+        image->layers[i].offset = end;
+        if (!checked_add(end, image->layers[i].size_bytes, &end) || !checked_round_up(end, PETAL_LINE_BYTES, &end))
+            return false;
+    }
+    image->file_bytes = end;
+    return true;
 }
 
 /* ---- writing --------------------------------------------------------------------------------------------------------- */
@@ -72,18 +106,24 @@ static bool lay_out(struct image *image)
 petal_status petal_image_of(const petal_filter *filter, struct image *image, petal_error *error)
 {
     *image = (struct image){0};
-    image->shape = filter->array.shape;
     image->hash = filter->hash->id;
     image->seed = filter->hash_key.seed;
     if (filter->hash->keyed) {
         image->secret_id = petal_secret_id(filter->hash_key.secret);
         image->secret_check = petal_secret_check(filter->hash_key.secret);
     }
-    image->capacity = filter->capacity;
-    image->target_rate = filter->target_rate;
-    image->items = filter->items;
     image->metadata_bytes = filter->metadata_bytes;
     image->metadata_sum = petal_xxh3(filter->metadata, filter->metadata_bytes, 0);
+    image->layer_count = filter->layer_count;
+    if (image->layer_count > PETAL_MAX_LAYERS)
+        return petal_fail(error, PETAL_ERR_LIMIT, "%u layers; a file holds %u", filter->layer_count, PETAL_MAX_LAYERS);
+    for (uint32_t i = 0; i < filter->layer_count; i++) {
+        const struct layer *layer = &filter->layers[i];
+        image->layers[i] = (struct image_layer){.shape = layer->array.shape,
+                                                .capacity = layer->capacity,
+                                                .target_rate = layer->target_rate,
+                                                .items = layer->items};
+    }
     if (!lay_out(image)) return petal_fail(error, PETAL_ERR_LIMIT, "the file would be too big");
     return PETAL_OK;
 }
@@ -100,49 +140,69 @@ unsigned petal_image_next(struct image *image, bool dirty)
     return slot_of(image->sequence);
 }
 
-void petal_image_write_slot(const struct image *image, unsigned number, uint8_t slot[PETAL_SLOT_BYTES])
+static uint64_t slot_sum(const uint8_t *slot, uint32_t slot_bytes, unsigned number)
 {
-    memset(slot, 0, PETAL_SLOT_BYTES);
+    return petal_xxh3(slot, slot_bytes - SUM_BYTES, number);
+}
+
+static void write_layer(const struct image_layer *layer, uint8_t *entry)
+{
+    store32le(entry + LAYER_HASHES, layer->shape.hashes);
+    store32le(entry + LAYER_LINES_PER_KEY, layer->shape.lines_per_key);
+    store64le(entry + LAYER_BITS, layer->shape.bits);
+    store64le(entry + LAYER_CAPACITY, layer->capacity);
+    store64le(entry + LAYER_RATE, isnan(layer->target_rate) ? NOT_RECORDED : bits_from_double(layer->target_rate));
+    store64le(entry + LAYER_ITEMS, layer->items);
+    store64le(entry + LAYER_SIZE_BYTES, layer->size_bytes);
+}
+
+void petal_image_write_slot(const struct image *image, unsigned number, uint8_t *slot)
+{
+    memset(slot, 0, image->slot_bytes);
     memcpy(slot, magic, sizeof magic);
     store32le(slot + AT_VERSION, VERSION);
-    store32le(slot + AT_SLOT_BYTES, PETAL_SLOT_BYTES);
+    store32le(slot + AT_SLOT_BYTES, image->slot_bytes);
     store32le(slot + AT_STATE, image->dirty ? STATE_DIRTY : STATE_CLEAN);
     store64le(slot + AT_SEQUENCE, image->sequence);
     store64le(slot + AT_FILE_BYTES, image->file_bytes);
-    store32le(slot + AT_SCHEME, (uint32_t)image->shape.scheme);
+    store32le(slot + AT_SCHEME, (uint32_t)image->layers->shape.scheme);
     store32le(slot + AT_HASH, (uint32_t)image->hash);
-    store32le(slot + AT_HASHES, image->shape.hashes);
-    store32le(slot + AT_LINES_PER_KEY, image->shape.lines_per_key);
-    store64le(slot + AT_BITS, image->shape.bits);
     store64le(slot + AT_SEED, image->seed);
     store64le(slot + AT_SECRET_CHECK, image->secret_check);
     store32le(slot + AT_SECRET_ID, image->secret_id);
-    store32le(slot + AT_LAYERS, 1);
-    store64le(slot + AT_CAPACITY, image->capacity);
-    store64le(slot + AT_TARGET_RATE, isnan(image->target_rate) ? NOT_RECORDED : bits_from_double(image->target_rate));
-    store64le(slot + AT_ITEMS, image->items);
+    store32le(slot + AT_LAYER_COUNT, image->layer_count);
     store64le(slot + AT_CONTENT_ID, image->dirty ? 0 : image->content_id);
     store64le(slot + AT_METADATA_BYTES, image->metadata_bytes);
     store64le(slot + AT_METADATA_SUM, image->metadata_sum);
     store64le(slot + AT_SUMS_OFFSET, image->sums_offset);
     store64le(slot + AT_PAYLOAD_OFFSET, image->payload_offset);
-    store64le(slot + AT_PAYLOAD_BYTES, image->payload_bytes);
-    store64le(slot + AT_SUM, petal_xxh3(slot, AT_SUM, number));
+    for (uint32_t i = 0; i < image->layer_count; i++)
+        write_layer(&image->layers[i], slot + AT_LAYERS + i * LAYER_BYTES);
+    store64le(slot + image->slot_bytes - SUM_BYTES, slot_sum(slot, image->slot_bytes, number));
+}
+
+/* The sums of all blocks; returns the content id they make. */
+static uint64_t write_sums(const petal_filter *filter, uint8_t *sums)
+{
+    uint64_t id = petal_content_start(filter), number = 0;
+    for (uint32_t i = 0; i < filter->layer_count; i++) {
+        const struct bit_array *array = &filter->layers[i].array;
+        for (uint64_t block = 0; block < petal_block_count(array); block++, number++) {
+            uint64_t sum = petal_block_sum(array, block, number);
+            store64le(sums + 8 * number, sum);
+            id = petal_content_add(id, sum);
+        }
+    }
+    return id;
 }
 
 void petal_image_write_head(const petal_filter *filter, struct image *image, uint8_t *head)
 {
-    uint8_t *sums = head + image->sums_offset;
-    image->content_id = petal_content_start(filter);
-    for (uint64_t i = 0; i < petal_block_count(&filter->array); i++) {
-        uint64_t sum = petal_block_sum(&filter->array, i);
-        store64le(sums + 8 * i, sum);
-        image->content_id = petal_content_add(image->content_id, sum);
-    }
-    if (filter->metadata_bytes) memcpy(head + METADATA_OFFSET, filter->metadata, filter->metadata_bytes);
+    image->content_id = write_sums(filter, head + image->sums_offset);
+    if (filter->metadata_bytes) memcpy(head + image->metadata_offset, filter->metadata, filter->metadata_bytes);
     for (unsigned i = 0; i < PETAL_SLOTS; i++) {
         unsigned slot = petal_image_next(image, false);
-        petal_image_write_slot(image, slot, head + slot * PETAL_SLOT_BYTES);
+        petal_image_write_slot(image, slot, head + slot * image->slot_bytes);
     }
 }
 
@@ -153,9 +213,19 @@ static bool has_magic(const uint8_t *slot)
     return memcmp(slot, magic, sizeof magic) == 0;
 }
 
-static bool is_sealed(const uint8_t *slot, unsigned number)
+/* Is this a slot of this size with the right checksum? */
+static bool is_sealed(const uint8_t *slot, uint32_t slot_bytes, unsigned number)
 {
-    return has_magic(slot) && load64le(slot + AT_SUM) == petal_xxh3(slot, AT_SUM, number);
+    return has_magic(slot) && load32le(slot + AT_SLOT_BYTES) == slot_bytes &&
+           load64le(slot + slot_bytes - SUM_BYTES) == slot_sum(slot, slot_bytes, number);
+}
+
+/* Where the second slot stands, and so how long each is: told by its magic, since the first may be damaged. 0: nowhere. */
+static uint32_t find_slot_bytes(const uint8_t *bytes, uint64_t size_bytes)
+{
+    for (uint32_t size = PETAL_SLOT_LEAST_BYTES; size <= PETAL_SLOT_MOST_BYTES; size *= 2)
+        if (size_bytes >= PETAL_SLOTS * size && has_magic(bytes + size)) return size;
+    return 0;
 }
 
 static bool is_zero(const uint8_t *bytes, uint64_t from, uint64_t to)
@@ -174,70 +244,80 @@ static petal_status damaged(petal_error *error, uint64_t offset, const char *wha
 }
 
 /* Bytes that cannot be a petal file at all, or are one cut off inside its slots. */
-static petal_status check_magic(const uint8_t *bytes, uint64_t size_bytes, petal_error *error)
+static petal_status check_magic(const uint8_t *bytes, uint64_t size_bytes, uint32_t slot_bytes, petal_error *error)
 {
     uint64_t compare = size_bytes < sizeof magic ? size_bytes : sizeof magic;
-    bool second = size_bytes >= METADATA_OFFSET && has_magic(bytes + PETAL_SLOT_BYTES);
     if (size_bytes == 0) return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0, "not a filter (empty)");
-    if (memcmp(bytes, magic, (size_t)compare) != 0 && !second) {
-        if (compare >= 4 && memcmp(bytes, magic, 4) == 0)
-            return damaged(error, 4, "line ends were converted as in a text");
+    if (slot_bytes) return PETAL_OK;
+    if (memcmp(bytes, magic, (size_t)compare) != 0) {
+        if (compare >= 4 && memcmp(bytes, magic, 4) == 0) return damaged(error, 4, "line ends were converted as in a text");
         return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0, "not a petal file");
     }
-    if (size_bytes < METADATA_OFFSET)
+    if (size_bytes < PETAL_SLOTS * PETAL_SLOT_LEAST_BYTES ||
+        size_bytes < (uint64_t)PETAL_SLOTS * load32le(bytes + AT_SLOT_BYTES))
         return petal_fail_at(error, PETAL_ERR_TRUNCATED, size_bytes,
                              "truncated (%llu bytes are less than a header); copy it again", (unsigned long long)size_bytes);
-    return PETAL_OK;
+    return damaged(error, PETAL_SLOT_LEAST_BYTES, "no second header slot");
 }
 
 /* A slot of a later format version may be sealed in another way; both slots then say so. */
-static bool is_newer(const uint8_t *bytes)
+static bool is_newer(const uint8_t *bytes, uint32_t slot_bytes)
 {
-    const uint8_t *second = bytes + PETAL_SLOT_BYTES;
     uint32_t version = load32le(bytes + AT_VERSION);
-    return has_magic(bytes) && version > VERSION && has_magic(second) && load32le(second + AT_VERSION) == version;
+    return has_magic(bytes) && version > VERSION && load32le(bytes + slot_bytes + AT_VERSION) == version;
 }
 
 /* The number of the slot that counts, and whether both are whole. */
-static petal_status choose_slot(const uint8_t *bytes, bool recover, unsigned *chosen, bool *whole, petal_error *error)
+static petal_status choose_slot(const uint8_t *bytes, uint32_t slot_bytes, bool recover, unsigned *chosen, bool *whole,
+                                petal_error *error)
 {
-    const uint8_t *second = bytes + PETAL_SLOT_BYTES;
-    bool sealed[PETAL_SLOTS] = {is_sealed(bytes, 0), is_sealed(second, 1)};
-    if (is_newer(bytes))
+    const uint8_t *second = bytes + slot_bytes;
+    bool sealed[PETAL_SLOTS] = {is_sealed(bytes, slot_bytes, 0), is_sealed(second, slot_bytes, 1)};
+    if (is_newer(bytes, slot_bytes))
         return petal_fail_at(error, PETAL_ERR_NEWER, AT_VERSION,
                              "written by a newer petal (format %u; this one reads %u); update petal",
                              load32le(bytes + AT_VERSION), VERSION);
     for (unsigned i = 0; i < PETAL_SLOTS; i++)
         if (!sealed[i] && !(recover && sealed[1 - i]))
-            return damaged(error, i * PETAL_SLOT_BYTES, i ? "checksum of header slot 1" : "checksum of header slot 0");
+            return damaged(error, i * slot_bytes, i ? "checksum of header slot 1" : "checksum of header slot 0");
     *chosen = sealed[1] && (!sealed[0] || load64le(second + AT_SEQUENCE) > load64le(bytes + AT_SEQUENCE));
     *whole = sealed[0] && sealed[1];
     return PETAL_OK;
 }
 
-static void read_slot(const uint8_t *slot, struct image *image)
+static void read_layer(const uint8_t *entry, petal_scheme scheme, struct image_layer *layer)
 {
+    layer->shape.scheme = scheme;
+    layer->shape.hashes = load32le(entry + LAYER_HASHES);
+    layer->shape.lines_per_key = load32le(entry + LAYER_LINES_PER_KEY);
+    layer->shape.bits = load64le(entry + LAYER_BITS);
+    layer->capacity = load64le(entry + LAYER_CAPACITY);
+    layer->target_rate = double_from_bits(load64le(entry + LAYER_RATE));
+    layer->items = load64le(entry + LAYER_ITEMS);
+    layer->size_bytes = load64le(entry + LAYER_SIZE_BYTES);
+}
+
+/* Reads as many layers as the slot has room for; check_fields() compares that with what it says. */
+static void read_slot(const uint8_t *slot, uint32_t slot_bytes, struct image *image)
+{
+    uint32_t room = (slot_bytes - SUM_BYTES - AT_LAYERS) / LAYER_BYTES, layers = load32le(slot + AT_LAYER_COUNT);
     *image = (struct image){0};
-    image->shape.scheme = (petal_scheme)load32le(slot + AT_SCHEME);
-    image->shape.hashes = load32le(slot + AT_HASHES);
-    image->shape.lines_per_key = load32le(slot + AT_LINES_PER_KEY);
-    image->shape.bits = load64le(slot + AT_BITS);
+    image->slot_bytes = slot_bytes;
     image->hash = (petal_hash)load32le(slot + AT_HASH);
     image->dirty = load32le(slot + AT_STATE) == STATE_DIRTY;
     image->sequence = load64le(slot + AT_SEQUENCE);
     image->seed = load64le(slot + AT_SEED);
     image->secret_check = load64le(slot + AT_SECRET_CHECK);
     image->secret_id = load32le(slot + AT_SECRET_ID);
-    image->capacity = load64le(slot + AT_CAPACITY);
-    image->target_rate = double_from_bits(load64le(slot + AT_TARGET_RATE));
-    image->items = load64le(slot + AT_ITEMS);
     image->content_id = load64le(slot + AT_CONTENT_ID);
     image->metadata_bytes = load64le(slot + AT_METADATA_BYTES);
     image->metadata_sum = load64le(slot + AT_METADATA_SUM);
     image->sums_offset = load64le(slot + AT_SUMS_OFFSET);
     image->payload_offset = load64le(slot + AT_PAYLOAD_OFFSET);
-    image->payload_bytes = load64le(slot + AT_PAYLOAD_BYTES);
     image->file_bytes = load64le(slot + AT_FILE_BYTES);
+    image->layer_count = layers <= room && layers <= PETAL_MAX_LAYERS ? layers : 0;
+    for (uint32_t i = 0; i < image->layer_count; i++)
+        read_layer(slot + AT_LAYERS + i * LAYER_BYTES, (petal_scheme)load32le(slot + AT_SCHEME), &image->layers[i]);
 }
 
 static petal_status impossible(petal_error *error, uint64_t slot_offset, uint64_t at, const char *field)
@@ -248,46 +328,71 @@ static petal_status impossible(petal_error *error, uint64_t slot_offset, uint64_
 }
 
 /* Things that this version does not know but a later one may. */
-static petal_status check_known(const uint8_t *slot, const struct image *image, uint64_t offset, petal_error *error)
+static petal_status check_known(const uint8_t *slot, uint64_t offset, petal_error *error)
 {
     static const char *const text = "needs a newer petal (%s %u is not known to this one); update petal";
-    if (load32le(slot + AT_FLAGS) != 0)
-        return petal_fail_at(error, PETAL_ERR_NEWER, offset + AT_FLAGS, text, "feature", load32le(slot + AT_FLAGS));
-    if (!petal_scheme_find(image->shape.scheme))
-        return petal_fail_at(error, PETAL_ERR_NEWER, offset + AT_SCHEME, text, "scheme", (unsigned)image->shape.scheme);
-    if (!petal_hash_find(image->hash))
-        return petal_fail_at(error, PETAL_ERR_NEWER, offset + AT_HASH, text, "hash", (unsigned)image->hash);
+    uint32_t flags = load32le(slot + AT_FLAGS), scheme = load32le(slot + AT_SCHEME), hash = load32le(slot + AT_HASH);
+    if (flags != 0) return petal_fail_at(error, PETAL_ERR_NEWER, offset + AT_FLAGS, text, "feature", flags);
+    if (!petal_scheme_find((petal_scheme)scheme))
+        return petal_fail_at(error, PETAL_ERR_NEWER, offset + AT_SCHEME, text, "scheme", scheme);
+    if (!petal_hash_find((petal_hash)hash))
+        return petal_fail_at(error, PETAL_ERR_NEWER, offset + AT_HASH, text, "hash", hash);
+    return PETAL_OK;
+}
+
+static petal_status check_layer(const struct image_layer *layer, uint64_t at, petal_error *error)
+{
+    struct shape shape = layer->shape;
+    bool rated = bits_from_double(layer->target_rate) != NOT_RECORDED;
+    if (petal_scheme_find(shape.scheme)->settle(&shape, NULL) != PETAL_OK || shape.bits != layer->shape.bits ||
+        shape.lines_per_key != layer->shape.lines_per_key)
+        return impossible(error, at, LAYER_HASHES, "number of bits or hashes");
+    if (rated && !(layer->target_rate > 0 && layer->target_rate < 1)) return impossible(error, at, LAYER_RATE, "rate");
+    if (layer->size_bytes != petal_shape_bytes(&shape)) return impossible(error, at, LAYER_SIZE_BYTES, "size");
+    return PETAL_OK;
+}
+
+static petal_status check_layers(const struct image *image, uint64_t offset, petal_error *error)
+{
+    if (image->layer_count == 0) return impossible(error, offset, AT_LAYER_COUNT, "number of layers");
+    for (uint32_t i = 0; i < image->layer_count; i++) {
+        petal_status status = check_layer(&image->layers[i], offset + AT_LAYERS + i * LAYER_BYTES, error);
+        if (status != PETAL_OK) return status;
+    }
+    return PETAL_OK;
+}
+
+/* Do the offsets follow from the sizes? Fills in those of the layers. */
+static petal_status check_offsets(struct image *image, uint64_t offset, petal_error *error)
+{
+    struct image given = *image;
+    if (image->metadata_bytes > PETAL_METADATA_MAX_BYTES)
+        return impossible(error, offset, AT_METADATA_BYTES, "size of metadata");
+    if (!lay_out(image) || image->slot_bytes != given.slot_bytes || image->sums_offset != given.sums_offset ||
+        image->payload_offset != given.payload_offset || image->file_bytes != given.file_bytes)
+        return impossible(error, offset, AT_SUMS_OFFSET, "offset or size");
     return PETAL_OK;
 }
 
 /* Every field of a sealed slot, since a checksum proves nothing about who made it. */
-static petal_status check_fields(const uint8_t *slot, const struct image *image, uint64_t offset, petal_error *error)
+static petal_status check_fields(const uint8_t *slot, struct image *image, unsigned number, petal_error *error)
 {
-    unsigned number = (unsigned)(offset / PETAL_SLOT_BYTES);
-    struct shape shape = image->shape;
-    struct image expected = *image;
     uint32_t state = load32le(slot + AT_STATE);
-    bool keyed = petal_hash_find(image->hash)->keyed, rated = load64le(slot + AT_TARGET_RATE) != NOT_RECORDED;
+    uint64_t offset = number * image->slot_bytes;
+    bool keyed = petal_hash_find(image->hash)->keyed;
     if (load32le(slot + AT_VERSION) != VERSION) return impossible(error, offset, AT_VERSION, "version");
-    if (load32le(slot + AT_SLOT_BYTES) != PETAL_SLOT_BYTES) return impossible(error, offset, AT_SLOT_BYTES, "slot size");
-    if (load32le(slot + AT_LAYERS) != 1) return impossible(error, offset, AT_LAYERS, "number of layers");
+    if (state != STATE_CLEAN && state != STATE_DIRTY) return impossible(error, offset, AT_STATE, "state");
     if (slot_of(image->sequence) != number || image->sequence == UINT64_MAX)
         return impossible(error, offset, AT_SEQUENCE, "sequence number");
-    if (state != STATE_CLEAN && state != STATE_DIRTY) return impossible(error, offset, AT_STATE, "state");
-    if (petal_scheme_find(shape.scheme)->settle(&shape, NULL) != PETAL_OK || shape.bits != image->shape.bits ||
-        shape.lines_per_key != image->shape.lines_per_key)
-        return impossible(error, offset, AT_HASHES, "number of bits or hashes");
     if (keyed ? image->seed != 0 : image->secret_id != 0 || image->secret_check != 0)
         return impossible(error, offset, AT_SEED, "seed or secret");
-    if (rated && !(image->target_rate > 0 && image->target_rate < 1))
-        return impossible(error, offset, AT_TARGET_RATE, "rate");
-    if (image->metadata_bytes > PETAL_METADATA_MAX_BYTES)
-        return impossible(error, offset, AT_METADATA_BYTES, "size of metadata");
-    if (!lay_out(&expected) || expected.sums_offset != image->sums_offset ||
-        expected.payload_offset != image->payload_offset || expected.payload_bytes != image->payload_bytes ||
-        expected.file_bytes != image->file_bytes)
-        return impossible(error, offset, AT_SUMS_OFFSET, "offset or size");
-    if (!is_zero(slot, AT_RESERVED, AT_SUM)) return impossible(error, offset, AT_RESERVED, "reserved field");
+    petal_status status = check_layers(image, offset, error);
+    if (status == PETAL_OK) status = check_offsets(image, offset, error);
+    if (status != PETAL_OK) return status;
+    uint32_t layers_end = AT_LAYERS + image->layer_count * LAYER_BYTES;
+    if (!is_zero(slot, AT_METADATA_SUM + 8, AT_SUMS_OFFSET) || !is_zero(slot, AT_RESERVED, AT_LAYERS) ||
+        !is_zero(slot, layers_end, image->slot_bytes - SUM_BYTES))
+        return impossible(error, offset, AT_RESERVED, "reserved field");
     return PETAL_OK;
 }
 
@@ -302,19 +407,30 @@ static petal_status check_size(const struct image *image, uint64_t size_bytes, p
     return PETAL_OK;
 }
 
-/* The bytes between the slots and the payload that no sum covers, and the bits of the last line that no key can set. */
+/* The bits of a layer's last bytes that no key can set, and the padding up to the next. */
+static petal_status check_layer_end(const uint8_t *bytes, const struct image_layer *layer, petal_error *error)
+{
+    uint64_t used = layer->shape.bits / 8, rest = layer->shape.bits % 8, padded = 0;
+    const uint8_t *payload = bytes + layer->offset;
+    checked_round_up(layer->size_bytes, PETAL_LINE_BYTES, &padded); /* it fitted when the file was laid out */
+    if ((rest && payload[used] >> rest) || !is_zero(payload, used + (rest != 0), padded))
+        return damaged(error, layer->offset + used, "bits set beyond the last");
+    return PETAL_OK;
+}
+
+/* All bytes that no block sum covers. */
 static petal_status check_gaps(const uint8_t *bytes, const struct image *image, petal_error *error)
 {
-    uint64_t metadata_end = METADATA_OFFSET + image->metadata_bytes;
-    uint64_t sums_end = image->sums_offset + sums_bytes(image->payload_bytes);
-    uint64_t used = image->shape.bits / 8, rest = image->shape.bits % 8;
-    const uint8_t *payload = bytes + image->payload_offset;
-    if (petal_xxh3(bytes + METADATA_OFFSET, (size_t)image->metadata_bytes, 0) != image->metadata_sum)
-        return damaged(error, METADATA_OFFSET, "checksum of the metadata");
+    uint64_t metadata_end = image->metadata_offset + image->metadata_bytes;
+    uint64_t sums_end = image->sums_offset + 8 * block_count(image);
+    if (petal_xxh3(bytes + image->metadata_offset, (size_t)image->metadata_bytes, 0) != image->metadata_sum)
+        return damaged(error, image->metadata_offset, "checksum of the metadata");
     if (!is_zero(bytes, metadata_end, image->sums_offset) || !is_zero(bytes, sums_end, image->payload_offset))
         return damaged(error, metadata_end, "padding that is not zero");
-    if ((rest && payload[used] >> rest) || !is_zero(payload, used + (rest != 0), image->payload_bytes))
-        return damaged(error, image->payload_offset + used, "bits set beyond the last");
+    for (uint32_t i = 0; i < image->layer_count; i++) {
+        petal_status status = check_layer_end(bytes, &image->layers[i], error);
+        if (status != PETAL_OK) return status;
+    }
     return PETAL_OK;
 }
 
@@ -323,15 +439,15 @@ petal_status petal_image_parse(const uint8_t *bytes, uint64_t size_bytes, bool r
 {
     unsigned number = 0;
     bool whole = false;
-    petal_status status = check_magic(bytes, size_bytes, error);
-    if (status == PETAL_OK) status = choose_slot(bytes, recover, &number, &whole, error);
+    uint32_t slot_bytes = find_slot_bytes(bytes, size_bytes);
+    petal_status status = check_magic(bytes, size_bytes, slot_bytes, error);
+    if (status == PETAL_OK) status = choose_slot(bytes, slot_bytes, recover, &number, &whole, error);
     if (status != PETAL_OK) return status;
-    uint64_t offset = number * PETAL_SLOT_BYTES;
-    const uint8_t *slot = bytes + offset;
-    read_slot(slot, image);
+    uint64_t offset = number * slot_bytes;
+    read_slot(bytes + offset, slot_bytes, image);
     image->recovered = image->dirty || !whole;
-    status = check_known(slot, image, offset, error);
-    if (status == PETAL_OK) status = check_fields(slot, image, offset, error);
+    status = check_known(bytes + offset, offset, error);
+    if (status == PETAL_OK) status = check_fields(bytes + offset, image, number, error);
     if (status == PETAL_OK) status = check_size(image, size_bytes, error);
     if (status == PETAL_OK) status = check_gaps(bytes, image, error);
     if (status == PETAL_OK && image->dirty && !recover)
@@ -340,20 +456,30 @@ petal_status petal_image_parse(const uint8_t *bytes, uint64_t size_bytes, bool r
     return status;
 }
 
+static petal_status verify_layer(const struct bit_array *array, const struct image_layer *layer, const uint8_t *sums,
+                                 uint64_t *id, petal_error *error)
+{
+    for (uint64_t block = 0; block < petal_block_count(array); block++) {
+        uint64_t number = layer->first_block + block, recorded = load64le(sums + 8 * number);
+        if (petal_block_sum(array, block, number) != recorded) {
+            char what[64];
+            snprintf(what, sizeof what, "checksum of block %llu", (unsigned long long)number);
+            return damaged(error, layer->offset + block * PETAL_BLOCK_BYTES, what);
+        }
+        *id = petal_content_add(*id, recorded);
+    }
+    return PETAL_OK;
+}
+
 petal_status petal_image_verify(const petal_filter *filter, const struct image *image, const uint8_t *bytes,
                                 petal_error *error)
 {
     uint64_t id = petal_content_start(filter);
-    for (uint64_t i = 0; i < petal_block_count(&filter->array); i++) {
-        uint64_t recorded = load64le(bytes + image->sums_offset + 8 * i);
-        if (petal_block_sum(&filter->array, i) != recorded) {
-            char what[64];
-            snprintf(what, sizeof what, "checksum of block %llu", (unsigned long long)i);
-            return damaged(error, image->payload_offset + i * PETAL_BLOCK_BYTES, what);
-        }
-        id = petal_content_add(id, recorded);
+    for (uint32_t i = 0; i < image->layer_count; i++) {
+        petal_status status =
+            verify_layer(&filter->layers[i].array, &image->layers[i], bytes + image->sums_offset, &id, error);
+        if (status != PETAL_OK) return status;
     }
-    if (id != image->content_id)
-        return damaged(error, image->sums_offset, "checksum of the block checksums");
+    if (id != image->content_id) return damaged(error, image->sums_offset, "checksum of the block checksums");
     return PETAL_OK;
 }

@@ -3,19 +3,19 @@
 
 #include "hash/siphash.h"
 
-static uint64_t compute_xxh3(const struct hash_key *with, const void *data, size_t size_bytes)
+static void compute_xxh3(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
 {
-    return petal_xxh3(data, size_bytes, with->seed);
+    words[0] = petal_xxh3(data, size_bytes, with->seed);
 }
 
-static uint64_t compute_siphash(const struct hash_key *with, const void *data, size_t size_bytes)
+static void compute_siphash(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
 {
-    return petal_siphash24(data, size_bytes, with->secret);
+    words[0] = petal_siphash24(data, size_bytes, with->secret);
 }
 
 static const struct hash_def table[] = {
-    {PETAL_HASH_XXH3, "xxh3", false, compute_xxh3},
-    {PETAL_HASH_SIPHASH, "siphash", true, compute_siphash},
+    {PETAL_HASH_XXH3, "xxh3", false, 1, compute_xxh3},
+    {PETAL_HASH_SIPHASH, "siphash", true, 1, compute_siphash},
 };
 
 const struct hash_def *petal_hash_find(petal_hash id)

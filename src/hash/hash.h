@@ -1,4 +1,5 @@
-/* hash.h - the first axis: key bytes -> a hash. One table row for each hash; adding one is one file and one row. */
+/* hash.h - the first axis: key bytes -> a hash of one or more 64-bit words. One table row for each hash; adding one is one
+ * file and one row. */
 #ifndef PETAL_HASH_HASH_H
 #define PETAL_HASH_HASH_H
 
@@ -6,6 +7,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* No hash gives more words for a key. */
+#define PETAL_HASH_MAX_WORDS 256u
 
 /* What a hash needs beside the key. */
 struct hash_key {
@@ -17,7 +21,8 @@ struct hash_def {
     petal_hash id;
     const char *name;
     bool keyed; /* takes the secret, not the seed */
-    uint64_t (*compute)(const struct hash_key *with, const void *data, size_t size_bytes);
+    uint32_t words; /* that compute() writes */
+    void (*compute)(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words);
 };
 
 /* The row of a hash, or NULL. */

@@ -95,17 +95,17 @@ static bool always(void)
     return true;
 }
 
-static bool add(const struct bit_array *array, uint64_t hash)
+static bool add(const struct bit_array *array, const uint64_t *hash)
 {
-    bool changed = add_to_line(array, hash, hashes_of_first(&array->shape));
-    if (array->shape.lines_per_key == 2) changed |= add_to_line(array, fmix64(hash), hashes_of_second(&array->shape));
+    bool changed = add_to_line(array, *hash, hashes_of_first(&array->shape));
+    if (array->shape.lines_per_key == 2) changed |= add_to_line(array, fmix64(*hash), hashes_of_second(&array->shape));
     return changed;
 }
 
-static bool contains(const struct bit_array *array, uint64_t hash)
+static bool contains(const struct bit_array *array, const uint64_t *hash)
 {
-    return line_contains(array, hash, hashes_of_first(&array->shape)) &&
-           (array->shape.lines_per_key == 1 || line_contains(array, fmix64(hash), hashes_of_second(&array->shape)));
+    return line_contains(array, *hash, hashes_of_first(&array->shape)) &&
+           (array->shape.lines_per_key == 1 || line_contains(array, fmix64(*hash), hashes_of_second(&array->shape)));
 }
 
 /* In a batch the lines of a group of keys are asked for before the first is needed, so that the misses overlap. */
@@ -125,7 +125,7 @@ static size_t add_many(const struct bit_array *array, const uint64_t *hashes, si
     for (size_t from = 0; from < count; from += GROUP) {
         size_t group = count - from < GROUP ? count - from : GROUP;
         fetch(array, hashes + from, group);
-        for (size_t i = from; i < from + group; i++) sum += results[i] = add(array, hashes[i]);
+        for (size_t i = from; i < from + group; i++) sum += results[i] = add(array, &hashes[i]);
     }
     return sum;
 }
@@ -136,7 +136,7 @@ static size_t contains_many(const struct bit_array *array, const uint64_t *hashe
     for (size_t from = 0; from < count; from += GROUP) {
         size_t group = count - from < GROUP ? count - from : GROUP;
         fetch(array, hashes + from, group);
-        for (size_t i = from; i < from + group; i++) sum += results[i] = contains(array, hashes[i]);
+        for (size_t i = from; i < from + group; i++) sum += results[i] = contains(array, &hashes[i]);
     }
     return sum;
 }
@@ -146,10 +146,10 @@ static inline void touch_line(const struct bit_array *array, uint64_t hash, uint
     touched[(uint64_t)(line_of(array, hash) - array->bytes) / PETAL_BLOCK_BYTES] = 1;
 }
 
-static void touch(const struct bit_array *array, uint64_t hash, uint8_t *touched)
+static void touch(const struct bit_array *array, const uint64_t *hash, uint8_t *touched)
 {
-    touch_line(array, hash, touched);
-    if (array->shape.lines_per_key == 2) touch_line(array, fmix64(hash), touched);
+    touch_line(array, *hash, touched);
+    if (array->shape.lines_per_key == 2) touch_line(array, fmix64(*hash), touched);
 }
 
 static petal_status settle(struct shape *shape, petal_error *error)
@@ -218,6 +218,7 @@ const struct scheme_def petal_blocked = {
     .name = "blocked",
     .kernels = kernels,
     .settle = settle,
+    .array_bytes = petal_bytes_of_lines,
     .touch = touch,
     .max_hashes = WORDS,
     .step_bits = PETAL_LINE_BITS,

@@ -13,78 +13,24 @@
 #define STEP 0xDA942042E4DD58B5u
 #define MAX_HASHES 64u
 
-static inline bool test_bit(const uint8_t *bytes, uint64_t i)
+struct walk {
+    uint64_t a, bits;
+};
+
+static inline struct walk walk_from(const struct bit_array *array, const uint64_t *hash)
 {
-    return bytes[i >> 3] >> (i & 7) & 1;
+    return (struct walk){*hash, array->shape.bits};
 }
 
-/* Sets bit i; tells whether it was clear. */
-static inline bool set_bit(uint8_t *bytes, uint64_t i)
+static inline uint64_t walk_next(struct walk *at)
 {
-    uint8_t bit = (uint8_t)(1u << (i & 7)), old = bytes[i >> 3];
-    bytes[i >> 3] = old | bit;
-    return !(old & bit);
+    uint64_t position = mulhi64(at->a, at->bits);
+    at->a *= STEP;
+    return position;
 }
 
-static bool always(void)
-{
-    return true;
-}
-
-static bool add(const struct bit_array *array, uint64_t hash)
-{
-    bool changed = false;
-    for (uint32_t i = 0; i < array->shape.hashes; i++, hash *= STEP)
-        changed |= set_bit(array->bytes, mulhi64(hash, array->shape.bits));
-    return changed;
-}
-
-static bool contains(const struct bit_array *array, uint64_t hash)
-{
-    for (uint32_t i = 0; i < array->shape.hashes; i++, hash *= STEP)
-        if (!test_bit(array->bytes, mulhi64(hash, array->shape.bits))) return false;
-    return true;
-}
-
-/* In a batch the bytes of a group of keys are asked for before the first is needed, so that the misses overlap. */
-#define GROUP 16u
-
-static void fetch(const struct bit_array *array, const uint64_t *hashes, size_t count)
-{
-    for (size_t key = 0; key < count; key++) {
-        uint64_t hash = hashes[key];
-        for (uint32_t i = 0; i < array->shape.hashes; i++, hash *= STEP)
-            __builtin_prefetch(array->bytes + (mulhi64(hash, array->shape.bits) >> 3));
-    }
-}
-
-static size_t many(const struct bit_array *array, const uint64_t *hashes, size_t count, uint8_t *results,
-                   bool (*one)(const struct bit_array *, uint64_t))
-{
-    size_t sum = 0;
-    for (size_t from = 0; from < count; from += GROUP) {
-        size_t group = count - from < GROUP ? count - from : GROUP;
-        fetch(array, hashes + from, group);
-        for (size_t i = from; i < from + group; i++) sum += results[i] = one(array, hashes[i]);
-    }
-    return sum;
-}
-
-static size_t add_many(const struct bit_array *array, const uint64_t *hashes, size_t count, uint8_t *results)
-{
-    return many(array, hashes, count, results, add);
-}
-
-static size_t contains_many(const struct bit_array *array, const uint64_t *hashes, size_t count, uint8_t *results)
-{
-    return many(array, hashes, count, results, contains);
-}
-
-static void touch(const struct bit_array *array, uint64_t hash, uint8_t *touched)
-{
-    for (uint32_t i = 0; i < array->shape.hashes; i++, hash *= STEP)
-        touched[mulhi64(hash, array->shape.bits) / 8 / PETAL_BLOCK_BYTES] = 1;
-}
+#define BIT_ORDER 0u
+#include "scheme/walk.inc"
 
 static petal_status settle(struct shape *shape, petal_error *error)
 {
@@ -115,14 +61,12 @@ static double bits_set_sd(const struct shape *shape, double keys)
     return petal_model_classic_sd(shape->bits, shape->hashes, keys);
 }
 
-static const struct kernel generic = {"generic", always, add, contains, add_many, contains_many};
-static const struct kernel *const kernels[] = {&generic, NULL};
-
 const struct scheme_def petal_classic = {
     .id = PETAL_SCHEME_CLASSIC,
     .name = "classic",
     .kernels = kernels,
     .settle = settle,
+    .array_bytes = petal_bytes_of_lines,
     .touch = touch,
     .max_hashes = MAX_HASHES,
     .step_bits = 1,

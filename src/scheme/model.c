@@ -119,11 +119,12 @@ double petal_model_blocked_rate(uint64_t lines, uint32_t hashes, uint32_t lines_
 double petal_model_blocked_sd(uint64_t lines, uint32_t hashes, uint32_t lines_per_key, double keys)
 {
     double load = keys / (double)lines, k = hashes, first = lines_per_key == 2 ? (hashes + 1) / 2 : hashes;
-    double pairs = first * (first - 1) + (k - first) * (k - first - 1) * (lines_per_key == 2);
+    double second = k - first, pairs = first * first + second * second - k; /* ordered, within a line */
     double clear = exp(-load * k / 512);
-    /* variance with a Poisson number of keys, less that of the number of keys, which is known */
-    double line = 512 * clear * (1 - clear) + PAIRS_OF_A_LINE * clear * clear * expm1(load * pairs / PAIRS_OF_A_LINE) -
-                  load * k * k * clear * clear;
+    /* Variance with a Poisson number of keys, of each line and of what its two lines share, less the part that comes from
+     * the number of keys, which is known: (d E[X] / d keys)^2 = (k clear)^2 for each. */
+    double line = 512 * clear * (1 - clear) + PAIRS_OF_A_LINE * clear * clear * expm1(load * pairs / PAIRS_OF_A_LINE) +
+                  load * clear * clear * (2 * first * second - k * k);
     return sqrt(fmax((double)lines * line, 0));
 }
 
@@ -134,6 +135,11 @@ double petal_model_items(double bits_set, double bits, double hashes)
     if (bits_set >= bits) return INFINITY;
     if (bits_set <= 0) return 0;
     return log1p(-bits_set / bits) / (hashes * log1p(-1 / bits));
+}
+
+double petal_model_sqrt(double x)
+{
+    return sqrt(x);
 }
 
 double petal_textbook_bits(double keys, double rate)

@@ -19,4 +19,7 @@ double petal_model_blocked_sd(uint64_t lines, uint32_t hashes, uint32_t lines_pe
  * Infinite where X = m. (Swamidass and Baldi 2007 have -(m/k) ln(1 - X/m), its limit for large m.) */
 double petal_model_items(double bits_set, double bits, double hashes);
 
+/* libm's, for the sums of variances elsewhere. */
+double petal_model_sqrt(double x);
+
 #endif

@@ -21,5 +21,10 @@ const struct kernel *petal_scheme_kernel(const struct scheme_def *scheme)
 
 uint64_t petal_shape_bytes(const struct shape *shape)
 {
+    return petal_scheme_find(shape->scheme)->array_bytes(shape);
+}
+
+uint64_t petal_bytes_of_lines(const struct shape *shape)
+{
     return (shape->bits / PETAL_LINE_BITS + (shape->bits % PETAL_LINE_BITS != 0)) * PETAL_LINE_BYTES;
 }

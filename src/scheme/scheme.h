@@ -15,10 +15,11 @@ struct shape {
     uint64_t bits;          /* m */
 };
 
-/* Bits, least significant first in each byte: bit i is bit i % 8 of byte i / 8. The bytes are those of the file, on every
- * platform. Whole lines; bits from `bits` on are zero. */
+/* Bits, least significant first in each byte: bit i is bit i % 8 of byte i / 8, where the scheme does not say otherwise. The
+ * bytes are those of the file, on every platform. Bits that no key can set are zero. */
 struct bit_array {
     struct shape shape;
+    uint32_t hash_words; /* 64-bit words of a key's hash */
     uint8_t *bytes;
     uint64_t size_bytes;
 };
@@ -26,11 +27,12 @@ struct bit_array {
 /* Changes of a mapped file are noted by blocks of this many bytes: touched[i] is set where block i may have changed. */
 #define PETAL_BLOCK_BYTES 65536u
 
+/* A hash is array->hash_words words; `hashes` are so many times `count`. */
 struct kernel {
     const char *name;
     bool (*usable)(void); /* does this CPU have what the kernel needs? */
-    bool (*add)(const struct bit_array *array, uint64_t hash); /* true: some bit was clear before */
-    bool (*contains)(const struct bit_array *array, uint64_t hash);
+    bool (*add)(const struct bit_array *array, const uint64_t *hash); /* true: some bit was clear before */
+    bool (*contains)(const struct bit_array *array, const uint64_t *hash);
     /* results[i] is 1 or 0 for each hash, and their sum is returned. The results of adding are those of one at a time. */
     size_t (*add_many)(const struct bit_array *array, const uint64_t *hashes, size_t count, uint8_t *results);
     size_t (*contains_many)(const struct bit_array *array, const uint64_t *hashes, size_t count, uint8_t *results);
@@ -43,8 +45,10 @@ struct scheme_def {
 
     /* Brings a shape into the scheme's form (whole lines, a choice of lines_per_key), or says why it can't be. */
     petal_status (*settle)(struct shape *shape, petal_error *error);
+    /* Bytes of the array of a settled shape. */
+    uint64_t (*array_bytes)(const struct shape *shape);
     /* Notes which blocks the bits of a hash lie in. */
-    void (*touch)(const struct bit_array *array, uint64_t hash, uint8_t *touched);
+    void (*touch)(const struct bit_array *array, const uint64_t *hash, uint8_t *touched);
 
     /* Planning: the hashes worth trying for a rate, the smallest step of `bits`, and the largest `bits`. */
     uint32_t max_hashes; /* for each line a key has */
@@ -65,8 +69,11 @@ const struct scheme_def *petal_scheme_find(petal_scheme id);
 /* The best kernel of a scheme that this CPU can run. */
 const struct kernel *petal_scheme_kernel(const struct scheme_def *scheme);
 
-/* Bytes of the array of a settled shape: `bits` in whole lines of 64 bytes. */
+/* Bytes of the array of a settled shape. The native schemes have whole lines of 64. */
 uint64_t petal_shape_bytes(const struct shape *shape);
+
+/* array_bytes of the native schemes. */
+uint64_t petal_bytes_of_lines(const struct shape *shape);
 
 extern const struct scheme_def petal_blocked, petal_classic;
 

@@ -27,8 +27,24 @@ petal_status petal_serialize(const petal_filter *filter, void *bytes, size_t siz
                           (unsigned long long)image.file_bytes);
     memset(bytes, 0, (size_t)image.payload_offset);
     petal_image_write_head(filter, &image, bytes);
-    memcpy((uint8_t *)bytes + image.payload_offset, filter->array.bytes, (size_t)image.payload_bytes);
+    memset((uint8_t *)bytes + image.payload_offset, 0, (size_t)(image.file_bytes - image.payload_offset));
+    for (uint32_t i = 0; i < image.layer_count; i++)
+        memcpy((uint8_t *)bytes + image.layers[i].offset, filter->layers[i].array.bytes, (size_t)image.layers[i].size_bytes);
     return PETAL_OK;
+}
+
+/* The file of a filter in spans: the head, then each layer and the zeros up to the next. */
+static size_t spans_of(const petal_filter *filter, const struct image *image, const uint8_t *head, struct span *spans)
+{
+    static const uint8_t zeros[PETAL_LINE_BYTES];
+    size_t count = 0;
+    spans[count++] = (struct span){head, image->payload_offset};
+    for (uint32_t i = 0; i < image->layer_count; i++) {
+        uint64_t size = image->layers[i].size_bytes;
+        spans[count++] = (struct span){filter->layers[i].array.bytes, size};
+        spans[count++] = (struct span){zeros, (PETAL_LINE_BYTES - size % PETAL_LINE_BYTES) % PETAL_LINE_BYTES};
+    }
+    return count;
 }
 
 petal_status petal_save(const petal_filter *filter, const char *path, unsigned flags, petal_error *error)
@@ -40,8 +56,8 @@ petal_status petal_save(const petal_filter *filter, const char *path, unsigned f
     uint8_t *head = petal_alloc(&filter->allocator, image.payload_offset);
     if (!head) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
     petal_image_write_head(filter, &image, head);
-    struct span spans[2] = {{head, image.payload_offset}, {filter->array.bytes, image.payload_bytes}};
-    status = petal_io_replace(path, spans, 2, flags & PETAL_SAVE_NO_REPLACE, error);
+    struct span spans[1 + 2 * PETAL_MAX_LAYERS];
+    status = petal_io_replace(path, spans, spans_of(filter, &image, head, spans), flags & PETAL_SAVE_NO_REPLACE, error);
     petal_release(&filter->allocator, head, image.payload_offset);
     return status;
 }
@@ -72,8 +88,8 @@ static petal_status refuse_after_failure(petal_filter *filter, petal_error *erro
 static petal_status write_state(struct backing *backing, bool dirty, petal_error *error)
 {
     unsigned slot = petal_image_next(&backing->image, dirty);
-    petal_image_write_slot(&backing->image, slot, backing->map.bytes + slot * PETAL_SLOT_BYTES);
-    return petal_io_sync(&backing->map, 0, PETAL_SLOTS * PETAL_SLOT_BYTES, error);
+    petal_image_write_slot(&backing->image, slot, backing->map.bytes + slot * backing->image.slot_bytes);
+    return petal_io_sync(&backing->map, 0, PETAL_SLOTS * backing->image.slot_bytes, error);
 }
 
 /* Before the first change the file must say on disk that it is being changed: from then on its sums are wrong. */
@@ -91,13 +107,16 @@ static petal_status mark_dirty(petal_filter *filter, petal_error *error)
 static void update_sums(petal_filter *filter, struct backing *backing)
 {
     uint8_t *sums = backing->map.bytes + backing->image.sums_offset;
-    uint64_t id = petal_content_start(filter);
-    for (uint64_t i = 0; i < petal_block_count(&filter->array); i++) {
-        if (filter->touched[i]) store64le(sums + 8 * i, petal_block_sum(&filter->array, i));
-        id = petal_content_add(id, load64le(sums + 8 * i));
+    uint64_t id = petal_content_start(filter), number = 0;
+    for (uint32_t i = 0; i < filter->layer_count; i++) {
+        const struct layer *layer = &filter->layers[i];
+        for (uint64_t block = 0; block < petal_block_count(&layer->array); block++, number++) {
+            if (layer->touched[block]) store64le(sums + 8 * number, petal_block_sum(&layer->array, block, number));
+            id = petal_content_add(id, load64le(sums + 8 * number));
+        }
+        backing->image.layers[i].items = layer->items;
     }
     backing->image.content_id = id;
-    backing->image.items = filter->items;
 }
 
 /* Bits and sums first, then the header that vouches for them. */
@@ -118,7 +137,8 @@ petal_status petal_sync(petal_filter *filter, petal_error *error)
     petal_status status = write_back(filter, backing, error);
     filter->before_write = status == PETAL_OK ? mark_dirty : refuse_after_failure;
     if (status != PETAL_OK) return status;
-    memset(filter->touched, 0, (size_t)petal_block_count(&filter->array));
+    for (uint32_t i = 0; i < filter->layer_count; i++)
+        memset(filter->layers[i].touched, 0, (size_t)petal_block_count(&filter->layers[i].array));
     backing->changed = false;
     filter->content_recorded = true;
     filter->content_id = backing->image.content_id;
@@ -128,9 +148,10 @@ petal_status petal_sync(petal_filter *filter, petal_error *error)
 static void close_backing(petal_filter *filter)
 {
     struct backing *backing = filter->backing;
-    if (filter->touched) petal_sync(filter, NULL); /* where it fails the file stays dirty, which the next reader is told */
+    petal_sync(filter, NULL); /* where it fails the file stays dirty, which the next reader is told */
     petal_io_unmap(&backing->map);
-    petal_release(&filter->allocator, filter->touched, petal_block_count(&filter->array));
+    for (uint32_t i = 0; i < filter->layer_count; i++)
+        petal_release(&filter->allocator, filter->layers[i].touched, petal_block_count(&filter->layers[i].array));
     petal_release(&filter->allocator, backing, sizeof *backing);
 }
 
@@ -163,17 +184,21 @@ static petal_status filter_of(const struct image *image, const uint8_t *bytes, c
     petal_filter *made;
     petal_status status = check_secret(image, options->secret, error);
     if (status != PETAL_OK) return status;
-    status = petal_filter_new(&image->shape, image->hash, image->seed, options->secret, options->allocator, &made, error);
+    struct shape shapes[PETAL_MAX_LAYERS];
+    for (uint32_t i = 0; i < image->layer_count; i++) shapes[i] = image->layers[i].shape;
+    status = petal_filter_new(shapes, image->layer_count, image->hash, image->seed, options->secret, options->allocator,
+                              &made, error);
     if (status != PETAL_OK) return status;
-    const uint8_t *metadata = bytes + PETAL_SLOTS * PETAL_SLOT_BYTES;
-    status = petal_filter_set_metadata(made, metadata, (size_t)image->metadata_bytes, error);
+    status = petal_filter_set_metadata(made, bytes + image->metadata_offset, (size_t)image->metadata_bytes, error);
     if (status != PETAL_OK) {
         petal_free(made);
         return status;
     }
-    made->capacity = image->capacity;
-    made->target_rate = image->target_rate;
-    made->items = image->items;
+    for (uint32_t i = 0; i < image->layer_count; i++) {
+        made->layers[i].capacity = image->layers[i].capacity;
+        made->layers[i].target_rate = image->layers[i].target_rate;
+        made->layers[i].items = image->layers[i].items;
+    }
     *filter = made;
     return PETAL_OK;
 }
@@ -186,24 +211,44 @@ static petal_status verify_image(petal_filter *filter, const struct image *image
     return petal_image_verify(filter, image, bytes, error);
 }
 
-/* Borrows the bits where they are. On success the filter owns the map; on failure the caller still does. */
+/* Lets the layers stand on the image. They are written through a writable map only. */
+static void borrow_bits(petal_filter *filter, const struct image *image, const uint8_t *bytes)
+{
+    for (uint32_t i = 0; i < filter->layer_count; i++)
+        filter->layers[i].array.bytes = (uint8_t *)(uintptr_t)bytes + image->layers[i].offset;
+}
+
+static bool alloc_touched(petal_filter *filter)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < filter->layer_count; i++) {
+        struct layer *layer = &filter->layers[i];
+        layer->touched = petal_alloc(&filter->allocator, petal_block_count(&layer->array));
+        all = all && layer->touched;
+    }
+    return all;
+}
+
+/* Makes the filter stand on the map. On success it owns the map; on failure the caller still does. */
 static petal_status attach(petal_filter *filter, const struct image *image, const uint8_t *bytes,
                            const struct mapping *map, bool writable, petal_error *error)
 {
+    struct mapping none = {NULL, 0, -1};
     struct backing *backing = petal_alloc(&filter->allocator, sizeof *backing);
-    if (backing && writable) filter->touched = petal_alloc(&filter->allocator, petal_block_count(&filter->array));
-    if (!backing || (writable && !filter->touched)) {
-        petal_release(&filter->allocator, backing, sizeof *backing);
-        return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
-    }
-    *backing = (struct backing){*image, bytes, *map, image->recovered};
-    filter->array.bytes = (uint8_t *)(uintptr_t)bytes + image->payload_offset; /* written through `map` only */
-    filter->before_write = !writable ? refuse_write : image->recovered ? NULL : mark_dirty;
+    if (!backing) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
+    *backing = (struct backing){*image, bytes, none, false};
+    filter->backing = backing;
+    filter->close = close_backing;
     filter->content_recorded = !image->recovered;
     filter->content_id = image->content_id;
-    if (writable && image->recovered) petal_filter_touch_all(filter); /* every sum is to be made anew */
-    filter->close = close_backing;
-    filter->backing = backing;
+    filter->before_write = writable ? mark_dirty : refuse_write;
+    if (writable && !alloc_touched(filter)) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
+    if (image->recovered) { /* dirty on disk already, and every sum is to be made anew */
+        filter->before_write = NULL;
+        petal_filter_touch_all(filter);
+        backing->changed = true;
+    }
+    backing->map = *map;
     return PETAL_OK;
 }
 
@@ -230,7 +275,8 @@ static petal_status load(const uint8_t *bytes, uint64_t size_bytes, const petal_
     if (status == PETAL_OK) status = filter_of(&image, bytes, options, &made, error);
     if (status == PETAL_OK) status = petal_filter_alloc_bits(made, error);
     if (status == PETAL_OK) {
-        memcpy(made->array.bytes, bytes + image.payload_offset, (size_t)image.payload_bytes);
+        for (uint32_t i = 0; i < image.layer_count; i++)
+            memcpy(made->layers[i].array.bytes, bytes + image.layers[i].offset, (size_t)image.layers[i].size_bytes);
         status = verify_image(made, &image, bytes, options, error);
     }
     if (status != PETAL_OK) {
@@ -250,7 +296,7 @@ static petal_status borrow(const uint8_t *bytes, uint64_t size_bytes, const stru
     petal_status status = petal_image_parse(bytes, size_bytes, options->flags & PETAL_OPEN_RECOVER, &image, error);
     if (status == PETAL_OK) status = filter_of(&image, bytes, options, &made, error);
     if (status == PETAL_OK) {
-        made->array.bytes = (uint8_t *)(uintptr_t)bytes + image.payload_offset;
+        borrow_bits(made, &image, bytes);
         status = verify_image(made, &image, bytes, options, error);
     }
     if (status == PETAL_OK) status = attach(made, &image, bytes, map, writable, error);
