@@ -200,6 +200,7 @@ petal_status petal_clone(const petal_filter *filter, petal_filter **copy, petal_
         petal_free(made);
         return status;
     }
+    made->origin = filter->origin;
     for (uint32_t i = 0; i < filter->layer_count; i++) copy_layer(&made->layers[i], &filter->layers[i]);
     *copy = made;
     return PETAL_OK;

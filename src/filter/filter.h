@@ -15,6 +15,15 @@ struct layer {
     uint8_t *touched; /* one byte a block; NULL where nobody wants to know */
 };
 
+/* What another container has to say that the filter itself has no place for: kept, so that the file can be written back byte
+ * for byte. Its meaning belongs to the format (src/format). */
+#define PETAL_ORIGIN_MAX_BYTES 48u
+struct origin {
+    uint32_t format; /* number of the container; 0: none */
+    uint32_t size_bytes;
+    uint8_t data[PETAL_ORIGIN_MAX_BYTES]; /* zero beyond size_bytes */
+};
+
 struct petal_filter {
     struct layer *layers; /* oldest first, at least one. A key is in the filter when it is in any; new ones go into the last */
     uint32_t layer_count;
@@ -24,6 +33,7 @@ struct petal_filter {
     struct hash_key hash_key;
 
     petal_allocator allocator;
+    struct origin origin;
     void *metadata;
     size_t metadata_bytes;
 

@@ -38,8 +38,11 @@ enum {
     AT_METADATA_SUM = 88,
     AT_SUMS_OFFSET = 112,
     AT_PAYLOAD_OFFSET = 120,
-    AT_RESERVED = 128,
-    AT_LAYERS = 192,
+    AT_ORIGIN = 128,
+    AT_ORIGIN_BYTES = 132,
+    AT_ORIGIN_DATA = 136,
+    AT_RESERVED = 184,
+    AT_LAYERS = 256,
     SUM_BYTES = 8 /* the checksum is at the end of the slot */
 };
 
@@ -112,6 +115,7 @@ petal_status petal_image_of(const petal_filter *filter, struct image *image, pet
         image->secret_id = petal_secret_id(filter->hash_key.secret);
         image->secret_check = petal_secret_check(filter->hash_key.secret);
     }
+    image->origin = filter->origin;
     image->metadata_bytes = filter->metadata_bytes;
     image->metadata_sum = petal_xxh3(filter->metadata, filter->metadata_bytes, 0);
     image->layer_count = filter->layer_count;
@@ -176,6 +180,9 @@ void petal_image_write_slot(const struct image *image, unsigned number, uint8_t 
     store64le(slot + AT_METADATA_SUM, image->metadata_sum);
     store64le(slot + AT_SUMS_OFFSET, image->sums_offset);
     store64le(slot + AT_PAYLOAD_OFFSET, image->payload_offset);
+    store32le(slot + AT_ORIGIN, image->origin.format);
+    store32le(slot + AT_ORIGIN_BYTES, image->origin.size_bytes);
+    memcpy(slot + AT_ORIGIN_DATA, image->origin.data, PETAL_ORIGIN_MAX_BYTES);
     for (uint32_t i = 0; i < image->layer_count; i++)
         write_layer(&image->layers[i], slot + AT_LAYERS + i * LAYER_BYTES);
     store64le(slot + image->slot_bytes - SUM_BYTES, slot_sum(slot, image->slot_bytes, number));
@@ -315,6 +322,9 @@ static void read_slot(const uint8_t *slot, uint32_t slot_bytes, struct image *im
     image->sums_offset = load64le(slot + AT_SUMS_OFFSET);
     image->payload_offset = load64le(slot + AT_PAYLOAD_OFFSET);
     image->file_bytes = load64le(slot + AT_FILE_BYTES);
+    image->origin.format = load32le(slot + AT_ORIGIN);
+    image->origin.size_bytes = load32le(slot + AT_ORIGIN_BYTES);
+    memcpy(image->origin.data, slot + AT_ORIGIN_DATA, PETAL_ORIGIN_MAX_BYTES);
     image->layer_count = layers <= room && layers <= PETAL_MAX_LAYERS ? layers : 0;
     for (uint32_t i = 0; i < image->layer_count; i++)
         read_layer(slot + AT_LAYERS + i * LAYER_BYTES, (petal_scheme)load32le(slot + AT_SCHEME), &image->layers[i]);
@@ -386,6 +396,9 @@ static petal_status check_fields(const uint8_t *slot, struct image *image, unsig
         return impossible(error, offset, AT_SEQUENCE, "sequence number");
     if (keyed ? image->seed != 0 : image->secret_id != 0 || image->secret_check != 0)
         return impossible(error, offset, AT_SEED, "seed or secret");
+    if (image->origin.size_bytes > PETAL_ORIGIN_MAX_BYTES ||
+        !is_zero(image->origin.data, image->origin.size_bytes, PETAL_ORIGIN_MAX_BYTES))
+        return impossible(error, offset, AT_ORIGIN_BYTES, "origin");
     petal_status status = check_layers(image, offset, error);
     if (status == PETAL_OK) status = check_offsets(image, offset, error);
     if (status != PETAL_OK) return status;

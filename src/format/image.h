@@ -5,7 +5,7 @@
  *     | slot 0 | slot 1    | metadata  | origin  | sums  | zeros  | payload          |
  *     +--------+-----------+-----------+---------+-------+--------+------------------+
  *
- * A slot is one 512-byte sector (more only for more than six layers), so that a crash leaves it old or new; the valid slot
+ * A slot is one 512-byte sector (more only for more than five layers), so that a crash leaves it old or new; the valid slot
  * with the higher sequence number counts, and an update goes to the other one. Sums are the XXH3 of each 64 KiB of the
  * payload; the slot's content id covers them. docs/format.md is the specification, with every field and a worked example. */
 #ifndef PETAL_FORMAT_IMAGE_H
@@ -24,8 +24,8 @@ struct image_layer {
     double target_rate; /* NAN: not recorded */
     uint64_t items;
     uint64_t size_bytes;
-    uint64_t offset;       /* of its payload in the file */
-    uint64_t first_block;  /* number of its first block */
+    uint64_t offset;      /* of its payload in the file */
+    uint64_t first_block; /* number of its first block */
 };
 
 /* What a slot says. */
@@ -39,6 +39,7 @@ struct image {
     uint32_t secret_id; /* 0 where the hash is not keyed; secret_check likewise */
     uint64_t secret_check;
     uint64_t content_id; /* 0 while dirty */
+    struct origin origin;
     uint64_t metadata_offset, metadata_bytes, metadata_sum;
     uint64_t sums_offset, payload_offset, file_bytes;
     uint32_t layer_count;

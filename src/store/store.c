@@ -194,6 +194,7 @@ static petal_status filter_of(const struct image *image, const uint8_t *bytes, c
         petal_free(made);
         return status;
     }
+    made->origin = image->origin;
     for (uint32_t i = 0; i < image->layer_count; i++) {
         made->layers[i].capacity = image->layers[i].capacity;
         made->layers[i].target_rate = image->layers[i].target_rate;
