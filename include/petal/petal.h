@@ -95,14 +95,60 @@ PETAL_API const char *petal_status_name(petal_status status);
 typedef enum petal_scheme {
     PETAL_SCHEME_DEFAULT = 0, /* blocked */
     PETAL_SCHEME_BLOCKED = 1, /* k bits in one 64-byte line (or two): one or two cache misses a key */
-    PETAL_SCHEME_CLASSIC = 2  /* k bits anywhere: the fewest bits a key, up to k cache misses */
+    PETAL_SCHEME_CLASSIC = 2, /* k bits anywhere: the fewest bits a key, up to k cache misses */
+
+    /* Those of other libraries' filters (docs/formats). A filter gets one by its format, not by options.scheme. */
+    PETAL_SCHEME_GUAVA_MITZ64 = 16,
+    PETAL_SCHEME_GUAVA_MITZ32 = 17,
+    PETAL_SCHEME_SPARK_V1 = 18,
+    PETAL_SCHEME_SPARK_V2 = 19,
+    PETAL_SCHEME_PARQUET = 20,
+    PETAL_SCHEME_REDISBLOOM = 21,
+    PETAL_SCHEME_BITS_AND_BLOOMS = 22,
+    PETAL_SCHEME_DCSO = 23,
+    PETAL_SCHEME_DATASKETCHES = 24,
+    PETAL_SCHEME_LEVELDB = 25,
+    PETAL_SCHEME_ROCKSDB = 26,
+    PETAL_SCHEME_BLOOM_FILTERS = 27,
+    PETAL_SCHEME_BLOOMFILTER = 28,
+    PETAL_SCHEME_JS_TUTORIAL = 29,
+    PETAL_SCHEME_PYBLOOM = 30,
+    PETAL_SCHEME_HADOOP = 31,
+    PETAL_SCHEME_HBASE = 32,
+    PETAL_SCHEME_ORC = 33,
+    PETAL_SCHEME_CASSANDRA = 34,
+    PETAL_SCHEME_CASSANDRA_BE = 35
 } petal_scheme;
 
 /* How key bytes become a 64-bit hash. */
 typedef enum petal_hash {
     PETAL_HASH_DEFAULT = 0, /* xxh3, or siphash where a secret is given */
     PETAL_HASH_XXH3 = 1,    /* XXH3_64bits with a 64-bit seed: fast, not meant to withstand chosen keys */
-    PETAL_HASH_SIPHASH = 2  /* SipHash-2-4 under a 128-bit secret: for keys that strangers choose */
+    PETAL_HASH_SIPHASH = 2, /* SipHash-2-4 under a 128-bit secret: for keys that strangers choose */
+
+    /* Those of other libraries' filters, chosen by the format. */
+    PETAL_HASH_MURMUR3_X64_128 = 16,
+    PETAL_HASH_MURMUR3_SPARK = 17,
+    PETAL_HASH_XXH64 = 18,
+    PETAL_HASH_MURMUR64A = 19,
+    PETAL_HASH_MURMUR2 = 20,
+    PETAL_HASH_BITS_AND_BLOOMS = 21,
+    PETAL_HASH_FNV1 = 22,
+    PETAL_HASH_DATASKETCHES = 23,
+    PETAL_HASH_LEVELDB = 24,
+    PETAL_HASH_XXPH3 = 25,
+    PETAL_HASH_BLOOM_FILTERS = 26,
+    PETAL_HASH_FNV1A_UTF16 = 27,
+    PETAL_HASH_JS_TUTORIAL = 28,
+    PETAL_HASH_PYBLOOM = 29,
+    PETAL_HASH_HADOOP_MURMUR = 30,
+    PETAL_HASH_HADOOP_JENKINS = 31,
+    PETAL_HASH_HBASE_MURMUR3 = 32,
+    PETAL_HASH_HBASE_JENKINS = 33,
+    PETAL_HASH_ORC = 34,
+    PETAL_HASH_ORC_LONG = 35,
+    PETAL_HASH_CASSANDRA = 36,
+    PETAL_HASH_HBASE_MURMUR2 = 37
 } petal_hash;
 
 /* Where the memory of filters comes from. Both functions must be thread-safe if filters are used from threads. */
@@ -137,10 +183,12 @@ typedef struct petal_options {
     const void *metadata;   /* anything of the user's, kept in the file; copied; may be NULL */
     size_t metadata_bytes;  /* at most PETAL_METADATA_MAX_BYTES */
     const petal_allocator *allocator; /* copied; NULL: calloc and free */
+    const char *format;     /* make the filter that another library would make of capacity and rate (or bits and
+                             * hashes): its scheme and its sizing, to the bit. See petal_format_name(). NULL: Petal's own */
 } petal_options;
 
-#define PETAL_OPTIONS_INIT \
-    { sizeof(petal_options), PETAL_SCHEME_DEFAULT, PETAL_HASH_DEFAULT, 0, 0.0, 0, 0, 0, 0, 0, NULL, NULL, 0, NULL }
+#define PETAL_OPTIONS_INIT { sizeof(petal_options), PETAL_SCHEME_DEFAULT, PETAL_HASH_DEFAULT, 0, 0.0, 0, 0, 0, 0, 0, NULL, \
+    NULL, 0, NULL, NULL }
 
 /* -------------------------------------------------------------------------------------- what a filter is */
 
@@ -176,10 +224,11 @@ typedef struct petal_info {
 
     const char *scheme_name; /* "blocked", ... static storage */
     const char *hash_name;   /* "xxh3", ... static storage */
+    const char *format_name; /* the container it came in or was made for; "petal" for new native filters; static storage */
 } petal_info;
 
 #define PETAL_INFO_INIT { sizeof(petal_info), PETAL_SCHEME_DEFAULT, PETAL_HASH_DEFAULT, 0, 0, 0, 0, 0, 0, false, 0, \
-    0, 0.0, 0.0, 0, 0, 0.0, false, 0.0, 0.0, 0.0, 0.0, false, 0, NULL, NULL }
+    0, 0.0, 0.0, 0, 0, 0.0, false, 0.0, 0.0, 0.0, 0.0, false, 0, NULL, NULL, NULL }
 
 /* ---------------------------------------------------------------------------------------------- planning */
 
@@ -263,6 +312,7 @@ PETAL_API size_t petal_contains_hashes(const petal_filter *filter, const uint64_
 
 /* The key bytes of numbers, the same in every language: 8 bytes, little-endian; for doubles IEEE-754 with -0 as +0
  * and every NaN as 7ff8000000000000. Text is its UTF-8 bytes without a terminator and needs no helper. */
+PETAL_API void petal_encode_i32(int32_t value, uint8_t key[4]); /* 4 bytes: Guava's integerFunnel */
 PETAL_API void petal_encode_i64(int64_t value, uint8_t key[8]);
 PETAL_API void petal_encode_f64(double value, uint8_t key[8]);
 
@@ -319,12 +369,14 @@ typedef struct petal_open_options {
     const void *secret;               /* for keyed filters, PETAL_SECRET_BYTES bytes, copied */
     uint64_t max_bytes;               /* refuse larger files with PETAL_ERR_LIMIT; 0: no limit */
     const petal_allocator *allocator; /* copied; NULL: calloc and free */
+    const char *format;               /* what the bytes are; NULL: a petal file. Never guessed: see petal_recognize() */
 } petal_open_options;
 
-#define PETAL_OPEN_OPTIONS_INIT { sizeof(petal_open_options), 0u, NULL, 0, NULL }
+#define PETAL_OPEN_OPTIONS_INIT { sizeof(petal_open_options), 0u, NULL, 0, NULL, NULL }
 
 /* Opens a filter file. options NULL: map read-only. The header is always verified, the bits on request: opening takes
- * milliseconds at any size. A writable map allocates the file's holes first (no crash on a full disk), marks the
+ * milliseconds at any size. Files of other libraries are opened read-only or loaded; those with packed bits (JSON, gzip) take
+ * memory of their own either way. A writable map allocates the file's holes first (no crash on a full disk), marks the
  * file dirty on disk before the first change and clean again in petal_sync(). While mapped, the file
  * must not be truncated by others. */
 PETAL_API petal_status petal_open(const char *path, const petal_open_options *options, petal_filter **filter,
@@ -343,6 +395,25 @@ PETAL_API petal_status petal_verify(const petal_filter *filter, petal_error *err
  * PETAL_ERR_ARGUMENT where size_bytes is smaller. */
 PETAL_API uint64_t petal_serialized_bytes(const petal_filter *filter);
 PETAL_API petal_status petal_serialize(const petal_filter *filter, void *bytes, size_t size_bytes, petal_error *error);
+
+/* The formats there are: the name at a place from 0, or NULL behind the last. "petal", "guava", ... Static storage. */
+PETAL_API const char *petal_format_name(size_t place);
+
+/* Which formats these bytes can be, judged by header and length alone: a hint, never proof, since most formats have no
+ * magic. Writes up to name_count names (static storage) and returns how many fit; one that is certain comes alone. */
+PETAL_API size_t petal_recognize(const void *bytes, size_t size_bytes, const char **names, size_t name_count);
+
+/* Like petal_recognize() for the file at `path`. Failing to open it is a failure; fitting nothing is not. */
+PETAL_API petal_status petal_recognize_file(const char *path, const char **names, size_t name_count, size_t *fit_count,
+                                            petal_error *error);
+
+/* Like petal_save(), petal_serialized_bytes() and petal_serialize() in another container. The bits stay what they are: a container
+ * that cannot hold the filter's scheme is PETAL_ERR_UNSUPPORTED, with the reason. 0 bytes mean the same. */
+PETAL_API petal_status petal_save_as(const petal_filter *filter, const char *path, const char *format, unsigned flags,
+                                     petal_error *error);
+PETAL_API uint64_t petal_serialized_bytes_as(const petal_filter *filter, const char *format);
+PETAL_API petal_status petal_serialize_as(const petal_filter *filter, const char *format, void *bytes, size_t size_bytes,
+                                          petal_error *error);
 
 /* A filter from a file image: a private copy. PETAL_OPEN_VERIFY and PETAL_OPEN_RECOVER apply. Safe on hostile bytes. */
 PETAL_API petal_status petal_load_from_memory(const void *bytes, size_t size_bytes, const petal_open_options *options,

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "filter/content.h"
-#include "scheme/plan.h"
 
 #include <math.h> /* NAN, a macro */
 #include <string.h>
@@ -28,7 +27,7 @@ static void set_layer(struct layer *layer, const struct shape *shape, const stru
 {
     layer->array.shape = *shape;
     layer->array.size_bytes = petal_shape_bytes(shape);
-    layer->array.hash_words = hash->words;
+    layer->array.hash_words = hash->words ? hash->words : shape->hashes;
     layer->target_rate = NAN;
 }
 
@@ -60,16 +59,36 @@ petal_status petal_filter_new(const struct shape *shapes, uint32_t layer_count, 
     return PETAL_OK;
 }
 
+static petal_status alloc_layer(petal_filter *filter, struct layer *layer, petal_error *error)
+{
+    uint64_t size = layer->array.size_bytes;
+    layer->array.bytes = petal_alloc_lines(&filter->allocator, size, &layer->own_lines);
+    if (layer->array.bytes) return PETAL_OK;
+    return petal_fail(error, PETAL_ERR_MEMORY, "out of memory: the filter needs %llu bytes", (unsigned long long)size);
+}
+
 petal_status petal_filter_alloc_bits(petal_filter *filter, petal_error *error)
 {
-    for (uint32_t i = 0; i < filter->layer_count; i++) {
-        struct layer *layer = &filter->layers[i];
-        uint64_t size = layer->array.size_bytes;
-        layer->array.bytes = petal_alloc_lines(&filter->allocator, size, &layer->own_lines);
-        if (!layer->array.bytes)
-            return petal_fail(error, PETAL_ERR_MEMORY, "out of memory: the filter needs %llu bytes",
-                              (unsigned long long)size);
-    }
+    petal_status status = PETAL_OK;
+    for (uint32_t i = 0; status == PETAL_OK && i < filter->layer_count; i++)
+        status = alloc_layer(filter, &filter->layers[i], error);
+    return status;
+}
+
+petal_status petal_filter_add_layer(petal_filter *filter, const struct shape *shape, petal_error *error)
+{
+    uint64_t old_bytes = filter->layer_count * sizeof *filter->layers, new_bytes = old_bytes + sizeof *filter->layers;
+    struct layer *layers = petal_alloc(&filter->allocator, new_bytes);
+    if (!layers) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
+    memcpy(layers, filter->layers, (size_t)old_bytes);
+    struct layer *added = &layers[filter->layer_count];
+    set_layer(added, shape, filter->hash);
+    petal_status status = alloc_layer(filter, added, error);
+    petal_release(&filter->allocator, status == PETAL_OK ? filter->layers : layers,
+                  status == PETAL_OK ? old_bytes : new_bytes);
+    if (status != PETAL_OK) return status;
+    filter->layers = layers;
+    filter->layer_count++;
     return PETAL_OK;
 }
 
@@ -102,67 +121,6 @@ petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadat
     petal_release(&filter->allocator, filter->metadata, filter->metadata_bytes);
     filter->metadata = copy;
     filter->metadata_bytes = metadata_bytes;
-    return PETAL_OK;
-}
-
-static petal_status check_options(const petal_options *options, petal_error *error)
-{
-    if (!options || options->struct_size != sizeof *options)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "options are not set up with PETAL_OPTIONS_INIT");
-    return PETAL_OK;
-}
-
-petal_status petal_plan(const petal_options *options, petal_info *plan, petal_error *error)
-{
-    struct shape shape;
-    if (!plan || plan->struct_size != sizeof *plan)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "the plan is not set up with PETAL_INFO_INIT");
-    petal_status status = check_options(options, error);
-    petal_hash hash = options ? options->hash : PETAL_HASH_DEFAULT;
-    if (status == PETAL_OK) status = choose_hash(&hash, options->seed, options->secret, error);
-    if (status == PETAL_OK) status = petal_plan_shape(options, &shape, error);
-    if (status != PETAL_OK) return status;
-    *plan = (petal_info)PETAL_INFO_INIT;
-    plan->scheme = shape.scheme;
-    plan->hash = hash;
-    plan->hashes = shape.hashes;
-    plan->lines_per_key = shape.lines_per_key;
-    plan->layers = 1;
-    plan->bits = shape.bits;
-    plan->bytes = petal_shape_bytes(&shape);
-    plan->seed = options->seed;
-    plan->keyed = petal_hash_find(hash)->keyed;
-    plan->key_id = plan->keyed ? petal_secret_id(options->secret) : 0;
-    plan->capacity = options->capacity;
-    plan->target_rate = options->rate != 0 ? options->rate : NAN;
-    plan->predicted_rate = options->capacity ? petal_predict_rate(plan, options->capacity) : NAN;
-    plan->estimated_items = plan->estimated_items_low = plan->estimated_items_high = plan->estimated_rate = NAN;
-    plan->scheme_name = petal_scheme_find(shape.scheme)->name;
-    plan->hash_name = petal_hash_find(hash)->name;
-    return PETAL_OK;
-}
-
-petal_status petal_create(const petal_options *options, petal_filter **filter, petal_error *error)
-{
-    struct shape shape;
-    *filter = NULL;
-    petal_status status = check_options(options, error);
-    if (status == PETAL_OK) status = petal_plan_shape(options, &shape, error);
-    if (status != PETAL_OK) return status;
-    petal_filter *made;
-    status = petal_filter_new(&shape, 1, options->hash, options->seed, options->secret, options->allocator, &made,
-                              error);
-    if (status != PETAL_OK) return status;
-    status = petal_filter_alloc_bits(made, error);
-    if (status == PETAL_OK)
-        status = petal_filter_set_metadata(made, options->metadata, options->metadata_bytes, error);
-    if (status != PETAL_OK) {
-        petal_free(made);
-        return status;
-    }
-    made->layers->capacity = options->capacity;
-    if (options->rate != 0) made->layers->target_rate = options->rate;
-    *filter = made;
     return PETAL_OK;
 }
 

@@ -39,6 +39,7 @@ struct petal_filter {
 
     /* Set where the bits belong to a file or to the caller (src/store). */
     petal_status (*before_write)(petal_filter *filter, petal_error *error); /* NULL: writing needs no leave */
+    petal_status (*grow)(petal_filter *filter, petal_error *error); /* a new key has come to a full last layer; NULL: so what */
     bool content_recorded;              /* content_id is that of the bits */
     uint64_t content_id;
     void (*close)(petal_filter *filter); /* gives back what the store holds; NULL: nothing */
@@ -51,8 +52,17 @@ petal_status petal_filter_new(const struct shape *shapes, uint32_t layer_count, 
                               const void *secret, const petal_allocator *allocator, petal_filter **filter,
                               petal_error *error);
 
+/* Everything of *info that needs no look at the bits. */
+void petal_filter_describe(const petal_filter *filter, petal_info *info);
+
+/* All of *info but the name of the format. */
+void petal_filter_examine(const petal_filter *filter, petal_info *info);
+
 /* Gives every layer zeroed bits of its own. */
 petal_status petal_filter_alloc_bits(petal_filter *filter, petal_error *error);
+
+/* Adds a last layer with zeroed bits of its own. */
+petal_status petal_filter_add_layer(petal_filter *filter, const struct shape *shape, petal_error *error);
 
 /* Sums over the layers. */
 uint64_t petal_filter_items(const petal_filter *filter);

@@ -9,10 +9,28 @@
 
 #define NORMAL_95_PERCENT 1.959964 /* a normal variable is within so many standard deviations in 95 of 100 cases */
 
+/* The rate of passing this or one of the layers before: written so that a tiny one loses no digits. */
+static double either(double rate, double other)
+{
+    return rate + (1 - rate) * other;
+}
+
+static double predicted_rate(const petal_filter *filter)
+{
+    double rate = 0;
+    for (uint32_t i = 0; i < filter->layer_count; i++) {
+        const struct layer *layer = &filter->layers[i];
+        if (layer->capacity == 0) return NAN;
+        rate = either(rate, filter->scheme->rate(&layer->array.shape, (double)layer->capacity));
+    }
+    return rate;
+}
+
 /* The parameters; of several layers, those of the last, which takes the new keys, and the sums of sizes. */
-static void describe(const petal_filter *filter, petal_info *info)
+void petal_filter_describe(const petal_filter *filter, petal_info *info)
 {
     const struct layer *last = &filter->layers[filter->layer_count - 1];
+    *info = (petal_info)PETAL_INFO_INIT;
     info->scheme = filter->scheme->id;
     info->hash = filter->hash->id;
     info->hashes = last->array.shape.hashes;
@@ -27,7 +45,9 @@ static void describe(const petal_filter *filter, petal_info *info)
     info->key_id = info->keyed ? petal_secret_id(filter->hash_key.secret) : 0;
     info->capacity = petal_filter_capacity(filter);
     info->target_rate = filter->layers->target_rate;
+    info->predicted_rate = predicted_rate(filter);
     info->items = petal_filter_items(filter);
+    info->estimated_items = info->estimated_items_low = info->estimated_items_high = info->estimated_rate = NAN;
     info->scheme_name = filter->scheme->name;
     info->hash_name = filter->hash->name;
 }
@@ -42,7 +62,7 @@ struct tally {
     double items; /* infinite where a layer is full */
     double nearly; /* the same, with half a bit of a full layer left: its lower end is finite */
     double down, up; /* variances towards the two ends; layers are independent, so they add up */
-    double predicted_rate, estimated_rate;
+    double estimated_rate;
 };
 
 /* Number of distinct keys of a layer with its interval: the bits one would see 1.96 sd more or less of, turned into keys. */
@@ -58,21 +78,13 @@ static void tally_items(const struct scheme_def *scheme, const struct shape *sha
     tally->up += up * up;
 }
 
-/* The rate of passing this or one of the layers before: written so that a tiny one loses no digits. */
-static double either(double rate, double other)
-{
-    return rate + (1 - rate) * other;
-}
-
 static void tally_layer(const petal_filter *filter, const struct layer *layer, petal_info *info, struct tally *tally)
 {
     const struct bit_array *array = &layer->array;
     uint64_t bits_set = popcount_bytes(array->bytes, array->size_bytes);
-    double predicted = layer->capacity ? filter->scheme->rate(&array->shape, (double)layer->capacity) : NAN;
     info->bits_set += bits_set;
     tally_items(filter->scheme, &array->shape, bits_set, tally);
     tally->estimated_rate = either(tally->estimated_rate, filter->scheme->rate_of_bits(array, bits_set));
-    tally->predicted_rate = either(tally->predicted_rate, predicted);
 }
 
 static void take_stock(const petal_filter *filter, petal_info *info)
@@ -85,20 +97,15 @@ static void take_stock(const petal_filter *filter, petal_info *info)
     info->estimated_items_low = tally.nearly - petal_model_sqrt(tally.down);
     info->estimated_items_high = tally.items + petal_model_sqrt(tally.up);
     info->estimated_rate = tally.estimated_rate;
-    info->predicted_rate = tally.predicted_rate;
 }
 
-petal_status petal_get_info(const petal_filter *filter, petal_info *info, petal_error *error)
+void petal_filter_examine(const petal_filter *filter, petal_info *info)
 {
-    if (!info || info->struct_size != sizeof *info)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "the info is not set up with PETAL_INFO_INIT");
-    *info = (petal_info)PETAL_INFO_INIT;
-    describe(filter, info);
+    petal_filter_describe(filter, info);
     take_stock(filter, info);
     info->content_id_known = filter->content_recorded || !filter->layers->touched;
     if (info->content_id_known)
         info->content_id = filter->content_recorded ? filter->content_id : petal_content_id(filter);
-    return PETAL_OK;
 }
 
 double petal_predict_rate(const petal_info *info, uint64_t keys)

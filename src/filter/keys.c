@@ -10,6 +10,21 @@ static void hash_into(const petal_filter *filter, const void *key, size_t key_by
     filter->hash->compute(&filter->hash_key, key, key_bytes, words);
 }
 
+/* Most hashes are the same for all layers; those that are not are worked out for each. */
+static bool hash_is_shared(const petal_filter *filter)
+{
+    return filter->hash->words != 0;
+}
+
+static void hash_for_layer(const petal_filter *filter, const struct layer *layer, const void *key, size_t key_bytes,
+                           uint64_t *words)
+{
+    struct hash_key with = filter->hash_key;
+    with.hashes = layer->array.shape.hashes;
+    with.bits = layer->array.shape.bits;
+    filter->hash->compute(&with, key, key_bytes, words);
+}
+
 /* ---- one key --------------------------------------------------------------------------------------------------------- */
 
 static struct layer *last_layer(const petal_filter *filter)
@@ -17,44 +32,82 @@ static struct layer *last_layer(const petal_filter *filter)
     return &filter->layers[filter->layer_count - 1];
 }
 
-static bool contains_words(const petal_filter *filter, const uint64_t *words)
+/* Is it in one of the first `layer_count` layers? */
+static bool layers_have(const petal_filter *filter, uint32_t layer_count, const uint64_t *words)
 {
-    for (uint32_t i = 0; i < filter->layer_count; i++)
+    for (uint32_t i = 0; i < layer_count; i++)
         if (filter->kernel->contains(&filter->layers[i].array, words)) return true;
     return false;
+}
+
+static bool layers_have_key(const petal_filter *filter, uint32_t layer_count, const void *key, size_t key_bytes)
+{
+    uint64_t words[PETAL_HASH_MAX_WORDS];
+    if (hash_is_shared(filter)) {
+        hash_into(filter, key, key_bytes, words);
+        return layers_have(filter, layer_count, words);
+    }
+    for (uint32_t i = 0; i < layer_count; i++) {
+        hash_for_layer(filter, &filter->layers[i], key, key_bytes, words);
+        if (filter->kernel->contains(&filter->layers[i].array, words)) return true;
+    }
+    return false;
+}
+
+static bool wants_to_grow(const petal_filter *filter)
+{
+    const struct layer *layer = last_layer(filter);
+    return filter->grow && layer->items >= layer->capacity;
+}
+
+/* Sets the bits in the last layer. */
+static petal_status add_to_last(petal_filter *filter, const uint64_t *words)
+{
+    struct layer *layer = last_layer(filter);
+    if (layer->touched) filter->scheme->touch(&layer->array, words, layer->touched);
+    bool changed = filter->kernel->add(&layer->array, words);
+    if (changed || !filter->scheme->counts_new_only) layer->items = saturating_add(layer->items, 1);
+    return changed ? PETAL_OK : PETAL_SEEN;
 }
 
 /* A key that an older layer has is not added again: it would only fill the last one. */
-static bool older_layer_has(const petal_filter *filter, const uint64_t *words)
-{
-    for (uint32_t i = 0; i + 1 < filter->layer_count; i++)
-        if (filter->kernel->contains(&filter->layers[i].array, words)) return true;
-    return false;
-}
-
 static petal_status add_words(petal_filter *filter, const uint64_t *words)
 {
-    struct layer *layer = last_layer(filter);
     petal_status status = petal_filter_prepare_write(filter, NULL);
+    if (status == PETAL_OK && layers_have(filter, filter->layer_count - 1, words)) return PETAL_SEEN;
+    if (status == PETAL_OK && wants_to_grow(filter)) {
+        if (layers_have(filter, filter->layer_count, words)) return PETAL_SEEN;
+        status = filter->grow(filter, NULL);
+    }
+    return status == PETAL_OK ? add_to_last(filter, words) : status;
+}
+
+/* The same where each layer has a hash of its own. */
+static petal_status add_layer_by_layer(petal_filter *filter, const void *key, size_t key_bytes)
+{
+    uint64_t words[PETAL_HASH_MAX_WORDS];
+    petal_status status = petal_filter_prepare_write(filter, NULL);
+    if (status == PETAL_OK && layers_have_key(filter, filter->layer_count - 1, key, key_bytes)) return PETAL_SEEN;
+    if (status == PETAL_OK && wants_to_grow(filter)) {
+        if (layers_have_key(filter, filter->layer_count, key, key_bytes)) return PETAL_SEEN;
+        status = filter->grow(filter, NULL);
+    }
     if (status != PETAL_OK) return status;
-    layer->items = saturating_add(layer->items, 1);
-    if (older_layer_has(filter, words)) return PETAL_SEEN;
-    if (layer->touched) filter->scheme->touch(&layer->array, words, layer->touched);
-    return filter->kernel->add(&layer->array, words) ? PETAL_OK : PETAL_SEEN;
+    hash_for_layer(filter, last_layer(filter), key, key_bytes, words);
+    return add_to_last(filter, words);
 }
 
 petal_status petal_add(petal_filter *filter, const void *key, size_t key_bytes)
 {
     uint64_t words[PETAL_HASH_MAX_WORDS];
+    if (!hash_is_shared(filter)) return add_layer_by_layer(filter, key, key_bytes);
     hash_into(filter, key, key_bytes, words);
     return add_words(filter, words);
 }
 
 bool petal_contains(const petal_filter *filter, const void *key, size_t key_bytes)
 {
-    uint64_t words[PETAL_HASH_MAX_WORDS];
-    hash_into(filter, key, key_bytes, words);
-    return contains_words(filter, words);
+    return layers_have_key(filter, filter->layer_count, key, key_bytes);
 }
 
 /* ---- batches --------------------------------------------------------------------------------------------------------- */
@@ -68,25 +121,31 @@ static size_t piece_of(const petal_filter *filter, size_t left)
     return left < most ? left : most;
 }
 
-static size_t add_one_by_one(petal_filter *filter, const uint64_t *words, size_t count, uint8_t *was_new)
+static size_t add_one_by_one(petal_filter *filter, const uint64_t *words, size_t count, uint8_t *was_new,
+                             petal_status *status)
 {
     size_t sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += was_new[i] = add_words(filter, words + i * filter->hash->words) == PETAL_OK;
+    for (size_t i = 0; i < count && *status >= 0; i++) {
+        *status = add_words(filter, words + i * filter->hash->words);
+        sum += was_new[i] = *status == PETAL_OK;
+    }
     return sum;
 }
 
-static size_t add_piece(petal_filter *filter, const uint64_t *words, size_t count, uint8_t *was_new)
+/* Adds a piece of a batch; the number of new keys is returned. */
+static size_t add_piece(petal_filter *filter, const uint64_t *words, size_t count, uint8_t *was_new,
+                        petal_status *status)
 {
     uint8_t unwanted[PIECE_WORDS];
     struct layer *layer = last_layer(filter);
     if (!was_new) was_new = unwanted;
-    if (filter->layer_count > 1) return add_one_by_one(filter, words, count, was_new);
+    if (filter->layer_count > 1 || filter->grow) return add_one_by_one(filter, words, count, was_new, status);
     if (layer->touched)
         for (size_t i = 0; i < count; i++)
             filter->scheme->touch(&layer->array, words + i * filter->hash->words, layer->touched);
-    layer->items = saturating_add(layer->items, count);
-    return filter->kernel->add_many(&layer->array, words, count, was_new);
+    size_t sum = filter->kernel->add_many(&layer->array, words, count, was_new);
+    layer->items = saturating_add(layer->items, filter->scheme->counts_new_only ? sum : count);
+    return sum;
 }
 
 /* Asks the older layers too, for all keys: most keys of most batches are in none, and a batch hides the misses. */
@@ -109,25 +168,48 @@ static void hash_piece(const petal_filter *filter, const petal_key *keys, size_t
         hash_into(filter, keys[i].data, keys[i].size_bytes, words + i * filter->hash->words);
 }
 
+static petal_status add_keys_one_by_one(petal_filter *filter, const petal_key *keys, size_t key_count, uint8_t *was_new,
+                                        size_t *new_count)
+{
+    size_t sum = 0;
+    petal_status status = PETAL_OK;
+    for (size_t i = 0; i < key_count && status >= 0; i++) {
+        status = add_layer_by_layer(filter, keys[i].data, keys[i].size_bytes);
+        if (was_new) was_new[i] = status == PETAL_OK;
+        sum += status == PETAL_OK;
+    }
+    if (new_count) *new_count = sum;
+    return status < 0 ? status : PETAL_OK;
+}
+
 petal_status petal_add_many(petal_filter *filter, const petal_key *keys, size_t key_count, uint8_t *was_new,
                             size_t *new_count)
 {
     uint64_t words[PIECE_WORDS];
     size_t sum = 0, piece;
+    if (!hash_is_shared(filter)) return add_keys_one_by_one(filter, keys, key_count, was_new, new_count);
     petal_status status = petal_filter_prepare_write(filter, NULL);
-    for (size_t from = 0; status == PETAL_OK && from < key_count; from += piece) {
+    for (size_t from = 0; status >= 0 && from < key_count; from += piece) {
         piece = piece_of(filter, key_count - from);
         hash_piece(filter, keys + from, piece, words);
-        sum += add_piece(filter, words, piece, was_new ? was_new + from : NULL);
+        sum += add_piece(filter, words, piece, was_new ? was_new + from : NULL, &status);
     }
     if (new_count) *new_count = sum;
-    return status;
+    return status < 0 ? status : PETAL_OK;
 }
 
 size_t petal_contains_many(const petal_filter *filter, const petal_key *keys, size_t key_count, uint8_t *found)
 {
     uint64_t words[PIECE_WORDS];
     size_t sum = 0, piece;
+    if (!hash_is_shared(filter)) {
+        for (size_t i = 0; i < key_count; i++) {
+            bool is_in = petal_contains(filter, keys[i].data, keys[i].size_bytes);
+            if (found) found[i] = is_in;
+            sum += is_in;
+        }
+        return sum;
+    }
     for (size_t from = 0; from < key_count; from += piece) {
         piece = piece_of(filter, key_count - from);
         hash_piece(filter, keys + from, piece, words);
@@ -159,7 +241,7 @@ bool petal_contains_all(const petal_filter *filter, const petal_key *keys, size_
 uint64_t petal_hash_key(const petal_filter *filter, const void *key, size_t key_bytes)
 {
     uint64_t words[PETAL_HASH_MAX_WORDS];
-    hash_into(filter, key, key_bytes, words);
+    hash_for_layer(filter, last_layer(filter), key, key_bytes, words);
     return words[0];
 }
 
@@ -176,7 +258,7 @@ petal_status petal_add_hash(petal_filter *filter, uint64_t hash)
 
 bool petal_contains_hash(const petal_filter *filter, uint64_t hash)
 {
-    return !takes_hashes(filter) || contains_words(filter, &hash);
+    return !takes_hashes(filter) || layers_have(filter, filter->layer_count, &hash);
 }
 
 petal_status petal_add_hashes(petal_filter *filter, const uint64_t *hashes, size_t hash_count, uint8_t *was_new,
@@ -184,12 +266,12 @@ petal_status petal_add_hashes(petal_filter *filter, const uint64_t *hashes, size
 {
     size_t sum = 0, piece;
     petal_status status = takes_hashes(filter) ? petal_filter_prepare_write(filter, NULL) : PETAL_ERR_UNSUPPORTED;
-    for (size_t from = 0; status == PETAL_OK && from < hash_count; from += piece) {
+    for (size_t from = 0; status >= 0 && from < hash_count; from += piece) {
         piece = piece_of(filter, hash_count - from);
-        sum += add_piece(filter, hashes + from, piece, was_new ? was_new + from : NULL);
+        sum += add_piece(filter, hashes + from, piece, was_new ? was_new + from : NULL, &status);
     }
     if (new_count) *new_count = sum;
-    return status;
+    return status < 0 ? status : PETAL_OK;
 }
 
 size_t petal_contains_hashes(const petal_filter *filter, const uint64_t *hashes, size_t hash_count, uint8_t *found)
@@ -207,6 +289,11 @@ size_t petal_contains_hashes(const petal_filter *filter, const uint64_t *hashes,
 }
 
 /* ---- numbers --------------------------------------------------------------------------------------------------------- */
+
+void petal_encode_i32(int32_t value, uint8_t key[4])
+{
+    store32le(key, (uint32_t)value);
+}
 
 void petal_encode_i64(int64_t value, uint8_t key[8])
 {

@@ -75,7 +75,7 @@ static uint64_t blocks_of(uint64_t size_bytes)
 
 static uint64_t block_count(const struct image *image)
 {
-    const struct image_layer *last = &image->layers[image->layer_count - 1];
+    const struct layer_description *last = &image->about.layers[image->about.layer_count - 1];
     return last->first_block + blocks_of(last->size_bytes);
 }
 
@@ -83,21 +83,21 @@ static uint64_t block_count(const struct image *image)
 static bool lay_out(struct image *image)
 {
     uint64_t blocks = 0, end;
-    for (uint32_t i = 0; i < image->layer_count; i++) {
-        struct image_layer *layer = &image->layers[i];
+    for (uint32_t i = 0; i < image->about.layer_count; i++) {
+        struct layer_description *layer = &image->about.layers[i];
         layer->size_bytes = petal_shape_bytes(&layer->shape);
         layer->first_block = blocks;
         blocks += blocks_of(layer->size_bytes);
     }
-    image->slot_bytes = slot_bytes_for(image->layer_count);
-    image->metadata_offset = (uint64_t)PETAL_SLOTS * image->slot_bytes;
-    if (!checked_round_up(image->metadata_offset + image->metadata_bytes, 8, &image->sums_offset) ||
+    image->slot_bytes = slot_bytes_for(image->about.layer_count);
+    image->about.metadata_offset = (uint64_t)PETAL_SLOTS * image->slot_bytes;
+    if (!checked_round_up(image->about.metadata_offset + image->about.metadata_bytes, 8, &image->sums_offset) ||
         !checked_round_up(image->sums_offset + 8 * blocks, PETAL_LINE_BYTES, &image->payload_offset))
         return false;
     end = image->payload_offset;
-    for (uint32_t i = 0; i < image->layer_count; i++) {
-        image->layers[i].offset = end;
-        if (!checked_add(end, image->layers[i].size_bytes, &end) || !checked_round_up(end, PETAL_LINE_BYTES, &end))
+    for (uint32_t i = 0; i < image->about.layer_count; i++) {
+        image->about.layers[i].offset = end;
+        if (!checked_add(end, image->about.layers[i].size_bytes, &end) || !checked_round_up(end, PETAL_LINE_BYTES, &end))
             return false;
     }
     image->file_bytes = end;
@@ -109,21 +109,21 @@ static bool lay_out(struct image *image)
 petal_status petal_image_of(const petal_filter *filter, struct image *image, petal_error *error)
 {
     *image = (struct image){0};
-    image->hash = filter->hash->id;
-    image->seed = filter->hash_key.seed;
+    image->about.hash = filter->hash->id;
+    image->about.seed = filter->hash_key.seed;
     if (filter->hash->keyed) {
         image->secret_id = petal_secret_id(filter->hash_key.secret);
         image->secret_check = petal_secret_check(filter->hash_key.secret);
     }
-    image->origin = filter->origin;
-    image->metadata_bytes = filter->metadata_bytes;
+    image->about.origin = filter->origin;
+    image->about.metadata_bytes = filter->metadata_bytes;
     image->metadata_sum = petal_xxh3(filter->metadata, filter->metadata_bytes, 0);
-    image->layer_count = filter->layer_count;
-    if (image->layer_count > PETAL_MAX_LAYERS)
+    image->about.layer_count = filter->layer_count;
+    if (image->about.layer_count > PETAL_MAX_LAYERS)
         return petal_fail(error, PETAL_ERR_LIMIT, "%u layers; a file holds %u", filter->layer_count, PETAL_MAX_LAYERS);
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         const struct layer *layer = &filter->layers[i];
-        image->layers[i] = (struct image_layer){.shape = layer->array.shape,
+        image->about.layers[i] = (struct layer_description){.shape = layer->array.shape,
                                                 .capacity = layer->capacity,
                                                 .target_rate = layer->target_rate,
                                                 .items = layer->items};
@@ -149,7 +149,7 @@ static uint64_t slot_sum(const uint8_t *slot, uint32_t slot_bytes, unsigned numb
     return petal_xxh3(slot, slot_bytes - SUM_BYTES, number);
 }
 
-static void write_layer(const struct image_layer *layer, uint8_t *entry)
+static void write_layer(const struct layer_description *layer, uint8_t *entry)
 {
     store32le(entry + LAYER_HASHES, layer->shape.hashes);
     store32le(entry + LAYER_LINES_PER_KEY, layer->shape.lines_per_key);
@@ -169,22 +169,22 @@ void petal_image_write_slot(const struct image *image, unsigned number, uint8_t 
     store32le(slot + AT_STATE, image->dirty ? STATE_DIRTY : STATE_CLEAN);
     store64le(slot + AT_SEQUENCE, image->sequence);
     store64le(slot + AT_FILE_BYTES, image->file_bytes);
-    store32le(slot + AT_SCHEME, (uint32_t)image->layers->shape.scheme);
-    store32le(slot + AT_HASH, (uint32_t)image->hash);
-    store64le(slot + AT_SEED, image->seed);
+    store32le(slot + AT_SCHEME, (uint32_t)image->about.layers->shape.scheme);
+    store32le(slot + AT_HASH, (uint32_t)image->about.hash);
+    store64le(slot + AT_SEED, image->about.seed);
     store64le(slot + AT_SECRET_CHECK, image->secret_check);
     store32le(slot + AT_SECRET_ID, image->secret_id);
-    store32le(slot + AT_LAYER_COUNT, image->layer_count);
+    store32le(slot + AT_LAYER_COUNT, image->about.layer_count);
     store64le(slot + AT_CONTENT_ID, image->dirty ? 0 : image->content_id);
-    store64le(slot + AT_METADATA_BYTES, image->metadata_bytes);
+    store64le(slot + AT_METADATA_BYTES, image->about.metadata_bytes);
     store64le(slot + AT_METADATA_SUM, image->metadata_sum);
     store64le(slot + AT_SUMS_OFFSET, image->sums_offset);
     store64le(slot + AT_PAYLOAD_OFFSET, image->payload_offset);
-    store32le(slot + AT_ORIGIN, image->origin.format);
-    store32le(slot + AT_ORIGIN_BYTES, image->origin.size_bytes);
-    memcpy(slot + AT_ORIGIN_DATA, image->origin.data, PETAL_ORIGIN_MAX_BYTES);
-    for (uint32_t i = 0; i < image->layer_count; i++)
-        write_layer(&image->layers[i], slot + AT_LAYERS + i * LAYER_BYTES);
+    store32le(slot + AT_ORIGIN, image->about.origin.format);
+    store32le(slot + AT_ORIGIN_BYTES, image->about.origin.size_bytes);
+    memcpy(slot + AT_ORIGIN_DATA, image->about.origin.data, PETAL_ORIGIN_MAX_BYTES);
+    for (uint32_t i = 0; i < image->about.layer_count; i++)
+        write_layer(&image->about.layers[i], slot + AT_LAYERS + i * LAYER_BYTES);
     store64le(slot + image->slot_bytes - SUM_BYTES, slot_sum(slot, image->slot_bytes, number));
 }
 
@@ -206,7 +206,7 @@ static uint64_t write_sums(const petal_filter *filter, uint8_t *sums)
 void petal_image_write_head(const petal_filter *filter, struct image *image, uint8_t *head)
 {
     image->content_id = write_sums(filter, head + image->sums_offset);
-    if (filter->metadata_bytes) memcpy(head + image->metadata_offset, filter->metadata, filter->metadata_bytes);
+    if (filter->metadata_bytes) memcpy(head + image->about.metadata_offset, filter->metadata, filter->metadata_bytes);
     for (unsigned i = 0; i < PETAL_SLOTS; i++) {
         unsigned slot = petal_image_next(image, false);
         petal_image_write_slot(image, slot, head + slot * image->slot_bytes);
@@ -242,14 +242,6 @@ static bool is_zero(const uint8_t *bytes, uint64_t from, uint64_t to)
     return any == 0;
 }
 
-/* `what` says which check failed. */
-static petal_status damaged(petal_error *error, uint64_t offset, const char *what)
-{
-    return petal_fail_at(error, PETAL_ERR_DAMAGED, offset,
-                         "damaged at byte %llu (%s); restore a copy or rebuild from the keys", (unsigned long long)offset,
-                         what);
-}
-
 /* Bytes that cannot be a petal file at all, or are one cut off inside its slots. */
 static petal_status check_magic(const uint8_t *bytes, uint64_t size_bytes, uint32_t slot_bytes, petal_error *error)
 {
@@ -257,14 +249,14 @@ static petal_status check_magic(const uint8_t *bytes, uint64_t size_bytes, uint3
     if (size_bytes == 0) return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0, "not a filter (empty)");
     if (slot_bytes) return PETAL_OK;
     if (memcmp(bytes, magic, (size_t)compare) != 0) {
-        if (compare >= 4 && memcmp(bytes, magic, 4) == 0) return damaged(error, 4, "line ends were converted as in a text");
+        if (compare >= 4 && memcmp(bytes, magic, 4) == 0) return petal_format_damaged(error, 4, "line ends were converted as in a text");
         return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0, "not a petal file");
     }
     if (size_bytes < PETAL_SLOTS * PETAL_SLOT_LEAST_BYTES ||
         size_bytes < (uint64_t)PETAL_SLOTS * load32le(bytes + AT_SLOT_BYTES))
         return petal_fail_at(error, PETAL_ERR_TRUNCATED, size_bytes,
                              "truncated (%llu bytes are less than a header); copy it again", (unsigned long long)size_bytes);
-    return damaged(error, PETAL_SLOT_LEAST_BYTES, "no second header slot");
+    return petal_format_damaged(error, PETAL_SLOT_LEAST_BYTES, "no second header slot");
 }
 
 /* A slot of a later format version may be sealed in another way; both slots then say so. */
@@ -286,13 +278,13 @@ static petal_status choose_slot(const uint8_t *bytes, uint32_t slot_bytes, bool 
                              load32le(bytes + AT_VERSION), VERSION);
     for (unsigned i = 0; i < PETAL_SLOTS; i++)
         if (!sealed[i] && !(recover && sealed[1 - i]))
-            return damaged(error, i * slot_bytes, i ? "checksum of header slot 1" : "checksum of header slot 0");
+            return petal_format_damaged(error, i * slot_bytes, i ? "checksum of header slot 1" : "checksum of header slot 0");
     *chosen = sealed[1] && (!sealed[0] || load64le(second + AT_SEQUENCE) > load64le(bytes + AT_SEQUENCE));
     *whole = sealed[0] && sealed[1];
     return PETAL_OK;
 }
 
-static void read_layer(const uint8_t *entry, petal_scheme scheme, struct image_layer *layer)
+static void read_layer(const uint8_t *entry, petal_scheme scheme, struct layer_description *layer)
 {
     layer->shape.scheme = scheme;
     layer->shape.hashes = load32le(entry + LAYER_HASHES);
@@ -310,31 +302,31 @@ static void read_slot(const uint8_t *slot, uint32_t slot_bytes, struct image *im
     uint32_t room = (slot_bytes - SUM_BYTES - AT_LAYERS) / LAYER_BYTES, layers = load32le(slot + AT_LAYER_COUNT);
     *image = (struct image){0};
     image->slot_bytes = slot_bytes;
-    image->hash = (petal_hash)load32le(slot + AT_HASH);
+    image->about.hash = (petal_hash)load32le(slot + AT_HASH);
     image->dirty = load32le(slot + AT_STATE) == STATE_DIRTY;
     image->sequence = load64le(slot + AT_SEQUENCE);
-    image->seed = load64le(slot + AT_SEED);
+    image->about.seed = load64le(slot + AT_SEED);
     image->secret_check = load64le(slot + AT_SECRET_CHECK);
     image->secret_id = load32le(slot + AT_SECRET_ID);
     image->content_id = load64le(slot + AT_CONTENT_ID);
-    image->metadata_bytes = load64le(slot + AT_METADATA_BYTES);
+    image->about.metadata_bytes = load64le(slot + AT_METADATA_BYTES);
     image->metadata_sum = load64le(slot + AT_METADATA_SUM);
     image->sums_offset = load64le(slot + AT_SUMS_OFFSET);
     image->payload_offset = load64le(slot + AT_PAYLOAD_OFFSET);
     image->file_bytes = load64le(slot + AT_FILE_BYTES);
-    image->origin.format = load32le(slot + AT_ORIGIN);
-    image->origin.size_bytes = load32le(slot + AT_ORIGIN_BYTES);
-    memcpy(image->origin.data, slot + AT_ORIGIN_DATA, PETAL_ORIGIN_MAX_BYTES);
-    image->layer_count = layers <= room && layers <= PETAL_MAX_LAYERS ? layers : 0;
-    for (uint32_t i = 0; i < image->layer_count; i++)
-        read_layer(slot + AT_LAYERS + i * LAYER_BYTES, (petal_scheme)load32le(slot + AT_SCHEME), &image->layers[i]);
+    image->about.origin.format = load32le(slot + AT_ORIGIN);
+    image->about.origin.size_bytes = load32le(slot + AT_ORIGIN_BYTES);
+    memcpy(image->about.origin.data, slot + AT_ORIGIN_DATA, PETAL_ORIGIN_MAX_BYTES);
+    image->about.layer_count = layers <= room && layers <= PETAL_MAX_LAYERS ? layers : 0;
+    for (uint32_t i = 0; i < image->about.layer_count; i++)
+        read_layer(slot + AT_LAYERS + i * LAYER_BYTES, (petal_scheme)load32le(slot + AT_SCHEME), &image->about.layers[i]);
 }
 
 static petal_status impossible(petal_error *error, uint64_t slot_offset, uint64_t at, const char *field)
 {
     char what[64];
     snprintf(what, sizeof what, "impossible %s in the header", field);
-    return damaged(error, slot_offset + at, what);
+    return petal_format_damaged(error, slot_offset + at, what);
 }
 
 /* Things that this version does not know but a later one may. */
@@ -350,7 +342,7 @@ static petal_status check_known(const uint8_t *slot, uint64_t offset, petal_erro
     return PETAL_OK;
 }
 
-static petal_status check_layer(const struct image_layer *layer, uint64_t at, petal_error *error)
+static petal_status check_layer(const struct layer_description *layer, uint64_t at, petal_error *error)
 {
     struct shape shape = layer->shape;
     bool rated = bits_from_double(layer->target_rate) != NOT_RECORDED;
@@ -364,9 +356,9 @@ static petal_status check_layer(const struct image_layer *layer, uint64_t at, pe
 
 static petal_status check_layers(const struct image *image, uint64_t offset, petal_error *error)
 {
-    if (image->layer_count == 0) return impossible(error, offset, AT_LAYER_COUNT, "number of layers");
-    for (uint32_t i = 0; i < image->layer_count; i++) {
-        petal_status status = check_layer(&image->layers[i], offset + AT_LAYERS + i * LAYER_BYTES, error);
+    if (image->about.layer_count == 0) return impossible(error, offset, AT_LAYER_COUNT, "number of layers");
+    for (uint32_t i = 0; i < image->about.layer_count; i++) {
+        petal_status status = check_layer(&image->about.layers[i], offset + AT_LAYERS + i * LAYER_BYTES, error);
         if (status != PETAL_OK) return status;
     }
     return PETAL_OK;
@@ -376,7 +368,7 @@ static petal_status check_layers(const struct image *image, uint64_t offset, pet
 static petal_status check_offsets(struct image *image, uint64_t offset, petal_error *error)
 {
     struct image given = *image;
-    if (image->metadata_bytes > PETAL_METADATA_MAX_BYTES)
+    if (image->about.metadata_bytes > PETAL_METADATA_MAX_BYTES)
         return impossible(error, offset, AT_METADATA_BYTES, "size of metadata");
     if (!lay_out(image) || image->slot_bytes != given.slot_bytes || image->sums_offset != given.sums_offset ||
         image->payload_offset != given.payload_offset || image->file_bytes != given.file_bytes)
@@ -389,59 +381,47 @@ static petal_status check_fields(const uint8_t *slot, struct image *image, unsig
 {
     uint32_t state = load32le(slot + AT_STATE);
     uint64_t offset = number * image->slot_bytes;
-    bool keyed = petal_hash_find(image->hash)->keyed;
+    bool keyed = petal_hash_find(image->about.hash)->keyed;
     if (load32le(slot + AT_VERSION) != VERSION) return impossible(error, offset, AT_VERSION, "version");
     if (state != STATE_CLEAN && state != STATE_DIRTY) return impossible(error, offset, AT_STATE, "state");
     if (slot_of(image->sequence) != number || image->sequence == UINT64_MAX)
         return impossible(error, offset, AT_SEQUENCE, "sequence number");
-    if (keyed ? image->seed != 0 : image->secret_id != 0 || image->secret_check != 0)
+    if (keyed ? image->about.seed != 0 : image->secret_id != 0 || image->secret_check != 0)
         return impossible(error, offset, AT_SEED, "seed or secret");
-    if (image->origin.size_bytes > PETAL_ORIGIN_MAX_BYTES ||
-        !is_zero(image->origin.data, image->origin.size_bytes, PETAL_ORIGIN_MAX_BYTES))
+    if (image->about.origin.size_bytes > PETAL_ORIGIN_MAX_BYTES ||
+        !is_zero(image->about.origin.data, image->about.origin.size_bytes, PETAL_ORIGIN_MAX_BYTES))
         return impossible(error, offset, AT_ORIGIN_BYTES, "origin");
     petal_status status = check_layers(image, offset, error);
     if (status == PETAL_OK) status = check_offsets(image, offset, error);
     if (status != PETAL_OK) return status;
-    uint32_t layers_end = AT_LAYERS + image->layer_count * LAYER_BYTES;
+    uint32_t layers_end = AT_LAYERS + image->about.layer_count * LAYER_BYTES;
     if (!is_zero(slot, AT_METADATA_SUM + 8, AT_SUMS_OFFSET) || !is_zero(slot, AT_RESERVED, AT_LAYERS) ||
         !is_zero(slot, layers_end, image->slot_bytes - SUM_BYTES))
         return impossible(error, offset, AT_RESERVED, "reserved field");
     return PETAL_OK;
 }
 
-static petal_status check_size(const struct image *image, uint64_t size_bytes, petal_error *error)
-{
-    if (size_bytes < image->file_bytes)
-        return petal_fail_at(error, PETAL_ERR_TRUNCATED, size_bytes,
-                             "truncated (header promises %llu bytes, file has %llu); copy it again",
-                             (unsigned long long)image->file_bytes, (unsigned long long)size_bytes);
-    if (size_bytes > image->file_bytes)
-        return damaged(error, image->file_bytes, "bytes after the end");
-    return PETAL_OK;
-}
-
 /* The bits of a layer's last bytes that no key can set, and the padding up to the next. */
-static petal_status check_layer_end(const uint8_t *bytes, const struct image_layer *layer, petal_error *error)
+static petal_status check_layer_end(const uint8_t *bytes, const struct layer_description *layer, petal_error *error)
 {
-    uint64_t used = layer->shape.bits / 8, rest = layer->shape.bits % 8, padded = 0;
-    const uint8_t *payload = bytes + layer->offset;
-    checked_round_up(layer->size_bytes, PETAL_LINE_BYTES, &padded); /* it fitted when the file was laid out */
-    if ((rest && payload[used] >> rest) || !is_zero(payload, used + (rest != 0), padded))
-        return damaged(error, layer->offset + used, "bits set beyond the last");
+    uint64_t end = layer->offset + layer->size_bytes, padded = end;
+    checked_round_up(end, PETAL_LINE_BYTES, &padded); /* it fitted when the file was laid out */
+    if (!petal_tail_is_clear(&layer->shape, bytes + layer->offset, layer->size_bytes) || !is_zero(bytes, end, padded))
+        return petal_format_damaged(error, end, "bits set beyond the last");
     return PETAL_OK;
 }
 
 /* All bytes that no block sum covers. */
 static petal_status check_gaps(const uint8_t *bytes, const struct image *image, petal_error *error)
 {
-    uint64_t metadata_end = image->metadata_offset + image->metadata_bytes;
+    uint64_t metadata_end = image->about.metadata_offset + image->about.metadata_bytes;
     uint64_t sums_end = image->sums_offset + 8 * block_count(image);
-    if (petal_xxh3(bytes + image->metadata_offset, (size_t)image->metadata_bytes, 0) != image->metadata_sum)
-        return damaged(error, image->metadata_offset, "checksum of the metadata");
+    if (petal_xxh3(bytes + image->about.metadata_offset, (size_t)image->about.metadata_bytes, 0) != image->metadata_sum)
+        return petal_format_damaged(error, image->about.metadata_offset, "checksum of the metadata");
     if (!is_zero(bytes, metadata_end, image->sums_offset) || !is_zero(bytes, sums_end, image->payload_offset))
-        return damaged(error, metadata_end, "padding that is not zero");
-    for (uint32_t i = 0; i < image->layer_count; i++) {
-        petal_status status = check_layer_end(bytes, &image->layers[i], error);
+        return petal_format_damaged(error, metadata_end, "padding that is not zero");
+    for (uint32_t i = 0; i < image->about.layer_count; i++) {
+        petal_status status = check_layer_end(bytes, &image->about.layers[i], error);
         if (status != PETAL_OK) return status;
     }
     return PETAL_OK;
@@ -461,7 +441,7 @@ petal_status petal_image_parse(const uint8_t *bytes, uint64_t size_bytes, bool r
     image->recovered = image->dirty || !whole;
     status = check_known(bytes + offset, offset, error);
     if (status == PETAL_OK) status = check_fields(bytes + offset, image, number, error);
-    if (status == PETAL_OK) status = check_size(image, size_bytes, error);
+    if (status == PETAL_OK) status = petal_format_check_size(image->file_bytes, size_bytes, error);
     if (status == PETAL_OK) status = check_gaps(bytes, image, error);
     if (status == PETAL_OK && image->dirty && !recover)
         status = petal_fail_at(error, PETAL_ERR_DIRTY, offset + AT_STATE,
@@ -469,7 +449,7 @@ petal_status petal_image_parse(const uint8_t *bytes, uint64_t size_bytes, bool r
     return status;
 }
 
-static petal_status verify_layer(const struct bit_array *array, const struct image_layer *layer, const uint8_t *sums,
+static petal_status verify_layer(const struct bit_array *array, const struct layer_description *layer, const uint8_t *sums,
                                  uint64_t *id, petal_error *error)
 {
     for (uint64_t block = 0; block < petal_block_count(array); block++) {
@@ -477,7 +457,7 @@ static petal_status verify_layer(const struct bit_array *array, const struct ima
         if (petal_block_sum(array, block, number) != recorded) {
             char what[64];
             snprintf(what, sizeof what, "checksum of block %llu", (unsigned long long)number);
-            return damaged(error, layer->offset + block * PETAL_BLOCK_BYTES, what);
+            return petal_format_damaged(error, layer->offset + block * PETAL_BLOCK_BYTES, what);
         }
         *id = petal_content_add(*id, recorded);
     }
@@ -488,11 +468,11 @@ petal_status petal_image_verify(const petal_filter *filter, const struct image *
                                 petal_error *error)
 {
     uint64_t id = petal_content_start(filter);
-    for (uint32_t i = 0; i < image->layer_count; i++) {
+    for (uint32_t i = 0; i < image->about.layer_count; i++) {
         petal_status status =
-            verify_layer(&filter->layers[i].array, &image->layers[i], bytes + image->sums_offset, &id, error);
+            verify_layer(&filter->layers[i].array, &image->about.layers[i], bytes + image->sums_offset, &id, error);
         if (status != PETAL_OK) return status;
     }
-    if (id != image->content_id) return damaged(error, image->sums_offset, "checksum of the block checksums");
+    if (id != image->content_id) return petal_format_damaged(error, image->sums_offset, "checksum of the block checksums");
     return PETAL_OK;
 }

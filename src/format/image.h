@@ -11,39 +11,24 @@
 #ifndef PETAL_FORMAT_IMAGE_H
 #define PETAL_FORMAT_IMAGE_H
 
-#include "filter/filter.h"
+#include "format/format.h"
 
 #define PETAL_SLOTS 2u
 #define PETAL_SLOT_LEAST_BYTES 512u
 #define PETAL_SLOT_MOST_BYTES 4096u
-#define PETAL_MAX_LAYERS 64u
-
-struct image_layer {
-    struct shape shape;
-    uint64_t capacity;
-    double target_rate; /* NAN: not recorded */
-    uint64_t items;
-    uint64_t size_bytes;
-    uint64_t offset;      /* of its payload in the file */
-    uint64_t first_block; /* number of its first block */
-};
 
 /* What a slot says. */
 struct image {
+    struct description about;
     uint32_t slot_bytes;
-    petal_hash hash;
     bool dirty;
     bool recovered; /* read with `recover` from a dirty file or beside a damaged slot: the sums may be old */
     uint64_t sequence;
-    uint64_t seed;
     uint32_t secret_id; /* 0 where the hash is not keyed; secret_check likewise */
     uint64_t secret_check;
     uint64_t content_id; /* 0 while dirty */
-    struct origin origin;
-    uint64_t metadata_offset, metadata_bytes, metadata_sum;
+    uint64_t metadata_sum;
     uint64_t sums_offset, payload_offset, file_bytes;
-    uint32_t layer_count;
-    struct image_layer layers[PETAL_MAX_LAYERS];
 };
 
 /* What the file of a filter says: a clean image, with all but its content id. PETAL_ERR_LIMIT where it would be too big. */

@@ -13,9 +13,23 @@ static void compute_siphash(const struct hash_key *with, const void *data, size_
     words[0] = petal_siphash24(data, size_bytes, with->secret);
 }
 
+static void compute_murmur3_x64_128(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
+{
+    petal_murmur3_x64_128(data, size_bytes, with->seed, words);
+}
+
+/* h1 in the low half, and in the high half h2, which is the same hash seeded with h1. */
+static void compute_murmur3_spark(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
+{
+    uint32_t first = petal_murmur3_spark(data, size_bytes, (uint32_t)with->seed);
+    words[0] = first | (uint64_t)petal_murmur3_spark(data, size_bytes, first) << 32;
+}
+
 static const struct hash_def table[] = {
     {PETAL_HASH_XXH3, "xxh3", false, 1, compute_xxh3},
     {PETAL_HASH_SIPHASH, "siphash", true, 1, compute_siphash},
+    {PETAL_HASH_MURMUR3_X64_128, "murmur3-x64-128", false, 2, compute_murmur3_x64_128},
+    {PETAL_HASH_MURMUR3_SPARK, "murmur3-spark", false, 1, compute_murmur3_spark},
 };
 
 const struct hash_def *petal_hash_find(petal_hash id)

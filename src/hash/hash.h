@@ -15,13 +15,15 @@
 struct hash_key {
     uint64_t seed;
     uint8_t secret[PETAL_SECRET_BYTES];
+    uint32_t hashes; /* k and m of the layer: for hashes that depend on them */
+    uint64_t bits;
 };
 
 struct hash_def {
     petal_hash id;
     const char *name;
     bool keyed; /* takes the secret, not the seed */
-    uint32_t words; /* that compute() writes */
+    uint32_t words; /* that compute() writes; 0: one for each of the layer's k, so that each layer has a hash of its own */
     void (*compute)(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words);
 };
 
@@ -40,6 +42,10 @@ static inline uint64_t fmix64(uint64_t x)
  * text under the secret, so they give nothing of it away. */
 uint32_t petal_secret_id(const uint8_t secret[PETAL_SECRET_BYTES]);
 uint64_t petal_secret_check(const uint8_t secret[PETAL_SECRET_BYTES]);
+
+/* The hashes of other libraries' filters, each in its own file. */
+void petal_murmur3_x64_128(const void *data, size_t size_bytes, uint64_t seed, uint64_t words[2]);
+uint32_t petal_murmur3_spark(const void *data, size_t size_bytes, uint32_t seed);
 
 /* XXH3_64bits with a seed, for checksums too. */
 uint64_t petal_xxh3(const void *data, size_t size_bytes, uint64_t seed);

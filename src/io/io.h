@@ -20,14 +20,20 @@ void petal_io_unmap(struct mapping *map);
 /* Makes a range of the file durable. A failure is final: what the disk holds is then unknown. */
 petal_status petal_io_sync(const struct mapping *map, uint64_t offset, uint64_t size_bytes, petal_error *error);
 
-struct span {
-    const void *bytes;
-    uint64_t size_bytes;
+/* A file in the making, to take the place of another at once. Treat as opaque. */
+struct replacement {
+    char *target, *temporary; /* paths, owned */
+    int descriptor;
+    unsigned mode; /* of the old file; 0 where there is none */
+    bool no_replace;
+    uint64_t size_bytes; /* put so far */
 };
 
-/* Makes `path` a file of these spans, one after the other: temporary file in the same folder, fsync, rename, fsync of the
- * folder. Runs of zeros become holes. The old file stays as it is until the new one is complete, and on every failure. */
-petal_status petal_io_replace(const char *path, const struct span *spans, size_t span_count, bool no_replace,
-                              petal_error *error);
+/* Begins: temporary file in the same folder. Then put() the bytes in order; runs of zeros become holes. finish() makes the file
+ * durable and renames it (fsync, rename, fsync of the folder); with `keep` false, or after any failure, it removes the temporary
+ * file instead. The old file stays as it is until the new one is complete. begin() that fails needs no finish(). */
+petal_status petal_io_begin(const char *path, bool no_replace, struct replacement *made, petal_error *error);
+petal_status petal_io_put(void *made, const void *bytes, uint64_t size_bytes, petal_error *error);
+petal_status petal_io_finish(struct replacement *made, bool keep, petal_error *error);
 
 #endif

@@ -112,58 +112,44 @@ static petal_status write_all(int descriptor, const uint8_t *bytes, size_t size,
     return PETAL_OK;
 }
 
-/* Writes the span at *offset, but not its zeros, and moves *offset on. */
-static petal_status write_span(int descriptor, const struct span *span, uint64_t *offset, petal_error *error)
+petal_status petal_io_put(void *context, const void *bytes, uint64_t size_bytes, petal_error *error)
 {
-    const uint8_t *bytes = span->bytes;
-    for (uint64_t done = 0; done < span->size_bytes;) {
-        uint64_t left = span->size_bytes - done, to_edge = PIECE - *offset % PIECE;
-        size_t piece = (size_t)(left < to_edge ? left : to_edge);
-        if (!all_zero(bytes + done, piece)) {
-            petal_status status = write_all(descriptor, bytes + done, piece, *offset, error);
+    struct replacement *made = context;
+    const uint8_t *at = bytes;
+    while (size_bytes > 0) {
+        uint64_t to_edge = PIECE - made->size_bytes % PIECE;
+        size_t piece = (size_t)(size_bytes < to_edge ? size_bytes : to_edge);
+        if (!all_zero(at, piece)) {
+            petal_status status = write_all(made->descriptor, at, piece, made->size_bytes, error);
             if (status != PETAL_OK) return status;
         }
-        done += piece;
-        *offset += piece;
+        at += piece;
+        size_bytes -= piece;
+        made->size_bytes += piece;
     }
     return PETAL_OK;
 }
 
-static petal_status fill(int descriptor, const struct span *spans, size_t span_count, petal_error *error)
-{
-    uint64_t size = 0;
-    for (size_t i = 0; i < span_count; i++) {
-        petal_status status = write_span(descriptor, &spans[i], &size, error);
-        if (status != PETAL_OK) return status;
-    }
-    if (ftruncate(descriptor, (off_t)size) != 0) return petal_fail_errno(error, errno, "cannot write");
-    if (fsync(descriptor) != 0) return petal_fail_errno(error, errno, "cannot write it to disk");
-    return PETAL_OK;
-}
-
-/* A new file beside `target`. Its name is in `name` (PATH_MAX bytes). */
-static int make_temporary(const char *target, char *name, petal_error *error)
+/* Opens a new file beside the target; its name goes into made->temporary. */
+static petal_status make_temporary(struct replacement *made, petal_error *error)
 {
     static atomic_uint serial; /* names only: two threads may save at once */
+    size_t room = strlen(made->target) + 64;
+    made->temporary = malloc(room);
+    if (!made->temporary) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
     for (int attempt = 0; attempt < 100; attempt++) {
         unsigned number = atomic_fetch_add(&serial, 1);
-        if (snprintf(name, PATH_MAX, "%s.tmp-%ld-%u", target, (long)getpid(), number) >= PATH_MAX) {
-            petal_fail_errno(error, ENAMETOOLONG, "cannot write beside it");
-            return -1;
-        }
-        int descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (descriptor >= 0 || errno != EEXIST) {
-            if (descriptor < 0) petal_fail_errno(error, errno, "cannot write a file in its folder");
-            return descriptor;
-        }
+        snprintf(made->temporary, room, "%s.tmp-%ld-%u", made->target, (long)getpid(), number);
+        made->descriptor = open(made->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (made->descriptor >= 0) return PETAL_OK;
+        if (errno != EEXIST) break;
     }
-    petal_fail_errno(error, EEXIST, "cannot write a file in its folder");
-    return -1;
+    return petal_fail_errno(error, errno, "cannot write a file in its folder");
 }
 
 static petal_status sync_folder(const char *path, petal_error *error)
 {
-    char folder[PATH_MAX];
+    char folder[PATH_MAX]; /* a longer one could not have been opened */
     const char *slash = strrchr(path, '/');
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
     int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -188,37 +174,52 @@ static petal_status publish(const char *temporary, const char *target, bool no_r
 }
 
 /* What `path` names: the file behind symbolic links, so that a link stays one; and the mode to keep. */
-static petal_status resolve(const char *path, char target[PATH_MAX], mode_t *mode, petal_error *error)
+static petal_status resolve(const char *path, struct replacement *made, petal_error *error)
 {
     struct stat about;
-    *mode = 0;
-    if (strlen(path) >= PATH_MAX) return petal_fail_errno(error, ENAMETOOLONG, "cannot write it");
-    strcpy(target, path);
-    if (stat(path, &about) != 0) return PETAL_OK; /* a new file; if the folder is missing, opening says so */
-    if (S_ISDIR(about.st_mode)) return petal_fail_errno(error, EISDIR, "cannot write it");
-    if (!S_ISREG(about.st_mode))
+    bool exists = stat(path, &about) == 0; /* if not, a new file; if its folder is missing, opening says so */
+    if (exists && S_ISDIR(about.st_mode)) return petal_fail_errno(error, EISDIR, "cannot write it");
+    if (exists && !S_ISREG(about.st_mode))
         return petal_fail(error, PETAL_ERR_UNSUPPORTED, "not a regular file; it cannot be replaced at once");
-    *mode = about.st_mode & 07777;
-    if (!realpath(path, target)) return petal_fail_errno(error, errno, "cannot follow its path");
+    if (exists && made->no_replace) return petal_fail(error, PETAL_ERR_EXISTS, "exists");
+    made->mode = exists ? about.st_mode & 07777 : 0;
+    made->target = exists ? realpath(path, NULL) : strdup(path);
+    if (!made->target) return petal_fail_errno(error, errno, "cannot follow its path");
     return PETAL_OK;
 }
 
-petal_status petal_io_replace(const char *path, const struct span *spans, size_t span_count, bool no_replace,
-                              petal_error *error)
+static petal_status release(struct replacement *made, petal_status status)
 {
-    char target[PATH_MAX], temporary[PATH_MAX];
-    mode_t mode;
-    petal_status status = resolve(path, target, &mode, error);
-    if (status != PETAL_OK) return status;
-    if (mode && no_replace) return petal_fail(error, PETAL_ERR_EXISTS, "exists");
-    int descriptor = make_temporary(target, temporary, error);
-    if (descriptor < 0) return PETAL_ERR_IO;
-    status = fill(descriptor, spans, span_count, error);
-    if (status == PETAL_OK && mode && fchmod(descriptor, mode) != 0)
-        status = petal_fail_errno(error, errno, "cannot keep its mode");
-    if (close(descriptor) != 0 && status == PETAL_OK) status = petal_fail_errno(error, errno, "cannot write");
-    if (status == PETAL_OK) status = publish(temporary, target, no_replace, error);
-    if (status == PETAL_OK) return sync_folder(target, error);
-    unlink(temporary);
+    free(made->target);
+    free(made->temporary);
     return status;
+}
+
+petal_status petal_io_begin(const char *path, bool no_replace, struct replacement *made, petal_error *error)
+{
+    *made = (struct replacement){.descriptor = -1, .no_replace = no_replace};
+    petal_status status = resolve(path, made, error);
+    if (status == PETAL_OK) status = make_temporary(made, error);
+    return status == PETAL_OK ? status : release(made, status);
+}
+
+static petal_status make_durable(const struct replacement *made, petal_error *error)
+{
+    if (ftruncate(made->descriptor, (off_t)made->size_bytes) != 0) return petal_fail_errno(error, errno, "cannot write");
+    if (made->mode && fchmod(made->descriptor, made->mode) != 0)
+        return petal_fail_errno(error, errno, "cannot keep its mode");
+    if (fsync(made->descriptor) != 0) return petal_fail_errno(error, errno, "cannot write it to disk");
+    return PETAL_OK;
+}
+
+petal_status petal_io_finish(struct replacement *made, bool keep, petal_error *error)
+{
+    petal_status status = keep ? make_durable(made, error) : PETAL_OK;
+    if (close(made->descriptor) != 0 && keep && status == PETAL_OK) status = petal_fail_errno(error, errno, "cannot write");
+    if (keep && status == PETAL_OK) status = publish(made->temporary, made->target, made->no_replace, error);
+    if (keep && status == PETAL_OK)
+        status = sync_folder(made->target, error);
+    else
+        unlink(made->temporary);
+    return release(made, status);
 }

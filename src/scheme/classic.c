@@ -7,7 +7,6 @@
  * plain double hashing has up to 5 times too many false positives in small filters. */
 #include "base/bytes.h"
 #include "base/error.h"
-#include "scheme/model.h"
 #include "scheme/scheme.h"
 
 #define STEP 0xDA942042E4DD58B5u
@@ -44,23 +43,6 @@ static petal_status settle(struct shape *shape, petal_error *error)
     return PETAL_OK;
 }
 
-static double rate(const struct shape *shape, double keys)
-{
-    return petal_model_classic_rate(shape->bits, shape->hashes, keys);
-}
-
-static double rate_of_bits(const struct bit_array *array, uint64_t bits_set)
-{
-    double fill = (double)bits_set / (double)array->shape.bits, product = 1;
-    for (uint32_t i = 0; i < array->shape.hashes; i++) product *= fill;
-    return product;
-}
-
-static double bits_set_sd(const struct shape *shape, double keys)
-{
-    return petal_model_classic_sd(shape->bits, shape->hashes, keys);
-}
-
 const struct scheme_def petal_classic = {
     .id = PETAL_SCHEME_CLASSIC,
     .name = "classic",
@@ -71,7 +53,7 @@ const struct scheme_def petal_classic = {
     .max_hashes = MAX_HASHES,
     .step_bits = 1,
     .max_bits = (uint64_t)1 << 48,
-    .rate = rate,
-    .rate_of_bits = rate_of_bits,
-    .bits_set_sd = bits_set_sd,
+    .rate = petal_uniform_rate,
+    .rate_of_bits = petal_uniform_rate_of_bits,
+    .bits_set_sd = petal_uniform_bits_set_sd,
 };

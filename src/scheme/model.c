@@ -137,6 +137,16 @@ double petal_model_items(double bits_set, double bits, double hashes)
     return log1p(-bits_set / bits) / (hashes * log1p(-1 / bits));
 }
 
+double petal_model_optimal_bits(double keys, double rate)
+{
+    return -keys * log(rate) / (log(2) * log(2));
+}
+
+uint64_t petal_model_round(double x)
+{
+    return x < 0x1p63 ? (uint64_t)floor(x + 0.5) : UINT64_MAX;
+}
+
 double petal_model_sqrt(double x)
 {
     return sqrt(x);

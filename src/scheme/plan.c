@@ -190,7 +190,11 @@ static petal_status plan_size(const struct scheme_def *scheme, const petal_optio
 petal_status petal_plan_shape(const petal_options *options, struct shape *shape, petal_error *error)
 {
     petal_scheme id = options->scheme == PETAL_SCHEME_DEFAULT ? PETAL_SCHEME_BLOCKED : options->scheme;
-    const struct scheme_def *scheme = petal_scheme_find(id);
+    const struct scheme_def *scheme =
+        id == PETAL_SCHEME_BLOCKED || id == PETAL_SCHEME_CLASSIC ? petal_scheme_find(id) : NULL;
+    if (!scheme && petal_scheme_find(id))
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "scheme %s is of another library; ask for its format instead",
+                          petal_scheme_find(id)->name);
     if (!scheme) return petal_fail(error, PETAL_ERR_ARGUMENT, "there is no scheme number %d", (int)id);
     struct shape plan = {id, options->hashes, options->lines_per_key, 0};
     if (id != PETAL_SCHEME_BLOCKED && plan.lines_per_key != 0)

@@ -1,9 +1,13 @@
 /* scheme.c - the table of schemes. */
 #include "scheme/scheme.h"
 
+#include "base/error.h"
 #include "base/memory.h"
+#include "scheme/model.h"
 
-static const struct scheme_def *const table[] = {&petal_blocked, &petal_classic};
+static const struct scheme_def *const table[] = {
+    &petal_blocked, &petal_classic, &petal_guava_mitz64, &petal_guava_mitz32, &petal_spark_v1, &petal_spark_v2,
+};
 
 const struct scheme_def *petal_scheme_find(petal_scheme id)
 {
@@ -27,4 +31,57 @@ uint64_t petal_shape_bytes(const struct shape *shape)
 uint64_t petal_bytes_of_lines(const struct shape *shape)
 {
     return (shape->bits / PETAL_LINE_BITS + (shape->bits % PETAL_LINE_BITS != 0)) * PETAL_LINE_BYTES;
+}
+
+uint64_t petal_bytes_of_words(const struct shape *shape)
+{
+    return (shape->bits / 64 + (shape->bits % 64 != 0)) * 8;
+}
+
+uint64_t petal_bytes_of_bits(const struct shape *shape)
+{
+    return shape->bits / 8 + (shape->bits % 8 != 0);
+}
+
+bool petal_tail_is_clear(const struct shape *shape, const uint8_t *bytes, uint64_t size_bytes)
+{
+    uint32_t order = petal_scheme_find(shape->scheme)->bit_order;
+    uint64_t i = shape->bits;
+    for (; i % 64 != 0 && i < 8 * size_bytes; i++)
+        if (bytes[(i ^ order) / 8] >> (i % 8) & 1) return false;
+    for (i /= 8; i < size_bytes; i++)
+        if (bytes[i]) return false;
+    return true;
+}
+
+double petal_uniform_rate(const struct shape *shape, double keys)
+{
+    return petal_model_classic_rate(shape->bits, shape->hashes, keys);
+}
+
+double petal_uniform_bits_set_sd(const struct shape *shape, double keys)
+{
+    return petal_model_classic_sd(shape->bits, shape->hashes, keys);
+}
+
+double petal_uniform_rate_of_bits(const struct bit_array *array, uint64_t bits_set)
+{
+    double fill = (double)bits_set / (double)array->shape.bits, product = 1;
+    for (uint32_t i = 0; i < array->shape.hashes; i++) product *= fill;
+    return product;
+}
+
+petal_status petal_settle_foreign(const struct shape *shape, uint64_t unit, petal_error *error)
+{
+    const struct scheme_def *scheme = petal_scheme_find(shape->scheme);
+    if (shape->lines_per_key != 0)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "lines a key are for the blocked scheme only; leave them out");
+    if (shape->hashes < 1 || shape->hashes > scheme->max_hashes)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "%s takes 1 to %u hashes, not %u", scheme->name, scheme->max_hashes,
+                          shape->hashes);
+    if (shape->bits < 1 || shape->bits % unit != 0 || shape->bits > scheme->max_bits)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "%s takes a multiple of %llu bits up to %llu, not %llu", scheme->name,
+                          (unsigned long long)unit, (unsigned long long)scheme->max_bits,
+                          (unsigned long long)shape->bits);
+    return PETAL_OK;
 }

@@ -47,6 +47,9 @@ struct scheme_def {
     petal_status (*settle)(struct shape *shape, petal_error *error);
     /* Bytes of the array of a settled shape. */
     uint64_t (*array_bytes)(const struct shape *shape);
+    /* Position i is bit (i ^ bit_order) of the bytes: 0, or 56 for big-endian words of 64 bits. */
+    uint32_t bit_order;
+    bool counts_new_only; /* items are keys that changed a bit, not all keys handed to add */
     /* Notes which blocks the bits of a hash lie in. */
     void (*touch)(const struct bit_array *array, const uint64_t *hash, uint8_t *touched);
 
@@ -72,8 +75,23 @@ const struct kernel *petal_scheme_kernel(const struct scheme_def *scheme);
 /* Bytes of the array of a settled shape. The native schemes have whole lines of 64. */
 uint64_t petal_shape_bytes(const struct shape *shape);
 
-/* array_bytes of the native schemes. */
+/* Are all bits from shape->bits on clear? */
+bool petal_tail_is_clear(const struct shape *shape, const uint8_t *bytes, uint64_t size_bytes);
+
+/* array_bytes of whole lines of 64 bytes (the native schemes), of 64-bit words, of bytes. */
 uint64_t petal_bytes_of_lines(const struct shape *shape);
+uint64_t petal_bytes_of_words(const struct shape *shape);
+uint64_t petal_bytes_of_bits(const struct shape *shape);
+
+/* The models of every scheme whose k positions are as good as uniform over the whole array. */
+double petal_uniform_rate(const struct shape *shape, double keys);
+double petal_uniform_rate_of_bits(const struct bit_array *array, uint64_t bits_set);
+double petal_uniform_bits_set_sd(const struct shape *shape, double keys);
+
+/* settle of foreign schemes: bits a multiple of `unit` from 1 to max_bits of the scheme, hashes from 1 to its max_hashes. */
+petal_status petal_settle_foreign(const struct shape *shape, uint64_t unit, petal_error *error);
+
+extern const struct scheme_def petal_guava_mitz64, petal_guava_mitz32, petal_spark_v1, petal_spark_v2;
 
 extern const struct scheme_def petal_blocked, petal_classic;
 

@@ -1,0 +1,25 @@
+/* sizing.h - what codecs need to size a filter just as another library does: the same expressions, in the same order. */
+#ifndef PETAL_FORMAT_SIZING_H
+#define PETAL_FORMAT_SIZING_H
+
+#include "format/format.h"
+
+/* What the options ask of a format: n keys and rate p, or bits m and hashes k. */
+struct request {
+    bool by_bits; /* then bits and hashes are given, otherwise keys and rate */
+    uint64_t keys;
+    double rate;
+    uint64_t bits;
+    uint32_t hashes;
+};
+
+/* Takes the options apart; PETAL_ERR_ARGUMENT where they are neither. A capacity of 0 keys is left as it is. */
+petal_status petal_size_request(const petal_options *options, struct request *request, petal_error *error);
+
+/* A double as an unsigned number of bits, truncated; PETAL_ERR_LIMIT where it is above `most`. */
+petal_status petal_size_bits(double bits, uint64_t most, uint64_t *result, petal_error *error);
+
+/* Capacity and rate of the request onto the (single) layer. */
+void petal_size_record(const petal_options *options, struct description *about);
+
+#endif

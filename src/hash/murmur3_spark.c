@@ -1,0 +1,23 @@
+/* murmur3_spark.c - the MurmurHash3 (32 bits) of Apache Spark's sketches. It is the standard one for whole groups of four
+ * bytes; but each byte of the tail is sign-extended and mixed as a full round of its own. */
+#include "base/bytes.h"
+#include "hash/hash.h"
+
+static inline uint32_t round_of(uint32_t h, uint32_t k)
+{
+    k = rotl32(k * 0xcc9e2d51u, 15) * 0x1b873593u;
+    return rotl32(h ^ k, 13) * 5 + 0xe6546b64u;
+}
+
+uint32_t petal_murmur3_spark(const void *data, size_t size_bytes, uint32_t seed)
+{
+    const uint8_t *at = data;
+    uint32_t h = seed;
+    size_t i = 0;
+    for (; i + 4 <= size_bytes; i += 4) h = round_of(h, load32le(at + i));
+    for (; i < size_bytes; i++) h = round_of(h, (uint32_t)(int32_t)(int8_t)at[i]);
+    h ^= (uint32_t)size_bytes;
+    h = (h ^ h >> 16) * 0x85ebca6bu;
+    h = (h ^ h >> 13) * 0xc2b2ae35u;
+    return h ^ h >> 16;
+}

@@ -1,0 +1,96 @@
+/* create.c - new filters, planned or made: Petal's own, and those that another library would make. */
+#include "base/error.h"
+#include "format/format.h"
+#include "scheme/plan.h"
+
+#include <math.h> /* NAN, a macro */
+
+static petal_status check_options(const petal_options *options, petal_error *error)
+{
+    if (!options || options->struct_size != sizeof *options)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "options are not set up with PETAL_OPTIONS_INIT");
+    return PETAL_OK;
+}
+
+/* Options that only Petal's own filters have. */
+static petal_status check_foreign(const petal_options *options, petal_error *error)
+{
+    if (options->scheme != PETAL_SCHEME_DEFAULT || options->hash != PETAL_HASH_DEFAULT || options->lines_per_key != 0)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "scheme, hash and lines a key are fixed by %s; leave them out",
+                          options->format);
+    if (options->secret)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "%s has no keyed filters; leave the secret out", options->format);
+    if (options->memory_bytes != 0)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "%s is sized by keys and rate, or by bits and hashes", options->format);
+    return PETAL_OK;
+}
+
+static petal_status describe_native(const petal_options *options, struct description *about, petal_error *error)
+{
+    struct shape shape;
+    petal_status status = petal_plan_shape(options, &shape, error);
+    if (status != PETAL_OK) return status;
+    petal_format_single(about, &shape, 0);
+    about->hash = options->hash;
+    about->seed = options->seed;
+    about->layers->capacity = options->capacity;
+    about->layers->target_rate = options->rate != 0 ? options->rate : NAN;
+    return PETAL_OK;
+}
+
+/* What the options ask for. */
+static petal_status describe(const petal_options *options, struct description *about, petal_error *error)
+{
+    petal_status status = check_options(options, error);
+    *about = (struct description){0};
+    if (status != PETAL_OK) return status;
+    const struct format_def *format = options->format ? petal_format_find(options->format) : &petal_format_petal;
+    if (!format) return petal_fail(error, PETAL_ERR_ARGUMENT, "there is no format %s", options->format);
+    if (format == &petal_format_petal) return describe_native(options, about, error);
+    if (!format->plan)
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED, "%s files can be read, not made anew", options->format);
+    status = check_foreign(options, error);
+    if (status == PETAL_OK) status = format->plan(options, about, error);
+    about->origin.format = format->id;
+    return status;
+}
+
+static petal_status make(const petal_options *options, const struct description *about, petal_filter **filter,
+                         petal_error *error)
+{
+    petal_status status = petal_filter_of(about, options->secret, options->allocator, filter, error);
+    if (status == PETAL_OK) status = petal_filter_set_metadata(*filter, options->metadata, options->metadata_bytes, error);
+    return status;
+}
+
+petal_status petal_plan(const petal_options *options, petal_info *plan, petal_error *error)
+{
+    struct description about;
+    petal_filter *frame = NULL; /* a filter without bits: it can be described like any other */
+    if (!plan || plan->struct_size != sizeof *plan)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "the plan is not set up with PETAL_INFO_INIT");
+    petal_status status = describe(options, &about, error);
+    if (status == PETAL_OK) status = make(options, &about, &frame, error);
+    if (status == PETAL_OK) {
+        petal_filter_describe(frame, plan);
+        plan->format_name = petal_format_origin(frame)->name;
+    }
+    petal_free(frame);
+    return status;
+}
+
+petal_status petal_create(const petal_options *options, petal_filter **filter, petal_error *error)
+{
+    struct description about;
+    petal_filter *made = NULL;
+    *filter = NULL;
+    petal_status status = describe(options, &about, error);
+    if (status == PETAL_OK) status = make(options, &about, &made, error);
+    if (status == PETAL_OK) status = petal_filter_alloc_bits(made, error);
+    if (status != PETAL_OK) {
+        petal_free(made);
+        return status;
+    }
+    *filter = made;
+    return PETAL_OK;
+}
