@@ -1,0 +1,125 @@
+#!/bin/sh
+# demo.sh BIN_DIR - what petal is for, on a real list of 58,240 web addresses.
+#
+# Every line that begins with $ is a command that is run just as shown. What the demo says is checked, against `sort`
+# and `awk` where an exact answer exists; a claim that fails is printed as WRONG and makes the exit status 1.
+# Needs gzip and the tools that every POSIX system has.
+set -eu
+[ $# -eq 1 ] || { echo "usage: demo.sh BIN_DIR (the folder that holds petal)" >&2; exit 2; }
+[ -x "$1/petal" ] || { echo "demo: no petal in $1" >&2; exit 2; }
+bin=$(cd "$1" && pwd)
+data=$(cd "$(dirname "$0")/data" && pwd)
+temp=$(mktemp -d)
+trap 'rm -rf "$temp"' EXIT
+trap 'exit 130' INT TERM
+cd "$temp"
+PATH=$bin:$PATH
+LC_ALL=C
+export PATH LC_ALL
+wrong=0
+
+bold='' plain=''
+if [ -t 1 ] && [ -z "${NO_COLOR-}" ] && [ "${TERM-dumb}" != dumb ]; then
+    bold=$(printf '\033[1m') plain=$(printf '\033[0m')
+fi
+
+step() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
+show() { # prints a command, then runs it
+    printf '$ %s\n' "$*"
+    eval "$*"
+}
+claim() { # claim WORDS CONDITION: CONDITION is awk's, and must hold
+    awk "$tools BEGIN { exit !($2) }" || { printf 'WRONG: %s\n' "$1"; wrong=1; }
+}
+count() { wc -l <"$1" | tr -d ' '; }
+bytes() { wc -c <"$1" | tr -d ' '; }
+field() { # field NAME FILE: a number of petal info --json
+    petal info --json "$2" | sed -n "s/.*\"$1\": *\\([-+.0-9eE]*\\).*/\\1/p"
+}
+
+# For awk. near(): within 5 standard deviations of the number expected of `n` independent tries at rate `p`.
+tools='
+function comma(n,  tail) {
+    for (n = "" n; length(n) > 3; n = substr(n, 1, length(n) - 3)) tail = "," substr(n, length(n) - 2) tail
+    return n tail
+}
+function percent(p) { return sprintf("%#.3g %%", 100 * p) }
+function near(hits, n, p) { return (hits - n * p) ^ 2 <= 25 * n * p * (1 - p) }
+'
+
+gzip -dc "$data/urls.txt.gz" >stream.txt
+sort -u stream.txt >urls.txt
+sed 's/$/?no-such-page/' urls.txt | sort >absent.txt
+paste -d '\n' urls.txt absent.txt >mixed.txt
+listed=$(count urls.txt)
+claim 'the made-up addresses are not on the list' "$(comm -12 urls.txt absent.txt | wc -l) == 0"
+awk -v lines="$(count stream.txt)" -v listed="$listed" -v bytes="$(bytes urls.txt)" "$tools"'BEGIN {
+    printf "A list of %s web addresses, %s of them distinct: ", comma(lines), comma(listed)
+    printf "%s bytes of text.\n", comma(bytes)
+}'
+
+step '1. Put them into a filter: 1 % false positives, sized by what is there'
+show petal build -p 1% -o urls.petal urls.txt
+size=$(bytes urls.petal)
+awk -v text="$(bytes urls.txt)" -v file="$size" "$tools"'BEGIN {
+    printf "%s bytes became %s: %.0f times smaller.\n", comma(text), comma(file), text / file
+}'
+
+step '2. Ask it: a mixed list, half of it on the list and half made up'
+show 'petal check urls.petal mixed.txt > flagged.txt'
+sort flagged.txt >flagged.sorted
+missed=$(comm -23 urls.txt flagged.sorted | wc -l)
+passed=$(comm -12 absent.txt flagged.sorted | wc -l)
+rate=$(field estimated_rate urls.petal)
+awk -v n="$listed" -v missed="$missed" -v passed="$passed" "$tools"'BEGIN {
+    row = "%-9s %7s asked  %7s found   %s\n"
+    printf row, "listed", comma(n), comma(n - missed), comma(missed) " missed: a filter never misses"
+    printf row, "made up", comma(n), comma(passed), percent(passed / n) " false positives, and 1 % was asked for"
+}'
+claim 'no listed address is missed' "$missed == 0"
+claim 'as many false positives as predicted' "near($passed, $listed, $rate)"
+
+step '3. Drop the repeats of a stream, without sorting it and without keeping it'
+show 'petal seen -n 30k -p 1% < stream.txt > fresh.txt'
+fresh=$(count fresh.txt)
+twice=$(sort fresh.txt | uniq -d | wc -l)
+awk -v exact="$listed" -v fresh="$fresh" -v twice="$twice" "$tools"'BEGIN {
+    printf "sort -u   %7s distinct lines\n", comma(exact)
+    printf "petal     %7s passed on, %s of them twice; ", comma(fresh), comma(twice)
+    printf "%s new ones taken for repeats (%s)\n", comma(exact - fresh), percent((exact - fresh) / exact)
+}'
+claim 'no line passes twice' "$twice == 0"
+# The rate is below 1 % until the filter is full, so this bound is generous; nothing lost at all would be wrong too.
+claim 'no more new lines are lost than promised' "$listed - $fresh > 0 && $listed - $fresh <= $listed * 0.01"
+
+step '4. Look inside'
+show petal info urls.petal
+
+step '5. Is the promise kept? A million absent keys against each filter'
+awk 'BEGIN { for (i = 0; i < 1000000; i++) print "https://absent.example/" i }' >million.txt
+echo "\$ petal build -p RATE --scheme SCHEME -o t.petal urls.txt && petal check -c t.petal million.txt"
+printf 'scheme       asked    bits/key   predicted    measured\n'
+for scheme in blocked classic; do
+    for asked in 5% 1% 0.1% 0.01%; do
+        petal build --force -p "$asked" --scheme "$scheme" -o t.petal urls.txt
+        hits=$(petal check -c t.petal million.txt) || true
+        rate=$(field estimated_rate t.petal)
+        awk -v scheme="$scheme" -v asked="${asked%\%}" -v bits="$(field bits t.petal)" -v n="$listed" -v rate="$rate" \
+            -v hits="$hits" "$tools"'BEGIN {
+            printf "%-8s %7s %%  %10.2f  %10s  %10s\n", scheme, asked, bits / n, percent(rate), percent(hits / 1e6)
+        }'
+        claim "the measured rate of $scheme at $asked is the predicted one" "near($hits, 1000000, $rate)"
+        claim "the predicted rate of $scheme at $asked is the one asked" "$rate < 1.1 * ${asked%\%} / 100"
+    done
+done
+echo 'predicted: from the bits of the very filter. Measured lies within 5 standard deviations of it.'
+
+[ $wrong -eq 0 ] || exit 1
+step 'All of it was checked. What next?'
+cat <<EOF
+your own list    petal build -p 1% -o my.petal my-list.txt       (petal is in $1)
+how big?         petal plan -n 100M -p 1%
+see it err       $1/textbook
+how it works     docs/primer.md
+which numbers?   docs/choosing.md
+EOF
