@@ -58,22 +58,22 @@ typedef enum petal_status {
     PETAL_OK = 0,
     PETAL_SEEN = 1, /* petal_add(): no bit changed, so the key (or a false positive) was there before */
 
-    PETAL_ERR_ARGUMENT = -1,     /* an argument is outside what the call takes */
-    PETAL_ERR_UNREACHABLE = -2,  /* no filter of this scheme reaches the rate; the message names the floor */
-    PETAL_ERR_LIMIT = -3,        /* a size overflows or is above a documented limit */
-    PETAL_ERR_MEMORY = -4,       /* the allocator returned NULL */
-    PETAL_ERR_MISMATCH = -5,     /* merge or intersect of unlike filters; the message names the field */
-    PETAL_ERR_READ_ONLY = -6,    /* a change of a filter that was opened or viewed for reading */
-    PETAL_ERR_UNSUPPORTED = -7,  /* the scheme or the file kind cannot do this */
-    PETAL_ERR_IO = -8,           /* a system call failed; see petal_error.system_errno */
-    PETAL_ERR_EXISTS = -9,       /* the file exists and was not to be replaced */
-    PETAL_ERR_BUSY = -10,        /* another process has the file open for writing */
-    PETAL_ERR_NOT_A_FILTER = -11,/* the bytes are not a petal file at all */
-    PETAL_ERR_NEWER = -12,       /* a petal file, made by a version with features this one does not know */
-    PETAL_ERR_TRUNCATED = -13,   /* fewer bytes than the header promises */
-    PETAL_ERR_DAMAGED = -14,     /* a checksum does not match, or a field is impossible */
-    PETAL_ERR_DIRTY = -15,       /* a writer died before it had finished; see PETAL_OPEN_RECOVER */
-    PETAL_ERR_SECRET = -16       /* a keyed filter: its secret is missing, or another one was given */
+    PETAL_ERR_ARGUMENT = -1,      /* an argument is outside what the call takes */
+    PETAL_ERR_UNREACHABLE = -2,   /* no filter of this scheme reaches the rate; the message names the floor */
+    PETAL_ERR_LIMIT = -3,         /* a size overflows or is above a documented limit */
+    PETAL_ERR_MEMORY = -4,        /* the allocator returned NULL */
+    PETAL_ERR_MISMATCH = -5,      /* merge or intersect of unlike filters; the message names the field */
+    PETAL_ERR_READ_ONLY = -6,     /* a change of a filter that was opened or viewed for reading */
+    PETAL_ERR_UNSUPPORTED = -7,   /* the scheme or the file kind cannot do this */
+    PETAL_ERR_IO = -8,            /* a system call failed; see petal_error.system_errno */
+    PETAL_ERR_EXISTS = -9,        /* the file exists and was not to be replaced */
+    PETAL_ERR_BUSY = -10,         /* another process has the file open for writing */
+    PETAL_ERR_NOT_A_FILTER = -11, /* the bytes are not a petal file at all */
+    PETAL_ERR_NEWER = -12,        /* a petal file, made by a version with features this one does not know */
+    PETAL_ERR_TRUNCATED = -13,    /* fewer bytes than the header promises */
+    PETAL_ERR_DAMAGED = -14,      /* a checksum does not match, or a field is impossible */
+    PETAL_ERR_DIRTY = -15,        /* a writer died before it had finished; see PETAL_OPEN_RECOVER */
+    PETAL_ERR_SECRET = -16        /* a keyed filter: its secret is missing, or another one was given */
 } petal_status;
 
 #define PETAL_NO_OFFSET UINT64_MAX
@@ -117,7 +117,9 @@ typedef enum petal_scheme {
     PETAL_SCHEME_HBASE = 32,
     PETAL_SCHEME_ORC = 33,
     PETAL_SCHEME_CASSANDRA = 34,
-    PETAL_SCHEME_CASSANDRA_BE = 35
+    PETAL_SCHEME_CASSANDRA_BE = 35,
+    PETAL_SCHEME_OLDPANDA_PY32 = 36,
+    PETAL_SCHEME_OLDPANDA_GO32 = 37
 } petal_scheme;
 
 /* How key bytes become a 64-bit hash. */
@@ -183,12 +185,16 @@ typedef struct petal_options {
     const void *metadata;   /* anything of the user's, kept in the file; copied; may be NULL */
     size_t metadata_bytes;  /* at most PETAL_METADATA_MAX_BYTES */
     const petal_allocator *allocator; /* copied; NULL: calloc and free */
-    const char *format;     /* make the filter that another library would make of capacity and rate (or bits and
-                             * hashes): its scheme and its sizing, to the bit. See petal_format_name(). NULL: Petal's own */
+    /* Make the filter that another library would make of capacity and rate (or bits and hashes): its scheme and its
+     * sizing, to the bit. See petal_format_name(). NULL: Petal's own. */
+    const char *format;
 } petal_options;
 
-#define PETAL_OPTIONS_INIT { sizeof(petal_options), PETAL_SCHEME_DEFAULT, PETAL_HASH_DEFAULT, 0, 0.0, 0, 0, 0, 0, 0, NULL, \
-    NULL, 0, NULL, NULL }
+#define PETAL_OPTIONS_INIT \
+    { \
+        sizeof(petal_options), PETAL_SCHEME_DEFAULT, PETAL_HASH_DEFAULT, 0, 0.0, 0, 0, 0, 0, 0, NULL, NULL, 0, NULL, \
+            NULL \
+    }
 
 /* -------------------------------------------------------------------------------------- what a filter is */
 
@@ -205,30 +211,35 @@ typedef struct petal_info {
     uint64_t bits;          /* m */
     uint64_t bytes;         /* of the bit array in memory and in the file: m in whole 64-byte lines */
     uint64_t seed;
-    bool keyed;             /* siphash under a secret */
-    uint32_t key_id;        /* tells which secret; 0 where not keyed */
-    uint64_t capacity;      /* 0: not recorded */
-    double target_rate;     /* as asked; NAN: not recorded */
-    double predicted_rate;  /* of the exact model at `capacity` keys; NAN without a capacity */
+    bool keyed;            /* siphash under a secret */
+    uint32_t key_id;       /* tells which secret; 0 where not keyed */
+    uint64_t capacity;     /* 0: not recorded */
+    double target_rate;    /* as asked; NAN: not recorded */
+    double predicted_rate; /* of the exact model at `capacity` keys; NAN without a capacity */
 
     /* Of the bits as they are now. petal_plan() leaves these at zero, NAN and false. */
-    uint64_t items;         /* keys handed to add, repeats included; merge sums; a hint */
+    uint64_t items; /* keys handed to add, repeats included; merge sums; a hint */
     uint64_t bits_set;
-    double fill;            /* bits_set / bits */
-    bool saturated;         /* every bit is set: estimated_items is infinite, estimated_rate 1 */
-    double estimated_items; /* distinct keys, from the bits */
-    double estimated_items_low, estimated_items_high; /* its 95 % interval */
-    double estimated_rate;  /* of an absent key, given these very bits */
-    bool content_id_known;  /* false while a writable map has unsynced changes */
-    uint64_t content_id;    /* equal for equal parameters and bits, whatever the order of adding */
+    double fill;                /* bits_set / bits */
+    bool saturated;             /* every bit is set: estimated_items is infinite, estimated_rate 1 */
+    double estimated_items;     /* distinct keys, from the bits */
+    double estimated_items_low; /* its 95 % interval */
+    double estimated_items_high;
+    double estimated_rate; /* of an absent key, given these very bits */
+    bool content_id_known; /* false while a writable map has unsynced changes */
+    uint64_t content_id;   /* equal for equal parameters and bits, whatever the order of adding */
 
     const char *scheme_name; /* "blocked", ... static storage */
     const char *hash_name;   /* "xxh3", ... static storage */
-    const char *format_name; /* the container it came in or was made for; "petal" for new native filters; static storage */
+    const char
+        *format_name; /* the container it came in or was made for; "petal" for new native filters; static storage */
 } petal_info;
 
-#define PETAL_INFO_INIT { sizeof(petal_info), PETAL_SCHEME_DEFAULT, PETAL_HASH_DEFAULT, 0, 0, 0, 0, 0, 0, false, 0, \
-    0, 0.0, 0.0, 0, 0, 0.0, false, 0.0, 0.0, 0.0, 0.0, false, 0, NULL, NULL, NULL }
+#define PETAL_INFO_INIT \
+    { \
+        sizeof(petal_info), PETAL_SCHEME_DEFAULT, PETAL_HASH_DEFAULT, 0, 0, 0, 0, 0, 0, false, 0, 0, 0.0, 0.0, 0, 0, \
+            0.0, false, 0.0, 0.0, 0.0, 0.0, false, 0, NULL, NULL, NULL \
+    }
 
 /* ---------------------------------------------------------------------------------------------- planning */
 
@@ -284,8 +295,8 @@ typedef struct petal_key {
 
 /* Like petal_add() for each key in order, but hashes and fetches ahead. was_new[i] is set to 1 or 0 for each key
  * and *new_count to their sum; both may be NULL. Of equal new keys in one batch only the first counts as new. */
-PETAL_API petal_status petal_add_many(petal_filter *filter, const petal_key *keys, size_t key_count,
-                                      uint8_t *was_new, size_t *new_count);
+PETAL_API petal_status petal_add_many(petal_filter *filter, const petal_key *keys, size_t key_count, uint8_t *was_new,
+                                      size_t *new_count);
 
 /* Like petal_contains() for each key, but hashes and fetches ahead. found[i] is set to 1 or 0; it may be NULL.
  * Returns how many are probably in. */
@@ -360,8 +371,9 @@ PETAL_API petal_status petal_save(const petal_filter *filter, const char *path, 
 #define PETAL_OPEN_WRITABLE 1u /* map for reading and writing in place; one writer at a time */
 #define PETAL_OPEN_LOAD 2u     /* copy into memory; writable; the file is not touched again */
 #define PETAL_OPEN_VERIFY 16u  /* check every block checksum before returning */
-#define PETAL_OPEN_RECOVER 32u /* with WRITABLE or LOAD: take a dirty file as it is. Bits only ever rise, so every
-                                * key of a successful sync is there, and of later ones some may be. */
+/* With WRITABLE or LOAD: take a dirty file as it is. Bits only ever rise, so every key of a successful sync is there, and
+ * of later ones some may be. */
+#define PETAL_OPEN_RECOVER 32u
 
 typedef struct petal_open_options {
     size_t struct_size;
@@ -372,7 +384,10 @@ typedef struct petal_open_options {
     const char *format;               /* what the bytes are; NULL: a petal file. Never guessed: see petal_recognize() */
 } petal_open_options;
 
-#define PETAL_OPEN_OPTIONS_INIT { sizeof(petal_open_options), 0u, NULL, 0, NULL, NULL }
+#define PETAL_OPEN_OPTIONS_INIT \
+    { \
+        sizeof(petal_open_options), 0u, NULL, 0, NULL, NULL \
+    }
 
 /* Opens a filter file. options NULL: map read-only. The header is always verified, the bits on request: opening takes
  * milliseconds at any size. Files of other libraries are opened read-only or loaded; those with packed bits (JSON, gzip) take
@@ -412,8 +427,8 @@ PETAL_API petal_status petal_recognize_file(const char *path, const char **names
 PETAL_API petal_status petal_save_as(const petal_filter *filter, const char *path, const char *format, unsigned flags,
                                      petal_error *error);
 PETAL_API uint64_t petal_serialized_bytes_as(const petal_filter *filter, const char *format);
-PETAL_API petal_status petal_serialize_as(const petal_filter *filter, const char *format, void *bytes, size_t size_bytes,
-                                          petal_error *error);
+PETAL_API petal_status petal_serialize_as(const petal_filter *filter, const char *format, void *bytes,
+                                          size_t size_bytes, petal_error *error);
 
 /* A filter from a file image: a private copy. PETAL_OPEN_VERIFY and PETAL_OPEN_RECOVER apply. Safe on hostile bytes. */
 PETAL_API petal_status petal_load_from_memory(const void *bytes, size_t size_bytes, const petal_open_options *options,

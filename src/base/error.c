@@ -1,4 +1,6 @@
 /* error.c - see error.h; and the names of the statuses. */
+#define _POSIX_C_SOURCE 200112L /* the strerror_r that POSIX describes */
+
 #include "base/error.h"
 
 #include <stdarg.h>
@@ -15,7 +17,7 @@ static void fill(petal_error *error, petal_status status, uint64_t offset, int s
     vsnprintf(error->message, sizeof error->message, format, arguments);
 }
 
-petal_status petal_fail(petal_error *error, petal_status status, const char *format, ...)
+petal_status(petal_fail)(petal_error *error, petal_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -24,7 +26,7 @@ petal_status petal_fail(petal_error *error, petal_status status, const char *for
     return status;
 }
 
-petal_status petal_fail_at(petal_error *error, petal_status status, uint64_t offset, const char *format, ...)
+petal_status(petal_fail_at)(petal_error *error, petal_status status, uint64_t offset, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -33,9 +35,11 @@ petal_status petal_fail_at(petal_error *error, petal_status status, uint64_t off
     return status;
 }
 
-petal_status petal_fail_errno(petal_error *error, int system_errno, const char *what)
+petal_status(petal_fail_errno)(petal_error *error, int system_errno, const char *what)
 {
-    petal_fail(error, PETAL_ERR_IO, "%s: %s", what, strerror(system_errno));
+    char reason[128] = "";
+    if (strerror_r(system_errno, reason, sizeof reason) != 0) snprintf(reason, sizeof reason, "error %d", system_errno);
+    (petal_fail)(error, PETAL_ERR_IO, "%s: %s", what, reason);
     if (error) error->system_errno = system_errno;
     return PETAL_ERR_IO;
 }

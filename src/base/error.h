@@ -21,4 +21,10 @@ petal_status petal_fail_at(petal_error *error, petal_status status, uint64_t off
 /* Like petal_fail() with PETAL_ERR_IO, for a system call that has just set errno. */
 petal_status petal_fail_errno(petal_error *error, int system_errno, const char *what);
 
+/* Each call's value is the status it was given. The analyser is told so here, since it cannot see it in another file. */
+#define petal_fail(error, status, ...) (petal_fail((error), (status), __VA_ARGS__), (petal_status)(status))
+#define petal_fail_at(error, status, offset, ...) \
+    (petal_fail_at((error), (status), (offset), __VA_ARGS__), (petal_status)(status))
+#define petal_fail_errno(error, system_errno, what) (petal_fail_errno((error), (system_errno), (what)), PETAL_ERR_IO)
+
 #endif

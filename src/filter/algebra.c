@@ -22,9 +22,11 @@ static petal_status check_layers_alike(const struct shape *a, const struct shape
 static petal_status check_alike(const petal_filter *a, const petal_filter *b, petal_error *error)
 {
     if (a->scheme != b->scheme)
-        return petal_fail(error, PETAL_ERR_MISMATCH, "they differ in scheme (%s against %s)", a->scheme->name, b->scheme->name);
+        return petal_fail(error, PETAL_ERR_MISMATCH, "they differ in scheme (%s against %s)", a->scheme->name,
+                          b->scheme->name);
     if (a->hash != b->hash)
-        return petal_fail(error, PETAL_ERR_MISMATCH, "they differ in hash (%s against %s)", a->hash->name, b->hash->name);
+        return petal_fail(error, PETAL_ERR_MISMATCH, "they differ in hash (%s against %s)", a->hash->name,
+                          b->hash->name);
     if (a->hash_key.seed != b->hash_key.seed) return differ(error, "seed", a->hash_key.seed, b->hash_key.seed);
     if (memcmp(a->hash_key.secret, b->hash_key.secret, PETAL_SECRET_BYTES))
         return petal_fail(error, PETAL_ERR_MISMATCH, "they differ in secret (id %08x against %08x)",

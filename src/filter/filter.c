@@ -152,8 +152,7 @@ petal_status petal_clone(const petal_filter *filter, petal_filter **copy, petal_
     petal_status status = clone_frame(filter, &made, error);
     if (status != PETAL_OK) return status;
     status = petal_filter_alloc_bits(made, error);
-    if (status == PETAL_OK)
-        status = petal_filter_set_metadata(made, filter->metadata, filter->metadata_bytes, error);
+    if (status == PETAL_OK) status = petal_filter_set_metadata(made, filter->metadata, filter->metadata_bytes, error);
     if (status != PETAL_OK) {
         petal_free(made);
         return status;

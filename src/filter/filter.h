@@ -25,7 +25,8 @@ struct origin {
 };
 
 struct petal_filter {
-    struct layer *layers; /* oldest first, at least one. A key is in the filter when it is in any; new ones go into the last */
+    struct layer
+        *layers; /* oldest first, at least one. A key is in the filter when it is in any; new ones go into the last */
     uint32_t layer_count;
     const struct scheme_def *scheme;
     const struct kernel *kernel; /* resolved once, here: no global state, and easy to force in tests */
@@ -39,8 +40,9 @@ struct petal_filter {
 
     /* Set where the bits belong to a file or to the caller (src/store). */
     petal_status (*before_write)(petal_filter *filter, petal_error *error); /* NULL: writing needs no leave */
-    petal_status (*grow)(petal_filter *filter, petal_error *error); /* a new key has come to a full last layer; NULL: so what */
-    bool content_recorded;              /* content_id is that of the bits */
+    petal_status (*grow)(petal_filter *filter,
+                         petal_error *error); /* a new key has come to a full last layer; NULL: so what */
+    bool content_recorded;                    /* content_id is that of the bits */
     uint64_t content_id;
     void (*close)(petal_filter *filter); /* gives back what the store holds; NULL: nothing */
     void *backing;

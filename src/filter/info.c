@@ -59,8 +59,8 @@ static double items_of(const struct shape *shape, double bits_set)
 
 /* What the bits of the layers tell, added up. */
 struct tally {
-    double items; /* infinite where a layer is full */
-    double nearly; /* the same, with half a bit of a full layer left: its lower end is finite */
+    double items;    /* infinite where a layer is full */
+    double nearly;   /* the same, with half a bit of a full layer left: its lower end is finite */
     double down, up; /* variances towards the two ends; layers are independent, so they add up */
     double estimated_rate;
 };
@@ -112,7 +112,8 @@ double petal_predict_rate(const petal_info *info, uint64_t keys)
 {
     const struct scheme_def *scheme = petal_scheme_find(info->scheme);
     struct shape shape = {info->scheme, info->hashes, info->lines_per_key, info->bits};
-    if (!scheme || info->layers != 1 || scheme->settle(&shape, NULL) != PETAL_OK || shape.bits != info->bits) return NAN;
+    if (!scheme || info->layers != 1 || scheme->settle(&shape, NULL) != PETAL_OK || shape.bits != info->bits)
+        return NAN;
     return scheme->rate(&shape, (double)keys);
 }
 

@@ -7,7 +7,8 @@
 #include <string.h>
 
 static const struct format_def *const table[] = {
-    &petal_format_petal, &petal_format_guava, &petal_format_guava32, &petal_format_spark, &petal_format_spark_v1,
+    &petal_format_petal,    &petal_format_guava,         &petal_format_guava32,       &petal_format_spark,
+    &petal_format_spark_v1, &petal_format_oldpanda_py32, &petal_format_oldpanda_go32,
 };
 
 const struct format_def *petal_format_at(size_t place)
@@ -54,12 +55,13 @@ petal_status petal_filter_of(const struct description *about, const void *secret
     return PETAL_OK;
 }
 
-petal_status petal_format_expect(const petal_filter *filter, petal_scheme scheme, const char *format, petal_error *error)
+petal_status petal_format_expect(const petal_filter *filter, petal_scheme scheme, const char *format,
+                                 petal_error *error)
 {
     if (filter->scheme->id == scheme) return PETAL_OK;
     return petal_fail(error, PETAL_ERR_UNSUPPORTED,
-                      "%s cannot hold a %s filter with %s; use petal, or build one with --format %s from the keys", format,
-                      filter->scheme->name, filter->hash->name, format);
+                      "%s cannot hold a %s filter with %s; use petal, or build one with --format %s from the keys",
+                      format, filter->scheme->name, filter->hash->name, format);
 }
 
 petal_status petal_format_expect_single(const petal_filter *filter, petal_scheme scheme, const char *format,
@@ -74,8 +76,8 @@ petal_status petal_format_expect_single(const petal_filter *filter, petal_scheme
 petal_status petal_format_damaged(petal_error *error, uint64_t offset, const char *what)
 {
     return petal_fail_at(error, PETAL_ERR_DAMAGED, offset,
-                         "damaged at byte %llu (%s); restore a copy or rebuild from the keys", (unsigned long long)offset,
-                         what);
+                         "damaged at byte %llu (%s); restore a copy or rebuild from the keys",
+                         (unsigned long long)offset, what);
 }
 
 petal_status petal_format_check_size(uint64_t promised_bytes, uint64_t size_bytes, petal_error *error)
@@ -91,8 +93,6 @@ petal_status petal_format_check_size(uint64_t promised_bytes, uint64_t size_byte
 void petal_format_single(struct description *about, const struct shape *shape, uint64_t offset)
 {
     about->layer_count = 1;
-    about->layers[0] = (struct layer_description){.shape = *shape,
-                                                  .target_rate = NAN,
-                                                  .size_bytes = petal_shape_bytes(shape),
-                                                  .offset = offset};
+    about->layers[0] = (struct layer_description){
+        .shape = *shape, .target_rate = NAN, .size_bytes = petal_shape_bytes(shape), .offset = offset};
 }

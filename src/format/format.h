@@ -76,7 +76,8 @@ petal_status petal_filter_of(const struct description *about, const void *secret
 /* ---- for codecs ------------------------------------------------------------------------------------------------------ */
 
 /* PETAL_ERR_UNSUPPORTED unless the filter has this scheme. */
-petal_status petal_format_expect(const petal_filter *filter, petal_scheme scheme, const char *format, petal_error *error);
+petal_status petal_format_expect(const petal_filter *filter, petal_scheme scheme, const char *format,
+                                 petal_error *error);
 
 /* PETAL_ERR_DAMAGED naming the byte and what is wrong there. */
 petal_status petal_format_damaged(petal_error *error, uint64_t offset, const char *what);
@@ -87,7 +88,8 @@ petal_status petal_format_check_size(uint64_t promised_bytes, uint64_t size_byte
 /* Makes `about` a single layer of this shape whose bytes begin at `offset`. */
 void petal_format_single(struct description *about, const struct shape *shape, uint64_t offset);
 
-static inline petal_status petal_put(const struct sink *sink, const void *bytes, uint64_t size_bytes, petal_error *error)
+static inline petal_status petal_put(const struct sink *sink, const void *bytes, uint64_t size_bytes,
+                                     petal_error *error)
 {
     return sink->put(sink->context, bytes, size_bytes, error);
 }
@@ -97,6 +99,6 @@ petal_status petal_format_expect_single(const petal_filter *filter, petal_scheme
                                         petal_error *error);
 
 extern const struct format_def petal_format_petal, petal_format_guava, petal_format_guava32, petal_format_spark,
-    petal_format_spark_v1;
+    petal_format_spark_v1, petal_format_oldpanda_py32, petal_format_oldpanda_go32;
 
 #endif

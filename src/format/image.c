@@ -97,7 +97,8 @@ static bool lay_out(struct image *image)
     end = image->payload_offset;
     for (uint32_t i = 0; i < image->about.layer_count; i++) {
         image->about.layers[i].offset = end;
-        if (!checked_add(end, image->about.layers[i].size_bytes, &end) || !checked_round_up(end, PETAL_LINE_BYTES, &end))
+        if (!checked_add(end, image->about.layers[i].size_bytes, &end) ||
+            !checked_round_up(end, PETAL_LINE_BYTES, &end))
             return false;
     }
     image->file_bytes = end;
@@ -124,9 +125,9 @@ petal_status petal_image_of(const petal_filter *filter, struct image *image, pet
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         const struct layer *layer = &filter->layers[i];
         image->about.layers[i] = (struct layer_description){.shape = layer->array.shape,
-                                                .capacity = layer->capacity,
-                                                .target_rate = layer->target_rate,
-                                                .items = layer->items};
+                                                            .capacity = layer->capacity,
+                                                            .target_rate = layer->target_rate,
+                                                            .items = layer->items};
     }
     if (!lay_out(image)) return petal_fail(error, PETAL_ERR_LIMIT, "the file would be too big");
     return PETAL_OK;
@@ -249,13 +250,15 @@ static petal_status check_magic(const uint8_t *bytes, uint64_t size_bytes, uint3
     if (size_bytes == 0) return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0, "not a filter (empty)");
     if (slot_bytes) return PETAL_OK;
     if (memcmp(bytes, magic, (size_t)compare) != 0) {
-        if (compare >= 4 && memcmp(bytes, magic, 4) == 0) return petal_format_damaged(error, 4, "line ends were converted as in a text");
+        if (compare >= 4 && memcmp(bytes, magic, 4) == 0)
+            return petal_format_damaged(error, 4, "line ends were converted as in a text");
         return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0, "not a petal file");
     }
     if (size_bytes < PETAL_SLOTS * PETAL_SLOT_LEAST_BYTES ||
         size_bytes < (uint64_t)PETAL_SLOTS * load32le(bytes + AT_SLOT_BYTES))
         return petal_fail_at(error, PETAL_ERR_TRUNCATED, size_bytes,
-                             "truncated (%llu bytes are less than a header); copy it again", (unsigned long long)size_bytes);
+                             "truncated (%llu bytes are less than a header); copy it again",
+                             (unsigned long long)size_bytes);
     return petal_format_damaged(error, PETAL_SLOT_LEAST_BYTES, "no second header slot");
 }
 
@@ -278,7 +281,8 @@ static petal_status choose_slot(const uint8_t *bytes, uint32_t slot_bytes, bool 
                              load32le(bytes + AT_VERSION), VERSION);
     for (unsigned i = 0; i < PETAL_SLOTS; i++)
         if (!sealed[i] && !(recover && sealed[1 - i]))
-            return petal_format_damaged(error, i * slot_bytes, i ? "checksum of header slot 1" : "checksum of header slot 0");
+            return petal_format_damaged(error, i * slot_bytes,
+                                        i ? "checksum of header slot 1" : "checksum of header slot 0");
     *chosen = sealed[1] && (!sealed[0] || load64le(second + AT_SEQUENCE) > load64le(bytes + AT_SEQUENCE));
     *whole = sealed[0] && sealed[1];
     return PETAL_OK;
@@ -319,7 +323,8 @@ static void read_slot(const uint8_t *slot, uint32_t slot_bytes, struct image *im
     memcpy(image->about.origin.data, slot + AT_ORIGIN_DATA, PETAL_ORIGIN_MAX_BYTES);
     image->about.layer_count = layers <= room && layers <= PETAL_MAX_LAYERS ? layers : 0;
     for (uint32_t i = 0; i < image->about.layer_count; i++)
-        read_layer(slot + AT_LAYERS + i * LAYER_BYTES, (petal_scheme)load32le(slot + AT_SCHEME), &image->about.layers[i]);
+        read_layer(slot + AT_LAYERS + i * LAYER_BYTES, (petal_scheme)load32le(slot + AT_SCHEME),
+                   &image->about.layers[i]);
 }
 
 static petal_status impossible(petal_error *error, uint64_t slot_offset, uint64_t at, const char *field)
@@ -449,8 +454,8 @@ petal_status petal_image_parse(const uint8_t *bytes, uint64_t size_bytes, bool r
     return status;
 }
 
-static petal_status verify_layer(const struct bit_array *array, const struct layer_description *layer, const uint8_t *sums,
-                                 uint64_t *id, petal_error *error)
+static petal_status verify_layer(const struct bit_array *array, const struct layer_description *layer,
+                                 const uint8_t *sums, uint64_t *id, petal_error *error)
 {
     for (uint64_t block = 0; block < petal_block_count(array); block++) {
         uint64_t number = layer->first_block + block, recorded = load64le(sums + 8 * number);
@@ -473,6 +478,7 @@ petal_status petal_image_verify(const petal_filter *filter, const struct image *
             verify_layer(&filter->layers[i].array, &image->about.layers[i], bytes + image->sums_offset, &id, error);
         if (status != PETAL_OK) return status;
     }
-    if (id != image->content_id) return petal_format_damaged(error, image->sums_offset, "checksum of the block checksums");
+    if (id != image->content_id)
+        return petal_format_damaged(error, image->sums_offset, "checksum of the block checksums");
     return PETAL_OK;
 }

@@ -13,7 +13,7 @@
 
 #include "format/format.h"
 
-#define PETAL_SLOTS 2u
+#define PETAL_SLOTS ((uint64_t)2)
 #define PETAL_SLOT_LEAST_BYTES 512u
 #define PETAL_SLOT_MOST_BYTES 4096u
 

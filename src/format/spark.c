@@ -30,11 +30,13 @@ static petal_status read(const uint8_t *bytes, uint64_t size_bytes, struct descr
 {
     uint32_t version = size_bytes >= 4 ? load32be(bytes) : 0;
     if (size_bytes >= 4 && version != 1 && version != 2)
-        return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0, "not a Spark filter (version %u; there are 1 and 2)", version);
+        return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0, "not a Spark filter (version %u; there are 1 and 2)",
+                             version);
     if (size_bytes < 4 || size_bytes < header_bytes(version))
         return petal_fail_at(error, PETAL_ERR_TRUNCATED, size_bytes, "truncated (within the header); copy it again");
     uint32_t offset = header_bytes(version), k = load32be(bytes + 4), longs = load32be(bytes + offset - 4);
-    if (longs == 0 || longs > INT32_MAX) return petal_format_damaged(error, offset - 4, "an impossible number of longs");
+    if (longs == 0 || longs > INT32_MAX)
+        return petal_format_damaged(error, offset - 4, "an impossible number of longs");
     petal_status status = petal_format_check_size(offset + (uint64_t)longs * 8, size_bytes, error);
     if (status != PETAL_OK) return status;
     struct shape shape = {scheme_of(version), k, 0, (uint64_t)longs * 64};

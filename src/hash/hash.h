@@ -23,7 +23,8 @@ struct hash_def {
     petal_hash id;
     const char *name;
     bool keyed; /* takes the secret, not the seed */
-    uint32_t words; /* that compute() writes; 0: one for each of the layer's k, so that each layer has a hash of its own */
+    uint32_t
+        words; /* that compute() writes; 0: one for each of the layer's k, so that each layer has a hash of its own */
     void (*compute)(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words);
 };
 

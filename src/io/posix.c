@@ -58,8 +58,8 @@ static petal_status map_descriptor(int descriptor, bool writable, uint64_t max_b
     petal_status status = check_kind(descriptor, max_bytes, &map->size_bytes, error);
     if (status == PETAL_OK && writable) status = prepare_writing(descriptor, map->size_bytes, error);
     if (status != PETAL_OK || map->size_bytes == 0) return status;
-    void *bytes = mmap(NULL, (size_t)map->size_bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED,
-                       descriptor, 0);
+    void *bytes =
+        mmap(NULL, (size_t)map->size_bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, descriptor, 0);
     if (bytes == MAP_FAILED) return petal_fail_errno(error, errno, "cannot map it");
     map->bytes = bytes;
     return PETAL_OK;
@@ -153,7 +153,8 @@ static petal_status sync_folder(const char *path, petal_error *error)
     const char *slash = strrchr(path, '/');
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
     int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) return PETAL_OK; /* a folder that cannot be read cannot be synced: the rename is done all the same */
+    if (descriptor < 0)
+        return PETAL_OK; /* a folder that cannot be read cannot be synced: the rename is done all the same */
     int failure = fsync(descriptor) == 0 ? 0 : errno;
     close(descriptor);
     if (failure && failure != EINVAL) return petal_fail_errno(error, failure, "cannot write its folder to disk");
@@ -205,7 +206,8 @@ petal_status petal_io_begin(const char *path, bool no_replace, struct replacemen
 
 static petal_status make_durable(const struct replacement *made, petal_error *error)
 {
-    if (ftruncate(made->descriptor, (off_t)made->size_bytes) != 0) return petal_fail_errno(error, errno, "cannot write");
+    if (ftruncate(made->descriptor, (off_t)made->size_bytes) != 0)
+        return petal_fail_errno(error, errno, "cannot write");
     if (made->mode && fchmod(made->descriptor, made->mode) != 0)
         return petal_fail_errno(error, errno, "cannot keep its mode");
     if (fsync(made->descriptor) != 0) return petal_fail_errno(error, errno, "cannot write it to disk");
@@ -215,7 +217,8 @@ static petal_status make_durable(const struct replacement *made, petal_error *er
 petal_status petal_io_finish(struct replacement *made, bool keep, petal_error *error)
 {
     petal_status status = keep ? make_durable(made, error) : PETAL_OK;
-    if (close(made->descriptor) != 0 && keep && status == PETAL_OK) status = petal_fail_errno(error, errno, "cannot write");
+    if (close(made->descriptor) != 0 && keep && status == PETAL_OK)
+        status = petal_fail_errno(error, errno, "cannot write");
     if (keep && status == PETAL_OK) status = publish(made->temporary, made->target, made->no_replace, error);
     if (keep && status == PETAL_OK)
         status = sync_folder(made->target, error);

@@ -1,6 +1,7 @@
 /* guava_mitz32.c - Guava's MURMUR128_MITZ_32, the only strategy before Guava 17. docs/formats/guava.md. */
 #include "scheme/scheme.h"
 
+#define FIRST(a, b) (a)
 #include "scheme/flip32.inc"
 
 const struct scheme_def petal_guava_mitz32 = {

@@ -40,7 +40,10 @@ static uint64_t fewest_steps(const struct scheme_def *scheme, const struct shape
                              uint64_t most)
 {
     double guess = petal_textbook_bits((double)keys, rate) / (double)scheme->step_bits;
-    uint64_t high = guess < 1 ? 1 : guess < (double)most ? (uint64_t)guess : most, low = 0; /* low: known not to keep it */
+    uint64_t high = guess < 1              ? 1
+                    : guess < (double)most ? (uint64_t)guess
+                                           : most,
+             low = 0; /* low: known not to keep it */
     while (rate_at(scheme, *shape, high, keys) > rate) {
         if (high >= most) return 0;
         low = high;
@@ -95,7 +98,8 @@ static void search(const struct scheme_def *scheme, const struct shape *wanted, 
         struct candidate try = {*wanted, 0};
         try.shape.hashes = k;
         uint64_t steps = fewest_steps(scheme, &try.shape, keys, rate, most);
-        *floor = fmin(*floor, rate_at(scheme, try.shape, most, keys));
+        double lowest = rate_at(scheme, try.shape, most, keys);
+        if (lowest < *floor) *floor = lowest;
         if (steps == 0) continue;
         try.shape.bits = (steps < least ? least : steps) * scheme->step_bits;
         try.rate = scheme->rate(&try.shape, (double)keys);
@@ -121,8 +125,8 @@ static petal_status plan_rate(const struct scheme_def *scheme, uint64_t keys, do
     }
     if (isinf(best.rate))
         return petal_fail(error, PETAL_ERR_UNREACHABLE,
-                          "no %s filter keeps a rate of %.3g for %llu keys; the lowest it reaches is %.2g", scheme->name,
-                          rate, (unsigned long long)keys, floor);
+                          "no %s filter keeps a rate of %.3g for %llu keys; the lowest it reaches is %.2g",
+                          scheme->name, rate, (unsigned long long)keys, floor);
     *shape = best.shape;
     return PETAL_OK;
 }
@@ -159,7 +163,8 @@ static petal_status bits_of_memory(uint64_t memory_bytes, uint64_t *bits, petal_
     uint64_t lines = memory_bytes / PETAL_LINE_BYTES;
     if (lines == 0) return petal_fail(error, PETAL_ERR_ARGUMENT, "a filter needs at least 64 bytes of memory");
     if (!checked_mul(lines, PETAL_LINE_BITS, bits))
-        return petal_fail(error, PETAL_ERR_LIMIT, "%llu bytes of memory are too many", (unsigned long long)memory_bytes);
+        return petal_fail(error, PETAL_ERR_LIMIT, "%llu bytes of memory are too many",
+                          (unsigned long long)memory_bytes);
     return PETAL_OK;
 }
 
@@ -173,7 +178,8 @@ static petal_status plan_size(const struct scheme_def *scheme, const petal_optio
     if (o->memory_bytes != 0 && rated)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "rate and memory both fix the size; give one of them");
     if (o->bits == 0 && o->memory_bytes == 0) {
-        if (!rated) return petal_fail(error, PETAL_ERR_ARGUMENT, "no size; give keys and rate, keys and memory, or bits");
+        if (!rated)
+            return petal_fail(error, PETAL_ERR_ARGUMENT, "no size; give keys and rate, keys and memory, or bits");
         return plan_rate(scheme, o->capacity ? o->capacity : 1, o->rate, shape, error);
     }
     shape->bits = o->bits;

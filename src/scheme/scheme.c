@@ -6,7 +6,8 @@
 #include "scheme/model.h"
 
 static const struct scheme_def *const table[] = {
-    &petal_blocked, &petal_classic, &petal_guava_mitz64, &petal_guava_mitz32, &petal_spark_v1, &petal_spark_v2,
+    &petal_blocked,  &petal_classic,  &petal_guava_mitz64,  &petal_guava_mitz32,
+    &petal_spark_v1, &petal_spark_v2, &petal_oldpanda_py32, &petal_oldpanda_go32,
 };
 
 const struct scheme_def *petal_scheme_find(petal_scheme id)
@@ -77,11 +78,11 @@ petal_status petal_settle_foreign(const struct shape *shape, uint64_t unit, peta
     if (shape->lines_per_key != 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "lines a key are for the blocked scheme only; leave them out");
     if (shape->hashes < 1 || shape->hashes > scheme->max_hashes)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "%s takes 1 to %u hashes, not %u", scheme->name, scheme->max_hashes,
-                          shape->hashes);
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "%s takes 1 to %u hashes, not %u", scheme->name,
+                          scheme->max_hashes, shape->hashes);
     if (shape->bits < 1 || shape->bits % unit != 0 || shape->bits > scheme->max_bits)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "%s takes a multiple of %llu bits up to %llu, not %llu", scheme->name,
-                          (unsigned long long)unit, (unsigned long long)scheme->max_bits,
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "%s takes a multiple of %llu bits up to %llu, not %llu",
+                          scheme->name, (unsigned long long)unit, (unsigned long long)scheme->max_bits,
                           (unsigned long long)shape->bits);
     return PETAL_OK;
 }

@@ -30,7 +30,7 @@ struct bit_array {
 /* A hash is array->hash_words words; `hashes` are so many times `count`. */
 struct kernel {
     const char *name;
-    bool (*usable)(void); /* does this CPU have what the kernel needs? */
+    bool (*usable)(void);                                             /* does this CPU have what the kernel needs? */
     bool (*add)(const struct bit_array *array, const uint64_t *hash); /* true: some bit was clear before */
     bool (*contains)(const struct bit_array *array, const uint64_t *hash);
     /* results[i] is 1 or 0 for each hash, and their sum is returned. The results of adding are those of one at a time. */
@@ -92,6 +92,7 @@ double petal_uniform_bits_set_sd(const struct shape *shape, double keys);
 petal_status petal_settle_foreign(const struct shape *shape, uint64_t unit, petal_error *error);
 
 extern const struct scheme_def petal_guava_mitz64, petal_guava_mitz32, petal_spark_v1, petal_spark_v2;
+extern const struct scheme_def petal_oldpanda_py32, petal_oldpanda_go32;
 
 extern const struct scheme_def petal_blocked, petal_classic;
 

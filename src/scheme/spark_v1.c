@@ -1,6 +1,7 @@
 /* spark_v1.c - Apache Spark's sketch BloomFilter, version 1 (Spark 2.0 to 4.0). docs/formats/spark.md. */
 #include "scheme/scheme.h"
 
+#define FIRST(a, b) (a)
 #include "scheme/flip32.inc"
 
 /* The format has 32 bits for k; more than this is no filter of anybody's, and the walk has room for so many. */

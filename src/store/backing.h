@@ -6,7 +6,7 @@
 #include "io/io.h"
 
 struct backing {
-    bool is_petal;      /* then `image` describes it, and there are checksums */
+    bool is_petal; /* then `image` describes it, and there are checksums */
     struct image image;
     const uint8_t *bytes; /* the whole file */
     struct mapping map;   /* of nothing (descriptor -1) for memory of the caller */

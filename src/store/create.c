@@ -21,7 +21,8 @@ static petal_status check_foreign(const petal_options *options, petal_error *err
     if (options->secret)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "%s has no keyed filters; leave the secret out", options->format);
     if (options->memory_bytes != 0)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "%s is sized by keys and rate, or by bits and hashes", options->format);
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "%s is sized by keys and rate, or by bits and hashes",
+                          options->format);
     return PETAL_OK;
 }
 
@@ -59,7 +60,8 @@ static petal_status make(const petal_options *options, const struct description 
                          petal_error *error)
 {
     petal_status status = petal_filter_of(about, options->secret, options->allocator, filter, error);
-    if (status == PETAL_OK) status = petal_filter_set_metadata(*filter, options->metadata, options->metadata_bytes, error);
+    if (status == PETAL_OK)
+        status = petal_filter_set_metadata(*filter, options->metadata, options->metadata_bytes, error);
     return status;
 }
 

@@ -23,7 +23,8 @@ static const struct mapping no_map = {NULL, 0, -1};
 static petal_status check_secret(const struct image *image, const void *secret, petal_error *error)
 {
     if (!petal_hash_find(image->about.hash)->keyed)
-        return secret ? petal_fail(error, PETAL_ERR_SECRET, "is not keyed, but a secret was given; leave it out") : PETAL_OK;
+        return secret ? petal_fail(error, PETAL_ERR_SECRET, "is not keyed, but a secret was given; leave it out")
+                      : PETAL_OK;
     if (!secret)
         return petal_fail(error, PETAL_ERR_SECRET, "needs the secret with id %08x, none given; nothing was checked",
                           image->secret_id);
@@ -96,7 +97,8 @@ static petal_status open_packed(const struct source *from, petal_filter **made, 
     petal_allocator allocator = petal_allocator_or_default(from->options->allocator);
     struct source plain = *from;
     uint8_t *decoded = NULL;
-    petal_status status = from->format->decode(from->bytes, from->size_bytes, &allocator, &decoded, &plain.size_bytes, error);
+    petal_status status =
+        from->format->decode(from->bytes, from->size_bytes, &allocator, &decoded, &plain.size_bytes, error);
     if (status != PETAL_OK) return status;
     uint64_t decoded_bytes = plain.size_bytes;
     plain.bytes = decoded;

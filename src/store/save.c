@@ -8,7 +8,7 @@
 static const struct format_def *find(const char *format, petal_error *error)
 {
     const struct format_def *def = petal_format_find(format);
-    if (!def) petal_fail(error, PETAL_ERR_ARGUMENT, "there is no format %s", format);
+    if (!def) (void)petal_fail(error, PETAL_ERR_ARGUMENT, "there is no format %s", format);
     return def;
 }
 

@@ -1,0 +1,284 @@
+/* Real files of other libraries (tests/vectors/<format>/vectors.txt): each is read, answers every listed question as the original
+ * does, is rebuilt from its keys byte for byte, goes through a petal file and comes back the same; and every damaged form
+ * of it is refused without harm.
+ *
+ * vectors.txt, one line each, words separated by single spaces:
+ *     format NAME                                 for the files that follow
+ *     file NAME                                   begins a file, in the same folder
+ *     plan KEYS RATE | size BITS HASHES [SEED]    how to make an equal empty filter
+ *     add HEX | adds TEXT FROM TO                 keys that were added, in order; "-" is the empty key or text
+ *     rebuild                                     made so, with these keys, a filter serializes to the file's bytes
+ *     in HEX | out HEX | ins TEXT FROM TO | outs TEXT FROM TO      what the original answers
+ */
+#include <petal/petal.h>
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define FOLDER "tests/vectors"
+
+/* The file that is being worked on. */
+static struct {
+    char format[64], path[512], where[640]; /* where: "vectors.txt:12", for messages */
+    uint8_t *bytes;
+    size_t size;
+    petal_filter *read, *made; /* the file's filter, and one made by plan or size */
+    int answers, rebuilt;
+} now;
+
+static int files_done, answers_done, rebuilt_done, unsupported;
+
+static void check(bool holds, const char *what)
+{
+    if (!holds) fail_msg("%s: %s: %s", now.where, now.path, what);
+}
+
+/* ---- keys ------------------------------------------------------------------------------------------------------------ */
+
+static size_t key_of_hex(const char *hex, uint8_t *key)
+{
+    size_t size = strcmp(hex, "-") == 0 ? 0 : strlen(hex) / 2;
+    for (size_t i = 0; i < size; i++) sscanf(hex + 2 * i, "%2hhx", &key[i]);
+    return size;
+}
+
+static void take_key(const char *verb, const void *key, size_t size)
+{
+    char text[128];
+    if (strncmp(verb, "add", 3) == 0) {
+        if (now.made) check(petal_add(now.made, key, size) >= 0, "a key could not be added");
+        return;
+    }
+    bool expected = verb[0] == 'i';
+    snprintf(text, sizeof text, "key %.*s must be %s", (int)(size < 80 ? size : 80), (const char *)key,
+             expected ? "in" : "out");
+    check(petal_contains(now.read, key, size) == expected, text);
+    petal_key one = {key, size};
+    check(petal_contains_many(now.read, &one, 1, NULL) == expected, text);
+    now.answers++;
+}
+
+static void take_keys(const char *verb, const char *text, long from, long to)
+{
+    char key[256];
+    for (long i = from; i <= to; i++) {
+        int size = snprintf(key, sizeof key, "%s%ld", strcmp(text, "-") == 0 ? "" : text, i);
+        take_key(verb, key, (size_t)size);
+    }
+}
+
+/* ---- one file -------------------------------------------------------------------------------------------------------- */
+
+static uint8_t *load_file(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file) fail_msg("%s: cannot open %s", now.where, path);
+    fseek(file, 0, SEEK_END);
+    *size = (size_t)ftell(file);
+    rewind(file);
+    uint8_t *bytes = malloc(*size + 1);
+    check(fread(bytes, 1, *size, file) == *size, "cannot be read");
+    fclose(file);
+    return bytes;
+}
+
+static petal_status view(const uint8_t *bytes, size_t size, const char *format, petal_filter **filter,
+                         petal_error *error)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.format = format;
+    return petal_view(bytes, size, &options, filter, error);
+}
+
+static void begin_file(const char *folder, const char *name)
+{
+    petal_error error = {0};
+    snprintf(now.path, sizeof now.path, FOLDER "/%s/%s", folder, name);
+    now.bytes = load_file(now.path, &now.size);
+    petal_status status = view(now.bytes, now.size, now.format, &now.read, &error);
+    if (status == PETAL_ERR_UNSUPPORTED && strstr(error.message, "built without")) unsupported++;
+    check(status == PETAL_OK, error.message);
+}
+
+static void check_serializes_to_file(const petal_filter *filter, const char *what)
+{
+    petal_error error = {0};
+    size_t size = petal_serialized_bytes_as(filter, now.format);
+    uint8_t *bytes = malloc(size + 1);
+    check(size == now.size, what);
+    check(petal_serialize_as(filter, now.format, bytes, size, &error) == PETAL_OK, error.message);
+    check(memcmp(bytes, now.bytes, size) == 0, what);
+    free(bytes);
+}
+
+/* foreign -> petal -> foreign, by bytes. */
+static void check_round_trip(void)
+{
+    petal_error error = {0};
+    petal_filter *back;
+    size_t size = petal_serialized_bytes(now.read);
+    uint8_t *bytes = malloc(size);
+    check(petal_serialize(now.read, bytes, size, &error) == PETAL_OK, error.message);
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.flags = PETAL_OPEN_VERIFY;
+    check(petal_view(bytes, size, &options, &back, &error) == PETAL_OK, error.message);
+    check_serializes_to_file(back, "comes back from a petal file with other bytes");
+    petal_free(back);
+    free(bytes);
+}
+
+/* ---- damage ---------------------------------------------------------------------------------------------------------- */
+
+/* Tries bytes in a block of exactly their size, so that a sanitizer sees an overread. What opens must be askable. */
+static bool opens(const uint8_t *bytes, size_t size)
+{
+    petal_error error = {0};
+    petal_filter *filter = NULL;
+    uint8_t *exact = malloc(size ? size : 1);
+    memcpy(exact, bytes, size);
+    petal_status status = view(exact, size, now.format, &filter, &error);
+    if (status == PETAL_OK) {
+        petal_contains(filter, "a", 1);
+        check(petal_serialized_bytes_as(filter, now.format) != 0, "opens, but cannot be written back");
+    } else {
+        check(status < 0 && error.message[0] != '\0' && !strchr(error.message, '\n'), "refused without one clear line");
+    }
+    petal_free(filter);
+    free(exact);
+    return status == PETAL_OK;
+}
+
+static bool is_text(void)
+{
+    return now.size > 0 && (now.bytes[0] == '{' || now.bytes[0] == '[');
+}
+
+static void check_damage(void)
+{
+    static const uint8_t values[] = {0, 1, 0x7f, 0x80, 0xff};
+    size_t every = now.size / 2000 + 1, header = now.size < 160 ? now.size : 160;
+    for (size_t size = 0; size < now.size; size += size < header || now.size - size < 64 ? 1 : every)
+        if (!is_text() || size + 2 < now.size) check(!opens(now.bytes, size), "opens though truncated");
+    uint8_t *longer = calloc(1, now.size + 9);
+    memcpy(longer, now.bytes, now.size);
+    for (size_t more = 1; more <= 9; more += 4)
+        check(!opens(longer, now.size + more), "opens with bytes after the end");
+    for (size_t at = 0; at < header; at++) {
+        for (size_t i = 0; i < sizeof values; i++) {
+            longer[at] = values[i];
+            opens(longer, now.size);
+        }
+        longer[at] = now.bytes[at];
+    }
+    free(longer);
+}
+
+static void end_file(void)
+{
+    if (!now.bytes) return;
+    check(now.answers > 0 || now.rebuilt, "no question and no rebuild: it proves nothing");
+    check_serializes_to_file(now.read, "is written back with other bytes");
+    check_round_trip();
+    check_damage();
+    answers_done += now.answers;
+    rebuilt_done += now.rebuilt;
+    files_done++;
+    petal_free(now.read);
+    petal_free(now.made);
+    free(now.bytes);
+    now.read = now.made = NULL;
+    now.bytes = NULL;
+    now.answers = now.rebuilt = 0;
+}
+
+/* ---- the script ------------------------------------------------------------------------------------------------------ */
+
+static void make(const char *verb, const char *words)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    petal_error error = {0};
+    unsigned long long first = 0, seed = 0;
+    unsigned hashes = 0;
+    options.format = now.format;
+    if (strcmp(verb, "plan") == 0)
+        sscanf(words, "%llu %lf", &first, &options.rate);
+    else
+        sscanf(words, "%llu %u %llu", &first, &hashes, &seed);
+    *(hashes ? &options.bits : &options.capacity) = first;
+    options.hashes = hashes;
+    options.seed = seed;
+    check(petal_create(&options, &now.made, &error) == PETAL_OK, error.message);
+}
+
+static void take_line(const char *folder, char *line)
+{
+    static char text[4096];
+    static uint8_t key[2048];
+    char verb[16] = "", *words;
+    long from, to;
+    sscanf(line, "%15s", verb);
+    words = strchr(line, ' ') ? strchr(line, ' ') + 1 : line + strlen(line);
+    if (verb[0] == '\0' || verb[0] == '#') return;
+    if (strcmp(verb, "format") == 0) {
+        end_file();
+        snprintf(now.format, sizeof now.format, "%s", words);
+    } else if (strcmp(verb, "file") == 0) {
+        end_file();
+        begin_file(folder, words);
+    } else if (strcmp(verb, "plan") == 0 || strcmp(verb, "size") == 0) {
+        make(verb, words);
+    } else if (strcmp(verb, "rebuild") == 0) {
+        check(now.made != NULL, "rebuild without plan or size");
+        check_serializes_to_file(now.made, "rebuilt from its keys has other bytes");
+        now.rebuilt = 1;
+    } else if (strcmp(verb, "add") == 0 || strcmp(verb, "in") == 0 || strcmp(verb, "out") == 0) {
+        take_key(verb, key, key_of_hex(words, key));
+    } else if (sscanf(words, "%4095s %ld %ld", text, &from, &to) == 3) {
+        take_keys(verb, text, from, to);
+    } else {
+        check(false, "a line that is not understood");
+    }
+}
+
+static void run_folder(const char *folder)
+{
+    char path[512], line[8192];
+    snprintf(path, sizeof path, FOLDER "/%s/vectors.txt", folder);
+    FILE *script = fopen(path, "r");
+    if (!script) return;
+    for (int number = 1; fgets(line, sizeof line, script); number++) {
+        line[strcspn(line, "\r\n")] = '\0';
+        snprintf(now.where, sizeof now.where, "%s:%d", path, number);
+        take_line(folder, line);
+    }
+    end_file();
+    fclose(script);
+}
+
+static void real_files_are_read_asked_rebuilt_and_carried_and_damaged_ones_are_refused(void **state)
+{
+    (void)state;
+    DIR *folder = opendir(FOLDER);
+    assert_non_null(folder);
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        if (entry->d_name[0] != '.') run_folder(entry->d_name);
+    closedir(folder);
+    print_message("# %d files, %d answers, %d rebuilt byte for byte\n", files_done, answers_done, rebuilt_done);
+    assert_true(files_done > 0);
+    assert_int_equal(unsupported, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(real_files_are_read_asked_rebuilt_and_carried_and_damaged_ones_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,47 @@
+#!/bin/sh
+# consumers.sh - a C program gets Petal in each way the README offers: CMake (installed, or as a subdirectory),
+# pkg-config (shared, static), and by compiling the sources along with its own.
+set -u
+. tests/install/lib/tap.sh
+CC=${CC:-cc}
+consumer=tests/install/consumer
+prefix=$TMPDIR/prefix
+
+configure() { cmake -S "$consumer" -B "$TMPDIR/$1" -DCMAKE_BUILD_TYPE=Release "$2"; }
+compile() { cmake --build "$TMPDIR/$1"; }
+runs() { "$1" "$TMPDIR/made.petal"; }
+
+try_cmake() { # try_cmake WAY CMAKE_OPTION
+    ok "$1: configures" configure "$1" "$2"
+    ok "$1: builds" compile "$1"
+    for kind in petal static shared; do
+        ok "$1: petal::$kind works" runs "$TMPDIR/$1/consumer-$kind"
+    done
+}
+
+ok 'installs' cmake --install "$PETAL_BUILD_DIR" --prefix "$prefix"
+ok 'installs the header, both libraries, the tool and its man page' \
+    ls "$prefix/include/petal/petal.h" "$prefix/lib/libpetal.a" "$prefix/lib/libpetal.so" "$prefix/bin/petal" \
+    "$prefix/share/man/man1/petal.1"
+ok 'the installed tool runs' "$prefix/bin/petal" --version
+
+# Moved, to prove that no path of the build is left in it.
+mv "$prefix" "$TMPDIR/moved"
+prefix=$TMPDIR/moved
+try_cmake find_package "-DCMAKE_PREFIX_PATH=$prefix"
+try_cmake add_subdirectory "-DPETAL_SOURCE=$PWD"
+
+PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+export PKG_CONFIG_PATH
+# shellcheck disable=SC2046 # pkg-config prints words
+by_pkg_config() { "$CC" "$@" "$consumer/consumer.c" -o "$TMPDIR/$way" $(pkg-config $flags --cflags --libs petal); }
+way=pkg-config flags=''
+ok 'pkg-config, shared: builds' by_pkg_config "-Wl,-rpath,$prefix/lib"
+ok 'pkg-config, shared: works' runs "$TMPDIR/$way"
+way=pkg-config-static flags=--static
+ok 'pkg-config, static: builds' by_pkg_config -static
+ok 'pkg-config, static: works' runs "$TMPDIR/$way"
+
+ok 'cc src/*/*.c: builds' "$CC" src/*/*.c "$consumer/consumer.c" -Iinclude -Isrc -lm -o "$TMPDIR/plain"
+ok 'cc src/*/*.c: works' runs "$TMPDIR/plain"
+finish

@@ -1,0 +1,29 @@
+#!/bin/sh
+# docs.sh - each C program printed in README.md and docs/ compiles without a warning and exits 0 as it stands there.
+set -u
+. tests/install/lib/tap.sh
+CC=${CC:-cc}
+
+# Each ```c block with a main() becomes DOCUMENT:LINE.c in TMPDIR, named after the line its fence is on.
+mkdir "$TMPDIR/blocks" "$TMPDIR/run"
+for document in README.md docs/*.md; do
+    [ -f "$document" ] || continue
+    awk -v stem="$TMPDIR/blocks/$(basename "$document" .md)" '
+        !inside && /^```c *$/ { inside = 1; body = ""; start = FNR; next }
+        inside && /^```/ { inside = 0; if (body ~ /int main\(/) printf "%s", body >(stem "-" start ".c"); next }
+        inside { body = body $0 "\n" }' "$document"
+done
+
+compile() {
+    "$CC" -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude "$1" "$PETAL_BUILD_DIR/lib/libpetal.a" -lm -o "${1%.c}"
+}
+run() { (cd "$TMPDIR/run" && "${1%.c}"); }
+
+for block in "$TMPDIR"/blocks/*.c; do
+    [ -f "$block" ] || continue
+    name=$(basename "$block" .c)
+    ok "$name: compiles" compile "$block"
+    ok "$name: exits 0" run "$block"
+done
+ok 'README.md holds a C program' ls "$TMPDIR"/blocks/README-*.c
+finish

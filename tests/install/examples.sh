@@ -1,0 +1,10 @@
+#!/bin/sh
+# examples.sh - each program of examples/ exits 0 when run as it stands.
+set -u
+. tests/install/lib/tap.sh
+mkdir "$TMPDIR/run"
+run() { (cd "$TMPDIR/run" && "$PETAL_BUILD_DIR/bin/$1"); }
+for source in examples/*.c; do
+    ok "$source" run "$(basename "$source" .c)"
+done
+finish
