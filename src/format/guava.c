@@ -120,7 +120,7 @@ static enum fit fits_variant(const struct variant *variant, const uint8_t *bytes
     return !is_port && read_variant(variant, bytes, size_bytes, &about, NULL) == PETAL_OK ? FIT_POSSIBLE : FIT_NO;
 }
 
-/* The row of a variant. */
+/* The row of a variant. NOLINTBEGIN(bugprone-macro-parentheses): the arguments are names, not values. */
 #define ROW(id_, symbol, name_, strategy_, scheme_) \
     static const struct variant symbol = {name_, strategy_, scheme_}; \
     static enum fit fits_##symbol(const uint8_t *bytes, uint64_t size_bytes) \
@@ -151,3 +151,4 @@ ROW(2, guava, "guava", MITZ_64, PETAL_SCHEME_GUAVA_MITZ64)
 ROW(3, guava32, "guava32", MITZ_32, PETAL_SCHEME_GUAVA_MITZ32)
 ROW(26, oldpanda_py32, "oldpanda-py32", MITZ_32, PETAL_SCHEME_OLDPANDA_PY32)
 ROW(27, oldpanda_go32, "oldpanda-go32", MITZ_32, PETAL_SCHEME_OLDPANDA_GO32)
+/* NOLINTEND(bugprone-macro-parentheses) */

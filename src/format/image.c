@@ -60,11 +60,17 @@ enum {
 
 /* ---- layout ---------------------------------------------------------------------------------------------------------- */
 
-/* The smallest power of two that has room for so many layers. */
-static uint32_t slot_bytes_for(uint32_t layer_count)
+/* Where the entry of a layer stands in a slot. */
+static uint64_t layer_at(uint32_t layer)
 {
-    uint32_t size = PETAL_SLOT_LEAST_BYTES;
-    while (AT_LAYERS + layer_count * LAYER_BYTES + SUM_BYTES > size) size *= 2;
+    return AT_LAYERS + (uint64_t)layer * LAYER_BYTES;
+}
+
+/* The smallest power of two that has room for so many layers. */
+static uint64_t slot_bytes_for(uint32_t layer_count)
+{
+    uint64_t size = PETAL_SLOT_LEAST_BYTES;
+    while (layer_at(layer_count) + SUM_BYTES > size) size *= 2;
     return size;
 }
 
@@ -145,7 +151,7 @@ unsigned petal_image_next(struct image *image, bool dirty)
     return slot_of(image->sequence);
 }
 
-static uint64_t slot_sum(const uint8_t *slot, uint32_t slot_bytes, unsigned number)
+static uint64_t slot_sum(const uint8_t *slot, uint64_t slot_bytes, unsigned number)
 {
     return petal_xxh3(slot, slot_bytes - SUM_BYTES, number);
 }
@@ -166,7 +172,7 @@ void petal_image_write_slot(const struct image *image, unsigned number, uint8_t 
     memset(slot, 0, image->slot_bytes);
     memcpy(slot, magic, sizeof magic);
     store32le(slot + AT_VERSION, VERSION);
-    store32le(slot + AT_SLOT_BYTES, image->slot_bytes);
+    store32le(slot + AT_SLOT_BYTES, (uint32_t)image->slot_bytes);
     store32le(slot + AT_STATE, image->dirty ? STATE_DIRTY : STATE_CLEAN);
     store64le(slot + AT_SEQUENCE, image->sequence);
     store64le(slot + AT_FILE_BYTES, image->file_bytes);
@@ -184,8 +190,7 @@ void petal_image_write_slot(const struct image *image, unsigned number, uint8_t 
     store32le(slot + AT_ORIGIN, image->about.origin.format);
     store32le(slot + AT_ORIGIN_BYTES, image->about.origin.size_bytes);
     memcpy(slot + AT_ORIGIN_DATA, image->about.origin.data, PETAL_ORIGIN_MAX_BYTES);
-    for (uint32_t i = 0; i < image->about.layer_count; i++)
-        write_layer(&image->about.layers[i], slot + AT_LAYERS + i * LAYER_BYTES);
+    for (uint32_t i = 0; i < image->about.layer_count; i++) write_layer(&image->about.layers[i], slot + layer_at(i));
     store64le(slot + image->slot_bytes - SUM_BYTES, slot_sum(slot, image->slot_bytes, number));
 }
 
@@ -222,16 +227,16 @@ static bool has_magic(const uint8_t *slot)
 }
 
 /* Is this a slot of this size with the right checksum? */
-static bool is_sealed(const uint8_t *slot, uint32_t slot_bytes, unsigned number)
+static bool is_sealed(const uint8_t *slot, uint64_t slot_bytes, unsigned number)
 {
     return has_magic(slot) && load32le(slot + AT_SLOT_BYTES) == slot_bytes &&
            load64le(slot + slot_bytes - SUM_BYTES) == slot_sum(slot, slot_bytes, number);
 }
 
 /* Where the second slot stands, and so how long each is: told by its magic, since the first may be damaged. 0: nowhere. */
-static uint32_t find_slot_bytes(const uint8_t *bytes, uint64_t size_bytes)
+static uint64_t find_slot_bytes(const uint8_t *bytes, uint64_t size_bytes)
 {
-    for (uint32_t size = PETAL_SLOT_LEAST_BYTES; size <= PETAL_SLOT_MOST_BYTES; size *= 2)
+    for (uint64_t size = PETAL_SLOT_LEAST_BYTES; size <= PETAL_SLOT_MOST_BYTES; size *= 2)
         if (size_bytes >= PETAL_SLOTS * size && has_magic(bytes + size)) return size;
     return 0;
 }
@@ -244,7 +249,7 @@ static bool is_zero(const uint8_t *bytes, uint64_t from, uint64_t to)
 }
 
 /* Bytes that cannot be a petal file at all, or are one cut off inside its slots. */
-static petal_status check_magic(const uint8_t *bytes, uint64_t size_bytes, uint32_t slot_bytes, petal_error *error)
+static petal_status check_magic(const uint8_t *bytes, uint64_t size_bytes, uint64_t slot_bytes, petal_error *error)
 {
     uint64_t compare = size_bytes < sizeof magic ? size_bytes : sizeof magic;
     if (size_bytes == 0) return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0, "not a filter (empty)");
@@ -263,14 +268,14 @@ static petal_status check_magic(const uint8_t *bytes, uint64_t size_bytes, uint3
 }
 
 /* A slot of a later format version may be sealed in another way; both slots then say so. */
-static bool is_newer(const uint8_t *bytes, uint32_t slot_bytes)
+static bool is_newer(const uint8_t *bytes, uint64_t slot_bytes)
 {
     uint32_t version = load32le(bytes + AT_VERSION);
     return has_magic(bytes) && version > VERSION && load32le(bytes + slot_bytes + AT_VERSION) == version;
 }
 
 /* The number of the slot that counts, and whether both are whole. */
-static petal_status choose_slot(const uint8_t *bytes, uint32_t slot_bytes, bool recover, unsigned *chosen, bool *whole,
+static petal_status choose_slot(const uint8_t *bytes, uint64_t slot_bytes, bool recover, unsigned *chosen, bool *whole,
                                 petal_error *error)
 {
     const uint8_t *second = bytes + slot_bytes;
@@ -301,9 +306,10 @@ static void read_layer(const uint8_t *entry, petal_scheme scheme, struct layer_d
 }
 
 /* Reads as many layers as the slot has room for; check_fields() compares that with what it says. */
-static void read_slot(const uint8_t *slot, uint32_t slot_bytes, struct image *image)
+static void read_slot(const uint8_t *slot, uint64_t slot_bytes, struct image *image)
 {
-    uint32_t room = (slot_bytes - SUM_BYTES - AT_LAYERS) / LAYER_BYTES, layers = load32le(slot + AT_LAYER_COUNT);
+    uint64_t room = (slot_bytes - SUM_BYTES - AT_LAYERS) / LAYER_BYTES;
+    uint32_t layers = load32le(slot + AT_LAYER_COUNT);
     *image = (struct image){0};
     image->slot_bytes = slot_bytes;
     image->about.hash = (petal_hash)load32le(slot + AT_HASH);
@@ -323,8 +329,7 @@ static void read_slot(const uint8_t *slot, uint32_t slot_bytes, struct image *im
     memcpy(image->about.origin.data, slot + AT_ORIGIN_DATA, PETAL_ORIGIN_MAX_BYTES);
     image->about.layer_count = layers <= room && layers <= PETAL_MAX_LAYERS ? layers : 0;
     for (uint32_t i = 0; i < image->about.layer_count; i++)
-        read_layer(slot + AT_LAYERS + i * LAYER_BYTES, (petal_scheme)load32le(slot + AT_SCHEME),
-                   &image->about.layers[i]);
+        read_layer(slot + layer_at(i), (petal_scheme)load32le(slot + AT_SCHEME), &image->about.layers[i]);
 }
 
 static petal_status impossible(petal_error *error, uint64_t slot_offset, uint64_t at, const char *field)
@@ -363,7 +368,7 @@ static petal_status check_layers(const struct image *image, uint64_t offset, pet
 {
     if (image->about.layer_count == 0) return impossible(error, offset, AT_LAYER_COUNT, "number of layers");
     for (uint32_t i = 0; i < image->about.layer_count; i++) {
-        petal_status status = check_layer(&image->about.layers[i], offset + AT_LAYERS + i * LAYER_BYTES, error);
+        petal_status status = check_layer(&image->about.layers[i], offset + layer_at(i), error);
         if (status != PETAL_OK) return status;
     }
     return PETAL_OK;
@@ -399,7 +404,7 @@ static petal_status check_fields(const uint8_t *slot, struct image *image, unsig
     petal_status status = check_layers(image, offset, error);
     if (status == PETAL_OK) status = check_offsets(image, offset, error);
     if (status != PETAL_OK) return status;
-    uint32_t layers_end = AT_LAYERS + image->about.layer_count * LAYER_BYTES;
+    uint64_t layers_end = layer_at(image->about.layer_count);
     if (!is_zero(slot, AT_METADATA_SUM + 8, AT_SUMS_OFFSET) || !is_zero(slot, AT_RESERVED, AT_LAYERS) ||
         !is_zero(slot, layers_end, image->slot_bytes - SUM_BYTES))
         return impossible(error, offset, AT_RESERVED, "reserved field");
@@ -437,7 +442,7 @@ petal_status petal_image_parse(const uint8_t *bytes, uint64_t size_bytes, bool r
 {
     unsigned number = 0;
     bool whole = false;
-    uint32_t slot_bytes = find_slot_bytes(bytes, size_bytes);
+    uint64_t slot_bytes = find_slot_bytes(bytes, size_bytes);
     petal_status status = check_magic(bytes, size_bytes, slot_bytes, error);
     if (status == PETAL_OK) status = choose_slot(bytes, slot_bytes, recover, &number, &whole, error);
     if (status != PETAL_OK) return status;

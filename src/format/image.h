@@ -20,7 +20,7 @@
 /* What a slot says. */
 struct image {
     struct description about;
-    uint32_t slot_bytes;
+    uint64_t slot_bytes;
     bool dirty;
     bool recovered; /* read with `recover` from a dirty file or beside a damaged slot: the sums may be old */
     uint64_t sequence;

@@ -36,6 +36,11 @@ static inline uint8_t *line_of(const struct bit_array *array, uint64_t hash)
     return array->bytes + mulhi64(hash, array->shape.bits / PETAL_LINE_BITS) * PETAL_LINE_BYTES;
 }
 
+static inline size_t word_at(uint32_t word)
+{
+    return (size_t)word * (WORD_BITS / 8);
+}
+
 /* The words of a hash, one after the other. */
 struct walk {
     uint32_t x, word, stride;
@@ -63,9 +68,9 @@ static inline bool add_to_line(const struct bit_array *array, uint64_t hash, uin
     struct walk at = first_word(hash);
     uint32_t changed = 0;
     for (uint32_t i = 0; i < hashes; i++, next_word(&at)) {
-        uint32_t old = load32le(line + 4 * at.word), bit = bit_of(&at);
+        uint32_t old = load32le(line + word_at(at.word)), bit = bit_of(&at);
         changed |= ~old & bit;
-        store32le(line + 4 * at.word, old | bit);
+        store32le(line + word_at(at.word), old | bit);
     }
     return changed != 0;
 }
@@ -75,7 +80,7 @@ static inline bool line_contains(const struct bit_array *array, uint64_t hash, u
     const uint8_t *line = line_of(array, hash);
     struct walk at = first_word(hash);
     for (uint32_t i = 0; i < hashes; i++, next_word(&at))
-        if (!(load32le(line + 4 * at.word) & bit_of(&at))) return false;
+        if (!(load32le(line + word_at(at.word)) & bit_of(&at))) return false;
     return true;
 }
 
@@ -182,7 +187,7 @@ static double bits_set_sd(const struct shape *shape, double keys)
 static double rate_of_line(const uint8_t *line, uint32_t hashes)
 {
     double fill[WORDS], sum = 0;
-    for (uint32_t w = 0; w < WORDS; w++) fill[w] = popcount32(load32le(line + 4 * w)) / (double)WORD_BITS;
+    for (uint32_t w = 0; w < WORDS; w++) fill[w] = popcount32(load32le(line + word_at(w))) / (double)WORD_BITS;
     for (uint32_t stride = 1; stride < 8; stride += 2)
         for (uint32_t start = 0; start < WORDS; start++) {
             double product = 1;
