@@ -13,28 +13,47 @@
  *
  * One bit a word keeps the bits of a key apart, so a whole line is one vector operation. With two lines a key, (h, ceil(k/2))
  * and (fmix64(h), floor(k/2)) are two such patterns; they may fall into the same line. */
-#include "base/bytes.h"
+#include "scheme/blocked_line.h"
+
 #include "base/checked.h"
 #include "base/error.h"
-#include "base/memory.h"
-#include "hash/hash.h"
 #include "scheme/model.h"
-#include "scheme/scheme.h"
 
-#define WORDS 16u
-#define WORD_BITS 32u
-#define GOLDEN 0x9E3779B1u /* 2^32 / golden ratio, odd: spreads x over the fields of y */
+/* ---- the patterns, written out by the preprocessor ------------------------------------------------------------------- */
 
-/* The first eight are those of Parquet's split-block filter, the others odd constants of well-known hashes. */
-static const uint32_t salts[WORDS] = {
-    0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31,
-    0xd1b54a33, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1, 0xd6e8feb9, 0xff51afd7, 0xc4ceb9ff,
+#define WORD(i, start, stride) (1u << ((start) + (i) * (stride)) % WORDS)
+#define P1(start, stride) WORD(0u, start, stride)
+#define P2(start, stride) (P1(start, stride) | WORD(1u, start, stride))
+#define P3(start, stride) (P2(start, stride) | WORD(2u, start, stride))
+#define P4(start, stride) (P3(start, stride) | WORD(3u, start, stride))
+#define P5(start, stride) (P4(start, stride) | WORD(4u, start, stride))
+#define P6(start, stride) (P5(start, stride) | WORD(5u, start, stride))
+#define P7(start, stride) (P6(start, stride) | WORD(6u, start, stride))
+#define P8(start, stride) (P7(start, stride) | WORD(7u, start, stride))
+#define P9(start, stride) (P8(start, stride) | WORD(8u, start, stride))
+#define P10(start, stride) (P9(start, stride) | WORD(9u, start, stride))
+#define P11(start, stride) (P10(start, stride) | WORD(10u, start, stride))
+#define P12(start, stride) (P11(start, stride) | WORD(11u, start, stride))
+#define P13(start, stride) (P12(start, stride) | WORD(12u, start, stride))
+#define P14(start, stride) (P13(start, stride) | WORD(13u, start, stride))
+#define P15(start, stride) (P14(start, stride) | WORD(14u, start, stride))
+#define P16(start, stride) (P15(start, stride) | WORD(15u, start, stride))
+
+#define STRIDES(P, start) \
+    P(start, 1u), P(start, 3u), P(start, 5u), P(start, 7u), P(start, 9u), P(start, 11u), P(start, 13u), P(start, 15u)
+#define STARTS(P) \
+    { \
+        STRIDES(P, 0u), STRIDES(P, 1u), STRIDES(P, 2u), STRIDES(P, 3u), STRIDES(P, 4u), STRIDES(P, 5u), \
+            STRIDES(P, 6u), STRIDES(P, 7u), STRIDES(P, 8u), STRIDES(P, 9u), STRIDES(P, 10u), STRIDES(P, 11u), \
+            STRIDES(P, 12u), STRIDES(P, 13u), STRIDES(P, 14u), STRIDES(P, 15u) \
+    }
+
+const uint16_t petal_blocked_patterns[WORDS + 1][128] = {
+    {0},        STARTS(P1),  STARTS(P2),  STARTS(P3),  STARTS(P4),  STARTS(P5),  STARTS(P6),  STARTS(P7),  STARTS(P8),
+    STARTS(P9), STARTS(P10), STARTS(P11), STARTS(P12), STARTS(P13), STARTS(P14), STARTS(P15), STARTS(P16),
 };
 
-static inline uint8_t *line_of(const struct bit_array *array, uint64_t hash)
-{
-    return array->bytes + mulhi64(hash, array->shape.bits / PETAL_LINE_BITS) * PETAL_LINE_BYTES;
-}
+/* ---- the generic kernel: it defines the scheme, word by word --------------------------------------------------------- */
 
 static inline size_t word_at(uint32_t word)
 {
@@ -46,9 +65,9 @@ struct walk {
     uint32_t x, word, stride;
 };
 
-static inline struct walk first_word(uint64_t hash)
+static inline struct walk first_word(uint32_t x)
 {
-    uint32_t x = (uint32_t)hash, y = x * GOLDEN;
+    uint32_t y = x * GOLDEN;
     return (struct walk){x, y >> 28, 2 * (y >> 25 & 7) + 1};
 }
 
@@ -62,10 +81,9 @@ static inline void next_word(struct walk *at)
     at->word = (at->word + at->stride) % WORDS;
 }
 
-static inline bool add_to_line(const struct bit_array *array, uint64_t hash, uint32_t hashes)
+static inline bool line_add(uint8_t *line, uint32_t x, uint32_t hashes)
 {
-    uint8_t *line = line_of(array, hash);
-    struct walk at = first_word(hash);
+    struct walk at = first_word(x);
     uint32_t changed = 0;
     for (uint32_t i = 0; i < hashes; i++, next_word(&at)) {
         uint32_t old = load32le(line + word_at(at.word)), bit = bit_of(&at);
@@ -75,76 +93,38 @@ static inline bool add_to_line(const struct bit_array *array, uint64_t hash, uin
     return changed != 0;
 }
 
-static inline bool line_contains(const struct bit_array *array, uint64_t hash, uint32_t hashes)
+static inline bool line_has(const uint8_t *line, uint32_t x, uint32_t hashes)
 {
-    const uint8_t *line = line_of(array, hash);
-    struct walk at = first_word(hash);
+    struct walk at = first_word(x);
     for (uint32_t i = 0; i < hashes; i++, next_word(&at))
         if (!(load32le(line + word_at(at.word)) & bit_of(&at))) return false;
     return true;
 }
 
-/* A key's hashes are shared out: all to its one line, or ceil(k/2) to the first and the rest to the second. */
-static inline uint32_t hashes_of_first(const struct shape *shape)
-{
-    return shape->lines_per_key == 2 ? (shape->hashes + 1) / 2 : shape->hashes;
-}
-
-static inline uint32_t hashes_of_second(const struct shape *shape)
-{
-    return shape->hashes - hashes_of_first(shape);
-}
-
-static bool always(void)
+static bool usable(void)
 {
     return true;
 }
 
-static bool add(const struct bit_array *array, const uint64_t *hash)
-{
-    bool changed = add_to_line(array, *hash, hashes_of_first(&array->shape));
-    if (array->shape.lines_per_key == 2) changed |= add_to_line(array, fmix64(*hash), hashes_of_second(&array->shape));
-    return changed;
-}
+#define TARGET
+#define KERNEL_NAME "generic"
+#define KERNEL_SYMBOL petal_blocked_generic
+extern const struct kernel petal_blocked_generic;
+#include "scheme/blocked_kernel.inc"
 
-static bool contains(const struct bit_array *array, const uint64_t *hash)
-{
-    return line_contains(array, *hash, hashes_of_first(&array->shape)) &&
-           (array->shape.lines_per_key == 1 || line_contains(array, fmix64(*hash), hashes_of_second(&array->shape)));
-}
+/* Faster forms first. Each is the same function of the same bits (tests/unit/kernels.c). */
+static const struct kernel *const kernels[] = {
+#if defined(__x86_64__) && defined(__GNUC__)
+    &petal_blocked_avx512,
+    &petal_blocked_avx2,
+#elif defined(__aarch64__) && defined(__AARCH64EL__)
+    &petal_blocked_neon,
+#endif
+    &petal_blocked_generic,
+    NULL,
+};
 
-/* In a batch the lines of a group of keys are asked for before the first is needed, so that the misses overlap. */
-#define GROUP 32u
-
-static void fetch(const struct bit_array *array, const uint64_t *hashes, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        __builtin_prefetch(line_of(array, hashes[i]));
-        if (array->shape.lines_per_key == 2) __builtin_prefetch(line_of(array, fmix64(hashes[i])));
-    }
-}
-
-static size_t add_many(const struct bit_array *array, const uint64_t *hashes, size_t count, uint8_t *results)
-{
-    size_t sum = 0;
-    for (size_t from = 0; from < count; from += GROUP) {
-        size_t group = count - from < GROUP ? count - from : GROUP;
-        fetch(array, hashes + from, group);
-        for (size_t i = from; i < from + group; i++) sum += results[i] = add(array, &hashes[i]);
-    }
-    return sum;
-}
-
-static size_t contains_many(const struct bit_array *array, const uint64_t *hashes, size_t count, uint8_t *results)
-{
-    size_t sum = 0;
-    for (size_t from = 0; from < count; from += GROUP) {
-        size_t group = count - from < GROUP ? count - from : GROUP;
-        fetch(array, hashes + from, group);
-        for (size_t i = from; i < from + group; i++) sum += results[i] = contains(array, &hashes[i]);
-    }
-    return sum;
-}
+/* ---- the rest of the row --------------------------------------------------------------------------------------------- */
 
 static inline void touch_line(const struct bit_array *array, uint64_t hash, uint8_t *touched)
 {
@@ -214,9 +194,6 @@ static double rate_of_bits(const struct bit_array *array, uint64_t bits_set)
     double rate = first / (double)sample;
     return array->shape.lines_per_key == 2 ? rate * second / (double)sample : rate;
 }
-
-static const struct kernel generic = {"generic", always, add, contains, add_many, contains_many};
-static const struct kernel *const kernels[] = {&generic, NULL};
 
 const struct scheme_def petal_blocked = {
     .id = PETAL_SCHEME_BLOCKED,

@@ -1,0 +1,104 @@
+/* Every kernel of every scheme that this CPU can run sets and tests exactly the bits of the generic one, key by key and in
+ * batches, at every number of hashes, one line a key and two. */
+#include "base/memory.h"
+#include "scheme/scheme.h"
+#include "support.h"
+
+#define KEYS 4000u
+
+/* Shapes from crowded to roomy, and one that is larger than the caches a batch looks at. */
+static const uint64_t line_counts[] = {1, 3, 64, 1000, 40000};
+
+static const struct kernel *generic_of(const struct scheme_def *scheme)
+{
+    const struct kernel *const *kernel = scheme->kernels;
+    while (kernel[1]) kernel++;
+    return *kernel;
+}
+
+static uint8_t *lines_for(const struct shape *shape)
+{
+    uint8_t *bytes = aligned_alloc(64, petal_shape_bytes(shape));
+    assert_non_null(bytes);
+    memset(bytes, 0, petal_shape_bytes(shape));
+    return bytes;
+}
+
+/* Both add the same keys; then both are asked for them and for others. */
+static void compare(const struct kernel *kernel, const struct kernel *generic, const struct shape *shape, uint64_t seed)
+{
+    static uint64_t hashes[2 * KEYS];
+    static uint8_t one[2 * KEYS], many[2 * KEYS], wanted[2 * KEYS];
+    uint64_t size = petal_shape_bytes(shape), state = seed;
+    struct bit_array a = {*shape, 1, lines_for(shape), size}, b = {*shape, 1, lines_for(shape), size},
+                     c = {*shape, 1, lines_for(shape), size};
+    for (size_t i = 0; i < 2 * KEYS; i++) hashes[i] = next_random(&state);
+    for (size_t i = 0; i < KEYS; i++) {
+        wanted[i] = generic->add(&a, &hashes[i]);
+        one[i] = kernel->add(&b, &hashes[i]);
+    }
+    kernel->add_many(&c, hashes, KEYS, many);
+    require(memcmp(one, wanted, KEYS) == 0 && memcmp(many, wanted, KEYS) == 0, "%s: what was new, k %u, seed %llu",
+            kernel->name, shape->hashes, (unsigned long long)seed);
+    require(memcmp(b.bytes, a.bytes, size) == 0 && memcmp(c.bytes, a.bytes, size) == 0, "%s: bits, k %u, seed %llu",
+            kernel->name, shape->hashes, (unsigned long long)seed);
+    for (size_t i = 0; i < 2 * KEYS; i++) {
+        wanted[i] = generic->contains(&a, &hashes[i]);
+        one[i] = kernel->contains(&a, &hashes[i]);
+    }
+    kernel->contains_many(&a, hashes, 2 * KEYS, many);
+    require(memcmp(one, wanted, 2 * KEYS) == 0 && memcmp(many, wanted, 2 * KEYS) == 0,
+            "%s: answers, k %u, seed %llu", kernel->name, shape->hashes, (unsigned long long)seed);
+    free(a.bytes);
+    free(b.bytes);
+    free(c.bytes);
+}
+
+static void every_kernel_of_blocked_is_bit_equal_to_the_generic_one(void **state)
+{
+    const struct scheme_def *scheme = petal_scheme_find(PETAL_SCHEME_BLOCKED);
+    uint64_t compared = 0;
+    (void)state;
+    for (const struct kernel *const *kernel = scheme->kernels; *kernel; kernel++) {
+        if (!(*kernel)->usable()) {
+            print_message("# this CPU has no %s\n", (*kernel)->name);
+            continue;
+        }
+        for (size_t i = 0; i < sizeof line_counts / sizeof *line_counts; i++)
+            for (uint32_t lines = 1; lines <= 2; lines++)
+                for (uint32_t k = lines; k <= 16 * lines; k++) {
+                    struct shape shape = {PETAL_SCHEME_BLOCKED, k, lines, 512 * line_counts[i]};
+                    compare(*kernel, generic_of(scheme), &shape, 1000 * line_counts[i] + 40 * lines + k);
+                    compared += 2 * KEYS;
+                }
+        print_message("# %s\n", (*kernel)->name);
+    }
+    print_message("# %llu keys compared\n", (unsigned long long)compared);
+}
+
+static void a_line_at_any_address_works_as_well(void **state)
+{
+    uint8_t memory[64 * 9];
+    uint64_t seed = 7;
+    (void)state;
+    struct shape shape = {PETAL_SCHEME_BLOCKED, 6, 1, 512 * 8};
+    const struct kernel *kernel = petal_scheme_kernel(petal_scheme_find(PETAL_SCHEME_BLOCKED));
+    for (size_t shift = 0; shift < 64; shift++) {
+        struct bit_array array = {shape, 1, memory + shift, 512};
+        memset(memory, 0, sizeof memory);
+        for (int i = 0; i < 20; i++) {
+            uint64_t hash = next_random(&seed);
+            kernel->add(&array, &hash);
+            assert_true(kernel->contains(&array, &hash));
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kernel_of_blocked_is_bit_equal_to_the_generic_one),
+        cmocka_unit_test(a_line_at_any_address_works_as_well),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
