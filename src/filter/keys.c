@@ -2,12 +2,17 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "filter/filter.h"
+#include "hash/xxh3.h"
 
 #include <string.h>
 
-static void hash_into(const petal_filter *filter, const void *key, size_t key_bytes, uint64_t *words)
+/* The default hash is inlined here: for a short key the call would cost as much as the hash. */
+static inline void hash_into(const petal_filter *filter, const void *key, size_t key_bytes, uint64_t *words)
 {
-    filter->hash->compute(&filter->hash_key, key, key_bytes, words);
+    if (filter->hash->id == PETAL_HASH_XXH3)
+        words[0] = xxh3(key, key_bytes, filter->hash_key.seed);
+    else
+        filter->hash->compute(&filter->hash_key, key, key_bytes, words);
 }
 
 /* Most hashes are the same for all layers; those that are not are worked out for each. */
