@@ -28,7 +28,8 @@ struct contender {
     void (*drop)(void *filter);
 };
 
-extern const struct contender petal_blocked_single, petal_blocked_batch, petal_classic_single, petal_classic_batch;
+extern const struct contender petal_blocked_single, petal_blocked_batch, petal_classic_single, petal_classic_batch,
+    petal_blocked_numbers;
 extern const struct contender libbloom_single;
 
 #endif

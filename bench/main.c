@@ -14,7 +14,8 @@
 #include <time.h>
 
 static const struct contender *const contenders[] = {
-    &libbloom_single, &petal_classic_single, &petal_classic_batch, &petal_blocked_single, &petal_blocked_batch,
+    &libbloom_single,      &petal_classic_single, &petal_classic_batch,
+    &petal_blocked_single, &petal_blocked_batch,  &petal_blocked_numbers,
 };
 #define CONTENDERS (sizeof contenders / sizeof *contenders)
 

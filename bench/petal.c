@@ -63,6 +63,26 @@ static size_t count_found_batch(void *filter, const struct keys *keys)
     return found;
 }
 
+/* The same keys as numbers: for keys of 8 bytes only. */
+static void *make_for_numbers(size_t keys, double bits_per_key)
+{
+    return make_blocked(keys, bits_per_key);
+}
+
+static void add_numbers(void *filter, const struct keys *keys)
+{
+    if (keys->key_bytes == 8)
+        petal_add_many_i64(filter, (const int64_t *)(const void *)keys->bytes, keys->count, NULL, NULL);
+    else
+        add_batch(filter, keys);
+}
+
+static size_t count_found_numbers(void *filter, const struct keys *keys)
+{
+    if (keys->key_bytes != 8) return count_found_batch(filter, keys);
+    return petal_contains_many_i64(filter, (const int64_t *)(const void *)keys->bytes, keys->count, NULL);
+}
+
 static double bits(void *filter)
 {
     petal_info info = PETAL_INFO_INIT;
@@ -81,3 +101,5 @@ const struct contender petal_blocked_batch = {"petal blocked, batch", make_block
 const struct contender petal_classic_single = {"petal classic", make_classic, add, count_found, bits, drop};
 const struct contender petal_classic_batch = {"petal classic, batch", make_classic, add_batch,
                                               count_found_batch,      bits,         drop};
+const struct contender petal_blocked_numbers = {
+    "petal blocked, numbers", make_for_numbers, add_numbers, count_found_numbers, bits, drop};

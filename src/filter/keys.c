@@ -325,6 +325,63 @@ bool petal_contains_i64(const petal_filter *filter, int64_t value)
     return petal_contains(filter, key, sizeof key);
 }
 
+/* Hashes of a piece of numbers. The default hash takes several at a time. */
+static void hash_numbers(const petal_filter *filter, const int64_t *values, size_t count, uint64_t *words)
+{
+    uint8_t key[8];
+    if (filter->hash->id == PETAL_HASH_XXH3) {
+        petal_xxh3_i64(values, count, filter->hash_key.seed, words);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        petal_encode_i64(values[i], key);
+        hash_into(filter, key, sizeof key, words + i * filter->hash->words);
+    }
+}
+
+petal_status petal_add_many_i64(petal_filter *filter, const int64_t *values, size_t value_count, uint8_t *was_new,
+                                size_t *new_count)
+{
+    uint64_t words[PIECE_WORDS];
+    size_t sum = 0, piece;
+    petal_status status = petal_filter_prepare_write(filter, NULL);
+    for (size_t from = 0; status >= 0 && from < value_count; from += piece) {
+        uint8_t *results = was_new ? was_new + from : NULL;
+        if (hash_is_shared(filter)) {
+            piece = piece_of(filter, value_count - from);
+            hash_numbers(filter, values + from, piece, words);
+            sum += add_piece(filter, words, piece, results, &status);
+        } else {
+            piece = 1;
+            status = petal_add_i64(filter, values[from]);
+            if (results) *results = status == PETAL_OK;
+            sum += status == PETAL_OK;
+        }
+    }
+    if (new_count) *new_count = sum;
+    return status < 0 ? status : PETAL_OK;
+}
+
+size_t petal_contains_many_i64(const petal_filter *filter, const int64_t *values, size_t value_count, uint8_t *found)
+{
+    uint64_t words[PIECE_WORDS];
+    size_t sum = 0, piece;
+    for (size_t from = 0; from < value_count; from += piece) {
+        uint8_t *results = found ? found + from : NULL, one;
+        if (hash_is_shared(filter)) {
+            piece = piece_of(filter, value_count - from);
+            hash_numbers(filter, values + from, piece, words);
+            sum += contains_piece(filter, words, piece, results);
+        } else {
+            piece = 1;
+            one = petal_contains_i64(filter, values[from]);
+            if (results) *results = one;
+            sum += one;
+        }
+    }
+    return sum;
+}
+
 petal_status petal_add_f64(petal_filter *filter, double value)
 {
     uint8_t key[8];

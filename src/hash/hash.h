@@ -51,4 +51,7 @@ uint32_t petal_murmur3_spark(const void *data, size_t size_bytes, uint32_t seed)
 /* XXH3_64bits with a seed, for checksums too. */
 uint64_t petal_xxh3(const void *data, size_t size_bytes, uint64_t seed);
 
+/* XXH3 of the 8 little-endian bytes of each number, several at a time. */
+void petal_xxh3_i64(const int64_t *keys, size_t count, uint64_t seed, uint64_t *hashes);
+
 #endif
