@@ -1,0 +1,97 @@
+/* images.c - prints the file images of a few filters, of every kind that this library makes, as a checksum and a size each, then
+ * checks a golden file. The same on every platform, or something depends on byte order, on word size or on instructions. */
+#include <petal/petal.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEYS 3000
+
+/* FNV-1a, so that a difference in the library's own hashes cannot hide itself. */
+static uint64_t checksum(const uint8_t *bytes, size_t size)
+{
+    uint64_t sum = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < size; i++) sum = (sum ^ bytes[i]) * 0x100000001b3u;
+    return sum;
+}
+
+static void fill(petal_filter *filter)
+{
+    static uint8_t key[KEYS];
+    int64_t numbers[100];
+    for (size_t i = 0; i < sizeof key; i++) key[i] = (uint8_t)(i * 167 + (i >> 3));
+    for (size_t i = 0; i < KEYS; i += 7) petal_add(filter, key, i % 300 + i / 100 * (i % 11));
+    for (int i = 0; i < 100; i++) numbers[i] = (int64_t)i * 0x123456789abcdef - 50;
+    petal_add_many_i64(filter, numbers, 100, NULL, NULL);
+    petal_add_f64(filter, -0.0);
+    petal_add_f64(filter, 1.5);
+}
+
+static int print(const char *what, const char *format, const petal_options *options)
+{
+    petal_filter *filter;
+    petal_error error;
+    if (petal_create(options, &filter, &error) != PETAL_OK) return printf("%s: %s\n", what, error.message), 0;
+    fill(filter);
+    size_t size = petal_serialized_bytes_as(filter, format);
+    uint8_t *bytes = malloc(size + 1);
+    if (!bytes || petal_serialize_as(filter, format, bytes, size, &error) != PETAL_OK) return 1;
+    printf("%s %zu %016llx\n", what, size, (unsigned long long)checksum(bytes, size));
+    free(bytes);
+    petal_free(filter);
+    return 0;
+}
+
+static int print_natives(void)
+{
+    static const double rates[] = {0.3, 0.01, 0.0001, 1e-7};
+    static const uint8_t secret[PETAL_SECRET_BYTES] = "0123456789abcde";
+    int bad = 0;
+    for (int i = 0; i < 4; i++)
+        for (int scheme = PETAL_SCHEME_BLOCKED; scheme <= PETAL_SCHEME_CLASSIC; scheme++)
+            for (int keyed = 0; keyed <= 1; keyed++) {
+                petal_options options = PETAL_OPTIONS_INIT;
+                char what[64];
+                options.scheme = (petal_scheme)scheme;
+                options.capacity = 1000;
+                options.rate = rates[i];
+                options.seed = keyed ? 0 : 12345678901234567u;
+                options.secret = keyed ? secret : NULL;
+                snprintf(what, sizeof what, "scheme %d, rate %g, %s", scheme, rates[i], keyed ? "keyed" : "seeded");
+                bad |= print(what, "petal", &options);
+            }
+    return bad;
+}
+
+static int print_formats(void)
+{
+    int bad = 0;
+    for (size_t place = 1; petal_format_name(place); place++) {
+        petal_options options = PETAL_OPTIONS_INIT;
+        options.format = petal_format_name(place);
+        options.capacity = 1000;
+        options.rate = 0.01;
+        bad |= print(options.format, options.format, &options);
+    }
+    return bad;
+}
+
+/* A file that was written elsewhere opens, verifies and answers. */
+static int ask_golden(const char *path)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_filter *filter;
+    petal_error error;
+    options.flags = PETAL_OPEN_VERIFY;
+    if (petal_open(path, &options, &filter, &error) != PETAL_OK) return printf("%s\n", error.message), 1;
+    for (char letter = 'a'; letter <= 'z'; letter++) putchar(petal_contains(filter, &letter, 1) ? letter : '.');
+    putchar('\n');
+    petal_free(filter);
+    return 0;
+}
+
+int main(int count, char **arguments)
+{
+    return print_natives() | print_formats() | (count > 1 && ask_golden(arguments[1]));
+}
