@@ -233,11 +233,12 @@ static bool is_sealed(const uint8_t *slot, uint64_t slot_bytes, unsigned number)
            load64le(slot + slot_bytes - SUM_BYTES) == slot_sum(slot, slot_bytes, number);
 }
 
-/* Where the second slot stands, and so how long each is: told by its magic, since the first may be damaged. 0: nowhere. */
+/* Where the second slot stands, and so how long each is: told by its magic, or by the checksum of the first, since either may
+ * be damaged. 0: nowhere. */
 static uint64_t find_slot_bytes(const uint8_t *bytes, uint64_t size_bytes)
 {
     for (uint64_t size = PETAL_SLOT_LEAST_BYTES; size <= PETAL_SLOT_MOST_BYTES; size *= 2)
-        if (size_bytes >= PETAL_SLOTS * size && has_magic(bytes + size)) return size;
+        if (size_bytes >= PETAL_SLOTS * size && (has_magic(bytes + size) || is_sealed(bytes, size, 0))) return size;
     return 0;
 }
 
@@ -390,8 +391,11 @@ static petal_status check_offsets(struct image *image, uint64_t offset, petal_er
 static petal_status check_fields(const uint8_t *slot, struct image *image, unsigned number, petal_error *error)
 {
     uint32_t state = load32le(slot + AT_STATE);
+    petal_scheme scheme = (petal_scheme)load32le(slot + AT_SCHEME);
     uint64_t offset = number * image->slot_bytes;
     bool keyed = petal_hash_find(image->about.hash)->keyed;
+    if (petal_scheme_find(scheme)->hash_words != petal_hash_find(image->about.hash)->words)
+        return impossible(error, offset, AT_HASH, "hash for this scheme");
     if (load32le(slot + AT_VERSION) != VERSION) return impossible(error, offset, AT_VERSION, "version");
     if (state != STATE_CLEAN && state != STATE_DIRTY) return impossible(error, offset, AT_STATE, "state");
     if (slot_of(image->sequence) != number || image->sequence == UINT64_MAX)

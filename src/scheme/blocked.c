@@ -201,6 +201,7 @@ const struct scheme_def petal_blocked = {
     .kernels = kernels,
     .settle = settle,
     .array_bytes = petal_bytes_of_lines,
+    .hash_words = 1,
     .touch = touch,
     .max_hashes = WORDS,
     .step_bits = PETAL_LINE_BITS,

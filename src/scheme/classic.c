@@ -49,6 +49,7 @@ const struct scheme_def petal_classic = {
     .kernels = kernels,
     .settle = settle,
     .array_bytes = petal_bytes_of_lines,
+    .hash_words = 1,
     .touch = touch,
     .max_hashes = MAX_HASHES,
     .step_bits = 1,

@@ -10,6 +10,7 @@ const struct scheme_def petal_guava_mitz32 = {
     .kernels = kernels,
     .settle = settle,
     .array_bytes = petal_bytes_of_words,
+    .hash_words = 2,
     .bit_order = BIT_ORDER,
     .touch = touch,
     .max_hashes = 255,

@@ -11,6 +11,7 @@ const struct scheme_def petal_oldpanda_go32 = {
     .kernels = kernels,
     .settle = settle,
     .array_bytes = petal_bytes_of_words,
+    .hash_words = 2,
     .bit_order = BIT_ORDER,
     .touch = touch,
     .max_hashes = 255,

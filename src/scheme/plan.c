@@ -187,7 +187,8 @@ static petal_status plan_size(const struct scheme_def *scheme, const petal_optio
     if (shape->hashes != 0) return PETAL_OK;
     if (o->capacity == 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "the number of hashes is open; give it, or the number of keys");
-    if (shape->bits > scheme->max_bits) return PETAL_OK; /* settle() refuses it */
+    if (shape->bits > scheme->max_bits)
+        return petal_fail(error, PETAL_ERR_LIMIT, "more than 2^48 bits (32 TiB); use several filters");
     shape->bits = shape->bits < scheme->step_bits ? scheme->step_bits : shape->bits;
     plan_hashes(scheme, o->capacity, shape);
     return PETAL_OK;

@@ -49,6 +49,7 @@ struct scheme_def {
     uint64_t (*array_bytes)(const struct shape *shape);
     /* Position i is bit (i ^ bit_order) of the bytes: 0, or 56 for big-endian words of 64 bits. */
     uint32_t bit_order;
+    uint32_t hash_words;  /* of the hashes it goes with: hash_def.words */
     bool counts_new_only; /* items are keys that changed a bit, not all keys handed to add */
     /* Notes which blocks the bits of a hash lie in. */
     void (*touch)(const struct bit_array *array, const uint64_t *hash, uint8_t *touched);

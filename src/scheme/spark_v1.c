@@ -13,6 +13,7 @@ const struct scheme_def petal_spark_v1 = {
     .kernels = kernels,
     .settle = settle,
     .array_bytes = petal_bytes_of_words,
+    .hash_words = 1,
     .bit_order = BIT_ORDER,
     .touch = touch,
     .max_hashes = MAX_HASHES,

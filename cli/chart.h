@@ -1,0 +1,13 @@
+/* chart.h - plan --chart: how the false-positive rate rises with the number of keys, as an SVG. */
+#ifndef PETAL_CLI_CHART_H
+#define PETAL_CLI_CHART_H
+
+#include <petal/petal.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One line for each plan (at most 4, with a capacity each), from no keys to three times the capacity of the first, whose
+ * design point is ringed. False: reported. */
+bool save_chart(const char *path, const petal_info *plans, size_t count, bool force);
+
+#endif

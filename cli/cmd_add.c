@@ -1,0 +1,62 @@
+/* cmd_add.c - petal add: keys into a filter file, in place. */
+#include "commands.h"
+#include "files.h"
+#include "keys.h"
+#include "numbers.h"
+#include "progress.h"
+#include "report.h"
+#include "signals.h"
+#include "summary.h"
+
+/* False: reported. Whatever was read is in the filter; the file says of itself that it is dirty until this has worked. */
+static bool sync_filter(petal_filter *filter, const char *path)
+{
+    petal_error error;
+    if (petal_sync(filter, &error) == PETAL_OK) return true;
+    return complain(path, "%s; keys may be missing: run petal verify --recover %s, then add them again", error.message,
+                    path);
+}
+
+static int add(const struct args *args, petal_filter *filter, struct key_reader *reader)
+{
+    const char *path = args->operands[0];
+    progress_start(args->progress, false);
+    bool read = add_keys(reader, filter, path);
+    uint64_t added = reader->keys_read;
+    keys_close(reader);
+    if (!sync_filter(filter, path)) return STATUS_ERROR;
+    petal_info info = info_of(filter);
+    if (!read) remark(path, "the %s key%s before that are in", grouped(added).s, plural(added));
+    if (stop_signal()) remark(path, "stopped after %s key%s, which are in", grouped(added).s, plural(added));
+    warn_if_overfilled(path, &info);
+    say_what_is(path, &info, args);
+    if (stop_signal()) return STATUS_SIGNAL + stop_signal();
+    return read ? STATUS_OK : STATUS_ERROR;
+}
+
+static int run(const struct args *args)
+{
+    struct key_reader reader;
+    if (args->operand_count == 0) return misused("add", "needs a filter FILE");
+    if (!is_no_input(args->operands[0], args->operands + 1, args->operand_count - 1)) return STATUS_ERROR;
+    if (!keys_open(&reader, args, args->operands + 1, args->operand_count - 1, false)) return STATUS_ERROR;
+    catch_stop_signals();
+    petal_filter *filter = open_filter(args->operands[0], PETAL_OPEN_WRITABLE, args);
+    int status = filter ? add(args, filter, &reader) : STATUS_ERROR;
+    if (!filter) keys_close(&reader);
+    petal_free(filter);
+    return status;
+}
+
+static const struct option options[] = {OPTIONS_OF_KEYS, OPTION_KEY_FILE, OPTION_VERBOSE, END_OF_OPTIONS};
+
+const struct command add_command = {
+    .name = "add",
+    .summary = "add keys to a filter, in place",
+    .usage = "FILE [KEYS...]",
+    .about = "Adds the lines of KEYS (files, or standard input) to the filter in FILE. Ctrl-C\n"
+             "stops cleanly: what was read is in. One writer at a time.",
+    .options = options,
+    .example = "example: tail -n 100 urls.txt | petal add urls.petal",
+    .run = run,
+};

@@ -1,0 +1,118 @@
+/* cmd_build.c - petal build: a filter of given keys. Without -n the distinct keys are counted first, by their hashes, and the
+ * filter is planned for exactly so many; with -n (or --bits) the keys go straight into the filter, in constant memory. */
+#include "commands.h"
+#include "files.h"
+#include "hashset.h"
+#include "keys.h"
+#include "numbers.h"
+#include "progress.h"
+#include "report.h"
+#include "request.h"
+#include "summary.h"
+
+/* The hash needs a filter to belong to; the smallest one does. */
+static petal_filter *make_hasher(const petal_options *wanted)
+{
+    petal_options o = PETAL_OPTIONS_INIT;
+    o.bits = o.hashes = 1;
+    o.hash = wanted->hash;
+    o.seed = wanted->seed;
+    o.secret = wanted->secret;
+    return create_filter(&o);
+}
+
+static bool collect(struct key_reader *reader, const petal_filter *hasher, struct hashset *set)
+{
+    struct key_batch batch;
+    uint64_t hashes[KEY_BATCH];
+    while (keys_next(reader, &batch)) {
+        for (size_t i = 0; i < batch.count; i++)
+            hashes[i] = petal_hash_key(hasher, batch.keys[i].data, batch.keys[i].size_bytes);
+        if (!hashset_add(set, hashes, batch.count))
+            return complain(NULL, "not enough memory to count %s distinct keys; say how many with -n",
+                            grouped(hashset_count(set)).s);
+    }
+    return !reader->failed;
+}
+
+static petal_filter *filter_of_set(const struct hashset *set, const petal_options *options)
+{
+    uint64_t hashes[KEY_BATCH], at = 0;
+    petal_filter *filter = create_filter(options);
+    if (!filter) return NULL;
+    for (size_t count; (count = hashset_next(set, &at, hashes, KEY_BATCH)) > 0;)
+        petal_add_hashes(filter, hashes, count, NULL, NULL); /* cannot fail: the filter is in memory */
+    return filter;
+}
+
+/* First the number of distinct keys, then the filter. */
+static petal_filter *build_counted(struct key_reader *reader, struct request *request)
+{
+    struct hashset set;
+    petal_filter *filter = NULL, *hasher = make_hasher(&request->options);
+    if (!hasher) return NULL;
+    if (!hashset_init(&set))
+        complain(NULL, "out of memory");
+    else if (collect(reader, hasher, &set)) {
+        uint64_t distinct = hashset_count(&set);
+        request_capacity(request, distinct ? distinct : 1);
+        filter = filter_of_set(&set, &request->options);
+    }
+    hashset_free(&set);
+    petal_free(hasher);
+    return filter;
+}
+
+static petal_filter *build_planned(struct key_reader *reader, const struct request *request, const char *path)
+{
+    petal_filter *filter = create_filter(&request->options);
+    if (filter && add_keys(reader, filter, path)) return filter;
+    petal_free(filter);
+    return NULL;
+}
+
+static int build(const struct args *args, struct request *request)
+{
+    struct key_reader reader;
+    petal_filter *filter = NULL;
+    bool planned = request->options.capacity || request->options.bits;
+    if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
+    progress_start(args->progress, false);
+    filter = planned ? build_planned(&reader, request, args->output) : build_counted(&reader, request);
+    keys_close(&reader);
+    if (!filter) return STATUS_ERROR;
+    bool saved = save_filter(filter, args->output, args->force);
+    petal_info info = info_of(filter);
+    petal_free(filter);
+    if (!saved) return STATUS_ERROR;
+    warn_if_overfilled(args->output, &info);
+    say_what_is(args->output, &info, args);
+    return STATUS_OK;
+}
+
+static int run(const struct args *args)
+{
+    struct request request;
+    if (!args->output) return misused("build", "needs -o FILE");
+    if (!may_write(args->output, args->force)) return STATUS_ERROR;
+    if (!is_no_input(args->output, args->operands, args->operand_count)) return STATUS_ERROR;
+    int status = request_read(&request, "build", args, 0, true) ? build(args, &request) : STATUS_ERROR;
+    request_free(&request);
+    return status;
+}
+
+static const struct option options[] = {
+    OPTION_OUTPUT,   OPTIONS_OF_SIZE, OPTIONS_OF_HASH, OPTION_METADATA,
+    OPTIONS_OF_KEYS, OPTION_FORCE,    OPTION_VERBOSE,  END_OF_OPTIONS,
+};
+
+const struct command build_command = {
+    .name = "build",
+    .summary = "make a filter of given keys",
+    .usage = "-o FILE [-n KEYS] [-p RATE] [KEYS...]",
+    .about = "Counts the distinct lines of KEYS (files, or standard input), plans a filter for\n"
+             "them and fills it. With -n it does not count, and needs no memory for that.",
+    .options = options,
+    .example = "example: petal build -p 0.1% -o urls.petal urls.txt",
+    .run = run,
+};

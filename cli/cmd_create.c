@@ -1,0 +1,53 @@
+/* cmd_create.c - petal create: an empty filter. */
+#include "commands.h"
+#include "files.h"
+#include "numbers.h"
+#include "report.h"
+#include "request.h"
+#include "summary.h"
+
+static void say_what_was_made(const char *path, const petal_info *info)
+{
+    if (info->capacity)
+        remark(path, "%s bytes, %s: %s false positives at %s keys", grouped(info->bytes).s, info->scheme_name,
+               rate_text(info->predicted_rate, 2).s, grouped(info->capacity).s);
+    else
+        remark(path, "%s bytes, %s", grouped(info->bytes).s, info->scheme_name);
+}
+
+static int create(const struct args *args, struct request *request)
+{
+    petal_filter *filter = create_filter(&request->options);
+    if (!filter) return STATUS_ERROR;
+    bool saved = save_filter(filter, args->output, args->force);
+    petal_info info = info_of(filter);
+    petal_free(filter);
+    if (saved && wants_talk(args)) say_what_was_made(args->output, &info);
+    return saved ? STATUS_OK : STATUS_ERROR;
+}
+
+static int run(const struct args *args)
+{
+    struct request request;
+    if (!args->output) return misused("create", "needs -o FILE");
+    if (args->operand_count) return misused("create", "takes no keys (%s); build does", args->operands[0]);
+    if (!may_write(args->output, args->force)) return STATUS_ERROR;
+    int status = request_read(&request, "create", args, 0, false) ? create(args, &request) : STATUS_ERROR;
+    request_free(&request);
+    return status;
+}
+
+static const struct option options[] = {
+    OPTION_OUTPUT, OPTIONS_OF_SIZE, OPTIONS_OF_HASH, OPTION_METADATA, OPTION_FORCE, OPTION_VERBOSE, END_OF_OPTIONS,
+};
+
+const struct command create_command = {
+    .name = "create",
+    .summary = "make an empty filter",
+    .usage = "-o FILE -n KEYS [-p RATE | --memory SIZE]",
+    .about = "Makes an empty filter, for petal add. --memory alone is for the most keys that\n"
+             "fit at RATE; --bits and --hashes fix everything. Only like ones can be merged.",
+    .options = options,
+    .example = "example: petal create -o crawl.petal -n 10M -p 0.1%",
+    .run = run,
+};

@@ -1,0 +1,215 @@
+/* cmd_info.c - petal info: what is known of a filter file. */
+#include "commands.h"
+#include "files.h"
+#include "json.h"
+#include "numbers.h"
+#include "report.h"
+#include "summary.h"
+#include "utf8.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { LABEL_WIDTH = 18 };
+
+/* ---- for people ------------------------------------------------------------------------------------------------------ */
+
+static void label(const char *text)
+{
+    printf("%-*s", LABEL_WIDTH, text);
+}
+
+static void print_kind(const petal_info *info)
+{
+    label("filter");
+    printf("%s, %s", info->scheme_name, info->hash_name);
+    if (info->keyed) printf(" with secret %08" PRIx32, info->key_id);
+    if (info->seed) printf(" with seed %" PRIu64, info->seed);
+    printf(", k %" PRIu32, info->hashes);
+    if (info->lines_per_key == 2) printf(" in 2 lines");
+    if (info->scheme == PETAL_SCHEME_BLOCKED)
+        printf(", %s line%s of 64 bytes\n", grouped(info->bits / 512).s, plural(info->bits / 512));
+    else
+        printf(", %s bit%s\n", grouped(info->bits).s, plural(info->bits));
+}
+
+static void print_size(const petal_info *info)
+{
+    uint64_t keys = info->capacity ? info->capacity : info->items;
+    label("size");
+    printf("%s bytes of bits", grouped(info->bytes).s);
+    if (info->bytes >= 1 << 20) printf(" (%s)", size_text(info->bytes, 3).s);
+    if (keys) printf(", %s bits a key", significant((double)info->bits / (double)keys, 3).s);
+    putchar('\n');
+}
+
+static void print_keys(const petal_info *info)
+{
+    label("keys");
+    bool repeats = (double)info->items > info->estimated_items_high;
+    printf(repeats ? "%s added, with repeats" : "%s", grouped(info->items).s);
+    if (info->capacity) printf(repeats ? "; %s planned" : " of %s planned", grouped(info->capacity).s);
+    if (info->saturated)
+        printf(" (from the bits: any number above %s)\n", rounded(info->estimated_items_low).s);
+    else
+        printf(" (from the bits: %s to %s)\n", grouped((uint64_t)info->estimated_items_low).s,
+               grouped((uint64_t)ceil(info->estimated_items_high)).s);
+}
+
+static void print_rates(const petal_info *info)
+{
+    label("false positives");
+    printf("%s now", rate_text(info->estimated_rate, 3).s);
+    if (!isnan(info->target_rate)) printf(", %s asked", asked_rate(info->target_rate).s);
+    if (info->capacity && info->capacity < UINT64_MAX / 2)
+        printf("; %s with a quarter more keys than planned",
+               rate_text(petal_predict_rate(info, info->capacity + info->capacity / 4), 2).s);
+    printf(info->saturated ? " (every bit is set)\n" : "\n");
+}
+
+static bool is_printable(const uint8_t *bytes, size_t size)
+{
+    for (size_t length; size > 0; bytes += length, size -= length) {
+        uint32_t point = utf8_next(bytes, size, &length);
+        if (point == UTF8_INVALID || point < 0x20 || (point >= 0x7f && point < 0xa0)) return false;
+    }
+    return true;
+}
+
+static void print_metadata(const petal_filter *filter)
+{
+    size_t size;
+    const void *bytes = petal_metadata(filter, &size);
+    if (!bytes || size == 0) return;
+    label("metadata");
+    if (size <= 60 && is_printable(bytes, size))
+        printf("%.*s\n", (int)size, (const char *)bytes);
+    else
+        printf("%s byte%s (petal info --metadata prints them)\n", grouped(size).s, plural(size));
+}
+
+static void print_block(const char *path, const petal_filter *filter, const petal_info *info)
+{
+    printf("%s%-*s%s %s 1, header intact (contents: petal verify %s)\n", bold(stdout), LABEL_WIDTH - 1, path,
+           plain(stdout), info->format_name, path);
+    print_kind(info);
+    print_size(info);
+    print_keys(info);
+    label("fill");
+    printf("%s\n", rate_text(info->fill, 3).s);
+    print_rates(info);
+    if (info->content_id_known) {
+        label("content id");
+        printf("%016" PRIx64 "\n", info->content_id);
+    }
+    print_metadata(filter);
+}
+
+/* ---- for machines ---------------------------------------------------------------------------------------------------- */
+
+static void count_or_null(struct json *json, const char *name, uint64_t value, bool known)
+{
+    if (known)
+        json_count(json, name, value);
+    else
+        json_null(json, name);
+}
+
+static void json_hex(struct json *json, const char *name, uint64_t value, int digits, bool known)
+{
+    char text[20];
+    snprintf(text, sizeof text, "%0*" PRIx64, digits, value);
+    json_text(json, name, known ? text : NULL);
+}
+
+static void print_json(const char *path, const petal_filter *filter, const petal_info *info)
+{
+    struct json json;
+    size_t metadata_bytes = 0;
+    const void *metadata = petal_metadata(filter, &metadata_bytes);
+    json_begin(&json, stdout);
+    json_text(&json, "file", path);
+    json_text(&json, "format", info->format_name);
+    json_text(&json, "scheme", info->scheme_name);
+    json_text(&json, "hash", info->hash_name);
+    json_count(&json, "bits", info->bits);
+    json_count(&json, "hashes", info->hashes);
+    count_or_null(&json, "lines_per_key", info->lines_per_key, info->lines_per_key != 0);
+    json_count(&json, "bytes", info->bytes);
+    count_or_null(&json, "capacity", info->capacity, info->capacity != 0);
+    json_number(&json, "target_rate", info->target_rate);
+    json_count(&json, "items", info->items);
+    json_count(&json, "bits_set", info->bits_set);
+    json_number(&json, "fill", info->fill);
+    json_bool(&json, "saturated", info->saturated);
+    json_number(&json, "estimated_items", info->estimated_items);
+    json_number(&json, "estimated_items_low", info->estimated_items_low);
+    json_number(&json, "estimated_items_high", info->estimated_items_high);
+    json_number(&json, "estimated_rate", info->estimated_rate);
+    json_number(&json, "predicted_rate", info->predicted_rate);
+    json_bool(&json, "keyed", info->keyed);
+    json_hex(&json, "key_id", info->key_id, 8, info->keyed);
+    count_or_null(&json, "seed", info->seed, !info->keyed);
+    json_hex(&json, "content_id", info->content_id, 16, info->content_id_known);
+    if (metadata)
+        json_bytes(&json, "metadata", metadata, metadata_bytes);
+    else
+        json_null(&json, "metadata");
+    json_end(&json);
+}
+
+/* ---- command --------------------------------------------------------------------------------------------------------- */
+
+static void print_raw_metadata(const petal_filter *filter)
+{
+    size_t size = 0;
+    const void *bytes = petal_metadata(filter, &size);
+    if (bytes) fwrite(bytes, 1, size, stdout);
+}
+
+static bool show(const char *path, const struct args *args, bool first)
+{
+    petal_filter *filter = open_filter(path, PETAL_OPEN_MAP, args);
+    if (!filter) return false;
+    petal_info info = info_of(filter);
+    if (!first && !args->json && !args->show_metadata) putchar('\n');
+    if (args->show_metadata)
+        print_raw_metadata(filter);
+    else if (args->json)
+        print_json(path, filter, &info);
+    else
+        print_block(path, filter, &info);
+    petal_free(filter);
+    return true;
+}
+
+static int run(const struct args *args)
+{
+    bool good = true, first = true;
+    if (args->operand_count == 0) return misused("info", "needs a filter FILE");
+    if (args->show_metadata && args->operand_count > 1) return misused("info", "--metadata takes one FILE");
+    for (size_t i = 0; i < args->operand_count; i++) {
+        bool shown = show(args->operands[i], args, first);
+        good = good && shown;
+        first = first && !shown;
+    }
+    return good ? STATUS_OK : STATUS_ERROR;
+}
+
+static const struct option options[] = {
+    OPTION_JSON,
+    {0, "metadata", FLAG, AT(show_metadata), NULL, "print the metadata alone, byte for byte"},
+    OPTION_KEY_FILE,
+    END_OF_OPTIONS,
+};
+
+const struct command info_command = {
+    .name = "info",
+    .summary = "describe filters: kind, size, keys, rate",
+    .usage = "FILE... [--json]",
+    .about = "Describes the filter in each FILE. Reads all of its bits, to tell how many keys\n"
+             "they stand for and how often an absent key passes.",
+    .options = options,
+    .example = "example: petal info --json urls.petal | jq .estimated_rate",
+    .run = run,
+};

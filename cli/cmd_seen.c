@@ -1,0 +1,167 @@
+/* cmd_seen.c - petal seen: of a stream, only the lines that were not seen before. Like awk '!s[$0]++', in bounded memory. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "commands.h"
+#include "files.h"
+#include "keys.h"
+#include "numbers.h"
+#include "progress.h"
+#include "report.h"
+#include "request.h"
+#include "signals.h"
+#include "summary.h"
+
+#include <math.h>
+#include <signal.h>
+#include <unistd.h>
+
+#define DEFAULT_CAPACITY 10000000u
+
+struct seen {
+    const struct args *args;
+    petal_filter *filter;
+    petal_info start; /* before the first key */
+    uint64_t read, fresh;
+    bool passed; /* the capacity */
+};
+
+static const char *shown_name(const struct seen *seen)
+{
+    return seen->args->file ? seen->args->file : "seen";
+}
+
+/* The number of keys that were new and yet dropped: the sum of the rate over all keys that came in, in steps. */
+static double expected_drops(const struct seen *seen)
+{
+    enum { STEPS = 64 };
+    double from = seen->start.estimated_items, step = (double)seen->fresh / STEPS, drops = 0;
+    if (seen->start.saturated) return NAN;
+    for (int i = 0; i < STEPS; i++)
+        drops += step * petal_predict_rate(&seen->start, (uint64_t)(from + (i + 0.5) * step));
+    return drops;
+}
+
+/* Said at once, since a stream may go on for days. */
+static void watch_capacity(struct seen *seen)
+{
+    uint64_t capacity = seen->start.capacity;
+    if (seen->passed || !capacity || seen->start.estimated_items + (double)seen->fresh <= (double)capacity) return;
+    double rate = petal_predict_rate(&seen->start, capacity);
+    seen->passed = true;
+    remark(shown_name(seen),
+           "holds %s keys, as many as planned; from here on more than %s of new lines are dropped; plan a larger one",
+           rounded((double)capacity).s, rate_text(rate, 2).s);
+}
+
+static void pass_on(struct seen *seen, const struct key_batch *batch)
+{
+    uint8_t was_new[KEY_BATCH];
+    size_t fresh = 0;
+    petal_add_many(seen->filter, batch->keys, batch->count, was_new, &fresh); /* cannot fail: it is in memory */
+    for (size_t i = 0; i < batch->count; i++) {
+        if (was_new[i] == seen->args->repeated) continue;
+        fwrite(batch->lines[i].data, 1, batch->lines[i].size_bytes, stdout);
+        putc(seen->args->nul ? '\0' : '\n', stdout);
+    }
+    seen->read += batch->count;
+    seen->fresh += fresh;
+    watch_capacity(seen);
+}
+
+static void say_result(const struct seen *seen)
+{
+    uint64_t repeats = seen->read - seen->fresh;
+    double drops = expected_drops(seen);
+    char doubt[96] = "";
+    if (!wants_talk(seen->args)) return;
+    if (drops >= 0.5) snprintf(doubt, sizeof doubt, " (about %s of these may be new)", rounded(drops).s);
+    remark(seen->args->file, "%s read, %s new, %s repeat%s%s", grouped(seen->read).s, grouped(seen->fresh).s,
+           grouped(repeats).s, plural(repeats), doubt);
+}
+
+/* ---- the filter ------------------------------------------------------------------------------------------------------ */
+
+/* A new FILE is written at once: better to learn before the stream than after it that it cannot be. */
+static petal_filter *make_filter(const struct args *args)
+{
+    struct request request;
+    petal_filter *filter = NULL;
+    bool defaulted = !args->capacity && !args->memory_bytes && !args->bits;
+    if (request_read(&request, "seen", args, DEFAULT_CAPACITY, false)) filter = create_filter(&request.options);
+    if (filter && args->file && !save_filter(filter, args->file, false)) {
+        petal_free(filter);
+        filter = NULL;
+    }
+    if (filter && defaulted && wants_talk(args))
+        remark(NULL, "planned for %s keys at %s; -n KEYS plans for another number", grouped(DEFAULT_CAPACITY).s,
+               asked_rate(request.options.rate).s);
+    request_free(&request);
+    return filter;
+}
+
+static petal_filter *find_filter(const struct args *args)
+{
+    bool there = args->file && access(args->file, F_OK) == 0;
+    if (!there && args->file && !may_write(args->file, false)) return NULL;
+    return there ? open_filter(args->file, PETAL_OPEN_LOAD, args) : make_filter(args);
+}
+
+/* ---- command --------------------------------------------------------------------------------------------------------- */
+
+static int stream(struct seen *seen, struct key_reader *reader)
+{
+    const struct args *args = seen->args;
+    struct key_batch batch;
+    reader->watch_output = true;
+    progress_start(args->progress, true);
+    while (!ferror(stdout) && keys_next(reader, &batch)) pass_on(seen, &batch);
+    flush_output(); /* what was passed on goes out before it is remembered for good */
+    progress_hide();
+    bool saved = !args->file || seen->read == 0 || save_filter(seen->filter, args->file, true);
+    say_result(seen);
+    if (!saved || reader->failed) return STATUS_ERROR;
+    return stop_signal() ? STATUS_SIGNAL + stop_signal() : STATUS_OK;
+}
+
+static int run(const struct args *args)
+{
+    struct key_reader reader;
+    struct seen seen = {.args = args};
+    int status = STATUS_ERROR;
+    if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
+    catch_stop_signals();
+    signal(SIGPIPE, SIG_IGN); /* a reader that goes away is noticed when writing, and then there is something to save */
+    if (!args->file || is_no_input(args->file, args->operands, args->operand_count)) seen.filter = find_filter(args);
+    if (seen.filter) {
+        seen.start = info_of(seen.filter);
+        status = stream(&seen, &reader);
+    }
+    keys_close(&reader);
+    petal_free(seen.filter);
+    return status;
+}
+
+static const struct option options[] = {
+    {'f', "file", TEXT, AT(file), "FILE", "remember in FILE: made if absent, saved at the end"},
+    {'d', "repeated", FLAG, AT(repeated), NULL, "print the repeats instead"},
+    OPTION_CAPACITY,
+    OPTION_RATE,
+    OPTION_MEMORY,
+    OPTION_SCHEME,
+    OPTIONS_OF_HASH,
+    OPTIONS_OF_KEYS,
+    OPTION_VERBOSE,
+    END_OF_OPTIONS,
+};
+
+const struct command seen_command = {
+    .name = "seen",
+    .summary = "pass on only the lines not seen before",
+    .usage = "[-f FILE] [-d] [-n KEYS] [-p RATE] [KEYS...]",
+    .about = "Prints each line that was not seen before, and remembers it. Never prints a line\n"
+             "twice; drops a new one at RATE or less, until -n keys are in [10M]. -n, -p and\n"
+             "the like are for a new FILE; one that exists is used as it is.",
+    .options = options,
+    .example = "example: petal seen -f crawl.petal -n 50M < links > fresh",
+    .run = run,
+};

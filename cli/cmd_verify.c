@@ -1,0 +1,188 @@
+/* cmd_verify.c - petal verify: is the file whole, are known members in it, and how often do absent keys pass? */
+#include "commands.h"
+#include "files.h"
+#include "json.h"
+#include "keys.h"
+#include "numbers.h"
+#include "progress.h"
+#include "report.h"
+#include "summary.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Counts of one key list. */
+struct tally {
+    uint64_t keys, found;
+    char missing[96]; /* where the first key that was not found stands */
+};
+
+/* The share of found keys, and its 95 % interval after Wilson (1927): good for small counts too. */
+struct measured {
+    double rate, low, high;
+};
+
+static struct measured measure(const struct tally *tally)
+{
+    const double z = 1.959964;
+    double n = (double)tally->keys, rate = (double)tally->found / n;
+    double centre = (rate + z * z / (2 * n)) / (1 + z * z / n);
+    double half = z / (1 + z * z / n) * sqrt(rate * (1 - rate) / n + z * z / (4 * n * n));
+    return (struct measured){rate, tally->found == 0 ? 0 : centre - half,
+                             tally->found == tally->keys ? 1 : centre + half};
+}
+
+/* ---- key lists ------------------------------------------------------------------------------------------------------- */
+
+static void note_missing(struct tally *tally, const struct key_batch *batch, const uint8_t *found)
+{
+    const uint8_t *first = memchr(found, 0, batch->count);
+    if (!first || tally->missing[0]) return;
+    const petal_key *line = &batch->lines[first - found];
+    snprintf(tally->missing, sizeof tally->missing, "line %" PRIu64 ", \"%.*s\"%s",
+             batch->first_line + (uint64_t)(first - found), line->size_bytes < 40 ? (int)line->size_bytes : 40,
+             (const char *)line->data, line->size_bytes > 40 ? "..." : "");
+}
+
+static bool look_up(const petal_filter *filter, const char *file, const struct args *args, struct tally *tally)
+{
+    char *files[] = {(char *)(uintptr_t)file};
+    struct key_reader reader;
+    struct key_batch batch;
+    uint8_t found[KEY_BATCH];
+    if (!keys_open(&reader, args, files, 1, false)) return false;
+    progress_start(args->progress, false);
+    while (keys_next(&reader, &batch)) {
+        tally->found += petal_contains_many(filter, batch.keys, batch.count, found);
+        tally->keys += batch.count;
+        note_missing(tally, &batch, found);
+    }
+    keys_close(&reader);
+    return !reader.failed;
+}
+
+static bool check_sample(const petal_filter *filter, const char *path, const struct args *args, struct json *json)
+{
+    struct tally tally = {0};
+    if (!look_up(filter, args->sample, args, &tally)) return false;
+    uint64_t missing = tally.keys - tally.found;
+    if (json) {
+        json_count(json, "sample_keys", tally.keys);
+        json_count(json, "sample_missing", missing);
+    } else {
+        printf("sample: %s of %s keys found\n", grouped(tally.found).s, grouped(tally.keys).s);
+    }
+    if (missing == 0) return true;
+    return complain(path, "%s of %s sample keys missing, the first is %s of %s: not the filter of these keys",
+                    grouped(missing).s, grouped(tally.keys).s, tally.missing, args->sample);
+}
+
+static bool measure_absent(const petal_filter *filter, const struct args *args, struct json *json)
+{
+    struct tally tally = {0};
+    if (!look_up(filter, args->absent, args, &tally)) return false;
+    if (tally.keys == 0) return complain(args->absent, "has no keys; nothing was measured");
+    struct measured m = measure(&tally);
+    petal_info info = info_of(filter);
+    if (!json) {
+        printf("absent: %s of %s keys pass: %s (95 %% interval %s to %s), predicted %s\n", grouped(tally.found).s,
+               grouped(tally.keys).s, rate_text(m.rate, 3).s, rate_text(m.low, 3).s, rate_text(m.high, 3).s,
+               rate_text(info.estimated_rate, 3).s);
+        return true;
+    }
+    json_count(json, "absent_keys", tally.keys);
+    json_count(json, "absent_found", tally.found);
+    json_number(json, "measured_rate", m.rate);
+    json_number(json, "measured_rate_low", m.low);
+    json_number(json, "measured_rate_high", m.high);
+    json_number(json, "estimated_rate", info.estimated_rate);
+    return true;
+}
+
+/* ---- the file -------------------------------------------------------------------------------------------------------- */
+
+/* A dirty file is taken as it is, gets checksums of what it holds, and is clean again. One that is clean is left alone. */
+static bool recover(const char *path, const struct args *args)
+{
+    petal_error error;
+    petal_filter *filter = open_filter(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER, args);
+    bool good = filter != NULL;
+    if (filter && petal_sync(filter, &error) != PETAL_OK) good = complain(path, "%s; it stays dirty", error.message);
+    if (good) remark(path, "recovered what is there; keys that were added last may be missing: add them again");
+    petal_free(filter);
+    return good;
+}
+
+static petal_status status_of(const char *path)
+{
+    petal_filter *filter;
+    petal_status status = petal_open(path, NULL, &filter, NULL);
+    petal_free(filter);
+    return status;
+}
+
+static bool check_blocks(const petal_filter *filter, const char *path)
+{
+    petal_error error;
+    return petal_verify(filter, &error) == PETAL_OK || complain_of(path, &error);
+}
+
+static void say_intact(const char *path, const petal_filter *filter)
+{
+    petal_info info = info_of(filter);
+    printf("%s: intact, content id %016" PRIx64 "\n", path, info.content_id);
+}
+
+static bool verify(const char *path, const struct args *args)
+{
+    struct json json, *to = args->json ? &json : NULL;
+    if (args->recover && status_of(path) == PETAL_ERR_DIRTY && !recover(path, args)) return false;
+    petal_filter *filter = open_filter(path, PETAL_OPEN_MAP, args);
+    if (!filter) return false;
+    bool intact = check_blocks(filter, path), good = intact;
+    if (to) {
+        json_begin(to, stdout);
+        json_text(to, "file", path);
+        json_bool(to, "intact", intact);
+    } else if (intact) {
+        say_intact(path, filter);
+    }
+    if (intact && args->sample) good = check_sample(filter, path, args, to);
+    if (intact && args->absent) good = measure_absent(filter, args, to) && good;
+    if (to) json_end(to);
+    petal_free(filter);
+    return good;
+}
+
+static int run(const struct args *args)
+{
+    bool good = true;
+    if (args->operand_count == 0) return misused("verify", "needs a filter FILE");
+    if (args->operand_count > 1 && (args->sample || args->absent))
+        return misused("verify", "--sample and --absent take one FILE");
+    for (size_t i = 0; i < args->operand_count; i++) good = verify(args->operands[i], args) && good;
+    return good ? STATUS_OK : STATUS_ERROR;
+}
+
+static const struct option options[] = {
+    {0, "sample", TEXT, AT(sample), "KEYS", "keys that were added: any missing one is an error"},
+    {0, "absent", TEXT, AT(absent), "KEYS", "keys that were not: prints how many pass"},
+    {0, "recover", FLAG, AT(recover), NULL, "make a dirty file clean, with what it holds"},
+    OPTION_JSON,
+    OPTIONS_OF_KEYS,
+    OPTION_KEY_FILE,
+    END_OF_OPTIONS,
+};
+
+const struct command verify_command = {
+    .name = "verify",
+    .summary = "check a file's checksums, and its answers",
+    .usage = "FILE... [--sample KEYS] [--absent KEYS] [--recover]",
+    .about = "Compares every block of FILE with its checksum. With key lists (files, or - for\n"
+             "standard input) also asks for keys whose answer is known.",
+    .options = options,
+    .example = "example: petal verify urls.petal --sample urls.txt --absent others.txt",
+    .run = run,
+};

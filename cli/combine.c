@@ -1,0 +1,42 @@
+/* combine.c - see combine.h. The first file is loaded into memory, the others are mapped one after the other. */
+#include "combine.h"
+
+#include "files.h"
+#include "report.h"
+#include "summary.h"
+
+static bool take_in(petal_filter *filter, const char *path, const struct args *args, const char *verb,
+                    operation *operate)
+{
+    petal_error error;
+    petal_filter *other = open_filter(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY, args);
+    if (!other) return false;
+    petal_status status = operate(filter, other, &error);
+    petal_free(other);
+    if (status == PETAL_OK) return true;
+    return complain(path, "cannot %s with %s (%s); make both with the same options", verb, args->operands[0],
+                    error.message);
+}
+
+static bool take_in_all(petal_filter *filter, const struct args *args, const char *verb, operation *operate)
+{
+    for (size_t i = 1; i < args->operand_count; i++)
+        if (!take_in(filter, args->operands[i], args, verb, operate)) return false;
+    return save_filter(filter, args->output, args->force);
+}
+
+int combine(const struct args *args, const char *verb, operation *operate)
+{
+    if (!args->output) return misused(verb, "needs -o OUT");
+    if (args->operand_count == 0) return misused(verb, "needs filters to %s", verb);
+    if (!may_write(args->output, args->force)) return STATUS_ERROR;
+    petal_filter *filter = open_filter(args->operands[0], PETAL_OPEN_LOAD | PETAL_OPEN_VERIFY, args);
+    bool good = filter && take_in_all(filter, args, verb, operate);
+    if (good) {
+        petal_info info = info_of(filter);
+        warn_if_overfilled(args->output, &info);
+        say_what_is(args->output, &info, args);
+    }
+    petal_free(filter);
+    return good ? STATUS_OK : STATUS_ERROR;
+}

@@ -1,0 +1,73 @@
+# petal.bash - completion of petal(1) for bash. tests/cli/help.bats compares the lists with the tool's own.
+
+# The long options of a command.
+_petal_options() {
+    local size='--capacity --rate --memory --bits --hashes --lines-per-key --scheme'
+    local hash='--seed --key-file' keys='--null --crlf --key-type --progress'
+    case $1 in
+    plan) echo "$size --json --chart --force" ;;
+    create) echo "--output $size $hash --metadata --force --verbose" ;;
+    build) echo "--output $size $hash --metadata $keys --force --verbose" ;;
+    add) echo "$keys --key-file --verbose" ;;
+    check) echo "--invert-match --count --quiet --line-number --key --explain $keys --key-file" ;;
+    seen) echo "--file --repeated --capacity --rate --memory --scheme $hash $keys --verbose" ;;
+    info) echo '--json --metadata --key-file' ;;
+    verify) echo "--sample --absent --recover --json $keys --key-file" ;;
+    merge | intersect) echo '--output --force --key-file --verbose' ;;
+    esac
+}
+
+# Words for the value of an option; empty and status 1 where file names are meant, empty and 0 where nothing can be said.
+_petal_values() {
+    case $1 in
+    --scheme) echo 'blocked classic' ;;
+    --key-type) echo 'text utf16le i32 i64 f64 hex base64' ;;
+    --progress) echo 'auto always lines never' ;;
+    --seed) echo 'random' ;;
+    --lines-per-key) echo '1 2' ;;
+    --capacity | --rate | --memory | --bits | --hashes | --key | -n | -p | -e) ;;
+    *) return 1 ;;
+    esac
+}
+
+_petal_reply() {
+    local word
+    COMPREPLY=()
+    while read -r word; do
+        [ -z "$word" ] || COMPREPLY+=("$word")
+    done < <(compgen "$@")
+}
+
+_petal() {
+    local commands='plan create build add check seen info verify merge intersect help'
+    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-} values
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        _petal_reply -W "$commands --help --version" -- "$current"
+        return
+    fi
+    if [ "$command" = help ]; then
+        _petal_reply -W "$commands" -- "$current"
+        return
+    fi
+    # Bash cuts --name=value into three words.
+    if [ "$current" = = ]; then
+        current=
+    elif [ "$before" = = ]; then
+        before=${COMP_WORDS[COMP_CWORD - 2]}
+    elif [ "${current:0:1}" = - ]; then
+        _petal_reply -W "$(_petal_options "$command") --help" -- "$current"
+        return
+    fi
+    case "$command $before" in
+    "check -n") ;; # a flag there, and a count elsewhere
+    *" -"*)
+        if values=$(_petal_values "$before"); then
+            _petal_reply -W "$values" -- "$current"
+            return
+        fi
+        ;;
+    esac
+    _petal_reply -f -- "$current"
+}
+
+complete -o filenames -F _petal petal

@@ -1,0 +1,71 @@
+# petal.fish - completion of petal(1) for fish. tests/cli/help.bats compares the lists with the tool's own.
+
+# Whether the command line is one of these commands.
+function __petal_is
+    set -l words (commandline -opc)
+    test (count $words) -gt 1; and contains -- $words[2] $argv
+end
+
+function __petal_needs_command
+    test (count (commandline -opc)) -eq 1
+end
+
+# An option of some commands: __petal_option 'plan create' -l rate ...
+function __petal_option
+    complete -c petal -n "__petal_is $argv[1]" $argv[2..-1]
+end
+
+complete -c petal -n __petal_needs_command -f
+complete -c petal -n __petal_needs_command -l help -s h -d 'help'
+complete -c petal -n __petal_needs_command -l version -d 'print the version'
+complete -c petal -n __petal_needs_command -a plan -d 'size a filter: memory, bits a key, rate'
+complete -c petal -n __petal_needs_command -a create -d 'make an empty filter'
+complete -c petal -n __petal_needs_command -a build -d 'make a filter of given keys'
+complete -c petal -n __petal_needs_command -a add -d 'add keys to a filter, in place'
+complete -c petal -n __petal_needs_command -a check -d 'print the keys that are (probably) in a filter'
+complete -c petal -n __petal_needs_command -a seen -d 'pass on only the lines not seen before'
+complete -c petal -n __petal_needs_command -a info -d 'describe filters: kind, size, keys, rate'
+complete -c petal -n __petal_needs_command -a verify -d 'check a file\'s checksums, and its answers'
+complete -c petal -n __petal_needs_command -a merge -d 'the union of filters made with the same options'
+complete -c petal -n __petal_needs_command -a intersect -d 'the common keys of filters made with the same options'
+complete -c petal -n __petal_needs_command -a help -d 'tell more about a command'
+complete -c petal -n '__petal_is help' -f -a 'plan create build add check seen info verify merge intersect'
+
+set -l all 'plan create build add check seen info verify merge intersect'
+set -l sized 'plan create build seen'
+set -l exact 'plan create build'
+set -l keyed 'create build add check seen info verify merge intersect'
+set -l reading 'build add check seen verify'
+
+__petal_option $all -s h -l help -d 'help'
+__petal_option 'create build merge intersect' -s o -l output -r -d 'the filter to write'
+__petal_option $sized -s n -l capacity -x -d 'distinct keys to plan for'
+__petal_option $sized -s p -l rate -x -d 'false positives at that many keys'
+__petal_option $sized -l memory -x -d 'at most so much memory'
+__petal_option $sized -l scheme -x -a 'blocked classic' -d 'layout of the bits'
+__petal_option $exact -l bits -x -d 'exactly so many bits'
+__petal_option $exact -l hashes -x -d 'bits a key sets'
+__petal_option $exact -l lines-per-key -x -a '1 2' -d 'cache lines a key'
+__petal_option 'create build seen' -l seed -x -a random -d 'seed of the hash'
+__petal_option $keyed -l key-file -r -d 'secret of a keyed filter'
+__petal_option 'create build' -l metadata -r -d 'text, or @file, to keep in the filter'
+__petal_option info -l metadata -d 'print the metadata alone'
+__petal_option $reading -s 0 -l null -d 'keys end with a NUL byte'
+__petal_option $reading -l crlf -d 'lines end with CR LF'
+__petal_option $reading -l key-type -x -a 'text utf16le i32 i64 f64 hex base64' -d 'what a line stands for'
+__petal_option $reading -l progress -x -a 'auto always lines never' -d 'progress on stderr'
+__petal_option 'plan create build merge intersect' -l force -d 'replace the file'
+__petal_option 'create build add seen merge intersect' -l verbose -d 'say what was done'
+__petal_option 'plan info verify' -l json -d 'one JSON object a line'
+__petal_option plan -l chart -r -d 'draw rate against keys'
+__petal_option check -s v -l invert-match -d 'print the keys certainly not in'
+__petal_option check -s c -l count -d 'print only how many'
+__petal_option check -s q -l quiet -d 'print nothing'
+__petal_option check -s n -l line-number -d 'put line numbers'
+__petal_option check -s e -l key -x -d 'ask for a key'
+__petal_option check -l explain -d 'show the bits a key looks at'
+__petal_option seen -s f -l file -r -d 'remember in a file'
+__petal_option seen -s d -l repeated -d 'print the repeats'
+__petal_option verify -l sample -r -d 'keys that were added'
+__petal_option verify -l absent -r -d 'keys that were not'
+__petal_option verify -l recover -d 'make a dirty file clean'

@@ -1,0 +1,176 @@
+/* files.c - see files.h. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "files.h"
+
+#include "report.h"
+#include "request.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- what is this file? ---------------------------------------------------------------------------------------------- */
+
+static size_t first_bytes(const char *path, uint8_t *bytes, size_t most)
+{
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t got = descriptor < 0 ? -1 : read(descriptor, bytes, most);
+    if (descriptor >= 0) close(descriptor);
+    return got > 0 ? (size_t)got : 0;
+}
+
+static bool looks_like_text(const uint8_t *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if ((bytes[i] < 0x20 && (bytes[i] < '\t' || bytes[i] > '\r')) || bytes[i] == 0x7f) return false;
+    return size > 0;
+}
+
+/* "notes.txt" -> "notes.petal", in the current folder's or its own. */
+static void filter_name(const char *path, char *name, size_t size)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    bool has_extension = dot && dot > path && (!slash || dot > slash + 1);
+    int stem = has_extension ? (int)(dot - path) : (int)strlen(path);
+    snprintf(name, size, "%.*s.petal", stem, path);
+}
+
+static bool complain_of_stranger(const char *path, const petal_error *error)
+{
+    uint8_t start[4096];
+    char name[512];
+    size_t size = first_bytes(path, start, sizeof start);
+    if (size >= 2 && start[0] == 0x1f && start[1] == 0x8b)
+        return complain(path, "not a filter (compressed, from byte 0); unpack it with gzip -d first");
+    if (!looks_like_text(start, size)) return complain(path, "%s", error->message);
+    filter_name(path, name, sizeof name);
+    return complain(path, "not a filter (text, from byte 0); to make one: petal build -o %s %s", name, path);
+}
+
+bool complain_of(const char *path, const petal_error *error)
+{
+    bool no_secret = error->status == PETAL_ERR_SECRET && strstr(error->message, "none given");
+    if (error->status == PETAL_ERR_NOT_A_FILTER) return complain_of_stranger(path, error);
+    if (error->status == PETAL_ERR_EXISTS)
+        return complain(path, "exists; --force replaces it once the new one is complete");
+    if (no_secret) return complain(path, "%s; pass --key-file", error->message);
+    if (error->system_errno == ENOENT)
+        return complain(path, "%s; petal create or petal build makes one", error->message);
+    return complain(path, "%s", error->message);
+}
+
+petal_filter *open_filter(const char *path, unsigned flags, const struct args *args)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_filter *filter = NULL;
+    petal_error error;
+    uint8_t secret[PETAL_SECRET_BYTES] = {0};
+    options.flags = flags;
+    if (args->secret_file) {
+        if (!read_secret(args->secret_file, secret)) return NULL;
+        options.secret = secret;
+    }
+    if (petal_open(path, &options, &filter, &error) != PETAL_OK) complain_of(path, &error);
+    wipe(secret, sizeof secret);
+    return filter;
+}
+
+/* ---- writing --------------------------------------------------------------------------------------------------------- */
+
+static bool exists(const char *path)
+{
+    struct stat about;
+    return lstat(path, &about) == 0;
+}
+
+/* A folder that cannot be written is better said before hours of reading than after. */
+static bool check_folder(const char *path)
+{
+    char folder[4096];
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path + 1) : 1;
+    if (length >= sizeof folder) return complain(path, "cannot write it: %s", strerror(ENAMETOOLONG));
+    memcpy(folder, slash ? path : ".", length);
+    folder[length] = '\0';
+    return access(folder, W_OK) == 0 || complain(path, "cannot write a file in its folder: %s", strerror(errno));
+}
+
+bool may_write(const char *path, bool force)
+{
+    struct stat about;
+    if (strcmp(path, "-") == 0) return complain(path, "is not standard output here; name a file");
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) return complain(path, "is a directory; name a file in it");
+    if (!force && exists(path)) return complain(path, "exists; --force replaces it once the new one is complete");
+    return check_folder(path);
+}
+
+bool is_no_input(const char *path, char **files, size_t count)
+{
+    struct stat output, input;
+    if (stat(path, &output) != 0) return true;
+    for (size_t i = 0; i < count; i++)
+        if (stat(files[i], &input) == 0 && input.st_dev == output.st_dev && input.st_ino == output.st_ino)
+            return complain(path, "is read from as well; write to another file");
+    return true;
+}
+
+bool save_filter(const petal_filter *filter, const char *path, bool force)
+{
+    petal_error error;
+    bool there = exists(path);
+    if (petal_save(filter, path, force ? 0 : PETAL_SAVE_NO_REPLACE, &error) == PETAL_OK) return true;
+    if (error.status == PETAL_ERR_EXISTS) return complain_of(path, &error);
+    return complain(path, "%s; %s", error.message, there ? "the old file is unchanged" : "nothing was written");
+}
+
+static bool write_all(int descriptor, const char *text, size_t size)
+{
+    while (size > 0) {
+        ssize_t written = write(descriptor, text, size);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return false;
+        text += written;
+        size -= (size_t)written;
+    }
+    return fsync(descriptor) == 0 || errno == EINVAL;
+}
+
+bool save_text(const char *path, const char *text, size_t size_bytes, bool force)
+{
+    char temporary[4096];
+    if (!may_write(path, force)) return false;
+    if (snprintf(temporary, sizeof temporary, "%s.tmp-%ld", path, (long)getpid()) >= (int)sizeof temporary)
+        return complain(path, "cannot write it: %s", strerror(ENAMETOOLONG));
+    int descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    bool good = descriptor >= 0 && write_all(descriptor, text, size_bytes);
+    if (descriptor >= 0 && close(descriptor) != 0) good = false;
+    if (good && rename(temporary, path) == 0) return true;
+    int failure = errno;
+    if (descriptor >= 0) unlink(temporary);
+    return complain(path, "cannot write it: %s", strerror(failure));
+}
+
+uint8_t *read_small_file(const char *path, size_t most_bytes, size_t *size_bytes)
+{
+    FILE *in = fopen(path, "rb");
+    uint8_t *bytes = malloc(most_bytes + 1);
+    bool good = in && bytes;
+    if (!in) complain(path, "cannot open it: %s", strerror(errno));
+    if (in && !bytes) complain(path, "out of memory");
+    if (good) {
+        *size_bytes = fread(bytes, 1, most_bytes + 1, in);
+        if (ferror(in))
+            good = complain(path, "cannot read it: %s", strerror(errno));
+        else if (*size_bytes > most_bytes)
+            good = complain(path, "has more than %zu bytes", most_bytes);
+    }
+    if (in) fclose(in);
+    if (good) return bytes;
+    free(bytes);
+    return NULL;
+}

@@ -1,0 +1,30 @@
+/* files.h - opening and saving filters, with the messages that belong to it. */
+#ifndef PETAL_CLI_FILES_H
+#define PETAL_CLI_FILES_H
+
+#include "options.h"
+
+#include <petal/petal.h>
+
+/* Reports a failed call on `path`: the library's message, and the tool's own way out where there is one. Returns false. */
+bool complain_of(const char *path, const petal_error *error);
+
+/* The filter in `path`, opened with PETAL_OPEN_* `flags` and the secret of --key-file. NULL: reported. */
+petal_filter *open_filter(const char *path, unsigned flags, const struct args *args);
+
+/* Before any work is done: whether `path` may be written, that is, does not exist or `force` is given. False: reported. */
+bool may_write(const char *path, bool force);
+
+/* Whether `path` is none of the `count` files that are read from. False: reported. */
+bool is_no_input(const char *path, char **files, size_t count);
+
+/* Saves the filter; replaces a file only with `force`. False: reported, the old file is unchanged. */
+bool save_filter(const petal_filter *filter, const char *path, bool force);
+
+/* The bytes of a small file, in memory of malloc(). NULL: reported. */
+uint8_t *read_small_file(const char *path, size_t most_bytes, size_t *size_bytes);
+
+/* Writes a whole new text file, like save_filter(). */
+bool save_text(const char *path, const char *text, size_t size_bytes, bool force);
+
+#endif

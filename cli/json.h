@@ -1,0 +1,24 @@
+/* json.h - one JSON object a line. Whole numbers of 64 bits stay exact; unknown numbers (NAN, infinity) become null. */
+#ifndef PETAL_CLI_JSON_H
+#define PETAL_CLI_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct json {
+    FILE *out;
+    bool begun;
+};
+
+void json_begin(struct json *json, FILE *out);
+void json_text(struct json *json, const char *name, const char *value); /* NULL: null */
+void json_bytes(struct json *json, const char *name, const void *value, size_t size_bytes);
+void json_count(struct json *json, const char *name, uint64_t value);
+void json_number(struct json *json, const char *name, double value);
+void json_bool(struct json *json, const char *name, bool value);
+void json_null(struct json *json, const char *name);
+void json_end(struct json *json); /* and a newline */
+
+#endif

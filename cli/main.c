@@ -1,0 +1,105 @@
+/* main.c - the petal command: one table of commands, each in its own file cmd_<name>.c.
+ *
+ * To add a command: write cmd_<name>.c with a `const struct command`, declare it in commands.h, add its row below, and tell
+ * docs/man/petal.1, cli/completions/ and tests/cli/ (a test compares all of them with this table). */
+#define _XOPEN_SOURCE 700 /* SIGXFSZ */
+
+#include "commands.h"
+#include "report.h"
+
+#include <petal/petal.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct command *const commands[] = {
+    &plan_command, &create_command, &build_command,  &add_command,   &check_command,
+    &seen_command, &info_command,   &verify_command, &merge_command, &intersect_command,
+};
+
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i]->name, name) == 0) return commands[i];
+    return NULL;
+}
+
+static const char *command_name(const void *context, size_t i)
+{
+    (void)context;
+    return commands[i]->name;
+}
+
+static int no_such_command(const char *name)
+{
+    const char *guess = nearest(name, command_name, NULL, COMMANDS);
+    if (guess)
+        complain(NULL, "no command %s, did you mean %s? See petal help", name, guess);
+    else
+        complain(NULL, "no command %s; see petal help", name);
+    return STATUS_ERROR;
+}
+
+static void print_overview(FILE *out)
+{
+    fprintf(out, "usage: petal COMMAND ...\n"
+                 "Bloom filters in files: is it in the set? Certainly not, or probably.\n\n");
+    for (size_t i = 0; i < COMMANDS; i++) fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    fprintf(out, "\npetal help COMMAND tells more, man petal all.\n"
+                 "  petal build -o urls.petal urls.txt       a filter of the lines of a file\n"
+                 "  petal check urls.petal new.txt           those probably in the set\n"
+                 "  petal seen < stream > fresh              pass on only what is new\n");
+}
+
+static int help(int argc, char **argv)
+{
+    const struct command *command = argc > 0 ? find_command(argv[0]) : NULL;
+    if (argc > 0 && !command) return no_such_command(argv[0]);
+    if (command)
+        print_help(command, stdout);
+    else
+        print_overview(stdout);
+    return STATUS_OK;
+}
+
+static int run_command(const struct command *command, int argc, char **argv)
+{
+    struct args args;
+    int status = STATUS_ERROR;
+    bool good = parse_options(command, argc, argv, &args);
+    if (good && args.help) {
+        print_help(command, stdout);
+        status = STATUS_OK;
+    } else if (good) {
+        status = command->run(&args);
+    }
+    free(args.literals);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc == 0) {
+        print_overview(stderr);
+        return STATUS_ERROR;
+    }
+    if (strcmp(argv[0], "help") == 0) return help(argc - 1, argv + 1);
+    if (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0) return help(0, NULL);
+    if (strcmp(argv[0], "--version") == 0) {
+        printf("petal %s\n", petal_version());
+        return STATUS_OK;
+    }
+    const struct command *command = find_command(argv[0]);
+    if (!command) return no_such_command(argv[0]);
+    return run_command(command, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    guard_standard_files();
+    signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error like a full disk, not the end */
+    if (!is_terminal(stdout)) setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+    return finish_output(run(argc - 1, argv + 1));
+}

@@ -1,0 +1,101 @@
+/* options.h - what can be said on a command line, as one struct; and commands as tables of the options they take. */
+#ifndef PETAL_CLI_OPTIONS_H
+#define PETAL_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Zero and NULL mean "not given": no count, size or rate of zero is accepted. */
+struct args {
+    const char *output, *file;                                    /* -o, -f */
+    uint64_t capacity, memory_bytes, bits, hashes, lines_per_key; /* size */
+    double rate;
+    const char *scheme, *seed, *secret_file, *metadata; /* kind */
+    const char *key_type;                               /* keys */
+    bool nul, crlf;
+    char **literals; /* -e, each */
+    size_t literal_count;
+    bool invert, count, quiet, line_numbers, explain, repeated; /* check and seen */
+    const char *sample, *absent;                                /* verify */
+    bool recover, show_metadata;
+    const char *chart, *progress;
+    bool json, force, verbose, help;
+    char **operands;
+    size_t operand_count;
+};
+
+enum option_kind {
+    FLAG,   /* bool */
+    TEXT,   /* const char *; where `value` reads NAME=a|b|c, it must be one of these */
+    COUNT,  /* uint64_t, parse_count() */
+    SIZE,   /* uint64_t, parse_size() */
+    RATE,   /* double, parse_rate() */
+    LITERAL /* appended to args.literals */
+};
+
+struct option {
+    char letter;      /* or 0 */
+    const char *name; /* NULL ends a table */
+    enum option_kind kind;
+    size_t at; /* offset in struct args */
+    const char *value;
+    const char *help;
+};
+
+struct command {
+    const char *name;
+    const char *summary; /* for `petal help` */
+    const char *usage;   /* what follows the name; a second line begins behind a newline */
+    const char *about;   /* one to three lines */
+    const struct option *options;
+    const char *example;
+    int (*run)(const struct args *args); /* returns the exit status */
+};
+
+/* Rows that several commands share. */
+#define AT(field) offsetof(struct args, field)
+/* clang-format off */
+#define OPTION_OUTPUT {'o', "output", TEXT, AT(output), "FILE", "the filter to write"}
+#define OPTION_CAPACITY {'n', "capacity", COUNT, AT(capacity), "KEYS", "distinct keys to plan for: 58240, 10M, 1e9"}
+#define OPTION_RATE {'p', "rate", RATE, AT(rate), "RATE", "false positives at -n keys: 0.01, 1%, 1:1000 [1%]"}
+#define OPTION_MEMORY {0, "memory", SIZE, AT(memory_bytes), "SIZE", "at most so much memory: 64KiB, 2GiB"}
+#define OPTION_BITS {0, "bits", COUNT, AT(bits), "M", "exactly M bits, with --hashes"}
+#define OPTION_HASHES {0, "hashes", COUNT, AT(hashes), "K", "bits a key sets"}
+#define OPTION_LINES {0, "lines-per-key", COUNT, AT(lines_per_key), "1|2", "cache lines a key, in blocked"}
+#define OPTION_SCHEME {0, "scheme", TEXT, AT(scheme), "SCHEME=blocked|classic", "blocked or classic [blocked]"}
+#define OPTION_SEED {0, "seed", TEXT, AT(seed), "N|random", "seed of the hash [0]"}
+#define OPTION_KEY_FILE {0, "key-file", TEXT, AT(secret_file), "FILE", "secret of a keyed filter: 16 bytes or 32 hex digits"}
+#define OPTION_METADATA {0, "metadata", TEXT, AT(metadata), "TEXT|@FILE", "keep TEXT, or what is in FILE, in the filter"}
+#define OPTION_FORCE {0, "force", FLAG, AT(force), NULL, "replace FILE once the new one is complete"}
+#define OPTION_JSON {0, "json", FLAG, AT(json), NULL, "one JSON object a line"}
+#define OPTION_VERBOSE {0, "verbose", FLAG, AT(verbose), NULL, "say what was done, on stderr"}
+#define OPTION_NULL {'0', "null", FLAG, AT(nul), NULL, "keys end with a NUL byte, not with a newline"}
+#define OPTION_CRLF {0, "crlf", FLAG, AT(crlf), NULL, "lines end with CR LF"}
+#define OPTION_KEY_TYPE {0, "key-type", TEXT, AT(key_type), "TYPE=text|utf16le|i32|i64|f64|hex|base64", \
+                         "text, utf16le, i32, i64, f64, hex or base64 [text]"}
+#define OPTION_PROGRESS {0, "progress", TEXT, AT(progress), "WHEN=auto|always|lines|never", \
+                         "auto, always, lines or never [auto]"}
+#define OPTIONS_OF_SIZE OPTION_CAPACITY, OPTION_RATE, OPTION_MEMORY, OPTION_BITS, OPTION_HASHES, OPTION_LINES, OPTION_SCHEME
+#define OPTIONS_OF_HASH OPTION_SEED, OPTION_KEY_FILE
+#define OPTIONS_OF_KEYS OPTION_NULL, OPTION_CRLF, OPTION_KEY_TYPE, OPTION_PROGRESS
+/* Every table ends with this: -h, and the end. */
+#define END_OF_OPTIONS {'h', "help", FLAG, AT(help), NULL, "this text"}, {0, NULL, FLAG, 0, NULL, NULL}
+/* clang-format on */
+
+/* Fills in *args from what follows the command's name. Options may stand anywhere; "--" ends them. False: reported.
+ * argv is reordered, and what *args points to lies in it, except args->literals, which the caller frees in any case. */
+bool parse_options(const struct command *command, int argc, char **argv, struct args *args);
+
+/* The command's help, at most 24 lines of 80 columns. */
+void print_help(const struct command *command, FILE *out);
+
+/* The word among `count` ones (the i-th is word(i)) that `text` was probably meant to be, or NULL. */
+const char *nearest(const char *text, const char *(*word)(const void *context, size_t i), const void *context,
+                    size_t count);
+
+/* Reports a misuse of `command`, with where to look; returns STATUS_ERROR. */
+int misused(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,195 @@
+/* request.c - see request.h. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "request.h"
+
+#include "decode.h"
+#include "files.h"
+#include "numbers.h"
+#include "report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- secret, seed, metadata ------------------------------------------------------------------------------------------ */
+
+void wipe(void *memory, size_t size_bytes)
+{
+    volatile uint8_t *at = memory; /* or the compiler leaves it out */
+    while (size_bytes-- > 0) *at++ = 0;
+}
+
+static bool secret_of_hex(const uint8_t *text, uint8_t secret[PETAL_SECRET_BYTES])
+{
+    for (size_t i = 0; i < PETAL_SECRET_BYTES; i++) {
+        int high = hex_digit((char)text[2 * i]), low = hex_digit((char)text[2 * i + 1]);
+        if (high < 0 || low < 0) return false;
+        secret[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
+}
+
+bool read_secret(const char *path, uint8_t secret[PETAL_SECRET_BYTES])
+{
+    enum { HEX = 2 * PETAL_SECRET_BYTES };
+    size_t size;
+    uint8_t *bytes = read_small_file(path, HEX + 2, &size);
+    if (!bytes) return false;
+    bool good = size == PETAL_SECRET_BYTES;
+    if (good) memcpy(secret, bytes, PETAL_SECRET_BYTES);
+    size_t line = size;
+    while (line > HEX && (bytes[line - 1] == '\n' || bytes[line - 1] == '\r')) line--;
+    if (line == HEX) good = secret_of_hex(bytes, secret);
+    wipe(bytes, size);
+    free(bytes);
+    return good || complain(path, "is no secret; 16 bytes or 32 hex digits make one: head -c 16 /dev/urandom > FILE");
+}
+
+static bool random_seed(uint64_t *seed)
+{
+    FILE *in = fopen("/dev/urandom", "rb");
+    bool good = in && fread(seed, sizeof *seed, 1, in) == 1;
+    if (in) fclose(in);
+    return good || complain("/dev/urandom", "cannot read it; give --seed a number");
+}
+
+static bool read_seed(const struct args *args, uint64_t *seed)
+{
+    struct why why;
+    if (!args->seed) return true;
+    if (args->secret_file) return complain(NULL, "--seed is for xxh3, --key-file for siphash; give one of them");
+    if (strcmp(args->seed, "random") == 0) return random_seed(seed);
+    return parse_u64(args->seed, seed, &why) || complain("--seed", "%s: %s", args->seed, why.text);
+}
+
+static bool read_metadata(const struct args *args, struct request *request)
+{
+    petal_options *o = &request->options;
+    if (!args->metadata) return true;
+    if (args->metadata[0] == '@') {
+        request->metadata = read_small_file(args->metadata + 1, PETAL_METADATA_MAX_BYTES, &o->metadata_bytes);
+        o->metadata = request->metadata;
+        return o->metadata != NULL;
+    }
+    o->metadata = args->metadata;
+    o->metadata_bytes = strlen(args->metadata);
+    return o->metadata_bytes <= PETAL_METADATA_MAX_BYTES ||
+           complain("--metadata", "more than %d bytes", PETAL_METADATA_MAX_BYTES);
+}
+
+/* ---- size ------------------------------------------------------------------------------------------------------------ */
+
+/* Which two of the three are given decides; the third follows. */
+static int check_size_options(const char *command, const struct args *args)
+{
+    if (args->bits && (args->rate > 0 || args->memory_bytes))
+        return misused(command, "--bits fixes the size; leave out -p and --memory");
+    if (args->bits && !args->hashes && !args->capacity)
+        return misused(command, "--bits needs --hashes, or -n to choose them by");
+    if (args->capacity && args->rate > 0 && args->memory_bytes)
+        return misused(command, "two of -n, -p and --memory fix the third");
+    if (args->lines_per_key > 2) return misused(command, "--lines-per-key is 1 or 2");
+    if (args->hashes > 64) return misused(command, "--hashes is at most 64");
+    return STATUS_OK;
+}
+
+static bool fits(petal_options options, uint64_t capacity, uint64_t memory_bytes)
+{
+    petal_info plan = PETAL_INFO_INIT;
+    options.capacity = capacity;
+    return petal_plan(&options, &plan, NULL) == PETAL_OK && plan.bytes <= memory_bytes;
+}
+
+/* The most keys that `memory_bytes` hold at options->rate; one is known to fit. */
+static uint64_t most_keys(const petal_options *options, uint64_t memory_bytes)
+{
+    uint64_t low = 1, high = 2;
+    while (high < UINT64_MAX / 2 && fits(*options, high, memory_bytes)) {
+        low = high;
+        high *= 2;
+    }
+    while (high - low > 1 + low / 10000) { /* a planned size is a round number; so may this be */
+        uint64_t middle = low + (high - low) / 2;
+        if (fits(*options, middle, memory_bytes))
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void read_kind(const struct args *args, petal_options *o)
+{
+    bool classic = args->scheme && strcmp(args->scheme, "classic") == 0;
+    o->scheme = classic ? PETAL_SCHEME_CLASSIC : args->scheme ? PETAL_SCHEME_BLOCKED : PETAL_SCHEME_DEFAULT;
+    o->bits = args->bits;
+    o->hashes = (uint32_t)args->hashes;
+    o->lines_per_key = (uint32_t)args->lines_per_key;
+    o->capacity = args->capacity;
+    o->rate = args->rate;
+}
+
+static bool read_size(const char *command, const struct args *args, uint64_t default_capacity, bool capacity_later,
+                      petal_options *o)
+{
+    if (check_size_options(command, args) != STATUS_OK) return false;
+    read_kind(args, o);
+    if (o->bits) return true;
+    bool memory_alone = args->memory_bytes && !o->capacity && !capacity_later;
+    if (args->memory_bytes && capacity_later && o->rate > 0)
+        return misused(command, "-p or --memory, not both") == STATUS_OK;
+    if (o->rate == 0 && (memory_alone || !args->memory_bytes)) o->rate = DEFAULT_RATE;
+    if (memory_alone && !fits(*o, 1, args->memory_bytes))
+        return complain("--memory", "too small for even one key at that rate");
+    if (memory_alone)
+        o->capacity = most_keys(o, args->memory_bytes);
+    else
+        o->memory_bytes = args->memory_bytes;
+    if (!o->capacity) o->capacity = default_capacity;
+    if (!o->capacity && !capacity_later)
+        return misused(command, "how many keys? give -n KEYS (such as -n 1M), or --memory SIZE") == STATUS_OK;
+    return true;
+}
+
+bool request_read(struct request *request, const char *command, const struct args *args, uint64_t default_capacity,
+                  bool capacity_later)
+{
+    petal_options *o = &request->options;
+    *request = (struct request){.options = PETAL_OPTIONS_INIT};
+    if (!read_size(command, args, default_capacity, capacity_later, o) || !read_seed(args, &o->seed)) return false;
+    if (args->secret_file && !read_secret(args->secret_file, request->secret)) return false;
+    if (args->secret_file) o->secret = request->secret;
+    return read_metadata(args, request);
+}
+
+void request_capacity(struct request *request, uint64_t capacity)
+{
+    request->options.capacity = capacity;
+}
+
+void request_free(struct request *request)
+{
+    wipe(request->secret, sizeof request->secret);
+    free(request->metadata);
+    request->metadata = NULL;
+}
+
+/* ---- creating -------------------------------------------------------------------------------------------------------- */
+
+/* With what the user can change. */
+static bool complain_of_plan(const petal_options *options, const petal_error *error)
+{
+    const char *way_out = options->scheme == PETAL_SCHEME_CLASSIC ? "ask for a higher rate"
+                                                                  : "ask for a higher rate, or try --scheme classic";
+    if (error->status == PETAL_ERR_MEMORY) return complain(NULL, "not enough memory for a filter of that size");
+    if (error->status == PETAL_ERR_UNREACHABLE) return complain(NULL, "%s; %s", error->message, way_out);
+    return complain(NULL, "%s", error->message);
+}
+
+petal_filter *create_filter(const petal_options *options)
+{
+    petal_filter *filter = NULL;
+    petal_error error;
+    if (petal_create(options, &filter, &error) != PETAL_OK) complain_of_plan(options, &error);
+    return filter;
+}

@@ -1,0 +1,25 @@
+/* summary.h - the sentences about a filter that several commands end with, and filling one with keys. */
+#ifndef PETAL_CLI_SUMMARY_H
+#define PETAL_CLI_SUMMARY_H
+
+#include "keys.h"
+#include "options.h"
+
+#include <petal/petal.h>
+
+/* Whether the talk that a pipe has no use for is wanted: on a terminal, or with --verbose. */
+bool wants_talk(const struct args *args);
+
+/* petal_get_info(), which fails only on misuse. */
+petal_info info_of(const petal_filter *filter);
+
+/* Says on stderr that the filter holds more keys than it was planned for, if it does. */
+void warn_if_overfilled(const char *path, const petal_info *info);
+
+/* "urls.petal: 29,619 keys added, 36,800 bytes, blocked, k 6, 0.978 % false positives now", where talk is wanted. */
+void say_what_is(const char *path, const petal_info *info, const struct args *args);
+
+/* Hands every key of `reader` to the filter. False: reported; the keys before are in. */
+bool add_keys(struct key_reader *reader, petal_filter *filter, const char *path);
+
+#endif

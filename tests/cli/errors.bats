@@ -1,0 +1,168 @@
+#!/usr/bin/env bats
+# errors.bats - bad input gets one clear line that says what, where and what to do; nothing is lost.
+load helper
+
+setup() {
+    mkdir "$BATS_TEST_TMPDIR/here" && cd "$BATS_TEST_TMPDIR/here" || return
+    seq 1000 | petal build -o f.petal
+    cp f.petal saved
+}
+
+@test "a missing filter, a folder, a device and an empty file are no filters" {
+    for command in check info add verify; do
+        refuses "none: cannot open it: No such file or directory; petal create or petal build makes one" petal $command none </dev/null
+        refuses ".: cannot open it: Is a directory" petal $command . </dev/null
+    done
+    refuses "/dev/null: not a regular file" petal info /dev/null
+    : >empty
+    refuses "empty: not a filter (empty)" petal info empty
+    mkfifo pipe
+    refuses "pipe: not a regular file" petal info pipe
+}
+
+@test "a file that may not be read is said so" {
+    chmod 000 f.petal
+    echo key >keys
+    chmod 000 keys
+    drop=
+    if [ "$(id -u)" -eq 0 ]; then
+        drop='setpriv --bounding-set=-all --inh-caps=-all'
+        $drop true 2>/dev/null || skip "root may read everything, and cannot give that up here"
+    fi
+    refuses "f.petal: cannot open it: Permission denied" $drop "$PETAL" info f.petal
+    refuses "keys: cannot open it: Permission denied" $drop "$PETAL" build -o x.petal keys
+}
+
+@test "a text is not a filter, and the way to make one of it is told" {
+    echo 'some words' >notes.txt
+    refuses "petal: notes.txt: not a filter (text, from byte 0); to make one: petal build -o notes.petal notes.txt" petal info notes.txt
+    echo 'some words' >notes
+    refuses "to make one: petal build -o notes.petal notes" petal check notes notes
+    gzip notes.txt
+    refuses "notes.txt.gz: not a filter (compressed, from byte 0); unpack it" petal info notes.txt.gz
+    head -c 2000 /dev/urandom >random
+    refuses "random: not a" petal info random
+}
+
+@test "a filter that a text tool has mangled is damaged, not something else" {
+    sed 's/\r$//' f.petal >mangled
+    refuses "mangled: damaged at byte 4 (line ends were converted" petal info mangled
+}
+
+@test "a newer version is refused, and the two versions are told" {
+    for slot in 0 512; do flip f.petal $((slot + 8)) 02; done
+    refuses "petal: f.petal: written by a newer petal (format 3; this one reads 1); update petal" petal info f.petal
+}
+
+@test "damage and truncation are told with the byte and the way out" {
+    flip f.petal 1600 01
+    refuses "petal: f.petal: damaged at byte 1088 (checksum of block 0); restore a copy or rebuild from the keys" petal verify f.petal
+    head -c 1500 saved >short
+    size=$(stat -c %s saved)
+    refuses "petal: short: truncated (header promises $size bytes, file has 1500); copy it again" petal info short
+    cat saved saved >twice
+    refuses "petal: twice: damaged at byte $size (bytes after the end)" petal info twice
+}
+
+@test "a keyed filter without its secret answers nothing" {
+    echo 000102030405060708090a0b0c0d0e0f >secret
+    echo 100102030405060708090a0b0c0d0e0f >wrong
+    echo key | petal build -o k.petal --key-file secret
+    id=$(petal info --key-file secret --json k.petal | field key_id)
+    for command in check info verify; do
+        refuses "petal: k.petal: needs the secret with id $id, none given; nothing was checked; pass --key-file" petal $command k.petal </dev/null
+        refuses "petal: k.petal: needs the secret with id $id, the one given is" petal $command --key-file wrong k.petal </dev/null
+    done
+    refuses "is not keyed, but a secret was given" petal info --key-file secret f.petal
+    is "$(petal check --key-file secret k.petal -e key)" key
+}
+
+@test "a secret is 16 bytes or 32 hex digits, and nothing else" {
+    printf '0001020304050607 8090a0b0c0d0e0f' >bad1
+    printf 'short' >bad2
+    head -c 17 /dev/zero >bad3
+    head -c 100 /dev/zero >bad4
+    : >bad5
+    for bad in bad1 bad2 bad3 bad5; do
+        refuses "$bad: is no secret; 16 bytes or 32 hex digits make one" petal create -o x -n 10 --key-file $bad
+    done
+    refuses "bad4: has more than" petal create -o x -n 10 --key-file bad4
+    printf '000102030405060708090a0b0c0d0e0f' | tee hex | perl -pe '$_ = pack "H*", $_' >raw
+    printf '000102030405060708090A0B0C0D0E0F\r\n' >line
+    petal create -o x -n 10 --key-file hex
+    for same in raw line; do
+        petal create -o y -n 10 --key-file $same --force
+        cmp x y
+    done
+    ! grep -qF "$(cat raw | tr -d '\0')" x
+}
+
+@test "an output in a folder that is not there is refused before the input is read" {
+    mkfifo never
+    for command in 'create -n 10' 'build never' 'merge f.petal' 'intersect f.petal'; do
+        refuses "no/x.petal: cannot write a file in its folder: No such file or directory" petal $command -o no/x.petal
+        refuses ".: is a directory; name a file in it" petal $command -o .
+        refuses "-: is not standard output here; name a file" petal $command -o -
+    done
+}
+
+@test "an output that is no regular file is refused, and nothing is left beside it" {
+    run -2 --separate-stderr petal create --force -n 10 -o /dev/null
+    is "${#stderr_lines[@]}" 1
+    [ -c /dev/null ]
+}
+
+@test "a file size limit leaves the old file intact" {
+    seq 200000 >keys
+    refuses "f.petal: cannot write: File too large; the old file is unchanged" \
+        bash -c "ulimit -f 16; exec '$PETAL' build --force -o f.petal keys"
+    cmp f.petal saved
+    refuses "new.petal: cannot write: File too large; nothing was written" bash -c "ulimit -f 16; exec '$PETAL' build -o new.petal keys"
+    refuses "chart.svg: cannot write it: File too large" bash -c "ulimit -f 1; exec '$PETAL' plan -n 10 --chart chart.svg >/dev/null"
+    is "$(ls)" $'f.petal\nkeys\nsaved'
+}
+
+@test "a full disk leaves the old file intact, and adding in place is refused before it begins" {
+    if [ "$(id -u)" -eq 0 ]; then enter='unshare -m'; else enter='unshare -rm'; fi
+    $enter true 2>/dev/null || skip "a small file system cannot be mounted here"
+    mkdir disk
+    cat >on-full-disk <<'END'
+mount -t tmpfs -o size=256k tmpfs disk || exit 77
+cp saved disk/f.petal
+"$PETAL" create -o disk/sparse.petal --bits 8Mi --hashes 4 || exit 1
+"$PETAL" build --force -o disk/f.petal keys && exit 1
+cmp disk/f.petal saved || exit 1
+before=$(cksum disk/sparse.petal)
+"$PETAL" add disk/sparse.petal keys && exit 1
+[ "$(cksum disk/sparse.petal)" = "$before" ] || exit 1
+seq 10 | "$PETAL" seen -f disk/seen.petal -n 1M && exit 1
+ls disk
+END
+    seq 800000 >keys
+    PETAL="$PETAL" run --separate-stderr $enter bash on-full-disk
+    [ "$status" -ne 77 ] || skip "a small file system cannot be mounted here"
+    is "$status" 0
+    is "$output" "$(seq 10)"$'\nf.petal\nseen.petal\nsparse.petal'
+    contains "$stderr" "petal: disk/f.petal: cannot write: No space left on device; the old file is unchanged"
+    contains "$stderr" "petal: disk/sparse.petal: cannot allocate its holes: No space left on device"
+    contains "$stderr" "petal: disk/seen.petal: cannot write: No space left on device; the old file is unchanged"
+}
+
+@test "sizes that no machine has are refused, not attempted" {
+    for options in '--bits 200Ti --hashes 3' '-n 100000000000000 -p 1e-5'; do
+        run -2 --separate-stderr petal create -o x.petal $options
+        is "$(grep -c '^petal: ' <<<"$stderr")" 1 # a sanitizer adds lines of its own
+    done
+    [ ! -e x.petal ]
+}
+
+@test "names that would break the line, or the terminal, are shown harmless" {
+    refuses 'a?petal: b?[31m: cannot open it' petal info $'a\npetal: b\x1b[31m'
+}
+
+@test "unknown commands and options are named, with the nearest" {
+    refuses "no command chekc, did you mean check? See petal help" petal chekc
+    refuses "no command frobnicate; see petal help" petal frobnicate
+    refuses "no command frobnicate; see petal help" petal help frobnicate
+    refuses "build: no option --outptu, did you mean --output?" petal build --outptu x
+}

@@ -1,0 +1,108 @@
+#!/usr/bin/env bats
+# help.bats - help fits a screen, and the manual page and the completions know every command and option.
+load helper
+
+commands() { petal help | sed -n 's/^  \([a-z]*\)  .*/\1/p' | grep -v '^petal'; }
+
+# The long options of a command, --help among them.
+options_of() { { petal help "$1" | grep -o '^  [ -].. *--[a-z-]*' | grep -o -e '--[a-z-]*'; echo --help; } | sort; }
+
+@test "the overview is as expected, on stdout when asked for, and on stderr with status 2 when not" {
+    run -0 --separate-stderr petal help
+    is "$stderr" ""
+    is_as_expected help.txt
+    overview=$output
+    for ask in --help -h; do is "$(petal $ask)" "$overview"; done
+    run -2 --separate-stderr petal
+    is "$output" ""
+    is "$stderr" "$overview"
+}
+
+@test "there are ten commands" {
+    is "$(commands | tr '\n' ' ')" "plan create build add check seen info verify merge intersect "
+}
+
+@test "the help of every command fits 24 lines of 80 columns, and has an example" {
+    for command in $(commands); do
+        help=$(petal help $command)
+        is "$(petal $command --help)" "$help"
+        is "$(petal $command -h)" "$help"
+        [ "$(wc -l <<<"$help")" -le 24 ] || fail "petal help $command: too many lines"
+        ! awk 'length > 80' <<<"$help" | grep . || fail "petal help $command: too wide"
+        contains "$help" "usage: petal $command "
+        contains "$help" "example: "
+    done
+    [ "$(petal help | wc -l)" -le 24 ]
+}
+
+@test "--version prints the version of petal.h" {
+    version=$(sed -n 's/#define PETAL_VERSION_[MP][A-Z]* \([0-9]*\)/\1/p' "$PETAL_ROOT/include/petal/petal.h" | paste -sd.)
+    is "$(petal --version)" "petal $version"
+}
+
+@test "the manual page tells of every command and every option" {
+    page=$(sed 's/\\-/-/g' "$PETAL_ROOT/docs/man/petal.1")
+    for command in $(commands); do
+        contains "$page" "petal $command"
+        for option in $(options_of $command); do
+            grep -Eq -e "Fl -${option#--}( |\$)" <<<"$page" || fail "petal.1 has no $option of $command"
+        done
+    done
+}
+
+@test "the manual page has no fault that mandoc finds" {
+    type -P mandoc >/dev/null || skip "mandoc is not installed"
+    run mandoc -T lint -W warning "$PETAL_ROOT/docs/man/petal.1"
+    is "$output" ""
+}
+
+@test "the manual page has no fault that man finds" {
+    type -P man >/dev/null && type -P groff >/dev/null || skip "man and groff are not installed"
+    run -0 --separate-stderr man --warnings -l "$PETAL_ROOT/docs/man/petal.1"
+    is "$stderr" ""
+    contains "$output" "PETAL(1)"
+}
+
+# bash_offers WORD...: what bash completes the last WORD to.
+bash_offers() {
+    bash --norc -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _petal; printf "%s\n" "${COMPREPLY[@]}"' bash \
+        "$PETAL_ROOT/cli/completions/petal.bash" "$@" | sort
+}
+
+@test "bash completes commands, the options of each, values and files" {
+    is "$(bash_offers petal '' | grep -v -e -- | paste -sd' ')" "$({ commands; echo help; } | sort | paste -sd' ')"
+    is "$(bash_offers petal ver)" verify
+    for command in $(commands); do is "$(bash_offers petal $command --)" "$(options_of $command)"; done
+    is "$(bash_offers petal build --scheme '' | paste -sd' ')" "blocked classic"
+    is "$(bash_offers petal build --scheme = c)" classic
+    is "$(bash_offers petal check f --key-type i)" $'i32\ni64'
+    is "$(bash_offers petal create -n '')" ""
+    touch some.petal
+    is "$(bash_offers petal check some)" some.petal
+    is "$(bash_offers petal check -n some)" some.petal
+    is "$(bash_offers petal help me)" merge
+}
+
+@test "zsh completes the options of each command" {
+    type -P zsh >/dev/null || skip "zsh is not installed"
+    zsh_offers() {
+        zsh -f -c '_arguments() { print -rl -- "$@" }; _describe() { print -rl -- ${(P)2} }
+            words=(petal "$2" ""); CURRENT=$(($3)); . "$1"' zsh "$PETAL_ROOT/cli/completions/_petal" "$1" "$2"
+    }
+    is "$(zsh_offers '' 2 | cut -d: -f1 | sort | paste -sd' ')" "$({ commands; echo help; } | sort | paste -sd' ')"
+    for command in $(commands); do
+        is "$(zsh_offers $command 3 | sed 's/\[.*//' | grep -o -e '--[a-z-]*' | sort -u)" "$(options_of $command)"
+    done
+}
+
+@test "fish completes commands and the options of each" {
+    type -P fish >/dev/null || skip "fish is not installed"
+    fish_offers() {
+        HOME=$PWD fish --no-config -c 'source $argv[1]; complete -C $argv[2]' "$PETAL_ROOT/cli/completions/petal.fish" "$1" | cut -f1
+    }
+    is "$(fish_offers 'petal ' | sort | paste -sd' ')" "$({ commands; echo help; } | sort | paste -sd' ')"
+    for command in $(commands); do
+        is "$(fish_offers "petal $command --" | sed 's/=$//' | sort)" "$(options_of $command)"
+    done
+    is "$(fish_offers 'petal build --scheme ' | paste -sd' ')" "blocked classic"
+}

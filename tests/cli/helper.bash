@@ -1,0 +1,83 @@
+# helper.bash - what every file of CLI tests begins with.
+#
+# PETAL is the tool under test (by default the petal in PATH, or the one in build/), PETAL_ROOT the top of the tree. Expected
+# outputs are in expected/; PETAL_UPDATE=1 bats tests/cli writes them anew, to be looked at with git diff.
+
+bats_require_minimum_version 1.5.0
+PETAL_ROOT=${PETAL_ROOT:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)}
+PETAL=${PETAL:-$(type -P petal || echo "$PETAL_ROOT/build/release/bin/petal")}
+unset NO_COLOR
+export LC_ALL=C
+
+petal() {
+    "$PETAL" "$@"
+}
+
+# Every test runs in an empty folder of its own.
+setup() {
+    mkdir "$BATS_TEST_TMPDIR/here" && cd "$BATS_TEST_TMPDIR/here" || return
+}
+
+# The list of 58,240 addresses, as urls.txt in the test's folder.
+make_urls() {
+    gzip -dc "$PETAL_ROOT/examples/data/urls.txt.gz" >urls.txt
+}
+
+# refuses TEXT COMMAND...: exit status 2, nothing on stdout, and on stderr one line, from petal, that contains TEXT.
+refuses() {
+    local text=$1
+    shift
+    run -2 --separate-stderr "$@"
+    is "$output" ""
+    is "${#stderr_lines[@]}" 1
+    contains "$stderr" "$text"
+    [ "${stderr#petal: }" != "$stderr" ] || fail "does not begin with 'petal: ': $stderr"
+}
+
+fail() {
+    printf '%s\n' "$@" >&2
+    return 1
+}
+
+# is ACTUAL EXPECTED
+is() {
+    [ "$1" = "$2" ] || fail "got:      $1" "expected: $2"
+}
+
+contains() {
+    [[ $1 == *"$2"* ]] || fail "got: $1" "it does not contain: $2"
+}
+
+# The output of the last `run` is expected/NAME.
+is_as_expected() {
+    local file=$BATS_TEST_DIRNAME/expected/$1
+    [ -z "${PETAL_UPDATE-}" ] || printf '%s\n' "$output" >"$file"
+    printf '%s\n' "$output" | diff -u "$file" - || fail "differs from expected/$1 (PETAL_UPDATE=1 accepts it)"
+}
+
+# field NAME: of the one JSON object on stdin.
+field() {
+    sed -n 's/.*"'"$1"'":\("[^"]*"\|[^,}]*\).*/\1/p' | tr -d '"'
+}
+
+# A condition that another process is about to bring about. The bound is for a hanging machine, not a measurement.
+wait_until() {
+    local tries=0
+    until "$@"; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 1500 ] || fail "never came true: $*"
+        sleep 0.02
+    done
+}
+
+# Runs a command line on a terminal of its own; output and messages both come out, with the terminal's CR LF.
+on_terminal() {
+    type -P script >/dev/null || skip "script(1) is not installed"
+    script -qec "$*" /dev/null </dev/null | tr -d '\r'
+}
+
+# flip FILE OFFSET MASK: changes bits of one byte in place.
+flip() {
+    perl -e 'open F, "+<", $ARGV[0] or die; binmode F; seek F, $ARGV[1], 0; read F, $b, 1; seek F, $ARGV[1], 0;
+        print F chr(ord($b) ^ hex $ARGV[2]); close F or die' "$1" "$2" "$3"
+}

@@ -1,0 +1,85 @@
+#!/usr/bin/env bats
+# info.bats - petal info tells people and machines the same, and machines exactly.
+load helper
+
+# A JSON object and nothing else, by the grammar of RFC 8259.
+is_json() {
+    perl -0777 -e '$_ = <STDIN>; my $v; $v = qr/\s*(?:"(?:[^"\\\x00-\x1f]|\\(?:["\\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null|\{(?:\s*|(??{$v}):(??{$v})(?:,(??{$v}):(??{$v}))*)\}|\[(?:\s*|(??{$v})(?:,(??{$v}))*)\])\s*/; exit !/^$v$/' || fail "not JSON"
+}
+
+@test "the filter of the URL list is described as in the documentation" {
+    make_urls
+    petal build -p 1% -o urls.petal urls.txt
+    run -0 --separate-stderr petal info urls.petal
+    is "$stderr" ""
+    is_as_expected info-urls.txt
+}
+
+@test "--json has every field, with null where nothing is known" {
+    petal create -o f.petal --bits 512 --hashes 4
+    run -0 petal info --json f.petal
+    is_json <<<"$output"
+    is "$output" '{"file":"f.petal","format":"petal","scheme":"blocked","hash":"xxh3","bits":512,"hashes":4,"lines_per_key":1,"bytes":64,"capacity":null,"target_rate":null,"items":0,"bits_set":0,"fill":0,"saturated":false,"estimated_items":0,"estimated_items_low":0,"estimated_items_high":0,"estimated_rate":0,"predicted_rate":null,"keyed":false,"key_id":null,"seed":0,"content_id":"'"$(petal info --json f.petal | field content_id)"'","metadata":null}'
+    [[ $(field content_id <<<"$output") =~ ^[0-9a-f]{16}$ ]]
+}
+
+@test "integers above 2^53 are exact" {
+    petal create -o f.petal -n 9007199254740993 --bits 512 --hashes 1 --seed 18446744073709551615
+    is "$(petal info --json f.petal | field capacity)" 9007199254740993
+    is "$(petal info --json f.petal | field seed)" 18446744073709551615
+    run -0 petal info f.petal
+    contains "$output" 9,007,199,254,740,993
+}
+
+@test "strings are escaped: quotes, control characters, newlines, invalid UTF-8" {
+    name=$'a "b"\\\n\x01\xff\xc3\xa4.petal'
+    petal create -o "$name" -n 10 --metadata $'\xc3\x28 "quoted"\t\xe2\x82\xac \xed\xa0\x80 \xf5 end\x7f'
+    run -0 petal info --json "$name"
+    is_json <<<"$output"
+    contains "$output" '"file":"a \"b\"\\\n\u0001\ufffdä.petal"'
+    contains "$output" '"metadata":"\ufffd( \"quoted\"\t€ \ufffd\ufffd\ufffd \ufffd end\u007f"'
+    is "$(wc -l <<<"$output")" 1
+}
+
+@test "several files are one block, or one JSON line, each; a bad one does not hide the others" {
+    petal create -o a.petal -n 10
+    petal create -o b.petal -n 20
+    run -0 petal info --json a.petal b.petal
+    is "${#lines[@]}" 2
+    for line in "${lines[@]}"; do is_json <<<"$line"; done
+    run -0 petal info a.petal b.petal
+    is "$(grep -c '^fill' <<<"$output")" 2
+    is "$(grep -c '^$' <<<"$output")" 1
+    run -2 --separate-stderr petal info --json a.petal missing b.petal
+    is "$(grep -c bits <<<"$output")" 2
+    is "${#stderr_lines[@]}" 1
+}
+
+@test "repeats show in the number of keys added, and the bits tell the distinct ones" {
+    petal create -o f.petal -n 1000
+    for i in 1 2 3; do seq 1000 | petal add f.petal; done
+    run -0 petal info f.petal
+    contains "$output" "3,000 added, with repeats; 1,000 planned"
+    low=$(petal info --json f.petal | field estimated_items_low)
+    high=$(petal info --json f.petal | field estimated_items_high)
+    awk -v l="$low" -v h="$high" 'BEGIN { exit !(l < 1000 && 1000 < h) }' # seed 0, a fixed case
+}
+
+@test "kind is told: classic, two lines a key, seed, secret, metadata" {
+    echo 000102030405060708090a0b0c0d0e0f >secret
+    petal create -o f.petal -n 1000 -p 1e-6 --key-file secret --metadata 'made by hand'
+    run -0 petal info --key-file secret f.petal
+    [[ $output =~ "blocked, siphash with secret "[0-9a-f]{8}", k "[0-9]+" in 2 lines, " ]]
+    contains "$output" "metadata          made by hand"
+    is "$(petal info --key-file secret --json f.petal | field keyed)" true
+    is "$(petal info --key-file secret --json f.petal | field seed)" null
+    petal create -o c.petal --scheme classic --bits 11 --hashes 2 --seed 5
+    run -0 petal info c.petal
+    contains "$output" "classic, xxh3 with seed 5, k 2, 11 bits"
+}
+
+@test "metadata that a terminal should not be sent is counted, not shown" {
+    petal create -o f.petal -n 10 --metadata $'\x1b[31mred'
+    run -0 petal info f.petal
+    contains "$output" "metadata          8 bytes (petal info --metadata prints them)"
+}

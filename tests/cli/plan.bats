@@ -1,0 +1,129 @@
+#!/usr/bin/env bats
+# plan.bats - petal plan answers how big, how good, and what if; for people, for machines and as a picture.
+load helper
+
+@test "the table for 100 million keys at 1 % is the one of the documentation" {
+    run -0 --separate-stderr petal plan -n 100M -p 1%
+    is "$stderr" ""
+    is_as_expected plan-100M.txt
+}
+
+@test "plan --json prints one object a scheme, the default first, with the names of info --json" {
+    run -0 --separate-stderr petal plan -n 100M -p 1% --json
+    is "${#lines[@]}" 2
+    output=$(sed 's/\(_rate":[0-9.]\{8\}\)[0-9]*/\1/' <<<"$output") # the last digits are those of the C library's exp()
+    is_as_expected plan-100M.json
+    petal create -o f.petal -n 1000
+    for name in $(petal plan -n 100M --json | head -n 1 | grep -o '"[a-z_]*":' | tr -d '":'); do
+        petal info --json f.petal | grep -q "\"$name\":" || fail "info has no $name"
+    done
+}
+
+@test "5 billion keys are planned at once, with bytes, k and rate for each scheme" {
+    run -0 petal plan -n 5e9 -p 1%
+    contains "${lines[1]}" "blocked    5.781 GiB       9.93    6"
+    contains "${lines[2]}" "classic    5.584 GiB       9.59    7"
+}
+
+@test "what plan says is what create makes" {
+    for scheme in blocked classic; do
+        for options in '-n 1000 -p 1%' '-n 12345 -p 1e-6' '-n 1 -p 50%' '-n 5000 --memory 4KiB' '-n 100 --bits 1000' \
+            '-n 100 --bits 1000 --hashes 3' '--memory 10kB' '--memory 10kB -p 0.1%'; do
+            petal create --force -o f.petal --scheme $scheme $options
+            for name in scheme bits hashes bytes capacity target_rate predicted_rate; do
+                is "$(petal plan --json --scheme $scheme $options | field $name)" "$(petal info --json f.petal | field $name)"
+            done
+        done
+    done
+}
+
+@test "--memory with -n finds the rate, and with -p the number of keys that fit" {
+    run -0 petal plan -n 1M --memory 1MiB
+    contains "${lines[0]}" "rate at 1M"
+    contains "${lines[1]}" "1 MiB"
+    run -0 petal plan --memory 1MiB -p 0.1%
+    contains "${lines[0]}" "keys at 0.1 %"
+    for scheme in blocked classic; do
+        plan=$(petal plan --json --scheme $scheme --memory 1MiB -p 0.1%)
+        [ "$(field bytes <<<"$plan")" -le 1048576 ]
+        keys=$(field capacity <<<"$plan")
+        [ "$(petal plan --json --scheme $scheme -n $((keys + keys / 1000)) -p 0.1% | field bytes)" -gt 1048576 ]
+    done
+}
+
+@test "the planned rate is kept: predicted at the capacity it is at most the one asked" {
+    for keys in 10 1000 1M 1G; do
+        for rate in 0.3 0.01 0.0001; do
+            petal plan --json -n $keys -p $rate | while read -r line; do
+                awk -v a="$(field predicted_rate <<<"$line")" -v b=$rate 'BEGIN { exit !(a > 0 && a <= b) }'
+            done
+        done
+    done
+}
+
+@test "sizes that do not go together are refused, naming the ways out" {
+    refuses "plan: two of -n, -p and --memory fix the third" petal plan -n 1M -p 1% --memory 1MiB
+    refuses "plan: how many keys? give -n KEYS" petal plan
+    refuses "plan: how many keys? give -n KEYS" petal plan -p 1%
+    refuses "give -n KEYS too" petal plan --bits 100 --hashes 3
+    refuses "create: --bits fixes the size; leave out -p and --memory" petal create -o x --bits 100 --hashes 3 -p 1%
+    refuses "create: --bits needs --hashes, or -n" petal create -o x --bits 100
+    refuses "--lines-per-key is 1 or 2" petal plan -n 5 --lines-per-key 3
+    refuses "--hashes is at most 64" petal plan -n 5 --hashes 65
+    refuses "too small for even one key" petal plan --memory 8
+    [ ! -e x ]
+}
+
+@test "what no layout reaches is refused, naming the floor" {
+    run -2 --separate-stderr petal plan -n 10 -p 1e-30
+    is "$output" ""
+    contains "${stderr_lines[0]}" "no blocked filter keeps a rate of 1e-30 for 10 keys; the lowest it reaches is"
+    contains "${stderr_lines[1]}" "no classic filter keeps a rate of 1e-30 for 10 keys; the lowest it reaches is"
+    refuses "the lowest it reaches is" petal create -o x -n 10 -p 1e-30
+    [ ! -e x ]
+}
+
+@test "more bits than there can be are refused, never wrapped" {
+    refuses "2^48 bits" petal create -o x --bits 281474976710657 --hashes 3
+    refuses "2^48 bits" petal create -o x --bits 18446744073709551615 --hashes 3 --scheme classic
+    run -2 --separate-stderr petal create -o x -n 18446744073709551615 -p 1%
+    is "${#stderr_lines[@]}" 1
+    [ ! -e x ]
+}
+
+@test "a scheme that cannot do it is left out with a reason, the other is planned" {
+    run -0 --separate-stderr petal plan -n 100 --bits 5000 --hashes 40
+    contains "$stderr" "petal: blocked"
+    contains "$output" "classic"
+}
+
+@test "--chart draws an SVG with one line a scheme, the design point and labelled axes" {
+    petal plan -n 10M -p 1% --chart chart.svg >/dev/null
+    is "$(grep -c 'class="curve line[01]" d="M[0-9.]* [0-9.]*L' chart.svg)" 2
+    is "$(grep -c '<circle class="ring"' chart.svg)" 1
+    for text in '1 in 1' '1 in 100' '1 in 1,000' 10M 30M 'false positives' 'distinct keys in the filter' \
+        'prefers-color-scheme:dark'; do
+        grep -qF "$text" chart.svg || fail "no $text"
+    done
+    ! grep -Eq 'https?://[^w]|@import|url\(' chart.svg
+    petal plan -n 10M -p 1% --scheme classic --chart one.svg >/dev/null
+    is "$(grep -c 'class="curve line[0-9]" d="M[0-9.]* [0-9.]*L' one.svg)" 1
+}
+
+@test "--chart is well-formed for every size of plan" {
+    for options in '-n 1 -p 50%' '-n 5 -p 1e-9' '-n 1G -p 1e-10' '--memory 1MiB' '-n 1T -p 99%'; do
+        petal plan $options --force --chart chart.svg >/dev/null
+        tail -n 1 chart.svg | grep -qx '</svg>'
+        ! grep -Eiq 'nan|inf[^o]' chart.svg
+        is "$(grep -o '<text' chart.svg | wc -l)" "$(grep -o '</text>' chart.svg | wc -l)"
+    done
+}
+
+@test "--chart replaces a file only with --force" {
+    echo precious >chart.svg
+    refuses "chart.svg: exists; --force replaces it" petal plan -n 10 --chart chart.svg
+    is "$(cat chart.svg)" precious
+    petal plan -n 10 --chart chart.svg --force >/dev/null
+    grep -q '<svg' chart.svg
+    is "$(ls)" chart.svg
+}

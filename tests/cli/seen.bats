@@ -1,0 +1,168 @@
+#!/usr/bin/env bats
+# seen.bats - petal seen replaces awk '!s[$0]++' on a stream, in bounded memory, and forgets nothing when it is stopped.
+load helper
+
+@test "with room enough it prints exactly what awk prints" {
+    make_urls
+    awk '!s[$0]++' urls.txt >exact
+    petal seen urls.txt | cmp - exact
+    petal seen <urls.txt | cmp - exact
+    petal seen -n 1M -p 1e-9 - <urls.txt | cmp - exact
+}
+
+@test "planned for the 29,619 distinct URLs at 1 %, it drops new lines within the rate and prints none twice" {
+    make_urls
+    awk '!s[$0]++' urls.txt >exact
+    petal seen -n 29619 -p 1% urls.txt >fresh
+    is "$(sort fresh | uniq -d | wc -l)" 0
+    # What is printed is what awk prints, in its order, less the dropped lines: diff finds deletions only.
+    ! diff exact fresh | grep -q '^>'
+    # Each distinct line is dropped with the rate at that moment, at most 1 %: 296 on the whole, and 5 sd (86) more.
+    dropped=$(($(wc -l <exact) - $(wc -l <fresh)))
+    [ "$dropped" -gt 0 ]
+    [ "$dropped" -le $((296 + 86)) ]
+}
+
+@test "-d prints the repeats instead, and the two together are the input" {
+    make_urls
+    petal seen urls.txt >fresh
+    petal seen -d urls.txt >repeats
+    awk 's[$0]++' urls.txt | cmp - repeats
+    is "$(cat fresh repeats | sort | cksum)" "$(sort urls.txt | cksum)"
+}
+
+@test "-f remembers from one run to the next, and makes the file" {
+    printf 'a\nb\na\n' >1
+    printf 'b\nc\n' >2
+    is "$(petal seen -f s.petal -n 100 1)" $'a\nb'
+    is "$(petal seen -f s.petal -n 100 2)" c
+    is "$(petal seen -f s.petal 1 2)" ""
+    petal verify s.petal
+    is "$(petal check -c s.petal -e a -e b -e c)" 3
+    is "$(petal info --json s.petal | field capacity)" 100
+}
+
+@test "the same filter, made by seen, by build and by add, has the same bits" {
+    make_urls
+    petal seen -f s.petal -n 29619 urls.txt >fresh
+    petal build -o b.petal urls.txt
+    is "$(petal info --json s.petal | field content_id)" "$(petal info --json b.petal | field content_id)"
+}
+
+@test "the first line comes out before the input ends" {
+    mkfifo in out
+    "$PETAL" seen <in >out 3>&- &
+    exec 4>in 5<out
+    echo first >&4
+    read -r -t 30 line <&5
+    is "$line" first
+    printf 'first\nsecond\n' >&4
+    read -r -t 30 line <&5
+    is "$line" second
+    exec 4>&-
+    wait $!
+    is "$(cat <&5)" ""
+}
+
+@test "without -n it plans for 10,000,000 and says so where talk is wanted" {
+    run -0 --separate-stderr petal seen --verbose <<<a
+    is "$output" a
+    contains "${stderr_lines[0]}" "planned for 10,000,000 keys at 1 %"
+    run -0 --separate-stderr petal seen <<<a
+    is "$stderr" ""
+    petal seen -f s.petal <<<a
+    is "$(petal info --json s.petal | field capacity)" 10000000
+}
+
+@test "it says when as many lines as planned are in, once" {
+    run -0 --separate-stderr petal seen -n 1000 -p 1% <<<"$(seq 5000)"
+    is "${#stderr_lines[@]}" 1
+    contains "$stderr" "petal: seen: holds 1,000 keys, as many as planned"
+    run -0 --separate-stderr petal seen -f s.petal -n 1000 -p 1% <<<"$(seq 900)"
+    is "$stderr" ""
+    run -0 --separate-stderr petal seen -f s.petal <<<"$(seq 2000)"
+    is "${#stderr_lines[@]}" 1
+    contains "$stderr" "petal: s.petal: holds 1,000 keys, as many as planned"
+}
+
+@test "the summary counts, and tells about how many repeats may be new" {
+    make_urls
+    run -0 --separate-stderr petal seen --verbose -n 29619 -f s.petal urls.txt
+    is "$stderr" "petal: s.petal: 58,240 read, 29,564 new, 28,676 repeats (about 55 of these may be new)"
+}
+
+# stopped_by SIGNAL: the stream is open, one line went through; prints the exit status.
+stopped_by() {
+    [ -p in ] || mkfifo in out
+    env --default-signal="$1" "$PETAL" seen -n 1000 -f s.petal <in >out 3>&- &
+    local running=$! status=0 line
+    exec 4>in 5<out
+    echo "key of $1" >&4
+    read -r -t 30 line <&5
+    kill -s "$1" $running
+    wait $running || status=$?
+    exec 4>&- 5<&-
+    echo $status
+}
+
+@test "SIGINT, SIGTERM and SIGHUP save what was seen; the status is 128 + the signal" {
+    for signal in INT:130 TERM:143 HUP:129; do
+        is "$(stopped_by ${signal%:*})" ${signal#*:}
+        petal verify s.petal
+        petal check -q s.petal -e "key of ${signal%:*}"
+    done
+    is "$(petal info --json s.petal | field items)" 3
+}
+
+@test "when its output closes in the middle of a stream it saves, and ends as if by SIGPIPE, quietly" {
+    set +o pipefail
+    seq 1000000 | "$PETAL" seen -n 1M -f s.petal 2>message | head -n 1 >first
+    statuses=("${PIPESTATUS[@]}")
+    is "${statuses[1]}" 141
+    is "$(cat first)" 1
+    is "$(cat message)" ""
+    petal verify s.petal
+    petal check -q s.petal -e 1
+}
+
+@test "when its output closes while it waits for input it saves at once" {
+    mkfifo in out
+    "$PETAL" seen -n 1000 -f s.petal <in >out 3>&- 2>message &
+    running=$!
+    exec 4>in 5<out
+    echo first >&4
+    read -r -t 30 line <&5
+    exec 5<&-
+    status=0
+    wait $running || status=$?
+    is $status 141
+    exec 4>&-
+    is "$(cat message)" ""
+    petal check -q s.petal -e first
+}
+
+@test "input that breaks off with an error is remembered up to there, and the status is 2" {
+    printf '1\n2\nx\n3\n' >numbers
+    run -2 --separate-stderr petal seen --key-type i64 -n 100 -f s.petal numbers
+    is "$output" $'1\n2'
+    contains "$stderr" 'petal: numbers: line 3: not a whole number: "x"'
+    is "$(petal check --key-type i64 -c s.petal -e 1 -e 2)" 2
+}
+
+@test "a file that cannot be made is refused before the stream is read" {
+    mkfifo in
+    refuses "folder/s.petal: cannot write a file in its folder: No such file or directory" petal seen -f folder/s.petal </dev/null
+    refuses "Is a directory" petal seen -f . </dev/null
+    echo text >notes
+    refuses "notes: not a filter (text, from byte 0)" petal seen -f notes </dev/null
+    is "$(cat notes)" text
+    refuses "missing: cannot open it" petal seen -f s.petal missing
+    [ ! -e s.petal ]
+}
+
+@test "keyed and seeded filters remember under the same secret and seed" {
+    echo 000102030405060708090a0b0c0d0e0f >secret
+    petal seen -n 100 --key-file secret -f s.petal <<<a >fresh
+    is "$(petal seen --key-file secret -f s.petal <<<a)" ""
+    refuses "needs the secret with id" petal seen -f s.petal <<<a
+}
