@@ -183,7 +183,10 @@ static petal_status plan_size(const struct scheme_def *scheme, const petal_optio
         return plan_rate(scheme, o->capacity ? o->capacity : 1, o->rate, shape, error);
     }
     shape->bits = o->bits;
-    if (o->memory_bytes != 0 && bits_of_memory(o->memory_bytes, &shape->bits, error)) return PETAL_ERR_ARGUMENT;
+    if (o->memory_bytes != 0) {
+        petal_status status = bits_of_memory(o->memory_bytes, &shape->bits, error);
+        if (status != PETAL_OK) return status;
+    }
     if (shape->hashes != 0) return PETAL_OK;
     if (o->capacity == 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "the number of hashes is open; give it, or the number of keys");
