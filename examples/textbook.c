@@ -77,8 +77,8 @@ static bool ask_letters(const picture *p)
 {
     bool agree = true;
     printf("Of the letters c to z, which nobody added, these pass:");
-    for (char letter = 'c'; letter <= 'z'; letter++) {
-        char key[2] = {letter, '\0'};
+    for (int letter = 'c'; letter <= 'z'; letter++) {
+        char key[2] = {(char)letter, '\0'};
         bool found = petal_contains(p->filter, key, 1);
         if (found) printf(" %s", key);
         agree = agree && found == picture_contains(p, key);
