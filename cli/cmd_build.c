@@ -8,6 +8,7 @@
 #include "progress.h"
 #include "report.h"
 #include "request.h"
+#include "signals.h"
 #include "summary.h"
 
 /* The hash needs a filter to belong to; the smallest one does. */
@@ -32,7 +33,7 @@ static bool collect(struct key_reader *reader, const petal_filter *hasher, struc
             return complain(NULL, "not enough memory to count %s distinct keys; say how many with -n",
                             grouped(hashset_count(set)).s);
     }
-    return !reader->failed;
+    return !reader->failed && stop_signal() == 0;
 }
 
 static petal_filter *filter_of_set(const struct hashset *set, const petal_options *options)
@@ -77,9 +78,14 @@ static int build(const struct args *args, struct request *request)
     petal_filter *filter = NULL;
     bool planned = request->options.capacity || request->options.bits;
     if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
+    catch_stop_signals(); /* or a temporary file may be left behind */
     progress_start(args->progress, false);
     filter = planned ? build_planned(&reader, request, args->output) : build_counted(&reader, request);
     keys_close(&reader);
+    if (stop_signal()) { /* what was read is not the whole */
+        petal_free(filter);
+        return STATUS_SIGNAL + stop_signal();
+    }
     if (!filter) return STATUS_ERROR;
     bool saved = save_filter(filter, args->output, args->force);
     petal_info info = info_of(filter);

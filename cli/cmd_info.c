@@ -90,8 +90,8 @@ static void print_metadata(const petal_filter *filter)
 
 static void print_block(const char *path, const petal_filter *filter, const petal_info *info)
 {
-    printf("%s%-*s%s %s 1, header intact (contents: petal verify %s)\n", bold(stdout), LABEL_WIDTH - 1, path,
-           plain(stdout), info->format_name, path);
+    printf("%s%-*s%s petal 1, header intact (contents: petal verify %s)\n", bold(stdout), LABEL_WIDTH - 1, path,
+           plain(stdout), path);
     print_kind(info);
     print_size(info);
     print_keys(info);

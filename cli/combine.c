@@ -3,6 +3,7 @@
 
 #include "files.h"
 #include "report.h"
+#include "signals.h"
 #include "summary.h"
 
 static bool take_in(petal_filter *filter, const char *path, const struct args *args, const char *verb,
@@ -21,8 +22,8 @@ static bool take_in(petal_filter *filter, const char *path, const struct args *a
 static bool take_in_all(petal_filter *filter, const struct args *args, const char *verb, operation *operate)
 {
     for (size_t i = 1; i < args->operand_count; i++)
-        if (!take_in(filter, args->operands[i], args, verb, operate)) return false;
-    return save_filter(filter, args->output, args->force);
+        if (stop_signal() || !take_in(filter, args->operands[i], args, verb, operate)) return false;
+    return stop_signal() == 0 && save_filter(filter, args->output, args->force);
 }
 
 int combine(const struct args *args, const char *verb, operation *operate)
@@ -30,6 +31,7 @@ int combine(const struct args *args, const char *verb, operation *operate)
     if (!args->output) return misused(verb, "needs -o OUT");
     if (args->operand_count == 0) return misused(verb, "needs filters to %s", verb);
     if (!may_write(args->output, args->force)) return STATUS_ERROR;
+    catch_stop_signals(); /* or a temporary file may be left behind */
     petal_filter *filter = open_filter(args->operands[0], PETAL_OPEN_LOAD | PETAL_OPEN_VERIFY, args);
     bool good = filter && take_in_all(filter, args, verb, operate);
     if (good) {
@@ -38,5 +40,6 @@ int combine(const struct args *args, const char *verb, operation *operate)
         say_what_is(args->output, &info, args);
     }
     petal_free(filter);
+    if (!good && stop_signal()) return STATUS_SIGNAL + stop_signal();
     return good ? STATUS_OK : STATUS_ERROR;
 }

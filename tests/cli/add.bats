@@ -60,8 +60,8 @@ is_dirty() { petal info "$1" 2>&1 | grep -q dirty; }
     mkfifo pipe
     "$PETAL" add f.petal pipe 3>&- &
     writer=$!
-    exec 4>pipe
-    seq 1001 20000 >&4
+    exec 4<>pipe
+    seq 1001 10000 >&4
     wait_until is_dirty f.petal
     kill -9 $writer
     wait $writer || true
@@ -81,7 +81,7 @@ is_dirty() { petal info "$1" 2>&1 | grep -q dirty; }
     mkfifo pipe
     "$PETAL" add f.petal pipe 3>&- &
     writer=$!
-    exec 4>pipe
+    exec 4<>pipe
     seq 100 >&4
     wait_until is_dirty f.petal
     run -2 --separate-stderr petal add f.petal </dev/null
@@ -97,7 +97,7 @@ stopped_by() {
     [ -p pipe ] || mkfifo pipe
     env --default-signal="$1" "$PETAL" add f.petal pipe 3>&- 2>message &
     local writer=$! status=0
-    exec 4>pipe
+    exec 4<>pipe
     seq 100 >&4
     wait_until is_dirty f.petal
     kill -s "$1" $writer

@@ -147,6 +147,22 @@ load helper
     is "$(ls)" u.petal
 }
 
+@test "a build that is stopped by a signal writes nothing and leaves nothing behind" {
+    mkfifo pipe
+    exec 4<>pipe
+    "$PETAL" build -o u.petal --progress=lines pipe 3>&- 4>&- 2>message &
+    running=$!
+    seq 1000 >&4
+    wait_until test -s message # it reads
+    kill -TERM $running
+    status=0
+    wait $running || status=$?
+    is $status 143
+    exec 4>&-
+    rm message pipe
+    is "$(ls)" ""
+}
+
 @test "a file that is read from is not written to" {
     echo key >keys
     refuses "keys: is read from as well; write to another file" petal build --force -o keys keys

@@ -6,6 +6,10 @@
 bats_require_minimum_version 1.5.0
 PETAL_ROOT=${PETAL_ROOT:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)}
 PETAL=${PETAL:-$(type -P petal || echo "$PETAL_ROOT/build/release/bin/petal")}
+[ -x "$PETAL" ] || {
+    echo "no petal to test at $PETAL; set PETAL, or build it: ./dev build" >&2
+    exit 1
+}
 unset NO_COLOR
 export LC_ALL=C
 
@@ -69,6 +73,8 @@ wait_until() {
         sleep 0.02
     done
 }
+
+# A fifo is opened with <> in these tests, so that a tool that dies early cannot leave its test waiting.
 
 # Runs a command line on a terminal of its own; output and messages both come out, with the terminal's CR LF.
 on_terminal() {

@@ -50,18 +50,16 @@ load helper
 }
 
 @test "the first line comes out before the input ends" {
-    mkfifo in out
-    "$PETAL" seen <in >out 3>&- &
-    exec 4>in 5<out
+    mkfifo in
+    exec 4<>in
+    "$PETAL" seen <in >out 3>&- 4>&- &
     echo first >&4
-    read -r -t 30 line <&5
-    is "$line" first
+    wait_until grep -qx first out
     printf 'first\nsecond\n' >&4
-    read -r -t 30 line <&5
-    is "$line" second
+    wait_until grep -qx second out
     exec 4>&-
     wait $!
-    is "$(cat <&5)" ""
+    is "$(cat out)" $'first\nsecond'
 }
 
 @test "without -n it plans for 10,000,000 and says so where talk is wanted" {
@@ -96,7 +94,7 @@ stopped_by() {
     [ -p in ] || mkfifo in out
     env --default-signal="$1" "$PETAL" seen -n 1000 -f s.petal <in >out 3>&- &
     local running=$! status=0 line
-    exec 4>in 5<out
+    exec 4<>in 5<>out
     echo "key of $1" >&4
     read -r -t 30 line <&5
     kill -s "$1" $running
@@ -129,7 +127,7 @@ stopped_by() {
     mkfifo in out
     "$PETAL" seen -n 1000 -f s.petal <in >out 3>&- 2>message &
     running=$!
-    exec 4>in 5<out
+    exec 4<>in 5<>out
     echo first >&4
     read -r -t 30 line <&5
     exec 5<&-

@@ -57,7 +57,7 @@ setup() {
     mkfifo in out
     "$PETAL" check f.petal - <in >out 3>&- &
     running=$!
-    exec 4>in 5<out
+    exec 4<>in 5<>out
     printf 'x\n7\n' >&4
     read -r -t 30 line <&5
     is "$line" 7
