@@ -8,23 +8,25 @@
 #include "signals.h"
 #include "summary.h"
 
-/* False: reported. Whatever was read is in the filter; the file says of itself that it is dirty until this has worked. */
-static bool sync_filter(petal_filter *filter, const char *path)
+/* Makes the file what the filter is: in place, or for another library's file by replacing it. False: reported. Whatever was
+ * read is in the filter; a petal file says of itself that it is dirty until this has worked. */
+static bool sync_filter(petal_filter *filter, const char *path, const char *format)
 {
     petal_error error;
+    if (!is_petal(format)) return save_filter(filter, path, format, true);
     if (petal_sync(filter, &error) == PETAL_OK) return true;
     return complain(path, "%s; keys may be missing: run petal verify --recover %s, then add them again", error.message,
                     path);
 }
 
-static int add(const struct args *args, petal_filter *filter, struct key_reader *reader)
+static int add(const struct args *args, petal_filter *filter, const char *format, struct key_reader *reader)
 {
     const char *path = args->operands[0];
     progress_start(args->progress, false);
     bool read = add_keys(reader, filter, path);
     uint64_t added = reader->keys_read;
     keys_close(reader);
-    if (!sync_filter(filter, path)) return STATUS_ERROR;
+    if (!sync_filter(filter, path, format)) return STATUS_ERROR;
     petal_info info = info_of(filter);
     if (!read) remark(path, "the %s key%s before that are in", grouped(added).s, plural(added));
     if (stop_signal()) remark(path, "stopped after %s key%s, which are in", grouped(added).s, plural(added));
@@ -41,14 +43,15 @@ static int run(const struct args *args)
     if (!is_no_input(args->operands[0], args->operands + 1, args->operand_count - 1)) return STATUS_ERROR;
     if (!keys_open(&reader, args, args->operands + 1, args->operand_count - 1, false)) return STATUS_ERROR;
     catch_stop_signals();
-    petal_filter *filter = open_filter(args->operands[0], PETAL_OPEN_WRITABLE, args);
-    int status = filter ? add(args, filter, &reader) : STATUS_ERROR;
+    const char *format = NULL;
+    petal_filter *filter = open_container(args->operands[0], PETAL_OPEN_WRITABLE, args, &format);
+    int status = filter ? add(args, filter, format, &reader) : STATUS_ERROR;
     if (!filter) keys_close(&reader);
     petal_free(filter);
     return status;
 }
 
-static const struct option options[] = {OPTIONS_OF_KEYS, OPTION_KEY_FILE, OPTION_VERBOSE, END_OF_OPTIONS};
+static const struct option options[] = {OPTIONS_OF_KEYS, OPTION_FROM, OPTION_KEY_FILE, OPTION_VERBOSE, END_OF_OPTIONS};
 
 const struct command add_command = {
     .name = "add",

@@ -64,6 +64,28 @@ static petal_filter *build_counted(struct key_reader *reader, struct request *re
     return filter;
 }
 
+/* Another library's filter takes keys, not our hashes: they are read once to be counted and once to be added. */
+static petal_filter *build_twice(struct key_reader *reader, struct request *request, const struct args *args)
+{
+    struct hashset set = {0};
+    petal_options native = PETAL_OPTIONS_INIT;
+    petal_filter *filter = NULL, *hasher = make_hasher(&native);
+    bool counted = hasher && hashset_init(&set) && collect(reader, hasher, &set);
+    if (counted) {
+        request_capacity(request, hashset_count(&set) ? hashset_count(&set) : 1);
+        filter = create_filter(&request->options);
+    }
+    hashset_free(&set);
+    petal_free(hasher);
+    keys_close(reader);
+    bool added = filter && rewind_standard_input() &&
+                 keys_open(reader, args, args->operands, args->operand_count, false) &&
+                 add_keys(reader, filter, args->output);
+    if (added) return filter;
+    petal_free(filter);
+    return NULL;
+}
+
 static petal_filter *build_planned(struct key_reader *reader, const struct request *request, const char *path)
 {
     petal_filter *filter = create_filter(&request->options);
@@ -76,18 +98,21 @@ static int build(const struct args *args, struct request *request)
 {
     struct key_reader reader;
     petal_filter *filter = NULL;
-    bool planned = request->options.capacity || request->options.bits;
+    bool planned = request->options.capacity || request->options.bits, foreign = request->options.format != NULL;
+    if (foreign && !planned && !spool_standard_input(args->operands, args->operand_count)) return STATUS_ERROR;
     if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
     catch_stop_signals(); /* or a temporary file may be left behind */
     progress_start(args->progress, false);
-    filter = planned ? build_planned(&reader, request, args->output) : build_counted(&reader, request);
+    filter = planned   ? build_planned(&reader, request, args->output)
+             : foreign ? build_twice(&reader, request, args)
+                       : build_counted(&reader, request);
     keys_close(&reader);
     if (stop_signal()) { /* what was read is not the whole */
         petal_free(filter);
         return STATUS_SIGNAL + stop_signal();
     }
     if (!filter) return STATUS_ERROR;
-    bool saved = save_filter(filter, args->output, args->force);
+    bool saved = save_filter(filter, args->output, args->format, args->force);
     petal_info info = info_of(filter);
     petal_free(filter);
     if (!saved) return STATUS_ERROR;
@@ -108,8 +133,8 @@ static int run(const struct args *args)
 }
 
 static const struct option options[] = {
-    OPTION_OUTPUT,   OPTIONS_OF_SIZE, OPTIONS_OF_HASH, OPTION_METADATA,
-    OPTIONS_OF_KEYS, OPTION_FORCE,    OPTION_VERBOSE,  END_OF_OPTIONS,
+    OPTION_OUTPUT, OPTIONS_OF_SIZE, OPTIONS_OF_HASH, OPTION_METADATA, OPTIONS_OF_KEYS,
+    OPTION_FORMAT, OPTION_FORCE,    OPTION_VERBOSE,  END_OF_OPTIONS,
 };
 
 const struct command build_command = {

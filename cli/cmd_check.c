@@ -129,6 +129,7 @@ static const struct option options[] = {
     {0, "explain", FLAG, AT(explain), NULL, "show for every key the bits it looks at"},
     OPTIONS_OF_KEYS,
     OPTION_KEY_FILE,
+    OPTION_FROM,
     END_OF_OPTIONS,
 };
 

@@ -19,7 +19,7 @@ static int create(const struct args *args, struct request *request)
 {
     petal_filter *filter = create_filter(&request->options);
     if (!filter) return STATUS_ERROR;
-    bool saved = save_filter(filter, args->output, args->force);
+    bool saved = save_filter(filter, args->output, args->format, args->force);
     petal_info info = info_of(filter);
     petal_free(filter);
     if (saved && wants_talk(args)) say_what_was_made(args->output, &info);
@@ -38,7 +38,8 @@ static int run(const struct args *args)
 }
 
 static const struct option options[] = {
-    OPTION_OUTPUT, OPTIONS_OF_SIZE, OPTIONS_OF_HASH, OPTION_METADATA, OPTION_FORCE, OPTION_VERBOSE, END_OF_OPTIONS,
+    OPTION_OUTPUT, OPTIONS_OF_SIZE, OPTIONS_OF_HASH, OPTION_METADATA,
+    OPTION_FORMAT, OPTION_FORCE,    OPTION_VERBOSE,  END_OF_OPTIONS,
 };
 
 const struct command create_command = {

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 enum { LABEL_WIDTH = 18 };
 
@@ -27,6 +28,7 @@ static void print_kind(const petal_info *info)
     if (info->seed) printf(" with seed %" PRIu64, info->seed);
     printf(", k %" PRIu32, info->hashes);
     if (info->lines_per_key == 2) printf(" in 2 lines");
+    if (info->layers > 1) printf(" in the newest of %" PRIu32 " layers", info->layers);
     if (info->scheme == PETAL_SCHEME_BLOCKED)
         printf(", %s line%s of 64 bytes\n", grouped(info->bits / 512).s, plural(info->bits / 512));
     else
@@ -46,8 +48,11 @@ static void print_size(const petal_info *info)
 static void print_keys(const petal_info *info)
 {
     label("keys");
-    bool repeats = (double)info->items > info->estimated_items_high;
-    printf(repeats ? "%s added, with repeats" : "%s", grouped(info->items).s);
+    bool repeats = (double)info->items > info->estimated_items_high, counted = info->items != 0 || info->bits_set == 0;
+    if (!counted)
+        printf("not counted");
+    else
+        printf(repeats ? "%s added, with repeats" : "%s", grouped(info->items).s);
     if (info->capacity) printf(repeats ? "; %s planned" : " of %s planned", grouped(info->capacity).s);
     if (info->saturated)
         printf(" (from the bits: any number above %s)\n", rounded(info->estimated_items_low).s);
@@ -61,7 +66,7 @@ static void print_rates(const petal_info *info)
     label("false positives");
     printf("%s now", rate_text(info->estimated_rate, 3).s);
     if (!isnan(info->target_rate)) printf(", %s asked", asked_rate(info->target_rate).s);
-    if (info->capacity && info->capacity < UINT64_MAX / 2)
+    if (info->capacity && info->capacity < UINT64_MAX / 2 && info->layers == 1)
         printf("; %s with a quarter more keys than planned",
                rate_text(petal_predict_rate(info, info->capacity + info->capacity / 4), 2).s);
     printf(info->saturated ? " (every bit is set)\n" : "\n");
@@ -88,16 +93,40 @@ static void print_metadata(const petal_filter *filter)
         printf("%s byte%s (petal info --metadata prints them)\n", grouped(size).s, plural(size));
 }
 
-static void print_block(const char *path, const petal_filter *filter, const petal_info *info)
+/* What a reader of another library's file must know and cannot learn from it. */
+static void print_unknown(const char *format, const petal_info *info)
 {
-    printf("%s%-*s%s petal 1, header intact (contents: petal verify %s)\n", bold(stdout), LABEL_WIDTH - 1, path,
-           plain(stdout), path);
+    bool typed = strncmp(format, "guava", 5) == 0 || strncmp(format, "oldpanda", 8) == 0;
+    const char *unknown[4];
+    size_t count = 0;
+    if (!info->capacity) unknown[count++] = "the number of keys it was planned for";
+    if (isnan(info->target_rate)) unknown[count++] = "the rate that was asked";
+    if (!info->items) unknown[count++] = "how many keys were added";
+    if (typed) unknown[count++] = "the funnel, which made bytes of the keys (--key-type)";
+    if (count == 0) return;
+    label("not in the file");
+    for (size_t i = 0; i < count; i++) printf("%s%s", i ? ", " : "", unknown[i]);
+    putchar('\n');
+}
+
+static void print_block(const char *path, const petal_filter *filter, const char *format, const petal_info *info)
+{
+    printf("%s%-*s%s ", bold(stdout), LABEL_WIDTH - 1, path, plain(stdout));
+    if (is_petal(format))
+        printf("petal 1, header intact (contents: petal verify %s)\n", path);
+    else
+        printf("%s, header plausible; there is no checksum\n", format);
+    if (is_petal(format) && !is_petal(info->format_name)) {
+        label("came from");
+        printf("%s\n", info->format_name);
+    }
     print_kind(info);
     print_size(info);
     print_keys(info);
     label("fill");
     printf("%s\n", rate_text(info->fill, 3).s);
     print_rates(info);
+    if (!is_petal(format)) print_unknown(format, info);
     if (info->content_id_known) {
         label("content id");
         printf("%016" PRIx64 "\n", info->content_id);
@@ -122,23 +151,25 @@ static void json_hex(struct json *json, const char *name, uint64_t value, int di
     json_text(json, name, known ? text : NULL);
 }
 
-static void print_json(const char *path, const petal_filter *filter, const petal_info *info)
+static void print_json(const char *path, const petal_filter *filter, const char *format, const petal_info *info)
 {
     struct json json;
     size_t metadata_bytes = 0;
     const void *metadata = petal_metadata(filter, &metadata_bytes);
     json_begin(&json, stdout);
     json_text(&json, "file", path);
-    json_text(&json, "format", info->format_name);
+    json_text(&json, "format", is_petal(format) ? "petal" : format);
+    json_text(&json, "origin", info->format_name);
     json_text(&json, "scheme", info->scheme_name);
     json_text(&json, "hash", info->hash_name);
     json_count(&json, "bits", info->bits);
     json_count(&json, "hashes", info->hashes);
     count_or_null(&json, "lines_per_key", info->lines_per_key, info->lines_per_key != 0);
+    json_count(&json, "layers", info->layers);
     json_count(&json, "bytes", info->bytes);
     count_or_null(&json, "capacity", info->capacity, info->capacity != 0);
     json_number(&json, "target_rate", info->target_rate);
-    json_count(&json, "items", info->items);
+    count_or_null(&json, "items", info->items, is_petal(format) || info->items != 0);
     json_count(&json, "bits_set", info->bits_set);
     json_number(&json, "fill", info->fill);
     json_bool(&json, "saturated", info->saturated);
@@ -169,16 +200,17 @@ static void print_raw_metadata(const petal_filter *filter)
 
 static bool show(const char *path, const struct args *args, bool first)
 {
-    petal_filter *filter = open_filter(path, PETAL_OPEN_MAP, args);
+    const char *format = NULL;
+    petal_filter *filter = open_container(path, PETAL_OPEN_MAP, args, &format);
     if (!filter) return false;
     petal_info info = info_of(filter);
     if (!first && !args->json && !args->show_metadata) putchar('\n');
     if (args->show_metadata)
         print_raw_metadata(filter);
     else if (args->json)
-        print_json(path, filter, &info);
+        print_json(path, filter, format, &info);
     else
-        print_block(path, filter, &info);
+        print_block(path, filter, format, &info);
     petal_free(filter);
     return true;
 }
@@ -197,9 +229,8 @@ static int run(const struct args *args)
 }
 
 static const struct option options[] = {
-    OPTION_JSON,
-    {0, "metadata", FLAG, AT(show_metadata), NULL, "print the metadata alone, byte for byte"},
-    OPTION_KEY_FILE,
+    OPTION_JSON,     {0, "metadata", FLAG, AT(show_metadata), NULL, "print the metadata alone, byte for byte"},
+    OPTION_KEY_FILE, OPTION_FROM,
     END_OF_OPTIONS,
 };
 

@@ -20,7 +20,8 @@
 struct seen {
     const struct args *args;
     petal_filter *filter;
-    petal_info start; /* before the first key */
+    const char *format; /* of FILE */
+    petal_info start;   /* before the first key */
     uint64_t read, fresh;
     bool passed; /* the capacity */
 };
@@ -88,7 +89,7 @@ static petal_filter *make_filter(const struct args *args)
     petal_filter *filter = NULL;
     bool defaulted = !args->capacity && !args->memory_bytes && !args->bits;
     if (request_read(&request, "seen", args, DEFAULT_CAPACITY, false)) filter = create_filter(&request.options);
-    if (filter && args->file && !save_filter(filter, args->file, false)) {
+    if (filter && args->file && !save_filter(filter, args->file, NULL, false)) {
         petal_free(filter);
         filter = NULL;
     }
@@ -99,11 +100,11 @@ static petal_filter *make_filter(const struct args *args)
     return filter;
 }
 
-static petal_filter *find_filter(const struct args *args)
+static petal_filter *find_filter(const struct args *args, const char **format)
 {
     bool there = args->file && access(args->file, F_OK) == 0;
     if (!there && args->file && !may_write(args->file, false)) return NULL;
-    return there ? open_filter(args->file, PETAL_OPEN_LOAD, args) : make_filter(args);
+    return there ? open_container(args->file, PETAL_OPEN_LOAD, args, format) : make_filter(args);
 }
 
 /* ---- command --------------------------------------------------------------------------------------------------------- */
@@ -117,7 +118,7 @@ static int stream(struct seen *seen, struct key_reader *reader)
     while (!ferror(stdout) && keys_next(reader, &batch)) pass_on(seen, &batch);
     flush_output(); /* what was passed on goes out before it is remembered for good */
     progress_hide();
-    bool saved = !args->file || seen->read == 0 || save_filter(seen->filter, args->file, true);
+    bool saved = !args->file || seen->read == 0 || save_filter(seen->filter, args->file, seen->format, true);
     say_result(seen);
     if (!saved || reader->failed) return STATUS_ERROR;
     return stop_signal() ? STATUS_SIGNAL + stop_signal() : STATUS_OK;
@@ -131,7 +132,8 @@ static int run(const struct args *args)
     if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
     catch_stop_signals();
     signal(SIGPIPE, SIG_IGN); /* a reader that goes away is noticed when writing, and then there is something to save */
-    if (!args->file || is_no_input(args->file, args->operands, args->operand_count)) seen.filter = find_filter(args);
+    if (!args->file || is_no_input(args->file, args->operands, args->operand_count))
+        seen.filter = find_filter(args, &seen.format);
     if (seen.filter) {
         seen.start = info_of(seen.filter);
         status = stream(&seen, &reader);
@@ -150,6 +152,7 @@ static const struct option options[] = {
     OPTION_SCHEME,
     OPTIONS_OF_HASH,
     OPTIONS_OF_KEYS,
+    OPTION_FROM,
     OPTION_VERBOSE,
     END_OF_OPTIONS,
 };

@@ -129,17 +129,21 @@ static bool check_blocks(const petal_filter *filter, const char *path)
     return petal_verify(filter, &error) == PETAL_OK || complain_of(path, &error);
 }
 
-static void say_intact(const char *path, const petal_filter *filter)
+static void say_intact(const char *path, const petal_filter *filter, const char *format)
 {
     petal_info info = info_of(filter);
-    printf("%s: intact, content id %016" PRIx64 "\n", path, info.content_id);
+    if (!is_petal(format))
+        printf("%s: a plausible %s file; it has no checksums to compare\n", path, format);
+    else
+        printf("%s: intact, content id %016" PRIx64 "\n", path, info.content_id);
 }
 
 static bool verify(const char *path, const struct args *args)
 {
     struct json json, *to = args->json ? &json : NULL;
     if (args->recover && status_of(path) == PETAL_ERR_DIRTY && !recover(path, args)) return false;
-    petal_filter *filter = open_filter(path, PETAL_OPEN_MAP, args);
+    const char *format = NULL;
+    petal_filter *filter = open_container(path, PETAL_OPEN_MAP, args, &format);
     if (!filter) return false;
     bool intact = check_blocks(filter, path), good = intact;
     if (to) {
@@ -147,7 +151,7 @@ static bool verify(const char *path, const struct args *args)
         json_text(to, "file", path);
         json_bool(to, "intact", intact);
     } else if (intact) {
-        say_intact(path, filter);
+        say_intact(path, filter, format);
     }
     if (intact && args->sample) good = check_sample(filter, path, args, to);
     if (intact && args->absent) good = measure_absent(filter, args, to) && good;
@@ -173,6 +177,7 @@ static const struct option options[] = {
     OPTION_JSON,
     OPTIONS_OF_KEYS,
     OPTION_KEY_FILE,
+    OPTION_FROM,
     END_OF_OPTIONS,
 };
 

@@ -19,21 +19,24 @@ static bool take_in(petal_filter *filter, const char *path, const struct args *a
                     error.message);
 }
 
-static bool take_in_all(petal_filter *filter, const struct args *args, const char *verb, operation *operate)
+/* The result goes into the kind of file that the first one is, or that --to names. */
+static bool take_in_all(petal_filter *filter, const struct args *args, const char *format, const char *verb,
+                        operation *operate)
 {
     for (size_t i = 1; i < args->operand_count; i++)
         if (stop_signal() || !take_in(filter, args->operands[i], args, verb, operate)) return false;
-    return stop_signal() == 0 && save_filter(filter, args->output, args->force);
+    return stop_signal() == 0 && save_filter(filter, args->output, args->to ? args->to : format, args->force);
 }
 
 int combine(const struct args *args, const char *verb, operation *operate)
 {
     if (!args->output) return misused(verb, "needs -o OUT");
     if (args->operand_count == 0) return misused(verb, "needs filters to %s", verb);
-    if (!may_write(args->output, args->force)) return STATUS_ERROR;
+    if (!check_format(args->to) || !may_write(args->output, args->force)) return STATUS_ERROR;
     catch_stop_signals(); /* or a temporary file may be left behind */
-    petal_filter *filter = open_filter(args->operands[0], PETAL_OPEN_LOAD | PETAL_OPEN_VERIFY, args);
-    bool good = filter && take_in_all(filter, args, verb, operate);
+    const char *format = NULL;
+    petal_filter *filter = open_container(args->operands[0], PETAL_OPEN_LOAD | PETAL_OPEN_VERIFY, args, &format);
+    bool good = filter && take_in_all(filter, args, format, verb, operate);
     if (good) {
         petal_info info = info_of(filter);
         warn_if_overfilled(args->output, &info);

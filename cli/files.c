@@ -64,20 +64,95 @@ bool complain_of(const char *path, const petal_error *error)
     return complain(path, "%s", error->message);
 }
 
-petal_filter *open_filter(const char *path, unsigned flags, const struct args *args)
+/* ---- formats --------------------------------------------------------------------------------------------------------- */
+
+bool is_petal(const char *format)
+{
+    return !format || strcmp(format, "petal") == 0;
+}
+
+/* "a, b and c" */
+static void list_names(const char *const *names, size_t count, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 i == 0           ? ""
+                                 : i + 1 == count ? " and "
+                                                  : ", ",
+                                 names[i]);
+}
+
+enum { MOST_FORMATS = 64 };
+
+bool check_format(const char *format)
+{
+    const char *names[MOST_FORMATS];
+    char list[1024];
+    size_t count = 0;
+    if (is_petal(format)) return true;
+    for (; count < MOST_FORMATS && (names[count] = petal_format_name(count)) != NULL; count++)
+        if (strcmp(names[count], format) == 0) return true;
+    list_names(names, count, list, sizeof list);
+    return complain(NULL, "there is no format %s; there are %s", format, list);
+}
+
+/* The one format that a stranger's file can be. NULL: reported. */
+static const char *guess_format(const char *path, const petal_error *why)
+{
+    const char *names[MOST_FORMATS];
+    char list[512];
+    size_t count = 0;
+    petal_recognize_file(path, names, MOST_FORMATS, &count, NULL);
+    if (count == 1) {
+        remark(path, "read as %s, which is all it can be by its form; --from %s says so for sure", names[0], names[0]);
+        return names[0];
+    }
+    if (count == 0) {
+        complain_of(path, why);
+        return NULL;
+    }
+    list_names(names, count < MOST_FORMATS ? count : MOST_FORMATS, list, sizeof list);
+    complain(path, "fits %s; say which with --from", list);
+    return NULL;
+}
+
+static petal_status open_as(const char *path, unsigned flags, const char *format, const void *secret,
+                            petal_filter **filter, petal_error *error)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.flags = flags;
+    options.secret = secret;
+    options.format = format;
+    if (!is_petal(format) && (flags & 15u) == PETAL_OPEN_WRITABLE)
+        options.flags ^= PETAL_OPEN_WRITABLE ^ PETAL_OPEN_LOAD;
+    return petal_open(path, &options, filter, error);
+}
+
+petal_filter *open_container(const char *path, unsigned flags, const struct args *args, const char **format)
+{
     petal_filter *filter = NULL;
     petal_error error;
     uint8_t secret[PETAL_SECRET_BYTES] = {0};
-    options.flags = flags;
-    if (args->secret_file) {
-        if (!read_secret(args->secret_file, secret)) return NULL;
-        options.secret = secret;
+    const void *given = args->secret_file ? secret : NULL;
+    if (!check_format(args->from) || (given && !read_secret(args->secret_file, secret))) return NULL;
+    *format = args->from;
+    petal_status status = open_as(path, flags, *format, given, &filter, &error);
+    if (status == PETAL_ERR_NOT_A_FILTER && !args->from) {
+        *format = guess_format(path, &error);
+        if (!*format) return NULL;
+        status = open_as(path, flags, *format, given, &filter, &error);
     }
-    if (petal_open(path, &options, &filter, &error) != PETAL_OK) complain_of(path, &error);
+    if (status != PETAL_OK) complain_of(path, &error);
     wipe(secret, sizeof secret);
     return filter;
+}
+
+petal_filter *open_filter(const char *path, unsigned flags, const struct args *args)
+{
+    const char *format;
+    return open_container(path, flags, args, &format);
 }
 
 /* ---- writing --------------------------------------------------------------------------------------------------------- */
@@ -119,11 +194,12 @@ bool is_no_input(const char *path, char **files, size_t count)
     return true;
 }
 
-bool save_filter(const petal_filter *filter, const char *path, bool force)
+bool save_filter(const petal_filter *filter, const char *path, const char *format, bool force)
 {
     petal_error error;
     bool there = exists(path);
-    if (petal_save(filter, path, force ? 0 : PETAL_SAVE_NO_REPLACE, &error) == PETAL_OK) return true;
+    unsigned flags = force ? 0 : PETAL_SAVE_NO_REPLACE;
+    if (petal_save_as(filter, path, is_petal(format) ? "petal" : format, flags, &error) == PETAL_OK) return true;
     if (error.status == PETAL_ERR_EXISTS) return complain_of(path, &error);
     return complain(path, "%s; %s", error.message, there ? "the old file is unchanged" : "nothing was written");
 }

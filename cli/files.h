@@ -9,8 +9,19 @@
 /* Reports a failed call on `path`: the library's message, and the tool's own way out where there is one. Returns false. */
 bool complain_of(const char *path, const petal_error *error);
 
-/* The filter in `path`, opened with PETAL_OPEN_* `flags` and the secret of --key-file. NULL: reported. */
+/* The filter in `path`, opened with PETAL_OPEN_* `flags`, the secret of --key-file and the format of --from. A file that is not
+ * Petal's is taken for what it must be where exactly one format fits, and that is said. NULL: reported. */
 petal_filter *open_filter(const char *path, unsigned flags, const struct args *args);
+
+/* Like open_filter(), and tells the format of the file. Files of other libraries are never opened PETAL_OPEN_WRITABLE but
+ * PETAL_OPEN_LOAD: what is changed must be saved. */
+petal_filter *open_container(const char *path, unsigned flags, const struct args *args, const char **format);
+
+/* Whether there is such a format; NULL is petal. False: reported, with the names there are. */
+bool check_format(const char *format);
+
+/* Whether a format is Petal's own; NULL is. */
+bool is_petal(const char *format);
 
 /* Before any work is done: whether `path` may be written, that is, does not exist or `force` is given. False: reported. */
 bool may_write(const char *path, bool force);
@@ -18,8 +29,8 @@ bool may_write(const char *path, bool force);
 /* Whether `path` is none of the `count` files that are read from. False: reported. */
 bool is_no_input(const char *path, char **files, size_t count);
 
-/* Saves the filter; replaces a file only with `force`. False: reported, the old file is unchanged. */
-bool save_filter(const petal_filter *filter, const char *path, bool force);
+/* Saves the filter in a format (NULL: petal); replaces a file only with `force`. False: reported, the old file is unchanged. */
+bool save_filter(const petal_filter *filter, const char *path, const char *format, bool force);
 
 /* The bytes of a small file, in memory of malloc(). NULL: reported. */
 uint8_t *read_small_file(const char *path, size_t most_bytes, size_t *size_bytes);

@@ -88,6 +88,42 @@ void keys_close(struct key_reader *reader)
     *reader = (struct key_reader){.descriptor = -1, .failed = reader->failed, .keys_read = reader->keys_read};
 }
 
+static bool reads_standard_input(char **files, size_t file_count)
+{
+    for (size_t i = 0; i < file_count; i++)
+        if (is_standard_input(files[i])) return true;
+    return file_count == 0;
+}
+
+static bool copy_standard_input(FILE *to)
+{
+    static char block[1 << 16];
+    ssize_t got;
+    while ((got = read(0, block, sizeof block)) != 0) {
+        if (got < 0 && errno == EINTR && !stop_signal()) continue;
+        if (got < 0 || fwrite(block, 1, (size_t)got, to) != (size_t)got) return false;
+    }
+    return fflush(to) == 0;
+}
+
+bool spool_standard_input(char **files, size_t file_count)
+{
+    struct stat about;
+    if (!reads_standard_input(files, file_count) || (fstat(0, &about) == 0 && S_ISREG(about.st_mode))) return true;
+    FILE *spool = tmpfile();
+    bool good = spool && copy_standard_input(spool) && dup2(fileno(spool), 0) == 0 && lseek(0, 0, SEEK_SET) == 0;
+    int failure = errno;
+    if (spool) fclose(spool);
+    return good || complain("standard input", "cannot be kept in a temporary file: %s; say how many keys with -n",
+                            strerror(failure));
+}
+
+bool rewind_standard_input(void)
+{
+    lseek(0, 0, SEEK_SET); /* where it is not read it does not matter */
+    return true;
+}
+
 /* False: it could not be opened. */
 static bool open_next(struct key_reader *reader)
 {

@@ -53,4 +53,9 @@ bool keys_next(struct key_reader *reader, struct key_batch *batch);
 
 void keys_close(struct key_reader *reader);
 
+/* For keys that are read twice: where standard input is one of the files (or there are none) and is no file itself, what it brings
+ * is kept in a temporary one first. Then rewind_standard_input() starts it again. False: reported. */
+bool spool_standard_input(char **files, size_t file_count);
+bool rewind_standard_input(void);
+
 #endif

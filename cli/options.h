@@ -21,6 +21,7 @@ struct args {
     const char *sample, *absent;                                /* verify */
     bool recover, show_metadata;
     const char *chart, *progress;
+    const char *from, *to, *format; /* containers of other libraries */
     bool json, force, verbose, help;
     char **operands;
     size_t operand_count;
@@ -68,6 +69,9 @@ struct command {
 #define OPTION_SEED {0, "seed", TEXT, AT(seed), "N|random", "seed of the hash [0]"}
 #define OPTION_KEY_FILE {0, "key-file", TEXT, AT(secret_file), "FILE", "secret of a keyed filter: 16 bytes or 32 hex digits"}
 #define OPTION_METADATA {0, "metadata", TEXT, AT(metadata), "TEXT|@FILE", "keep TEXT, or what is in FILE, in the filter"}
+#define OPTION_FROM {0, "from", TEXT, AT(from), "FORMAT", "what FILE is: guava, ... (see petal help convert)"}
+#define OPTION_TO {0, "to", TEXT, AT(to), "FORMAT", "the kind of file to write"}
+#define OPTION_FORMAT {0, "format", TEXT, AT(format), "FORMAT", "make the filter that guava, spark, ... would make"}
 #define OPTION_FORCE {0, "force", FLAG, AT(force), NULL, "replace FILE once the new one is complete"}
 #define OPTION_JSON {0, "json", FLAG, AT(json), NULL, "one JSON object a line"}
 #define OPTION_VERBOSE {0, "verbose", FLAG, AT(verbose), NULL, "say what was done, on stderr"}

@@ -66,6 +66,8 @@ static bool read_metadata(const struct args *args, struct request *request)
 {
     petal_options *o = &request->options;
     if (!args->metadata) return true;
+    if (!is_petal(args->format) && strncmp(args->format, "dcso", 4) != 0)
+        return complain("--metadata", "%s has no place for it; leave it out", args->format);
     if (args->metadata[0] == '@') {
         request->metadata = read_small_file(args->metadata + 1, PETAL_METADATA_MAX_BYTES, &o->metadata_bytes);
         o->metadata = request->metadata;
@@ -89,7 +91,8 @@ static int check_size_options(const char *command, const struct args *args)
     if (args->capacity && args->rate > 0 && args->memory_bytes)
         return misused(command, "two of -n, -p and --memory fix the third");
     if (args->lines_per_key > 2) return misused(command, "--lines-per-key is 1 or 2");
-    if (args->hashes > 64) return misused(command, "--hashes is at most 64");
+    if (args->hashes > 64 && is_petal(args->format)) return misused(command, "--hashes is at most 64");
+    if (args->hashes > UINT32_MAX) return misused(command, "--hashes is too big");
     return STATUS_OK;
 }
 
@@ -127,12 +130,13 @@ static void read_kind(const struct args *args, petal_options *o)
     o->lines_per_key = (uint32_t)args->lines_per_key;
     o->capacity = args->capacity;
     o->rate = args->rate;
+    o->format = is_petal(args->format) ? NULL : args->format;
 }
 
 static bool read_size(const char *command, const struct args *args, uint64_t default_capacity, bool capacity_later,
                       petal_options *o)
 {
-    if (check_size_options(command, args) != STATUS_OK) return false;
+    if (check_size_options(command, args) != STATUS_OK || !check_format(args->format)) return false;
     read_kind(args, o);
     if (o->bits) return true;
     bool memory_alone = args->memory_bytes && !o->capacity && !capacity_later;

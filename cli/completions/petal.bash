@@ -6,14 +6,15 @@ _petal_options() {
     local hash='--seed --key-file' keys='--null --crlf --key-type --progress'
     case $1 in
     plan) echo "$size --json --chart --force" ;;
-    create) echo "--output $size $hash --metadata --force --verbose" ;;
-    build) echo "--output $size $hash --metadata $keys --force --verbose" ;;
-    add) echo "$keys --key-file --verbose" ;;
-    check) echo "--invert-match --count --quiet --line-number --key --explain $keys --key-file" ;;
-    seen) echo "--file --repeated --capacity --rate --memory --scheme $hash $keys --verbose" ;;
-    info) echo '--json --metadata --key-file' ;;
-    verify) echo "--sample --absent --recover --json $keys --key-file" ;;
-    merge | intersect) echo '--output --force --key-file --verbose' ;;
+    create) echo "--output $size $hash --metadata --format --force --verbose" ;;
+    build) echo "--output $size $hash --metadata $keys --format --force --verbose" ;;
+    add) echo "$keys --from --key-file --verbose" ;;
+    check) echo "--invert-match --count --quiet --line-number --key --explain $keys --key-file --from" ;;
+    seen) echo "--file --repeated --capacity --rate --memory --scheme $hash $keys --from --verbose" ;;
+    info) echo '--json --metadata --key-file --from' ;;
+    verify) echo "--sample --absent --recover --json $keys --key-file --from" ;;
+    merge | intersect) echo '--output --from --to --force --key-file --verbose' ;;
+    convert) echo '--to --from --force --key-file --verbose' ;;
     esac
 }
 
@@ -24,6 +25,10 @@ _petal_values() {
     --key-type) echo 'text utf16le i32 i64 f64 hex base64' ;;
     --progress) echo 'auto always lines never' ;;
     --seed) echo 'random' ;;
+    --from | --to | --format)
+        echo 'petal guava guava32 spark spark-v1 parquet redisbloom bits-and-blooms dcso datasketches leveldb bloom-filters' \
+            'bloomfilter js-tutorial rocksdb pybloom hadoop hbase orc cassandra'
+        ;;
     --lines-per-key) echo '1 2' ;;
     --capacity | --rate | --memory | --bits | --hashes | --key | -n | -p | -e) ;;
     *) return 1 ;;
@@ -39,7 +44,7 @@ _petal_reply() {
 }
 
 _petal() {
-    local commands='plan create build add check seen info verify merge intersect help'
+    local commands='plan create build add check seen info verify merge intersect convert help'
     local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-} values
     if [ "$COMP_CWORD" -eq 1 ]; then
         _petal_reply -W "$commands --help --version" -- "$current"

@@ -1,0 +1,55 @@
+/* cmd_convert.c - petal convert: the same bits in another container. */
+#include "commands.h"
+#include "files.h"
+#include "report.h"
+#include "signals.h"
+#include "summary.h"
+
+#include <string.h>
+
+/* Another container has no place for some of what a petal file says; better said than lost in silence. */
+static void say_what_is_lost(const petal_filter *filter, const char *path, const char *to)
+{
+    size_t metadata_bytes = 0;
+    petal_metadata(filter, &metadata_bytes);
+    if (metadata_bytes && !is_petal(to) && strncmp(to, "dcso", 4) != 0)
+        remark(path, "has no place for the metadata (%zu bytes); it is left out", metadata_bytes);
+}
+
+static bool convert(const struct args *args)
+{
+    const char *in = args->operands[0], *out = args->operands[1], *to = args->to ? args->to : "petal";
+    petal_filter *filter = open_filter(in, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY, args);
+    if (!filter) return false;
+    bool saved = save_filter(filter, out, to, args->force);
+    petal_info info = info_of(filter);
+    if (saved) say_what_is_lost(filter, out, to);
+    if (saved) say_what_is(out, &info, args);
+    petal_free(filter);
+    return saved;
+}
+
+static int run(const struct args *args)
+{
+    if (args->operand_count != 2) return misused("convert", "needs IN and OUT");
+    if (!check_format(args->to) || !may_write(args->operands[1], args->force)) return STATUS_ERROR;
+    catch_stop_signals(); /* or a temporary file may be left behind */
+    return convert(args) ? STATUS_OK : STATUS_ERROR;
+}
+
+static const struct option options[] = {
+    OPTION_TO, OPTION_FROM, OPTION_FORCE, OPTION_KEY_FILE, OPTION_VERBOSE, END_OF_OPTIONS,
+};
+
+const struct command convert_command = {
+    .name = "convert",
+    .summary = "the same bits in another library's file, or back",
+    .usage = "IN OUT --to FORMAT [--from FORMAT]",
+    .about = "Bits are never translated: a format that cannot hold the filter's scheme is\n"
+             "refused. petal holds every scheme. Formats: petal guava guava32 spark spark-v1\n"
+             "parquet redisbloom bits-and-blooms dcso datasketches leveldb rocksdb pybloom\n"
+             "bloom-filters bloomfilter js-tutorial hadoop hbase orc cassandra (man petal).",
+    .options = options,
+    .example = "example: petal convert old.bin urls.petal --from guava --to petal",
+    .run = run,
+};

@@ -1,0 +1,105 @@
+# Promise: other libraries' files are built, read, converted, merged and grown by the tool, byte for byte, and never guessed in silence.
+
+load helper
+vectors=$PETAL_ROOT/tests/vectors
+
+setup() {
+    mkdir "$BATS_TEST_TMPDIR/here" && cd "$BATS_TEST_TMPDIR/here" || return
+    seq 1 500 >keys
+}
+
+@test "guava, guava32, spark and spark-v1 go through petal and come back the same" {
+    for format in guava guava32 spark spark-v1; do
+        petal build -o "$format.bin" --format "$format" keys
+        petal convert "$format.bin" "$format.petal" --from "$format"
+        petal verify "$format.petal"
+        petal convert "$format.petal" "$format.back" --to "$format"
+        cmp "$format.bin" "$format.back"
+    done
+}
+
+@test "a real Guava file is asked, and its converted form answers the same" {
+    file=$vectors/guava/utf8_n100_p0.01_mitz64.bin
+    seq 0 20000 | sed 's/^/key-/' >asked
+    petal check --from guava "$file" asked >here
+    [ "$(head -n 100 here | tail -n 1)" = key-99 ]
+    petal convert "$file" g.petal --from guava
+    petal check g.petal asked >there
+    cmp here there
+}
+
+@test "key types reach Guava's funnels" {
+    run petal check --from guava --key-type i32 -c "$vectors/guava/int_n100_p0.01_mitz64.bin" -e 0 -e 1 -e -1
+    [ "$output" = 3 ]
+    run petal check --from guava --key-type i64 -c "$vectors/guava/long_n100_p0.01_mitz64.bin" -e 0 -e 1 -e -1
+    [ "$output" = 3 ]
+    run petal check --from guava --key-type utf16le -c "$vectors/guava/unencoded_n100_p0.01_mitz64.bin" -e key-0 -e key-99
+    [ "$output" = 2 ]
+}
+
+@test "without --from a file that can be one thing only is read as that, and it is said" {
+    run --separate-stderr petal check "$vectors/guava/utf8_n100_p0.01_mitz64.bin" -e key-0
+    [ "$status" -eq 0 ]
+    [ "$output" = key-0 ]
+    [[ $stderr == *"read as guava"*"--from guava"* ]]
+}
+
+@test "bits are never translated: a format that cannot hold the scheme is refused with the reason" {
+    petal build -o n.petal keys
+    refuses "guava cannot hold a blocked filter with xxh3" petal convert n.petal n.guava --to guava
+    [ ! -e n.guava ]
+}
+
+@test "a format that does not exist is refused, and those there are are named" {
+    refuses "there is no format guawa; there are petal, guava, " petal convert keys out --to guawa
+}
+
+@test "building for another library from a pipe gives the same file as from a file" {
+    petal build -o a --format guava keys
+    cat keys | petal build -o b --format guava
+    cmp a b
+}
+
+@test "another library's file is added to by replacing it, and stays that library's file" {
+    petal build -o g -n 1000 --format guava keys
+    echo more | petal add g --from guava
+    petal check --from guava g -q -e more
+    petal check --from guava g -c keys >count
+    [ "$(cat count)" = 500 ]
+    petal build -o both -n 1000 --format guava keys - <<<more
+    cmp g both
+}
+
+@test "files of another library merge into one of its own, or into a petal file with --to" {
+    head -n 250 keys >first
+    tail -n 250 keys >second
+    petal create -o empty -n 500 --format guava
+    petal build -o a -n 500 --format guava first
+    petal build -o b -n 500 --format guava second
+    petal build -o all -n 500 --format guava keys
+    petal merge --from guava -o ab a b
+    cmp ab all
+    petal merge --from guava --to petal -o ab.petal a b
+    petal verify ab.petal --sample keys
+}
+
+@test "info says what another library's file does not" {
+    run petal info --from guava "$vectors/guava/utf8_n100_p0.01_mitz64.bin"
+    [[ $output == *"not in the file"*"the number of keys it was planned for"*"funnel"* ]]
+    run petal info --json --from guava "$vectors/guava/utf8_n100_p0.01_mitz64.bin"
+    [[ $output == *'"format":"guava"'*'"capacity":null'*'"items":null'* ]]
+}
+
+@test "an existing OUT is not overwritten without --force" {
+    petal build -o a --format guava keys
+    echo precious >out
+    run petal convert a out --from guava
+    [ "$status" -eq 2 ]
+    [ "$(cat out)" = precious ]
+    petal convert a out --from guava --force
+    petal verify out
+}
+
+@test "metadata that a format has no place for is refused, not lost in silence" {
+    refuses "guava has no place for it" petal build -o a --format guava --metadata note keys
+}
