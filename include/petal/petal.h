@@ -184,7 +184,7 @@ typedef struct petal_options {
     const void *secret;     /* PETAL_SECRET_BYTES bytes for siphash, copied; never written to any file */
     const void *metadata;   /* anything of the user's, kept in the file; copied; may be NULL */
     size_t metadata_bytes;  /* at most PETAL_METADATA_MAX_BYTES */
-    const petal_allocator *allocator; /* copied; NULL: calloc and free */
+    const petal_allocator *allocator; /* copied; NULL: the system's, with huge pages for big arrays */
     /* Make the filter that another library would make of capacity and rate (or bits and hashes): its scheme and its
      * sizing, to the bit. See petal_format_name(). NULL: Petal's own. */
     const char *format;
@@ -385,7 +385,7 @@ typedef struct petal_open_options {
     unsigned flags;
     const void *secret;               /* for keyed filters, PETAL_SECRET_BYTES bytes, copied */
     uint64_t max_bytes;               /* refuse larger files with PETAL_ERR_LIMIT; 0: no limit */
-    const petal_allocator *allocator; /* copied; NULL: calloc and free */
+    const petal_allocator *allocator; /* copied; NULL: the system's, with huge pages for big arrays */
     const char *format;               /* what the bytes are; NULL: a petal file. Never guessed: see petal_recognize() */
 } petal_open_options;
 

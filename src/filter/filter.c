@@ -35,18 +35,17 @@ petal_status petal_filter_new(const struct shape *shapes, uint32_t layer_count, 
                               const void *secret, const petal_allocator *allocator, petal_filter **filter,
                               petal_error *error)
 {
-    petal_allocator memory = petal_allocator_or_default(allocator);
     *filter = NULL;
     petal_status status = choose_hash(&hash, seed, secret, error);
     if (status != PETAL_OK) return status;
-    petal_filter *made = petal_alloc(&memory, sizeof *made);
-    struct layer *layers = petal_alloc(&memory, layer_count * sizeof *layers);
+    petal_filter *made = petal_alloc(allocator, sizeof *made);
+    struct layer *layers = petal_alloc(allocator, layer_count * sizeof *layers);
     if (!made || !layers) {
-        petal_release(&memory, made, sizeof *made);
-        petal_release(&memory, layers, layer_count * sizeof *layers);
+        petal_release(allocator, made, sizeof *made);
+        petal_release(allocator, layers, layer_count * sizeof *layers);
         return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
     }
-    made->allocator = memory;
+    made->allocator = *allocator;
     made->layers = layers;
     made->layer_count = layer_count;
     made->scheme = petal_scheme_find(shapes->scheme);

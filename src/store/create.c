@@ -1,6 +1,7 @@
 /* create.c - new filters, planned or made: Petal's own, and those that another library would make. */
 #include "base/error.h"
 #include "format/format.h"
+#include "io/io.h"
 #include "scheme/plan.h"
 
 #include <math.h> /* NAN, a macro */
@@ -59,7 +60,8 @@ static petal_status describe(const petal_options *options, struct description *a
 static petal_status make(const petal_options *options, const struct description *about, petal_filter **filter,
                          petal_error *error)
 {
-    petal_status status = petal_filter_of(about, options->secret, options->allocator, filter, error);
+    const petal_allocator *allocator = options->allocator ? options->allocator : &petal_io_allocator;
+    petal_status status = petal_filter_of(about, options->secret, allocator, filter, error);
     if (status == PETAL_OK)
         status = petal_filter_set_metadata(*filter, options->metadata, options->metadata_bytes, error);
     return status;

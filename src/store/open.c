@@ -18,6 +18,11 @@ struct source {
 static const petal_open_options default_options = PETAL_OPEN_OPTIONS_INIT;
 static const struct mapping no_map = {NULL, 0, -1};
 
+static const petal_allocator *allocator_of(const struct source *from)
+{
+    return from->options->allocator ? from->options->allocator : &petal_io_allocator;
+}
+
 /* ---- what is in it --------------------------------------------------------------------------------------------------- */
 
 static petal_status check_secret(const struct image *image, const void *secret, petal_error *error)
@@ -38,7 +43,7 @@ static petal_status check_secret(const struct image *image, const void *secret, 
 static petal_status make_frame(const struct source *from, const struct description *about, petal_filter **made,
                                petal_error *error)
 {
-    petal_status status = petal_filter_of(about, from->options->secret, from->options->allocator, made, error);
+    petal_status status = petal_filter_of(about, from->options->secret, allocator_of(from), made, error);
     if (status != PETAL_OK) return status;
     return petal_filter_set_metadata(*made, from->bytes + about->metadata_offset, (size_t)about->metadata_bytes, error);
 }
@@ -94,17 +99,17 @@ static petal_status open_image(const struct source *from, petal_filter **made, p
 /* Unpacks the file first. The bits are then the filter's own, and read-only where it was to be mapped. */
 static petal_status open_packed(const struct source *from, petal_filter **made, petal_error *error)
 {
-    petal_allocator allocator = petal_allocator_or_default(from->options->allocator);
+    const petal_allocator *allocator = allocator_of(from);
     struct source plain = *from;
     uint8_t *decoded = NULL;
     petal_status status =
-        from->format->decode(from->bytes, from->size_bytes, &allocator, &decoded, &plain.size_bytes, error);
+        from->format->decode(from->bytes, from->size_bytes, allocator, &decoded, &plain.size_bytes, error);
     if (status != PETAL_OK) return status;
     uint64_t decoded_bytes = plain.size_bytes;
     plain.bytes = decoded;
     plain.mode = PETAL_OPEN_LOAD;
     status = open_image(&plain, made, error);
-    petal_release(&allocator, decoded, decoded_bytes);
+    petal_release(allocator, decoded, decoded_bytes);
     if (status == PETAL_OK && from->mode == PETAL_OPEN_MAP) (*made)->before_write = petal_refuse_write;
     return status;
 }
