@@ -262,7 +262,7 @@ static void bytes_and_longs_are_not_taken_for_each_other(void **state)
     (void)state;
     assert_int_equal(petal_merge(bytes, longs, &error), PETAL_ERR_MISMATCH);
     assert_int_equal(petal_serialize_as(bytes, "orc-long", out, sizeof out, &error), PETAL_ERR_UNSUPPORTED);
-    assert_non_null(strstr(error.message, "hashed by orc-long"));
+    assert_non_null(strstr(error.message, "hashed by wang-orc"));
     assert_int_equal(petal_serialize_as(longs, "orc", out, sizeof out, &error), PETAL_ERR_UNSUPPORTED);
     struct bytes file = load("newer_n1_p0.01_hello.bin");
     size_t count = petal_recognize(file.data, file.size, names, 8), orc = 0;
@@ -306,6 +306,28 @@ static void sizes_are_those_of_orcs_table(void **state)
     assert_true(rows >= 170);
 }
 
+static petal_status plan_bits(uint64_t bits, uint32_t hashes, petal_info *info)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    *info = (petal_info)PETAL_INFO_INIT;
+    options.format = "orc-long";
+    options.bits = bits;
+    options.hashes = hashes;
+    return petal_plan(&options, info, NULL);
+}
+
+static void given_bits_are_rounded_up_to_words(void **state)
+{
+    petal_info info;
+    (void)state;
+    assert_int_equal(plan_bits(65, 3, &info), PETAL_OK);
+    assert_int_equal(info.bits, 128);
+    assert_int_equal(plan_bits(((uint64_t)1 << 31) - 64, 1024, &info), PETAL_OK);
+    assert_int_equal(plan_bits(((uint64_t)1 << 31) - 63, 3, &info), PETAL_ERR_ARGUMENT);
+    assert_int_equal(plan_bits(UINT64_MAX, 3, &info), PETAL_ERR_ARGUMENT);
+    assert_int_equal(plan_bits(64, 1025, &info), PETAL_ERR_ARGUMENT);
+}
+
 static void sizes_beyond_orcs_are_refused(void **state)
 {
     petal_info info;
@@ -329,6 +351,7 @@ int main(void)
         cmocka_unit_test(null_is_asked_for_by_its_hash),
         cmocka_unit_test(bytes_and_longs_are_not_taken_for_each_other),
         cmocka_unit_test(sizes_are_those_of_orcs_table),
+        cmocka_unit_test(given_bits_are_rounded_up_to_words),
         cmocka_unit_test(sizes_beyond_orcs_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,7 @@
 /* Parquet: the filters inside real .parquet files are found and answer as parquet-java says; no footer or header, however built,
  * is read amiss; sizes are arrow-rs's; and rates and estimates are those of the model. */
+#define _XOPEN_SOURCE 700 /* pwrite, ftruncate */
+
 #include <petal/petal.h>
 
 #include <math.h>
@@ -9,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -319,6 +322,19 @@ static void put_hex(const char *hex)
     for (; sscanf(hex, "%2x", &byte) == 1; hex += 2) put_byte(byte);
 }
 
+#define MOST_HEX 20000
+
+/* Hex of `start`, then so many times `again`, then `end`. Static storage, good for one call. */
+static const char *repeated(const char *start, const char *again, size_t times, const char *end)
+{
+    static char hex[MOST_HEX];
+    size_t size = (size_t)snprintf(hex, sizeof hex, "%s", start);
+    for (size_t i = 0; i < times; i++) size += (size_t)snprintf(hex + size, sizeof hex - size, "%s", again);
+    size += (size_t)snprintf(hex + size, sizeof hex - size, "%s", end);
+    assert_true(size < sizeof hex);
+    return hex;
+}
+
 enum { I32 = 5, I64 = 6, BINARY = 8, LIST = 9, STRUCT = 12 };
 
 /* What the one column of a made file says. */
@@ -399,15 +415,11 @@ static void a_made_footer_is_read(void **state)
 /* 2801610162: two texts. A path is cut where the room ends, and what could upset a terminal does not get through. */
 static void paths_are_cut_to_fit_and_shown_safely(void **state)
 {
-    char path[2048] = "38"
-                      "041b5b316d"
-                      "037f0061"
-                      "ac02"; /* three parts: ESC [ 1 m; DEL NUL a; 300 bytes */
     petal_parquet_filter list[MOST_FILTERS];
     petal_error error = {0};
     (void)state;
-    for (int i = 0; i < 300; i++) strcat(path, "78"); /* NOLINT: 642 characters in all */
-    const struct column column = {.offset = FILTER_AT, .path = path};
+    /* Three parts: ESC [ 1 m; DEL NUL a; 300 times x. */
+    const struct column column = {.offset = FILTER_AT, .path = repeated("38041b5b316d037f0061ac02", "78", 300, "")};
     assert_int_equal(list_made(&column, list, &error), PETAL_OK);
     assert_int_equal(strlen(list->column), PETAL_PARQUET_COLUMN_BYTES - 1);
     assert_memory_equal(list->column, "?[1m.??a.xxx", 12);
@@ -490,7 +502,6 @@ static void bytes_behind_the_footer_are_refused_unless_it_is_signed(void **state
 /* Counts that promise more than there is, and values inside of values, end quickly and without deep stacks. */
 static void huge_counts_and_deep_nesting_are_refused(void **state)
 {
-    static char deep[20000] = "09c801";
     static const char *const extras[] = {"09c801f5ffffffffffffffff7f",
                                          "09c801fcffffffff07",
                                          "0ac801f1ffffffffffffffffff01",
@@ -504,8 +515,9 @@ static void huge_counts_and_deep_nesting_are_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof extras / sizeof *extras; i++)
         expect(PETAL_ERR_DAMAGED, &(struct column){.offset = FILTER_AT, .extra = extras[i]}, "not a Parquet footer");
-    for (size_t i = 0; i < 5000; i++) strcat(deep, "19"); /* NOLINT: lists of one list of one list ... */
-    expect(PETAL_ERR_DAMAGED, &(struct column){.offset = FILTER_AT, .extra = deep}, "not a Parquet footer");
+    const struct column deep = {.offset = FILTER_AT,
+                                .extra = repeated("09c801", "19", 5000, "")}; /* list of a list of ... */
+    expect(PETAL_ERR_DAMAGED, &deep, "not a Parquet footer");
 }
 
 /* ---- headers made here ----------------------------------------------------------------------------------------------- */
@@ -557,23 +569,25 @@ static void headers_that_say_something_else_are_refused(void **state)
     }
 }
 
-/* A header of the usual fields behind an unknown one, a text of so many bytes. */
-static void long_header(size_t text_bytes, char *hex)
+/* The usual fields behind those that stand before. */
+#define USUAL_FIELDS "0502401c1c00001c1c00001c1c000000"
+
+/* A header with an unknown field: a text of so many bytes. */
+static const char *long_header(size_t text_bytes)
 {
-    hex += sprintf(hex, "08c801%02x", (unsigned)text_bytes);
-    for (size_t i = 0; i < text_bytes; i++) hex += sprintf(hex, "61");
-    strcpy(hex, "0502401c1c00001c1c00001c1c000000");
+    char start[16];
+    snprintf(start, sizeof start, "08c801%02x", (unsigned)text_bytes);
+    return repeated(start, "61", text_bytes, USUAL_FIELDS);
 }
 
 static void long_headers_are_read_and_short_ones_of_them_written_back(void **state)
 {
-    char hex[1024];
     petal_filter *filter;
     petal_error error;
     uint8_t back[256];
     (void)state;
     for (size_t text = 0; text < 120; text++) {
-        long_header(text, hex);
+        const char *hex = long_header(text);
         assert_int_equal(view_header(hex, &filter, &error), PETAL_OK);
         size_t size = (size_t)petal_serialized_bytes_as(filter, "parquet"), header = strlen(hex) / 2;
         assert_int_equal(size, 32 + (header <= 48 ? header : 15));
@@ -586,13 +600,13 @@ static void long_headers_are_read_and_short_ones_of_them_written_back(void **sta
 
 static void headers_above_256_bytes_are_refused(void **state)
 {
-    char hex[2048] = "";
     petal_filter *filter;
     petal_error error;
     (void)state;
-    for (int i = 0; i < 80; i++) strcat(hex, "08c80100"); /* NOLINT: 80 unknown fields of 4 bytes */
-    strcat(hex, "0502401c1c00001c1c00001c1c000000");
-    assert_int_equal(view_header(hex, &filter, &error), PETAL_ERR_NOT_A_FILTER);
+    /* 60 and 61 unknown fields of 4 bytes, behind which stand 16 bytes: 256 in all, and 260. */
+    assert_int_equal(view_header(repeated("", "08c80100", 60, USUAL_FIELDS), &filter, &error), PETAL_OK);
+    petal_free(filter);
+    assert_int_equal(view_header(repeated("", "08c80100", 61, USUAL_FIELDS), &filter, &error), PETAL_ERR_NOT_A_FILTER);
 }
 
 /* ---- sizes ----------------------------------------------------------------------------------------------------------- */
@@ -655,6 +669,37 @@ static void given_bits_become_a_power_of_two_of_bytes(void **state)
     assert_int_equal(plan(0, 0, UINT64_MAX, 8, &info), PETAL_ERR_LIMIT);
     assert_int_equal(plan(0, 0, 256, 7, &info), PETAL_ERR_ARGUMENT);
     assert_int_equal(plan(0, 0, 256, 9, &info), PETAL_ERR_ARGUMENT);
+}
+
+/* A sparse file of the most bytes that a header can say, 2^31 - 32, mapped: the one key in it is found, 17 * 10^9 bits wide. */
+static void the_largest_file_is_mapped_and_asked(void **state)
+{
+    const uint64_t blocks = 67108863, header_bytes = 19;
+    const uint8_t header[] = {0x15, 0xc0, 0xff, 0xff, 0xff, 0x0f, 0x1c, 0x1c, 0, 0,
+                              0x1c, 0x1c, 0,    0,    0x1c, 0x1c, 0,    0,    0};
+    /* "hello" (docs/formats/parquet.md): h >> 32 = 26c7827d */
+    const uint8_t hello[32] = {[2] = 0x10, [5] = 2, [9] = 4, [12] = 0x80, [17] = 2, [23] = 0x80, [27] = 0x10, [31] = 8};
+    char path[512];
+    const char *folder = getenv("TMPDIR"); /* NOLINT(concurrency-mt-unsafe): no thread is running */
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_filter *filter;
+    petal_error error;
+    (void)state;
+    snprintf(path, sizeof path, "%s/petal-large-%ld.sbbf", folder && *folder ? folder : "/tmp", (long)getpid());
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    off_t at = (off_t)(header_bytes + 32 * (0x26c7827d * blocks >> 32));
+    assert_int_equal(fwrite(header, 1, sizeof header, file), header_bytes);
+    assert_int_equal(fflush(file), 0);
+    assert_int_equal(pwrite(fileno(file), hello, sizeof hello, at), sizeof hello);
+    assert_int_equal(ftruncate(fileno(file), (off_t)(header_bytes + 32 * blocks)), 0);
+    fclose(file);
+    options.format = "parquet";
+    if (petal_open(path, &options, &filter, &error) != PETAL_OK) fail_msg("%s", error.message);
+    unlink(path);
+    assert_true(petal_contains(filter, "hello", 5));
+    assert_false(petal_contains(filter, "hallo", 5));
+    petal_free(filter);
 }
 
 /* ---- rates ----------------------------------------------------------------------------------------------------------- */
@@ -830,6 +875,7 @@ int main(void)
         cmocka_unit_test(sizes_are_those_of_arrow_rs),
         cmocka_unit_test(sizes_end_at_128_mib_and_the_plan_says_at_which_rate),
         cmocka_unit_test(given_bits_become_a_power_of_two_of_bytes),
+        cmocka_unit_test(the_largest_file_is_mapped_and_asked),
         cmocka_unit_test(the_model_is_the_mean_over_the_loads_of_a_block),
         cmocka_unit_test(measured_rates_are_those_of_the_bits),
         cmocka_unit_test(rates_bits_and_estimates_agree_with_the_model),
