@@ -435,6 +435,27 @@ PETAL_API uint64_t petal_serialized_bytes_as(const petal_filter *filter, const c
 PETAL_API petal_status petal_serialize_as(const petal_filter *filter, const char *format, void *bytes,
                                           size_t size_bytes, petal_error *error);
 
+/* A Bloom filter inside a Parquet file: one of a column in one row group. The region has the format "parquet". */
+#define PETAL_PARQUET_COLUMN_BYTES 256
+typedef struct petal_parquet_filter {
+    char column[PETAL_PARQUET_COLUMN_BYTES]; /* its path in the schema, "a.b.c", cut to fit and 0-terminated; control
+                                              * characters are shown as '?' */
+    uint32_t row_group;                      /* from 0 */
+    uint32_t column_number;                  /* of the leaf column, from 0: tells columns of equal text apart */
+    const char *physical_type; /* "INT64", "BYTE_ARRAY", ...: keys are its plain encoding; static storage */
+    uint64_t offset;           /* of the region in the file */
+    uint64_t size_bytes;       /* of the region */
+    uint64_t blocks;           /* of 32 bytes */
+    bool encrypted;            /* the column is: it may have a filter, but not to be read; offset and sizes are 0 */
+} petal_parquet_filter;
+
+/* The Bloom filters in the bytes of a whole Parquet file, in the order of its row groups and columns. Writes up to list_count
+ * of them (list may be NULL where that is 0) and sets *filter_count to how many there are, 0 on failure. To ask one:
+ * petal_view(bytes + list[i].offset, list[i].size_bytes, ...) with options.format "parquet". A key is in the column where it is
+ * in the filter of any row group. Safe on hostile bytes. An encrypted footer is PETAL_ERR_UNSUPPORTED. */
+PETAL_API petal_status petal_parquet_list(const void *bytes, size_t size_bytes, petal_parquet_filter *list,
+                                          size_t list_count, size_t *filter_count, petal_error *error);
+
 /* A filter from a file image: a private copy. PETAL_OPEN_VERIFY and PETAL_OPEN_RECOVER apply. Safe on hostile bytes. */
 PETAL_API petal_status petal_load_from_memory(const void *bytes, size_t size_bytes, const petal_open_options *options,
                                               petal_filter **filter, petal_error *error);

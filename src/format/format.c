@@ -8,7 +8,8 @@
 
 static const struct format_def *const table[] = {
     &petal_format_petal,    &petal_format_guava,         &petal_format_guava32,       &petal_format_spark,
-    &petal_format_spark_v1, &petal_format_oldpanda_py32, &petal_format_oldpanda_go32,
+    &petal_format_spark_v1, &petal_format_oldpanda_py32, &petal_format_oldpanda_go32, &petal_format_parquet,
+    &petal_format_orc,      &petal_format_orc_long,
 };
 
 const struct format_def *petal_format_at(size_t place)
@@ -71,6 +72,16 @@ petal_status petal_format_expect_single(const petal_filter *filter, petal_scheme
     if (status != PETAL_OK || filter->layer_count == 1) return status;
     return petal_fail(error, PETAL_ERR_UNSUPPORTED, "%s holds one layer, the filter has %u; use petal", format,
                       filter->layer_count);
+}
+
+petal_status petal_format_expect_hashed(const petal_filter *filter, petal_scheme scheme, petal_hash hash,
+                                        const char *format, petal_error *error)
+{
+    petal_status status = petal_format_expect_single(filter, scheme, format, error);
+    if (status != PETAL_OK || (filter->hash->id == hash && filter->hash_key.seed == 0)) return status;
+    return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                      "%s holds keys hashed by %s, the filter's are hashed by %s; use petal", format,
+                      petal_hash_find(hash)->name, filter->hash->name);
 }
 
 petal_status petal_format_damaged(petal_error *error, uint64_t offset, const char *what)

@@ -98,7 +98,12 @@ static inline petal_status petal_put(const struct sink *sink, const void *bytes,
 petal_status petal_format_expect_single(const petal_filter *filter, petal_scheme scheme, const char *format,
                                         petal_error *error);
 
+/* The same, and this hash with seed 0: for containers that say nothing of the hash. */
+petal_status petal_format_expect_hashed(const petal_filter *filter, petal_scheme scheme, petal_hash hash,
+                                        const char *format, petal_error *error);
+
 extern const struct format_def petal_format_petal, petal_format_guava, petal_format_guava32, petal_format_spark,
     petal_format_spark_v1, petal_format_oldpanda_py32, petal_format_oldpanda_go32;
+extern const struct format_def petal_format_parquet, petal_format_orc, petal_format_orc_long;
 
 #endif

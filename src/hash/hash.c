@@ -1,6 +1,7 @@
 /* hash.c - the table of hashes. */
 #include "hash/hash.h"
 
+#include "base/bytes.h"
 #include "hash/siphash.h"
 
 static void compute_xxh3(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
@@ -25,11 +26,36 @@ static void compute_murmur3_spark(const struct hash_key *with, const void *data,
     words[0] = first | (uint64_t)petal_murmur3_spark(data, size_bytes, first) << 32;
 }
 
+static void compute_xxh64(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
+{
+    words[0] = petal_xxh64(data, size_bytes, with->seed);
+}
+
+static void compute_orc(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
+{
+    (void)with;
+    words[0] = petal_orc_of_bytes(data, size_bytes);
+}
+
+/* Of an integer of 8 or 4 bytes, little-endian; 4 are sign-extended. Other sizes are no integers, and are hashed as bytes. */
+static void compute_orc_long(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
+{
+    if (size_bytes == 8)
+        words[0] = petal_orc_of_long(load64le(data));
+    else if (size_bytes == 4)
+        words[0] = petal_orc_of_long((uint64_t)(int64_t)(int32_t)load32le(data));
+    else
+        compute_orc(with, data, size_bytes, words);
+}
+
 static const struct hash_def table[] = {
     {PETAL_HASH_XXH3, "xxh3", false, 1, compute_xxh3},
     {PETAL_HASH_SIPHASH, "siphash", true, 1, compute_siphash},
     {PETAL_HASH_MURMUR3_X64_128, "murmur3-x64-128", false, 2, compute_murmur3_x64_128},
     {PETAL_HASH_MURMUR3_SPARK, "murmur3-spark", false, 1, compute_murmur3_spark},
+    {PETAL_HASH_XXH64, "xxh64", false, 1, compute_xxh64},
+    {PETAL_HASH_ORC, "murmur3-orc", false, 1, compute_orc},
+    {PETAL_HASH_ORC_LONG, "wang-orc", false, 1, compute_orc_long},
 };
 
 const struct hash_def *petal_hash_find(petal_hash id)

@@ -128,6 +128,38 @@ double petal_model_blocked_sd(uint64_t lines, uint32_t hashes, uint32_t lines_pe
     return sqrt(fmax((double)lines * line, 0));
 }
 
+/* ---- split block ----------------------------------------------------------------------------------------------------- */
+
+#define BLOCK_BITS 256.0
+#define BLOCK_WORDS 8
+
+/* By inclusion and exclusion over the tested bits that are clear: i of them stay so with one key's probability
+ * 1 - (1 - (31/32)^i) / blocks. The sum is good to 1e-14, far below what equal patterns add to any real filter. */
+double petal_model_split_block_rate(uint64_t blocks, double keys)
+{
+    double sum = 1, choose = 1, clear = 1, load = keys / (double)blocks;
+    if (keys <= 0) return 0;
+    for (int i = 1; i <= BLOCK_WORDS; i++) {
+        choose *= -(BLOCK_WORDS - i + 1.0) / i;
+        clear *= 31.0 / 32.0;
+        sum += choose * exp(keys * log1p(-(1 - clear) / (double)blocks));
+    }
+    return fmin(1, with_equal_patterns(fmin(fmax(sum, 0), 1), load) + keys * 0x1p-64);
+}
+
+/* From the probabilities that a bit stays clear, and that two bits both do: of one word, or of two blocks, which are alike
+ * (`apart`), or of two words of a block (`beside`). Written so that nothing large is subtracted. */
+double petal_model_split_block_sd(uint64_t blocks, double keys)
+{
+    double m = (double)blocks * BLOCK_BITS, q = BLOCK_WORDS / m, word = BLOCK_BITS / BLOCK_WORDS;
+    double clear = exp(keys * log1p(-q)), apart = exp(keys * log1p(-2 * q));
+    double beside = exp(keys * log1p(-2 * q + q / word));
+    double ratio = q / (1 - q); /* (1 - 2q) / (1 - q)^2 = 1 - ratio^2 */
+    double variance = m * (clear - apart) + m * (BLOCK_BITS - word) * (beside - apart) +
+                      m * m * clear * clear * expm1(keys * log1p(-ratio * ratio));
+    return sqrt(fmax(variance, 0));
+}
+
 /* ---- estimates and textbook ------------------------------------------------------------------------------------------ */
 
 double petal_model_items(double bits_set, double bits, double hashes)
@@ -140,6 +172,11 @@ double petal_model_items(double bits_set, double bits, double hashes)
 double petal_model_optimal_bits(double keys, double rate)
 {
     return -keys * log(rate) / (log(2) * log(2));
+}
+
+double petal_model_split_block_bits(double keys, double rate)
+{
+    return -8.0 * keys / log(1.0 - pow(rate, 1.0 / 8.0));
 }
 
 uint64_t petal_model_round(double x)

@@ -15,6 +15,10 @@ double petal_model_classic_sd(uint64_t bits, uint32_t hashes, double keys);
 double petal_model_blocked_rate(uint64_t lines, uint32_t hashes, uint32_t lines_per_key, double keys);
 double petal_model_blocked_sd(uint64_t lines, uint32_t hashes, uint32_t lines_per_key, double keys);
 
+/* The same for Parquet's split blocks: one bit in each of the 8 words of one block of 256 bits. */
+double petal_model_split_block_rate(uint64_t blocks, double keys);
+double petal_model_split_block_sd(uint64_t blocks, double keys);
+
 /* Distinct keys by the number of set bits, each key setting one of m bits k times over: ln(1 - X/m) / (k ln(1 - 1/m)).
  * Infinite where X = m. (Swamidass and Baldi 2007 have -(m/k) ln(1 - X/m), its limit for large m.) */
 double petal_model_items(double bits_set, double bits, double hashes);
@@ -23,6 +27,8 @@ double petal_model_items(double bits_set, double bits, double hashes);
 #define PETAL_LN2 0.693147180559945309417232121458
 double petal_model_optimal_bits(double keys, double rate);
 uint64_t petal_model_round(double x);
+/* Parquet's writers: -8 n / ln(1 - p^(1/8)). */
+double petal_model_split_block_bits(double keys, double rate);
 
 /* libm's, for the sums of variances elsewhere. */
 double petal_model_sqrt(double x);
