@@ -40,6 +40,7 @@ static int run(const struct args *args)
 {
     struct key_reader reader;
     if (args->operand_count == 0) return misused("add", "needs a filter FILE");
+    if (!may_change(args->operands[0], args)) return STATUS_ERROR;
     if (!is_no_input(args->operands[0], args->operands + 1, args->operand_count - 1)) return STATUS_ERROR;
     if (!keys_open(&reader, args, args->operands + 1, args->operand_count - 1, false)) return STATUS_ERROR;
     catch_stop_signals();

@@ -3,6 +3,7 @@
 #include "files.h"
 #include "json.h"
 #include "numbers.h"
+#include "parquet.h"
 #include "report.h"
 #include "summary.h"
 #include "utf8.h"
@@ -201,6 +202,7 @@ static void print_raw_metadata(const petal_filter *filter)
 static bool show(const char *path, const struct args *args, bool first)
 {
     const char *format = NULL;
+    if (!args->from && is_parquet_file(path)) return list_parquet(path, args->json);
     petal_filter *filter = open_container(path, PETAL_OPEN_MAP, args, &format);
     if (!filter) return false;
     petal_info info = info_of(filter);

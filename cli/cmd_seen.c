@@ -129,6 +129,7 @@ static int run(const struct args *args)
     struct key_reader reader;
     struct seen seen = {.args = args};
     int status = STATUS_ERROR;
+    if (args->file && !may_change(args->file, args)) return STATUS_ERROR;
     if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
     catch_stop_signals();
     signal(SIGPIPE, SIG_IGN); /* a reader that goes away is noticed when writing, and then there is something to save */

@@ -3,6 +3,7 @@
 
 #include "files.h"
 
+#include "parquet.h"
 #include "report.h"
 #include "request.h"
 
@@ -109,6 +110,10 @@ static const char *guess_format(const char *path, const petal_error *why)
         remark(path, "read as %s, which is all it can be by its form; --from %s says so for sure", names[0], names[0]);
         return names[0];
     }
+    if (is_parquet_file(path)) {
+        complain(path, "is a Parquet file; petal info %s lists its filters, --from parquet:COLUMN takes one", path);
+        return NULL;
+    }
     if (count == 0) {
         complain_of(path, why);
         return NULL;
@@ -136,6 +141,10 @@ petal_filter *open_container(const char *path, unsigned flags, const struct args
     petal_error error;
     uint8_t secret[PETAL_SECRET_BYTES] = {0};
     const void *given = args->secret_file ? secret : NULL;
+    if (parquet_place(args->from)) {
+        *format = "parquet";
+        return open_parquet_place(path, parquet_place(args->from));
+    }
     if (!check_format(args->from) || (given && !read_secret(args->secret_file, secret))) return NULL;
     *format = args->from;
     petal_status status = open_as(path, flags, *format, given, &filter, &error);
@@ -202,6 +211,12 @@ bool save_filter(const petal_filter *filter, const char *path, const char *forma
     if (petal_save_as(filter, path, is_petal(format) ? "petal" : format, flags, &error) == PETAL_OK) return true;
     if (error.status == PETAL_ERR_EXISTS) return complain_of(path, &error);
     return complain(path, "%s; %s", error.message, there ? "the old file is unchanged" : "nothing was written");
+}
+
+bool may_change(const char *path, const struct args *args)
+{
+    return !parquet_place(args->from) ||
+           complain(path, "a filter inside a Parquet file cannot be changed; convert it to a file of its own first");
 }
 
 static bool write_all(int descriptor, const char *text, size_t size)

@@ -29,6 +29,9 @@ bool may_write(const char *path, bool force);
 /* Whether `path` is none of the `count` files that are read from. False: reported. */
 bool is_no_input(const char *path, char **files, size_t count);
 
+/* Whether a filter that is opened from `path` may be written back there. False: reported. */
+bool may_change(const char *path, const struct args *args);
+
 /* Saves the filter in a format (NULL: petal); replaces a file only with `force`. False: reported, the old file is unchanged. */
 bool save_filter(const petal_filter *filter, const char *path, const char *format, bool force);
 

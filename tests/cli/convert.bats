@@ -103,3 +103,18 @@ setup() {
 @test "metadata that a format has no place for is refused, not lost in silence" {
     refuses "guava has no place for it" petal build -o a --format guava --metadata note keys
 }
+
+@test "the filters inside a Parquet file are listed, asked and taken out" {
+    file=$vectors/parquet/duckdb.parquet
+    petal info "$file" >list
+    column=$(awk 'NR == 3 { print $1 }' list)
+    group=$(awk 'NR == 3 { print $2 }' list)
+    [ "$(petal info --json "$file" | head -n 1 | field column)" = "$column" ]
+    petal convert "$file" one.sbbf --to parquet --from "parquet:$column:$group"
+    petal info --from parquet one.sbbf
+    refuses "has no filter at nope" petal check "$file" --from parquet:nope -e x
+    refuses "is a Parquet file" petal check "$file" -e x
+    cp "$file" copy.parquet
+    refuses "cannot be changed" petal add copy.parquet --from "parquet:$column:$group" keys
+    cmp "$file" copy.parquet
+}
