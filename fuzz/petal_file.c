@@ -1,0 +1,135 @@
+/* petal_file.c - fuzz target: any bytes, opened as a petal file and then used, must do no harm.
+ *
+ * The first byte says how to open the rest:
+ *     bits 0-1   load, view, load and recover, load and verify
+ *     bit 2      make the checksums of both header slots right first, as one does who forges a file
+ *     bit 3      give a secret
+ * What opens is asked, changed, measured, serialized, and opened again, which must give the same filter. abort() is a finding. */
+#include "petal/petal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
+
+static const uint8_t secret[PETAL_SECRET_BYTES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+static void must(int holds)
+{
+    if (!holds) abort();
+}
+
+/* The checksum of a slot is its last 8 bytes: XXH3 of the rest, seeded with the slot's number (docs/format.md). */
+static void seal(uint8_t *image, size_t size_bytes)
+{
+    size_t slot_bytes = 512;
+    if (size_bytes > 20) slot_bytes = (size_t)image[16] | (size_t)image[17] << 8;
+    if (slot_bytes < 512 || slot_bytes > 4096 || size_bytes < 2 * slot_bytes) return;
+    for (uint64_t number = 0; number < 2; number++) {
+        uint8_t *slot = image + number * slot_bytes;
+        uint64_t sum = XXH3_64bits_withSeed(slot, slot_bytes - 8, number);
+        for (size_t i = 0; i < 8; i++) slot[slot_bytes - 8 + i] = (uint8_t)(sum >> 8 * i);
+    }
+}
+
+static petal_open_options open_options(uint8_t flags)
+{
+    static const unsigned ways[4] = {PETAL_OPEN_LOAD, PETAL_OPEN_MAP, PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER,
+                                     PETAL_OPEN_LOAD | PETAL_OPEN_VERIFY};
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.flags = ways[flags & 3];
+    options.secret = flags & 8 ? secret : NULL;
+    return options;
+}
+
+static void ask(const petal_filter *filter, const uint8_t *data, size_t size_bytes)
+{
+    petal_key keys[3] = {{data, size_bytes}, {"key", 3}, {NULL, 0}};
+    uint8_t found[3];
+    size_t count = petal_contains_many(filter, keys, 3, found);
+    must(count == (size_t)(found[0] + found[1] + found[2]));
+    must(found[1] == petal_contains(filter, "key", 3));
+    must(petal_contains_any(filter, keys, 3) == (count > 0) && petal_contains_all(filter, keys, 3) == (count == 3));
+    (void)petal_contains_hash(filter, count);
+    (void)petal_metadata(filter, &count);
+}
+
+static void look(const petal_filter *filter)
+{
+    petal_info info = PETAL_INFO_INIT;
+    petal_error error;
+    must(petal_get_info(filter, &info, &error) == PETAL_OK);
+    must(info.bits_set <= info.bits && info.estimated_rate >= 0 && info.estimated_rate <= 1);
+    must(info.estimated_items >= 0 && info.saturated == (info.bits_set == info.bits));
+    (void)petal_predict_rate(&info, info.capacity);
+    (void)petal_verify(filter, &error);
+}
+
+/* Writing and reading again gives the same bytes. */
+static void write_and_read(const petal_filter *filter, const void *with_secret)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_filter *again = NULL;
+    petal_error error;
+    size_t size = (size_t)petal_serialized_bytes(filter);
+    uint8_t *image = malloc(size), *copy = malloc(size);
+    must(size > 0 && image && copy);
+    must(petal_serialize(filter, image, size, &error) == PETAL_OK);
+    options.flags = PETAL_OPEN_VERIFY;
+    options.secret = with_secret;
+    must(petal_load_from_memory(image, size, &options, &again, &error) == PETAL_OK);
+    must(petal_serialized_bytes(again) == size && petal_serialize(again, copy, size, &error) == PETAL_OK);
+    must(memcmp(image, copy, size) == 0);
+    petal_free(again);
+    free(image);
+    free(copy);
+}
+
+/* A change: of the filter where it may be changed, else of a clone. */
+static void change(petal_filter *filter, const void *with_secret, const uint8_t *data, size_t size_bytes)
+{
+    petal_error error;
+    petal_filter *copy = NULL;
+    must(petal_clone(filter, &copy, &error) == PETAL_OK);
+    must(petal_add(copy, data, size_bytes) >= 0 && petal_contains(copy, data, size_bytes));
+    must(petal_add(copy, "key", 3) >= 0 && petal_contains(copy, "key", 3));
+    must(petal_merge(copy, filter, &error) == PETAL_OK && petal_contains(copy, "key", 3));
+    (void)petal_intersect(copy, filter, &error);
+    write_and_read(copy, with_secret);
+    must(petal_clear(copy, &error) == PETAL_OK && !petal_contains(copy, "key", 3));
+    petal_free(copy);
+}
+
+static void use(petal_filter *filter, const void *with_secret, const uint8_t *data, size_t size_bytes)
+{
+    ask(filter, data, size_bytes);
+    look(filter);
+    write_and_read(filter, with_secret);
+    change(filter, with_secret, data, size_bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+    if (size_bytes == 0) return 0;
+    uint8_t flags = data[0];
+    petal_open_options options = open_options(flags);
+    petal_filter *filter = NULL;
+    petal_error error;
+    uint8_t *image = malloc(size_bytes); /* just as long as the image, but for an empty one */
+    must(image != NULL);
+    memcpy(image, data + 1, size_bytes - 1);
+    if (flags & 4) seal(image, size_bytes - 1);
+    petal_status status = (flags & 3) == 1 ? petal_view(image, size_bytes - 1, &options, &filter, &error)
+                                           : petal_load_from_memory(image, size_bytes - 1, &options, &filter, &error);
+    must((status == PETAL_OK) == (filter != NULL));
+    if (status == PETAL_OK)
+        use(filter, options.secret, data, size_bytes < 64 ? size_bytes : 64);
+    else
+        must(error.status == status && strlen(error.message) > 0);
+    petal_free(filter);
+    free(image);
+    return 0;
+}

@@ -1,0 +1,225 @@
+/* estimates.c - proves that what a filter says of itself from its bits is true: distinct keys, their interval, its rate, full.
+ *
+ * 1,000 seeds a case. Of an unbiased estimate with standard deviation s, the mean over 1,000 filters has the standard error
+ * s / sqrt(1000); it must lie within 4 of them (chance 6e-5 a case, but the seeds are fixed). Of 1,000 intervals of 95 %, each
+ * holds the truth or not: the share that does has the standard deviation sqrt(0.05 * 0.95 / 1000) = 0.7 %. */
+#include "support.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define SEEDS 1000
+
+struct tried {
+    petal_scheme scheme;
+    uint64_t bits;
+    uint32_t hashes, lines_per_key;
+    uint64_t keys;
+};
+
+static const struct tried cases[] = {
+    {PETAL_SCHEME_CLASSIC, 9600, 7, 0, 100},    {PETAL_SCHEME_CLASSIC, 9600, 7, 0, 1000},
+    {PETAL_SCHEME_CLASSIC, 9600, 7, 0, 2500},   {PETAL_SCHEME_CLASSIC, 100003, 4, 0, 10000},
+    {PETAL_SCHEME_CLASSIC, 5000, 1, 0, 5000},   {PETAL_SCHEME_CLASSIC, 64000, 16, 0, 2000},
+    {PETAL_SCHEME_BLOCKED, 10240, 6, 1, 100},   {PETAL_SCHEME_BLOCKED, 10240, 6, 1, 1000},
+    {PETAL_SCHEME_BLOCKED, 10240, 6, 1, 2500},  {PETAL_SCHEME_BLOCKED, 102400, 4, 1, 10000},
+    {PETAL_SCHEME_BLOCKED, 51200, 16, 1, 500},  {PETAL_SCHEME_BLOCKED, 51200, 1, 1, 20000},
+    {PETAL_SCHEME_BLOCKED, 65536, 11, 2, 500},  {PETAL_SCHEME_BLOCKED, 65536, 11, 2, 3000},
+    {PETAL_SCHEME_BLOCKED, 65536, 22, 2, 2000},
+};
+
+struct outcome {
+    double mean, sd, coverage;
+};
+
+static petal_info filled(const struct tried *tried, uint64_t seed)
+{
+    petal_options options = options_of(tried->scheme, tried->bits, tried->hashes, tried->lines_per_key);
+    options.seed = seed;
+    petal_filter *filter = create(&options);
+    add_numbers(filter, 0, tried->keys);
+    petal_info info = info_of(filter);
+    petal_free(filter);
+    return info;
+}
+
+static struct outcome try_seeds(const struct tried *tried)
+{
+    double sum = 0, squares = 0, truth = (double)tried->keys;
+    int inside = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        petal_info info = filled(tried, seed);
+        double error = info.estimated_items - truth;
+        sum += error;
+        squares += error * error;
+        inside += info.estimated_items_low <= truth && truth <= info.estimated_items_high;
+        require(info.estimated_items_low <= info.estimated_items && info.estimated_items <= info.estimated_items_high,
+                "seed %llu: %g .. %g .. %g", (unsigned long long)seed, info.estimated_items_low, info.estimated_items,
+                info.estimated_items_high);
+    }
+    double mean = sum / SEEDS;
+    return (struct outcome){mean, sqrt(squares / SEEDS - mean * mean), (double)inside / SEEDS};
+}
+
+static void the_estimate_of_items_is_unbiased_and_its_interval_holds_95_of_100(void **state)
+{
+    (void)state;
+    double coverage = 0;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct outcome out = try_seeds(&cases[i]);
+        double error = out.sd / sqrt(SEEDS);
+        printf("# case %zu: %llu keys, bias %+.3f (standard error %.3f, sd %.2f), coverage %.3f\n", i,
+               (unsigned long long)cases[i].keys, out.mean, error, out.sd, out.coverage);
+        require(fabs(out.mean) <= 4 * error, "case %zu: bias %g, standard error %g", i, out.mean, error);
+        require(out.coverage > 0.92 && out.coverage < 0.98, "case %zu: %g of the intervals hold", i, out.coverage);
+        coverage += out.coverage / COUNT(cases);
+    }
+    require(coverage > 0.93 && coverage < 0.97, "%g of all intervals hold", coverage);
+}
+
+/* sd of the estimate of a classic filter by Swamidass and Baldi: sqrt(m (e^c - c - 1)) / k, c = kn/m. */
+static void the_interval_is_as_wide_as_theory_says(void **state)
+{
+    (void)state;
+    struct tried tried = {PETAL_SCHEME_CLASSIC, 96000, 7, 0, 10000};
+    petal_info info = filled(&tried, 3);
+    double m = 96000, c = 7 * 10000 / m, sd = sqrt(m * (exp(c) - c - 1)) / 7;
+    double half = (info.estimated_items_high - info.estimated_items_low) / 2;
+    require(fabs(half - 1.96 * sd) < 0.02 * half, "half width %g, theory %g", half, 1.96 * sd);
+}
+
+/* Keys beyond any doubt: adding one twice changes nothing. */
+static void repeats_do_not_change_the_estimate(void **state)
+{
+    (void)state;
+    petal_filter *filter = make(PETAL_SCHEME_BLOCKED, 51200, 6, 1);
+    add_numbers(filter, 0, 3000);
+    petal_info once = info_of(filter);
+    add_numbers(filter, 0, 3000);
+    petal_info twice = info_of(filter);
+    assert_true(once.estimated_items == twice.estimated_items && once.content_id == twice.content_id);
+    assert_int_equal(once.items, 3000);
+    assert_int_equal(twice.items, 6000);
+    petal_free(filter);
+}
+
+static void an_empty_filter_holds_nothing_and_is_never_wrong(void **state)
+{
+    (void)state;
+    static const petal_scheme schemes[] = {PETAL_SCHEME_BLOCKED, PETAL_SCHEME_CLASSIC};
+    for (size_t i = 0; i < COUNT(schemes); i++) {
+        petal_filter *filter = make(schemes[i], 10240, 5, 0);
+        petal_info info = info_of(filter);
+        assert_true(info.bits_set == 0 && info.fill == 0 && !info.saturated && info.items == 0);
+        assert_true(info.estimated_items == 0 && info.estimated_items_low == 0 && info.estimated_items_high == 0);
+        assert_true(info.estimated_rate == 0);
+        petal_free(filter);
+    }
+}
+
+/* Adds until every bit is set. */
+static petal_filter *full(petal_scheme scheme, uint64_t bits, uint32_t hashes)
+{
+    petal_filter *filter = make(scheme, bits, hashes, 0);
+    for (uint64_t from = 0; info_of(filter).bits_set < info_of(filter).bits; from += 1000)
+        add_numbers(filter, from, 1000);
+    return filter;
+}
+
+static void a_full_filter_is_saturated_and_says_probably_of_everything(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[] = {1, 11, 512, 513, 1024};
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        for (int scheme = PETAL_SCHEME_BLOCKED; scheme <= PETAL_SCHEME_CLASSIC; scheme++) {
+            petal_filter *filter = full((petal_scheme)scheme, sizes[i], 3);
+            petal_info info = info_of(filter);
+            require(info.saturated && info.fill == 1 && info.estimated_rate == 1, "scheme %d, %llu bits", scheme,
+                    (unsigned long long)sizes[i]);
+            require(isinf(info.estimated_items) && info.estimated_items > 0 && isinf(info.estimated_items_high),
+                    "scheme %d, %llu bits: %g", scheme, (unsigned long long)sizes[i], info.estimated_items);
+            require(isfinite(info.estimated_items_low) && info.estimated_items_low >= 0, "scheme %d, %llu bits: low %g",
+                    scheme, (unsigned long long)sizes[i], info.estimated_items_low);
+            assert_true(petal_contains(filter, "never added", 11));
+            petal_free(filter);
+        }
+}
+
+static void one_bit_short_of_full_is_not_saturated(void **state)
+{
+    (void)state;
+    petal_filter *filter = make(PETAL_SCHEME_CLASSIC, 2, 1, 0);
+    petal_add_hash(filter, 0); /* bit 0 of 2 */
+    petal_info info = info_of(filter);
+    assert_true(info.bits_set == 1 && !info.saturated && isfinite(info.estimated_items) && info.estimated_rate == 0.5);
+    petal_free(filter);
+}
+
+static void no_number_of_an_info_is_nan_but_those_documented(void **state)
+{
+    (void)state;
+    for (uint64_t bits = 1; bits < 5000; bits = bits * 3 / 2 + 1)
+        for (uint32_t k = 1; k <= 64; k *= 4) {
+            petal_filter *filter = make(PETAL_SCHEME_CLASSIC, bits, k, 0);
+            for (uint64_t keys = 0; keys < 1000; keys = keys * 2 + 1) {
+                add_numbers(filter, keys, keys + 1);
+                petal_info info = info_of(filter);
+                require(!isnan(info.fill) && !isnan(info.estimated_items) && !isnan(info.estimated_items_low) &&
+                            !isnan(info.estimated_items_high) && info.estimated_rate >= 0 && info.estimated_rate <= 1,
+                        "m = %llu, k = %u, %llu keys", (unsigned long long)bits, k, (unsigned long long)keys);
+                require(isnan(info.predicted_rate) && isnan(info.target_rate), "m = %llu", (unsigned long long)bits);
+            }
+            petal_free(filter);
+        }
+}
+
+/* The rate given the bits, by asking: hits of N random hashes are binomial. */
+static void the_rate_now_is_what_asking_finds(void **state)
+{
+    (void)state;
+    const uint64_t asked = 400000;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        uint64_t hits = 0, random = 77 + i;
+        petal_filter *filter = make(cases[i].scheme, cases[i].bits, cases[i].hashes, cases[i].lines_per_key);
+        add_numbers(filter, 0, cases[i].keys);
+        double p = info_of(filter).estimated_rate;
+        for (uint64_t n = 0; n < asked; n++) hits += petal_contains_hash(filter, next_random(&random));
+        double expected = p * (double)asked, sd = sqrt(expected * (1 - p));
+        require(fabs((double)hits - expected) <= 5 * sd + 3, "case %zu: %llu hits, expected %g, sd %g", i,
+                (unsigned long long)hits, expected, sd); /* 3: where next to none are expected */
+        petal_free(filter);
+    }
+}
+
+static void the_rate_now_follows_the_keys_not_the_capacity(void **state)
+{
+    (void)state;
+    petal_options options = PETAL_OPTIONS_INIT;
+    options.capacity = 10000;
+    options.rate = 0.01;
+    petal_filter *filter = create(&options);
+    add_numbers(filter, 0, 10000);
+    petal_info rated = info_of(filter);
+    add_numbers(filter, 10000, 10000);
+    petal_info twice = info_of(filter);
+    assert_true(fabs(rated.estimated_rate - rated.predicted_rate) < 0.1 * rated.predicted_rate);
+    assert_true(twice.predicted_rate == rated.predicted_rate);
+    double wanted = petal_predict_rate(&twice, 20000);
+    require(fabs(twice.estimated_rate - wanted) < 0.1 * wanted && wanted > 0.1, "%g, wanted %g", twice.estimated_rate,
+            wanted);
+    petal_free(filter);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_estimate_of_items_is_unbiased_and_its_interval_holds_95_of_100),
+        cmocka_unit_test(the_interval_is_as_wide_as_theory_says),
+        cmocka_unit_test(repeats_do_not_change_the_estimate),
+        cmocka_unit_test(an_empty_filter_holds_nothing_and_is_never_wrong),
+        cmocka_unit_test(a_full_filter_is_saturated_and_says_probably_of_everything),
+        cmocka_unit_test(one_bit_short_of_full_is_not_saturated),
+        cmocka_unit_test(no_number_of_an_info_is_nan_but_those_documented),
+        cmocka_unit_test(the_rate_now_is_what_asking_finds),
+        cmocka_unit_test(the_rate_now_follows_the_keys_not_the_capacity),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

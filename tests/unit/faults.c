@@ -1,0 +1,550 @@
+/* faults.c - proves that a failing system call, and a power cut at any moment, lose nothing that was promised.
+ *
+ * The calls that write to disk are defined here once more, in front of the C library's: each passes on, unless it is the
+ * one that was told to fail. A power cut leaves, of all 512-byte sectors written since the last msync, any selection old and any
+ * new; those files are made and opened. */
+#define _GNU_SOURCE /* RTLD_NEXT */
+#define _FILE_OFFSET_BITS 64
+#include "support.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define SECTOR 512
+
+/* ---- the calls ------------------------------------------------------------------------------------------------------- */
+
+static struct {
+    const char *call; /* that is to fail; NULL: none */
+    int nth;          /* time from now */
+    int error;        /* errno that it fails with; 0: it writes half (pwrite) */
+    int seen;
+} fault;
+
+static void (*before_msync)(const uint8_t *from, size_t size); /* see the power cuts */
+
+static bool is_to_fail(const char *call)
+{
+    if (!fault.call || strcmp(call, fault.call) != 0 || ++fault.seen != fault.nth) return false;
+    errno = fault.error;
+    return true;
+}
+
+/* The C library's function of this name. Where sizes of files have 64 bits by name (pwrite64), that one. */
+static void *next_of(const char *name)
+{
+    char name64[32];
+    snprintf(name64, sizeof name64, "%s64", name);
+    void *function = dlsym(RTLD_NEXT, name64);
+    return function ? function : dlsym(RTLD_NEXT, name);
+}
+
+/* Sets a function pointer to the C library's function: ISO C has no cast for that. */
+#define FIND(next, name) \
+    do { \
+        void *address = next_of(name); \
+        memcpy(&(next), &address, sizeof(next)); \
+    } while (0)
+
+int fsync(int descriptor)
+{
+    int (*next)(int);
+    if (is_to_fail("fsync")) return -1;
+    FIND(next, "fsync");
+    return next(descriptor);
+}
+
+int msync(void *from, size_t size, int flags)
+{
+    int (*next)(void *, size_t, int);
+    if (before_msync) before_msync(from, size);
+    if (is_to_fail("msync")) return -1;
+    FIND(next, "msync");
+    return next(from, size, flags);
+}
+
+ssize_t pwrite(int descriptor, const void *bytes, size_t size, off_t offset)
+{
+    ssize_t (*next)(int, const void *, size_t, off_t);
+    if (is_to_fail("pwrite")) {
+        if (fault.error) return -1;
+        size = (size + 1) / 2;
+    }
+    FIND(next, "pwrite");
+    return next(descriptor, bytes, size, offset);
+}
+
+int ftruncate(int descriptor, off_t size)
+{
+    int (*next)(int, off_t);
+    if (is_to_fail("ftruncate")) return -1;
+    FIND(next, "ftruncate");
+    return next(descriptor, size);
+}
+
+int fchmod(int descriptor, mode_t mode)
+{
+    int (*next)(int, mode_t);
+    if (is_to_fail("fchmod")) return -1;
+    FIND(next, "fchmod");
+    return next(descriptor, mode);
+}
+
+int rename(const char *from, const char *to)
+{
+    int (*next)(const char *, const char *);
+    if (is_to_fail("rename")) return -1;
+    FIND(next, "rename");
+    return next(from, to);
+}
+
+int link(const char *from, const char *to)
+{
+    int (*next)(const char *, const char *);
+    if (is_to_fail("link")) return -1;
+    FIND(next, "link");
+    return next(from, to);
+}
+
+int close(int descriptor)
+{
+    int (*next)(int);
+    bool fails = is_to_fail("close"); /* it closes all the same, as the real one does */
+    int error = errno;
+    FIND(next, "close");
+    int result = next(descriptor);
+    if (!fails) return result;
+    errno = error;
+    return -1;
+}
+
+int flock(int descriptor, int operation)
+{
+    int (*next)(int, int);
+    if (is_to_fail("flock")) return -1;
+    FIND(next, "flock");
+    return next(descriptor, operation);
+}
+
+int posix_fallocate(int descriptor, off_t offset, off_t size)
+{
+    int (*next)(int, off_t, off_t);
+    if (is_to_fail("posix_fallocate")) return errno;
+    FIND(next, "posix_fallocate");
+    return next(descriptor, offset, size);
+}
+
+/* ---- saving ---------------------------------------------------------------------------------------------------------- */
+
+static petal_filter *with_numbers(uint64_t count)
+{
+    petal_filter *filter = make(PETAL_SCHEME_BLOCKED, 1 << 20, 6, 1); /* two blocks of 64 KiB */
+    add_numbers(filter, 0, count);
+    return filter;
+}
+
+/* A folder with one file in it. */
+struct place {
+    char folder[PATH_SIZE], path[PATH_SIZE + 16];
+};
+
+static struct place new_place(void)
+{
+    struct place place;
+    snprintf(place.folder, sizeof place.folder, "%s", temporary("folder"));
+    snprintf(place.path, sizeof place.path, "%s/f.petal", place.folder);
+    require(mkdir(place.folder, 0700) == 0, "cannot make %s", place.folder);
+    return place;
+}
+
+static void end_place(const struct place *place)
+{
+    unlink(place->path);
+    require(rmdir(place->folder) == 0, "something was left in %s", place->folder);
+}
+
+static int files_in(const char *folder)
+{
+    int count = 0;
+    DIR *dir = opendir(folder);
+    require(dir != NULL, "cannot read %s", folder);
+    while (readdir(dir)) count++; /* NOLINT(concurrency-mt-unsafe): no thread is running */
+    closedir(dir);
+    return count - 2; /* . and .. */
+}
+
+static petal_status save_failing(const petal_filter *filter, const char *path, unsigned flags, const char *call,
+                                 int nth, int error_number, petal_error *error)
+{
+    *error = (petal_error){PETAL_OK, 0, 0, ""};
+    fault.call = call;
+    fault.nth = nth;
+    fault.error = error_number;
+    fault.seen = 0;
+    petal_status status = petal_save(filter, path, flags, error);
+    fault.call = NULL;
+    return status;
+}
+
+/* Lets the 1st, 2nd .. call of this name fail while a file is replaced, until there are no more; how many there are. */
+static int sweep_save(const struct place *place, const char *call, int error_number, const petal_filter *new)
+{
+    petal_filter *old = with_numbers(10);
+    petal_error error;
+    int nth = 0;
+    for (;; nth++) {
+        require_status(PETAL_OK, petal_save(old, place->path, 0, &error), error);
+        struct bytes before = read_file(place->path);
+        petal_status status = save_failing(new, place->path, 0, call, nth + 1, error_number, &error);
+        struct bytes after = read_file(place->path);
+        bool kept = same_bytes(before, after);
+        free(before.data);
+        free(after.data);
+        require(files_in(place->folder) == 1, "%s, call %d: a temporary file is left", call, nth + 1);
+        if (fault.seen < nth + 1) {
+            require(status == PETAL_OK && !kept, "%s without a fault: %s", call, error.message);
+            break;
+        }
+        require(status == PETAL_ERR_IO && error.system_errno == error_number, "%s, call %d: %s (%s)", call, nth + 1,
+                petal_status_name(status), error.message);
+        /* after the rename only the folder is synced: whether the new file lasts is then unknown, but it is whole */
+        bool renamed = strcmp(call, "fsync") == 0 && nth == 1;
+        require(kept != renamed, "%s, call %d: the old file is %s", call, nth + 1, kept ? "there" : "gone");
+    }
+    petal_free(old);
+    return nth;
+}
+
+static void a_failing_call_while_saving_leaves_the_old_file_and_nothing_else(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *call;
+        int errors[3], times;
+    } calls[] = {{"pwrite", {EIO, ENOSPC, EDQUOT}, 3},
+                 {"ftruncate", {EIO, ENOSPC, EFBIG}, 1},
+                 {"fchmod", {EPERM}, 1},
+                 {"fsync", {EIO, ENOSPC, EDQUOT}, 2},
+                 {"rename", {EACCES, EIO, EXDEV}, 1}};
+    struct place place = new_place();
+    petal_filter *new = with_numbers(5000);
+    for (size_t i = 0; i < COUNT(calls); i++)
+        for (size_t j = 0; j < 3 && calls[i].errors[j]; j++) {
+            int times = sweep_save(&place, calls[i].call, calls[i].errors[j], new);
+            require(times >= calls[i].times, "%s was called %d times", calls[i].call, times);
+        }
+    petal_free(new);
+    end_place(&place);
+}
+
+static void a_failing_close_while_saving_is_an_error(void **state)
+{
+    (void)state;
+    struct place place = new_place();
+    petal_error error;
+    petal_filter *old = with_numbers(10), *new = with_numbers(20);
+    require_status(PETAL_OK, petal_save(old, place.path, 0, &error), error);
+    require_status(PETAL_ERR_IO, save_failing(new, place.path, 0, "close", 1, EIO, &error), error);
+    petal_filter *file = NULL;
+    require_status(PETAL_OK, petal_open(place.path, NULL, &file, &error), error);
+    assert_true(same_image(file, old));
+    petal_free(file);
+    petal_free(old);
+    petal_free(new);
+    end_place(&place);
+}
+
+static void interrupted_and_short_writes_are_gone_on_with(void **state)
+{
+    (void)state;
+    static const int errors[] = {EINTR, 0};
+    struct place place = new_place();
+    petal_filter *filter = with_numbers(5000);
+    struct bytes image = serialized(filter);
+    for (size_t i = 0; i < COUNT(errors); i++)
+        for (int nth = 1; nth <= 3; nth++) {
+            petal_error error;
+            require_status(PETAL_OK, save_failing(filter, place.path, 0, "pwrite", nth, errors[i], &error), error);
+            struct bytes file = read_file(place.path);
+            require(same_bytes(file, image), "write %d, error %d", nth, errors[i]);
+            free(file.data);
+        }
+    free(image.data);
+    petal_free(filter);
+    end_place(&place);
+}
+
+static void a_file_system_without_links_can_be_saved_to_without_replacing(void **state)
+{
+    (void)state;
+    struct place place = new_place();
+    petal_error error;
+    petal_filter *filter = with_numbers(5);
+    unsigned flags = PETAL_SAVE_NO_REPLACE;
+    require_status(PETAL_OK, save_failing(filter, place.path, flags, "link", 1, EPERM, &error), error);
+    require_status(PETAL_ERR_EXISTS, save_failing(filter, place.path, flags, "link", 1, EPERM, &error), error);
+    unlink(place.path);
+    require_status(PETAL_ERR_EXISTS, save_failing(filter, place.path, flags, "link", 1, EEXIST, &error), error);
+    assert_int_equal(files_in(place.folder), 0);
+    petal_free(filter);
+    end_place(&place);
+}
+
+/* ---- writable maps --------------------------------------------------------------------------------------------------- */
+
+static petal_status open_as(const char *path, unsigned flags, petal_filter **filter, petal_error *error)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.flags = flags;
+    return petal_open(path, &options, filter, error);
+}
+
+static void a_failing_call_while_opening_to_write_is_an_error(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *call;
+        int error;
+        petal_status wanted;
+    } calls[] = {{"flock", EWOULDBLOCK, PETAL_ERR_BUSY},
+                 {"flock", ENOLCK, PETAL_ERR_IO},
+                 {"posix_fallocate", ENOSPC, PETAL_ERR_IO},
+                 {"posix_fallocate", EIO, PETAL_ERR_IO},
+                 {"posix_fallocate", EOPNOTSUPP, PETAL_OK}};
+    struct place place = new_place();
+    petal_error error;
+    petal_filter *filter = with_numbers(10);
+    require_status(PETAL_OK, petal_save(filter, place.path, 0, &error), error);
+    petal_free(filter);
+    for (size_t i = 0; i < COUNT(calls); i++) {
+        fault.call = calls[i].call;
+        fault.nth = 1;
+        fault.error = calls[i].error;
+        fault.seen = 0;
+        petal_status status = open_as(place.path, PETAL_OPEN_WRITABLE, &filter, &error);
+        fault.call = NULL;
+        require(status == calls[i].wanted, "%s with errno %d: %s", calls[i].call, calls[i].error,
+                petal_status_name(status));
+        petal_free(filter);
+        require_status(PETAL_OK, open_as(place.path, PETAL_OPEN_WRITABLE, &filter, &error),
+                       error); /* no lock is left */
+        petal_free(filter);
+    }
+    end_place(&place);
+}
+
+/* A map in which the nth msync from now fails. */
+static petal_filter *failing_map(const struct place *place, int nth)
+{
+    petal_error error;
+    petal_filter *filter = with_numbers(100), *map = NULL;
+    require_status(PETAL_OK, petal_save(filter, place->path, 0, &error), error);
+    petal_free(filter);
+    require_status(PETAL_OK, open_as(place->path, PETAL_OPEN_WRITABLE, &map, &error), error);
+    fault.call = "msync";
+    fault.nth = nth;
+    fault.error = EIO;
+    fault.seen = 0;
+    return map;
+}
+
+static void require_poisoned(petal_filter *map)
+{
+    petal_error error;
+    for (int i = 0; i < 3; i++) { /* the disk works again, but what it holds is unknown: there is no second try */
+        assert_int_equal(petal_add(map, "later", 5), PETAL_ERR_IO);
+        assert_int_equal(petal_add_many(map, NULL, 0, NULL, NULL), PETAL_ERR_IO);
+        require_status(PETAL_ERR_IO, petal_clear(map, &error), error);
+        require_status(PETAL_ERR_IO, petal_sync(map, &error), error);
+    }
+    require_numbers(map, 0, 100); /* it still answers */
+}
+
+static void when_the_file_cannot_be_marked_dirty_nothing_is_changed(void **state)
+{
+    (void)state;
+    struct place place = new_place();
+    petal_error error;
+    petal_filter *map = failing_map(&place, 1), *filter = NULL;
+    uint64_t before = info_of(map).bits_set;
+    assert_int_equal(petal_add(map, "new", 3), PETAL_ERR_IO);
+    fault.call = NULL;
+    assert_int_equal(info_of(map).bits_set, before);
+    require_poisoned(map);
+    petal_free(map);
+    petal_status status = open_as(place.path, PETAL_OPEN_MAP, &filter, &error);
+    require(status == PETAL_OK || status == PETAL_ERR_DIRTY, "%s", error.message);
+    petal_free(filter);
+    require_status(PETAL_OK, open_as(place.path, PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER, &filter, &error), error);
+    assert_int_equal(info_of(filter).bits_set, before);
+    petal_free(filter);
+    end_place(&place);
+}
+
+static void after_a_failed_sync_the_filter_takes_no_changes_and_the_file_stays_dirty(void **state)
+{
+    (void)state;
+    struct place place = new_place();
+    petal_error error;
+    petal_filter *map = failing_map(&place, 2), *filter = NULL; /* the 1st marks it dirty, the 2nd syncs the bits */
+    assert_int_equal(petal_add(map, "new", 3), PETAL_OK);
+    require_status(PETAL_ERR_IO, petal_sync(map, &error), error);
+    assert_int_equal(error.system_errno, EIO);
+    fault.call = NULL;
+    require_poisoned(map);
+    petal_free(map);
+    require_status(PETAL_ERR_DIRTY, open_as(place.path, PETAL_OPEN_MAP, &filter, &error), error);
+    end_place(&place);
+}
+
+static void a_failed_sync_of_the_clean_header_is_reported_and_leaves_a_consistent_file(void **state)
+{
+    (void)state;
+    struct place place = new_place();
+    petal_error error;
+    petal_filter *map = failing_map(&place, 3), *filter = NULL; /* bits and sums are on disk; only the header is not */
+    assert_int_equal(petal_add(map, "new", 3), PETAL_OK);
+    require_status(PETAL_ERR_IO, petal_sync(map, &error), error);
+    fault.call = NULL;
+    require_poisoned(map);
+    petal_free(map);
+    petal_status status = open_as(place.path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY, &filter, &error);
+    require(status == PETAL_OK || status == PETAL_ERR_DIRTY, "%s", error.message);
+    if (status == PETAL_OK) assert_true(petal_contains(filter, "new", 3));
+    petal_free(filter);
+    end_place(&place);
+}
+
+static void a_sync_that_fails_while_freeing_leaves_the_file_dirty(void **state)
+{
+    (void)state;
+    struct place place = new_place();
+    petal_error error;
+    petal_filter *map = failing_map(&place, 2), *filter = NULL;
+    assert_int_equal(petal_add(map, "new", 3), PETAL_OK);
+    petal_free(map);
+    fault.call = NULL;
+    require_status(PETAL_ERR_DIRTY, open_as(place.path, PETAL_OPEN_MAP, &filter, &error), error);
+    end_place(&place);
+}
+
+/* ---- power cuts ------------------------------------------------------------------------------------------------------ */
+
+static struct {
+    const char *path;
+    struct bytes durable; /* what msync has made sure of */
+    const uint8_t *base;  /* of the map */
+    uint64_t synced;      /* keys of the last successful sync */
+    uint64_t random;
+    int states, clean, dirty;
+} power;
+
+/* Any selection of the sectors that differ: the file as a power cut may leave it. */
+static struct bytes after_a_cut(struct bytes now)
+{
+    struct bytes cut = copy_bytes(power.durable.data, power.durable.size);
+    uint64_t share = 1 + random_below(&power.random, 4); /* few sectors lost, or many */
+    for (size_t at = 0; at < cut.size; at += SECTOR) {
+        size_t size = cut.size - at < SECTOR ? cut.size - at : SECTOR;
+        if (random_below(&power.random, 5) < share) memcpy(cut.data + at, now.data + at, size);
+    }
+    return cut;
+}
+
+/* Never good in name only, and never without a key that was synced. */
+static void require_survives(struct bytes cut)
+{
+    petal_filter *filter = NULL;
+    petal_error error = {PETAL_OK, 0, 0, ""};
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.flags = PETAL_OPEN_VERIFY;
+    petal_status status = petal_load_from_memory(cut.data, cut.size, &options, &filter, &error);
+    require(status == PETAL_OK || status == PETAL_ERR_DIRTY, "state %d: %s", power.states, error.message);
+    power.clean += status == PETAL_OK;
+    power.dirty += status == PETAL_ERR_DIRTY;
+    if (status == PETAL_ERR_DIRTY) {
+        options.flags = PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER;
+        status = petal_load_from_memory(cut.data, cut.size, &options, &filter, &error);
+        require(status == PETAL_OK, "state %d: recovery says %s", power.states, error.message);
+    }
+    require_numbers(filter, 0, power.synced);
+    petal_free(filter);
+    power.states++;
+}
+
+static void cut_the_power(int times)
+{
+    struct bytes now = read_file(power.path); /* sees what the map holds */
+    for (int i = 0; i < times; i++) {
+        struct bytes cut = after_a_cut(now);
+        require_survives(cut);
+        free(cut.data);
+    }
+    free(now.data);
+}
+
+/* Just before the disk is made to catch up, and at once after it has. */
+static void cut_around_msync(const uint8_t *from, size_t size)
+{
+    if (!power.base) power.base = from; /* the first is that of the header, at the file's first byte */
+    cut_the_power(10);
+    struct bytes now = read_file(power.path);
+    size_t at = (size_t)(from - power.base), end = at + size < now.size ? at + size : now.size;
+    memcpy(power.durable.data + at, now.data + at, end - at);
+    free(now.data);
+    cut_the_power(5);
+}
+
+static void a_power_cut_at_any_moment_loses_no_synced_key_and_is_never_taken_for_good(void **state)
+{
+    (void)state;
+    struct place place = new_place();
+    petal_error error;
+    uint64_t added = 0;
+    petal_filter *filter = make(PETAL_SCHEME_CLASSIC, 300000, 5, 0), *map = NULL;
+    require_status(PETAL_OK, petal_save(filter, place.path, 0, &error), error);
+    petal_free(filter);
+    power.path = place.path;
+    power.random = 43;
+    power.durable = read_file(place.path);
+    require_status(PETAL_OK, open_as(place.path, PETAL_OPEN_WRITABLE, &map, &error), error);
+    before_msync = cut_around_msync;
+    for (int round = 0; round < 25; round++) {
+        for (uint64_t more = 1 + random_below(&power.random, 60); more > 0; more--, added++) {
+            assert_true(petal_add_i64(map, (int64_t)added) >= 0);
+            if (more % 16 == 0) cut_the_power(3);
+        }
+        require_status(PETAL_OK, petal_sync(map, &error), error);
+        power.synced = added;
+        cut_the_power(3);
+    }
+    before_msync = NULL;
+    petal_free(map);
+    printf("# %d states after power cuts: %d clean, %d dirty\n", power.states, power.clean, power.dirty);
+    assert_true(power.clean > 100 && power.dirty > 100);
+    free(power.durable.data);
+    end_place(&place);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_failing_call_while_saving_leaves_the_old_file_and_nothing_else),
+        cmocka_unit_test(a_failing_close_while_saving_is_an_error),
+        cmocka_unit_test(interrupted_and_short_writes_are_gone_on_with),
+        cmocka_unit_test(a_file_system_without_links_can_be_saved_to_without_replacing),
+        cmocka_unit_test(a_failing_call_while_opening_to_write_is_an_error),
+        cmocka_unit_test(when_the_file_cannot_be_marked_dirty_nothing_is_changed),
+        cmocka_unit_test(after_a_failed_sync_the_filter_takes_no_changes_and_the_file_stays_dirty),
+        cmocka_unit_test(a_failed_sync_of_the_clean_header_is_reported_and_leaves_a_consistent_file),
+        cmocka_unit_test(a_sync_that_fails_while_freeing_leaves_the_file_dirty),
+        cmocka_unit_test(a_power_cut_at_any_moment_loses_no_synced_key_and_is_never_taken_for_good),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,710 @@
+/* files.c - proves that saving is all or nothing, that opening says what is wrong, and that writable maps are never taken for
+ * good when they are not: killed writers, second writers, full disks. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, mount points */
+#define _GNU_SOURCE     /* unshare */
+#include "image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static petal_status open_as(const char *path, unsigned flags, petal_filter **filter, petal_error *error)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.flags = flags;
+    *error = (petal_error){PETAL_OK, 0, 0, ""};
+    petal_status status = petal_open(path, &options, filter, error);
+    require((status == PETAL_OK) == (*filter != NULL) && error->status == status, "%s: %s", path,
+            petal_status_name(status));
+    return status;
+}
+
+static petal_filter *opened(const char *path, unsigned flags)
+{
+    petal_filter *filter = NULL;
+    petal_error error;
+    require_status(PETAL_OK, open_as(path, flags, &filter, &error), error);
+    return filter;
+}
+
+static petal_status status_of_opening(const char *path, unsigned flags)
+{
+    petal_filter *filter = NULL;
+    petal_error error;
+    petal_status status = open_as(path, flags, &filter, &error);
+    petal_free(filter);
+    return status;
+}
+
+static petal_filter *with_numbers(uint64_t count)
+{
+    petal_filter *filter = make(PETAL_SCHEME_BLOCKED, 2 * 8 * BLOCK, 6, 1); /* two blocks */
+    add_numbers(filter, 0, count);
+    return filter;
+}
+
+static void save(const petal_filter *filter, const char *path)
+{
+    petal_error error;
+    require_status(PETAL_OK, petal_save(filter, path, 0, &error), error);
+}
+
+static void save_numbers(const char *path, uint64_t count)
+{
+    petal_filter *filter = with_numbers(count);
+    save(filter, path);
+    petal_free(filter);
+}
+
+static bool file_is(const char *path, struct bytes wanted)
+{
+    struct bytes file = read_file(path);
+    bool same = same_bytes(file, wanted);
+    free(file.data);
+    return same;
+}
+
+/* ---- saving ---------------------------------------------------------------------------------------------------------- */
+
+static void a_save_replaces_a_file_or_refuses_to_as_asked(void **state)
+{
+    (void)state;
+    petal_error error;
+    const char *path = temporary("files.petal");
+    petal_filter *old = with_numbers(10), *new = with_numbers(20);
+    struct bytes old_image = serialized(old), new_image = serialized(new);
+    require_status(PETAL_OK, petal_save(old, path, PETAL_SAVE_NO_REPLACE, &error), error);
+    require_status(PETAL_ERR_EXISTS, petal_save(new, path, PETAL_SAVE_NO_REPLACE, &error), error);
+    assert_true(file_is(path, old_image));
+    require_status(PETAL_OK, petal_save(new, path, 0, &error), error);
+    assert_true(file_is(path, new_image));
+    require_status(PETAL_ERR_ARGUMENT, petal_save(new, path, 2, &error), error);
+    unlink(path);
+    petal_free(old);
+    petal_free(new);
+    free(old_image.data);
+    free(new_image.data);
+}
+
+static void a_save_keeps_the_mode_of_the_file_and_follows_links(void **state)
+{
+    (void)state;
+    struct stat about;
+    const char *path = temporary("files.petal"), *link_path = temporary("link.petal");
+    save_numbers(path, 10);
+    assert_int_equal(chmod(path, 0640), 0);
+    assert_int_equal(symlink(path, link_path), 0);
+    save_numbers(link_path, 20);
+    assert_true(lstat(link_path, &about) == 0 && S_ISLNK(about.st_mode));
+    assert_true(stat(path, &about) == 0 && (about.st_mode & 0777) == 0640);
+    petal_filter *filter = opened(path, PETAL_OPEN_MAP);
+    assert_int_equal(info_of(filter).items, 20);
+    petal_free(filter);
+    unlink(link_path);
+    unlink(path);
+}
+
+static void a_new_file_has_the_mode_that_the_umask_leaves(void **state)
+{
+    (void)state;
+    struct stat about;
+    const char *path = temporary("files.petal");
+    mode_t before = umask(0027);
+    save_numbers(path, 1);
+    umask(before);
+    assert_true(stat(path, &about) == 0 && (about.st_mode & 0777) == 0640);
+    unlink(path);
+}
+
+static void an_open_map_goes_on_seeing_the_file_that_a_save_replaces(void **state)
+{
+    (void)state;
+    const char *path = temporary("files.petal");
+    save_numbers(path, 100);
+    petal_filter *map = opened(path, PETAL_OPEN_MAP);
+    petal_filter *other = make(PETAL_SCHEME_CLASSIC, 1000, 3, 0);
+    save(other, path);
+    require_numbers(map, 0, 100);
+    assert_int_equal(info_of(map).bits, 2 * 8 * BLOCK);
+    petal_free(map);
+    petal_free(other);
+    unlink(path);
+}
+
+static void where_a_save_is_impossible_it_says_why(void **state)
+{
+    (void)state;
+    petal_error error;
+    petal_filter *filter = with_numbers(1);
+    char long_name[600];
+    memset(long_name, 'x', sizeof long_name - 1);
+    long_name[sizeof long_name - 1] = '\0';
+    require_status(PETAL_ERR_IO, petal_save(filter, temporary("missing/f.petal"), 0, &error), error);
+    assert_int_equal(error.system_errno, ENOENT);
+    require_status(PETAL_ERR_IO, petal_save(filter, ".", 0, &error), error);
+    assert_int_equal(error.system_errno, EISDIR);
+    require_status(PETAL_ERR_IO, petal_save(filter, long_name, 0, &error), error);
+    assert_int_equal(error.system_errno, ENAMETOOLONG);
+    require_status(PETAL_ERR_UNSUPPORTED, petal_save(filter, "/dev/null", 0, &error), error);
+    petal_free(filter);
+}
+
+/* ---- opening --------------------------------------------------------------------------------------------------------- */
+
+static void what_cannot_be_opened_says_why(void **state)
+{
+    (void)state;
+    petal_filter *filter = NULL;
+    petal_error error;
+    const char *fifo = temporary("fifo"), *text = temporary("text"), *none = temporary("empty");
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    write_file(text, "hello\n", 6);
+    write_file(none, "", 0);
+    for (unsigned mode = PETAL_OPEN_MAP; mode <= PETAL_OPEN_LOAD; mode++) {
+        require_status(PETAL_ERR_IO, open_as(temporary("missing"), mode, &filter, &error), error);
+        assert_int_equal(error.system_errno, ENOENT);
+        require_status(PETAL_ERR_IO, open_as(".", mode, &filter, &error), error);
+        assert_int_equal(error.system_errno, EISDIR);
+        require_status(PETAL_ERR_UNSUPPORTED, open_as(fifo, mode, &filter, &error), error); /* and does not wait */
+        require_status(PETAL_ERR_NOT_A_FILTER, open_as(text, mode, &filter, &error), error);
+        require_status(PETAL_ERR_NOT_A_FILTER, open_as(none, mode, &filter, &error), error);
+    }
+    unlink(fifo);
+    unlink(text);
+    unlink(none);
+}
+
+/* Runs `deed` in a child, which ends with 0 when all is well. */
+static void require_child(int (*deed)(const char *path), const char *path)
+{
+    int status;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) _exit(deed(path));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    require(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ended with %x (exit status %d)", (unsigned)status,
+            WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+}
+
+static bool is_refused(petal_status status, const petal_error *error)
+{
+    return status == PETAL_ERR_IO && error->system_errno == EACCES;
+}
+
+/* As somebody else, in a folder that is not his, beside a file that he may read and one that he may not. */
+static int try_without_leave(const char *folder)
+{
+    petal_filter *filter = NULL;
+    petal_error error;
+    if (chdir(folder) != 0) return 1;
+    if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) return 2;
+    petal_filter *mine = with_numbers(1);
+    if (open_as("readable", PETAL_OPEN_MAP, &filter, &error) != PETAL_OK) return 3;
+    petal_free(filter);
+    filter = NULL;
+    if (!is_refused(open_as("readable", PETAL_OPEN_WRITABLE, &filter, &error), &error)) return 4;
+    if (!is_refused(open_as("secret", PETAL_OPEN_MAP, &filter, &error), &error)) return 5;
+    if (!is_refused(petal_save(mine, "new", 0, &error), &error)) return 6;
+    if (!is_refused(petal_save(mine, "readable", 0, &error), &error)) return 7;
+    petal_free(mine);
+    return 0;
+}
+
+static void what_may_not_be_read_or_written_says_so(void **state)
+{
+    (void)state;
+    const char *folder = temporary("folder");
+    char readable[PATH_SIZE], unreadable[PATH_SIZE];
+    assert_int_equal(mkdir(folder, 0755), 0);
+    snprintf(readable, sizeof readable, "%s/readable", folder);
+    snprintf(unreadable, sizeof unreadable, "%s/secret", folder);
+    save_numbers(readable, 5);
+    save_numbers(unreadable, 5);
+    chmod(readable, 0444);
+    chmod(unreadable, 0);
+    chmod(folder, 0555);
+    struct bytes before = read_file(readable);
+    require_child(try_without_leave, folder);
+    assert_true(file_is(readable, before));
+    chmod(folder, 0755);
+    unlink(readable);
+    unlink(unreadable);
+    assert_int_equal(rmdir(folder), 0);
+    free(before.data);
+}
+
+static void a_file_above_max_bytes_is_refused(void **state)
+{
+    (void)state;
+    const char *path = temporary("files.petal");
+    save_numbers(path, 5);
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_filter *filter = NULL;
+    petal_error error;
+    struct stat about;
+    assert_int_equal(stat(path, &about), 0);
+    options.max_bytes = (uint64_t)about.st_size - 1;
+    require_status(PETAL_ERR_LIMIT, petal_open(path, &options, &filter, &error), error);
+    options.max_bytes++;
+    require_status(PETAL_OK, petal_open(path, &options, &filter, &error), error);
+    petal_free(filter);
+    unlink(path);
+}
+
+static void damage_is_found_by_verify_and_at_open_when_asked(void **state)
+{
+    (void)state;
+    petal_error error;
+    const char *path = temporary("files.petal");
+    petal_filter *filter = with_numbers(1000);
+    struct bytes image = serialized(filter);
+    payload_of(image)[BLOCK + 77] ^= 0x10;
+    write_file(path, image.data, image.size);
+    for (unsigned mode = PETAL_OPEN_MAP; mode <= PETAL_OPEN_LOAD; mode++)
+        assert_int_equal(status_of_opening(path, mode | PETAL_OPEN_VERIFY), PETAL_ERR_DAMAGED);
+    petal_filter *map = opened(path, PETAL_OPEN_MAP);
+    require_status(PETAL_ERR_DAMAGED, petal_verify(map, &error), error);
+    assert_int_equal(error.offset, payload_of(image) + BLOCK - image.data);
+    petal_free(map);
+    assert_true(file_is(path, image));
+    unlink(path);
+    free(image.data);
+    petal_free(filter);
+}
+
+static void a_loaded_filter_leaves_its_file_alone(void **state)
+{
+    (void)state;
+    const char *path = temporary("files.petal");
+    save_numbers(path, 50);
+    struct bytes before = read_file(path);
+    petal_filter *filter = opened(path, PETAL_OPEN_LOAD);
+    add_numbers(filter, 50, 50);
+    petal_error error;
+    require_status(PETAL_OK, petal_sync(filter, &error), error);
+    require_status(PETAL_OK, petal_set_metadata(filter, "x", 1, &error), error);
+    petal_free(filter);
+    assert_true(file_is(path, before));
+    unlink(path);
+    free(before.data);
+}
+
+static void a_read_only_map_refuses_changes(void **state)
+{
+    (void)state;
+    const char *path = temporary("files.petal");
+    save_numbers(path, 50);
+    petal_filter *map = opened(path, PETAL_OPEN_MAP);
+    assert_int_equal(petal_add(map, "x", 1), PETAL_ERR_READ_ONLY);
+    assert_int_equal(petal_clear(map, NULL), PETAL_ERR_READ_ONLY);
+    assert_int_equal(petal_set_metadata(map, "x", 1, NULL), PETAL_ERR_UNSUPPORTED);
+    require_numbers(map, 0, 50);
+    petal_free(map);
+    unlink(path);
+}
+
+/* ---- writable maps --------------------------------------------------------------------------------------------------- */
+
+static void a_writable_map_is_dirty_from_the_first_change_to_the_sync(void **state)
+{
+    (void)state;
+    petal_error error;
+    const char *path = temporary("files.petal");
+    save_numbers(path, 100);
+    petal_filter *map = opened(path, PETAL_OPEN_WRITABLE);
+    assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP), PETAL_OK);
+    for (uint64_t round = 1; round <= 3; round++) {
+        add_numbers(map, 100 * round, 100);
+        assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP), PETAL_ERR_DIRTY);
+        assert_false(info_of(map).content_id_known);
+        require_status(PETAL_OK, petal_sync(map, &error), error);
+        assert_true(info_of(map).content_id_known);
+        assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY), PETAL_OK);
+        require_status(PETAL_OK, petal_verify(map, &error), error);
+    }
+    petal_free(map);
+    petal_filter *file = opened(path, PETAL_OPEN_LOAD | PETAL_OPEN_VERIFY), *wanted = with_numbers(400);
+    assert_true(info_of(file).content_id == info_of(wanted).content_id && info_of(file).items == 400);
+    petal_free(file);
+    petal_free(wanted);
+    unlink(path);
+}
+
+static void freeing_a_writable_map_syncs_it(void **state)
+{
+    (void)state;
+    const char *path = temporary("files.petal");
+    save_numbers(path, 0);
+    petal_filter *map = opened(path, PETAL_OPEN_WRITABLE);
+    add_numbers(map, 0, 300);
+    petal_free(map);
+    petal_filter *file = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY);
+    require_numbers(file, 0, 300);
+    petal_free(file);
+    unlink(path);
+}
+
+static void a_writable_map_that_is_not_changed_does_not_change_the_file(void **state)
+{
+    (void)state;
+    petal_error error;
+    const char *path = temporary("files.petal");
+    save_numbers(path, 100);
+    struct bytes before = read_file(path);
+    petal_filter *map = opened(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_VERIFY);
+    require_numbers(map, 0, 100);
+    require_status(PETAL_OK, petal_sync(map, &error), error);
+    petal_free(map);
+    assert_true(file_is(path, before));
+    unlink(path);
+    free(before.data);
+}
+
+/* Every kind of change, each followed by a sync and compared with the same change in memory. */
+static void every_kind_of_change_reaches_the_file(void **state)
+{
+    (void)state;
+    petal_error error;
+    const char *path = temporary("files.petal");
+    petal_filter *memory = with_numbers(500), *other = with_numbers(0);
+    add_numbers(other, 400, 500);
+    save(memory, path);
+    petal_filter *map = opened(path, PETAL_OPEN_WRITABLE);
+    for (int change = 0; change < 6; change++) {
+        uint64_t hashes[2] = {change, change + 1000u};
+        petal_key keys[2] = {{"one", 3}, {"two", 3}};
+        petal_filter *both[2] = {memory, map};
+        for (int i = 0; i < 2; i++) {
+            if (change == 0) assert_int_equal(petal_add_hashes(both[i], hashes, 2, NULL, NULL), PETAL_OK);
+            if (change == 1) assert_int_equal(petal_add_many(both[i], keys, 2, NULL, NULL), PETAL_OK);
+            if (change == 2) require_status(PETAL_OK, petal_merge(both[i], other, &error), error);
+            if (change == 3) require_status(PETAL_OK, petal_intersect(both[i], other, &error), error);
+            if (change == 4) require_status(PETAL_OK, petal_clear(both[i], &error), error);
+            if (change == 5) assert_true(petal_add_i64(both[i], 5) == PETAL_OK);
+        }
+        require_status(PETAL_OK, petal_sync(map, &error), error);
+        petal_filter *file = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY);
+        require(info_of(file).content_id == info_of(memory).content_id && info_of(file).items == info_of(memory).items,
+                "change %d", change);
+        petal_free(file);
+    }
+    petal_free(map);
+    petal_free(memory);
+    petal_free(other);
+    unlink(path);
+}
+
+static void a_second_writer_is_told_that_the_file_is_busy(void **state)
+{
+    (void)state;
+    const char *path = temporary("files.petal");
+    save_numbers(path, 10);
+    petal_filter *map = opened(path, PETAL_OPEN_WRITABLE);
+    assert_int_equal(status_of_opening(path, PETAL_OPEN_WRITABLE), PETAL_ERR_BUSY);
+    assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP), PETAL_OK);
+    petal_free(map);
+    assert_int_equal(status_of_opening(path, PETAL_OPEN_WRITABLE), PETAL_OK);
+    unlink(path);
+}
+
+static void a_keyed_file_is_written_with_its_secret_only(void **state)
+{
+    (void)state;
+    static const uint8_t secret[PETAL_SECRET_BYTES] = {7};
+    petal_error error;
+    const char *path = temporary("files.petal");
+    petal_options making = options_of(PETAL_SCHEME_CLASSIC, 5000, 5, 0);
+    making.secret = secret;
+    petal_filter *filter = create(&making), *map = NULL;
+    save(filter, path);
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.flags = PETAL_OPEN_WRITABLE;
+    require_status(PETAL_ERR_SECRET, petal_open(path, &options, &map, &error), error);
+    options.secret = secret;
+    require_status(PETAL_OK, petal_open(path, &options, &map, &error), error);
+    add_numbers(map, 0, 10);
+    petal_free(map);
+    options.flags = PETAL_OPEN_MAP | PETAL_OPEN_VERIFY;
+    require_status(PETAL_OK, petal_open(path, &options, &map, &error), error);
+    require_numbers(map, 0, 10);
+    petal_free(map);
+    petal_free(filter);
+    unlink(path);
+}
+
+static void an_open_for_writing_allocates_the_holes_of_the_file(void **state)
+{
+    (void)state;
+    struct stat about;
+    const char *path = temporary("files.petal");
+    petal_filter *filter = make(PETAL_SCHEME_BLOCKED, (uint64_t)8 << 24, 6, 1); /* 16 MiB, all holes */
+    save(filter, path);
+    petal_free(filter);
+    assert_int_equal(stat(path, &about), 0);
+    uint64_t before = (uint64_t)about.st_blocks * 512;
+    petal_free(opened(path, PETAL_OPEN_WRITABLE));
+    assert_int_equal(stat(path, &about), 0);
+    uint64_t after = (uint64_t)about.st_blocks * 512;
+    unlink(path);
+    if (before > 8u << 20) skip_because("the file system of TMPDIR has no holes");
+    require(after >= 16u << 20, "%llu bytes on disk before, %llu after", (unsigned long long)before,
+            (unsigned long long)after);
+}
+
+/* ---- killed writers -------------------------------------------------------------------------------------------------- */
+
+/* What a child does before it dies by signal 9. */
+struct deeds {
+    uint64_t synced, unsynced; /* keys */
+};
+
+static void die(const char *path, struct deeds deeds)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_filter *map = NULL;
+    options.flags = PETAL_OPEN_WRITABLE;
+    if (petal_open(path, &options, &map, NULL) != PETAL_OK) _exit(3);
+    for (uint64_t i = 0; i < deeds.synced; i++) petal_add_i64(map, (int64_t)i);
+    if (deeds.synced && petal_sync(map, NULL) != PETAL_OK) _exit(4);
+    for (uint64_t i = 0; i < deeds.unsynced; i++) petal_add_i64(map, (int64_t)(deeds.synced + i));
+    kill(getpid(), SIGKILL);
+    _exit(5);
+}
+
+static void run_and_kill(const char *path, struct deeds deeds)
+{
+    int status;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) die(path, deeds);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    require(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "the child ended with %x", (unsigned)status);
+}
+
+static void a_writer_killed_after_its_first_store_leaves_a_dirty_file(void **state)
+{
+    (void)state;
+    const char *path = temporary("files.petal");
+    save_numbers(path, 100);
+    run_and_kill(path, (struct deeds){0, 1});
+    for (unsigned mode = PETAL_OPEN_MAP; mode <= PETAL_OPEN_LOAD; mode++)
+        assert_int_equal(status_of_opening(path, mode), PETAL_ERR_DIRTY);
+    unlink(path);
+}
+
+static void a_writer_killed_before_its_first_store_leaves_the_file_as_it_was(void **state)
+{
+    (void)state;
+    const char *path = temporary("files.petal");
+    save_numbers(path, 100);
+    struct bytes before = read_file(path);
+    run_and_kill(path, (struct deeds){0, 0});
+    assert_true(file_is(path, before));
+    unlink(path);
+    free(before.data);
+}
+
+static void a_writer_killed_after_a_sync_leaves_a_good_file(void **state)
+{
+    (void)state;
+    const char *path = temporary("files.petal");
+    save_numbers(path, 0);
+    run_and_kill(path, (struct deeds){200, 0});
+    petal_filter *file = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY);
+    require_numbers(file, 0, 200);
+    petal_free(file);
+    unlink(path);
+}
+
+static void no_key_of_a_successful_sync_is_lost_by_a_kill(void **state)
+{
+    (void)state;
+    uint64_t seed = 41, random = seed;
+    const char *path = temporary("files.petal");
+    for (int round = 0; round < 40; round++) {
+        struct deeds deeds = {1 + random_below(&random, 300), 1 + random_below(&random, 300)};
+        petal_error error;
+        save_numbers(path, 0);
+        run_and_kill(path, deeds);
+        assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP), PETAL_ERR_DIRTY);
+        petal_filter *filter = opened(path, (round % 2 ? PETAL_OPEN_LOAD : PETAL_OPEN_WRITABLE) | PETAL_OPEN_RECOVER);
+        require_numbers(filter, 0, deeds.synced);
+        if (round % 2)
+            save(filter, path);
+        else
+            require_status(PETAL_OK, petal_sync(filter, &error), error);
+        petal_free(filter);
+        filter = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY);
+        require(petal_contains_i64(filter, (int64_t)deeds.synced - 1), "round %d of seed %llu", round,
+                (unsigned long long)seed);
+        petal_free(filter);
+    }
+    unlink(path);
+}
+
+static void a_killed_writer_holds_no_lock(void **state)
+{
+    (void)state;
+    const char *path = temporary("files.petal");
+    save_numbers(path, 0);
+    run_and_kill(path, (struct deeds){5, 5});
+    petal_free(opened(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER));
+    assert_int_equal(status_of_opening(path, PETAL_OPEN_WRITABLE), PETAL_OK);
+    unlink(path);
+}
+
+/* ---- no room --------------------------------------------------------------------------------------------------------- */
+
+/* A save under `ulimit -f`: EFBIG, since the signal is ignored. */
+static int save_over_the_limit(const char *path)
+{
+    struct rlimit limit = {50000, 50000};
+    petal_error error;
+    petal_options options = options_of(PETAL_SCHEME_BLOCKED, 8 * 200000, 6, 1);
+    petal_filter *filter = NULL;
+    signal(SIGXFSZ, SIG_IGN);
+    if (petal_create(&options, &filter, NULL) != PETAL_OK) return 1;
+    for (int64_t i = 0; i < 10000; i++) petal_add_i64(filter, i);
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 2;
+    if (petal_save(filter, path, 0, &error) != PETAL_ERR_IO) return 3;
+    if (error.system_errno != EFBIG) return 4;
+    petal_free(filter);
+    return 0;
+}
+
+static void a_save_over_ulimit_f_fails_and_leaves_the_old_file_only(void **state)
+{
+    (void)state;
+    const char *folder = temporary("folder");
+    char path[PATH_SIZE];
+    assert_int_equal(mkdir(folder, 0700), 0);
+    snprintf(path, sizeof path, "%s/files.petal", folder);
+    save_numbers(path, 10);
+    struct bytes before = read_file(path);
+    require_child(save_over_the_limit, path);
+    assert_true(file_is(path, before));
+    unlink(path);
+    assert_int_equal(rmdir(folder), 0); /* nothing else was in it */
+    free(before.data);
+}
+
+enum { NO_MOUNT = 77 };
+
+/* A file system of 64 KiB of its own, on `folder`. */
+static bool mount_tiny(const char *folder)
+{
+    if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
+    if (mount("none", "/", "none", MS_REC | MS_PRIVATE, "") != 0) return false;
+    return mount("tiny", folder, "tmpfs", 0, "size=65536") == 0;
+}
+
+static int save_on_a_full_disk(const char *folder)
+{
+    char path[PATH_SIZE];
+    petal_error error;
+    petal_options small = options_of(PETAL_SCHEME_BLOCKED, 8 * 1024, 6, 1),
+                  big = options_of(PETAL_SCHEME_BLOCKED, 8 * 100000, 6, 1);
+    petal_filter *a = NULL, *b = NULL;
+    if (!mount_tiny(folder)) return NO_MOUNT;
+    snprintf(path, sizeof path, "%s/files.petal", folder);
+    if (petal_create(&small, &a, NULL) || petal_create(&big, &b, NULL)) return 1;
+    for (int64_t i = 0; i < 10000; i++) petal_add_i64(b, i); /* so that it has no holes */
+    if (petal_save(a, path, 0, &error) != PETAL_OK) return 2;
+    struct bytes before = read_file(path);
+    if (petal_save(b, path, 0, &error) != PETAL_ERR_IO || error.system_errno != ENOSPC) return 3;
+    struct bytes after = read_file(path);
+    if (!same_bytes(before, after)) return 4;
+    if (petal_save(a, path, 0, &error) != PETAL_OK) return 5; /* what was written is free again */
+    free(before.data);
+    free(after.data);
+    petal_free(a);
+    petal_free(b);
+    return 0;
+}
+
+/* A sparse file of 1 MiB on a disk of 64 KiB: mapping it for writing must fail, or the first store would be a SIGBUS. */
+static int write_on_a_full_disk(const char *folder)
+{
+    char path[PATH_SIZE];
+    petal_error error;
+    petal_options options = options_of(PETAL_SCHEME_BLOCKED, 8 << 20, 6, 1);
+    petal_open_options writing = PETAL_OPEN_OPTIONS_INIT;
+    petal_filter *filter = NULL, *map = NULL;
+    if (!mount_tiny(folder)) return NO_MOUNT;
+    snprintf(path, sizeof path, "%s/files.petal", folder);
+    if (petal_create(&options, &filter, NULL)) return 1;
+    if (petal_save(filter, path, 0, &error) != PETAL_OK) return 2;
+    writing.flags = PETAL_OPEN_WRITABLE;
+    if (petal_open(path, &writing, &map, &error) != PETAL_ERR_IO || error.system_errno != ENOSPC) return 3;
+    if (petal_open(path, NULL, &map, &error) != PETAL_OK) return 4; /* it is as good as before */
+    petal_free(map);
+    petal_free(filter);
+    return 0;
+}
+
+static void require_child_on_a_tiny_disk(int (*deed)(const char *folder))
+{
+    int status;
+    const char *folder = temporary("tiny");
+    assert_int_equal(mkdir(folder, 0700), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) _exit(deed(folder));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(rmdir(folder), 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == NO_MOUNT)
+        skip_because("a test may not mount a file system here (it needs root or user namespaces)");
+    require(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ended with %x", (unsigned)status);
+}
+
+static void a_save_on_a_full_disk_fails_and_leaves_the_old_file_only(void **state)
+{
+    (void)state;
+    require_child_on_a_tiny_disk(save_on_a_full_disk);
+}
+
+static void a_writable_map_on_a_full_disk_is_an_error_and_not_a_signal(void **state)
+{
+    (void)state;
+    require_child_on_a_tiny_disk(write_on_a_full_disk);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_save_replaces_a_file_or_refuses_to_as_asked),
+        cmocka_unit_test(a_save_keeps_the_mode_of_the_file_and_follows_links),
+        cmocka_unit_test(a_new_file_has_the_mode_that_the_umask_leaves),
+        cmocka_unit_test(an_open_map_goes_on_seeing_the_file_that_a_save_replaces),
+        cmocka_unit_test(where_a_save_is_impossible_it_says_why),
+        cmocka_unit_test(what_cannot_be_opened_says_why),
+        cmocka_unit_test(what_may_not_be_read_or_written_says_so),
+        cmocka_unit_test(a_file_above_max_bytes_is_refused),
+        cmocka_unit_test(damage_is_found_by_verify_and_at_open_when_asked),
+        cmocka_unit_test(a_loaded_filter_leaves_its_file_alone),
+        cmocka_unit_test(a_read_only_map_refuses_changes),
+        cmocka_unit_test(a_writable_map_is_dirty_from_the_first_change_to_the_sync),
+        cmocka_unit_test(freeing_a_writable_map_syncs_it),
+        cmocka_unit_test(a_writable_map_that_is_not_changed_does_not_change_the_file),
+        cmocka_unit_test(every_kind_of_change_reaches_the_file),
+        cmocka_unit_test(a_second_writer_is_told_that_the_file_is_busy),
+        cmocka_unit_test(a_keyed_file_is_written_with_its_secret_only),
+        cmocka_unit_test(an_open_for_writing_allocates_the_holes_of_the_file),
+        cmocka_unit_test(a_writer_killed_after_its_first_store_leaves_a_dirty_file),
+        cmocka_unit_test(a_writer_killed_before_its_first_store_leaves_the_file_as_it_was),
+        cmocka_unit_test(a_writer_killed_after_a_sync_leaves_a_good_file),
+        cmocka_unit_test(no_key_of_a_successful_sync_is_lost_by_a_kill),
+        cmocka_unit_test(a_killed_writer_holds_no_lock),
+        cmocka_unit_test(a_save_over_ulimit_f_fails_and_leaves_the_old_file_only),
+        cmocka_unit_test(a_save_on_a_full_disk_fails_and_leaves_the_old_file_only),
+        cmocka_unit_test(a_writable_map_on_a_full_disk_is_an_error_and_not_a_signal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

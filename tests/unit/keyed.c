@@ -1,0 +1,307 @@
+/* keyed.c - proves that a keyed filter is of no use without its secret, and that the secret is in no file and no message. */
+#include "image.h"
+
+static const uint8_t secret[PETAL_SECRET_BYTES] = {0xc0, 0xff, 0xee, 0x11, 0x22, 0x33, 0x44, 0x55,
+                                                   0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd};
+static const uint8_t other_secret[PETAL_SECRET_BYTES] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+
+static petal_filter *keyed(const void *with, petal_scheme scheme)
+{
+    petal_options options = options_of(scheme, 8192, 6, 0);
+    options.secret = with;
+    return create(&options);
+}
+
+static petal_status load_with(struct bytes image, const void *with, petal_filter **filter, petal_error *error)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.secret = with;
+    return petal_load_from_memory(image.data, image.size, &options, filter, error);
+}
+
+static void a_secret_means_siphash_and_no_secret_xxh3(void **state)
+{
+    (void)state;
+    petal_filter *with = keyed(secret, PETAL_SCHEME_BLOCKED), *without = keyed(NULL, PETAL_SCHEME_BLOCKED);
+    petal_info keyed_info = info_of(with), plain_info = info_of(without);
+    assert_true(keyed_info.keyed && keyed_info.hash == PETAL_HASH_SIPHASH && keyed_info.key_id != 0);
+    assert_true(!plain_info.keyed && plain_info.hash == PETAL_HASH_XXH3 && plain_info.key_id == 0);
+    assert_string_equal(keyed_info.hash_name, "siphash");
+    assert_string_equal(plain_info.hash_name, "xxh3");
+    petal_free(with);
+    petal_free(without);
+}
+
+static void siphash_without_a_secret_and_other_wrong_pairs_are_refused(void **state)
+{
+    (void)state;
+    petal_filter *filter = NULL;
+    petal_error error;
+    petal_options options = options_of(PETAL_SCHEME_BLOCKED, 512, 4, 0);
+    options.hash = PETAL_HASH_SIPHASH;
+    require_status(PETAL_ERR_SECRET, petal_create(&options, &filter, &error), error);
+    options.secret = secret;
+    options.seed = 1;
+    require_status(PETAL_ERR_ARGUMENT, petal_create(&options, &filter, &error), error);
+    options.seed = 0;
+    options.hash = PETAL_HASH_XXH3;
+    require_status(PETAL_ERR_ARGUMENT, petal_create(&options, &filter, &error), error);
+    assert_null(filter);
+}
+
+static void the_right_secret_opens_the_file_and_finds_the_keys(void **state)
+{
+    (void)state;
+    petal_error error;
+    petal_filter *filter = keyed(secret, PETAL_SCHEME_CLASSIC), *loaded = NULL;
+    add_numbers(filter, 0, 500);
+    struct bytes image = serialized(filter);
+    require_status(PETAL_OK, load_with(image, secret, &loaded, &error), error);
+    require_numbers(loaded, 0, 500);
+    assert_int_equal(info_of(loaded).key_id, info_of(filter).key_id);
+    petal_free(loaded);
+    petal_free(filter);
+    free(image.data);
+}
+
+static void a_missing_secret_is_an_error_by_every_way_in(void **state)
+{
+    (void)state;
+    petal_error error;
+    petal_filter *filter = keyed(secret, PETAL_SCHEME_BLOCKED), *opened = NULL;
+    struct bytes image = serialized(filter);
+    const char *path = temporary("keyed.petal");
+    write_file(path, image.data, image.size);
+    require_status(PETAL_ERR_SECRET, load_with(image, NULL, &opened, &error), error);
+    require_status(PETAL_ERR_SECRET, petal_view(image.data, image.size, NULL, &opened, &error), error);
+    for (unsigned mode = PETAL_OPEN_MAP; mode <= PETAL_OPEN_LOAD; mode++) {
+        petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+        options.flags = mode;
+        require_status(PETAL_ERR_SECRET, petal_open(path, &options, &opened, &error), error);
+        assert_null(opened);
+    }
+    unlink(path);
+    petal_free(filter);
+    free(image.data);
+}
+
+static void each_of_10000_wrong_secrets_is_an_error(void **state)
+{
+    (void)state;
+    uint64_t seed = 11, random = seed;
+    petal_error error;
+    petal_filter *filter = keyed(secret, PETAL_SCHEME_BLOCKED), *opened = NULL;
+    struct bytes image = serialized(filter);
+    for (int i = 0; i < 10000; i++) {
+        uint8_t wrong[PETAL_SECRET_BYTES];
+        memcpy(wrong, secret, sizeof wrong);
+        if (i < 128) { /* first those that differ in one bit only */
+            wrong[i / 8] ^= (uint8_t)(1u << i % 8);
+        } else {
+            put64(wrong, next_random(&random));
+            put64(wrong + 8, next_random(&random));
+        }
+        require(load_with(image, wrong, &opened, &error) == PETAL_ERR_SECRET && !opened, "secret %d of seed %llu", i,
+                (unsigned long long)seed);
+    }
+    petal_free(filter);
+    free(image.data);
+}
+
+static void the_message_names_the_id_of_the_secret_that_is_needed(void **state)
+{
+    (void)state;
+    char id[16];
+    petal_error error;
+    petal_filter *filter = keyed(secret, PETAL_SCHEME_BLOCKED), *opened = NULL;
+    struct bytes image = serialized(filter);
+    snprintf(id, sizeof id, "%08x", info_of(filter).key_id);
+    require_status(PETAL_ERR_SECRET, load_with(image, NULL, &opened, &error), error);
+    require(strstr(error.message, id), "no %s in: %s", id, error.message);
+    require_status(PETAL_ERR_SECRET, load_with(image, other_secret, &opened, &error), error);
+    require(strstr(error.message, id), "no %s in: %s", id, error.message);
+    petal_free(filter);
+    free(image.data);
+}
+
+static void a_secret_for_a_filter_without_one_is_an_error(void **state)
+{
+    (void)state;
+    petal_error error;
+    petal_filter *filter = keyed(NULL, PETAL_SCHEME_BLOCKED), *opened = NULL;
+    struct bytes image = serialized(filter);
+    require_status(PETAL_ERR_SECRET, load_with(image, secret, &opened, &error), error);
+    petal_free(filter);
+    free(image.data);
+}
+
+/* Do any 4 bytes in a row of the secret stand in these bytes, as they are, reversed, or as hexadecimal text? */
+static bool gives_away(const uint8_t *bytes, size_t size)
+{
+    for (size_t from = 0; from + 4 <= sizeof secret; from++) {
+        uint8_t reversed[4];
+        char text[9];
+        for (size_t i = 0; i < 4; i++) reversed[i] = secret[from + 3 - i];
+        snprintf(text, sizeof text, "%02x%02x%02x%02x", secret[from], secret[from + 1], secret[from + 2],
+                 secret[from + 3]);
+        for (size_t i = 0; i + 8 <= size; i++)
+            if (!memcmp(bytes + i, secret + from, 4) || !memcmp(bytes + i, reversed, 4) || !memcmp(bytes + i, text, 8))
+                return true;
+    }
+    return false;
+}
+
+static void no_four_bytes_of_the_secret_are_in_the_file_or_a_message(void **state)
+{
+    (void)state;
+    petal_error error;
+    petal_filter *filter = keyed(secret, PETAL_SCHEME_CLASSIC), *opened = NULL;
+    petal_filter *other = keyed(other_secret, PETAL_SCHEME_CLASSIC);
+    assert_true(gives_away(secret, sizeof secret)); /* the test can fail */
+    petal_add(filter, "key", 3);
+    struct bytes image = serialized(filter);
+    assert_false(gives_away(image.data, image.size));
+    memset(&error, 0, sizeof error);
+    require_status(PETAL_ERR_SECRET, load_with(image, other_secret, &opened, &error), error);
+    assert_false(gives_away((const uint8_t *)&error, sizeof error));
+    struct bytes other_image = serialized(other);
+    require_status(PETAL_ERR_SECRET, load_with(other_image, secret, &opened, &error), error);
+    assert_false(gives_away((const uint8_t *)&error, sizeof error));
+    require_status(PETAL_ERR_MISMATCH, petal_merge(filter, other, &error), error);
+    assert_false(gives_away((const uint8_t *)&error, sizeof error));
+    petal_free(filter);
+    petal_free(other);
+    free(image.data);
+    free(other_image.data);
+}
+
+static void the_caller_may_wipe_the_secret_once_the_filter_is_made(void **state)
+{
+    (void)state;
+    uint8_t mine[PETAL_SECRET_BYTES];
+    memcpy(mine, secret, sizeof mine);
+    petal_filter *filter = keyed(mine, PETAL_SCHEME_BLOCKED), *twin = keyed(secret, PETAL_SCHEME_BLOCKED);
+    memset(mine, 0, sizeof mine);
+    assert_true(petal_hash_key(filter, "key", 3) == petal_hash_key(twin, "key", 3));
+    petal_free(filter);
+    petal_free(twin);
+}
+
+/* Remembers the memory of the handle, which held the secret, at the moment it is given back. */
+struct spy {
+    bool seen_secret;
+};
+
+static void *spy_alloc(void *context, size_t size_bytes)
+{
+    (void)context;
+    return calloc(1, size_bytes);
+}
+
+static void spy_release(void *context, void *memory, size_t size_bytes)
+{
+    struct spy *spy = context;
+    const uint8_t *bytes = memory;
+    for (size_t i = 0; i + sizeof secret <= size_bytes; i++)
+        if (!memcmp(bytes + i, secret, sizeof secret)) spy->seen_secret = true;
+    free(memory);
+}
+
+static void the_secret_is_wiped_when_the_filter_is_freed(void **state)
+{
+    (void)state;
+    struct spy spy = {false};
+    petal_allocator allocator = {spy_alloc, spy_release, &spy};
+    petal_options options = options_of(PETAL_SCHEME_BLOCKED, 512, 4, 0);
+    options.secret = secret;
+    options.allocator = &allocator;
+    petal_free(create(&options));
+    assert_false(spy.seen_secret);
+}
+
+static void merge_wants_the_same_secret(void **state)
+{
+    (void)state;
+    petal_error error;
+    petal_filter *a = keyed(secret, PETAL_SCHEME_BLOCKED), *b = keyed(secret, PETAL_SCHEME_BLOCKED);
+    petal_filter *c = keyed(other_secret, PETAL_SCHEME_BLOCKED), *d = keyed(NULL, PETAL_SCHEME_BLOCKED);
+    require_status(PETAL_OK, petal_merge(a, b, &error), error);
+    require_status(PETAL_ERR_MISMATCH, petal_merge(a, c, &error), error);
+    require(strstr(error.message, "secret"), "%s", error.message);
+    require_status(PETAL_ERR_MISMATCH, petal_intersect(a, d, &error), error);
+    require(strstr(error.message, "hash"), "%s", error.message);
+    petal_free(a);
+    petal_free(b);
+    petal_free(c);
+    petal_free(d);
+}
+
+static void a_clone_keeps_the_secret(void **state)
+{
+    (void)state;
+    petal_filter *filter = keyed(secret, PETAL_SCHEME_BLOCKED);
+    add_numbers(filter, 0, 100);
+    petal_filter *copy = clone_of(filter);
+    petal_free(filter);
+    require_numbers(copy, 0, 100);
+    petal_free(copy);
+}
+
+/* Whoever knows the hash can choose keys whose bits are all fresh: the fill rises by k bits a key, and the filter is full early
+ * (reliability of keyed filters: without the secret a chosen key is as good as a random one). */
+static uint64_t bits_set_by_chosen_keys(petal_filter *target, const petal_filter *oracle, uint64_t keys)
+{
+    petal_filter *shadow = clone_of(oracle);
+    uint64_t candidate = 0;
+    for (uint64_t i = 0; i < keys; i++) {
+        uint64_t best = candidate, most = 0;
+        for (int tries = 0; tries < 8; tries++, candidate++) { /* the first that is new to the oracle's bits */
+            bool fresh = !petal_contains_i64(shadow, (int64_t)candidate);
+            if (fresh && !most) best = candidate, most = 1;
+        }
+        petal_add_i64(shadow, (int64_t)best);
+        petal_add_i64(target, (int64_t)best);
+    }
+    petal_free(shadow);
+    return info_of(target).bits_set;
+}
+
+static void keys_chosen_without_the_secret_fill_a_keyed_filter_no_faster_than_random_ones(void **state)
+{
+    (void)state;
+    const uint64_t keys = 5000;
+    petal_options options = options_of(PETAL_SCHEME_CLASSIC, 10 * keys, 1, 0);
+    petal_filter *open_target = create(&options), *oracle = create(&options);
+    options.secret = secret;
+    petal_filter *keyed_target = create(&options);
+    uint64_t by_choice = bits_set_by_chosen_keys(open_target, oracle, keys);
+    uint64_t keyed_set = bits_set_by_chosen_keys(keyed_target, oracle, keys);
+    double m = 10.0 * (double)keys, c = (double)keys / m, expected = m * (1 - exp(-c));
+    double sd = sqrt(m * exp(-c) * (1 - (1 + c) * exp(-c)));
+    assert_int_equal(by_choice, keys); /* the attack is real: with a known hash every chosen key sets a fresh bit */
+    require(fabs((double)keyed_set - expected) < 5 * sd, "%llu bits set, expected %.0f, sd %.1f",
+            (unsigned long long)keyed_set, expected, sd);
+    petal_free(open_target);
+    petal_free(oracle);
+    petal_free(keyed_target);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_secret_means_siphash_and_no_secret_xxh3),
+        cmocka_unit_test(siphash_without_a_secret_and_other_wrong_pairs_are_refused),
+        cmocka_unit_test(the_right_secret_opens_the_file_and_finds_the_keys),
+        cmocka_unit_test(a_missing_secret_is_an_error_by_every_way_in),
+        cmocka_unit_test(each_of_10000_wrong_secrets_is_an_error),
+        cmocka_unit_test(the_message_names_the_id_of_the_secret_that_is_needed),
+        cmocka_unit_test(a_secret_for_a_filter_without_one_is_an_error),
+        cmocka_unit_test(no_four_bytes_of_the_secret_are_in_the_file_or_a_message),
+        cmocka_unit_test(the_caller_may_wipe_the_secret_once_the_filter_is_made),
+        cmocka_unit_test(the_secret_is_wiped_when_the_filter_is_freed),
+        cmocka_unit_test(merge_wants_the_same_secret),
+        cmocka_unit_test(a_clone_keeps_the_secret),
+        cmocka_unit_test(keys_chosen_without_the_secret_fill_a_keyed_filter_no_faster_than_random_ones),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

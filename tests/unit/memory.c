@@ -1,0 +1,341 @@
+/* memory.c - proves that all memory comes from the caller's allocator and goes back to it, and that running out of it at any
+ * point is a clean error: nothing leaks, the filter stays usable, the file stays as it was. */
+#include "image.h"
+
+static const uint8_t secret[PETAL_SECRET_BYTES] = {3, 1, 4, 1, 5};
+
+static petal_options counted_options(const petal_allocator *allocator)
+{
+    petal_options options = options_of(PETAL_SCHEME_BLOCKED, 1 << 20, 9, 2); /* two blocks of 64 KiB */
+    options.secret = secret;
+    options.metadata = "metadata";
+    options.metadata_bytes = 8;
+    options.allocator = allocator;
+    return options;
+}
+
+static void adding_and_asking_allocate_nothing(void **state)
+{
+    (void)state;
+    struct counting count = {0};
+    petal_allocator allocator = counting_allocator(&count);
+    petal_options options = counted_options(&allocator);
+    petal_filter *filter = create(&options), *other = create(&options);
+    uint64_t calls = count.calls, hashes[3] = {1, 2, 3};
+    petal_key keys[2] = {{"a", 1}, {"b", 1}};
+    petal_add(filter, "key", 3);
+    petal_add_many(filter, keys, 2, NULL, NULL);
+    petal_add_hashes(filter, hashes, 3, NULL, NULL);
+    petal_contains(filter, "key", 3);
+    petal_contains_many(filter, keys, 2, NULL);
+    petal_contains_any(filter, keys, 2);
+    petal_merge(filter, other, NULL);
+    petal_intersect(filter, other, NULL);
+    petal_clear(filter, NULL);
+    info_of(filter);
+    assert_int_equal(count.calls, calls);
+    petal_free(filter);
+    petal_free(other);
+    assert_true(count.live_blocks == 0 && count.live_bytes == 0 && count.bad_releases == 0);
+}
+
+static void a_filter_takes_little_more_memory_than_its_bits(void **state)
+{
+    (void)state;
+    struct counting count = {0};
+    petal_allocator allocator = counting_allocator(&count);
+    petal_options options = options_of(PETAL_SCHEME_CLASSIC, 8 * 100000, 7, 0);
+    options.allocator = &allocator;
+    petal_filter *filter = create(&options);
+    assert_true(count.live_bytes >= 100000 && count.live_bytes < 100000 + 2048);
+    petal_free(filter);
+    assert_int_equal(count.live_bytes, 0);
+}
+
+static void the_allocator_is_copied(void **state)
+{
+    (void)state;
+    struct counting count = {0};
+    petal_allocator allocator = counting_allocator(&count);
+    petal_options options = counted_options(&allocator);
+    petal_filter *filter = create(&options);
+    memset(&allocator, 0, sizeof allocator);
+    petal_filter *copy = clone_of(filter); /* a clone takes its memory where the original does */
+    assert_true(count.live_blocks > 4);
+    petal_free(filter);
+    petal_free(copy);
+    assert_true(count.live_blocks == 0 && count.bad_releases == 0);
+}
+
+/* Only malloc's alignment may be expected of an allocator; the bits are on whole lines all the same. */
+static void *odd_alloc(void *context, size_t size_bytes)
+{
+    uint8_t *block = calloc(1, size_bytes + 64);
+    (void)context;
+    return block ? block + 16 : NULL;
+}
+
+static void odd_release(void *context, void *memory, size_t size_bytes)
+{
+    (void)context;
+    (void)size_bytes;
+    free((uint8_t *)memory - 16);
+}
+
+static void memory_of_any_alignment_will_do(void **state)
+{
+    (void)state;
+    petal_allocator allocator = {odd_alloc, odd_release, NULL};
+    petal_options options = counted_options(&allocator), plain = counted_options(NULL);
+    petal_filter *filter = create(&options), *twin = create(&plain);
+    add_numbers(filter, 0, 1000);
+    add_numbers(twin, 0, 1000);
+    require_numbers(filter, 0, 1000);
+    assert_true(same_image(filter, twin));
+    petal_free(filter);
+    petal_free(twin);
+}
+
+/* ---- the Nth allocation fails ---------------------------------------------------------------------------------------- */
+
+/* What the calls work on. Made with the standard allocator: only the call on trial runs out of memory. */
+struct world {
+    const petal_allocator *allocator;
+    petal_filter *filter; /* of the counting allocator */
+    struct bytes image;
+    const char *path;
+};
+
+/* A call on trial: its status. What it makes it frees again. */
+typedef petal_status (*trial)(struct world *world);
+
+static petal_status freed(petal_status status, petal_filter *filter)
+{
+    require((status == PETAL_OK) == (filter != NULL), "%s, but the filter is %p", petal_status_name(status),
+            (void *)filter);
+    petal_free(filter);
+    return status;
+}
+
+static petal_status try_create(struct world *world)
+{
+    petal_filter *made = (petal_filter *)world;
+    petal_options options = counted_options(world->allocator);
+    petal_status status = petal_create(&options, &made, NULL);
+    return freed(status, made);
+}
+
+static petal_status try_clone(struct world *world)
+{
+    petal_filter *made = (petal_filter *)world;
+    petal_status status = petal_clone(world->filter, &made, NULL);
+    return freed(status, made);
+}
+
+static petal_status try_metadata(struct world *world)
+{
+    static const char *const texts[] = {"metadata", "METADATA"}; /* as long as each other */
+    size_t size;
+    bool lower = memcmp(petal_metadata(world->filter, &size), texts[0], 8) == 0;
+    petal_status status = petal_set_metadata(world->filter, texts[lower], 8, NULL);
+    const char *wanted = texts[(status == PETAL_OK) == lower];
+    require(memcmp(petal_metadata(world->filter, &size), wanted, 8) == 0 && size == 8, "the metadata are not \"%s\"",
+            wanted);
+    return status;
+}
+
+static petal_status try_serialize(struct world *world)
+{
+    struct bytes image = new_bytes(world->image.size);
+    petal_status status = petal_serialize(world->filter, image.data, image.size, NULL);
+    free(image.data);
+    return status;
+}
+
+static petal_status try_save(struct world *world)
+{
+    return petal_save(world->filter, world->path, 0, NULL);
+}
+
+static petal_status try_open(struct world *world, unsigned flags)
+{
+    petal_filter *made = (petal_filter *)world;
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.flags = flags;
+    options.secret = secret;
+    options.allocator = world->allocator;
+    petal_status status = petal_open(world->path, &options, &made, NULL);
+    return freed(status, made);
+}
+
+static petal_status try_map(struct world *world)
+{
+    return try_open(world, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY);
+}
+
+static petal_status try_map_writable(struct world *world)
+{
+    return try_open(world, PETAL_OPEN_WRITABLE);
+}
+
+static petal_status try_load(struct world *world)
+{
+    return try_open(world, PETAL_OPEN_LOAD | PETAL_OPEN_VERIFY);
+}
+
+static petal_status try_load_from_memory(struct world *world)
+{
+    petal_filter *made = (petal_filter *)world;
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.secret = secret;
+    options.allocator = world->allocator;
+    petal_status status = petal_load_from_memory(world->image.data, world->image.size, &options, &made, NULL);
+    return freed(status, made);
+}
+
+static petal_status try_view(struct world *world)
+{
+    petal_filter *made = (petal_filter *)world;
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.secret = secret;
+    options.allocator = world->allocator;
+    petal_status status = petal_view(world->image.data, world->image.size, &options, &made, NULL);
+    return freed(status, made);
+}
+
+/* Opens a writable map, changes it, syncs it and changes it again. */
+static petal_status try_writing(struct world *world)
+{
+    petal_filter *map = NULL;
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.flags = PETAL_OPEN_WRITABLE;
+    options.secret = secret;
+    options.allocator = world->allocator;
+    petal_status status = petal_open(world->path, &options, &map, NULL);
+    if (status != PETAL_OK) return freed(status, map);
+    assert_true(petal_add(map, "more", 4) >= 0);
+    status = petal_sync(map, NULL);
+    assert_true(petal_add(map, "and more", 8) >= 0);
+    return freed(status, map);
+}
+
+/* Lets the 1st, 2nd, 3rd .. allocation of the call fail, once or for ever, until it has enough. */
+static uint64_t sweep(struct world *world, struct counting *count, trial call, const char *name, bool for_ever)
+{
+    uint64_t failures = 0;
+    for (uint64_t n = 1;; n++) {
+        uint64_t blocks = count->live_blocks, bytes = count->live_bytes;
+        count->calls = 0;
+        count->fail_at = n;
+        count->fail_for_ever = for_ever;
+        petal_status status = call(world);
+        bool reached = count->calls >= n;
+        count->fail_at = 0;
+        require(count->live_blocks == blocks && count->live_bytes == bytes && count->bad_releases == 0,
+                "%s, allocation %llu: a leak of %lld bytes, %llu wrong releases", name, (unsigned long long)n,
+                (long long)(count->live_bytes - bytes), (unsigned long long)count->bad_releases);
+        require_numbers(world->filter, 0, 100);
+        if (!reached) {
+            require(status == PETAL_OK, "%s with all its memory: %s", name, petal_status_name(status));
+            return failures;
+        }
+        require(status == PETAL_ERR_MEMORY, "%s, allocation %llu: %s", name, (unsigned long long)n,
+                petal_status_name(status));
+        failures++;
+    }
+}
+
+static struct world new_world(struct counting *count, petal_allocator *allocator)
+{
+    *allocator = counting_allocator(count);
+    petal_options options = counted_options(allocator);
+    struct world world = {allocator, create(&options), {NULL, 0}, temporary("memory.petal")};
+    petal_error error;
+    add_numbers(world.filter, 0, 100);
+    world.image = serialized(world.filter);
+    require_status(PETAL_OK, petal_save(world.filter, world.path, 0, &error), error);
+    return world;
+}
+
+static void end_world(struct world *world, const struct counting *count)
+{
+    petal_free(world->filter);
+    free(world->image.data);
+    unlink(world->path);
+    assert_true(count->live_blocks == 0 && count->live_bytes == 0 && count->bad_releases == 0);
+}
+
+static void any_allocation_of_any_call_may_fail(void **state)
+{
+    (void)state;
+    static const struct {
+        trial call;
+        const char *name;
+    } trials[] = {{try_create, "create"},
+                  {try_clone, "clone"},
+                  {try_metadata, "set_metadata"},
+                  {try_serialize, "serialize"},
+                  {try_save, "save"},
+                  {try_map, "open to read"},
+                  {try_load, "open to load"},
+                  {try_map_writable, "open to write"},
+                  {try_view, "view"},
+                  {try_load_from_memory, "load_from_memory"},
+                  {try_writing, "open, add and sync"}};
+    struct counting count = {0};
+    petal_allocator allocator;
+    struct world world = new_world(&count, &allocator);
+    for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
+        uint64_t once = sweep(&world, &count, trials[i].call, trials[i].name, false);
+        uint64_t for_ever = sweep(&world, &count, trials[i].call, trials[i].name, true);
+        printf("# %s: %llu allocations, each failed once and for ever\n", trials[i].name, (unsigned long long)once);
+        assert_int_equal(once, for_ever);
+    }
+    end_world(&world, &count);
+}
+
+static void a_save_without_memory_leaves_the_old_file(void **state)
+{
+    (void)state;
+    struct counting count = {0};
+    petal_allocator allocator;
+    struct world world = new_world(&count, &allocator);
+    add_numbers(world.filter, 100, 100);
+    count.calls = 0;
+    count.fail_at = 1;
+    assert_int_equal(petal_save(world.filter, world.path, 0, NULL), PETAL_ERR_MEMORY);
+    count.fail_at = 0;
+    struct bytes file = read_file(world.path);
+    assert_true(same_bytes(file, world.image));
+    free(file.data);
+    end_world(&world, &count);
+}
+
+static void a_size_that_no_memory_has_is_a_clean_error(void **state)
+{
+    (void)state;
+    petal_filter *filter;
+    petal_error error;
+    petal_options options = options_of(PETAL_SCHEME_CLASSIC, (uint64_t)1 << 48, 4, 0); /* 32 TiB */
+    struct counting count = {0};
+    count.fail_at = 2;
+    count.fail_for_ever = true;
+    petal_allocator allocator = counting_allocator(&count);
+    options.allocator = &allocator;
+    require_status(PETAL_ERR_MEMORY, petal_create(&options, &filter, &error), error);
+    assert_true(filter == NULL && count.live_blocks == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(adding_and_asking_allocate_nothing),
+        cmocka_unit_test(a_filter_takes_little_more_memory_than_its_bits),
+        cmocka_unit_test(the_allocator_is_copied),
+        cmocka_unit_test(memory_of_any_alignment_will_do),
+        cmocka_unit_test(any_allocation_of_any_call_may_fail),
+        cmocka_unit_test(a_save_without_memory_leaves_the_old_file),
+        cmocka_unit_test(a_size_that_no_memory_has_is_a_clean_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,631 @@
+/* plan.c - proves that the planner keeps what it promises: the asked rate, in the fewest bits, or a refusal that says why. */
+#include "support.h"
+
+static const petal_scheme schemes[] = {PETAL_SCHEME_BLOCKED, PETAL_SCHEME_CLASSIC};
+
+static petal_status try_plan(const petal_options *options, petal_info *plan, petal_error *error)
+{
+    *plan = (petal_info)PETAL_INFO_INIT;
+    *error = (petal_error){PETAL_OK, 0, 0, ""};
+    return petal_plan(options, plan, error);
+}
+
+static petal_options rated(petal_scheme scheme, uint64_t capacity, double rate)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    options.scheme = scheme;
+    options.capacity = capacity;
+    options.rate = rate;
+    return options;
+}
+
+static petal_info plan(const petal_options *options)
+{
+    petal_info info;
+    petal_error error;
+    require_status(PETAL_OK, try_plan(options, &info, &error), error);
+    return info;
+}
+
+static petal_info plan_rated(petal_scheme scheme, uint64_t capacity, double rate)
+{
+    petal_options options = rated(scheme, capacity, rate);
+    return plan(&options);
+}
+
+static void require_refused(petal_status wanted, const petal_options *options, const char *what)
+{
+    petal_info info;
+    petal_error error;
+    petal_status status = try_plan(options, &info, &error);
+    require(status == wanted, "%s: got \"%s\" (%s)", what, petal_status_name(status), error.message);
+    require(error.status == status, "%s: returned \"%s\", but the error says \"%s\"", what, petal_status_name(status),
+            petal_status_name(error.status));
+    require(error.message[0] && !strchr(error.message, '\n'), "%s: message \"%s\"", what, error.message);
+}
+
+/* ---- keys and rate --------------------------------------------------------------------------------------------------- */
+
+static const uint64_t many_keys[] = {1, 2, 3, 10, 33, 100, 1000, 12345, 1000000, 5000000000u};
+static const double many_rates[] = {0.5, 0.3, 0.1, 0.05, 0.01, 1e-3, 2e-4, 1.9e-4, 1e-4, 1e-5, 1e-6};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static void the_predicted_rate_is_at_most_the_asked_one(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < COUNT(schemes); s++)
+        for (size_t i = 0; i < COUNT(many_keys); i++)
+            for (size_t j = 0; j < COUNT(many_rates); j++) {
+                petal_info info = plan_rated(schemes[s], many_keys[i], many_rates[j]);
+                require(info.predicted_rate > 0 && info.predicted_rate <= many_rates[j],
+                        "%s, %llu keys: predicted %g, asked %g", info.scheme_name, (unsigned long long)many_keys[i],
+                        info.predicted_rate, many_rates[j]);
+                require(info.predicted_rate == petal_predict_rate(&info, many_keys[i]), "%s, %llu keys, %g",
+                        info.scheme_name, (unsigned long long)many_keys[i], many_rates[j]);
+                require(info.bytes * 8 >= info.bits && info.bytes * 8 - info.bits < 512 && info.layers == 1,
+                        "%llu bits, %llu bytes", (unsigned long long)info.bits, (unsigned long long)info.bytes);
+            }
+}
+
+/* Planned sizes have 16 significant bits, so the next smaller one that could have been chosen is at least 2^-15 smaller. */
+static uint64_t next_smaller(const petal_info *info)
+{
+    uint64_t step = info->scheme == PETAL_SCHEME_BLOCKED ? 512 : 1, units = info->bits / step, unit = 1;
+    while (units / unit > 65535) unit *= 2;
+    return units > unit ? (units - unit) * step : 0;
+}
+
+static void one_size_smaller_would_miss_the_asked_rate(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < COUNT(schemes); s++)
+        for (size_t i = 3; i < COUNT(many_keys); i++) /* with fewer keys one line may be too much already */
+            for (size_t j = 0; j < COUNT(many_rates); j++) {
+                petal_info info = plan_rated(schemes[s], many_keys[i], many_rates[j]), smaller = info;
+                smaller.bits = next_smaller(&info);
+                if (smaller.bits == 0 || (info.lines_per_key == 2 && info.bits == 64 * 512)) continue; /* least sizes */
+                double rate = petal_predict_rate(&smaller, many_keys[i]);
+                require(rate > many_rates[j], "%s, %llu keys, rate %g: %llu bits are too many, %llu give %g",
+                        info.scheme_name, (unsigned long long)many_keys[i], many_rates[j],
+                        (unsigned long long)info.bits, (unsigned long long)smaller.bits, rate);
+            }
+}
+
+/* The fewest bits for this k and number of lines, by bisection over what the model predicts. */
+static uint64_t fewest_bits(petal_scheme scheme, uint32_t k, uint32_t lines, uint64_t keys, double rate)
+{
+    petal_info info = PETAL_INFO_INIT;
+    uint64_t step = scheme == PETAL_SCHEME_BLOCKED ? 512 : 1, low = 0, high = keys * 512 / step + 1;
+    info.scheme = scheme;
+    info.hashes = k;
+    info.lines_per_key = lines;
+    info.layers = 1;
+    info.bits = high * step;
+    if (!(petal_predict_rate(&info, keys) <= rate)) return UINT64_MAX;
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        info.bits = middle * step;
+        if (petal_predict_rate(&info, keys) <= rate)
+            high = middle;
+        else
+            low = middle;
+    }
+    return high * step;
+}
+
+static uint64_t fewest_bits_of_all(petal_scheme scheme, uint64_t keys, double rate)
+{
+    uint64_t best = UINT64_MAX, bits;
+    uint32_t most_lines = scheme == PETAL_SCHEME_CLASSIC ? 0 : rate < 2e-4 ? 2 : 1;
+    for (uint32_t lines = scheme == PETAL_SCHEME_CLASSIC ? 0 : 1; lines <= most_lines; lines++) {
+        uint32_t most = scheme == PETAL_SCHEME_CLASSIC ? 64 : 16 * lines;
+        for (uint32_t k = lines ? lines : 1; k <= most; k++) {
+            bits = fewest_bits(scheme, k, lines, keys, rate);
+            if (lines == 2 && bits < 64 * 512) bits = (uint64_t)64 * 512;
+            if (bits < best) best = bits;
+        }
+    }
+    return best;
+}
+
+static void no_other_number_of_hashes_needs_fewer_bits(void **state)
+{
+    (void)state;
+    static const uint64_t keys[] = {20, 1000, 100000};
+    static const double rates[] = {0.3, 0.02, 1e-3, 1e-5};
+    for (size_t s = 0; s < COUNT(schemes); s++)
+        for (size_t i = 0; i < COUNT(keys); i++)
+            for (size_t j = 0; j < COUNT(rates); j++) {
+                petal_info info = plan_rated(schemes[s], keys[i], rates[j]);
+                uint64_t best = fewest_bits_of_all(schemes[s], keys[i], rates[j]);
+                uint64_t slack = best / 32768 + (schemes[s] == PETAL_SCHEME_BLOCKED ? 511 : 0); /* rounding */
+                require(info.bits <= best + slack, "%s, %llu keys, rate %g: k = %u needs %llu bits, the best k %llu",
+                        info.scheme_name, (unsigned long long)keys[i], rates[j], info.hashes,
+                        (unsigned long long)info.bits, (unsigned long long)best);
+            }
+}
+
+/* What a plan costs beside the textbook's m = -n ln p / (ln 2)^2. classic pays for k being whole, most where it is small (3.7 %
+ * at p = 0.35), and for the variance of small filters. blocked pays for its uneven lines; below 2e-4 it has two. */
+static double most_over_textbook(petal_scheme scheme, uint64_t keys, double rate)
+{
+    if (scheme == PETAL_SCHEME_CLASSIC) return keys < 100 ? 1.12 : rate >= 0.01 ? 1.05 : 1.01;
+    return rate >= 0.01 ? 1.06 : rate >= 1e-3 ? 1.10 : 1.14;
+}
+
+static void a_plan_costs_at_most_a_stated_factor_over_the_textbook(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < COUNT(schemes); s++)
+        for (uint64_t keys = schemes[s] == PETAL_SCHEME_CLASSIC ? 10 : 10000; keys <= 1000000000; keys *= 10)
+            for (double rate = 0.5; rate > 1e-6; rate *= 0.83) { /* NOLINT(cert-flp30-c): the steps need not be exact */
+                petal_info info = plan_rated(schemes[s], keys, rate);
+                double textbook = petal_textbook_bits((double)keys, rate), factor = (double)info.bits / textbook;
+                require(factor <= most_over_textbook(schemes[s], keys, rate), "%s, %llu keys, rate %g: %.3f times",
+                        info.scheme_name, (unsigned long long)keys, rate, factor);
+                require(schemes[s] == PETAL_SCHEME_BLOCKED || factor > 0.999, "classic, %llu keys, rate %g: %.4f times",
+                        (unsigned long long)keys, rate, factor);
+            }
+}
+
+static void more_keys_never_need_fewer_bits(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < COUNT(schemes); s++)
+        for (size_t j = 0; j < COUNT(many_rates); j++) {
+            uint64_t before = 0;
+            for (uint64_t keys = 1; keys < 2000000; keys += keys / 3 + 1) {
+                petal_info info = plan_rated(schemes[s], keys, many_rates[j]);
+                require(info.bits >= before, "%s, rate %g: %llu bits for %llu keys, %llu for fewer", info.scheme_name,
+                        many_rates[j], (unsigned long long)info.bits, (unsigned long long)keys,
+                        (unsigned long long)before);
+                before = info.bits;
+            }
+        }
+}
+
+/* But for the step at 2e-4, where blocked begins to use two lines a key, which need fewer. */
+static void a_lower_rate_never_needs_fewer_bits(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < COUNT(schemes); s++)
+        for (size_t i = 0; i < COUNT(many_keys); i++) {
+            uint64_t before = 0;
+            uint32_t lines = 1;
+            for (double rate = 0.9; rate > 1e-6; rate *= 0.77) { /* NOLINT(cert-flp30-c): the steps need not be exact */
+                petal_info info = plan_rated(schemes[s], many_keys[i], rate);
+                if (info.lines_per_key > lines) before = 0;
+                lines = info.lines_per_key;
+                require(info.bits >= before, "%s, %llu keys: %llu bits for rate %g, %llu for a higher one",
+                        info.scheme_name, (unsigned long long)many_keys[i], (unsigned long long)info.bits, rate,
+                        (unsigned long long)before);
+                before = info.bits;
+            }
+        }
+}
+
+static void two_lines_a_key_are_chosen_only_below_a_rate_of_2e_4(void **state)
+{
+    (void)state;
+    assert_int_equal(plan_rated(PETAL_SCHEME_BLOCKED, 1000000, 2e-4).lines_per_key, 1);
+    assert_int_equal(plan_rated(PETAL_SCHEME_BLOCKED, 1000000, 1.99e-4).lines_per_key, 2);
+    assert_int_equal(plan_rated(PETAL_SCHEME_BLOCKED, 1000000, 1e-6).lines_per_key, 2);
+    assert_int_equal(plan_rated(PETAL_SCHEME_CLASSIC, 1000000, 1e-6).lines_per_key, 0);
+}
+
+static void the_number_of_hashes_can_be_fixed_to_any_that_the_scheme_takes(void **state)
+{
+    (void)state;
+    petal_options options = rated(PETAL_SCHEME_CLASSIC, 1000, 0.2);
+    for (options.hashes = 1; options.hashes <= 64; options.hashes++) {
+        petal_info info = plan(&options);
+        require(info.hashes == options.hashes && info.predicted_rate <= 0.2, "classic, k = %u", options.hashes);
+    }
+    options.scheme = PETAL_SCHEME_BLOCKED;
+    for (options.hashes = 1; options.hashes <= 32; options.hashes++) {
+        petal_info info = plan(&options);
+        require(info.hashes == options.hashes && info.predicted_rate <= 0.2, "blocked, k = %u", options.hashes);
+        require(info.lines_per_key == (options.hashes > 16 ? 2 : 1), "k = %u: %u lines", options.hashes,
+                info.lines_per_key);
+    }
+}
+
+static void no_capacity_is_planned_like_one_key(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < COUNT(schemes); s++) {
+        petal_info none = plan_rated(schemes[s], 0, 0.01), one = plan_rated(schemes[s], 1, 0.01);
+        assert_true(none.bits == one.bits && none.hashes == one.hashes);
+        assert_true(none.capacity == 0 && isnan(none.predicted_rate));
+    }
+}
+
+static void a_filter_for_5_billion_keys_at_1_percent_is_planned(void **state)
+{
+    (void)state;
+    petal_info classic = plan_rated(PETAL_SCHEME_CLASSIC, 5000000000u, 0.01);
+    petal_info blocked = plan_rated(PETAL_SCHEME_BLOCKED, 5000000000u, 0.01);
+    assert_true(classic.hashes == 7 && classic.bytes > 5990000000u && classic.bytes < 6010000000u);
+    assert_true(blocked.hashes == 6 && blocked.bytes > 6150000000u && blocked.bytes < 6250000000u);
+}
+
+/* ---- what cannot be -------------------------------------------------------------------------------------------------- */
+
+static void a_rate_of_1e_12_is_planned_or_refused_with_the_floor(void **state)
+{
+    (void)state;
+    petal_info info = plan_rated(PETAL_SCHEME_CLASSIC, 1000000, 1e-12);
+    assert_true(info.predicted_rate <= 1e-12);
+    petal_options options = rated(PETAL_SCHEME_BLOCKED, 1000000, 1e-12);
+    options.lines_per_key = 1;
+    require_refused(PETAL_ERR_UNREACHABLE, &options, "1e-12 with one line a key");
+}
+
+/* The number after "lowest it reaches is". */
+static double floor_in(const char *message)
+{
+    const char *at = strstr(message, "lowest it reaches is ");
+    require(at != NULL, "no floor in: %s", message);
+    return strtod(at + strlen("lowest it reaches is "), NULL);
+}
+
+static void the_floor_that_is_named_is_true(void **state)
+{
+    (void)state;
+    static const uint64_t keys[] = {100, 10000, 1000000, 100000000};
+    static const uint32_t lines[] = {1, 2, 0};
+    int refusals = 0;
+    for (size_t i = 0; i < COUNT(keys); i++)
+        for (size_t j = 0; j < COUNT(lines); j++)
+            for (double rate = 1e-8; rate > 1e-25; rate /= 1000) { /* NOLINT(cert-flp30-c): as above */
+                petal_info info;
+                petal_error error;
+                petal_options options = rated(PETAL_SCHEME_BLOCKED, keys[i], rate);
+                options.lines_per_key = lines[j];
+                if (try_plan(&options, &info, &error) == PETAL_OK) continue;
+                assert_int_equal(error.status, PETAL_ERR_UNREACHABLE);
+                refusals++;
+                double lowest = floor_in(error.message);
+                require(lowest > rate, "%llu keys, %g: %s", (unsigned long long)keys[i], rate, error.message);
+                options.rate = 1.1 * lowest; /* it is rounded to two digits */
+                require(try_plan(&options, &info, &error) == PETAL_OK, "%llu keys, %u lines, asked %g of %g: %s",
+                        (unsigned long long)keys[i], lines[j], options.rate, lowest, error.message);
+            }
+    assert_true(refusals > 10);
+}
+
+static void rates_outside_0_to_1_are_refused(void **state)
+{
+    (void)state;
+    static const double wrong[] = {1, 1.0000001, 2, 5, 100, -0.01, -1, 1e300, -1e300, INFINITY, -INFINITY};
+    for (size_t s = 0; s < COUNT(schemes); s++) {
+        char what[64];
+        petal_options options = rated(schemes[s], 1000, NAN);
+        require_refused(PETAL_ERR_ARGUMENT, &options, "NaN");
+        for (size_t i = 0; i < COUNT(wrong); i++) {
+            options.rate = wrong[i];
+            snprintf(what, sizeof what, "rate %g", wrong[i]);
+            require_refused(PETAL_ERR_ARGUMENT, &options, what);
+            options.bits = 1024; /* also where the rate does not fix the size */
+            options.hashes = 4;
+            require_refused(PETAL_ERR_ARGUMENT, &options, what);
+            options.bits = 0;
+            options.hashes = 0;
+        }
+    }
+}
+
+static void options_that_fix_no_size_or_two_are_refused(void **state)
+{
+    (void)state;
+    petal_options options = PETAL_OPTIONS_INIT;
+    require_refused(PETAL_ERR_ARGUMENT, &options, "nothing");
+    options.capacity = 1000;
+    require_refused(PETAL_ERR_ARGUMENT, &options, "keys only");
+    options.memory_bytes = 4096;
+    options.bits = 4096;
+    require_refused(PETAL_ERR_ARGUMENT, &options, "bits and memory");
+    options.bits = 0;
+    options.rate = 0.01;
+    require_refused(PETAL_ERR_ARGUMENT, &options, "rate and memory");
+    options = (petal_options)PETAL_OPTIONS_INIT;
+    options.bits = 4096;
+    require_refused(PETAL_ERR_ARGUMENT, &options, "bits without hashes or keys");
+    options = (petal_options)PETAL_OPTIONS_INIT;
+    options.hashes = 7;
+    require_refused(PETAL_ERR_ARGUMENT, &options, "hashes only");
+}
+
+static void numbers_that_no_scheme_takes_are_refused(void **state)
+{
+    (void)state;
+    petal_options options = options_of(PETAL_SCHEME_CLASSIC, 1024, 65, 0);
+    require_refused(PETAL_ERR_ARGUMENT, &options, "classic, k = 65");
+    options = options_of(PETAL_SCHEME_BLOCKED, 1024, 33, 0);
+    require_refused(PETAL_ERR_ARGUMENT, &options, "blocked, k = 33");
+    options = options_of(PETAL_SCHEME_BLOCKED, 1024, 17, 1);
+    require_refused(PETAL_ERR_ARGUMENT, &options, "one line, k = 17");
+    options = options_of(PETAL_SCHEME_BLOCKED, 1024, 1, 2);
+    require_refused(PETAL_ERR_ARGUMENT, &options, "two lines, k = 1");
+    options = options_of(PETAL_SCHEME_BLOCKED, 1024, 4, 3);
+    require_refused(PETAL_ERR_ARGUMENT, &options, "three lines");
+    options = options_of(PETAL_SCHEME_CLASSIC, 1024, 4, 1);
+    require_refused(PETAL_ERR_ARGUMENT, &options, "classic with lines");
+    options = options_of(PETAL_SCHEME_BLOCKED, 1024, UINT32_MAX, 0);
+    require_refused(PETAL_ERR_ARGUMENT, &options, "k = 2^32 - 1");
+    options = options_of((petal_scheme)99, 1024, 4, 0);
+    require_refused(PETAL_ERR_ARGUMENT, &options, "scheme 99");
+    options = options_of(PETAL_SCHEME_BLOCKED, 1024, 4, 0);
+    options.hash = (petal_hash)99;
+    require_refused(PETAL_ERR_ARGUMENT, &options, "hash 99");
+    options = options_of(PETAL_SCHEME_BLOCKED, 1024, 4, 0);
+    options.struct_size = 8;
+    require_refused(PETAL_ERR_ARGUMENT, &options, "another struct size");
+}
+
+static void sizes_that_overflow_or_pass_the_limit_are_refused_never_wrapped(void **state)
+{
+    (void)state;
+    static const uint64_t big[] = {
+        ((uint64_t)1 << 48) + 1, (uint64_t)1 << 49, (uint64_t)1 << 61, ((uint64_t)1 << 63) + 1,
+        UINT64_MAX - 511,        UINT64_MAX - 510,  UINT64_MAX};
+    static const uint64_t big_memory[] = {((uint64_t)1 << 45) + 64, (uint64_t)1 << 46, (uint64_t)1 << 55,
+                                          (uint64_t)1 << 58,        UINT64_MAX - 63,   UINT64_MAX};
+    char what[64];
+    for (size_t s = 0; s < COUNT(schemes); s++) {
+        for (size_t i = 0; i < COUNT(big); i++) {
+            petal_options options = options_of(schemes[s], big[i], 4, 0);
+            snprintf(what, sizeof what, "%llu bits", (unsigned long long)big[i]);
+            require_refused(PETAL_ERR_LIMIT, &options, what);
+            options.hashes = 0; /* the number of hashes is to be chosen */
+            options.capacity = 1000;
+            require_refused(PETAL_ERR_LIMIT, &options, what);
+        }
+        for (size_t i = 0; i < COUNT(big_memory); i++) {
+            petal_options options = PETAL_OPTIONS_INIT;
+            options.scheme = schemes[s];
+            options.capacity = 1000;
+            options.memory_bytes = big_memory[i];
+            snprintf(what, sizeof what, "%llu bytes", (unsigned long long)big_memory[i]);
+            require_refused(PETAL_ERR_LIMIT, &options, what);
+        }
+    }
+}
+
+static void the_largest_size_is_planned(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < COUNT(schemes); s++) {
+        petal_options options = options_of(schemes[s], (uint64_t)1 << 48, 4, 0);
+        assert_true(plan(&options).bytes == (uint64_t)1 << 45);
+    }
+}
+
+static void more_keys_than_any_filter_holds_are_refused(void **state)
+{
+    (void)state;
+    static const uint64_t keys[] = {(uint64_t)1 << 46, (uint64_t)1 << 55, (uint64_t)1 << 63, UINT64_MAX};
+    for (size_t s = 0; s < COUNT(schemes); s++)
+        for (size_t i = 0; i < COUNT(keys); i++) {
+            petal_info info;
+            petal_error error;
+            petal_options options = rated(schemes[s], keys[i], 0.01);
+            petal_status status = try_plan(&options, &info, &error);
+            require(status == PETAL_ERR_LIMIT || status == PETAL_ERR_UNREACHABLE, "%llu keys: %s",
+                    (unsigned long long)keys[i], petal_status_name(status));
+        }
+}
+
+/* ---- keys and memory; bits and hashes -------------------------------------------------------------------------------- */
+
+static void memory_is_used_up_and_not_exceeded(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[] = {64, 65, 127, 128, 1000, 4096, 1000000, (uint64_t)1 << 33};
+    for (size_t s = 0; s < COUNT(schemes); s++)
+        for (size_t i = 0; i < COUNT(sizes); i++) {
+            petal_options options = PETAL_OPTIONS_INIT;
+            options.scheme = schemes[s];
+            options.capacity = sizes[i] / 2 + 1;
+            options.memory_bytes = sizes[i];
+            petal_info info = plan(&options);
+            require(info.bytes == sizes[i] / 64 * 64, "%llu bytes of %llu", (unsigned long long)info.bytes,
+                    (unsigned long long)sizes[i]);
+        }
+    petal_options options = PETAL_OPTIONS_INIT;
+    options.capacity = 10;
+    options.memory_bytes = 63;
+    require_refused(PETAL_ERR_ARGUMENT, &options, "63 bytes of memory");
+}
+
+static void no_other_number_of_hashes_gives_memory_a_lower_rate(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < COUNT(schemes); s++)
+        for (uint64_t keys = 10; keys < 100000; keys *= 3) {
+            petal_options options = PETAL_OPTIONS_INIT;
+            options.scheme = schemes[s];
+            options.capacity = keys;
+            options.memory_bytes = 8192;
+            petal_info info = plan(&options), other = info;
+            for (other.hashes = 1; other.hashes <= 64; other.hashes++) {
+                double rate = petal_predict_rate(&other, keys); /* NaN where the scheme does not take it */
+                require(!(rate < info.predicted_rate), "%s, %llu keys: k = %u gives %g, the chosen %u %g",
+                        info.scheme_name, (unsigned long long)keys, other.hashes, rate, info.hashes,
+                        info.predicted_rate);
+            }
+        }
+}
+
+static void bits_and_hashes_are_taken_as_they_are(void **state)
+{
+    (void)state;
+    for (uint64_t bits = 1; bits < 2000; bits = bits * 2 + 1)
+        for (uint32_t k = 1; k <= 64; k += 7) {
+            petal_options options = options_of(PETAL_SCHEME_CLASSIC, bits, k, 0);
+            petal_info info = plan(&options);
+            require(info.bits == bits && info.hashes == k && info.capacity == 0 && isnan(info.predicted_rate) &&
+                        isnan(info.target_rate),
+                    "m = %llu, k = %u", (unsigned long long)bits, k);
+            options.capacity = 10;
+            info = plan(&options);
+            require(info.capacity == 10 && info.predicted_rate > 0 && info.predicted_rate <= 1, "m = %llu, k = %u",
+                    (unsigned long long)bits, k);
+        }
+}
+
+/* ---- the rate, also when overfilled ---------------------------------------------------------------------------------- */
+
+static void the_predicted_rate_rises_with_the_keys_from_0_to_1(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < COUNT(schemes); s++) {
+        petal_info info = plan_rated(schemes[s], 10000, 0.01);
+        double before = 0;
+        assert_true(petal_predict_rate(&info, 0) == 0);
+        for (uint64_t keys = 1; keys < 10000000; keys += keys / 2 + 1) {
+            double rate = petal_predict_rate(&info, keys);
+            require(rate >= before && rate <= 1, "%s, %llu keys: %g after %g", info.scheme_name,
+                    (unsigned long long)keys, rate, before);
+            before = rate;
+        }
+        require(petal_predict_rate(&info, 10000000) > 0.999999, "%s overfilled", info.scheme_name);
+        require(petal_predict_rate(&info, UINT64_MAX) == 1, "%s overfilled", info.scheme_name);
+    }
+}
+
+static void an_overfilled_filter_is_predicted_to_be_as_bad_as_the_textbook_says(void **state)
+{
+    (void)state;
+    static const double times[] = {1.25, 1.5, 2, 3, 4, 8};
+    static const double textbook[] = {0.028, 0.058, 0.158, 0.436, 0.679, 0.98}; /* sized for 1 %, k = 7 */
+    petal_info info = plan_rated(PETAL_SCHEME_CLASSIC, 1000000, 0.01);
+    for (size_t i = 0; i < COUNT(times); i++) {
+        double rate = petal_predict_rate(&info, (uint64_t)(1e6 * times[i]));
+        require(fabs(rate - textbook[i]) < 0.01 * textbook[i] + 5e-4, "%g times: %g", times[i], rate);
+    }
+}
+
+static void an_info_that_no_filter_can_have_has_no_predicted_rate(void **state)
+{
+    (void)state;
+    petal_info good = plan_rated(PETAL_SCHEME_BLOCKED, 1000, 0.01), bad = good;
+    assert_false(isnan(petal_predict_rate(&good, 1000)));
+    bad.bits += 1;
+    assert_true(isnan(petal_predict_rate(&bad, 1000)));
+    bad = good;
+    bad.hashes = 0;
+    assert_true(isnan(petal_predict_rate(&bad, 1000)));
+    bad = good;
+    bad.lines_per_key = 3;
+    assert_true(isnan(petal_predict_rate(&bad, 1000)));
+    bad = good;
+    bad.scheme = (petal_scheme)77;
+    assert_true(isnan(petal_predict_rate(&bad, 1000)));
+    bad = good;
+    bad.bits = UINT64_MAX;
+    assert_true(isnan(petal_predict_rate(&bad, 1000)));
+    bad = good;
+    bad.layers = 2;
+    assert_true(isnan(petal_predict_rate(&bad, 1000)));
+}
+
+/* ---- plan and filter ------------------------------------------------------------------------------------------------- */
+
+static void a_filter_is_made_as_it_was_planned(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < COUNT(schemes); s++)
+        for (size_t j = 0; j < COUNT(many_rates); j++) {
+            petal_options options = rated(schemes[s], 1000, many_rates[j]);
+            petal_info planned = plan(&options);
+            petal_filter *filter = create(&options);
+            petal_info made = info_of(filter);
+            assert_true(planned.bits == made.bits && planned.hashes == made.hashes && planned.bytes == made.bytes &&
+                        planned.lines_per_key == made.lines_per_key && planned.scheme == made.scheme &&
+                        planned.hash == made.hash && planned.capacity == made.capacity &&
+                        planned.target_rate == made.target_rate && planned.predicted_rate == made.predicted_rate);
+            petal_free(filter);
+        }
+}
+
+static void a_plan_says_nothing_of_bits_that_do_not_exist(void **state)
+{
+    (void)state;
+    petal_info info = plan_rated(PETAL_SCHEME_DEFAULT, 1000, 0.01);
+    assert_true(info.items == 0 && info.bits_set == 0 && info.fill == 0 && !info.saturated && !info.content_id_known);
+    assert_true(isnan(info.estimated_items) && isnan(info.estimated_items_low) && isnan(info.estimated_items_high));
+    assert_true(isnan(info.estimated_rate));
+    assert_string_equal(info.scheme_name, "blocked");
+}
+
+/* ---- the textbook ---------------------------------------------------------------------------------------------------- */
+
+static bool close_to(double value, long double wanted)
+{
+    return fabsl(value - wanted) <= 1e-12L * fabsl(wanted);
+}
+
+static void the_textbook_formulas_are_exact(void **state)
+{
+    (void)state;
+    const long double ln2 = 0.693147180559945309417232121458176568L;
+    for (size_t i = 0; i < COUNT(many_keys); i++)
+        for (size_t j = 0; j < COUNT(many_rates); j++) {
+            long double n = many_keys[i], p = many_rates[j], m = -n * logl(p) / (ln2 * ln2), k = m / n * ln2;
+            assert_true(close_to(petal_textbook_bits((double)n, (double)p), m));
+            assert_true(close_to(petal_textbook_hashes((double)m, (double)n), k));
+            assert_true(fabs(petal_textbook_rate((double)m, (double)k, (double)n) - (double)p) < 1e-9 * (double)p);
+        }
+    assert_true(close_to(petal_textbook_bits(1e6, 0.01), 9585058.37736744L) ||
+                fabs(petal_textbook_bits(1e6, 0.01) - 9585058.38) < 0.01);
+    assert_true(fabs(petal_textbook_hashes(10, 1) - 6.93147180559945) < 1e-12);
+    assert_true(close_to(petal_textbook_rate(8, 1, 1), -expm1l(-0.125L)));
+}
+
+static void the_textbook_formulas_are_nan_outside_their_domain(void **state)
+{
+    (void)state;
+    assert_true(isnan(petal_textbook_bits(-1, 0.01)) && isnan(petal_textbook_bits(10, 0)));
+    assert_true(isnan(petal_textbook_bits(10, 1)) && isnan(petal_textbook_bits(NAN, 0.1)));
+    assert_true(isnan(petal_textbook_bits(10, NAN)) && isnan(petal_textbook_hashes(-1, 10)));
+    assert_true(isnan(petal_textbook_hashes(10, 0)) && isnan(petal_textbook_rate(0, 1, 1)));
+    assert_true(isnan(petal_textbook_rate(8, 0, 1)) && isnan(petal_textbook_rate(8, 1, -1)));
+    assert_true(petal_textbook_bits(0, 0.5) == 0 && petal_textbook_rate(8, 1, 0) == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_predicted_rate_is_at_most_the_asked_one),
+        cmocka_unit_test(one_size_smaller_would_miss_the_asked_rate),
+        cmocka_unit_test(no_other_number_of_hashes_needs_fewer_bits),
+        cmocka_unit_test(a_plan_costs_at_most_a_stated_factor_over_the_textbook),
+        cmocka_unit_test(more_keys_never_need_fewer_bits),
+        cmocka_unit_test(a_lower_rate_never_needs_fewer_bits),
+        cmocka_unit_test(two_lines_a_key_are_chosen_only_below_a_rate_of_2e_4),
+        cmocka_unit_test(the_number_of_hashes_can_be_fixed_to_any_that_the_scheme_takes),
+        cmocka_unit_test(no_capacity_is_planned_like_one_key),
+        cmocka_unit_test(a_filter_for_5_billion_keys_at_1_percent_is_planned),
+        cmocka_unit_test(a_rate_of_1e_12_is_planned_or_refused_with_the_floor),
+        cmocka_unit_test(the_floor_that_is_named_is_true),
+        cmocka_unit_test(rates_outside_0_to_1_are_refused),
+        cmocka_unit_test(options_that_fix_no_size_or_two_are_refused),
+        cmocka_unit_test(numbers_that_no_scheme_takes_are_refused),
+        cmocka_unit_test(sizes_that_overflow_or_pass_the_limit_are_refused_never_wrapped),
+        cmocka_unit_test(the_largest_size_is_planned),
+        cmocka_unit_test(more_keys_than_any_filter_holds_are_refused),
+        cmocka_unit_test(memory_is_used_up_and_not_exceeded),
+        cmocka_unit_test(no_other_number_of_hashes_gives_memory_a_lower_rate),
+        cmocka_unit_test(bits_and_hashes_are_taken_as_they_are),
+        cmocka_unit_test(the_predicted_rate_rises_with_the_keys_from_0_to_1),
+        cmocka_unit_test(an_overfilled_filter_is_predicted_to_be_as_bad_as_the_textbook_says),
+        cmocka_unit_test(an_info_that_no_filter_can_have_has_no_predicted_rate),
+        cmocka_unit_test(a_filter_is_made_as_it_was_planned),
+        cmocka_unit_test(a_plan_says_nothing_of_bits_that_do_not_exist),
+        cmocka_unit_test(the_textbook_formulas_are_exact),
+        cmocka_unit_test(the_textbook_formulas_are_nan_outside_their_domain),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
