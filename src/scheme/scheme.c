@@ -7,7 +7,7 @@
 
 static const struct scheme_def *const table[] = {
     &petal_blocked,  &petal_classic,       &petal_guava_mitz64,  &petal_guava_mitz32, &petal_spark_v1,
-    &petal_spark_v2, &petal_oldpanda_py32, &petal_oldpanda_go32, &petal_leveldb,
+    &petal_spark_v2, &petal_oldpanda_py32, &petal_oldpanda_go32, &petal_dcso,         &petal_leveldb,
 };
 
 const struct scheme_def *petal_scheme_find(petal_scheme id)
