@@ -25,6 +25,12 @@ static void compute_murmur3_spark(const struct hash_key *with, const void *data,
     words[0] = first | (uint64_t)petal_murmur3_spark(data, size_bytes, first) << 32;
 }
 
+static void compute_bits_and_blooms(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
+{
+    (void)with;
+    petal_murmur3_twice(data, size_bytes, words);
+}
+
 static void compute_fnv1(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
 {
     (void)with;
@@ -42,6 +48,7 @@ static const struct hash_def table[] = {
     {PETAL_HASH_SIPHASH, "siphash", true, 1, compute_siphash},
     {PETAL_HASH_MURMUR3_X64_128, "murmur3-x64-128", false, 2, compute_murmur3_x64_128},
     {PETAL_HASH_MURMUR3_SPARK, "murmur3-spark", false, 1, compute_murmur3_spark},
+    {PETAL_HASH_BITS_AND_BLOOMS, "murmur3-x64-128-twice", false, 4, compute_bits_and_blooms},
     {PETAL_HASH_FNV1, "fnv1", false, 1, compute_fnv1},
     {PETAL_HASH_LEVELDB, "leveldb", false, 1, compute_leveldb},
 };

@@ -6,8 +6,9 @@
 #include "scheme/model.h"
 
 static const struct scheme_def *const table[] = {
-    &petal_blocked,  &petal_classic,       &petal_guava_mitz64,  &petal_guava_mitz32, &petal_spark_v1,
-    &petal_spark_v2, &petal_oldpanda_py32, &petal_oldpanda_go32, &petal_dcso,         &petal_leveldb,
+    &petal_blocked,         &petal_classic,  &petal_guava_mitz64,  &petal_guava_mitz32,
+    &petal_spark_v1,        &petal_spark_v2, &petal_oldpanda_py32, &petal_oldpanda_go32,
+    &petal_bits_and_blooms, &petal_dcso,     &petal_leveldb,
 };
 
 const struct scheme_def *petal_scheme_find(petal_scheme id)
