@@ -5,11 +5,11 @@
  *     | flags | n | p | k | m | items N | ceil(m / 64) * 8     | attached data |
  *     +-------+---+---+---+---+---------+----------------------+---------------+
  *
- * The low byte of the flags is the version, 1. N counts the keys that changed a bit. The attached data, whatever stands behind
- * the bits, is the filter's metadata. docs/formats/dcso.md.
+ * The low byte of the flags is the version, 1. N counts the keys that changed a bit. The attached data, whatever stands
+ * behind the bits, is the filter's metadata. docs/formats/dcso.md.
  *
- * The whole file may be packed with gzip. `dcso` reads both and writes it plain; `dcso-gzip` reads and writes it packed, and is what a
- * packed file is an original of. Unpacked for read(), it has PACKED in place of the version.
+ * The whole file may be packed with gzip. `dcso` reads both and writes it plain; `dcso-gzip` reads and writes it
+ * packed, and is what a packed file is an original of. Unpacked for read(), it has PACKED in place of the version.
  *
  * Origin data: the flags, 8 bytes little-endian. */
 #include "base/bytes.h"
@@ -101,8 +101,8 @@ static petal_status unpack_header(const uint8_t *bytes, uint64_t size_bytes, con
     return check_header(header, made, error);
 }
 
-/* Goes through the stream twice, so that memory is taken for what is really there and for no more than the header promises with
- * the longest attached data: neither a lie in the header nor a bomb gets any. */
+/* Goes through the stream twice, so that memory is taken for what is really there and for no more than the header
+ * promises with the longest attached data: neither a lie in the header nor a bomb gets any. */
 static petal_status unpack(const uint8_t *bytes, uint64_t size_bytes, const petal_allocator *allocator,
                            uint8_t **decoded, uint64_t *decoded_bytes, petal_error *error)
 {
@@ -144,7 +144,7 @@ static petal_status decode_gzip(const uint8_t *bytes, uint64_t size_bytes, const
 
 /* ---- sizing ---------------------------------------------------------------------------------------------------------- */
 
-/* DCSO: m = |ceil(n ln p / (ln 2)^2)|, where the ceiling of a negative number makes m smaller; k = ceil(ln 2 * m / n). */
+/* DCSO: m = |ceil(n ln p / (ln 2)^2)|, the ceiling of a negative number, so a smaller m; k = ceil(ln 2 * m / n). */
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
     petal_status status =

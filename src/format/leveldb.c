@@ -5,7 +5,8 @@
  *     | bits, at least 8 bytes | k |
  *     +------------------------+---+
  *
- * No magic and no length: whoever cuts it out of the table's filter block must know where it ends. docs/formats/leveldb.md. */
+ * No magic and no length: whoever cuts it out of the table's filter block must know where it ends.
+ * docs/formats/leveldb.md. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "format/sizing.h"
@@ -60,8 +61,8 @@ static petal_status shape_for(uint64_t keys, uint32_t bits_per_key, struct shape
     return PETAL_OK;
 }
 
-/* LevelDB is told the bits a key, a whole number: 10 for 1 %. It is the smallest that gives the rate by the textbook, with LevelDB's own
- * k, and with one absent key in 2^32 / n that has the hash of one of the n. */
+/* LevelDB is told the bits a key, a whole number: 10 for 1 %. It is the smallest that gives the rate by the textbook,
+ * with LevelDB's own k, and with one absent key in 2^32 / n that has the hash of one of the n. */
 static petal_status shape_for_rate(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
     double same_hash = (double)keys * 0x1p-32;

@@ -1,5 +1,6 @@
-/* leveldb.c - the 32-bit hash of LevelDB's Bloom filters, in the manner of MurmurHash. Groups of four bytes are little-endian
- * words; up to three bytes that are left over make one more, unsigned (RocksDB's otherwise equal hash extends their sign). */
+/* leveldb.c - the 32-bit hash of LevelDB's Bloom filters, in the manner of MurmurHash. Groups of four bytes are
+ * little-endian words; up to three bytes that are left over make one more, unsigned (RocksDB's otherwise equal hash
+ * extends their sign). */
 #include "base/bytes.h"
 #include "hash/hash.h"
 

@@ -1,6 +1,6 @@
-/* murmur3_x64_128.c - MurmurHash3 for 64-bit machines, 128 bits (Austin Appleby, public domain). Written from its definition:
- * blocks of two little-endian words are mixed into two lanes; a tail of up to 15 bytes is filled up with zeros; bytes are
- * unsigned. Used by Guava and bits-and-blooms. */
+/* murmur3_x64_128.c - MurmurHash3 for 64-bit machines, 128 bits (Austin Appleby, public domain). Written from its
+ * definition: blocks of two little-endian words are mixed into two lanes; a tail of up to 15 bytes is filled up with
+ * zeros; bytes are unsigned. Used by Guava and bits-and-blooms. */
 #include "base/bytes.h"
 #include "hash/hash.h"
 

@@ -1,5 +1,6 @@
-/* dcso.c - DCSO's bloom (Go) and flor (Python): h = hash mod P, P = 2^64 - 59 the largest prime below 2^64; k times: h = (h * G mod
- * 2^64) mod P with G = 2^64 - 1469, position h mod m. The product wraps before the prime comes in. Any m. docs/formats/dcso.md. */
+/* dcso.c - DCSO's bloom (Go) and flor (Python): h = hash mod P, P = 2^64 - 59 the largest prime below 2^64; k times:
+ * h = (h * G mod 2^64) mod P with G = 2^64 - 1469, position h mod m. The product wraps before the prime comes in.
+ * Any m. docs/formats/dcso.md. */
 #include "scheme/scheme.h"
 
 #define P 18446744073709551557u

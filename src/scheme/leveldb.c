@@ -1,5 +1,6 @@
-/* leveldb.c - LevelDB's Bloom filter: h is the 32-bit hash, d = h rotated right by 17; k times: position h mod m, then h += d mod
- * 2^32. m is a multiple of 8. Positions from 2^32 on are never reached, so m ends there. docs/formats/leveldb.md. */
+/* leveldb.c - LevelDB's Bloom filter: h is the 32-bit hash, d = h rotated right by 17; k times: position h mod m, then
+ * h += d mod 2^32. m is a multiple of 8. Positions from 2^32 on are never reached, so m ends there.
+ * docs/formats/leveldb.md. */
 #include "base/bytes.h"
 #include "scheme/scheme.h"
 

@@ -19,7 +19,8 @@ double petal_model_blocked_sd(uint64_t lines, uint32_t hashes, uint32_t lines_pe
  * Infinite where X = m. (Swamidass and Baldi 2007 have -(m/k) ln(1 - X/m), its limit for large m.) */
 double petal_model_items(double bits_set, double bits, double hashes);
 
-/* What other libraries size their filters by, with libm's functions: -n ln p / (ln 2 * ln 2), and x rounded half up, and up. */
+/* What other libraries size their filters by, with libm's functions: -n ln p / (ln 2 * ln 2), and x rounded half up,
+ * and up. */
 #define PETAL_LN2 0.693147180559945309417232121458
 double petal_model_optimal_bits(double keys, double rate);
 uint64_t petal_model_round(double x);

@@ -1,5 +1,5 @@
-/* DCSO's files: what the common vectors cannot say of them. Keys are counted as DCSO counts them, attached data is metadata,
- * gzip holds the same file, and a file that lies about its size gets no memory. */
+/* DCSO's files: what the common vectors cannot say of them. Keys are counted as DCSO counts them, attached data is
+ * metadata, gzip holds the same file, and a file that lies about its size gets no memory. */
 #include "support.h"
 
 enum { AT_FLAGS = 0, AT_CAPACITY = 8, AT_RATE = 16, AT_HASHES = 24, AT_BITS = 32, AT_ITEMS = 40, HEADER_BYTES = 48 };
@@ -169,8 +169,8 @@ static void a_packed_file_is_refused_wherever_it_is_cut_and_with_bytes_behind(vo
     free(file.data);
 }
 
-/* bomb: a header that promises 8 bytes of bits, then 16 MiB of zeros. promise: one that promises 2^48 bits, then nothing. twice:
- * packed twice. None may take more than zlib's own memory. */
+/* bomb: a header that promises 8 bytes of bits, then 16 MiB of zeros. promise: one that promises 2^48 bits, then
+ * nothing. twice: packed twice. None may take more than zlib's own memory. */
 static void packed_lies_get_no_memory(void **state)
 {
     static const struct {

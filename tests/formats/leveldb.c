@@ -1,5 +1,5 @@
-/* LevelDB's filters: what the common vectors cannot say of them. Sizes follow its bits a key, and what it would not ask is
- * refused. */
+/* LevelDB's filters: what the common vectors cannot say of them. Sizes follow its bits a key, and what it would not ask
+ * is refused. */
 #include "support.h"
 
 static void a_rate_becomes_leveldbs_whole_bits_a_key(void **state)

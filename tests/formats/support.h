@@ -1,4 +1,5 @@
-/* support.h - what the tests of single formats share: filters in one line, files, a counting allocator, sizing tables. */
+/* support.h - what the tests of single formats share: filters in one line, files, a counting allocator, sizing
+ * tables. */
 #ifndef PETAL_TESTS_FORMATS_SUPPORT_H
 #define PETAL_TESTS_FORMATS_SUPPORT_H
 
