@@ -6,11 +6,25 @@
 #include <math.h> /* NAN, a macro */
 #include <string.h>
 
+/* clang-format off */ /* one row a line */
 static const struct format_def *const table[] = {
-    &petal_format_petal,    &petal_format_guava,         &petal_format_guava32,       &petal_format_spark,
-    &petal_format_spark_v1, &petal_format_oldpanda_py32, &petal_format_oldpanda_go32, &petal_format_parquet,
-    &petal_format_orc,      &petal_format_orc_long,
+    &petal_format_petal,
+    &petal_format_guava,
+    &petal_format_guava32,
+    &petal_format_spark,
+    &petal_format_spark_v1,
+    &petal_format_oldpanda_py32,
+    &petal_format_oldpanda_go32,
+    &petal_format_parquet,
+    &petal_format_orc,
+    &petal_format_orc_long,
+    &petal_format_bits_and_blooms,
+    &petal_format_bits_and_blooms_json,
+    &petal_format_dcso,
+    &petal_format_dcso_gzip,
+    &petal_format_leveldb,
 };
+/* clang-format on */
 
 const struct format_def *petal_format_at(size_t place)
 {

@@ -41,7 +41,8 @@ struct format_def {
     /* Could these bytes be such a file, by its header and its length? `certain`: they are hardly anything else. */
     enum fit { FIT_NO, FIT_POSSIBLE, FIT_CERTAIN } (*fits)(const uint8_t *bytes, uint64_t size_bytes);
 
-    /* Optional: bytes whose bits must be unpacked first (JSON, gzip) -> a plain image for read(), from the allocator. */
+    /* Optional: bytes whose bits must be unpacked first (JSON, gzip) -> a plain image for read(), from the allocator.
+     * Where *decoded (NULL before) stays NULL on PETAL_OK, the bytes are plain already. */
     petal_status (*decode)(const uint8_t *bytes, uint64_t size_bytes, const petal_allocator *allocator,
                            uint8_t **decoded, uint64_t *decoded_bytes, petal_error *error);
 
@@ -105,5 +106,7 @@ petal_status petal_format_expect_hashed(const petal_filter *filter, petal_scheme
 extern const struct format_def petal_format_petal, petal_format_guava, petal_format_guava32, petal_format_spark,
     petal_format_spark_v1, petal_format_oldpanda_py32, petal_format_oldpanda_go32;
 extern const struct format_def petal_format_parquet, petal_format_orc, petal_format_orc_long;
+extern const struct format_def petal_format_bits_and_blooms, petal_format_bits_and_blooms_json, petal_format_dcso,
+    petal_format_dcso_gzip, petal_format_leveldb;
 
 #endif

@@ -2,6 +2,7 @@
 #include "format/sizing.h"
 
 #include "base/error.h"
+#include "scheme/model.h"
 
 petal_status petal_size_request(const petal_options *options, struct request *request, petal_error *error)
 {
@@ -23,6 +24,22 @@ petal_status petal_size_bits(double bits, uint64_t most, uint64_t *result, petal
         return petal_fail(error, PETAL_ERR_LIMIT, "%.4g bits; this format holds at most %llu", bits,
                           (unsigned long long)most);
     *result = (uint64_t)bits;
+    return PETAL_OK;
+}
+
+uint32_t petal_size_hashes(uint64_t bits, uint64_t keys)
+{
+    double hashes = petal_model_ceil(PETAL_LN2 * (double)bits / (double)keys);
+    return hashes < UINT32_MAX ? (uint32_t)hashes : UINT32_MAX; /* so many are refused later */
+}
+
+petal_status petal_size_layer(const petal_options *options, struct shape *shape, struct description *about,
+                              petal_error *error)
+{
+    petal_status status = petal_scheme_find(shape->scheme)->settle(shape, error);
+    if (status != PETAL_OK) return status;
+    petal_format_single(about, shape, 0);
+    petal_size_record(options, about);
     return PETAL_OK;
 }
 

@@ -19,6 +19,13 @@ petal_status petal_size_request(const petal_options *options, struct request *re
 /* A double as an unsigned number of bits, truncated; PETAL_ERR_LIMIT where it is above `most`. */
 petal_status petal_size_bits(double bits, uint64_t most, uint64_t *result, petal_error *error);
 
+/* k = ceil(ln 2 * m / n), as the libraries for Go have it. */
+uint32_t petal_size_hashes(uint64_t bits, uint64_t keys);
+
+/* The shape, if its scheme can have it, as the single layer of `about`, with the request's capacity and rate. */
+petal_status petal_size_layer(const petal_options *options, struct shape *shape, struct description *about,
+                              petal_error *error);
+
 /* Capacity and rate of the request onto the (single) layer. */
 void petal_size_record(const petal_options *options, struct description *about);
 

@@ -46,10 +46,14 @@ uint64_t petal_secret_check(const uint8_t secret[PETAL_SECRET_BYTES]);
 
 /* The hashes of other libraries' filters, each in its own file. */
 void petal_murmur3_x64_128(const void *data, size_t size_bytes, uint64_t seed, uint64_t words[2]);
+void petal_murmur3_twice(const void *data, size_t size_bytes,
+                         uint64_t words[4]); /* of data, and of data with 0x01 behind */
 uint32_t petal_murmur3_spark(const void *data, size_t size_bytes, uint32_t seed);
 uint64_t petal_xxh64(const void *data, size_t size_bytes, uint64_t seed);
 uint64_t petal_orc_of_bytes(const void *data, size_t size_bytes);
 uint64_t petal_orc_of_long(uint64_t x);
+uint64_t petal_fnv1(const void *data, size_t size_bytes);
+uint32_t petal_leveldb_hash(const void *data, size_t size_bytes);
 
 /* XXH3_64bits with a seed, for checksums too. */
 uint64_t petal_xxh3(const void *data, size_t size_bytes, uint64_t seed);

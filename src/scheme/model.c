@@ -184,6 +184,11 @@ uint64_t petal_model_round(double x)
     return x < 0x1p63 ? (uint64_t)floor(x + 0.5) : UINT64_MAX;
 }
 
+double petal_model_ceil(double x)
+{
+    return ceil(x);
+}
+
 double petal_model_sqrt(double x)
 {
     return sqrt(x);

@@ -5,10 +5,23 @@
 #include "base/memory.h"
 #include "scheme/model.h"
 
+/* clang-format off */ /* one row a line */
 static const struct scheme_def *const table[] = {
-    &petal_blocked,  &petal_classic,       &petal_guava_mitz64,  &petal_guava_mitz32, &petal_spark_v1,
-    &petal_spark_v2, &petal_oldpanda_py32, &petal_oldpanda_go32, &petal_parquet,      &petal_orc,
+    &petal_blocked,
+    &petal_classic,
+    &petal_guava_mitz64,
+    &petal_guava_mitz32,
+    &petal_spark_v1,
+    &petal_spark_v2,
+    &petal_oldpanda_py32,
+    &petal_oldpanda_go32,
+    &petal_parquet,
+    &petal_orc,
+    &petal_bits_and_blooms,
+    &petal_dcso,
+    &petal_leveldb,
 };
+/* clang-format on */
 
 const struct scheme_def *petal_scheme_find(petal_scheme id)
 {

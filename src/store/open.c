@@ -96,7 +96,7 @@ static petal_status open_image(const struct source *from, petal_filter **made, p
     return status;
 }
 
-/* Unpacks the file first. The bits are then the filter's own, and read-only where it was to be mapped. */
+/* Unpacks the file first, if it is packed. The bits are then the filter's own, and read-only where it was to be mapped. */
 static petal_status open_packed(const struct source *from, petal_filter **made, petal_error *error)
 {
     const petal_allocator *allocator = allocator_of(from);
@@ -105,6 +105,7 @@ static petal_status open_packed(const struct source *from, petal_filter **made, 
     petal_status status =
         from->format->decode(from->bytes, from->size_bytes, allocator, &decoded, &plain.size_bytes, error);
     if (status != PETAL_OK) return status;
+    if (!decoded) return open_image(from, made, error);
     uint64_t decoded_bytes = plain.size_bytes;
     plain.bytes = decoded;
     plain.mode = PETAL_OPEN_LOAD;

@@ -9,6 +9,8 @@
  *     add HEX | adds TEXT FROM TO                 keys that were added, in order; "-" is the empty key or text
  *     rebuild                                     made so, with these keys, a filter serializes to the file's bytes
  *     in HEX | out HEX | ins TEXT FROM TO | outs TEXT FROM TO      what the original answers
+ *     loose SIZE                                  cut to SIZE bytes or more, or longer, it is another file of the format
+ *     packed                                      by another packer: written back it has other bytes, and the same in them
  */
 #include <petal/petal.h>
 
@@ -31,6 +33,8 @@ static struct {
     size_t size;
     petal_filter *read, *made; /* the file's filter, and one made by plan or size */
     int answers, rebuilt;
+    size_t loose; /* 0: no such size */
+    bool packed;
 } now;
 
 static int files_done, answers_done, rebuilt_done, unsupported;
@@ -107,8 +111,37 @@ static void begin_file(const char *folder, const char *name)
     check(status == PETAL_OK, error.message);
 }
 
+/* Compares two filters as petal files. */
+static void check_alike(const petal_filter *a, const petal_filter *b, const char *what)
+{
+    size_t size = petal_serialized_bytes(a);
+    uint8_t *one = malloc(size), *other = malloc(size);
+    check(petal_serialized_bytes(b) == size, what);
+    check(petal_serialize(a, one, size, NULL) == PETAL_OK && petal_serialize(b, other, size, NULL) == PETAL_OK, what);
+    check(memcmp(one, other, size) == 0, what);
+    free(one);
+    free(other);
+}
+
+static void check_packs_the_same(const petal_filter *filter, const char *what)
+{
+    petal_error error = {0};
+    petal_filter *again;
+    size_t size = petal_serialized_bytes_as(filter, now.format);
+    uint8_t *bytes = malloc(size + 1);
+    check(petal_serialize_as(filter, now.format, bytes, size, &error) == PETAL_OK, error.message);
+    check(view(bytes, size, now.format, &again, &error) == PETAL_OK, error.message);
+    check_alike(again, now.read, what);
+    petal_free(again);
+    free(bytes);
+}
+
 static void check_serializes_to_file(const petal_filter *filter, const char *what)
 {
+    if (now.packed) {
+        check_packs_the_same(filter, what);
+        return;
+    }
     petal_error error = {0};
     size_t size = petal_serialized_bytes_as(filter, now.format);
     uint8_t *bytes = malloc(size + 1);
@@ -155,6 +188,11 @@ static bool opens(const uint8_t *bytes, size_t size)
     return status == PETAL_OK;
 }
 
+static bool is_loose(size_t size)
+{
+    return now.loose && size >= now.loose;
+}
+
 static bool is_text(void)
 {
     return now.size > 0 && (now.bytes[0] == '{' || now.bytes[0] == '[');
@@ -165,11 +203,12 @@ static void check_damage(void)
     static const uint8_t values[] = {0, 1, 0x7f, 0x80, 0xff};
     size_t every = now.size / 2000 + 1, header = now.size < 160 ? now.size : 160;
     for (size_t size = 0; size < now.size; size += size < header || now.size - size < 64 ? 1 : every)
-        if (!is_text() || size + 2 < now.size) check(!opens(now.bytes, size), "opens though truncated");
+        if (!is_text() || size + 2 < now.size)
+            check(!opens(now.bytes, size) || is_loose(size), "opens though truncated");
     uint8_t *longer = calloc(1, now.size + 9);
     memcpy(longer, now.bytes, now.size);
     for (size_t more = 1; more <= 9; more += 4)
-        check(!opens(longer, now.size + more), "opens with bytes after the end");
+        check(!opens(longer, now.size + more) || now.loose, "opens with bytes after the end");
     for (size_t at = 0; at < header; at++) {
         for (size_t i = 0; i < sizeof values; i++) {
             longer[at] = values[i];
@@ -196,6 +235,8 @@ static void end_file(void)
     now.read = now.made = NULL;
     now.bytes = NULL;
     now.answers = now.rebuilt = 0;
+    now.loose = 0;
+    now.packed = false;
 }
 
 /* ---- the script ------------------------------------------------------------------------------------------------------ */
@@ -238,6 +279,10 @@ static void take_line(const char *folder, char *line)
         check(now.made != NULL, "rebuild without plan or size");
         check_serializes_to_file(now.made, "rebuilt from its keys has other bytes");
         now.rebuilt = 1;
+    } else if (strcmp(verb, "loose") == 0) {
+        now.loose = strtoul(words, NULL, 10);
+    } else if (strcmp(verb, "packed") == 0) {
+        now.packed = true;
     } else if (strcmp(verb, "add") == 0 || strcmp(verb, "in") == 0 || strcmp(verb, "out") == 0) {
         take_key(verb, key, key_of_hex(words, key));
     } else if (sscanf(words, "%4095s %ld %ld", text, &from, &to) == 3) {

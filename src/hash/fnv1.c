@@ -1,0 +1,16 @@
+/* fnv1.c - FNV-1, 64 bits (Fowler, Noll, Vo; public domain): for each byte multiply by the prime, then xor. FNV-1a,
+ * which is better known, does the two in the other order. Used by DCSO's bloom.
+ *
+ *     FNV-1("test") = 8c093f7e9fccbf69 */
+#include "hash/hash.h"
+
+#define OFFSET_BASIS 0xcbf29ce484222325u
+#define PRIME 0x100000001b3u
+
+uint64_t petal_fnv1(const void *data, size_t size_bytes)
+{
+    const uint8_t *at = data;
+    uint64_t h = OFFSET_BASIS;
+    for (size_t i = 0; i < size_bytes; i++) h = h * PRIME ^ at[i];
+    return h;
+}

@@ -1,0 +1,24 @@
+/* leveldb.c - the 32-bit hash of LevelDB's Bloom filters, in the manner of MurmurHash. Groups of four bytes are
+ * little-endian words; up to three bytes that are left over make one more, unsigned (RocksDB's otherwise equal hash
+ * extends their sign). */
+#include "base/bytes.h"
+#include "hash/hash.h"
+
+#define MULTIPLIER 0xc6a4a793u
+#define SEED 0xbc9f1d34u
+
+uint32_t petal_leveldb_hash(const void *data, size_t size_bytes)
+{
+    const uint8_t *at = data;
+    size_t left = size_bytes;
+    uint32_t h = SEED ^ (uint32_t)size_bytes * MULTIPLIER;
+    for (; left >= 4; left -= 4, at += 4) {
+        h = (h + load32le(at)) * MULTIPLIER;
+        h ^= h >> 16;
+    }
+    if (left == 0) return h;
+    uint8_t tail[4] = {0};
+    memcpy(tail, at, left);
+    h = (h + load32le(tail)) * MULTIPLIER;
+    return h ^ h >> 24;
+}

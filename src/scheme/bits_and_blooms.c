@@ -1,0 +1,48 @@
+/* bits_and_blooms.c - the Go package bits-and-blooms/bloom, version 3: of the four words v of the hash, for
+ * i = 0 .. k-1 position (v[i mod 2] + i * v[2 + ((i + i mod 2) mod 4) / 2]) mod 2^64 mod m. Any m.
+ * Words of 64 bits, big-endian. docs/formats/bits-and-blooms.md. */
+#include "scheme/scheme.h"
+
+/* The format has 64 bits for k; more than this is no filter of anybody's, and the walk has room for so many. */
+#define MAX_HASHES 1024u
+
+struct walk {
+    const uint64_t *hash;
+    uint64_t i, bits;
+};
+
+static inline struct walk walk_from(const struct bit_array *array, const uint64_t *hash)
+{
+    return (struct walk){hash, 0, array->shape.bits};
+}
+
+static inline uint64_t walk_next(struct walk *at)
+{
+    uint64_t i = at->i++, odd = i % 2;
+    return (at->hash[odd] + i * at->hash[2 + (i + odd) % 4 / 2]) % at->bits;
+}
+
+#define BIT_ORDER 56u
+#include "scheme/walk.inc"
+
+static petal_status settle(struct shape *shape, petal_error *error)
+{
+    return petal_settle_foreign(shape, 1, error);
+}
+
+const struct scheme_def petal_bits_and_blooms = {
+    .id = PETAL_SCHEME_BITS_AND_BLOOMS,
+    .name = "bits-and-blooms",
+    .kernels = kernels,
+    .settle = settle,
+    .array_bytes = petal_bytes_of_words,
+    .hash_words = 4,
+    .bit_order = BIT_ORDER,
+    .touch = touch,
+    .max_hashes = MAX_HASHES,
+    .step_bits = 1,
+    .max_bits = (uint64_t)1 << 48,
+    .rate = petal_uniform_rate,
+    .rate_of_bits = petal_uniform_rate_of_bits,
+    .bits_set_sd = petal_uniform_bits_set_sd,
+};

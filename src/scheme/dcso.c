@@ -1,0 +1,55 @@
+/* dcso.c - DCSO's bloom (Go) and flor (Python): h = hash mod P, P = 2^64 - 59 the largest prime below 2^64; k times:
+ * h = (h * G mod 2^64) mod P with G = 2^64 - 1469, position h mod m. The product wraps before the prime comes in.
+ * Any m. docs/formats/dcso.md. */
+#include "scheme/scheme.h"
+
+#define P 18446744073709551557u
+#define G 18446744073709550147u
+
+/* The format has 64 bits for k; more than this is no filter of anybody's, and the walk has room for so many. */
+#define MAX_HASHES 1024u
+
+struct walk {
+    uint64_t at, bits;
+};
+
+static inline uint64_t mod_p(uint64_t x)
+{
+    return x < P ? x : x - P;
+}
+
+static inline struct walk walk_from(const struct bit_array *array, const uint64_t *hash)
+{
+    return (struct walk){mod_p(*hash), array->shape.bits};
+}
+
+static inline uint64_t walk_next(struct walk *at)
+{
+    at->at = mod_p(at->at * G);
+    return at->at % at->bits;
+}
+
+#define BIT_ORDER 0u
+#include "scheme/walk.inc"
+
+static petal_status settle(struct shape *shape, petal_error *error)
+{
+    return petal_settle_foreign(shape, 1, error);
+}
+
+const struct scheme_def petal_dcso = {
+    .id = PETAL_SCHEME_DCSO,
+    .name = "dcso",
+    .kernels = kernels,
+    .settle = settle,
+    .array_bytes = petal_bytes_of_words,
+    .hash_words = 1,
+    .counts_new_only = true,
+    .touch = touch,
+    .max_hashes = MAX_HASHES,
+    .step_bits = 1,
+    .max_bits = (uint64_t)1 << 48,
+    .rate = petal_uniform_rate,
+    .rate_of_bits = petal_uniform_rate_of_bits,
+    .bits_set_sd = petal_uniform_bits_set_sd,
+};

@@ -1,0 +1,54 @@
+/* leveldb.c - LevelDB's Bloom filter: h is the 32-bit hash, d = h rotated right by 17; k times: position h mod m, then
+ * h += d mod 2^32. m is a multiple of 8. Positions from 2^32 on are never reached, so m ends there.
+ * docs/formats/leveldb.md. */
+#include "base/bytes.h"
+#include "scheme/scheme.h"
+
+struct walk {
+    uint32_t at, step;
+    uint64_t bits;
+};
+
+static inline struct walk walk_from(const struct bit_array *array, const uint64_t *hash)
+{
+    uint32_t h = (uint32_t)*hash;
+    return (struct walk){h, rotl32(h, 32 - 17), array->shape.bits};
+}
+
+static inline uint64_t walk_next(struct walk *at)
+{
+    uint64_t position = at->at % at->bits;
+    at->at += at->step;
+    return position;
+}
+
+#define BIT_ORDER 0u
+#include "scheme/walk.inc"
+
+static petal_status settle(struct shape *shape, petal_error *error)
+{
+    return petal_settle_foreign(shape, 8, error);
+}
+
+/* Beside a full array of positions, two keys in 2^32 have the same hash. */
+static double rate(const struct shape *shape, double keys)
+{
+    double same_hash = keys < 0x1p32 ? keys * 0x1p-32 : 1, rate = petal_uniform_rate(shape, keys);
+    return rate + (1 - rate) * same_hash;
+}
+
+const struct scheme_def petal_leveldb = {
+    .id = PETAL_SCHEME_LEVELDB,
+    .name = "leveldb",
+    .kernels = kernels,
+    .settle = settle,
+    .array_bytes = petal_bytes_of_bits,
+    .hash_words = 1,
+    .touch = touch,
+    .max_hashes = 30, /* more in a file means an encoding of the future */
+    .step_bits = 8,
+    .max_bits = (uint64_t)1 << 32,
+    .rate = rate,
+    .rate_of_bits = petal_uniform_rate_of_bits,
+    .bits_set_sd = petal_uniform_bits_set_sd,
+};
