@@ -68,17 +68,17 @@ static void compute_leveldb(const struct hash_key *with, const void *data, size_
 
 /* clang-format off */ /* one row a line */
 static const struct hash_def table[] = {
-        {PETAL_HASH_XXH3, "xxh3", false, 1, compute_xxh3},
-        {PETAL_HASH_SIPHASH, "siphash", true, 1, compute_siphash},
-        {PETAL_HASH_MURMUR3_X64_128, "murmur3-x64-128", false, 2, compute_murmur3_x64_128},
-        {PETAL_HASH_MURMUR3_SPARK, "murmur3-spark", false, 1, compute_murmur3_spark},
-        {PETAL_HASH_XXH64, "xxh64", false, 1, compute_xxh64},
-        {PETAL_HASH_ORC, "murmur3-orc", false, 1, compute_orc},
-        {PETAL_HASH_ORC_LONG, "wang-orc", false, 1, compute_orc_long},
-        {PETAL_HASH_BITS_AND_BLOOMS, "murmur3-x64-128-twice", false, 4, compute_bits_and_blooms},
-        {PETAL_HASH_FNV1, "fnv1", false, 1, compute_fnv1},
-        {PETAL_HASH_LEVELDB, "leveldb", false, 1, compute_leveldb},
-    };
+    {PETAL_HASH_XXH3, "xxh3", false, 1, compute_xxh3},
+    {PETAL_HASH_SIPHASH, "siphash", true, 1, compute_siphash},
+    {PETAL_HASH_MURMUR3_X64_128, "murmur3-x64-128", false, 2, compute_murmur3_x64_128},
+    {PETAL_HASH_MURMUR3_SPARK, "murmur3-spark", false, 1, compute_murmur3_spark},
+    {PETAL_HASH_XXH64, "xxh64", false, 1, compute_xxh64},
+    {PETAL_HASH_ORC, "murmur3-orc", false, 1, compute_orc},
+    {PETAL_HASH_ORC_LONG, "wang-orc", false, 1, compute_orc_long},
+    {PETAL_HASH_BITS_AND_BLOOMS, "murmur3-x64-128-twice", false, 4, compute_bits_and_blooms},
+    {PETAL_HASH_FNV1, "fnv1", false, 1, compute_fnv1},
+    {PETAL_HASH_LEVELDB, "leveldb", false, 1, compute_leveldb},
+};
 /* clang-format on */
 
 const struct hash_def *petal_hash_find(petal_hash id)

@@ -28,7 +28,7 @@ static void *alloc_zeroed(void *context, size_t size_bytes)
 {
     (void)context;
     if (size_bytes < OWN_PAGES_BYTES) return calloc(1, size_bytes);
-    void *pages = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *pages = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED) return NULL;
 #ifdef MADV_HUGEPAGE
     madvise(pages, size_bytes, MADV_HUGEPAGE); /* a wish: without it the filter is slower, not wrong */
