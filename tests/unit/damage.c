@@ -528,14 +528,67 @@ static void metadata_and_sums_can_be_forged_only_together_with_their_checksums(v
 static void bits_that_no_key_can_set_are_refused_even_with_right_sums(void **state)
 {
     (void)state;
-    struct bytes image = small_image(); /* m = 1001 of 1024 bits */
-    for (size_t bit = 1001; bit < 1024; bit++) {
-        petal_error error;
-        struct bytes forged = copy_bytes(image.data, image.size);
-        payload_of(forged)[bit / 8] |= (uint8_t)(1u << bit % 8);
-        require(status_of_loading(forged, 0, &error) == PETAL_ERR_DAMAGED, "bit %zu", bit);
-        free(forged.data);
+    static const uint64_t sizes[] = {1, 11, 1001, 1025}; /* of 512, 512, 1024 and 1536 bits */
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        petal_filter *filter = make(PETAL_SCHEME_CLASSIC, sizes[i], 3, 0);
+        uint64_t room = 8 * info_of(filter).bytes;
+        struct bytes image = image_of(filter);
+        for (size_t bit = sizes[i]; bit < room; bit++) {
+            petal_error error;
+            uint8_t *byte = &payload_of(image)[bit / 8];
+            *byte |= (uint8_t)(1u << bit % 8);
+            require(status_of_loading(image, 0, &error) == PETAL_ERR_DAMAGED, "m = %llu, bit %zu",
+                    (unsigned long long)sizes[i], bit);
+            *byte &= (uint8_t) ~(1u << bit % 8);
+        }
+        free(image.data);
     }
+}
+
+/* The small file with this many bytes of metadata, all offsets and checksums right. */
+static struct bytes with_metadata(size_t size)
+{
+    struct bytes image = image_of(make(PETAL_SCHEME_CLASSIC, 1001, 4, 0));
+    size_t sums_at = (AT_METADATA + size + 7) / 8 * 8, payload_at = (sums_at + 8 + 63) / 64 * 64;
+    struct bytes forged = new_bytes(payload_at + 128);
+    memcpy(forged.data, image.data, AT_METADATA);
+    memset(forged.data + AT_METADATA, 'm', size);
+    memcpy(forged.data + sums_at, sums_of(image), 8);
+    memcpy(forged.data + payload_at, payload_of(image), 128);
+    for (unsigned slot = 0; slot < 2; slot++) {
+        put64(slot_of(forged, slot) + AT_FILE_BYTES, forged.size);
+        put64(slot_of(forged, slot) + AT_METADATA_BYTES, size);
+        put64(slot_of(forged, slot) + AT_METADATA_SUM, XXH3_64bits(forged.data + AT_METADATA, size));
+        put64(slot_of(forged, slot) + AT_SUMS_OFFSET, sums_at);
+        put64(slot_of(forged, slot) + AT_PAYLOAD_OFFSET, payload_at);
+    }
+    seal_both(forged);
+    free(image.data);
+    return forged;
+}
+
+static void metadata_above_the_limit_are_refused_even_where_all_else_is_right(void **state)
+{
+    (void)state;
+    petal_error error;
+    for (size_t more = 0; more < 3; more++) {
+        struct bytes image = with_metadata(PETAL_METADATA_MAX_BYTES + more);
+        require_status(more ? PETAL_ERR_DAMAGED : PETAL_OK, status_of_loading(image, PETAL_OPEN_VERIFY, &error), error);
+        free(image.data);
+    }
+}
+
+static void a_sequence_number_that_has_no_next_is_refused(void **state)
+{
+    (void)state;
+    petal_error error;
+    struct bytes image = small_image();
+    put64(slot_of(image, 0) + AT_SEQUENCE, UINT64_MAX); /* an odd one, so slot 0 is its place */
+    seal(image, 0);
+    require_status(PETAL_ERR_DAMAGED, status_of_loading(image, 0, &error), error);
+    put64(slot_of(image, 0) + AT_SEQUENCE, UINT64_MAX - 2);
+    seal(image, 0);
+    require_status(PETAL_OK, status_of_loading(image, 0, &error), error);
     free(image.data);
 }
 
@@ -608,6 +661,8 @@ static void a_dirty_file_is_refused_and_can_be_recovered(void **state)
     require_status(PETAL_ERR_DIRTY, status_of_loading(image, PETAL_OPEN_VERIFY, &error), error);
     require(strstr(error.message, "recover"), "%s", error.message);
     require_recovered(image, "dirty");
+    unsigned flags = PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER | PETAL_OPEN_VERIFY; /* its sums are known to be old */
+    require_status(PETAL_OK, status_of_loading(image, flags, &error), error);
     free(image.data);
 }
 
@@ -739,6 +794,8 @@ int main(void)
         cmocka_unit_test(every_pair_of_scheme_and_hash_is_refused_or_works),
         cmocka_unit_test(metadata_and_sums_can_be_forged_only_together_with_their_checksums),
         cmocka_unit_test(bits_that_no_key_can_set_are_refused_even_with_right_sums),
+        cmocka_unit_test(metadata_above_the_limit_are_refused_even_where_all_else_is_right),
+        cmocka_unit_test(a_sequence_number_that_has_no_next_is_refused),
         cmocka_unit_test(a_newer_version_feature_scheme_or_hash_is_told_apart_from_damage),
         cmocka_unit_test(a_later_version_may_seal_its_slots_in_another_way),
         cmocka_unit_test(a_dirty_file_is_refused_and_can_be_recovered),

@@ -124,6 +124,35 @@ static void the_message_names_the_id_of_the_secret_that_is_needed(void **state)
     free(image.data);
 }
 
+/* Two secrets may have one id by chance, or by a forger. The check value tells them apart. */
+static void the_id_of_a_secret_proves_nothing(void **state)
+{
+    (void)state;
+    petal_error error;
+    petal_filter *filter = keyed(secret, PETAL_SCHEME_BLOCKED), *other = keyed(other_secret, PETAL_SCHEME_BLOCKED);
+    struct bytes image = serialized(filter);
+    for (unsigned slot = 0; slot < 2; slot++) put32(slot_of(image, slot) + AT_SECRET_ID, info_of(other).key_id);
+    seal_both(image);
+    petal_filter *opened = NULL;
+    require_status(PETAL_ERR_SECRET, load_with(image, other_secret, &opened, &error), error);
+    petal_free(filter);
+    petal_free(other);
+    free(image.data);
+}
+
+static void a_keyed_file_with_a_seed_is_refused(void **state)
+{
+    (void)state;
+    petal_error error;
+    petal_filter *filter = keyed(secret, PETAL_SCHEME_BLOCKED), *opened = NULL;
+    struct bytes image = serialized(filter);
+    for (unsigned slot = 0; slot < 2; slot++) put64(slot_of(image, slot) + AT_SEED, 1);
+    seal_both(image);
+    require_status(PETAL_ERR_DAMAGED, load_with(image, secret, &opened, &error), error);
+    petal_free(filter);
+    free(image.data);
+}
+
 static void a_secret_for_a_filter_without_one_is_an_error(void **state)
 {
     (void)state;
@@ -295,6 +324,8 @@ int main(void)
         cmocka_unit_test(a_missing_secret_is_an_error_by_every_way_in),
         cmocka_unit_test(each_of_10000_wrong_secrets_is_an_error),
         cmocka_unit_test(the_message_names_the_id_of_the_secret_that_is_needed),
+        cmocka_unit_test(the_id_of_a_secret_proves_nothing),
+        cmocka_unit_test(a_keyed_file_with_a_seed_is_refused),
         cmocka_unit_test(a_secret_for_a_filter_without_one_is_an_error),
         cmocka_unit_test(no_four_bytes_of_the_secret_are_in_the_file_or_a_message),
         cmocka_unit_test(the_caller_may_wipe_the_secret_once_the_filter_is_made),
