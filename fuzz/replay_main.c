@@ -39,7 +39,7 @@ static int report(int number, bool ok, const char *what)
 
 static int replay_folder(const char *folder)
 {
-    char path[4096];
+    char path[8192];
     const struct dirent *entry;
     int count = 1, failed = 0;
     DIR *dir = opendir(folder);

@@ -368,7 +368,8 @@ PETAL_API petal_status petal_set_metadata(petal_filter *filter, const void *meta
 
 /* Writes the filter to `path`, which holds either the old file or the whole new one at every moment (temporary
  * file in the same folder, fsync, rename, fsync of the folder). Zero blocks become holes where the file system has
- * them. On failure the old file is unchanged and nothing is left behind. Flags: PETAL_SAVE_NO_REPLACE or 0. */
+ * them. On failure the old file is unchanged and nothing is left behind; only if the fsync of the folder fails, which comes
+ * last, the new file is there already. Flags: PETAL_SAVE_NO_REPLACE or 0. */
 PETAL_API petal_status petal_save(const petal_filter *filter, const char *path, unsigned flags, petal_error *error);
 
 /* Mode of petal_open(), and flags that may be added to it. */
@@ -403,7 +404,7 @@ PETAL_API petal_status petal_open(const char *path, const petal_open_options *op
                                   petal_error *error);
 
 /* Writable maps: makes all changes durable, with their checksums, and marks the file clean. After a failure the
- * filter takes no more changes (what the disk then holds is unknown) and the file stays dirty.
+ * filter takes no more changes: what the disk then holds is unknown, but it is either dirty or all of it was written.
  * Other filters: PETAL_OK, nothing to do. */
 PETAL_API petal_status petal_sync(petal_filter *filter, petal_error *error);
 

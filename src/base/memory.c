@@ -1,27 +1,6 @@
 /* memory.c - see memory.h. */
 #include "base/memory.h"
 
-#include <stdlib.h>
-
-static void *default_alloc(void *context, size_t size_bytes)
-{
-    (void)context;
-    return calloc(1, size_bytes);
-}
-
-static void default_release(void *context, void *memory, size_t size_bytes)
-{
-    (void)context;
-    (void)size_bytes;
-    free(memory);
-}
-
-petal_allocator petal_allocator_or_default(const petal_allocator *given)
-{
-    petal_allocator standard = {default_alloc, default_release, NULL};
-    return given ? *given : standard;
-}
-
 void *petal_alloc(const petal_allocator *allocator, uint64_t size_bytes)
 {
     if (size_bytes == 0 || size_bytes > PTRDIFF_MAX) return NULL;

@@ -8,9 +8,6 @@
 #define PETAL_LINE_BYTES 64u
 #define PETAL_LINE_BITS 512u
 
-/* `given`, or calloc and free where it is NULL: for what is freed before the call returns. */
-petal_allocator petal_allocator_or_default(const petal_allocator *given);
-
 /* size_bytes of zeroed memory, or NULL; 0 bytes are NULL. Released with petal_release() of the same size. */
 void *petal_alloc(const petal_allocator *allocator, uint64_t size_bytes);
 void petal_release(const petal_allocator *allocator, void *memory, uint64_t size_bytes);

@@ -52,9 +52,10 @@ void petal_filter_describe(const petal_filter *filter, petal_info *info)
     info->hash_name = filter->hash->name;
 }
 
-static double items_of(const struct shape *shape, double bits_set)
+static double items_of(const struct scheme_def *scheme, const struct shape *shape, double bits_set)
 {
-    return petal_model_items(bits_set, (double)shape->bits, shape->hashes);
+    double bits_a_key = scheme->bits_a_key ? scheme->bits_a_key(shape) : shape->hashes;
+    return petal_model_items(bits_set, (double)shape->bits, bits_a_key);
 }
 
 /* What the bits of the layers tell, added up. */
@@ -70,9 +71,9 @@ static void tally_items(const struct scheme_def *scheme, const struct shape *sha
                         struct tally *tally)
 {
     double bits = (double)shape->bits, near = bits_set == shape->bits ? bits - 0.5 : (double)bits_set;
-    double items = items_of(shape, near), slack = NORMAL_95_PERCENT * scheme->bits_set_sd(shape, items);
-    double down = items - items_of(shape, near - slack), up = items_of(shape, near + slack) - items;
-    tally->items += items_of(shape, (double)bits_set);
+    double items = items_of(scheme, shape, near), slack = NORMAL_95_PERCENT * scheme->bits_set_sd(shape, items);
+    double down = items - items_of(scheme, shape, near - slack), up = items_of(scheme, shape, near + slack) - items;
+    tally->items += items_of(scheme, shape, (double)bits_set);
     tally->nearly += items;
     tally->down += down * down;
     tally->up += up * up;

@@ -184,9 +184,8 @@ static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 {
     uint8_t header[HEADER_BYTES];
     struct description about = {0};
-    petal_allocator memory = petal_allocator_or_default(NULL);
     if (petal_is_gzip(bytes, size_bytes))
-        return unpack_header(bytes, size_bytes, &memory, header, NULL) == PETAL_OK ? fit_of_header(header) : FIT_NO;
+        return unpack_header(bytes, size_bytes, NULL, header, NULL) == PETAL_OK ? fit_of_header(header) : FIT_NO;
     if (size_bytes == 0 || bytes[AT_FLAGS] != VERSION || read(bytes, size_bytes, &about, NULL) != PETAL_OK)
         return FIT_NO;
     return fit_of_header(bytes);

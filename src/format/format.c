@@ -23,6 +23,7 @@ static const struct format_def *const table[] = {
     &petal_format_dcso,
     &petal_format_dcso_gzip,
     &petal_format_leveldb,
+    &petal_format_rocksdb,
 };
 /* clang-format on */
 

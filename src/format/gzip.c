@@ -40,9 +40,11 @@ static void zlib_free(void *allocator, void *memory)
     petal_release(allocator, block, load64le(block));
 }
 
-static z_stream stream_with(petal_allocator *allocator)
+/* Without an allocator, zlib takes its own. */
+static z_stream stream_with(const petal_allocator *allocator)
 {
-    return (z_stream){.zalloc = zlib_alloc, .zfree = zlib_free, .opaque = allocator};
+    if (!allocator) return (z_stream){.zalloc = Z_NULL};
+    return (z_stream){.zalloc = zlib_alloc, .zfree = zlib_free, .opaque = (void *)(uintptr_t)allocator};
 }
 
 static petal_status out_of_memory(petal_error *error)
@@ -110,8 +112,7 @@ static petal_status unpack(struct unpacking *of, bool whole, uint64_t size_bytes
 petal_status petal_gunzip(const uint8_t *bytes, uint64_t size_bytes, bool whole, const petal_allocator *allocator,
                           uint8_t *to, uint64_t room, uint64_t *made, petal_error *error)
 {
-    petal_allocator memory = petal_allocator_or_default(allocator);
-    struct unpacking of = {.stream = stream_with(&memory), .left_bytes = size_bytes, .room = room};
+    struct unpacking of = {.stream = stream_with(allocator), .left_bytes = size_bytes, .room = room};
     of.stream.next_in = bytes;
     of.to = to;
     if (inflateInit2(&of.stream, GZIP_WINDOW) != Z_OK) return out_of_memory(error);
@@ -161,8 +162,7 @@ petal_status petal_gzip(const petal_filter *filter,
                         petal_status (*write)(const petal_filter *, const struct sink *, petal_error *),
                         const struct sink *sink, petal_error *error)
 {
-    petal_allocator memory = filter->allocator;
-    struct packing into = {stream_with(&memory), sink};
+    struct packing into = {stream_with(&filter->allocator), sink};
     struct sink packer = {put, &into};
     gz_header header = {.os = OS_UNKNOWN}; /* and no time, no name */
     if (deflateInit2(&into.stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK)

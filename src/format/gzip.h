@@ -10,7 +10,8 @@ bool petal_is_gzip(const uint8_t *bytes, uint64_t size_bytes);
 
 /* Unpacks a gzip file, or its beginning, into at most `room` bytes at `to`; NULL: only counts. *made: how many they
  * are. With `whole` it must be one gzip member of that many bytes at most, with the right checksum and nothing behind
- * it; without, it ends where the room does. The only memory it takes is zlib's, some 40 KiB. */
+ * it; without, it ends where the room does. The only memory it takes is zlib's, some 40 KiB, from the allocator
+ * or, where that is NULL, from malloc. */
 petal_status petal_gunzip(const uint8_t *bytes, uint64_t size_bytes, bool whole, const petal_allocator *allocator,
                           uint8_t *to, uint64_t room, uint64_t *made, petal_error *error);
 

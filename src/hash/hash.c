@@ -66,6 +66,12 @@ static void compute_leveldb(const struct hash_key *with, const void *data, size_
     words[0] = petal_leveldb_hash(data, size_bytes);
 }
 
+static void compute_xxph3(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
+{
+    (void)with;
+    words[0] = petal_xxph3(data, size_bytes);
+}
+
 /* clang-format off */ /* one row a line */
 static const struct hash_def table[] = {
     {PETAL_HASH_XXH3, "xxh3", false, 1, compute_xxh3},
@@ -77,7 +83,8 @@ static const struct hash_def table[] = {
     {PETAL_HASH_ORC_LONG, "wang-orc", false, 1, compute_orc_long},
     {PETAL_HASH_BITS_AND_BLOOMS, "murmur3-x64-128-twice", false, 4, compute_bits_and_blooms},
     {PETAL_HASH_FNV1, "fnv1", false, 1, compute_fnv1},
-    {PETAL_HASH_LEVELDB, "leveldb", false, 1, compute_leveldb},
+    {PETAL_HASH_LEVELDB, "murmur-leveldb", false, 1, compute_leveldb},
+    {PETAL_HASH_XXPH3, "xxph3", false, 1, compute_xxph3},
 };
 /* clang-format on */
 

@@ -54,6 +54,7 @@ uint64_t petal_orc_of_bytes(const void *data, size_t size_bytes);
 uint64_t petal_orc_of_long(uint64_t x);
 uint64_t petal_fnv1(const void *data, size_t size_bytes);
 uint32_t petal_leveldb_hash(const void *data, size_t size_bytes);
+uint64_t petal_xxph3(const void *data, size_t size_bytes);
 
 /* XXH3_64bits with a seed, for checksums too. */
 uint64_t petal_xxh3(const void *data, size_t size_bytes, uint64_t seed);

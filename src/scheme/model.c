@@ -9,26 +9,48 @@
 /* ---- classic --------------------------------------------------------------------------------------------------------- */
 
 /* Up to here the distribution of X is computed in full. Above, its mean and variance suffice: at m = 1024 the two differ by
- * less than 1e-4 of the rate for k <= 16 (tests/unit/model.c). */
+ * less than 1e-4 of the rate for k <= 16 from half a key a bit on, and by 5e-4 in emptier filters (tests/unit/model.c). */
 #define EXACT_BITS 1024u
 
 /* After this many balls a bin of EXACT_BITS is empty with probability e^-64: the filter is full. */
 #define FULL_BALLS_PER_BIT 64.0
 
-/* The distribution of the number of occupied bins after `balls` balls, a step at a time: p[x] of x occupied bins goes to
- * x (the ball fell into an occupied bin) and to x + 1. */
+/* The distribution of the number of occupied bins of `bins`, at most EXACT_BITS: p[x] for x from low to high. Outside, it is
+ * below 1e-30; that leaves every rate above 1e-20 exact. */
+struct occupancy {
+    uint32_t bins, low, high;
+    double p[EXACT_BITS + 1];
+};
+
+static struct occupancy empty_bins(uint32_t bins)
+{
+    return (struct occupancy){bins, 0, 0, {1.0}};
+}
+
+/* One ball more: p[x] goes to x (the ball fell into an occupied bin) and to x + 1. */
+static void throw_ball(struct occupancy *of)
+{
+    double *p = of->p;
+    uint32_t bins = of->bins;
+    if (of->high < bins) p[++of->high] = 0;
+    for (uint32_t x = of->high; x > of->low; x--) p[x] = p[x] * x / bins + p[x - 1] * (bins - x + 1) / bins;
+    p[of->low] *= (double)of->low / bins;
+    while (of->low < of->high && p[of->low] < 1e-30) p[of->low++] = 0;
+}
+
+/* The mean of (x / bins)^k: all of k further balls fall into occupied bins. */
+static double all_occupied(const struct occupancy *of, uint32_t k)
+{
+    double sum = 0;
+    for (uint32_t x = of->low; x <= of->high; x++) sum += of->p[x] * pow((double)x / of->bins, k);
+    return sum;
+}
+
 static double small_classic_rate(uint32_t bits, uint32_t hashes, uint64_t balls)
 {
-    double p[EXACT_BITS + 1] = {1.0}, rate = 0;
-    uint32_t low = 0, high = 0; /* p is below 1e-30 outside; that leaves every rate above 1e-20 exact */
-    for (uint64_t ball = 0; ball < balls; ball++) {
-        if (high < bits) p[++high] = 0;
-        for (uint32_t x = high; x > low; x--) p[x] = p[x] * x / bits + p[x - 1] * (bits - x + 1) / bits;
-        p[low] *= (double)low / bits;
-        while (low < high && p[low] < 1e-30) p[low++] = 0;
-    }
-    for (uint32_t x = low; x <= high; x++) rate += p[x] * pow((double)x / bits, hashes);
-    return rate;
+    struct occupancy of = empty_bins(bits);
+    for (uint64_t ball = 0; ball < balls; ball++) throw_ball(&of);
+    return all_occupied(&of, hashes);
 }
 
 /* Probability that a given bit is set. */
@@ -158,6 +180,48 @@ double petal_model_split_block_sd(uint64_t blocks, double keys)
     double variance = m * (clear - apart) + m * (BLOCK_BITS - word) * (beside - apart) +
                       m * m * clear * clear * expm1(keys * log1p(-ratio * ratio));
     return sqrt(fmax(variance, 0));
+}
+
+/* ---- lines ----------------------------------------------------------------------------------------------------------- */
+
+#define LINE_BITS 512u
+
+/* Of `keys` keys, j lie in the query's line with the binomial probability of 1 in `lines`; then k j balls are thrown into its
+ * bits. Logarithms, since the probability of an empty line may be below all doubles. */
+static double mean_over_loads(double lines, uint32_t hashes, double keys)
+{
+    double rate = 0, log_weight = keys * log1p(-1 / lines);
+    struct occupancy of = empty_bins(LINE_BITS);
+    for (double j = 0; j <= keys; j++) {
+        double weight = exp(log_weight);
+        if (weight > 1e-25) rate += weight * all_occupied(&of, hashes);
+        if (weight < 1e-25 && j > keys / lines) break;
+        log_weight += log((keys - j) / ((j + 1) * (lines - 1)));
+        for (uint32_t i = 0; i < hashes; i++) throw_ball(&of);
+    }
+    return rate;
+}
+
+double petal_model_lines_rate(uint64_t lines, uint32_t hashes, double keys)
+{
+    double load = keys / (double)lines;
+    if (keys <= 0) return 0;
+    if (load * hashes > FULL_BALLS_PER_BIT * LINE_BITS) return 1;
+    double rate =
+        lines == 1 ? petal_model_classic_rate(LINE_BITS, hashes, keys) : mean_over_loads((double)lines, hashes, keys);
+    return fmin(1, with_equal_patterns(rate, load));
+}
+
+/* The law of total variance over a Poisson number of keys in a line, less what comes from the number of all keys, which is
+ * known. A key leaves a bit clear with probability a, two bits with b. */
+double petal_model_lines_sd(uint64_t lines, uint32_t hashes, double keys)
+{
+    const double m = LINE_BITS;
+    double load = keys / (double)lines, a = pow(1 - 1 / m, hashes), b = pow(1 - 2 / m, hashes);
+    if (lines == 1) return petal_model_classic_sd(LINE_BITS, hashes, keys);
+    double clear = exp(load * (a - 1)), both_clear = exp(load * (b - 1)), slope = m * (1 - a) * clear;
+    double line = m * clear + m * (m - 1) * both_clear - m * m * clear * clear - load * slope * slope;
+    return sqrt(fmax((double)lines * line, 0));
 }
 
 /* ---- estimates and textbook ------------------------------------------------------------------------------------------ */

@@ -19,6 +19,10 @@ double petal_model_blocked_sd(uint64_t lines, uint32_t hashes, uint32_t lines_pe
 double petal_model_split_block_rate(uint64_t blocks, double keys);
 double petal_model_split_block_sd(uint64_t blocks, double keys);
 
+/* The same for k independent bits, two of which may be one, in a line of 512. */
+double petal_model_lines_rate(uint64_t lines, uint32_t hashes, double keys);
+double petal_model_lines_sd(uint64_t lines, uint32_t hashes, double keys);
+
 /* Distinct keys by the number of set bits, each key setting one of m bits k times over: ln(1 - X/m) / (k ln(1 - 1/m)).
  * Infinite where X = m. (Swamidass and Baldi 2007 have -(m/k) ln(1 - X/m), its limit for large m.) */
 double petal_model_items(double bits_set, double bits, double hashes);

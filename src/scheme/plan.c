@@ -10,7 +10,7 @@
 
 #include <math.h> /* isnan, a macro */
 
-/* From this rate on down a blocked filter may use two lines a key: one costs 1.5 times classic's bits there, and more below. */
+/* From this rate on down a blocked filter may use two lines a key: they save a tenth of the bits there, and more below. */
 #define TWO_LINES_BELOW 2e-4
 /* With fewer lines than this the two of a key meet too often for the model's two independent factors. */
 #define TWO_LINES_LEAST_LINES 64u

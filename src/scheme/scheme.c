@@ -20,6 +20,7 @@ static const struct scheme_def *const table[] = {
     &petal_bits_and_blooms,
     &petal_dcso,
     &petal_leveldb,
+    &petal_rocksdb,
 };
 /* clang-format on */
 

@@ -65,6 +65,8 @@ struct scheme_def {
     double (*rate_of_bits)(const struct bit_array *array, uint64_t bits_set);
     /* Standard deviation of the number of set bits at `keys` distinct keys. */
     double (*bits_set_sd)(const struct shape *shape, double keys);
+    /* Optional: different bits that a key sets in the mean, where that is less than k. */
+    double (*bits_a_key)(const struct shape *shape);
 };
 
 /* The row of a scheme, or NULL. */
@@ -95,7 +97,7 @@ petal_status petal_settle_foreign(const struct shape *shape, uint64_t unit, peta
 extern const struct scheme_def petal_guava_mitz64, petal_guava_mitz32, petal_spark_v1, petal_spark_v2;
 extern const struct scheme_def petal_oldpanda_py32, petal_oldpanda_go32;
 extern const struct scheme_def petal_parquet, petal_orc;
-extern const struct scheme_def petal_bits_and_blooms, petal_dcso, petal_leveldb;
+extern const struct scheme_def petal_bits_and_blooms, petal_dcso, petal_leveldb, petal_rocksdb;
 
 extern const struct scheme_def petal_blocked, petal_classic;
 

@@ -47,8 +47,8 @@ static void compare(const struct kernel *kernel, const struct kernel *generic, c
         one[i] = kernel->contains(&a, &hashes[i]);
     }
     kernel->contains_many(&a, hashes, 2 * KEYS, many);
-    require(memcmp(one, wanted, 2 * KEYS) == 0 && memcmp(many, wanted, 2 * KEYS) == 0,
-            "%s: answers, k %u, seed %llu", kernel->name, shape->hashes, (unsigned long long)seed);
+    require(memcmp(one, wanted, 2 * KEYS) == 0 && memcmp(many, wanted, 2 * KEYS) == 0, "%s: answers, k %u, seed %llu",
+            kernel->name, shape->hashes, (unsigned long long)seed);
     free(a.bytes);
     free(b.bytes);
     free(c.bytes);
