@@ -13,7 +13,7 @@
 static bool sync_filter(petal_filter *filter, const char *path, const char *format)
 {
     petal_error error;
-    if (!is_petal(format)) return save_filter(filter, path, format, true);
+    if (!is_petal(format)) return save_filter(filter, path, format_to_keep(filter, format), true);
     if (petal_sync(filter, &error) == PETAL_OK) return true;
     return complain(path, "%s; keys may be missing: run petal verify --recover %s, then add them again", error.message,
                     path);

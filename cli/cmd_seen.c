@@ -118,7 +118,8 @@ static int stream(struct seen *seen, struct key_reader *reader)
     while (!ferror(stdout) && keys_next(reader, &batch)) pass_on(seen, &batch);
     flush_output(); /* what was passed on goes out before it is remembered for good */
     progress_hide();
-    bool saved = !args->file || seen->read == 0 || save_filter(seen->filter, args->file, seen->format, true);
+    bool saved = !args->file || seen->read == 0 ||
+                 save_filter(seen->filter, args->file, format_to_keep(seen->filter, seen->format), true);
     say_result(seen);
     if (!saved || reader->failed) return STATUS_ERROR;
     return stop_signal() ? STATUS_SIGNAL + stop_signal() : STATUS_OK;

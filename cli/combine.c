@@ -25,7 +25,8 @@ static bool take_in_all(petal_filter *filter, const struct args *args, const cha
 {
     for (size_t i = 1; i < args->operand_count; i++)
         if (stop_signal() || !take_in(filter, args->operands[i], args, verb, operate)) return false;
-    return stop_signal() == 0 && save_filter(filter, args->output, args->to ? args->to : format, args->force);
+    return stop_signal() == 0 &&
+           save_filter(filter, args->output, args->to ? args->to : format_to_keep(filter, format), args->force);
 }
 
 int combine(const struct args *args, const char *verb, operation *operate)

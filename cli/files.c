@@ -213,6 +213,13 @@ bool save_filter(const petal_filter *filter, const char *path, const char *forma
     return complain(path, "%s; %s", error.message, there ? "the old file is unchanged" : "nothing was written");
 }
 
+const char *format_to_keep(const petal_filter *filter, const char *format)
+{
+    petal_info info = PETAL_INFO_INIT;
+    if (is_petal(format) || petal_get_info(filter, &info, NULL) != PETAL_OK) return format;
+    return info.format_name;
+}
+
 bool may_change(const char *path, const struct args *args)
 {
     return !parquet_place(args->from) ||

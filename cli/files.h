@@ -29,6 +29,10 @@ bool may_write(const char *path, bool force);
 /* Whether `path` is none of the `count` files that are read from. False: reported. */
 bool is_no_input(const char *path, char **files, size_t count);
 
+/* The format to write a changed filter back in, that came from a file of `format`: some names read several forms (dcso plain
+ * and packed), and a file keeps its own. */
+const char *format_to_keep(const petal_filter *filter, const char *format);
+
 /* Whether a filter that is opened from `path` may be written back there. False: reported. */
 bool may_change(const char *path, const struct args *args);
 

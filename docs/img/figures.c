@@ -351,12 +351,12 @@ static void draw_overview(const char *mode, const char *sets_file)
     grouped(k.count, n);
     snprintf(
         description, sizeof description,
-        "Lists of keys, and later the filters of Guava, Spark, Parquet, Redis, Go and DCSO, become one petal file of "
+        "Lists of keys, and the filters of Guava, Spark, Parquet, Redis, Go and DCSO, become one petal file of "
         "64-byte lines. C and the shell ask it today; Python, Go, Java, .NET, the browser and Redis are planned. "
         "Memory for the same %s web addresses: %s.",
         n, words);
     begin(mode, 760, 330 + count * BAR_HEIGHT, "One Bloom filter file for every language", description);
-    draw_column(SOURCES, 7, 1, 30, 40, 290, 140);
+    draw_column(SOURCES, 7, 7, 30, 40, 290, 140);
     draw_column(READERS, 8, 2, 600, 40, 470, 140);
     text(380, 30, "ink strong mid", "urls.petal");
     box(290, 40, 180, 200, "page", "stroke-width=\"2\" rx=\"6\"");

@@ -15,7 +15,8 @@ for document in README.md docs/*.md; do
 done
 
 compile() {
-    "$CC" -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude "$1" "$PETAL_BUILD_DIR/lib/libpetal.a" -lm -o "${1%.c}"
+    "$CC" -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude "$1" -L"$PETAL_BUILD_DIR/lib" -lpetal \
+        "-Wl,-rpath,$PETAL_BUILD_DIR/lib" -o "${1%.c}"
 }
 run() { (cd "$TMPDIR/run" && "${1%.c}"); }
 
