@@ -35,6 +35,7 @@ static int print(const char *what, const char *format, const petal_options *opti
     if (petal_create(options, &filter, &error) != PETAL_OK) return printf("%s: %s\n", what, error.message), 0;
     fill(filter);
     size_t size = petal_serialized_bytes_as(filter, format);
+    if (size == 0) return printf("%s: not in this build\n", what), petal_free(filter), 0; /* gzip, without zlib */
     uint8_t *bytes = malloc(size + 1);
     if (!bytes || petal_serialize_as(filter, format, bytes, size, &error) != PETAL_OK) return 1;
     printf("%s %zu %016llx\n", what, size, (unsigned long long)checksum(bytes, size));
