@@ -141,9 +141,10 @@ petal_filter *open_container(const char *path, unsigned flags, const struct args
     petal_error error;
     uint8_t secret[PETAL_SECRET_BYTES] = {0};
     const void *given = args->secret_file ? secret : NULL;
-    if (parquet_place(args->from)) {
+    const char *place = parquet_place(args->from);
+    if (place) {
         *format = "parquet";
-        return open_parquet_place(path, parquet_place(args->from));
+        return open_parquet_place(path, place);
     }
     if (!check_format(args->from) || (given && !read_secret(args->secret_file, secret))) return NULL;
     *format = args->from;

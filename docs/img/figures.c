@@ -349,12 +349,11 @@ static void draw_overview(const char *mode, const char *sets_file)
     int count = read_bars(&k, sets_file, bars);
     bars_in_words(bars, count, words, sizeof words);
     grouped(k.count, n);
-    snprintf(
-        description, sizeof description,
-        "Lists of keys, and the filters of Guava, Spark, Parquet, Redis, Go and DCSO, become one petal file of "
-        "64-byte lines. C and the shell ask it today; Python, Go, Java, .NET, the browser and Redis are planned. "
-        "Memory for the same %s web addresses: %s.",
-        n, words);
+    snprintf(description, sizeof description,
+             "Lists of keys, and the filters of Guava, Spark, Parquet, Redis, Go and DCSO, become one petal file of "
+             "64-byte lines. C and the shell ask it today; Python, Go, Java, .NET, the browser and Redis are planned. "
+             "Memory for the same %s web addresses: %s.",
+             n, words);
     begin(mode, 760, 330 + count * BAR_HEIGHT, "One Bloom filter file for every language", description);
     draw_column(SOURCES, 7, 7, 30, 40, 290, 140);
     draw_column(READERS, 8, 2, 600, 40, 470, 140);
