@@ -51,6 +51,7 @@ struct scheme_def {
     uint32_t bit_order;
     uint32_t hash_words;  /* of the hashes it goes with: hash_def.words */
     bool counts_new_only; /* items are keys that changed a bit, not all keys handed to add */
+    bool no_empty_key;    /* the original takes none: adding it is PETAL_ERR_UNSUPPORTED, and it is never in */
     /* Notes which blocks the bits of a hash lie in. */
     void (*touch)(const struct bit_array *array, const uint64_t *hash, uint8_t *touched);
 
