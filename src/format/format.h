@@ -24,6 +24,7 @@ struct description {
     uint64_t seed;
     struct origin origin;
     uint64_t metadata_offset, metadata_bytes;
+    bool bits_left_out; /* an empty filter, of which the file has no bits; the offsets of its layers mean nothing */
     uint32_t layer_count;
     struct layer_description layers[PETAL_MAX_LAYERS];
 };
