@@ -18,6 +18,8 @@ static const struct format_def *const table[] = {
     &petal_format_parquet,
     &petal_format_orc,
     &petal_format_orc_long,
+    &petal_format_redisbloom,
+    &petal_format_redisbloom_dump,
     &petal_format_datasketches,
     &petal_format_bits_and_blooms,
     &petal_format_bits_and_blooms_json,

@@ -98,7 +98,7 @@ petal_status petal_settle_foreign(const struct shape *shape, uint64_t unit, peta
 extern const struct scheme_def petal_guava_mitz64, petal_guava_mitz32, petal_spark_v1, petal_spark_v2;
 extern const struct scheme_def petal_oldpanda_py32, petal_oldpanda_go32;
 extern const struct scheme_def petal_parquet, petal_orc;
-extern const struct scheme_def petal_datasketches;
+extern const struct scheme_def petal_redisbloom, petal_datasketches;
 extern const struct scheme_def petal_bits_and_blooms, petal_dcso, petal_leveldb, petal_rocksdb;
 
 extern const struct scheme_def petal_blocked, petal_classic;
