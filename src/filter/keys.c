@@ -30,6 +30,20 @@ static void hash_for_layer(const petal_filter *filter, const struct layer *layer
     filter->hash->compute(&with, key, key_bytes, words);
 }
 
+/* A key that the original of the filter does not take, and so cannot find. */
+static bool is_refused(const petal_filter *filter, size_t key_bytes)
+{
+    return key_bytes == 0 && filter->scheme->no_empty_key;
+}
+
+/* Can the keys go through together: with one hash for all layers, and none of them refused? */
+static bool makes_a_batch(const petal_filter *filter, const petal_key *keys, size_t key_count)
+{
+    size_t i = filter->scheme->no_empty_key ? 0 : key_count;
+    while (i < key_count && keys[i].size_bytes > 0) i++;
+    return hash_is_shared(filter) && i == key_count;
+}
+
 /* ---- one key --------------------------------------------------------------------------------------------------------- */
 
 static struct layer *last_layer(const petal_filter *filter)
@@ -105,6 +119,7 @@ static petal_status add_layer_by_layer(petal_filter *filter, const void *key, si
 petal_status petal_add(petal_filter *filter, const void *key, size_t key_bytes)
 {
     uint64_t words[PETAL_HASH_MAX_WORDS];
+    if (is_refused(filter, key_bytes)) return PETAL_ERR_UNSUPPORTED;
     if (!hash_is_shared(filter)) return add_layer_by_layer(filter, key, key_bytes);
     hash_into(filter, key, key_bytes, words);
     return add_words(filter, words);
@@ -112,7 +127,7 @@ petal_status petal_add(petal_filter *filter, const void *key, size_t key_bytes)
 
 bool petal_contains(const petal_filter *filter, const void *key, size_t key_bytes)
 {
-    return layers_have_key(filter, filter->layer_count, key, key_bytes);
+    return !is_refused(filter, key_bytes) && layers_have_key(filter, filter->layer_count, key, key_bytes);
 }
 
 /* ---- batches --------------------------------------------------------------------------------------------------------- */
@@ -179,7 +194,7 @@ static petal_status add_keys_one_by_one(petal_filter *filter, const petal_key *k
     size_t sum = 0;
     petal_status status = PETAL_OK;
     for (size_t i = 0; i < key_count && status >= 0; i++) {
-        status = add_layer_by_layer(filter, keys[i].data, keys[i].size_bytes);
+        status = petal_add(filter, keys[i].data, keys[i].size_bytes);
         if (was_new) was_new[i] = status == PETAL_OK;
         sum += status == PETAL_OK;
     }
@@ -192,7 +207,8 @@ petal_status petal_add_many(petal_filter *filter, const petal_key *keys, size_t 
 {
     uint64_t words[PIECE_WORDS];
     size_t sum = 0, piece;
-    if (!hash_is_shared(filter)) return add_keys_one_by_one(filter, keys, key_count, was_new, new_count);
+    if (!makes_a_batch(filter, keys, key_count))
+        return add_keys_one_by_one(filter, keys, key_count, was_new, new_count);
     petal_status status = petal_filter_prepare_write(filter, NULL);
     for (size_t from = 0; status >= 0 && from < key_count; from += piece) {
         piece = piece_of(filter, key_count - from);
@@ -207,7 +223,7 @@ size_t petal_contains_many(const petal_filter *filter, const petal_key *keys, si
 {
     uint64_t words[PIECE_WORDS];
     size_t sum = 0, piece;
-    if (!hash_is_shared(filter)) {
+    if (!makes_a_batch(filter, keys, key_count)) {
         for (size_t i = 0; i < key_count; i++) {
             bool is_in = petal_contains(filter, keys[i].data, keys[i].size_bytes);
             if (found) found[i] = is_in;

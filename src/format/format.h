@@ -24,6 +24,7 @@ struct description {
     uint64_t seed;
     struct origin origin;
     uint64_t metadata_offset, metadata_bytes;
+    bool bits_left_out; /* an empty filter, of which the file has no bits; the offsets of its layers mean nothing */
     uint32_t layer_count;
     struct layer_description layers[PETAL_MAX_LAYERS];
 };
@@ -106,6 +107,7 @@ petal_status petal_format_expect_hashed(const petal_filter *filter, petal_scheme
 extern const struct format_def petal_format_petal, petal_format_guava, petal_format_guava32, petal_format_spark,
     petal_format_spark_v1, petal_format_oldpanda_py32, petal_format_oldpanda_go32;
 extern const struct format_def petal_format_parquet, petal_format_orc, petal_format_orc_long;
+extern const struct format_def petal_format_redisbloom, petal_format_redisbloom_dump, petal_format_datasketches;
 extern const struct format_def petal_format_bits_and_blooms, petal_format_bits_and_blooms_json, petal_format_dcso,
     petal_format_dcso_gzip, petal_format_leveldb, petal_format_rocksdb;
 

@@ -48,6 +48,30 @@ static void compute_orc_long(const struct hash_key *with, const void *data, size
         compute_orc(with, data, size_bytes, words);
 }
 
+/* RedisBloom's pairs: a from a seed of its own, and b from the seed a. */
+#define REDISBLOOM_SEED 0xc6a4a7935bd1e995u
+#define REDISBLOOM_SEED_32 0x9747b28cu
+
+static void compute_murmur64a(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
+{
+    (void)with;
+    words[0] = petal_murmur64a(data, size_bytes, REDISBLOOM_SEED);
+    words[1] = petal_murmur64a(data, size_bytes, words[0]);
+}
+
+static void compute_murmur2(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
+{
+    (void)with;
+    words[0] = petal_murmur2(data, size_bytes, REDISBLOOM_SEED_32);
+    words[1] = petal_murmur2(data, size_bytes, (uint32_t)words[0]);
+}
+
+static void compute_datasketches(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
+{
+    words[0] = petal_xxh64(data, size_bytes, with->seed);
+    words[1] = petal_xxh64(data, size_bytes, words[0]);
+}
+
 static void compute_bits_and_blooms(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
 {
     (void)with;
@@ -81,6 +105,9 @@ static const struct hash_def table[] = {
     {PETAL_HASH_XXH64, "xxh64", false, 1, compute_xxh64},
     {PETAL_HASH_ORC, "murmur3-orc", false, 1, compute_orc},
     {PETAL_HASH_ORC_LONG, "wang-orc", false, 1, compute_orc_long},
+    {PETAL_HASH_MURMUR64A, "murmur64a", false, 2, compute_murmur64a},
+    {PETAL_HASH_MURMUR2, "murmur2", false, 2, compute_murmur2},
+    {PETAL_HASH_DATASKETCHES, "xxh64-pair", false, 2, compute_datasketches},
     {PETAL_HASH_BITS_AND_BLOOMS, "murmur3-x64-128-twice", false, 4, compute_bits_and_blooms},
     {PETAL_HASH_FNV1, "fnv1", false, 1, compute_fnv1},
     {PETAL_HASH_LEVELDB, "murmur-leveldb", false, 1, compute_leveldb},

@@ -50,6 +50,8 @@ void petal_murmur3_twice(const void *data, size_t size_bytes,
                          uint64_t words[4]); /* of data, and of data with 0x01 behind */
 uint32_t petal_murmur3_spark(const void *data, size_t size_bytes, uint32_t seed);
 uint64_t petal_xxh64(const void *data, size_t size_bytes, uint64_t seed);
+uint64_t petal_murmur64a(const void *data, size_t size_bytes, uint64_t seed);
+uint32_t petal_murmur2(const void *data, size_t size_bytes, uint32_t seed);
 uint64_t petal_orc_of_bytes(const void *data, size_t size_bytes);
 uint64_t petal_orc_of_long(uint64_t x);
 uint64_t petal_fnv1(const void *data, size_t size_bytes);

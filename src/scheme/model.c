@@ -253,6 +253,16 @@ double petal_model_ceil(double x)
     return ceil(x);
 }
 
+double petal_model_ln(double x)
+{
+    return log(x);
+}
+
+double petal_model_logb(double x)
+{
+    return logb(x);
+}
+
 double petal_model_sqrt(double x)
 {
     return sqrt(x);

@@ -28,12 +28,14 @@ double petal_model_lines_sd(uint64_t lines, uint32_t hashes, double keys);
 double petal_model_items(double bits_set, double bits, double hashes);
 
 /* What other libraries size their filters by, with libm's functions: -n ln p / (ln 2 * ln 2), and x rounded half up,
- * and up; and for Parquet's -8 n / ln(1 - p^(1/8)). */
+ * and up; and for Parquet's -8 n / ln(1 - p^(1/8)). And ln x, and the exponent of x. */
 #define PETAL_LN2 0.693147180559945309417232121458
 double petal_model_optimal_bits(double keys, double rate);
 uint64_t petal_model_round(double x);
 double petal_model_ceil(double x);
 double petal_model_split_block_bits(double keys, double rate);
+double petal_model_ln(double x);
+double petal_model_logb(double x);
 
 /* libm's, for the sums of variances elsewhere. */
 double petal_model_sqrt(double x);

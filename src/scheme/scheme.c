@@ -17,6 +17,8 @@ static const struct scheme_def *const table[] = {
     &petal_oldpanda_go32,
     &petal_parquet,
     &petal_orc,
+    &petal_redisbloom,
+    &petal_datasketches,
     &petal_bits_and_blooms,
     &petal_dcso,
     &petal_leveldb,

@@ -51,6 +51,7 @@ struct scheme_def {
     uint32_t bit_order;
     uint32_t hash_words;  /* of the hashes it goes with: hash_def.words */
     bool counts_new_only; /* items are keys that changed a bit, not all keys handed to add */
+    bool no_empty_key;    /* the original takes none: adding it is PETAL_ERR_UNSUPPORTED, and it is never in */
     /* Notes which blocks the bits of a hash lie in. */
     void (*touch)(const struct bit_array *array, const uint64_t *hash, uint8_t *touched);
 
@@ -97,6 +98,7 @@ petal_status petal_settle_foreign(const struct shape *shape, uint64_t unit, peta
 extern const struct scheme_def petal_guava_mitz64, petal_guava_mitz32, petal_spark_v1, petal_spark_v2;
 extern const struct scheme_def petal_oldpanda_py32, petal_oldpanda_go32;
 extern const struct scheme_def petal_parquet, petal_orc;
+extern const struct scheme_def petal_redisbloom, petal_datasketches;
 extern const struct scheme_def petal_bits_and_blooms, petal_dcso, petal_leveldb, petal_rocksdb;
 
 extern const struct scheme_def petal_blocked, petal_classic;

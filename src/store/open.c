@@ -85,6 +85,19 @@ static petal_status open_petal(const struct source *from, petal_filter **made, p
     return status;
 }
 
+/* Gives a frame whose file leaves out its bits zeroed ones: memory that the file promises but does not fill, so it is held to
+ * the limit of the file. */
+static petal_status give_zeros(const struct source *from, petal_filter *made, petal_error *error)
+{
+    for (uint32_t i = 0; i < made->layer_count && from->options->max_bytes; i++)
+        if (made->layers[i].array.size_bytes > from->options->max_bytes)
+            return petal_fail(error, PETAL_ERR_LIMIT, "an empty filter of %llu bytes; the limit is %llu",
+                              (unsigned long long)made->layers[i].array.size_bytes,
+                              (unsigned long long)from->options->max_bytes);
+    if (from->mode == PETAL_OPEN_MAP) made->before_write = petal_refuse_write;
+    return petal_filter_alloc_bits(made, error);
+}
+
 /* Reads a plain image of another library's file. */
 static petal_status open_image(const struct source *from, petal_filter **made, petal_error *error)
 {
@@ -92,8 +105,8 @@ static petal_status open_image(const struct source *from, petal_filter **made, p
     about.origin.format = from->format->id;
     petal_status status = from->format->read(from->bytes, from->size_bytes, &about, error);
     if (status == PETAL_OK) status = make_frame(from, &about, made, error);
-    if (status == PETAL_OK) status = give_bits(from, &about, NULL, *made, error);
-    return status;
+    if (status != PETAL_OK) return status;
+    return about.bits_left_out ? give_zeros(from, *made, error) : give_bits(from, &about, NULL, *made, error);
 }
 
 /* Unpacks the file first, if it is packed. The bits are then the filter's own, and read-only where it was to be mapped. */

@@ -29,6 +29,13 @@ struct bytes {
     size_t size;
 };
 
+static inline struct bytes zeros(size_t size)
+{
+    struct bytes bytes = {calloc(1, size), size};
+    assert_non_null(bytes.data);
+    return bytes;
+}
+
 /* A file of tests/vectors. */
 static inline struct bytes vector(const char *name)
 {

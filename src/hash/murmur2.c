@@ -1,0 +1,27 @@
+/* murmur2.c - MurmurHash2, 32 bits (Austin Appleby, public domain). Written from its definition: words are little-endian on every
+ * machine; bytes of the tail are unsigned. Used by RedisBloom's filters from before 2018. */
+#include "base/bytes.h"
+#include "hash/hash.h"
+
+#define M 0x5bd1e995u
+
+static inline uint32_t mix(uint32_t word)
+{
+    word *= M;
+    return (word ^ word >> 24) * M;
+}
+
+uint32_t petal_murmur2(const void *data, size_t size_bytes, uint32_t seed)
+{
+    const uint8_t *at = data;
+    size_t left = size_bytes;
+    uint32_t h = seed ^ (uint32_t)size_bytes;
+    for (; left >= 4; left -= 4, at += 4) h = (h * M) ^ mix(load32le(at));
+    if (left) {
+        uint8_t tail[4] = {0};
+        memcpy(tail, at, left);
+        h = (h ^ load32le(tail)) * M;
+    }
+    h = (h ^ h >> 13) * M;
+    return h ^ h >> 15;
+}
