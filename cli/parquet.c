@@ -54,7 +54,10 @@ static bool find_filters(const char *path, struct parquet *file)
     petal_status status = petal_parquet_list(file->bytes, file->size, NULL, 0, &file->count, &error);
     if (status != PETAL_OK) return complain_of(path, &error);
     file->filters = calloc(file->count + 1, sizeof *file->filters);
-    if (!file->filters) return complain(path, "out of memory");
+    if (!file->filters) {
+        complain(path, "out of memory");
+        return false;
+    }
     petal_parquet_list(file->bytes, file->size, file->filters, file->count, &file->count, NULL);
     return true;
 }
