@@ -77,6 +77,8 @@ petal_status petal_filter_alloc_bits(petal_filter *filter, petal_error *error)
 petal_status petal_filter_add_layer(petal_filter *filter, const struct shape *shape, petal_error *error)
 {
     uint64_t old_bytes = filter->layer_count * sizeof *filter->layers, new_bytes = old_bytes + sizeof *filter->layers;
+    if (filter->close)
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED, "a map cannot take another layer; load the file and save it");
     struct layer *layers = petal_alloc(&filter->allocator, new_bytes);
     if (!layers) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
     memcpy(layers, filter->layers, (size_t)old_bytes);
@@ -157,6 +159,7 @@ petal_status petal_clone(const petal_filter *filter, petal_filter **copy, petal_
         return status;
     }
     made->origin = filter->origin;
+    made->grow = filter->grow;
     for (uint32_t i = 0; i < filter->layer_count; i++) copy_layer(&made->layers[i], &filter->layers[i]);
     *copy = made;
     return PETAL_OK;
