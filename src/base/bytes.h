@@ -50,6 +50,16 @@ static inline void store64le(void *to, uint64_t x)
     memcpy(to, &x, sizeof x);
 }
 
+static inline uint32_t load32be(const void *from)
+{
+    return swap32(load32le(from));
+}
+
+static inline void store32be(void *to, uint32_t x)
+{
+    store32le(to, swap32(x));
+}
+
 /* Doubles travel as their IEEE-754 bits. */
 static inline double double_from_bits(uint64_t bits)
 {

@@ -27,6 +27,16 @@ static const struct format_def *const table[] = {
     &petal_format_dcso_gzip,
     &petal_format_leveldb,
     &petal_format_rocksdb,
+    &petal_format_bloom_filters,
+    &petal_format_bloomfilter,
+    &petal_format_js_tutorial,
+    &petal_format_pybloom,
+    &petal_format_pybloom_scalable,
+    &petal_format_hadoop,
+    &petal_format_hbase,
+    &petal_format_cassandra,
+    &petal_format_cassandra_be,
+    &petal_format_cassandra_2,
 };
 /* clang-format on */
 
@@ -117,6 +127,13 @@ petal_status petal_format_check_size(uint64_t promised_bytes, uint64_t size_byte
                              (unsigned long long)promised_bytes, (unsigned long long)size_bytes);
     if (size_bytes > promised_bytes) return petal_format_damaged(error, promised_bytes, "bytes after the end");
     return PETAL_OK;
+}
+
+petal_status petal_format_check_tail(const struct description *about, const uint8_t *bytes, petal_error *error)
+{
+    const struct layer_description *layer = about->layers;
+    if (petal_tail_is_clear(&layer->shape, bytes + layer->offset, layer->size_bytes)) return PETAL_OK;
+    return petal_format_damaged(error, layer->offset + layer->size_bytes - 1, "bits set beyond the last");
 }
 
 void petal_format_single(struct description *about, const struct shape *shape, uint64_t offset)

@@ -87,6 +87,9 @@ petal_status petal_format_damaged(petal_error *error, uint64_t offset, const cha
 /* PETAL_ERR_TRUNCATED or PETAL_ERR_DAMAGED unless the file has just these bytes. */
 petal_status petal_format_check_size(uint64_t promised_bytes, uint64_t size_bytes, petal_error *error);
 
+/* PETAL_ERR_DAMAGED where bits are set beyond the last of the single layer of `about`. */
+petal_status petal_format_check_tail(const struct description *about, const uint8_t *bytes, petal_error *error);
+
 /* Makes `about` a single layer of this shape whose bytes begin at `offset`. */
 void petal_format_single(struct description *about, const struct shape *shape, uint64_t offset);
 
@@ -110,5 +113,8 @@ extern const struct format_def petal_format_parquet, petal_format_orc, petal_for
 extern const struct format_def petal_format_redisbloom, petal_format_redisbloom_dump, petal_format_datasketches;
 extern const struct format_def petal_format_bits_and_blooms, petal_format_bits_and_blooms_json, petal_format_dcso,
     petal_format_dcso_gzip, petal_format_leveldb, petal_format_rocksdb;
+extern const struct format_def petal_format_pybloom, petal_format_pybloom_scalable, petal_format_hadoop,
+    petal_format_hbase, petal_format_cassandra, petal_format_cassandra_be, petal_format_cassandra_2;
+extern const struct format_def petal_format_bloom_filters, petal_format_bloomfilter, petal_format_js_tutorial;
 
 #endif

@@ -357,8 +357,9 @@ static petal_status check_layer(const struct layer_description *layer, uint64_t 
 {
     struct shape shape = layer->shape;
     bool rated = bits_from_double(layer->target_rate) != NOT_RECORDED;
-    if (petal_scheme_find(shape.scheme)->settle(&shape, NULL) != PETAL_OK || shape.bits != layer->shape.bits ||
-        shape.lines_per_key != layer->shape.lines_per_key)
+    petal_status status = petal_scheme_find(shape.scheme)->settle(&shape, error);
+    if (status == PETAL_ERR_UNSUPPORTED) return status; /* well-formed, but more than this build can do */
+    if (status != PETAL_OK || shape.bits != layer->shape.bits || shape.lines_per_key != layer->shape.lines_per_key)
         return impossible(error, at, LAYER_HASHES, "number of bits or hashes");
     if (rated && !(layer->target_rate > 0 && layer->target_rate < 1)) return impossible(error, at, LAYER_RATE, "rate");
     if (layer->size_bytes != petal_shape_bytes(&shape)) return impossible(error, at, LAYER_SIZE_BYTES, "size");

@@ -272,6 +272,27 @@ petal_status petal_json_unsigned(const struct json_object *object, const char *n
     return petal_format_damaged(error, value->at, "not a whole number that fits");
 }
 
+/* With a sign in front, perhaps; false where it is no such number. */
+static bool to_signed(const char *digits, const char *end, int64_t *number)
+{
+    bool negative = digits < end && *digits == '-';
+    uint64_t magnitude, most = (uint64_t)INT64_MAX + negative;
+    if (!to_number(digits + negative, end, &magnitude) || magnitude > most) return false;
+    *number = (int64_t)(negative ? 0 - magnitude : magnitude);
+    return true;
+}
+
+petal_status petal_json_signed(const struct json_object *object, const char *name, int64_t *number, uint64_t *at,
+                               petal_error *error)
+{
+    const struct json_value *value;
+    petal_status status = get(object, name, JSON_NUMBER, &value, error);
+    if (status != PETAL_OK) return status;
+    *at = value->at;
+    if (to_signed(object->text + value->at, object->text + value->end, number)) return PETAL_OK;
+    return petal_format_damaged(error, value->at, "not a whole number that fits");
+}
+
 petal_status petal_json_string(const struct json_object *object, const char *name, const char **chars, uint64_t *count,
                                uint64_t *at, petal_error *error)
 {
@@ -298,26 +319,42 @@ petal_status petal_json_inner(const struct json_object *object, const char *name
 petal_status petal_json_array(const struct json_object *object, const char *name, struct json_array *array,
                               petal_error *error)
 {
-    const struct json_value *value;
-    petal_status status = get(object, name, JSON_ARRAY, &value, error);
-    if (status == PETAL_OK) *array = (struct json_array){object->text, value->at + 1, value->end - 1};
+    const struct json_value *value = petal_json_find(object, name);
+    bool named = value && value->kind == JSON_OBJECT;
+    petal_status status = get(object, name, named ? JSON_OBJECT : JSON_ARRAY, &value, error);
+    if (status == PETAL_OK) *array = (struct json_array){object->text, value->at + 1, value->end - 1, 0, named};
     return status;
 }
 
-/* That commas stand where they must was seen when the object was read. */
+/* That commas and colons stand where they must was seen when the object was read. */
+static void pass_space_and(struct json_array *array, char mark)
+{
+    const char *text = array->text;
+    while (array->at < array->end && (is_space(text[array->at]) || text[array->at] == mark)) array->at++;
+}
+
+/* Passes the name of the next element, which must be its index. */
+static bool pass_index(struct json_array *array)
+{
+    char name[24];
+    uint64_t size = (uint64_t)snprintf(name, sizeof name, "\"%llu\"", (unsigned long long)array->index++);
+    if (array->end - array->at < size || memcmp(array->text + array->at, name, (size_t)size) != 0) return false;
+    array->at += size;
+    pass_space_and(array, ':');
+    return true;
+}
+
 petal_status petal_json_next(struct json_array *array, int64_t *number, bool *more, petal_error *error)
 {
     const char *text = array->text;
-    uint64_t at = array->at, end, magnitude;
-    while (at < array->end && (is_space(text[at]) || text[at] == ',')) at++;
-    for (end = at; end < array->end && !is_space(text[end]) && text[end] != ',';) end++;
-    *more = at < end;
-    array->at = end;
+    pass_space_and(array, ',');
+    *more = array->at < array->end;
     if (!*more) return PETAL_OK;
-    bool negative = text[at] == '-';
-    uint64_t most = (uint64_t)INT64_MAX + negative;
-    if (!to_number(text + at + negative, text + end, &magnitude) || magnitude > most)
-        return petal_format_damaged(error, at, "not a whole number that fits");
-    *number = (int64_t)(negative ? 0 - magnitude : magnitude);
-    return PETAL_OK;
+    if (array->named && !pass_index(array))
+        return petal_format_damaged(error, array->at, "a name that is not the next index");
+    uint64_t at = array->at, end = at;
+    while (end < array->end && !is_space(text[end]) && text[end] != ',') end++;
+    array->at = end;
+    if (to_signed(text + at, text + end, number)) return PETAL_OK;
+    return petal_format_damaged(error, at, "not a whole number that fits");
 }

@@ -31,10 +31,12 @@ struct json_object {
     } members[PETAL_JSON_MOST_MEMBERS];
 };
 
-/* An array on the way from its first element to its last. */
+/* An array on the way from its first element to its last. JavaScript writes a typed array as an object with the indices
+ * as names: that is one too, with `named` set. */
 struct json_array {
     const char *text;
-    uint64_t at, end;
+    uint64_t at, end, index;
+    bool named;
 };
 
 /* Does the text begin as an object does? */
@@ -47,9 +49,12 @@ petal_status petal_json_read(const uint8_t *bytes, uint64_t size_bytes, struct j
 const struct json_value *petal_json_find(const struct json_object *object, const char *name);
 
 /* The value of a member that must be there and be this: a whole number from 0 to UINT64_MAX, without fraction or
- * exponent; a string without escapes; an object; an array. *at tells where it stands, for messages. */
+ * exponent; one from INT64_MIN to INT64_MAX; a string without escapes; an object; an array. *at tells where it stands,
+ * for messages. */
 petal_status petal_json_unsigned(const struct json_object *object, const char *name, uint64_t *number, uint64_t *at,
                                  petal_error *error);
+petal_status petal_json_signed(const struct json_object *object, const char *name, int64_t *number, uint64_t *at,
+                               petal_error *error);
 petal_status petal_json_string(const struct json_object *object, const char *name, const char **chars, uint64_t *count,
                                uint64_t *at, petal_error *error);
 petal_status petal_json_inner(const struct json_object *object, const char *name, struct json_object *inner,

@@ -11,11 +11,6 @@
 #include "format/sizing.h"
 #include "scheme/model.h"
 
-static uint32_t load32be(const uint8_t *from)
-{
-    return swap32(load32le(from));
-}
-
 static uint32_t header_bytes(uint32_t version)
 {
     return version == 1 ? 12 : 16;
@@ -113,10 +108,10 @@ static petal_status write_version(const petal_filter *filter, uint32_t version, 
     uint8_t header[16];
     const struct bit_array *array = &filter->layers->array;
     uint32_t size = header_bytes(version);
-    store32le(header, swap32(version));
-    store32le(header + 4, swap32(array->shape.hashes));
-    store32le(header + 8, swap32((uint32_t)filter->hash_key.seed));
-    store32le(header + size - 4, swap32((uint32_t)(array->shape.bits / 64)));
+    store32be(header, version);
+    store32be(header + 4, array->shape.hashes);
+    store32be(header + 8, (uint32_t)filter->hash_key.seed);
+    store32be(header + size - 4, (uint32_t)(array->shape.bits / 64));
     petal_status status = petal_put(sink, header, size, error);
     return status == PETAL_OK ? petal_put(sink, array->bytes, array->size_bytes, error) : status;
 }

@@ -2,6 +2,7 @@
 #include "hash/hash.h"
 
 #include "base/bytes.h"
+#include "hash/pybloom.h"
 #include "hash/siphash.h"
 
 static void compute_xxh3(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
@@ -19,11 +20,78 @@ static void compute_murmur3_x64_128(const struct hash_key *with, const void *dat
     petal_murmur3_x64_128(data, size_bytes, with->seed, words);
 }
 
+typedef uint32_t hash32(const void *data, size_t size_bytes, uint32_t seed);
+
 /* h1 in the low half, and in the high half h2, which is the same hash seeded with h1. */
+static inline void compute_pair(hash32 *hash, uint64_t seed, const void *data, size_t size_bytes, uint64_t *words)
+{
+    uint32_t first = hash(data, size_bytes, (uint32_t)seed);
+    words[0] = first | (uint64_t)hash(data, size_bytes, first) << 32;
+}
+
+/* One hash for each probe, the first seeded with 0 and each with the one before. */
+static inline void compute_chain(hash32 *hash, uint32_t hashes, const void *data, size_t size_bytes, uint64_t *words)
+{
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < hashes; i++) words[i] = last = hash(data, size_bytes, last);
+}
+
 static void compute_murmur3_spark(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
 {
-    uint32_t first = petal_murmur3_spark(data, size_bytes, (uint32_t)with->seed);
-    words[0] = first | (uint64_t)petal_murmur3_spark(data, size_bytes, first) << 32;
+    compute_pair(petal_murmur3_spark, with->seed, data, size_bytes, words);
+}
+
+static void compute_hadoop_murmur(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
+{
+    compute_chain(petal_murmur2_hadoop, with->hashes, data, size_bytes, words);
+}
+
+static void compute_hadoop_jenkins(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
+{
+    compute_chain(petal_jenkins, with->hashes, data, size_bytes, words);
+}
+
+static void compute_hbase_jenkins(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
+{
+    compute_pair(petal_jenkins, with->seed, data, size_bytes, words);
+}
+
+static void compute_hbase_murmur2(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
+{
+    compute_pair(petal_murmur2_hbase, with->seed, data, size_bytes, words);
+}
+
+static void compute_hbase_murmur3(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
+{
+    compute_pair(petal_murmur3_x86_32, with->seed, data, size_bytes, words);
+}
+
+static void compute_bloom_filters(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
+{
+    words[0] = petal_bloom_filters_hash(data, size_bytes, with->seed);
+}
+
+static void compute_fnv1a_utf16(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
+{
+    (void)with;
+    words[0] = petal_fnv1a_utf16(data, size_bytes);
+}
+
+static void compute_js_tutorial(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
+{
+    (void)with;
+    words[0] = petal_js_tutorial_hash(data, size_bytes);
+}
+
+static void compute_cassandra(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
+{
+    (void)with;
+    petal_murmur3_cassandra(data, size_bytes, words);
+}
+
+static void compute_pybloom(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
+{
+    petal_pybloom_hash(with->hashes, with->bits / with->hashes, data, size_bytes, words);
 }
 
 static void compute_xxh64(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
@@ -112,6 +180,16 @@ static const struct hash_def table[] = {
     {PETAL_HASH_FNV1, "fnv1", false, 1, compute_fnv1},
     {PETAL_HASH_LEVELDB, "murmur-leveldb", false, 1, compute_leveldb},
     {PETAL_HASH_XXPH3, "xxph3", false, 1, compute_xxph3},
+    {PETAL_HASH_BLOOM_FILTERS, "bloom-filters", false, 1, compute_bloom_filters},
+    {PETAL_HASH_FNV1A_UTF16, "fnv1a-utf16", false, 1, compute_fnv1a_utf16},
+    {PETAL_HASH_JS_TUTORIAL, "js-tutorial", false, 1, compute_js_tutorial},
+    {PETAL_HASH_PYBLOOM, "pybloom", false, 0, compute_pybloom},
+    {PETAL_HASH_HADOOP_MURMUR, "hadoop-murmur", false, 0, compute_hadoop_murmur},
+    {PETAL_HASH_HADOOP_JENKINS, "hadoop-jenkins", false, 0, compute_hadoop_jenkins},
+    {PETAL_HASH_HBASE_JENKINS, "hbase-jenkins", false, 1, compute_hbase_jenkins},
+    {PETAL_HASH_HBASE_MURMUR2, "hbase-murmur", false, 1, compute_hbase_murmur2},
+    {PETAL_HASH_CASSANDRA, "cassandra", false, 2, compute_cassandra},
+    {PETAL_HASH_HBASE_MURMUR3, "hbase-murmur3", false, 1, compute_hbase_murmur3},
 };
 /* clang-format on */
 

@@ -48,6 +48,8 @@ uint64_t petal_secret_check(const uint8_t secret[PETAL_SECRET_BYTES]);
 void petal_murmur3_x64_128(const void *data, size_t size_bytes, uint64_t seed, uint64_t words[2]);
 void petal_murmur3_twice(const void *data, size_t size_bytes,
                          uint64_t words[4]); /* of data, and of data with 0x01 behind */
+void petal_murmur3_cassandra(const void *data, size_t size_bytes, uint64_t words[2]);
+uint32_t petal_murmur3_x86_32(const void *data, size_t size_bytes, uint32_t seed);
 uint32_t petal_murmur3_spark(const void *data, size_t size_bytes, uint32_t seed);
 uint64_t petal_xxh64(const void *data, size_t size_bytes, uint64_t seed);
 uint64_t petal_murmur64a(const void *data, size_t size_bytes, uint64_t seed);
@@ -57,6 +59,15 @@ uint64_t petal_orc_of_long(uint64_t x);
 uint64_t petal_fnv1(const void *data, size_t size_bytes);
 uint32_t petal_leveldb_hash(const void *data, size_t size_bytes);
 uint64_t petal_xxph3(const void *data, size_t size_bytes);
+uint32_t petal_murmur2_hadoop(const void *data, size_t size_bytes, uint32_t seed);
+uint32_t petal_murmur2_hbase(const void *data, size_t size_bytes, uint32_t seed);
+uint32_t petal_jenkins(const void *data, size_t size_bytes, uint32_t seed);
+uint64_t petal_fnv1a_utf16(const void *data, size_t size_bytes);
+uint64_t petal_js_tutorial_hash(const void *data, size_t size_bytes);
+
+/* That of bloom-filters, and its seed where a filter is given none. */
+#define PETAL_BLOOM_FILTERS_SEED 0x1234567890u
+uint64_t petal_bloom_filters_hash(const void *data, size_t size_bytes, uint64_t seed);
 
 /* XXH3_64bits with a seed, for checksums too. */
 uint64_t petal_xxh3(const void *data, size_t size_bytes, uint64_t seed);

@@ -1,6 +1,6 @@
 /* murmur3_x64_128.c - MurmurHash3 for 64-bit machines, 128 bits (Austin Appleby, public domain). Written from its
  * definition: blocks of two little-endian words are mixed into two lanes; a tail of up to 15 bytes is filled up with
- * zeros; bytes are unsigned. Used by Guava and bits-and-blooms. */
+ * zeros; bytes are unsigned. Used by Guava and bits-and-blooms; and by Cassandra, where the bytes of the tail are signed. */
 #include "base/bytes.h"
 #include "hash/hash.h"
 
@@ -71,4 +71,21 @@ void petal_murmur3_twice(const void *data, size_t size_bytes, uint64_t words[4])
         memset(tail, 0, sizeof tail);
     }
     finish(lanes, tail, (uint64_t)size_bytes + 1, words + 2);
+}
+
+/* Each byte of the tail is taken for a signed one: it flips all bits above its own too, up to the end of its word. */
+static uint64_t signed_word(const uint8_t bytes[8])
+{
+    uint64_t word = 0;
+    for (uint32_t i = 0; i < 8; i++) word ^= (uint64_t)(int64_t)(int8_t)bytes[i] << 8 * i;
+    return word;
+}
+
+void petal_murmur3_cassandra(const void *data, size_t size_bytes, uint64_t words[2])
+{
+    uint8_t tail[16];
+    struct lanes lanes = mix_blocks(data, size_bytes, 0, tail);
+    store64le(tail, signed_word(tail));
+    store64le(tail + 8, signed_word(tail + 8));
+    finish(lanes, tail, size_bytes, words);
 }

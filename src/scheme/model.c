@@ -233,6 +233,12 @@ double petal_model_items(double bits_set, double bits, double hashes)
     return log1p(-bits_set / bits) / (hashes * log1p(-1 / bits));
 }
 
+double petal_model_hit(double probability, double times)
+{
+    if (times <= 0) return 0;
+    return -expm1(times * log1p(-probability));
+}
+
 double petal_model_optimal_bits(double keys, double rate)
 {
     return -keys * log(rate) / (log(2) * log(2));
@@ -261,6 +267,16 @@ double petal_model_ln(double x)
 double petal_model_logb(double x)
 {
     return logb(x);
+}
+
+double petal_model_log2(double x)
+{
+    return log2(x);
+}
+
+double petal_model_pow(double x, double y)
+{
+    return pow(x, y);
 }
 
 double petal_model_sqrt(double x)

@@ -27,8 +27,11 @@ double petal_model_lines_sd(uint64_t lines, uint32_t hashes, double keys);
  * Infinite where X = m. (Swamidass and Baldi 2007 have -(m/k) ln(1 - X/m), its limit for large m.) */
 double petal_model_items(double bits_set, double bits, double hashes);
 
-/* What other libraries size their filters by, with libm's functions: -n ln p / (ln 2 * ln 2), and x rounded half up,
- * and up; and for Parquet's -8 n / ln(1 - p^(1/8)). And ln x, and the exponent of x. */
+/* Probability that something of this probability happens at least once in so many times: 1 - (1 - q)^n. */
+double petal_model_hit(double probability, double times);
+
+/* What other libraries size their filters by, with libm's functions: -n ln p / (ln 2 * ln 2), x rounded half up and up,
+ * ln x, log2 x, the exponent of x, x to the power of y; and for Parquet's -8 n / ln(1 - p^(1/8)). */
 #define PETAL_LN2 0.693147180559945309417232121458
 double petal_model_optimal_bits(double keys, double rate);
 uint64_t petal_model_round(double x);
@@ -36,6 +39,8 @@ double petal_model_ceil(double x);
 double petal_model_split_block_bits(double keys, double rate);
 double petal_model_ln(double x);
 double petal_model_logb(double x);
+double petal_model_log2(double x);
+double petal_model_pow(double x, double y);
 
 /* libm's, for the sums of variances elsewhere. */
 double petal_model_sqrt(double x);

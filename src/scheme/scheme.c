@@ -23,6 +23,15 @@ static const struct scheme_def *const table[] = {
     &petal_dcso,
     &petal_leveldb,
     &petal_rocksdb,
+    &petal_bloom_filters,
+    &petal_bloomfilter,
+    &petal_js_tutorial,
+    &petal_pybloom,
+    &petal_hadoop,
+    &petal_hbase,
+    &petal_cassandra,
+    &petal_cassandra_be,
+    &petal_cassandra_2,
 };
 /* clang-format on */
 

@@ -7,6 +7,9 @@
 
 #include "petal/petal.h"
 
+/* Cassandra up to 2.2; to become a number of petal.h beside the other two. */
+#define PETAL_SCHEME_CASSANDRA_2 ((petal_scheme)38)
+
 /* The size and shape of a bit array: all that its scheme needs to know beside the bits. */
 struct shape {
     petal_scheme scheme;
@@ -100,6 +103,8 @@ extern const struct scheme_def petal_oldpanda_py32, petal_oldpanda_go32;
 extern const struct scheme_def petal_parquet, petal_orc;
 extern const struct scheme_def petal_redisbloom, petal_datasketches;
 extern const struct scheme_def petal_bits_and_blooms, petal_dcso, petal_leveldb, petal_rocksdb;
+extern const struct scheme_def petal_pybloom, petal_hadoop, petal_hbase, petal_cassandra, petal_cassandra_be,
+    petal_cassandra_2, petal_bloom_filters, petal_bloomfilter, petal_js_tutorial;
 
 extern const struct scheme_def petal_blocked, petal_classic;
 

@@ -1,0 +1,50 @@
+/* jenkins.c - Bob Jenkins' lookup3 (2006, public domain), its hashlittle(): 32 bits. Written from its definition: three
+ * lanes take up twelve bytes at a time; the last one to twelve go through a final mix; of no bytes at all the result is
+ * the third lane as it was set up. Used by Hadoop and HBase. */
+#include "base/bytes.h"
+#include "hash/hash.h"
+
+#define BLOCK_BYTES 12u
+
+struct lanes {
+    uint32_t a, b, c;
+};
+
+static inline struct lanes taken_up(struct lanes l, const uint8_t block[BLOCK_BYTES])
+{
+    return (struct lanes){l.a + load32le(block), l.b + load32le(block + 4), l.c + load32le(block + 8)};
+}
+
+static inline struct lanes mixed(struct lanes l)
+{
+    l.a = (l.a - l.c) ^ rotl32(l.c, 4), l.c += l.b;
+    l.b = (l.b - l.a) ^ rotl32(l.a, 6), l.a += l.c;
+    l.c = (l.c - l.b) ^ rotl32(l.b, 8), l.b += l.a;
+    l.a = (l.a - l.c) ^ rotl32(l.c, 16), l.c += l.b;
+    l.b = (l.b - l.a) ^ rotl32(l.a, 19), l.a += l.c;
+    l.c = (l.c - l.b) ^ rotl32(l.b, 4), l.b += l.a;
+    return l;
+}
+
+static inline uint32_t finished(struct lanes l)
+{
+    l.c = (l.c ^ l.b) - rotl32(l.b, 14);
+    l.a = (l.a ^ l.c) - rotl32(l.c, 11);
+    l.b = (l.b ^ l.a) - rotl32(l.a, 25);
+    l.c = (l.c ^ l.b) - rotl32(l.b, 16);
+    l.a = (l.a ^ l.c) - rotl32(l.c, 4);
+    l.b = (l.b ^ l.a) - rotl32(l.a, 14);
+    return (l.c ^ l.b) - rotl32(l.b, 24);
+}
+
+uint32_t petal_jenkins(const void *data, size_t size_bytes, uint32_t seed)
+{
+    const uint8_t *at = data;
+    uint8_t tail[BLOCK_BYTES] = {0};
+    uint32_t start = 0xdeadbeefu + (uint32_t)size_bytes + seed;
+    struct lanes l = {start, start, start};
+    if (size_bytes == 0) return l.c;
+    for (; size_bytes > BLOCK_BYTES; size_bytes -= BLOCK_BYTES, at += BLOCK_BYTES) l = mixed(taken_up(l, at));
+    memcpy(tail, at, size_bytes);
+    return finished(taken_up(l, tail));
+}

@@ -1,0 +1,44 @@
+/* murmur3_x86_32.c - MurmurHash3 for 32-bit machines, 32 bits (Austin Appleby, public domain), and what Apache Spark's
+ * sketches make of it: the same for whole groups of four bytes; but there each byte of the tail is sign-extended and
+ * mixed as a full round of its own. */
+#include "base/bytes.h"
+#include "hash/hash.h"
+
+static inline uint32_t scrambled(uint32_t k)
+{
+    return rotl32(k * 0xcc9e2d51u, 15) * 0x1b873593u;
+}
+
+static inline uint32_t round_of(uint32_t h, uint32_t k)
+{
+    return rotl32(h ^ scrambled(k), 13) * 5 + 0xe6546b64u;
+}
+
+static inline uint32_t finished(uint32_t h, size_t size_bytes)
+{
+    h ^= (uint32_t)size_bytes;
+    h = (h ^ h >> 16) * 0x85ebca6bu;
+    h = (h ^ h >> 13) * 0xc2b2ae35u;
+    return h ^ h >> 16;
+}
+
+uint32_t petal_murmur3_x86_32(const void *data, size_t size_bytes, uint32_t seed)
+{
+    const uint8_t *at = data;
+    uint8_t tail[4] = {0};
+    uint32_t h = seed;
+    size_t i = 0;
+    for (; i + 4 <= size_bytes; i += 4) h = round_of(h, load32le(at + i));
+    if (i < size_bytes) memcpy(tail, at + i, size_bytes - i);
+    return finished(h ^ scrambled(load32le(tail)), size_bytes); /* scrambling zero changes nothing */
+}
+
+uint32_t petal_murmur3_spark(const void *data, size_t size_bytes, uint32_t seed)
+{
+    const uint8_t *at = data;
+    uint32_t h = seed;
+    size_t i = 0;
+    for (; i + 4 <= size_bytes; i += 4) h = round_of(h, load32le(at + i));
+    for (; i < size_bytes; i++) h = round_of(h, (uint32_t)(int32_t)(int8_t)at[i]);
+    return finished(h, size_bytes);
+}

@@ -1,0 +1,81 @@
+/* Cassandra's filters: what the common vectors cannot say of them. Sizes are its sizes; the three forms have the same
+ * bytes in front and are never taken for each other; and one beyond 2^32 bits is asked where it lies. */
+#include "support.h"
+
+static void sizes_are_those_of_cassandra(void **state)
+{
+    (void)state;
+    expect_sizes("cassandra", "cassandra/sizing.txt", 350);
+    expect_sizes("cassandra-be", "cassandra/sizing.txt", 350);
+    expect_sizes("cassandra-2", "cassandra/sizing.txt", 350);
+}
+
+static petal_status plan_status(uint64_t keys, double rate, uint64_t bits, uint32_t hashes)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    petal_info plan = PETAL_INFO_INIT;
+    options.format = "cassandra";
+    options.capacity = keys;
+    options.rate = rate;
+    options.bits = bits;
+    options.hashes = hashes;
+    return petal_plan(&options, &plan, NULL);
+}
+
+static void what_cassandra_cannot_make_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(plan_status(1000, 6.7e-05, 0, 0), PETAL_ERR_UNREACHABLE); /* its table ends at 6.71e-05 */
+    assert_int_equal(plan_status(1000, 6.71e-05, 0, 0), PETAL_OK);
+    assert_int_equal(plan_status(UINT64_MAX, 0.01, 0, 0), PETAL_ERR_ARGUMENT);
+    assert_int_equal(plan_status(UINT64_MAX / 10, 0.01, 0, 0), PETAL_ERR_ARGUMENT);
+    assert_int_equal(plan_status(0, 0, (uint64_t)INT32_MAX * 64, 10), PETAL_OK);
+    assert_int_equal(plan_status(0, 0, (uint64_t)INT32_MAX * 64 + 1, 10), PETAL_ERR_ARGUMENT);
+    assert_int_equal(plan_status(0, 0, UINT64_MAX, 10), PETAL_ERR_ARGUMENT);
+    assert_int_equal(plan_status(0, 0, 64, 21), PETAL_OK);
+    assert_int_equal(plan_status(0, 0, 64, 22), PETAL_ERR_ARGUMENT);
+}
+
+/* The bytes do not tell the version, so all three fit, and none is turned into another. */
+static void the_three_forms_are_kept_apart(void **state)
+{
+    static const char *const forms[] = {"cassandra", "cassandra-be", "cassandra-2"};
+    const char *names[64];
+    int found = 0;
+    (void)state;
+    struct bytes bytes = vector("cassandra/v4.1_n100_p0.01.db");
+    size_t count = petal_recognize(bytes.data, bytes.size, names, 64);
+    for (size_t i = 0; i < count; i++)
+        for (int form = 0; form < 3; form++) found += strcmp(names[i], forms[form]) == 0;
+    assert_int_equal(found, 3);
+    petal_filter *filter = loaded(bytes, "cassandra");
+    assert_int_equal(petal_serialized_bytes_as(filter, "cassandra-be"), 0);
+    assert_int_equal(petal_serialized_bytes_as(filter, "cassandra-2"), 0);
+    petal_free(filter);
+    free(bytes.data);
+}
+
+/* 500,000,000 keys at 10 bits: bits beyond 2^32 are set, and found again. Few pages are touched. */
+static void more_than_2_to_32_bits_are_reached(void **state)
+{
+    char key[32];
+    (void)state;
+    petal_filter *filter = planned("cassandra", 500000000, 0.01);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(petal_add(filter, key, (size_t)snprintf(key, sizeof key, "%d", i)), PETAL_OK);
+    for (int i = 0; i < 100; i++) assert_true(petal_contains(filter, key, (size_t)snprintf(key, sizeof key, "%d", i)));
+    for (int i = 100; i < 200; i++)
+        assert_false(petal_contains(filter, key, (size_t)snprintf(key, sizeof key, "%d", i)));
+    petal_free(filter);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_are_those_of_cassandra),
+        cmocka_unit_test(what_cassandra_cannot_make_is_refused),
+        cmocka_unit_test(the_three_forms_are_kept_apart),
+        cmocka_unit_test(more_than_2_to_32_bits_are_reached),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
