@@ -2,9 +2,9 @@
 'use strict'
 const fs = require('fs')
 
-// text, utf16le: String; units: String, which may hold lone surrogates
+// text: String; wtf8: String, which may hold lone surrogates
 function key(text, type) {
-    if (type !== 'units') return text
+    if (type !== 'wtf8') return text
     return (text.match(/..../g) || []).map((unit) => String.fromCharCode(parseInt(unit, 16))).join('')
 }
 

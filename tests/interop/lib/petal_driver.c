@@ -67,12 +67,36 @@ static size_t from_units(const char *text, uint8_t *key)
     return size;
 }
 
+static size_t put_utf8(uint8_t *key, uint32_t point)
+{
+    size_t more = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+    key[0] = (uint8_t)(more ? 0xff00u >> (more + 1) | point >> 6 * more : point);
+    for (size_t i = 1; i <= more; i++) key[i] = (uint8_t)(0x80 | (point >> 6 * (more - i) & 0x3f));
+    return 1 + more;
+}
+
+/* Units as UTF-8, a lone surrogate as the three bytes that it would have: what Petal takes for JavaScript's strings. */
+static size_t wtf8(const char *text, uint8_t *key)
+{
+    uint8_t units[KEY_MAX];
+    size_t units_bytes = from_units(text, units), size = 0;
+    for (size_t i = 0; i + 1 < units_bytes; i += 2) {
+        uint32_t unit = units[i] | (uint32_t)units[i + 1] << 8;
+        uint32_t next = i + 3 < units_bytes ? units[i + 2] | (uint32_t)units[i + 3] << 8 : 0;
+        bool is_pair = unit >> 10 == 0x36 && next >> 10 == 0x37;
+        size += put_utf8(key + size, is_pair ? 0x10000 + ((unit & 0x3ff) << 10 | (next & 0x3ff)) : unit);
+        if (is_pair) i += 2;
+    }
+    return size;
+}
+
 static size_t key_of(const char *type, const char *line, uint8_t *key)
 {
     if (strlen(line) > KEY_MAX / 2) die("the key is too long");
     if (strcmp(type, "text") == 0) return strlen(strcpy((char *)key, line));
     if (strcmp(type, "utf16le") == 0) return utf16le(line, key);
     if (strcmp(type, "units") == 0) return from_units(line, key);
+    if (strcmp(type, "wtf8") == 0) return wtf8(line, key);
     if (strcmp(type, "hex") == 0) return from_hex(line, key);
     if (strcmp(type, "i32") == 0) return petal_encode_i32((int32_t)strtol(line, NULL, 10), key), 4;
     if (strcmp(type, "i64") == 0) return petal_encode_i64(strtoll(line, NULL, 10), key), 8;
