@@ -156,31 +156,37 @@ answers_alike() { # answers_alike FORMAT TYPE FILE
         telling "$2" "$3.theirs" && cmp "$3.theirs" "$3.ours"
 }
 
-# SIDE (theirs or ours) makes it of the first half of the keys, OTHER adds the second.
-made_by_both() { # made_by_both SIDE OTHER FORMAT TYPE N P OUT
-    "$1" make "$3" "$4" "$TMPDIR/$4.half1" "$5" "$6" "$7.half" &&
-        "$2" add "$3" "$4" "$7.half" "$TMPDIR/$4.half2" "$7"
+# The first half of the keys in one of ours or theirs, the second added by the other: the same as WHOLE.
+theirs_then_ours() { # FORMAT TYPE N P WHOLE
+    theirs make "$1" "$2" "$TMPDIR/$2.half1" "$3" "$4" "$5.half" && ours add "$1" "$2" "$5.half" "$TMPDIR/$2.half2" "$5.both" &&
+        cmp "$5" "$5.both"
+}
+ours_then_theirs() { # FORMAT TYPE N P WHOLE
+    ours $make "$1" "$2" "$TMPDIR/$2.half1" "$3" "$4" "$5.half" && theirs add "$1" "$2" "$5.half" "$TMPDIR/$2.half2" "$5.both" &&
+        cmp "$5" "$5.both"
 }
 
 through_petal() { # through_petal FORMAT FILE
     ours convert "$1" "$2" petal "$2.petal" && ours convert petal "$2.petal" "$1" "$2.back" && cmp "$2" "$2.back"
 }
 
-same_made_by_both() { # SIDE OTHER FORMAT TYPE N P WHOLE
-    made_by_both "$1" "$2" "$3" "$4" "$5" "$6" "$7.both" && cmp "$7" "$7.both"
-}
-
-# alike LIBRARY FORMAT TYPE N P: all of it. With $same_bytes no, theirs and ours may differ in form.
-alike() {
+# theirs_to_us LIBRARY FORMAT TYPE N P: their files with us.
+theirs_to_us() {
     keys "$3"
     at=$TMPDIR/$tap_count.$2 said="$1, $2, $3"
-    ok "$said: they make one" theirs make "$2" "$3" "$TMPDIR/$3.keys" "$4" "$5" "$at.theirs"
-    ok "$said: we make one" ours make "$2" "$3" "$TMPDIR/$3.keys" "$4" "$5" "$at.ours"
-    [ "$same_bytes" = no ] || ok "$said: both are the same, byte for byte" cmp "$at.theirs" "$at.ours"
-    ok "$said: we read theirs, and answer alike" answers_alike "$2" "$3" "$at.theirs"
-    ok "$said: they read ours, and answer alike" answers_alike "$2" "$3" "$at.ours"
-    ok "$said: theirs, filled by us" same_made_by_both theirs ours "$2" "$3" "$4" "$5" "$at.theirs"
-    ok "$said: ours, filled by them" same_made_by_both ours theirs "$2" "$3" "$4" "$5" "$at.theirs"
-    ok "$said: into a petal file and back" through_petal "$2" "$at.theirs"
+    ok "$said: they make one" theirs make "$2" "$3" "$TMPDIR/$3.keys" "$4" "$5" "$at"
+    ok "$said: we read theirs, and answer alike" answers_alike "$2" "$3" "$at"
+    ok "$said: theirs, filled by us" theirs_then_ours "$2" "$3" "$4" "$5" "$at"
+    ok "$said: into a petal file and back" through_petal "$2" "$at"
 }
-same_bytes=yes
+
+# alike LIBRARY FORMAT TYPE N P: both ways. $make is `size` where the library has no rule for sizes, so that N and P are bits and
+# hashes; with $same_bytes no, ours differs in form.
+alike() {
+    theirs_to_us "$@"
+    ok "$said: we make one" ours $make "$2" "$3" "$TMPDIR/$3.keys" "$4" "$5" "$at.ours"
+    [ "$same_bytes" = no ] || ok "$said: both are the same, byte for byte" cmp "$at" "$at.ours"
+    ok "$said: they read ours, and answer alike" answers_alike "$2" "$3" "$at.ours"
+    ok "$said: ours, filled by them" ours_then_theirs "$2" "$3" "$4" "$5" "$at"
+}
+make=make same_bytes=yes
