@@ -18,6 +18,10 @@ try() { # try VERSION FORMAT...
     done
 }
 
-try 5.0.9 cassandra cassandra-be
+try 5.0.9 cassandra
+# It still reads the files of 3.x, but no longer writes such.
+at=$TMPDIR/old
+ok 'Cassandra 5.0.9, cassandra-be, text: we make one' ours make cassandra-be text "$TMPDIR/text.keys" 2000 0.01 "$at"
+ok 'Cassandra 5.0.9, cassandra-be, text: they read ours, and answer alike' answers_alike cassandra-be text "$at"
 try 3.11.19 cassandra-be cassandra-2
 finish

@@ -1,13 +1,13 @@
 /* Driver.java - Cassandra's Bloom filter, as Filter.db holds it. Its serializer changed between versions, so it is called by
- * reflection: cassandra-2 and cassandra-be through 3.11, cassandra and cassandra-be through 5.0. See ../lib/interop.sh. */
-import java.io.DataInputStream;
+ * reflection: cassandra-2 and cassandra-be through 3.11, cassandra through 5.0, which also reads cassandra-be. See ../lib/interop.sh. */
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
 import java.nio.charset.StandardCharsets;
 import org.apache.cassandra.io.util.BufferedDataOutputStreamPlus;
+import org.apache.cassandra.io.util.DataInputBuffer;
 import org.apache.cassandra.utils.BloomFilter;
 import org.apache.cassandra.utils.FilterFactory;
 import org.apache.cassandra.utils.IFilter;
@@ -52,16 +52,14 @@ class Driver implements Interop {
     }
 
     public void read(InputStream in) throws Exception {
-        if (version5() == null) {
-            filter = (IFilter) method(SERIALIZER, "deserialize", 3).invoke(null, new DataInputStream(in), false, format.equals("cassandra-2"));
-            return;
-        }
-        Constructor<?> stream = Class.forName("org.apache.cassandra.io.util.DataInputPlus$DataInputStreamPlus").getConstructor(InputStream.class);
-        filter = (IFilter) method(SERIALIZER, "deserialize", 1).invoke(version5(), stream.newInstance(in));
+        DataInputBuffer data = new DataInputBuffer(in.readAllBytes());
+        boolean is5 = version5() != null;
+        Method read = method(SERIALIZER, "deserialize", is5 ? 1 : 3);
+        filter = (IFilter) (is5 ? read.invoke(version5(), data) : read.invoke(null, data, false, format.equals("cassandra-2")));
     }
 
     public void write(OutputStream out) throws Exception {
-        BufferedDataOutputStreamPlus stream = new BufferedDataOutputStreamPlus(out);
+        BufferedDataOutputStreamPlus stream = new BufferedDataOutputStreamPlus(Channels.newChannel(out));
         method(SERIALIZER, "serialize", 2).invoke(version5(), (BloomFilter) filter, stream);
         stream.flush();
     }

@@ -1,5 +1,6 @@
 /* Interop.java - the command language of the drivers on the JVM (interop.sh); a Driver says what its library does. */
 import java.io.BufferedOutputStream;
+import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.InputStream;
@@ -68,6 +69,7 @@ interface Interop {
     }
 
     default void run(String[] args) throws Exception {
+        System.setOut(System.err); // what libraries log is no answer
         String type = args[2];
         switch (args[0]) {
             case "make":
@@ -82,7 +84,7 @@ interface Interop {
                 break;
             case "ask":
                 open(args[3]);
-                PrintStream out = new PrintStream(new BufferedOutputStream(System.out));
+                PrintStream out = new PrintStream(new BufferedOutputStream(new FileOutputStream(FileDescriptor.out)));
                 for (String line : lines(args[4])) out.print(has(key(type, line)) ? "1\n" : "0\n");
                 out.close();
                 break;

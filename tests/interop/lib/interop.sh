@@ -33,9 +33,10 @@ needs() { # needs COMMAND DEBIAN_PACKAGE
 # What is installed stays in build/interop, a folder for each version; `./dev clean` removes it.
 
 # What package clients say where nobody answers, or where the registry will not serve.
-unreachable='could not resolve|name resolution|unknown host|no such host|no route to host|unreachable|timed? ?out|'\
-'connection (refused|reset|broken|closed)|proxyerror|tunnel connection failed|could not transfer|dial tcp|'\
-'ENOTFOUND|EAI_AGAIN|ECONNRE|ENETUNREACH|E403|E429|E50[0-9]|403 Forbidden|429 Too Many|50[0-9] [A-Z]'
+unreachable='could not resolve host|name resolution|unknown host|no such host|no route to host|unreachable|timed? ?out|'\
+'connection (refused|reset|broken|closed)|proxyerror|tunnel connection failed|could not transfer artifact|dial tcp|'\
+'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|E403|E429|E50[0234]|403 forbidden|429 too many requests|'\
+'50[0234] (internal server error|bad gateway|service unavailable|gateway time)'
 
 # install FOLDER WHAT COMMAND...: COMMAND, run in a new folder of build/interop, brings WHAT there. False where it
 # did not: a skip where the registry is out of reach, a failure for any other reason.
