@@ -20,7 +20,7 @@ def keys(path, kind):
 
 
 def run(driver):
-    """driver(format, kind) has create(n, p), read(path), write(path), add(key) and has(key)."""
+    """driver(format, kind) has create(n, p), read(path), write(path), add(key), and has(key) or has_each(keys)."""
     verb, form, kind, *rest = sys.argv[1:]
     it = driver(form, kind)
     if verb == "make":
@@ -32,7 +32,8 @@ def run(driver):
     elif verb == "ask":
         path, source = rest
         it.read(path)
-        sys.stdout.write("".join("1\n" if it.has(k) else "0\n" for k in keys(source, kind)))
+        answers = it.has_each(keys(source, kind)) if hasattr(it, "has_each") else map(it.has, keys(source, kind))
+        sys.stdout.write("".join("1\n" if answer else "0\n" for answer in answers))
         return
     else:
         sys.exit("make, add or ask")

@@ -157,14 +157,17 @@ answers_alike() { # answers_alike FORMAT TYPE FILE
         telling "$2" "$3.theirs" && cmp "$3.theirs" "$3.ours"
 }
 
+# Where equal filters may be packed in different bytes, a test redefines this.
+same_file() { cmp "$1" "$2"; }
+
 # The first half of the keys in one of ours or theirs, the second added by the other: the same as WHOLE.
 theirs_then_ours() { # FORMAT TYPE N P WHOLE
     theirs make "$1" "$2" "$TMPDIR/$2.half1" "$3" "$4" "$5.half" && ours add "$1" "$2" "$5.half" "$TMPDIR/$2.half2" "$5.both" &&
-        cmp "$5" "$5.both"
+        same_file "$5" "$5.both"
 }
 ours_then_theirs() { # FORMAT TYPE N P WHOLE
     ours $make "$1" "$2" "$TMPDIR/$2.half1" "$3" "$4" "$5.half" && theirs add "$1" "$2" "$5.half" "$TMPDIR/$2.half2" "$5.both" &&
-        cmp "$5" "$5.both"
+        same_file "$5" "$5.both"
 }
 
 through_petal() { # through_petal FORMAT FILE
@@ -186,7 +189,7 @@ theirs_to_us() {
 alike() {
     theirs_to_us "$@"
     ok "$said: we make one" ours $make "$2" "$3" "$TMPDIR/$3.keys" "$4" "$5" "$at.ours"
-    [ "$same_bytes" = no ] || ok "$said: both are the same, byte for byte" cmp "$at" "$at.ours"
+    [ "$same_bytes" = no ] || ok "$said: both are the same, byte for byte" same_file "$at" "$at.ours"
     ok "$said: they read ours, and answer alike" answers_alike "$2" "$3" "$at.ours"
     ok "$said: ours, filled by them" ours_then_theirs "$2" "$3" "$4" "$5" "$at"
 }
