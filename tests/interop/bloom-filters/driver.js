@@ -1,0 +1,15 @@
+// driver.js - npm's bloom-filters: its BloomFilter. PETAL_SEED is its seed, where it is not to be the usual one.
+'use strict'
+const { BloomFilter } = require('bloom-filters')
+
+let filter
+require('interop').run({
+    create(n, p) {
+        filter = BloomFilter.create(n, p)
+        if (process.env.PETAL_SEED) filter.seed = Number(process.env.PETAL_SEED)
+    },
+    read: (text) => (filter = BloomFilter.fromJSON(JSON.parse(text))),
+    write: () => JSON.stringify(filter.saveAsJSON()),
+    add: (key) => filter.add(key),
+    has: (key) => filter.has(key),
+})

@@ -1,0 +1,23 @@
+// driver.js - npm's bloomfilter. Before 1.0 it had no JSON of its own: its parts are gathered as its README shows.
+'use strict'
+const path = require.resolve('bloomfilter')
+
+// Since 1.0 it is an ES module.
+import(path).then((module) => {
+    const { BloomFilter } = module.default || module
+    let filter
+    require('interop').run({
+        create: (n, p) => (filter = BloomFilter.withTargetError(n, p)),
+        read(text) {
+            const { buckets, k } = JSON.parse(text)
+            filter = BloomFilter.fromJSON ? BloomFilter.fromJSON(text) : new BloomFilter(buckets, k)
+        },
+        write() {
+            if (filter.toJSON) return JSON.stringify(filter)
+            const { m, k, buckets } = filter
+            return JSON.stringify({ m, k, buckets: [].slice.call(buckets) })
+        },
+        add: (key) => filter.add(key),
+        has: (key) => filter.test(key),
+    })
+})

@@ -1,0 +1,30 @@
+#!/bin/sh
+# guava.sh - Google Guava's BloomFilter and Petal read, answer, fill and write each other's files alike.
+set -u
+. tests/interop/lib/interop.sh
+needs javac default-jdk-headless
+needs mvn maven
+theirs() { java_run "$@"; }
+
+# Of few keys, Guava makes k in another way since 33.4.0; we size as it did before. Given bits and hashes, we make either.
+few_keys() { # few_keys N P HASHES
+    head -n "$1" "$TMPDIR/text.keys" >"$TMPDIR/few.keys"
+    theirs make guava text "$TMPDIR/few.keys" "$1" "$2" "$TMPDIR/few.theirs" &&
+        ours size guava text "$TMPDIR/few.keys" "$(bits_of "$TMPDIR/few.theirs")" "$3" "$TMPDIR/few.ours" &&
+        cmp "$TMPDIR/few.theirs" "$TMPDIR/few.ours"
+}
+bits_of() { echo $((($(wc -c <"$1") - 6) * 8)); }
+
+try() { # try VERSION HASHES_AT_3_KEYS
+    maven "guava-$1" "com.google.guava:guava:$1" || return
+    ran Guava "$1" 'Maven com.google.guava:guava' 'guava, guava32'
+    java_driver tests/interop/guava/Driver.java
+    for type in text utf16le units i32 i64 hex; do alike "Guava $1" guava $type 2000 0.01; done
+    for type in text i32 hex; do alike "Guava $1" guava32 $type 2000 0.01; done
+    alike "Guava $1" guava text 3000 0.03
+    ok "Guava $1: 3 keys at 1 % take $2 hashes" few_keys 3 0.01 "$2"
+}
+
+try 33.8.0-jre 7
+try 31.1-jre 6
+finish

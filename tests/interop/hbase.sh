@@ -1,0 +1,21 @@
+#!/bin/sh
+# hbase.sh - one chunk of HBase's Bloom filters, with each of its three hashes, and Petal: alike in both directions.
+set -u
+. tests/interop/lib/interop.sh
+needs javac default-jdk-headless
+needs mvn maven
+theirs() { java_run "$@" 2>"$TMPDIR/java.err" || { cat "$TMPDIR/java.err"; return 1; }; }
+
+maven hbase-2.6.4 org.apache.hbase:hbase-server:2.6.4 || finish
+ran HBase 2.6.4 'Maven org.apache.hbase:hbase-server' hbase
+java_driver tests/interop/hbase/Driver.java
+
+for type in text hex; do alike 'HBase 2.6.4' hbase $type 2000 0.01; done
+alike 'HBase 2.6.4' hbase text 3000 0.05
+
+# Ours has Murmur, which is HBase's default.
+for HBASE_HASH in 0 2; do
+    export HBASE_HASH
+    for type in text hex; do theirs_to_us "HBase 2.6.4 (hash $HBASE_HASH)" hbase $type 2000 0.01; done
+done
+finish

@@ -1,0 +1,47 @@
+#!/bin/sh
+# leveldb.sh - filters of LevelDB's Bloom filter policy and Petal's: alike in both directions.
+set -u
+. tests/interop/lib/interop.sh
+needs c++ g++
+printf '#include <leveldb/filter_policy.h>\n' | c++ -E -xc++ - >/dev/null 2>&1 ||
+    skip_all "LevelDB is not installed (Debian: libleveldb-dev)${PETAL_DEBIAN:+; $PETAL_DEBIAN}"
+theirs() { "$TMPDIR/driver" "$@"; }
+
+version=$(dpkg-query -W -f '${Version}' libleveldb-dev 2>/dev/null || echo unknown)
+ran LevelDB "$version" 'Debian libleveldb-dev' leveldb
+ok 'the driver compiles' c++ tests/interop/leveldb/driver.cc -lleveldb -o "$TMPDIR/driver"
+
+# k is bits a key * 0.69, 1 to 30; the filter has at least 64 bits, in whole bytes.
+at_bits_per_key() { # at_bits_per_key TYPE BITS_PER_KEY
+    said="LevelDB, $1, $2 bits a key" at=$TMPDIR/$1.$2
+    k=$(($2 * 69 / 100)) n=$(wc -l <"$TMPDIR/$1.keys")
+    [ $k -ge 1 ] || k=1
+    [ $k -le 30 ] || k=30
+    ok "$said: they make one" theirs make leveldb "$1" "$TMPDIR/$1.keys" "$n" "$2" "$at.theirs"
+    ok "$said: we make one" ours size leveldb "$1" "$TMPDIR/$1.keys" $((n * $2)) $k "$at.ours"
+    ok "$said: both are the same, byte for byte" cmp "$at.theirs" "$at.ours"
+    ok "$said: we read theirs, and answer alike" asked_alike "$1" "$at.theirs"
+    ok "$said: they read ours, and answer alike" asked_alike "$1" "$at.ours"
+    ok "$said: into a petal file and back" through_petal leveldb "$at.theirs"
+}
+# At 60 bits a key no absent one passes, at one a third does.
+asked_alike() {
+    theirs ask leveldb "$1" "$2" "$TMPDIR/$1.queries" >"$2.theirs" && ours ask leveldb "$1" "$2" "$TMPDIR/$1.queries" >"$2.ours" &&
+        grep -q 1 "$2.theirs" && grep -q 0 "$2.theirs" && cmp "$2.theirs" "$2.ours"
+}
+for type in text hex; do
+    keys $type
+    for bits in 1 5 10 20 60; do at_bits_per_key $type $bits; done
+done
+
+by_rate() {
+    ours make leveldb text "$TMPDIR/text.keys" 2001 0.01 "$TMPDIR/rate" && answers_alike leveldb text "$TMPDIR/rate"
+}
+ok 'LevelDB: they read what we size by rate, and answer alike' by_rate
+few() {
+    head -n 3 "$TMPDIR/text.keys" >"$TMPDIR/few.keys"
+    theirs make leveldb text "$TMPDIR/few.keys" 3 10 "$TMPDIR/few.theirs" &&
+        ours size leveldb text "$TMPDIR/few.keys" 30 6 "$TMPDIR/few.ours" && cmp "$TMPDIR/few.theirs" "$TMPDIR/few.ours"
+}
+ok 'LevelDB: of 3 keys, both are the same, byte for byte' few
+finish

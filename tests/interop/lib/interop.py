@@ -1,0 +1,42 @@
+"""interop.py - the command language of the drivers in Python (interop.sh); a driver says what its library does."""
+
+import sys
+
+
+def key(text, kind):
+    """text, utf16le: str; i32, i64: int; hex: bytes; units: str, which may hold lone surrogates."""
+    if kind in ("i32", "i64"):
+        return int(text)
+    if kind == "hex":
+        return bytes.fromhex(text)
+    if kind == "units":
+        return "".join(chr(int(text[i : i + 4], 16)) for i in range(0, len(text), 4))
+    return text
+
+
+def keys(path, kind):
+    with open(path, encoding="utf-8", newline="\n") as lines:
+        return [key(line[:-1], kind) for line in lines]
+
+
+def run(driver):
+    """driver(format, kind) has create(n, p), read(path), write(path), add(key), and has(key) or has_each(keys)."""
+    verb, form, kind, *rest = sys.argv[1:]
+    it = driver(form, kind)
+    if verb == "make":
+        source, n, p, out = rest
+        it.create(int(n), float(p))
+    elif verb == "add":
+        path, source, out = rest
+        it.read(path)
+    elif verb == "ask":
+        path, source = rest
+        it.read(path)
+        answers = it.has_each(keys(source, kind)) if hasattr(it, "has_each") else map(it.has, keys(source, kind))
+        sys.stdout.write("".join("1\n" if answer else "0\n" for answer in answers))
+        return
+    else:
+        sys.exit("make, add or ask")
+    for k in keys(source, kind):
+        it.add(k)
+    it.write(out)

@@ -1,0 +1,196 @@
+# interop.sh - what the interop tests share: packages by name, the common keys, and what every library is asked.
+# Sourced, not run.
+#
+# A test defines theirs(), which runs the library's driver; ours() runs Petal's. Both speak one language:
+#
+#   make FORMAT TYPE KEYS N P OUT      a filter for N keys at rate P, with the keys in it
+#   add FORMAT TYPE FILE KEYS OUT      the filter of FILE with more keys
+#   ask FORMAT TYPE FILE QUERIES       a line for each query: 1 (probably in) or 0 (certainly not)
+#
+# FORMAT is Petal's name of the format, TYPE the type of the keys (keys.awk), FILE and OUT files in the format.
+. tests/install/lib/tap.sh
+
+interop=$PWD/build/interop
+mkdir -p "$interop"
+
+# ---- skips -----------------------------------------------------------------------------------------------------------
+
+skip() { # skip WHAT REASON
+    tap_count=$((tap_count + 1))
+    echo "ok $tap_count - $1 # SKIP $2"
+}
+
+skip_all() { # skip_all REASON
+    echo "1..0 # SKIP $1"
+    exit 0
+}
+
+needs() { # needs COMMAND DEBIAN_PACKAGE
+    command -v "$1" >/dev/null || skip_all "$1 is not installed (Debian: $2)${PETAL_DEBIAN:+; $PETAL_DEBIAN}"
+}
+
+# ---- packages --------------------------------------------------------------------------------------------------------
+# What is installed stays in build/interop, a folder for each version; `./dev clean` removes it.
+
+# What package clients say where nobody answers, or where the registry will not serve.
+unreachable='could not resolve host|name resolution|unknown host|no such host|no route to host|unreachable|timed? ?out|'\
+'connection (refused|reset|broken|closed)|proxyerror|tunnel connection failed|could not transfer artifact|dial tcp|'\
+'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|E403|E429|E50[0234]|403 forbidden|429 too many requests|'\
+'50[0234] (internal server error|bad gateway|service unavailable|gateway time)'
+
+# install FOLDER WHAT COMMAND...: COMMAND, run in a new folder of build/interop, brings WHAT there. False where it
+# did not: a skip where the registry is out of reach, a failure for any other reason.
+install() {
+    folder=$interop/$1 what=$2
+    shift 2
+    exec 9>"$folder.lock"
+    ! command -v flock >/dev/null || flock 9
+    [ ! -d "$folder" ] || return 0
+    rm -rf "$folder.part" && mkdir "$folder.part"
+    if (cd "$folder.part" && "$@") >"$folder.log" 2>&1 </dev/null; then
+        mv "$folder.part" "$folder"
+    elif reason=$(grep -Eim1 "$unreachable" "$folder.log"); then
+        skip "$what" "unreachable: $(printf '%s' "$reason" | cut -c 1-150)"
+        return 1
+    else
+        ok "$what is installed" log_of_failure "$folder.log"
+        return 1
+    fi
+}
+log_of_failure() { cat "$1" && return 1; }
+
+# The coordinates' jars and those they need. Maven's own store does not like two writers.
+maven() { # maven FOLDER GROUP:ARTIFACT:VERSION...; then the jars are $classpath
+    classpath="$interop/$1/*"
+    install "$1" "$2" maven_get "$@"
+}
+maven_get() {
+    shift
+    {
+        echo '<project><modelVersion>4.0.0</modelVersion><groupId>interop</groupId><artifactId>interop</artifactId>'
+        echo '<version>1</version><dependencies>'
+        printf '%s\n' "$@" | sed 's|\(.*\):\(.*\):\(.*\)|<dependency><groupId>\1</groupId><artifactId>\2</artifactId><version>\3</version></dependency>|'
+        echo '</dependencies></project>'
+    } >pom.xml
+    exec 9>"$interop/maven.lock"
+    ! command -v flock || flock 9
+    mvn -B -q dependency:copy-dependencies -DoutputDirectory="$PWD"
+}
+
+python_packages() { # python_packages FOLDER REQUIREMENT...; then Python finds them
+    PYTHONPATH=$interop/$1:$PWD/tests/interop/lib PYTHONDONTWRITEBYTECODE=1
+    export PYTHONPATH PYTHONDONTWRITEBYTECODE
+    folder=$1
+    shift
+    install "$folder" "$*" python3 -m pip install --disable-pip-version-check --target . "$@"
+}
+
+node_packages() { # node_packages FOLDER PACKAGE@VERSION...; then Node finds them
+    NODE_PATH=$interop/$1/node_modules:$PWD/tests/interop/lib
+    export NODE_PATH
+    folder=$1
+    shift
+    install "$folder" "$*" npm install --no-audit --no-fund --prefix . "$@"
+}
+
+# The driver, built with the module at that version.
+go_program() { # go_program FOLDER MODULE@VERSION SOURCE...; the program is $program
+    program=$interop/$1/driver
+    install "$1" "$2" go_build "$@"
+}
+go_build() {
+    module=$2
+    shift 2
+    for source; do cp "$top/$source" .; done
+    go mod init interop && go get "$module" && go build -o driver .
+}
+top=$PWD
+
+java_driver() { # java_driver SOURCE: compiled with $classpath; run it by java_run
+    java_classes=$TMPDIR/classes$tap_count
+    ok "$1 compiles with $classpath" javac -nowarn -cp "$classpath" -d "$java_classes" tests/interop/lib/Interop.java "$1"
+}
+java_run() { java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 $java_options -cp "$java_classes:$classpath" Driver "$@"; }
+java_options=
+
+# ran NAME VERSION FROM FORMATS: for the table in docs/interop.md (tests/interop/versions).
+ran() { echo "# ran against | $1 | $2 | $3 | $4 |"; }
+
+# ---- Petal's side ----------------------------------------------------------------------------------------------------
+
+ours() { "$TMPDIR/petal_driver" "$@"; }
+ok 'the driver of Petal compiles' "${CC:-cc}" -std=c11 -Iinclude tests/interop/lib/petal_driver.c \
+    "$PETAL_BUILD_DIR/lib/libpetal.so" "-Wl,-rpath,$PETAL_BUILD_DIR/lib" -o "$TMPDIR/petal_driver"
+
+# ---- keys ------------------------------------------------------------------------------------------------------------
+
+# keys TYPE: makes TYPE.keys, its halves, and TYPE.queries, which asks for each key and for as many others. $no_empty leaves out
+# the empty key for libraries that do not take it.
+keys() {
+    [ ! -f "$TMPDIR/$1.keys" ] || return 0
+    case $1 in utf16le) list=text ;; wtf8) list=units ;; *) list=$1 ;; esac
+    awk -v type="$list" -v part=keys -f tests/interop/lib/keys.awk | { [ -z "$no_empty" ] && cat || grep .; } >"$TMPDIR/$1.keys"
+    awk -v type="$list" -v part=absent -f tests/interop/lib/keys.awk | cat "$TMPDIR/$1.keys" - >"$TMPDIR/$1.queries"
+    head -n 1000 "$TMPDIR/$1.keys" >"$TMPDIR/$1.half1"
+    tail -n +1001 "$TMPDIR/$1.keys" >"$TMPDIR/$1.half2"
+}
+no_empty=
+
+# ---- what is asked of all --------------------------------------------------------------------------------------------
+
+# Answers to TYPE.queries say something: every key is in, of the others most are not, but some are by mistake (unless the filter
+# is so large that $mistakes is no).
+telling() { # telling TYPE ANSWERS
+    awk -v keys="$(wc -l <"$TMPDIR/$1.keys")" -v least="$([ "$mistakes" = no ] && echo 0 || echo 1)" '
+        NR <= keys { missed += $0 != 1; next }
+        { mistakes += $0 == 1; others++ }
+        END {
+            print missed + 0 " keys missed, " mistakes + 0 " mistakes of " others
+            exit !(missed == 0 && mistakes >= least && mistakes < others / 4)
+        }' "$2"
+}
+mistakes=yes
+
+# The same file asked by both.
+answers_alike() { # answers_alike FORMAT TYPE FILE
+    theirs ask "$1" "$2" "$3" "$TMPDIR/$2.queries" >"$3.theirs" && ours ask "$1" "$2" "$3" "$TMPDIR/$2.queries" >"$3.ours" &&
+        telling "$2" "$3.theirs" && cmp "$3.theirs" "$3.ours"
+}
+
+# Where equal filters may be packed in different bytes, a test redefines this.
+same_file() { cmp "$1" "$2"; }
+
+# The first half of the keys in one of ours or theirs, the second added by the other: the same as WHOLE.
+theirs_then_ours() { # FORMAT TYPE N P WHOLE
+    theirs make "$1" "$2" "$TMPDIR/$2.half1" "$3" "$4" "$5.half" && ours add "$1" "$2" "$5.half" "$TMPDIR/$2.half2" "$5.both" &&
+        same_file "$5" "$5.both"
+}
+ours_then_theirs() { # FORMAT TYPE N P WHOLE
+    ours $make "$1" "$2" "$TMPDIR/$2.half1" "$3" "$4" "$5.half" && theirs add "$1" "$2" "$5.half" "$TMPDIR/$2.half2" "$5.both" &&
+        same_file "$5" "$5.both"
+}
+
+through_petal() { # through_petal FORMAT FILE
+    ours convert "$1" "$2" petal "$2.petal" && ours convert petal "$2.petal" "$1" "$2.back" && cmp "$2" "$2.back"
+}
+
+# theirs_to_us LIBRARY FORMAT TYPE N P: their files with us.
+theirs_to_us() {
+    keys "$3"
+    at=$TMPDIR/$tap_count.$2 said="$1, $2, $3"
+    ok "$said: they make one" theirs make "$2" "$3" "$TMPDIR/$3.keys" "$4" "$5" "$at"
+    ok "$said: we read theirs, and answer alike" answers_alike "$2" "$3" "$at"
+    ok "$said: theirs, filled by us" theirs_then_ours "$2" "$3" "$4" "$5" "$at"
+    ok "$said: into a petal file and back" through_petal "$2" "$at"
+}
+
+# alike LIBRARY FORMAT TYPE N P: both ways. $make is `size` where the library has no rule for sizes, so that N and P are bits and
+# hashes; with $same_bytes no, ours differs in form.
+alike() {
+    theirs_to_us "$@"
+    ok "$said: we make one" ours $make "$2" "$3" "$TMPDIR/$3.keys" "$4" "$5" "$at.ours"
+    [ "$same_bytes" = no ] || ok "$said: both are the same, byte for byte" same_file "$at" "$at.ours"
+    ok "$said: they read ours, and answer alike" answers_alike "$2" "$3" "$at.ours"
+    ok "$said: ours, filled by them" ours_then_theirs "$2" "$3" "$4" "$5" "$at"
+}
+make=make same_bytes=yes

@@ -1,0 +1,48 @@
+#!/bin/sh
+# parquet.sh - Bloom filters in the Parquet files of DuckDB and Arrow: found, read and made alike by Petal; and DuckDB asks ours.
+set -u
+. tests/interop/lib/interop.sh
+. tests/interop/lib/parquet.sh
+needs python3 python3
+python3 -m pip --version >/dev/null 2>&1 || skip_all 'pip is not installed (Debian: python3-pip)'
+driver() { python3 tests/interop/parquet/driver.py "$@"; }
+
+# A question costs DuckDB half a millisecond: 4,000 absent keys must do.
+few_queries() { keys "$1" && head -n $(($(wc -l <"$TMPDIR/$1.keys") + 4000)) "$TMPDIR/$1.queries" >"$TMPDIR/$1.few"; }
+asked_of_duckdb() { # asked_of_duckdb TYPE FILE FILTER
+    driver duckdb ask "$1" "$2" "$TMPDIR/$1.few" >"$2.theirs" && ours ask parquet "$1" "$3" "$TMPDIR/$1.few" >"$2.ours" &&
+        grep -q 0 "$2.theirs" && cmp "$2.theirs" "$2.ours"
+}
+
+# A filter of ours, with only every second key, put where theirs was.
+implant() { # implant TYPE FILE N P OUT
+    awk 'NR % 2' "$TMPDIR/$1.keys" >"$TMPDIR/$1.odd" && ours make parquet "$1" "$TMPDIR/$1.odd" "$3" "$4" "$5.filter" &&
+        offset=$(parquet_list "$2" | cut -d ' ' -f 4) && cp "$2" "$5" &&
+        dd if="$5.filter" of="$5" bs=1 seek="$offset" conv=notrunc
+}
+
+if python_packages duckdb-2.0.0 duckdb==2.0.0; then
+    ran DuckDB 2.0.0 'pip duckdb' parquet
+    for type in text i32 i64 hex; do
+        few_queries $type
+        at=$TMPDIR/duckdb.$type n=$(sort -u "$TMPDIR/$type.keys" | wc -l)
+        ok "DuckDB 2.0.0, $type: it writes a file" driver duckdb make $type "$TMPDIR/$type.keys" 0.01 "$at"
+        parquet_filter "DuckDB 2.0.0, $type" "$at" $type "$n" 0.01
+        ok "DuckDB 2.0.0, $type: it answers as we do" asked_of_duckdb $type "$at" "$at.filter"
+        ok "DuckDB 2.0.0, $type: a filter of ours in its place" implant $type "$at" "$n" 0.01 "$at.mixed"
+        ok "DuckDB 2.0.0, $type: it reads ours, and answers alike" asked_of_duckdb $type "$at.mixed" "$at.mixed.filter"
+    done
+fi
+
+if python_packages pyarrow-26.0.1 pyarrow==26.0.1; then
+    ran Arrow 26.0.1 'pip pyarrow' parquet
+    for type in text i32 i64 hex; do
+        keys $type
+        at=$TMPDIR/arrow.$type
+        for p in 0.01 0.1; do
+            ok "Arrow 26.0.1, $type at $p: it writes a file" driver arrow make $type "$TMPDIR/$type.keys" $p "$at.$p"
+            parquet_filter "Arrow 26.0.1, $type at $p" "$at.$p" $type "$(wc -l <"$TMPDIR/$type.keys")" $p
+        done
+    done
+fi
+finish

@@ -1,0 +1,19 @@
+#!/bin/sh
+# pybloom.sh - pybloom_live, plain and scalable, and Petal: alike in both directions.
+set -u
+. tests/interop/lib/interop.sh
+needs python3 python3
+python3 -m pip --version >/dev/null 2>&1 || skip_all 'pip is not installed (Debian: python3-pip)'
+theirs() { python3 tests/interop/pybloom/driver.py "$@"; }
+
+python_packages pybloom_live-4.0.0 pybloom_live==4.0.0 || finish
+ran pybloom_live 4.0.0 'pip pybloom-live' 'pybloom, pybloom-scalable'
+# Rate and size choose the hash: in this order xxh3, SHA-1, xxh3, SHA-256, SHA-384 and SHA-512.
+# shellcheck disable=SC2086 # two words
+for size in '2001 0.01' '2001 0.003' '3000 0.3'; do alike 'pybloom_live 4.0.0' pybloom text $size; done
+mistakes=no
+# shellcheck disable=SC2086 # two words
+for size in '30000 0.01' '30000 0.0005' '30000 0.00001'; do alike 'pybloom_live 4.0.0' pybloom text $size; done
+mistakes=yes
+alike 'pybloom_live 4.0.0' pybloom-scalable text 100 0.05
+finish

@@ -1,0 +1,44 @@
+#!/bin/sh
+# pyspark.sh - df.stat.bloomFilter on a DataFrame of a running Spark, and Spark's Parquet files with Bloom filters: read by
+# Petal, and made alike.
+set -u
+. tests/interop/lib/interop.sh
+. tests/interop/lib/parquet.sh
+needs python3 python3
+needs javac default-jdk-headless
+python3 -m pip --version >/dev/null 2>&1 || skip_all 'pip is not installed (Debian: python3-pip)'
+theirs() { java_run "$@"; }
+
+python_packages pyspark-4.3.0 pyspark==4.3.0 || finish
+ran PySpark 4.3.0 'pip pyspark' 'spark, parquet'
+classpath=$(ls "$interop"/pyspark-4.3.0/pyspark/jars/spark-sketch_*.jar)
+java_driver tests/interop/spark/Driver.java
+for type in text i32 i64; do keys $type; done
+
+# Spark starts once, and does all it has to.
+frames=$TMPDIR/frames
+mkdir "$frames"
+ok 'DataFrames are made' python3 tests/interop/pyspark/driver.py "$TMPDIR" "$frames"
+
+# Integers of any width are longs to Spark: Petal's i64.
+column() { # column TYPE OURS N P
+    at=$frames/$1.$3.$4 said="df.stat.bloomFilter($1, $3, $4)"
+    ok "$said: ours is the same, byte for byte" same_as_made spark "$2" "$TMPDIR/$1.keys" "$3" "$4" "$at"
+    ok "$said: we read it, and answer alike" column_answers "$1" "$2" "$at"
+    ok "$said: into a petal file and back" through_petal spark "$at"
+}
+same_as_made() { # same_as_made FORMAT TYPE KEYS N P FILE
+    ours make "$1" "$2" "$3" "$4" "$5" "$6.ours" && cmp "$6" "$6.ours"
+}
+column_answers() { # column_answers TYPE OURS FILE
+    theirs ask spark "$1" "$3" "$TMPDIR/$1.queries" >"$3.theirs" && ours ask spark "$2" "$3" "$TMPDIR/$1.queries" >"$3.ours.answers" &&
+        telling "$1" "$3.theirs" && cmp "$3.theirs" "$3.ours.answers"
+}
+for size in '2000 0.01' '1500 0.05'; do
+    column text text $size
+    column i32 i64 $size
+    column i64 i64 $size
+done
+
+for type in text i32 i64; do parquet_filter "Spark's Parquet, $type" "$frames/$type.parquet" $type 2000 0.01; done
+finish

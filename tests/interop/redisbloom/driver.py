@@ -1,0 +1,74 @@
+"""driver.py - RedisBloom in a running Redis, at the socket that REDIS_SOCKET names. See ../lib/interop.sh.
+
+A file of redisbloom is what BF.SCANDUMP gives, header and chunks behind one another; one of redisbloom-dump what DUMP gives.
+REDIS_RESERVE holds more arguments of BF.RESERVE. docs/interop.md shows the same dump and restore.
+"""
+
+import os
+import struct
+
+import redis
+
+import interop
+
+BATCH = 1000
+CHUNK = 16 * 1024 * 1024
+KEY = "interop"
+
+
+class Driver:
+    def __init__(self, form, kind):
+        self.client = redis.Redis(unix_socket_path=os.environ["REDIS_SOCKET"])
+        self.client.delete(KEY)
+        self.whole = form == "redisbloom-dump"
+        self.waiting = []
+
+    def command(self, *words):
+        return self.client.execute_command(*words)
+
+    def create(self, n, p):
+        self.command("BF.RESERVE", KEY, p, n, *os.environ.get("REDIS_RESERVE", "").split())
+
+    def read(self, path):
+        with open(path, "rb") as file:
+            dump = file.read()
+        if self.whole:
+            self.command("RESTORE", KEY, 0, dump)
+            return
+        layers = struct.unpack_from("<I", dump, 8)[0]
+        header = at = 20 + 53 * layers
+        self.command("BF.LOADCHUNK", KEY, 1, dump[:header])
+        for layer in range(layers):
+            end = at + struct.unpack_from("<Q", dump, 20 + 53 * layer)[0]
+            while at < end:
+                chunk = dump[at : min(end, at + CHUNK)]
+                at += len(chunk)
+                self.command("BF.LOADCHUNK", KEY, at - header + 1, chunk)
+
+    def dump(self):
+        place, chunk = self.command("BF.SCANDUMP", KEY, 0)
+        while place != 0:
+            yield chunk
+            place, chunk = self.command("BF.SCANDUMP", KEY, place)
+
+    def write(self, path):
+        self.add_waiting()
+        with open(path, "wb") as file:
+            file.write(self.command("DUMP", KEY) if self.whole else b"".join(self.dump()))
+
+    def add(self, key):
+        self.waiting.append(key)
+        if len(self.waiting) == BATCH:
+            self.add_waiting()
+
+    def add_waiting(self):
+        if self.waiting:
+            self.command("BF.MADD", KEY, *self.waiting)
+        self.waiting = []
+
+    def has_each(self, keys):
+        for at in range(0, len(keys), BATCH):
+            yield from self.command("BF.MEXISTS", KEY, *keys[at : at + BATCH])
+
+
+interop.run(Driver)

@@ -1,0 +1,38 @@
+#!/bin/sh
+# spark.sh - BloomFilter of Apache Spark's sketch library, both versions, and Petal: alike in both directions.
+set -u
+. tests/interop/lib/interop.sh
+needs javac default-jdk-headless
+needs mvn maven
+theirs() { java_run "$@"; }
+
+if maven spark-4.2.0 org.apache.spark:spark-sketch_2.13:4.2.0; then
+    ran 'Spark sketch' 4.2.0 'Maven org.apache.spark:spark-sketch_2.13' 'spark, spark-v1'
+    java_driver tests/interop/spark/Driver.java
+    for format in spark spark-v1; do
+        for type in text i64 hex; do alike 'Spark 4.2.0' $format $type 2000 0.01; done
+    done
+    # An int is widened to a long: Petal's i64.
+    keys i32
+    ints() {
+        theirs make spark i32 "$TMPDIR/i32.keys" 2000 0.03 "$TMPDIR/ints" &&
+            theirs ask spark i32 "$TMPDIR/ints" "$TMPDIR/i32.queries" >"$TMPDIR/ints.theirs" &&
+            ours ask spark i64 "$TMPDIR/ints" "$TMPDIR/i32.queries" >"$TMPDIR/ints.ours" &&
+            telling i32 "$TMPDIR/ints.theirs" && cmp "$TMPDIR/ints.theirs" "$TMPDIR/ints.ours"
+    }
+    ok 'Spark 4.2.0, spark, i32: we read theirs as i64, and answer alike' ints
+    for SPARK_SEED in 1 -1 2147483647; do
+        PETAL_SEED=$((SPARK_SEED & 0xffffffff))
+        export SPARK_SEED PETAL_SEED
+        alike "Spark 4.2.0 (seed $SPARK_SEED)" spark text 2000 0.01
+    done
+    unset SPARK_SEED PETAL_SEED
+fi
+
+# Before version 2.
+if maven spark-3.5.9 org.apache.spark:spark-sketch_2.13:3.5.9; then
+    ran 'Spark sketch' 3.5.9 'Maven org.apache.spark:spark-sketch_2.13' spark-v1
+    java_driver tests/interop/spark/Driver.java
+    for type in text i64 hex; do alike 'Spark 3.5.9' spark-v1 $type 2000 0.01; done
+fi
+finish
