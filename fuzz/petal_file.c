@@ -88,15 +88,25 @@ static void write_and_read(const petal_filter *filter, const void *with_secret)
     free(copy);
 }
 
+/* A filter may be full, or not find the memory to grow; a key that was taken is in. */
+static bool add(petal_filter *filter, const void *key, size_t size_bytes)
+{
+    petal_status status = petal_add(filter, key, size_bytes);
+    must(status >= 0 || status == PETAL_ERR_LIMIT || status == PETAL_ERR_MEMORY);
+    must(status < 0 || petal_contains(filter, key, size_bytes));
+    return status >= 0;
+}
+
 /* A change: of the filter where it may be changed, else of a clone. */
 static void change(petal_filter *filter, const void *with_secret, const uint8_t *data, size_t size_bytes)
 {
     petal_error error;
     petal_filter *copy = NULL;
     must(petal_clone(filter, &copy, &error) == PETAL_OK);
-    must(petal_add(copy, data, size_bytes) >= 0 && petal_contains(copy, data, size_bytes));
-    must(petal_add(copy, "key", 3) >= 0 && petal_contains(copy, "key", 3));
-    must(petal_merge(copy, filter, &error) == PETAL_OK && petal_contains(copy, "key", 3));
+    add(copy, data, size_bytes);
+    bool has_key = add(copy, "key", 3);
+    must(petal_merge(copy, filter, &error) == PETAL_OK || error.status == PETAL_ERR_MISMATCH); /* it may have grown */
+    must(!has_key || petal_contains(copy, "key", 3));
     (void)petal_intersect(copy, filter, &error);
     write_and_read(copy, with_secret);
     must(petal_clear(copy, &error) == PETAL_OK && !petal_contains(copy, "key", 3));

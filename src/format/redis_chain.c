@@ -170,6 +170,9 @@ static petal_status size_link(struct redis_link *link, uint64_t options, uint64_
 {
     link->bpe = bpe_of(link->error);
     link->hashes = (uint64_t)hashes_of(link->bpe);
+    if (link->hashes > petal_redisbloom.max_hashes)
+        return petal_fail(error, PETAL_ERR_LIMIT, "an error rate of %g needs %llu hashes; the most are %u", link->error,
+                          (unsigned long long)link->hashes, petal_redisbloom.max_hashes);
     if (!(options & NOROUND)) return size_rounded(link, modulus, error);
     petal_status status =
         petal_size_bits((double)link->entries * link->bpe, petal_redisbloom.max_bits - 64, modulus, error);
