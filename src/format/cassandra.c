@@ -10,7 +10,7 @@
  *
  *     cassandra      4.0 and later (SSTables na, nb, oa, ...)     plain bytes, bit i in byte i / 8
  *     cassandra-be   3.0 to 3.11 (ma to me)                       words of 64 bits, big-endian
- *     cassandra-2    up to 2.2 (jb to lb)                         the same, but other bits for a key
+ *     cassandra-2    1.2 to 2.2 (ia to lb)                        the same, but other bits for a key
  *
  * docs/formats/cassandra.md. */
 #include "base/bytes.h"
@@ -72,12 +72,12 @@ static uint32_t best_probes(uint32_t bits_a_key)
 /* The fewest bits a key whose best rate will do, and then the fewest probes that will do with them. */
 static void choose(double rate, uint32_t *bits_a_key, uint32_t *probes)
 {
-    *bits_a_key = 1;
-    *probes = 2;
-    if (rate >= EASIEST_RATE) return;
-    do *probes = best_probes(++*bits_a_key);
-    while (rates[*bits_a_key][*probes] > rate);
-    while (rates[*bits_a_key][*probes - 1] <= rate) --*probes;
+    uint32_t b = 2;
+    while (b < MOST_BITS_A_KEY && rates[b][best_probes(b)] > rate) b++;
+    uint32_t k = best_probes(b);
+    while (k > 1 && rates[b][k - 1] <= rate) k--;
+    *bits_a_key = rate >= EASIEST_RATE ? 1 : b;
+    *probes = rate >= EASIEST_RATE ? 2 : k;
 }
 
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)

@@ -1,4 +1,4 @@
-/* cassandra_2.c - the filters of Cassandra up to 2.2: big-endian words, and the words of the hash the other way round.
+/* cassandra_2.c - the filters of Cassandra 1.2 to 2.2: big-endian words, and the words of the hash the other way round.
  * docs/formats/cassandra.md. */
 #include "scheme/scheme.h"
 
