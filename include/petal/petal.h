@@ -119,7 +119,8 @@ typedef enum petal_scheme {
     PETAL_SCHEME_CASSANDRA = 34,
     PETAL_SCHEME_CASSANDRA_BE = 35,
     PETAL_SCHEME_OLDPANDA_PY32 = 36,
-    PETAL_SCHEME_OLDPANDA_GO32 = 37
+    PETAL_SCHEME_OLDPANDA_GO32 = 37,
+    PETAL_SCHEME_CASSANDRA_2 = 38
 } petal_scheme;
 
 /* How key bytes become a 64-bit hash. */

@@ -7,9 +7,6 @@
 
 #include "petal/petal.h"
 
-/* Cassandra 1.2 to 2.2; to become a number of petal.h beside the other two. */
-#define PETAL_SCHEME_CASSANDRA_2 ((petal_scheme)38)
-
 /* The size and shape of a bit array: all that its scheme needs to know beside the bits. */
 struct shape {
     petal_scheme scheme;
