@@ -90,7 +90,7 @@ node_packages() { # node_packages FOLDER PACKAGE@VERSION...; then Node finds the
     export NODE_PATH
     folder=$1
     shift
-    install "$folder" "$*" npm install --no-audit --no-fund --prefix . "$@"
+    install "$folder" "$*" npm install --no-audit --no-fund --fetch-retries 1 --prefix . "$@"
 }
 
 # The driver, built with the module at that version.
