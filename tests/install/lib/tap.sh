@@ -10,7 +10,7 @@ ok() {
     else
         tap_failed=$((tap_failed + 1))
         echo "not ok $tap_count - $tap_what"
-        tail -n 30 "$TMPDIR/tap.out" | sed 's/^/# /'
+        tail -n 30 "$TMPDIR/tap.out" | awk '{ print "# " $0 }'
     fi
 }
 

@@ -34,7 +34,7 @@ needs() { # needs COMMAND DEBIAN_PACKAGE
 
 # What package clients say where nobody answers, or where the registry will not serve.
 unreachable='could not resolve host|name resolution|unknown host|no such host|no route to host|unreachable|timed? ?out|'\
-'connection (refused|reset|broken|closed)|proxyerror|tunnel connection failed|could not transfer artifact|dial tcp|'\
+'connection (refused|reset|broken|closed)|proxyerror|tunnel connection failed|could not transfer (artifact|metadata)|dial tcp|'\
 'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|E403|E429|E50[0234]|403 forbidden|429 too many requests|'\
 '50[0234] (internal server error|bad gateway|service unavailable|gateway time)'
 
@@ -73,8 +73,8 @@ maven_get() {
         echo '</dependencies></project>'
     } >pom.xml
     exec 9>"$interop/maven.lock"
-    ! command -v flock || flock 9
-    mvn -B -q dependency:copy-dependencies -DoutputDirectory="$PWD"
+    ! command -v flock >/dev/null || flock 9
+    mvn -B -U -Dstyle.color=never dependency:copy-dependencies -DoutputDirectory="$PWD"
 }
 
 python_packages() { # python_packages FOLDER REQUIREMENT...; then Python finds them
@@ -90,7 +90,7 @@ node_packages() { # node_packages FOLDER PACKAGE@VERSION...; then Node finds the
     export NODE_PATH
     folder=$1
     shift
-    install "$folder" "$*" npm install --no-audit --no-fund --prefix . "$@"
+    install "$folder" "$*" npm install --no-audit --no-fund --fetch-retries 1 --prefix . "$@"
 }
 
 # The driver, built with the module at that version.
