@@ -15,7 +15,7 @@ static void require(int holds)
 
 static const char *format_of(uint8_t choice)
 {
-    size_t count = 0;
+    size_t count = 1; /* there is petal at least */
     while (petal_format_name(count)) count++;
     return petal_format_name(choice % count);
 }
