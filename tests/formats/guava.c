@@ -145,6 +145,45 @@ static void the_other_strategy_is_refused_and_its_format_named(void **state)
     assert_non_null(strstr(error.message, "guava32"));
 }
 
+/* Resident memory of this process that is not shared with a file, in bytes; 0 where the system does not tell. */
+static uint64_t private_bytes(void)
+{
+    FILE *file = fopen("/proc/self/status", "r");
+    char line[256];
+    unsigned long long kib = 0;
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "RssAnon: %llu kB", &kib) == 1) break;
+    if (file) fclose(file);
+    return kib * 1024;
+}
+
+static void a_filter_above_2_to_the_32_bits_is_written_sparse_and_asked_through_a_map_without_a_copy(void **state)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    petal_open_options opening = PETAL_OPEN_OPTIONS_INIT;
+    petal_filter *filter;
+    char path[512], key[32];
+    const char *folder = getenv("TMPDIR");
+    (void)state;
+    snprintf(path, sizeof path, "%s/big.guava", folder ? folder : "/tmp");
+    options.format = opening.format = "guava";
+    options.bits = ((uint64_t)1 << 33) + 64;
+    options.hashes = 5;
+    assert_int_equal(petal_create(&options, &filter, NULL), PETAL_OK);
+    for (int i = 0; i < 40; i++) petal_add(filter, key, decimal(i, false, key));
+    assert_int_equal(petal_save_as(filter, path, "guava", 0, NULL), PETAL_OK);
+    petal_free(filter);
+    uint64_t before = private_bytes();
+    assert_int_equal(petal_open(path, &opening, &filter, NULL), PETAL_OK);
+    for (int i = 0; i < 40; i++) assert_true(petal_contains(filter, key, decimal(i, false, key)));
+    long passed = 0;
+    for (int i = 40; i < 100000; i++) passed += petal_contains(filter, key, decimal(i, false, key));
+    assert_int_equal(passed, 0); /* 200 of 2^33 bits are set: 6e-39 */
+    assert_true(private_bytes() < before + ((uint64_t)4 << 20));
+    petal_free(filter);
+    remove(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,6 +194,7 @@ int main(void)
         cmocka_unit_test(a_go_file_that_lost_its_zero_words_is_refused_and_the_cause_is_named),
         cmocka_unit_test(a_serialized_java_object_is_refused_as_what_it_is),
         cmocka_unit_test(the_other_strategy_is_refused_and_its_format_named),
+        cmocka_unit_test(a_filter_above_2_to_the_32_bits_is_written_sparse_and_asked_through_a_map_without_a_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
