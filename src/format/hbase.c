@@ -58,12 +58,13 @@ static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
  * k = ceil(ln 2 * (bits / n)), a division of integers, with the bits as they were before they were rounded up. */
 static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
-    uint64_t bits;
+    uint64_t bits, whole_bits_a_key;
     if (keys == 0) return petal_fail(error, PETAL_ERR_ARGUMENT, "HBase makes no chunk for 0 keys; say how many");
     double ln2 = petal_model_ln(2), exact = (double)keys * (-petal_model_ln(rate) / (ln2 * ln2));
     petal_status status = petal_size_bits(petal_model_ceil(exact), petal_hbase.max_bits, &bits, error);
     if (status != PETAL_OK) return status;
-    shape->hashes = (uint32_t)petal_model_ceil(ln2 * (double)(bits / keys));
+    whole_bits_a_key = bits / keys;
+    shape->hashes = (uint32_t)petal_model_ceil(ln2 * (double)whole_bits_a_key);
     shape->bits = (bits + 7) / 8 * 8;
     if (shape->hashes > 0) return PETAL_OK;
     return petal_fail(error, PETAL_ERR_ARGUMENT, "HBase makes no filter of less than a bit a key; ask a lower rate");

@@ -111,6 +111,6 @@ void petal_pybloom_hash(uint32_t slices, uint64_t slice_bits, const void *data, 
     uint8_t digest[MOST_DIGEST_BYTES];
     for (uint32_t i = 0; i < slices; i++) {
         if (i % chunks == 0) compute_digest(with, i / chunks, data, size_bytes, digest);
-        words[i] = load_chunk(digest + i % chunks * chunk_bytes, chunk_bytes);
+        words[i] = load_chunk(digest + (size_t)(i % chunks) * chunk_bytes, chunk_bytes);
     }
 }
