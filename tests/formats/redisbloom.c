@@ -243,7 +243,10 @@ static void what_redisbloom_does_not_make_is_not_planned(void **state)
     options.seed = 0;
     options.capacity = UINT64_MAX;
     assert_int_equal(petal_create(&options, &filter, NULL), PETAL_ERR_LIMIT);
-    options.rate = 5e-324;
+    options.capacity = 1;
+    options.rate = 1e-308; /* 1,026 hashes */
+    assert_int_equal(petal_create(&options, &filter, NULL), PETAL_ERR_LIMIT);
+    options.rate = 5e-324; /* half of it is 0 */
     assert_int_equal(petal_create(&options, &filter, NULL), PETAL_ERR_ARGUMENT);
     options.capacity = 0;
     options.bits = 1024;
