@@ -10,7 +10,8 @@ for document in README.md docs/*.md; do
     [ -f "$document" ] || continue
     awk -v stem="$TMPDIR/blocks/$(basename "$document" .md)" '
         !inside && /^```c *$/ { inside = 1; body = ""; start = FNR; next }
-        inside && /^```/ { inside = 0; if (body ~ /int main\(/) printf "%s", body >(stem "-" start ".c"); next }
+        inside && /^```/ { inside = 0; if (body ~ /int main\(/ && !named) printf "%s", body >(stem "-" start ".c"); next }
+        inside && body == "" { named = /^\/[*\/] [a-z_]+\.c/ } # a program with arguments; tests/interop runs it
         inside { body = body $0 "\n" }' "$document"
 done
 
