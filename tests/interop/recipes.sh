@@ -2,9 +2,10 @@
 # recipes.sh - docs/interop.md does what it shows: its programs are run with the real libraries, and its transcripts compared.
 #
 # In order: a block whose first line is a comment with a file's name becomes that file; of a ```console block, each command is
-# run and what it prints compared. The other blocks (those that need a Redis server) are left alone.
+# run and what it prints compared.
 set -u
 . tests/interop/lib/interop.sh
+. tests/interop/lib/redis.sh
 needs javac default-jdk-headless
 needs mvn maven
 needs go golang-go
@@ -15,22 +16,36 @@ mkdir "$here" "$TMPDIR/blocks"
 
 maven guava-33.8.0-jre com.google.guava:guava:33.8.0-jre || finish
 guava=$(ls "$interop"/guava-33.8.0-jre/guava-*.jar)
-python_packages pyspark-4.3.0 pyspark==4.3.0 || finish
-path=$PYTHONPATH
-python_packages duckdb-2.0.0 duckdb==2.0.0 || finish
-PYTHONPATH=$PYTHONPATH:$path
+maven kotlin-2.2.0 org.jetbrains.kotlin:kotlin-compiler-embeddable:2.2.0 || finish
+all=
+python_packages pyspark-4.3.0 pyspark==4.3.0 && all=$all:$PYTHONPATH && python_packages duckdb-2.0.0 duckdb==2.0.0 &&
+    all=$all:$PYTHONPATH && redis_packages || finish
+PYTHONPATH=$PYTHONPATH$all
 
-# What the page takes for granted: an installed Petal, the distinct URLs, Guava's jar, two dumps of Redis and what is in them.
+# What the page takes for granted: an installed Petal, the distinct URLs, Guava's jar, and in Redis two filters with their keys.
 ok 'Petal is installed' cmake --install "$PETAL_BUILD_DIR" --prefix "$TMPDIR/prefix"
 PATH=$TMPDIR/prefix/bin:$PATH CPATH=$TMPDIR/prefix/include LIBRARY_PATH=$TMPDIR/prefix/lib LD_LIBRARY_PATH=$TMPDIR/prefix/lib
 export PATH CPATH LIBRARY_PATH LD_LIBRARY_PATH
 gzip -dc examples/data/urls.txt.gz | sort -u >"$here/urls.txt"
 ln -s "$guava" "$here/guava.jar"
+
+# The two commands of Kotlin, as its package for Maven does not bring them: COMMAND -cp CLASSPATH ARGUMENT...
+kotlin_command() { # kotlin_command NAME JAVA_ARGUMENTS
+    printf '#!/bin/sh\ncp=$2:%s\nshift 2\nexec java -cp %s "$@"\n' "$kotlin_library" "$2" >"$TMPDIR/bin/$1"
+    chmod +x "$TMPDIR/bin/$1"
+}
+mkdir "$TMPDIR/bin"
+kotlin_library=$(ls "$interop"/kotlin-2.2.0/kotlin-stdlib-*.jar)
+kotlin_command kotlinc "'$interop/kotlin-2.2.0/*' org.jetbrains.kotlin.cli.jvm.K2JVMCompiler -no-stdlib -no-reflect -cp \"\$cp\""
+kotlin_command kotlin '"$cp"'
+PATH=$TMPDIR/bin:$PATH
+redis_start
 seq 1 50 | sed 's/^/user-/' >"$here/monday.txt"
 seq 40 90 | sed 's/^/user-/' >"$here/tuesday.txt"
 for day in monday tuesday; do
-    ok "a dump for $day" petal build --format redisbloom -n 100 -p 0.01 -o "$here/$day.redis" "$here/$day.txt"
-done
+    # shellcheck disable=SC2046 # a word a key
+    redis_cli bf.reserve $day 0.01 100 && redis_cli bf.madd $day $(cat "$here/$day.txt")
+done >"$TMPDIR/redis.filled" 2>&1
 cd "$here" || exit 1
 
 # Blocks as files 1, 2, ...: the first line is LANGUAGE LINE.

@@ -1,4 +1,4 @@
-"""driver.py - RedisBloom in a running Redis, at the socket that REDIS_SOCKET names. See ../lib/interop.sh.
+"""driver.py - RedisBloom in a running Redis, at the server that REDIS_URL names. See ../lib/interop.sh.
 
 A file of redisbloom is what BF.SCANDUMP gives, header and chunks behind one another; one of redisbloom-dump what DUMP gives.
 REDIS_RESERVE holds more arguments of BF.RESERVE. docs/interop.md shows the same dump and restore.
@@ -18,7 +18,7 @@ KEY = "interop"
 
 class Driver:
     def __init__(self, form, kind):
-        self.client = redis.Redis(unix_socket_path=os.environ["REDIS_SOCKET"])
+        self.client = redis.Redis.from_url(os.environ["REDIS_URL"])
         self.client.delete(KEY)
         self.whole = form == "redisbloom-dump"
         self.waiting = []
