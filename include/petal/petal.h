@@ -282,7 +282,9 @@ PETAL_API void petal_free(petal_filter *filter);
 /* -------------------------------------------------------------------------------------- adding and asking */
 
 /* Adds a key. PETAL_OK: the key was certainly new. PETAL_SEEN: every bit was set already, so it was probably there.
- * Fails only on a filter that cannot be written (PETAL_ERR_READ_ONLY, PETAL_ERR_IO). No allocation. */
+ * Fails on a filter that cannot be written (PETAL_ERR_READ_ONLY, PETAL_ERR_IO). Nothing is allocated, but where a filter of
+ * another library grows by layers: that fails with PETAL_ERR_MEMORY, PETAL_ERR_LIMIT (full), or PETAL_ERR_UNSUPPORTED (a
+ * map cannot grow; or the library has no empty key). A key that was not taken is not counted. */
 PETAL_API petal_status petal_add(petal_filter *filter, const void *key, size_t key_bytes);
 
 /* False: the key was certainly never added. True: it probably was. */
