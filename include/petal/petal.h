@@ -24,7 +24,8 @@
  *   Pointers    must not be NULL unless their comment allows it. A NULL key is allowed where its size is 0.
  *   Ownership   A petal_filter is released by petal_free(). Nothing else returned here is owned by the caller.
  *   Threads     Any number of threads may ask one filter (contains*, hash_key, get_info, save, serialize) at the
- *               same time without a lock, as long as none changes it. Changing calls need exclusive use.
+ *               same time without a lock, as long as none changes it. Changing calls need exclusive use, but for
+ *               adding to a filter that was given to petal_share().
  *               The library has no mutable global state.
  */
 #ifndef PETAL_H
@@ -271,6 +272,14 @@ PETAL_API petal_status petal_create(const petal_options *options, petal_filter *
 
 /* A private copy in memory, writable even if `filter` is not, with the same parameters, keys and metadata. */
 PETAL_API petal_status petal_clone(const petal_filter *filter, petal_filter **copy, petal_error *error);
+
+/* From now on any number of threads may add to the filter (petal_add*) and ask it (petal_contains*) at the same time: no bit is ever
+ * lost, and the bits are those of adding one after the other. Of threads that add the same new key at once, one is told that it was
+ * new. Everything else (saving, info, merging, ...) still needs the adding to be over.
+ * An add takes one atomic operation and may wait a moment for another thread's; asking is as fast as ever. Filling a filter
+ * that is far larger than the caches is faster with a petal_builder.
+ * PETAL_ERR_UNSUPPORTED for filters of several layers and for most foreign schemes. */
+PETAL_API petal_status petal_share(petal_filter *filter, petal_error *error);
 
 /* Removes every key. Parameters, capacity and metadata stay. */
 PETAL_API petal_status petal_clear(petal_filter *filter, petal_error *error);

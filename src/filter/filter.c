@@ -94,10 +94,16 @@ petal_status petal_filter_add_layer(petal_filter *filter, const struct shape *sh
     return PETAL_OK;
 }
 
+uint64_t petal_layer_items(const petal_filter *filter, uint32_t layer)
+{
+    uint64_t items = filter->layers[layer].items;
+    return filter->sharing ? saturating_add(items, stripes_keys(&filter->sharing->stripes)) : items;
+}
+
 uint64_t petal_filter_items(const petal_filter *filter)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < filter->layer_count; i++) sum = saturating_add(sum, filter->layers[i].items);
+    for (uint32_t i = 0; i < filter->layer_count; i++) sum = saturating_add(sum, petal_layer_items(filter, i));
     return sum;
 }
 
@@ -139,12 +145,12 @@ static petal_status clone_frame(const petal_filter *filter, petal_filter **copy,
     return status;
 }
 
-static void copy_layer(struct layer *to, const struct layer *from)
+static void copy_layer(struct layer *to, const struct layer *from, uint64_t items)
 {
     memcpy(to->array.bytes, from->array.bytes, (size_t)from->array.size_bytes);
     to->capacity = from->capacity;
     to->target_rate = from->target_rate;
-    to->items = from->items;
+    to->items = items;
 }
 
 petal_status petal_clone(const petal_filter *filter, petal_filter **copy, petal_error *error)
@@ -161,7 +167,8 @@ petal_status petal_clone(const petal_filter *filter, petal_filter **copy, petal_
     }
     made->origin = filter->origin;
     made->grow = filter->grow;
-    for (uint32_t i = 0; i < filter->layer_count; i++) copy_layer(&made->layers[i], &filter->layers[i]);
+    for (uint32_t i = 0; i < filter->layer_count; i++)
+        copy_layer(&made->layers[i], &filter->layers[i], petal_layer_items(filter, i));
     *copy = made;
     return PETAL_OK;
 }
@@ -179,6 +186,7 @@ petal_status petal_clear(petal_filter *filter, petal_error *error)
     petal_status status = petal_filter_prepare_write(filter, error);
     if (status != PETAL_OK) return status;
     petal_filter_touch_all(filter);
+    petal_filter_settle_items(filter);
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         memset(filter->layers[i].array.bytes, 0, (size_t)filter->layers[i].array.size_bytes);
         filter->layers[i].items = 0;
@@ -195,6 +203,7 @@ void petal_free(petal_filter *filter)
         petal_release_lines(&memory, filter->layers[i].own_lines, filter->layers[i].array.size_bytes);
     petal_release(&memory, filter->layers, filter->layer_count * sizeof *filter->layers);
     petal_release(&memory, filter->metadata, filter->metadata_bytes);
+    petal_release(&memory, filter->sharing, sizeof *filter->sharing);
     memset(filter->hash_key.secret, 0, sizeof filter->hash_key.secret);
     petal_release(&memory, filter, sizeof *filter);
 }

@@ -24,6 +24,12 @@ struct origin {
     uint8_t data[PETAL_ORIGIN_MAX_BYTES]; /* zero beyond size_bytes */
 };
 
+/* What a filter has that several threads add to. */
+struct sharing {
+    struct stripes stripes;
+    atomic_bool may_write; /* before_write has been asked since the last sync */
+};
+
 struct petal_filter {
     struct layer
         *layers; /* oldest first, at least one. A key is in the filter when it is in any; new ones go into the last */
@@ -32,6 +38,8 @@ struct petal_filter {
     const struct kernel *kernel; /* resolved once, here: no global state, and easy to force in tests */
     const struct hash_def *hash;
     struct hash_key hash_key;
+
+    struct sharing *sharing; /* several threads add; NULL: one at a time */
 
     petal_allocator allocator;
     struct origin origin;
@@ -66,7 +74,10 @@ petal_status petal_filter_alloc_bits(petal_filter *filter, petal_error *error);
 /* Adds a last layer with zeroed bits of its own. */
 petal_status petal_filter_add_layer(petal_filter *filter, const struct shape *shape, petal_error *error);
 
-/* Sums over the layers. */
+/* Sums over the layers; and the keys of one. */
+uint64_t petal_layer_items(const petal_filter *filter, uint32_t layer);
+/* Moves what the threads have counted to where it is counted otherwise, before that changes. */
+void petal_filter_settle_items(petal_filter *filter);
 uint64_t petal_filter_items(const petal_filter *filter);
 uint64_t petal_filter_capacity(const petal_filter *filter);
 
@@ -79,6 +90,9 @@ static inline petal_status petal_filter_prepare_write(petal_filter *filter, peta
 {
     return filter->before_write ? filter->before_write(filter, error) : PETAL_OK;
 }
+
+/* The same for a filter that several threads add to: one of them asks. */
+petal_status petal_filter_prepare_shared(petal_filter *filter);
 
 /* Notes that any bit may have changed. */
 void petal_filter_touch_all(petal_filter *filter);

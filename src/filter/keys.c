@@ -3,6 +3,7 @@
 #include "base/checked.h"
 #include "filter/filter.h"
 #include "hash/xxh3.h"
+#include "petal/petal_inline.h"
 
 #include <string.h>
 
@@ -13,6 +14,12 @@ static inline void hash_into(const petal_filter *filter, const void *key, size_t
         words[0] = xxh3(key, key_bytes, filter->hash_key.seed);
     else
         filter->hash->compute(&filter->hash_key, key, key_bytes, words);
+}
+
+/* Nearly every filter has the default hash and one layer: then a key is one hash and one look. */
+static inline bool is_usual(const petal_filter *filter)
+{
+    return filter->hash->id == PETAL_HASH_XXH3 && filter->layer_count == 1;
 }
 
 /* Most hashes are the same for all layers; those that are not are worked out for each. */
@@ -116,17 +123,59 @@ static petal_status add_layer_by_layer(petal_filter *filter, const void *key, si
     return add_to_last(filter, words);
 }
 
-petal_status petal_add(petal_filter *filter, const void *key, size_t key_bytes)
+/* One of several threads adds. */
+static petal_status add_shared(petal_filter *filter, const uint64_t *words)
+{
+    struct layer *layer = filter->layers;
+    petal_status status = petal_filter_prepare_shared(filter);
+    if (status != PETAL_OK) return status;
+    if (layer->touched) filter->scheme->touch(&layer->array, words, layer->touched);
+    return filter->kernel->add_shared(&layer->array, &filter->sharing->stripes, words) ? PETAL_OK : PETAL_SEEN;
+}
+
+/* Adds a hash that all layers share. */
+static petal_status add_hash(petal_filter *filter, const uint64_t *words)
+{
+    return filter->sharing ? add_shared(filter, words) : add_words(filter, words);
+}
+
+/* A usual filter where nothing but the bits and the count changes: no other threads, no file, no growing. Sharing is looked at
+ * first: where there are other threads, one of them may be changing the rest. */
+static inline bool is_plain(const petal_filter *filter)
+{
+    return is_usual(filter) && !filter->sharing && !filter->before_write && !filter->grow && !filter->layers->touched;
+}
+
+static inline petal_status add_plainly(petal_filter *filter, uint64_t hash)
+{
+    struct layer *layer = filter->layers;
+    layer->items = saturating_add(layer->items, 1);
+    return filter->kernel->add(&layer->array, &hash) ? PETAL_OK : PETAL_SEEN;
+}
+
+static petal_status add_carefully(petal_filter *filter, const void *key, size_t key_bytes)
 {
     uint64_t words[PETAL_HASH_MAX_WORDS];
     if (is_refused(filter, key_bytes)) return PETAL_ERR_UNSUPPORTED;
     if (!hash_is_shared(filter)) return add_layer_by_layer(filter, key, key_bytes);
     hash_into(filter, key, key_bytes, words);
-    return add_words(filter, words);
+    return add_hash(filter, words);
+}
+
+petal_status petal_add(petal_filter *filter, const void *key, size_t key_bytes)
+{
+    return is_plain(filter) ? add_plainly(filter, xxh3(key, key_bytes, filter->hash_key.seed))
+                            : add_carefully(filter, key, key_bytes);
+}
+
+static inline bool usual_has(const petal_filter *filter, uint64_t hash)
+{
+    return filter->kernel->contains(&filter->layers->array, &hash);
 }
 
 bool petal_contains(const petal_filter *filter, const void *key, size_t key_bytes)
 {
+    if (is_usual(filter)) return usual_has(filter, xxh3(key, key_bytes, filter->hash_key.seed));
     return !is_refused(filter, key_bytes) && layers_have_key(filter, filter->layer_count, key, key_bytes);
 }
 
@@ -134,6 +183,11 @@ bool petal_contains(const petal_filter *filter, const void *key, size_t key_byte
 
 /* Batches go through in pieces of so many words of hashes, so that hashes and results stay in the first-level cache. */
 #define PIECE_WORDS 512u
+
+static petal_status prepare(petal_filter *filter)
+{
+    return filter->sharing ? petal_filter_prepare_shared(filter) : petal_filter_prepare_write(filter, NULL);
+}
 
 static size_t piece_of(const petal_filter *filter, size_t left)
 {
@@ -146,7 +200,7 @@ static size_t add_one_by_one(petal_filter *filter, const uint64_t *words, size_t
 {
     size_t sum = 0;
     for (size_t i = 0; i < count && *status >= 0; i++) {
-        *status = add_words(filter, words + i * filter->hash->words);
+        *status = add_hash(filter, words + i * filter->hash->words);
         sum += was_new[i] = *status == PETAL_OK;
     }
     return sum;
@@ -163,6 +217,8 @@ static size_t add_piece(petal_filter *filter, const uint64_t *words, size_t coun
     if (layer->touched)
         for (size_t i = 0; i < count; i++)
             filter->scheme->touch(&layer->array, words + i * filter->hash->words, layer->touched);
+    if (filter->sharing)
+        return filter->kernel->add_many_shared(&layer->array, &filter->sharing->stripes, words, count, was_new);
     size_t sum = filter->kernel->add_many(&layer->array, words, count, was_new);
     layer->items = saturating_add(layer->items, filter->scheme->counts_new_only ? sum : count);
     return sum;
@@ -209,7 +265,7 @@ petal_status petal_add_many(petal_filter *filter, const petal_key *keys, size_t 
     size_t sum = 0, piece;
     if (!makes_a_batch(filter, keys, key_count))
         return add_keys_one_by_one(filter, keys, key_count, was_new, new_count);
-    petal_status status = petal_filter_prepare_write(filter, NULL);
+    petal_status status = prepare(filter);
     for (size_t from = 0; status >= 0 && from < key_count; from += piece) {
         piece = piece_of(filter, key_count - from);
         hash_piece(filter, keys + from, piece, words);
@@ -274,11 +330,13 @@ static bool takes_hashes(const petal_filter *filter)
 
 petal_status petal_add_hash(petal_filter *filter, uint64_t hash)
 {
-    return takes_hashes(filter) ? add_words(filter, &hash) : PETAL_ERR_UNSUPPORTED;
+    if (is_plain(filter)) return add_plainly(filter, hash);
+    return takes_hashes(filter) ? add_hash(filter, &hash) : PETAL_ERR_UNSUPPORTED;
 }
 
 bool petal_contains_hash(const petal_filter *filter, uint64_t hash)
 {
+    if (is_usual(filter)) return usual_has(filter, hash);
     return !takes_hashes(filter) || layers_have(filter, filter->layer_count, &hash);
 }
 
@@ -286,7 +344,7 @@ petal_status petal_add_hashes(petal_filter *filter, const uint64_t *hashes, size
                               size_t *new_count)
 {
     size_t sum = 0, piece;
-    petal_status status = takes_hashes(filter) ? petal_filter_prepare_write(filter, NULL) : PETAL_ERR_UNSUPPORTED;
+    petal_status status = takes_hashes(filter) ? prepare(filter) : PETAL_ERR_UNSUPPORTED;
     for (size_t from = 0; status >= 0 && from < hash_count; from += piece) {
         piece = piece_of(filter, hash_count - from);
         sum += add_piece(filter, hashes + from, piece, was_new ? was_new + from : NULL, &status);
@@ -327,9 +385,15 @@ void petal_encode_f64(double value, uint8_t key[8])
     store64le(key, bits);
 }
 
+static inline uint64_t xxh3_of_i64(const petal_filter *filter, int64_t value)
+{
+    return petal_inline_xxh3((uint64_t)value, petal_xxh3_seed_flip(filter->hash_key.seed));
+}
+
 petal_status petal_add_i64(petal_filter *filter, int64_t value)
 {
     uint8_t key[8];
+    if (is_plain(filter)) return add_plainly(filter, xxh3_of_i64(filter, value));
     petal_encode_i64(value, key);
     return petal_add(filter, key, sizeof key);
 }
@@ -337,6 +401,7 @@ petal_status petal_add_i64(petal_filter *filter, int64_t value)
 bool petal_contains_i64(const petal_filter *filter, int64_t value)
 {
     uint8_t key[8];
+    if (is_usual(filter)) return usual_has(filter, xxh3_of_i64(filter, value));
     petal_encode_i64(value, key);
     return petal_contains(filter, key, sizeof key);
 }
@@ -360,7 +425,7 @@ petal_status petal_add_many_i64(petal_filter *filter, const int64_t *values, siz
 {
     uint64_t words[PIECE_WORDS];
     size_t sum = 0, piece;
-    petal_status status = petal_filter_prepare_write(filter, NULL);
+    petal_status status = prepare(filter);
     for (size_t from = 0; status >= 0 && from < value_count; from += piece) {
         uint8_t *results = was_new ? was_new + from : NULL;
         if (hash_is_shared(filter)) {

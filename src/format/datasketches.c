@@ -162,7 +162,7 @@ static uint8_t noted(const petal_filter *filter)
 static uint64_t bits_set_of(const petal_filter *filter)
 {
     const struct layer *layer = filter->layers;
-    if (layer->items > 0 || noted(filter) & NOTE_DIRTY) return DIRTY;
+    if (petal_filter_items(filter) > 0 || noted(filter) & NOTE_DIRTY) return DIRTY;
     return popcount_bytes(layer->array.bytes, layer->array.size_bytes);
 }
 

@@ -222,7 +222,7 @@ static petal_status write(const petal_filter *filter, const struct sink *sink, p
     store64le(header + AT_RATE, bits_from_double(layer->target_rate));
     store64le(header + AT_HASHES, layer->array.shape.hashes);
     store64le(header + AT_BITS, layer->array.shape.bits);
-    store64le(header + AT_ITEMS, layer->items);
+    store64le(header + AT_ITEMS, petal_filter_items(filter));
     status = petal_put(sink, header, sizeof header, error);
     if (status == PETAL_OK) status = petal_put(sink, layer->array.bytes, layer->array.size_bytes, error);
     if (status == PETAL_OK) status = petal_put(sink, filter->metadata, filter->metadata_bytes, error);

@@ -99,13 +99,13 @@ static petal_status write(const petal_filter *filter, const struct sink *sink, p
     const struct layer *layer = filter->layers;
     if (hash_type_of(filter) == HASH_TYPES)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED, "hbase has no hash %s", filter->hash->name);
-    if (layer->items > INT32_MAX)
+    if (petal_filter_items(filter) > INT32_MAX)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED, "hbase counts to 2^31 - 1 keys, the filter has %llu; use petal",
-                          (unsigned long long)layer->items);
+                          (unsigned long long)petal_filter_items(filter));
     store32be(header + AT_BYTES, (uint32_t)layer->array.size_bytes);
     store32be(header + AT_HASHES, layer->array.shape.hashes);
     store32be(header + AT_HASH, hash_type_of(filter));
-    store32be(header + AT_KEYS, (uint32_t)layer->items);
+    store32be(header + AT_KEYS, (uint32_t)petal_filter_items(filter));
     status = petal_put(sink, header, sizeof header, error);
     return status == PETAL_OK ? petal_put(sink, layer->array.bytes, layer->array.size_bytes, error) : status;
 }

@@ -133,7 +133,7 @@ petal_status petal_image_of(const petal_filter *filter, struct image *image, pet
         image->about.layers[i] = (struct layer_description){.shape = layer->array.shape,
                                                             .capacity = layer->capacity,
                                                             .target_rate = layer->target_rate,
-                                                            .items = layer->items};
+                                                            .items = petal_layer_items(filter, i)};
     }
     if (!lay_out(image)) return petal_fail(error, PETAL_ERR_LIMIT, "the file would be too big");
     return PETAL_OK;

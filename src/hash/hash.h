@@ -3,6 +3,7 @@
 #ifndef PETAL_HASH_HASH_H
 #define PETAL_HASH_HASH_H
 
+#include "base/bytes.h"
 #include "petal/petal.h"
 
 #include <stddef.h>
@@ -71,6 +72,13 @@ uint64_t petal_bloom_filters_hash(const void *data, size_t size_bytes, uint64_t 
 
 /* XXH3_64bits with a seed, for checksums too. */
 uint64_t petal_xxh3(const void *data, size_t size_bytes, uint64_t seed);
+
+/* What a seed does to keys of 8 bytes in petal_inline_xxh3(): bytes 8 to 24 of XXH3's default secret, less the seed with its low half
+ * byte-swapped on top. */
+static inline uint64_t petal_xxh3_seed_flip(uint64_t seed)
+{
+    return (0x1cad21f72c81017cu ^ 0xdb979083e96dd4deu) - (seed ^ (uint64_t)swap32((uint32_t)seed) << 32);
+}
 
 /* XXH3 of the 8 little-endian bytes of each number, several at a time. */
 void petal_xxh3_i64(const int64_t *keys, size_t count, uint64_t seed, uint64_t *hashes);

@@ -55,11 +55,6 @@ const uint16_t petal_blocked_patterns[WORDS + 1][128] = {
 
 /* ---- the generic kernel: it defines the scheme, word by word --------------------------------------------------------- */
 
-static inline size_t word_at(uint32_t word)
-{
-    return (size_t)word * (WORD_BITS / 8);
-}
-
 /* The words of a hash, one after the other. */
 struct walk {
     uint32_t x, word, stride;
@@ -67,13 +62,8 @@ struct walk {
 
 static inline struct walk first_word(uint32_t x)
 {
-    uint32_t y = x * GOLDEN;
+    uint32_t y = x * PETAL_INLINE_GOLDEN;
     return (struct walk){x, y >> 28, 2 * (y >> 25 & 7) + 1};
-}
-
-static inline uint32_t bit_of(const struct walk *at)
-{
-    return (uint32_t)1 << (at->x * salts[at->word] >> 27);
 }
 
 static inline void next_word(struct walk *at)
@@ -81,23 +71,32 @@ static inline void next_word(struct walk *at)
     at->word = (at->word + at->stride) % WORDS;
 }
 
-static inline bool line_add(uint8_t *line, uint32_t x, uint32_t hashes)
+/* Where the bit of the word stands in the line, counted from its first byte's lowest: words are little-endian. */
+static inline uint32_t place_of(const struct walk *at)
 {
-    struct walk at = first_word(x);
-    uint32_t changed = 0;
-    for (uint32_t i = 0; i < hashes; i++, next_word(&at)) {
-        uint32_t old = load32le(line + word_at(at.word)), bit = bit_of(&at);
-        changed |= ~old & bit;
-        store32le(line + word_at(at.word), old | bit);
-    }
-    return changed != 0;
+    return at->word * WORD_BITS + (at->x * petal_inline_salts[at->word] >> 27);
 }
 
-static inline bool line_has(const uint8_t *line, uint32_t x, uint32_t hashes)
+/* Bytes are read and written as atomics, which costs nothing here: other threads may ask, or add elsewhere in the line's array. */
+static inline bool line_add(unsigned char *line, uint32_t x, uint32_t hashes)
 {
     struct walk at = first_word(x);
-    for (uint32_t i = 0; i < hashes; i++, next_word(&at))
-        if (!(load32le(line + word_at(at.word)) & bit_of(&at))) return false;
+    bool changed = false;
+    for (uint32_t i = 0; i < hashes; i++, next_word(&at)) {
+        uint32_t place = place_of(&at), old = __atomic_load_n(line + place / 8, __ATOMIC_RELAXED);
+        __atomic_store_n(line + place / 8, (unsigned char)(old | 1u << place % 8), __ATOMIC_RELAXED);
+        changed |= !(old >> place % 8 & 1);
+    }
+    return changed;
+}
+
+static inline bool line_has(const unsigned char *line, uint32_t x, uint32_t hashes)
+{
+    struct walk at = first_word(x);
+    for (uint32_t i = 0; i < hashes; i++, next_word(&at)) {
+        uint32_t place = place_of(&at);
+        if (!(__atomic_load_n(line + place / 8, __ATOMIC_RELAXED) >> place % 8 & 1)) return false;
+    }
     return true;
 }
 
@@ -106,7 +105,7 @@ static bool usable(void)
     return true;
 }
 
-#define TARGET
+#define OWN_LINE
 #define KERNEL_NAME "generic"
 #define KERNEL_SYMBOL petal_blocked_generic
 extern const struct kernel petal_blocked_generic;
@@ -128,7 +127,7 @@ static const struct kernel *const kernels[] = {
 
 static inline void touch_line(const struct bit_array *array, uint64_t hash, uint8_t *touched)
 {
-    touched[(uint64_t)(line_of(array, hash) - array->bytes) / PETAL_BLOCK_BYTES] = 1;
+    note_change(touched, (uint64_t)(line_of(array, hash) - array->bytes));
 }
 
 static void touch(const struct bit_array *array, const uint64_t *hash, uint8_t *touched)
@@ -167,7 +166,8 @@ static double bits_set_sd(const struct shape *shape, double keys)
 static double rate_of_line(const uint8_t *line, uint32_t hashes)
 {
     double fill[WORDS], sum = 0;
-    for (uint32_t w = 0; w < WORDS; w++) fill[w] = popcount32(load32le(line + word_at(w))) / (double)WORD_BITS;
+    for (uint32_t w = 0; w < WORDS; w++)
+        fill[w] = popcount32(load32le(line + (size_t)w * (WORD_BITS / 8))) / (double)WORD_BITS;
     for (uint32_t stride = 1; stride < 8; stride += 2)
         for (uint32_t start = 0; start < WORDS; start++) {
             double product = 1;

@@ -88,7 +88,7 @@ static size_t contains_many(const struct bit_array *array, const uint64_t *hashe
 
 static void touch(const struct bit_array *array, const uint64_t *hash, uint8_t *touched)
 {
-    touched[(uint64_t)(block_of(array, *hash) - array->bytes) / PETAL_BLOCK_BYTES] = 1;
+    note_change(touched, (uint64_t)(block_of(array, *hash) - array->bytes));
 }
 
 static petal_status settle(struct shape *shape, petal_error *error)
@@ -132,7 +132,7 @@ static double rate_of_bits(const struct bit_array *array, uint64_t bits_set)
     return sum / (double)sample;
 }
 
-static const struct kernel generic = {"generic", always, add, contains, add_many, contains_many};
+static const struct kernel generic = {"generic", always, add, contains, add_many, contains_many, NULL, NULL};
 static const struct kernel *const kernels[] = {&generic, NULL};
 
 const struct scheme_def petal_parquet = {

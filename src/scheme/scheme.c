@@ -5,6 +5,11 @@
 #include "base/memory.h"
 #include "scheme/model.h"
 
+#ifdef PETAL_FORCE_KERNEL
+#include <stdlib.h>
+#include <string.h>
+#endif
+
 /* clang-format off */ /* one row a line */
 static const struct scheme_def *const table[] = {
     &petal_blocked,
@@ -42,11 +47,43 @@ const struct scheme_def *petal_scheme_find(petal_scheme id)
     return NULL;
 }
 
+/* Builds for testing let the environment choose: PETAL_KERNEL=avx2 is the kernel of that name where the scheme has one that this
+ * CPU can run, so that one machine tests all of its levels. */
+static bool is_passed_over(const struct kernel *kernel)
+{
+#ifdef PETAL_FORCE_KERNEL
+    const char *wanted = getenv("PETAL_KERNEL");
+    return wanted && strcmp(wanted, kernel->name) != 0;
+#else
+    (void)kernel;
+    return false;
+#endif
+}
+
 const struct kernel *petal_scheme_kernel(const struct scheme_def *scheme)
 {
     const struct kernel *const *kernel = scheme->kernels;
-    while (!(*kernel)->usable()) kernel++; /* the last one, generic, always is */
+    while (kernel[1] && (!(*kernel)->usable() || is_passed_over(*kernel))) kernel++; /* the last, generic, always is */
     return *kernel;
+}
+
+#if defined(__SANITIZE_THREAD__)
+#define ATOMICS_ONLY 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define ATOMICS_ONLY 1
+#endif
+#endif
+
+const struct kernel *petal_scheme_kernel_shared(const struct scheme_def *scheme)
+{
+#ifdef ATOMICS_ONLY
+    const struct kernel *const *kernel = scheme->kernels;
+    while (kernel[1]) kernel++;
+    return *kernel;
+#else
+    return petal_scheme_kernel(scheme);
+#endif
 }
 
 uint64_t petal_shape_bytes(const struct shape *shape)

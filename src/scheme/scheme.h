@@ -6,6 +6,7 @@
 #define PETAL_SCHEME_SCHEME_H
 
 #include "petal/petal.h"
+#include "scheme/stripes.h"
 
 /* The size and shape of a bit array: all that its scheme needs to know beside the bits. */
 struct shape {
@@ -36,7 +37,18 @@ struct kernel {
     /* results[i] is 1 or 0 for each hash, and their sum is returned. The results of adding are those of one at a time. */
     size_t (*add_many)(const struct bit_array *array, const uint64_t *hashes, size_t count, uint8_t *results);
     size_t (*contains_many)(const struct bit_array *array, const uint64_t *hashes, size_t count, uint8_t *results);
+    /* add and add_many for threads that add to one array at the same time, while others ask it: they count the keys in the
+     * stripes. NULL where the scheme has no such thing. */
+    bool (*add_shared)(const struct bit_array *array, struct stripes *stripes, const uint64_t *hash);
+    size_t (*add_many_shared)(const struct bit_array *array, struct stripes *stripes, const uint64_t *hashes,
+                              size_t count, uint8_t *results);
 };
+
+/* Notes that the block of a byte may change. Atomic, as several threads may do so. */
+static inline void note_change(uint8_t *touched, uint64_t byte)
+{
+    __atomic_store_n(&touched[byte / PETAL_BLOCK_BYTES], 1, __ATOMIC_RELAXED);
+}
 
 struct scheme_def {
     petal_scheme id;
@@ -75,6 +87,10 @@ const struct scheme_def *petal_scheme_find(petal_scheme id);
 
 /* The best kernel of a scheme that this CPU can run. */
 const struct kernel *petal_scheme_kernel(const struct scheme_def *scheme);
+
+/* The best one for a filter that threads change at the same time. Under ThreadSanitizer that is the generic one: C has no atomic
+ * vectors, so a vector that another thread changes is a race to it, though CPUs read each of its words whole. */
+const struct kernel *petal_scheme_kernel_shared(const struct scheme_def *scheme);
 
 /* Bytes of the array of a settled shape. The native schemes have whole lines of 64. */
 uint64_t petal_shape_bytes(const struct shape *shape);

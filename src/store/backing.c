@@ -52,7 +52,7 @@ static void update_sums(petal_filter *filter, struct backing *backing)
             if (layer->touched[block]) store64le(sums + 8 * number, petal_block_sum(&layer->array, block, number));
             id = petal_content_add(id, load64le(sums + 8 * number));
         }
-        backing->image.about.layers[i].items = layer->items;
+        backing->image.about.layers[i].items = petal_layer_items(filter, i);
     }
     backing->image.content_id = id;
 }
@@ -74,6 +74,7 @@ petal_status petal_sync(petal_filter *filter, petal_error *error)
     if (filter->before_write) return filter->before_write(filter, error);
     petal_status status = write_back(filter, backing, error);
     filter->before_write = status == PETAL_OK ? mark_dirty : refuse_after_failure;
+    if (filter->sharing) atomic_store(&filter->sharing->may_write, false);
     if (status != PETAL_OK) return status;
     for (uint32_t i = 0; i < filter->layer_count; i++)
         memset(filter->layers[i].touched, 0, (size_t)petal_block_count(&filter->layers[i].array));

@@ -76,6 +76,56 @@ static void every_kernel_of_blocked_is_bit_equal_to_the_generic_one(void **state
     print_message("# %llu keys compared\n", (unsigned long long)compared);
 }
 
+/* The bulk of the keys: 100 million for each kernel, over all numbers of hashes. Sanitised builds do a hundredth. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
+#define BULK ((uint64_t)1000000)
+#else
+#define BULK ((uint64_t)100000000)
+#endif
+#define BULK_PIECE 1024u
+
+/* Half of the hashes are added to both; all are asked of both. */
+static void compare_in_bulk(const struct kernel *kernel, const struct kernel *generic, const struct shape *shape,
+                            uint64_t keys, uint64_t *state)
+{
+    static uint64_t hashes[BULK_PIECE];
+    static uint8_t got[BULK_PIECE], wanted[BULK_PIECE];
+    uint64_t size = petal_shape_bytes(shape);
+    struct bit_array a = {.shape = *shape, .hash_words = 1, .bytes = lines_for(shape), .size_bytes = size};
+    struct bit_array b = {.shape = *shape, .hash_words = 1, .bytes = lines_for(shape), .size_bytes = size};
+    for (uint64_t done = 0; done < keys; done += BULK_PIECE) {
+        for (size_t i = 0; i < BULK_PIECE; i++) hashes[i] = next_random(state);
+        size_t wanted_new = generic->add_many(&a, hashes, BULK_PIECE / 2, wanted);
+        size_t got_new = kernel->add_many(&b, hashes, BULK_PIECE / 2, got);
+        require(got_new == wanted_new && memcmp(got, wanted, BULK_PIECE / 2) == 0, "%s: new, k %u", kernel->name,
+                shape->hashes);
+        size_t wanted_in = generic->contains_many(&a, hashes, BULK_PIECE, wanted);
+        size_t got_in = kernel->contains_many(&b, hashes, BULK_PIECE, got);
+        require(got_in == wanted_in && memcmp(got, wanted, BULK_PIECE) == 0, "%s: answers, k %u", kernel->name,
+                shape->hashes);
+    }
+    require(memcmp(a.bytes, b.bytes, size) == 0, "%s: bits, k %u", kernel->name, shape->hashes);
+    free(a.bytes);
+    free(b.bytes);
+}
+
+static void a_hundred_million_keys_are_the_same_to_every_kernel(void **state)
+{
+    const struct scheme_def *scheme = petal_scheme_find(PETAL_SCHEME_BLOCKED);
+    uint64_t seed = 2026, each = BULK / 47 + 1; /* 16 shapes of one line, 31 of two */
+    (void)state;
+    for (const struct kernel *const *kernel = scheme->kernels; *kernel != generic_of(scheme); kernel++) {
+        if (!(*kernel)->usable()) continue;
+        for (uint32_t lines = 1; lines <= 2; lines++)
+            for (uint32_t k = lines; k <= 16 * lines; k++) {
+                uint64_t bits = each * k * 3 / 4 / 512 * 512 + 512; /* about half full at the end */
+                struct shape shape = {PETAL_SCHEME_BLOCKED, k, lines, bits};
+                compare_in_bulk(*kernel, generic_of(scheme), &shape, each, &seed);
+            }
+        print_message("# %s: %llu keys\n", (*kernel)->name, (unsigned long long)BULK);
+    }
+}
+
 static void a_line_at_any_address_works_as_well(void **state)
 {
     uint8_t memory[64 * 9];
@@ -98,6 +148,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kernel_of_blocked_is_bit_equal_to_the_generic_one),
+        cmocka_unit_test(a_hundred_million_keys_are_the_same_to_every_kernel),
         cmocka_unit_test(a_line_at_any_address_works_as_well),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

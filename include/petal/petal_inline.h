@@ -1,0 +1,272 @@
+/* petal_inline.h - the hot loop of a `blocked` filter, inlined into yours: opt-in, the same answers and bits as petal.h.
+ *
+ * In cache, a lookup is so short that the call is half of it. This header leaves the call out; the compiler then also overlaps
+ * one lookup with the next. Compile with -march=native (or -mavx2, -mavx512f) to get vector instructions: unlike the
+ * library, which looks at the CPU when it runs, an inlined loop has those that it was compiled for.
+ *
+ *     petal_inline hot;
+ *     if (petal_inline_begin(filter, &hot, NULL) != PETAL_OK) ...      // use petal.h instead
+ *     for (i = 0; i < n; i++) hits += petal_inline_contains_i64(&hot, keys[i]);
+ *     petal_inline_end(filter, &hot);
+ *
+ * For batches, and for filters larger than the caches, the calls of petal.h are faster: they hash and fetch ahead. */
+#ifndef PETAL_INLINE_H
+#define PETAL_INLINE_H
+
+#include <petal/petal.h>
+
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the loop needs of a filter: borrowed pointers into it. Not for threads that add at the same time; any number may ask. */
+typedef struct petal_inline {
+    unsigned char *lines;     /* of 64 bytes */
+    uint64_t line_count;      /* at least 1 */
+    const uint16_t *patterns; /* the k words of a key, as a mask of 16 bits, by the seven high bits of y: see below */
+    uint64_t seed_flip;       /* what the seed makes of XXH3's secret, for keys of 8 bytes */
+    uint64_t added;           /* keys added since begin */
+} petal_inline;
+
+/* Makes *hot ready for a filter of scheme `blocked` with hash xxh3, one layer and one line a key, whose bits are to be asked only
+ * (`for_adding` false) or also set. Between begin and end the filter must not be changed by other calls.
+ * PETAL_ERR_UNSUPPORTED for all other filters, and for adding to shared ones; PETAL_ERR_READ_ONLY, PETAL_ERR_IO as petal_add(). */
+PETAL_API petal_status petal_inline_begin(petal_filter *filter, bool for_adding, petal_inline *hot, petal_error *error);
+
+/* Tells the filter how many keys were added; *hot is of no use afterwards. Needed after adding only. */
+PETAL_API void petal_inline_end(petal_filter *filter, petal_inline *hot);
+
+/* ---------------------------------------------------------------------------------- one line, for each CPU */
+
+/* The library's kernels are made of these very functions. Each of its kernel files says which form it wants and for which
+ * target; a user's program gets the best one that its compiler flags allow. */
+#ifndef PETAL_INLINE_TARGET
+#define PETAL_INLINE_TARGET
+#if defined(__AVX512F__)
+#define PETAL_INLINE_AVX512
+#elif defined(__AVX2__)
+#define PETAL_INLINE_AVX2
+#elif defined(__aarch64__) && defined(__AARCH64EL__)
+#define PETAL_INLINE_NEON
+#endif
+#endif
+
+#if defined(PETAL_INLINE_AVX512) || defined(PETAL_INLINE_AVX2)
+#include <immintrin.h>
+#elif defined(PETAL_INLINE_NEON)
+#include <arm_neon.h>
+#endif
+
+/* 2^32 / golden ratio, odd: y = x * this spreads x over start (4 bits) and stride (3 bits) of the words. */
+#define PETAL_INLINE_GOLDEN 0x9E3779B1u
+
+/* One for each word. The first eight are those of Parquet's split-block filter, the others odd constants of known hashes. */
+static const uint32_t petal_inline_salts[16] = {
+    0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31,
+    0xd1b54a33, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1, 0xd6e8feb9, 0xff51afd7, 0xc4ceb9ff,
+};
+
+/* A line, the x of a key (the low half of its hash), and its words: a mask of 16 bits.
+ *   petal_inline_line_add    sets the key's bits; true: some bit was clear
+ *   petal_inline_line_has    are all of them set? */
+
+#if defined(PETAL_INLINE_AVX512)
+
+/* One bit in each word of the pattern, zero elsewhere. */
+static inline PETAL_INLINE_TARGET __m512i petal_inline_bits(uint32_t x, __mmask16 words)
+{
+    __m512i product = _mm512_mullo_epi32(_mm512_set1_epi32((int)x), _mm512_loadu_si512(petal_inline_salts));
+    return _mm512_maskz_sllv_epi32(words, _mm512_set1_epi32(1), _mm512_srli_epi32(product, 27));
+}
+
+static inline PETAL_INLINE_TARGET bool petal_inline_line_add(unsigned char *line, uint32_t x, uint32_t words)
+{
+    __m512i bits = petal_inline_bits(x, (__mmask16)words), old = _mm512_loadu_si512(line);
+    _mm512_storeu_si512(line, _mm512_or_si512(old, bits));
+    return _mm512_mask_testn_epi32_mask((__mmask16)words, old, bits) != 0;
+}
+
+static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char *line, uint32_t x, uint32_t words)
+{
+    __m512i bits = petal_inline_bits(x, (__mmask16)words);
+    return _mm512_mask_testn_epi32_mask((__mmask16)words, _mm512_loadu_si512(line), bits) == 0;
+}
+
+#elif defined(PETAL_INLINE_AVX2)
+
+/* One bit in each word of the pattern's half, zero elsewhere: `first` is the number of the half's first word. */
+static inline PETAL_INLINE_TARGET __m256i petal_inline_bits(uint32_t x, uint32_t words, uint32_t first)
+{
+    const __m256i each = _mm256_set_epi32(128, 64, 32, 16, 8, 4, 2, 1);
+    __m256i salt = _mm256_loadu_si256((const __m256i *)(const void *)(petal_inline_salts + first));
+    __m256i product = _mm256_mullo_epi32(_mm256_set1_epi32((int)x), salt);
+    __m256i bits = _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32(product, 27));
+    __m256i chosen = _mm256_and_si256(_mm256_set1_epi32((int)(words >> first)), each);
+    return _mm256_and_si256(bits, _mm256_cmpeq_epi32(chosen, each));
+}
+
+static inline PETAL_INLINE_TARGET __m256i petal_inline_load(const unsigned char *at)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)at);
+}
+
+static inline PETAL_INLINE_TARGET bool petal_inline_half_add(unsigned char *at, __m256i bits)
+{
+    __m256i old = petal_inline_load(at);
+    _mm256_storeu_si256((__m256i *)(void *)at, _mm256_or_si256(old, bits));
+    return !_mm256_testc_si256(old, bits);
+}
+
+static inline PETAL_INLINE_TARGET bool petal_inline_line_add(unsigned char *line, uint32_t x, uint32_t words)
+{
+    bool changed = petal_inline_half_add(line, petal_inline_bits(x, words, 0));
+    return petal_inline_half_add(line + 32, petal_inline_bits(x, words, 8)) || changed;
+}
+
+static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char *line, uint32_t x, uint32_t words)
+{
+    __m256i missing =
+        _mm256_or_si256(_mm256_andnot_si256(petal_inline_load(line), petal_inline_bits(x, words, 0)),
+                        _mm256_andnot_si256(petal_inline_load(line + 32), petal_inline_bits(x, words, 8)));
+    return _mm256_testz_si256(missing, missing);
+}
+
+#elif defined(PETAL_INLINE_NEON)
+
+/* One bit in each word of the pattern's quarter, zero elsewhere: `first` is the number of the quarter's first word. */
+static inline uint32x4_t petal_inline_bits(uint32_t x, uint32_t words, uint32_t first)
+{
+    static const uint32_t each[4] = {1, 2, 4, 8};
+    uint32x4_t place = vshrq_n_u32(vmulq_n_u32(vld1q_u32(petal_inline_salts + first), x), 27);
+    uint32x4_t bits = vshlq_u32(vdupq_n_u32(1), vreinterpretq_s32_u32(place));
+    return vandq_u32(bits, vtstq_u32(vdupq_n_u32(words >> first), vld1q_u32(each)));
+}
+
+static inline uint32x4_t petal_inline_load(const unsigned char *line, uint32_t first)
+{
+    return vreinterpretq_u32_u8(vld1q_u8(line + (size_t)4 * first));
+}
+
+static inline bool petal_inline_line_add(unsigned char *line, uint32_t x, uint32_t words)
+{
+    uint32x4_t missing = vdupq_n_u32(0);
+    for (uint32_t first = 0; first < 16; first += 4) {
+        uint32x4_t bits = petal_inline_bits(x, words, first), old = petal_inline_load(line, first);
+        missing = vorrq_u32(missing, vbicq_u32(bits, old));
+        vst1q_u8(line + (size_t)4 * first, vreinterpretq_u8_u32(vorrq_u32(old, bits)));
+    }
+    return vmaxvq_u32(missing) != 0;
+}
+
+static inline bool petal_inline_line_has(const unsigned char *line, uint32_t x, uint32_t words)
+{
+    uint32x4_t missing = vdupq_n_u32(0);
+    for (uint32_t first = 0; first < 16; first += 4)
+        missing = vorrq_u32(missing, vbicq_u32(petal_inline_bits(x, words, first), petal_inline_load(line, first)));
+    return vmaxvq_u32(missing) == 0;
+}
+
+#else /* portable: bit after bit; the words of a line are little-endian, so bit b of word w is in byte 4 w + b / 8 */
+
+/* The lowest word of a mask that is not 0. */
+static inline uint32_t petal_inline_first_word(uint32_t words)
+{
+#if defined(__GNUC__)
+    return (uint32_t)__builtin_ctz(words);
+#else
+    uint32_t word = 0;
+    while (!(words >> word & 1)) word++;
+    return word;
+#endif
+}
+
+static inline uint32_t petal_inline_place(uint32_t x, uint32_t word)
+{
+    return 32 * word + (x * petal_inline_salts[word] >> 27);
+}
+
+static inline bool petal_inline_line_add(unsigned char *line, uint32_t x, uint32_t words)
+{
+    uint32_t changed = 0;
+    for (; words; words &= words - 1) {
+        uint32_t place = petal_inline_place(x, petal_inline_first_word(words)), old = line[place / 8];
+        line[place / 8] = (unsigned char)(old | 1u << place % 8);
+        changed |= ~old & 1u << place % 8;
+    }
+    return changed != 0;
+}
+
+static inline bool petal_inline_line_has(const unsigned char *line, uint32_t x, uint32_t words)
+{
+    for (; words; words &= words - 1) {
+        uint32_t place = petal_inline_place(x, petal_inline_first_word(words));
+        if (!(line[place / 8] >> place % 8 & 1)) return false;
+    }
+    return true;
+}
+
+#endif
+
+/* ------------------------------------------------------------------------------------------------ the loop */
+
+/* floor(hash * lines / 2^64) */
+static inline uint64_t petal_inline_mulhi(uint64_t a, uint64_t b)
+{
+#if defined(__SIZEOF_INT128__)
+    __extension__ typedef unsigned __int128 wide;
+    return (uint64_t)((wide)a * b >> 64);
+#else
+    uint64_t al = (uint32_t)a, ah = a >> 32, bl = (uint32_t)b, bh = b >> 32;
+    uint64_t middle = (al * bl >> 32) + (uint32_t)(ah * bl) + (uint32_t)(al * bh);
+    return ah * bh + (ah * bl >> 32) + (al * bh >> 32) + (middle >> 32);
+#endif
+}
+
+static inline unsigned char *petal_inline_line(const petal_inline *hot, uint64_t hash)
+{
+    return hot->lines + petal_inline_mulhi(hash, hot->line_count) * 64;
+}
+
+static inline uint32_t petal_inline_words(const petal_inline *hot, uint64_t hash)
+{
+    return hot->patterns[(uint32_t)hash * PETAL_INLINE_GOLDEN >> 25];
+}
+
+/* Like petal_contains_hash() and petal_add_hash(), true for PETAL_OK: the hash must be petal_hash_key()'s or another well-mixed one. */
+static inline PETAL_INLINE_TARGET bool petal_inline_contains_hash(const petal_inline *hot, uint64_t hash)
+{
+    return petal_inline_line_has(petal_inline_line(hot, hash), (uint32_t)hash, petal_inline_words(hot, hash));
+}
+
+static inline PETAL_INLINE_TARGET bool petal_inline_add_hash(petal_inline *hot, uint64_t hash)
+{
+    hot->added++;
+    return petal_inline_line_add(petal_inline_line(hot, hash), (uint32_t)hash, petal_inline_words(hot, hash));
+}
+
+/* XXH3_64bits_withSeed of a key of 8 bytes, read little-endian: the branch for 4 to 8 bytes, written out for 8. */
+static inline uint64_t petal_inline_xxh3(uint64_t key, uint64_t seed_flip)
+{
+    uint64_t h = (key << 32 | key >> 32) ^ seed_flip;
+    h = (h ^ (h << 49 | h >> 15) ^ (h << 24 | h >> 40)) * 0x9fb21c651e98df25u;
+    h = (h ^ ((h >> 35) + 8)) * 0x9fb21c651e98df25u;
+    return h ^ h >> 28;
+}
+
+/* Like petal_contains_i64() and petal_add_i64(), true for PETAL_OK. */
+static inline PETAL_INLINE_TARGET bool petal_inline_contains_i64(const petal_inline *hot, int64_t value)
+{
+    return petal_inline_contains_hash(hot, petal_inline_xxh3((uint64_t)value, hot->seed_flip));
+}
+
+static inline PETAL_INLINE_TARGET bool petal_inline_add_i64(petal_inline *hot, int64_t value)
+{
+    return petal_inline_add_hash(hot, petal_inline_xxh3((uint64_t)value, hot->seed_flip));
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

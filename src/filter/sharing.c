@@ -1,0 +1,39 @@
+/* sharing.c - filters that several threads add to. How they keep out of each other's way is in scheme/stripes.h. */
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "filter/filter.h"
+
+petal_status petal_share(petal_filter *filter, petal_error *error)
+{
+    const struct kernel *kernel = petal_scheme_kernel_shared(filter->scheme);
+    if (filter->sharing) return PETAL_OK;
+    if (!kernel->add_shared || filter->layer_count > 1 || filter->grow || filter->hash->words == 0 ||
+        filter->scheme->counts_new_only)
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED, "several threads cannot add to a %s filter%s",
+                          filter->scheme->name, filter->layer_count > 1 || filter->grow ? " of several layers" : "");
+    filter->sharing = petal_alloc(&filter->allocator, sizeof *filter->sharing);
+    if (!filter->sharing) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
+    filter->kernel = kernel;
+    return PETAL_OK;
+}
+
+petal_status petal_filter_prepare_shared(petal_filter *filter)
+{
+    struct sharing *sharing = filter->sharing;
+    if (atomic_load_explicit(&sharing->may_write, memory_order_acquire)) return PETAL_OK;
+    _Atomic uint64_t *first = stripe_of(&sharing->stripes, 0); /* any stripe would do */
+    uint64_t word = stripe_take(first);
+    petal_status status = petal_filter_prepare_write(filter, NULL);
+    if (status == PETAL_OK) atomic_store_explicit(&sharing->may_write, true, memory_order_release);
+    stripe_give_back(first, word);
+    return status;
+}
+
+void petal_filter_settle_items(petal_filter *filter)
+{
+    if (!filter->sharing) return;
+    filter->layers->items = petal_layer_items(filter, 0);
+    for (uint32_t i = 0; i < PETAL_STRIPES; i++)
+        atomic_store_explicit(&filter->sharing->stripes.words[i], 0, memory_order_relaxed);
+}

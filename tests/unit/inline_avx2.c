@@ -1,0 +1,8 @@
+/* inline.c again, in the form of petal_inline.h for AVX2: what a program compiled with -mavx2 gets. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define PETAL_INLINE_AVX2
+#define PETAL_INLINE_TARGET __attribute__((target("avx2,bmi2")))
+#define USABLE __builtin_cpu_supports("avx2")
+#define FORM "AVX2"
+#endif
+#include "inline.c" /* NOLINT(bugprone-suspicious-include): the same test */

@@ -1,0 +1,213 @@
+/* Threads that add to one filter at the same time lose no bit, and those that ask meanwhile miss no key that was in before. Meant for
+ * ThreadSanitizer too (`./dev tsan unit/sharing`). */
+#include "support.h"
+
+#include <pthread.h>
+
+#define THREADS 4
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define KEYS 20000u /* of each thread */
+#else
+#define KEYS 500000u
+#endif
+#define PIECE 250u
+
+struct job {
+    pthread_t thread;
+    petal_filter *filter;
+    uint64_t first; /* of its KEYS keys */
+    size_t told_new;
+    uint64_t failures, misses;
+};
+
+/* One call a key, with others asking. */
+static void *add_singly(void *argument)
+{
+    struct job *job = argument;
+    for (uint64_t i = job->first; i < job->first + KEYS; i++) {
+        petal_status status = petal_add_i64(job->filter, (int64_t)i);
+        job->failures += status < 0;
+        job->told_new += status == PETAL_OK;
+        job->misses += !petal_contains_i64(job->filter, (int64_t)i);
+    }
+    return NULL;
+}
+
+static void *add_in_batches(void *argument)
+{
+    struct job *job = argument;
+    int64_t values[PIECE];
+    uint8_t was_new[PIECE];
+    size_t new_count;
+    for (uint64_t from = job->first; from < job->first + KEYS; from += PIECE) {
+        for (uint64_t i = 0; i < PIECE; i++) values[i] = (int64_t)(from + i);
+        job->failures += petal_add_many_i64(job->filter, values, PIECE, was_new, &new_count) < 0;
+        job->told_new += new_count;
+        job->misses += petal_contains_many_i64(job->filter, values, PIECE, NULL) != PIECE;
+    }
+    return NULL;
+}
+
+/* All threads at once; `apart` keys lie between the first keys of two threads. Returns how often a key was said to be new. */
+static size_t add_from_all_threads(petal_filter *filter, void *(*add)(void *), uint64_t apart)
+{
+    struct job jobs[THREADS];
+    size_t told_new = 0;
+    memset(jobs, 0, sizeof jobs);
+    for (uint64_t i = 0; i < THREADS; i++) {
+        jobs[i].filter = filter;
+        jobs[i].first = i * apart;
+        assert_int_equal(pthread_create(&jobs[i].thread, NULL, add, &jobs[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) pthread_join(jobs[i].thread, NULL);
+    for (int i = 0; i < THREADS; i++) {
+        require(jobs[i].failures + jobs[i].misses == 0, "thread %d: %llu failures, %llu keys missed", i,
+                (unsigned long long)jobs[i].failures, (unsigned long long)jobs[i].misses);
+        told_new += jobs[i].told_new;
+    }
+    return told_new;
+}
+
+static petal_filter *make_rated(petal_scheme scheme, uint32_t lines_per_key)
+{
+    return make(scheme, (uint64_t)10 * THREADS * KEYS, 6, lines_per_key);
+}
+
+static void share(petal_filter *filter)
+{
+    petal_error error;
+    require_status(PETAL_OK, petal_share(filter, &error), error);
+}
+
+static void require_same_as_serial(petal_scheme scheme, uint32_t lines_per_key, void *(*add)(void *))
+{
+    petal_filter *shared = make_rated(scheme, lines_per_key), *serial = make_rated(scheme, lines_per_key);
+    share(shared);
+    add_from_all_threads(shared, add, KEYS);
+    add_numbers(serial, 0, (uint64_t)THREADS * KEYS);
+    assert_true(same_image(shared, serial)); /* every bit, and the count of items */
+    require_numbers(shared, 0, (uint64_t)THREADS * KEYS);
+    petal_free(shared);
+    petal_free(serial);
+}
+
+static void shared_adding_sets_the_bits_of_serial_adding(void **state)
+{
+    (void)state;
+    for (uint32_t lines = 1; lines <= 2; lines++) {
+        require_same_as_serial(PETAL_SCHEME_BLOCKED, lines, add_singly);
+        require_same_as_serial(PETAL_SCHEME_BLOCKED, lines, add_in_batches);
+    }
+}
+
+/* One line a key: each key that a filter takes as new is told to exactly one thread. */
+static void a_new_key_is_new_to_one_of_the_threads_that_add_it(void **state)
+{
+    (void)state;
+    petal_filter *shared = make_rated(PETAL_SCHEME_BLOCKED, 1);
+    share(shared);
+    size_t told_new = add_from_all_threads(shared, add_singly, 0);
+    require(told_new >= KEYS * 98 / 100 && told_new <= KEYS, "%zu of %u", told_new,
+            KEYS); /* less the false positives */
+    assert_true(info_of(shared).items == (uint64_t)THREADS * KEYS);
+    petal_free(shared);
+}
+
+/* A few lines only, so that threads meet all the time. */
+static void threads_that_meet_in_every_line_lose_nothing(void **state)
+{
+    (void)state;
+    petal_filter *shared = make(PETAL_SCHEME_BLOCKED, 512 * 3, 2, 1),
+                 *serial = make(PETAL_SCHEME_BLOCKED, 512 * 3, 2, 1);
+    share(shared);
+    add_from_all_threads(shared, add_in_batches, KEYS);
+    add_numbers(serial, 0, (uint64_t)THREADS * KEYS);
+    assert_true(same_image(shared, serial));
+    petal_free(shared);
+    petal_free(serial);
+}
+
+static void a_shared_map_is_marked_dirty_once_and_saved_whole(void **state)
+{
+    (void)state;
+    petal_error error;
+    const char *path = temporary("shared.petal");
+    petal_filter *serial = make_rated(PETAL_SCHEME_BLOCKED, 1), *map = NULL;
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    require_status(PETAL_OK, petal_save(serial, path, 0, &error), error);
+    options.flags = PETAL_OPEN_WRITABLE;
+    require_status(PETAL_OK, petal_open(path, &options, &map, &error), error);
+    share(map);
+    add_from_all_threads(map, add_in_batches, KEYS);
+    require_status(PETAL_OK, petal_sync(map, &error), error);
+    add_from_all_threads(map, add_singly, KEYS); /* dirty again, by one of them */
+    petal_free(map);
+    add_numbers(serial, 0, (uint64_t)THREADS * KEYS);
+    add_numbers(serial, 0, (uint64_t)THREADS * KEYS);
+    options.flags = PETAL_OPEN_LOAD | PETAL_OPEN_VERIFY;
+    require_status(PETAL_OK, petal_open(path, &options, &map, &error), error);
+    assert_true(info_of(map).items == (uint64_t)2 * THREADS * KEYS);
+    assert_true(info_of(map).content_id == info_of(serial).content_id);
+    petal_free(map);
+    petal_free(serial);
+    unlink(path);
+}
+
+static void counts_follow_a_shared_filter_everywhere(void **state)
+{
+    (void)state;
+    petal_error error;
+    petal_filter *shared = make_rated(PETAL_SCHEME_BLOCKED, 1), *other = make_rated(PETAL_SCHEME_BLOCKED, 1);
+    share(shared);
+    share(shared); /* twice is once */
+    add_numbers(shared, 0, 1000);
+    add_numbers(other, 500, 1000);
+    petal_filter *copy = clone_of(shared);
+    assert_true(info_of(copy).items == 1000 && same_image(copy, shared));
+    require_status(PETAL_OK, petal_merge(other, shared, &error), error);
+    assert_true(info_of(other).items == 2000);
+    require_status(PETAL_OK, petal_merge(shared, copy, &error), error);
+    assert_true(info_of(shared).items == 2000);
+    add_numbers(shared, 0, 10);
+    require_status(PETAL_OK, petal_intersect(shared, other, &error), error);
+    assert_true(info_of(shared).items == 2000);
+    require_status(PETAL_OK, petal_clear(shared, &error), error);
+    assert_true(info_of(shared).items == 0 && info_of(shared).bits_set == 0);
+    petal_free(copy);
+    petal_free(other);
+    petal_free(shared);
+}
+
+static void what_cannot_be_shared_or_written_says_so(void **state)
+{
+    (void)state;
+    petal_error error;
+    petal_options options = PETAL_OPTIONS_INIT;
+    options.format = "redisbloom"; /* grows by layers */
+    options.capacity = 100;
+    options.rate = 0.01;
+    petal_filter *chain = create(&options), *plain = make_rated(PETAL_SCHEME_BLOCKED, 1), *map = NULL;
+    const char *path = temporary("shared-read.petal");
+    require_status(PETAL_ERR_UNSUPPORTED, petal_share(chain, &error), error);
+    require_status(PETAL_OK, petal_save(plain, path, 0, &error), error);
+    require_status(PETAL_OK, petal_open(path, NULL, &map, &error), error);
+    require_status(PETAL_OK, petal_share(map, &error), error);
+    assert_true(petal_add_i64(map, 1) == PETAL_ERR_READ_ONLY);
+    petal_free(map);
+    petal_free(plain);
+    petal_free(chain);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shared_adding_sets_the_bits_of_serial_adding),
+        cmocka_unit_test(a_new_key_is_new_to_one_of_the_threads_that_add_it),
+        cmocka_unit_test(threads_that_meet_in_every_line_lose_nothing),
+        cmocka_unit_test(a_shared_map_is_marked_dirty_once_and_saved_whole),
+        cmocka_unit_test(counts_follow_a_shared_filter_everywhere),
+        cmocka_unit_test(what_cannot_be_shared_or_written_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
