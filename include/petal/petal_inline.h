@@ -48,12 +48,14 @@ PETAL_API void petal_inline_end(petal_filter *filter, petal_inline *hot);
 #define PETAL_INLINE_AVX512
 #elif defined(__AVX2__)
 #define PETAL_INLINE_AVX2
+#elif defined(__SSE4_1__)
+#define PETAL_INLINE_SSE4
 #elif defined(__aarch64__) && defined(__AARCH64EL__)
 #define PETAL_INLINE_NEON
 #endif
 #endif
 
-#if defined(PETAL_INLINE_AVX512) || defined(PETAL_INLINE_AVX2)
+#if defined(PETAL_INLINE_AVX512) || defined(PETAL_INLINE_AVX2) || defined(PETAL_INLINE_SSE4)
 #include <immintrin.h>
 #elif defined(PETAL_INLINE_NEON)
 #include <arm_neon.h>
@@ -131,6 +133,45 @@ static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char
         _mm256_or_si256(_mm256_andnot_si256(petal_inline_load(line), petal_inline_bits(x, words, 0)),
                         _mm256_andnot_si256(petal_inline_load(line + 32), petal_inline_bits(x, words, 8)));
     return _mm256_testz_si256(missing, missing);
+}
+
+#elif defined(PETAL_INLINE_SSE4)
+
+/* One bit in each word of the pattern's quarter, zero elsewhere: `first` is the number of the quarter's first word. Without shifts
+ * by a count for each word, 2^place is made as a float and converted; what doesn't fit, 2^31, converts to just that bit. */
+static inline PETAL_INLINE_TARGET __m128i petal_inline_bits(uint32_t x, uint32_t words, uint32_t first)
+{
+    const __m128i each = _mm_set_epi32(8, 4, 2, 1), one = _mm_set1_epi32(127 << 23);
+    __m128i salt = _mm_loadu_si128((const __m128i *)(const void *)(petal_inline_salts + first));
+    __m128i place = _mm_srli_epi32(_mm_mullo_epi32(_mm_set1_epi32((int)x), salt), 27);
+    __m128i bits = _mm_cvttps_epi32(_mm_castsi128_ps(_mm_add_epi32(_mm_slli_epi32(place, 23), one)));
+    __m128i chosen = _mm_and_si128(_mm_set1_epi32((int)(words >> first)), each);
+    return _mm_and_si128(bits, _mm_cmpeq_epi32(chosen, each));
+}
+
+static inline PETAL_INLINE_TARGET __m128i petal_inline_load(const unsigned char *line, uint32_t first)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)(line + (size_t)4 * first));
+}
+
+static inline PETAL_INLINE_TARGET bool petal_inline_line_add(unsigned char *line, uint32_t x, uint32_t words)
+{
+    __m128i missing = _mm_setzero_si128();
+    for (uint32_t first = 0; first < 16; first += 4) {
+        __m128i bits = petal_inline_bits(x, words, first), old = petal_inline_load(line, first);
+        missing = _mm_or_si128(missing, _mm_andnot_si128(old, bits));
+        _mm_storeu_si128((__m128i *)(void *)(line + (size_t)4 * first), _mm_or_si128(old, bits));
+    }
+    return !_mm_testz_si128(missing, missing);
+}
+
+static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char *line, uint32_t x, uint32_t words)
+{
+    __m128i missing = _mm_setzero_si128();
+    for (uint32_t first = 0; first < 16; first += 4)
+        missing =
+            _mm_or_si128(missing, _mm_andnot_si128(petal_inline_load(line, first), petal_inline_bits(x, words, first)));
+    return _mm_testz_si128(missing, missing);
 }
 
 #elif defined(PETAL_INLINE_NEON)

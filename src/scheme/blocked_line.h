@@ -36,6 +36,6 @@ static inline uint32_t hashes_of_second(const struct shape *shape)
     return shape->hashes - hashes_of_first(shape);
 }
 
-extern const struct kernel petal_blocked_avx512, petal_blocked_avx2, petal_blocked_neon;
+extern const struct kernel petal_blocked_avx512, petal_blocked_avx2, petal_blocked_sse4, petal_blocked_neon;
 
 #endif

@@ -1,0 +1,18 @@
+/* blocked_sse4.c - `blocked` with SSE4.1: a line is four registers of four words. For x86-64 CPUs before Haswell, and small ones. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define PETAL_INLINE_SSE4
+#define PETAL_INLINE_TARGET __attribute__((target("sse4.1")))
+#include "scheme/blocked_line.h"
+
+static bool usable(void)
+{
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("sse4.1");
+}
+
+#define KERNEL_NAME "sse4"
+#define KERNEL_SYMBOL petal_blocked_sse4
+#include "scheme/blocked_kernel.inc"
+#else
+typedef int petal_not_for_this_cpu; /* ISO C wants something in every file */
+#endif

@@ -1,0 +1,8 @@
+/* inline.c again, in the form of petal_inline.h for SSE4.1: what a program compiled with -msse4.1 gets. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define PETAL_INLINE_SSE4
+#define PETAL_INLINE_TARGET __attribute__((target("sse4.1")))
+#define USABLE __builtin_cpu_supports("sse4.1")
+#define FORM "SSE4.1"
+#endif
+#include "inline.c" /* NOLINT(bugprone-suspicious-include): the same test */
