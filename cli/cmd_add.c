@@ -52,7 +52,9 @@ static int run(const struct args *args)
     return status;
 }
 
-static const struct option options[] = {OPTIONS_OF_KEYS, OPTION_FROM, OPTION_KEY_FILE, OPTION_VERBOSE, END_OF_OPTIONS};
+static const struct option options[] = {
+    OPTIONS_OF_KEYS, OPTION_THREADS, OPTION_FROM, OPTION_KEY_FILE, OPTION_VERBOSE, END_OF_OPTIONS,
+};
 
 const struct command add_command = {
     .name = "add",

@@ -5,11 +5,14 @@
 #include "hashset.h"
 #include "keys.h"
 #include "numbers.h"
+#include "pipeline.h"
 #include "progress.h"
 #include "report.h"
 #include "request.h"
 #include "signals.h"
 #include "summary.h"
+
+#include <stdlib.h>
 
 /* The hash needs a filter to belong to; the smallest one does. */
 static petal_filter *make_hasher(const petal_options *wanted)
@@ -22,44 +25,70 @@ static petal_filter *make_hasher(const petal_options *wanted)
     return create_filter(&o);
 }
 
-static bool collect(struct key_reader *reader, const petal_filter *hasher, struct hashset *set)
+static struct hashset *make_set(void)
 {
-    struct key_batch batch;
-    uint64_t hashes[KEY_BATCH];
-    while (keys_next(reader, &batch)) {
-        for (size_t i = 0; i < batch.count; i++)
-            hashes[i] = petal_hash_key(hasher, batch.keys[i].data, batch.keys[i].size_bytes);
-        if (!hashset_add(set, hashes, batch.count))
-            return complain(NULL, "not enough memory to count %s distinct keys; say how many with -n",
-                            grouped(hashset_count(set)).s);
-    }
-    return !reader->failed && stop_signal() == 0;
+    struct hashset *set = hashset_make();
+    if (!set) complain(NULL, "out of memory");
+    return set;
 }
 
-static petal_filter *filter_of_set(const struct hashset *set, const petal_options *options)
+/* For one key at least: a filter of none has a size too. */
+static void plan_for_set(struct request *request, struct hashset *set)
 {
-    uint64_t hashes[KEY_BATCH], at = 0;
+    uint64_t distinct = hashset_count(set);
+    request_capacity(request, distinct ? distinct : 1);
+}
+
+struct collecting {
+    const petal_filter *hasher;
+    struct hashset *set;
+};
+
+/* The set takes hashes in any order. */
+static void collect_block(void *context, struct key_block *block)
+{
+    const struct collecting *collecting = context;
+    petal_hash_keys(collecting->hasher, block->keys, block->count, block->hashes);
+    block->selected = hashset_add(collecting->set, block->hashes, block->count);
+}
+
+static bool note_memory(void *context, struct key_block *block)
+{
+    const struct collecting *collecting = context;
+    return block->selected || complain(NULL, "not enough memory to count %s distinct keys; say how many with -n",
+                                       grouped(hashset_count(collecting->set)).s);
+}
+
+static bool collect(struct key_reader *reader, const petal_filter *hasher, struct hashset *set)
+{
+    static const struct stages stages = {.work = collect_block, .enter = note_memory};
+    struct collecting collecting = {hasher, set};
+    return run_pipeline(reader, &stages, &collecting) && !reader->failed && stop_signal() == 0;
+}
+
+/* Adding cannot fail: the filter is in memory. */
+static petal_filter *filter_of_set(struct hashset *set, const petal_options *options)
+{
     petal_filter *filter = create_filter(options);
-    if (!filter) return NULL;
-    for (size_t count; (count = hashset_next(set, &at, hashes, KEY_BATCH)) > 0;)
-        petal_add_hashes(filter, hashes, count, NULL, NULL); /* cannot fail: the filter is in memory */
+    for (unsigned part = 0; part < HASHSET_PARTS && filter; part++) {
+        size_t count;
+        uint64_t *hashes = hashset_take(set, part, &count);
+        petal_add_hashes(filter, hashes, count, NULL, NULL);
+        free(hashes);
+    }
     return filter;
 }
 
 /* First the number of distinct keys, then the filter. */
 static petal_filter *build_counted(struct key_reader *reader, struct request *request)
 {
-    struct hashset set;
     petal_filter *filter = NULL, *hasher = make_hasher(&request->options);
-    if (!hasher) return NULL;
-    if (!hashset_init(&set))
-        complain(NULL, "out of memory");
-    else if (collect(reader, hasher, &set)) {
-        uint64_t distinct = hashset_count(&set);
-        request_capacity(request, distinct ? distinct : 1);
-        filter = filter_of_set(&set, &request->options);
+    struct hashset *set = make_set();
+    if (hasher && set && collect(reader, hasher, set)) {
+        plan_for_set(request, set);
+        filter = filter_of_set(set, &request->options);
     }
-    hashset_free(&set);
+    hashset_free(set);
     petal_free(hasher);
     return filter;
 }
@@ -67,15 +96,14 @@ static petal_filter *build_counted(struct key_reader *reader, struct request *re
 /* Another library's filter takes keys, not our hashes: they are read once to be counted and once to be added. */
 static petal_filter *build_twice(struct key_reader *reader, struct request *request, const struct args *args)
 {
-    struct hashset set = {0};
     petal_options native = PETAL_OPTIONS_INIT;
     petal_filter *filter = NULL, *hasher = make_hasher(&native);
-    bool counted = hasher && hashset_init(&set) && collect(reader, hasher, &set);
-    if (counted) {
-        request_capacity(request, hashset_count(&set) ? hashset_count(&set) : 1);
+    struct hashset *set = make_set();
+    if (hasher && set && collect(reader, hasher, set)) {
+        plan_for_set(request, set);
         filter = create_filter(&request->options);
     }
-    hashset_free(&set);
+    hashset_free(set);
     petal_free(hasher);
     keys_close(reader);
     bool added = filter && rewind_standard_input() &&
@@ -134,15 +162,14 @@ static int run(const struct args *args)
 
 static const struct option options[] = {
     OPTION_OUTPUT, OPTIONS_OF_SIZE, OPTIONS_OF_HASH, OPTION_METADATA, OPTIONS_OF_KEYS,
-    OPTION_FORMAT, OPTION_FORCE,    OPTION_VERBOSE,  END_OF_OPTIONS,
+    OPTION_FORMAT, OPTION_THREADS,  OPTION_FORCE,    OPTION_VERBOSE,  END_OF_OPTIONS,
 };
 
 const struct command build_command = {
     .name = "build",
     .summary = "make a filter of given keys",
     .usage = "-o FILE [-n KEYS] [-p RATE] [KEYS...]",
-    .about = "Counts the distinct lines of KEYS (files, or standard input), plans a filter for\n"
-             "them and fills it. With -n it does not count, and needs no memory for that.",
+    .about = "Plans a filter for the distinct lines of KEYS, counted unless -n, and fills it.",
     .options = options,
     .example = "example: petal build -p 0.1% -o urls.petal urls.txt",
     .run = run,

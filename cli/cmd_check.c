@@ -4,8 +4,10 @@
 #include "files.h"
 #include "keys.h"
 #include "numbers.h"
+#include "pipeline.h"
 #include "progress.h"
 #include "report.h"
+#include "selection.h"
 #include "summary.h"
 
 #include <inttypes.h>
@@ -15,78 +17,93 @@ struct check {
     const struct args *args;
     petal_filter *filter;
     struct key_reader reader;
+    struct explainer explainer; /* for --explain */
     uint64_t selected;
+    bool failed; /* beside the reader */
 };
 
-/* The separator that was asked for ends every line, also the last one of an input that has none. */
-static void print_line(const struct check *check, const petal_key *line, uint64_t number)
+/* ---- what is done with a block: pipeline.h ------------------------------------------------------------------------------ */
+
+static void ask(void *context, struct key_block *block)
 {
-    if (check->args->line_numbers) printf("%" PRIu64 ":", number);
-    fwrite(line->data, 1, line->size_bytes, stdout);
-    putc(check->args->nul ? '\0' : '\n', stdout);
+    const struct check *check = context;
+    size_t in = petal_contains_many(check->filter, block->keys, block->count, block->results);
+    block->selected = check->args->invert ? block->count - in : in;
 }
 
-static void select_lines(struct check *check, const struct key_batch *batch)
+static bool count_selected(void *context, struct key_block *block)
 {
-    uint8_t found[KEY_BATCH];
-    bool prints = !check->args->count && !check->args->quiet;
-    size_t in = petal_contains_many(check->filter, batch->keys, batch->count, found);
-    check->selected += check->args->invert ? batch->count - in : in;
-    for (size_t i = 0; i < batch->count && prints; i++)
-        if (found[i] != check->args->invert) print_line(check, &batch->lines[i], batch->first_line + i);
+    struct check *check = context;
+    check->selected += block->selected;
+    return !check->args->quiet || check->selected == 0;
+}
+
+static void compose(void *context, struct key_block *block)
+{
+    const struct check *check = context;
+    if (check->args->line_numbers)
+        select_numbered_lines(block, !check->args->invert);
+    else
+        select_lines(block, !check->args->invert);
+}
+
+static bool print_block(void *context, struct key_block *block)
+{
+    struct check *check = context;
+    if (!block->output.data) check->failed = !complain(NULL, "out of memory");
+    return !check->failed && print_selection(block);
 }
 
 static void check_keys(struct check *check)
 {
-    struct key_batch batch;
-    while (!ferror(stdout) && keys_next(&check->reader, &batch)) {
-        select_lines(check, &batch);
-        if (check->args->quiet && check->selected) break;
-    }
+    static const struct stages counting = {.work = ask, .enter = count_selected},
+                               printing = {ask, count_selected, compose, print_block};
+    bool prints = !check->args->count && !check->args->quiet;
+    run_pipeline(&check->reader, prints ? &printing : &counting, check);
     if (check->args->count && !check->args->quiet) printf("%" PRIu64 "\n", check->selected);
 }
 
 /* ---- --explain ------------------------------------------------------------------------------------------------------- */
 
 /* On a terminal the verdicts of a batch stand below each other; in a pipe fields are separated by tabs. */
-static int key_width(const struct key_batch *batch)
+static int key_width(const struct key_block *block)
 {
     size_t widest = 0;
-    for (size_t i = 0; i < batch->count; i++)
-        if (batch->lines[i].size_bytes > widest) widest = batch->lines[i].size_bytes;
+    for (size_t i = 0; i < block->count; i++)
+        if (block->lines[i].size_bytes > widest) widest = block->lines[i].size_bytes;
     return widest < 60 ? (int)widest : 60;
 }
 
-static void explain_batch(struct check *check, const struct explainer *explainer, const struct key_batch *batch)
+static bool explain_block(void *context, struct key_block *block)
 {
-    uint8_t found[KEY_BATCH];
+    struct check *check = context;
     bool aligned = is_terminal(stdout);
-    int width = key_width(batch);
-    check->selected += petal_contains_many(check->filter, batch->keys, batch->count, found);
-    for (size_t i = 0; i < batch->count; i++) {
-        const petal_key *line = &batch->lines[i];
-        const char *verdict = found[i] ? "probably in" : "certainly not";
+    int width = key_width(block);
+    check->selected += petal_contains_many(check->filter, block->keys, block->count, block->results);
+    for (size_t i = 0; i < block->count; i++) {
+        const petal_key *line = &block->lines[i];
+        const char *verdict = block->results[i] ? "probably in" : "certainly not";
         fwrite(line->data, 1, line->size_bytes, stdout);
         if (aligned)
             printf("%*s   %-15s", line->size_bytes < (size_t)width ? width - (int)line->size_bytes : 0, "", verdict);
         else
             printf("\t%s\t", verdict);
-        explain_key(explainer, &batch->keys[i], stdout);
+        explain_key(&check->explainer, &block->keys[i], stdout);
         putchar('\n');
     }
+    return !ferror(stdout);
 }
 
 static bool explain_keys(struct check *check, const char *path)
 {
-    struct explainer explainer;
-    struct key_batch batch;
-    if (!explain_open(&explainer, check->filter, path)) return false;
-    while (!ferror(stdout) && keys_next(&check->reader, &batch)) explain_batch(check, &explainer, &batch);
-    const petal_info *info = &explainer.info;
+    static const struct stages stages = {.enter = explain_block};
+    if (!explain_open(&check->explainer, check->filter, path)) return false;
+    run_pipeline(&check->reader, &stages, check);
+    const petal_info *info = &check->explainer.info;
     if (is_terminal(stdout))
         printf("%s of %s bits set: an absent key passes %s of the time\n", grouped(info->bits_set).s,
                grouped(info->bits).s, rate_text(info->estimated_rate, 2).s);
-    explain_close(&explainer);
+    explain_close(&check->explainer);
     return true;
 }
 
@@ -95,17 +112,17 @@ static bool explain_keys(struct check *check, const char *path)
 static int check(const struct args *args, petal_filter *filter)
 {
     struct check check = {.args = args, .filter = filter};
-    bool streaming = !args->count && !args->quiet, good = true;
+    bool streaming = !args->count && !args->quiet;
     if (!keys_open(&check.reader, args, args->operands + 1, args->operand_count - 1, true)) return STATUS_ERROR;
     check.reader.watch_output = streaming;
     progress_start(args->progress, streaming);
     if (args->explain)
-        good = explain_keys(&check, args->operands[0]);
+        check.failed = !explain_keys(&check, args->operands[0]);
     else
         check_keys(&check);
     keys_close(&check.reader);
     bool found_early = args->quiet && check.selected > 0;
-    if (!good || (check.reader.failed && !found_early)) return STATUS_ERROR;
+    if (check.failed || (check.reader.failed && !found_early)) return STATUS_ERROR;
     return check.selected ? STATUS_OK : STATUS_NONE;
 }
 
@@ -128,6 +145,7 @@ static const struct option options[] = {
     {'e', "key", LITERAL, 0, "KEY", "ask for KEY; may be repeated"},
     {0, "explain", FLAG, AT(explain), NULL, "show for every key the bits it looks at"},
     OPTIONS_OF_KEYS,
+    OPTION_THREADS,
     OPTION_KEY_FILE,
     OPTION_FROM,
     END_OF_OPTIONS,

@@ -5,9 +5,11 @@
 #include "files.h"
 #include "keys.h"
 #include "numbers.h"
+#include "pipeline.h"
 #include "progress.h"
 #include "report.h"
 #include "request.h"
+#include "selection.h"
 #include "signals.h"
 #include "summary.h"
 
@@ -23,7 +25,8 @@ struct seen {
     const char *format; /* of FILE */
     petal_info start;   /* before the first key */
     uint64_t read, fresh;
-    bool passed; /* the capacity */
+    bool passed;  /* the capacity */
+    bool by_hash; /* hashing is any thread's work, ahead of the adding */
 };
 
 static const char *shown_name(const struct seen *seen)
@@ -54,20 +57,44 @@ static void watch_capacity(struct seen *seen)
            rounded((double)capacity).s, rate_text(rate, 2).s);
 }
 
-static void pass_on(struct seen *seen, const struct key_batch *batch)
+/* ---- what is done with a block: pipeline.h ------------------------------------------------------------------------------ */
+
+static void hash_block(void *context, struct key_block *block)
 {
-    uint8_t was_new[KEY_BATCH];
+    const struct seen *seen = context;
+    if (seen->by_hash) petal_hash_keys(seen->filter, block->keys, block->count, block->hashes);
+}
+
+/* Adding cannot fail: the filter is in memory. */
+static bool add_block(void *context, struct key_block *block)
+{
+    struct seen *seen = context;
     size_t fresh = 0;
-    petal_add_many(seen->filter, batch->keys, batch->count, was_new, &fresh); /* cannot fail: it is in memory */
-    for (size_t i = 0; i < batch->count; i++) {
-        if (was_new[i] == seen->args->repeated) continue;
-        fwrite(batch->lines[i].data, 1, batch->lines[i].size_bytes, stdout);
-        putc(seen->args->nul ? '\0' : '\n', stdout);
-    }
-    seen->read += batch->count;
+    if (seen->by_hash)
+        petal_add_hashes(seen->filter, block->hashes, block->count, block->results, &fresh);
+    else
+        petal_add_many(seen->filter, block->keys, block->count, block->results, &fresh);
+    seen->read += block->count;
     seen->fresh += fresh;
     watch_capacity(seen);
+    return true;
 }
+
+static void compose_block(void *context, struct key_block *block)
+{
+    const struct seen *seen = context;
+    select_lines(block, !seen->args->repeated);
+}
+
+static bool print_block(void *context, struct key_block *block)
+{
+    (void)context;
+    return print_selection(block);
+}
+
+static const struct stages stages = {hash_block, add_block, compose_block, print_block};
+
+/* ---- the last word --------------------------------------------------------------------------------------------------- */
 
 static void say_result(const struct seen *seen)
 {
@@ -112,10 +139,9 @@ static petal_filter *find_filter(const struct args *args, const char **format)
 static int stream(struct seen *seen, struct key_reader *reader)
 {
     const struct args *args = seen->args;
-    struct key_batch batch;
     reader->watch_output = true;
     progress_start(args->progress, true);
-    while (!ferror(stdout) && keys_next(reader, &batch)) pass_on(seen, &batch);
+    run_pipeline(reader, &stages, seen);
     flush_output(); /* what was passed on goes out before it is remembered for good */
     progress_hide();
     bool saved = !args->file || seen->read == 0 ||
@@ -138,6 +164,7 @@ static int run(const struct args *args)
         seen.filter = find_filter(args, &seen.format);
     if (seen.filter) {
         seen.start = info_of(seen.filter);
+        seen.by_hash = petal_takes_hashes(seen.filter);
         status = stream(&seen, &reader);
     }
     keys_close(&reader);
@@ -154,6 +181,7 @@ static const struct option options[] = {
     OPTION_SCHEME,
     OPTIONS_OF_HASH,
     OPTIONS_OF_KEYS,
+    OPTION_THREADS,
     OPTION_FROM,
     OPTION_VERBOSE,
     END_OF_OPTIONS,

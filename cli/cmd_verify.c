@@ -4,6 +4,7 @@
 #include "json.h"
 #include "keys.h"
 #include "numbers.h"
+#include "pipeline.h"
 #include "progress.h"
 #include "report.h"
 #include "summary.h"
@@ -36,31 +37,46 @@ static struct measured measure(const struct tally *tally)
 
 /* ---- key lists ------------------------------------------------------------------------------------------------------- */
 
-static void note_missing(struct tally *tally, const struct key_batch *batch, const uint8_t *found)
+struct look_up {
+    const petal_filter *filter;
+    struct tally *tally;
+};
+
+static void note_missing(struct tally *tally, const struct key_block *block)
 {
-    const uint8_t *first = memchr(found, 0, batch->count);
+    const uint8_t *first = memchr(block->results, 0, block->count);
     if (!first || tally->missing[0]) return;
-    const petal_key *line = &batch->lines[first - found];
+    const petal_key *line = &block->lines[first - block->results];
     snprintf(tally->missing, sizeof tally->missing, "line %" PRIu64 ", \"%.*s\"%s",
-             batch->first_line + (uint64_t)(first - found), line->size_bytes < 40 ? (int)line->size_bytes : 40,
+             block->first_line + (uint64_t)(first - block->results), line->size_bytes < 40 ? (int)line->size_bytes : 40,
              (const char *)line->data, line->size_bytes > 40 ? "..." : "");
+}
+
+static void ask(void *context, struct key_block *block)
+{
+    const struct look_up *look_up = context;
+    block->selected = petal_contains_many(look_up->filter, block->keys, block->count, block->results);
+}
+
+static bool count_found(void *context, struct key_block *block)
+{
+    struct tally *tally = ((const struct look_up *)context)->tally;
+    tally->found += block->selected;
+    tally->keys += block->count;
+    note_missing(tally, block);
+    return true;
 }
 
 static bool look_up(const petal_filter *filter, const char *file, const struct args *args, struct tally *tally)
 {
+    static const struct stages stages = {.work = ask, .enter = count_found};
     char *files[] = {(char *)(uintptr_t)file};
     struct key_reader reader;
-    struct key_batch batch;
-    uint8_t found[KEY_BATCH];
     if (!keys_open(&reader, args, files, 1, false)) return false;
     progress_start(args->progress, false);
-    while (keys_next(&reader, &batch)) {
-        tally->found += petal_contains_many(filter, batch.keys, batch.count, found);
-        tally->keys += batch.count;
-        note_missing(tally, &batch, found);
-    }
+    bool whole = run_pipeline(&reader, &stages, &(struct look_up){filter, tally});
     keys_close(&reader);
-    return !reader.failed;
+    return whole && !reader.failed;
 }
 
 static bool check_sample(const petal_filter *filter, const char *path, const struct args *args, struct json *json)

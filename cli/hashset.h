@@ -6,23 +6,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct hashset {
-    uint64_t *slots; /* 0: free */
-    unsigned log2_slots;
-    uint64_t used; /* of the slots */
-    bool has_zero; /* the hash 0, which no slot can hold */
-};
+struct hashset;
 
-/* False: out of memory. */
-bool hashset_init(struct hashset *set);
-void hashset_free(struct hashset *set);
+/* NULL: out of memory. */
+struct hashset *hashset_make(void);
+void hashset_free(struct hashset *set); /* NULL is allowed */
 
-/* Adds `count` hashes. False: out of memory; the set is as it was, or has some of them. */
+/* Adds `count` hashes. Several threads may do so at a time. False: out of memory; the set has some of them. */
 bool hashset_add(struct hashset *set, const uint64_t *hashes, size_t count);
 
-uint64_t hashset_count(const struct hashset *set);
+uint64_t hashset_count(struct hashset *set);
 
-/* The next up to `most` hashes into `out`, in table order; *at starts at 0. Returns how many; 0 at the end. */
-size_t hashset_next(const struct hashset *set, uint64_t *at, uint64_t *out, size_t most);
+/* The set's hashes come back in parts, which are counted from 0, each once and to be freed by the caller: so the memory of a large set
+ * goes while a filter is filled from it. Nothing may be added any more. Those of a part lie in one region of a filter. */
+enum { HASHSET_PARTS = 64 };
+uint64_t *hashset_take(struct hashset *set, unsigned part, size_t *count);
 
 #endif

@@ -1,10 +1,10 @@
 /* keys.c - see keys.h.
  *
- *      buffer   |....consumed....|part of a line.|          |
- *               0              start           scanned=end  capacity
+ *      text     |whole lines...............|part of a line|
+ *               0                          whole          size_bytes
  *
- * Blocks are read behind `end`; memchr() looks for separators from `scanned` on, so that a line that comes in many pieces is
- * still looked at once. A buffer that is one unfinished line is doubled. */
+ * A block is filled up to a bound, cut behind its last separator, and what is left over begins the next one. One that is a
+ * single unfinished line is doubled until it ends. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "keys.h"
@@ -22,7 +22,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FIRST_BUFFER_BYTES ((size_t)1 << 18)
+/* With all that belongs to it a block of common lines stays in the second-level cache. */
+#define BLOCK_BYTES ((size_t)1 << 18)
 
 static bool is_standard_input(const char *file)
 {
@@ -62,6 +63,7 @@ bool keys_open(struct key_reader *reader, const struct args *args, char **files,
 {
     static char *standard_input[] = {"-"};
     *reader = (struct key_reader){.keep_going = keep_going, .descriptor = -1, .crlf = args->crlf};
+    reader->threads = args->threads;
     reader->separator = args->nul ? '\0' : '\n';
     reader->decode = find_decoder(args->key_type);
     reader->literals = args->literals;
@@ -74,17 +76,14 @@ bool keys_open(struct key_reader *reader, const struct args *args, char **files,
     for (size_t i = 0; i < reader->files_left && !keep_going; i++)
         if (!check_readable(reader->files[i])) return false;
     reader->bytes_total = total_bytes(reader->files, reader->files_left);
-    reader->buffer = malloc(FIRST_BUFFER_BYTES);
-    reader->capacity = FIRST_BUFFER_BYTES;
-    return reader->buffer || complain(NULL, "out of memory");
+    return true;
 }
 
 void keys_close(struct key_reader *reader)
 {
     progress_hide();
     if (reader->descriptor > 0) close(reader->descriptor);
-    free(reader->buffer);
-    free(reader->arena);
+    free(reader->rest);
     *reader = (struct key_reader){.descriptor = -1, .failed = reader->failed, .keys_read = reader->keys_read};
 }
 
@@ -124,23 +123,87 @@ bool rewind_standard_input(void)
     return true;
 }
 
+/* ---- blocks ---------------------------------------------------------------------------------------------------------- */
+
+#define FEWEST_LINES 4096u
+
+static const char OUT_OF_MEMORY[] = "out of memory";
+
+static bool grow(void **array, size_t bytes)
+{
+    void *larger = realloc(*array, bytes);
+    if (larger) *array = larger;
+    return larger != NULL;
+}
+
+/* Room for so many lines. False: the block says so on arrival. */
+static bool make_arrays(struct key_block *block, size_t lines)
+{
+    void *arrays[] = {block->lines, block->decoded, block->hashes, block->results};
+    static const size_t sizes[] = {sizeof(petal_key), sizeof(petal_key), sizeof(uint64_t), sizeof(uint8_t)};
+    bool good = lines <= SIZE_MAX / sizeof(petal_key);
+    for (size_t i = 0; i < 4 && good && lines > block->room; i++) good = grow(&arrays[i], lines * sizes[i]);
+    block->lines = arrays[0];
+    block->decoded = arrays[1];
+    block->hashes = arrays[2];
+    block->results = arrays[3];
+    if (good && lines > block->room) block->room = lines;
+    if (!good) block->refused = OUT_OF_MEMORY;
+    return good;
+}
+
+/* Room for so many bytes and a separator. */
+static bool make_room(struct key_block *block, size_t bytes)
+{
+    if (bytes <= block->capacity) return true;
+    char *larger = bytes <= SIZE_MAX / 4 ? realloc(block->text, bytes + 1) : NULL;
+    if (!larger) return false;
+    block->text = larger;
+    block->capacity = bytes;
+    return true;
+}
+
+void keys_free_block(struct key_block *block)
+{
+    free(block->lines);
+    free(block->decoded);
+    free(block->hashes);
+    free(block->results);
+    free(block->text);
+    free(block->arena);
+    free(block->numbered);
+    *block = (struct key_block){0};
+}
+
+/* ---- reading ---------------------------------------------------------------------------------------------------------- */
+
+static bool settle(const struct key_reader *reader)
+{
+    return !reader->settle || reader->settle(reader->settle_context);
+}
+
+static bool fail(struct key_reader *reader, const char *file, const char *what, int failure)
+{
+    reader->failed = true;
+    return settle(reader) && complain(file, "%s: %s", what, strerror(failure));
+}
+
 /* False: it could not be opened. */
 static bool open_next(struct key_reader *reader)
 {
     const char *file = *reader->files++;
     reader->files_left--;
     reader->name = shown_name(file);
-    reader->at_end = false;
-    reader->lines_read = 0;
-    reader->start = reader->scanned = reader->end = 0;
+    reader->at_end = reader->begun = false;
+    if (!settle(reader)) return false;
     if (!check_readable(file)) {
         reader->failed = true;
         return false;
     }
     reader->descriptor = is_standard_input(file) ? 0 : open(file, O_RDONLY | O_CLOEXEC);
-    if (reader->descriptor < 0) reader->failed = !complain(file, "cannot open it: %s", strerror(errno));
+    if (reader->descriptor < 0) return fail(reader, file, "cannot open it", errno);
     if (reader->descriptor == 0 && isatty(0)) remark(NULL, "reading keys from the terminal, Ctrl-D ends");
-    return reader->descriptor >= 0;
+    return true;
 }
 
 static void close_current(struct key_reader *reader)
@@ -149,7 +212,11 @@ static void close_current(struct key_reader *reader)
     reader->descriptor = -1;
 }
 
-/* ---- reading --------------------------------------------------------------------------------------------------------- */
+static bool is_ready(const struct key_reader *reader)
+{
+    struct pollfd input = {reader->descriptor, POLLIN, 0};
+    return poll(&input, 1, 0) > 0;
+}
 
 /* Returns when there is something to read; false when there is no use in reading on. */
 static bool wait_for_input(struct key_reader *reader)
@@ -158,126 +225,155 @@ static bool wait_for_input(struct key_reader *reader)
     int output = reader->watch_output ? STDOUT_FILENO : -1;
     struct pollfd watched[] = {{reader->descriptor, POLLIN, 0}, {stop_descriptor(), POLLIN, 0}, {output, 0, 0}};
     if (stop_signal()) return false;
-    if (poll(watched, 1, 0) > 0) return true;
-    if (!flush_output()) return false;
+    if (is_ready(reader)) return true;
+    if (!settle(reader) || !flush_output()) return false;
     while (poll(watched, 3, -1) < 0 && errno == EINTR) continue;
     if (watched[2].revents & POLLERR) output_is_gone();
     return stop_signal() == 0 && flush_output();
 }
 
-static bool make_room(struct key_reader *reader)
+static bool fail_for_memory(struct key_reader *reader)
 {
-    if (reader->start > 0) memmove(reader->buffer, reader->buffer + reader->start, reader->end - reader->start);
-    reader->scanned -= reader->start;
-    reader->end -= reader->start;
-    reader->start = 0;
-    if (reader->end < reader->capacity) return true;
-    size_t doubled = reader->capacity > FIRST_BUFFER_BYTES ? reader->capacity * 2 : 2 * FIRST_BUFFER_BYTES;
-    char *larger = doubled <= SIZE_MAX / 4 ? realloc(reader->buffer, doubled) : NULL;
-    if (!larger) return complain(reader->name, "line %" PRIu64 " does not fit into memory", reader->lines_read + 1);
-    reader->buffer = larger;
-    reader->capacity = doubled;
-    return true;
+    reader->failed = true;
+    if (!settle(reader)) return false;
+    uint64_t line = (reader->begun ? reader->lines_arrived : 0) + 1;
+    return complain(reader->name, "line %" PRIu64 " does not fit into memory", line);
 }
 
 /* Whoever hands in compressed text nearly always meant the text. */
-static void warn_of_gzip(const struct key_reader *reader)
+static void warn_of_gzip(const struct key_reader *reader, const struct key_block *block)
 {
     static const char gzip[] = {'\x1f', '\x8b'};
-    if (reader->lines_read == 0 && reader->end >= 2 && memcmp(reader->buffer, gzip, 2) == 0)
+    if (reader->begun || block->size_bytes < 2 || memcmp(block->text, gzip, 2) != 0) return;
+    if (settle(reader))
         remark(reader->name, "is compressed; its bytes are taken as keys as they are; use gzip -dc FILE | petal ...");
 }
 
-/* Reads one block. False: failed or to be stopped. */
-static bool fill(struct key_reader *reader)
+/* One read. False: failed. */
+static bool read_more(struct key_reader *reader, struct key_block *block, size_t bound)
 {
-    if (!make_room(reader)) {
-        reader->failed = true;
-        return false;
-    }
-    if (!wait_for_input(reader)) return false;
-    bool first = reader->end == 0 && reader->lines_read == 0;
-    ssize_t got = read(reader->descriptor, reader->buffer + reader->end, reader->capacity - reader->end);
+    bool first = block->size_bytes == 0;
+    if (!make_room(block, bound)) return fail_for_memory(reader);
+    ssize_t got = read(reader->descriptor, block->text + block->size_bytes, bound - block->size_bytes);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) return true;
-    if (got < 0) {
-        reader->failed = !complain(reader->name, "cannot read it: %s", strerror(errno));
-        return false;
-    }
+    if (got < 0) return fail(reader, reader->name, "cannot read it", errno);
     reader->at_end = got == 0;
-    reader->end += (size_t)got;
     reader->bytes_read += (uint64_t)got;
-    if (first) warn_of_gzip(reader);
-    progress_show(reader->name, reader->bytes_read, reader->bytes_total, reader->keys_read);
+    block->size_bytes += (size_t)got;
+    if (first) warn_of_gzip(reader, block);
     return true;
+}
+
+/* The end of the last whole line in what stands from `from` on, or 0. */
+static size_t end_of_last_line(const struct key_block *block, size_t from, char separator)
+{
+    size_t end = block->size_bytes;
+    if (!memchr(block->text + from, separator, end - from)) return 0;
+    while (block->text[end - 1] != separator) end--;
+    return end;
+}
+
+/* Reads until the block is full of whole lines, or there is no more for now. False: nothing to be done with it. */
+static bool fill(struct key_reader *reader, struct key_block *block)
+{
+    size_t bound = BLOCK_BYTES, whole = 0;
+    while (!reader->at_end && (block->size_bytes < bound || whole == 0)) {
+        if (whole > 0 && !is_ready(reader)) break;
+        if (whole == 0 && !wait_for_input(reader)) return false;
+        while (bound <= block->size_bytes) bound *= 2;
+        size_t from = block->size_bytes;
+        if (!read_more(reader, block, bound)) return false;
+        size_t end = end_of_last_line(block, from, reader->separator);
+        if (end > 0) whole = end;
+    }
+    reader->rest_bytes = reader->at_end ? 0 : block->size_bytes - whole;
+    return true;
+}
+
+/* Cuts off what begins the next block. */
+static bool keep_rest(struct key_reader *reader, struct key_block *block)
+{
+    size_t bytes = reader->rest_bytes;
+    if (bytes > reader->rest_capacity) {
+        free(reader->rest);
+        reader->rest = malloc(bytes);
+        reader->rest_capacity = reader->rest ? bytes : 0;
+        if (!reader->rest) return fail_for_memory(reader);
+    }
+    block->size_bytes -= bytes;
+    if (bytes > 0) memcpy(reader->rest, block->text + block->size_bytes, bytes);
+    return true;
+}
+
+/* False: nothing more in the open file, which is closed, or reading has to stop. */
+static bool read_block(struct key_reader *reader, struct key_block *block)
+{
+    if (!make_room(block, reader->rest_bytes > BLOCK_BYTES ? reader->rest_bytes : BLOCK_BYTES))
+        return fail_for_memory(reader);
+    if (reader->rest_bytes > 0) memcpy(block->text, reader->rest, reader->rest_bytes);
+    block->size_bytes = reader->rest_bytes;
+    if (!fill(reader, block) || !keep_rest(reader, block)) return false;
+    block->file = reader->name;
+    block->begins_file = !reader->begun;
+    block->bytes_read = reader->bytes_read;
+    reader->begun = true;
+    if (block->size_bytes > 0) return true;
+    close_current(reader);
+    return false;
+}
+
+/* A key of the command line may hold anything, separators too: it is not looked for. */
+static bool take_literals(struct key_reader *reader, struct key_block *block)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < reader->literals_left; i++) bytes += strlen(reader->literals[i]) + 1;
+    reader->name = block->file = "-e";
+    if (!make_room(block, bytes) || !make_arrays(block, reader->literals_left)) return fail_for_memory(reader);
+    for (char *to = block->text; block->count < reader->literals_left; block->count++) {
+        const char *text = reader->literals[block->count];
+        size_t size = strlen(text);
+        memcpy(to, text, size + 1);
+        to[size] = reader->separator;
+        block->lines[block->count] = (petal_key){to, size};
+        to += size + 1;
+    }
+    block->split = block->begins_file = true;
+    reader->literals_left = 0;
+    return true;
+}
+
+bool keys_read(struct key_reader *reader, struct key_block *block)
+{
+    block->count = 0;
+    block->split = false;
+    block->refused = NULL;
+    if (stop_signal() || (reader->failed && !reader->keep_going)) return false;
+    if (reader->literals_left > 0) return take_literals(reader, block);
+    for (;;) {
+        bool open = reader->descriptor >= 0;
+        if (open && read_block(reader, block)) return true;
+        if (open && reader->descriptor >= 0) return false; /* stopped in the middle */
+        if (reader->files_left == 0) return false;
+        if (!open_next(reader) && !reader->keep_going) return false;
+    }
+}
+
+bool keys_block_is_full(const struct key_block *block)
+{
+    return block->size_bytes > BLOCK_BYTES / 2;
 }
 
 /* ---- splitting ------------------------------------------------------------------------------------------------------- */
 
-static void push_line(struct key_reader *reader, struct key_batch *batch, size_t end)
+static void split(const struct key_reader *reader, struct key_block *block)
 {
-    batch->lines[batch->count++] = (petal_key){reader->buffer + reader->start, end - reader->start};
-    reader->lines_read++;
-}
-
-/* Takes whole lines from the buffer, and at the end of the file a last one that has no newline. */
-static void split(struct key_reader *reader, struct key_batch *batch)
-{
-    while (batch->count < KEY_BATCH) {
-        char *from = reader->buffer + reader->scanned;
-        char *found =
-            reader->scanned < reader->end ? memchr(from, reader->separator, reader->end - reader->scanned) : NULL;
-        reader->scanned = reader->end;
-        if (!found) break;
-        size_t end = (size_t)(found - reader->buffer);
-        push_line(reader, batch, end);
-        reader->start = reader->scanned = end + 1;
-    }
-    if (reader->at_end && batch->count < KEY_BATCH && reader->start < reader->end) {
-        push_line(reader, batch, reader->end);
-        reader->start = reader->scanned = reader->end;
-    }
-}
-
-/* Fills batch->lines from the open file. False: nothing more in it, or reading has to stop. */
-static bool read_lines(struct key_reader *reader, struct key_batch *batch)
-{
-    batch->file = reader->name;
-    batch->first_line = reader->lines_read + 1;
-    for (;;) {
-        split(reader, batch);
-        if (batch->count > 0) return true;
-        if (reader->at_end) {
-            close_current(reader);
-            return false;
-        }
-        if (!fill(reader)) return false;
-    }
-}
-
-static void take_literals(struct key_reader *reader, struct key_batch *batch)
-{
-    batch->file = "-e";
-    batch->first_line = reader->lines_read + 1;
-    while (reader->literals_left > 0 && batch->count < KEY_BATCH) {
-        char *text = *reader->literals++;
-        batch->lines[batch->count++] = (petal_key){text, strlen(text)};
-        reader->literals_left--;
-        reader->lines_read++;
-    }
-}
-
-static bool take_lines(struct key_reader *reader, struct key_batch *batch)
-{
-    if (reader->literals_left > 0) {
-        take_literals(reader, batch);
-        return true;
-    }
-    for (;;) {
-        bool open = reader->descriptor >= 0;
-        if (open && read_lines(reader, batch)) return true;
-        if (open && reader->descriptor >= 0) return false; /* stopped in the middle */
-        if (reader->files_left == 0) return false;
-        if (!open_next(reader) && !reader->keep_going) return false;
+    char *at = block->text, *end = at + block->size_bytes;
+    *end = reader->separator; /* of a last line that has none */
+    while (at < end) {
+        char *found = memchr(at, reader->separator, (size_t)(end - at) + 1);
+        if (block->count == block->room && !make_arrays(block, 2 * block->count + FEWEST_LINES)) return;
+        block->lines[block->count++] = (petal_key){at, (size_t)(found - at)};
+        at = found + 1;
     }
 }
 
@@ -290,38 +386,32 @@ static size_t without_return(const petal_key *line)
     return size > 0 && text[size - 1] == '\r' ? size - 1 : size;
 }
 
-static bool make_arena(struct key_reader *reader, const struct key_batch *batch)
+static bool make_arena(struct key_block *block)
 {
     size_t needed = 0;
-    for (size_t i = 0; i < batch->count; i++)
-        needed += DECODED_ROOM(batch->lines[i].size_bytes); /* in the buffer: no wrap */
-    if (needed <= reader->arena_bytes) return true;
-    free(reader->arena);
-    reader->arena = malloc(needed);
-    reader->arena_bytes = reader->arena ? needed : 0;
-    return reader->arena || complain(reader->name, "out of memory");
-}
-
-static bool refuse_line(const struct key_batch *batch, size_t i, const char *why)
-{
-    const petal_key *line = &batch->lines[i];
-    int shown = line->size_bytes < 40 ? (int)line->size_bytes : 40;
-    return complain(batch->file, "line %" PRIu64 ": %s: \"%.*s\"%s", batch->first_line + i, why, shown,
-                    (const char *)line->data, line->size_bytes > 40 ? "..." : "");
+    for (size_t i = 0; i < block->count; i++)
+        needed += DECODED_ROOM(block->lines[i].size_bytes); /* in the buffer: no wrap */
+    if (needed <= block->arena_bytes) return true;
+    free(block->arena);
+    block->arena = malloc(needed);
+    block->arena_bytes = block->arena ? needed : 0;
+    if (block->arena) return true;
+    block->refused = OUT_OF_MEMORY;
+    block->count = 0;
+    return false;
 }
 
 /* Stops before the first line that is no key: those ahead of it are still good. */
-static void decode_batch(struct key_reader *reader, struct key_batch *batch)
+static void decode_lines(const struct key_reader *reader, struct key_block *block)
 {
-    uint8_t *to = reader->arena;
-    for (size_t i = 0; i < batch->count; i++) {
+    uint8_t *to = block->arena;
+    for (size_t i = 0; i < block->count; i++) {
         const char *why;
-        petal_key *key = &batch->decoded[i];
-        size_t size = reader->crlf ? without_return(&batch->lines[i]) : batch->lines[i].size_bytes;
-        if (!reader->decode(batch->lines[i].data, size, to, &key->size_bytes, &why)) {
-            reader->failed = !refuse_line(batch, i, why);
-            reader->keep_going = false;
-            batch->count = i;
+        petal_key *key = &block->decoded[i];
+        size_t size = reader->crlf ? without_return(&block->lines[i]) : block->lines[i].size_bytes;
+        if (!reader->decode(block->lines[i].data, size, to, &key->size_bytes, &why)) {
+            block->refused = why;
+            block->count = i;
             break;
         }
         key->data = to;
@@ -329,26 +419,39 @@ static void decode_batch(struct key_reader *reader, struct key_batch *batch)
     }
 }
 
-static void strip_returns(struct key_batch *batch)
+static void strip_returns(struct key_block *block)
 {
-    for (size_t i = 0; i < batch->count; i++)
-        batch->decoded[i] = (petal_key){batch->lines[i].data, without_return(&batch->lines[i])};
+    for (size_t i = 0; i < block->count; i++)
+        block->decoded[i] = (petal_key){block->lines[i].data, without_return(&block->lines[i])};
 }
 
-bool keys_next(struct key_reader *reader, struct key_batch *batch)
+void keys_split(const struct key_reader *reader, struct key_block *block)
 {
-    batch->count = 0;
-    if (reader->failed && !reader->keep_going) return false;
-    if (stop_signal() || !take_lines(reader, batch)) return false;
-    batch->keys = reader->decode || reader->crlf ? batch->decoded : batch->lines;
-    if (reader->decode && !make_arena(reader, batch)) {
-        reader->failed = true;
-        return false;
-    }
-    if (reader->decode)
-        decode_batch(reader, batch);
+    if (!block->split) split(reader, block);
+    block->keys = reader->decode || reader->crlf ? block->decoded : block->lines;
+    if (reader->decode && make_arena(block))
+        decode_lines(reader, block);
     else if (reader->crlf)
-        strip_returns(batch);
-    reader->keys_read += batch->count;
-    return batch->count > 0;
+        strip_returns(block);
+}
+
+/* ---- arriving -------------------------------------------------------------------------------------------------------- */
+
+static bool refuse_line(const struct key_block *block)
+{
+    if (block->refused == OUT_OF_MEMORY) return complain(block->file, "%s", block->refused);
+    const petal_key *line = &block->lines[block->count];
+    int shown = line->size_bytes < 40 ? (int)line->size_bytes : 40;
+    return complain(block->file, "line %" PRIu64 ": %s: \"%.*s\"%s", block->first_line + block->count, block->refused,
+                    shown, (const char *)line->data, line->size_bytes > 40 ? "..." : "");
+}
+
+bool keys_arrive(struct key_reader *reader, struct key_block *block)
+{
+    if (block->begins_file) reader->lines_arrived = 0;
+    block->first_line = reader->lines_arrived + 1;
+    reader->lines_arrived += block->count;
+    progress_show(block->file, block->bytes_read, reader->bytes_total, reader->keys_read);
+    reader->keys_read += block->count;
+    return !block->refused || refuse_line(block);
 }

@@ -1,4 +1,8 @@
-/* keys.h - keys from files, standard input and the command line, in batches that point into the read buffer. */
+/* keys.h - keys from files, standard input and the command line, in blocks of whole lines.
+ *
+ * A block is read in order, by keys_read(), and is then its holder's alone: splitting it into keys takes most of the time, and
+ * several threads do that at once (pipeline.h). What can only be known in order, such as the number of its first line, it
+ * learns in keys_arrive(). */
 #ifndef PETAL_CLI_KEYS_H
 #define PETAL_CLI_KEYS_H
 
@@ -7,16 +11,29 @@
 
 #include <petal/petal.h>
 
-enum { KEY_BATCH = 512 };
-
-/* Valid until the next keys_next(). */
-struct key_batch {
+struct key_block {
     size_t count;
-    const petal_key *keys;      /* what is added or asked for */
-    petal_key lines[KEY_BATCH]; /* as they stand in the input, without the separator */
-    petal_key decoded[KEY_BATCH];
-    const char *file;    /* a batch is of one file */
-    uint64_t first_line; /* of that file, counted from 1 */
+    const petal_key *keys; /* what is added or asked for */
+    petal_key *lines;      /* as they stand in the input; behind each is its separator, behind the last too */
+    uint64_t *hashes;      /* room for `count` of each: free for the holder's use */
+    uint8_t *results;
+    size_t selected;     /* so too */
+    const char *file;    /* a block is of one file */
+    uint64_t first_line; /* of that file, counted from 1; from keys_arrive() on */
+    petal_key output;    /* what is to be printed (selection.h) */
+
+    /* Private. */
+    bool begins_file, split;
+    const char *refused; /* why line `count` is no key */
+    uint64_t bytes_read; /* of all input, this block included */
+    size_t room;         /* of lines, decoded, hashes and results */
+    petal_key *decoded;
+    char *text; /* one byte more than its capacity */
+    size_t size_bytes, capacity;
+    uint8_t *arena; /* decoded keys */
+    size_t arena_bytes;
+    char *numbered; /* output with line numbers */
+    size_t numbered_bytes;
 };
 
 struct key_reader {
@@ -25,6 +42,7 @@ struct key_reader {
 
     bool keep_going;   /* pass over files that cannot be opened */
     bool watch_output; /* to be set by the caller: stop when nobody reads stdout any more */
+    uint64_t threads;  /* as asked for; 0: was not */
     bool crlf;
     char separator;
     decoder *decode;
@@ -33,23 +51,41 @@ struct key_reader {
     char **files;
     size_t files_left;
 
+    /* Waits until every block that was read has been dealt with: before something is said, and before waiting for input. False:
+     * the work has stopped. NULL: blocks are dealt with one by one. */
+    bool (*settle)(void *context);
+    void *settle_context;
+
     const char *name; /* of the open file, as shown in messages */
     int descriptor;   /* -1: none is open */
-    bool at_end;      /* of the open file; its last line may still be in the buffer */
-    uint64_t lines_read, bytes_read, bytes_total;
-    char *buffer;
-    size_t capacity, start, scanned, end; /* start..end is unread, start..scanned has no separator */
-    uint8_t *arena;                       /* decoded keys of a batch */
-    size_t arena_bytes;
+    bool at_end;      /* of the open file; its last line may still be in the rest */
+    bool begun;       /* a block of it was read */
+    uint64_t bytes_read, bytes_total;
+    uint64_t lines_arrived; /* of the file whose blocks arrive */
+    char *rest;             /* the part of a line that was read behind the last block */
+    size_t rest_bytes, rest_capacity;
 };
 
 /* Keys of the options in `args`, its -e KEYs first, then `files`; standard input where both are none. All files must be
  * there, or with keep_going are passed over one by one. False: reported, nothing was read. */
 bool keys_open(struct key_reader *reader, const struct args *args, char **files, size_t file_count, bool keep_going);
 
-/* The next batch of at least one key. False at the end, on a failure (`failed`), when a stop signal came, and when stdout
- * cannot be written any more. Before it waits for input, what stdout holds is flushed. */
-bool keys_next(struct key_reader *reader, struct key_batch *batch);
+/* The next block, of at least one line: as much as there is, up to a bound. False at the end, on a failure (`failed`), when a
+ * stop signal came, and when stdout cannot be written any more. Before it waits for input, what stdout holds is flushed. */
+bool keys_read(struct key_reader *reader, struct key_block *block);
+
+/* Whether a block came full, so that there is probably more where it came from. */
+bool keys_block_is_full(const struct key_block *block);
+
+/* Finds the lines of a block that was read, and their keys. Lines that are no keys, and lack of memory, come up on arrival. */
+void keys_split(const struct key_reader *reader, struct key_block *block);
+
+/* To be called for one block after the other, in the order of reading. False: it ends in a line
+ * that is no key, which was reported; `count` keys before it are good. */
+bool keys_arrive(struct key_reader *reader, struct key_block *block);
+
+/* A block begins as {0}. */
+void keys_free_block(struct key_block *block);
 
 void keys_close(struct key_reader *reader);
 

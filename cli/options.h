@@ -15,7 +15,9 @@ struct args {
     const char *scheme, *seed, *secret_file, *metadata; /* kind */
     const char *key_type;                               /* keys */
     bool nul, crlf;
-    char **literals; /* -e, each */
+    uint64_t threads;
+    uint64_t seconds; /* bench */
+    char **literals;  /* -e, each */
     size_t literal_count;
     bool invert, count, quiet, line_numbers, explain, repeated; /* check and seen */
     const char *sample, *absent;                                /* verify */
@@ -81,6 +83,7 @@ struct command {
                          "text, utf16le, i32, i64, f64, hex or base64 [text]"}
 #define OPTION_PROGRESS {0, "progress", TEXT, AT(progress), "WHEN=auto|always|lines|never", \
                          "auto, always, lines or never [auto]"}
+#define OPTION_THREADS {0, "threads", COUNT, AT(threads), "N", "work on N threads [one a CPU, up to 8]"}
 #define OPTIONS_OF_SIZE OPTION_CAPACITY, OPTION_RATE, OPTION_MEMORY, OPTION_BITS, OPTION_HASHES, OPTION_LINES, OPTION_SCHEME
 #define OPTIONS_OF_HASH OPTION_SEED, OPTION_KEY_FILE
 #define OPTIONS_OF_KEYS OPTION_NULL, OPTION_CRLF, OPTION_KEY_TYPE, OPTION_PROGRESS

@@ -2,6 +2,7 @@
 #include "summary.h"
 
 #include "numbers.h"
+#include "pipeline.h"
 #include "report.h"
 
 #include <inttypes.h>
@@ -41,12 +42,40 @@ void say_what_is(const char *path, const petal_info *info, const struct args *ar
            rate_text(info->estimated_rate, 3).s);
 }
 
+/* ---- adding ---------------------------------------------------------------------------------------------------------- */
+
+/* Where hashes can stand for keys, hashing is any thread's work, ahead of the adding, which is done in order. */
+struct adding {
+    petal_filter *filter;
+    const char *path;
+};
+
+static void hash_block(void *context, struct key_block *block)
+{
+    const struct adding *adding = context;
+    petal_hash_keys(adding->filter, block->keys, block->count, block->hashes);
+}
+
+static bool note_adding(const struct adding *adding, petal_status status)
+{
+    return status >= 0 || complain(adding->path, "cannot be written: %s", petal_status_name(status));
+}
+
+static bool add_hashes(void *context, struct key_block *block)
+{
+    const struct adding *adding = context;
+    return note_adding(adding, petal_add_hashes(adding->filter, block->hashes, block->count, NULL, NULL));
+}
+
+static bool add_block(void *context, struct key_block *block)
+{
+    const struct adding *adding = context;
+    return note_adding(adding, petal_add_many(adding->filter, block->keys, block->count, NULL, NULL));
+}
+
 bool add_keys(struct key_reader *reader, petal_filter *filter, const char *path)
 {
-    struct key_batch batch;
-    while (keys_next(reader, &batch)) {
-        petal_status status = petal_add_many(filter, batch.keys, batch.count, NULL, NULL);
-        if (status < 0) return complain(path, "cannot be written: %s", petal_status_name(status));
-    }
-    return !reader->failed;
+    static const struct stages by_hash = {.work = hash_block, .enter = add_hashes}, by_key = {.enter = add_block};
+    struct adding adding = {filter, path};
+    return run_pipeline(reader, petal_takes_hashes(filter) ? &by_hash : &by_key, &adding) && !reader->failed;
 }

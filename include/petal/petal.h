@@ -322,6 +322,13 @@ PETAL_API bool petal_contains_all(const petal_filter *filter, const petal_key *k
 /* The 64-bit hash of a key under this filter's hash and seed or secret. Filters with the same ones can share it. */
 PETAL_API uint64_t petal_hash_key(const petal_filter *filter, const void *key, size_t key_bytes);
 
+/* The same for a batch: hashes[i] is that of keys[i]. */
+PETAL_API void petal_hash_keys(const petal_filter *filter, const petal_key *keys, size_t key_count, uint64_t *hashes);
+
+/* Whether hashes can stand for all keys of this filter, in the calls below: not where its scheme needs more than 64 bits of
+ * hash, or takes no empty key. Petal's own schemes say yes. */
+PETAL_API bool petal_takes_hashes(const petal_filter *filter);
+
 /* Like the calls above for a hash instead of a key. The hash must be petal_hash_key()'s or another well-mixed
  * 64-bit hash: small integers, pointers or 32-bit hashes would all land in the first line and say "probably"
  * of everything. A key and its petal_hash_key() are the same member. Where a scheme needs more than 64 bits of hash, adding
@@ -366,6 +373,9 @@ PETAL_API petal_status petal_intersect(petal_filter *filter, const petal_filter 
 /* Fills in all of *info. Reads every bit once: about a second for 5 GB in memory. Rates of arrays above
  * 16 MiB come from an even sample of 2^18 lines. */
 PETAL_API petal_status petal_get_info(const petal_filter *filter, petal_info *info, petal_error *error);
+
+/* The form of the scheme that runs on this CPU: "avx512", "avx2", "neon" or "generic". All give the same bits. Static storage. */
+PETAL_API const char *petal_kernel_name(const petal_filter *filter);
 
 /* Metadata and its size, borrowed until the filter is freed or the metadata set again. NULL where there is none. */
 PETAL_API const void *petal_metadata(const petal_filter *filter, size_t *metadata_bytes);

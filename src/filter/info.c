@@ -130,3 +130,8 @@ petal_status petal_set_metadata(petal_filter *filter, const void *metadata, size
         return petal_fail(error, PETAL_ERR_UNSUPPORTED, "metadata of a mapped or viewed filter is fixed; load a copy");
     return petal_filter_set_metadata(filter, metadata, metadata_bytes, error);
 }
+
+const char *petal_kernel_name(const petal_filter *filter)
+{
+    return filter->kernel->name;
+}

@@ -322,10 +322,23 @@ uint64_t petal_hash_key(const petal_filter *filter, const void *key, size_t key_
     return words[0];
 }
 
+void petal_hash_keys(const petal_filter *filter, const petal_key *keys, size_t key_count, uint64_t *hashes)
+{
+    bool direct = filter->hash->words == 1;
+    if (direct) hash_piece(filter, keys, key_count, hashes);
+    for (size_t i = 0; i < key_count && !direct; i++)
+        hashes[i] = petal_hash_key(filter, keys[i].data, keys[i].size_bytes);
+}
+
 /* A 64-bit hash says it all only where the filter's own hash has no more. */
 static bool takes_hashes(const petal_filter *filter)
 {
     return filter->hash->words == 1;
+}
+
+bool petal_takes_hashes(const petal_filter *filter)
+{
+    return takes_hashes(filter) && !filter->scheme->no_empty_key;
 }
 
 petal_status petal_add_hash(petal_filter *filter, uint64_t hash)

@@ -167,6 +167,59 @@ static void a_key_and_its_hash_are_the_same_member(void **state)
     }
 }
 
+static void a_batch_of_hashes_is_that_of_each_key(void **state)
+{
+    (void)state;
+    static struct batch batch;
+    uint64_t hashes[BATCH];
+    FOR_BOTH_SCHEMES(scheme)
+    {
+        petal_filter *filter = small(scheme);
+        fill_batch(&batch, filter, UINT64_MAX, 5);
+        batch.keys[7] = (petal_key){"a longer key than the others, and one that is no number", 55};
+        batch.keys[8] = (petal_key){NULL, 0};
+        petal_hash_keys(filter, batch.keys, BATCH, hashes);
+        for (size_t i = 0; i < BATCH; i++)
+            require(hashes[i] == petal_hash_key(filter, batch.keys[i].data, batch.keys[i].size_bytes), "key %zu", i);
+        petal_hash_keys(filter, NULL, 0, NULL);
+        assert_true(petal_takes_hashes(filter));
+        petal_free(filter);
+    }
+}
+
+/* For each format there is: where hashes stand for keys, adding both ways gives the same bytes, the empty key too. */
+static void where_hashes_stand_for_keys_they_do_so_in_every_format(void **state)
+{
+    (void)state;
+    size_t takers = 0, others = 0;
+    for (size_t place = 0; petal_format_name(place); place++) {
+        petal_options o = PETAL_OPTIONS_INIT;
+        petal_filter *by_key = NULL, *by_hash = NULL;
+        o.capacity = 1000;
+        o.rate = 0.01;
+        o.format = petal_format_name(place);
+        if (petal_create(&o, &by_key, NULL) != PETAL_OK) continue; /* one that is only read */
+        assert_int_equal(petal_create(&o, &by_hash, NULL), PETAL_OK);
+        bool takes = petal_takes_hashes(by_key);
+        takers += takes;
+        others += !takes;
+        for (int64_t i = 0; i < 1000 && takes; i++) {
+            uint8_t bytes[8];
+            uint64_t hash;
+            petal_encode_i64(i, bytes);
+            petal_key key = {bytes, (size_t)i % 9}; /* of 0 to 8 bytes */
+            petal_hash_keys(by_key, &key, 1, &hash);
+            petal_status added = petal_add(by_key, key.data, key.size_bytes);
+            require(petal_add_hash(by_hash, hash) == added, "%s: key %lld", o.format, (long long)i);
+        }
+        require(same_image(by_key, by_hash), "%s", o.format);
+        require(strcmp(petal_kernel_name(by_key), petal_kernel_name(by_hash)) == 0, "%s", o.format);
+        petal_free(by_key);
+        petal_free(by_hash);
+    }
+    assert_true(takers > 0 && others > 0);
+}
+
 /* ---- numbers --------------------------------------------------------------------------------------------------------- */
 
 static void numbers_are_their_key_bytes(void **state)
@@ -311,6 +364,8 @@ int main(void)
         cmocka_unit_test(new_means_that_asking_before_said_no),
         cmocka_unit_test(any_and_all_are_what_the_words_say),
         cmocka_unit_test(a_key_and_its_hash_are_the_same_member),
+        cmocka_unit_test(a_batch_of_hashes_is_that_of_each_key),
+        cmocka_unit_test(where_hashes_stand_for_keys_they_do_so_in_every_format),
         cmocka_unit_test(numbers_are_their_key_bytes),
         cmocka_unit_test(equal_doubles_are_one_key_and_all_nans_are_one_key),
         cmocka_unit_test(an_integer_and_the_same_double_are_different_keys),

@@ -1,0 +1,151 @@
+/* pipeline.c - see pipeline.h. Blocks are numbered as they are read; a turnstile lets them by one at a time, in that order. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "pipeline.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+enum { MOST_THREADS = 64, MOST_UNASKED_THREADS = 8 };
+
+enum turnstile { ENTER, LEAVE, TURNSTILES };
+
+struct pipeline {
+    struct key_reader *reader;
+    const struct stages *stages;
+    void *context;
+
+    pthread_mutex_t reading; /* guards the reader and the next five */
+    uint64_t blocks_read;
+    bool ended;
+    unsigned threads, most_threads;
+    pthread_t others[MOST_THREADS];
+
+    pthread_mutex_t moving; /* guards the rest */
+    pthread_cond_t moved;
+    uint64_t passed[TURNSTILES]; /* blocks */
+    bool shut[TURNSTILES];       /* nothing more goes through, but may pass by */
+    bool refused;                /* a line that is no key */
+};
+
+/* Waits for the block's turn. False: it must not do what is done there. */
+static bool wait_for_turn(struct pipeline *pipeline, enum turnstile turnstile, uint64_t block)
+{
+    pthread_mutex_lock(&pipeline->moving);
+    while (pipeline->passed[turnstile] != block) pthread_cond_wait(&pipeline->moved, &pipeline->moving);
+    bool open = !pipeline->shut[LEAVE] && (turnstile == LEAVE || !pipeline->shut[ENTER]);
+    pthread_mutex_unlock(&pipeline->moving);
+    return open;
+}
+
+static void end_turn(struct pipeline *pipeline, enum turnstile turnstile, bool go_on)
+{
+    pthread_mutex_lock(&pipeline->moving);
+    pipeline->passed[turnstile]++;
+    if (!go_on) pipeline->shut[turnstile] = true;
+    pthread_cond_broadcast(&pipeline->moved);
+    pthread_mutex_unlock(&pipeline->moving);
+}
+
+static bool is_stopped(struct pipeline *pipeline)
+{
+    pthread_mutex_lock(&pipeline->moving);
+    bool stopped = pipeline->shut[ENTER] || pipeline->shut[LEAVE];
+    pthread_mutex_unlock(&pipeline->moving);
+    return stopped;
+}
+
+/* For the reader, whose thread holds `reading`: everything before has left. */
+static bool settle(void *context)
+{
+    struct pipeline *pipeline = context;
+    return wait_for_turn(pipeline, LEAVE, pipeline->blocks_read) && !is_stopped(pipeline);
+}
+
+/* ---- a thread -------------------------------------------------------------------------------------------------------- */
+
+static void *run(void *context);
+
+/* There is work for one more thread. Where none can be had, those there are do it. */
+static void start_thread(struct pipeline *pipeline)
+{
+    if (pipeline->threads == pipeline->most_threads) return;
+    if (pthread_create(&pipeline->others[pipeline->threads - 1], NULL, run, pipeline) == 0)
+        pipeline->threads++;
+    else
+        pipeline->most_threads = pipeline->threads;
+}
+
+static bool read_block(struct pipeline *pipeline, struct key_block *block, uint64_t *number)
+{
+    pthread_mutex_lock(&pipeline->reading);
+    bool good = !pipeline->ended && !is_stopped(pipeline) && keys_read(pipeline->reader, block);
+    pipeline->ended = !good;
+    *number = pipeline->blocks_read;
+    if (good) pipeline->blocks_read++;
+    if (good && keys_block_is_full(block)) start_thread(pipeline);
+    pthread_mutex_unlock(&pipeline->reading);
+    return good;
+}
+
+/* Keys ahead of a line that is none are dealt with. */
+static bool enter(struct pipeline *pipeline, struct key_block *block)
+{
+    const struct stages *stages = pipeline->stages;
+    bool whole = keys_arrive(pipeline->reader, block);
+    bool good = block->count == 0 || !stages->enter || stages->enter(pipeline->context, block);
+    if (!whole) pipeline->refused = true;
+    return good && whole;
+}
+
+static void pass(struct pipeline *pipeline, struct key_block *block, uint64_t number)
+{
+    const struct stages *stages = pipeline->stages;
+    keys_split(pipeline->reader, block);
+    if (stages->work) stages->work(pipeline->context, block);
+    bool entered = wait_for_turn(pipeline, ENTER, number);
+    end_turn(pipeline, ENTER, !entered || enter(pipeline, block));
+    if (entered && stages->compose) stages->compose(pipeline->context, block);
+    bool leaves = wait_for_turn(pipeline, LEAVE, number) && entered && stages->leave;
+    end_turn(pipeline, LEAVE, !leaves || stages->leave(pipeline->context, block));
+}
+
+static void *run(void *context)
+{
+    struct pipeline *pipeline = context;
+    struct key_block block = {0};
+    uint64_t number;
+    while (read_block(pipeline, &block, &number)) pass(pipeline, &block, number);
+    keys_free_block(&block);
+    return NULL;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------------------------- */
+
+static unsigned thread_limit(uint64_t asked)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    if (asked > 0) return asked < MOST_THREADS ? (unsigned)asked : MOST_THREADS;
+    if (cpus < 1) return 1;
+    return cpus < MOST_UNASKED_THREADS ? (unsigned)cpus : MOST_UNASKED_THREADS;
+}
+
+bool run_pipeline(struct key_reader *reader, const struct stages *stages, void *context)
+{
+    struct pipeline pipeline = {.reader = reader,
+                                .stages = stages,
+                                .context = context,
+                                .threads = 1,
+                                .most_threads = thread_limit(reader->threads),
+                                .reading = PTHREAD_MUTEX_INITIALIZER,
+                                .moving = PTHREAD_MUTEX_INITIALIZER,
+                                .moved = PTHREAD_COND_INITIALIZER};
+    reader->settle = settle;
+    reader->settle_context = &pipeline;
+    run(&pipeline);
+    /* None is started any more: the end has been found, and is the end for all. */
+    for (unsigned i = 0; i + 1 < pipeline.threads; i++) pthread_join(pipeline.others[i], NULL);
+    reader->settle = NULL;
+    reader->failed = reader->failed || pipeline.refused;
+    return !pipeline.shut[ENTER] && !pipeline.shut[LEAVE];
+}
