@@ -374,7 +374,7 @@ PETAL_API petal_status petal_intersect(petal_filter *filter, const petal_filter 
  * 16 MiB come from an even sample of 2^18 lines. */
 PETAL_API petal_status petal_get_info(const petal_filter *filter, petal_info *info, petal_error *error);
 
-/* The form of the scheme that runs on this CPU: "avx512", "avx2", "neon" or "generic". All give the same bits. Static storage. */
+/* The form of the scheme that runs on this CPU: "avx512", "avx2", "sse4", "neon" or "generic". All give the same bits. Static storage. */
 PETAL_API const char *petal_kernel_name(const petal_filter *filter);
 
 /* Metadata and its size, borrowed until the filter is freed or the metadata set again. NULL where there is none. */
