@@ -1,0 +1,402 @@
+/* driver.c - runs Petal and the Bloom filters of other languages in turn, and prints what a key costs each.
+ *
+ *     driver [--keys N] [--bits BITS_A_KEY] [--rounds N] [--json] <CONTENDERS
+ *
+ * A contender is a program of its own, one a line of CONTENDERS: its name, what it is compared with, the most keys it is
+ * given (0: any number) and the command, apart by tabs. What it is compared with: `-`, it is another library; `*`, it is
+ * Petal, compared with all of them; NAME, it is Petal with the filter that this library makes, compared with it alone: it must
+ * find as many false positives in as many bits.
+ *
+ * It reads orders, builds a filter and asks it, and answers with one line:
+ *
+ *     run KEYS BITS_A_KEY RATE number|text REPEATS
+ *     ok ADD_NS HIT_NS MISS_NS FALSE_POSITIVES BITS LAST_KEY      a key, of each the least of the repeats
+ *     none REASON
+ *
+ * Key i is SplitMix64's output function of i, absent keys begin at 2^40; texts are "http://a.io/" and 16 hex digits. LAST_KEY,
+ * the last absent one (a number in 16 hex digits), proves that all have the same. RATE is what an ideal filter of so many bits
+ * a key has. Keys exist before the clock starts; making the filter belongs to adding.
+ *
+ * Every round runs each contender once, so that a machine that slows down slows all of them, and in every other round backwards;
+ * what is compared is the ratio within a round. Before the rounds of a size each contender runs unmeasured for a while, so that
+ * compilers at run time are done. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum phase { ADD, HIT, MISS, PHASES };
+static const char *const phase_names[PHASES] = {"add", "hit", "miss"};
+
+#define MOST_ROUNDS 101u
+#define MOST_CONTENDERS 64u
+#define MOST_SIZES 8u
+#define WARM_UP_NS 1e9
+#define ROUND_NS 0.2e9
+
+struct contender {
+    char *name, *against, *command;
+    size_t most_keys;
+    pid_t process;
+    FILE *orders, *answers;
+    /* Of the size at hand. */
+    bool present;
+    size_t repeats;
+    double ns[PHASES][MOST_ROUNDS];
+    double rate;
+    size_t bits, false_positives;
+};
+
+static struct contender contenders[MOST_CONTENDERS];
+static size_t contender_count;
+static double bits_per_key = 10;
+static unsigned rounds = 9;
+static bool json;
+
+static void die(const char *what, const char *which)
+{
+    fprintf(stderr, "bench-peers: %s%s%s\n", which, *which ? ": " : "", what);
+    exit(1);
+}
+
+static double now_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+/* ---- contenders ------------------------------------------------------------------------------------------------------ */
+
+static char *next_field(char **rest)
+{
+    char *field = *rest;
+    char *end = field ? strpbrk(field, "\t\n") : NULL;
+    if (!end) die("a contender is four fields", "standard input");
+    *end = 0;
+    *rest = end + 1;
+    return field;
+}
+
+static void read_contenders(void)
+{
+    char line[8192];
+    while (fgets(line, sizeof line, stdin)) {
+        struct contender *contender = &contenders[contender_count];
+        char *rest = strdup(line);
+        if (contender_count++ == MOST_CONTENDERS || !rest) die("too many contenders", "");
+        contender->name = next_field(&rest);
+        contender->against = next_field(&rest);
+        contender->most_keys = strtoul(next_field(&rest), NULL, 10);
+        contender->command = next_field(&rest);
+    }
+}
+
+/* Its two pipes must not stay open in those that are started after it: they would never see the end of their orders. */
+static void start(struct contender *contender)
+{
+    int orders[2], answers[2];
+    fflush(stdout);
+    if (pipe(orders) != 0 || pipe(answers) != 0) die("no pipe", contender->name);
+    contender->process = fork();
+    if (contender->process < 0) die("cannot be started", contender->name);
+    if (contender->process == 0) {
+        dup2(orders[0], 0);
+        dup2(answers[1], 1);
+        for (int file = 3; file < 3 + 4 * (int)MOST_CONTENDERS; file++) close(file);
+        execl("/bin/sh", "sh", "-c", contender->command, (char *)NULL);
+        _exit(127);
+    }
+    close(orders[0]);
+    close(answers[1]);
+    contender->orders = fdopen(orders[1], "w");
+    contender->answers = fdopen(answers[0], "r");
+    if (!contender->orders || !contender->answers) die("no pipe", contender->name);
+}
+
+static void end(struct contender *contender)
+{
+    fclose(contender->orders);
+    fclose(contender->answers);
+    waitpid(contender->process, NULL, 0);
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/* What the line of an answer says goes into round `round`. */
+static void run_round(struct contender *contender, size_t keys, const char *kind, unsigned round)
+{
+    char line[512] = "", last[64], expected[64];
+    double *ns[PHASES];
+    for (int phase = 0; phase < PHASES; phase++) ns[phase] = &contender->ns[phase][round];
+    fprintf(contender->orders, "run %zu %g %.17g %s %zu\n", keys, bits_per_key, exp(-bits_per_key * log(2) * log(2)),
+            kind, contender->repeats);
+    fflush(contender->orders);
+    if (!fgets(line, sizeof line, contender->answers)) die("it ended before its answer", contender->name);
+    if (strncmp(line, "none ", 5) == 0) {
+        contender->present = false;
+        return;
+    }
+    if (sscanf(line, "ok %lf %lf %lf %zu %zu %63s", ns[ADD], ns[HIT], ns[MISS], &contender->false_positives,
+               &contender->bits, last) != 6)
+        die(line, contender->name);
+    snprintf(expected, sizeof expected, "%s%016" PRIx64, strcmp(kind, "text") == 0 ? "http://a.io/" : "",
+             mix(((uint64_t)1 << 40) + keys - 1));
+    if (strcmp(last, expected) != 0) die("it has other keys", contender->name);
+}
+
+/* Where it takes little time, a round fills and asks several times, so that one is undisturbed. */
+static size_t repeats_for(size_t keys, double once_ns)
+{
+    double most = (double)(2000000 / keys + 1), fit = ROUND_NS / once_ns;
+    return fit >= most ? (size_t)most : fit >= 1 ? (size_t)fit : 1;
+}
+
+/* The last run of the warm-up says how long one takes. */
+static void warm_up(struct contender *contender, size_t keys, const char *kind)
+{
+    contender->repeats = 1;
+    contender->present = contender->most_keys == 0 || keys <= contender->most_keys;
+    if (!contender->present) return;
+    run_round(contender, keys, kind, 0); /* makes the keys, too */
+    double begin = now_ns();
+    do {
+        if (!contender->present) return;
+        double each = contender->ns[ADD][0] + contender->ns[HIT][0] + contender->ns[MISS][0];
+        contender->repeats = repeats_for(keys, each * (double)keys);
+        run_round(contender, keys, kind, 0);
+    } while (now_ns() - begin < WARM_UP_NS);
+}
+
+static void run_rounds(size_t keys, const char *kind)
+{
+    size_t found[MOST_CONTENDERS] = {0};
+    for (size_t i = 0; i < contender_count; i++) warm_up(&contenders[i], keys, kind);
+    for (unsigned round = 0; round < rounds; round++)
+        for (size_t i = 0; i < contender_count; i++) {
+            size_t at = round % 2 ? contender_count - 1 - i : i;
+            if (contenders[at].present) run_round(&contenders[at], keys, kind, round);
+            found[at] += contenders[at].false_positives;
+        }
+    for (size_t i = 0; i < contender_count; i++)
+        contenders[i].rate = (double)found[i] / ((double)keys * (double)rounds);
+}
+
+/* ---- comparing ------------------------------------------------------------------------------------------------------- */
+
+struct spread {
+    double least, median, most;
+};
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static struct spread spread_of(const double *values)
+{
+    double sorted[MOST_ROUNDS];
+    memcpy(sorted, values, rounds * sizeof *sorted);
+    qsort(sorted, rounds, sizeof *sorted, compare);
+    return (struct spread){sorted[0], sorted[rounds / 2], sorted[rounds - 1]};
+}
+
+/* How many times `mine` is as fast as `theirs`, in the same round. */
+static struct spread ratio_of(const struct contender *mine, const struct contender *theirs, int phase)
+{
+    double ratios[MOST_ROUNDS];
+    for (unsigned i = 0; i < rounds; i++) ratios[i] = theirs->ns[phase][i] / mine->ns[phase][i];
+    return spread_of(ratios);
+}
+
+static bool is_peer(const struct contender *contender)
+{
+    return strcmp(contender->against, "-") == 0;
+}
+
+static bool are_compared(const struct contender *mine, const struct contender *theirs)
+{
+    if (!mine->present || !theirs->present || is_peer(mine) || !is_peer(theirs)) return false;
+    return strcmp(mine->against, "*") == 0 || strcmp(mine->against, theirs->name) == 0;
+}
+
+/* Petal with another library's filter makes its mistakes, or it was not the same filter. */
+static void check_alike(const struct contender *mine, const struct contender *theirs)
+{
+    if (strcmp(mine->against, theirs->name) != 0) return;
+    if (mine->false_positives != theirs->false_positives || mine->bits != theirs->bits)
+        die("it is not the filter that the library makes", mine->name);
+}
+
+/* ---- reporting ------------------------------------------------------------------------------------------------------- */
+
+/* The tables are Markdown's, wide enough to be read as they are. */
+#define NAME_WIDTH 34
+#define CELL_WIDTH 26
+
+static void print_cell(const char *text)
+{
+    printf(" %-*s |", CELL_WIDTH, text);
+}
+
+static void print_spread(struct spread spread, int digits, const char *unit)
+{
+    char text[80];
+    snprintf(text, sizeof text, "%.*f%s (%.*f..%.*f)", digits, spread.median, unit, digits, spread.least, digits,
+             spread.most);
+    print_cell(text);
+}
+
+/* The line below the headings of so many columns. */
+static void print_rule(size_t columns)
+{
+    printf("|");
+    for (size_t i = 0; i < columns; i++) printf(" --- |");
+    printf("\n");
+}
+
+static void print_ns_table(size_t keys)
+{
+    printf("| %-*s | bits a key | rate     |", NAME_WIDTH, "ns a key: median (least..most)");
+    for (int phase = 0; phase < PHASES; phase++) print_cell(phase_names[phase]);
+    printf("\n");
+    print_rule(3 + PHASES);
+    for (size_t i = 0; i < contender_count; i++) {
+        const struct contender *contender = &contenders[i];
+        if (!contender->present) continue;
+        printf("| %-*s | %10.2f | %6.3f %% |", NAME_WIDTH, contender->name, (double)contender->bits / (double)keys,
+               100 * contender->rate);
+        for (int phase = 0; phase < PHASES; phase++) print_spread(spread_of(contender->ns[phase]), 2, "");
+        printf("\n");
+    }
+}
+
+/* A column for each of Petal's own, and as many for those with the library's filter as any library has. */
+static void print_ratio_row(const struct contender *theirs, int phase, size_t columns)
+{
+    size_t used = 0;
+    printf("| %-*s | %-4s |", NAME_WIDTH, theirs->name, phase_names[phase]);
+    for (size_t j = 0; j < contender_count; j++) {
+        if (!are_compared(&contenders[j], theirs)) continue;
+        print_spread(ratio_of(&contenders[j], theirs, phase), 1, "x");
+        used++;
+    }
+    for (; used < columns; used++) print_cell("");
+    printf("\n");
+}
+
+static void print_ratio_table(void)
+{
+    static const char *const alike[] = {"its filter in petal", "the same, batch"};
+    size_t columns = 0;
+    printf("| %-*s |      |", NAME_WIDTH, "as fast as, in the same round:");
+    for (size_t i = 0; i < contender_count; i++)
+        if (strcmp(contenders[i].against, "*") == 0) print_cell(contenders[i].name), columns++;
+    for (size_t i = 0; i < sizeof alike / sizeof *alike; i++) print_cell(alike[i]), columns++;
+    printf("\n");
+    print_rule(2 + columns);
+    for (size_t i = 0; i < contender_count; i++)
+        for (int phase = 0; phase < PHASES && contenders[i].present && is_peer(&contenders[i]); phase++)
+            print_ratio_row(&contenders[i], phase, columns);
+}
+
+static void print_tables(size_t keys, const char *kind)
+{
+    printf("\n%zu keys, %s, %g bits a key, %u rounds:\n\n", keys,
+           strcmp(kind, "text") == 0 ? "texts of 28 bytes" : "64-bit numbers", bits_per_key, rounds);
+    print_ns_table(keys);
+    printf("\n");
+    print_ratio_table();
+}
+
+static void print_json_spread(const char *name, struct spread spread)
+{
+    printf(", \"%s\": [%.4f, %.4f, %.4f]", name, spread.least, spread.median, spread.most);
+}
+
+/* One object a line: a contender, or a comparison. Spreads are [least, median, most]. */
+static void print_json(size_t keys, const char *kind)
+{
+    for (size_t i = 0; i < contender_count; i++) {
+        const struct contender *theirs = &contenders[i];
+        if (!theirs->present) continue;
+        printf(
+            "{\"keys\": %zu, \"kind\": \"%s\", \"rounds\": %u, \"name\": \"%s\", \"bits_per_key\": %.4f, \"rate\": %.8f",
+            keys, kind, rounds, theirs->name, (double)theirs->bits / (double)keys, theirs->rate);
+        for (int phase = 0; phase < PHASES; phase++)
+            print_json_spread(phase_names[phase], spread_of(theirs->ns[phase]));
+        printf("}\n");
+        for (size_t j = 0; j < contender_count; j++) {
+            if (!are_compared(&contenders[j], theirs)) continue;
+            printf("{\"keys\": %zu, \"kind\": \"%s\", \"rounds\": %u, \"name\": \"%s\", \"times_as_fast_as\": \"%s\"",
+                   keys, kind, rounds, contenders[j].name, theirs->name);
+            for (int phase = 0; phase < PHASES; phase++)
+                print_json_spread(phase_names[phase], ratio_of(&contenders[j], theirs, phase));
+            printf("}\n");
+        }
+    }
+}
+
+static void run_size(size_t keys, const char *kind)
+{
+    run_rounds(keys, kind);
+    for (size_t i = 0; i < contender_count; i++)
+        for (size_t j = 0; j < contender_count; j++)
+            if (are_compared(&contenders[j], &contenders[i])) check_alike(&contenders[j], &contenders[i]);
+    if (json)
+        print_json(keys, kind);
+    else
+        print_tables(keys, kind);
+    fflush(stdout);
+}
+
+int main(int count, char **arguments)
+{
+    size_t sizes[MOST_SIZES] = {10000, 1000000}, size_count = 0;
+    for (int i = 1; i < count; i++) {
+        char *value = i + 1 < count ? arguments[i + 1] : "";
+        if (strcmp(arguments[i], "--json") == 0)
+            json = true;
+        else if (strcmp(arguments[i], "--rounds") == 0)
+            rounds = (unsigned)strtoul(value, NULL, 10), i++;
+        else if (strcmp(arguments[i], "--bits") == 0)
+            bits_per_key = strtod(value, NULL), i++;
+        else if (strcmp(arguments[i], "--keys") == 0 && size_count < MOST_SIZES && strtoul(value, NULL, 10) > 0)
+            sizes[size_count++] = strtoul(value, NULL, 10), i++;
+        else
+            rounds = 0;
+    }
+    if (rounds < 1 || rounds > MOST_ROUNDS || !(bits_per_key >= 1)) {
+        fprintf(stderr,
+                "usage: ./dev bench-peers [--keys N]... [--bits BITS_A_KEY] [--rounds 1..%u] [--json] [LIBRARY...]\n",
+                MOST_ROUNDS);
+        return 2;
+    }
+    signal(SIGPIPE, SIG_IGN);
+    read_contenders();
+    /* A kind at a time has processes of its own, which see keys of one type, as a program mostly does. */
+    for (int texts = 0; texts <= 1; texts++) {
+        for (size_t i = 0; i < contender_count; i++) start(&contenders[i]);
+        for (size_t i = 0; i < (size_count ? size_count : 2); i++) run_size(sizes[i], texts ? "text" : "number");
+        for (size_t i = 0; i < contender_count; i++) end(&contenders[i]);
+    }
+    return 0;
+}

@@ -1,0 +1,238 @@
+/* petal.c - Petal's own contenders beside the libraries of other languages. It speaks the protocol of driver.c.
+ *
+ *     petal SCHEME|FORMAT single|batch
+ *
+ * A filter of another library's format is made and filled by Petal, and its file's bytes are then asked where they lie. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <petal/petal.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define TEXT_BYTES 28u
+/* Keys are handed over in pieces, as a program that reads a stream would. */
+#define PIECE 1024u
+
+struct keys {
+    size_t count;
+    int64_t *numbers; /* or NULL */
+    char *texts;      /* or NULL; TEXT_BYTES each, one after the other */
+};
+
+struct order {
+    size_t keys;
+    double bits_per_key, rate;
+    char kind[16];
+    size_t repeats;
+};
+
+static const char *design;
+static bool foreign, batch;
+
+static double now_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+static void check(bool fine, const char *what)
+{
+    if (fine) return;
+    printf("none %s\n", what);
+    exit(1);
+}
+
+/* ---- keys ------------------------------------------------------------------------------------------------------------ */
+
+/* SplitMix64's output function: a bijection, so that no key comes twice. */
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+static struct keys make_keys(size_t count, bool texts, uint64_t from)
+{
+    struct keys keys = {count, NULL, NULL};
+    if (texts)
+        keys.texts = malloc(count * TEXT_BYTES + 1);
+    else
+        keys.numbers = malloc(count * sizeof *keys.numbers);
+    check(keys.texts || keys.numbers, "not enough memory");
+    for (size_t i = 0; i < count; i++) {
+        uint64_t number = mix(from + i);
+        if (texts)
+            snprintf(keys.texts + i * TEXT_BYTES, TEXT_BYTES + 1, "http://a.io/%016" PRIx64, number);
+        else
+            memcpy(&keys.numbers[i], &number, sizeof number);
+    }
+    return keys;
+}
+
+static void free_keys(struct keys *keys)
+{
+    free(keys->numbers);
+    free(keys->texts);
+    *keys = (struct keys){0, NULL, NULL};
+}
+
+/* Both sets, kept from one order to the next. */
+static void have_keys(const struct order *order, struct keys *in, struct keys *out)
+{
+    bool texts = strcmp(order->kind, "text") == 0;
+    if (in->count == order->keys && (in->texts != NULL) == texts) return;
+    free_keys(in);
+    free_keys(out);
+    *in = make_keys(order->keys, texts, 0);
+    *out = make_keys(order->keys, texts, (uint64_t)1 << 40);
+}
+
+static void print_last(const struct keys *keys)
+{
+    if (keys->texts)
+        printf(" %.*s\n", (int)TEXT_BYTES, keys->texts + (keys->count - 1) * TEXT_BYTES);
+    else
+        printf(" %016" PRIx64 "\n", (uint64_t)keys->numbers[keys->count - 1]);
+}
+
+/* ---- filters --------------------------------------------------------------------------------------------------------- */
+
+static petal_filter *make_filter(const struct order *order)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    petal_filter *filter = NULL;
+    petal_error error;
+    options.capacity = order->keys;
+    if (foreign) {
+        options.format = design;
+        options.rate = order->rate;
+    } else {
+        options.scheme = strcmp(design, "classic") == 0 ? PETAL_SCHEME_CLASSIC : PETAL_SCHEME_BLOCKED;
+        options.bits = (uint64_t)((double)order->keys * order->bits_per_key);
+    }
+    check(petal_create(&options, &filter, &error) == PETAL_OK, error.message);
+    return filter;
+}
+
+static size_t fill_piece(const struct keys *keys, size_t from, petal_key piece[PIECE])
+{
+    size_t count = keys->count - from < PIECE ? keys->count - from : PIECE;
+    for (size_t i = 0; i < count; i++) piece[i] = (petal_key){keys->texts + (from + i) * TEXT_BYTES, TEXT_BYTES};
+    return count;
+}
+
+static void add(petal_filter *filter, const struct keys *keys)
+{
+    if (batch && keys->numbers) {
+        petal_add_many_i64(filter, keys->numbers, keys->count, NULL, NULL);
+    } else if (batch) {
+        petal_key piece[PIECE];
+        for (size_t from = 0; from < keys->count; from += PIECE)
+            petal_add_many(filter, piece, fill_piece(keys, from, piece), NULL, NULL);
+    } else if (keys->numbers) {
+        for (size_t i = 0; i < keys->count; i++) petal_add_i64(filter, keys->numbers[i]);
+    } else {
+        for (size_t i = 0; i < keys->count; i++) petal_add(filter, keys->texts + i * TEXT_BYTES, TEXT_BYTES);
+    }
+}
+
+static size_t count_found(const petal_filter *filter, const struct keys *keys)
+{
+    size_t found = 0;
+    if (batch && keys->numbers) {
+        found = petal_contains_many_i64(filter, keys->numbers, keys->count, NULL);
+    } else if (batch) {
+        petal_key piece[PIECE];
+        for (size_t from = 0; from < keys->count; from += PIECE)
+            found += petal_contains_many(filter, piece, fill_piece(keys, from, piece), NULL);
+    } else if (keys->numbers) {
+        for (size_t i = 0; i < keys->count; i++) found += petal_contains_i64(filter, keys->numbers[i]);
+    } else {
+        for (size_t i = 0; i < keys->count; i++)
+            found += petal_contains(filter, keys->texts + i * TEXT_BYTES, TEXT_BYTES);
+    }
+    return found;
+}
+
+/* The other library's file in memory, asked where it lies. */
+static petal_filter *view_of_file(petal_filter *filter, void **bytes)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_filter *view = NULL;
+    petal_error error;
+    size_t size = petal_serialized_bytes_as(filter, design);
+    options.format = design;
+    *bytes = malloc(size);
+    check(*bytes && petal_serialize_as(filter, design, *bytes, size, &error) == PETAL_OK, "no file of it");
+    check(petal_view(*bytes, size, &options, &view, &error) == PETAL_OK, error.message);
+    petal_free(filter);
+    return view;
+}
+
+/* ---- a round --------------------------------------------------------------------------------------------------------- */
+
+static void run_round(const struct order *order, const struct keys *in, const struct keys *out)
+{
+    double add_ns = INFINITY, hit_ns = INFINITY, miss_ns = INFINITY, asked = (double)order->keys;
+    size_t found = 0;
+    petal_info info = PETAL_INFO_INIT;
+    for (size_t i = 0; i < order->repeats; i++) {
+        void *bytes = NULL;
+        double start = now_ns();
+        petal_filter *filter = make_filter(order);
+        add(filter, in);
+        add_ns = fmin(add_ns, now_ns() - start);
+        if (foreign) filter = view_of_file(filter, &bytes);
+        start = now_ns();
+        size_t members = count_found(filter, in);
+        double hit = now_ns();
+        found = count_found(filter, out);
+        miss_ns = fmin(miss_ns, now_ns() - hit);
+        hit_ns = fmin(hit_ns, hit - start);
+        check(members == order->keys, "keys were lost");
+        petal_get_info(filter, &info, NULL);
+        petal_free(filter);
+        free(bytes);
+    }
+    printf("ok %.4f %.4f %.4f %zu %" PRIu64, add_ns / asked, hit_ns / asked, miss_ns / asked, found, info.bits);
+    print_last(out);
+}
+
+/* Where a library makes text of numbers, its keys are not the ones that Petal's numbers have. */
+static bool takes_numbers(void)
+{
+    return !foreign || strcmp(design, "guava") == 0 || strcmp(design, "bits-and-blooms") == 0;
+}
+
+int main(int count, char **arguments)
+{
+    struct keys in = {0, NULL, NULL}, out = {0, NULL, NULL};
+    struct order order;
+    char line[256];
+    if (count != 3) return 2;
+    design = arguments[1];
+    foreign = strcmp(design, "blocked") != 0 && strcmp(design, "classic") != 0;
+    batch = strcmp(arguments[2], "batch") == 0;
+    while (fgets(line, sizeof line, stdin)) {
+        if (sscanf(line, "run %zu %lf %lf %15s %zu", &order.keys, &order.bits_per_key, &order.rate, order.kind,
+                   &order.repeats) != 5)
+            return 2;
+        if (strcmp(order.kind, "number") == 0 && !takes_numbers()) {
+            printf("none it has texts only\n");
+        } else {
+            have_keys(&order, &in, &out);
+            run_round(&order, &in, &out);
+        }
+        fflush(stdout);
+    }
+    free_keys(&in);
+    free_keys(&out);
+    return 0;
+}

@@ -1,0 +1,99 @@
+# packages.sh - other libraries through their own package clients, by name and version. Sourced, not run.
+#
+# What is installed stays in build/interop, a folder for each version; `./dev clean` removes it. Who sources this has skip()
+# and ok(), which hear of what cannot be had (tap.sh, bench/peers/run).
+interop=$PWD/build/interop
+top=$PWD
+mkdir -p "$interop"
+
+# What package clients say where nobody answers, or where the registry will not serve.
+unreachable='could not resolve host|name resolution|unknown host|no such host|no route to host|unreachable|timed? ?out|'\
+'connection (refused|reset|broken|closed)|proxyerror|tunnel connection failed|could not transfer (artifact|metadata)|dial tcp|'\
+'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|E403|E429|E50[0234]|couldn.?t connect|failed to connect|403 forbidden|429 too many requests|'\
+'50[0234] (internal server error|bad gateway|service unavailable|gateway time)'
+
+# install FOLDER WHAT COMMAND...: COMMAND, run in a new folder of build/interop, brings WHAT there. False where it
+# did not: a skip where the registry is out of reach, a failure for any other reason.
+install() {
+    folder=$interop/$1 what=$2
+    shift 2
+    exec 9>"$folder.lock"
+    ! command -v flock >/dev/null || flock 9
+    [ ! -d "$folder" ] || return 0
+    rm -rf "$folder.part" && mkdir "$folder.part"
+    if (cd "$folder.part" && "$@") >"$folder.log" 2>&1 </dev/null; then
+        mv "$folder.part" "$folder"
+    elif reason=$(grep -Eim1 "$unreachable" "$folder.log"); then
+        skip "$what" "unreachable: $(printf '%s' "$reason" | cut -c 1-150)"
+        return 1
+    else
+        ok "$what is installed" log_of_failure "$folder.log"
+        return 1
+    fi
+}
+log_of_failure() { cat "$1" && return 1; }
+
+# The coordinates' jars and those they need. Maven's own store does not like two writers.
+maven() { # maven FOLDER GROUP:ARTIFACT:VERSION...; then the jars are $classpath
+    classpath="$interop/$1/*"
+    install "$1" "$2" maven_get "$@"
+}
+maven_get() {
+    shift
+    {
+        echo '<project><modelVersion>4.0.0</modelVersion><groupId>interop</groupId><artifactId>interop</artifactId>'
+        echo '<version>1</version><dependencies>'
+        printf '%s\n' "$@" | sed 's|\(.*\):\(.*\):\(.*\)|<dependency><groupId>\1</groupId><artifactId>\2</artifactId><version>\3</version></dependency>|'
+        echo '</dependencies></project>'
+    } >pom.xml
+    exec 9>"$interop/maven.lock"
+    ! command -v flock >/dev/null || flock 9
+    mvn -B -U -Dstyle.color=never dependency:copy-dependencies -DoutputDirectory="$PWD"
+}
+
+python_packages() { # python_packages FOLDER REQUIREMENT...; then Python finds them
+    PYTHONPATH=$interop/$1:$PWD/tests/interop/lib PYTHONDONTWRITEBYTECODE=1
+    export PYTHONPATH PYTHONDONTWRITEBYTECODE
+    folder=$1
+    shift
+    install "$folder" "$*" python3 -m pip install --disable-pip-version-check --target . "$@"
+}
+
+node_packages() { # node_packages FOLDER PACKAGE@VERSION...; then Node finds them
+    NODE_PATH=$interop/$1/node_modules:$PWD/tests/interop/lib
+    export NODE_PATH
+    folder=$1
+    shift
+    install "$folder" "$*" npm install --no-audit --no-fund --fetch-retries 1 --prefix . "$@"
+}
+
+# Another source is another program.
+built_of() { cat "$@" | cksum | cut -d' ' -f1; }
+
+# The driver, built with the module at that version.
+go_program() { # go_program FOLDER MODULE@VERSION SOURCE...; the program is $program
+    folder=$1 module=$2
+    shift 2
+    folder=$folder-$(built_of "$@")
+    program=$interop/$folder/driver
+    install "$folder" "$module" go_build "$module" "$@"
+}
+go_build() {
+    module=$1
+    shift
+    for source; do cp "$top/$source" .; done
+    go mod init interop && go get "$module" && go build -o driver .
+}
+
+# The source, built with the crates at those versions.
+rust_program() { # rust_program FOLDER SOURCE CRATE@VERSION...; the program is $program
+    source=$2 folder=$1-$(built_of "$2")
+    program=$interop/$folder/target/release/driver
+    shift 2
+    install "$folder" "$*" rust_build "$@"
+}
+rust_build() {
+    export CARGO_PROFILE_RELEASE_LTO=true CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1
+    cargo init -q --vcs none --edition 2021 --name driver && cp "$top/$source" src/main.rs &&
+        cargo add -q $(printf '%s\n' "$@" | sed 's/@/@=/') && cargo build -q --release
+}
