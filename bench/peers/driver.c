@@ -42,6 +42,9 @@ static const char *const phase_names[PHASES] = {"add", "hit", "miss"};
 #define MOST_CONTENDERS 64u
 #define MOST_SIZES 8u
 #define WARM_UP_NS 1e9
+#define WARM_UP_MOST_NS 10e9
+#define CALM_RUNS 3
+/* A round fills and asks as often as it can in this time, so that one is undisturbed. */
 #define ROUND_NS 0.2e9
 
 struct contender {
@@ -63,7 +66,7 @@ static double bits_per_key = 10;
 static unsigned rounds = 9;
 static bool json;
 
-static void die(const char *what, const char *which)
+static _Noreturn void die(const char *what, const char *which)
 {
     fprintf(stderr, "bench-peers: %s%s%s\n", which, *which ? ": " : "", what);
     exit(1);
@@ -140,10 +143,23 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
+/* Returns the last key, NULL where the line is no answer. */
+static const char *read_answer(char *line, struct contender *contender, double *ns[PHASES])
+{
+    char *word[7], *rest = NULL;
+    for (size_t i = 0; i < 7; i++)
+        if (!(word[i] = strtok_r(i ? NULL : line, " \n", &rest))) return NULL;
+    if (strcmp(word[0], "ok") != 0) return NULL;
+    for (int phase = 0; phase < PHASES; phase++) *ns[phase] = strtod(word[1 + phase], NULL);
+    contender->false_positives = strtoul(word[4], NULL, 10);
+    contender->bits = strtoul(word[5], NULL, 10);
+    return word[6];
+}
+
 /* What the line of an answer says goes into round `round`. */
 static void run_round(struct contender *contender, size_t keys, const char *kind, unsigned round)
 {
-    char line[512] = "", last[64], expected[64];
+    char line[512] = "", expected[64];
     double *ns[PHASES];
     for (int phase = 0; phase < PHASES; phase++) ns[phase] = &contender->ns[phase][round];
     fprintf(contender->orders, "run %zu %g %.17g %s %zu\n", keys, bits_per_key, exp(-bits_per_key * log(2) * log(2)),
@@ -154,35 +170,33 @@ static void run_round(struct contender *contender, size_t keys, const char *kind
         contender->present = false;
         return;
     }
-    if (sscanf(line, "ok %lf %lf %lf %zu %zu %63s", ns[ADD], ns[HIT], ns[MISS], &contender->false_positives,
-               &contender->bits, last) != 6)
-        die(line, contender->name);
+    const char *last = read_answer(line, contender, ns);
+    if (!last) die("its answer makes no sense", contender->name);
     snprintf(expected, sizeof expected, "%s%016" PRIx64, strcmp(kind, "text") == 0 ? "http://a.io/" : "",
              mix(((uint64_t)1 << 40) + keys - 1));
     if (strcmp(last, expected) != 0) die("it has other keys", contender->name);
 }
 
-/* Where it takes little time, a round fills and asks several times, so that one is undisturbed. */
-static size_t repeats_for(size_t keys, double once_ns)
+static double total_ns(const struct contender *contender)
 {
-    double most = (double)(2000000 / keys + 1), fit = ROUND_NS / once_ns;
-    return fit >= most ? (size_t)most : fit >= 1 ? (size_t)fit : 1;
+    return contender->ns[ADD][0] + contender->ns[HIT][0] + contender->ns[MISS][0];
 }
 
-/* The last run of the warm-up says how long one takes. */
+/* Until some runs in a row are no faster than the best before, but not for ever. The last one says how long one takes. */
 static void warm_up(struct contender *contender, size_t keys, const char *kind)
 {
     contender->repeats = 1;
     contender->present = contender->most_keys == 0 || keys <= contender->most_keys;
     if (!contender->present) return;
     run_round(contender, keys, kind, 0); /* makes the keys, too */
-    double begin = now_ns();
-    do {
-        if (!contender->present) return;
-        double each = contender->ns[ADD][0] + contender->ns[HIT][0] + contender->ns[MISS][0];
-        contender->repeats = repeats_for(keys, each * (double)keys);
+    double begin = now_ns(), best = INFINITY, spent = 0;
+    for (int calm = 0; contender->present && spent < WARM_UP_MOST_NS && (spent < WARM_UP_NS || calm < CALM_RUNS);) {
+        contender->repeats = (size_t)fmax(1, ROUND_NS / (total_ns(contender) * (double)keys));
         run_round(contender, keys, kind, 0);
-    } while (now_ns() - begin < WARM_UP_NS);
+        calm = total_ns(contender) < 0.9 * best ? 0 : calm + 1;
+        best = fmin(best, total_ns(contender));
+        spent = now_ns() - begin;
+    }
 }
 
 static void run_rounds(size_t keys, const char *kind)
@@ -248,6 +262,12 @@ static void check_alike(const struct contender *mine, const struct contender *th
 
 /* ---- reporting ------------------------------------------------------------------------------------------------------- */
 
+/* The same of the least times, each in the round that suited it. */
+static double best_ratio_of(const struct contender *mine, const struct contender *theirs, int phase)
+{
+    return spread_of(theirs->ns[phase]).least / spread_of(mine->ns[phase]).least;
+}
+
 /* The tables are Markdown's, wide enough to be read as they are. */
 #define NAME_WIDTH 34
 #define CELL_WIDTH 26
@@ -257,11 +277,19 @@ static void print_cell(const char *text)
     printf(" %-*s |", CELL_WIDTH, text);
 }
 
-static void print_spread(struct spread spread, int digits, const char *unit)
+static void print_spread(struct spread spread)
 {
     char text[80];
-    snprintf(text, sizeof text, "%.*f%s (%.*f..%.*f)", digits, spread.median, unit, digits, spread.least, digits,
-             spread.most);
+    snprintf(text, sizeof text, "%.2f (%.2f..%.2f)", spread.median, spread.least, spread.most);
+    print_cell(text);
+}
+
+static void print_ratio(const struct contender *mine, const struct contender *theirs, int phase)
+{
+    struct spread spread = ratio_of(mine, theirs, phase);
+    char text[80];
+    snprintf(text, sizeof text, "%.1fx; %.1fx (%.1f..%.1f)", best_ratio_of(mine, theirs, phase), spread.median,
+             spread.least, spread.most);
     print_cell(text);
 }
 
@@ -284,7 +312,7 @@ static void print_ns_table(size_t keys)
         if (!contender->present) continue;
         printf("| %-*s | %10.2f | %6.3f %% |", NAME_WIDTH, contender->name, (double)contender->bits / (double)keys,
                100 * contender->rate);
-        for (int phase = 0; phase < PHASES; phase++) print_spread(spread_of(contender->ns[phase]), 2, "");
+        for (int phase = 0; phase < PHASES; phase++) print_spread(spread_of(contender->ns[phase]));
         printf("\n");
     }
 }
@@ -296,7 +324,7 @@ static void print_ratio_row(const struct contender *theirs, int phase, size_t co
     printf("| %-*s | %-4s |", NAME_WIDTH, theirs->name, phase_names[phase]);
     for (size_t j = 0; j < contender_count; j++) {
         if (!are_compared(&contenders[j], theirs)) continue;
-        print_spread(ratio_of(&contenders[j], theirs, phase), 1, "x");
+        print_ratio(&contenders[j], theirs, phase);
         used++;
     }
     for (; used < columns; used++) print_cell("");
@@ -307,7 +335,7 @@ static void print_ratio_table(void)
 {
     static const char *const alike[] = {"its filter in petal", "the same, batch"};
     size_t columns = 0;
-    printf("| %-*s |      |", NAME_WIDTH, "as fast as, in the same round:");
+    printf("| %-*s |      |", NAME_WIDTH, "times as fast as");
     for (size_t i = 0; i < contender_count; i++)
         if (strcmp(contenders[i].against, "*") == 0) print_cell(contenders[i].name), columns++;
     for (size_t i = 0; i < sizeof alike / sizeof *alike; i++) print_cell(alike[i]), columns++;
@@ -323,7 +351,7 @@ static void print_tables(size_t keys, const char *kind)
     printf("\n%zu keys, %s, %g bits a key, %u rounds:\n\n", keys,
            strcmp(kind, "text") == 0 ? "texts of 28 bytes" : "64-bit numbers", bits_per_key, rounds);
     print_ns_table(keys);
-    printf("\n");
+    printf("\nHow many times as fast as the others, by the least times; in the same round, median (least..most):\n\n");
     print_ratio_table();
 }
 
@@ -332,7 +360,7 @@ static void print_json_spread(const char *name, struct spread spread)
     printf(", \"%s\": [%.4f, %.4f, %.4f]", name, spread.least, spread.median, spread.most);
 }
 
-/* One object a line: a contender, or a comparison. Spreads are [least, median, most]. */
+/* One object a line: a contender, or a comparison. Spreads are [least, median, most]; "best" is of the least times. */
 static void print_json(size_t keys, const char *kind)
 {
     for (size_t i = 0; i < contender_count; i++) {
@@ -350,7 +378,8 @@ static void print_json(size_t keys, const char *kind)
                    keys, kind, rounds, contenders[j].name, theirs->name);
             for (int phase = 0; phase < PHASES; phase++)
                 print_json_spread(phase_names[phase], ratio_of(&contenders[j], theirs, phase));
-            printf("}\n");
+            printf(", \"best\": [%.4f, %.4f, %.4f]}\n", best_ratio_of(&contenders[j], theirs, ADD),
+                   best_ratio_of(&contenders[j], theirs, HIT), best_ratio_of(&contenders[j], theirs, MISS));
         }
     }
 }

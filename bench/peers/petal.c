@@ -27,7 +27,7 @@ struct keys {
 struct order {
     size_t keys;
     double bits_per_key, rate;
-    char kind[16];
+    const char *kind;
     size_t repeats;
 };
 
@@ -96,10 +96,8 @@ static void have_keys(const struct order *order, struct keys *in, struct keys *o
 
 static void print_last(const struct keys *keys)
 {
-    if (keys->texts)
-        printf(" %.*s\n", (int)TEXT_BYTES, keys->texts + (keys->count - 1) * TEXT_BYTES);
-    else
-        printf(" %016" PRIx64 "\n", (uint64_t)keys->numbers[keys->count - 1]);
+    if (keys->texts) printf(" %.*s\n", (int)TEXT_BYTES, keys->texts + (keys->count - 1) * TEXT_BYTES);
+    if (keys->numbers) printf(" %016" PRIx64 "\n", (uint64_t)keys->numbers[keys->count - 1]);
 }
 
 /* ---- filters --------------------------------------------------------------------------------------------------------- */
@@ -211,6 +209,19 @@ static bool takes_numbers(void)
     return !foreign || strcmp(design, "guava") == 0 || strcmp(design, "bits-and-blooms") == 0;
 }
 
+static bool read_order(char *line, struct order *order)
+{
+    char *word[6], *rest = NULL;
+    for (size_t i = 0; i < 6; i++)
+        if (!(word[i] = strtok_r(i ? NULL : line, " \n", &rest))) return false;
+    order->keys = strtoul(word[1], NULL, 10);
+    order->bits_per_key = strtod(word[2], NULL);
+    order->rate = strtod(word[3], NULL);
+    order->kind = word[4];
+    order->repeats = strtoul(word[5], NULL, 10);
+    return strcmp(word[0], "run") == 0 && order->keys > 0 && order->repeats > 0;
+}
+
 int main(int count, char **arguments)
 {
     struct keys in = {0, NULL, NULL}, out = {0, NULL, NULL};
@@ -221,9 +232,7 @@ int main(int count, char **arguments)
     foreign = strcmp(design, "blocked") != 0 && strcmp(design, "classic") != 0;
     batch = strcmp(arguments[2], "batch") == 0;
     while (fgets(line, sizeof line, stdin)) {
-        if (sscanf(line, "run %zu %lf %lf %15s %zu", &order.keys, &order.bits_per_key, &order.rate, order.kind,
-                   &order.repeats) != 5)
-            return 2;
+        if (!read_order(line, &order)) return 2;
         if (strcmp(order.kind, "number") == 0 && !takes_numbers()) {
             printf("none it has texts only\n");
         } else {
