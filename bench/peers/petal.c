@@ -231,8 +231,7 @@ int main(int count, char **arguments)
     design = arguments[1];
     foreign = strcmp(design, "blocked") != 0 && strcmp(design, "classic") != 0;
     batch = strcmp(arguments[2], "batch") == 0;
-    while (fgets(line, sizeof line, stdin)) {
-        if (!read_order(line, &order)) return 2;
+    while (fgets(line, sizeof line, stdin) && read_order(line, &order)) {
         if (strcmp(order.kind, "number") == 0 && !takes_numbers()) {
             printf("none it has texts only\n");
         } else {
