@@ -195,6 +195,7 @@ static bool open_next(struct key_reader *reader)
     reader->files_left--;
     reader->name = shown_name(file);
     reader->at_end = reader->begun = false;
+    reader->failure = 0;
     if (!settle(reader)) return false;
     if (!check_readable(file)) {
         reader->failed = true;
@@ -249,14 +250,16 @@ static void warn_of_gzip(const struct key_reader *reader, const struct key_block
         remark(reader->name, "is compressed; its bytes are taken as keys as they are; use gzip -dc FILE | petal ...");
 }
 
-/* One read. False: failed. */
+/* One read. False: out of memory. */
 static bool read_more(struct key_reader *reader, struct key_block *block, size_t bound)
 {
     bool first = block->size_bytes == 0;
     if (!make_room(block, bound)) return fail_for_memory(reader);
     ssize_t got = read(reader->descriptor, block->text + block->size_bytes, bound - block->size_bytes);
-    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return true;
-    if (got < 0) return fail(reader, reader->name, "cannot read it", errno);
+    if (got < 0) {
+        if (errno != EINTR && errno != EAGAIN) reader->failure = errno;
+        return true;
+    }
     reader->at_end = got == 0;
     reader->bytes_read += (uint64_t)got;
     block->size_bytes += (size_t)got;
@@ -277,7 +280,7 @@ static size_t end_of_last_line(const struct key_block *block, size_t from, char 
 static bool fill(struct key_reader *reader, struct key_block *block)
 {
     size_t bound = BLOCK_BYTES, whole = 0;
-    while (!reader->at_end && (block->size_bytes < bound || whole == 0)) {
+    while (!reader->at_end && !reader->failure && (block->size_bytes < bound || whole == 0)) {
         if (whole > 0 && !is_ready(reader)) break;
         if (whole == 0 && !wait_for_input(reader)) return false;
         while (bound <= block->size_bytes) bound *= 2;
@@ -286,6 +289,7 @@ static bool fill(struct key_reader *reader, struct key_block *block)
         size_t end = end_of_last_line(block, from, reader->separator);
         if (end > 0) whole = end;
     }
+    if (reader->failure && whole == 0) return fail(reader, reader->name, "cannot read it", reader->failure);
     reader->rest_bytes = reader->at_end ? 0 : block->size_bytes - whole;
     return true;
 }

@@ -60,6 +60,7 @@ struct key_reader {
     int descriptor;   /* -1: none is open */
     bool at_end;      /* of the open file; its last line may still be in the rest */
     bool begun;       /* a block of it was read */
+    int failure;      /* errno of reading it: reported when the lines before are dealt with */
     uint64_t bytes_read, bytes_total;
     uint64_t lines_arrived; /* of the file whose blocks arrive */
     char *rest;             /* the part of a line that was read behind the last block */

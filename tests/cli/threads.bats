@@ -126,6 +126,15 @@ make_numbers() {
     cmp guava-1 guava-4
 }
 
+@test "input that breaks off in a line is answered up to there, and the failure is told" {
+    # A socket whose other end was closed over unread bytes gives what it holds, and then ECONNRESET.
+    run -2 --separate-stderr perl -MSocket -e 'socketpair(A, B, AF_UNIX, SOCK_STREAM, 0) or die;
+        syswrite B, "one\ntwo\nthr"; syswrite A, "x"; close B; open STDIN, "<&A" or die; exec @ARGV' "$PETAL" seen -n 10
+    is "$output" $'one\ntwo'
+    is "${#stderr_lines[@]}" 1
+    contains "$stderr" "standard input: cannot read it"
+}
+
 @test "a full disk and a reader that goes away end all threads" {
     make_numbers
     petal build -o f.petal numbers
