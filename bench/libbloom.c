@@ -5,12 +5,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* It takes a rate and makes -ln(rate) / (ln 2)^2 bits a key of it; so the rate is chosen for the bits. */
+/* It takes a rate and makes -ln(rate) / (ln 2)^2 bits a key of it; so the rate is chosen for the bits. Its counts of keys
+ * and bits are ints. */
 static void *make(size_t keys, double bits_per_key)
 {
+    if (keys > INT32_MAX || (double)keys * bits_per_key >= INT32_MAX) return NULL;
     struct bloom *filter = malloc(sizeof *filter);
-    if (filter && keys <= INT32_MAX && bloom_init(filter, (int)keys, exp(-bits_per_key * log(2) * log(2))) == 0)
-        return filter;
+    if (filter && bloom_init(filter, (int)keys, exp(-bits_per_key * log(2) * log(2))) == 0) return filter;
     free(filter);
     return NULL;
 }
@@ -27,6 +28,13 @@ static size_t count_found(void *filter, const struct keys *keys)
     return found;
 }
 
+static size_t add_new(void *filter, const struct keys *keys)
+{
+    size_t added = 0;
+    for (size_t i = 0; i < keys->count; i++) added += bloom_add(filter, key_at(keys, i), (int)keys->key_bytes) == 0;
+    return added;
+}
+
 static double bits(void *filter)
 {
     return ((struct bloom *)filter)->bits;
@@ -38,4 +46,7 @@ static void drop(void *filter)
     free(filter);
 }
 
-const struct contender libbloom_single = {"libbloom", make, add, count_found, bits, drop};
+const struct contender libbloom_contenders[] = {
+    {"libbloom", 0, make, add, NULL, count_found, add_new, bits, drop},
+    {.name = NULL},
+};

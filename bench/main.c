@@ -1,188 +1,276 @@
-/* main.c - ns a key for add, hit and miss, beside other libraries, in one process.
- *
- * Every round runs each contender once, so that a machine that slows down slows all of them; what is compared is the ratio
- * within a round. Printed: the median ns a key with its spread, the median ratio to the first contender with its spread,
- * and beside them bits a key and the measured rate, since speed at another rate is no win. Keys come from a counter through
- * a bijection, so they are all different, and absent ones are disjoint from those added. */
-#define _POSIX_C_SOURCE 200809L
+/* main.c - ./dev bench: ns a key for adding and asking, beside other libraries and the machine's own floor, in one process. */
+#include "report.h"
 
-#include "bench.h"
-
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-static const struct contender *const contenders[] = {
-    &libbloom_single,      &petal_classic_single, &petal_classic_batch,
-    &petal_blocked_single, &petal_blocked_batch,  &petal_blocked_numbers,
+static const char usage[] =
+    "usage: ./dev bench [OPTION...]\n"
+    "  --keys N,...         keys in the filter; 1e4 to 1e7 by tens. Up to 1e9 and more where memory is.\n"
+    "  --rate 1%|0.1%       10 or 16 bits a key; or\n"
+    "  --bits B,...         bits a key; 10\n"
+    "  --kind numbers|addresses\n"
+    "                       keys of 8 bytes, or of 28; both\n"
+    "  --full               1e4 to 1e8 keys, 10 and 16 bits a key; some hours\n"
+    "  --publish            first of all options: --full, and the outcome into bench/RESULTS.md and docs/img\n"
+    "  --rounds N           9\n"
+    "  --absent N           absent keys that are asked for a rate; 1e7\n"
+    "  --contenders A,...   those whose name begins so, such as `petal,boost fm32`; all\n"
+    "  --base NAME          the contender that others are compared with; libbloom\n"
+    "  --rates              rates alone, at 10, 12, 16 and 20 bits a key\n"
+    "  --json FILE, --markdown FILE, --svg FOLDER\n"
+    "                       also write the outcome as JSON, as tables of Markdown, as charts\n"
+    "  --list               the contenders, and which are missing and why\n";
+
+#define MOST_VALUES 16u
+
+struct values {
+    double at[MOST_VALUES];
+    size_t count;
 };
-#define CONTENDERS (sizeof contenders / sizeof *contenders)
 
-enum phase { ADD, HIT, MISS, PHASES };
-static const char *const phase_names[PHASES] = {"add", "hit", "miss"};
-
-#define MOST_ROUNDS 101u
-
-/* What one contender did at one size. */
-struct result {
-    double ns[PHASES][MOST_ROUNDS];
-    double bits_per_key, rate;
+struct options {
+    struct values keys, bits;
+    bool numbers, addresses, list, rates_only, measure_rates;
+    unsigned rounds;
+    double absent;
+    const char *contenders, *base, *json, *markdown, *svg;
 };
 
-static double now_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
+/* ---- contenders -------------------------------------------------------------------------------------------------------- */
 
-/* SplitMix64's output function: a bijection. */
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
+static const struct contender *const tables[] = {
+    libbloom_contenders,       petal_contenders,
+#ifndef WITHOUT_PETAL_INLINE
+    petal_inline_contenders,
+#endif
+    split_block_contenders,
+#ifndef WITHOUT_BOOST
+    boost_contenders,
+#endif
+#ifndef WITHOUT_ROCKSDB
+    rocksdb_contenders,
+#endif
+#ifndef WITHOUT_ROCKSDB_INLINE
+    rocksdb_inline_contenders,
+#endif
+#ifndef WITHOUT_LEVELDB
+    leveldb_contenders,
+#endif
+    floor_contenders,
+};
 
-/* `count` keys: 8 bytes of a mixed number, or an address of 28 characters with it in hex. */
-static uint8_t *make_keys(struct keys *keys, size_t count, bool urls, uint64_t from)
+static const struct missing missing[] = {
+#ifdef WITHOUT_PETAL_INLINE
+    {"petal inline", WITHOUT_PETAL_INLINE},
+#endif
+#ifdef WITHOUT_BOOST
+    {"boost", WITHOUT_BOOST},
+#endif
+#ifdef WITHOUT_ROCKSDB
+    {"rocksdb", WITHOUT_ROCKSDB},
+#endif
+#ifdef WITHOUT_ROCKSDB_INLINE
+    {"rocksdb inline", WITHOUT_ROCKSDB_INLINE},
+#endif
+#ifdef WITHOUT_LEVELDB
+    {"leveldb", WITHOUT_LEVELDB},
+#endif
+    {NULL, NULL},
+};
+
+/* Does the name begin like one of a list with commas between? */
+static bool is_chosen(const char *name, const char *list)
 {
-    size_t size = urls ? 28 : 8;
-    uint8_t *bytes = malloc(count * size + 1);
-    if (!bytes) return NULL;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t number = mix(from + i);
-        if (urls)
-            snprintf((char *)bytes + i * size, size + 1, "http://a.io/%016llx", (unsigned long long)number);
-        else
-            memcpy(bytes + i * size, &number, size);
+    for (; *list; list += strcspn(list, ",") + (strchr(list, ',') != NULL)) {
+        size_t size = strcspn(list, ",");
+        if (size > 0 && strncmp(name, list, size) == 0) return true;
     }
-    *keys = (struct keys){bytes, size, count};
-    return bytes;
+    return false;
 }
 
-/* Small filters are filled and asked so often that a round takes some milliseconds. */
-static size_t repeats_for(size_t keys)
+static size_t choose(const struct options *options, const struct contender **chosen)
 {
-    return keys < 200000 ? 200000 / keys + 1 : 1;
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        for (const struct contender *at = tables[i]; at->name && count < MOST_CONTENDERS; at++)
+            if (!options->contenders || is_chosen(at->name, options->contenders)) chosen[count++] = at;
+    return count;
 }
 
-static bool run_round(const struct contender *contender, const struct keys *in, const struct keys *out,
-                      double bits_per_key, unsigned round, struct result *result)
+static void list_contenders(void)
 {
-    size_t repeats = repeats_for(in->count), found = 0;
-    double spent[PHASES] = {0};
-    for (size_t i = 0; i < repeats; i++) {
-        double start = now_ns();
-        void *filter = contender->make(in->count, bits_per_key);
-        if (!filter) return false;
-        contender->add(filter, in);
-        double added = now_ns();
-        size_t members = contender->count_found(filter, in);
-        double hit = now_ns();
-        found += contender->count_found(filter, out);
-        double missed = now_ns();
-        spent[ADD] += added - start;
-        spent[HIT] += hit - added;
-        spent[MISS] += missed - hit;
-        result->bits_per_key = contender->bits(filter) / (double)in->count;
-        contender->drop(filter);
-        if (members != in->count) {
-            fprintf(stderr, "petal-bench: %s lost %zu keys\n", contender->name, in->count - members);
-            exit(1);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        for (const struct contender *at = tables[i]; at->name; at++) puts(at->name);
+    for (const struct missing *at = missing; at->name; at++) printf("without %s: %s\n", at->name, at->why);
+}
+
+/* ---- options ----------------------------------------------------------------------------------------------------------- */
+
+static bool read_number(const char *text, char **end, double *number)
+{
+    errno = 0;
+    *number = strtod(text, end);
+    return *end != text && errno == 0 && *number >= 1 && *number <= 1e12;
+}
+
+static bool read_values(const char *text, struct values *values)
+{
+    char *end;
+    values->count = 0;
+    do {
+        if (values->count == MOST_VALUES || !read_number(text, &end, &values->at[values->count++])) return false;
+        text = end + 1;
+    } while (*end == ',');
+    return *end == 0;
+}
+
+static bool read_rate(const char *text, struct values *bits)
+{
+    *bits = (struct values){{strcmp(text, "1%") == 0 ? 10 : 16}, 1};
+    return strcmp(text, "1%") == 0 || strcmp(text, "0.1%") == 0;
+}
+
+static bool read_kind(const char *text, struct options *options)
+{
+    options->numbers = strcmp(text, "numbers") == 0;
+    options->addresses = strcmp(text, "addresses") == 0;
+    return options->numbers || options->addresses;
+}
+
+static bool read_rounds(const char *text, unsigned *rounds)
+{
+    char *end;
+    double number = 0;
+    bool good = read_number(text, &end, &number) && *end == 0 && number <= MOST_ROUNDS;
+    *rounds = good ? (unsigned)number : 0;
+    return good;
+}
+
+static bool read_value(const char *name, const char *value, struct options *options)
+{
+    char *end;
+    if (strcmp(name, "--keys") == 0) {
+        options->measure_rates = false;
+        return read_values(value, &options->keys);
+    }
+    if (strcmp(name, "--rate") == 0) return read_rate(value, &options->bits);
+    if (strcmp(name, "--bits") == 0) return read_values(value, &options->bits);
+    if (strcmp(name, "--kind") == 0) return read_kind(value, options);
+    if (strcmp(name, "--rounds") == 0) return read_rounds(value, &options->rounds);
+    if (strcmp(name, "--absent") == 0) return read_number(value, &end, &options->absent) && *end == 0;
+    const char **text = strcmp(name, "--contenders") == 0 ? &options->contenders
+                        : strcmp(name, "--base") == 0     ? &options->base
+                        : strcmp(name, "--json") == 0     ? &options->json
+                        : strcmp(name, "--markdown") == 0 ? &options->markdown
+                        : strcmp(name, "--svg") == 0      ? &options->svg
+                                                          : NULL;
+    if (text) *text = value;
+    return text != NULL;
+}
+
+static bool read_options(int count, char **arguments, struct options *options)
+{
+    for (int i = 1; i < count; i++) {
+        if (strcmp(arguments[i], "--full") == 0) {
+            options->keys = (struct values){{1e4, 1e5, 1e6, 1e7, 1e8}, 5};
+            options->bits = (struct values){{10, 16}, 2};
+        } else if (strcmp(arguments[i], "--rates") == 0) {
+            options->rates_only = true;
+        } else if (strcmp(arguments[i], "--list") == 0) {
+            options->list = true;
+        } else if (i + 1 == count || !read_value(arguments[i], arguments[i + 1], options)) {
+            return false;
+        } else {
+            i++;
         }
     }
-    double keys = (double)in->count * (double)repeats;
-    for (int phase = 0; phase < PHASES; phase++) result->ns[phase][round] = spent[phase] / keys;
-    result->rate = (double)found / ((double)out->count * (double)repeats);
     return true;
 }
 
-/* ---- reporting ------------------------------------------------------------------------------------------------------- */
+/* ---- running ----------------------------------------------------------------------------------------------------------- */
 
-struct spread {
-    double least, median, most;
-};
-
-static int compare(const void *a, const void *b)
+static struct outcome *measure(struct setting setting, const struct contender *const *chosen, size_t count)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    struct outcome *outcome = calloc(1, sizeof *outcome);
+    if (!outcome) exit(2);
+    outcome->setting = setting;
+    run_rounds(outcome, chosen, count);
+    return outcome;
 }
 
-static struct spread spread_of(const double *values, unsigned count)
+/* One round with more absent keys than a rate beside a time needs, since rates are compared by the thousandth. */
+static void measure_rates(struct run *run, const struct options *options, const struct contender *const *chosen,
+                          size_t count)
 {
-    double sorted[MOST_ROUNDS];
-    memcpy(sorted, values, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, compare);
-    return (struct spread){sorted[0], sorted[count / 2], sorted[count - 1]};
-}
-
-static void print_row(const struct contender *contender, const struct result *mine, const struct result *first,
-                      unsigned rounds)
-{
-    printf("  %-22s %6.2f  %7.3f %%", contender->name, mine->bits_per_key, 100 * mine->rate);
-    for (int phase = 0; phase < PHASES; phase++) {
-        double ratios[MOST_ROUNDS];
-        for (unsigned i = 0; i < rounds; i++) ratios[i] = first->ns[phase][i] / mine->ns[phase][i];
-        struct spread ns = spread_of(mine->ns[phase], rounds), ratio = spread_of(ratios, rounds);
-        printf("   %7.2f (%.2f..%.2f) %5.2fx (%.2f..%.2f)", ns.median, ns.least, ns.most, ratio.median, ratio.least,
-               ratio.most);
+    static const double bits[] = {10, 12, 16, 20};
+    for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) {
+        struct setting setting = {1000000, false, bits[i], 1, (size_t)(3 * options->absent)};
+        run->rates[run->rate_count++] = measure(setting, chosen, count);
     }
-    printf("\n");
+    print_rates(run, stdout);
 }
 
-static void run_size(size_t keys, bool urls, double bits_per_key, unsigned rounds)
+static void measure_times(struct run *run, const struct options *options, const struct contender *const *chosen,
+                          size_t count)
 {
-    static struct result results[CONTENDERS];
-    struct keys in, out;
-    bool present[CONTENDERS];
-    uint8_t *added = make_keys(&in, keys, urls, 0), *absent = make_keys(&out, keys, urls, (uint64_t)1 << 40);
-    if (!added || !absent) {
-        fprintf(stderr, "petal-bench: not enough memory for %zu keys\n", keys);
-        exit(2);
-    }
-    for (size_t i = 0; i < CONTENDERS; i++) present[i] = true;
-    for (unsigned round = 0; round < rounds; round++)
-        for (size_t i = 0; i < CONTENDERS; i++)
-            present[i] = present[i] && run_round(contenders[i], &in, &out, bits_per_key, round, &results[i]);
-    printf("\n%zu keys of %s, %u rounds\n  %-22s %6s  %9s", keys, urls ? "28 bytes" : "8 bytes", rounds, "", "bits/key",
-           "rate");
-    for (int phase = 0; phase < PHASES; phase++)
-        printf("   %s: ns (least..most), times %s", phase_names[phase], contenders[0]->name);
-    printf("\n");
-    for (size_t i = 0; i < CONTENDERS; i++)
-        if (present[i]) print_row(contenders[i], &results[i], &results[0], rounds);
-    fflush(stdout);
-    free(added);
-    free(absent);
+    for (size_t bits = 0; bits < options->bits.count; bits++)
+        for (int addresses = 0; addresses <= 1; addresses++)
+            for (size_t keys = 0; keys < options->keys.count; keys++) {
+                if (!(addresses ? options->addresses : options->numbers)) continue;
+                struct setting setting = {(size_t)options->keys.at[keys], addresses, options->bits.at[bits],
+                                          options->rounds, (size_t)options->absent};
+                struct outcome *outcome = measure(setting, chosen, count);
+                run->outcomes[run->outcome_count++] = outcome;
+                print_outcome(outcome, run->base, stdout);
+            }
+}
+
+static bool save(const struct run *run, const char *path, void (*write)(const struct run *run, FILE *out))
+{
+    if (!path) return true;
+    FILE *out = fopen(path, "w");
+    if (out) write(run, out);
+    if (out && fclose(out) == 0) return true;
+    fprintf(stderr, "petal-bench: cannot write %s\n", path);
+    return false;
 }
 
 int main(int count, char **arguments)
 {
-    static const size_t sizes[] = {10000, 1000000, 10000000};
-    unsigned rounds = 9;
-    double bits_per_key = 10;
-    size_t only = 0;
-    for (int i = 1; i < count; i++) {
-        char *value = i + 1 < count ? arguments[i + 1] : "";
-        if (strcmp(arguments[i], "--rounds") == 0)
-            rounds = (unsigned)strtoul(value, NULL, 10), i++;
-        else if (strcmp(arguments[i], "--bits") == 0)
-            bits_per_key = strtod(value, NULL), i++;
-        else if (strcmp(arguments[i], "--keys") == 0)
-            only = strtoul(value, NULL, 10), i++;
-        else
-            rounds = 0;
-    }
-    if (rounds < 1 || rounds > MOST_ROUNDS || !(bits_per_key >= 1)) {
-        fprintf(stderr, "usage: ./dev bench [--keys N] [--bits BITS_A_KEY] [--rounds 1..%u]\n", MOST_ROUNDS);
+    static struct outcome *outcomes[2 * MOST_VALUES * MOST_VALUES], *rates[4];
+    const struct contender *chosen[MOST_CONTENDERS];
+    struct options options = {.keys = {{1e4, 1e5, 1e6, 1e7}, 4},
+                              .bits = {{10}, 1},
+                              .numbers = true,
+                              .addresses = true,
+                              .measure_rates = true,
+                              .rounds = 9,
+                              .absent = 1e7,
+                              .base = "libbloom"};
+    if (!read_options(count, arguments, &options)) {
+        fputs(usage, stderr);
         return 2;
     }
-    printf("Ratios above 1x: faster than %s in the same round. All at %g bits a key.\n", contenders[0]->name,
-           bits_per_key);
-    for (size_t i = 0; i < (only ? 1 : sizeof sizes / sizeof *sizes); i++)
-        for (int urls = 0; urls <= 1; urls++) run_size(only ? only : sizes[i], urls, bits_per_key, rounds);
-    return 0;
+    if (options.list) {
+        list_contenders();
+        return 0;
+    }
+    struct run run = {.missing = missing, .outcomes = outcomes, .rates = rates, .base = options.base};
+    size_t contenders = choose(&options, chosen);
+    if (contenders == 0) {
+        fprintf(stderr, "petal-bench: no contender begins with '%s'; --list names them\n", options.contenders);
+        return 2;
+    }
+    look_at_machine(&run.machine, count, arguments);
+    print_head(&run, stdout);
+    if (options.rates_only || options.measure_rates) measure_rates(&run, &options, chosen, contenders);
+    if (!options.rates_only) measure_times(&run, &options, chosen, contenders);
+    bool good = save(&run, options.json, write_json);
+    good = save(&run, options.markdown, write_markdown) && good;
+    good = (!options.svg || write_charts(&run, options.svg)) && good;
+    for (size_t i = 0; i < run.outcome_count; i++) free(outcomes[i]);
+    for (size_t i = 0; i < run.rate_count; i++) free(rates[i]);
+    return good ? 0 : 2;
 }
