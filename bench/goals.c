@@ -25,6 +25,7 @@ struct goal {
 #define BOOST_ONE "boost fm32 one,boost fm32 one 2M,boost fm64 one"
 #define BOOST_BULK "boost fm32 bulk,boost fm64 bulk"
 #define BOOST_BULK_2M "boost fm32 bulk 2M,boost fm64 bulk 2M"
+#define FLOOR_2M "floor touch 2M,floor prefetch 2M"
 #define ROCKSDB "rocksdb one,rocksdb inline one"
 
 /* All at 10 bits a key. */
@@ -41,10 +42,10 @@ static const struct goal goals[] = {
     {"petal batch", BOOST_BULK "," BOOST_BULK_2M, LOOKUP | ADDING, NUMBERS, 10000, 1000000, false, 1.0},
     {"petal batch", BOOST_BULK_2M, LOOKUP | ADDING, NUMBERS, 10000000, 10000000, false, 0.7},
     {"petal batch 4K", BOOST_BULK, LOOKUP | ADDING, NUMBERS, 10000000, 10000000, false, 0.7},
-    {"petal batch", "floor touch 2M", LOOKUP | ADDING, NUMBERS, 10000000, 10000000, false, 1.2},
+    {"petal batch", FLOOR_2M, LOOKUP | ADDING, NUMBERS, 10000000, 10000000, false, 1.2},
     {"petal batch", BOOST_BULK_2M, LOOKUP | ADDING, NUMBERS, 100000000, 100000000, false, 0.8},
     {"petal batch 4K", BOOST_BULK, LOOKUP | ADDING, NUMBERS, 100000000, 100000000, false, 0.8},
-    {"petal batch", "floor touch 2M", LOOKUP | ADDING, NUMBERS, 100000000, 100000000, false, 1.6},
+    {"petal batch", FLOOR_2M, LOOKUP | ADDING, NUMBERS, 100000000, 100000000, false, 1.6},
     {"petal batch", "petal one", LOOKUP | ADDING, NUMBERS, 100000000, 100000000, true, 1.4},
 };
 
