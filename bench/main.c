@@ -18,7 +18,7 @@ static const char usage[] =
     "  --absent N           absent keys that are asked for a rate; 1e7\n"
     "  --contenders A,...   those whose name begins so, such as `petal,boost fm32`; all\n"
     "  --base NAME          the contender that others are compared with; libbloom\n"
-    "  --rates              rates alone, at 10, 12, 16 and 20 bits a key\n"
+    "  --rates yes|no|only  also compare rates at 10, 12, 16 and 20 bits a key; yes, but no with --keys\n"
     "  --json FILE, --markdown FILE, --svg FOLDER\n"
     "                       also write the outcome as JSON, as tables of Markdown, as charts\n"
     "  --list               the contenders, and which are missing and why\n";
@@ -32,7 +32,7 @@ struct values {
 
 struct options {
     struct values keys, bits;
-    bool numbers, addresses, list, rates_only, measure_rates;
+    bool numbers, addresses, list, times, rates;
     unsigned rounds;
     double absent;
     const char *contenders, *base, *json, *markdown, *svg;
@@ -139,6 +139,13 @@ static bool read_kind(const char *text, struct options *options)
     return options->numbers || options->addresses;
 }
 
+static bool read_rates(const char *text, struct options *options)
+{
+    options->times = strcmp(text, "only") != 0;
+    options->rates = strcmp(text, "no") != 0;
+    return strcmp(text, "yes") == 0 || !options->times || !options->rates;
+}
+
 static bool read_rounds(const char *text, unsigned *rounds)
 {
     char *end;
@@ -152,12 +159,13 @@ static bool read_value(const char *name, const char *value, struct options *opti
 {
     char *end;
     if (strcmp(name, "--keys") == 0) {
-        options->measure_rates = false;
+        options->rates = false;
         return read_values(value, &options->keys);
     }
     if (strcmp(name, "--rate") == 0) return read_rate(value, &options->bits);
     if (strcmp(name, "--bits") == 0) return read_values(value, &options->bits);
     if (strcmp(name, "--kind") == 0) return read_kind(value, options);
+    if (strcmp(name, "--rates") == 0) return read_rates(value, options);
     if (strcmp(name, "--rounds") == 0) return read_rounds(value, &options->rounds);
     if (strcmp(name, "--absent") == 0) return read_number(value, &end, &options->absent) && *end == 0;
     const char **text = strcmp(name, "--contenders") == 0 ? &options->contenders
@@ -176,8 +184,6 @@ static bool read_options(int count, char **arguments, struct options *options)
         if (strcmp(arguments[i], "--full") == 0) {
             options->keys = (struct values){{1e4, 1e5, 1e6, 1e7, 1e8}, 5};
             options->bits = (struct values){{10, 16}, 2};
-        } else if (strcmp(arguments[i], "--rates") == 0) {
-            options->rates_only = true;
         } else if (strcmp(arguments[i], "--list") == 0) {
             options->list = true;
         } else if (i + 1 == count || !read_value(arguments[i], arguments[i + 1], options)) {
@@ -245,7 +251,8 @@ int main(int count, char **arguments)
                               .bits = {{10}, 1},
                               .numbers = true,
                               .addresses = true,
-                              .measure_rates = true,
+                              .times = true,
+                              .rates = true,
                               .rounds = 9,
                               .absent = 1e7,
                               .base = "libbloom"};
@@ -265,8 +272,8 @@ int main(int count, char **arguments)
     }
     look_at_machine(&run.machine, count, arguments);
     print_head(&run, stdout);
-    if (options.rates_only || options.measure_rates) measure_rates(&run, &options, chosen, contenders);
-    if (!options.rates_only) measure_times(&run, &options, chosen, contenders);
+    if (options.rates) measure_rates(&run, &options, chosen, contenders);
+    if (options.times) measure_times(&run, &options, chosen, contenders);
     bool good = save(&run, options.json, write_json);
     good = save(&run, options.markdown, write_markdown) && good;
     good = (!options.svg || write_charts(&run, options.svg)) && good;

@@ -25,6 +25,7 @@ void print_head(const struct run *run, FILE *out)
         out,
         "\nns: the median of the rounds. x: how many times as fast as %s in the same round: the median (least..most).\n",
         run->base);
+    fflush(out);
 }
 
 static void print_cell(const struct result *result, const struct result *base, enum phase phase, FILE *out)
