@@ -12,7 +12,7 @@ static const char usage[] =
     "  --bits B,...         bits a key; 10\n"
     "  --kind numbers|addresses\n"
     "                       keys of 8 bytes, or of 28; both\n"
-    "  --full               1e4 to 1e8 keys, 10 and 16 bits a key; some hours\n"
+    "  --full               1e4 to 1e8 keys, 10 and 16 bits a key: about 1.5 hours\n"
     "  --publish            first of all options: --full, and the outcome into bench/RESULTS.md and docs/img\n"
     "  --rounds N           9\n"
     "  --absent N           absent keys that are asked for a rate; 1e7\n"
