@@ -128,6 +128,23 @@ static void a_hundred_million_keys_are_the_same_to_every_kernel(void **state)
     }
 }
 
+static void every_kernel_of_parquet_is_bit_equal_to_the_generic_one(void **state)
+{
+    const struct scheme_def *scheme = petal_scheme_find(PETAL_SCHEME_PARQUET);
+    (void)state;
+    for (const struct kernel *const *kernel = scheme->kernels; *kernel; kernel++) {
+        if (!(*kernel)->usable()) {
+            print_message("# this CPU has no %s\n", (*kernel)->name);
+            continue;
+        }
+        for (size_t i = 0; i < sizeof line_counts / sizeof *line_counts; i++) {
+            struct shape shape = {PETAL_SCHEME_PARQUET, 8, 0, 512 * line_counts[i]};
+            compare(*kernel, generic_of(scheme), &shape, line_counts[i]);
+        }
+        print_message("# %s\n", (*kernel)->name);
+    }
+}
+
 static void a_line_at_any_address_works_as_well(void **state)
 {
     uint8_t memory[64 * 9];
@@ -249,6 +266,7 @@ int main(void)
         cmocka_unit_test(remainders_are_exact),
         cmocka_unit_test(every_kernel_of_blocked_is_bit_equal_to_the_generic_one),
         cmocka_unit_test(a_hundred_million_keys_are_the_same_to_every_kernel),
+        cmocka_unit_test(every_kernel_of_parquet_is_bit_equal_to_the_generic_one),
         cmocka_unit_test(a_line_at_any_address_works_as_well),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
