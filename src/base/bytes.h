@@ -38,6 +38,15 @@ static inline uint64_t load64le(const void *from)
     return PETAL_BIG_ENDIAN ? swap64(x) : x;
 }
 
+/* `count` bytes, at most 8, as a number: the first is the lowest, and zeros follow the last. A memcpy() of a length that only
+ * the run knows is a call, which costs more than the hash of a short key. */
+static inline uint64_t load_tail64le(const uint8_t *from, size_t count)
+{
+    if (count >= 4) return load32le(from) | (uint64_t)load32le(from + count - 4) << 8 * (count - 4);
+    if (count == 0) return 0;
+    return from[0] | (uint64_t)from[count / 2] << 8 * (count / 2) | (uint64_t)from[count - 1] << 8 * (count - 1);
+}
+
 static inline void store32le(void *to, uint32_t x)
 {
     if (PETAL_BIG_ENDIAN) x = swap32(x);

@@ -26,6 +26,7 @@ static petal_status choose_hash(petal_hash *hash, uint64_t seed, const void *sec
 static void set_layer(struct layer *layer, const struct shape *shape, const struct hash_def *hash)
 {
     layer->array.shape = *shape;
+    layer->array.modulus = divisor_of(shape->bits);
     layer->array.size_bytes = petal_shape_bytes(shape);
     layer->array.hash_words = hash->words ? hash->words : shape->hashes;
     layer->target_rate = NAN;

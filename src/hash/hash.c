@@ -123,8 +123,7 @@ static void compute_orc_long(const struct hash_key *with, const void *data, size
 static void compute_murmur64a(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)
 {
     (void)with;
-    words[0] = petal_murmur64a(data, size_bytes, REDISBLOOM_SEED);
-    words[1] = petal_murmur64a(data, size_bytes, words[0]);
+    petal_murmur64a_pair(data, size_bytes, REDISBLOOM_SEED, words);
 }
 
 static void compute_murmur2(const struct hash_key *with, const void *data, size_t size_bytes, uint64_t *words)

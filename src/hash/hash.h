@@ -54,6 +54,8 @@ uint32_t petal_murmur3_x86_32(const void *data, size_t size_bytes, uint32_t seed
 uint32_t petal_murmur3_spark(const void *data, size_t size_bytes, uint32_t seed);
 uint64_t petal_xxh64(const void *data, size_t size_bytes, uint64_t seed);
 uint64_t petal_murmur64a(const void *data, size_t size_bytes, uint64_t seed);
+/* Of the seed, and of the first hash as the seed. */
+void petal_murmur64a_pair(const void *data, size_t size_bytes, uint64_t seed, uint64_t hashes[2]);
 uint32_t petal_murmur2(const void *data, size_t size_bytes, uint32_t seed);
 uint64_t petal_orc_of_bytes(const void *data, size_t size_bytes);
 uint64_t petal_orc_of_long(uint64_t x);

@@ -15,6 +15,14 @@ static inline struct lanes taken_up(struct lanes l, const uint8_t block[BLOCK_BY
     return (struct lanes){l.a + load32le(block), l.b + load32le(block + 4), l.c + load32le(block + 8)};
 }
 
+/* Of one to twelve bytes: zeros follow. */
+static inline struct lanes tail_taken_up(struct lanes l, const uint8_t *at, size_t left)
+{
+    uint64_t low = load_tail64le(at, left < 8 ? left : 8);
+    uint32_t high = left > 8 ? (uint32_t)load_tail64le(at + 8, left - 8) : 0;
+    return (struct lanes){l.a + (uint32_t)low, l.b + (uint32_t)(low >> 32), l.c + high};
+}
+
 static inline struct lanes mixed(struct lanes l)
 {
     l.a = (l.a - l.c) ^ rotl32(l.c, 4), l.c += l.b;
@@ -40,11 +48,9 @@ static inline uint32_t finished(struct lanes l)
 uint32_t petal_jenkins(const void *data, size_t size_bytes, uint32_t seed)
 {
     const uint8_t *at = data;
-    uint8_t tail[BLOCK_BYTES] = {0};
     uint32_t start = 0xdeadbeefu + (uint32_t)size_bytes + seed;
     struct lanes l = {start, start, start};
     if (size_bytes == 0) return l.c;
     for (; size_bytes > BLOCK_BYTES; size_bytes -= BLOCK_BYTES, at += BLOCK_BYTES) l = mixed(taken_up(l, at));
-    memcpy(tail, at, size_bytes);
-    return finished(taken_up(l, tail));
+    return finished(tail_taken_up(l, at, size_bytes));
 }

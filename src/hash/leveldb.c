@@ -17,8 +17,6 @@ uint32_t petal_leveldb_hash(const void *data, size_t size_bytes)
         h ^= h >> 16;
     }
     if (left == 0) return h;
-    uint8_t tail[4] = {0};
-    memcpy(tail, at, left);
-    h = (h + load32le(tail)) * MULTIPLIER;
+    h = (h + (uint32_t)load_tail64le(at, left)) * MULTIPLIER;
     return h ^ h >> 24;
 }

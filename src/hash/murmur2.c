@@ -17,11 +17,7 @@ uint32_t petal_murmur2(const void *data, size_t size_bytes, uint32_t seed)
     size_t left = size_bytes;
     uint32_t h = seed ^ (uint32_t)size_bytes;
     for (; left >= 4; left -= 4, at += 4) h = (h * M) ^ mix(load32le(at));
-    if (left) {
-        uint8_t tail[4] = {0};
-        memcpy(tail, at, left);
-        h = (h ^ load32le(tail)) * M;
-    }
+    if (left) h = (h ^ (uint32_t)load_tail64le(at, left)) * M;
     h = (h ^ h >> 13) * M;
     return h ^ h >> 15;
 }

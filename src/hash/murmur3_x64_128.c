@@ -21,29 +21,44 @@ struct lanes {
     uint64_t h1, h2;
 };
 
-static inline struct lanes mix_block(struct lanes of, const uint8_t block[16])
+static inline struct lanes mix_words(struct lanes of, uint64_t first, uint64_t second)
 {
-    of.h1 = (rotl64(of.h1 ^ mix_first(load64le(block)), 27) + of.h2) * 5 + 0x52dce729u;
-    of.h2 = (rotl64(of.h2 ^ mix_second(load64le(block + 8)), 31) + of.h1) * 5 + 0x38495ab5u;
+    of.h1 = (rotl64(of.h1 ^ mix_first(first), 27) + of.h2) * 5 + 0x52dce729u;
+    of.h2 = (rotl64(of.h2 ^ mix_second(second), 31) + of.h1) * 5 + 0x38495ab5u;
     return of;
 }
 
-/* All whole blocks; what is left over goes into `tail`, filled up with zeros. */
-static struct lanes mix_blocks(const uint8_t *at, size_t size_bytes, uint64_t seed, uint8_t tail[16])
+static inline struct lanes mix_block(struct lanes of, const uint8_t block[16])
+{
+    return mix_words(of, load64le(block), load64le(block + 8));
+}
+
+/* What is left over after the last block, as two words filled up with zeros. */
+struct tail {
+    uint64_t first, second;
+};
+
+static inline struct tail tail_of(const uint8_t *at, size_t size_bytes)
+{
+    size_t left = size_bytes % 16;
+    at += size_bytes - left;
+    if (left > 8) return (struct tail){load64le(at), load_tail64le(at + 8, left - 8)};
+    return (struct tail){load_tail64le(at, left), 0};
+}
+
+/* All whole blocks. */
+static inline struct lanes mix_blocks(const uint8_t *at, size_t size_bytes, uint64_t seed)
 {
     struct lanes to = {seed, seed};
-    size_t left = size_bytes;
-    for (; left >= 16; left -= 16, at += 16) to = mix_block(to, at);
-    memset(tail, 0, 16);
-    if (left) memcpy(tail, at, left);
+    for (; size_bytes >= 16; size_bytes -= 16, at += 16) to = mix_block(to, at);
     return to;
 }
 
 /* Mixing the zeros of a tail in changes nothing. */
-static void finish(struct lanes of, const uint8_t tail[16], uint64_t size_bytes, uint64_t words[2])
+static inline void finish(struct lanes of, struct tail tail, uint64_t size_bytes, uint64_t words[2])
 {
-    uint64_t h1 = of.h1 ^ mix_first(load64le(tail)) ^ size_bytes;
-    uint64_t h2 = of.h2 ^ mix_second(load64le(tail + 8)) ^ size_bytes;
+    uint64_t h1 = of.h1 ^ mix_first(tail.first) ^ size_bytes;
+    uint64_t h2 = of.h2 ^ mix_second(tail.second) ^ size_bytes;
     h1 += h2;
     h2 += h1;
     h1 = fmix64(h1);
@@ -54,38 +69,35 @@ static void finish(struct lanes of, const uint8_t tail[16], uint64_t size_bytes,
 
 void petal_murmur3_x64_128(const void *data, size_t size_bytes, uint64_t seed, uint64_t words[2])
 {
-    uint8_t tail[16];
-    struct lanes lanes = mix_blocks(data, size_bytes, seed, tail);
-    finish(lanes, tail, size_bytes, words);
+    finish(mix_blocks(data, size_bytes, seed), tail_of(data, size_bytes), size_bytes, words);
 }
 
 /* The 0x01 goes into the tail's first free byte; with a tail of 15 bytes it completes a block, and no tail is left. */
 void petal_murmur3_twice(const void *data, size_t size_bytes, uint64_t words[4])
 {
-    uint8_t tail[16];
-    struct lanes lanes = mix_blocks(data, size_bytes, 0, tail);
+    struct lanes lanes = mix_blocks(data, size_bytes, 0);
+    struct tail tail = tail_of(data, size_bytes);
+    unsigned free_byte = size_bytes % 16;
     finish(lanes, tail, size_bytes, words);
-    tail[size_bytes % 16] = 0x01;
-    if (size_bytes % 16 == 15) {
-        lanes = mix_block(lanes, tail);
-        memset(tail, 0, sizeof tail);
+    *(free_byte < 8 ? &tail.first : &tail.second) |= (uint64_t)1 << free_byte % 8 * 8;
+    if (free_byte == 15) {
+        lanes = mix_words(lanes, tail.first, tail.second);
+        tail = (struct tail){0, 0};
     }
     finish(lanes, tail, (uint64_t)size_bytes + 1, words + 2);
 }
 
 /* Each byte of the tail is taken for a signed one: it flips all bits above its own too, up to the end of its word. */
-static uint64_t signed_word(const uint8_t bytes[8])
+static inline uint64_t signed_word(uint64_t bytes)
 {
     uint64_t word = 0;
-    for (uint32_t i = 0; i < 8; i++) word ^= (uint64_t)(int64_t)(int8_t)bytes[i] << 8 * i;
+    for (uint32_t i = 0; i < 64; i += 8) word ^= (uint64_t)(int64_t)(int8_t)(bytes >> i) << i;
     return word;
 }
 
 void petal_murmur3_cassandra(const void *data, size_t size_bytes, uint64_t words[2])
 {
-    uint8_t tail[16];
-    struct lanes lanes = mix_blocks(data, size_bytes, 0, tail);
-    store64le(tail, signed_word(tail));
-    store64le(tail + 8, signed_word(tail + 8));
-    finish(lanes, tail, size_bytes, words);
+    struct tail tail = tail_of(data, size_bytes);
+    tail = (struct tail){signed_word(tail.first), signed_word(tail.second)};
+    finish(mix_blocks(data, size_bytes, 0), tail, size_bytes, words);
 }

@@ -25,12 +25,11 @@ static inline uint32_t finished(uint32_t h, size_t size_bytes)
 uint32_t petal_murmur3_x86_32(const void *data, size_t size_bytes, uint32_t seed)
 {
     const uint8_t *at = data;
-    uint8_t tail[4] = {0};
     uint32_t h = seed;
     size_t i = 0;
     for (; i + 4 <= size_bytes; i += 4) h = round_of(h, load32le(at + i));
-    if (i < size_bytes) memcpy(tail, at + i, size_bytes - i);
-    return finished(h ^ scrambled(load32le(tail)), size_bytes); /* scrambling zero changes nothing */
+    uint32_t tail = (uint32_t)load_tail64le(at + i, size_bytes - i);
+    return finished(h ^ scrambled(tail), size_bytes); /* scrambling zero changes nothing */
 }
 
 uint32_t petal_murmur3_spark(const void *data, size_t size_bytes, uint32_t seed)

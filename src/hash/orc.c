@@ -20,12 +20,10 @@ static inline uint64_t mix(uint64_t word)
 uint64_t petal_orc_of_bytes(const void *data, size_t size_bytes)
 {
     const uint8_t *at = data;
-    uint8_t tail[8] = {0};
     size_t left = size_bytes;
     uint64_t h = SEED;
     for (; left >= 8; left -= 8, at += 8) h = rotl64(h ^ mix(load64le(at)), 27) * 5 + 0x52dce729u;
-    if (left) memcpy(tail, at, left);
-    return fmix64(h ^ mix(load64le(tail)) ^ size_bytes); /* mixing zero changes nothing */
+    return fmix64(h ^ mix(load_tail64le(at, left)) ^ size_bytes); /* mixing zero changes nothing */
 }
 
 /* Java's x >> by: the sign fills up. */

@@ -8,18 +8,19 @@
 
 struct walk {
     const uint64_t *hash;
-    uint64_t i, bits;
+    uint64_t i;
+    struct divisor bits;
 };
 
 static inline struct walk walk_from(const struct bit_array *array, const uint64_t *hash)
 {
-    return (struct walk){hash, 0, array->shape.bits};
+    return (struct walk){hash, 0, array->modulus};
 }
 
 static inline uint64_t walk_next(struct walk *at)
 {
     uint64_t i = at->i++, odd = i % 2;
-    return (at->hash[odd] + i * at->hash[2 + (i + odd) % 4 / 2]) % at->bits;
+    return rest_of(at->hash[odd] + i * at->hash[2 + (i + odd) % 4 / 2], at->bits);
 }
 
 #define BIT_ORDER 56u

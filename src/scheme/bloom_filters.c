@@ -7,18 +7,21 @@
 #define MAX_HASHES 1024u
 
 struct walk {
-    uint64_t a, b, i, bits;
+    uint64_t at, step, i;
+    struct divisor bits;
 };
 
 static inline struct walk walk_from(const struct bit_array *array, const uint64_t *hash)
 {
-    return (struct walk){(uint32_t)*hash, *hash >> 32, 0, array->shape.bits};
+    return (struct walk){(uint32_t)*hash, *hash >> 32, 0, array->modulus};
 }
 
 static inline uint64_t walk_next(struct walk *at)
 {
-    uint64_t i = at->i++;
-    return (at->a + i * at->b + (i * i * i - i) / 6) % at->bits;
+    uint64_t position = rest_of(at->at, at->bits);
+    at->at += at->step; /* b, b + 1, b + 1 + 2, ...: these steps add up to i * b + (i^3 - i) / 6 */
+    at->step += ++at->i;
+    return position;
 }
 
 #define BIT_ORDER 0u

@@ -7,28 +7,29 @@
 #define MAX_HASHES 1024u
 
 struct walk {
-    uint64_t at, step, bits;
+    uint64_t at, step;
+    struct divisor bits;
     uint32_t i;
 };
 
 /* The remainder of a signed number, made positive by adding m. */
-static inline uint64_t reduced(uint32_t half, uint64_t bits)
+static inline uint64_t reduced(uint32_t half, struct divisor bits)
 {
-    int64_t rest = (int64_t)(int32_t)half % (int64_t)bits;
-    return rest < 0 ? (uint64_t)(rest + (int64_t)bits) : (uint64_t)rest;
+    uint64_t rest = signed_rest_of((int32_t)half, bits);
+    return half >> 31 && rest > 0 ? bits.by - rest : rest;
 }
 
 static inline struct walk walk_from(const struct bit_array *array, const uint64_t *hash)
 {
-    uint64_t bits = array->shape.bits;
+    struct divisor bits = array->modulus;
     return (struct walk){reduced((uint32_t)(*hash >> 32), bits), reduced((uint32_t)*hash, bits), bits, 0};
 }
 
 static inline uint64_t walk_next(struct walk *at)
 {
     uint64_t position = at->at;
-    at->at = (at->at + at->step) % at->bits;
-    at->step = (at->step + ++at->i) % at->bits;
+    at->at = rest_of(at->at + at->step, at->bits);
+    at->step = rest_of(at->step + ++at->i, at->bits);
     return position;
 }
 

@@ -9,18 +9,19 @@
 #define MAX_BITS (((uint64_t)1 << 32) - 64)
 
 struct walk {
-    uint64_t at, step, bits;
+    uint64_t at, step;
+    struct divisor bits;
 };
 
 static inline struct walk walk_from(const struct bit_array *array, const uint64_t *hash)
 {
-    return (struct walk){hash[0], hash[1], array->shape.bits};
+    return (struct walk){hash[0], hash[1], array->modulus};
 }
 
 static inline uint64_t walk_next(struct walk *at)
 {
     at->at += at->step;
-    return (at->at >> 1) % at->bits;
+    return rest_of(at->at >> 1, at->bits);
 }
 
 #define BIT_ORDER 0u

@@ -10,7 +10,8 @@
 #define MAX_HASHES 1024u
 
 struct walk {
-    uint64_t at, bits;
+    uint64_t at;
+    struct divisor bits;
 };
 
 static inline uint64_t mod_p(uint64_t x)
@@ -20,13 +21,13 @@ static inline uint64_t mod_p(uint64_t x)
 
 static inline struct walk walk_from(const struct bit_array *array, const uint64_t *hash)
 {
-    return (struct walk){mod_p(*hash), array->shape.bits};
+    return (struct walk){mod_p(*hash), array->modulus};
 }
 
 static inline uint64_t walk_next(struct walk *at)
 {
     at->at = mod_p(at->at * G);
-    return at->at % at->bits;
+    return rest_of(at->at, at->bits);
 }
 
 #define BIT_ORDER 0u

@@ -3,17 +3,18 @@
 #include "scheme/scheme.h"
 
 struct walk {
-    uint64_t at, step, bits;
+    uint64_t at, step;
+    struct divisor bits;
 };
 
 static inline struct walk walk_from(const struct bit_array *array, const uint64_t *hash)
 {
-    return (struct walk){hash[0], hash[1], array->shape.bits};
+    return (struct walk){hash[0], hash[1], array->modulus};
 }
 
 static inline uint64_t walk_next(struct walk *at)
 {
-    uint64_t position = (at->at & INT64_MAX) % at->bits;
+    uint64_t position = rest_of(at->at & INT64_MAX, at->bits);
     at->at += at->step;
     return position;
 }

@@ -6,18 +6,17 @@
 
 struct walk {
     const uint64_t *words;
-    int32_t bits;
+    struct divisor bits;
 };
 
 static inline struct walk walk_from(const struct bit_array *array, const uint64_t *hash)
 {
-    return (struct walk){hash, (int32_t)array->shape.bits};
+    return (struct walk){hash, array->modulus};
 }
 
 static inline uint64_t walk_next(struct walk *at)
 {
-    int32_t rest = (int32_t)(uint32_t)*at->words++ % at->bits;
-    return (uint64_t)(rest < 0 ? -rest : rest);
+    return signed_rest_of((int32_t)(uint32_t)*at->words++, at->bits);
 }
 
 #define BIT_ORDER 0u

@@ -10,19 +10,19 @@
 
 struct walk {
     uint32_t at, step;
-    int32_t bits;
+    struct divisor bits;
 };
 
 static inline struct walk walk_from(const struct bit_array *array, const uint64_t *hash)
 {
-    return (struct walk){(uint32_t)*hash, (uint32_t)(*hash >> 32), (int32_t)array->shape.bits};
+    return (struct walk){(uint32_t)*hash, (uint32_t)(*hash >> 32), array->modulus};
 }
 
 static inline uint64_t walk_next(struct walk *at)
 {
-    int32_t rest = (int32_t)at->at % at->bits;
+    uint64_t position = signed_rest_of((int32_t)at->at, at->bits);
     at->at += at->step;
-    return (uint64_t)(rest < 0 ? -rest : rest);
+    return position;
 }
 
 #define BIT_ORDER 0u

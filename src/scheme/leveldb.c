@@ -6,18 +6,18 @@
 
 struct walk {
     uint32_t at, step;
-    uint64_t bits;
+    struct divisor bits;
 };
 
 static inline struct walk walk_from(const struct bit_array *array, const uint64_t *hash)
 {
     uint32_t h = (uint32_t)*hash;
-    return (struct walk){h, rotl32(h, 32 - 17), array->shape.bits};
+    return (struct walk){h, rotl32(h, 32 - 17), array->modulus};
 }
 
 static inline uint64_t walk_next(struct walk *at)
 {
-    uint64_t position = at->at % at->bits;
+    uint64_t position = rest_of(at->at, at->bits);
     at->at += at->step;
     return position;
 }

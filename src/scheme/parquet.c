@@ -7,24 +7,11 @@
  *     bit of w   = (x * salt[w]) >> 27                w = 0 .. 7, products mod 2^32
  *
  *     XXH64("hello") = 26c7827d889f6da3, z = 2:  block 0, bits 20 9 10 7 9 31 28 27 */
+#include "scheme/parquet_block.h"
+
 #include "base/bytes.h"
 #include "base/error.h"
 #include "scheme/model.h"
-#include "scheme/scheme.h"
-
-#define WORDS 8u
-#define WORD_BITS 32u
-#define BLOCK_BYTES 32u
-#define BLOCK_BITS 256u
-
-static const uint32_t salts[WORDS] = {
-    0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31,
-};
-
-static inline uint8_t *block_of(const struct bit_array *array, uint64_t hash)
-{
-    return array->bytes + ((hash >> 32) * (array->shape.bits / BLOCK_BITS) >> 32) * BLOCK_BYTES;
-}
 
 static inline uint32_t load_word(const uint8_t *block, uint32_t word)
 {
@@ -36,55 +23,44 @@ static inline uint32_t bit_of(uint64_t hash, uint32_t word)
     return (uint32_t)1 << ((uint32_t)hash * salts[word] >> 27);
 }
 
-static bool always(void)
+static bool usable(void)
 {
     return true;
 }
 
-static bool add(const struct bit_array *array, const uint64_t *hash)
+static inline bool add_hash(const struct bit_array *array, uint64_t hash)
 {
-    uint8_t *block = block_of(array, *hash);
+    uint8_t *block = block_of(array, hash);
     uint32_t changed = 0;
     for (uint32_t w = 0; w < WORDS; w++) {
-        uint32_t old = load_word(block, w), bit = bit_of(*hash, w);
+        uint32_t old = load_word(block, w), bit = bit_of(hash, w);
         changed |= ~old & bit;
         store32le(block + (size_t)w * (WORD_BITS / 8), old | bit);
     }
     return changed != 0;
 }
 
-static bool contains(const struct bit_array *array, const uint64_t *hash)
+static inline bool has_hash(const struct bit_array *array, uint64_t hash)
 {
-    const uint8_t *block = block_of(array, *hash);
+    const uint8_t *block = block_of(array, hash);
     uint32_t missing = 0;
-    for (uint32_t w = 0; w < WORDS; w++) missing |= ~load_word(block, w) & bit_of(*hash, w);
+    for (uint32_t w = 0; w < WORDS; w++) missing |= ~load_word(block, w) & bit_of(hash, w);
     return missing == 0;
 }
 
-/* In a batch the blocks of a group of keys are asked for before the first is needed, so that the misses overlap. */
-#define GROUP 32u
+#define TARGET
+#define KERNEL_NAME "generic"
+#define KERNEL_SYMBOL petal_parquet_generic
+extern const struct kernel petal_parquet_generic;
+#include "scheme/parquet_kernel.inc"
 
-static inline size_t many(const struct bit_array *array, const uint64_t *hashes, size_t count, uint8_t *results,
-                          bool (*each)(const struct bit_array *, const uint64_t *))
-{
-    size_t sum = 0;
-    for (size_t from = 0; from < count; from += GROUP) {
-        size_t to = count - from < GROUP ? count : from + GROUP;
-        for (size_t i = from; i < to; i++) __builtin_prefetch(block_of(array, hashes[i]));
-        for (size_t i = from; i < to; i++) sum += results[i] = each(array, &hashes[i]);
-    }
-    return sum;
-}
-
-static size_t add_many(const struct bit_array *array, const uint64_t *hashes, size_t count, uint8_t *results)
-{
-    return many(array, hashes, count, results, add);
-}
-
-static size_t contains_many(const struct bit_array *array, const uint64_t *hashes, size_t count, uint8_t *results)
-{
-    return many(array, hashes, count, results, contains);
-}
+static const struct kernel *const kernels[] = {
+#if defined(__x86_64__) && defined(__GNUC__)
+    &petal_parquet_avx2,
+#endif
+    &petal_parquet_generic,
+    NULL,
+};
 
 static void touch(const struct bit_array *array, const uint64_t *hash, uint8_t *touched)
 {
@@ -131,9 +107,6 @@ static double rate_of_bits(const struct bit_array *array, uint64_t bits_set)
     }
     return sum / (double)sample;
 }
-
-static const struct kernel generic = {"generic", always, add, contains, add_many, contains_many, NULL, NULL};
-static const struct kernel *const kernels[] = {&generic, NULL};
 
 const struct scheme_def petal_parquet = {
     .id = PETAL_SCHEME_PARQUET,

@@ -11,7 +11,8 @@
 
 struct walk {
     const uint64_t *words;
-    uint64_t from, slice_bits;
+    uint64_t from;
+    struct divisor slice;
 };
 
 static inline uint64_t slice_of(const struct shape *shape)
@@ -21,13 +22,13 @@ static inline uint64_t slice_of(const struct shape *shape)
 
 static inline struct walk walk_from(const struct bit_array *array, const uint64_t *hash)
 {
-    return (struct walk){hash, 0, slice_of(&array->shape)};
+    return (struct walk){hash, 0, divisor_of(slice_of(&array->shape))}; /* one division beside a cryptographic hash */
 }
 
 static inline uint64_t walk_next(struct walk *at)
 {
-    uint64_t position = at->from + *at->words++ % at->slice_bits;
-    at->from += at->slice_bits;
+    uint64_t position = at->from + rest_of(*at->words++, at->slice);
+    at->from += at->slice.by;
     return position;
 }
 
@@ -75,9 +76,9 @@ static double rate(const struct shape *shape, double keys)
 static uint64_t count_bits(const uint8_t *bytes, uint64_t from, uint64_t to)
 {
     uint64_t count = 0;
-    for (; from < to && from % 8 != 0; from++) count += test_bit(bytes, from);
+    for (; from < to && from % 8 != 0; from++) count += test_bit(bytes, from) & 1;
     count += popcount_bytes(bytes + from / 8, (to - from) / 8);
-    for (from += (to - from) / 8 * 8; from < to; from++) count += test_bit(bytes, from);
+    for (from += (to - from) / 8 * 8; from < to; from++) count += test_bit(bytes, from) & 1;
     return count;
 }
 

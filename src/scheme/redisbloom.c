@@ -7,17 +7,18 @@
 #define MAX_HASHES 1024u
 
 struct walk {
-    uint64_t at, step, bits;
+    uint64_t at, step;
+    struct divisor bits;
 };
 
 static inline struct walk walk_from(const struct bit_array *array, const uint64_t *hash)
 {
-    return (struct walk){hash[0], hash[1], array->shape.bits};
+    return (struct walk){hash[0], hash[1], array->modulus};
 }
 
 static inline uint64_t walk_next(struct walk *at)
 {
-    uint64_t position = at->at % at->bits;
+    uint64_t position = rest_of(at->at, at->bits);
     at->at += at->step;
     return position;
 }

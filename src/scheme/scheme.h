@@ -5,6 +5,7 @@
 #ifndef PETAL_SCHEME_SCHEME_H
 #define PETAL_SCHEME_SCHEME_H
 
+#include "base/divide.h"
 #include "petal/petal.h"
 #include "scheme/stripes.h"
 
@@ -23,6 +24,7 @@ struct bit_array {
     uint32_t hash_words; /* 64-bit words of a key's hash */
     uint8_t *bytes;
     uint64_t size_bytes;
+    struct divisor modulus; /* of shape.bits: many schemes reduce by it */
 };
 
 /* Changes of a mapped file are noted by blocks of this many bytes: touched[i] is set where block i may have changed. */

@@ -6,7 +6,8 @@
 #define MAX_HASHES 1024u
 
 struct walk {
-    uint64_t at, step, bits;
+    uint64_t at, step;
+    struct divisor bits;
 };
 
 static inline uint64_t sign_extended(uint32_t x)
@@ -17,13 +18,13 @@ static inline uint64_t sign_extended(uint32_t x)
 static inline struct walk walk_from(const struct bit_array *array, const uint64_t *hash)
 {
     return (struct walk){sign_extended((uint32_t)*hash) * INT32_MAX, sign_extended((uint32_t)(*hash >> 32)),
-                         array->shape.bits};
+                         array->modulus};
 }
 
 static inline uint64_t walk_next(struct walk *at)
 {
     at->at += at->step;
-    return (at->at >> 63 ? ~at->at : at->at) % at->bits;
+    return rest_of(at->at >> 63 ? ~at->at : at->at, at->bits);
 }
 
 #define BIT_ORDER 56u

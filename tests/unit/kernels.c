@@ -1,5 +1,6 @@
 /* Every kernel of every scheme that this CPU can run sets and tests exactly the bits of the generic one, key by key and in
- * batches, at every number of hashes, one line a key and two. */
+ * batches, at every number of hashes, one line a key and two; and the remainders that foreign schemes need are exact. */
+#include "base/divide.h"
 #include "base/memory.h"
 #include "scheme/scheme.h"
 #include "support.h"
@@ -30,8 +31,9 @@ static void compare(const struct kernel *kernel, const struct kernel *generic, c
     static uint64_t hashes[2 * KEYS];
     static uint8_t one[2 * KEYS], many[2 * KEYS], wanted[2 * KEYS];
     uint64_t size = petal_shape_bytes(shape), state = seed;
-    struct bit_array a = {*shape, 1, lines_for(shape), size}, b = {*shape, 1, lines_for(shape), size},
-                     c = {*shape, 1, lines_for(shape), size};
+    struct bit_array a = {*shape, 1, lines_for(shape), size, divisor_of(shape->bits)}, b = a, c = a;
+    b.bytes = lines_for(shape);
+    c.bytes = lines_for(shape);
     for (size_t i = 0; i < 2 * KEYS; i++) hashes[i] = next_random(&state);
     for (size_t i = 0; i < KEYS; i++) {
         wanted[i] = generic->add(&a, &hashes[i]);
@@ -126,6 +128,23 @@ static void a_hundred_million_keys_are_the_same_to_every_kernel(void **state)
     }
 }
 
+static void every_kernel_of_parquet_is_bit_equal_to_the_generic_one(void **state)
+{
+    const struct scheme_def *scheme = petal_scheme_find(PETAL_SCHEME_PARQUET);
+    (void)state;
+    for (const struct kernel *const *kernel = scheme->kernels; *kernel; kernel++) {
+        if (!(*kernel)->usable()) {
+            print_message("# this CPU has no %s\n", (*kernel)->name);
+            continue;
+        }
+        for (size_t i = 0; i < sizeof line_counts / sizeof *line_counts; i++) {
+            struct shape shape = {PETAL_SCHEME_PARQUET, 8, 0, 512 * line_counts[i]};
+            compare(*kernel, generic_of(scheme), &shape, line_counts[i]);
+        }
+        print_message("# %s\n", (*kernel)->name);
+    }
+}
+
 static void a_line_at_any_address_works_as_well(void **state)
 {
     uint8_t memory[64 * 9];
@@ -134,7 +153,7 @@ static void a_line_at_any_address_works_as_well(void **state)
     struct shape shape = {PETAL_SCHEME_BLOCKED, 6, 1, 512 * 8};
     const struct kernel *kernel = petal_scheme_kernel(petal_scheme_find(PETAL_SCHEME_BLOCKED));
     for (size_t shift = 0; shift < 64; shift++) {
-        struct bit_array array = {shape, 1, memory + shift, 512};
+        struct bit_array array = {shape, 1, memory + shift, 512, divisor_of(shape.bits)};
         memset(memory, 0, sizeof memory);
         for (int i = 0; i < 20; i++) {
             uint64_t hash = next_random(&seed);
@@ -144,11 +163,110 @@ static void a_line_at_any_address_works_as_well(void **state)
     }
 }
 
+/* ---- batches of the schemes that walk: foreign ones are their own generic kernel ------------------------------------------- */
+
+/* Keys one by one and in a batch; crowded, so that answers differ, and above the size where batches ask ahead. */
+static void compare_batches(const struct scheme_def *scheme, struct shape shape, uint32_t words, uint64_t seed)
+{
+    static uint64_t hashes[2 * KEYS * 8];
+    static uint8_t one[2 * KEYS], many[2 * KEYS];
+    const struct kernel *kernel = petal_scheme_kernel(scheme);
+    uint64_t size = scheme->array_bytes(&shape), state = seed;
+    struct bit_array a = {shape, words, new_bytes(size).data, size, divisor_of(shape.bits)}, b = a;
+    b.bytes = new_bytes(size).data;
+    for (size_t i = 0; i < 2 * KEYS * words; i++) hashes[i] = next_random(&state);
+    memcpy(hashes + (KEYS - 7) * words, hashes, 7 * words * sizeof *hashes); /* keys that come twice are new once */
+    size_t sum = kernel->add_many(&b, hashes, KEYS, many), wanted = 0;
+    for (size_t i = 0; i < KEYS; i++) wanted += one[i] = kernel->add(&a, hashes + i * words);
+    require(sum == wanted && memcmp(one, many, KEYS) == 0 && memcmp(a.bytes, b.bytes, size) == 0,
+            "%s: adding, m %llu, k %u", scheme->name, (unsigned long long)shape.bits, shape.hashes);
+    memset(a.bytes, seed % 2 ? 0x55 : 0x77, size); /* half of the bits, or three of four: answers of all lengths */
+    sum = kernel->contains_many(&a, hashes, 2 * KEYS, many), wanted = 0;
+    for (size_t i = 0; i < 2 * KEYS; i++) wanted += one[i] = kernel->contains(&a, hashes + i * words);
+    require(sum == wanted && memcmp(one, many, sizeof one) == 0, "%s: asking, m %llu, k %u", scheme->name,
+            (unsigned long long)shape.bits, shape.hashes);
+    sum = kernel->contains_many(&b, hashes, KEYS, many);
+    require(sum == KEYS, "%s: %zu of %u found, m %llu, k %u", scheme->name, sum, KEYS, (unsigned long long)shape.bits,
+            shape.hashes);
+    free(a.bytes);
+    free(b.bytes);
+}
+
+static void a_batch_is_its_keys_one_by_one_near_and_far(void **state)
+{
+    static const petal_scheme schemes[] = {
+        PETAL_SCHEME_CLASSIC,      PETAL_SCHEME_GUAVA_MITZ64, PETAL_SCHEME_GUAVA_MITZ32, PETAL_SCHEME_SPARK_V1,
+        PETAL_SCHEME_SPARK_V2,     PETAL_SCHEME_REDISBLOOM,   PETAL_SCHEME_DATASKETCHES, PETAL_SCHEME_BITS_AND_BLOOMS,
+        PETAL_SCHEME_DCSO,         PETAL_SCHEME_LEVELDB,      PETAL_SCHEME_ORC,          PETAL_SCHEME_BLOOM_FILTERS,
+        PETAL_SCHEME_BLOOMFILTER,  PETAL_SCHEME_JS_TUTORIAL,  PETAL_SCHEME_HBASE,        PETAL_SCHEME_CASSANDRA,
+        PETAL_SCHEME_CASSANDRA_BE, PETAL_SCHEME_CASSANDRA_2,  PETAL_SCHEME_ROCKSDB,
+    };
+    static const uint32_t hashes[] = {1, 2, 3, 7, 8, 11, 21};
+    static const uint64_t sizes[] = {1u << 15, 1u << 25}; /* 4 KB and 4 MB */
+    (void)state;
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+        for (size_t k = 0; k < sizeof hashes / sizeof *hashes; k++)
+            for (size_t size = 0; size < 2; size++) {
+                const struct scheme_def *scheme = petal_scheme_find(schemes[i]);
+                compare_batches(scheme, (struct shape){schemes[i], hashes[k], 0, sizes[size]}, scheme->hash_words,
+                                100 * i + k);
+            }
+}
+
+/* ---- remainders ------------------------------------------------------------------------------------------------------ */
+
+static void check_rests(uint64_t by, uint64_t x)
+{
+    struct divisor divisor = divisor_of(by);
+    int64_t as_signed;
+    memcpy(&as_signed, &x, sizeof x);
+    require(rest_of(x, divisor) == x % by, "%llu mod %llu", (unsigned long long)x, (unsigned long long)by);
+    uint64_t magnitude = x >> 63 ? 0 - x : x;
+    require(signed_rest_of(as_signed, divisor) == magnitude % by, "|%lld| mod %llu", (long long)as_signed,
+            (unsigned long long)by);
+}
+
+/* Next to every power of two, and next to multiples of the divisor, where a quotient that is off by one shows. */
+static uint64_t check_near_multiples(uint64_t by)
+{
+    uint64_t checked = 0;
+    for (unsigned power = 0; power < 64; power++) {
+        uint64_t x = (uint64_t)1 << power, multiple = x / by * by, top = UINT64_MAX / by * by;
+        for (uint64_t near = 0; near < 3; near++, checked += 4) {
+            check_rests(by, x + near - 1);
+            check_rests(by, multiple + near - 1);
+            check_rests(by, top - (multiple / by) * by + near - 1);
+            check_rests(by, UINT64_MAX - x + near);
+        }
+    }
+    return checked;
+}
+
+static void remainders_are_exact(void **state)
+{
+    uint64_t seed = 11, checked = 0;
+    (void)state;
+    for (uint64_t by = 1; by <= 2000; by++) checked += check_near_multiples(by);
+    for (unsigned power = 2; power < 64; power++)
+        for (uint64_t near = 0; near < 5; near++) checked += check_near_multiples(((uint64_t)1 << power) + near - 2);
+    for (uint64_t below = 0; below < 100; below++) checked += check_near_multiples(UINT64_MAX - below);
+    for (int i = 0; i < 10000; i++)
+        checked += check_near_multiples((next_random(&seed) >> next_random(&seed) % 64) | 1);
+    for (int i = 0; i < 10000000; i++, checked++) {
+        uint64_t by = next_random(&seed) >> next_random(&seed) % 64, x = next_random(&seed);
+        check_rests(by ? by : 1, x >> by % 64);
+    }
+    print_message("# %llu remainders\n", (unsigned long long)checked);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_batch_is_its_keys_one_by_one_near_and_far),
+        cmocka_unit_test(remainders_are_exact),
         cmocka_unit_test(every_kernel_of_blocked_is_bit_equal_to_the_generic_one),
         cmocka_unit_test(a_hundred_million_keys_are_the_same_to_every_kernel),
+        cmocka_unit_test(every_kernel_of_parquet_is_bit_equal_to_the_generic_one),
         cmocka_unit_test(a_line_at_any_address_works_as_well),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
