@@ -98,6 +98,8 @@ static void shared_adding_sets_the_bits_of_serial_adding(void **state)
         require_same_as_serial(PETAL_SCHEME_BLOCKED, lines, add_singly);
         require_same_as_serial(PETAL_SCHEME_BLOCKED, lines, add_in_batches);
     }
+    require_same_as_serial(PETAL_SCHEME_CLASSIC, 0, add_singly);
+    require_same_as_serial(PETAL_SCHEME_CLASSIC, 0, add_in_batches);
 }
 
 /* One line a key: each key that a filter takes as new is told to exactly one thread. */
