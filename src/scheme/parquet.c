@@ -9,6 +9,7 @@
  *     XXH64("hello") = 26c7827d889f6da3, z = 2:  block 0, bits 20 9 10 7 9 31 28 27 */
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "scheme/model.h"
 #include "scheme/scheme.h"
 
@@ -132,7 +133,32 @@ static double rate_of_bits(const struct bit_array *array, uint64_t bits_set)
     return sum / (double)sample;
 }
 
-static const struct kernel generic = {"generic", always, add, contains, add_many, contains_many, NULL, NULL};
+/* A key has one part, its hash: half a line. */
+static uint32_t one(const struct shape *shape)
+{
+    (void)shape;
+    return 1;
+}
+
+static void split(const struct bit_array *array, uint32_t kind, const uint64_t *hashes, size_t count, uint64_t *words,
+                  uint64_t *lines)
+{
+    (void)kind;
+    for (size_t i = 0; i < count; i++) {
+        words[i] = hashes[i];
+        lines[i] = (uint64_t)(block_of(array, hashes[i]) - array->bytes) / PETAL_LINE_BYTES;
+    }
+}
+
+static void add_words(const struct bit_array *array, uint32_t kind, const uint64_t *words, size_t count)
+{
+    (void)kind;
+    for (size_t i = 0; i < count; i++) add(array, &words[i]);
+}
+
+static const struct parts parts = {one, one, split, add_words};
+
+static const struct kernel generic = {"generic", always, add, contains, add_many, contains_many, NULL, NULL, &parts};
 static const struct kernel *const kernels[] = {&generic, NULL};
 
 const struct scheme_def petal_parquet = {
