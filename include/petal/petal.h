@@ -359,7 +359,7 @@ PETAL_API bool petal_contains_f64(const petal_filter *filter, double value);
 
 /* ------------------------------------------------------------------------------------- building big filters */
 
-/* A way to add very many keys to one filter, from one thread or several: much faster than petal_add_many() where the filter is
+/* A way to add very many keys to one filter, from one thread or several: several times as fast as petal_add() where the filter is
  * larger than the processor's caches, and without locks or atomics a key. Keys are first sorted, roughly, by the region of the
  * filter that their bits lie in, into scratch memory of a fixed size; when that is full a region takes all its keys at once, out
  * of the cache. The bits are those that petal_add() sets, whatever the order.
