@@ -357,6 +357,62 @@ PETAL_API size_t petal_contains_many_i64(const petal_filter *filter, const int64
 PETAL_API petal_status petal_add_f64(petal_filter *filter, double value);
 PETAL_API bool petal_contains_f64(const petal_filter *filter, double value);
 
+/* ------------------------------------------------------------------------------------- building big filters */
+
+/* A way to add very many keys to one filter, from one thread or several: several times as fast as petal_add() where the filter is
+ * larger than the processor's caches, and without locks or atomics a key. Keys are first sorted, roughly, by the region of the
+ * filter that their bits lie in, into scratch memory of a fixed size; when that is full a region takes all its keys at once, out
+ * of the cache. The bits are those that petal_add() sets, whatever the order.
+ *
+ *     petal_builder_options o = PETAL_BUILDER_OPTIONS_INIT;
+ *     petal_builder *b;
+ *     o.workers = 2;
+ *     petal_builder_create(filter, &o, &b, NULL);
+ *     ... thread 0: petal_builder_add(b, 0, keys, 1000) again and again, petal_builder_flush(b, 0) at its end; thread 1 with 1
+ *     ... then, when both have ended: petal_builder_finish(b, NULL);
+ *
+ * Makes no threads: the caller's do the work. Until petal_builder_finish() nothing else may use the filter. */
+typedef struct petal_builder petal_builder;
+
+typedef struct petal_builder_options {
+    size_t struct_size;
+    uint32_t workers; /* threads that will add: 1 .. PETAL_BUILDER_MAX_WORKERS */
+    /* Scratch memory, all workers together, at most; from 64 KiB a worker. 0: half of the filter's bytes, at most 2 GiB. More is
+     * faster: a region is fetched less often. Allocated once, given back by petal_builder_finish(). */
+    uint64_t scratch_bytes;
+    const petal_allocator *allocator; /* of the scratch, copied; NULL: that of the filter */
+} petal_builder_options;
+
+#define PETAL_BUILDER_MAX_WORKERS 1024u
+#define PETAL_BUILDER_OPTIONS_INIT \
+    { \
+        sizeof(petal_builder_options), 1, 0, NULL \
+    }
+
+/* Begins to build; options NULL: one worker. On failure *builder is NULL and the filter is as it was. Where the detour would not
+ * be faster, keys are added directly, and several workers take turns: filters below 32 MiB with one worker (1 MiB with several),
+ * schemes with bits all over the filter, as classic, with one worker, and filters that grow. PETAL_ERR_ARGUMENT, PETAL_ERR_MEMORY, and those of a filter that cannot be written. */
+PETAL_API petal_status petal_builder_create(petal_filter *filter, const petal_builder_options *options,
+                                            petal_builder **builder, petal_error *error);
+
+/* Adds keys (or numbers, or hashes: see petal_add_many_i64() and petal_add_hashes()), as worker number `worker`, from 0. One
+ * thread at a time may be one worker. The keys are copied as far as needed. Fails with PETAL_ERR_ARGUMENT where there is no
+ * such worker, and as petal_add() does; keys of a failed call may be in the filter or not. */
+PETAL_API petal_status petal_builder_add(petal_builder *builder, uint32_t worker, const petal_key *keys,
+                                         size_t key_count);
+PETAL_API petal_status petal_builder_add_i64(petal_builder *builder, uint32_t worker, const int64_t *values,
+                                             size_t value_count);
+PETAL_API petal_status petal_builder_add_hashes(petal_builder *builder, uint32_t worker, const uint64_t *hashes,
+                                                size_t hash_count);
+
+/* Puts what this worker still has in scratch into the filter. Optional: petal_builder_finish() does it for all, in one thread. */
+PETAL_API petal_status petal_builder_flush(petal_builder *builder, uint32_t worker);
+
+/* Ends building: every key that was handed over is in the filter and counted in its items, and the builder is gone. The calls of
+ * all workers must have ended, in the sense of C11's "happens before": join the threads. NULL is allowed. Returns the first
+ * failure there was in adding, or PETAL_OK. There is no way to abandon but to free the filter after this. */
+PETAL_API petal_status petal_builder_finish(petal_builder *builder, petal_error *error);
+
 /* --------------------------------------------------------------------------------------------- set algebra */
 
 /* filter becomes the union: exactly the filter that had been given the keys of both. Items are summed.

@@ -85,6 +85,10 @@ uint64_t petal_filter_capacity(const petal_filter *filter);
 petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadata, size_t metadata_bytes,
                                        petal_error *error);
 
+/* Hashes of keys and of numbers, filter->hash->words each, where that is not 0. */
+void petal_filter_hash_keys(const petal_filter *filter, const petal_key *keys, size_t count, uint64_t *words);
+void petal_filter_hash_i64(const petal_filter *filter, const int64_t *values, size_t count, uint64_t *words);
+
 /* Leave to change the bits: PETAL_OK, or why not. */
 static inline petal_status petal_filter_prepare_write(petal_filter *filter, petal_error *error)
 {

@@ -238,7 +238,7 @@ static size_t contains_piece(const petal_filter *filter, const uint64_t *words, 
     return sum;
 }
 
-static void hash_piece(const petal_filter *filter, const petal_key *keys, size_t count, uint64_t *words)
+void petal_filter_hash_keys(const petal_filter *filter, const petal_key *keys, size_t count, uint64_t *words)
 {
     for (size_t i = 0; i < count; i++)
         hash_into(filter, keys[i].data, keys[i].size_bytes, words + i * filter->hash->words);
@@ -268,7 +268,7 @@ petal_status petal_add_many(petal_filter *filter, const petal_key *keys, size_t 
     petal_status status = prepare(filter);
     for (size_t from = 0; status >= 0 && from < key_count; from += piece) {
         piece = piece_of(filter, key_count - from);
-        hash_piece(filter, keys + from, piece, words);
+        petal_filter_hash_keys(filter, keys + from, piece, words);
         sum += add_piece(filter, words, piece, was_new ? was_new + from : NULL, &status);
     }
     if (new_count) *new_count = sum;
@@ -289,7 +289,7 @@ size_t petal_contains_many(const petal_filter *filter, const petal_key *keys, si
     }
     for (size_t from = 0; from < key_count; from += piece) {
         piece = piece_of(filter, key_count - from);
-        hash_piece(filter, keys + from, piece, words);
+        petal_filter_hash_keys(filter, keys + from, piece, words);
         sum += contains_piece(filter, words, piece, found ? found + from : NULL);
     }
     return sum;
@@ -325,7 +325,7 @@ uint64_t petal_hash_key(const petal_filter *filter, const void *key, size_t key_
 void petal_hash_keys(const petal_filter *filter, const petal_key *keys, size_t key_count, uint64_t *hashes)
 {
     bool direct = filter->hash->words == 1;
-    if (direct) hash_piece(filter, keys, key_count, hashes);
+    if (direct) petal_filter_hash_keys(filter, keys, key_count, hashes);
     for (size_t i = 0; i < key_count && !direct; i++)
         hashes[i] = petal_hash_key(filter, keys[i].data, keys[i].size_bytes);
 }
@@ -420,7 +420,7 @@ bool petal_contains_i64(const petal_filter *filter, int64_t value)
 }
 
 /* Hashes of a piece of numbers. The default hash takes several at a time. */
-static void hash_numbers(const petal_filter *filter, const int64_t *values, size_t count, uint64_t *words)
+void petal_filter_hash_i64(const petal_filter *filter, const int64_t *values, size_t count, uint64_t *words)
 {
     uint8_t key[8];
     if (filter->hash->id == PETAL_HASH_XXH3) {
@@ -443,7 +443,7 @@ petal_status petal_add_many_i64(petal_filter *filter, const int64_t *values, siz
         uint8_t *results = was_new ? was_new + from : NULL;
         if (hash_is_shared(filter)) {
             piece = piece_of(filter, value_count - from);
-            hash_numbers(filter, values + from, piece, words);
+            petal_filter_hash_i64(filter, values + from, piece, words);
             sum += add_piece(filter, words, piece, results, &status);
         } else {
             piece = 1;
@@ -464,7 +464,7 @@ size_t petal_contains_many_i64(const petal_filter *filter, const int64_t *values
         uint8_t *results = found ? found + from : NULL, one;
         if (hash_is_shared(filter)) {
             piece = piece_of(filter, value_count - from);
-            hash_numbers(filter, values + from, piece, words);
+            petal_filter_hash_i64(filter, values + from, piece, words);
             sum += contains_piece(filter, words, piece, results);
         } else {
             piece = 1;

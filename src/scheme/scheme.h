@@ -30,6 +30,18 @@ struct bit_array {
 /* Changes of a mapped file are noted by blocks of this many bytes: touched[i] is set where block i may have changed. */
 #define PETAL_BLOCK_BYTES 65536u
 
+/* How keys are taken apart where a big filter is built by regions (filter/builder.c): into words of 64 bits, each of which sets
+ * bits of one line of 64 bytes only. Words of one kind are added alike; a scheme has up to PETAL_PART_KINDS kinds. */
+#define PETAL_PART_KINDS 2u
+struct parts {
+    uint32_t (*kinds)(const struct shape *shape);
+    uint32_t (*words)(const struct shape *shape); /* of each kind that a key has */
+    /* Writes words and the numbers of their lines, words() for each hash. */
+    void (*split)(const struct bit_array *array, uint32_t kind, const uint64_t *hashes, size_t count, uint64_t *words,
+                  uint64_t *lines);
+    void (*add)(const struct bit_array *array, uint32_t kind, const uint64_t *words, size_t count);
+};
+
 /* A hash is array->hash_words words; `hashes` are so many times `count`. */
 struct kernel {
     const char *name;
@@ -44,6 +56,7 @@ struct kernel {
     bool (*add_shared)(const struct bit_array *array, struct stripes *stripes, const uint64_t *hash);
     size_t (*add_many_shared)(const struct bit_array *array, struct stripes *stripes, const uint64_t *hashes,
                               size_t count, uint8_t *results);
+    const struct parts *parts; /* NULL: keys cannot be taken apart */
 };
 
 /* Notes that the block of a byte may change. Atomic, as several threads may do so. */
