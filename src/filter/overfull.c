@@ -15,7 +15,7 @@
 #define NORMAL_95_PERCENT 1.959964
 
 /* A sample is 64 pages: that many page faults where the filter is a map, and 200,000 keys in a usual one. */
-#define SAMPLE_PAGES 64u
+#define SAMPLE_PAGES UINT64_C(64)
 #define PAGE_BYTES 4096u
 
 static uint64_t sampled_bits_set(const struct bit_array *array)
