@@ -24,8 +24,7 @@ petal_info info_of(const petal_filter *filter)
 void warn_if_overfilled(const char *path, const petal_info *info)
 {
     double asked = isnan(info->target_rate) ? info->predicted_rate : info->target_rate;
-    if (info->capacity == 0 || info->estimated_items_low <= (double)info->capacity || info->estimated_rate <= asked)
-        return;
+    if (!info->overfull || info->estimated_rate <= asked) return;
     if (info->saturated)
         remark(path, "every bit is set, so it says probably to everything; plan a larger one");
     else

@@ -86,6 +86,11 @@ static bool wants_to_grow(const petal_filter *filter)
     return filter->grow && layer->items >= layer->capacity;
 }
 
+static bool is_new(petal_status status)
+{
+    return status == PETAL_OK || status == PETAL_OVERFULL;
+}
+
 /* Sets the bits in the last layer. */
 static petal_status add_to_last(petal_filter *filter, const uint64_t *words)
 {
@@ -93,7 +98,7 @@ static petal_status add_to_last(petal_filter *filter, const uint64_t *words)
     if (layer->touched) filter->scheme->touch(&layer->array, words, layer->touched);
     bool changed = filter->kernel->add(&layer->array, words);
     if (changed || !filter->scheme->counts_new_only) layer->items = saturating_add(layer->items, 1);
-    return changed ? PETAL_OK : PETAL_SEEN;
+    return changed ? petal_filter_news(filter) : PETAL_SEEN;
 }
 
 /* A key that an older layer has is not added again: it would only fill the last one. */
@@ -150,7 +155,7 @@ static inline petal_status add_plainly(petal_filter *filter, uint64_t hash)
 {
     struct layer *layer = filter->layers;
     layer->items = saturating_add(layer->items, 1);
-    return filter->kernel->add(&layer->array, &hash) ? PETAL_OK : PETAL_SEEN;
+    return filter->kernel->add(&layer->array, &hash) ? petal_filter_news(filter) : PETAL_SEEN;
 }
 
 static petal_status add_carefully(petal_filter *filter, const void *key, size_t key_bytes)
@@ -189,6 +194,12 @@ static petal_status prepare(petal_filter *filter)
     return filter->sharing ? petal_filter_prepare_shared(filter) : petal_filter_prepare_write(filter, NULL);
 }
 
+static petal_status end_of_batch(petal_filter *filter, petal_status status)
+{
+    if (status < 0) return status;
+    return filter->sharing ? PETAL_OK : petal_filter_news(filter);
+}
+
 static size_t piece_of(const petal_filter *filter, size_t left)
 {
     size_t most = PIECE_WORDS / filter->hash->words;
@@ -201,7 +212,7 @@ static size_t add_one_by_one(petal_filter *filter, const uint64_t *words, size_t
     size_t sum = 0;
     for (size_t i = 0; i < count && *status >= 0; i++) {
         *status = add_hash(filter, words + i * filter->hash->words);
-        sum += was_new[i] = *status == PETAL_OK;
+        sum += was_new[i] = is_new(*status);
     }
     return sum;
 }
@@ -251,11 +262,11 @@ static petal_status add_keys_one_by_one(petal_filter *filter, const petal_key *k
     petal_status status = PETAL_OK;
     for (size_t i = 0; i < key_count && status >= 0; i++) {
         status = petal_add(filter, keys[i].data, keys[i].size_bytes);
-        if (was_new) was_new[i] = status == PETAL_OK;
-        sum += status == PETAL_OK;
+        if (was_new) was_new[i] = is_new(status);
+        sum += is_new(status);
     }
     if (new_count) *new_count = sum;
-    return status < 0 ? status : PETAL_OK;
+    return end_of_batch(filter, status);
 }
 
 petal_status petal_add_many(petal_filter *filter, const petal_key *keys, size_t key_count, uint8_t *was_new,
@@ -272,7 +283,7 @@ petal_status petal_add_many(petal_filter *filter, const petal_key *keys, size_t 
         sum += add_piece(filter, words, piece, was_new ? was_new + from : NULL, &status);
     }
     if (new_count) *new_count = sum;
-    return status < 0 ? status : PETAL_OK;
+    return end_of_batch(filter, status);
 }
 
 size_t petal_contains_many(const petal_filter *filter, const petal_key *keys, size_t key_count, uint8_t *found)
@@ -363,7 +374,7 @@ petal_status petal_add_hashes(petal_filter *filter, const uint64_t *hashes, size
         sum += add_piece(filter, hashes + from, piece, was_new ? was_new + from : NULL, &status);
     }
     if (new_count) *new_count = sum;
-    return status < 0 ? status : PETAL_OK;
+    return end_of_batch(filter, status);
 }
 
 size_t petal_contains_hashes(const petal_filter *filter, const uint64_t *hashes, size_t hash_count, uint8_t *found)
@@ -448,12 +459,12 @@ petal_status petal_add_many_i64(petal_filter *filter, const int64_t *values, siz
         } else {
             piece = 1;
             status = petal_add_i64(filter, values[from]);
-            if (results) *results = status == PETAL_OK;
-            sum += status == PETAL_OK;
+            if (results) *results = is_new(status);
+            sum += is_new(status);
         }
     }
     if (new_count) *new_count = sum;
-    return status < 0 ? status : PETAL_OK;
+    return end_of_batch(filter, status);
 }
 
 size_t petal_contains_many_i64(const petal_filter *filter, const int64_t *values, size_t value_count, uint8_t *found)
