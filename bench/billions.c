@@ -29,7 +29,7 @@
 #define PIECE 1024u
 
 struct setting {
-    uint64_t keys, absent, scratch_bytes;
+    uint64_t keys, absent;
     double bits_per_key;
     unsigned threads; /* of the second build and of the questions */
     const char *folder;
@@ -203,7 +203,6 @@ static double build(petal_filter *filter, const struct setting *with, unsigned t
     petal_error error;
     char what[80];
     options.workers = threads;
-    options.scratch_bytes = with->scratch_bytes;
     double start = now();
     if (petal_builder_create(filter, &options, &builder, &error) != PETAL_OK) give_up("builder", &error);
     for (unsigned i = 0; i < threads; i++) jobs[i].builder = builder;
@@ -367,8 +366,8 @@ static int go(const struct setting *with)
     bool good = judge(mapped, with), equal = info_of(mapped).content_id == built.content_id;
     petal_free(mapped);
     unlink(path);
-    printf("- k %u; the bits take %.4f GB, the process took at most %.4f GB: %.4f GB more, mostly scratch\n",
-           built.hashes, (double)built.bytes * 1e-9, peak * 1e-9, (peak - (double)built.bytes) * 1e-9);
+    printf("- k %u; the bits take %.4f GB, the process took at most %.4f GB: %.4f GB more\n", built.hashes,
+           (double)built.bytes * 1e-9, peak * 1e-9, (peak - (double)built.bytes) * 1e-9);
     printf("- both builds are %s; the mapped file is %s (content id %016llx)\n", same ? "equal" : "DIFFERENT",
            equal ? "the filter that was saved" : "ANOTHER FILTER", (unsigned long long)built.content_id);
     print_ratios(&ns, with->threads);
@@ -383,7 +382,7 @@ static uint64_t number(const char *text)
 
 int main(int count, char **arguments)
 {
-    struct setting with = {5000000000u, 100000000, 0, 8, 2, "build"};
+    struct setting with = {5000000000u, 100000000, 8, 2, "build"};
     bool wrong = false;
     for (int i = 1; i < count; i++) {
         const char *name = arguments[i], *value = i + 1 < count ? arguments[i + 1] : "";
@@ -391,8 +390,6 @@ int main(int count, char **arguments)
             with.keys = number(name);
         else if (i++, strcmp(name, "--threads") == 0)
             with.threads = (unsigned)number(value);
-        else if (strcmp(name, "--scratch") == 0)
-            with.scratch_bytes = number(value);
         else if (strcmp(name, "--absent") == 0)
             with.absent = number(value);
         else if (strcmp(name, "--bits") == 0)
@@ -405,7 +402,7 @@ int main(int count, char **arguments)
     if (wrong || with.keys < 1000 || with.absent < 1000 || with.threads < 1 || with.threads > MOST_THREADS ||
         !(with.bits_per_key >= 1 && with.bits_per_key <= 100)) {
         fprintf(stderr,
-                "usage: ./dev billions [KEYS] [--threads 1..%u] [--bits BITS_A_KEY] [--scratch BYTES]\n"
+                "usage: ./dev billions [KEYS] [--threads 1..%u] [--bits BITS_A_KEY]\n"
                 "                      [--absent KEYS] [--folder FOLDER]\n",
                 MOST_THREADS);
         return 2;

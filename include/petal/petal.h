@@ -283,8 +283,8 @@ PETAL_API petal_status petal_clone(const petal_filter *filter, petal_filter **co
 /* From now on any number of threads may add to the filter (petal_add*) and ask it (petal_contains*) at the same time: no bit is ever
  * lost, and the bits are those of adding one after the other. Of threads that add the same new key at once, one is told that it was
  * new. Everything else (saving, info, merging, ...) still needs the adding to be over.
- * An add takes one atomic operation and may wait a moment for another thread's; asking is as fast as ever. Filling a filter
- * that is far larger than the caches is faster with a petal_builder.
+ * An add takes one atomic operation and may wait a moment for another thread's; asking is as fast as ever. To fill a filter
+ * that nobody asks meanwhile, a petal_builder is faster.
  * PETAL_ERR_UNSUPPORTED for filters of several layers and for most foreign schemes. */
 PETAL_API petal_status petal_share(petal_filter *filter, petal_error *error);
 
@@ -372,10 +372,9 @@ PETAL_API bool petal_contains_f64(const petal_filter *filter, double value);
 
 /* ------------------------------------------------------------------------------------- building big filters */
 
-/* A way to add very many keys to one filter, from one thread or several: several times as fast as petal_add() where the filter is
- * larger than the processor's caches, and without locks or atomics a key. Keys are first sorted, roughly, by the region of the
- * filter that their bits lie in, into scratch memory of a fixed size; when that is full a region takes all its keys at once, out
- * of the cache. The bits are those that petal_add() sets, whatever the order.
+/* Several threads that fill one filter, without an atomic operation or a wait for each key: every thread sorts its keys by the
+ * region of the filter that their bits lie in, into buffers of its own, and a full buffer goes into its region as one batch, by one
+ * thread at a time. The bits are those that petal_add() sets, whatever the order. What is new is not told.
  *
  *     petal_builder_options o = PETAL_BUILDER_OPTIONS_INIT;
  *     petal_builder *b;
@@ -389,22 +388,21 @@ typedef struct petal_builder petal_builder;
 
 typedef struct petal_builder_options {
     size_t struct_size;
-    uint32_t workers; /* threads that will add: 1 .. PETAL_BUILDER_MAX_WORKERS */
-    /* Scratch memory, all workers together, at most; from 64 KiB a worker. 0: half of the filter's bytes, at most 2 GiB. More is
-     * faster: a region is fetched less often. Allocated once, given back by petal_builder_finish(). */
-    uint64_t scratch_bytes;
-    const petal_allocator *allocator; /* of the scratch, copied; NULL: that of the filter */
+    uint32_t workers;                 /* threads that will add: 1 .. PETAL_BUILDER_MAX_WORKERS */
+    const petal_allocator *allocator; /* of the buffers, copied; NULL: that of the filter */
 } petal_builder_options;
 
 #define PETAL_BUILDER_MAX_WORKERS 1024u
 #define PETAL_BUILDER_OPTIONS_INIT \
     { \
-        sizeof(petal_builder_options), 1, 0, NULL \
+        sizeof(petal_builder_options), 1, NULL \
     }
 
-/* Begins to build; options NULL: one worker. On failure *builder is NULL and the filter is as it was. Where the detour would not
- * be faster, keys are added directly, and several workers take turns: filters below 32 MiB with one worker (1 MiB with several),
- * schemes with bits all over the filter, as classic, with one worker, and filters that grow. PETAL_ERR_ARGUMENT, PETAL_ERR_MEMORY, and those of a filter that cannot be written. */
+/* Begins to build; options NULL: one worker. On failure *builder is NULL and the filter is as it was. The buffers take 2 MiB for each
+ * of up to eight workers, 4 MiB for each of sixteen or more, twice that with two lines a key; petal_builder_finish() gives them back.
+ * Where regions would not be faster, keys are added directly, as by petal_add_many(), and several workers take turns: with
+ * one worker, below 4 MiB, for filters that grow, and for schemes that count new keys only. PETAL_ERR_ARGUMENT, PETAL_ERR_MEMORY,
+ * and those of a filter that cannot be written. */
 PETAL_API petal_status petal_builder_create(petal_filter *filter, const petal_builder_options *options,
                                             petal_builder **builder, petal_error *error);
 
@@ -418,7 +416,7 @@ PETAL_API petal_status petal_builder_add_i64(petal_builder *builder, uint32_t wo
 PETAL_API petal_status petal_builder_add_hashes(petal_builder *builder, uint32_t worker, const uint64_t *hashes,
                                                 size_t hash_count);
 
-/* Puts what this worker still has in scratch into the filter. Optional: petal_builder_finish() does it for all, in one thread. */
+/* Puts what this worker still has in its buffers into the filter. Optional: petal_builder_finish() does it for all, in one thread. */
 PETAL_API petal_status petal_builder_flush(petal_builder *builder, uint32_t worker);
 
 /* Ends building: every key that was handed over is in the filter and counted in its items, and the builder is gone. The calls of

@@ -30,7 +30,7 @@ struct bit_array {
 /* Changes of a mapped file are noted by blocks of this many bytes: touched[i] is set where block i may have changed. */
 #define PETAL_BLOCK_BYTES 65536u
 
-/* How keys are taken apart where a big filter is built by regions (filter/builder.c): into words of 64 bits, each of which sets
+/* How keys are taken apart where several threads build a filter by regions (filter/builder.c): into words of 64 bits, each of which sets
  * bits of one line of 64 bytes only. Words of one kind are added alike; a scheme has up to PETAL_PART_KINDS kinds. */
 #define PETAL_PART_KINDS 2u
 struct parts {

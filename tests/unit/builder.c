@@ -1,5 +1,5 @@
-/* builder.c - proves that building by regions sets the bits of plain adding, whatever the threads, the filter, the scratch and
- * the hashes, and that nothing is lost.
+/* builder.c - proves that building by regions sets the bits of plain adding, whatever the threads, the filter and the
+ * hashes, and that nothing is lost.
  *
  * Data races are found under ThreadSanitizer (`./dev tsan unit/builder`). */
 #include "support.h"
@@ -8,8 +8,8 @@
 
 #define MOST_WORKERS 4u
 
-/* Above the size from which one worker goes by regions: 32 MiB. */
-#define BIG_BITS ((uint64_t)8 * (33 << 20))
+/* Above the size from which several workers go by regions: 4 MiB. */
+#define BIG_BITS ((uint64_t)8 * (5 << 20))
 
 enum way { NUMBERS, KEYS, HASHES };
 
@@ -58,14 +58,13 @@ static void *run(void *argument)
 }
 
 /* Numbers 0 .. count-1 into the filter, by so many threads. */
-static void build(petal_filter *filter, uint32_t workers, uint64_t scratch_bytes, enum way way, uint64_t count)
+static void build(petal_filter *filter, uint32_t workers, enum way way, uint64_t count)
 {
     petal_builder_options options = PETAL_BUILDER_OPTIONS_INIT;
     struct job jobs[MOST_WORKERS];
     petal_builder *builder;
     petal_error error;
     options.workers = workers;
-    options.scratch_bytes = scratch_bytes;
     require_status(PETAL_OK, petal_builder_create(filter, &options, &builder, &error), error);
     for (uint32_t i = 0; i < workers; i++) {
         jobs[i] = (struct job){.builder = builder, .worker = i, .way = way, .flush = i % 2 == 0};
@@ -89,11 +88,9 @@ static void add_plainly(petal_filter *filter, enum way way, uint64_t count)
     }
 }
 
-static void require_same(const petal_filter *built, const petal_filter *plain, const char *what, uint32_t workers,
-                         uint64_t scratch_bytes)
+static void require_same(const petal_filter *built, const petal_filter *plain, const char *what, uint32_t workers)
 {
-    require(same_image(built, plain), "%s, %u workers, scratch %llu: not the filter of plain adding", what, workers,
-            (unsigned long long)scratch_bytes);
+    require(same_image(built, plain), "%s, %u workers: not the filter of plain adding", what, workers);
     assert_int_equal(info_of(built).items, info_of(plain).items);
 }
 
@@ -110,37 +107,35 @@ static void a_built_filter_is_the_one_of_plain_adding(void **state)
         {"one line", PETAL_SCHEME_BLOCKED, BIG_BITS, 6, 1},
         {"two lines", PETAL_SCHEME_BLOCKED, BIG_BITS + 512, 9, 2},
         {"classic", PETAL_SCHEME_CLASSIC, BIG_BITS + 77, 7, 0},
-        {"a few regions", PETAL_SCHEME_BLOCKED, 8 * ((1 << 20) + 4096), 6, 1},
-        {"a few regions, two lines", PETAL_SCHEME_BLOCKED, 8 * ((2 << 20) + 64), 13, 2},
-        {"a few regions, classic", PETAL_SCHEME_CLASSIC, 8 * (3 << 20) - 1, 64, 0},
+        {"just large enough", PETAL_SCHEME_BLOCKED, 8 * (4 << 20), 6, 1},
+        {"just large enough, classic", PETAL_SCHEME_CLASSIC, 8 * (4 << 20), 64, 0},
+        {"just too small", PETAL_SCHEME_BLOCKED, 8 * (4 << 20) - 512, 13, 2},
         {"a small one", PETAL_SCHEME_BLOCKED, 100000, 6, 1},
         {"one line in all", PETAL_SCHEME_BLOCKED, 512, 6, 1},
     };
-    static const uint64_t scratch[] = {0, MOST_WORKERS * 65536, 1000003, 64 << 20};
     (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         petal_filter *plain = make(shapes[i].scheme, shapes[i].bits, shapes[i].hashes, shapes[i].lines_per_key);
         add_plainly(plain, NUMBERS, 150001);
         for (uint32_t workers = 1; workers <= MOST_WORKERS; workers++) {
-            uint64_t bytes = scratch[(i + workers) % 4];
             petal_filter *built = make(shapes[i].scheme, shapes[i].bits, shapes[i].hashes, shapes[i].lines_per_key);
-            build(built, workers, bytes, (enum way)(workers % 2), 150001);
-            require_same(built, plain, shapes[i].what, workers, bytes);
+            build(built, workers, (enum way)(workers % 2), 150001);
+            require_same(built, plain, shapes[i].what, workers);
             petal_free(built);
         }
         petal_free(plain);
     }
 }
 
-static void more_keys_than_scratch_make_the_same_filter(void **state)
+static void far_more_keys_than_buffers_make_the_same_filter(void **state)
 {
     (void)state;
     petal_filter *plain = make(PETAL_SCHEME_BLOCKED, BIG_BITS, 6, 1);
     add_plainly(plain, HASHES, 3000000);
     for (uint32_t workers = 1; workers <= MOST_WORKERS; workers += 3) {
         petal_filter *built = make(PETAL_SCHEME_BLOCKED, BIG_BITS, 6, 1);
-        build(built, workers, 1 << 20, HASHES, 3000000); /* 24 MB of hashes */
-        require_same(built, plain, "hashes", workers, 1 << 20);
+        build(built, workers, HASHES, 3000000); /* 24 MB of hashes */
+        require_same(built, plain, "hashes", workers);
         petal_free(built);
     }
     petal_free(plain);
@@ -157,8 +152,8 @@ static void other_libraries_filters_are_built_as_well(void **state)
         options.rate = 0.01;
         petal_filter *plain = create(&options), *built = create(&options);
         add_plainly(plain, NUMBERS, 60000);
-        build(built, 2, 0, KEYS, 60000);
-        require_same(built, plain, formats[i], 2, 0);
+        build(built, 2, KEYS, 60000);
+        require_same(built, plain, formats[i], 2);
         petal_free(plain);
         petal_free(built);
     }
@@ -174,12 +169,12 @@ static void a_filter_that_grows_takes_its_keys_directly(void **state)
     options.rate = 0.01;
     petal_filter *plain = create(&options), *built = create(&options);
     add_plainly(plain, NUMBERS, 20000);
-    build(built, 1, 0, KEYS, 20000);
+    build(built, 1, KEYS, 20000);
     assert_true(info_of(built).layers > 1);
-    require_same(built, plain, "redisbloom", 1, 0);
+    require_same(built, plain, "redisbloom", 1);
     petal_free(built);
     built = create(&options);
-    build(built, 3, 0, NUMBERS, 20000);
+    build(built, 3, NUMBERS, 20000);
     for (uint64_t i = 0; i < 20000; i++) assert_true(petal_contains_i64(built, (int64_t)number_of(i)));
     petal_free(plain);
     petal_free(built);
@@ -212,7 +207,6 @@ static void hashes_of_one_region_only_cost_time(void **state)
     petal_builder_options options = PETAL_BUILDER_OPTIONS_INIT;
     struct hostile jobs[3];
     options.workers = 3;
-    options.scratch_bytes = 3 * 65536;
     petal_filter *plain = make(PETAL_SCHEME_BLOCKED, BIG_BITS, 6, 1),
                  *built = make(PETAL_SCHEME_BLOCKED, BIG_BITS, 6, 1);
     assert_int_equal(petal_builder_create(built, &options, &jobs[0].builder, NULL), PETAL_OK);
@@ -243,8 +237,8 @@ static void a_writable_map_is_built_synced_and_verified(void **state)
         require_status(PETAL_OK, petal_save(plain, path, 0, &error), error);
         options.flags = PETAL_OPEN_WRITABLE;
         require_status(PETAL_OK, petal_open(path, &options, &map, &error), error);
-        build(map, 2, 0, NUMBERS, 30000); /* some blocks of the larger one stay as they are */
-        build(map, 2, 0, NUMBERS, 3);
+        build(map, 2, NUMBERS, 30000); /* some blocks of the larger one stay as they are */
+        build(map, 2, NUMBERS, 3);
         require_status(PETAL_OK, petal_sync(map, &error), error);
         require_status(PETAL_OK, petal_verify(map, &error), error);
         petal_free(map);
@@ -252,7 +246,7 @@ static void a_writable_map_is_built_synced_and_verified(void **state)
         require_status(PETAL_OK, petal_open(path, &options, &map, &error), error);
         add_plainly(plain, NUMBERS, 30000);
         add_plainly(plain, NUMBERS, 3);
-        require_same(map, plain, "a map", 2, 0);
+        require_same(map, plain, "a map", 2);
         petal_builder *builder = (petal_builder *)map;
         assert_int_equal(petal_builder_create(map, NULL, &builder, &error), PETAL_ERR_READ_ONLY);
         assert_null(builder);
@@ -277,9 +271,6 @@ static void wrong_arguments_are_refused(void **state)
     options.workers = PETAL_BUILDER_MAX_WORKERS + 1;
     assert_int_equal(petal_builder_create(filter, &options, &builder, NULL), PETAL_ERR_ARGUMENT);
     options.workers = 2;
-    options.scratch_bytes = 131071;
-    assert_int_equal(petal_builder_create(filter, &options, &builder, NULL), PETAL_ERR_ARGUMENT);
-    options.scratch_bytes = 0;
     options.struct_size = 1;
     assert_int_equal(petal_builder_create(filter, &options, &builder, NULL), PETAL_ERR_ARGUMENT);
     assert_int_equal(petal_builder_finish(NULL, NULL), PETAL_OK);
@@ -315,7 +306,7 @@ static void keys_that_the_original_refuses_are_refused(void **state)
     }
 }
 
-/* Whichever allocation fails, nothing leaks, the filter stays usable, and the scratch keeps its bound. */
+/* Whichever allocation fails, nothing leaks, the filter stays usable, and the buffers keep their bound. */
 static void running_out_of_memory_is_a_clean_error(void **state)
 {
     (void)state;
@@ -326,7 +317,6 @@ static void running_out_of_memory_is_a_clean_error(void **state)
     petal_builder *builder = NULL;
     petal_error error;
     options.workers = 2;
-    options.scratch_bytes = 8 << 20;
     options.allocator = &allocator;
     petal_status status = PETAL_ERR_MEMORY;
     for (count.fail_at = 1; status != PETAL_OK; count.fail_at++) {
@@ -337,7 +327,7 @@ static void running_out_of_memory_is_a_clean_error(void **state)
                 (unsigned long long)count.live_blocks);
     }
     assert_true(count.fail_at > 4);
-    assert_true(count.live_bytes < (8 << 20) + 65536);
+    assert_true(count.live_bytes < (5 << 20)); /* two for each of two workers, and something */
     uint64_t calls = count.calls, hash = 12345;
     assert_int_equal(petal_builder_add_hashes(builder, 1, &hash, 1), PETAL_OK);
     assert_int_equal(petal_builder_finish(builder, NULL), PETAL_OK);
@@ -362,7 +352,7 @@ static void flushing_in_between_loses_nothing(void **state)
             if (i % 10007 == 0) assert_int_equal(petal_builder_flush(builder, 0), PETAL_OK);
         }
         assert_int_equal(petal_builder_finish(builder, NULL), PETAL_OK);
-        require_same(built, plain, "flushed", 1, 0);
+        require_same(built, plain, "flushed", 1);
     }
     petal_free(plain);
     petal_free(built);
@@ -372,7 +362,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_built_filter_is_the_one_of_plain_adding),
-        cmocka_unit_test(more_keys_than_scratch_make_the_same_filter),
+        cmocka_unit_test(far_more_keys_than_buffers_make_the_same_filter),
         cmocka_unit_test(other_libraries_filters_are_built_as_well),
         cmocka_unit_test(a_filter_that_grows_takes_its_keys_directly),
         cmocka_unit_test(hashes_of_one_region_only_cost_time),
