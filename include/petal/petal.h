@@ -165,6 +165,14 @@ typedef struct petal_allocator {
     void *context;
 } petal_allocator;
 
+/* Why a filter has several layers of bits. */
+typedef enum petal_policy {
+    PETAL_POLICY_NONE = 0,    /* it has one (or grows by the rules of another library) */
+    PETAL_POLICY_GROWING = 1, /* it gets a larger one when the last is full */
+    PETAL_POLICY_KEYS = 2,    /* rotating: the keys of the last so many calls of add */
+    PETAL_POLICY_TIME = 3     /* rotating: the keys of the last so many milliseconds */
+} petal_policy;
+
 #define PETAL_SECRET_BYTES 16
 #define PETAL_METADATA_MAX_BYTES 65536
 
@@ -172,6 +180,18 @@ typedef struct petal_allocator {
  *   capacity and rate           the smallest filter whose rate at `capacity` keys is at most `rate`
  *   capacity and memory_bytes   the best rate that fits
  *   bits and hashes             exactly this (capacity is then optional, and only recorded)
+ * Two kinds of filter have several layers of bits. A key is in when it is in any layer; the rates of the layers add up to
+ * `rate` at most.
+ *   growth       For sets of unknown size: `capacity` is that of the first layer, and when the last is full a new one is made, for
+ *                growth_step times as many keys at growth_ratio times the rate. `rate` holds at any number of keys. A key
+ *                that any layer has is not added again. At most 64 layers, and 2^48 bits in each; then adding a new key is
+ *                PETAL_ERR_LIMIT. From 1,000 keys on, by the defaults and at 1 %, that is beyond 10^13 keys.
+ *   window_keys  Rotating, "seen in the last N": a key is found for at least the next window_keys calls of add (repeats
+ *                count), and forgotten, up to `rate`, after at most a window and one generation more. A ring of generations,
+ *                the oldest dropped whole; every add puts the key into the newest, so a key asked for by adding stays in.
+ *   window_ms    Rotating, "seen in the last 7 days": the same by a clock that the caller hands in, see petal_advance().
+ *                window_keys is how many keys are expected in a window; with more, `rate` is exceeded, but no key is
+ *                dropped early.
  */
 typedef struct petal_options {
     size_t struct_size;
@@ -191,12 +211,18 @@ typedef struct petal_options {
     /* Make the filter that another library would make of capacity and rate (or bits and hashes): its scheme and its
      * sizing, to the bit. See petal_format_name(). NULL: Petal's own. */
     const char *format;
+    bool growth;          /* with capacity and rate */
+    uint32_t growth_step; /* 2 to 64; 0: 2 */
+    double growth_ratio;  /* above 0 and below 1; 0: 0.85, which needs the fewest bits (docs/choosing.md) */
+    uint64_t window_keys; /* with rate, and without capacity */
+    uint64_t window_ms;   /* with window_keys */
+    uint32_t generations; /* of a window, 2 to 64; 0: as few as need hardly more than the least memory */
 } petal_options;
 
 #define PETAL_OPTIONS_INIT \
     { \
         sizeof(petal_options), PETAL_SCHEME_DEFAULT, PETAL_HASH_DEFAULT, 0, 0.0, 0, 0, 0, 0, 0, NULL, NULL, 0, NULL, \
-            NULL \
+            NULL, false, 0, 0.0, 0, 0, 0 \
     }
 
 /* -------------------------------------------------------------------------------------- what a filter is */
@@ -237,12 +263,39 @@ typedef struct petal_info {
     const char *hash_name;   /* "xxh3", ... static storage */
     const char
         *format_name; /* the container it came in or was made for; "petal" for new native filters; static storage */
+
+    petal_policy policy;  /* where it is not NONE: target_rate is that of the whole; items are those of the layers */
+    uint32_t growth_step; /* growing */
+    double growth_ratio;  /* growing */
+    uint64_t window_keys; /* rotating; capacity is the same */
+    uint64_t window_ms;   /* rotating by time */
+    uint64_t clock_ms;    /* rotating by time: the latest time told; 0: none yet */
 } petal_info;
 
 #define PETAL_INFO_INIT \
     { \
         sizeof(petal_info), PETAL_SCHEME_DEFAULT, PETAL_HASH_DEFAULT, 0, 0, 0, 0, 0, 0, false, 0, 0, 0.0, 0.0, 0, 0, \
-            0.0, false, false, 0.0, 0.0, 0.0, 0.0, false, 0, NULL, NULL, NULL \
+            0.0, false, false, 0.0, 0.0, 0.0, 0.0, false, 0, NULL, NULL, NULL, PETAL_POLICY_NONE, 0, 0.0, 0, 0, 0 \
+    }
+
+/* One layer of a filter. Unknown doubles are NAN. */
+typedef struct petal_layer {
+    size_t struct_size;
+    uint32_t hashes;
+    uint64_t bits;
+    uint64_t bytes;
+    uint64_t capacity;
+    double target_rate;
+    uint64_t items; /* growing: keys that were new; otherwise those handed to add while it was the newest */
+    uint64_t bits_set;
+    double estimated_items;
+    double estimated_rate;
+    uint64_t from_ms, to_ms; /* rotating by time: its keys are from between these; 0 while no time has been told */
+} petal_layer;
+
+#define PETAL_LAYER_INIT \
+    { \
+        sizeof(petal_layer), 0, 0, 0, 0, 0.0, 0, 0, 0.0, 0.0, 0, 0 \
     }
 
 /* ---------------------------------------------------------------------------------------------- planning */
@@ -479,6 +532,18 @@ PETAL_API uint32_t petal_shard_of(const void *key, size_t key_bytes, uint32_t sh
 PETAL_API uint32_t petal_shard_of_hash(uint64_t hash, uint32_t shards);
 
 /* ------------------------------------------------------------------------------------------- looking inside */
+
+/* Tells a filter with a window of time what time it is: milliseconds from any beginning, by custom from 1970. Generations that
+ * are due by it are dropped; that happens here and nowhere else, so tell the time before adding and asking. The filter keeps the
+ * latest time, in its file too: an earlier one changes nothing. The first time told is that of all keys added before it.
+ * A step of months costs no more than one of a window. Other filters: PETAL_ERR_UNSUPPORTED. PETAL_ERR_ARGUMENT above 2^63 - 1;
+ * PETAL_ERR_READ_ONLY. */
+PETAL_API petal_status petal_advance(petal_filter *filter, uint64_t now_ms, petal_error *error);
+
+/* Fills in all of *about for the layer of this number: from 0, the oldest, to info.layers - 1, the one that takes new keys. Reads
+ * its bits like petal_get_info(). */
+PETAL_API petal_status petal_get_layer(const petal_filter *filter, uint32_t layer, petal_layer *about,
+                                       petal_error *error);
 
 /* Fills in all of *info. Reads every bit once: about a second for 5 GB in memory. Rates of arrays above
  * 16 MiB come from an even sample of 2^18 lines. */
