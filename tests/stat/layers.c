@@ -11,7 +11,6 @@
 #define ABSENT ((int64_t)1 << 40) /* absent keys are the integers from here on */
 
 static int64_t keys[BATCH];
-static uint8_t answers[BATCH];
 
 static uint64_t in_batches(petal_filter *filter, int64_t from, uint64_t count, uint64_t (*each)(petal_filter *, size_t))
 {
