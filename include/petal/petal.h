@@ -533,6 +533,9 @@ PETAL_API uint32_t petal_shard_of_hash(uint64_t hash, uint32_t shards);
 
 /* ------------------------------------------------------------------------------------------- looking inside */
 
+/* The kind of a filter, without a look at its bits. */
+PETAL_API petal_policy petal_policy_of(const petal_filter *filter);
+
 /* Tells a filter with a window of time what time it is: milliseconds from any beginning, by custom from 1970. Generations that
  * are due by it are dropped; that happens here and nowhere else, so tell the time before adding and asking. The filter keeps the
  * latest time, in its file too: an earlier one changes nothing. The first time told is that of all keys added before it.

@@ -31,7 +31,7 @@ static double predicted_rate(const petal_filter *filter)
 static void describe_policy(const petal_filter *filter, petal_info *info)
 {
     const struct policy *policy = &filter->policy;
-    info->policy = (petal_policy)policy->kind;
+    info->policy = petal_policy_of(filter);
     info->growth_step = policy->step;
     info->growth_ratio = policy->ratio;
     info->window_keys = policy->window_keys;
@@ -126,6 +126,12 @@ static void tally_layer(const petal_filter *filter, const struct layer *layer, p
     tally->estimated_rate = either(tally->estimated_rate, filter->scheme->rate_of_bits(array, bits_set));
 }
 
+/* Not one that grows, nor one that drops keys in time. A window of time is overfull when all of its generations are. */
+static bool can_overfill(const petal_filter *filter)
+{
+    return petal_filter_capacity(filter) != 0 && !filter->grow && filter->policy.kind != POLICY_KEYS;
+}
+
 static void take_stock(const petal_filter *filter, petal_info *info)
 {
     struct tally tally = {0};
@@ -133,7 +139,7 @@ static void take_stock(const petal_filter *filter, petal_info *info)
     info->fill = (double)info->bits_set / (double)info->bits;
     info->saturated = info->bits_set == info->bits;
     petal_estimate items = items_of_tally(&tally);
-    info->overfull = info->capacity != 0 && !filter->grow && petal_filter_is_too_much(&items, info->capacity);
+    info->overfull = can_overfill(filter) && petal_filter_is_too_much(&items, petal_filter_capacity(filter));
     info->estimated_items = items.value;
     info->estimated_items_low = items.low;
     info->estimated_items_high = items.high;
@@ -168,6 +174,11 @@ static void describe_span(const petal_filter *filter, uint32_t layer, petal_laye
     uint64_t back = (filter->layer_count - 1 - layer) * span;
     about->from_ms = start > back ? start - back : 0;
     about->to_ms = start + span > back ? start + span - back : 0;
+}
+
+petal_policy petal_policy_of(const petal_filter *filter)
+{
+    return (petal_policy)filter->policy.kind;
 }
 
 petal_status petal_get_layer(const petal_filter *filter, uint32_t layer, petal_layer *about, petal_error *error)
