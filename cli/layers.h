@@ -12,7 +12,7 @@ void tell_time(petal_filter *filter, const struct args *args);
 
 /* "grows by layers x 2 ...", "the last 10M keys ...": of a filter with a policy. */
 struct policy_text {
-    char s[160];
+    char s[240];
 };
 struct policy_text policy_text(const petal_info *info);
 

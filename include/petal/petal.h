@@ -57,7 +57,7 @@ PETAL_API const char *petal_version(void);
 
 typedef enum petal_status {
     PETAL_OK = 0,
-    PETAL_SEEN = 1,     /* petal_add(): no bit changed, so the key (or a false positive) was there before */
+    PETAL_SEEN = 1,     /* petal_add(): the filter had the key before (or a false positive) */
     PETAL_OVERFULL = 3, /* done, but the filter now holds more keys than it is rated for; see petal_add() */
 
     PETAL_ERR_ARGUMENT = -1,      /* an argument is outside what the call takes */
@@ -247,7 +247,7 @@ typedef struct petal_info {
     double predicted_rate; /* of the exact model at `capacity` keys; NAN without a capacity */
 
     /* Of the bits as they are now. petal_plan() leaves these at zero, NAN and false. */
-    uint64_t items; /* keys handed to add, repeats included; merge sums; a hint */
+    uint64_t items; /* keys handed to add, repeats included (growing: without those it had); merge sums; a hint */
     uint64_t bits_set;
     double fill;    /* bits_set / bits */
     bool saturated; /* every bit is set: estimated_items is infinite, estimated_rate 1 */
@@ -341,7 +341,8 @@ PETAL_API petal_status petal_clone(const petal_filter *filter, petal_filter **co
  * PETAL_ERR_UNSUPPORTED for filters of several layers and for most foreign schemes. */
 PETAL_API petal_status petal_share(petal_filter *filter, petal_error *error);
 
-/* Removes every key. Parameters, capacity and metadata stay. */
+/* Removes every key. Parameters, capacity, metadata and clock stay. A filter that grows goes back to its first layer, but in a map,
+ * where it keeps them all. */
 PETAL_API petal_status petal_clear(petal_filter *filter, petal_error *error);
 
 /* Releases the filter; NULL is allowed. A writable map is synced first if it has changes; a caller who must know
@@ -350,15 +351,16 @@ PETAL_API void petal_free(petal_filter *filter);
 
 /* -------------------------------------------------------------------------------------- adding and asking */
 
-/* Adds a key. PETAL_OK: the key was certainly new. PETAL_SEEN: every bit was set already, so it was probably there.
+/* Adds a key. PETAL_OK: the key was certainly new. PETAL_SEEN: every bit was set already, so it was probably there (of
+ * several layers: in one of them; a rotating filter has put it into its newest generation all the same).
  * PETAL_OVERFULL: as PETAL_OK, but the filter holds more distinct keys than its capacity, so more than the rate that was asked
  * pass it: time for a larger one. (So a key is new where the status is neither PETAL_SEEN nor negative.) That is judged by
  * the bits, not by `items`, which counts repeats too; and only now and then, so up to a thirtieth more keys may be in before it is
  * noticed. It never comes before more than `capacity` keys were added, nor from a filter that has no
  * capacity, has layers, or was given to petal_share().
- * Fails on a filter that cannot be written (PETAL_ERR_READ_ONLY, PETAL_ERR_IO). Nothing is allocated, but where a filter of
- * another library grows by layers: that fails with PETAL_ERR_MEMORY, PETAL_ERR_LIMIT (full), or PETAL_ERR_UNSUPPORTED (a
- * map cannot grow; or the library has no empty key). A key that was not taken is not counted. */
+ * Fails on a filter that cannot be written (PETAL_ERR_READ_ONLY, PETAL_ERR_IO). Nothing is allocated, but where a filter
+ * grows by a layer: that fails with PETAL_ERR_MEMORY, PETAL_ERR_LIMIT (full), or PETAL_ERR_UNSUPPORTED (a map cannot grow; or
+ * another library has no empty key). A key that was not taken is not counted; keys that are in are found as before. */
 PETAL_API petal_status petal_add(petal_filter *filter, const void *key, size_t key_bytes);
 
 /* False: the key was certainly never added. True: it probably was. */
@@ -482,7 +484,8 @@ PETAL_API petal_status petal_builder_finish(petal_builder *builder, petal_error 
 /* --------------------------------------------------------------------------------------------- set algebra */
 
 /* filter becomes the union: exactly the filter that had been given the keys of both. Items are summed.
- * PETAL_ERR_MISMATCH unless scheme, hash, seed or secret, bits, hashes and lines a key agree. */
+ * PETAL_ERR_MISMATCH unless scheme, hash, seed or secret, bits, hashes and lines a key agree. PETAL_ERR_UNSUPPORTED where
+ * one grows or rotates by a policy of Petal's: its layers hold the keys of different times. */
 PETAL_API petal_status petal_merge(petal_filter *filter, const petal_filter *other, petal_error *error);
 
 /* Like petal_merge(), but filter keeps the bits that both have: every key of both stays in, and the rate is at most
@@ -599,7 +602,8 @@ typedef struct petal_open_options {
  * milliseconds at any size. Files of other libraries are opened read-only or loaded; those with packed bits (JSON, gzip) take
  * memory of their own either way. A writable map allocates the file's holes first (no crash on a full disk), marks the
  * file dirty on disk before the first change and clean again in petal_sync(). While mapped, the file
- * must not be truncated by others. */
+ * must not be truncated by others. A filter that grows cannot do so in a map, and one that rotates is not mapped for writing
+ * (PETAL_ERR_UNSUPPORTED): load them, and save them. */
 PETAL_API petal_status petal_open(const char *path, const petal_open_options *options, petal_filter **filter,
                                   petal_error *error);
 

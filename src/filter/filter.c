@@ -194,7 +194,7 @@ petal_status petal_create_like(const petal_filter *pattern, petal_filter **filte
 {
     petal_filter *made = NULL;
     *filter = NULL;
-    if (pattern->layer_count > 1)
+    if (pattern->layer_count > 1 || pattern->policy.kind != POLICY_NONE)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED, "a filter of several layers is no pattern for others");
     petal_status status = clone_frame(pattern, &made, error);
     if (status == PETAL_OK) status = petal_filter_alloc_bits(made, error);

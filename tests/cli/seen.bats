@@ -70,7 +70,7 @@ load helper
     is "$stderr" ""
     petal seen -f s.petal <<<a
     is "$(petal info --json s.petal | field policy)" growing
-    is "$(petal info --json s.petal | field target_rate)" 0.01
+    contains "$(petal info --json s.petal)" '"target_rate":0.01,"items"'
 }
 
 @test "it says when as many lines as planned are in, once" {
