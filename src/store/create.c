@@ -38,6 +38,8 @@ static petal_status check_layered(const petal_options *options, petal_error *err
     bool rotating = options->window_keys != 0 || options->window_ms != 0;
     if (options->growth && rotating)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "a filter grows or has a window; it cannot do both");
+    if (options->scheme > PETAL_SCHEME_CLASSIC)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "only blocked and classic filters grow or have a window");
     if (options->bits != 0 || options->memory_bytes != 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "a filter of several layers is sized by keys and rate");
     if (options->growth && (options->hashes != 0 || options->lines_per_key != 0))

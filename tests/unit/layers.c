@@ -502,6 +502,9 @@ static void options_that_do_not_fit_together_are_refused(void **state)
     refuse(grow, window_keys, 5);
     refuse(grow, window_ms, 5);
     refuse(grow, format, "redisbloom");
+    refuse(grow, scheme, (petal_scheme)3);
+    refuse(grow, scheme, PETAL_SCHEME_PARQUET);
+    refuse(keys, scheme, (petal_scheme)3);
     refuse(keys, rate, 0);
     refuse(keys, rate, 1.5);
     refuse(keys, capacity, 100);
