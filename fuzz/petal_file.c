@@ -35,6 +35,22 @@ static void seal(uint8_t *image, size_t size_bytes)
     }
 }
 
+/* What a file promises for its next layer may be any size, and is allocated only when it grows: not here. */
+static void *alloc_little(void *context, size_t size_bytes)
+{
+    (void)context;
+    return size_bytes <= (size_t)1 << 24 ? calloc(1, size_bytes) : NULL;
+}
+
+static void release(void *context, void *memory, size_t size_bytes)
+{
+    (void)context;
+    (void)size_bytes;
+    free(memory);
+}
+
+static const petal_allocator little = {alloc_little, release, NULL};
+
 static petal_open_options open_options(uint8_t flags)
 {
     static const unsigned ways[4] = {PETAL_OPEN_LOAD, PETAL_OPEN_MAP, PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER,
@@ -42,6 +58,7 @@ static petal_open_options open_options(uint8_t flags)
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     options.flags = ways[flags & 3];
     options.secret = flags & 8 ? secret : NULL;
+    options.allocator = &little;
     return options;
 }
 

@@ -7,13 +7,14 @@
 
 #include <string.h>
 
-/* The default hash is inlined here: for a short key the call would cost as much as the hash. */
+/* A key of no bytes may come without a pointer, and hashes may reckon with theirs.
+ * The default hash is inlined here: for a short key the call would cost as much as the hash. */
 static inline void hash_into(const petal_filter *filter, const void *key, size_t key_bytes, uint64_t *words)
 {
     if (filter->hash->id == PETAL_HASH_XXH3)
         words[0] = xxh3(key, key_bytes, filter->hash_key.seed);
     else
-        filter->hash->compute(&filter->hash_key, key, key_bytes, words);
+        filter->hash->compute(&filter->hash_key, key_bytes ? key : "", key_bytes, words);
 }
 
 /* Nearly every filter has the default hash and one layer: then a key is one hash and one look. */
@@ -34,7 +35,7 @@ static void hash_for_layer(const petal_filter *filter, const struct layer *layer
     struct hash_key with = filter->hash_key;
     with.hashes = layer->array.shape.hashes;
     with.bits = layer->array.shape.bits;
-    filter->hash->compute(&with, key, key_bytes, words);
+    filter->hash->compute(&with, key_bytes ? key : "", key_bytes, words);
 }
 
 /* A key that the original of the filter does not take, and so cannot find. */
