@@ -4,8 +4,8 @@
 
 #include "filter/filter.h"
 
-/* Batches go through in pieces of so many words of hashes, so that hashes and results stay in the first-level cache. */
-#define PETAL_PIECE_WORDS 512u
+/* The pieces that batches go through in have so many words of hashes at most. */
+#define PETAL_PIECE_WORDS 2048u
 
 /* Does adding need more than the last layer's kernel? */
 static inline bool petal_is_layered(const petal_filter *filter)
