@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "files.h"
 #include "keys.h"
+#include "layers.h"
 #include "numbers.h"
 #include "progress.h"
 #include "report.h"
@@ -13,7 +14,8 @@
 static bool sync_filter(petal_filter *filter, const char *path, const char *format)
 {
     petal_error error;
-    if (!is_petal(format)) return save_filter(filter, path, format_to_keep(filter, format), true);
+    if (!is_petal(format) || petal_policy_of(filter) != PETAL_POLICY_NONE)
+        return save_filter(filter, path, format_to_keep(filter, format), true);
     if (petal_sync(filter, &error) == PETAL_OK) return true;
     return complain(path, "%s; keys may be missing: run petal verify --recover %s, then add them again", error.message,
                     path);
@@ -46,6 +48,7 @@ static int run(const struct args *args)
     catch_stop_signals();
     const char *format = NULL;
     petal_filter *filter = open_container(args->operands[0], PETAL_OPEN_WRITABLE, args, &format);
+    if (filter) tell_time(filter, args);
     int status = filter ? add(args, filter, format, &reader) : STATUS_ERROR;
     if (!filter) keys_close(&reader);
     petal_free(filter);
@@ -53,7 +56,7 @@ static int run(const struct args *args)
 }
 
 static const struct option options[] = {
-    OPTIONS_OF_KEYS, OPTION_THREADS, OPTION_FROM, OPTION_KEY_FILE, OPTION_VERBOSE, END_OF_OPTIONS,
+    OPTIONS_OF_KEYS, OPTION_NOW, OPTION_THREADS, OPTION_FROM, OPTION_KEY_FILE, OPTION_VERBOSE, END_OF_OPTIONS,
 };
 
 const struct command add_command = {

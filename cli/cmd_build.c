@@ -1,5 +1,7 @@
 /* cmd_build.c - petal build: a filter of given keys. Without -n the distinct keys are counted first, by their hashes, and the
  * filter is planned for exactly so many; with -n (or --bits) the keys go straight into the filter, in constant memory. */
+#define _POSIX_C_SOURCE 200809L
+
 #include "commands.h"
 #include "files.h"
 #include "hashset.h"
@@ -12,7 +14,9 @@
 #include "signals.h"
 #include "summary.h"
 
+#include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* The hash needs a filter to belong to; the smallest one does. */
 static petal_filter *make_hasher(const petal_options *wanted)
@@ -39,43 +43,98 @@ static void plan_for_set(struct request *request, struct hashset *set)
     request_capacity(request, distinct ? distinct : 1);
 }
 
+/* Blocks come in side by side. While the set is small enough they go into it in any order; when it is too large, or there is no memory
+ * for it, its keys go into a filter that grows, and so do those of later blocks. */
 struct collecting {
     const petal_filter *hasher;
     struct hashset *set;
+    uint64_t most; /* hashes in the set */
+    const petal_options *options;
+    petal_filter *growing; /* NULL: all keys so far are in the set */
+    pthread_rwlock_t lock; /* of set and growing: whoever adds to the set reads, who empties it writes */
 };
 
-/* The set takes hashes in any order. */
+enum { IN_SET, NOT_IN_SET };
+
 static void collect_block(void *context, struct key_block *block)
 {
-    const struct collecting *collecting = context;
+    struct collecting *collecting = context;
     petal_hash_keys(collecting->hasher, block->keys, block->count, block->hashes);
-    block->selected = hashset_add(collecting->set, block->hashes, block->count);
+    pthread_rwlock_rdlock(&collecting->lock);
+    bool added = !collecting->growing && hashset_add(collecting->set, block->hashes, block->count);
+    pthread_rwlock_unlock(&collecting->lock);
+    block->selected = added ? IN_SET : NOT_IN_SET;
 }
 
-static bool note_memory(void *context, struct key_block *block)
+static void add_set(petal_filter *filter, struct hashset *set)
 {
-    const struct collecting *collecting = context;
-    return block->selected || complain(NULL, "not enough memory to count %s distinct keys; say how many with -n",
-                                       grouped(hashset_count(collecting->set)).s);
+    for (unsigned part = 0; part < HASHSET_PARTS; part++) {
+        size_t count;
+        uint64_t *hashes = hashset_take(set, part, &count);
+        if (filter) petal_add_hashes(filter, hashes, count, NULL, NULL);
+        free(hashes);
+    }
 }
 
-static bool collect(struct key_reader *reader, const petal_filter *hasher, struct hashset *set)
+/* The first layer is for the keys so far, so that it is full when they are in. */
+static bool fall_over(struct collecting *collecting)
 {
-    static const struct stages stages = {.work = collect_block, .enter = note_memory};
-    struct collecting collecting = {hasher, set};
-    return run_pipeline(reader, &stages, &collecting) && !reader->failed && stop_signal() == 0;
+    petal_options options = *collecting->options;
+    uint64_t counted = hashset_count(collecting->set);
+    options.growth = true;
+    options.capacity = counted ? counted : 1;
+    if (options.format || options.memory_bytes || options.bits || options.hashes || options.lines_per_key)
+        return complain(NULL, "not enough memory to count more than %s distinct keys; say how many with -n",
+                        grouped(counted).s);
+    pthread_rwlock_wrlock(&collecting->lock);
+    collecting->growing = create_filter(&options);
+    if (collecting->growing) add_set(collecting->growing, collecting->set);
+    pthread_rwlock_unlock(&collecting->lock);
+    if (collecting->growing)
+        remark(
+            NULL,
+            "more than %s distinct keys: no memory to count them all, so the filter grows; -n KEYS makes a smaller one",
+            grouped(counted).s);
+    return collecting->growing != NULL;
+}
+
+static bool enter_block(void *context, struct key_block *block)
+{
+    struct collecting *collecting = context;
+    bool left_out = block->selected == NOT_IN_SET;
+    if (!collecting->growing && (left_out || hashset_count(collecting->set) > collecting->most) &&
+        !fall_over(collecting))
+        return false;
+    if (!left_out) return true;
+    petal_status status = petal_add_hashes(collecting->growing, block->hashes, block->count, NULL, NULL);
+    return status >= 0 || complain(NULL, "the filter cannot grow any more: %s", petal_status_name(status));
+}
+
+/* By default half of the machine's memory. A hash takes 11 to 21 bytes. */
+static uint64_t most_counted(void)
+{
+    uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
+    const char *text = getenv("PETAL_COUNT_MEMORY"); /* NOLINT(concurrency-mt-unsafe): nobody sets it */
+    struct why why;
+    if (text && !parse_size(text, &bytes, &why)) remark("PETAL_COUNT_MEMORY", "%s: %s; not used", text, why.text);
+    return bytes / 21;
+}
+
+static bool collect(struct key_reader *reader, struct collecting *collecting)
+{
+    static const struct stages stages = {.work = collect_block, .enter = enter_block};
+    collecting->most = most_counted();
+    pthread_rwlock_init(&collecting->lock, NULL);
+    bool done = run_pipeline(reader, &stages, collecting) && !reader->failed && stop_signal() == 0;
+    pthread_rwlock_destroy(&collecting->lock);
+    return done;
 }
 
 /* Adding cannot fail: the filter is in memory. */
 static petal_filter *filter_of_set(struct hashset *set, const petal_options *options)
 {
     petal_filter *filter = create_filter(options);
-    for (unsigned part = 0; part < HASHSET_PARTS && filter; part++) {
-        size_t count;
-        uint64_t *hashes = hashset_take(set, part, &count);
-        petal_add_hashes(filter, hashes, count, NULL, NULL);
-        free(hashes);
-    }
+    if (filter) add_set(filter, set);
     return filter;
 }
 
@@ -83,12 +142,16 @@ static petal_filter *filter_of_set(struct hashset *set, const petal_options *opt
 static petal_filter *build_counted(struct key_reader *reader, struct request *request)
 {
     petal_filter *filter = NULL, *hasher = make_hasher(&request->options);
-    struct hashset *set = make_set();
-    if (hasher && set && collect(reader, hasher, set)) {
-        plan_for_set(request, set);
-        filter = filter_of_set(set, &request->options);
-    }
-    hashset_free(set);
+    struct collecting collecting = {.hasher = hasher, .set = make_set(), .options = &request->options};
+    bool counted = hasher && collecting.set && collect(reader, &collecting);
+    if (counted && !collecting.growing) {
+        plan_for_set(request, collecting.set);
+        filter = filter_of_set(collecting.set, &request->options);
+    } else if (counted)
+        filter = collecting.growing;
+    else
+        petal_free(collecting.growing);
+    hashset_free(collecting.set);
     petal_free(hasher);
     return filter;
 }
@@ -98,12 +161,12 @@ static petal_filter *build_twice(struct key_reader *reader, struct request *requ
 {
     petal_options native = PETAL_OPTIONS_INIT;
     petal_filter *filter = NULL, *hasher = make_hasher(&native);
-    struct hashset *set = make_set();
-    if (hasher && set && collect(reader, hasher, set)) {
-        plan_for_set(request, set);
+    struct collecting collecting = {.hasher = hasher, .set = make_set(), .options = &request->options};
+    if (hasher && collecting.set && collect(reader, &collecting)) {
+        plan_for_set(request, collecting.set);
         filter = create_filter(&request->options);
     }
-    hashset_free(set);
+    hashset_free(collecting.set);
     petal_free(hasher);
     keys_close(reader);
     bool added = filter && rewind_standard_input() &&

@@ -3,6 +3,7 @@
 #include "explain.h"
 #include "files.h"
 #include "keys.h"
+#include "layers.h"
 #include "numbers.h"
 #include "pipeline.h"
 #include "progress.h"
@@ -126,12 +127,24 @@ static int check(const struct args *args, petal_filter *filter)
     return check.selected ? STATUS_OK : STATUS_NONE;
 }
 
+/* What is due by the clock is dropped, in a copy: the file stays as it is. */
+static petal_filter *make_current(petal_filter *filter, const struct args *args)
+{
+    petal_filter *copy = NULL;
+    petal_error error;
+    if (petal_clone(filter, &copy, &error) != PETAL_OK) complain_of(args->operands[0], &error);
+    petal_free(filter);
+    if (copy) tell_time(copy, args);
+    return copy;
+}
+
 static int run(const struct args *args)
 {
     if (args->operand_count == 0) return misused("check", "needs a filter FILE");
     if (args->explain && (args->invert || args->count || args->quiet || args->line_numbers))
         return misused("check", "--explain shows every key; leave out -v, -c, -q and -n");
     petal_filter *filter = open_filter(args->operands[0], PETAL_OPEN_MAP, args);
+    if (filter && petal_policy_of(filter) == PETAL_POLICY_TIME) filter = make_current(filter, args);
     int status = filter ? check(args, filter) : STATUS_ERROR;
     petal_free(filter);
     return status;
@@ -145,6 +158,7 @@ static const struct option options[] = {
     {'e', "key", LITERAL, 0, "KEY", "ask for KEY; may be repeated"},
     {0, "explain", FLAG, AT(explain), NULL, "show for every key the bits it looks at"},
     OPTIONS_OF_KEYS,
+    OPTION_NOW,
     OPTION_THREADS,
     OPTION_KEY_FILE,
     OPTION_FROM,

@@ -1,6 +1,7 @@
 /* cmd_create.c - petal create: an empty filter. */
 #include "commands.h"
 #include "files.h"
+#include "layers.h"
 #include "numbers.h"
 #include "report.h"
 #include "request.h"
@@ -8,7 +9,10 @@
 
 static void say_what_was_made(const char *path, const petal_info *info)
 {
-    if (info->capacity)
+    if (info->policy != PETAL_POLICY_NONE)
+        remark(path, "%s bytes, %s: %s; at most %s false positives", grouped(info->bytes).s, info->scheme_name,
+               policy_text(info).s, asked_rate(info->target_rate).s);
+    else if (info->capacity)
         remark(path, "%s bytes, %s: %s false positives at %s keys", grouped(info->bytes).s, info->scheme_name,
                rate_text(info->predicted_rate, 2).s, grouped(info->capacity).s);
     else
@@ -38,15 +42,15 @@ static int run(const struct args *args)
 }
 
 static const struct option options[] = {
-    OPTION_OUTPUT, OPTIONS_OF_SIZE, OPTIONS_OF_HASH, OPTION_METADATA, OPTION_TEMPLATE,
-    OPTION_FORMAT, OPTION_FORCE,    OPTION_VERBOSE,  END_OF_OPTIONS,
+    OPTION_OUTPUT,   OPTIONS_OF_SIZE, OPTION_GROW,  OPTION_WINDOW,  OPTIONS_OF_HASH, OPTION_METADATA,
+    OPTION_TEMPLATE, OPTION_FORMAT,   OPTION_FORCE, OPTION_VERBOSE, END_OF_OPTIONS,
 };
 
 const struct command create_command = {
     .name = "create",
     .summary = "make an empty filter",
-    .usage = "-o FILE -n KEYS [-p RATE | --memory SIZE]\n"
-             "       petal create -o FILE --template FILE",
+    .usage = "-o FILE -n KEYS [-p RATE | --memory SIZE | --grow]\n"
+             "       petal create -o FILE --window WINDOW | --template FILE",
     .about = "Makes an empty filter, for petal add. --memory alone is for the most keys that\n"
              "fit at RATE; --bits and --hashes fix everything. Only like ones can be merged.",
     .options = options,

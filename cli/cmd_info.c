@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "files.h"
 #include "json.h"
+#include "layers.h"
 #include "numbers.h"
 #include "parquet.h"
 #include "report.h"
@@ -54,7 +55,11 @@ static void print_keys(const petal_info *info)
         printf("not counted");
     else
         printf(repeats ? "%s added, with repeats" : "%s", grouped(info->items).s);
-    if (info->capacity) printf(repeats ? "; %s planned" : " of %s planned", grouped(info->capacity).s);
+    bool window = info->policy == PETAL_POLICY_KEYS || info->policy == PETAL_POLICY_TIME;
+    if (window)
+        printf(" remembered");
+    else if (info->capacity)
+        printf(repeats ? "; %s planned" : " of %s planned", grouped(info->capacity).s);
     if (info->saturated)
         printf(" (from the bits: any number above %s)\n", rounded(info->estimated_items_low).s);
     else
@@ -132,6 +137,10 @@ static void print_block(const char *path, const petal_filter *filter, const char
         printf("%s\n", info->format_name);
     }
     print_kind(info);
+    if (info->policy != PETAL_POLICY_NONE) {
+        label("kind");
+        printf("%s\n", policy_text(info).s);
+    }
     print_size(info);
     print_keys(info);
     label("fill");
@@ -144,6 +153,7 @@ static void print_block(const char *path, const petal_filter *filter, const char
         printf("%016" PRIx64 "\n", info->content_id);
     }
     print_metadata(filter);
+    if (info->policy != PETAL_POLICY_NONE) print_layers(filter, info);
 }
 
 /* ---- for machines ---------------------------------------------------------------------------------------------------- */
@@ -194,6 +204,7 @@ static void print_json(const char *path, const petal_filter *filter, const char 
     json_bool(&json, "keyed", info->keyed);
     json_hex(&json, "key_id", info->key_id, 8, info->keyed);
     count_or_null(&json, "seed", info->seed, !info->keyed);
+    json_policy(&json, filter, info);
     json_hex(&json, "content_id", info->content_id, 16, info->content_id_known);
     if (metadata)
         json_bytes(&json, "metadata", metadata, metadata_bytes);

@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "files.h"
 #include "keys.h"
+#include "layers.h"
 #include "numbers.h"
 #include "pipeline.h"
 #include "progress.h"
@@ -15,9 +16,12 @@
 
 #include <math.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
-#define DEFAULT_CAPACITY 10000000u
+/* Of the first layer, where the number of lines is open: 1.8 MiB. By time, of a window. */
+#define FIRST_CAPACITY 1000000u
+#define WINDOW_CAPACITY 10000000u
 
 struct seen {
     const struct args *args;
@@ -26,6 +30,7 @@ struct seen {
     petal_info start;   /* before the first key */
     uint64_t read, fresh;
     bool passed;  /* the capacity */
+    bool full;    /* the filter could not grow, which was reported */
     bool by_hash; /* hashing is any thread's work, ahead of the adding */
 };
 
@@ -34,12 +39,29 @@ static const char *shown_name(const struct seen *seen)
     return seen->args->file ? seen->args->file : "seen";
 }
 
+/* The same where there are layers. While a layer fills, its own rate is a tenth of the last one in the mean; a window has all of its
+ * layers but the newest full. */
+static double expected_drops_of_layers(const struct seen *seen)
+{
+    petal_info info = info_of(seen->filter);
+    double older = 0, drops = 0;
+    if (info.policy != PETAL_POLICY_GROWING) return (double)seen->fresh * info.estimated_rate;
+    for (uint32_t i = 0; i < info.layers; i++) {
+        petal_layer layer = PETAL_LAYER_INIT;
+        petal_get_layer(seen->filter, i, &layer, NULL);
+        drops += (double)layer.items * (older + layer.estimated_rate / 10);
+        older += layer.estimated_rate;
+    }
+    return info.items ? drops * (double)seen->fresh / (double)info.items : 0;
+}
+
 /* The number of keys that were new and yet dropped: the sum of the rate over all keys that came in, in steps. */
 static double expected_drops(const struct seen *seen)
 {
     enum { STEPS = 64 };
     double from = seen->start.estimated_items, step = (double)seen->fresh / STEPS, drops = 0;
     if (seen->start.saturated) return NAN;
+    if (seen->start.policy != PETAL_POLICY_NONE) return expected_drops_of_layers(seen);
     for (int i = 0; i < STEPS; i++)
         drops += step * petal_predict_rate(&seen->start, (uint64_t)(from + (i + 0.5) * step));
     return drops;
@@ -49,7 +71,9 @@ static double expected_drops(const struct seen *seen)
 static void watch_capacity(struct seen *seen)
 {
     uint64_t capacity = seen->start.capacity;
-    if (seen->passed || !capacity || seen->start.estimated_items + (double)seen->fresh <= (double)capacity) return;
+    if (seen->passed || !capacity || seen->start.policy != PETAL_POLICY_NONE ||
+        seen->start.estimated_items + (double)seen->fresh <= (double)capacity)
+        return;
     double rate = petal_predict_rate(&seen->start, capacity);
     seen->passed = true;
     remark(shown_name(seen),
@@ -65,19 +89,27 @@ static void hash_block(void *context, struct key_block *block)
     if (seen->by_hash) petal_hash_keys(seen->filter, block->keys, block->count, block->hashes);
 }
 
-/* Adding cannot fail: the filter is in memory. */
+static petal_status add_keys_of(struct seen *seen, struct key_block *block, size_t *fresh)
+{
+    if (seen->by_hash) return petal_add_hashes(seen->filter, block->hashes, block->count, block->results, fresh);
+    return petal_add_many(seen->filter, block->keys, block->count, block->results, fresh);
+}
+
+/* Adding fails only where a filter cannot grow. The lines before that are remembered, and so they are passed on; the others are
+ * neither. */
 static bool add_block(void *context, struct key_block *block)
 {
     struct seen *seen = context;
     size_t fresh = 0;
-    if (seen->by_hash)
-        petal_add_hashes(seen->filter, block->hashes, block->count, block->results, &fresh);
-    else
-        petal_add_many(seen->filter, block->keys, block->count, block->results, &fresh);
+    memset(block->results, seen->args->repeated, block->count);
+    tell_time(seen->filter, seen->args);
+    petal_status status = add_keys_of(seen, block, &fresh);
     seen->read += block->count;
     seen->fresh += fresh;
     watch_capacity(seen);
-    return true;
+    seen->full = status < 0;
+    return status >= 0 || complain(shown_name(seen), "cannot grow any more (%s); the new lines from here on are lost",
+                                   petal_status_name(status));
 }
 
 static void compose_block(void *context, struct key_block *block)
@@ -109,20 +141,28 @@ static void say_result(const struct seen *seen)
 
 /* ---- the filter ------------------------------------------------------------------------------------------------------ */
 
+/* How it will be with a new filter, where the user has not said how many lines there are. */
+static void say_plan(const petal_filter *filter)
+{
+    petal_info info = info_of(filter);
+    remark(NULL, "%s; at most %s of new lines are dropped", policy_text(&info).s, asked_rate(info.target_rate).s);
+}
+
 /* A new FILE is written at once: better to learn before the stream than after it that it cannot be. */
 static petal_filter *make_filter(const struct args *args)
 {
     struct request request;
+    struct args wanted = *args;
     petal_filter *filter = NULL;
-    bool defaulted = !args->capacity && !args->memory_bytes && !args->bits;
-    if (request_read(&request, "seen", args, DEFAULT_CAPACITY, false)) filter = create_filter(&request.options);
+    wanted.grow = !args->capacity && !args->memory_bytes && !args->window;
+    uint64_t capacity = wanted.grow ? FIRST_CAPACITY : WINDOW_CAPACITY;
+    if (request_read(&request, "seen", &wanted, capacity, false)) filter = create_filter(&request.options);
+    if (filter) tell_time(filter, args);
     if (filter && args->file && !save_filter(filter, args->file, NULL, false)) {
         petal_free(filter);
         filter = NULL;
     }
-    if (filter && defaulted && wants_talk(args))
-        remark(NULL, "planned for %s keys at %s; -n KEYS plans for another number", grouped(DEFAULT_CAPACITY).s,
-               asked_rate(request.options.rate).s);
+    if (filter && (wanted.grow || args->window) && wants_talk(args)) say_plan(filter);
     request_free(&request);
     return filter;
 }
@@ -147,7 +187,7 @@ static int stream(struct seen *seen, struct key_reader *reader)
     bool saved = !args->file || seen->read == 0 ||
                  save_filter(seen->filter, args->file, format_to_keep(seen->filter, seen->format), true);
     say_result(seen);
-    if (!saved || reader->failed) return STATUS_ERROR;
+    if (!saved || reader->failed || seen->full) return STATUS_ERROR;
     return stop_signal() ? STATUS_SIGNAL + stop_signal() : STATUS_OK;
 }
 
@@ -179,6 +219,8 @@ static const struct option options[] = {
     OPTION_RATE,
     OPTION_MEMORY,
     OPTION_SCHEME,
+    OPTION_WINDOW,
+    OPTION_NOW,
     OPTIONS_OF_HASH,
     OPTIONS_OF_KEYS,
     OPTION_THREADS,
@@ -190,10 +232,9 @@ static const struct option options[] = {
 const struct command seen_command = {
     .name = "seen",
     .summary = "pass on only the lines not seen before",
-    .usage = "[-f FILE] [-d] [-n KEYS] [-p RATE] [KEYS...]",
-    .about = "Prints each line that was not seen before, and remembers it. Never prints a line\n"
-             "twice; drops a new one at RATE or less, until -n keys are in [10M]. -n, -p and\n"
-             "the like are for a new FILE; one that exists is used as it is.",
+    .usage = "[-f FILE] [-d] [-n KEYS | --window WINDOW] [-p RATE] [KEYS...]",
+    .about = "Prints each line that was not seen before, and remembers it; drops a new one at\n"
+             "RATE. Without -n it grows; -n and the like are for a new FILE.",
     .options = options,
     .example = "example: petal seen -f crawl.petal -n 50M < links > fresh",
     .run = run,

@@ -15,6 +15,8 @@ static bool take_in(petal_filter *filter, const char *path, const struct args *a
     petal_status status = operate(filter, other, &error);
     petal_free(other);
     if (status == PETAL_OK) return true;
+    if (status == PETAL_ERR_UNSUPPORTED)
+        return complain(path, "cannot %s with %s: %s", verb, args->operands[0], error.message);
     return complain(path, "cannot %s with %s (%s); make both with the same options", verb, args->operands[0],
                     error.message);
 }

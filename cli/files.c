@@ -123,6 +123,13 @@ static const char *guess_format(const char *path, const petal_error *why)
     return NULL;
 }
 
+/* Filters that grow or forget are not changed in place: they are loaded, and saved as a whole. */
+static bool wants_loading(unsigned flags, petal_status status, const petal_filter *filter)
+{
+    if (flags != PETAL_OPEN_WRITABLE) return false;
+    return status == PETAL_ERR_UNSUPPORTED || (status == PETAL_OK && petal_policy_of(filter) != PETAL_POLICY_NONE);
+}
+
 static petal_status open_as(const char *path, unsigned flags, const char *format, const void *secret,
                             petal_filter **filter, petal_error *error)
 {
@@ -132,6 +139,10 @@ static petal_status open_as(const char *path, unsigned flags, const char *format
     options.format = format;
     if (!is_petal(format) && (flags & 15u) == PETAL_OPEN_WRITABLE)
         options.flags ^= PETAL_OPEN_WRITABLE ^ PETAL_OPEN_LOAD;
+    petal_status status = petal_open(path, &options, filter, error);
+    if (!wants_loading(options.flags, status, *filter)) return status;
+    petal_free(*filter);
+    options.flags = PETAL_OPEN_LOAD;
     return petal_open(path, &options, filter, error);
 }
 

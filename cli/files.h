@@ -14,7 +14,7 @@ bool complain_of(const char *path, const petal_error *error);
 petal_filter *open_filter(const char *path, unsigned flags, const struct args *args);
 
 /* Like open_filter(), and tells the format of the file. Files of other libraries are never opened PETAL_OPEN_WRITABLE but
- * PETAL_OPEN_LOAD: what is changed must be saved. */
+ * PETAL_OPEN_LOAD, nor are those that grow or forget: what is changed must be saved. */
 petal_filter *open_container(const char *path, unsigned flags, const struct args *args, const char **format);
 
 /* Whether there is such a format; NULL is petal. False: reported, with the names there are. */

@@ -97,6 +97,32 @@ void json_bool(struct json *json, const char *name, bool value)
     fputs(value ? "true" : "false", json->out);
 }
 
+void json_list(struct json *json, const char *name)
+{
+    put_name(json, name);
+    putc('[', json->out);
+    json->begun = false;
+}
+
+void json_open(struct json *json)
+{
+    if (json->begun) putc(',', json->out);
+    putc('{', json->out);
+    json->begun = false;
+}
+
+void json_close(struct json *json)
+{
+    putc('}', json->out);
+    json->begun = true;
+}
+
+void json_list_end(struct json *json)
+{
+    putc(']', json->out);
+    json->begun = true;
+}
+
 void json_end(struct json *json)
 {
     fputs("}\n", json->out);

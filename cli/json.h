@@ -19,6 +19,10 @@ void json_count(struct json *json, const char *name, uint64_t value);
 void json_number(struct json *json, const char *name, double value);
 void json_bool(struct json *json, const char *name, bool value);
 void json_null(struct json *json, const char *name);
+void json_list(struct json *json, const char *name); /* of objects, each between json_open() and json_close() */
+void json_open(struct json *json);
+void json_close(struct json *json);
+void json_list_end(struct json *json);
 void json_end(struct json *json); /* and a newline */
 
 #endif

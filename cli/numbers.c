@@ -194,6 +194,25 @@ bool parse_rate(const char *text, double *rate, struct why *why)
     return check_rate(*rate, text, false, why);
 }
 
+static const struct time_unit {
+    const char *name;
+    uint64_t ms;
+} time_units[] = {{"w", 604800000}, {"d", 86400000}, {"h", 3600000}, {"min", 60000}, {"s", 1000}};
+
+enum { TIME_UNITS = sizeof time_units / sizeof *time_units, DAYS = 1 };
+
+bool parse_window(const char *text, uint64_t *keys, uint64_t *ms, struct why *why)
+{
+    struct decimal d;
+    const char *unit = skip_blanks(read_decimal(text, &d));
+    *keys = *ms = 0;
+    for (size_t i = 0; i < TIME_UNITS; i++)
+        if (strcmp(unit, time_units[i].name) == 0 && unit != text) return scale_up(d, time_units[i].ms, false, ms, why);
+    if (strcmp(unit, "m") == 0) return refuse(why, "minutes or millions? write 10min or 10M");
+    return parse_count(text, keys, why) ||
+           refuse(why, "not a window; write 10M for keys, or 7d, 12h, 30min, 90s for time");
+}
+
 bool parse_u64(const char *text, uint64_t *value, struct why *why)
 {
     char *end;
@@ -282,6 +301,23 @@ struct text size_text(uint64_t bytes, int digits)
         snprintf(out.s, sizeof out.s, "%.32s byte%s", grouped(bytes).s, plural(bytes));
     else
         snprintf(out.s, sizeof out.s, "%.32s %s", number.s, units[unit]);
+    return out;
+}
+
+struct text span_text(uint64_t ms)
+{
+    struct text out = {""};
+    size_t used = 0;
+    for (size_t i = DAYS, shown = 0; i < TIME_UNITS && shown < 2; i++) {
+        uint64_t count = ms / time_units[i].ms;
+        ms %= time_units[i].ms;
+        if (count == 0 && shown == 0) continue;
+        if (count)
+            used += (size_t)snprintf(out.s + used, sizeof out.s - used, "%s%" PRIu64 "%s", used ? " " : "", count,
+                                     time_units[i].name);
+        shown++;
+    }
+    if (used == 0) snprintf(out.s, sizeof out.s, "%" PRIu64 "ms", ms);
     return out;
 }
 

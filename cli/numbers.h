@@ -19,6 +19,10 @@ bool parse_size(const char *text, uint64_t *bytes, struct why *why);
 /* "0.01", "1%", "1:1000", "1/1000", "1 in 1000". Above 0 and below 1. */
 bool parse_rate(const char *text, double *rate, struct why *why);
 
+/* A window: *keys of "10M", as a count is written, or *ms of "7d", "12h", "30min", "90s", "2w", and the other 0. "10m" could be both
+ * and is refused. */
+bool parse_window(const char *text, uint64_t *keys, uint64_t *ms, struct why *why);
+
 /* A whole number of 64 bits, decimal or 0x hexadecimal; 0 is one of them. */
 bool parse_u64(const char *text, uint64_t *value, struct why *why);
 
@@ -34,6 +38,7 @@ struct text size_text(uint64_t bytes, int digits); /* 118.6 MiB */
 struct text rate_text(double rate, int digits);    /* 0.995 %; 1 in 12.3M where that is easier to read */
 struct text asked_rate(double rate);               /* 1 %: a chosen number, without zeros at its end */
 struct text significant(double value, int digits); /* 9.95, 12, 0.0012: never an exponent */
+struct text span_text(uint64_t ms);                /* 7d, 1d 9h: the two largest units that count */
 struct text one_in(double rate);                   /* 1 in 100 */
 const char *plural(uint64_t n);                    /* "" for 1, "s" for others */
 

@@ -27,6 +27,9 @@ struct args {
     bool recover, show_metadata;
     const char *chart, *progress;
     const char *from, *to, *format; /* containers of other libraries */
+    bool grow;                      /* layers */
+    const char *window;
+    uint64_t now;
     bool json, force, verbose, help;
     char **operands;
     size_t operand_count;
@@ -67,6 +70,9 @@ struct command {
 #define OPTION_CAPACITY {'n', "capacity", COUNT, AT(capacity), "KEYS", "distinct keys to plan for: 58240, 10M, 1e9"}
 #define OPTION_RATE {'p', "rate", RATE, AT(rate), "RATE", "false positives at -n keys: 0.01, 1%, 1:1000 [1%]"}
 #define OPTION_MEMORY {0, "memory", SIZE, AT(memory_bytes), "SIZE", "at most so much memory: 64KiB, 2GiB"}
+#define OPTION_GROW {0, "grow", FLAG, AT(grow), NULL, "grow beyond -n keys, and keep the rate"}
+#define OPTION_WINDOW {0, "window", TEXT, AT(window), "WINDOW", "remember the last 10M keys, or those of 7d, 12h"}
+#define OPTION_NOW {0, "now", COUNT, AT(now), "SECONDS", "for a window of time: since 1970, if it is not now"}
 #define OPTION_BITS {0, "bits", COUNT, AT(bits), "M", "exactly M bits, with --hashes"}
 #define OPTION_HASHES {0, "hashes", COUNT, AT(hashes), "K", "bits a key sets"}
 #define OPTION_LINES {0, "lines-per-key", COUNT, AT(lines_per_key), "1|2", "cache lines a key, in blocked"}

@@ -133,11 +133,33 @@ static void read_kind(const struct args *args, petal_options *o)
     o->format = is_petal(args->format) ? NULL : args->format;
 }
 
+/* A filter that grows, or one with a window. Its size follows from keys and rate. */
+static bool read_layers(const char *command, const struct args *args, uint64_t default_capacity, petal_options *o)
+{
+    struct why why;
+    if (args->grow && args->window) return misused(command, "--grow or --window, not both") == STATUS_OK;
+    if (args->bits || args->memory_bytes || args->hashes || args->lines_per_key || !is_petal(args->format))
+        return misused(command, "--grow and --window take -n, -p and --scheme only") == STATUS_OK;
+    uint64_t capacity = args->capacity ? args->capacity : default_capacity;
+    if (o->rate == 0) o->rate = DEFAULT_RATE;
+    o->growth = args->grow;
+    o->capacity = args->grow ? capacity : 0;
+    if (args->grow)
+        return capacity || misused(command, "how many keys to begin with? give -n KEYS (such as -n 100k)") == STATUS_OK;
+    if (!parse_window(args->window, &o->window_keys, &o->window_ms, &why))
+        return complain("--window", "%s: %s", args->window, why.text);
+    if (o->window_keys && args->capacity)
+        return misused(command, "--window %s says how many keys; leave out -n", args->window) == STATUS_OK;
+    if (o->window_ms) o->window_keys = capacity;
+    return o->window_keys || misused(command, "how many keys come in %s? give -n KEYS", args->window) == STATUS_OK;
+}
+
 static bool read_size(const char *command, const struct args *args, uint64_t default_capacity, bool capacity_later,
                       petal_options *o)
 {
     if (check_size_options(command, args) != STATUS_OK || !check_format(args->format)) return false;
     read_kind(args, o);
+    if (args->grow || args->window) return read_layers(command, args, default_capacity, o);
     if (o->bits) return true;
     bool memory_alone = args->memory_bytes && !o->capacity && !capacity_later;
     if (args->memory_bytes && capacity_later && o->rate > 0)

@@ -6,11 +6,11 @@ _petal_options() {
     local hash='--seed --key-file' keys='--null --crlf --key-type --progress'
     case $1 in
     plan) echo "$size --json --chart --force" ;;
-    create) echo "--output $size $hash --metadata --template --format --force --verbose" ;;
+    create) echo "--output $size --grow --window $hash --metadata --template --format --force --verbose" ;;
     build) echo "--output $size $hash --metadata --template $keys --threads --format --force --verbose" ;;
-    add) echo "$keys --threads --from --key-file --verbose" ;;
-    check) echo "--invert-match --count --quiet --line-number --key --explain $keys --threads --key-file --from" ;;
-    seen) echo "--file --repeated --capacity --rate --memory --scheme $hash $keys --threads --from --verbose" ;;
+    add) echo "$keys --now --threads --from --key-file --verbose" ;;
+    check) echo "--invert-match --count --quiet --line-number --key --explain $keys --now --threads --key-file --from" ;;
+    seen) echo "--file --repeated --capacity --rate --memory --scheme --window --now $hash $keys --threads --from --verbose" ;;
     info) echo '--json --metadata --key-file --from' ;;
     verify) echo "--sample --absent --recover --json $keys --key-file --from" ;;
     merge | intersect) echo '--output --from --to --force --key-file --verbose' ;;
@@ -33,7 +33,7 @@ _petal_values() {
             'bloomfilter js-tutorial rocksdb pybloom hadoop hbase orc cassandra'
         ;;
     --lines-per-key) echo '1 2' ;;
-    --capacity | --rate | --memory | --bits | --hashes | --threads | --seconds | --key | --shards | --shard | -n | -p | -e | -i) ;;
+    --capacity | --rate | --memory | --bits | --hashes | --threads | --seconds | --window | --now | --key | --shards | --shard | -n | -p | -e | -i) ;;
     *) return 1 ;;
     esac
 }

@@ -57,7 +57,7 @@ PETAL_API const char *petal_version(void);
 
 typedef enum petal_status {
     PETAL_OK = 0,
-    PETAL_SEEN = 1,     /* petal_add(): no bit changed, so the key (or a false positive) was there before */
+    PETAL_SEEN = 1,     /* petal_add(): the filter had the key before (or a false positive) */
     PETAL_OVERFULL = 3, /* done, but the filter now holds more keys than it is rated for; see petal_add() */
 
     PETAL_ERR_ARGUMENT = -1,      /* an argument is outside what the call takes */
@@ -165,6 +165,14 @@ typedef struct petal_allocator {
     void *context;
 } petal_allocator;
 
+/* Why a filter has several layers of bits. */
+typedef enum petal_policy {
+    PETAL_POLICY_NONE = 0,    /* it has one (or grows by the rules of another library) */
+    PETAL_POLICY_GROWING = 1, /* it gets a larger one when the last is full */
+    PETAL_POLICY_KEYS = 2,    /* rotating: the keys of the last so many calls of add */
+    PETAL_POLICY_TIME = 3     /* rotating: the keys of the last so many milliseconds */
+} petal_policy;
+
 #define PETAL_SECRET_BYTES 16
 #define PETAL_METADATA_MAX_BYTES 65536
 
@@ -172,6 +180,18 @@ typedef struct petal_allocator {
  *   capacity and rate           the smallest filter whose rate at `capacity` keys is at most `rate`
  *   capacity and memory_bytes   the best rate that fits
  *   bits and hashes             exactly this (capacity is then optional, and only recorded)
+ * Two kinds of filter have several layers of bits. A key is in when it is in any layer; the rates of the layers add up to
+ * `rate` at most.
+ *   growth       For sets of unknown size: `capacity` is that of the first layer, and when the last is full a new one is made, for
+ *                growth_step times as many keys at growth_ratio times the rate. `rate` holds at any number of keys. A key
+ *                that any layer has is not added again. At most 64 layers, and 2^48 bits in each; then adding a new key is
+ *                PETAL_ERR_LIMIT. From 1,000 keys on, by the defaults and at 1 %, that is beyond 10^13 keys.
+ *   window_keys  Rotating, "seen in the last N": a key is found for at least the next window_keys calls of add (repeats
+ *                count), and forgotten, up to `rate`, after at most a window and one generation more. A ring of generations,
+ *                the oldest dropped whole; every add puts the key into the newest, so a key asked for by adding stays in.
+ *   window_ms    Rotating, "seen in the last 7 days": the same by a clock that the caller hands in, see petal_advance().
+ *                window_keys is how many keys are expected in a window; with more, `rate` is exceeded, but no key is
+ *                dropped early.
  */
 typedef struct petal_options {
     size_t struct_size;
@@ -191,12 +211,18 @@ typedef struct petal_options {
     /* Make the filter that another library would make of capacity and rate (or bits and hashes): its scheme and its
      * sizing, to the bit. See petal_format_name(). NULL: Petal's own. */
     const char *format;
+    bool growth;          /* with capacity and rate */
+    uint32_t growth_step; /* 2 to 64; 0: 2 */
+    double growth_ratio;  /* above 0 and below 1; 0: 0.85, which needs the fewest bits (docs/choosing.md) */
+    uint64_t window_keys; /* with rate, and without capacity */
+    uint64_t window_ms;   /* with window_keys */
+    uint32_t generations; /* of a window, 2 to 64; 0: as few as need hardly more than the least memory */
 } petal_options;
 
 #define PETAL_OPTIONS_INIT \
     { \
         sizeof(petal_options), PETAL_SCHEME_DEFAULT, PETAL_HASH_DEFAULT, 0, 0.0, 0, 0, 0, 0, 0, NULL, NULL, 0, NULL, \
-            NULL \
+            NULL, false, 0, 0.0, 0, 0, 0 \
     }
 
 /* -------------------------------------------------------------------------------------- what a filter is */
@@ -221,7 +247,7 @@ typedef struct petal_info {
     double predicted_rate; /* of the exact model at `capacity` keys; NAN without a capacity */
 
     /* Of the bits as they are now. petal_plan() leaves these at zero, NAN and false. */
-    uint64_t items; /* keys handed to add, repeats included; merge sums; a hint */
+    uint64_t items; /* keys handed to add, repeats included (growing: without those it had); merge sums; a hint */
     uint64_t bits_set;
     double fill;    /* bits_set / bits */
     bool saturated; /* every bit is set: estimated_items is infinite, estimated_rate 1 */
@@ -229,7 +255,9 @@ typedef struct petal_info {
     double estimated_items;     /* distinct keys, from the bits */
     double estimated_items_low; /* its 95 % interval */
     double estimated_items_high;
-    double estimated_rate; /* of an absent key, given these very bits */
+    double
+        estimated_rate; /* of an absent key, given these very bits; of several layers as if they were independent, which at
+                            * rates of 30 % is 1 % too low for filters that grow, and at 1 % as good as exact */
     bool content_id_known; /* false while a writable map has unsynced changes */
     uint64_t content_id;   /* equal for equal parameters and bits, whatever the order of adding */
 
@@ -237,12 +265,39 @@ typedef struct petal_info {
     const char *hash_name;   /* "xxh3", ... static storage */
     const char
         *format_name; /* the container it came in or was made for; "petal" for new native filters; static storage */
+
+    petal_policy policy;  /* where it is not NONE: target_rate is that of the whole; items are those of the layers */
+    uint32_t growth_step; /* growing */
+    double growth_ratio;  /* growing */
+    uint64_t window_keys; /* rotating; capacity is the same */
+    uint64_t window_ms;   /* rotating by time */
+    uint64_t clock_ms;    /* rotating by time: the latest time told; 0: none yet */
 } petal_info;
 
 #define PETAL_INFO_INIT \
     { \
         sizeof(petal_info), PETAL_SCHEME_DEFAULT, PETAL_HASH_DEFAULT, 0, 0, 0, 0, 0, 0, false, 0, 0, 0.0, 0.0, 0, 0, \
-            0.0, false, false, 0.0, 0.0, 0.0, 0.0, false, 0, NULL, NULL, NULL \
+            0.0, false, false, 0.0, 0.0, 0.0, 0.0, false, 0, NULL, NULL, NULL, PETAL_POLICY_NONE, 0, 0.0, 0, 0, 0 \
+    }
+
+/* One layer of a filter. Unknown doubles are NAN. */
+typedef struct petal_layer {
+    size_t struct_size;
+    uint32_t hashes;
+    uint64_t bits;
+    uint64_t bytes;
+    uint64_t capacity;
+    double target_rate;
+    uint64_t items; /* growing: keys that were new; otherwise those handed to add while it was the newest */
+    uint64_t bits_set;
+    double estimated_items;
+    double estimated_rate;
+    uint64_t from_ms, to_ms; /* rotating by time: its keys are from between these; 0 while no time has been told */
+} petal_layer;
+
+#define PETAL_LAYER_INIT \
+    { \
+        sizeof(petal_layer), 0, 0, 0, 0, 0.0, 0, 0, 0.0, 0.0, 0, 0 \
     }
 
 /* ---------------------------------------------------------------------------------------------- planning */
@@ -288,7 +343,8 @@ PETAL_API petal_status petal_clone(const petal_filter *filter, petal_filter **co
  * PETAL_ERR_UNSUPPORTED for filters of several layers and for most foreign schemes. */
 PETAL_API petal_status petal_share(petal_filter *filter, petal_error *error);
 
-/* Removes every key. Parameters, capacity and metadata stay. */
+/* Removes every key. Parameters, capacity, metadata and clock stay. A filter that grows goes back to its first layer, but in a map,
+ * where it keeps them all. */
 PETAL_API petal_status petal_clear(petal_filter *filter, petal_error *error);
 
 /* Releases the filter; NULL is allowed. A writable map is synced first if it has changes; a caller who must know
@@ -297,15 +353,16 @@ PETAL_API void petal_free(petal_filter *filter);
 
 /* -------------------------------------------------------------------------------------- adding and asking */
 
-/* Adds a key. PETAL_OK: the key was certainly new. PETAL_SEEN: every bit was set already, so it was probably there.
+/* Adds a key. PETAL_OK: the key was certainly new. PETAL_SEEN: every bit was set already, so it was probably there (of
+ * several layers: in one of them; a rotating filter has put it into its newest generation all the same).
  * PETAL_OVERFULL: as PETAL_OK, but the filter holds more distinct keys than its capacity, so more than the rate that was asked
  * pass it: time for a larger one. (So a key is new where the status is neither PETAL_SEEN nor negative.) That is judged by
  * the bits, not by `items`, which counts repeats too; and only now and then, so up to a thirtieth more keys may be in before it is
  * noticed. It never comes before more than `capacity` keys were added, nor from a filter that has no
  * capacity, has layers, or was given to petal_share().
- * Fails on a filter that cannot be written (PETAL_ERR_READ_ONLY, PETAL_ERR_IO). Nothing is allocated, but where a filter of
- * another library grows by layers: that fails with PETAL_ERR_MEMORY, PETAL_ERR_LIMIT (full), or PETAL_ERR_UNSUPPORTED (a
- * map cannot grow; or the library has no empty key). A key that was not taken is not counted. */
+ * Fails on a filter that cannot be written (PETAL_ERR_READ_ONLY, PETAL_ERR_IO). Nothing is allocated, but where a filter
+ * grows by a layer: that fails with PETAL_ERR_MEMORY, PETAL_ERR_LIMIT (full), or PETAL_ERR_UNSUPPORTED (a map cannot grow; or
+ * another library has no empty key). A key that was not taken is not counted; keys that are in are found as before. */
 PETAL_API petal_status petal_add(petal_filter *filter, const void *key, size_t key_bytes);
 
 /* False: the key was certainly never added. True: it probably was. */
@@ -427,7 +484,8 @@ PETAL_API petal_status petal_builder_finish(petal_builder *builder, petal_error 
 /* --------------------------------------------------------------------------------------------- set algebra */
 
 /* filter becomes the union: exactly the filter that had been given the keys of both. Items are summed.
- * PETAL_ERR_MISMATCH unless scheme, hash, seed or secret, bits, hashes and lines a key agree. */
+ * PETAL_ERR_MISMATCH unless scheme, hash, seed or secret, bits, hashes and lines a key agree. PETAL_ERR_UNSUPPORTED where
+ * one grows or rotates by a policy of Petal's: its layers hold the keys of different times. */
 PETAL_API petal_status petal_merge(petal_filter *filter, const petal_filter *other, petal_error *error);
 
 /* Like petal_merge(), but filter keeps the bits that both have: every key of both stays in, and the rate is at most
@@ -477,6 +535,21 @@ PETAL_API uint32_t petal_shard_of(const void *key, size_t key_bytes, uint32_t sh
 PETAL_API uint32_t petal_shard_of_hash(uint64_t hash, uint32_t shards);
 
 /* ------------------------------------------------------------------------------------------- looking inside */
+
+/* The kind of a filter, without a look at its bits. */
+PETAL_API petal_policy petal_policy_of(const petal_filter *filter);
+
+/* Tells a filter with a window of time what time it is: milliseconds from any beginning, by custom from 1970. Generations that
+ * are due by it are dropped; that happens here and nowhere else, so tell the time before adding and asking. The filter keeps the
+ * latest time, in its file too: an earlier one changes nothing. The first time told is that of all keys added before it.
+ * A step of months costs no more than one of a window. Other filters: PETAL_ERR_UNSUPPORTED. PETAL_ERR_ARGUMENT above 2^63 - 1;
+ * PETAL_ERR_READ_ONLY. */
+PETAL_API petal_status petal_advance(petal_filter *filter, uint64_t now_ms, petal_error *error);
+
+/* Fills in all of *about for the layer of this number: from 0, the oldest, to info.layers - 1, the one that takes new keys. Reads
+ * its bits like petal_get_info(). */
+PETAL_API petal_status petal_get_layer(const petal_filter *filter, uint32_t layer, petal_layer *about,
+                                       petal_error *error);
 
 /* Fills in all of *info. Reads every bit once: about a second for 5 GB in memory. Rates of arrays above
  * 16 MiB come from an even sample of 2^18 lines. */
@@ -529,7 +602,8 @@ typedef struct petal_open_options {
  * milliseconds at any size. Files of other libraries are opened read-only or loaded; those with packed bits (JSON, gzip) take
  * memory of their own either way. A writable map allocates the file's holes first (no crash on a full disk), marks the
  * file dirty on disk before the first change and clean again in petal_sync(). While mapped, the file
- * must not be truncated by others. */
+ * must not be truncated by others. A filter that grows cannot do so in a map, and one that rotates is not mapped for writing
+ * (PETAL_ERR_UNSUPPORTED): load them, and save them. */
 PETAL_API petal_status petal_open(const char *path, const petal_open_options *options, petal_filter **filter,
                                   petal_error *error);
 

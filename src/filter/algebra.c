@@ -39,10 +39,20 @@ petal_status petal_filter_check_alike(const petal_filter *a, const petal_filter 
     return PETAL_OK;
 }
 
+/* Layers that were filled one after the other with different keys do not stand for the same keys: their union would be fuller
+ * than they are rated for, and its generations would mix ages. */
+static petal_status check_policies(const petal_filter *a, const petal_filter *b, petal_error *error)
+{
+    if (a->policy.kind == POLICY_NONE && b->policy.kind == POLICY_NONE) return PETAL_OK;
+    return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                      "filters that grow or rotate cannot be combined by bits; add the keys, or ask both");
+}
+
 /* What both calls need before they touch a bit. */
 static petal_status prepare(petal_filter *filter, const petal_filter *other, petal_error *error)
 {
     petal_status status = petal_filter_check_alike(filter, other, error);
+    if (status == PETAL_OK) status = check_policies(filter, other, error);
     if (status == PETAL_OK) status = petal_filter_prepare_write(filter, error);
     if (status != PETAL_OK) return status;
     petal_filter_touch_all(filter);

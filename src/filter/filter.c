@@ -101,6 +101,21 @@ uint64_t petal_layer_items(const petal_filter *filter, uint32_t layer)
     return filter->sharing ? saturating_add(items, stripes_keys(&filter->sharing->stripes)) : items;
 }
 
+petal_status petal_filter_drop_layers(petal_filter *filter, petal_error *error)
+{
+    uint64_t old_bytes = filter->layer_count * sizeof *filter->layers;
+    if (filter->layer_count == 1) return PETAL_OK;
+    struct layer *first = petal_alloc(&filter->allocator, sizeof *first);
+    if (!first) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
+    *first = *filter->layers;
+    for (uint32_t i = 1; i < filter->layer_count; i++)
+        petal_release_lines(&filter->allocator, filter->layers[i].own_lines, filter->layers[i].array.size_bytes);
+    petal_release(&filter->allocator, filter->layers, old_bytes);
+    filter->layers = first;
+    filter->layer_count = 1;
+    return PETAL_OK;
+}
+
 uint64_t petal_filter_items(const petal_filter *filter)
 {
     uint64_t sum = 0;
@@ -167,6 +182,7 @@ petal_status petal_clone(const petal_filter *filter, petal_filter **copy, petal_
         return status;
     }
     made->origin = filter->origin;
+    made->policy = filter->policy;
     made->grow = filter->grow;
     for (uint32_t i = 0; i < filter->layer_count; i++)
         copy_layer(&made->layers[i], &filter->layers[i], petal_layer_items(filter, i));
@@ -178,7 +194,7 @@ petal_status petal_create_like(const petal_filter *pattern, petal_filter **filte
 {
     petal_filter *made = NULL;
     *filter = NULL;
-    if (pattern->layer_count > 1)
+    if (pattern->layer_count > 1 || pattern->policy.kind != POLICY_NONE)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED, "a filter of several layers is no pattern for others");
     petal_status status = clone_frame(pattern, &made, error);
     if (status == PETAL_OK) status = petal_filter_alloc_bits(made, error);
@@ -207,6 +223,8 @@ void petal_filter_touch_all(petal_filter *filter)
 petal_status petal_clear(petal_filter *filter, petal_error *error)
 {
     petal_status status = petal_filter_prepare_write(filter, error);
+    if (status == PETAL_OK && filter->policy.kind == POLICY_GROWING && !filter->close)
+        status = petal_filter_drop_layers(filter, error); /* as new; a map keeps its layers, empty */
     if (status != PETAL_OK) return status;
     petal_filter_touch_all(filter);
     petal_filter_settle_items(filter);

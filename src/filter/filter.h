@@ -15,6 +15,19 @@ struct layer {
     uint8_t *touched; /* one byte a block; NULL where nobody wants to know */
 };
 
+/* Why a filter has several layers, and what becomes of them. growing.c and rotating.c say how; docs/format.md where it is kept. */
+enum policy_kind { POLICY_NONE = 0, POLICY_GROWING = 1, POLICY_KEYS = 2, POLICY_TIME = 3 };
+struct policy {
+    enum policy_kind kind;
+    double rate;             /* asked of the whole filter */
+    uint64_t first_capacity; /* growing: of the first layer */
+    uint32_t step;           /* growing: each layer is for so many times the keys of the one before */
+    double ratio;            /* growing: and has this part of its rate */
+    uint64_t window_keys;    /* rotating: keys of a window; by time, as many as are expected */
+    uint64_t window_ms;      /* rotating by time */
+    uint64_t clock_ms;       /* rotating by time: the latest time told; 0: none yet */
+};
+
 /* What another container has to say that the filter itself has no place for: kept, so that the file can be written back byte
  * for byte. Its meaning belongs to the format (src/format). */
 #define PETAL_ORIGIN_MAX_BYTES 48u
@@ -45,6 +58,7 @@ struct petal_filter {
     bool overfull;     /* found so */
 
     petal_allocator allocator;
+    struct policy policy;
     struct origin origin;
     void *metadata;
     size_t metadata_bytes;
@@ -77,6 +91,9 @@ petal_status petal_filter_alloc_bits(petal_filter *filter, petal_error *error);
 /* Adds a last layer with zeroed bits of its own. */
 petal_status petal_filter_add_layer(petal_filter *filter, const struct shape *shape, petal_error *error);
 
+/* Takes away all layers but the first. */
+petal_status petal_filter_drop_layers(petal_filter *filter, petal_error *error);
+
 /* Sums over the layers; and the keys of one. */
 uint64_t petal_layer_items(const petal_filter *filter, uint32_t layer);
 /* Moves what the threads have counted to where it is counted otherwise, before that changes. */
@@ -91,6 +108,23 @@ petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadat
 /* Hashes of keys and of numbers, filter->hash->words each, where that is not 0. */
 void petal_filter_hash_keys(const petal_filter *filter, const petal_key *keys, size_t count, uint64_t *words);
 void petal_filter_hash_i64(const petal_filter *filter, const int64_t *values, size_t count, uint64_t *words);
+
+static inline struct layer *petal_filter_last(const petal_filter *filter)
+{
+    return &filter->layers[filter->layer_count - 1];
+}
+
+/* Where the layers are generations, which come and go. */
+static inline bool petal_filter_rotates(const petal_filter *filter)
+{
+    return filter->policy.kind == POLICY_KEYS || filter->policy.kind == POLICY_TIME;
+}
+
+/* Is what a layer counts the keys that were new to it? Otherwise all that were handed to add. */
+static inline bool petal_filter_counts_new_only(const petal_filter *filter)
+{
+    return filter->scheme->counts_new_only || filter->policy.kind == POLICY_GROWING;
+}
 
 /* Leave to change the bits: PETAL_OK, or why not. */
 static inline petal_status petal_filter_prepare_write(petal_filter *filter, petal_error *error)

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "filter/content.h"
 #include "filter/filter.h"
+#include "filter/rotating.h"
 #include "scheme/model.h"
 
 #include <float.h>
@@ -27,6 +28,18 @@ static double predicted_rate(const petal_filter *filter)
     return rate;
 }
 
+static void describe_policy(const petal_filter *filter, petal_info *info)
+{
+    const struct policy *policy = &filter->policy;
+    info->policy = petal_policy_of(filter);
+    info->growth_step = policy->step;
+    info->growth_ratio = policy->ratio;
+    info->window_keys = policy->window_keys;
+    info->window_ms = policy->window_ms;
+    info->clock_ms = policy->clock_ms;
+    if (petal_filter_rotates(filter)) info->capacity = policy->window_keys;
+}
+
 /* The parameters; of several layers, those of the last, which takes the new keys, and the sums of sizes. */
 void petal_filter_describe(const petal_filter *filter, petal_info *info)
 {
@@ -45,7 +58,8 @@ void petal_filter_describe(const petal_filter *filter, petal_info *info)
     info->keyed = filter->hash->keyed;
     info->key_id = info->keyed ? petal_secret_id(filter->hash_key.secret) : 0;
     info->capacity = petal_filter_capacity(filter);
-    info->target_rate = filter->layers->target_rate;
+    info->target_rate = filter->policy.kind != POLICY_NONE ? filter->policy.rate : filter->layers->target_rate;
+    describe_policy(filter, info);
     info->predicted_rate = predicted_rate(filter);
     info->items = petal_filter_items(filter);
     info->estimated_items = info->estimated_items_low = info->estimated_items_high = info->estimated_rate = NAN;
@@ -112,6 +126,12 @@ static void tally_layer(const petal_filter *filter, const struct layer *layer, p
     tally->estimated_rate = either(tally->estimated_rate, filter->scheme->rate_of_bits(array, bits_set));
 }
 
+/* Not one that grows, nor one that drops keys in time. A window of time is overfull when all of its generations are. */
+static bool can_overfill(const petal_filter *filter)
+{
+    return petal_filter_capacity(filter) != 0 && !filter->grow && filter->policy.kind != POLICY_KEYS;
+}
+
 static void take_stock(const petal_filter *filter, petal_info *info)
 {
     struct tally tally = {0};
@@ -119,7 +139,7 @@ static void take_stock(const petal_filter *filter, petal_info *info)
     info->fill = (double)info->bits_set / (double)info->bits;
     info->saturated = info->bits_set == info->bits;
     petal_estimate items = items_of_tally(&tally);
-    info->overfull = info->capacity != 0 && !filter->grow && petal_filter_is_too_much(&items, info->capacity);
+    info->overfull = can_overfill(filter) && petal_filter_is_too_much(&items, petal_filter_capacity(filter));
     info->estimated_items = items.value;
     info->estimated_items_low = items.low;
     info->estimated_items_high = items.high;
@@ -139,9 +159,50 @@ double petal_predict_rate(const petal_info *info, uint64_t keys)
 {
     const struct scheme_def *scheme = petal_scheme_find(info->scheme);
     struct shape shape = {info->scheme, info->hashes, info->lines_per_key, info->bits};
-    if (!scheme || info->layers != 1 || scheme->settle(&shape, NULL) != PETAL_OK || shape.bits != info->bits)
+    if (!scheme || info->layers != 1 || info->policy != PETAL_POLICY_NONE || scheme->settle(&shape, NULL) != PETAL_OK ||
+        shape.bits != info->bits)
         return NAN;
     return scheme->rate(&shape, (double)keys);
+}
+
+/* Of generations by time: the times between which keys went into this one, as far as the clock is known. */
+static void describe_span(const petal_filter *filter, uint32_t layer, petal_layer *about)
+{
+    const struct policy *policy = &filter->policy;
+    if (policy->kind != POLICY_TIME || policy->clock_ms == 0) return;
+    uint64_t span = petal_rotating_span(policy, filter->layer_count), start = policy->clock_ms / span * span;
+    uint64_t back = (filter->layer_count - 1 - layer) * span;
+    about->from_ms = start > back ? start - back : 0;
+    about->to_ms = start + span > back ? start + span - back : 0;
+}
+
+petal_policy petal_policy_of(const petal_filter *filter)
+{
+    return (petal_policy)filter->policy.kind;
+}
+
+petal_status petal_get_layer(const petal_filter *filter, uint32_t layer, petal_layer *about, petal_error *error)
+{
+    petal_info info = PETAL_INFO_INIT;
+    struct tally tally = {0};
+    if (!about || about->struct_size != sizeof *about)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "the layer is not set up with PETAL_LAYER_INIT");
+    if (layer >= filter->layer_count)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "the filter has %u layers", filter->layer_count);
+    const struct layer *one = &filter->layers[layer];
+    tally_layer(filter, one, &info, &tally);
+    *about = (petal_layer)PETAL_LAYER_INIT;
+    about->hashes = one->array.shape.hashes;
+    about->bits = one->array.shape.bits;
+    about->bytes = one->array.size_bytes;
+    about->capacity = one->capacity;
+    about->target_rate = one->target_rate;
+    about->items = one->items;
+    about->bits_set = info.bits_set;
+    about->estimated_items = tally.items;
+    about->estimated_rate = tally.estimated_rate;
+    describe_span(filter, layer, about);
+    return PETAL_OK;
 }
 
 const void *petal_metadata(const petal_filter *filter, size_t *metadata_bytes)

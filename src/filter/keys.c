@@ -1,19 +1,20 @@
 /* keys.c - adding keys and asking for them: one, a batch, by hash, by number. */
 #include "base/bytes.h"
 #include "base/checked.h"
-#include "filter/filter.h"
+#include "filter/layers.h"
 #include "hash/xxh3.h"
 #include "petal/petal_inline.h"
 
 #include <string.h>
 
-/* The default hash is inlined here: for a short key the call would cost as much as the hash. */
+/* A key of no bytes may come without a pointer, and hashes may reckon with theirs.
+ * The default hash is inlined here: for a short key the call would cost as much as the hash. */
 static inline void hash_into(const petal_filter *filter, const void *key, size_t key_bytes, uint64_t *words)
 {
     if (filter->hash->id == PETAL_HASH_XXH3)
         words[0] = xxh3(key, key_bytes, filter->hash_key.seed);
     else
-        filter->hash->compute(&filter->hash_key, key, key_bytes, words);
+        filter->hash->compute(&filter->hash_key, key_bytes ? key : "", key_bytes, words);
 }
 
 /* Nearly every filter has the default hash and one layer: then a key is one hash and one look. */
@@ -34,7 +35,7 @@ static void hash_for_layer(const petal_filter *filter, const struct layer *layer
     struct hash_key with = filter->hash_key;
     with.hashes = layer->array.shape.hashes;
     with.bits = layer->array.shape.bits;
-    filter->hash->compute(&with, key, key_bytes, words);
+    filter->hash->compute(&with, key_bytes ? key : "", key_bytes, words);
 }
 
 /* A key that the original of the filter does not take, and so cannot find. */
@@ -97,14 +98,22 @@ static petal_status add_to_last(petal_filter *filter, const uint64_t *words)
     struct layer *layer = last_layer(filter);
     if (layer->touched) filter->scheme->touch(&layer->array, words, layer->touched);
     bool changed = filter->kernel->add(&layer->array, words);
-    if (changed || !filter->scheme->counts_new_only) layer->items = saturating_add(layer->items, 1);
+    if (changed || !petal_filter_counts_new_only(filter)) layer->items = saturating_add(layer->items, 1);
     return changed ? petal_filter_news(filter) : PETAL_SEEN;
+}
+
+static petal_status add_to_newest(petal_filter *filter, const uint64_t *words)
+{
+    petal_status status = PETAL_OK;
+    uint8_t was_new;
+    return petal_layers_add(filter, words, 1, &was_new, &status) ? PETAL_OK : PETAL_SEEN;
 }
 
 /* A key that an older layer has is not added again: it would only fill the last one. */
 static petal_status add_words(petal_filter *filter, const uint64_t *words)
 {
     petal_status status = petal_filter_prepare_write(filter, NULL);
+    if (status == PETAL_OK && petal_filter_rotates(filter)) return add_to_newest(filter, words);
     if (status == PETAL_OK && layers_have(filter, filter->layer_count - 1, words)) return PETAL_SEEN;
     if (status == PETAL_OK && wants_to_grow(filter)) {
         if (layers_have(filter, filter->layer_count, words)) return PETAL_SEEN;
@@ -189,7 +198,7 @@ bool petal_contains(const petal_filter *filter, const void *key, size_t key_byte
 /* Batches go through in pieces of so many words of hashes. Small ones stay in the first-level cache; but each begins by waiting for
  * memory, so they are larger where the filter is. */
 #define NEAR_PIECE_WORDS 512u
-#define PIECE_WORDS 2048u
+#define PIECE_WORDS PETAL_PIECE_WORDS
 
 static petal_status prepare(petal_filter *filter)
 {
@@ -209,17 +218,6 @@ static size_t piece_of(const petal_filter *filter, size_t left)
     return left < most ? left : most;
 }
 
-static size_t add_one_by_one(petal_filter *filter, const uint64_t *words, size_t count, uint8_t *was_new,
-                             petal_status *status)
-{
-    size_t sum = 0;
-    for (size_t i = 0; i < count && *status >= 0; i++) {
-        *status = add_hash(filter, words + i * filter->hash->words);
-        sum += was_new[i] = is_new(*status);
-    }
-    return sum;
-}
-
 /* Adds a piece of a batch; the number of new keys is returned. */
 static size_t add_piece(petal_filter *filter, const uint64_t *words, size_t count, uint8_t *was_new,
                         petal_status *status)
@@ -227,7 +225,7 @@ static size_t add_piece(petal_filter *filter, const uint64_t *words, size_t coun
     uint8_t unwanted[PIECE_WORDS];
     struct layer *layer = last_layer(filter);
     if (!was_new) was_new = unwanted;
-    if (filter->layer_count > 1 || filter->grow) return add_one_by_one(filter, words, count, was_new, status);
+    if (petal_is_layered(filter)) return petal_layers_add(filter, words, count, was_new, status);
     if (layer->touched)
         for (size_t i = 0; i < count; i++)
             filter->scheme->touch(&layer->array, words + i * filter->hash->words, layer->touched);

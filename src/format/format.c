@@ -2,6 +2,7 @@
 #include "format/format.h"
 
 #include "base/error.h"
+#include "filter/growing.h"
 
 #include <math.h> /* NAN, a macro */
 #include <string.h>
@@ -76,6 +77,8 @@ petal_status petal_filter_of(const struct description *about, const void *secret
     const struct format_def *format = petal_format_of_id(about->origin.format);
     (*filter)->origin = about->origin;
     (*filter)->grow = format ? format->grow : NULL;
+    (*filter)->policy = about->policy;
+    if (about->policy.kind == POLICY_GROWING) (*filter)->grow = petal_growing_grow;
     for (uint32_t i = 0; i < about->layer_count; i++) {
         (*filter)->layers[i].capacity = about->layers[i].capacity;
         (*filter)->layers[i].target_rate = about->layers[i].target_rate;

@@ -22,6 +22,7 @@ struct layer_description {
 struct description {
     petal_hash hash;
     uint64_t seed;
+    struct policy policy;
     struct origin origin;
     uint64_t metadata_offset, metadata_bytes;
     bool bits_left_out; /* an empty filter, of which the file has no bits; the offsets of its layers mean nothing */

@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "filter/content.h"
+#include "filter/growing.h"
+#include "filter/rotating.h"
 
 #include <math.h> /* isnan, a macro */
 #include <stdio.h>
@@ -18,6 +20,11 @@ static const uint8_t magic[8] = {0x89, 'P', 'T', 'L', '\r', '\n', 0x1a, '\n'};
 #define NOT_RECORDED 0x7ff8000000000000u /* a rate's bits where there is none */
 
 enum { STATE_CLEAN = 1, STATE_DIRTY = 2 };
+
+/* Features that a reader must understand. */
+enum {
+    FEATURE_POLICY = 1
+}; /* the layers have a policy: one who adds without knowing it breaks what the filter promises */
 
 /* Offsets of the fields in a slot. */
 enum {
@@ -41,7 +48,14 @@ enum {
     AT_ORIGIN = 128,
     AT_ORIGIN_BYTES = 132,
     AT_ORIGIN_DATA = 136,
-    AT_RESERVED = 184,
+    AT_POLICY = 184,
+    AT_STEP = 188,
+    AT_POLICY_RATE = 192,
+    AT_RATIO = 200,
+    AT_POLICY_KEYS = 208,
+    AT_WINDOW_MS = 216,
+    AT_CLOCK_MS = 224,
+    AT_RESERVED = 232,
     AT_LAYERS = 256,
     SUM_BYTES = 8 /* the checksum is at the end of the slot */
 };
@@ -123,6 +137,7 @@ petal_status petal_image_of(const petal_filter *filter, struct image *image, pet
         image->secret_check = petal_secret_check(filter->hash_key.secret);
     }
     image->about.origin = filter->origin;
+    image->about.policy = filter->policy;
     image->about.metadata_bytes = filter->metadata_bytes;
     image->metadata_sum = petal_xxh3(filter->metadata, filter->metadata_bytes, 0);
     image->about.layer_count = filter->layer_count;
@@ -167,6 +182,20 @@ static void write_layer(const struct layer_description *layer, uint8_t *entry)
     store64le(entry + LAYER_SIZE_BYTES, layer->size_bytes);
 }
 
+static void write_policy(const struct policy *policy, uint8_t *slot)
+{
+    bool growing = policy->kind == POLICY_GROWING;
+    if (policy->kind == POLICY_NONE) return;
+    store32le(slot + AT_FLAGS, FEATURE_POLICY);
+    store32le(slot + AT_POLICY, (uint32_t)policy->kind);
+    store32le(slot + AT_STEP, policy->step);
+    store64le(slot + AT_POLICY_RATE, bits_from_double(policy->rate));
+    store64le(slot + AT_RATIO, growing ? bits_from_double(policy->ratio) : 0);
+    store64le(slot + AT_POLICY_KEYS, growing ? policy->first_capacity : policy->window_keys);
+    store64le(slot + AT_WINDOW_MS, policy->window_ms);
+    store64le(slot + AT_CLOCK_MS, policy->clock_ms);
+}
+
 void petal_image_write_slot(const struct image *image, unsigned number, uint8_t *slot)
 {
     memset(slot, 0, image->slot_bytes);
@@ -190,6 +219,7 @@ void petal_image_write_slot(const struct image *image, unsigned number, uint8_t 
     store32le(slot + AT_ORIGIN, image->about.origin.format);
     store32le(slot + AT_ORIGIN_BYTES, image->about.origin.size_bytes);
     memcpy(slot + AT_ORIGIN_DATA, image->about.origin.data, PETAL_ORIGIN_MAX_BYTES);
+    write_policy(&image->about.policy, slot);
     for (uint32_t i = 0; i < image->about.layer_count; i++) write_layer(&image->about.layers[i], slot + layer_at(i));
     store64le(slot + image->slot_bytes - SUM_BYTES, slot_sum(slot, image->slot_bytes, number));
 }
@@ -306,6 +336,22 @@ static void read_layer(const uint8_t *entry, petal_scheme scheme, struct layer_d
     layer->size_bytes = load64le(entry + LAYER_SIZE_BYTES);
 }
 
+/* Growing filters and rotating ones have a use of their own for the field of keys. */
+static void read_policy(const uint8_t *slot, struct policy *policy)
+{
+    uint64_t keys = load64le(slot + AT_POLICY_KEYS), ratio = load64le(slot + AT_RATIO);
+    bool growing = load32le(slot + AT_POLICY) == POLICY_GROWING;
+    if (load32le(slot + AT_FLAGS) != FEATURE_POLICY) return;
+    policy->kind = (enum policy_kind)load32le(slot + AT_POLICY);
+    policy->step = load32le(slot + AT_STEP);
+    policy->rate = double_from_bits(load64le(slot + AT_POLICY_RATE));
+    policy->ratio = double_from_bits(ratio);
+    policy->first_capacity = growing ? keys : 0;
+    policy->window_keys = growing ? 0 : keys;
+    policy->window_ms = load64le(slot + AT_WINDOW_MS);
+    policy->clock_ms = load64le(slot + AT_CLOCK_MS);
+}
+
 /* Reads as many layers as the slot has room for; check_fields() compares that with what it says. */
 static void read_slot(const uint8_t *slot, uint64_t slot_bytes, struct image *image)
 {
@@ -328,6 +374,7 @@ static void read_slot(const uint8_t *slot, uint64_t slot_bytes, struct image *im
     image->about.origin.format = load32le(slot + AT_ORIGIN);
     image->about.origin.size_bytes = load32le(slot + AT_ORIGIN_BYTES);
     memcpy(image->about.origin.data, slot + AT_ORIGIN_DATA, PETAL_ORIGIN_MAX_BYTES);
+    read_policy(slot, &image->about.policy);
     image->about.layer_count = layers <= room && layers <= PETAL_MAX_LAYERS ? layers : 0;
     for (uint32_t i = 0; i < image->about.layer_count; i++)
         read_layer(slot + layer_at(i), (petal_scheme)load32le(slot + AT_SCHEME), &image->about.layers[i]);
@@ -345,7 +392,10 @@ static petal_status check_known(const uint8_t *slot, uint64_t offset, petal_erro
 {
     static const char *const text = "needs a newer petal (%s %u is not known to this one); update petal";
     uint32_t flags = load32le(slot + AT_FLAGS), scheme = load32le(slot + AT_SCHEME), hash = load32le(slot + AT_HASH);
-    if (flags != 0) return petal_fail_at(error, PETAL_ERR_NEWER, offset + AT_FLAGS, text, "feature", flags);
+    if (flags & ~(uint32_t)FEATURE_POLICY)
+        return petal_fail_at(error, PETAL_ERR_NEWER, offset + AT_FLAGS, text, "feature", flags);
+    if (flags && load32le(slot + AT_POLICY) > POLICY_TIME)
+        return petal_fail_at(error, PETAL_ERR_NEWER, offset + AT_POLICY, text, "policy", load32le(slot + AT_POLICY));
     if (!petal_scheme_find((petal_scheme)scheme))
         return petal_fail_at(error, PETAL_ERR_NEWER, offset + AT_SCHEME, text, "scheme", scheme);
     if (!petal_hash_find((petal_hash)hash))
@@ -374,6 +424,47 @@ static petal_status check_layers(const struct image *image, uint64_t offset, pet
         if (status != PETAL_OK) return status;
     }
     return PETAL_OK;
+}
+
+/* Could layers like these grow by this policy? */
+static bool can_grow(const struct description *about)
+{
+    const struct policy *policy = &about->policy;
+    if (policy->window_ms != 0 || policy->clock_ms != 0 || !petal_growing_is_possible(policy)) return false;
+    for (uint32_t i = 0; i < about->layer_count; i++) {
+        uint64_t capacity;
+        double rate;
+        if (!petal_growing_layer(policy, i, &capacity, &rate) || about->layers[i].capacity != capacity) return false;
+    }
+    return true;
+}
+
+/* Are these the generations of such a ring: all alike? */
+static bool can_rotate(const struct description *about, const uint8_t *slot)
+{
+    const struct layer_description *first = &about->layers[0];
+    if (load32le(slot + AT_STEP) != 0 || load64le(slot + AT_RATIO) != 0) return false;
+    for (uint32_t i = 1; i < about->layer_count; i++)
+        if (about->layers[i].capacity != first->capacity || about->layers[i].shape.bits != first->shape.bits ||
+            about->layers[i].shape.hashes != first->shape.hashes ||
+            about->layers[i].shape.lines_per_key != first->shape.lines_per_key)
+            return false;
+    return petal_rotating_is_possible(&about->policy, about->layer_count, first->capacity);
+}
+
+static petal_status check_policy(const uint8_t *slot, const struct description *about, uint64_t offset,
+                                 petal_error *error)
+{
+    enum policy_kind kind = about->policy.kind;
+    petal_scheme scheme = about->layers->shape.scheme;
+    bool good = (scheme == PETAL_SCHEME_BLOCKED || scheme == PETAL_SCHEME_CLASSIC) && about->origin.format == 0;
+    if (load32le(slot + AT_FLAGS) == 0)
+        good = is_zero(slot, AT_POLICY, AT_RESERVED);
+    else if (kind == POLICY_NONE)
+        good = false;
+    else
+        good = good && (kind == POLICY_GROWING ? can_grow(about) : can_rotate(about, slot));
+    return good ? PETAL_OK : impossible(error, offset, AT_POLICY, "policy of the layers");
 }
 
 /* Do the offsets follow from the sizes? Fills in those of the layers. */
@@ -407,6 +498,7 @@ static petal_status check_fields(const uint8_t *slot, struct image *image, unsig
         !is_zero(image->about.origin.data, image->about.origin.size_bytes, PETAL_ORIGIN_MAX_BYTES))
         return impossible(error, offset, AT_ORIGIN_BYTES, "origin");
     petal_status status = check_layers(image, offset, error);
+    if (status == PETAL_OK) status = check_policy(slot, &image->about, offset, error);
     if (status == PETAL_OK) status = check_offsets(image, offset, error);
     if (status != PETAL_OK) return status;
     uint64_t layers_end = layer_at(image->about.layer_count);

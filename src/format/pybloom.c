@@ -276,7 +276,7 @@ static petal_status grow(petal_filter *filter, petal_error *error)
     const struct layer *last = &filter->layers[filter->layer_count - 1];
     uint64_t capacity;
     struct shape shape;
-    if (!has_scalable_origin(filter)) return PETAL_OK;
+    if (!has_scalable_origin(filter) || filter->scheme != &petal_pybloom) return PETAL_OK;
     if (filter->layer_count >= PETAL_MAX_LAYERS)
         return petal_fail(error, PETAL_ERR_LIMIT, "%u layers are full; there are no more", filter->layer_count);
     double rate = last->target_rate * load_double(filter->origin.data + AT_RATIO);

@@ -422,6 +422,7 @@ petal_status petal_redis_grow(petal_filter *filter, petal_error *error)
     struct redis_chain chain;
     struct redis_link link = {0};
     struct shape shape;
+    if (filter->scheme != &petal_redisbloom) return PETAL_OK; /* a forged origin: RedisBloom has no rule for it */
     read_notes(filter, &chain);
     petal_status status = next_link(filter, &chain, &link, error);
     if (status == PETAL_OK) status = make_shape(&link, chain.options, &shape, error);

@@ -1,5 +1,7 @@
 /* create.c - new filters, planned or made: Petal's own, and those that another library would make. */
 #include "base/error.h"
+#include "filter/growing.h"
+#include "filter/rotating.h"
 #include "format/format.h"
 #include "io/io.h"
 #include "scheme/plan.h"
@@ -19,6 +21,9 @@ static petal_status check_foreign(const petal_options *options, petal_error *err
     if (options->scheme != PETAL_SCHEME_DEFAULT || options->hash != PETAL_HASH_DEFAULT || options->lines_per_key != 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "scheme, hash and lines a key are fixed by %s; leave them out",
                           options->format);
+    if (options->growth || options->window_keys != 0 || options->window_ms != 0)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "growth and windows are Petal's own; %s has its own rules",
+                          options->format);
     if (options->secret)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "%s has no keyed filters; leave the secret out", options->format);
     if (options->memory_bytes != 0)
@@ -27,9 +32,71 @@ static petal_status check_foreign(const petal_options *options, petal_error *err
     return PETAL_OK;
 }
 
+/* Rates that a layered filter adds up: only where keys and rate are asked for can it keep them. */
+static petal_status check_layered(const petal_options *options, petal_error *error)
+{
+    bool rotating = options->window_keys != 0 || options->window_ms != 0;
+    if (options->growth && rotating)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "a filter grows or has a window; it cannot do both");
+    if (options->scheme > PETAL_SCHEME_CLASSIC)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "only blocked and classic filters grow or have a window");
+    if (options->bits != 0 || options->memory_bytes != 0)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "a filter of several layers is sized by keys and rate");
+    if (options->growth && (options->hashes != 0 || options->lines_per_key != 0))
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "a filter that grows chooses the hashes of each layer; leave them out");
+    if (rotating && options->capacity != 0)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "the capacity of a window is window_keys; leave capacity out");
+    return PETAL_OK;
+}
+
+/* The first layer is an ordinary filter of a lower rate. */
+static petal_status describe_growing(const petal_options *options, struct description *about, petal_error *error)
+{
+    petal_options first = *options;
+    struct shape shape;
+    petal_status status = petal_growing_policy(options, &about->policy, error);
+    if (status != PETAL_OK) return status;
+    (void)petal_growing_layer(&about->policy, 0, &first.capacity, &first.rate);
+    status = petal_plan_shape(&first, &shape, error);
+    petal_format_single(about, &shape, 0);
+    about->layers->capacity = first.capacity;
+    about->layers->target_rate = first.rate;
+    return status;
+}
+
+static petal_status describe_rotating(const petal_options *options, struct description *about, petal_error *error)
+{
+    uint32_t generations = 0;
+    uint64_t capacity = 0;
+    struct shape shape;
+    petal_status status = petal_rotating_plan(options, &about->policy, &generations, &capacity, &shape, error);
+    if (status != PETAL_OK) return status;
+    about->layer_count = generations;
+    for (uint32_t i = 0; i < generations; i++)
+        about->layers[i] = (struct layer_description){.shape = shape,
+                                                      .capacity = capacity,
+                                                      .target_rate = options->rate / generations,
+                                                      .size_bytes = petal_shape_bytes(&shape)};
+    return PETAL_OK;
+}
+
+static petal_status describe_layered(const petal_options *options, struct description *about, petal_error *error)
+{
+    petal_status status = check_layered(options, error);
+    about->hash = options->hash;
+    about->seed = options->seed;
+    if (status != PETAL_OK) return status;
+    return options->growth ? describe_growing(options, about, error) : describe_rotating(options, about, error);
+}
+
 static petal_status describe_native(const petal_options *options, struct description *about, petal_error *error)
 {
     struct shape shape;
+    if (options->growth || options->window_keys != 0 || options->window_ms != 0)
+        return describe_layered(options, about, error);
+    if (options->growth_step != 0 || options->growth_ratio != 0 || options->generations != 0)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "steps and ratios are for growth, generations for a window");
     petal_status status = petal_plan_shape(options, &shape, error);
     if (status != PETAL_OK) return status;
     petal_format_single(about, &shape, 0);

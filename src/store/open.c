@@ -73,12 +73,22 @@ static petal_status verify(const struct source *from, const struct image *image,
     return petal_image_verify(made, image, from->bytes, error);
 }
 
+/* Of a file that is changed in place a crash leaves bits that were there or have come; a generation that is dropped takes bits
+ * away, and then nobody could say what is left. */
+static petal_status check_writable(const struct source *from, const struct image *image, petal_error *error)
+{
+    enum policy_kind kind = image->about.policy.kind;
+    if (from->mode != PETAL_OPEN_WRITABLE || kind == POLICY_NONE || kind == POLICY_GROWING) return PETAL_OK;
+    return petal_fail(error, PETAL_ERR_UNSUPPORTED, "a rotating filter is not changed in place; load it, and save it");
+}
+
 static petal_status open_petal(const struct source *from, petal_filter **made, petal_error *error)
 {
     struct image image;
     petal_status status =
         petal_image_parse(from->bytes, from->size_bytes, from->options->flags & PETAL_OPEN_RECOVER, &image, error);
     if (status == PETAL_OK) status = check_secret(&image, from->options->secret, error);
+    if (status == PETAL_OK) status = check_writable(from, &image, error);
     if (status == PETAL_OK) status = make_frame(from, &image.about, made, error);
     if (status == PETAL_OK) status = give_bits(from, &image.about, &image, *made, error);
     if (status == PETAL_OK) status = verify(from, &image, *made, error);

@@ -62,14 +62,15 @@ load helper
     is "$(cat out)" $'first\nsecond'
 }
 
-@test "without -n it plans for 10,000,000 and says so where talk is wanted" {
+@test "without -n it grows and says so where talk is wanted" {
     run -0 --separate-stderr petal seen --verbose <<<a
     is "$output" a
-    contains "${stderr_lines[0]}" "planned for 10,000,000 keys at 1 %"
+    is "${stderr_lines[0]}" "petal: grows by layers, each of 2 times the keys at 0.85 of the rate; at most 1 % of new lines are dropped"
     run -0 --separate-stderr petal seen <<<a
     is "$stderr" ""
     petal seen -f s.petal <<<a
-    is "$(petal info --json s.petal | field capacity)" 10000000
+    is "$(petal info --json s.petal | field policy)" growing
+    contains "$(petal info --json s.petal)" '"target_rate":0.01,"items"'
 }
 
 @test "it says when as many lines as planned are in, once" {

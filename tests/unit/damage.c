@@ -402,7 +402,7 @@ static petal_status open_and_use(struct bytes image)
 /* Fields that stand for nothing that the bits or the layout must agree with: any value in their range will do. */
 static bool is_free_field(size_t at)
 {
-    return (at >= AT_CAPACITY && at < AT_LAYER_BYTES) || (at >= AT_ORIGIN && at < AT_ZEROS_2) ||
+    return (at >= AT_CAPACITY && at < AT_LAYER_BYTES) || (at >= AT_ORIGIN && at < AT_POLICY) ||
            (at >= AT_SEQUENCE && at < AT_FILE_BYTES);
 }
 

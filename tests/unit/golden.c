@@ -6,6 +6,7 @@
 #include "image.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
+#define DAY ((uint64_t)86400000)
 #define GOLDEN "tests/vectors/petal/"
 #define REJECT "tests/vectors/reject/"
 
@@ -64,6 +65,16 @@ static void add_until_full(petal_filter *filter)
     for (uint64_t i = 0; i < 1000; i++) petal_add_i64(filter, (int64_t)i);
 }
 
+/* 100 days of one key each, "key-0" .. "key-99", from noon of 2024-01-01 on. */
+static void add_100_days(petal_filter *filter)
+{
+    char key[16];
+    for (uint64_t i = 0; i < 100; i++) {
+        assert_int_equal(petal_advance(filter, 19723 * DAY + DAY / 2 + i * DAY, NULL), PETAL_OK);
+        petal_add(filter, key, (size_t)snprintf(key, sizeof key, "key-%d", (int)i));
+    }
+}
+
 struct recipe {
     const char *name;
     petal_scheme scheme;
@@ -76,31 +87,62 @@ struct recipe {
     const char *metadata;
     size_t metadata_bytes;
     void (*fill)(petal_filter *filter);
+    void (*layer)(petal_options *options); /* NULL: one layer */
 };
+
+static void grows(petal_options *options)
+{
+    options->growth = true;
+}
+
+static void grows_by_3(petal_options *options)
+{
+    options->growth = true;
+    options->growth_step = 3;
+    options->growth_ratio = 0.5;
+}
+
+static void keeps_60_keys(petal_options *options)
+{
+    options->window_keys = 60;
+}
+
+/* A window of a week, in 8 generations. */
+static void keeps_a_week(petal_options *options)
+{
+    options->window_keys = 70;
+    options->window_ms = 7 * DAY;
+    options->generations = 8;
+}
 
 #define BLOCKED PETAL_SCHEME_BLOCKED
 #define CLASSIC PETAL_SCHEME_CLASSIC
 
 /* tests/vectors/README.md says the same in words. */
 static const struct recipe recipes[] = {
-    {"textbook", CLASSIC, 11, 2, 0, 0, 0, 197072, false, NULL, 0, add_a_and_b},
-    {"one-bit", CLASSIC, 1, 1, 0, 0, 0, 0, false, NULL, 0, add_a_and_b},
-    {"empty-blocked", BLOCKED, 512, 7, 1, 0, 0, 0, false, NULL, 0, add_nothing},
-    {"empty-classic", CLASSIC, 513, 64, 0, 0, 0, 0, false, NULL, 0, add_nothing},
-    {"blocked", BLOCKED, 1536, 8, 1, 0, 0, 0, false, NULL, 0, add_100_texts},
-    {"blocked-two-lines", BLOCKED, 2048, 9, 2, 0, 0, 0, false, NULL, 0, add_100_texts},
-    {"blocked-k16", BLOCKED, 5120, 16, 1, 0, 0, UINT64_MAX, false, NULL, 0, add_100_integers},
-    {"blocked-k32", BLOCKED, 5120, 32, 2, 0, 0, 0, false, NULL, 0, add_100_integers},
-    {"blocked-planned", BLOCKED, 0, 0, 0, 100, 0.01, 0, false, NULL, 0, add_100_texts},
-    {"blocked-planned-low", BLOCKED, 0, 0, 0, 100, 1e-6, 0, false, NULL, 0, add_100_texts},
-    {"classic", CLASSIC, 1009, 5, 0, 0, 0, 42, false, NULL, 0, add_100_texts},
-    {"classic-planned", CLASSIC, 0, 0, 0, 100, 0.01, 0, false, NULL, 0, add_100_texts},
-    {"classic-keyed", CLASSIC, 1009, 7, 0, 0, 0, 0, true, NULL, 0, add_100_texts},
-    {"blocked-keyed", BLOCKED, 1024, 6, 1, 0, 0, 0, true, NULL, 0, add_100_texts},
-    {"typed-keys", BLOCKED, 1024, 5, 1, 0, 0, 0, false, NULL, 0, add_typed_keys},
-    {"metadata", CLASSIC, 100, 3, 0, 10, 0.5, 7, false, "{\"made\": \"for a test\"}\0\xff", 25, add_a_and_b},
-    {"saturated", CLASSIC, 100, 4, 0, 0, 0, 0, false, NULL, 0, add_until_full},
-    {"two-blocks", CLASSIC, 8 * BLOCK + 99, 3, 0, 0, 0, 0, false, NULL, 0, add_2000_integers},
+    {"textbook", CLASSIC, 11, 2, 0, 0, 0, 197072, false, NULL, 0, add_a_and_b, NULL},
+    {"one-bit", CLASSIC, 1, 1, 0, 0, 0, 0, false, NULL, 0, add_a_and_b, NULL},
+    {"empty-blocked", BLOCKED, 512, 7, 1, 0, 0, 0, false, NULL, 0, add_nothing, NULL},
+    {"empty-classic", CLASSIC, 513, 64, 0, 0, 0, 0, false, NULL, 0, add_nothing, NULL},
+    {"blocked", BLOCKED, 1536, 8, 1, 0, 0, 0, false, NULL, 0, add_100_texts, NULL},
+    {"blocked-two-lines", BLOCKED, 2048, 9, 2, 0, 0, 0, false, NULL, 0, add_100_texts, NULL},
+    {"blocked-k16", BLOCKED, 5120, 16, 1, 0, 0, UINT64_MAX, false, NULL, 0, add_100_integers, NULL},
+    {"blocked-k32", BLOCKED, 5120, 32, 2, 0, 0, 0, false, NULL, 0, add_100_integers, NULL},
+    {"blocked-planned", BLOCKED, 0, 0, 0, 100, 0.01, 0, false, NULL, 0, add_100_texts, NULL},
+    {"blocked-planned-low", BLOCKED, 0, 0, 0, 100, 1e-6, 0, false, NULL, 0, add_100_texts, NULL},
+    {"classic", CLASSIC, 1009, 5, 0, 0, 0, 42, false, NULL, 0, add_100_texts, NULL},
+    {"classic-planned", CLASSIC, 0, 0, 0, 100, 0.01, 0, false, NULL, 0, add_100_texts, NULL},
+    {"classic-keyed", CLASSIC, 1009, 7, 0, 0, 0, 0, true, NULL, 0, add_100_texts, NULL},
+    {"blocked-keyed", BLOCKED, 1024, 6, 1, 0, 0, 0, true, NULL, 0, add_100_texts, NULL},
+    {"typed-keys", BLOCKED, 1024, 5, 1, 0, 0, 0, false, NULL, 0, add_typed_keys, NULL},
+    {"metadata", CLASSIC, 100, 3, 0, 10, 0.5, 7, false, "{\"made\": \"for a test\"}\0\xff", 25, add_a_and_b, NULL},
+    {"saturated", CLASSIC, 100, 4, 0, 0, 0, 0, false, NULL, 0, add_until_full, NULL},
+    {"two-blocks", CLASSIC, 8 * BLOCK + 99, 3, 0, 0, 0, 0, false, NULL, 0, add_2000_integers, NULL},
+    {"growing", BLOCKED, 0, 0, 0, 10, 0.01, 0, false, NULL, 0, add_100_texts, grows},
+    {"growing-by-3", CLASSIC, 0, 0, 0, 5, 0.1, 7, false, "three", 5, add_100_texts, grows_by_3},
+    {"growing-empty", BLOCKED, 0, 0, 0, 10, 0.01, 0, false, NULL, 0, add_nothing, grows},
+    {"rotating-keys", BLOCKED, 0, 0, 0, 0, 0.01, 0, false, NULL, 0, add_100_texts, keeps_60_keys},
+    {"rotating-time", CLASSIC, 0, 0, 0, 0, 0.01, 0, true, NULL, 0, add_100_days, keeps_a_week},
 };
 
 static petal_filter *cook(const struct recipe *recipe)
@@ -112,6 +154,7 @@ static petal_filter *cook(const struct recipe *recipe)
     options.secret = recipe->keyed ? secret : NULL;
     options.metadata = recipe->metadata;
     options.metadata_bytes = recipe->metadata_bytes;
+    if (recipe->layer) recipe->layer(&options);
     petal_filter *filter = create(&options);
     recipe->fill(filter);
     return filter;
@@ -301,7 +344,7 @@ static struct bytes version_2(struct bytes image)
 
 static struct bytes unknown_feature(struct bytes image)
 {
-    return set_both(image, AT_FEATURES, 4, 1);
+    return set_both(image, AT_FEATURES, 4, 0x80000000);
 }
 
 static struct bytes unknown_scheme(struct bytes image)

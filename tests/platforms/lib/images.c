@@ -65,6 +65,22 @@ static int print_natives(void)
     return bad;
 }
 
+static int print_layered(void)
+{
+    int bad = 0;
+    for (int scheme = PETAL_SCHEME_BLOCKED; scheme <= PETAL_SCHEME_CLASSIC; scheme++) {
+        petal_options grows = PETAL_OPTIONS_INIT, rotates = PETAL_OPTIONS_INIT;
+        grows.scheme = rotates.scheme = (petal_scheme)scheme;
+        grows.rate = rotates.rate = 0.01;
+        grows.capacity = 20;
+        grows.growth = true;
+        rotates.window_keys = 200;
+        bad |= print(scheme == PETAL_SCHEME_BLOCKED ? "growing, blocked" : "growing, classic", "petal", &grows);
+        bad |= print(scheme == PETAL_SCHEME_BLOCKED ? "rotating, blocked" : "rotating, classic", "petal", &rotates);
+    }
+    return bad;
+}
+
 static int print_formats(void)
 {
     int bad = 0;
@@ -94,5 +110,5 @@ static int ask_golden(const char *path)
 
 int main(int count, char **arguments)
 {
-    return print_natives() | print_formats() | (count > 1 && ask_golden(arguments[1]));
+    return print_natives() | print_layered() | print_formats() | (count > 1 && ask_golden(arguments[1]));
 }

@@ -1,0 +1,26 @@
+/* layers.h - adding to filters of several layers, whose hash is the same for all. */
+#ifndef PETAL_FILTER_LAYERS_H
+#define PETAL_FILTER_LAYERS_H
+
+#include "filter/filter.h"
+
+/* The pieces that batches go through in have so many words of hashes at most. */
+#define PETAL_PIECE_WORDS 2048u
+
+/* Does adding need more than the last layer's kernel? */
+static inline bool petal_is_layered(const petal_filter *filter)
+{
+    return filter->layer_count > 1 || filter->grow;
+}
+
+/* Adds a piece of a batch, leave to write being given. The filter becomes, byte for byte, what adding one by one makes of it.
+ * was_new[i] is 1 or 0, and their sum is returned. *status is set where the filter could not grow: then the keys before the one
+ * that did not fit are in, and those after it are not. */
+size_t petal_layers_add(petal_filter *filter, const uint64_t *words, size_t count, uint8_t *was_new,
+                        petal_status *status);
+
+/* Which of the hashes are in any of the first `layer_count` layers? found[i] is 1 or 0, and their sum is returned. */
+size_t petal_layers_contain(const petal_filter *filter, uint32_t layer_count, const uint64_t *words, size_t count,
+                            uint8_t *found);
+
+#endif

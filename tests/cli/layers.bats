@@ -1,0 +1,138 @@
+#!/usr/bin/env bats
+# layers.bats - filters that grow and filters that forget, in files and through the tool: no key of theirs is ever missed.
+load helper
+
+@test "a filter that grows keeps every key and its rate, far beyond the keys it began with" {
+    petal create -o g.petal -n 100 -p 1% --grow
+    for from in 1 5001 20001 60001; do
+        seq $from 100000 | petal add g.petal
+    done
+    is "$(seq 100000 | petal check -c g.petal)" 100000
+    # 1,000,000 trials at 1 %: 5 sd are 498
+    [ "$(seq 1000001 2000000 | petal check -c g.petal)" -le 10698 ]
+    is "$(petal info --json g.petal | field layers)" 10
+    is "$(petal info --json g.petal | field policy)" growing
+    petal verify g.petal
+}
+
+@test "seen without -n prints what awk prints, less the rate, at any length" {
+    seq 3000000 | petal seen -f s.petal >fresh
+    # at most 1 % are dropped, and 5 sd of that
+    [ "$(wc -l <fresh)" -ge $((3000000 - 30000 - 870)) ]
+    is "$(sort fresh | uniq -d | wc -l)" 0
+    is "$(seq 3000000 | petal seen -f s.petal | wc -l)" 0
+    is "$(petal info --json s.petal | field layers)" 2
+}
+
+@test "threads change nothing in what a layered filter becomes" {
+    seq 300000 | petal seen --threads 1 --window 50k -f 1.petal >1
+    seq 300000 | petal seen --threads 4 --window 50k -f 2.petal >2
+    cmp 1 2
+    cmp 1.petal 2.petal
+}
+
+@test "a window of keys: seen within it are repeats, seen before it and a generation are new" {
+    run -0 petal seen --window 1000 -p 1e-6 -f w.petal < <(seq 5000)
+    is "${#lines[@]}" 5000
+    is "$(seq 4001 5000 | petal seen -d -f w.petal | wc -l)" 1000
+    # G generations of 1000/(G-1) keys: 2 * 1,000 keys ago is forgotten
+    is "$(seq 3000 | petal seen -f w.petal | wc -l)" 3000
+    is "$(petal info --json w.petal | field window_keys)" 1000
+    petal verify w.petal
+}
+
+@test "a window of time goes by the time of each run, and a clock that is set back drops nothing" {
+    day=86400 now=1700000000
+    echo first | petal seen --window 7d -n 1000 -p 1e-6 --now $now -f t.petal
+    is "$(echo first | petal seen --now $((now + 6 * day)) -f t.petal)" ""
+    is "$(echo first | petal seen --now $((now + 12 * day)) -f t.petal)" "" # six days after it was refreshed
+    is "$(echo first | petal seen --now 5 -f t.petal)" ""
+    is "$(echo first | petal seen --now $((now + 30 * day)) -f t.petal)" first
+    is "$(petal check --now $((now + 36 * day)) t.petal -e first)" first
+    run -1 petal check --now $((now + 50 * day)) t.petal -e first
+    is "$(petal check --now $((now + 36 * day)) t.petal -e first)" first # asking did not change the file
+    is "$(petal info --json t.petal | field clock_ms)" $(((now + 30 * day) * 1000))
+    echo second | petal add --now $((now + 50 * day)) t.petal
+    run -1 petal check --now $((now + 50 * day)) t.petal -e first
+    is "$(petal check --now $((now + 57 * day)) t.petal -e second)" second
+}
+
+@test "without --now it is now" {
+    echo a | petal seen --window 12h -f t.petal
+    clock=$(petal info --json t.petal | field clock_ms) seconds=$(date +%s)
+    [ $((clock / 1000)) -le "$seconds" ] && [ $((clock / 1000)) -ge $((seconds - 3600)) ]
+}
+
+@test "info tells people of the layers, and of the generations with their ages" {
+    petal create -o g.petal -n 1000 --grow
+    seq 2500 | petal add g.petal
+    run -0 petal info g.petal
+    is_as_expected info-growing.txt
+    seq 2500 | petal seen --window 1000 -f k.petal >fresh
+    run -0 petal info k.petal
+    is_as_expected info-window-keys.txt
+    for day in 0 1 2 3 4 5; do seq $day $((day + 100)) | petal seen --window 3d -n 1000 --now $((1700000000 + day * 86400)) -f t.petal >fresh; done
+    run -0 petal info t.petal
+    is_as_expected info-window-time.txt
+}
+
+@test "more keys than expected in a window of time are told, and all are remembered" {
+    run -0 --separate-stderr petal seen --window 1d -n 100 --now 1700000000 -f t.petal < <(seq 3000)
+    run -0 --separate-stderr petal add --now 1700000000 t.petal < <(seq 3000)
+    contains "$stderr" "petal: t.petal: holds"
+    contains "$stderr" "planned for 100"
+    is "$(seq 3000 | petal check -c --now 1700000000 t.petal)" 3000
+}
+
+@test "build falls over to a filter that grows where counting needs too much memory" {
+    seq 1000000 >keys
+    PETAL_COUNT_MEMORY=4MiB run -0 --separate-stderr petal build -o b.petal keys
+    contains "$stderr" "no memory to count them all, so the filter grows"
+    is "$(petal check -c b.petal keys)" 1000000
+    is "$(petal info --json b.petal | field policy)" growing
+    [ "$(seq 1000001 2000000 | petal check -c b.petal)" -le 10698 ]
+    PETAL_COUNT_MEMORY=64MiB petal build -o c.petal keys
+    is "$(petal info --json c.petal | field policy)" null
+    export PETAL_COUNT_MEMORY=4MiB
+    refuses "not enough memory to count" petal build --memory 1MiB -o d.petal keys
+    refuses "not enough memory to count" petal build --format guava -o d.petal keys
+    [ ! -e d.petal ]
+}
+
+@test "what does not fit together is refused" {
+    refuses "--grow or --window, not both" petal create -o x --grow --window 5 -n 5
+    refuses "how many keys to begin with" petal create -o x --grow
+    refuses "how many keys come in 7d" petal create -o x --window 7d
+    refuses "leave out -n" petal create -o x --window 10M -n 5
+    refuses "take -n, -p and --scheme only" petal create -o x --grow -n 5 --bits 100
+    refuses "take -n, -p and --scheme only" petal create -o x --grow -n 5 --format guava
+    refuses "minutes or millions? write 10min or 10M" petal seen --window 10m
+    refuses "not a window" petal seen --window soon
+    refuses "not a window" petal seen --window 7days
+    refuses "at least 1 is needed" petal seen --window 0d
+    petal create -o g.petal -n 100 --grow
+    petal create -o w.petal --window 100
+    refuses "cannot be combined by bits; add the keys, or ask both" petal merge -o x g.petal g.petal
+    refuses "cannot be combined by bits; add the keys, or ask both" petal intersect -o x w.petal w.petal
+    refuses "use petal" petal convert w.petal x --to parquet
+    [ ! -e x ]
+}
+
+@test "windows are read in all their units" {
+    for pair in 90s:90000 30min:1800000 1.5h:5400000 7d:604800000 2w:1209600000 '1 d:86400000'; do
+        petal create --force -o w.petal -n 100 --window "${pair%:*}"
+        is "$(petal info --json w.petal | field window_ms)" "${pair#*:}"
+    done
+    for pair in 1000:1000 2k:2000 '1e3:1000' 1Ki:1024; do
+        petal create --force -o w.petal --window "${pair%:*}"
+        is "$(petal info --json w.petal | field window_keys)" "${pair#*:}"
+    done
+}
+
+@test "a keyed filter grows and forgets under its secret" {
+    echo 000102030405060708090a0b0c0d0e0f >secret
+    petal create -o g.petal -n 10 --grow --key-file secret
+    seq 1000 | petal add --key-file secret g.petal
+    is "$(seq 1000 | petal check -c --key-file secret g.petal)" 1000
+    refuses "needs the secret" petal add g.petal
+}

@@ -1,0 +1,218 @@
+/* layers.c - proves that filters of several layers keep the rate that was asked of the whole: growing from 1,000 keys to 10^7, and
+ * rotating through 10^8 keys with a window of 10^6.
+ *
+ * Absent keys are asked in millions. Given the bits, the hits are binomial with a rate between 1 - prod(1 - p_i) and sum p_i of
+ * the layers' own rates p_i: a key that passes an older layer is not added to the later ones, so they pass a little more of those
+ * that the older ones stop than if they were independent. Each bound is widened by 5 sd. The promise is 1.02 times the rate
+ * that was asked, by 5 sd. */
+#include "statistics.h"
+
+#define BATCH 65536
+#define ABSENT ((int64_t)1 << 40) /* absent keys are the integers from here on */
+
+static int64_t keys[BATCH];
+
+static uint64_t in_batches(petal_filter *filter, int64_t from, uint64_t count, uint64_t (*each)(petal_filter *, size_t))
+{
+    uint64_t sum = 0;
+    for (uint64_t done = 0, size; done < count; done += size) {
+        size = count - done < BATCH ? count - done : BATCH;
+        for (uint64_t i = 0; i < size; i++) keys[i] = from + (int64_t)(done + i);
+        sum += each(filter, (size_t)size);
+    }
+    return sum;
+}
+
+static uint64_t add_batch(petal_filter *filter, size_t count)
+{
+    size_t new_count;
+    assert_int_equal(petal_add_many_i64(filter, keys, count, NULL, &new_count), PETAL_OK);
+    return new_count;
+}
+
+static uint64_t ask_batch(petal_filter *filter, size_t count)
+{
+    return petal_contains_many_i64(filter, keys, count, NULL);
+}
+
+/* The rates that the bits allow: if layers were independent, and if what passes them never overlapped. */
+struct bounds {
+    double low, high;
+};
+
+static struct bounds bounds_of(const petal_filter *filter, uint32_t layers)
+{
+    struct bounds bounds = {0, 0};
+    for (uint32_t i = 0; i < layers; i++) {
+        petal_layer layer = PETAL_LAYER_INIT;
+        assert_int_equal(petal_get_layer(filter, i, &layer, NULL), PETAL_OK);
+        bounds.low += (1 - bounds.low) * layer.estimated_rate;
+        bounds.high += layer.estimated_rate;
+    }
+    return bounds;
+}
+
+/* ---- growing --------------------------------------------------------------------------------------------------------- */
+
+/* A layout, and what the sums over n = 1,000, 2,000, ... of its bits a key came to. */
+struct growth {
+    const char *name;
+    petal_scheme scheme;
+    double rate, ratio;
+    uint32_t step;
+};
+
+static double ideal_bits(double rate)
+{
+    return -log2(rate); /* what any structure needs that may wrongly say yes at this rate */
+}
+
+/* RedisBloom's rule: half the rate for the first layer, then half as much again for each of twice the size; bits by its formula
+ * -ln p / (ln 2)^2 a key. */
+static double redisbloom_bits(double rate, uint64_t first, uint64_t wanted)
+{
+    double bits = 0, capacity = (double)first, room = 0;
+    for (double p = rate / 2; room < (double)wanted; p /= 2, capacity *= 2) {
+        bits += capacity * -log(p) / 0.480453013918201;
+        room += capacity;
+    }
+    return bits;
+}
+
+static void judge_growth(const struct growth *growth, petal_filter *filter, uint64_t count)
+{
+    petal_info info = PETAL_INFO_INIT;
+    struct bounds bounds;
+    uint64_t queries = growth->rate < 0.005 ? 4 << 20 : 1 << 20;
+    assert_int_equal(petal_get_info(filter, &info, NULL), PETAL_OK);
+    assert_int_equal(in_batches(filter, 0, count, ask_batch), count);
+    bounds = bounds_of(filter, info.layers);
+    double measured = (double)in_batches(filter, ABSENT, queries, ask_batch) / (double)queries;
+    double sd = sqrt(bounds.high / (double)queries), asked_sd = sqrt(growth->rate / (double)queries);
+    printf("# %s: %8llu keys, %2u layers, rate / asked %.3f, bits a key %.1f, ideal %.2f, RedisBloom's rule %.1f\n",
+           growth->name, (unsigned long long)count, info.layers, measured / growth->rate,
+           (double)info.bits / (double)count, ideal_bits(growth->rate),
+           redisbloom_bits(growth->rate, 1000, count) / (double)count);
+    require(measured >= bounds.low - 5 * sd && measured <= bounds.high + 5 * sd,
+            "%s, %llu keys: %g, by the bits %g to %g", growth->name, (unsigned long long)count, measured, bounds.low,
+            bounds.high);
+    require(measured <= 1.02 * growth->rate + 5 * asked_sd, "%s, %llu keys: %g", growth->name,
+            (unsigned long long)count, measured);
+    assert_true(fabs(info.estimated_rate - bounds.low) <= 1e-9 * bounds.low);
+}
+
+/* At every power of two: with steps of 2 the layers of 1,000, 2,000, ... keys are just full then, and the last one almost empty. */
+static void grow(const struct growth *growth)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    petal_filter *filter = NULL;
+    options.scheme = growth->scheme;
+    options.capacity = 1000;
+    options.rate = growth->rate;
+    options.growth = true;
+    options.growth_step = growth->step;
+    options.growth_ratio = growth->ratio;
+    assert_int_equal(petal_create(&options, &filter, NULL), PETAL_OK);
+    uint64_t in = 0;
+    for (uint64_t power = 1024; in < 10000000; power *= 2) {
+        uint64_t stop = power < 10000000 ? power : 10000000;
+        in_batches(filter, (int64_t)in, stop - in, add_batch);
+        judge_growth(growth, filter, in = stop);
+    }
+    petal_free(filter);
+}
+
+static void a_filter_that_grows_from_1000_keys_to_10_million_keeps_its_rate_at_every_power_of_two(void **state)
+{
+    (void)state;
+    static const struct growth kinds[] = {
+        {"blocked, 1 %", PETAL_SCHEME_BLOCKED, 0.01, 0, 0},
+        {"blocked, 0.1 %", PETAL_SCHEME_BLOCKED, 0.001, 0, 0},
+        {"blocked, 10 %, x 4, r 0.5", PETAL_SCHEME_BLOCKED, 0.1, 0.5, 4},
+        {"classic, 1 %", PETAL_SCHEME_CLASSIC, 0.01, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) grow(&kinds[i]);
+}
+
+/* ---- rotating -------------------------------------------------------------------------------------------------------- */
+
+#define WINDOW ((uint64_t)1000000)
+#define STREAM ((uint64_t)100000000)
+
+struct stream {
+    petal_filter *filter;
+    uint64_t in, generation, generations; /* keys so far; keys of a generation */
+    uint64_t asked, passed;               /* of those that must be forgotten */
+    uint64_t random;
+};
+
+/* The keys of the last window are all there; those a window and a generation back, and further, pass at the rate only. */
+static void look_back(struct stream *stream)
+{
+    uint64_t window = stream->in < WINDOW ? stream->in : WINDOW, forgotten = WINDOW + stream->generation;
+    assert_int_equal(in_batches(stream->filter, (int64_t)(stream->in - window), window, ask_batch), window);
+    if (stream->in < forgotten + WINDOW) return;
+    stream->passed += in_batches(stream->filter, (int64_t)(stream->in - forgotten - WINDOW), WINDOW, ask_batch);
+    stream->asked += WINDOW;
+}
+
+static void save_and_open(struct stream *stream)
+{
+    petal_error error;
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.flags = PETAL_OPEN_LOAD | PETAL_OPEN_VERIFY;
+    require_status(PETAL_OK, petal_save(stream->filter, temporary("stream.petal"), 0, &error), error);
+    petal_free(stream->filter);
+    require_status(PETAL_OK, petal_open(temporary("stream.petal"), &options, &stream->filter, &error), error);
+}
+
+/* Keys in batches of a random size, so that generations end anywhere in them. New ones are called new but for the rate. */
+static uint64_t feed(struct stream *stream, uint64_t count)
+{
+    uint64_t fresh = 0;
+    for (uint64_t size; count > 0; count -= size, stream->in += size) {
+        size = 1 + random_below(&stream->random, BATCH);
+        if (size > count) size = count;
+        fresh += in_batches(stream->filter, (int64_t)stream->in, size, add_batch);
+    }
+    return fresh;
+}
+
+static void a_stream_of_100_million_keys_with_a_window_of_a_million_is_remembered_and_forgotten(void **state)
+{
+    (void)state;
+    petal_options options = PETAL_OPTIONS_INIT;
+    struct stream stream = {.random = 9};
+    petal_info info = PETAL_INFO_INIT;
+    uint64_t fresh = 0, looks = 0;
+    options.window_keys = WINDOW;
+    options.rate = 0.01;
+    assert_int_equal(petal_create(&options, &stream.filter, NULL), PETAL_OK);
+    assert_int_equal(petal_get_info(stream.filter, &info, NULL), PETAL_OK);
+    stream.generation = (WINDOW + info.layers - 2) / (info.layers - 1);
+    while (stream.in < STREAM) {
+        uint64_t step = 1 + random_below(&stream.random, 2 * WINDOW);
+        fresh += feed(&stream, step < STREAM - stream.in ? step : STREAM - stream.in);
+        look_back(&stream);
+        if (++looks % 4 == 0) save_and_open(&stream);
+    }
+    double rate = (double)stream.passed / (double)stream.asked, dropped = 1 - (double)fresh / (double)STREAM;
+    printf(
+        "# %u generations of %llu keys, %.2f bits a key of the window; %llu looks back: %llu forgotten keys asked, %.4f %% "
+        "passed; of new keys %.4f %% were dropped\n",
+        info.layers, (unsigned long long)stream.generation, (double)info.bits / (double)WINDOW,
+        (unsigned long long)looks, (unsigned long long)stream.asked, 100 * rate, 100 * dropped);
+    /* Over many states between G - 1 and G full generations; 5 sd of a filter's own scatter are below 1 % at this size. */
+    assert_true(rate <= 1.02 * options.rate && rate > 0.7 * options.rate);
+    assert_true(dropped <= 1.02 * options.rate && dropped > 0.7 * options.rate);
+    petal_free(stream.filter);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_filter_that_grows_from_1000_keys_to_10_million_keeps_its_rate_at_every_power_of_two),
+        cmocka_unit_test(a_stream_of_100_million_keys_with_a_window_of_a_million_is_remembered_and_forgotten),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

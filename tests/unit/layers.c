@@ -1,0 +1,883 @@
+/* layers.c - proves that filters of several layers do what they promise: those that grow keep every key at any size, those that
+ * rotate keep a window of them and let go of the rest, through batches, copies, files, crashes and clocks that go wrong. */
+#include "image.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define HOUR ((uint64_t)3600 * 1000)
+#define DAY (24 * HOUR)
+
+static petal_options growing(uint64_t capacity, double rate)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    options.capacity = capacity;
+    options.rate = rate;
+    options.growth = true;
+    return options;
+}
+
+static petal_options window_of_keys(uint64_t keys, double rate)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    options.window_keys = keys;
+    options.rate = rate;
+    return options;
+}
+
+static petal_options window_of_time(uint64_t ms, uint64_t keys, double rate)
+{
+    petal_options options = window_of_keys(keys, rate);
+    options.window_ms = ms;
+    return options;
+}
+
+static petal_layer layer_of(const petal_filter *filter, uint32_t number)
+{
+    petal_layer layer = PETAL_LAYER_INIT;
+    petal_error error;
+    require_status(PETAL_OK, petal_get_layer(filter, number, &layer, &error), error);
+    return layer;
+}
+
+static void tell_time(petal_filter *filter, uint64_t now_ms)
+{
+    petal_error error;
+    require_status(PETAL_OK, petal_advance(filter, now_ms, &error), error);
+}
+
+/* Saved, and loaded from the file. */
+static petal_filter *through_a_file(petal_filter *filter, const char *name)
+{
+    petal_error error;
+    petal_filter *back = NULL;
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.flags = PETAL_OPEN_LOAD | PETAL_OPEN_VERIFY;
+    require_status(PETAL_OK, petal_save(filter, temporary(name), 0, &error), error);
+    require_status(PETAL_OK, petal_open(temporary(name), &options, &back, &error), error);
+    assert_true(same_image(filter, back));
+    petal_free(filter);
+    return back;
+}
+
+/* ---- growing --------------------------------------------------------------------------------------------------------- */
+
+static void a_growing_filter_adds_layers_as_its_policy_says(void **state)
+{
+    (void)state;
+    FOR_BOTH_SCHEMES(scheme)
+    {
+        petal_options options = growing(100, 0.02);
+        options.scheme = scheme;
+        options.growth_step = 3;
+        options.growth_ratio = 0.5;
+        petal_filter *filter = create(&options);
+        add_numbers(filter, 0, 20000);
+        require_numbers(filter, 0, 20000);
+        petal_info info = info_of(filter);
+        assert_true(info.policy == PETAL_POLICY_GROWING && info.growth_step == 3 && info.growth_ratio == 0.5);
+        assert_true(info.target_rate == 0.02 && info.layers == 6);
+        double sum = 0, rate = 0.01;
+        uint64_t capacity = 100;
+        for (uint32_t i = 0; i < info.layers; i++, capacity *= 3, rate *= 0.5) {
+            petal_layer layer = layer_of(filter, i);
+            require(layer.capacity == capacity && layer.target_rate == rate, "layer %u", i);
+            require(i + 1 == info.layers ? layer.items < capacity : layer.items == capacity, "layer %u", i);
+            sum += layer.estimated_rate;
+        }
+        require(info.estimated_rate <= sum && sum < 0.03, "%g, sum %g", info.estimated_rate,
+                sum); /* one of 100 keys scatters */
+        petal_free(filter);
+    }
+}
+
+static void repeats_do_not_make_it_grow(void **state)
+{
+    (void)state;
+    petal_options options = growing(1000, 1e-6);
+    petal_filter *filter = create(&options);
+    for (int round = 0; round < 20; round++) add_numbers(filter, 0, 1000);
+    petal_info info = info_of(filter);
+    assert_true(info.layers == 1 && info.items == 1000);
+    assert_int_equal(petal_add_i64(filter, 5), PETAL_SEEN);
+    assert_int_equal(petal_add_i64(filter, 1000), PETAL_OK);
+    assert_int_equal(info_of(filter).layers, 2);
+    petal_free(filter);
+}
+
+/* Hands keys to `batched` in batches of random sizes and to `single` one at a time; answers and bytes must agree. */
+static void require_batches_equal_singles(const petal_options *options, uint64_t seed)
+{
+    static int64_t keys[5000];
+    static uint8_t was_new[5000];
+    uint64_t random = seed;
+    petal_filter *batched = create(options), *single = create(options);
+    for (int round = 0; round < 60; round++) {
+        size_t count = 1 + random_below(&random, round % 3 ? 5000 : 40), sum = 0, new_count;
+        for (size_t i = 0; i < count; i++) keys[i] = (int64_t)random_below(&random, 1 + (uint64_t)round * 1000);
+        assert_int_equal(petal_add_many_i64(batched, keys, count, was_new, &new_count), PETAL_OK);
+        for (size_t i = 0; i < count; i++) {
+            bool is_new = petal_add_i64(single, keys[i]) == PETAL_OK;
+            require(was_new[i] == is_new, "seed %llu, round %d, key %zu", (unsigned long long)seed, round, i);
+            sum += is_new;
+        }
+        assert_int_equal(new_count, sum);
+        assert_int_equal(petal_contains_many_i64(batched, keys, count, NULL),
+                         petal_contains_many_i64(single, keys, count, NULL));
+        require(same_image(batched, single), "seed %llu, round %d", (unsigned long long)seed, round);
+    }
+    petal_free(batched);
+    petal_free(single);
+}
+
+static void a_batch_is_byte_for_byte_what_one_by_one_makes(void **state)
+{
+    (void)state;
+    FOR_BOTH_SCHEMES(scheme)
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        uint64_t size = (uint64_t[]){1, 7, 300, 4000}[seed - 1];
+        petal_options options[] = {growing(size, 0.05), window_of_keys(size, 0.05), window_of_time(DAY, size, 0.05)};
+        for (size_t i = 0; i < COUNT(options); i++) {
+            options[i].scheme = scheme;
+            require_batches_equal_singles(&options[i], seed);
+        }
+    }
+}
+
+static void keys_hashes_and_batches_of_them_agree_with_numbers(void **state)
+{
+    (void)state;
+    petal_options kinds[] = {growing(50, 0.01), window_of_keys(500, 0.01)};
+    for (size_t k = 0; k < COUNT(kinds); k++) {
+        petal_filter *numbers = create(&kinds[k]), *keys = create(&kinds[k]), *hashes = create(&kinds[k]);
+        uint8_t bytes[1000][8];
+        petal_key list[1000];
+        uint64_t hash[1000];
+        for (int i = 0; i < 1000; i++) {
+            petal_encode_i64(i, bytes[i]);
+            list[i] = (petal_key){bytes[i], 8};
+            hash[i] = petal_hash_key(hashes, bytes[i], 8);
+            petal_add_i64(numbers, i);
+        }
+        assert_int_equal(petal_add_many(keys, list, 1000, NULL, NULL), PETAL_OK);
+        assert_int_equal(petal_add_hashes(hashes, hash, 500, NULL, NULL), PETAL_OK);
+        for (int i = 500; i < 1000; i++) assert_true(petal_add_hash(hashes, hash[i]) >= 0);
+        assert_true(same_image(numbers, keys) && same_image(numbers, hashes));
+        petal_free(numbers);
+        petal_free(keys);
+        petal_free(hashes);
+    }
+}
+
+static void copies_and_files_of_a_layered_filter_go_on_as_it_would(void **state)
+{
+    (void)state;
+    petal_options kinds[] = {growing(100, 0.01), window_of_keys(1000, 0.01), window_of_time(DAY, 1000, 0.01)};
+    for (size_t k = 0; k < COUNT(kinds); k++) {
+        petal_filter *filter = create(&kinds[k]);
+        if (kinds[k].window_ms) tell_time(filter, 20000 * DAY);
+        add_numbers(filter, 0, 1234);
+        petal_filter *copy = clone_of(filter), *back = through_a_file(clone_of(filter), "copy.petal");
+        assert_true(same_image(filter, copy));
+        petal_filter *all[] = {filter, copy, back};
+        for (size_t i = 0; i < COUNT(all); i++) {
+            if (kinds[k].window_ms) tell_time(all[i], 20000 * DAY + 9 * HOUR);
+            add_numbers(all[i], 1000, 3000);
+        }
+        assert_true(same_image(filter, copy) && same_image(filter, back));
+        assert_true(info_of(filter).content_id == info_of(back).content_id);
+        for (size_t i = 0; i < COUNT(all); i++) petal_free(all[i]);
+    }
+}
+
+static void clear_makes_a_layered_filter_as_new(void **state)
+{
+    (void)state;
+    petal_options kinds[] = {growing(100, 0.01), window_of_keys(1000, 0.01)};
+    for (size_t k = 0; k < COUNT(kinds); k++) {
+        petal_error error;
+        petal_filter *filter = create(&kinds[k]), *fresh = create(&kinds[k]);
+        add_numbers(filter, 0, 5000);
+        require_status(PETAL_OK, petal_clear(filter, &error), error);
+        assert_true(same_image(filter, fresh));
+        add_numbers(filter, 0, 5000);
+        add_numbers(fresh, 0, 5000);
+        assert_true(same_image(filter, fresh));
+        petal_free(filter);
+        petal_free(fresh);
+    }
+}
+
+static void a_writable_map_of_a_growing_file_takes_keys_until_its_layer_is_full(void **state)
+{
+    (void)state;
+    petal_error error;
+    petal_options options = growing(1000, 1e-6);
+    petal_open_options writable = PETAL_OPEN_OPTIONS_INIT;
+    petal_filter *filter = create(&options), *map = NULL;
+    add_numbers(filter, 0, 1500);
+    require_status(PETAL_OK, petal_save(filter, temporary("map.petal"), 0, &error), error);
+    writable.flags = PETAL_OPEN_WRITABLE;
+    require_status(PETAL_OK, petal_open(temporary("map.petal"), &writable, &map, &error), error);
+    static int64_t keys[3000];
+    static uint8_t was_new[3000];
+    for (int i = 0; i < 3000; i++) keys[i] = 500 + i;
+    size_t new_count = 0;
+    assert_int_equal(petal_add_many_i64(map, keys, 3000, was_new, &new_count), PETAL_ERR_UNSUPPORTED);
+    assert_true(new_count == 1500 && was_new[999] == 0 && was_new[1000] == 1 && was_new[2499] == 1 &&
+                was_new[2500] == 0);
+    assert_int_equal(petal_add_i64(map, 3000), PETAL_ERR_UNSUPPORTED);
+    assert_int_equal(petal_add_i64(map, 2999), PETAL_SEEN);
+    require_numbers(map, 0, 3000);
+    require_status(PETAL_OK, petal_sync(map, &error), error);
+    petal_free(map);
+    add_numbers(filter, 1500, 1500);
+    writable.flags = PETAL_OPEN_LOAD | PETAL_OPEN_VERIFY;
+    require_status(PETAL_OK, petal_open(temporary("map.petal"), &writable, &map, &error), error);
+    assert_true(info_of(map).content_id == info_of(filter).content_id && info_of(map).items == 3000);
+    add_numbers(map, 3000, 10);
+    assert_int_equal(info_of(map).layers, 3);
+    petal_free(map);
+    petal_free(filter);
+}
+
+static void a_layer_for_which_there_is_no_memory_leaves_the_filter_as_it_was(void **state)
+{
+    (void)state;
+    struct counting count = {0};
+    petal_allocator allocator = counting_allocator(&count);
+    petal_options options = growing(100, 0.001);
+    options.allocator = &allocator;
+    petal_filter *filter = create(&options);
+    add_numbers(filter, 0, 100);
+    struct bytes before = serialized(filter);
+    for (uint64_t nth = 1; nth <= 2; nth++) {
+        int64_t keys[] = {5, 1000, 1001};
+        count.fail_at = count.calls + nth;
+        assert_int_equal(petal_add_i64(filter, 1000), PETAL_ERR_MEMORY);
+        count.fail_at = count.calls + nth;
+        assert_int_equal(petal_add_many_i64(filter, keys, 3, NULL, NULL), PETAL_ERR_MEMORY);
+        struct bytes after = serialized(filter);
+        assert_true(same_bytes(before, after));
+        free(after.data);
+    }
+    add_numbers(filter, 1000, 10);
+    require_numbers(filter, 0, 100);
+    petal_free(filter);
+    assert_true(count.live_blocks == 0 && count.bad_releases == 0);
+    free(before.data);
+}
+
+/* A layer that is full, of so many keys, of which the file has not the bits: nobody could add as many in a test. */
+static petal_filter *full_layer(uint64_t capacity)
+{
+    petal_options options = growing(100, 0.01);
+    petal_filter *filter = create(&options);
+    struct bytes image = serialized(filter);
+    petal_free(filter);
+    for (unsigned slot = 0; slot < 2; slot++) {
+        put64(slot_of(image, slot) + AT_POLICY_KEYS, capacity);
+        put64(slot_of(image, slot) + AT_CAPACITY, capacity);
+        put64(slot_of(image, slot) + AT_ITEMS, capacity);
+    }
+    seal_both(image);
+    filter = load(image);
+    free(image.data);
+    return filter;
+}
+
+static void a_filter_that_cannot_grow_any_more_says_so_and_goes_on_answering(void **state)
+{
+    (void)state;
+    static const uint64_t capacities[] = {(uint64_t)1 << 46, (uint64_t)1 << 62, (uint64_t)1 << 63, UINT64_MAX};
+    for (size_t i = 0; i < COUNT(capacities); i++) {
+        petal_filter *filter = full_layer(capacities[i]);
+        int64_t keys[2] = {1, 2};
+        assert_int_equal(petal_add_i64(filter, 1), PETAL_ERR_LIMIT);
+        assert_int_equal(petal_add_many_i64(filter, keys, 2, NULL, NULL), PETAL_ERR_LIMIT);
+        assert_false(petal_contains_i64(filter, 1));
+        assert_int_equal(info_of(filter).layers, 1);
+        petal_free(filter);
+    }
+}
+
+/* Each layer's items are set to its capacity, as above. */
+static void files_of_twenty_layers_grow_on(void **state)
+{
+    (void)state;
+    petal_options options = growing(1, 0.9);
+    options.growth_ratio = 0.999;
+    petal_filter *filter = create(&options);
+    uint32_t layers = 1;
+    for (petal_status status = PETAL_OK; status >= 0 && layers < 20; layers++) {
+        struct bytes image = serialized(filter);
+        for (unsigned slot = 0; slot < 2; slot++) { /* S grows with the layers, as seal() does not */
+            uint64_t slot_bytes = get32(image.data + AT_SLOT_BYTES);
+            uint8_t *at = image.data + slot * slot_bytes;
+            put64(at + AT_ITEMS + (uint64_t)LAYER_ENTRY * (layers - 1), (uint64_t)1 << (layers - 1));
+            put64(at + slot_bytes - 8, XXH3_64bits_withSeed(at, slot_bytes - 8, slot));
+        }
+        petal_free(filter);
+        filter = load(image);
+        free(image.data);
+        for (int64_t key = 0; info_of(filter).layers == layers && status >= 0; key++)
+            status = petal_add_i64(filter, key);
+    }
+    require(info_of(filter).layers == 20, "%u layers", info_of(filter).layers);
+    petal_free(filter);
+}
+
+/* ---- rotating -------------------------------------------------------------------------------------------------------- */
+
+static void the_planner_chooses_the_generations_that_need_nearly_the_least_memory(void **state)
+{
+    (void)state;
+    static const double rates[] = {0.1, 0.01, 0.001, 1e-5};
+    FOR_BOTH_SCHEMES(scheme)
+    for (size_t i = 0; i < COUNT(rates); i++) {
+        petal_options options = window_of_keys(1000000, rates[i]), plain = PETAL_OPTIONS_INIT;
+        petal_info chosen = PETAL_INFO_INIT, other = PETAL_INFO_INIT;
+        petal_error error;
+        options.scheme = plain.scheme = scheme;
+        plain.capacity = 1000000;
+        plain.rate = rates[i];
+        require_status(PETAL_OK, petal_plan(&options, &chosen, &error), error);
+        assert_true(chosen.predicted_rate <= rates[i] && chosen.capacity == 1000000);
+        for (options.generations = 2; options.generations <= 64; options.generations++) {
+            require_status(PETAL_OK, petal_plan(&options, &other, &error), error);
+            require(other.layers == options.generations && (double)chosen.bits <= 1.01 * (double)other.bits,
+                    "%s, rate %g: %u generations, %u need less", chosen.scheme_name, rates[i], chosen.layers,
+                    other.layers);
+        }
+        require_status(PETAL_OK, petal_plan(&plain, &other, &error), error);
+        printf("# %s, rate %g: %u generations, %.2f times a plain filter\n", chosen.scheme_name, rates[i],
+               chosen.layers, (double)chosen.bits / (double)other.bits);
+        assert_true((double)chosen.bits < (rates[i] > 0.05 ? 2.2 : 1.75) * (double)other.bits);
+    }
+}
+
+static void a_window_of_keys_drops_a_generation_at_the_very_key(void **state)
+{
+    (void)state;
+    petal_options options = window_of_keys(30, 1e-9);
+    options.generations = 4; /* of 10 keys each */
+    petal_filter *filter = create(&options);
+    add_numbers(filter, 0, 40);
+    require_numbers(filter, 0, 40);
+    add_numbers(filter, 40, 1);
+    for (int64_t i = 0; i < 10; i++) assert_false(petal_contains_i64(filter, i));
+    require_numbers(filter, 10, 31);
+    assert_int_equal(petal_add_i64(filter, 10), PETAL_SEEN); /* which keeps it for another window */
+    add_numbers(filter, 1000, 38);
+    assert_true(petal_contains_i64(filter, 10) && !petal_contains_i64(filter, 11) && !petal_contains_i64(filter, 19));
+    for (uint32_t i = 0; i < 4; i++) assert_int_equal(layer_of(filter, i).capacity, 10);
+    petal_free(filter);
+}
+
+static void a_clock_that_steps_back_changes_nothing_and_one_that_leaps_drops_all_at_once(void **state)
+{
+    (void)state;
+    petal_error error;
+    petal_options options = window_of_time(7 * DAY, 1000, 1e-9);
+    options.generations = 8; /* of a day each */
+    petal_filter *filter = create(&options);
+    uint64_t now = 20000 * DAY + 13 * HOUR;
+    add_numbers(filter, 0, 10); /* before it knows the time */
+    tell_time(filter, now);
+    require_numbers(filter, 0, 10);
+    tell_time(filter, now + 7 * DAY);
+    require_numbers(filter, 0, 10); /* a week is a week */
+    struct bytes before = serialized(filter);
+    tell_time(filter, now + 6 * DAY);
+    tell_time(filter, 0);
+    tell_time(filter, 1);
+    struct bytes after = serialized(filter);
+    assert_true(same_bytes(before, after));
+    tell_time(filter, now + 8 * DAY);
+    for (int64_t i = 0; i < 10; i++) assert_false(petal_contains_i64(filter, i));
+    add_numbers(filter, 100, 10);
+    petal_layer newest = layer_of(filter, 7), oldest = layer_of(filter, 0);
+    assert_true(newest.from_ms == 20008 * DAY && newest.to_ms == 20009 * DAY && newest.items == 10);
+    assert_true(oldest.from_ms == 20001 * DAY && oldest.to_ms == 20002 * DAY);
+    tell_time(filter, INT64_MAX); /* ends at once */
+    assert_int_equal(info_of(filter).bits_set, 0);
+    add_numbers(filter, 0, 10);
+    require_status(PETAL_ERR_ARGUMENT, petal_advance(filter, (uint64_t)INT64_MAX + 1, &error), error);
+    tell_time(filter, INT64_MAX);
+    require_numbers(filter, 0, 10);
+    assert_true(info_of(filter).clock_ms == INT64_MAX);
+    petal_free(filter);
+    free(before.data);
+    free(after.data);
+}
+
+static void more_keys_than_expected_in_a_window_of_time_raise_the_rate_and_drop_none(void **state)
+{
+    (void)state;
+    petal_options options = window_of_time(DAY, 1000, 0.01);
+    petal_filter *filter = create(&options);
+    tell_time(filter, 20000 * DAY);
+    add_numbers(filter, 0, 10000);
+    require_numbers(filter, 0, 10000);
+    petal_info info = info_of(filter);
+    assert_true(info.estimated_rate > 0.1 && layer_of(filter, info.layers - 1).items == 10000);
+    petal_free(filter);
+}
+
+/* Half a year of hours, a random number of keys in each, saved and opened now and then; the key of an hour is found for 7 days,
+ * and at 7 days and a generation it is gone. */
+static void months_of_a_week_s_window_miss_nothing(void **state)
+{
+    (void)state;
+    enum { HOURS = 24 * 180, MOST_AN_HOUR = 40 };
+    static uint64_t counts[HOURS];
+    uint64_t seed = 77, random = seed, absent = 0, passed = 0;
+    petal_options options = window_of_time(7 * DAY, 7 * 24 * MOST_AN_HOUR, 0.01);
+    petal_filter *filter = create(&options);
+    uint64_t start = 20000 * DAY + 12345, generation = 7 * DAY / (info_of(filter).layers - 1) + 1;
+    for (uint64_t hour = 0; hour < HOURS; hour++) {
+        uint64_t now = start + hour * HOUR, step_back = random_below(&random, 3 * HOUR);
+        tell_time(filter, now);
+        tell_time(filter, now - step_back);
+        counts[hour] = random_below(&random, MOST_AN_HOUR + 1);
+        for (uint64_t i = 0; i < counts[hour]; i++) petal_add_i64(filter, (int64_t)(hour * 1000 + i));
+        if (hour % 500 == 499) filter = through_a_file(filter, "months.petal");
+        for (uint64_t ago = 0; ago <= hour && ago <= 400; ago += 1 + ago / 20) {
+            bool must = ago * HOUR <= 7 * DAY, gone = ago * HOUR >= 7 * DAY + generation;
+            uint64_t then = (hour - ago) * 1000;
+            for (uint64_t i = 0; i < counts[hour - ago]; i++) {
+                bool found = petal_contains_i64(filter, (int64_t)(then + i));
+                require(found || !must, "hour %llu: a key of %llu hours ago is missing", (unsigned long long)hour,
+                        (unsigned long long)ago);
+                absent += gone;
+                passed += gone && found;
+            }
+        }
+    }
+    printf("# %llu keys older than a window and a generation, %llu found: %.3f %%\n", (unsigned long long)absent,
+           (unsigned long long)passed, 100.0 * (double)passed / (double)absent);
+    assert_true(absent > 100000 && (double)passed < 0.01 * (double)absent); /* half as many keys come as are expected */
+    petal_free(filter);
+}
+
+/* ---- what is refused ------------------------------------------------------------------------------------------------- */
+
+static void refuse_options(petal_options options, petal_status status, int line)
+{
+    petal_filter *filter = NULL;
+    petal_info plan = PETAL_INFO_INIT;
+    petal_error error = {PETAL_OK, 0, 0, ""};
+    require(petal_create(&options, &filter, &error) == status && !filter, "line %d: %s", line, error.message);
+    require(petal_plan(&options, &plan, &error) == status && strlen(error.message) > 10, "line %d", line);
+}
+
+#define refuse(base, field, value) \
+    do { \
+        petal_options refused_options = base; \
+        refused_options.field = value; \
+        refuse_options(refused_options, PETAL_ERR_ARGUMENT, __LINE__); \
+    } while (0)
+
+static void options_that_do_not_fit_together_are_refused(void **state)
+{
+    (void)state;
+    petal_options grow = growing(100, 0.01), keys = window_of_keys(100, 0.01), time = window_of_time(DAY, 100, 0.01);
+    petal_options plain = PETAL_OPTIONS_INIT;
+    plain.capacity = 100;
+    plain.rate = 0.01;
+    refuse(grow, capacity, 0);
+    refuse(grow, rate, 0);
+    refuse(grow, rate, 1);
+    refuse(grow, rate, NAN);
+    refuse(grow, bits, 1000);
+    refuse(grow, memory_bytes, 1000);
+    refuse(grow, hashes, 3);
+    refuse(grow, lines_per_key, 2);
+    refuse(grow, growth_step, 1);
+    refuse(grow, growth_step, 65);
+    refuse(grow, growth_ratio, 1);
+    refuse(grow, growth_ratio, -0.5);
+    refuse(grow, growth_ratio, NAN);
+    refuse(grow, window_keys, 5);
+    refuse(grow, window_ms, 5);
+    refuse(grow, format, "redisbloom");
+    refuse(grow, scheme, (petal_scheme)3);
+    refuse(grow, scheme, PETAL_SCHEME_PARQUET);
+    refuse(keys, scheme, (petal_scheme)3);
+    refuse(keys, rate, 0);
+    refuse(keys, rate, 1.5);
+    refuse(keys, capacity, 100);
+    refuse(keys, bits, 1000);
+    refuse(keys, memory_bytes, 1000);
+    refuse(keys, generations, 1);
+    refuse(keys, generations, 65);
+    refuse(keys, format, "guava");
+    refuse(time, window_keys, 0);
+    refuse(time, window_ms, UINT64_MAX);
+    refuse(plain, growth_step, 2);
+    refuse(plain, growth_ratio, 0.5);
+    refuse(plain, generations, 4);
+    keys.rate = 1e-18;
+    refuse_options(keys, PETAL_ERR_UNREACHABLE, __LINE__);
+    keys = window_of_keys(UINT64_MAX, 0.01);
+    refuse_options(keys, PETAL_ERR_UNREACHABLE, __LINE__);
+}
+
+static void what_a_layered_filter_cannot_do_is_refused_with_the_reason(void **state)
+{
+    (void)state;
+    petal_error error;
+    petal_options kinds[] = {growing(100, 0.01), window_of_keys(100, 0.01), window_of_time(DAY, 100, 0.01)};
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        petal_filter *filter = create(&kinds[i]), *copy = clone_of(filter), *map = NULL;
+        petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+        petal_info info = info_of(filter);
+        petal_layer layer = PETAL_LAYER_INIT;
+        struct bytes before = serialized(filter);
+        require_status(PETAL_ERR_UNSUPPORTED, petal_merge(filter, copy, &error), error);
+        require_status(PETAL_ERR_UNSUPPORTED, petal_intersect(filter, copy, &error), error);
+        if (!kinds[i].window_ms) require_status(PETAL_ERR_UNSUPPORTED, petal_advance(filter, 5, &error), error);
+        require_status(PETAL_ERR_ARGUMENT, petal_get_layer(filter, info.layers, &layer, &error), error);
+        layer.struct_size--;
+        require_status(PETAL_ERR_ARGUMENT, petal_get_layer(filter, 0, &layer, &error), error);
+        assert_true(isnan(petal_predict_rate(&info, 100)));
+        require_status(PETAL_OK, petal_save(filter, temporary("no.petal"), 0, &error), error);
+        options.flags = PETAL_OPEN_WRITABLE;
+        petal_status wanted = kinds[i].growth ? PETAL_OK : PETAL_ERR_UNSUPPORTED;
+        require_status(wanted, petal_open(temporary("no.petal"), &options, &map, &error), error);
+        petal_free(map);
+        require_status(PETAL_OK, petal_open(temporary("no.petal"), NULL, &map, &error), error);
+        if (kinds[i].window_ms) require_status(PETAL_ERR_READ_ONLY, petal_advance(map, 5, &error), error);
+        assert_int_equal(petal_add_i64(map, 1), PETAL_ERR_READ_ONLY);
+        petal_free(map);
+        assert_int_equal(petal_serialized_bytes_as(filter, "parquet"), 0);
+        struct bytes after = serialized(filter);
+        assert_true(same_bytes(before, after));
+        free(before.data);
+        free(after.data);
+        petal_free(filter);
+        petal_free(copy);
+    }
+}
+
+/* A field of the policy, and a value that no filter has. */
+static const struct hostile {
+    const char *name;
+    size_t at, size;
+    uint64_t value;
+    petal_status growing, keys, time;
+} hostile[] = {
+#define ALL(status) status, status, status
+    {"feature 2", AT_FEATURES, 4, 2, ALL(PETAL_ERR_NEWER)},
+    {"a policy without its feature", AT_FEATURES, 4, 0, ALL(PETAL_ERR_DAMAGED)},
+    {"a feature without its policy", AT_POLICY, 4, 0, ALL(PETAL_ERR_DAMAGED)},
+    {"policy 4", AT_POLICY, 4, 4, ALL(PETAL_ERR_NEWER)},
+    {"policy 2^32 - 1", AT_POLICY, 4, UINT32_MAX, ALL(PETAL_ERR_NEWER)},
+    {"growing", AT_POLICY, 4, 1, PETAL_OK, PETAL_ERR_DAMAGED, PETAL_ERR_DAMAGED},
+    {"by keys", AT_POLICY, 4, 2, PETAL_ERR_DAMAGED, PETAL_OK, PETAL_ERR_DAMAGED},
+    {"by time", AT_POLICY, 4, 3, PETAL_ERR_DAMAGED, PETAL_ERR_DAMAGED, PETAL_OK},
+    {"step 0", AT_STEP, 4, 0, PETAL_ERR_DAMAGED, PETAL_OK, PETAL_OK},
+    {"step 1", AT_STEP, 4, 1, ALL(PETAL_ERR_DAMAGED)},
+    {"step 3, and layers of another", AT_STEP, 4, 3, ALL(PETAL_ERR_DAMAGED)},
+    {"step 2^32 - 1", AT_STEP, 4, UINT32_MAX, ALL(PETAL_ERR_DAMAGED)},
+    {"rate 0", AT_POLICY_RATE, 8, 0, ALL(PETAL_ERR_DAMAGED)},
+    {"rate 1", AT_POLICY_RATE, 8, 0x3ff0000000000000, ALL(PETAL_ERR_DAMAGED)},
+    {"rate -0.5", AT_POLICY_RATE, 8, 0xbfe0000000000000, ALL(PETAL_ERR_DAMAGED)},
+    {"rate NaN", AT_POLICY_RATE, 8, NO_RATE, ALL(PETAL_ERR_DAMAGED)},
+    {"ratio 0", AT_RATIO, 8, 0, PETAL_ERR_DAMAGED, PETAL_OK, PETAL_OK},
+    {"ratio 1", AT_RATIO, 8, 0x3ff0000000000000, ALL(PETAL_ERR_DAMAGED)},
+    {"ratio NaN", AT_RATIO, 8, NO_RATE, ALL(PETAL_ERR_DAMAGED)},
+    {"no keys", AT_POLICY_KEYS, 8, 0, ALL(PETAL_ERR_DAMAGED)},
+    {"other keys", AT_POLICY_KEYS, 8, 12345, ALL(PETAL_ERR_DAMAGED)},
+    {"all keys", AT_POLICY_KEYS, 8, UINT64_MAX, ALL(PETAL_ERR_DAMAGED)},
+    {"no window", AT_WINDOW_MS, 8, 0, PETAL_OK, PETAL_OK, PETAL_ERR_DAMAGED},
+    {"a window of 1 ms", AT_WINDOW_MS, 8, 1, PETAL_ERR_DAMAGED, PETAL_ERR_DAMAGED, PETAL_OK},
+    {"a window of 2^63 - 1 ms", AT_WINDOW_MS, 8, INT64_MAX, PETAL_ERR_DAMAGED, PETAL_ERR_DAMAGED, PETAL_OK},
+    {"a window of 2^63 ms", AT_WINDOW_MS, 8, (uint64_t)1 << 63, ALL(PETAL_ERR_DAMAGED)},
+    {"a clock", AT_CLOCK_MS, 8, 1, PETAL_ERR_DAMAGED, PETAL_ERR_DAMAGED, PETAL_OK},
+    {"a clock of 2^63 - 1", AT_CLOCK_MS, 8, INT64_MAX, PETAL_ERR_DAMAGED, PETAL_ERR_DAMAGED, PETAL_OK},
+    {"a clock of 2^64 - 1", AT_CLOCK_MS, 8, UINT64_MAX, ALL(PETAL_ERR_DAMAGED)},
+    {"capacity 0", AT_CAPACITY, 8, 0, ALL(PETAL_ERR_DAMAGED)},
+    {"another capacity", AT_CAPACITY, 8, 11, ALL(PETAL_ERR_DAMAGED)},
+    {"a second capacity", AT_CAPACITY + LAYER_ENTRY, 8, 11, ALL(PETAL_ERR_DAMAGED)},
+    {"all items", AT_ITEMS + LAYER_ENTRY, 8, UINT64_MAX, ALL(PETAL_OK)},
+    {"k of one generation", AT_HASHES, 4, 9, PETAL_OK, PETAL_ERR_DAMAGED, PETAL_ERR_DAMAGED},
+    {"zeros", AT_ZEROS_2, 8, 1, ALL(PETAL_ERR_DAMAGED)},
+    {"an origin", AT_ORIGIN, 4, 2, ALL(PETAL_ERR_DAMAGED)},
+};
+
+/* What opens is used: grown, rotated, told the time. */
+static void use(petal_filter *filter)
+{
+    petal_status status = PETAL_OK;
+    for (int64_t i = 0; i < 300 && status >= 0; i++) status = petal_add_i64(filter, i);
+    assert_true(status < 0 || petal_contains_i64(filter, 299));
+    (void)petal_advance(filter, INT64_MAX - 1, NULL);
+    status = petal_add_i64(filter, 7);
+    assert_true(status < 0 || petal_contains_i64(filter, 7));
+    for (uint32_t i = 0; i < info_of(filter).layers; i++) layer_of(filter, i);
+    petal_free(clone_of(filter));
+    assert_int_equal(petal_clear(filter, NULL), PETAL_OK);
+}
+
+static void hostile_policies_under_right_checksums_are_refused_or_do_no_harm(void **state)
+{
+    (void)state;
+    petal_options kinds[] = {growing(10, 0.01), window_of_keys(40, 0.01), window_of_time(DAY, 40, 0.01)};
+    for (size_t k = 0; k < COUNT(kinds); k++) {
+        kinds[k].generations = k ? 5 : 0; /* of 10 keys each */
+        petal_filter *filter = create(&kinds[k]);
+        add_numbers(filter, 0, 25); /* two layers: one of 10 keys, one of 20 */
+        struct bytes image = serialized(filter);
+        petal_free(filter);
+        for (size_t i = 0; i < COUNT(hostile); i++) {
+            const struct hostile *h = &hostile[i];
+            petal_status wanted = k == 0 ? h->growing : k == 1 ? h->keys : h->time;
+            struct bytes forged = copy_bytes(image.data, image.size);
+            petal_error error = {PETAL_OK, 0, 0, ""};
+            for (unsigned slot = 0; slot < 2; slot++) put_number(slot_of(forged, slot) + h->at, h->size, h->value);
+            seal_both(forged);
+            petal_status status = status_of_loading(forged, PETAL_OPEN_VERIFY, &error);
+            if (wanted == PETAL_OK) status = status_of_loading(forged, 0, &error);
+            require(status == wanted, "%s, kind %zu: %s (%s)", h->name, k, petal_status_name(status), error.message);
+            if (status == PETAL_OK) {
+                filter = load(forged);
+                use(filter);
+                petal_free(filter);
+            }
+            free(forged.data);
+        }
+        free(image.data);
+    }
+}
+
+/* ---- random lives ---------------------------------------------------------------------------------------------------- */
+
+enum { UNIVERSE = 20000 };
+
+/* A filter, and what it must remember: of each key whether it is in, or the span in which it last was added. */
+struct life {
+    const char *name;
+    petal_filter *filter;
+    petal_info start;
+    uint64_t span; /* rotating: of a generation, in keys or ms */
+    uint64_t now_ms, adds;
+    bool added[UNIVERSE];
+    uint64_t last_span[UNIVERSE]; /* rotating: the generation it is in */
+    uint64_t random, operations, absent, passed;
+};
+
+static uint64_t span_now(const struct life *life, uint64_t adds)
+{
+    return life->start.policy == PETAL_POLICY_TIME ? life->now_ms / life->span : adds ? (adds - 1) / life->span : 0;
+}
+
+/* Must the filter know the key? */
+static bool is_in(const struct life *life, uint64_t key)
+{
+    if (!life->added[key] || life->start.policy == PETAL_POLICY_GROWING) return life->added[key];
+    return span_now(life, life->adds) - life->last_span[key] < life->start.layers;
+}
+
+static void judge(struct life *life, uint64_t key, bool found)
+{
+    bool must = is_in(life, key);
+    require(found || !must, "%s: false negative after %llu operations", life->name,
+            (unsigned long long)life->operations);
+    life->absent += !must;
+    life->passed += !must && found;
+}
+
+/* `was_new` is the filter's word on it; a generation may have been dropped just before. */
+static void note_added(struct life *life, uint64_t key, bool was_new)
+{
+    life->adds++;
+    judge(life, key, !was_new);
+    life->added[key] = true;
+    life->last_span[key] = span_now(life, life->adds);
+}
+
+static void add_some(struct life *life)
+{
+    int64_t keys[700];
+    uint8_t was_new[700];
+    size_t count =
+        random_below(&life->random, 10) ? 1 + random_below(&life->random, 5) : random_below(&life->random, 700);
+    uint64_t width = 1 + random_below(&life->random, UNIVERSE);
+    for (size_t i = 0; i < count; i++) keys[i] = (int64_t)random_below(&life->random, width);
+    if (count < 3)
+        for (size_t i = 0; i < count; i++) was_new[i] = petal_add_i64(life->filter, keys[i]) == PETAL_OK;
+    else
+        assert_int_equal(petal_add_many_i64(life->filter, keys, count, was_new, NULL), PETAL_OK);
+    for (size_t i = 0; i < count; i++) note_added(life, (uint64_t)keys[i], was_new[i]);
+    life->operations += count;
+}
+
+static void ask_some(struct life *life)
+{
+    int64_t keys[200];
+    uint8_t found[200];
+    for (size_t i = 0; i < 200; i++) keys[i] = (int64_t)random_below(&life->random, UNIVERSE);
+    petal_contains_many_i64(life->filter, keys, 200, found);
+    for (size_t i = 0; i < 200; i++) {
+        judge(life, (uint64_t)keys[i], found[i]);
+        if (i % 10 == 0) assert_int_equal(petal_contains_i64(life->filter, keys[i]), found[i]);
+    }
+    life->operations += 200;
+}
+
+static void let_time_pass(struct life *life)
+{
+    if (life->start.policy != PETAL_POLICY_TIME) return;
+    uint64_t step = random_below(&life->random, random_below(&life->random, 200) ? life->span : 40 * life->span);
+    if (random_below(&life->random, 3) == 0) {
+        tell_time(life->filter, life->now_ms - step % life->now_ms); /* set back: nothing happens */
+        return;
+    }
+    tell_time(life->filter, life->now_ms += step);
+}
+
+static void change_hands(struct life *life)
+{
+    petal_filter *old = life->filter;
+    if (random_below(&life->random, 2)) {
+        life->filter = clone_of(old);
+        petal_free(old);
+    } else
+        life->filter = through_a_file(old, "life.petal");
+}
+
+static void live(const char *name, const petal_options *options, uint64_t operations, uint64_t seed)
+{
+    static struct life life;
+    life = (struct life){.name = name, .filter = create(options), .span = 1, .now_ms = 20000 * DAY, .random = seed};
+    life.start = info_of(life.filter);
+    if (options->window_ms) tell_time(life.filter, life.now_ms);
+    if (!options->growth)
+        life.span = ((options->window_ms ? options->window_ms : options->window_keys) + life.start.layers - 2) /
+                    (life.start.layers - 1);
+    while (life.operations < operations) {
+        uint64_t dice = random_below(&life.random, 1000);
+        if (dice < 600)
+            add_some(&life);
+        else if (dice < 900)
+            ask_some(&life);
+        else if (dice < 997)
+            let_time_pass(&life);
+        else
+            change_hands(&life);
+    }
+    double rate = (double)life.passed / (double)life.absent;
+    printf("# %s: %llu operations, %llu of absent keys, %.4f %% passed\n", name, (unsigned long long)life.operations,
+           (unsigned long long)life.absent, 100 * rate);
+    /* the same 20,000 keys are asked again and again: 5 sd of as many trials */
+    require(rate <= options->rate * 1.02 + 5 * sqrt(options->rate / UNIVERSE), "%s: %g", name, rate);
+    petal_free(life.filter);
+}
+
+static void random_lives_agree_with_exact_sets(void **state)
+{
+    (void)state;
+    petal_options grow = growing(10, 0.01), keys = window_of_keys(3000, 0.01), time = window_of_time(HOUR, 20000, 0.01);
+    live("growing", &grow, 1000000, 1);
+    live("window of keys", &keys, 1000000, 2);
+    live("window of time", &time, 1000000, 3);
+    grow.scheme = keys.scheme = time.scheme = PETAL_SCHEME_CLASSIC;
+    grow.growth_step = 5;
+    keys.generations = 2;
+    time.generations = 31;
+    time.window_keys = 100000; /* spans are short, and some get many times as many keys as others */
+    live("growing, classic", &grow, 300000, 4);
+    live("window of keys, classic", &keys, 300000, 5);
+    live("window of time, classic", &time, 300000, 6);
+}
+
+/* ---- crashes --------------------------------------------------------------------------------------------------------- */
+
+enum { BETWEEN_SAVES = 997 };
+
+/* Adds number after number, saves, and tells how many it has saved, for ever. */
+static void add_and_save(const petal_options *options, const char *path, int report)
+{
+    petal_filter *filter = NULL;
+    int64_t keys[BETWEEN_SAVES];
+    if (petal_create(options, &filter, NULL) != PETAL_OK) _exit(1);
+    for (uint64_t saved = 0;; saved += BETWEEN_SAVES) {
+        for (int i = 0; i < BETWEEN_SAVES; i++) keys[i] = (int64_t)saved + i;
+        if (petal_add_many_i64(filter, keys, BETWEEN_SAVES, NULL, NULL) < 0) _exit(2);
+        if (petal_save(filter, path, 0, NULL) != PETAL_OK) _exit(3);
+        uint64_t now = saved + BETWEEN_SAVES;
+        if (write(report, &now, sizeof now) != sizeof now) _exit(4);
+    }
+}
+
+/* Reads reports until `enough` and then kills; the last one is returned. */
+static uint64_t kill_after(pid_t child, int reports, uint64_t enough)
+{
+    uint64_t saved = 0, report;
+    int status;
+    while (saved < enough && read(reports, &report, sizeof report) == sizeof report) saved = report;
+    assert_int_equal(kill(child, SIGKILL), 0);
+    while (read(reports, &report, sizeof report) == sizeof report) saved = report;
+    assert_true(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
+    return saved;
+}
+
+static void a_killed_process_loses_only_what_came_after_its_last_save(void **state)
+{
+    (void)state;
+    uint64_t seed = 5, random = seed;
+    petal_options kinds[] = {growing(1000, 0.01), window_of_keys(10000, 0.01)};
+    for (int round = 0; round < 40; round++) {
+        const petal_options *options = &kinds[round % 2];
+        const char *path = temporary("killed.petal");
+        int ends[2];
+        petal_error error;
+        petal_open_options load_it = PETAL_OPEN_OPTIONS_INIT;
+        petal_filter *found = NULL, *wanted = create(options);
+        load_it.flags = PETAL_OPEN_LOAD | PETAL_OPEN_VERIFY;
+        assert_int_equal(pipe(ends), 0);
+        fflush(NULL);
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) add_and_save(options, path, ends[1]);
+        close(ends[1]);
+        uint64_t saved = kill_after(child, ends[0], 1 + random_below(&random, 60 * BETWEEN_SAVES));
+        close(ends[0]);
+        require_status(PETAL_OK, petal_open(path, &load_it, &found, &error), error);
+        add_numbers(wanted, 0, saved);
+        bool same = same_image(found, wanted);
+        if (!same) add_numbers(wanted, saved, BETWEEN_SAVES); /* or it died between a save and its report */
+        require(same || same_image(found, wanted), "round %d, %llu saved", round, (unsigned long long)saved);
+        petal_free(found);
+        petal_free(wanted);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_growing_filter_adds_layers_as_its_policy_says),
+        cmocka_unit_test(repeats_do_not_make_it_grow),
+        cmocka_unit_test(a_batch_is_byte_for_byte_what_one_by_one_makes),
+        cmocka_unit_test(keys_hashes_and_batches_of_them_agree_with_numbers),
+        cmocka_unit_test(copies_and_files_of_a_layered_filter_go_on_as_it_would),
+        cmocka_unit_test(clear_makes_a_layered_filter_as_new),
+        cmocka_unit_test(a_writable_map_of_a_growing_file_takes_keys_until_its_layer_is_full),
+        cmocka_unit_test(a_layer_for_which_there_is_no_memory_leaves_the_filter_as_it_was),
+        cmocka_unit_test(a_filter_that_cannot_grow_any_more_says_so_and_goes_on_answering),
+        cmocka_unit_test(files_of_twenty_layers_grow_on),
+        cmocka_unit_test(the_planner_chooses_the_generations_that_need_nearly_the_least_memory),
+        cmocka_unit_test(a_window_of_keys_drops_a_generation_at_the_very_key),
+        cmocka_unit_test(a_clock_that_steps_back_changes_nothing_and_one_that_leaps_drops_all_at_once),
+        cmocka_unit_test(more_keys_than_expected_in_a_window_of_time_raise_the_rate_and_drop_none),
+        cmocka_unit_test(months_of_a_week_s_window_miss_nothing),
+        cmocka_unit_test(options_that_do_not_fit_together_are_refused),
+        cmocka_unit_test(what_a_layered_filter_cannot_do_is_refused_with_the_reason),
+        cmocka_unit_test(hostile_policies_under_right_checksums_are_refused_or_do_no_harm),
+        cmocka_unit_test(random_lives_agree_with_exact_sets),
+        cmocka_unit_test(a_killed_process_loses_only_what_came_after_its_last_save),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
