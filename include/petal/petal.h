@@ -57,7 +57,8 @@ PETAL_API const char *petal_version(void);
 
 typedef enum petal_status {
     PETAL_OK = 0,
-    PETAL_SEEN = 1, /* petal_add(): no bit changed, so the key (or a false positive) was there before */
+    PETAL_SEEN = 1,   /* petal_add(): no bit changed, so the key (or a false positive) was there before */
+    PETAL_ABSENT = 2, /* petal_remove(): the key was certainly not there, and nothing was changed */
 
     PETAL_ERR_ARGUMENT = -1,      /* an argument is outside what the call takes */
     PETAL_ERR_UNREACHABLE = -2,   /* no filter of this scheme reaches the rate; the message names the floor */
@@ -97,6 +98,8 @@ typedef enum petal_scheme {
     PETAL_SCHEME_DEFAULT = 0, /* blocked */
     PETAL_SCHEME_BLOCKED = 1, /* k bits in one 64-byte line (or two): one or two cache misses a key */
     PETAL_SCHEME_CLASSIC = 2, /* k bits anywhere: the fewest bits a key, up to k cache misses */
+    PETAL_SCHEME_COUNTING =
+        3, /* classic with a 4-bit counter for each bit: keys can be removed, for 4 times the memory */
 
     /* Those of other libraries' filters (docs/formats). A filter gets one by its format, not by options.scheme. */
     PETAL_SCHEME_GUAVA_MITZ64 = 16,
@@ -210,8 +213,9 @@ typedef struct petal_info {
     uint32_t hashes;        /* k */
     uint32_t lines_per_key; /* blocked: 1 or 2; otherwise 0 */
     uint32_t layers;        /* bit arrays; of several, hashes is that of the newest, and sizes are sums */
-    uint64_t bits;          /* m */
-    uint64_t bytes;         /* of the bit array in memory and in the file: m in whole 64-byte lines */
+    uint64_t bits;          /* m; where counter_bits is not 0, the number of counters */
+    uint64_t bytes;         /* of the array in memory and in the file: m bits or counters in whole 64-byte lines */
+    uint32_t counter_bits;  /* counting: 4; otherwise 0 */
     uint64_t seed;
     bool keyed;            /* siphash under a secret */
     uint32_t key_id;       /* tells which secret; 0 where not keyed */
@@ -220,12 +224,13 @@ typedef struct petal_info {
     double predicted_rate; /* of the exact model at `capacity` keys; NAN without a capacity */
 
     /* Of the bits as they are now. petal_plan() leaves these at zero, NAN and false. */
-    uint64_t items; /* keys handed to add, repeats included; merge sums; a hint */
-    uint64_t bits_set;
-    double fill;                /* bits_set / bits */
-    bool saturated;             /* every bit is set: estimated_items is infinite, estimated_rate 1 */
-    double estimated_items;     /* distinct keys, from the bits */
-    double estimated_items_low; /* its 95 % interval */
+    uint64_t items;              /* keys handed to add, repeats included, less those removed; merge sums; a hint */
+    uint64_t bits_set;           /* counting: counters that are not zero */
+    uint64_t saturated_counters; /* counting: those that stick at 15; see petal_remove() */
+    double fill;                 /* bits_set / bits */
+    bool saturated;              /* every bit is set: estimated_items is infinite, estimated_rate 1 */
+    double estimated_items;      /* distinct keys, from the bits */
+    double estimated_items_low;  /* its 95 % interval */
     double estimated_items_high;
     double estimated_rate; /* of an absent key, given these very bits */
     bool content_id_known; /* false while a writable map has unsynced changes */
@@ -239,8 +244,8 @@ typedef struct petal_info {
 
 #define PETAL_INFO_INIT \
     { \
-        sizeof(petal_info), PETAL_SCHEME_DEFAULT, PETAL_HASH_DEFAULT, 0, 0, 0, 0, 0, 0, false, 0, 0, 0.0, 0.0, 0, 0, \
-            0.0, false, 0.0, 0.0, 0.0, 0.0, false, 0, NULL, NULL, NULL \
+        sizeof(petal_info), PETAL_SCHEME_DEFAULT, PETAL_HASH_DEFAULT, 0, 0, 0, 0, 0, 0, 0, false, 0, 0, 0.0, 0.0, 0, \
+            0, 0, 0.0, false, 0.0, 0.0, 0.0, 0.0, false, 0, NULL, NULL, NULL \
     }
 
 /* ---------------------------------------------------------------------------------------------- planning */
@@ -357,15 +362,51 @@ PETAL_API size_t petal_contains_many_i64(const petal_filter *filter, const int64
 PETAL_API petal_status petal_add_f64(petal_filter *filter, double value);
 PETAL_API bool petal_contains_f64(const petal_filter *filter, double value);
 
+/* ----------------------------------------------------------------------------------------------- removing */
+
+/* Takes a key out of a counting filter. PETAL_OK: it was counted down once. PETAL_ABSENT: it was certainly not in, and nothing
+ * was changed. PETAL_ERR_UNSUPPORTED: the scheme does not count (all others), or the filter has several layers; and those of
+ * petal_add() for a filter that cannot be written.
+ *
+ * Each petal_add() of a key is undone by one petal_remove() of it: what was added twice is in until it is removed twice. So
+ * never leave out an add because petal_contains() says "probably". REMOVE ONLY KEYS THAT WERE ADDED: one that was not may
+ * answer "probably" too, at the filter's false-positive rate; removing it takes counts away from other keys, which may
+ * then go missing, and the promise that no key is ever missed is void.
+ *
+ * A counter holds up to 15, and sticks once it is there, since it may stand for more: it is never counted down. No key goes missing
+ * by that; but a removed key all of whose counters stick, or are held by others, is still "probably" in. At the rated number of
+ * distinct keys 1.6e-15 of all counters stick; a key that was added 15 times makes all of its own stick. petal_info has
+ * their number. */
+PETAL_API petal_status petal_remove(petal_filter *filter, const void *key, size_t key_bytes);
+
+/* Like petal_remove() for each key in order, but fetches ahead. was_removed[i] is set to 1 or 0 for each key and *removed_count to
+ * their sum; both may be NULL. PETAL_OK also where some or all were absent. With no keys it tells whether the filter can do it. */
+PETAL_API petal_status petal_remove_many(petal_filter *filter, const petal_key *keys, size_t key_count,
+                                         uint8_t *was_removed, size_t *removed_count);
+
+/* Like petal_remove() for the hash of a key (see petal_add_hash()) and for numbers. */
+PETAL_API petal_status petal_remove_hash(petal_filter *filter, uint64_t hash);
+PETAL_API petal_status petal_remove_i64(petal_filter *filter, int64_t value);
+PETAL_API petal_status petal_remove_f64(petal_filter *filter, double value);
+
+/* A counting filter without its counts: *converted is a new filter in memory of PETAL_SCHEME_CLASSIC, a quarter as big, with the same m,
+ * k, hash, capacity, items and metadata, whose set bits are the counters that are not zero. Where no counter sticks it is, byte
+ * for byte, the classic filter that was given just the keys that are in. Every other pair of schemes is PETAL_ERR_UNSUPPORTED:
+ * bits are never translated, which would need the keys. On failure *converted is NULL. */
+PETAL_API petal_status petal_convert_scheme(const petal_filter *filter, petal_scheme scheme, petal_filter **converted,
+                                            petal_error *error);
+
 /* --------------------------------------------------------------------------------------------- set algebra */
 
 /* filter becomes the union: exactly the filter that had been given the keys of both. Items are summed.
+ * Counters are added up: a key that is in both has then to be removed as often as it was added to either.
  * PETAL_ERR_MISMATCH unless scheme, hash, seed or secret, bits, hashes and lines a key agree. */
 PETAL_API petal_status petal_merge(petal_filter *filter, const petal_filter *other, petal_error *error);
 
 /* Like petal_merge(), but filter keeps the bits that both have: every key of both stays in, and the rate is at most
  * the lower one's, though higher than that of a filter made of the common keys alone. Items becomes the
- * smaller of the two. */
+ * smaller of the two. Of counters the lower one is kept: a key stays in as often as it is in both, and can be removed so
+ * often; counts that two different keys happen to share stay for ever, as false positives. */
 PETAL_API petal_status petal_intersect(petal_filter *filter, const petal_filter *other, petal_error *error);
 
 /* ------------------------------------------------------------------------------------------- looking inside */
@@ -400,7 +441,9 @@ PETAL_API petal_status petal_save(const petal_filter *filter, const char *path, 
 #define PETAL_OPEN_LOAD 2u     /* copy into memory; writable; the file is not touched again */
 #define PETAL_OPEN_VERIFY 16u  /* check every block checksum before returning */
 /* With WRITABLE or LOAD: take a dirty file as it is. Bits only ever rise, so every key of a successful sync is there, and
- * of later ones some may be. */
+ * of later ones some may be. Counters also fall, but not those of a key that nobody removes: every key of a successful sync is
+ * there that was not removed since. Of a key that was added or removed since, some counts may be on disk and others not: add it
+ * again, at the price of counts that stay; but never remove it (again), which could take counts from other keys. */
 #define PETAL_OPEN_RECOVER 32u
 
 typedef struct petal_open_options {

@@ -36,6 +36,7 @@ void petal_filter_describe(const petal_filter *filter, petal_info *info)
     info->hashes = last->array.shape.hashes;
     info->lines_per_key = last->array.shape.lines_per_key;
     info->layers = filter->layer_count;
+    info->counter_bits = filter->scheme->counters ? filter->scheme->counters->bits : 0;
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         info->bits += filter->layers[i].array.shape.bits;
         info->bytes += filter->layers[i].array.size_bytes;
@@ -79,11 +80,23 @@ static void tally_items(const struct scheme_def *scheme, const struct shape *sha
     tally->up += up * up;
 }
 
+/* Positions that are set; they are added up in *info, and so are saturated counters. */
+static uint64_t take_count(const struct scheme_def *scheme, const struct bit_array *array, petal_info *info)
+{
+    struct counts counts = {0, 0};
+    if (scheme->counters)
+        counts = scheme->counters->count(array->bytes, array->size_bytes);
+    else
+        counts.not_zero = popcount_bytes(array->bytes, array->size_bytes);
+    info->bits_set += counts.not_zero;
+    info->saturated_counters += counts.saturated;
+    return counts.not_zero;
+}
+
 static void tally_layer(const petal_filter *filter, const struct layer *layer, petal_info *info, struct tally *tally)
 {
     const struct bit_array *array = &layer->array;
-    uint64_t bits_set = popcount_bytes(array->bytes, array->size_bytes);
-    info->bits_set += bits_set;
+    uint64_t bits_set = take_count(filter->scheme, array, info);
     tally_items(filter->scheme, &array->shape, bits_set, tally);
     tally->estimated_rate = either(tally->estimated_rate, filter->scheme->rate_of_bits(array, bits_set));
 }

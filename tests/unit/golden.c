@@ -64,6 +64,17 @@ static void add_until_full(petal_filter *filter)
     for (uint64_t i = 0; i < 1000; i++) petal_add_i64(filter, (int64_t)i);
 }
 
+/* The texts, ten of them twice, and one so often that its counters stick; then half of them are removed once. */
+static void add_and_remove_texts(petal_filter *filter)
+{
+    char key[16];
+    add_100_texts(filter);
+    for (int i = 0; i < 10; i++) petal_add(filter, key, (size_t)snprintf(key, sizeof key, "key-%d", i));
+    for (int i = 0; i < 20; i++) petal_add(filter, "key-95", 6);
+    for (int i = 0; i < 50; i++) petal_remove(filter, key, (size_t)snprintf(key, sizeof key, "key-%d", i));
+    petal_remove(filter, "key-95", 6);
+}
+
 struct recipe {
     const char *name;
     petal_scheme scheme;
@@ -80,6 +91,7 @@ struct recipe {
 
 #define BLOCKED PETAL_SCHEME_BLOCKED
 #define CLASSIC PETAL_SCHEME_CLASSIC
+#define COUNTING PETAL_SCHEME_COUNTING
 
 /* tests/vectors/README.md says the same in words. */
 static const struct recipe recipes[] = {
@@ -101,6 +113,12 @@ static const struct recipe recipes[] = {
     {"metadata", CLASSIC, 100, 3, 0, 10, 0.5, 7, false, "{\"made\": \"for a test\"}\0\xff", 25, add_a_and_b},
     {"saturated", CLASSIC, 100, 4, 0, 0, 0, 0, false, NULL, 0, add_until_full},
     {"two-blocks", CLASSIC, 8 * BLOCK + 99, 3, 0, 0, 0, 0, false, NULL, 0, add_2000_integers},
+    {"empty-counting", COUNTING, 129, 64, 0, 0, 0, 0, false, NULL, 0, add_nothing},
+    {"textbook-counting", COUNTING, 11, 2, 0, 0, 0, 197072, false, NULL, 0, add_a_and_b},
+    {"counting", COUNTING, 1009, 5, 0, 0, 0, 42, false, NULL, 0, add_and_remove_texts},
+    {"counting-planned", COUNTING, 0, 0, 0, 100, 0.01, 0, false, NULL, 0, add_100_texts},
+    {"counting-keyed", COUNTING, 1009, 7, 0, 0, 0, 0, true, NULL, 0, add_100_texts},
+    {"counting-two-blocks", COUNTING, 2 * BLOCK + 99, 3, 0, 0, 0, 0, false, NULL, 0, add_2000_integers},
 };
 
 static petal_filter *cook(const struct recipe *recipe)
