@@ -32,6 +32,8 @@ static void print_kind(const petal_info *info)
     if (info->layers > 1) printf(" in the newest of %" PRIu32 " layers", info->layers);
     if (info->scheme == PETAL_SCHEME_BLOCKED)
         printf(", %s line%s of 64 bytes\n", grouped(info->bits / 512).s, plural(info->bits / 512));
+    else if (info->counter_bits)
+        printf(", %s counter%s of %" PRIu32 " bits\n", grouped(info->bits).s, plural(info->bits), info->counter_bits);
     else
         printf(", %s bit%s\n", grouped(info->bits).s, plural(info->bits));
 }
@@ -40,9 +42,10 @@ static void print_size(const petal_info *info)
 {
     uint64_t keys = info->capacity ? info->capacity : info->items;
     label("size");
-    printf("%s bytes of bits", grouped(info->bytes).s);
+    printf("%s bytes of %s", grouped(info->bytes).s, info->counter_bits ? "counters" : "bits");
     if (info->bytes >= 1 << 20) printf(" (%s)", size_text(info->bytes, 3).s);
-    if (keys) printf(", %s bits a key", significant((double)info->bits / (double)keys, 3).s);
+    double bits = (double)info->bits * (info->counter_bits ? info->counter_bits : 1);
+    if (keys) printf(", %s bits a key", significant(bits / (double)keys, 3).s);
     putchar('\n');
 }
 
@@ -53,7 +56,10 @@ static void print_keys(const petal_info *info)
     if (!counted)
         printf("not counted");
     else
-        printf(repeats ? "%s added, with repeats" : "%s", grouped(info->items).s);
+        printf(!repeats             ? "%s"
+               : info->counter_bits ? "%s, with repeats"
+                                    : "%s added, with repeats",
+               grouped(info->items).s);
     if (info->capacity) printf(repeats ? "; %s planned" : " of %s planned", grouped(info->capacity).s);
     if (info->saturated)
         printf(" (from the bits: any number above %s)\n", rounded(info->estimated_items_low).s);
@@ -71,6 +77,16 @@ static void print_rates(const petal_info *info)
         printf("; %s with a quarter more keys than planned",
                rate_text(petal_predict_rate(info, info->capacity + info->capacity / 4), 2).s);
     printf(info->saturated ? " (every bit is set)\n" : "\n");
+}
+
+static void print_saturated(const petal_info *info)
+{
+    label("saturated");
+    if (info->saturated_counters)
+        printf("%s counter%s, which count%s no more: removed keys may stay\n", grouped(info->saturated_counters).s,
+               plural(info->saturated_counters), info->saturated_counters == 1 ? "s" : "");
+    else
+        printf("no counter\n");
 }
 
 static bool is_printable(const uint8_t *bytes, size_t size)
@@ -126,6 +142,7 @@ static void print_block(const char *path, const petal_filter *filter, const char
     print_keys(info);
     label("fill");
     printf("%s\n", rate_text(info->fill, 3).s);
+    if (info->counter_bits) print_saturated(info);
     print_rates(info);
     if (!is_petal(format)) print_unknown(format, info);
     if (info->content_id_known) {
@@ -167,6 +184,7 @@ static void print_json(const char *path, const petal_filter *filter, const char 
     json_count(&json, "hashes", info->hashes);
     count_or_null(&json, "lines_per_key", info->lines_per_key, info->lines_per_key != 0);
     json_count(&json, "layers", info->layers);
+    count_or_null(&json, "counter_bits", info->counter_bits, info->counter_bits != 0);
     json_count(&json, "bytes", info->bytes);
     count_or_null(&json, "capacity", info->capacity, info->capacity != 0);
     json_number(&json, "target_rate", info->target_rate);
@@ -174,6 +192,7 @@ static void print_json(const char *path, const petal_filter *filter, const char 
     json_count(&json, "bits_set", info->bits_set);
     json_number(&json, "fill", info->fill);
     json_bool(&json, "saturated", info->saturated);
+    count_or_null(&json, "saturated_counters", info->saturated_counters, info->counter_bits != 0);
     json_number(&json, "estimated_items", info->estimated_items);
     json_number(&json, "estimated_items_low", info->estimated_items_low);
     json_number(&json, "estimated_items_high", info->estimated_items_high);

@@ -65,6 +65,26 @@ static void published_steps_give_the_published_answers_and_counters(void **state
     assert_int_equal(rows, 9);
 }
 
+/* The example of docs/format.md. */
+static void the_textbook_filter_counts_as_the_specification_shows(void **state)
+{
+    (void)state;
+    petal_options options = options_of(COUNTING, 11, 2, 0);
+    options.seed = 197072;
+    petal_filter *filter = create(&options);
+    petal_add(filter, "a", 1);
+    petal_add(filter, "b", 1);
+    require_bytes(filter, "001020000100");
+    assert_int_equal(petal_add(filter, "a", 1), PETAL_SEEN);
+    require_bytes(filter, "002030000100");
+    assert_true(petal_contains(filter, "c", 1));
+    assert_int_equal(petal_remove(filter, "a", 1), PETAL_OK);
+    assert_int_equal(petal_remove(filter, "a", 1), PETAL_OK);
+    require_bytes(filter, "000010000100");
+    assert_int_equal(petal_remove(filter, "c", 1), PETAL_ABSENT);
+    petal_free(filter);
+}
+
 /* ---- beside an exact multiset ---------------------------------------------------------------------------------------- */
 
 static void a_million_steps_miss_no_key_and_what_is_removed_leaves_no_trace(void **state)
@@ -601,6 +621,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(published_steps_give_the_published_answers_and_counters),
+        cmocka_unit_test(the_textbook_filter_counts_as_the_specification_shows),
         cmocka_unit_test(a_million_steps_miss_no_key_and_what_is_removed_leaves_no_trace),
         cmocka_unit_test(a_million_steps_with_counters_that_stick_miss_no_key),
         cmocka_unit_test(steps_are_exact_at_every_k_and_around_whole_lines),
