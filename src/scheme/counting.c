@@ -169,12 +169,19 @@ static inline void store_changed(uint8_t *to, uint64_t old, uint64_t word)
     if (word != old) memcpy(to, &word, sizeof word);
 }
 
+/* The lowest bit of every counter that is not zero. */
+static inline uint64_t above_zero(uint64_t word)
+{
+    word |= word >> 1;
+    return (word | word >> 2) & LOW_BITS;
+}
+
 static struct counts count(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct counts counts = {0, 0};
     for (uint64_t i = 0; i < size_bytes; i += 8) {
-        uint64_t word = load(bytes + i), any = word | word >> 1, all = word & word >> 1;
-        counts.not_zero += popcount64((any | any >> 2) & LOW_BITS);
+        uint64_t word = load(bytes + i), all = word & word >> 1;
+        counts.not_zero += popcount64(above_zero(word));
         counts.saturated += popcount64((all & all >> 2) & LOW_BITS);
     }
     return counts;
@@ -212,10 +219,22 @@ static void intersect(uint8_t *to, const uint8_t *from, uint64_t size_bytes)
     }
 }
 
+/* The lowest bits of the 16 counters of a word, side by side: halves of 1, 2, 4 and 8 bits move together. */
+static inline uint64_t gather(uint64_t word)
+{
+    word = (word | word >> 3) & 0x0303030303030303u;
+    word = (word | word >> 6) & 0x000f000f000f000fu;
+    word = (word | word >> 12) & 0x000000ff000000ffu;
+    return (word | word >> 24) & 0xffffu;
+}
+
 static void to_bits(const struct bit_array *array, uint8_t *bits)
 {
-    for (uint64_t i = 0; i < array->shape.bits; i++)
-        bits[i / 8] |= (uint8_t)((value_at(array->bytes, i) != 0) << (i % 8));
+    for (uint64_t i = 0; i < array->size_bytes; i += 8) {
+        uint64_t sixteen = gather(above_zero(load64le(array->bytes + i)));
+        bits[i / 4] = (uint8_t)sixteen;
+        bits[i / 4 + 1] = (uint8_t)(sixteen >> 8);
+    }
 }
 
 /* ---- table ----------------------------------------------------------------------------------------------------------- */
