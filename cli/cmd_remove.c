@@ -3,6 +3,7 @@
 #include "files.h"
 #include "keys.h"
 #include "numbers.h"
+#include "pipeline.h"
 #include "progress.h"
 #include "report.h"
 #include "signals.h"
@@ -15,17 +16,33 @@ static bool can_remove(petal_filter *filter, const char *path)
     return complain(path, "does not count its keys, so none can be removed; build it anew with --scheme counting");
 }
 
-/* False: reported; the keys before are out. */
-static bool remove_keys(struct key_reader *reader, petal_filter *filter, const char *path, uint64_t *removed)
+/* Hashing is any thread's work, ahead of the removing, which is done in order. */
+struct removing {
+    petal_filter *filter;
+    const char *path;
+    uint64_t removed;
+};
+
+static void hash_block(void *context, struct key_block *block)
 {
-    struct key_batch batch;
+    const struct removing *removing = context;
+    petal_hash_keys(removing->filter, block->keys, block->count, block->hashes);
+}
+
+static bool remove_block(void *context, struct key_block *block)
+{
+    struct removing *removing = context;
     size_t count;
-    while (keys_next(reader, &batch)) {
-        petal_status status = petal_remove_many(filter, batch.keys, batch.count, NULL, &count);
-        *removed += count;
-        if (status < 0) return complain(path, "cannot be written: %s", petal_status_name(status));
-    }
-    return !reader->failed;
+    petal_status status = petal_remove_hashes(removing->filter, block->hashes, block->count, NULL, &count);
+    removing->removed += count;
+    return status >= 0 || complain(removing->path, "cannot be written: %s", petal_status_name(status));
+}
+
+/* False: reported; the keys before are out. */
+static bool remove_keys(struct key_reader *reader, struct removing *removing)
+{
+    static const struct stages stages = {.work = hash_block, .enter = remove_block};
+    return run_pipeline(reader, &stages, removing) && !reader->failed;
 }
 
 /* Whether the file is what the filter is. False: reported. */
@@ -52,13 +69,13 @@ static void say_result(const struct args *args, const petal_filter *filter, uint
 
 static int remove_from(const struct args *args, petal_filter *filter, struct key_reader *reader)
 {
-    uint64_t removed = 0;
+    struct removing removing = {filter, args->operands[0], 0};
     progress_start(args->progress, false);
-    bool whole = remove_keys(reader, filter, args->operands[0], &removed);
+    bool whole = remove_keys(reader, &removing);
     keys_close(reader);
-    if (!sync_filter(filter, args->operands[0])) return STATUS_ERROR;
-    uint64_t absent = reader->keys_read - removed;
-    if (!whole) remark(args->operands[0], "the %s key%s before that are out", grouped(removed).s, plural(removed));
+    if (!sync_filter(filter, removing.path)) return STATUS_ERROR;
+    uint64_t removed = removing.removed, absent = reader->keys_read - removed;
+    if (!whole) remark(removing.path, "the %s key%s before that are out", grouped(removed).s, plural(removed));
     say_result(args, filter, removed, absent);
     if (stop_signal()) return STATUS_SIGNAL + stop_signal();
     return !whole ? STATUS_ERROR : absent ? STATUS_NONE : STATUS_OK;
@@ -79,7 +96,8 @@ static int run(const struct args *args)
     return status;
 }
 
-static const struct option options[] = {OPTIONS_OF_KEYS, OPTION_KEY_FILE, OPTION_VERBOSE, END_OF_OPTIONS};
+static const struct option options[] = {OPTIONS_OF_KEYS, OPTION_THREADS, OPTION_KEY_FILE, OPTION_VERBOSE,
+                                        END_OF_OPTIONS};
 
 const struct command remove_command = {
     .name = "remove",

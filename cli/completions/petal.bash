@@ -9,7 +9,7 @@ _petal_options() {
     create) echo "--output $size $hash --metadata --format --force --verbose" ;;
     build) echo "--output $size $hash --metadata $keys --threads --format --force --verbose" ;;
     add) echo "$keys --threads --from --key-file --verbose" ;;
-    remove) echo "$keys --key-file --verbose" ;;
+    remove) echo "$keys --threads --key-file --verbose" ;;
     check) echo "--invert-match --count --quiet --line-number --key --explain $keys --threads --key-file --from" ;;
     seen) echo "--file --repeated --capacity --rate --memory --scheme $hash $keys --threads --from --verbose" ;;
     info) echo '--json --metadata --key-file --from' ;;

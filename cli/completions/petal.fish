@@ -68,7 +68,7 @@ __petal_option 'plan create build merge intersect convert' -l force -d 'replace 
 __petal_option 'create build add remove seen merge intersect convert' -l verbose -d 'say what was done'
 __petal_option 'plan info verify bench' -l json -d 'one JSON object a line'
 __petal_option plan -l chart -r -d 'draw rate against keys'
-__petal_option 'build add check seen' -l threads -x -d 'work on so many threads'
+__petal_option 'build add remove check seen' -l threads -x -d 'work on so many threads'
 __petal_option bench -l seconds -x -d 'how long to measure'
 __petal_option check -s v -l invert-match -d 'print the keys certainly not in'
 __petal_option check -s c -l count -d 'print only how many'

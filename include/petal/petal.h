@@ -384,8 +384,10 @@ PETAL_API petal_status petal_remove(petal_filter *filter, const void *key, size_
 PETAL_API petal_status petal_remove_many(petal_filter *filter, const petal_key *keys, size_t key_count,
                                          uint8_t *was_removed, size_t *removed_count);
 
-/* Like petal_remove() for the hash of a key (see petal_add_hash()) and for numbers. */
+/* Like these two for hashes of keys (see petal_add_hash()), and for numbers. */
 PETAL_API petal_status petal_remove_hash(petal_filter *filter, uint64_t hash);
+PETAL_API petal_status petal_remove_hashes(petal_filter *filter, const uint64_t *hashes, size_t hash_count,
+                                           uint8_t *was_removed, size_t *removed_count);
 PETAL_API petal_status petal_remove_i64(petal_filter *filter, int64_t value);
 PETAL_API petal_status petal_remove_f64(petal_filter *filter, double value);
 

@@ -2,8 +2,6 @@
 #include "base/error.h"
 #include "filter/filter.h"
 
-#include <string.h>
-
 /* ---- removing -------------------------------------------------------------------------------------------------------- */
 
 /* A filter of several layers does not know into which a key went: only one layer can count keys down again. */
@@ -12,14 +10,15 @@ static bool can_remove(const petal_filter *filter)
     return filter->scheme->counters && filter->layer_count == 1 && !filter->grow;
 }
 
-/* Leave to remove keys: PETAL_OK, or why not. */
-static petal_status prepare(petal_filter *filter)
+/* Leave to remove so many keys: PETAL_OK, or why not. */
+static petal_status prepare(petal_filter *filter, size_t count)
 {
-    return can_remove(filter) ? petal_filter_prepare_write(filter, NULL) : PETAL_ERR_UNSUPPORTED;
+    if (!can_remove(filter)) return PETAL_ERR_UNSUPPORTED;
+    return count ? petal_filter_prepare_write(filter, NULL) : PETAL_OK;
 }
 
 /* Of a filter that is prepared; returns how many were removed. */
-static size_t remove_hashes(petal_filter *filter, const uint64_t *hashes, size_t count, uint8_t *was_removed)
+static size_t remove_piece(petal_filter *filter, const uint64_t *hashes, size_t count, uint8_t *was_removed)
 {
     struct layer *layer = filter->layers;
     if (layer->touched)
@@ -32,9 +31,9 @@ static size_t remove_hashes(petal_filter *filter, const uint64_t *hashes, size_t
 petal_status petal_remove_hash(petal_filter *filter, uint64_t hash)
 {
     uint8_t was_removed;
-    petal_status status = prepare(filter);
+    petal_status status = prepare(filter, 1);
     if (status != PETAL_OK) return status;
-    return remove_hashes(filter, &hash, 1, &was_removed) ? PETAL_OK : PETAL_ABSENT;
+    return remove_piece(filter, &hash, 1, &was_removed) ? PETAL_OK : PETAL_ABSENT;
 }
 
 petal_status petal_remove(petal_filter *filter, const void *key, size_t key_bytes)
@@ -60,20 +59,36 @@ petal_status petal_remove_f64(petal_filter *filter, double value)
 /* Batches go through in pieces of so many keys. */
 #define PIECE_KEYS 256u
 
+static size_t piece_of(size_t left)
+{
+    return left < PIECE_KEYS ? left : PIECE_KEYS;
+}
+
+petal_status petal_remove_hashes(petal_filter *filter, const uint64_t *hashes, size_t hash_count, uint8_t *was_removed,
+                                 size_t *removed_count)
+{
+    uint8_t unwanted[PIECE_KEYS];
+    size_t sum = 0, piece;
+    petal_status status = prepare(filter, hash_count);
+    for (size_t from = 0; status == PETAL_OK && from < hash_count; from += piece) {
+        piece = piece_of(hash_count - from);
+        sum += remove_piece(filter, hashes + from, piece, was_removed ? was_removed + from : unwanted);
+    }
+    if (removed_count) *removed_count = sum;
+    return status;
+}
+
 petal_status petal_remove_many(petal_filter *filter, const petal_key *keys, size_t key_count, uint8_t *was_removed,
                                size_t *removed_count)
 {
     uint64_t hashes[PIECE_KEYS];
-    uint8_t results[PIECE_KEYS];
+    uint8_t unwanted[PIECE_KEYS];
     size_t sum = 0, piece;
-    petal_status status = can_remove(filter) ? PETAL_OK : PETAL_ERR_UNSUPPORTED;
-    if (status == PETAL_OK && key_count > 0) status = prepare(filter);
+    petal_status status = prepare(filter, key_count);
     for (size_t from = 0; status == PETAL_OK && from < key_count; from += piece) {
-        piece = key_count - from < PIECE_KEYS ? key_count - from : PIECE_KEYS;
-        for (size_t i = 0; i < piece; i++)
-            hashes[i] = petal_hash_key(filter, keys[from + i].data, keys[from + i].size_bytes);
-        sum += remove_hashes(filter, hashes, piece, results);
-        if (was_removed) memcpy(was_removed + from, results, piece);
+        piece = piece_of(key_count - from);
+        petal_hash_keys(filter, keys + from, piece, hashes);
+        sum += remove_piece(filter, hashes, piece, was_removed ? was_removed + from : unwanted);
     }
     if (removed_count) *removed_count = sum;
     return status;

@@ -226,3 +226,13 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     refuses "f.petal: is read from as well" petal remove f.petal f.petal
     is "$(seq 10 | petal check -c f.petal)" 10
 }
+
+@test "on several threads the same keys go" {
+    petal build -o f.petal --scheme counting -n 200000 -p 0.01% <<<"$(seq 200000)"
+    cp f.petal g.petal
+    seq 1 2 200000 >odd
+    petal remove --threads 1 f.petal odd
+    petal remove --threads 4 g.petal odd
+    cmp f.petal g.petal
+    is "$(petal info --json f.petal | field items)" 100000
+}

@@ -247,7 +247,8 @@ static void a_batch_removes_like_one_by_one(void **state)
     enum { KEYS = 1500 };
     static char texts[KEYS][8];
     static petal_key keys[KEYS];
-    static uint8_t was_removed[KEYS];
+    static uint8_t was_removed[KEYS], by_hash_removed[KEYS];
+    static uint64_t hashes[KEYS];
     uint64_t random = 6;
     size_t removed = 0, wanted = 0;
     for (size_t i = 0; i < KEYS; i++) {
@@ -260,12 +261,18 @@ static void a_batch_removes_like_one_by_one(void **state)
         single = clone_of(batch);
         assert_int_equal(petal_remove_many(batch, keys, KEYS, was_removed, &removed), PETAL_OK);
         wanted = 0;
+        petal_filter *by_hash = clone_of(single);
         for (size_t i = 0; i < KEYS; i++) {
             bool gone = petal_remove(single, keys[i].data, keys[i].size_bytes) == PETAL_OK;
             require(was_removed[i] == gone, "key %zu, k %u", i, k);
             wanted += gone;
         }
         assert_true(removed == wanted && removed >= 700 && same_image(batch, single));
+        petal_hash_keys(by_hash, keys, KEYS, hashes);
+        assert_int_equal(petal_remove_hashes(by_hash, hashes, KEYS, by_hash_removed, &removed), PETAL_OK);
+        assert_true(removed == wanted && memcmp(by_hash_removed, was_removed, KEYS) == 0);
+        assert_true(same_image(batch, by_hash));
+        petal_free(by_hash);
         petal_free(batch);
         petal_free(single);
     }
@@ -283,6 +290,7 @@ static void only_counting_filters_that_can_be_written_remove(void **state)
     assert_int_equal(petal_remove(classic, "a", 1), PETAL_ERR_UNSUPPORTED);
     assert_int_equal(petal_remove_i64(blocked, 1), PETAL_ERR_UNSUPPORTED);
     assert_int_equal(petal_remove_hash(blocked, 1), PETAL_ERR_UNSUPPORTED);
+    assert_int_equal(petal_remove_hashes(classic, NULL, 0, NULL, NULL), PETAL_ERR_UNSUPPORTED);
     assert_int_equal(petal_remove_many(classic, &key, 1, NULL, &removed), PETAL_ERR_UNSUPPORTED);
     assert_int_equal(removed, 0);
     assert_int_equal(petal_remove_many(classic, NULL, 0, NULL, NULL), PETAL_ERR_UNSUPPORTED);
