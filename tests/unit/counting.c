@@ -113,10 +113,7 @@ static void steps_are_exact_at_every_k_and_around_whole_lines(void **state)
     for (size_t i = 0; i < COUNT(sizes); i++)
         for (uint32_t k = 1; k <= 64; k++) {
             struct workload work = {sizes[i], k, 20, 3, 8, 480, 100 * i + k};
-            struct multiset set = {.work = &work, .random = work.seed};
-            set.filter = make(COUNTING, work.counters, work.hashes, 0);
-            set.times = new_bytes((size_t)work.keys).data;
-            set.counters = new_bytes((size_t)work.counters).data;
+            struct multiset set = new_multiset(&work);
             for (uint64_t j = 0; j < work.steps; j++) step(&set);
             require_whole(&set);
             set_free(&set);

@@ -139,13 +139,26 @@ static inline void require_whole(const struct multiset *set)
     assert_true(info.bits_set == not_zero && info.saturated_counters == saturated && info.items == set->in);
 }
 
-/* Takes the steps; the filter and the arrays are then set_free()'s. */
-static inline struct multiset run_multiset(const struct workload *work)
+static inline uint8_t *zeros(uint64_t count)
+{
+    uint8_t *bytes = calloc((size_t)count, 1);
+    if (!bytes) abort(); /* the analyser knows no other end */
+    return bytes;
+}
+
+static inline struct multiset new_multiset(const struct workload *work)
 {
     struct multiset set = {.work = work, .random = work->seed};
     set.filter = make(PETAL_SCHEME_COUNTING, work->counters, work->hashes, 0);
-    set.times = new_bytes((size_t)work->keys).data;
-    set.counters = new_bytes((size_t)work->counters).data;
+    set.times = zeros(work->keys);
+    set.counters = zeros(work->counters);
+    return set;
+}
+
+/* Takes the steps; the filter and the arrays are then set_free()'s. */
+static inline struct multiset run_multiset(const struct workload *work)
+{
+    struct multiset set = new_multiset(work);
     for (uint64_t i = 1; i <= work->steps; i++) {
         step(&set);
         if (i % (work->steps / 16) == 0) require_whole(&set);
