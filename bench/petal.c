@@ -108,10 +108,10 @@ static size_t add_new(void *filter, const struct keys *keys)
     const int64_t *numbers = as_numbers(keys);
     size_t added = 0;
     if (keys->key_bytes == 8)
-        for (size_t i = 0; i < keys->count; i++) added += petal_add_i64(filter, numbers[i]) == PETAL_OK;
+        for (size_t i = 0; i < keys->count; i++) added += petal_add_i64(filter, numbers[i]) != PETAL_SEEN;
     else
         for (size_t i = 0; i < keys->count; i++)
-            added += petal_add(filter, key_at(keys, i), keys->key_bytes) == PETAL_OK;
+            added += petal_add(filter, key_at(keys, i), keys->key_bytes) != PETAL_SEEN;
     return added;
 }
 

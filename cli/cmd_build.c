@@ -117,7 +117,7 @@ static petal_filter *build_twice(struct key_reader *reader, struct request *requ
 
 static petal_filter *build_planned(struct key_reader *reader, const struct request *request, const char *path)
 {
-    petal_filter *filter = create_filter(&request->options);
+    petal_filter *filter = create_requested(request);
     if (filter && add_keys(reader, filter, path)) return filter;
     petal_free(filter);
     return NULL;
@@ -127,7 +127,7 @@ static int build(const struct args *args, struct request *request)
 {
     struct key_reader reader;
     petal_filter *filter = NULL;
-    bool planned = request->options.capacity || request->options.bits;
+    bool planned = request->options.capacity || request->options.bits || request->like;
     bool twice = request->options.format != NULL || request->options.scheme == PETAL_SCHEME_COUNTING;
     if (twice && !planned && !spool_standard_input(args->operands, args->operand_count)) return STATUS_ERROR;
     if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
@@ -142,7 +142,7 @@ static int build(const struct args *args, struct request *request)
         return STATUS_SIGNAL + stop_signal();
     }
     if (!filter) return STATUS_ERROR;
-    bool saved = save_filter(filter, args->output, args->format, args->force);
+    bool saved = save_filter(filter, args->output, request->format, args->force);
     petal_info info = info_of(filter);
     petal_free(filter);
     if (!saved) return STATUS_ERROR;
@@ -163,7 +163,7 @@ static int run(const struct args *args)
 }
 
 static const struct option options[] = {
-    OPTION_OUTPUT, OPTIONS_OF_SIZE, OPTIONS_OF_HASH, OPTION_METADATA, OPTIONS_OF_KEYS,
+    OPTION_OUTPUT, OPTIONS_OF_SIZE, OPTIONS_OF_HASH, OPTION_METADATA, OPTION_TEMPLATE, OPTIONS_OF_KEYS,
     OPTION_FORMAT, OPTION_THREADS,  OPTION_FORCE,    OPTION_VERBOSE,  END_OF_OPTIONS,
 };
 

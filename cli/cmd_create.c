@@ -17,9 +17,9 @@ static void say_what_was_made(const char *path, const petal_info *info)
 
 static int create(const struct args *args, struct request *request)
 {
-    petal_filter *filter = create_filter(&request->options);
+    petal_filter *filter = create_requested(request);
     if (!filter) return STATUS_ERROR;
-    bool saved = save_filter(filter, args->output, args->format, args->force);
+    bool saved = save_filter(filter, args->output, request->format, args->force);
     petal_info info = info_of(filter);
     petal_free(filter);
     if (saved && wants_talk(args)) say_what_was_made(args->output, &info);
@@ -38,14 +38,15 @@ static int run(const struct args *args)
 }
 
 static const struct option options[] = {
-    OPTION_OUTPUT, OPTIONS_OF_SIZE, OPTIONS_OF_HASH, OPTION_METADATA,
+    OPTION_OUTPUT, OPTIONS_OF_SIZE, OPTIONS_OF_HASH, OPTION_METADATA, OPTION_TEMPLATE,
     OPTION_FORMAT, OPTION_FORCE,    OPTION_VERBOSE,  END_OF_OPTIONS,
 };
 
 const struct command create_command = {
     .name = "create",
     .summary = "make an empty filter",
-    .usage = "-o FILE -n KEYS [-p RATE | --memory SIZE]",
+    .usage = "-o FILE -n KEYS [-p RATE | --memory SIZE]\n"
+             "       petal create -o FILE --template FILE",
     .about = "Makes an empty filter, for petal add. --memory alone is for the most keys that\n"
              "fit at RATE; --bits and --hashes fix everything. Only like ones can be merged.",
     .options = options,

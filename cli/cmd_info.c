@@ -89,6 +89,16 @@ static void print_saturated(const petal_info *info)
         printf("no counter\n");
 }
 
+/* What the lines above say in numbers, in case nobody reads them. */
+static void print_warning(const petal_info *info)
+{
+    double asked = isnan(info->target_rate) ? info->predicted_rate : info->target_rate;
+    if (!info->overfull) return;
+    label("overfull");
+    printf("%smore keys than planned: %s false positives, not %s; plan a larger one%s\n", bold(stdout),
+           rate_text(info->estimated_rate, 2).s, asked_rate(asked).s, plain(stdout));
+}
+
 static bool is_printable(const uint8_t *bytes, size_t size)
 {
     for (size_t length; size > 0; bytes += length, size -= length) {
@@ -144,6 +154,7 @@ static void print_block(const char *path, const petal_filter *filter, const char
     printf("%s\n", rate_text(info->fill, 3).s);
     if (info->counter_bits) print_saturated(info);
     print_rates(info);
+    print_warning(info);
     if (!is_petal(format)) print_unknown(format, info);
     if (info->content_id_known) {
         label("content id");
@@ -193,6 +204,7 @@ static void print_json(const char *path, const petal_filter *filter, const char 
     json_number(&json, "fill", info->fill);
     json_bool(&json, "saturated", info->saturated);
     count_or_null(&json, "saturated_counters", info->saturated_counters, info->counter_bits != 0);
+    json_bool(&json, "overfull", info->overfull);
     json_number(&json, "estimated_items", info->estimated_items);
     json_number(&json, "estimated_items_low", info->estimated_items_low);
     json_number(&json, "estimated_items_high", info->estimated_items_high);

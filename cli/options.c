@@ -224,8 +224,9 @@ static void print_option(const struct option *option, FILE *out)
 
 void print_help(const struct command *command, FILE *out)
 {
+    const struct option *o = command->options;
     fprintf(out, "usage: petal %s %s\n%s\n\n", command->name, command->usage, command->about);
-    for (const struct option *o = command->options; o->at != AT(help); o++)
-        print_option(o, out); /* -h has been found */
-    fprintf(out, "\n%s\n", command->example);
+    for (; o->at != AT(help); o++) print_option(o, out); /* -h has been found */
+    bool is_long = o - command->options > 19;            /* a screen has 24 lines */
+    fprintf(out, is_long ? "%s\n" : "\n%s\n", command->example);
 }

@@ -13,7 +13,10 @@ struct args {
     uint64_t capacity, memory_bytes, bits, hashes, lines_per_key; /* size */
     double rate;
     const char *scheme, *seed, *secret_file, *metadata; /* kind */
-    const char *key_type;                               /* keys */
+    const char *template_file;                          /* size and kind at once */
+    uint64_t shards;
+    const char *shard;    /* the one wanted */
+    const char *key_type; /* keys */
     bool nul, crlf;
     uint64_t threads;
     uint64_t seconds; /* bench */
@@ -74,6 +77,7 @@ struct command {
 #define OPTION_SEED {0, "seed", TEXT, AT(seed), "N|random", "seed of the hash [0]"}
 #define OPTION_KEY_FILE {0, "key-file", TEXT, AT(secret_file), "FILE", "secret of a keyed filter: 16 bytes or 32 hex digits"}
 #define OPTION_METADATA {0, "metadata", TEXT, AT(metadata), "TEXT|@FILE", "keep TEXT, or what is in FILE, in the filter"}
+#define OPTION_TEMPLATE {0, "template", TEXT, AT(template_file), "FILE", "one like FILE, so that they can be merged"}
 #define OPTION_FROM {0, "from", TEXT, AT(from), "FORMAT", "what FILE is: guava, ... (see petal help convert)"}
 #define OPTION_TO {0, "to", TEXT, AT(to), "FORMAT", "the kind of file to write"}
 #define OPTION_FORMAT {0, "format", TEXT, AT(format), "FORMAT", "make the filter that guava, spark, ... would make"}

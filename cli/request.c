@@ -66,8 +66,8 @@ static bool read_metadata(const struct args *args, struct request *request)
 {
     petal_options *o = &request->options;
     if (!args->metadata) return true;
-    if (!is_petal(args->format) && strncmp(args->format, "dcso", 4) != 0)
-        return complain("--metadata", "%s has no place for it; leave it out", args->format);
+    if (!is_petal(request->format) && strncmp(request->format, "dcso", 4) != 0)
+        return complain("--metadata", "%s has no place for it; leave it out", request->format);
     if (args->metadata[0] == '@') {
         request->metadata = read_small_file(args->metadata + 1, PETAL_METADATA_MAX_BYTES, &o->metadata_bytes);
         o->metadata = request->metadata;
@@ -162,11 +162,32 @@ static bool read_size(const char *command, const struct args *args, uint64_t def
     return true;
 }
 
+/* ---- template -------------------------------------------------------------------------------------------------------- */
+
+static int check_template_options(const char *command, const struct args *args)
+{
+    if (args->capacity || args->rate > 0 || args->memory_bytes || args->bits || args->hashes || args->lines_per_key)
+        return misused(command, "--template fixes the size; leave out -n, -p and the like");
+    if (args->scheme || args->seed || args->format)
+        return misused(command, "--template fixes the kind; leave out --scheme, --seed and --format");
+    return STATUS_OK;
+}
+
+static bool read_template(struct request *request, const char *command, const struct args *args)
+{
+    const char *format = NULL;
+    if (check_template_options(command, args) != STATUS_OK) return false;
+    request->like = open_container(args->template_file, PETAL_OPEN_MAP, args, &format);
+    if (request->like) request->format = format_to_keep(request->like, format);
+    return request->like && read_metadata(args, request);
+}
+
 bool request_read(struct request *request, const char *command, const struct args *args, uint64_t default_capacity,
                   bool capacity_later)
 {
     petal_options *o = &request->options;
-    *request = (struct request){.options = PETAL_OPTIONS_INIT};
+    *request = (struct request){.options = PETAL_OPTIONS_INIT, .format = args->format};
+    if (args->template_file) return read_template(request, command, args);
     if (!read_size(command, args, default_capacity, capacity_later, o) || !read_seed(args, &o->seed)) return false;
     if (args->secret_file && !read_secret(args->secret_file, request->secret)) return false;
     if (args->secret_file) o->secret = request->secret;
@@ -182,7 +203,9 @@ void request_free(struct request *request)
 {
     wipe(request->secret, sizeof request->secret);
     free(request->metadata);
+    petal_free(request->like);
     request->metadata = NULL;
+    request->like = NULL;
 }
 
 /* ---- creating -------------------------------------------------------------------------------------------------------- */
@@ -195,6 +218,24 @@ static bool complain_of_plan(const petal_options *options, const petal_error *er
     if (error->status == PETAL_ERR_MEMORY) return complain(NULL, "not enough memory for a filter of that size");
     if (error->status == PETAL_ERR_UNREACHABLE) return complain(NULL, "%s; %s", error->message, way_out);
     return complain(NULL, "%s", error->message);
+}
+
+static petal_filter *create_like(const petal_filter *like, const petal_options *options)
+{
+    petal_filter *filter = NULL;
+    petal_error error;
+    petal_status status = petal_create_like(like, &filter, &error);
+    if (status == PETAL_OK && options->metadata)
+        status = petal_set_metadata(filter, options->metadata, options->metadata_bytes, &error);
+    if (status == PETAL_OK) return filter;
+    complain("--template", "%s", error.message);
+    petal_free(filter);
+    return NULL;
+}
+
+petal_filter *create_requested(const struct request *request)
+{
+    return request->like ? create_like(request->like, &request->options) : create_filter(&request->options);
 }
 
 petal_filter *create_filter(const petal_options *options)

@@ -10,6 +10,8 @@
 
 struct request {
     petal_options options; /* points into the rest */
+    petal_filter *like;    /* of --template, where only the metadata of `options` counts; or NULL */
+    const char *format;    /* the container to write; NULL: petal */
     uint8_t secret[PETAL_SECRET_BYTES];
     uint8_t *metadata;
 };
@@ -31,6 +33,9 @@ bool read_secret(const char *path, uint8_t secret[PETAL_SECRET_BYTES]);
 
 /* Overwrites memory that held a secret. */
 void wipe(void *memory, size_t size_bytes);
+
+/* The empty filter that was asked for. NULL: reported. */
+petal_filter *create_requested(const struct request *request);
 
 /* petal_create(), reported on failure. NULL then. */
 petal_filter *create_filter(const petal_options *options);

@@ -33,8 +33,7 @@ void warn_if_overfilled(const char *path, const petal_info *info)
 {
     double asked = isnan(info->target_rate) ? info->predicted_rate : info->target_rate;
     warn_if_saturated(path, info);
-    if (info->capacity == 0 || info->estimated_items_low <= (double)info->capacity || info->estimated_rate <= asked)
-        return;
+    if (!info->overfull || info->estimated_rate <= asked) return;
     if (info->saturated)
         remark(path, "every bit is set, so it says probably to everything; plan a larger one");
     else

@@ -69,6 +69,26 @@ static void look(const petal_filter *filter)
     (void)petal_verify(filter, &error);
 }
 
+static void must_be_sound(petal_estimate of, double least, double most)
+{
+    must(of.value != of.value || (of.low >= least && of.low <= of.value && of.value <= of.high && of.high <= most));
+}
+
+/* With a filter of the same parameters. */
+static void compare(const petal_filter *filter, const petal_filter *other)
+{
+    petal_comparison of = PETAL_COMPARISON_INIT;
+    petal_error error;
+    if (petal_compare(filter, other, &of, &error) != PETAL_OK) {
+        must(error.status == PETAL_ERR_UNSUPPORTED || error.status == PETAL_ERR_MISMATCH); /* of layers */
+        return;
+    }
+    must_be_sound(of.intersection, 0, of.items_a.high < of.items_b.high ? of.items_a.high : of.items_b.high);
+    must_be_sound(of.jaccard, 0, 1);
+    must_be_sound(of.containment_a_in_b, 0, 1);
+    must_be_sound(of.containment_b_in_a, 0, 1);
+}
+
 /* Writing and reading again gives the same bytes. */
 static void write_and_read(const petal_filter *filter, const void *with_secret)
 {
@@ -121,6 +141,7 @@ static void change(petal_filter *filter, const void *with_secret, const uint8_t 
     must(petal_clone(filter, &copy, &error) == PETAL_OK);
     add(copy, data, size_bytes);
     bool has_key = add(copy, "key", 3);
+    compare(filter, copy);
     must(petal_merge(copy, filter, &error) == PETAL_OK || error.status == PETAL_ERR_MISMATCH); /* it may have grown */
     must(!has_key || petal_contains(copy, "key", 3));
     (void)petal_intersect(copy, filter, &error);

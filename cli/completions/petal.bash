@@ -6,8 +6,8 @@ _petal_options() {
     local hash='--seed --key-file' keys='--null --crlf --key-type --progress'
     case $1 in
     plan) echo "$size --json --chart --force" ;;
-    create) echo "--output $size $hash --metadata --format --force --verbose" ;;
-    build) echo "--output $size $hash --metadata $keys --threads --format --force --verbose" ;;
+    create) echo "--output $size $hash --metadata --template --format --force --verbose" ;;
+    build) echo "--output $size $hash --metadata --template $keys --threads --format --force --verbose" ;;
     add) echo "$keys --threads --from --key-file --verbose" ;;
     remove) echo "$keys --threads --key-file --verbose" ;;
     check) echo "--invert-match --count --quiet --line-number --key --explain $keys --threads --key-file --from" ;;
@@ -15,6 +15,8 @@ _petal_options() {
     info) echo '--json --metadata --key-file --from' ;;
     verify) echo "--sample --absent --recover --json $keys --key-file --from" ;;
     merge | intersect) echo '--output --from --to --force --key-file --verbose' ;;
+    compare) echo '--json --key-file --from' ;;
+    shard) echo "--shards --shard --output $keys --threads --key-file --force --verbose" ;;
     convert) echo '--to --from --to-scheme --force --key-file --verbose' ;;
     bench) echo '--capacity --rate --memory --scheme --seconds --json --key-file --from' ;;
     esac
@@ -33,7 +35,7 @@ _petal_values() {
             'bloomfilter js-tutorial rocksdb pybloom hadoop hbase orc cassandra'
         ;;
     --lines-per-key) echo '1 2' ;;
-    --capacity | --rate | --memory | --bits | --hashes | --threads | --seconds | --key | -n | -p | -e) ;;
+    --capacity | --rate | --memory | --bits | --hashes | --threads | --seconds | --key | --shards | --shard | -n | -p | -e | -i) ;;
     *) return 1 ;;
     esac
 }
@@ -47,7 +49,7 @@ _petal_reply() {
 }
 
 _petal() {
-    local commands='plan create build add remove check seen info verify merge intersect convert bench help'
+    local commands='plan create build add remove check seen info verify merge intersect compare shard convert bench help'
     local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-} values
     if [ "$COMP_CWORD" -eq 1 ]; then
         _petal_reply -W "$commands --help --version" -- "$current"

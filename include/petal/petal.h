@@ -57,8 +57,9 @@ PETAL_API const char *petal_version(void);
 
 typedef enum petal_status {
     PETAL_OK = 0,
-    PETAL_SEEN = 1,   /* petal_add(): no bit changed, so the key (or a false positive) was there before */
-    PETAL_ABSENT = 2, /* petal_remove(): the key was certainly not there, and nothing was changed */
+    PETAL_SEEN = 1,     /* petal_add(): no bit changed, so the key (or a false positive) was there before */
+    PETAL_ABSENT = 2,   /* petal_remove(): the key was certainly not there, and nothing was changed */
+    PETAL_OVERFULL = 3, /* done, but the filter now holds more keys than it is rated for; see petal_add() */
 
     PETAL_ERR_ARGUMENT = -1,      /* an argument is outside what the call takes */
     PETAL_ERR_UNREACHABLE = -2,   /* no filter of this scheme reaches the rate; the message names the floor */
@@ -229,8 +230,9 @@ typedef struct petal_info {
     uint64_t saturated_counters; /* counting: those that stick at 15; see petal_remove() */
     double fill;                 /* bits_set / bits */
     bool saturated;              /* every bit is set: estimated_items is infinite, estimated_rate 1 */
-    double estimated_items;      /* distinct keys, from the bits */
-    double estimated_items_low;  /* its 95 % interval */
+    bool overfull; /* certainly more distinct keys than `capacity`: estimated_items_low is above it, or saturated */
+    double estimated_items;     /* distinct keys, from the bits */
+    double estimated_items_low; /* its 95 % interval */
     double estimated_items_high;
     double estimated_rate; /* of an absent key, given these very bits */
     bool content_id_known; /* false while a writable map has unsynced changes */
@@ -245,7 +247,7 @@ typedef struct petal_info {
 #define PETAL_INFO_INIT \
     { \
         sizeof(petal_info), PETAL_SCHEME_DEFAULT, PETAL_HASH_DEFAULT, 0, 0, 0, 0, 0, 0, 0, false, 0, 0, 0.0, 0.0, 0, \
-            0, 0, 0.0, false, 0.0, 0.0, 0.0, 0.0, false, 0, NULL, NULL, NULL \
+            0, 0, 0.0, false, false, 0.0, 0.0, 0.0, 0.0, false, 0, NULL, NULL, NULL \
     }
 
 /* ---------------------------------------------------------------------------------------------- planning */
@@ -275,6 +277,11 @@ PETAL_API double petal_textbook_rate(double bits, double hashes, double keys);
  * Errors: those of petal_plan(), and PETAL_ERR_MEMORY. */
 PETAL_API petal_status petal_create(const petal_options *options, petal_filter **filter, petal_error *error);
 
+/* An empty filter in memory with the parameters of `pattern`: scheme, hash, seed or secret, bits, hashes, lines a key, capacity
+ * and rate; the metadata is not copied. Filters made like one can be merged, and partial ones merged are, byte for byte, the
+ * filter that was given all keys. A filter of several layers is no pattern (PETAL_ERR_UNSUPPORTED). */
+PETAL_API petal_status petal_create_like(const petal_filter *pattern, petal_filter **filter, petal_error *error);
+
 /* A private copy in memory, writable even if `filter` is not, with the same parameters, keys and metadata. */
 PETAL_API petal_status petal_clone(const petal_filter *filter, petal_filter **copy, petal_error *error);
 
@@ -283,7 +290,7 @@ PETAL_API petal_status petal_clone(const petal_filter *filter, petal_filter **co
  * new. Everything else (saving, info, merging, ...) still needs the adding to be over.
  * An add takes one atomic operation and may wait a moment for another thread's; asking is as fast as ever. Filling a filter
  * that is far larger than the caches is faster with a petal_builder.
- * PETAL_ERR_UNSUPPORTED for filters of several layers and for most foreign schemes. */
+ * PETAL_ERR_UNSUPPORTED for filters of several layers, for those that count, and for most foreign schemes. */
 PETAL_API petal_status petal_share(petal_filter *filter, petal_error *error);
 
 /* Removes every key. Parameters, capacity and metadata stay. */
@@ -296,6 +303,12 @@ PETAL_API void petal_free(petal_filter *filter);
 /* -------------------------------------------------------------------------------------- adding and asking */
 
 /* Adds a key. PETAL_OK: the key was certainly new. PETAL_SEEN: every bit was set already, so it was probably there.
+ * PETAL_OVERFULL: as PETAL_OK, but the filter holds more distinct keys than its capacity, so more than the rate that was asked
+ * pass it: time for a larger one. (So a key is new where the status is neither PETAL_SEEN nor negative.) That is judged by
+ * the bits, not by `items`, which counts repeats too; and only now and then, so up to a thirtieth more keys may be in before it is
+ * noticed; and as many may go, where keys can be removed, before it is noticed that the filter is overfull no more. It never
+ * comes before more than `capacity` keys were added, nor from a filter that has no capacity, has layers, or was given to
+ * petal_share().
  * Fails on a filter that cannot be written (PETAL_ERR_READ_ONLY, PETAL_ERR_IO). Nothing is allocated, but where a filter of
  * another library grows by layers: that fails with PETAL_ERR_MEMORY, PETAL_ERR_LIMIT (full), or PETAL_ERR_UNSUPPORTED (a
  * map cannot grow; or the library has no empty key). A key that was not taken is not counted. */
@@ -311,7 +324,8 @@ typedef struct petal_key {
 } petal_key;
 
 /* Like petal_add() for each key in order, but hashes and fetches ahead. was_new[i] is set to 1 or 0 for each key
- * and *new_count to their sum; both may be NULL. Of equal new keys in one batch only the first counts as new. */
+ * and *new_count to their sum; both may be NULL. Of equal new keys in one batch only the first counts as new.
+ * PETAL_OK, or PETAL_OVERFULL where the filter is overfull when all are in. */
 PETAL_API petal_status petal_add_many(petal_filter *filter, const petal_key *keys, size_t key_count, uint8_t *was_new,
                                       size_t *new_count);
 
@@ -398,6 +412,63 @@ PETAL_API petal_status petal_remove_f64(petal_filter *filter, double value);
 PETAL_API petal_status petal_convert_scheme(const petal_filter *filter, petal_scheme scheme, petal_filter **converted,
                                             petal_error *error);
 
+/* ------------------------------------------------------------------------------------- building big filters */
+
+/* A way to add very many keys to one filter, from one thread or several: several times as fast as petal_add() where the filter is
+ * larger than the processor's caches, and without locks or atomics a key. Keys are first sorted, roughly, by the region of the
+ * filter that their bits lie in, into scratch memory of a fixed size; when that is full a region takes all its keys at once, out
+ * of the cache. The bits are those that petal_add() sets, whatever the order.
+ *
+ *     petal_builder_options o = PETAL_BUILDER_OPTIONS_INIT;
+ *     petal_builder *b;
+ *     o.workers = 2;
+ *     petal_builder_create(filter, &o, &b, NULL);
+ *     ... thread 0: petal_builder_add(b, 0, keys, 1000) again and again, petal_builder_flush(b, 0) at its end; thread 1 with 1
+ *     ... then, when both have ended: petal_builder_finish(b, NULL);
+ *
+ * Makes no threads: the caller's do the work. Until petal_builder_finish() nothing else may use the filter. */
+typedef struct petal_builder petal_builder;
+
+typedef struct petal_builder_options {
+    size_t struct_size;
+    uint32_t workers; /* threads that will add: 1 .. PETAL_BUILDER_MAX_WORKERS */
+    /* Scratch memory, all workers together, at most; from 64 KiB a worker. 0: half of the filter's bytes, at most 2 GiB. More is
+     * faster: a region is fetched less often. Allocated once, given back by petal_builder_finish(). */
+    uint64_t scratch_bytes;
+    const petal_allocator *allocator; /* of the scratch, copied; NULL: that of the filter */
+} petal_builder_options;
+
+#define PETAL_BUILDER_MAX_WORKERS 1024u
+#define PETAL_BUILDER_OPTIONS_INIT \
+    { \
+        sizeof(petal_builder_options), 1, 0, NULL \
+    }
+
+/* Begins to build; options NULL: one worker. On failure *builder is NULL and the filter is as it was. Where the detour would not
+ * be faster, keys are added directly, and several workers take turns: filters below 32 MiB with one worker (1 MiB with several),
+ * schemes with bits all over the filter, as classic, with one worker, and filters that count or grow. PETAL_ERR_ARGUMENT,
+ * PETAL_ERR_MEMORY, and those of a filter that cannot be written. */
+PETAL_API petal_status petal_builder_create(petal_filter *filter, const petal_builder_options *options,
+                                            petal_builder **builder, petal_error *error);
+
+/* Adds keys (or numbers, or hashes: see petal_add_many_i64() and petal_add_hashes()), as worker number `worker`, from 0. One
+ * thread at a time may be one worker. The keys are copied as far as needed. Fails with PETAL_ERR_ARGUMENT where there is no
+ * such worker, and as petal_add() does; keys of a failed call may be in the filter or not. */
+PETAL_API petal_status petal_builder_add(petal_builder *builder, uint32_t worker, const petal_key *keys,
+                                         size_t key_count);
+PETAL_API petal_status petal_builder_add_i64(petal_builder *builder, uint32_t worker, const int64_t *values,
+                                             size_t value_count);
+PETAL_API petal_status petal_builder_add_hashes(petal_builder *builder, uint32_t worker, const uint64_t *hashes,
+                                                size_t hash_count);
+
+/* Puts what this worker still has in scratch into the filter. Optional: petal_builder_finish() does it for all, in one thread. */
+PETAL_API petal_status petal_builder_flush(petal_builder *builder, uint32_t worker);
+
+/* Ends building: every key that was handed over is in the filter and counted in its items, and the builder is gone. The calls of
+ * all workers must have ended, in the sense of C11's "happens before": join the threads. NULL is allowed. Returns the first
+ * failure there was in adding, or PETAL_OK. There is no way to abandon but to free the filter after this. */
+PETAL_API petal_status petal_builder_finish(petal_builder *builder, petal_error *error);
+
 /* --------------------------------------------------------------------------------------------- set algebra */
 
 /* filter becomes the union: exactly the filter that had been given the keys of both. Items are summed.
@@ -407,9 +478,52 @@ PETAL_API petal_status petal_merge(petal_filter *filter, const petal_filter *oth
 
 /* Like petal_merge(), but filter keeps the bits that both have: every key of both stays in, and the rate is at most
  * the lower one's, though higher than that of a filter made of the common keys alone. Items becomes the
- * smaller of the two. Of counters the lower one is kept: a key stays in as often as it is in both, and can be removed so
- * often; counts that two different keys happen to share stay for ever, as false positives. */
+ * smaller of the two. The bits of the others do not all go, so estimated_items is too high: to count the common keys, compare
+ * the two filters. Of counters the lower one is kept: a key stays in as often as it is in both, and can be removed so often;
+ * counts that two different keys happen to share stay for ever, as false positives. Not for several layers
+ * (PETAL_ERR_UNSUPPORTED). */
 PETAL_API petal_status petal_intersect(petal_filter *filter, const petal_filter *other, petal_error *error);
+
+/* An estimate with its 95 % interval: over all seeds of the hash, 95 of 100 such intervals hold the truth. */
+typedef struct petal_estimate {
+    double value, low, high;
+} petal_estimate;
+
+/* How two sets of keys overlap, as far as the bits of their filters tell. Numbers of distinct keys, and shares from 0 to 1. */
+typedef struct petal_comparison {
+    size_t struct_size;
+    bool saturated; /* every bit of the union is set: nothing is known of the overlap but its bounds; values are NAN */
+    petal_estimate items_a, items_b, union_items; /* those of a saturated filter are infinite */
+    petal_estimate intersection;                  /* |A and B| = |A| + |B| - |A or B|, at least 0 */
+    petal_estimate jaccard;                       /* |A and B| / |A or B|; NAN where both are empty */
+    petal_estimate containment_a_in_b;            /* |A and B| / |A|; NAN where A is empty */
+    petal_estimate containment_b_in_a;            /* |A and B| / |B|; NAN where B is empty */
+} petal_comparison;
+
+#define PETAL_COMPARISON_INIT \
+    { \
+        sizeof(petal_comparison), false, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, \
+        { \
+            0, 0, 0 \
+        } \
+    }
+
+/* Estimates how the keys of two filters overlap, from their bits in one pass and without a copy; how often a key was
+ * added to a counting filter makes no difference. The estimates are unbiased, but for an overlap that is not told from none:
+ * there 0 is the least that is said. The fuller the filters and the smaller the overlap beside the sets, the wider the
+ * intervals (docs/format.md, "Rates", derives them).
+ * PETAL_ERR_MISMATCH like petal_merge(); PETAL_ERR_UNSUPPORTED for filters of several layers, whose bits cannot be matched. */
+PETAL_API petal_status petal_compare(const petal_filter *a, const petal_filter *b, petal_comparison *comparison,
+                                     petal_error *error);
+
+/* Sharding: a set too big for one machine is `shards` filters (files, Redis keys), each of the keys of one shard. The shard of a
+ * key is the same in every language and for every filter: mulhi64(fmix64(fmix64(g)), shards) with g = XXH3_64bits(key, 0), from
+ * 0 to shards - 1 (docs/format.md, "Shards", which also says why). Shards are even: of n keys each has n / shards, give or take
+ * a few times its square root. 0 shards are taken for 1.
+ * Strangers who choose the keys can aim at one shard; for keyed filters use petal_shard_of_hash(petal_hash_key(filter, ...)),
+ * whose g is the secret hash. The hash must be a well-mixed one of 64 bits. */
+PETAL_API uint32_t petal_shard_of(const void *key, size_t key_bytes, uint32_t shards);
+PETAL_API uint32_t petal_shard_of_hash(uint64_t hash, uint32_t shards);
 
 /* ------------------------------------------------------------------------------------------- looking inside */
 

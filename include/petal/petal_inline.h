@@ -5,7 +5,7 @@
  * library, which looks at the CPU when it runs, an inlined loop has those that it was compiled for.
  *
  *     petal_inline hot;
- *     if (petal_inline_begin(filter, &hot, NULL) != PETAL_OK) ...      // use petal.h instead
+ *     if (petal_inline_begin(filter, false, &hot, NULL) != PETAL_OK) ...      // use petal.h instead
  *     for (i = 0; i < n; i++) hits += petal_inline_contains_i64(&hot, keys[i]);
  *     petal_inline_end(filter, &hot);
  *
@@ -275,7 +275,7 @@ static inline uint32_t petal_inline_words(const petal_inline *hot, uint64_t hash
     return hot->patterns[(uint32_t)hash * PETAL_INLINE_GOLDEN >> 25];
 }
 
-/* Like petal_contains_hash() and petal_add_hash(), true for PETAL_OK: the hash must be petal_hash_key()'s or another well-mixed one. */
+/* Like petal_contains_hash() and petal_add_hash(), true for a new key: the hash must be petal_hash_key()'s or another well-mixed one. */
 static inline PETAL_INLINE_TARGET bool petal_inline_contains_hash(const petal_inline *hot, uint64_t hash)
 {
     return petal_inline_line_has(petal_inline_line(hot, hash), (uint32_t)hash, petal_inline_words(hot, hash));
@@ -296,7 +296,7 @@ static inline uint64_t petal_inline_xxh3(uint64_t key, uint64_t seed_flip)
     return h ^ h >> 28;
 }
 
-/* Like petal_contains_i64() and petal_add_i64(), true for PETAL_OK. */
+/* Like petal_contains_i64() and petal_add_i64(), true for a new key. */
 static inline PETAL_INLINE_TARGET bool petal_inline_contains_i64(const petal_inline *hot, int64_t value)
 {
     return petal_inline_contains_hash(hot, petal_inline_xxh3((uint64_t)value, hot->seed_flip));

@@ -19,7 +19,7 @@ static petal_status check_layers_alike(const struct shape *a, const struct shape
     return PETAL_OK;
 }
 
-static petal_status check_alike(const petal_filter *a, const petal_filter *b, petal_error *error)
+petal_status petal_filter_check_alike(const petal_filter *a, const petal_filter *b, petal_error *error)
 {
     if (a->scheme != b->scheme)
         return petal_fail(error, PETAL_ERR_MISMATCH, "they differ in scheme (%s against %s)", a->scheme->name,
@@ -42,7 +42,7 @@ static petal_status check_alike(const petal_filter *a, const petal_filter *b, pe
 /* What both calls need before they touch a bit. */
 static petal_status prepare(petal_filter *filter, const petal_filter *other, petal_error *error)
 {
-    petal_status status = check_alike(filter, other, error);
+    petal_status status = petal_filter_check_alike(filter, other, error);
     if (status == PETAL_OK) status = petal_filter_prepare_write(filter, error);
     if (status != PETAL_OK) return status;
     petal_filter_touch_all(filter);

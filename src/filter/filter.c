@@ -174,8 +174,30 @@ petal_status petal_clone(const petal_filter *filter, petal_filter **copy, petal_
     return PETAL_OK;
 }
 
+petal_status petal_create_like(const petal_filter *pattern, petal_filter **filter, petal_error *error)
+{
+    petal_filter *made = NULL;
+    *filter = NULL;
+    if (pattern->layer_count > 1)
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED, "a filter of several layers is no pattern for others");
+    petal_status status = clone_frame(pattern, &made, error);
+    if (status == PETAL_OK) status = petal_filter_alloc_bits(made, error);
+    if (status != PETAL_OK) {
+        petal_free(made);
+        return status;
+    }
+    made->origin = pattern->origin;
+    made->grow = pattern->grow;
+    made->layers->capacity = pattern->layers->capacity;
+    made->layers->target_rate = pattern->layers->target_rate;
+    *filter = made;
+    return PETAL_OK;
+}
+
 void petal_filter_touch_all(petal_filter *filter)
 {
+    filter->weigh_at = 0;
+    filter->overfull = false;
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         struct layer *layer = &filter->layers[i];
         if (layer->touched) memset(layer->touched, 1, (size_t)petal_block_count(&layer->array));

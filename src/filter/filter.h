@@ -41,6 +41,10 @@ struct petal_filter {
 
     struct sharing *sharing; /* several threads add; NULL: one at a time */
 
+    uint64_t weigh_at; /* items beyond which petal_filter_news() has to look; 0 at first */
+    uint64_t relief;   /* of an overfull filter: keys to be removed until to look whether it still is */
+    bool overfull;     /* found so */
+
     petal_allocator allocator;
     struct origin origin;
     void *metadata;
@@ -85,6 +89,10 @@ uint64_t petal_filter_capacity(const petal_filter *filter);
 petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadata, size_t metadata_bytes,
                                        petal_error *error);
 
+/* Hashes of keys and of numbers, filter->hash->words each, where that is not 0. */
+void petal_filter_hash_keys(const petal_filter *filter, const petal_key *keys, size_t count, uint64_t *words);
+void petal_filter_hash_i64(const petal_filter *filter, const int64_t *values, size_t count, uint64_t *words);
+
 /* Leave to change the bits: PETAL_OK, or why not. */
 static inline petal_status petal_filter_prepare_write(petal_filter *filter, petal_error *error)
 {
@@ -94,7 +102,35 @@ static inline petal_status petal_filter_prepare_write(petal_filter *filter, peta
 /* The same for a filter that several threads add to: one of them asks. */
 petal_status petal_filter_prepare_shared(petal_filter *filter);
 
-/* Notes that any bit may have changed. */
+/* Notes that any bit may have changed, otherwise than by adding a key. */
 void petal_filter_touch_all(petal_filter *filter);
+
+/* PETAL_OK where both have the same parameters, so that their bits mean the same; or PETAL_ERR_MISMATCH, naming the field. */
+petal_status petal_filter_check_alike(const petal_filter *a, const petal_filter *b, petal_error *error);
+
+/* Different bits that a key sets in the mean. */
+double petal_filter_bits_a_key(const struct scheme_def *scheme, const struct shape *shape);
+
+/* Positions of such bytes of an array that are set, and stuck counters. Whole lines, where the scheme counts. */
+struct counts petal_filter_count(const struct scheme_def *scheme, const uint8_t *bytes, uint64_t size_bytes);
+
+/* Distinct keys by the number of set bits. The value is infinite where every bit is set. */
+petal_estimate petal_filter_estimate_items(const struct scheme_def *scheme, const struct shape *shape,
+                                           uint64_t bits_set);
+
+/* Is it certainly more than `capacity`, or so much that nobody can tell? */
+bool petal_filter_is_too_much(const petal_estimate *items, uint64_t capacity);
+
+/* Counts bits to tell whether the filter is overfull, and sets when to do so again. */
+petal_status petal_filter_weigh(petal_filter *filter);
+
+/* So many keys have been removed and taken from its items: sets when to count again. */
+void petal_filter_lighten(petal_filter *filter, uint64_t removed);
+
+/* What adding a key or a batch of them ends with: PETAL_OK or PETAL_OVERFULL. Not for filters that threads share. */
+static inline petal_status petal_filter_news(petal_filter *filter)
+{
+    return filter->layers->items <= filter->weigh_at ? PETAL_OK : petal_filter_weigh(filter);
+}
 
 #endif

@@ -5,6 +5,7 @@
 #include "filter/filter.h"
 #include "scheme/model.h"
 
+#include <float.h>
 #include <math.h> /* NAN and INFINITY, macros */
 
 #define NORMAL_95_PERCENT 1.959964 /* a normal variable is within so many standard deviations in 95 of 100 cases */
@@ -53,10 +54,14 @@ void petal_filter_describe(const petal_filter *filter, petal_info *info)
     info->hash_name = filter->hash->name;
 }
 
+double petal_filter_bits_a_key(const struct scheme_def *scheme, const struct shape *shape)
+{
+    return scheme->bits_a_key ? scheme->bits_a_key(shape) : shape->hashes;
+}
+
 static double items_of(const struct scheme_def *scheme, const struct shape *shape, double bits_set)
 {
-    double bits_a_key = scheme->bits_a_key ? scheme->bits_a_key(shape) : shape->hashes;
-    return petal_model_items(bits_set, (double)shape->bits, bits_a_key);
+    return petal_model_items(bits_set, (double)shape->bits, petal_filter_bits_a_key(scheme, shape));
 }
 
 /* What the bits of the layers tell, added up. */
@@ -80,17 +85,38 @@ static void tally_items(const struct scheme_def *scheme, const struct shape *sha
     tally->up += up * up;
 }
 
+struct counts petal_filter_count(const struct scheme_def *scheme, const uint8_t *bytes, uint64_t size_bytes)
+{
+    if (scheme->counters) return scheme->counters->count(bytes, size_bytes);
+    return (struct counts){popcount_bytes(bytes, size_bytes), 0};
+}
+
 /* Positions that are set; they are added up in *info, and so are saturated counters. */
 static uint64_t take_count(const struct scheme_def *scheme, const struct bit_array *array, petal_info *info)
 {
-    struct counts counts = {0, 0};
-    if (scheme->counters)
-        counts = scheme->counters->count(array->bytes, array->size_bytes);
-    else
-        counts.not_zero = popcount_bytes(array->bytes, array->size_bytes);
+    struct counts counts = petal_filter_count(scheme, array->bytes, array->size_bytes);
     info->bits_set += counts.not_zero;
     info->saturated_counters += counts.saturated;
     return counts.not_zero;
+}
+
+static petal_estimate items_of_tally(const struct tally *tally)
+{
+    return (petal_estimate){tally->items, tally->nearly - petal_model_sqrt(tally->down),
+                            tally->items + petal_model_sqrt(tally->up)};
+}
+
+petal_estimate petal_filter_estimate_items(const struct scheme_def *scheme, const struct shape *shape,
+                                           uint64_t bits_set)
+{
+    struct tally tally = {0};
+    tally_items(scheme, shape, bits_set, &tally);
+    return items_of_tally(&tally);
+}
+
+bool petal_filter_is_too_much(const petal_estimate *items, uint64_t capacity)
+{
+    return items->value > DBL_MAX || items->low > (double)capacity;
 }
 
 static void tally_layer(const petal_filter *filter, const struct layer *layer, petal_info *info, struct tally *tally)
@@ -107,9 +133,11 @@ static void take_stock(const petal_filter *filter, petal_info *info)
     for (uint32_t i = 0; i < filter->layer_count; i++) tally_layer(filter, &filter->layers[i], info, &tally);
     info->fill = (double)info->bits_set / (double)info->bits;
     info->saturated = info->bits_set == info->bits;
-    info->estimated_items = tally.items;
-    info->estimated_items_low = tally.nearly - petal_model_sqrt(tally.down);
-    info->estimated_items_high = tally.items + petal_model_sqrt(tally.up);
+    petal_estimate items = items_of_tally(&tally);
+    info->overfull = info->capacity != 0 && !filter->grow && petal_filter_is_too_much(&items, info->capacity);
+    info->estimated_items = items.value;
+    info->estimated_items_low = items.low;
+    info->estimated_items_high = items.high;
     info->estimated_rate = tally.estimated_rate;
 }
 

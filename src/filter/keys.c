@@ -86,6 +86,11 @@ static bool wants_to_grow(const petal_filter *filter)
     return filter->grow && layer->items >= layer->capacity;
 }
 
+static bool is_new(petal_status status)
+{
+    return status == PETAL_OK || status == PETAL_OVERFULL;
+}
+
 /* Sets the bits in the last layer. */
 static petal_status add_to_last(petal_filter *filter, const uint64_t *words)
 {
@@ -93,7 +98,7 @@ static petal_status add_to_last(petal_filter *filter, const uint64_t *words)
     if (layer->touched) filter->scheme->touch(&layer->array, words, layer->touched);
     bool changed = filter->kernel->add(&layer->array, words);
     if (changed || !filter->scheme->counts_new_only) layer->items = saturating_add(layer->items, 1);
-    return changed ? PETAL_OK : PETAL_SEEN;
+    return changed ? petal_filter_news(filter) : PETAL_SEEN;
 }
 
 /* A key that an older layer has is not added again: it would only fill the last one. */
@@ -150,7 +155,7 @@ static inline petal_status add_plainly(petal_filter *filter, uint64_t hash)
 {
     struct layer *layer = filter->layers;
     layer->items = saturating_add(layer->items, 1);
-    return filter->kernel->add(&layer->array, &hash) ? PETAL_OK : PETAL_SEEN;
+    return filter->kernel->add(&layer->array, &hash) ? petal_filter_news(filter) : PETAL_SEEN;
 }
 
 static petal_status add_carefully(petal_filter *filter, const void *key, size_t key_bytes)
@@ -189,6 +194,12 @@ static petal_status prepare(petal_filter *filter)
     return filter->sharing ? petal_filter_prepare_shared(filter) : petal_filter_prepare_write(filter, NULL);
 }
 
+static petal_status end_of_batch(petal_filter *filter, petal_status status)
+{
+    if (status < 0) return status;
+    return filter->sharing ? PETAL_OK : petal_filter_news(filter);
+}
+
 static size_t piece_of(const petal_filter *filter, size_t left)
 {
     size_t most = PIECE_WORDS / filter->hash->words;
@@ -201,7 +212,7 @@ static size_t add_one_by_one(petal_filter *filter, const uint64_t *words, size_t
     size_t sum = 0;
     for (size_t i = 0; i < count && *status >= 0; i++) {
         *status = add_hash(filter, words + i * filter->hash->words);
-        sum += was_new[i] = *status == PETAL_OK;
+        sum += was_new[i] = is_new(*status);
     }
     return sum;
 }
@@ -238,7 +249,7 @@ static size_t contains_piece(const petal_filter *filter, const uint64_t *words, 
     return sum;
 }
 
-static void hash_piece(const petal_filter *filter, const petal_key *keys, size_t count, uint64_t *words)
+void petal_filter_hash_keys(const petal_filter *filter, const petal_key *keys, size_t count, uint64_t *words)
 {
     for (size_t i = 0; i < count; i++)
         hash_into(filter, keys[i].data, keys[i].size_bytes, words + i * filter->hash->words);
@@ -251,11 +262,11 @@ static petal_status add_keys_one_by_one(petal_filter *filter, const petal_key *k
     petal_status status = PETAL_OK;
     for (size_t i = 0; i < key_count && status >= 0; i++) {
         status = petal_add(filter, keys[i].data, keys[i].size_bytes);
-        if (was_new) was_new[i] = status == PETAL_OK;
-        sum += status == PETAL_OK;
+        if (was_new) was_new[i] = is_new(status);
+        sum += is_new(status);
     }
     if (new_count) *new_count = sum;
-    return status < 0 ? status : PETAL_OK;
+    return end_of_batch(filter, status);
 }
 
 petal_status petal_add_many(petal_filter *filter, const petal_key *keys, size_t key_count, uint8_t *was_new,
@@ -268,11 +279,11 @@ petal_status petal_add_many(petal_filter *filter, const petal_key *keys, size_t 
     petal_status status = prepare(filter);
     for (size_t from = 0; status >= 0 && from < key_count; from += piece) {
         piece = piece_of(filter, key_count - from);
-        hash_piece(filter, keys + from, piece, words);
+        petal_filter_hash_keys(filter, keys + from, piece, words);
         sum += add_piece(filter, words, piece, was_new ? was_new + from : NULL, &status);
     }
     if (new_count) *new_count = sum;
-    return status < 0 ? status : PETAL_OK;
+    return end_of_batch(filter, status);
 }
 
 size_t petal_contains_many(const petal_filter *filter, const petal_key *keys, size_t key_count, uint8_t *found)
@@ -289,7 +300,7 @@ size_t petal_contains_many(const petal_filter *filter, const petal_key *keys, si
     }
     for (size_t from = 0; from < key_count; from += piece) {
         piece = piece_of(filter, key_count - from);
-        hash_piece(filter, keys + from, piece, words);
+        petal_filter_hash_keys(filter, keys + from, piece, words);
         sum += contains_piece(filter, words, piece, found ? found + from : NULL);
     }
     return sum;
@@ -325,7 +336,7 @@ uint64_t petal_hash_key(const petal_filter *filter, const void *key, size_t key_
 void petal_hash_keys(const petal_filter *filter, const petal_key *keys, size_t key_count, uint64_t *hashes)
 {
     bool direct = filter->hash->words == 1;
-    if (direct) hash_piece(filter, keys, key_count, hashes);
+    if (direct) petal_filter_hash_keys(filter, keys, key_count, hashes);
     for (size_t i = 0; i < key_count && !direct; i++)
         hashes[i] = petal_hash_key(filter, keys[i].data, keys[i].size_bytes);
 }
@@ -363,7 +374,7 @@ petal_status petal_add_hashes(petal_filter *filter, const uint64_t *hashes, size
         sum += add_piece(filter, hashes + from, piece, was_new ? was_new + from : NULL, &status);
     }
     if (new_count) *new_count = sum;
-    return status < 0 ? status : PETAL_OK;
+    return end_of_batch(filter, status);
 }
 
 size_t petal_contains_hashes(const petal_filter *filter, const uint64_t *hashes, size_t hash_count, uint8_t *found)
@@ -420,7 +431,7 @@ bool petal_contains_i64(const petal_filter *filter, int64_t value)
 }
 
 /* Hashes of a piece of numbers. The default hash takes several at a time. */
-static void hash_numbers(const petal_filter *filter, const int64_t *values, size_t count, uint64_t *words)
+void petal_filter_hash_i64(const petal_filter *filter, const int64_t *values, size_t count, uint64_t *words)
 {
     uint8_t key[8];
     if (filter->hash->id == PETAL_HASH_XXH3) {
@@ -443,17 +454,17 @@ petal_status petal_add_many_i64(petal_filter *filter, const int64_t *values, siz
         uint8_t *results = was_new ? was_new + from : NULL;
         if (hash_is_shared(filter)) {
             piece = piece_of(filter, value_count - from);
-            hash_numbers(filter, values + from, piece, words);
+            petal_filter_hash_i64(filter, values + from, piece, words);
             sum += add_piece(filter, words, piece, results, &status);
         } else {
             piece = 1;
             status = petal_add_i64(filter, values[from]);
-            if (results) *results = status == PETAL_OK;
-            sum += status == PETAL_OK;
+            if (results) *results = is_new(status);
+            sum += is_new(status);
         }
     }
     if (new_count) *new_count = sum;
-    return status < 0 ? status : PETAL_OK;
+    return end_of_batch(filter, status);
 }
 
 size_t petal_contains_many_i64(const petal_filter *filter, const int64_t *values, size_t value_count, uint8_t *found)
@@ -464,7 +475,7 @@ size_t petal_contains_many_i64(const petal_filter *filter, const int64_t *values
         uint8_t *results = found ? found + from : NULL, one;
         if (hash_is_shared(filter)) {
             piece = piece_of(filter, value_count - from);
-            hash_numbers(filter, values + from, piece, words);
+            petal_filter_hash_i64(filter, values + from, piece, words);
             sum += contains_piece(filter, words, piece, results);
         } else {
             piece = 1;

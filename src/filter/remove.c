@@ -25,6 +25,7 @@ static size_t remove_piece(petal_filter *filter, const uint64_t *hashes, size_t 
         for (size_t i = 0; i < count; i++) filter->scheme->touch(&layer->array, &hashes[i], layer->touched);
     size_t removed = filter->scheme->counters->remove_many(&layer->array, hashes, count, was_removed);
     layer->items -= removed < layer->items ? removed : layer->items;
+    petal_filter_lighten(filter, removed);
     return removed;
 }
 

@@ -147,7 +147,7 @@ static bool always(void)
     return true;
 }
 
-static const struct kernel generic = {"generic", always, add, contains, add_many, contains_many, NULL, NULL};
+static const struct kernel generic = {"generic", always, add, contains, add_many, contains_many, NULL, NULL, NULL};
 static const struct kernel *const kernels[] = {&generic, NULL};
 
 /* ---- all counters: 16 to a word, whose byte order does not matter ------------------------------------------------------ */
@@ -185,6 +185,14 @@ static struct counts count(const uint8_t *bytes, uint64_t size_bytes)
         counts.saturated += popcount64((all & all >> 2) & LOW_BITS);
     }
     return counts;
+}
+
+static uint64_t count_common(const uint8_t *a, const uint8_t *b, uint64_t size_bytes)
+{
+    uint64_t common = 0;
+    for (uint64_t i = 0; i < size_bytes; i += 8)
+        common += popcount64(above_zero(load(a + i)) & above_zero(load(b + i)));
+    return common;
 }
 
 /* Every second counter: a carry out of one sets all its bits. */
@@ -248,6 +256,7 @@ static const struct counters counters = {
     .bits = COUNTER_BITS,
     .remove_many = remove_many,
     .count = count,
+    .count_common = count_common,
     .merge = merge,
     .intersect = intersect,
     .bit_scheme = PETAL_SCHEME_CLASSIC,

@@ -233,6 +233,14 @@ double petal_model_items(double bits_set, double bits, double hashes)
     return log1p(-bits_set / bits) / (hashes * log1p(-1 / bits));
 }
 
+/* By the slope of the estimate: X = m (1 - e^(keys k l)) with l = ln(1 - 1/m). */
+double petal_model_items_sd(double bits, double hashes, double keys, double bits_set_sd)
+{
+    double log_clear = hashes * log1p(-1 / bits);
+    if (bits <= 1 || keys <= 0) return 0;
+    return bits_set_sd / (bits * -log_clear * exp(keys * log_clear));
+}
+
 double petal_model_hit(double probability, double times)
 {
     if (times <= 0) return 0;

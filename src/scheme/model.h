@@ -27,6 +27,9 @@ double petal_model_lines_sd(uint64_t lines, uint32_t hashes, double keys);
  * Infinite where X = m. (Swamidass and Baldi 2007 have -(m/k) ln(1 - X/m), its limit for large m.) */
 double petal_model_items(double bits_set, double bits, double hashes);
 
+/* sd of that estimate at `keys` keys, where bits_set_sd is that of X. */
+double petal_model_items_sd(double bits, double hashes, double keys, double bits_set_sd);
+
 /* Probability that something of this probability happens at least once in so many times: 1 - (1 - q)^n. */
 double petal_model_hit(double probability, double times);
 

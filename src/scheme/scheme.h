@@ -30,6 +30,18 @@ struct bit_array {
 /* Changes of a mapped file are noted by blocks of this many bytes: touched[i] is set where block i may have changed. */
 #define PETAL_BLOCK_BYTES 65536u
 
+/* How keys are taken apart where a big filter is built by regions (filter/builder.c): into words of 64 bits, each of which sets
+ * bits of one line of 64 bytes only. Words of one kind are added alike; a scheme has up to PETAL_PART_KINDS kinds. */
+#define PETAL_PART_KINDS 2u
+struct parts {
+    uint32_t (*kinds)(const struct shape *shape);
+    uint32_t (*words)(const struct shape *shape); /* of each kind that a key has */
+    /* Writes words and the numbers of their lines, words() for each hash. */
+    void (*split)(const struct bit_array *array, uint32_t kind, const uint64_t *hashes, size_t count, uint64_t *words,
+                  uint64_t *lines);
+    void (*add)(const struct bit_array *array, uint32_t kind, const uint64_t *words, size_t count);
+};
+
 /* A hash is array->hash_words words; `hashes` are so many times `count`. */
 struct kernel {
     const char *name;
@@ -44,9 +56,11 @@ struct kernel {
     bool (*add_shared)(const struct bit_array *array, struct stripes *stripes, const uint64_t *hash);
     size_t (*add_many_shared)(const struct bit_array *array, struct stripes *stripes, const uint64_t *hashes,
                               size_t count, uint8_t *results);
+    const struct parts *parts; /* NULL: keys cannot be taken apart */
 };
 
-/* Notes that the block of a byte may change. Atomic, as several threads may do so. */
+/* Notes that the block of a byte may change. Atomic, as several threads may do so.
+ * NOLINTNEXTLINE(readability-non-const-parameter): the builtin stores through it */
 static inline void note_change(uint8_t *touched, uint64_t byte)
 {
     __atomic_store_n(&touched[byte / PETAL_BLOCK_BYTES], 1, __ATOMIC_RELAXED);
@@ -64,8 +78,9 @@ struct counters {
     size_t (*remove_many)(const struct bit_array *array, const uint64_t *hashes, size_t count, uint8_t *results);
     /* Whole arrays, of whole lines. */
     struct counts (*count)(const uint8_t *bytes, uint64_t size_bytes);
-    void (*merge)(uint8_t *to, const uint8_t *from, uint64_t size_bytes);     /* sums */
-    void (*intersect)(uint8_t *to, const uint8_t *from, uint64_t size_bytes); /* the lower ones */
+    uint64_t (*count_common)(const uint8_t *a, const uint8_t *b, uint64_t size_bytes); /* not zero in both */
+    void (*merge)(uint8_t *to, const uint8_t *from, uint64_t size_bytes);              /* sums */
+    void (*intersect)(uint8_t *to, const uint8_t *from, uint64_t size_bytes);          /* the lower ones */
     /* The scheme of the same positions with bits, and the array's bits there: those of the counters that are not zero. */
     petal_scheme bit_scheme;
     void (*to_bits)(const struct bit_array *array, uint8_t *bits); /* `bits` are zeroed before */

@@ -18,8 +18,8 @@ options_of() { { petal help "$1" | grep -o '^  [ -].. *--[a-z-]*' | grep -o -e '
     is "$stderr" "$overview"
 }
 
-@test "there are thirteen commands" {
-    is "$(commands | tr '\n' ' ')" "plan create build add remove check seen info verify merge intersect convert bench "
+@test "there are fifteen commands" {
+    is "$(commands | tr '\n' ' ')" "plan create build add remove check seen info verify merge intersect compare shard convert bench "
 }
 
 @test "the help of every command fits 24 lines of 80 columns, and has an example" {

@@ -236,3 +236,26 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     cmp f.petal g.petal
     is "$(petal info --json f.petal | field items)" 100000
 }
+
+@test "counting filters are compared by the keys that are in, and serve as templates" {
+    seq 1000 | petal build -o all.petal -n 1000 -p 0.01% --scheme counting
+    seq 501 1500 | petal build --template all.petal -o part.petal
+    seq 501 1500 | petal add part.petal # twice is no other set
+    is "$(petal info --json part.petal | field scheme)" counting
+    in_both=$(petal compare --json all.petal part.petal | field intersection)
+    [ "${in_both%.*}" -gt 480 ] && [ "${in_both%.*}" -lt 520 ]
+    for _ in 1 2; do seq 501 1000 | petal remove part.petal; done
+    in_both=$(petal compare --json all.petal part.petal | field intersection)
+    [ "${in_both%.*}" -lt 30 ]
+}
+
+@test "a filter is overfull until enough keys are removed" {
+    petal create -o f.petal -n 1000 --scheme counting
+    run -0 --separate-stderr petal add f.petal <<<"$(seq 1500)"
+    [[ $stderr == "petal: f.petal: holds 1,5"*"planned for 1,000"* ]]
+    is "$(petal info --json f.petal | field overfull)" true
+    seq 600 | petal remove f.petal
+    is "$(petal info --json f.petal | field overfull)" false
+    run -0 --separate-stderr petal add f.petal <<<1500
+    is "$stderr" ""
+}

@@ -305,6 +305,20 @@ static void only_counting_filters_that_can_be_written_remove(void **state)
     free(image.data);
 }
 
+/* Adding moves counters of its own, and no lock keeps others off them. */
+static void a_counting_filter_is_not_shared_and_says_so(void **state)
+{
+    (void)state;
+    petal_error error;
+    petal_filter *filter = make(PETAL_SCHEME_COUNTING, 4096, 4, 0);
+    require_status(PETAL_ERR_UNSUPPORTED, petal_share(filter, &error), error);
+    assert_true(strstr(error.message, "counting") != NULL);
+    add_numbers(filter, 0, 100); /* one thread goes on as before */
+    remove_numbers(filter, 0, 100);
+    assert_int_equal(info_of(filter).bits_set, 0);
+    petal_free(filter);
+}
+
 /* ---- set algebra ----------------------------------------------------------------------------------------------------- */
 
 static void a_merge_adds_the_counters_up_to_15(void **state)
@@ -639,6 +653,7 @@ int main(void)
         cmocka_unit_test(counters_stick_at_the_rated_load_as_rarely_as_the_documents_say),
         cmocka_unit_test(a_batch_removes_like_one_by_one),
         cmocka_unit_test(only_counting_filters_that_can_be_written_remove),
+        cmocka_unit_test(a_counting_filter_is_not_shared_and_says_so),
         cmocka_unit_test(a_merge_adds_the_counters_up_to_15),
         cmocka_unit_test(after_a_merge_the_keys_of_each_can_be_removed),
         cmocka_unit_test(an_intersection_keeps_the_lower_counters),

@@ -25,6 +25,34 @@ static uint8_t *lines_for(const struct shape *shape)
     return bytes;
 }
 
+/* The same keys, taken apart as the build by regions does: the same bits, each part in the line it is said to be in. */
+static void compare_parts(const struct kernel *kernel, const struct bit_array *wanted, const uint64_t *hashes)
+{
+    static uint64_t words[KEYS], lines[KEYS];
+    const struct shape *shape = &wanted->shape;
+    struct bit_array array = {
+        .shape = *shape, .hash_words = 1, .bytes = lines_for(shape), .size_bytes = wanted->size_bytes};
+    const struct parts *parts = kernel->parts;
+    require(parts->kinds(shape) == shape->lines_per_key && parts->words(shape) == 1, "%s: parts", kernel->name);
+    for (uint32_t kind = 0; kind < parts->kinds(shape); kind++) {
+        parts->split(&array, kind, hashes, KEYS, words, lines);
+        for (size_t i = 0; i < KEYS; i += KEYS / 4) { /* one alone, in a line of its own */
+            uint8_t line[64], rest = 0;
+            uint8_t *at = array.bytes + lines[i] * 64;
+            memcpy(line, at, 64);
+            memset(at, 0, 64);
+            parts->add(&array, kind, words + i, 1);
+            for (size_t byte = 0; byte < 64; byte++) rest |= at[byte];
+            require(rest != 0, "%s: a part outside its line, k %u", kernel->name, shape->hashes);
+            for (size_t byte = 0; byte < 64; byte++) at[byte] |= line[byte];
+        }
+        parts->add(&array, kind, words, KEYS);
+    }
+    require(memcmp(array.bytes, wanted->bytes, wanted->size_bytes) == 0, "%s: bits of parts, k %u", kernel->name,
+            shape->hashes);
+    free(array.bytes);
+}
+
 /* Both add the same keys; then both are asked for them and for others. */
 static void compare(const struct kernel *kernel, const struct kernel *generic, const struct shape *shape, uint64_t seed)
 {
@@ -44,6 +72,7 @@ static void compare(const struct kernel *kernel, const struct kernel *generic, c
             kernel->name, shape->hashes, (unsigned long long)seed);
     require(memcmp(b.bytes, a.bytes, size) == 0 && memcmp(c.bytes, a.bytes, size) == 0, "%s: bits, k %u, seed %llu",
             kernel->name, shape->hashes, (unsigned long long)seed);
+    if (kernel->parts) compare_parts(kernel, &a, hashes);
     for (size_t i = 0; i < 2 * KEYS; i++) {
         wanted[i] = generic->contains(&a, &hashes[i]);
         one[i] = kernel->contains(&a, &hashes[i]);

@@ -1,0 +1,216 @@
+/* compare.c - how the keys of two filters overlap, estimated from their bits.
+ *
+ * The union's bits are A | B, so |A or B| is estimated like the size of any filter, and |A and B| = |A| + |B| - |A or B|. The
+ * intersection's own bits, A & B, are of no use: other keys of both sides set some of them too.
+ *
+ * How sure is that? Let n(S) be the estimate for a set S of keys, and V(s) its variance where S has s keys. Each key leaves each
+ * bit clear with the same probability, independently of the other keys; let q(s) be the probability that s keys do. Then for
+ * two sets S and T with the c keys of C in common, and bits i and j
+ *
+ *     P(S leaves i clear, T leaves j clear) = q(s - c) q(t - c) P(C leaves both clear)
+ *
+ * Summed over all i and j, less q(s) q(t), this is Cov(X_S, X_T) = Var(X_C) q(s) q(t) / q(c)^2. The slope of the estimate by X
+ * is in proportion to 1 / q, so to first order (the delta method)
+ *
+ *     Cov(n(S), n(T)) = V(c)
+ *
+ * whatever the scheme. With a, b, c and u keys in A, B, both and either it follows that
+ *
+ *     Var |A and B| = V(a) + V(b) + V(u) + 2 V(c) - 2 V(a) - 2 V(b) = V(u) + 2 V(c) - V(a) - V(b)
+ *     Cov(|A and B|, |A|) = V(c)        Cov(|A and B|, |A or B|) = V(a) + V(b) - V(u)
+ *     Var(|A and B| / |T|) = (Var |A and B| + r^2 V(t) - 2 r Cov(|A and B|, |T|)) / t^2,   r the ratio
+ *
+ * The interval is the score's (Wilson's, of a proportion): it holds each c that the estimate is within 1.96 of the sd that it
+ * would have if c were true. So it does not shrink to nothing where the sets seem equal, or disjoint. */
+#include "base/bytes.h"
+#include "base/error.h"
+#include "filter/filter.h"
+#include "scheme/model.h"
+
+#include <math.h> /* NAN, a macro */
+#include <string.h>
+
+#define NORMAL_95_PERCENT 1.959964
+
+/* Bits set; of filters that count, counters that are not zero. */
+struct overlap {
+    uint64_t a, b, both;
+};
+
+static uint64_t word_at(const uint8_t *bytes)
+{
+    uint64_t word;
+    memcpy(&word, bytes, sizeof word);
+    return word;
+}
+
+static struct overlap overlap_of_bits(const struct bit_array *a, const struct bit_array *b)
+{
+    struct overlap counts = {0, 0, 0};
+    uint64_t i = 0;
+    for (; i + 8 <= a->size_bytes; i += 8) {
+        uint64_t of_a = word_at(a->bytes + i), of_b = word_at(b->bytes + i);
+        counts.a += popcount64(of_a);
+        counts.b += popcount64(of_b);
+        counts.both += popcount64(of_a & of_b);
+    }
+    for (; i < a->size_bytes; i++) {
+        counts.a += popcount64(a->bytes[i]);
+        counts.b += popcount64(b->bytes[i]);
+        counts.both += popcount64(a->bytes[i] & b->bytes[i]);
+    }
+    return counts;
+}
+
+static struct overlap overlap_of(const struct scheme_def *scheme, const struct bit_array *a, const struct bit_array *b)
+{
+    const struct counters *counters = scheme->counters;
+    if (!counters) return overlap_of_bits(a, b);
+    return (struct overlap){counters->count(a->bytes, a->size_bytes).not_zero,
+                            counters->count(b->bytes, b->size_bytes).not_zero,
+                            counters->count_common(a->bytes, b->bytes, a->size_bytes)};
+}
+
+/* Two sets of a and b keys in filters of this shape. */
+struct pair {
+    const struct scheme_def *scheme;
+    const struct shape *shape;
+    double a, b, variance_a, variance_b;
+    double common; /* the estimate */
+};
+
+static double least(double x, double y)
+{
+    return x < y ? x : y;
+}
+
+/* V(keys) */
+static double variance_of(const struct pair *pair, double keys)
+{
+    double sd = petal_model_items_sd((double)pair->shape->bits, petal_filter_bits_a_key(pair->scheme, pair->shape),
+                                     keys, pair->scheme->bits_set_sd(pair->shape, keys));
+    return sd * sd;
+}
+
+/* What the number of common keys is divided by. */
+enum share { OF_ONE, OF_UNION, OF_A, OF_B };
+
+static double share_of(const struct pair *pair, enum share share, double common)
+{
+    switch (share) {
+    case OF_UNION: return common / (pair->a + pair->b - common);
+    case OF_A: return common / pair->a;
+    case OF_B: return common / pair->b;
+    default: return common;
+    }
+}
+
+/* sd of the share where so many keys are common. There are no more than the smaller set has, but it may be larger than estimated,
+ * and the share with it: the sd is then that of one set within the other. */
+static double sd_of_share(const struct pair *pair, enum share share, double common)
+{
+    double c = least(common, least(pair->a, pair->b)), u = pair->a + pair->b - c;
+    double of_common = variance_of(pair, c), of_union = variance_of(pair, u), ratio = share_of(pair, share, c);
+    double variance = of_union + 2 * of_common - pair->variance_a - pair->variance_b, by = 1;
+    if (share == OF_UNION) {
+        variance += ratio * ratio * of_union - 2 * ratio * (pair->variance_a + pair->variance_b - of_union);
+        by = u;
+    } else if (share != OF_ONE) {
+        variance += ratio * ratio * (share == OF_A ? pair->variance_a : pair->variance_b) - 2 * ratio * of_common;
+        by = share == OF_A ? pair->a : pair->b;
+    }
+    return variance > 0 ? petal_model_sqrt(variance) / by : 0;
+}
+
+/* Would so many common keys explain what was seen? */
+static bool is_plausible(const struct pair *pair, enum share share, double common)
+{
+    double off = share_of(pair, share, common) - share_of(pair, share, pair->common);
+    return (off < 0 ? -off : off) <= NORMAL_95_PERCENT * sd_of_share(pair, share, common);
+}
+
+/* The last plausible number between the estimate and `end`, by bisection. */
+static double reach(const struct pair *pair, enum share share, double end)
+{
+    double good = pair->common, bad = end;
+    if (is_plausible(pair, share, end)) return end;
+    for (int i = 0; i < 50; i++) {
+        double middle = (good + bad) / 2;
+        if (is_plausible(pair, share, middle))
+            good = middle;
+        else
+            bad = middle;
+    }
+    return good;
+}
+
+/* `most` common keys make the greatest share there can be. */
+static petal_estimate estimate(const struct pair *pair, enum share share, double most)
+{
+    return (petal_estimate){share_of(pair, share, pair->common), share_of(pair, share, reach(pair, share, 0)),
+                            share_of(pair, share, reach(pair, share, most))};
+}
+
+/* Of no keys there is no share. */
+static petal_estimate estimate_ratio(const struct pair *pair, enum share share, double most)
+{
+    return most > 0 ? estimate(pair, share, most) : (petal_estimate){NAN, NAN, NAN};
+}
+
+/* |A| + |B| - |A or B|, added up so that a set within the other is exactly that. */
+static double common_keys(double a, double b, double in_union)
+{
+    double common = a < b ? a - (in_union - b) : b - (in_union - a);
+    return common > 0 ? common : 0;
+}
+
+static void compare_sets(petal_comparison *out, const struct scheme_def *scheme, const struct shape *shape)
+{
+    struct pair pair = {scheme, shape, out->items_a.value, out->items_b.value, 0, 0, 0};
+    pair.variance_a = variance_of(&pair, pair.a);
+    pair.variance_b = variance_of(&pair, pair.b);
+    pair.common = common_keys(pair.a, pair.b, out->union_items.value);
+    out->intersection = estimate(&pair, OF_ONE, least(out->items_a.high, out->items_b.high));
+    out->jaccard = estimate_ratio(&pair, OF_UNION, (pair.a + pair.b) / 2);
+    out->containment_a_in_b = estimate_ratio(&pair, OF_A, pair.a);
+    out->containment_b_in_a = estimate_ratio(&pair, OF_B, pair.b);
+}
+
+/* Nothing is told of the overlap by a union that has every bit set. */
+static void give_bounds(petal_comparison *out)
+{
+    const petal_estimate any = {NAN, 0, 1};
+    out->saturated = true;
+    out->intersection = (petal_estimate){NAN, 0, least(out->items_a.high, out->items_b.high)};
+    out->jaccard = out->containment_a_in_b = out->containment_b_in_a = any;
+}
+
+static void compare_arrays(petal_comparison *out, const struct scheme_def *scheme, const struct bit_array *a,
+                           const struct bit_array *b)
+{
+    struct overlap counts = overlap_of(scheme, a, b);
+    uint64_t in_union = counts.a + counts.b - counts.both;
+    *out = (petal_comparison)PETAL_COMPARISON_INIT;
+    out->items_a = petal_filter_estimate_items(scheme, &a->shape, counts.a);
+    out->items_b = petal_filter_estimate_items(scheme, &a->shape, counts.b);
+    out->union_items = petal_filter_estimate_items(scheme, &a->shape, in_union);
+    if (in_union == a->shape.bits)
+        give_bounds(out);
+    else
+        compare_sets(out, scheme, &a->shape);
+}
+
+petal_status petal_compare(const petal_filter *a, const petal_filter *b, petal_comparison *comparison,
+                           petal_error *error)
+{
+    if (!comparison || comparison->struct_size != sizeof *comparison)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "the comparison is not set up with PETAL_COMPARISON_INIT");
+    petal_status status = petal_filter_check_alike(a, b, error);
+    if (status == PETAL_OK && a->layer_count > 1)
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                          "filters of several layers have no bits in common to compare: which layer a key is in "
+                          "depends on when it came");
+    if (status != PETAL_OK) return status;
+    compare_arrays(comparison, a->scheme, &a->layers->array, &b->layers->array);
+    return PETAL_OK;
+}

@@ -1,0 +1,19 @@
+/* shard.c - which of N filters a key belongs to, where a set is spread over several: docs/format.md, "Shards".
+ *
+ *     shard = mulhi64(fmix64(fmix64(g)), N),   g = XXH3_64bits(key, 0)
+ *
+ * The shard must tell nothing of where in its filter a key goes, or the keys of a shard would crowd in a part of it. The high
+ * bits of g itself choose the line, or the first position; those of fmix64(g) the second line of a filter with two lines a key;
+ * so it takes a second round of mixing. */
+#include "base/bytes.h"
+#include "hash/hash.h"
+
+uint32_t petal_shard_of_hash(uint64_t hash, uint32_t shards)
+{
+    return (uint32_t)mulhi64(fmix64(fmix64(hash)), shards);
+}
+
+uint32_t petal_shard_of(const void *key, size_t key_bytes, uint32_t shards)
+{
+    return petal_shard_of_hash(petal_xxh3(key, key_bytes, 0), shards);
+}

@@ -1,0 +1,387 @@
+/* builder.c - proves that building by regions sets the bits of plain adding, whatever the threads, the filter, the scratch and
+ * the hashes, and that nothing is lost.
+ *
+ * Data races are found under ThreadSanitizer (`./dev tsan unit/builder`). */
+#include "support.h"
+
+#include <pthread.h>
+
+#define MOST_WORKERS 4u
+
+/* Above the size from which one worker goes by regions: 32 MiB. */
+#define BIG_BITS ((uint64_t)8 * (33 << 20))
+
+enum way { NUMBERS, KEYS, HASHES };
+
+struct job {
+    pthread_t thread;
+    petal_builder *builder;
+    uint32_t worker;
+    uint64_t from, end;
+    enum way way;
+    bool flush;
+    petal_status status;
+};
+
+static uint64_t number_of(uint64_t i)
+{
+    return mix(i + 1);
+}
+
+#define PIECE 700u /* no divisor of anything inside */
+
+static petal_status add_piece(struct job *job, uint64_t from, size_t count)
+{
+    int64_t values[PIECE];
+    uint64_t hashes[PIECE];
+    uint8_t bytes[PIECE][8];
+    petal_key keys[PIECE];
+    for (size_t i = 0; i < count; i++) {
+        hashes[i] = number_of(from + i);
+        values[i] = (int64_t)hashes[i];
+        petal_encode_i64(values[i], bytes[i]);
+        keys[i] = (petal_key){bytes[i], 8};
+    }
+    if (job->way == NUMBERS) return petal_builder_add_i64(job->builder, job->worker, values, count);
+    if (job->way == KEYS) return petal_builder_add(job->builder, job->worker, keys, count);
+    return petal_builder_add_hashes(job->builder, job->worker, hashes, count);
+}
+
+static void *run(void *argument)
+{
+    struct job *job = argument;
+    job->status = PETAL_OK;
+    for (uint64_t i = job->from; i < job->end && job->status == PETAL_OK; i += PIECE)
+        job->status = add_piece(job, i, (size_t)(job->end - i < PIECE ? job->end - i : PIECE));
+    if (job->flush && job->status == PETAL_OK) job->status = petal_builder_flush(job->builder, job->worker);
+    return NULL;
+}
+
+/* Numbers 0 .. count-1 into the filter, by so many threads. */
+static void build(petal_filter *filter, uint32_t workers, uint64_t scratch_bytes, enum way way, uint64_t count)
+{
+    petal_builder_options options = PETAL_BUILDER_OPTIONS_INIT;
+    struct job jobs[MOST_WORKERS];
+    petal_builder *builder;
+    petal_error error;
+    options.workers = workers;
+    options.scratch_bytes = scratch_bytes;
+    require_status(PETAL_OK, petal_builder_create(filter, &options, &builder, &error), error);
+    for (uint32_t i = 0; i < workers; i++) {
+        jobs[i] = (struct job){.builder = builder, .worker = i, .way = way, .flush = i % 2 == 0};
+        jobs[i].from = count * i / workers;
+        jobs[i].end = count * (i + 1) / workers;
+        assert_int_equal(pthread_create(&jobs[i].thread, NULL, run, &jobs[i]), 0);
+    }
+    for (uint32_t i = 0; i < workers; i++) {
+        pthread_join(jobs[i].thread, NULL);
+        assert_int_equal(jobs[i].status, PETAL_OK);
+    }
+    require_status(PETAL_OK, petal_builder_finish(builder, &error), error);
+}
+
+static void add_plainly(petal_filter *filter, enum way way, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t number = number_of(i);
+        petal_status status = way == HASHES ? petal_add_hash(filter, number) : petal_add_i64(filter, (int64_t)number);
+        require(status >= 0, "adding: %s", petal_status_name(status));
+    }
+}
+
+static void require_same(const petal_filter *built, const petal_filter *plain, const char *what, uint32_t workers,
+                         uint64_t scratch_bytes)
+{
+    require(same_image(built, plain), "%s, %u workers, scratch %llu: not the filter of plain adding", what, workers,
+            (unsigned long long)scratch_bytes);
+    assert_int_equal(info_of(built).items, info_of(plain).items);
+}
+
+/* ---- equal to plain adding ------------------------------------------------------------------------------------------- */
+
+static void a_built_filter_is_the_one_of_plain_adding(void **state)
+{
+    static const struct {
+        const char *what;
+        petal_scheme scheme;
+        uint64_t bits;
+        uint32_t hashes, lines_per_key;
+    } shapes[] = {
+        {"one line", PETAL_SCHEME_BLOCKED, BIG_BITS, 6, 1},
+        {"two lines", PETAL_SCHEME_BLOCKED, BIG_BITS + 512, 9, 2},
+        {"classic", PETAL_SCHEME_CLASSIC, BIG_BITS + 77, 7, 0},
+        {"a few regions", PETAL_SCHEME_BLOCKED, 8 * ((1 << 20) + 4096), 6, 1},
+        {"a few regions, two lines", PETAL_SCHEME_BLOCKED, 8 * ((2 << 20) + 64), 13, 2},
+        {"a few regions, classic", PETAL_SCHEME_CLASSIC, 8 * (3 << 20) - 1, 64, 0},
+        {"counting", PETAL_SCHEME_COUNTING, (2 << 20) + 5, 7, 0},
+        {"a small one", PETAL_SCHEME_BLOCKED, 100000, 6, 1},
+        {"one line in all", PETAL_SCHEME_BLOCKED, 512, 6, 1},
+    };
+    static const uint64_t scratch[] = {0, MOST_WORKERS * 65536, 1000003, 64 << 20};
+    (void)state;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        petal_filter *plain = make(shapes[i].scheme, shapes[i].bits, shapes[i].hashes, shapes[i].lines_per_key);
+        add_plainly(plain, NUMBERS, 150001);
+        for (uint32_t workers = 1; workers <= MOST_WORKERS; workers++) {
+            uint64_t bytes = scratch[(i + workers) % 4];
+            petal_filter *built = make(shapes[i].scheme, shapes[i].bits, shapes[i].hashes, shapes[i].lines_per_key);
+            build(built, workers, bytes, (enum way)(workers % 2), 150001);
+            require_same(built, plain, shapes[i].what, workers, bytes);
+            petal_free(built);
+        }
+        petal_free(plain);
+    }
+}
+
+static void more_keys_than_scratch_make_the_same_filter(void **state)
+{
+    (void)state;
+    petal_filter *plain = make(PETAL_SCHEME_BLOCKED, BIG_BITS, 6, 1);
+    add_plainly(plain, HASHES, 3000000);
+    for (uint32_t workers = 1; workers <= MOST_WORKERS; workers += 3) {
+        petal_filter *built = make(PETAL_SCHEME_BLOCKED, BIG_BITS, 6, 1);
+        build(built, workers, 1 << 20, HASHES, 3000000); /* 24 MB of hashes */
+        require_same(built, plain, "hashes", workers, 1 << 20);
+        petal_free(built);
+    }
+    petal_free(plain);
+}
+
+static void other_libraries_filters_are_built_as_well(void **state)
+{
+    static const char *const formats[] = {"guava", "spark", "parquet", "rocksdb", "leveldb", "hadoop", "dcso"};
+    (void)state;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        petal_options options = PETAL_OPTIONS_INIT;
+        options.format = formats[i];
+        options.capacity = 1500000;
+        options.rate = 0.01;
+        petal_filter *plain = create(&options), *built = create(&options);
+        add_plainly(plain, NUMBERS, 60000);
+        build(built, 2, 0, KEYS, 60000);
+        require_same(built, plain, formats[i], 2, 0);
+        petal_free(plain);
+        petal_free(built);
+    }
+}
+
+/* RedisBloom's chains grow: keys then go in directly, and the order tells which link has them. */
+static void a_filter_that_grows_takes_its_keys_directly(void **state)
+{
+    (void)state;
+    petal_options options = PETAL_OPTIONS_INIT;
+    options.format = "redisbloom";
+    options.capacity = 1000;
+    options.rate = 0.01;
+    petal_filter *plain = create(&options), *built = create(&options);
+    add_plainly(plain, NUMBERS, 20000);
+    build(built, 1, 0, KEYS, 20000);
+    assert_true(info_of(built).layers > 1);
+    require_same(built, plain, "redisbloom", 1, 0);
+    petal_free(built);
+    built = create(&options);
+    build(built, 3, 0, NUMBERS, 20000);
+    for (uint64_t i = 0; i < 20000; i++) assert_true(petal_contains_i64(built, (int64_t)number_of(i)));
+    petal_free(plain);
+    petal_free(built);
+}
+
+/* ---- hostile hashes -------------------------------------------------------------------------------------------------- */
+
+struct hostile {
+    pthread_t thread;
+    petal_builder *builder;
+    uint32_t worker;
+    uint64_t count;
+};
+
+/* All in the first line. */
+static void *add_hostile(void *argument)
+{
+    struct hostile *job = argument;
+    uint64_t hashes[PIECE];
+    for (uint64_t i = 0; i < job->count; i += PIECE) {
+        for (size_t j = 0; j < PIECE; j++) hashes[j] = i + j;
+        petal_builder_add_hashes(job->builder, job->worker, hashes, PIECE);
+    }
+    return NULL;
+}
+
+static void hashes_of_one_region_only_cost_time(void **state)
+{
+    (void)state;
+    petal_builder_options options = PETAL_BUILDER_OPTIONS_INIT;
+    struct hostile jobs[3];
+    options.workers = 3;
+    options.scratch_bytes = 3 * 65536;
+    petal_filter *plain = make(PETAL_SCHEME_BLOCKED, BIG_BITS, 6, 1),
+                 *built = make(PETAL_SCHEME_BLOCKED, BIG_BITS, 6, 1);
+    assert_int_equal(petal_builder_create(built, &options, &jobs[0].builder, NULL), PETAL_OK);
+    for (uint32_t i = 0; i < 3; i++) {
+        jobs[i] = (struct hostile){.builder = jobs[0].builder, .worker = i, .count = 700000};
+        assert_int_equal(pthread_create(&jobs[i].thread, NULL, add_hostile, &jobs[i]), 0);
+    }
+    for (uint32_t i = 0; i < 3; i++) pthread_join(jobs[i].thread, NULL);
+    assert_int_equal(petal_builder_finish(jobs[0].builder, NULL), PETAL_OK);
+    for (uint64_t i = 0; i < 700000; i++) petal_add_hash(plain, i);
+    assert_int_equal(info_of(built).items, 3 * 700000);
+    assert_true(info_of(built).content_id == info_of(plain).content_id);
+    petal_free(plain);
+    petal_free(built);
+}
+
+/* ---- files ----------------------------------------------------------------------------------------------------------- */
+
+static void a_writable_map_is_built_synced_and_verified(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[] = {BIG_BITS, 8 * ((1 << 20) + 100 * 64)};
+    const char *path = temporary("built.petal");
+    petal_error error;
+    for (size_t i = 0; i < 2; i++) {
+        petal_filter *plain = make(PETAL_SCHEME_BLOCKED, sizes[i], 9, 2), *map = NULL;
+        petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+        require_status(PETAL_OK, petal_save(plain, path, 0, &error), error);
+        options.flags = PETAL_OPEN_WRITABLE;
+        require_status(PETAL_OK, petal_open(path, &options, &map, &error), error);
+        build(map, 2, 0, NUMBERS, 30000); /* some blocks of the larger one stay as they are */
+        build(map, 2, 0, NUMBERS, 3);
+        require_status(PETAL_OK, petal_sync(map, &error), error);
+        require_status(PETAL_OK, petal_verify(map, &error), error);
+        petal_free(map);
+        options.flags = PETAL_OPEN_MAP | PETAL_OPEN_VERIFY;
+        require_status(PETAL_OK, petal_open(path, &options, &map, &error), error);
+        add_plainly(plain, NUMBERS, 30000);
+        add_plainly(plain, NUMBERS, 3);
+        require_same(map, plain, "a map", 2, 0);
+        petal_builder *builder = (petal_builder *)map;
+        assert_int_equal(petal_builder_create(map, NULL, &builder, &error), PETAL_ERR_READ_ONLY);
+        assert_null(builder);
+        petal_free(map);
+        petal_free(plain);
+        unlink(path);
+    }
+}
+
+/* ---- arguments and memory -------------------------------------------------------------------------------------------- */
+
+static void wrong_arguments_are_refused(void **state)
+{
+    (void)state;
+    petal_filter *filter = make(PETAL_SCHEME_BLOCKED, BIG_BITS, 6, 1);
+    petal_builder_options options = PETAL_BUILDER_OPTIONS_INIT;
+    petal_builder *builder = (petal_builder *)filter;
+    int64_t value = 1;
+    options.workers = 0;
+    assert_int_equal(petal_builder_create(filter, &options, &builder, NULL), PETAL_ERR_ARGUMENT);
+    assert_null(builder);
+    options.workers = PETAL_BUILDER_MAX_WORKERS + 1;
+    assert_int_equal(petal_builder_create(filter, &options, &builder, NULL), PETAL_ERR_ARGUMENT);
+    options.workers = 2;
+    options.scratch_bytes = 131071;
+    assert_int_equal(petal_builder_create(filter, &options, &builder, NULL), PETAL_ERR_ARGUMENT);
+    options.scratch_bytes = 0;
+    options.struct_size = 1;
+    assert_int_equal(petal_builder_create(filter, &options, &builder, NULL), PETAL_ERR_ARGUMENT);
+    assert_int_equal(petal_builder_finish(NULL, NULL), PETAL_OK);
+
+    assert_int_equal(petal_builder_create(filter, NULL, &builder, NULL), PETAL_OK);
+    assert_int_equal(petal_builder_add_i64(builder, 1, &value, 1), PETAL_ERR_ARGUMENT);
+    assert_int_equal(petal_builder_add_i64(builder, 0, &value, 1), PETAL_OK);
+    assert_int_equal(petal_builder_add(builder, 0, NULL, 0), PETAL_OK);
+    assert_int_equal(petal_builder_flush(builder, 7), PETAL_ERR_ARGUMENT);
+    assert_int_equal(petal_builder_finish(builder, NULL), PETAL_ERR_ARGUMENT); /* it remembers */
+    assert_true(petal_contains_i64(filter, 1));
+    assert_int_equal(info_of(filter).items, 1);
+    petal_free(filter);
+}
+
+static void keys_that_the_original_refuses_are_refused(void **state)
+{
+    (void)state;
+    petal_options options = PETAL_OPTIONS_INIT;
+    petal_builder *builder;
+    petal_key keys[2] = {{"a", 1}, {"", 0}};
+    options.format = "datasketches";
+    options.hashes = 3;
+    for (unsigned big = 0; big < 2; big++) { /* directly, and by regions */
+        options.bits = big ? BIG_BITS : 64000;
+        petal_filter *filter = create(&options);
+        assert_int_equal(petal_builder_create(filter, NULL, &builder, NULL), PETAL_OK);
+        assert_int_equal(petal_builder_add(builder, 0, keys, 1), PETAL_OK);
+        assert_int_equal(petal_builder_add(builder, 0, keys, 2), PETAL_ERR_UNSUPPORTED);
+        assert_int_equal(petal_builder_finish(builder, NULL), PETAL_ERR_UNSUPPORTED);
+        assert_true(petal_contains(filter, "a", 1));
+        petal_free(filter);
+    }
+}
+
+/* Whichever allocation fails, nothing leaks, the filter stays usable, and the scratch keeps its bound. */
+static void running_out_of_memory_is_a_clean_error(void **state)
+{
+    (void)state;
+    petal_filter *filter = make(PETAL_SCHEME_BLOCKED, BIG_BITS, 6, 1);
+    struct counting count = {0};
+    petal_allocator allocator = counting_allocator(&count);
+    petal_builder_options options = PETAL_BUILDER_OPTIONS_INIT;
+    petal_builder *builder = NULL;
+    petal_error error;
+    options.workers = 2;
+    options.scratch_bytes = 8 << 20;
+    options.allocator = &allocator;
+    petal_status status = PETAL_ERR_MEMORY;
+    for (count.fail_at = 1; status != PETAL_OK; count.fail_at++) {
+        count.calls = 0;
+        status = petal_builder_create(filter, &options, &builder, &error);
+        require(status == PETAL_OK || (status == PETAL_ERR_MEMORY && !builder && count.live_blocks == 0),
+                "allocation %llu: %s, %llu blocks", (unsigned long long)count.fail_at, petal_status_name(status),
+                (unsigned long long)count.live_blocks);
+    }
+    assert_true(count.fail_at > 4);
+    assert_true(count.live_bytes < (8 << 20) + 65536);
+    uint64_t calls = count.calls, hash = 12345;
+    assert_int_equal(petal_builder_add_hashes(builder, 1, &hash, 1), PETAL_OK);
+    assert_int_equal(petal_builder_finish(builder, NULL), PETAL_OK);
+    assert_true(count.calls == calls && count.live_blocks == 0 && count.bad_releases == 0);
+    assert_true(petal_contains_hash(filter, hash));
+    petal_free(filter);
+}
+
+/* A builder can go on after a flush, and one build can follow another. */
+static void flushing_in_between_loses_nothing(void **state)
+{
+    (void)state;
+    petal_filter *plain = make(PETAL_SCHEME_BLOCKED, BIG_BITS, 9, 2),
+                 *built = make(PETAL_SCHEME_BLOCKED, BIG_BITS, 9, 2);
+    petal_builder *builder;
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(petal_builder_create(built, NULL, &builder, NULL), PETAL_OK);
+        for (uint64_t i = 0; i < 40000; i++) {
+            int64_t value = (int64_t)(i * 2 + (uint64_t)round);
+            petal_add_i64(plain, value);
+            petal_builder_add_i64(builder, 0, &value, 1);
+            if (i % 10007 == 0) assert_int_equal(petal_builder_flush(builder, 0), PETAL_OK);
+        }
+        assert_int_equal(petal_builder_finish(builder, NULL), PETAL_OK);
+        require_same(built, plain, "flushed", 1, 0);
+    }
+    petal_free(plain);
+    petal_free(built);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_built_filter_is_the_one_of_plain_adding),
+        cmocka_unit_test(more_keys_than_scratch_make_the_same_filter),
+        cmocka_unit_test(other_libraries_filters_are_built_as_well),
+        cmocka_unit_test(a_filter_that_grows_takes_its_keys_directly),
+        cmocka_unit_test(hashes_of_one_region_only_cost_time),
+        cmocka_unit_test(a_writable_map_is_built_synced_and_verified),
+        cmocka_unit_test(wrong_arguments_are_refused),
+        cmocka_unit_test(keys_that_the_original_refuses_are_refused),
+        cmocka_unit_test(running_out_of_memory_is_a_clean_error),
+        cmocka_unit_test(flushing_in_between_loses_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
