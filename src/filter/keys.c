@@ -186,8 +186,10 @@ bool petal_contains(const petal_filter *filter, const void *key, size_t key_byte
 
 /* ---- batches --------------------------------------------------------------------------------------------------------- */
 
-/* Batches go through in pieces of so many words of hashes, so that hashes and results stay in the first-level cache. */
-#define PIECE_WORDS 512u
+/* Batches go through in pieces of so many words of hashes. Small ones stay in the first-level cache; but each begins by waiting for
+ * memory, so they are larger where the filter is. */
+#define NEAR_PIECE_WORDS 512u
+#define PIECE_WORDS 2048u
 
 static petal_status prepare(petal_filter *filter)
 {
@@ -202,7 +204,8 @@ static petal_status end_of_batch(petal_filter *filter, petal_status status)
 
 static size_t piece_of(const petal_filter *filter, size_t left)
 {
-    size_t most = PIECE_WORDS / filter->hash->words;
+    bool is_near = filter->layers->array.size_bytes <= PETAL_CACHED_BYTES;
+    size_t most = (is_near ? NEAR_PIECE_WORDS : PIECE_WORDS) / filter->hash->words;
     return left < most ? left : most;
 }
 

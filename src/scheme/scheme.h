@@ -42,6 +42,9 @@ struct parts {
     void (*add)(const struct bit_array *array, uint32_t kind, const uint64_t *words, size_t count);
 };
 
+/* An array above this size is not in the second-level cache: batches then fetch ahead. Below, that costs more than it brings. */
+#define PETAL_CACHED_BYTES ((uint64_t)1 << 20)
+
 /* A hash is array->hash_words words; `hashes` are so many times `count`. */
 struct kernel {
     const char *name;
