@@ -182,7 +182,7 @@ static void empty_region(petal_builder *builder, uint32_t region, const uint32_t
 {
     if (is_many(builder, lists)) fetch_region(builder, region);
     if (builder->layer->touched) touch_region(builder, region);
-    for (uint32_t kind = 0; kind < builder->kinds; kind++) add_chunks(builder, kind, lists[kind]);
+    for (uint32_t kind = 0; kind < PETAL_PART_KINDS; kind++) add_chunks(builder, kind, lists[kind]); /* or NO_CHUNK */
 }
 
 /* Empties the next region that has anything. */
