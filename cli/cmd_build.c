@@ -156,7 +156,8 @@ static petal_filter *build_counted(struct key_reader *reader, struct request *re
     return filter;
 }
 
-/* Another library's filter takes keys, not our hashes: they are read once to be counted and once to be added. */
+/* Another library's filter takes keys, not our hashes, and a counting one takes repeats: the keys are read once to be counted
+ * and once to be added. */
 static petal_filter *build_twice(struct key_reader *reader, struct request *request, const struct args *args)
 {
     petal_options native = PETAL_OPTIONS_INIT;
@@ -190,14 +191,14 @@ static int build(const struct args *args, struct request *request)
     struct key_reader reader;
     petal_filter *filter = NULL;
     bool planned = request->options.capacity || request->options.bits || request->like;
-    bool foreign = request->options.format != NULL;
-    if (foreign && !planned && !spool_standard_input(args->operands, args->operand_count)) return STATUS_ERROR;
+    bool twice = request->options.format != NULL || request->options.scheme == PETAL_SCHEME_COUNTING;
+    if (twice && !planned && !spool_standard_input(args->operands, args->operand_count)) return STATUS_ERROR;
     if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
     catch_stop_signals(); /* or a temporary file may be left behind */
     progress_start(args->progress, false);
-    filter = planned   ? build_planned(&reader, request, args->output)
-             : foreign ? build_twice(&reader, request, args)
-                       : build_counted(&reader, request);
+    filter = planned ? build_planned(&reader, request, args->output)
+             : twice ? build_twice(&reader, request, args)
+                     : build_counted(&reader, request);
     keys_close(&reader);
     if (stop_signal()) { /* what was read is not the whole */
         petal_free(filter);

@@ -16,10 +16,22 @@ static void say_what_is_lost(const petal_filter *filter, const char *path, const
         remark(path, "has no place for the metadata (%zu bytes); it is left out", metadata_bytes);
 }
 
+/* The filter without its counts, in place of itself. NULL: reported. */
+static petal_filter *drop_counts(petal_filter *filter, const char *path)
+{
+    petal_error error;
+    petal_filter *bits = NULL;
+    if (petal_convert_scheme(filter, PETAL_SCHEME_CLASSIC, &bits, &error) != PETAL_OK)
+        complain(path, "%s", error.message);
+    petal_free(filter);
+    return bits;
+}
+
 static bool convert(const struct args *args)
 {
     const char *in = args->operands[0], *out = args->operands[1], *to = args->to ? args->to : "petal";
     petal_filter *filter = open_filter(in, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY, args);
+    if (filter && args->to_scheme) filter = drop_counts(filter, in);
     if (!filter) return false;
     bool saved = save_filter(filter, out, to, args->force);
     petal_info info = info_of(filter);
@@ -38,7 +50,13 @@ static int run(const struct args *args)
 }
 
 static const struct option options[] = {
-    OPTION_TO, OPTION_FROM, OPTION_FORCE, OPTION_KEY_FILE, OPTION_VERBOSE, END_OF_OPTIONS,
+    OPTION_TO,
+    OPTION_FROM,
+    {0, "to-scheme", TEXT, AT(to_scheme), "SCHEME=classic", "classic: a counting filter without its counts"},
+    OPTION_FORCE,
+    OPTION_KEY_FILE,
+    OPTION_VERBOSE,
+    END_OF_OPTIONS,
 };
 
 const struct command convert_command = {

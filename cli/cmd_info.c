@@ -33,6 +33,8 @@ static void print_kind(const petal_info *info)
     if (info->layers > 1) printf(" in the newest of %" PRIu32 " layers", info->layers);
     if (info->scheme == PETAL_SCHEME_BLOCKED)
         printf(", %s line%s of 64 bytes\n", grouped(info->bits / 512).s, plural(info->bits / 512));
+    else if (info->counter_bits)
+        printf(", %s counter%s of %" PRIu32 " bits\n", grouped(info->bits).s, plural(info->bits), info->counter_bits);
     else
         printf(", %s bit%s\n", grouped(info->bits).s, plural(info->bits));
 }
@@ -41,9 +43,10 @@ static void print_size(const petal_info *info)
 {
     uint64_t keys = info->capacity ? info->capacity : info->items;
     label("size");
-    printf("%s bytes of bits", grouped(info->bytes).s);
+    printf("%s bytes of %s", grouped(info->bytes).s, info->counter_bits ? "counters" : "bits");
     if (info->bytes >= 1 << 20) printf(" (%s)", size_text(info->bytes, 3).s);
-    if (keys) printf(", %s bits a key", significant((double)info->bits / (double)keys, 3).s);
+    double bits = (double)info->bits * (info->counter_bits ? info->counter_bits : 1);
+    if (keys) printf(", %s bits a key", significant(bits / (double)keys, 3).s);
     putchar('\n');
 }
 
@@ -54,7 +57,10 @@ static void print_keys(const petal_info *info)
     if (!counted)
         printf("not counted");
     else
-        printf(repeats ? "%s added, with repeats" : "%s", grouped(info->items).s);
+        printf(!repeats             ? "%s"
+               : info->counter_bits ? "%s, with repeats"
+                                    : "%s added, with repeats",
+               grouped(info->items).s);
     bool window = info->policy == PETAL_POLICY_KEYS || info->policy == PETAL_POLICY_TIME;
     if (window)
         printf(" remembered");
@@ -76,6 +82,16 @@ static void print_rates(const petal_info *info)
         printf("; %s with a quarter more keys than planned",
                rate_text(petal_predict_rate(info, info->capacity + info->capacity / 4), 2).s);
     printf(info->saturated ? " (every bit is set)\n" : "\n");
+}
+
+static void print_saturated(const petal_info *info)
+{
+    label("saturated");
+    if (info->saturated_counters)
+        printf("%s counter%s, which count%s no more: removed keys may stay\n", grouped(info->saturated_counters).s,
+               plural(info->saturated_counters), info->saturated_counters == 1 ? "s" : "");
+    else
+        printf("no counter\n");
 }
 
 /* What the lines above say in numbers, in case nobody reads them. */
@@ -145,6 +161,7 @@ static void print_block(const char *path, const petal_filter *filter, const char
     print_keys(info);
     label("fill");
     printf("%s\n", rate_text(info->fill, 3).s);
+    if (info->counter_bits) print_saturated(info);
     print_rates(info);
     print_warning(info);
     if (!is_petal(format)) print_unknown(format, info);
@@ -188,6 +205,7 @@ static void print_json(const char *path, const petal_filter *filter, const char 
     json_count(&json, "hashes", info->hashes);
     count_or_null(&json, "lines_per_key", info->lines_per_key, info->lines_per_key != 0);
     json_count(&json, "layers", info->layers);
+    count_or_null(&json, "counter_bits", info->counter_bits, info->counter_bits != 0);
     json_count(&json, "bytes", info->bytes);
     count_or_null(&json, "capacity", info->capacity, info->capacity != 0);
     json_number(&json, "target_rate", info->target_rate);
@@ -195,6 +213,7 @@ static void print_json(const char *path, const petal_filter *filter, const char 
     json_count(&json, "bits_set", info->bits_set);
     json_number(&json, "fill", info->fill);
     json_bool(&json, "saturated", info->saturated);
+    count_or_null(&json, "saturated_counters", info->saturated_counters, info->counter_bits != 0);
     json_bool(&json, "overfull", info->overfull);
     json_number(&json, "estimated_items", info->estimated_items);
     json_number(&json, "estimated_items_low", info->estimated_items_low);

@@ -11,10 +11,10 @@
 #include <math.h>
 #include <string.h>
 
-/* In the order of the table; the first is the default. */
-static const char *const scheme_names[] = {"blocked", "classic"};
+/* In the order of the table; the first is the default. Counting does more than the others, so it is shown when asked for. */
+static const char *const scheme_names[] = {"blocked", "classic", "counting"};
 
-enum { SCHEMES = sizeof scheme_names / sizeof scheme_names[0] };
+enum { SCHEMES = sizeof scheme_names / sizeof scheme_names[0], ALIKE = 2 };
 
 struct plans {
     const struct args *args;
@@ -43,7 +43,7 @@ static bool plan_all(struct plans *plans)
     const struct args *args = plans->args;
     for (size_t i = 0; i < SCHEMES; i++) {
         petal_error error;
-        if (args->scheme && strcmp(args->scheme, scheme_names[i]) != 0) continue;
+        if (args->scheme ? strcmp(args->scheme, scheme_names[i]) != 0 : i >= ALIKE) continue;
         if (plan_scheme(scheme_names[i], args, &plans->made[plans->count], &error))
             plans->count++;
         else if (!error.message[0])
@@ -69,11 +69,12 @@ static void print_row(const struct plans *plans, const petal_info *plan, int wid
         snprintf(lines, sizeof lines, "%" PRIu32, plan->lines_per_key);
     else
         snprintf(lines, sizeof lines, "up to %" PRIu32, plan->hashes);
+    double bits = (double)plan->bits * (plan->counter_bits ? plan->counter_bits : 1);
     struct text last = plans->same_capacity ? rate_text(plan->predicted_rate, 2) : rounded((double)plan->capacity);
     bool is_default = strcmp(plan->scheme_name, scheme_names[0]) == 0;
     printf("%-8s%12s%11s%5" PRIu32 "%*s   %-*s%s\n", plan->scheme_name, size_text(plan->bytes, 4).s,
-           significant((double)plan->bits / (double)plan->capacity, 3).s, plan->hashes, width, last.s,
-           is_default ? 11 : 0, lines, is_default ? "default" : "");
+           significant(bits / (double)plan->capacity, 3).s, plan->hashes, width, last.s, is_default ? 11 : 0, lines,
+           is_default ? "default" : "");
 }
 
 static void print_table(const struct plans *plans)
@@ -141,6 +142,10 @@ static void print_json(const petal_info *plan)
         json_count(&json, "lines_per_key", plan->lines_per_key);
     else
         json_null(&json, "lines_per_key");
+    if (plan->counter_bits)
+        json_count(&json, "counter_bits", plan->counter_bits);
+    else
+        json_null(&json, "counter_bits");
     json_count(&json, "bytes", plan->bytes);
     json_number(&json, "predicted_rate", plan->predicted_rate);
     json_end(&json);

@@ -174,6 +174,13 @@ static petal_filter *find_filter(const struct args *args, const char **format)
     return there ? open_container(args->file, PETAL_OPEN_LOAD, args, format) : make_filter(args);
 }
 
+/* Every repeat would be counted, until the counters stick. False: reported. */
+static bool suits(const struct seen *seen)
+{
+    return !seen->start.counter_bits ||
+           complain(seen->args->file, "is a counting filter, which would count every repeat; use petal add and check");
+}
+
 /* ---- command --------------------------------------------------------------------------------------------------------- */
 
 static int stream(struct seen *seen, struct key_reader *reader)
@@ -205,7 +212,7 @@ static int run(const struct args *args)
     if (seen.filter) {
         seen.start = info_of(seen.filter);
         seen.by_hash = petal_takes_hashes(seen.filter);
-        status = stream(&seen, &reader);
+        status = suits(&seen) ? stream(&seen, &reader) : STATUS_ERROR;
     }
     keys_close(&reader);
     petal_free(seen.filter);
@@ -218,7 +225,7 @@ static const struct option options[] = {
     OPTION_CAPACITY,
     OPTION_RATE,
     OPTION_MEMORY,
-    OPTION_SCHEME,
+    OPTION_SCHEME_OF_BITS,
     OPTION_WINDOW,
     OPTION_NOW,
     OPTIONS_OF_HASH,

@@ -127,6 +127,8 @@ static bool recover(const char *path, const struct args *args)
     bool good = filter != NULL;
     if (filter && petal_sync(filter, &error) != PETAL_OK) good = complain(path, "%s; it stays dirty", error.message);
     if (good) remark(path, "recovered what is there; keys that were added last may be missing: add them again");
+    if (good && petal_remove_many(filter, NULL, 0, NULL, NULL) == PETAL_OK)
+        remark(path, "keys that were removed last may be half out: do not remove them again");
     petal_free(filter);
     return good;
 }

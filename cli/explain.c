@@ -1,6 +1,6 @@
 /* explain.c - see explain.h.
  *
- * The rules of both schemes and the place of the bits, the last `bytes` bytes of a petal file, are those of docs/format.md,
+ * The rules of the schemes and the place of the bits, the last `bytes` bytes of a petal file, are those of docs/format.md,
  * written down a second time: what this prints does not depend on the code that it explains. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -23,9 +23,10 @@ bool explain_open(struct explainer *explainer, const petal_filter *filter, const
 {
     *explainer = (struct explainer){.filter = filter, .info = PETAL_INFO_INIT, .descriptor = -1};
     petal_get_info(filter, &explainer->info, NULL);
-    bool native = explainer->info.scheme == PETAL_SCHEME_BLOCKED || explainer->info.scheme == PETAL_SCHEME_CLASSIC;
+    petal_scheme scheme = explainer->info.scheme;
+    bool native = scheme >= PETAL_SCHEME_BLOCKED && scheme <= PETAL_SCHEME_COUNTING;
     if (!native || explainer->info.layers > 1)
-        return complain(path, "--explain shows blocked and classic filters of one layer; leave it out");
+        return complain(path, "--explain shows blocked, classic and counting filters of one layer; leave it out");
     explainer->bits_offset = petal_serialized_bytes(filter) - explainer->info.bytes;
     explainer->descriptor = open(path, O_RDONLY | O_CLOEXEC);
     return explainer->descriptor >= 0 || complain(path, "cannot open it: %s", strerror(errno));
@@ -67,6 +68,20 @@ static void explain_classic(const struct explainer *explainer, uint64_t hash, FI
     }
 }
 
+/* The positions of classic; 4-bit counters, the first in the lower half of a byte. */
+static void explain_counting(const struct explainer *explainer, uint64_t hash, FILE *out)
+{
+    for (uint32_t i = 0; i < explainer->info.hashes; i++, hash *= 0xDA942042E4DD58B5u) {
+        uint64_t counter = mulhi64(hash, explainer->info.bits);
+        uint8_t byte;
+        fprintf(out, "%scounter %" PRIu64, i ? ", " : "", counter);
+        if (pread(explainer->descriptor, &byte, 1, (off_t)(explainer->bits_offset + counter / 2)) == 1)
+            fprintf(out, " at %d", byte >> 4 * (counter % 2) & 15);
+        else
+            fputs(" unreadable", out);
+    }
+}
+
 static void explain_line(const struct explainer *explainer, uint64_t hash, uint32_t hashes, FILE *out)
 {
     static const uint32_t salts[WORDS] = {
@@ -98,6 +113,8 @@ void explain_key(const struct explainer *explainer, const petal_key *key, FILE *
     uint64_t hash = petal_hash_key(explainer->filter, key->data, key->size_bytes);
     if (explainer->info.scheme == PETAL_SCHEME_CLASSIC)
         explain_classic(explainer, hash, out);
+    else if (explainer->info.scheme == PETAL_SCHEME_COUNTING)
+        explain_counting(explainer, hash, out);
     else
         explain_blocked(explainer, hash, out);
 }

@@ -30,6 +30,7 @@ struct args {
     bool grow;                      /* layers */
     const char *window;
     uint64_t now;
+    const char *to_scheme;
     bool json, force, verbose, help;
     char **operands;
     size_t operand_count;
@@ -76,7 +77,9 @@ struct command {
 #define OPTION_BITS {0, "bits", COUNT, AT(bits), "M", "exactly M bits, with --hashes"}
 #define OPTION_HASHES {0, "hashes", COUNT, AT(hashes), "K", "bits a key sets"}
 #define OPTION_LINES {0, "lines-per-key", COUNT, AT(lines_per_key), "1|2", "cache lines a key, in blocked"}
-#define OPTION_SCHEME {0, "scheme", TEXT, AT(scheme), "SCHEME=blocked|classic", "blocked or classic [blocked]"}
+#define OPTION_SCHEME {0, "scheme", TEXT, AT(scheme), "SCHEME=blocked|classic|counting", \
+                       "blocked, classic or counting [blocked]"}
+#define OPTION_SCHEME_OF_BITS {0, "scheme", TEXT, AT(scheme), "SCHEME=blocked|classic", "blocked or classic [blocked]"}
 #define OPTION_SEED {0, "seed", TEXT, AT(seed), "N|random", "seed of the hash [0]"}
 #define OPTION_KEY_FILE {0, "key-file", TEXT, AT(secret_file), "FILE", "secret of a keyed filter: 16 bytes or 32 hex digits"}
 #define OPTION_METADATA {0, "metadata", TEXT, AT(metadata), "TEXT|@FILE", "keep TEXT, or what is in FILE, in the filter"}

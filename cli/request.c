@@ -121,10 +121,17 @@ static uint64_t most_keys(const petal_options *options, uint64_t memory_bytes)
     return low;
 }
 
+/* One of the words of OPTION_SCHEME, or NULL. */
+static petal_scheme scheme_of(const char *name)
+{
+    if (!name) return PETAL_SCHEME_DEFAULT;
+    if (strcmp(name, "classic") == 0) return PETAL_SCHEME_CLASSIC;
+    return strcmp(name, "counting") == 0 ? PETAL_SCHEME_COUNTING : PETAL_SCHEME_BLOCKED;
+}
+
 static void read_kind(const struct args *args, petal_options *o)
 {
-    bool classic = args->scheme && strcmp(args->scheme, "classic") == 0;
-    o->scheme = classic ? PETAL_SCHEME_CLASSIC : args->scheme ? PETAL_SCHEME_BLOCKED : PETAL_SCHEME_DEFAULT;
+    o->scheme = scheme_of(args->scheme);
     o->bits = args->bits;
     o->hashes = (uint32_t)args->hashes;
     o->lines_per_key = (uint32_t)args->lines_per_key;
@@ -228,8 +235,8 @@ void request_free(struct request *request)
 /* With what the user can change. */
 static bool complain_of_plan(const petal_options *options, const petal_error *error)
 {
-    const char *way_out = options->scheme == PETAL_SCHEME_CLASSIC ? "ask for a higher rate"
-                                                                  : "ask for a higher rate, or try --scheme classic";
+    bool blocked = options->scheme == PETAL_SCHEME_DEFAULT || options->scheme == PETAL_SCHEME_BLOCKED;
+    const char *way_out = blocked ? "ask for a higher rate, or try --scheme classic" : "ask for a higher rate";
     if (error->status == PETAL_ERR_MEMORY) return complain(NULL, "not enough memory for a filter of that size");
     if (error->status == PETAL_ERR_UNREACHABLE) return complain(NULL, "%s; %s", error->message, way_out);
     return complain(NULL, "%s", error->message);

@@ -20,10 +20,19 @@ petal_info info_of(const petal_filter *filter)
     return info;
 }
 
+/* Counters that stick are rare at the rated load; keys that were added 15 times make them. */
+static void warn_if_saturated(const char *path, const petal_info *info)
+{
+    if (info->saturated_counters)
+        remark(path, "%s of %s counters are saturated and count no more; keys there stay in when they are removed",
+               grouped(info->saturated_counters).s, grouped(info->bits).s);
+}
+
 /* By the bits, since `items` counts repeats. Past the interval and past the rate: neither is chance. */
 void warn_if_overfilled(const char *path, const petal_info *info)
 {
     double asked = isnan(info->target_rate) ? info->predicted_rate : info->target_rate;
+    warn_if_saturated(path, info);
     if (!info->overfull || info->estimated_rate <= asked) return;
     if (info->saturated)
         remark(path, "every bit is set, so it says probably to everything; plan a larger one");
@@ -36,9 +45,9 @@ void warn_if_overfilled(const char *path, const petal_info *info)
 void say_what_is(const char *path, const petal_info *info, const struct args *args)
 {
     if (!wants_talk(args)) return;
-    remark(path, "%s key%s added, %s bytes, %s, k %" PRIu32 ", %s false positives now", grouped(info->items).s,
-           plural(info->items), grouped(info->bytes).s, info->scheme_name, info->hashes,
-           rate_text(info->estimated_rate, 3).s);
+    remark(path, "%s key%s %s, %s bytes, %s, k %" PRIu32 ", %s false positives now", grouped(info->items).s,
+           plural(info->items), info->counter_bits ? "in" : "added", grouped(info->bytes).s, info->scheme_name,
+           info->hashes, rate_text(info->estimated_rate, 3).s);
 }
 
 /* ---- adding ---------------------------------------------------------------------------------------------------------- */

@@ -13,7 +13,7 @@ bool wants_talk(const struct args *args);
 /* petal_get_info(), which fails only on misuse. */
 petal_info info_of(const petal_filter *filter);
 
-/* Says on stderr that the filter holds more keys than it was planned for, if it does. */
+/* Says on stderr that the filter holds more keys than it was planned for, if it does, and that counters are saturated. */
 void warn_if_overfilled(const char *path, const petal_info *info);
 
 /* "urls.petal: 29,619 keys added, 36,800 bytes, blocked, k 6, 0.978 % false positives now", where talk is wanted. */

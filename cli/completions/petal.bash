@@ -9,6 +9,7 @@ _petal_options() {
     create) echo "--output $size --grow --window $hash --metadata --template --format --force --verbose" ;;
     build) echo "--output $size $hash --metadata --template $keys --threads --format --force --verbose" ;;
     add) echo "$keys --now --threads --from --key-file --verbose" ;;
+    remove) echo "$keys --threads --key-file --verbose" ;;
     check) echo "--invert-match --count --quiet --line-number --key --explain $keys --now --threads --key-file --from" ;;
     seen) echo "--file --repeated --capacity --rate --memory --scheme --window --now $hash $keys --threads --from --verbose" ;;
     info) echo '--json --metadata --key-file --from' ;;
@@ -16,7 +17,7 @@ _petal_options() {
     merge | intersect) echo '--output --from --to --force --key-file --verbose' ;;
     compare) echo '--json --key-file --from' ;;
     shard) echo "--shards --shard --output $keys --threads --key-file --force --verbose" ;;
-    convert) echo '--to --from --force --key-file --verbose' ;;
+    convert) echo '--to --from --to-scheme --force --key-file --verbose' ;;
     bench) echo '--capacity --rate --memory --scheme --seconds --json --key-file --from' ;;
     esac
 }
@@ -24,7 +25,8 @@ _petal_options() {
 # Words for the value of an option; empty and status 1 where file names are meant, empty and 0 where nothing can be said.
 _petal_values() {
     case $1 in
-    --scheme) echo 'blocked classic' ;;
+    --scheme) echo 'blocked classic counting' ;;
+    --to-scheme) echo 'classic' ;;
     --key-type) echo 'text utf16le i32 i64 f64 hex base64' ;;
     --progress) echo 'auto always lines never' ;;
     --seed) echo 'random' ;;
@@ -47,7 +49,7 @@ _petal_reply() {
 }
 
 _petal() {
-    local commands='plan create build add check seen info verify merge intersect compare shard convert bench help'
+    local commands='plan create build add remove check seen info verify merge intersect compare shard convert bench help'
     local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-} values
     if [ "$COMP_CWORD" -eq 1 ]; then
         _petal_reply -W "$commands --help --version" -- "$current"

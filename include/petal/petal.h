@@ -58,6 +58,7 @@ PETAL_API const char *petal_version(void);
 typedef enum petal_status {
     PETAL_OK = 0,
     PETAL_SEEN = 1,     /* petal_add(): the filter had the key before (or a false positive) */
+    PETAL_ABSENT = 2,   /* petal_remove(): the key was certainly not there, and nothing was changed */
     PETAL_OVERFULL = 3, /* done, but the filter now holds more keys than it is rated for; see petal_add() */
 
     PETAL_ERR_ARGUMENT = -1,      /* an argument is outside what the call takes */
@@ -98,6 +99,8 @@ typedef enum petal_scheme {
     PETAL_SCHEME_DEFAULT = 0, /* blocked */
     PETAL_SCHEME_BLOCKED = 1, /* k bits in one 64-byte line (or two): one or two cache misses a key */
     PETAL_SCHEME_CLASSIC = 2, /* k bits anywhere: the fewest bits a key, up to k cache misses */
+    PETAL_SCHEME_COUNTING =
+        3, /* classic with a 4-bit counter for each bit: keys can be removed, for 4 times the memory */
 
     /* Those of other libraries' filters (docs/formats). A filter gets one by its format, not by options.scheme. */
     PETAL_SCHEME_GUAVA_MITZ64 = 16,
@@ -237,8 +240,9 @@ typedef struct petal_info {
     uint32_t hashes;        /* k */
     uint32_t lines_per_key; /* blocked: 1 or 2; otherwise 0 */
     uint32_t layers;        /* bit arrays; of several, hashes is that of the newest, and sizes are sums */
-    uint64_t bits;          /* m */
-    uint64_t bytes;         /* of the bit array in memory and in the file: m in whole 64-byte lines */
+    uint64_t bits;          /* m; where counter_bits is not 0, the number of counters */
+    uint64_t bytes;         /* of the array in memory and in the file: m bits or counters in whole 64-byte lines */
+    uint32_t counter_bits;  /* counting: 4; otherwise 0 */
     uint64_t seed;
     bool keyed;            /* siphash under a secret */
     uint32_t key_id;       /* tells which secret; 0 where not keyed */
@@ -247,11 +251,13 @@ typedef struct petal_info {
     double predicted_rate; /* of the exact model at `capacity` keys; NAN without a capacity */
 
     /* Of the bits as they are now. petal_plan() leaves these at zero, NAN and false. */
-    uint64_t items; /* keys handed to add, repeats included (growing: without those it had); merge sums; a hint */
-    uint64_t bits_set;
-    double fill;    /* bits_set / bits */
-    bool saturated; /* every bit is set: estimated_items is infinite, estimated_rate 1 */
-    bool overfull;  /* certainly more distinct keys than `capacity`: estimated_items_low is above it, or saturated */
+    /* Keys handed to add, repeats included (growing: without those it had), less those removed; merge sums; a hint. */
+    uint64_t items;
+    uint64_t bits_set;           /* counting: counters that are not zero */
+    uint64_t saturated_counters; /* counting: those that stick at 15; see petal_remove() */
+    double fill;                 /* bits_set / bits */
+    bool saturated;              /* every bit is set: estimated_items is infinite, estimated_rate 1 */
+    bool overfull; /* certainly more distinct keys than `capacity`: estimated_items_low is above it, or saturated */
     double estimated_items;     /* distinct keys, from the bits */
     double estimated_items_low; /* its 95 % interval */
     double estimated_items_high;
@@ -276,8 +282,9 @@ typedef struct petal_info {
 
 #define PETAL_INFO_INIT \
     { \
-        sizeof(petal_info), PETAL_SCHEME_DEFAULT, PETAL_HASH_DEFAULT, 0, 0, 0, 0, 0, 0, false, 0, 0, 0.0, 0.0, 0, 0, \
-            0.0, false, false, 0.0, 0.0, 0.0, 0.0, false, 0, NULL, NULL, NULL, PETAL_POLICY_NONE, 0, 0.0, 0, 0, 0 \
+        sizeof(petal_info), PETAL_SCHEME_DEFAULT, PETAL_HASH_DEFAULT, 0, 0, 0, 0, 0, 0, 0, false, 0, 0, 0.0, 0.0, 0, \
+            0, 0, 0.0, false, false, 0.0, 0.0, 0.0, 0.0, false, 0, NULL, NULL, NULL, PETAL_POLICY_NONE, 0, 0.0, 0, 0, \
+            0 \
     }
 
 /* One layer of a filter. Unknown doubles are NAN. */
@@ -340,7 +347,7 @@ PETAL_API petal_status petal_clone(const petal_filter *filter, petal_filter **co
  * new. Everything else (saving, info, merging, ...) still needs the adding to be over.
  * An add takes one atomic operation and may wait a moment for another thread's; asking is as fast as ever. To fill a filter
  * that nobody asks meanwhile, a petal_builder is faster.
- * PETAL_ERR_UNSUPPORTED for filters of several layers and for most foreign schemes. */
+ * PETAL_ERR_UNSUPPORTED for filters of several layers, for those that count, and for most foreign schemes. */
 PETAL_API petal_status petal_share(petal_filter *filter, petal_error *error);
 
 /* Removes every key. Parameters, capacity, metadata and clock stay. A filter that grows goes back to its first layer, but in a map,
@@ -358,8 +365,9 @@ PETAL_API void petal_free(petal_filter *filter);
  * PETAL_OVERFULL: as PETAL_OK, but the filter holds more distinct keys than its capacity, so more than the rate that was asked
  * pass it: time for a larger one. (So a key is new where the status is neither PETAL_SEEN nor negative.) That is judged by
  * the bits, not by `items`, which counts repeats too; and only now and then, so up to a thirtieth more keys may be in before it is
- * noticed. It never comes before more than `capacity` keys were added, nor from a filter that has no
- * capacity, has layers, or was given to petal_share().
+ * noticed; and as many may go, where keys can be removed, before it is noticed that the filter is overfull no more. It never
+ * comes before more than `capacity` keys were added, nor from a filter that has no capacity, has layers, or was given to
+ * petal_share().
  * Fails on a filter that cannot be written (PETAL_ERR_READ_ONLY, PETAL_ERR_IO). Nothing is allocated, but where a filter
  * grows by a layer: that fails with PETAL_ERR_MEMORY, PETAL_ERR_LIMIT (full), or PETAL_ERR_UNSUPPORTED (a map cannot grow; or
  * another library has no empty key). A key that was not taken is not counted; keys that are in are found as before. */
@@ -427,6 +435,42 @@ PETAL_API size_t petal_contains_many_i64(const petal_filter *filter, const int64
 PETAL_API petal_status petal_add_f64(petal_filter *filter, double value);
 PETAL_API bool petal_contains_f64(const petal_filter *filter, double value);
 
+/* ----------------------------------------------------------------------------------------------- removing */
+
+/* Takes a key out of a counting filter. PETAL_OK: it was counted down once. PETAL_ABSENT: it was certainly not in, and nothing
+ * was changed. PETAL_ERR_UNSUPPORTED: the scheme does not count (all others), or the filter has several layers; and those of
+ * petal_add() for a filter that cannot be written.
+ *
+ * Each petal_add() of a key is undone by one petal_remove() of it: what was added twice is in until it is removed twice. So
+ * never leave out an add because petal_contains() says "probably". REMOVE ONLY KEYS THAT WERE ADDED: one that was not may
+ * answer "probably" too, at the filter's false-positive rate; removing it takes counts away from other keys, which may
+ * then go missing, and the promise that no key is ever missed is void.
+ *
+ * A counter holds up to 15, and sticks once it is there, since it may stand for more: it is never counted down. No key goes missing
+ * by that; but a removed key all of whose counters stick, or are held by others, is still "probably" in. At the rated number of
+ * distinct keys 1.6e-15 of all counters stick; a key that was added 15 times makes all of its own stick. petal_info has
+ * their number. */
+PETAL_API petal_status petal_remove(petal_filter *filter, const void *key, size_t key_bytes);
+
+/* Like petal_remove() for each key in order, but fetches ahead. was_removed[i] is set to 1 or 0 for each key and *removed_count to
+ * their sum; both may be NULL. PETAL_OK also where some or all were absent. With no keys it tells whether the filter can do it. */
+PETAL_API petal_status petal_remove_many(petal_filter *filter, const petal_key *keys, size_t key_count,
+                                         uint8_t *was_removed, size_t *removed_count);
+
+/* Like these two for hashes of keys (see petal_add_hash()), and for numbers. */
+PETAL_API petal_status petal_remove_hash(petal_filter *filter, uint64_t hash);
+PETAL_API petal_status petal_remove_hashes(petal_filter *filter, const uint64_t *hashes, size_t hash_count,
+                                           uint8_t *was_removed, size_t *removed_count);
+PETAL_API petal_status petal_remove_i64(petal_filter *filter, int64_t value);
+PETAL_API petal_status petal_remove_f64(petal_filter *filter, double value);
+
+/* A counting filter without its counts: *converted is a new filter in memory of PETAL_SCHEME_CLASSIC, a quarter as big, with the same m,
+ * k, hash, capacity, items and metadata, whose set bits are the counters that are not zero. Where no counter sticks it is, byte
+ * for byte, the classic filter that was given just the keys that are in. Every other pair of schemes is PETAL_ERR_UNSUPPORTED:
+ * bits are never translated, which would need the keys. On failure *converted is NULL. */
+PETAL_API petal_status petal_convert_scheme(const petal_filter *filter, petal_scheme scheme, petal_filter **converted,
+                                            petal_error *error);
+
 /* ------------------------------------------------------------------------------------- building big filters */
 
 /* Several threads that fill one filter, without an atomic operation or a wait for each key: every thread sorts its keys by the
@@ -458,7 +502,7 @@ typedef struct petal_builder_options {
 /* Begins to build; options NULL: one worker. On failure *builder is NULL and the filter is as it was. The buffers take 2 MiB for each
  * of up to eight workers, 4 MiB for each of sixteen or more, twice that with two lines a key; petal_builder_finish() gives them back.
  * Where regions would not be faster, keys are added directly, as by petal_add_many(), and several workers take turns: with
- * one worker, below 4 MiB, for filters that grow, and for schemes that count new keys only. PETAL_ERR_ARGUMENT, PETAL_ERR_MEMORY,
+ * one worker, below 4 MiB, for filters that count or grow, and for schemes that count new keys only. PETAL_ERR_ARGUMENT, PETAL_ERR_MEMORY,
  * and those of a filter that cannot be written. */
 PETAL_API petal_status petal_builder_create(petal_filter *filter, const petal_builder_options *options,
                                             petal_builder **builder, petal_error *error);
@@ -484,6 +528,7 @@ PETAL_API petal_status petal_builder_finish(petal_builder *builder, petal_error 
 /* --------------------------------------------------------------------------------------------- set algebra */
 
 /* filter becomes the union: exactly the filter that had been given the keys of both. Items are summed.
+ * Counters are added up: a key that is in both has then to be removed as often as it was added to either.
  * PETAL_ERR_MISMATCH unless scheme, hash, seed or secret, bits, hashes and lines a key agree. PETAL_ERR_UNSUPPORTED where
  * one grows or rotates by a policy of Petal's: its layers hold the keys of different times. */
 PETAL_API petal_status petal_merge(petal_filter *filter, const petal_filter *other, petal_error *error);
@@ -491,7 +536,9 @@ PETAL_API petal_status petal_merge(petal_filter *filter, const petal_filter *oth
 /* Like petal_merge(), but filter keeps the bits that both have: every key of both stays in, and the rate is at most
  * the lower one's, though higher than that of a filter made of the common keys alone. Items becomes the
  * smaller of the two. The bits of the others do not all go, so estimated_items is too high: to count the common keys, compare
- * the two filters. Not for several layers (PETAL_ERR_UNSUPPORTED). */
+ * the two filters. Of counters the lower one is kept: a key stays in as often as it is in both, and can be removed so often;
+ * counts that two different keys happen to share stay for ever, as false positives. Not for several layers
+ * (PETAL_ERR_UNSUPPORTED). */
 PETAL_API petal_status petal_intersect(petal_filter *filter, const petal_filter *other, petal_error *error);
 
 /* An estimate with its 95 % interval: over all seeds of the hash, 95 of 100 such intervals hold the truth. */
@@ -518,9 +565,10 @@ typedef struct petal_comparison {
         } \
     }
 
-/* Estimates how the keys of two filters overlap, from their bits in one pass and without a copy. The estimates are unbiased, but
- * for an overlap that is not told from none: there 0 is the least that is said. The fuller the filters and the smaller the
- * overlap beside the sets, the wider the intervals (docs/format.md, "Rates", derives them).
+/* Estimates how the keys of two filters overlap, from their bits in one pass and without a copy; how often a key was
+ * added to a counting filter makes no difference. The estimates are unbiased, but for an overlap that is not told from none:
+ * there 0 is the least that is said. The fuller the filters and the smaller the overlap beside the sets, the wider the
+ * intervals (docs/format.md, "Rates", derives them).
  * PETAL_ERR_MISMATCH like petal_merge(); PETAL_ERR_UNSUPPORTED for filters of several layers, whose bits cannot be matched. */
 PETAL_API petal_status petal_compare(const petal_filter *a, const petal_filter *b, petal_comparison *comparison,
                                      petal_error *error);
@@ -581,7 +629,9 @@ PETAL_API petal_status petal_save(const petal_filter *filter, const char *path, 
 #define PETAL_OPEN_LOAD 2u     /* copy into memory; writable; the file is not touched again */
 #define PETAL_OPEN_VERIFY 16u  /* check every block checksum before returning */
 /* With WRITABLE or LOAD: take a dirty file as it is. Bits only ever rise, so every key of a successful sync is there, and
- * of later ones some may be. */
+ * of later ones some may be. Counters also fall, but not those of a key that nobody removes: every key of a successful sync is
+ * there that was not removed since. Of a key that was added or removed since, some counts may be on disk and others not: add it
+ * again, at the price of counts that stay; but never remove it (again), which could take counts from other keys. */
 #define PETAL_OPEN_RECOVER 32u
 
 typedef struct petal_open_options {

@@ -5,7 +5,7 @@
  * library, which looks at the CPU when it runs, an inlined loop has those that it was compiled for.
  *
  *     petal_inline hot;
- *     if (petal_inline_begin(filter, &hot, NULL) != PETAL_OK) ...      // use petal.h instead
+ *     if (petal_inline_begin(filter, false, &hot, NULL) != PETAL_OK) ...      // use petal.h instead
  *     for (i = 0; i < n; i++) hits += petal_inline_contains_i64(&hot, keys[i]);
  *     petal_inline_end(filter, &hot);
  *

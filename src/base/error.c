@@ -49,6 +49,7 @@ const char *petal_status_name(petal_status status)
     switch (status) {
     case PETAL_OK: return "ok";
     case PETAL_SEEN: return "seen";
+    case PETAL_ABSENT: return "absent";
     case PETAL_OVERFULL: return "overfull";
     case PETAL_ERR_ARGUMENT: return "bad argument";
     case PETAL_ERR_UNREACHABLE: return "rate out of reach";

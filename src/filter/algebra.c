@@ -78,23 +78,33 @@ static inline void and_words(uint8_t *to, const uint8_t *from)
     if (other != old) memcpy(to, &other, sizeof other);
 }
 
-static void merge_layer(struct layer *layer, const struct layer *other, uint64_t other_items)
+static void merge_layer(const struct scheme_def *scheme, struct layer *layer, const struct layer *other,
+                        uint64_t other_items)
 {
     uint8_t *to = layer->array.bytes;
     const uint8_t *from = other->array.bytes;
-    uint64_t i = 0;
-    for (; i + 8 <= layer->array.size_bytes; i += 8) or_words(to + i, from + i);
-    for (; i < layer->array.size_bytes; i++) to[i] |= from[i];
+    uint64_t i = 0, size = layer->array.size_bytes;
+    if (scheme->counters) {
+        scheme->counters->merge(to, from, size);
+    } else {
+        for (; i + 8 <= size; i += 8) or_words(to + i, from + i);
+        for (; i < size; i++) to[i] |= from[i];
+    }
     layer->items = saturating_add(layer->items, other_items);
 }
 
-static void intersect_layer(struct layer *layer, const struct layer *other, uint64_t other_items)
+static void intersect_layer(const struct scheme_def *scheme, struct layer *layer, const struct layer *other,
+                            uint64_t other_items)
 {
     uint8_t *to = layer->array.bytes;
     const uint8_t *from = other->array.bytes;
-    uint64_t i = 0;
-    for (; i + 8 <= layer->array.size_bytes; i += 8) and_words(to + i, from + i);
-    for (; i < layer->array.size_bytes; i++) to[i] &= from[i];
+    uint64_t i = 0, size = layer->array.size_bytes;
+    if (scheme->counters) {
+        scheme->counters->intersect(to, from, size);
+    } else {
+        for (; i + 8 <= size; i += 8) and_words(to + i, from + i);
+        for (; i < size; i++) to[i] &= from[i];
+    }
     if (other_items < layer->items) layer->items = other_items;
 }
 
@@ -103,7 +113,7 @@ petal_status petal_merge(petal_filter *filter, const petal_filter *other, petal_
     petal_status status = prepare(filter, other, error);
     if (status != PETAL_OK) return status;
     for (uint32_t i = 0; i < filter->layer_count; i++)
-        merge_layer(&filter->layers[i], &other->layers[i], petal_layer_items(other, i));
+        merge_layer(filter->scheme, &filter->layers[i], &other->layers[i], petal_layer_items(other, i));
     return PETAL_OK;
 }
 
@@ -113,6 +123,6 @@ petal_status petal_intersect(petal_filter *filter, const petal_filter *other, pe
     if (status == PETAL_OK && filter->layer_count > 1)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED, "filters of several layers have no intersection by bits");
     if (status != PETAL_OK) return status;
-    intersect_layer(filter->layers, other->layers, petal_layer_items(other, 0));
+    intersect_layer(filter->scheme, filter->layers, other->layers, petal_layer_items(other, 0));
     return PETAL_OK;
 }

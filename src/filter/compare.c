@@ -32,8 +32,9 @@
 
 #define NORMAL_95_PERCENT 1.959964
 
-struct counts {
-    uint64_t a, b, both; /* bits set */
+/* Bits set; of filters that count, counters that are not zero. */
+struct overlap {
+    uint64_t a, b, both;
 };
 
 static uint64_t word_at(const uint8_t *bytes)
@@ -43,9 +44,9 @@ static uint64_t word_at(const uint8_t *bytes)
     return word;
 }
 
-static struct counts count_bits(const struct bit_array *a, const struct bit_array *b)
+static struct overlap overlap_of_bits(const struct bit_array *a, const struct bit_array *b)
 {
-    struct counts counts = {0, 0, 0};
+    struct overlap counts = {0, 0, 0};
     uint64_t i = 0;
     for (; i + 8 <= a->size_bytes; i += 8) {
         uint64_t of_a = word_at(a->bytes + i), of_b = word_at(b->bytes + i);
@@ -59,6 +60,15 @@ static struct counts count_bits(const struct bit_array *a, const struct bit_arra
         counts.both += popcount64(a->bytes[i] & b->bytes[i]);
     }
     return counts;
+}
+
+static struct overlap overlap_of(const struct scheme_def *scheme, const struct bit_array *a, const struct bit_array *b)
+{
+    const struct counters *counters = scheme->counters;
+    if (!counters) return overlap_of_bits(a, b);
+    return (struct overlap){counters->count(a->bytes, a->size_bytes).not_zero,
+                            counters->count(b->bytes, b->size_bytes).not_zero,
+                            counters->count_common(a->bytes, b->bytes, a->size_bytes)};
 }
 
 /* Two sets of a and b keys in filters of this shape. */
@@ -178,7 +188,7 @@ static void give_bounds(petal_comparison *out)
 static void compare_arrays(petal_comparison *out, const struct scheme_def *scheme, const struct bit_array *a,
                            const struct bit_array *b)
 {
-    struct counts counts = count_bits(a, b);
+    struct overlap counts = overlap_of(scheme, a, b);
     uint64_t in_union = counts.a + counts.b - counts.both;
     *out = (petal_comparison)PETAL_COMPARISON_INIT;
     out->items_a = petal_filter_estimate_items(scheme, &a->shape, counts.a);

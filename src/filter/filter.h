@@ -55,6 +55,7 @@ struct petal_filter {
     struct sharing *sharing; /* several threads add; NULL: one at a time */
 
     uint64_t weigh_at; /* items beyond which petal_filter_news() has to look; 0 at first */
+    uint64_t relief;   /* of an overfull filter: keys to be removed until to look whether it still is */
     bool overfull;     /* found so */
 
     petal_allocator allocator;
@@ -144,6 +145,9 @@ petal_status petal_filter_check_alike(const petal_filter *a, const petal_filter 
 /* Different bits that a key sets in the mean. */
 double petal_filter_bits_a_key(const struct scheme_def *scheme, const struct shape *shape);
 
+/* Positions of such bytes of an array that are set, and stuck counters. Whole lines, where the scheme counts. */
+struct counts petal_filter_count(const struct scheme_def *scheme, const uint8_t *bytes, uint64_t size_bytes);
+
 /* Distinct keys by the number of set bits. The value is infinite where every bit is set. */
 petal_estimate petal_filter_estimate_items(const struct scheme_def *scheme, const struct shape *shape,
                                            uint64_t bits_set);
@@ -153,6 +157,9 @@ bool petal_filter_is_too_much(const petal_estimate *items, uint64_t capacity);
 
 /* Counts bits to tell whether the filter is overfull, and sets when to do so again. */
 petal_status petal_filter_weigh(petal_filter *filter);
+
+/* So many keys have been removed and taken from its items: sets when to count again. */
+void petal_filter_lighten(petal_filter *filter, uint64_t removed);
 
 /* What adding a key or a batch of them ends with: PETAL_OK or PETAL_OVERFULL. Not for filters that threads share. */
 static inline petal_status petal_filter_news(petal_filter *filter)

@@ -50,6 +50,7 @@ void petal_filter_describe(const petal_filter *filter, petal_info *info)
     info->hashes = last->array.shape.hashes;
     info->lines_per_key = last->array.shape.lines_per_key;
     info->layers = filter->layer_count;
+    info->counter_bits = filter->scheme->counters ? filter->scheme->counters->bits : 0;
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         info->bits += filter->layers[i].array.shape.bits;
         info->bytes += filter->layers[i].array.size_bytes;
@@ -98,6 +99,21 @@ static void tally_items(const struct scheme_def *scheme, const struct shape *sha
     tally->up += up * up;
 }
 
+struct counts petal_filter_count(const struct scheme_def *scheme, const uint8_t *bytes, uint64_t size_bytes)
+{
+    if (scheme->counters) return scheme->counters->count(bytes, size_bytes);
+    return (struct counts){popcount_bytes(bytes, size_bytes), 0};
+}
+
+/* Positions that are set; they are added up in *info, and so are saturated counters. */
+static uint64_t take_count(const struct scheme_def *scheme, const struct bit_array *array, petal_info *info)
+{
+    struct counts counts = petal_filter_count(scheme, array->bytes, array->size_bytes);
+    info->bits_set += counts.not_zero;
+    info->saturated_counters += counts.saturated;
+    return counts.not_zero;
+}
+
 static petal_estimate items_of_tally(const struct tally *tally)
 {
     return (petal_estimate){tally->items, tally->nearly - petal_model_sqrt(tally->down),
@@ -120,8 +136,7 @@ bool petal_filter_is_too_much(const petal_estimate *items, uint64_t capacity)
 static void tally_layer(const petal_filter *filter, const struct layer *layer, petal_info *info, struct tally *tally)
 {
     const struct bit_array *array = &layer->array;
-    uint64_t bits_set = popcount_bytes(array->bytes, array->size_bytes);
-    info->bits_set += bits_set;
+    uint64_t bits_set = take_count(filter->scheme, array, info);
     tally_items(filter->scheme, &array->shape, bits_set, tally);
     tally->estimated_rate = either(tally->estimated_rate, filter->scheme->rate_of_bits(array, bits_set));
 }

@@ -77,7 +77,8 @@ static inline uint32_t place_of(const struct walk *at)
     return at->word * WORD_BITS + (at->x * petal_inline_salts[at->word] >> 27);
 }
 
-/* Bytes are read and written as atomics, which costs nothing here: other threads may ask, or add elsewhere in the line's array. */
+/* Bytes are read and written as atomics, which costs nothing here: other threads may ask, or add elsewhere in the line's array.
+ * NOLINTNEXTLINE(readability-non-const-parameter): the builtin stores through it */
 static inline bool line_add(unsigned char *line, uint32_t x, uint32_t hashes)
 {
     struct walk at = first_word(x);

@@ -158,11 +158,13 @@ static petal_status check_rate(double rate, petal_error *error)
 }
 
 /* Keys and memory: as many whole lines as fit. */
-static petal_status bits_of_memory(uint64_t memory_bytes, uint64_t *bits, petal_error *error)
+static petal_status bits_of_memory(const struct scheme_def *scheme, uint64_t memory_bytes, uint64_t *bits,
+                                   petal_error *error)
 {
     uint64_t lines = memory_bytes / PETAL_LINE_BYTES;
+    uint64_t bits_a_line = PETAL_LINE_BITS / (scheme->counters ? scheme->counters->bits : 1);
     if (lines == 0) return petal_fail(error, PETAL_ERR_ARGUMENT, "a filter needs at least 64 bytes of memory");
-    if (!checked_mul(lines, PETAL_LINE_BITS, bits))
+    if (!checked_mul(lines, bits_a_line, bits))
         return petal_fail(error, PETAL_ERR_LIMIT, "%llu bytes of memory are too many",
                           (unsigned long long)memory_bytes);
     return PETAL_OK;
@@ -184,28 +186,31 @@ static petal_status plan_size(const struct scheme_def *scheme, const petal_optio
     }
     shape->bits = o->bits;
     if (o->memory_bytes != 0) {
-        petal_status status = bits_of_memory(o->memory_bytes, &shape->bits, error);
+        petal_status status = bits_of_memory(scheme, o->memory_bytes, &shape->bits, error);
         if (status != PETAL_OK) return status;
     }
     if (shape->hashes != 0) return PETAL_OK;
     if (o->capacity == 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "the number of hashes is open; give it, or the number of keys");
-    if (shape->bits > scheme->max_bits)
-        return petal_fail(error, PETAL_ERR_LIMIT, "more than 2^48 bits (32 TiB); use several filters");
+    if (petal_check_most_bits(scheme, shape->bits, error) != PETAL_OK) return PETAL_ERR_LIMIT;
     shape->bits = shape->bits < scheme->step_bits ? scheme->step_bits : shape->bits;
     plan_hashes(scheme, o->capacity, shape);
     return PETAL_OK;
 }
 
+static bool is_native(petal_scheme id)
+{
+    return id == PETAL_SCHEME_BLOCKED || id == PETAL_SCHEME_CLASSIC || id == PETAL_SCHEME_COUNTING;
+}
+
 petal_status petal_plan_shape(const petal_options *options, struct shape *shape, petal_error *error)
 {
     petal_scheme id = options->scheme == PETAL_SCHEME_DEFAULT ? PETAL_SCHEME_BLOCKED : options->scheme;
-    const struct scheme_def *scheme =
-        id == PETAL_SCHEME_BLOCKED || id == PETAL_SCHEME_CLASSIC ? petal_scheme_find(id) : NULL;
-    if (!scheme && petal_scheme_find(id))
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "scheme %s is of another library; ask for its format instead",
-                          petal_scheme_find(id)->name);
+    const struct scheme_def *scheme = petal_scheme_find(id);
     if (!scheme) return petal_fail(error, PETAL_ERR_ARGUMENT, "there is no scheme number %d", (int)id);
+    if (!is_native(id))
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "scheme %s is of another library; ask for its format instead",
+                          scheme->name);
     struct shape plan = {id, options->hashes, options->lines_per_key, 0};
     if (id != PETAL_SCHEME_BLOCKED && plan.lines_per_key != 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "lines a key are for the blocked scheme only; leave them out");

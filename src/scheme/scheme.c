@@ -14,6 +14,7 @@
 static const struct scheme_def *const table[] = {
     &petal_blocked,
     &petal_classic,
+    &petal_counting,
     &petal_guava_mitz64,
     &petal_guava_mitz32,
     &petal_spark_v1,
@@ -106,10 +107,18 @@ uint64_t petal_bytes_of_bits(const struct shape *shape)
     return shape->bits / 8 + (shape->bits % 8 != 0);
 }
 
+petal_status petal_check_most_bits(const struct scheme_def *scheme, uint64_t bits, petal_error *error)
+{
+    if (bits <= scheme->max_bits) return PETAL_OK;
+    return petal_fail(error, PETAL_ERR_LIMIT, "more than 2^%u %s (32 TiB); use several filters",
+                      scheme->counters ? 46u : 48u, scheme->counters ? "counters" : "bits");
+}
+
 bool petal_tail_is_clear(const struct shape *shape, const uint8_t *bytes, uint64_t size_bytes)
 {
-    uint32_t order = petal_scheme_find(shape->scheme)->bit_order;
-    uint64_t i = shape->bits;
+    const struct scheme_def *scheme = petal_scheme_find(shape->scheme);
+    uint32_t order = scheme->bit_order;
+    uint64_t i = shape->bits * (scheme->counters ? scheme->counters->bits : 1);
     for (; i % 64 != 0 && i < 8 * size_bytes; i++)
         if (bytes[(i ^ order) / 8] >> (i % 8) & 1) return false;
     for (i /= 8; i < size_bytes; i++)

@@ -62,11 +62,32 @@ struct kernel {
     const struct parts *parts; /* NULL: keys cannot be taken apart */
 };
 
-/* Notes that the block of a byte may change. Atomic, as several threads may do so. */
+/* Notes that the block of a byte may change. Atomic, as several threads may do so.
+ * NOLINTNEXTLINE(readability-non-const-parameter): the builtin stores through it */
 static inline void note_change(uint8_t *touched, uint64_t byte)
 {
     __atomic_store_n(&touched[byte / PETAL_BLOCK_BYTES], 1, __ATOMIC_RELAXED);
 }
+
+/* Numbers of counters: those that are not zero, and those of them that can count no higher. */
+struct counts {
+    uint64_t not_zero, saturated;
+};
+
+/* What a scheme does otherwise whose positions hold counters in place of bits. shape.bits is then the number of counters. */
+struct counters {
+    uint32_t bits; /* of a counter; counter i begins at bit i * bits of the bytes */
+    /* Counts down. results[i] is 1, or 0 for a key that is absent, and their sum is returned; as if one at a time. */
+    size_t (*remove_many)(const struct bit_array *array, const uint64_t *hashes, size_t count, uint8_t *results);
+    /* Whole arrays, of whole lines. */
+    struct counts (*count)(const uint8_t *bytes, uint64_t size_bytes);
+    uint64_t (*count_common)(const uint8_t *a, const uint8_t *b, uint64_t size_bytes); /* not zero in both */
+    void (*merge)(uint8_t *to, const uint8_t *from, uint64_t size_bytes);              /* sums */
+    void (*intersect)(uint8_t *to, const uint8_t *from, uint64_t size_bytes);          /* the lower ones */
+    /* The scheme of the same positions with bits, and the array's bits there: those of the counters that are not zero. */
+    petal_scheme bit_scheme;
+    void (*to_bits)(const struct bit_array *array, uint8_t *bits); /* `bits` are zeroed before */
+};
 
 struct scheme_def {
     petal_scheme id;
@@ -79,9 +100,10 @@ struct scheme_def {
     uint64_t (*array_bytes)(const struct shape *shape);
     /* Position i is bit (i ^ bit_order) of the bytes: 0, or 56 for big-endian words of 64 bits. */
     uint32_t bit_order;
-    uint32_t hash_words;  /* of the hashes it goes with: hash_def.words */
-    bool counts_new_only; /* items are keys that changed a bit, not all keys handed to add */
-    bool no_empty_key;    /* the original takes none: adding it is PETAL_ERR_UNSUPPORTED, and it is never in */
+    const struct counters *counters; /* NULL: a position is a bit */
+    uint32_t hash_words;             /* of the hashes it goes with: hash_def.words */
+    bool counts_new_only;            /* items are keys that changed a bit, not all keys handed to add */
+    bool no_empty_key; /* the original takes none: adding it is PETAL_ERR_UNSUPPORTED, and it is never in */
     /* Notes which blocks the bits of a hash lie in. */
     void (*touch)(const struct bit_array *array, const uint64_t *hash, uint8_t *touched);
 
@@ -113,7 +135,10 @@ const struct kernel *petal_scheme_kernel_shared(const struct scheme_def *scheme)
 /* Bytes of the array of a settled shape. The native schemes have whole lines of 64. */
 uint64_t petal_shape_bytes(const struct shape *shape);
 
-/* Are all bits from shape->bits on clear? */
+/* PETAL_ERR_LIMIT above the scheme's max_bits. */
+petal_status petal_check_most_bits(const struct scheme_def *scheme, uint64_t bits, petal_error *error);
+
+/* Are all bits behind the last position clear? */
 bool petal_tail_is_clear(const struct shape *shape, const uint8_t *bytes, uint64_t size_bytes);
 
 /* array_bytes of whole lines of 64 bytes (the native schemes), of 64-bit words, of bytes. */
@@ -137,6 +162,6 @@ extern const struct scheme_def petal_bits_and_blooms, petal_dcso, petal_leveldb,
 extern const struct scheme_def petal_pybloom, petal_hadoop, petal_hbase, petal_cassandra, petal_cassandra_be,
     petal_cassandra_2, petal_bloom_filters, petal_bloomfilter, petal_js_tutorial;
 
-extern const struct scheme_def petal_blocked, petal_classic;
+extern const struct scheme_def petal_blocked, petal_classic, petal_counting;
 
 #endif

@@ -18,8 +18,8 @@ options_of() { { petal help "$1" | grep -o '^  [ -].. *--[a-z-]*' | grep -o -e '
     is "$stderr" "$overview"
 }
 
-@test "there are fourteen commands" {
-    is "$(commands | tr '\n' ' ')" "plan create build add check seen info verify merge intersect compare shard convert bench "
+@test "there are fifteen commands" {
+    is "$(commands | tr '\n' ' ')" "plan create build add remove check seen info verify merge intersect compare shard convert bench "
 }
 
 @test "the help of every command fits 24 lines of 80 columns, and has an example" {
@@ -73,8 +73,8 @@ bash_offers() {
     is "$(bash_offers petal '' | grep -v -e -- | paste -sd' ')" "$({ commands; echo help; } | sort | paste -sd' ')"
     is "$(bash_offers petal ver)" verify
     for command in $(commands); do is "$(bash_offers petal $command --)" "$(options_of $command)"; done
-    is "$(bash_offers petal build --scheme '' | paste -sd' ')" "blocked classic"
-    is "$(bash_offers petal build --scheme = c)" classic
+    is "$(bash_offers petal build --scheme '' | paste -sd' ')" "blocked classic counting"
+    is "$(bash_offers petal build --scheme = c)" $'classic\ncounting'
     is "$(bash_offers petal check f --key-type i)" $'i32\ni64'
     is "$(bash_offers petal create -n '')" ""
     touch some.petal
@@ -104,5 +104,5 @@ bash_offers() {
     for command in $(commands); do
         is "$(fish_offers "petal $command --" | sed 's/=$//' | sort)" "$(options_of $command)"
     done
-    is "$(fish_offers 'petal build --scheme ' | paste -sd' ')" "blocked classic"
+    is "$(fish_offers 'petal build --scheme ' | paste -sd' ')" "blocked classic counting"
 }

@@ -29,7 +29,7 @@ static void a_batch_says_what_one_key_at_a_time_says(void **state)
     (void)state;
     static struct batch batch;
     uint8_t new_many[BATCH], new_hashes[BATCH], found_many[BATCH], found_hashes[BATCH];
-    FOR_BOTH_SCHEMES(scheme)
+    FOR_NATIVE_SCHEMES(scheme)
     {
         uint64_t seed = 21;
         size_t count_many = 0, count_hashes = 0, news = 0, found = 0;
@@ -68,7 +68,7 @@ static void batches_of_every_small_size_and_around_the_pieces_are_right(void **s
     (void)state;
     static struct batch batch;
     uint8_t was_new[BATCH], found[BATCH];
-    FOR_BOTH_SCHEMES(scheme)
+    FOR_NATIVE_SCHEMES(scheme)
     {
         for (size_t size = 0; size < 1100; size += size < 70 ? 1 : 111) {
             size_t count = 9;
@@ -106,7 +106,7 @@ static void results_of_a_batch_are_optional(void **state)
 static void add_says_new_once_and_seen_from_then_on(void **state)
 {
     (void)state;
-    FOR_BOTH_SCHEMES(scheme)
+    FOR_NATIVE_SCHEMES(scheme)
     {
         petal_filter *filter = make(scheme, 1 << 20, 7, 0); /* so big that no key is a false positive */
         for (int64_t i = 0; i < 1000; i++) {
@@ -121,7 +121,7 @@ static void add_says_new_once_and_seen_from_then_on(void **state)
 static void new_means_that_asking_before_said_no(void **state)
 {
     (void)state;
-    FOR_BOTH_SCHEMES(scheme)
+    FOR_NATIVE_SCHEMES(scheme)
     {
         petal_filter *filter = make(scheme, 2048, 4, 0);
         for (int64_t i = 0; i < 3000; i++) {
@@ -150,7 +150,7 @@ static void any_and_all_are_what_the_words_say(void **state)
 static void a_key_and_its_hash_are_the_same_member(void **state)
 {
     (void)state;
-    FOR_BOTH_SCHEMES(scheme)
+    FOR_NATIVE_SCHEMES(scheme)
     {
         petal_filter *by_key = small(scheme), *by_hash = small(scheme);
         for (int64_t i = 0; i < 500; i++) {
@@ -172,7 +172,7 @@ static void a_batch_of_hashes_is_that_of_each_key(void **state)
     (void)state;
     static struct batch batch;
     uint64_t hashes[BATCH];
-    FOR_BOTH_SCHEMES(scheme)
+    FOR_NATIVE_SCHEMES(scheme)
     {
         petal_filter *filter = small(scheme);
         fill_batch(&batch, filter, UINT64_MAX, 5);
@@ -272,7 +272,7 @@ static void keys_of_0_to_1024_bytes_and_1_mib_are_different_members(void **state
 {
     (void)state;
     struct bytes zeros = new_bytes(1 << 20); /* zeros of different lengths: only the length tells them apart */
-    FOR_BOTH_SCHEMES(scheme)
+    FOR_NATIVE_SCHEMES(scheme)
     {
         petal_filter *filter = make(scheme, 1 << 22, 8, 0);
         for (size_t size = 0; size <= 1024; size++)

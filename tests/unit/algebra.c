@@ -44,7 +44,7 @@ static petal_comparison compare_ranges(petal_scheme scheme, const uint64_t a[2],
 static void sizes_and_union_are_those_that_info_and_merge_give(void **state)
 {
     (void)state;
-    FOR_BOTH_SCHEMES(scheme)
+    FOR_NATIVE_SCHEMES(scheme)
     {
         petal_filter *a = make(scheme, 51200, 6, 0), *b = make(scheme, 51200, 6, 0);
         add_numbers(a, 0, 3000);
@@ -74,7 +74,7 @@ static void sizes_and_union_are_those_that_info_and_merge_give(void **state)
 static void a_filter_holds_all_of_itself_and_may_yet_differ_by_a_few_keys(void **state)
 {
     (void)state;
-    FOR_BOTH_SCHEMES(scheme)
+    FOR_NATIVE_SCHEMES(scheme)
     {
         petal_comparison c = compare_ranges(scheme, (uint64_t[2]){0, 4000}, (uint64_t[2]){0, 4000});
         assert_true(c.jaccard.value == 1 && c.jaccard.high == 1 && c.containment_a_in_b.value == 1);
@@ -87,7 +87,7 @@ static void a_filter_holds_all_of_itself_and_may_yet_differ_by_a_few_keys(void *
 static void a_part_is_contained_and_the_whole_is_not(void **state)
 {
     (void)state;
-    FOR_BOTH_SCHEMES(scheme)
+    FOR_NATIVE_SCHEMES(scheme)
     {
         petal_comparison c = compare_ranges(scheme, (uint64_t[2]){0, 1000}, (uint64_t[2]){0, 5000});
         assert_true(c.containment_a_in_b.value == 1 && c.containment_a_in_b.high == 1);
@@ -132,7 +132,7 @@ static void intervals_hold_for_disjoint_sets_parts_and_equal_ones(void **state)
 static void of_nothing_there_is_no_share(void **state)
 {
     (void)state;
-    FOR_BOTH_SCHEMES(scheme)
+    FOR_NATIVE_SCHEMES(scheme)
     {
         petal_comparison c = compare_ranges(scheme, (uint64_t[2]){0, 0}, (uint64_t[2]){0, 0});
         assert_true(is(c.items_a, 0, 0, 0) && is(c.union_items, 0, 0, 0) && is(c.intersection, 0, 0, 0));
@@ -236,7 +236,7 @@ static void partial_filters_made_alike_merge_to_the_bytes_of_one_build(void **st
 {
     (void)state;
     static const uint8_t secret[PETAL_SECRET_BYTES] = "sixteen bytes ..";
-    FOR_BOTH_SCHEMES(scheme)
+    FOR_NATIVE_SCHEMES(scheme)
     for (int keyed = 0; keyed <= 1; keyed++) {
         petal_options options = PETAL_OPTIONS_INIT;
         options.scheme = scheme;
@@ -307,7 +307,7 @@ static const uint64_t capacities[] = {20, 1000, 100000, 1000000};
 static void a_filter_is_overfull_soon_after_its_capacity_and_never_before(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT(capacities); i++) FOR_BOTH_SCHEMES(scheme)
+    for (size_t i = 0; i < COUNT(capacities); i++) FOR_NATIVE_SCHEMES(scheme)
         {
             uint64_t capacity = capacities[i], added = 0;
             petal_filter *filter = rated_for(scheme, capacity);
@@ -394,6 +394,78 @@ static void clearing_ends_it_and_merging_brings_it(void **state)
     petal_free(other);
 }
 
+/* Adds *next and what follows until the filter is overfull, which it must be soon after `in` keys have become its capacity. */
+static void overfill(petal_filter *filter, uint64_t capacity, uint64_t in, uint64_t *next)
+{
+    petal_status status = PETAL_OK;
+    for (; status != PETAL_OVERFULL && in < 3 * capacity; in++) status = petal_add_i64(filter, (int64_t)(*next)++);
+    petal_info info = info_of(filter);
+    double margin = (double)capacity / 30 + 2.5 * (info.estimated_items - info.estimated_items_low) + 2;
+    require(in > capacity && (double)in < (double)capacity + margin, "%llu of %llu", (unsigned long long)in,
+            (unsigned long long)capacity);
+}
+
+static void remove_range(petal_filter *filter, uint64_t from, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        require(petal_remove_i64(filter, (int64_t)(from + i)) == PETAL_OK, "%llu", (unsigned long long)(from + i));
+}
+
+static void removing_keys_ends_it_and_new_ones_bring_it_back(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(capacities); i++) {
+        uint64_t capacity = capacities[i], first = 0, next = 0;
+        petal_filter *filter = rated_for(PETAL_SCHEME_COUNTING, capacity);
+        for (int round = 0; round < 3; round++) {
+            petal_status status;
+            overfill(filter, capacity, next - first, &next);
+            remove_range(filter, first, capacity / 2);
+            first += capacity / 2;
+            while ((status = petal_add_i64(filter, (int64_t)next++)) == PETAL_SEEN) continue;
+            assert_int_equal(status, PETAL_OK);
+            assert_false(info_of(filter).overfull);
+        }
+        petal_free(filter);
+    }
+}
+
+/* Though `items` stays above the capacity. */
+static void where_repeats_came_removing_keys_ends_it_too(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(capacities); i++) {
+        uint64_t capacity = capacities[i], next = 0;
+        petal_filter *filter = rated_for(PETAL_SCHEME_COUNTING, capacity);
+        petal_status status;
+        overfill(filter, capacity, 0, &next);
+        for (uint64_t n = capacity; n < 2 * capacity; n++)
+            assert_int_equal(petal_add_i64(filter, (int64_t)(n / 2)), PETAL_SEEN);
+        remove_range(filter, 0, capacity / 2);
+        assert_true(info_of(filter).items > capacity);
+        while ((status = petal_add_i64(filter, (int64_t)next++)) == PETAL_SEEN) continue;
+        assert_int_equal(status, PETAL_OK);
+        petal_free(filter);
+    }
+}
+
+/* What was added twice and removed once is in, though it is counted once: no key is free for that. */
+static void removed_repeats_do_not_hide_it(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(capacities); i++) {
+        uint64_t capacity = capacities[i], in = capacity * 9 / 10, next = in;
+        petal_filter *filter = rated_for(PETAL_SCHEME_COUNTING, capacity);
+        for (uint64_t n = 0; n < 2 * in; n++)
+            require(petal_add_i64(filter, (int64_t)(n / 2)) != PETAL_OVERFULL, "key %llu of %llu",
+                    (unsigned long long)n / 2, (unsigned long long)capacity);
+        remove_range(filter, 0, in);
+        assert_int_equal(info_of(filter).items, in);
+        overfill(filter, capacity, in, &next);
+        petal_free(filter);
+    }
+}
+
 static void without_a_capacity_no_filter_is_overfull(void **state)
 {
     (void)state;
@@ -464,6 +536,9 @@ int main(void)
         cmocka_unit_test(repeats_make_no_filter_overfull),
         cmocka_unit_test(batches_tell_it_too_and_count_what_is_new),
         cmocka_unit_test(clearing_ends_it_and_merging_brings_it),
+        cmocka_unit_test(removing_keys_ends_it_and_new_ones_bring_it_back),
+        cmocka_unit_test(where_repeats_came_removing_keys_ends_it_too),
+        cmocka_unit_test(removed_repeats_do_not_hide_it),
         cmocka_unit_test(without_a_capacity_no_filter_is_overfull),
         cmocka_unit_test(shards_are_those_of_the_vectors),
         cmocka_unit_test(no_shards_are_taken_for_one),

@@ -110,6 +110,7 @@ static void a_built_filter_is_the_one_of_plain_adding(void **state)
         {"just large enough", PETAL_SCHEME_BLOCKED, 8 * (4 << 20), 6, 1},
         {"just large enough, classic", PETAL_SCHEME_CLASSIC, 8 * (4 << 20), 64, 0},
         {"just too small", PETAL_SCHEME_BLOCKED, 8 * (4 << 20) - 512, 13, 2},
+        {"counting", PETAL_SCHEME_COUNTING, (uint64_t)2 * (5 << 20) + 5, 7, 0},
         {"a small one", PETAL_SCHEME_BLOCKED, 100000, 6, 1},
         {"one line in all", PETAL_SCHEME_BLOCKED, 512, 6, 1},
     };

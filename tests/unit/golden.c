@@ -75,6 +75,17 @@ static void add_100_days(petal_filter *filter)
     }
 }
 
+/* The texts, ten of them twice, and one so often that its counters stick; then half of them are removed once. */
+static void add_and_remove_texts(petal_filter *filter)
+{
+    char key[16];
+    add_100_texts(filter);
+    for (int i = 0; i < 10; i++) petal_add(filter, key, (size_t)snprintf(key, sizeof key, "key-%d", i));
+    for (int i = 0; i < 20; i++) petal_add(filter, "key-95", 6);
+    for (int i = 0; i < 50; i++) petal_remove(filter, key, (size_t)snprintf(key, sizeof key, "key-%d", i));
+    petal_remove(filter, "key-95", 6);
+}
+
 struct recipe {
     const char *name;
     petal_scheme scheme;
@@ -117,6 +128,7 @@ static void keeps_a_week(petal_options *options)
 
 #define BLOCKED PETAL_SCHEME_BLOCKED
 #define CLASSIC PETAL_SCHEME_CLASSIC
+#define COUNTING PETAL_SCHEME_COUNTING
 
 /* tests/vectors/README.md says the same in words. */
 static const struct recipe recipes[] = {
@@ -143,6 +155,12 @@ static const struct recipe recipes[] = {
     {"growing-empty", BLOCKED, 0, 0, 0, 10, 0.01, 0, false, NULL, 0, add_nothing, grows},
     {"rotating-keys", BLOCKED, 0, 0, 0, 0, 0.01, 0, false, NULL, 0, add_100_texts, keeps_60_keys},
     {"rotating-time", CLASSIC, 0, 0, 0, 0, 0.01, 0, true, NULL, 0, add_100_days, keeps_a_week},
+    {"empty-counting", COUNTING, 129, 64, 0, 0, 0, 0, false, NULL, 0, add_nothing, NULL},
+    {"textbook-counting", COUNTING, 11, 2, 0, 0, 0, 197072, false, NULL, 0, add_a_and_b, NULL},
+    {"counting", COUNTING, 1009, 5, 0, 0, 0, 42, false, NULL, 0, add_and_remove_texts, NULL},
+    {"counting-planned", COUNTING, 0, 0, 0, 100, 0.01, 0, false, NULL, 0, add_100_texts, NULL},
+    {"counting-keyed", COUNTING, 1009, 7, 0, 0, 0, 0, true, NULL, 0, add_100_texts, NULL},
+    {"counting-two-blocks", COUNTING, 2 * BLOCK + 99, 3, 0, 0, 0, 0, false, NULL, 0, add_2000_integers, NULL},
 };
 
 static petal_filter *cook(const struct recipe *recipe)

@@ -121,7 +121,7 @@ static void require_image(const petal_filter *filter)
 static void every_field_is_where_the_specification_has_it(void **state)
 {
     (void)state;
-    FOR_BOTH_SCHEMES(scheme)
+    FOR_NATIVE_SCHEMES(scheme)
     {
         petal_options options = options_of(scheme, 5000, 7, 0);
         petal_filter *filter = create(&options);
@@ -266,7 +266,7 @@ static void the_worked_example_of_the_specification_is_what_the_library_writes(v
 static void a_saved_file_is_the_serialized_image(void **state)
 {
     (void)state;
-    FOR_BOTH_SCHEMES(scheme)
+    FOR_NATIVE_SCHEMES(scheme)
     {
         petal_error error;
         const char *path = temporary("image.petal");
@@ -288,7 +288,7 @@ static void a_saved_file_is_the_serialized_image(void **state)
 static void a_loaded_image_is_the_same_filter_and_gives_the_same_image(void **state)
 {
     (void)state;
-    FOR_BOTH_SCHEMES(scheme)
+    FOR_NATIVE_SCHEMES(scheme)
     {
         petal_options options = PETAL_OPTIONS_INIT;
         options.scheme = scheme;
@@ -406,7 +406,7 @@ static void a_file_of_several_layers_has_the_keys_of_all(void **state)
 {
     (void)state;
     static const uint32_t counts[] = {2, 5, 6, 16, 17, 64}; /* slots of 512, 512, 1024, .. 4096 bytes */
-    FOR_BOTH_SCHEMES(scheme)
+    FOR_NATIVE_SCHEMES(scheme)
     {
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
             petal_filter *filters[64], *loaded = NULL;

@@ -23,7 +23,8 @@ static void require_equal(const petal_filter *a, const petal_filter *b)
 static void a_new_filter_is_empty_and_says_what_it_was_made_for(void **state)
 {
     (void)state;
-    FOR_BOTH_SCHEMES(scheme)
+    static const char *const names[] = {"", "blocked", "classic", "counting"};
+    FOR_NATIVE_SCHEMES(scheme)
     {
         petal_options options = both_rated(scheme);
         options.seed = 77;
@@ -32,7 +33,7 @@ static void a_new_filter_is_empty_and_says_what_it_was_made_for(void **state)
         assert_true(info.scheme == scheme && info.hash == PETAL_HASH_XXH3 && info.seed == 77 && !info.keyed);
         assert_true(info.capacity == 2000 && info.target_rate == 0.01 && info.predicted_rate <= 0.01);
         assert_true(info.items == 0 && info.bits_set == 0 && info.layers == 1 && info.content_id_known);
-        assert_string_equal(info.scheme_name, scheme == PETAL_SCHEME_BLOCKED ? "blocked" : "classic");
+        assert_string_equal(info.scheme_name, names[scheme]);
         for (uint64_t i = 0; i < 1000; i++) assert_false(petal_contains_i64(filter, (int64_t)i));
         petal_free(filter);
     }
@@ -75,7 +76,7 @@ static void freeing_null_is_allowed(void **state)
 static void every_status_has_a_name_of_its_own(void **state)
 {
     (void)state;
-    for (int a = PETAL_ERR_SECRET; a <= PETAL_SEEN; a++) {
+    for (int a = PETAL_ERR_SECRET; a <= PETAL_OVERFULL; a++) {
         assert_string_not_equal(petal_status_name((petal_status)a), "unknown status");
         for (int b = PETAL_ERR_SECRET; b < a; b++)
             assert_string_not_equal(petal_status_name((petal_status)a), petal_status_name((petal_status)b));
@@ -97,7 +98,7 @@ static void the_version_is_that_of_the_header(void **state)
 static void a_clone_is_the_same_and_goes_its_own_way(void **state)
 {
     (void)state;
-    FOR_BOTH_SCHEMES(scheme)
+    FOR_NATIVE_SCHEMES(scheme)
     {
         petal_options options = both_rated(scheme);
         options.metadata = "made for a test";
@@ -118,7 +119,7 @@ static void a_clone_is_the_same_and_goes_its_own_way(void **state)
 static void clear_leaves_a_filter_as_new(void **state)
 {
     (void)state;
-    FOR_BOTH_SCHEMES(scheme)
+    FOR_NATIVE_SCHEMES(scheme)
     {
         petal_error error;
         petal_options options = both_rated(scheme);
@@ -141,7 +142,7 @@ static void the_same_keys_in_any_order_give_the_same_content_id_and_bits(void **
 {
     (void)state;
     uint64_t seed = 4, random = seed;
-    FOR_BOTH_SCHEMES(scheme)
+    FOR_NATIVE_SCHEMES(scheme)
     {
         petal_options options = both_rated(scheme);
         int64_t keys[1500];
@@ -210,14 +211,15 @@ static void every_parameter_changes_the_content_id(void **state)
 static void a_merge_is_the_filter_of_the_keys_of_both(void **state)
 {
     (void)state;
-    FOR_BOTH_SCHEMES(scheme)
+    FOR_NATIVE_SCHEMES(scheme)
     {
         petal_error error;
         petal_options options = both_rated(scheme);
         petal_filter *a = create(&options), *b = create(&options), *both = create(&options);
         add_numbers(a, 0, 700);
         add_numbers(b, 500, 700);
-        add_numbers(both, 0, 1200);
+        add_numbers(both, 0, 700);
+        add_numbers(both, 500, 700); /* what is in both counts twice, where keys are counted */
         require_status(PETAL_OK, petal_merge(a, b, &error), error);
         require_equal(a, both);
         assert_int_equal(info_of(a).items, 1400);
@@ -232,7 +234,7 @@ static void a_merge_is_the_filter_of_the_keys_of_both(void **state)
 static void an_intersection_keeps_common_keys_and_is_no_worse_than_either(void **state)
 {
     (void)state;
-    FOR_BOTH_SCHEMES(scheme)
+    FOR_NATIVE_SCHEMES(scheme)
     {
         petal_error error;
         petal_options options = both_rated(scheme);
@@ -257,14 +259,15 @@ static void an_intersection_keeps_common_keys_and_is_no_worse_than_either(void *
 static void a_filter_merged_with_itself_or_an_empty_one_has_the_same_bits(void **state)
 {
     (void)state;
-    FOR_BOTH_SCHEMES(scheme)
+    FOR_NATIVE_SCHEMES(scheme)
     {
         petal_error error;
         petal_options options = both_rated(scheme);
         petal_filter *filter = create(&options), *empty = create(&options);
         add_numbers(filter, 0, 300);
         uint64_t before = info_of(filter).content_id;
-        require_status(PETAL_OK, petal_merge(filter, filter, &error), error);
+        if (scheme != PETAL_SCHEME_COUNTING) /* whose counters add up */
+            require_status(PETAL_OK, petal_merge(filter, filter, &error), error);
         require_status(PETAL_OK, petal_merge(filter, empty, &error), error);
         require_status(PETAL_OK, petal_intersect(filter, filter, &error), error);
         assert_true(info_of(filter).content_id == before);

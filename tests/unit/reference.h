@@ -1,4 +1,4 @@
-/* reference.h - the two native schemes once more, written for reading from the words of docs/format.md. The tests compare the
+/* reference.h - the native schemes once more, written for reading from the words of docs/format.md. The tests compare the
  * library with it. Nothing here is fast, and nothing here is taken from src. */
 #ifndef PETAL_TESTS_REFERENCE_H
 #define PETAL_TESTS_REFERENCE_H
@@ -30,11 +30,12 @@ static inline void positions_in_line(uint64_t h, uint64_t m, uint32_t k, uint64_
     }
 }
 
-/* The k bit positions of hash h, with repeats where classic repeats. `lines` is 0 for classic. */
+/* The k bit positions of hash h, with repeats where classic repeats. `lines` is 0 for classic and
+ * counting, which have the same. */
 static inline void reference_positions(petal_scheme scheme, uint64_t m, uint32_t k, uint32_t lines, uint64_t h,
                                        uint64_t *positions)
 {
-    if (scheme == PETAL_SCHEME_CLASSIC) {
+    if (scheme != PETAL_SCHEME_BLOCKED) {
         for (uint32_t i = 0; i < k; i++, h *= 0xDA942042E4DD58B5u) positions[i] = high_half(h, m);
     } else if (lines == 1) {
         positions_in_line(h, m, k, positions);

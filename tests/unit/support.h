@@ -76,9 +76,9 @@ static inline uint64_t random_below(uint64_t *state, uint64_t bound)
 
 /* ---- filters --------------------------------------------------------------------------------------------------------- */
 
-/* A loop over the two native schemes. NOLINTBEGIN(bugprone-macro-parentheses): a name, which takes none */
-#define FOR_BOTH_SCHEMES(scheme) \
-    for (petal_scheme scheme = PETAL_SCHEME_BLOCKED; scheme <= PETAL_SCHEME_CLASSIC; \
+/* A loop over the native schemes. NOLINTBEGIN(bugprone-macro-parentheses): a name, which takes none */
+#define FOR_NATIVE_SCHEMES(scheme) \
+    for (petal_scheme scheme = PETAL_SCHEME_BLOCKED; scheme <= PETAL_SCHEME_COUNTING; \
          scheme = (petal_scheme)(scheme + 1))
 /* NOLINTEND(bugprone-macro-parentheses) */
 

@@ -102,7 +102,7 @@ static void ask_from_all_threads(const petal_filter *filter)
 static void threads_may_ask_a_filter_in_memory(void **state)
 {
     (void)state;
-    FOR_BOTH_SCHEMES(scheme)
+    FOR_NATIVE_SCHEMES(scheme)
     {
         petal_filter *filter = make(scheme, 40960, 6, 0);
         add_numbers(filter, 0, KEYS);

@@ -1,0 +1,36 @@
+/* classic.h - how a key walks in classic, and in counting, which has the same positions:
+ *
+ *     a = hash;  k times: position = mulhi64(a, m), then a = a * 0xDA942042E4DD58B5 mod 2^64
+ *
+ * The high bits of `a` choose the position, without a division. The multiplier is the 64-bit one of Steele and Vigna
+ * ("Computationally easy, spectrally good multipliers", 2021), so successive high halves are as good as independent, where
+ * plain double hashing has up to 5 times too many false positives in small filters. */
+#ifndef PETAL_SCHEME_CLASSIC_H
+#define PETAL_SCHEME_CLASSIC_H
+
+#include "base/bytes.h"
+#include "scheme/scheme.h"
+
+#define CLASSIC_STEP 0xDA942042E4DD58B5u
+#define CLASSIC_MAX_HASHES 64u
+
+struct walk {
+    uint64_t a, bits;
+};
+
+static inline struct walk walk_from(const struct bit_array *array, const uint64_t *hash)
+{
+    return (struct walk){*hash, array->shape.bits};
+}
+
+static inline uint64_t walk_next(struct walk *at)
+{
+    uint64_t position = mulhi64(at->a, at->bits);
+    at->a *= CLASSIC_STEP;
+    return position;
+}
+
+/* settle of both: any m up to the scheme's max_bits. */
+petal_status petal_settle_classic(struct shape *shape, petal_error *error);
+
+#endif
