@@ -51,6 +51,10 @@ extern const struct contender libbloom_contenders[], petal_contenders[], petal_i
     split_block_contenders[], boost_contenders[], rocksdb_contenders[], rocksdb_inline_contenders[],
     leveldb_contenders[], floor_contenders[];
 
+/* Sets options.hashes (of a petal_options) to what Petal would choose, worked out once for each size: other libraries get their k
+ * from whoever compiles them, and choosing takes longer than adding 10,000 keys. */
+void choose_hashes(void *options);
+
 /* Memory in pages of 2 MB (where the system gives them) or of 4 KB, zeroed, for arrays from 4 MB on; below, it makes no
  * difference and is plain memory. NULL where there is none. */
 void *take_pages(size_t size_bytes, bool huge);

@@ -8,11 +8,30 @@
 
 /* ---- making ---------------------------------------------------------------------------------------------------------- */
 
+#define PLANS 16u
+
+void choose_hashes(void *options)
+{
+    static petal_options plans[PLANS]; /* the latest, overwritten in turn */
+    static unsigned next;
+    petal_options *wanted = options;
+    for (unsigned i = 0; i < PLANS; i++)
+        if (plans[i].bits == wanted->bits && plans[i].capacity == wanted->capacity &&
+            plans[i].scheme == wanted->scheme && plans[i].lines_per_key == wanted->lines_per_key) {
+            wanted->hashes = plans[i].hashes;
+            return;
+        }
+    petal_info plan = PETAL_INFO_INIT;
+    if (petal_plan(wanted, &plan, NULL) == PETAL_OK) wanted->hashes = plan.hashes;
+    plans[next++ % PLANS] = *wanted;
+}
+
 static void *create(petal_options *options, size_t keys, double bits_per_key)
 {
     petal_filter *filter;
     options->capacity = keys;
     options->bits = (uint64_t)((double)keys * bits_per_key);
+    choose_hashes(options);
     return petal_create(options, &filter, NULL) == PETAL_OK ? filter : NULL;
 }
 

@@ -12,6 +12,7 @@ static void *make(size_t keys, double bits_per_key)
     options.capacity = keys;
     options.bits = (uint64_t)((double)keys * bits_per_key);
     options.lines_per_key = 1;
+    choose_hashes(&options);
     return petal_create(&options, &filter, NULL) == PETAL_OK ? filter : NULL;
 }
 

@@ -160,12 +160,17 @@ static inline bool is_plain(const petal_filter *filter)
     return is_usual(filter) && !filter->sharing && !filter->before_write && !filter->grow && !filter->layers->touched;
 }
 
+/* In a stream of new and old keys nobody can foresee the answer, so there is no branch on it until the filter is full. */
 static inline petal_status add_plainly(petal_filter *filter, uint64_t hash)
 {
     struct layer *layer = filter->layers;
     layer->items = saturating_add(layer->items, 1);
-    return filter->kernel->add(&layer->array, &hash) ? petal_filter_news(filter) : PETAL_SEEN;
+    bool is_new = filter->kernel->add(&layer->array, &hash);
+    if (layer->items <= filter->weigh_at) return (petal_status)(PETAL_SEEN - is_new);
+    return is_new ? petal_filter_news(filter) : PETAL_SEEN;
 }
+
+_Static_assert(PETAL_SEEN - 1 == PETAL_OK, "add_plainly() counts on it");
 
 static petal_status add_carefully(petal_filter *filter, const void *key, size_t key_bytes)
 {
