@@ -1,11 +1,11 @@
 /* petal.c - Petal's own contenders beside the libraries of other languages. It speaks the protocol of driver.c.
  *
- *     petal SCHEME|FORMAT single|batch
+ *     petal SCHEME|FORMAT single|batch|inline
  *
  * A filter of another library's format is made and filled by Petal, and its file's bytes are then asked where they lie. */
 #define _POSIX_C_SOURCE 200809L
 
-#include <petal/petal.h>
+#include <petal/petal_inline.h>
 
 #include <inttypes.h>
 #include <math.h>
@@ -32,7 +32,7 @@ struct order {
 };
 
 static const char *design;
-static bool foreign, batch;
+static bool foreign, batch, inlined;
 
 static double now_ns(void)
 {
@@ -102,6 +102,17 @@ static void print_last(const struct keys *keys)
 
 /* ---- filters --------------------------------------------------------------------------------------------------------- */
 
+/* Petal's choice of k, worked out once for each size, as the others have theirs from a formula or a constant. */
+static uint32_t planned_hashes(const petal_options *options)
+{
+    static uint64_t bits;
+    static petal_info plan = PETAL_INFO_INIT;
+    petal_error error;
+    if (bits != options->bits) check(petal_plan(options, &plan, &error) == PETAL_OK, error.message);
+    bits = options->bits;
+    return plan.hashes;
+}
+
 static petal_filter *make_filter(const struct order *order)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -114,6 +125,7 @@ static petal_filter *make_filter(const struct order *order)
     } else {
         options.scheme = strcmp(design, "classic") == 0 ? PETAL_SCHEME_CLASSIC : PETAL_SCHEME_BLOCKED;
         options.bits = (uint64_t)((double)order->keys * order->bits_per_key);
+        options.hashes = planned_hashes(&options);
     }
     check(petal_create(&options, &filter, &error) == PETAL_OK, error.message);
     return filter;
@@ -126,9 +138,31 @@ static size_t fill_piece(const struct keys *keys, size_t from, petal_key piece[P
     return count;
 }
 
+/* The loops of petal_inline.h, compiled for this CPU. */
+static void add_inline(petal_filter *filter, const struct keys *keys)
+{
+    petal_inline hot;
+    petal_error error;
+    check(petal_inline_begin(filter, true, &hot, &error) == PETAL_OK, error.message);
+    for (size_t i = 0; i < keys->count; i++) petal_inline_add_i64(&hot, keys->numbers[i]);
+    petal_inline_end(filter, &hot);
+}
+
+static size_t count_found_inline(petal_filter *filter, const struct keys *keys)
+{
+    petal_inline hot;
+    size_t found = 0;
+    petal_error error;
+    check(petal_inline_begin(filter, false, &hot, &error) == PETAL_OK, error.message);
+    for (size_t i = 0; i < keys->count; i++) found += petal_inline_contains_i64(&hot, keys->numbers[i]);
+    return found;
+}
+
 static void add(petal_filter *filter, const struct keys *keys)
 {
-    if (batch && keys->numbers) {
+    if (inlined) {
+        add_inline(filter, keys);
+    } else if (batch && keys->numbers) {
         petal_add_many_i64(filter, keys->numbers, keys->count, NULL, NULL);
     } else if (batch) {
         petal_key piece[PIECE];
@@ -141,10 +175,12 @@ static void add(petal_filter *filter, const struct keys *keys)
     }
 }
 
-static size_t count_found(const petal_filter *filter, const struct keys *keys)
+static size_t count_found(petal_filter *filter, const struct keys *keys)
 {
     size_t found = 0;
-    if (batch && keys->numbers) {
+    if (inlined) {
+        found = count_found_inline(filter, keys);
+    } else if (batch && keys->numbers) {
         found = petal_contains_many_i64(filter, keys->numbers, keys->count, NULL);
     } else if (batch) {
         petal_key piece[PIECE];
@@ -231,9 +267,13 @@ int main(int count, char **arguments)
     design = arguments[1];
     foreign = strcmp(design, "blocked") != 0 && strcmp(design, "classic") != 0;
     batch = strcmp(arguments[2], "batch") == 0;
+    inlined = strcmp(arguments[2], "inline") == 0;
     while (fgets(line, sizeof line, stdin) && read_order(line, &order)) {
-        if (strcmp(order.kind, "number") == 0 && !takes_numbers()) {
+        bool numbers = strcmp(order.kind, "number") == 0;
+        if (numbers && !takes_numbers()) {
             printf("none it has texts only\n");
+        } else if (!numbers && inlined) {
+            printf("none the inline loop is for numbers\n");
         } else {
             have_keys(&order, &in, &out);
             run_round(&order, &in, &out);
