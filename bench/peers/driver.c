@@ -323,8 +323,12 @@ static void print_ratio_row(const struct contender *theirs, int phase, size_t co
     size_t used = 0;
     printf("| %-*s | %-4s |", NAME_WIDTH, theirs->name, phase_names[phase]);
     for (size_t j = 0; j < contender_count; j++) {
-        if (!are_compared(&contenders[j], theirs)) continue;
-        print_ratio(&contenders[j], theirs, phase);
+        bool compared = are_compared(&contenders[j], theirs);
+        if (!compared && strcmp(contenders[j].against, "*") != 0) continue;
+        if (compared)
+            print_ratio(&contenders[j], theirs, phase);
+        else
+            print_cell(""); /* one of Petal's that can't do these keys */
         used++;
     }
     for (; used < columns; used++) print_cell("");
