@@ -1,6 +1,6 @@
 /* billions.c - five thousand million keys in 5 GB: built, saved, mapped again, asked for every one of them and for others.
  *
- *     ./dev billions              5e9 keys at 8 bits; takes half an hour, 8 GB of memory and 5 GB of disk
+ *     ./dev billions              5e9 keys at 8 bits; takes a few minutes, and 5 GB of memory and of disk
  *     ./dev billions 2e8          the same in small
  *
  * Beside the build stand what it is to be compared with, on the same machine in the same run: the touch floor (reading and

@@ -10,8 +10,8 @@
  * and its bits need no atomics. That is one lock for 2048 parts, and the others are seldom at the same region. Hashes that all go to
  * one region cost time and nothing else.
  *
- * Regions need not fit into a cache: a batch that fetches ahead is as fast in memory as the memory is, which was measured to be
- * faster than collecting gigabytes of hashes for cache-sized regions. One worker alone needs no regions and adds directly. */
+ * Regions need not fit into a cache: a batch that fetches ahead takes as long as the memory does, and collecting gigabytes of hashes
+ * for cache-sized regions takes longer. One worker alone needs no regions and adds directly (./dev billions measures both). */
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -149,37 +149,31 @@ static inline size_t piece_of(size_t left, size_t most)
     return left < most ? left : most;
 }
 
-static petal_status add_keys_directly(petal_builder *builder, const petal_key *keys, size_t count)
+typedef petal_status add_batch(petal_filter *filter, const void *keys, size_t count);
+
+static petal_status add_keys(petal_filter *filter, const void *keys, size_t count)
 {
-    petal_status status = PETAL_OK;
-    for (size_t from = 0, piece; status >= 0 && from < count; from += piece) {
-        piece = piece_of(count - from, DIRECT_KEYS);
-        take_lock(&builder->lock);
-        status = petal_add_many(builder->filter, keys + from, piece, NULL, NULL);
-        drop_lock(&builder->lock);
-    }
-    return note(builder, status);
+    return petal_add_many(filter, keys, count, NULL, NULL);
 }
 
-static petal_status add_i64_directly(petal_builder *builder, const int64_t *values, size_t count)
+static petal_status add_values(petal_filter *filter, const void *values, size_t count)
 {
-    petal_status status = PETAL_OK;
-    for (size_t from = 0, piece; status >= 0 && from < count; from += piece) {
-        piece = piece_of(count - from, DIRECT_KEYS);
-        take_lock(&builder->lock);
-        status = petal_add_many_i64(builder->filter, values + from, piece, NULL, NULL);
-        drop_lock(&builder->lock);
-    }
-    return note(builder, status);
+    return petal_add_many_i64(filter, values, count, NULL, NULL);
 }
 
-static petal_status add_hashes_directly(petal_builder *builder, const uint64_t *hashes, size_t count)
+static petal_status add_ready_hashes(petal_filter *filter, const void *hashes, size_t count)
+{
+    return petal_add_hashes(filter, hashes, count, NULL, NULL);
+}
+
+static petal_status add_directly(petal_builder *builder, add_batch *add, const void *keys, size_t key_bytes,
+                                 size_t count)
 {
     petal_status status = PETAL_OK;
     for (size_t from = 0, piece; status >= 0 && from < count; from += piece) {
         piece = piece_of(count - from, DIRECT_KEYS);
         take_lock(&builder->lock);
-        status = petal_add_hashes(builder->filter, hashes + from, piece, NULL, NULL);
+        status = add(builder->filter, (const uint8_t *)keys + from * key_bytes, piece);
         drop_lock(&builder->lock);
     }
     return note(builder, status);
@@ -200,7 +194,7 @@ petal_status petal_builder_add(petal_builder *builder, uint32_t worker, const pe
     uint64_t hashes[HASH_WORDS];
     if (worker >= builder->worker_count) return note(builder, PETAL_ERR_ARGUMENT);
     if (any_is_refused(builder->filter, keys, key_count)) return note(builder, PETAL_ERR_UNSUPPORTED);
-    if (!builder->parts) return add_keys_directly(builder, keys, key_count);
+    if (!builder->parts) return add_directly(builder, add_keys, keys, sizeof *keys, key_count);
     for (size_t from = 0, piece; from < key_count; from += piece) {
         piece = piece_of(key_count - from, HASH_WORDS / builder->filter->hash->words);
         petal_filter_hash_keys(builder->filter, keys + from, piece, hashes);
@@ -213,7 +207,7 @@ petal_status petal_builder_add_i64(petal_builder *builder, uint32_t worker, cons
 {
     uint64_t hashes[HASH_WORDS];
     if (worker >= builder->worker_count) return note(builder, PETAL_ERR_ARGUMENT);
-    if (!builder->parts) return add_i64_directly(builder, values, value_count);
+    if (!builder->parts) return add_directly(builder, add_values, values, sizeof *values, value_count);
     for (size_t from = 0, piece; from < value_count; from += piece) {
         piece = piece_of(value_count - from, HASH_WORDS / builder->filter->hash->words);
         petal_filter_hash_i64(builder->filter, values + from, piece, hashes);
@@ -227,7 +221,7 @@ petal_status petal_builder_add_hashes(petal_builder *builder, uint32_t worker, c
 {
     if (worker >= builder->worker_count) return note(builder, PETAL_ERR_ARGUMENT);
     if (builder->filter->hash->words != 1) return note(builder, PETAL_ERR_UNSUPPORTED);
-    if (!builder->parts) return add_hashes_directly(builder, hashes, hash_count);
+    if (!builder->parts) return add_directly(builder, add_ready_hashes, hashes, sizeof *hashes, hash_count);
     add_hashes(builder, &builder->workers[worker], hashes, hash_count);
     return PETAL_OK;
 }

@@ -2,7 +2,7 @@
  *
  * The lines of a filter are dealt out to 2048 stripes. A thread that changes a line holds its stripe: one atomic operation to take it,
  * one store to give it back, and whole-vector operations in between. Atomic ORs of the words would need k atomic operations
- * for each key, and are 2 to 5 times slower (bench/RESULTS.md). Readers need no stripe: bits only rise, and each bit says what it says
+ * for each key, and are 3 to 5 times slower (./dev bench-shared). Readers need no stripe: bits only rise, and each bit says what it says
  * alone.
  *
  * A stripe is held for a few nanoseconds, or for one cache miss. It is a spin lock: a thread that is put to sleep with a stripe in
