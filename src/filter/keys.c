@@ -228,31 +228,20 @@ static size_t add_piece(petal_filter *filter, const uint64_t *words, size_t coun
                         petal_status *status)
 {
     uint8_t unwanted[PIECE_WORDS];
-    struct layer *layer = last_layer(filter);
     if (!was_new) was_new = unwanted;
     if (petal_is_layered(filter)) return petal_layers_add(filter, words, count, was_new, status);
-    if (layer->touched)
-        for (size_t i = 0; i < count; i++)
-            filter->scheme->touch(&layer->array, words + i * filter->hash->words, layer->touched);
-    if (filter->sharing)
-        return filter->kernel->add_many_shared(&layer->array, &filter->sharing->stripes, words, count, was_new);
-    size_t sum = filter->kernel->add_many(&layer->array, words, count, was_new);
-    layer->items = saturating_add(layer->items, filter->scheme->counts_new_only ? sum : count);
-    return sum;
+    if (!filter->sharing) return petal_layers_add_to_last(filter, words, count, was_new);
+    petal_layers_touch(filter, words, count);
+    return filter->kernel->add_many_shared(&last_layer(filter)->array, &filter->sharing->stripes, words, count,
+                                           was_new);
 }
 
-/* Asks the older layers too, for all keys: most keys of most batches are in none, and a batch hides the misses. */
 static size_t contains_piece(const petal_filter *filter, const uint64_t *words, size_t count, uint8_t *found)
 {
-    uint8_t unwanted[PIECE_WORDS], older[PIECE_WORDS];
+    uint8_t unwanted[PIECE_WORDS];
     if (!found) found = unwanted;
-    size_t sum = filter->kernel->contains_many(&last_layer(filter)->array, words, count, found);
-    for (uint32_t layer = 0; layer + 1 < filter->layer_count; layer++) {
-        filter->kernel->contains_many(&filter->layers[layer].array, words, count, older);
-        sum = 0;
-        for (size_t i = 0; i < count; i++) sum += found[i] |= older[i];
-    }
-    return sum;
+    if (filter->layer_count > 1) return petal_layers_contain(filter, filter->layer_count, words, count, found);
+    return filter->kernel->contains_many(&filter->layers->array, words, count, found);
 }
 
 void petal_filter_hash_keys(const petal_filter *filter, const petal_key *keys, size_t count, uint64_t *words)

@@ -25,13 +25,17 @@ size_t petal_layers_contain(const petal_filter *filter, uint32_t layer_count, co
     return sum;
 }
 
-/* Sets the bits in the last layer; says which changed any, and how many did. */
-static size_t add_to_last(petal_filter *filter, const uint64_t *words, size_t count, uint8_t *changed)
+void petal_layers_touch(petal_filter *filter, const uint64_t *words, size_t count)
 {
     struct layer *layer = petal_filter_last(filter);
-    if (layer->touched)
-        for (size_t i = 0; i < count; i++)
-            filter->scheme->touch(&layer->array, words + i * filter->hash->words, layer->touched);
+    for (size_t i = 0; layer->touched && i < count; i++)
+        filter->scheme->touch(&layer->array, words + i * filter->hash->words, layer->touched);
+}
+
+size_t petal_layers_add_to_last(petal_filter *filter, const uint64_t *words, size_t count, uint8_t *changed)
+{
+    struct layer *layer = petal_filter_last(filter);
+    petal_layers_touch(filter, words, count);
     size_t sum = filter->kernel->add_many(&layer->array, words, count, changed);
     layer->items = saturating_add(layer->items, petal_filter_counts_new_only(filter) ? sum : count);
     return sum;
@@ -86,7 +90,7 @@ static size_t add_waiting(petal_filter *filter, struct waiting *waiting, uint64_
 {
     uint8_t changed[PETAL_PIECE_WORDS];
     size_t count = at_most(waiting->to - waiting->from, room);
-    size_t sum = add_to_last(filter, waiting->words + waiting->from * filter->hash->words, count, changed);
+    size_t sum = petal_layers_add_to_last(filter, waiting->words + waiting->from * filter->hash->words, count, changed);
     for (size_t i = 0; i < count; i++) was_new[waiting->place[waiting->from + i]] = changed[i];
     waiting->from += count;
     return sum;
@@ -130,7 +134,7 @@ static size_t add_generation(petal_filter *filter, const uint64_t *words, size_t
     uint8_t changed[PETAL_PIECE_WORDS];
     size_t sum = 0;
     petal_layers_contain(filter, filter->layer_count - 1, words, count, was_new);
-    add_to_last(filter, words, count, changed);
+    petal_layers_add_to_last(filter, words, count, changed);
     for (size_t i = 0; i < count; i++) sum += was_new[i] = changed[i] & !was_new[i];
     return sum;
 }

@@ -19,6 +19,11 @@ static inline bool petal_is_layered(const petal_filter *filter)
 size_t petal_layers_add(petal_filter *filter, const uint64_t *words, size_t count, uint8_t *was_new,
                         petal_status *status);
 
+/* The last layer alone: notes which blocks may change; and sets the bits, with that, counts the keys, and says which changed any bit
+ * (changed[i] is 1 or 0) and how many did. */
+void petal_layers_touch(petal_filter *filter, const uint64_t *words, size_t count);
+size_t petal_layers_add_to_last(petal_filter *filter, const uint64_t *words, size_t count, uint8_t *changed);
+
 /* Which of the hashes are in any of the first `layer_count` layers? found[i] is 1 or 0, and their sum is returned. */
 size_t petal_layers_contain(const petal_filter *filter, uint32_t layer_count, const uint64_t *words, size_t count,
                             uint8_t *found);
