@@ -55,7 +55,7 @@ static bool complain_of_stranger(const char *path, const petal_error *error)
 
 bool complain_of(const char *path, const petal_error *error)
 {
-    bool no_secret = error->status == PETAL_ERR_SECRET && strstr(error->message, "none given");
+    bool no_secret = error->status == PETAL_ERR_SECRET_MISSING;
     if (error->status == PETAL_ERR_NOT_A_FILTER) return complain_of_stranger(path, error);
     if (error->status == PETAL_ERR_EXISTS)
         return complain(path, "exists; --force replaces it once the new one is complete");

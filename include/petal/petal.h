@@ -57,9 +57,9 @@ PETAL_API const char *petal_version(void);
 
 typedef enum petal_status {
     PETAL_OK = 0,
-    PETAL_SEEN = 1,     /* petal_add(): the filter had the key before (or a false positive) */
-    PETAL_ABSENT = 2,   /* petal_remove(): the key was certainly not there, and nothing was changed */
-    PETAL_OVERFULL = 3, /* done, but the filter now holds more keys than it is rated for; see petal_add() */
+    PETAL_SEEN = 1,      /* petal_add(): the filter had the key before (or a false positive) */
+    PETAL_ABSENT = 2,    /* petal_remove(): the key was certainly not there, and nothing was changed */
+    PETAL_UNCHECKED = 3, /* petal_verify(): the filter has no checksums to compare with */
 
     PETAL_ERR_ARGUMENT = -1,      /* an argument is outside what the call takes */
     PETAL_ERR_UNREACHABLE = -2,   /* no filter of this scheme reaches the rate; the message names the floor */
@@ -70,13 +70,16 @@ typedef enum petal_status {
     PETAL_ERR_UNSUPPORTED = -7,   /* the scheme or the file kind cannot do this */
     PETAL_ERR_IO = -8,            /* a system call failed; see petal_error.system_errno */
     PETAL_ERR_EXISTS = -9,        /* the file exists and was not to be replaced */
-    PETAL_ERR_BUSY = -10,         /* another process has the file open for writing */
+    PETAL_ERR_BUSY = -10,         /* another process is changing the file; try again when it has finished */
     PETAL_ERR_NOT_A_FILTER = -11, /* the bytes are not a petal file at all */
     PETAL_ERR_NEWER = -12,        /* a petal file, made by a version with features this one does not know */
     PETAL_ERR_TRUNCATED = -13,    /* fewer bytes than the header promises */
     PETAL_ERR_DAMAGED = -14,      /* a checksum does not match, or a field is impossible */
     PETAL_ERR_DIRTY = -15,        /* a writer died before it had finished; see PETAL_OPEN_RECOVER */
-    PETAL_ERR_SECRET = -16        /* a keyed filter: its secret is missing, or another one was given */
+    PETAL_ERR_SECRET_MISSING = -16, /* a keyed filter, and no secret was given */
+    PETAL_ERR_SECRET_WRONG = -17,   /* another secret than the filter's, or one for a filter without */
+    PETAL_ERR_FULL = -18,           /* the filter takes no more keys; see petal_add() */
+    PETAL_ERR_REPLACED = -19        /* the file was replaced by another meanwhile; see petal_sync() */
 } petal_status;
 
 #define PETAL_NO_OFFSET UINT64_MAX
@@ -159,6 +162,19 @@ typedef enum petal_hash {
     PETAL_HASH_HBASE_MURMUR2 = 37
 } petal_hash;
 
+/* What keys were before they became bytes: recorded in the file for those who query it later (the tool's
+ * --key-type). The library itself takes bytes, and does nothing with this. */
+typedef enum petal_key_type {
+    PETAL_KEY_TYPE_NONE = 0, /* not recorded: any */
+    PETAL_KEY_TYPE_TEXT = 1, /* the bytes themselves */
+    PETAL_KEY_TYPE_UTF16LE = 2,
+    PETAL_KEY_TYPE_I32 = 3, /* petal_encode_i32() */
+    PETAL_KEY_TYPE_I64 = 4,
+    PETAL_KEY_TYPE_F64 = 5,
+    PETAL_KEY_TYPE_HEX = 6,   /* bytes, written as hex digits */
+    PETAL_KEY_TYPE_BASE64 = 7 /* bytes, written in base64 */
+} petal_key_type;
+
 /* Where the memory of filters comes from. Both functions must be thread-safe if filters are used from threads. */
 typedef struct petal_allocator {
     /* size_bytes of zeroed memory aligned like malloc's, or NULL. Lazily zeroed pages (calloc) keep creating
@@ -219,13 +235,15 @@ typedef struct petal_options {
     double growth_ratio;  /* above 0 and below 1; 0: 0.85, which needs the fewest bits (docs/choosing.md) */
     uint64_t window_keys; /* with rate, and without capacity */
     uint64_t window_ms;   /* with window_keys */
-    uint32_t generations; /* of a window, 2 to 64; 0: as few as need hardly more than the least memory */
+    uint32_t generations; /* of a window, 2 to 32; 0: as few as need hardly more than the least memory */
+    petal_key_type key_type; /* recorded in the file */
+    bool refuse_overfull;    /* adding to an overfull filter is PETAL_ERR_FULL; not recorded in the file */
 } petal_options;
 
 #define PETAL_OPTIONS_INIT \
     { \
         sizeof(petal_options), PETAL_SCHEME_DEFAULT, PETAL_HASH_DEFAULT, 0, 0.0, 0, 0, 0, 0, 0, NULL, NULL, 0, NULL, \
-            NULL, false, 0, 0.0, 0, 0, 0 \
+            NULL, false, 0, 0.0, 0, 0, 0, PETAL_KEY_TYPE_NONE, false \
     }
 
 /* -------------------------------------------------------------------------------------- what a filter is */
@@ -278,13 +296,15 @@ typedef struct petal_info {
     uint64_t window_keys; /* rotating; capacity is the same */
     uint64_t window_ms;   /* rotating by time */
     uint64_t clock_ms;    /* rotating by time: the latest time told; 0: none yet */
+    uint32_t generations; /* rotating: as planned; `layers` are those there are now */
+    petal_key_type key_type;
 } petal_info;
 
 #define PETAL_INFO_INIT \
     { \
         sizeof(petal_info), PETAL_SCHEME_DEFAULT, PETAL_HASH_DEFAULT, 0, 0, 0, 0, 0, 0, 0, false, 0, 0, 0.0, 0.0, 0, \
             0, 0, 0.0, false, false, 0.0, 0.0, 0.0, 0.0, false, 0, NULL, NULL, NULL, PETAL_POLICY_NONE, 0, 0.0, 0, 0, \
-            0 \
+            0, 0, PETAL_KEY_TYPE_NONE \
     }
 
 /* One layer of a filter. Unknown doubles are NAN. */
@@ -361,16 +381,16 @@ PETAL_API void petal_free(petal_filter *filter);
 /* -------------------------------------------------------------------------------------- adding and asking */
 
 /* Adds a key. PETAL_OK: the key was certainly new. PETAL_SEEN: every bit was set already, so it was probably there (of
- * several layers: in one of them; a rotating filter has put it into its newest generation all the same).
- * PETAL_OVERFULL: as PETAL_OK, but the filter holds more distinct keys than its capacity, so more than the rate that was asked
- * pass it: time for a larger one. (So a key is new where the status is neither PETAL_SEEN nor negative.) That is judged by
- * the bits, not by `items`, which counts repeats too; and only now and then, so up to a thirtieth more keys may be in before it is
- * noticed; and as many may go, where keys can be removed, before it is noticed that the filter is overfull no more. It never
- * comes before more than `capacity` keys were added, nor from a filter that has no capacity, has layers, or was given to
- * petal_share().
- * Fails on a filter that cannot be written (PETAL_ERR_READ_ONLY, PETAL_ERR_IO). Nothing is allocated, but where a filter
- * grows by a layer: that fails with PETAL_ERR_MEMORY, PETAL_ERR_LIMIT (full), or PETAL_ERR_UNSUPPORTED (a map cannot grow; or
- * another library has no empty key). A key that was not taken is not counted; keys that are in are found as before. */
+ * several layers: in one of them; a rotating filter has put it into its newest generation all the same). Nothing else
+ * on success; petal_is_overfull() tells when a larger filter is due.
+ * A key that was not taken is not counted, and keys that are in are found as before:
+ *   PETAL_ERR_READ_ONLY    the filter was opened or viewed for reading
+ *   PETAL_ERR_FULL         it cannot grow by another layer, or is overfull and was made with refuse_overfull
+ *   PETAL_ERR_LIMIT        the next layer is above the memory limit it was opened with
+ *   PETAL_ERR_MEMORY       there is no memory for the next layer (nothing else allocates)
+ *   PETAL_ERR_UNSUPPORTED  a map cannot grow; the foreign scheme does not accept the empty key
+ *   PETAL_ERR_DAMAGED      a map: a block that the key lies in does not match its checksum
+ *   PETAL_ERR_IO           a map: the file could not be marked as dirty */
 PETAL_API petal_status petal_add(petal_filter *filter, const void *key, size_t key_bytes);
 
 /* False: the key was certainly never added. True: it probably was. */
@@ -384,7 +404,7 @@ typedef struct petal_key {
 
 /* Like petal_add() for each key in order, but hashes and fetches ahead. was_new[i] is set to 1 or 0 for each key
  * and *new_count to their sum; both may be NULL. Of equal new keys in one batch only the first counts as new.
- * PETAL_OK, or PETAL_OVERFULL where the filter is overfull when all are in. */
+ * PETAL_OK, or the failures of petal_add(). */
 PETAL_API petal_status petal_add_many(petal_filter *filter, const petal_key *keys, size_t key_count, uint8_t *was_new,
                                       size_t *new_count);
 
@@ -609,18 +629,41 @@ PETAL_API const char *petal_kernel_name(const petal_filter *filter);
 /* Metadata and its size, borrowed until the filter is freed or the metadata set again. NULL where there is none. */
 PETAL_API const void *petal_metadata(const petal_filter *filter, size_t *metadata_bytes);
 
+/* Whether the filter certainly holds more distinct keys than its capacity, so that more than the asked rate of absent
+ * keys pass: time for a larger one. Judged by the bits, since `items` counts repeats, and so the same however the keys
+ * came. The bits are counted at most once per 1/32 of the capacity that `items` has grown or shrunk, and never while
+ * items <= capacity; otherwise this is O(1). False for filters without a capacity and for those that grow. Any number
+ * of threads may call it. */
+PETAL_API bool petal_is_overfull(const petal_filter *filter);
+
+/* The first failure of this filter's calls, with errno and offset: for callers that look at statuses late, and for
+ * those of threads. PETAL_OK and an empty message if there was none. Any number of threads may call it. */
+PETAL_API petal_status petal_last_error(const petal_filter *filter, petal_error *error);
+
 /* Replaces the metadata (copied). Not for maps (PETAL_ERR_UNSUPPORTED): its place in the file is fixed. */
 PETAL_API petal_status petal_set_metadata(petal_filter *filter, const void *metadata, size_t metadata_bytes,
                                           petal_error *error);
 
 /* --------------------------------------------------------------------------------- files and other memory */
 
-#define PETAL_SAVE_NO_REPLACE 1u /* fail with PETAL_ERR_EXISTS where the file exists */
+#define PETAL_SAVE_NO_REPLACE 1u /* fail with PETAL_ERR_EXISTS if the file exists */
+#define PETAL_SAVE_NO_LOCK 2u    /* take no lock: the caller knows that nobody else changes the file */
+#define PETAL_SAVE_NEW_OWNER 4u  /* go on if the new file cannot have the owner of the old one */
 
-/* Writes the filter to `path`, which holds either the old file or the whole new one at every moment (temporary
- * file in the same folder, fsync, rename, fsync of the folder). Zero blocks become holes where the file system has
- * them. On failure the old file is unchanged and nothing is left behind; only if the fsync of the folder fails, which comes
- * last, the new file is there already. Flags: PETAL_SAVE_NO_REPLACE or 0. */
+/* Writes the filter to `path`, which holds either the old file or the whole new one at every moment:
+ * a temporary file in the same folder (random name, mode and owner of the old file, readable by nobody
+ * else before), fsync, rename, fsync of the folder. Zero blocks become holes if the file system has
+ * them. Symbolic links are followed; of a file with several hard links only this name gets the new one.
+ * The old file is locked against writers meanwhile. A filter that was opened with PETAL_OPEN_LOCKED from
+ * this path uses, and keeps, the lock it has. Saving a writable map onto its own file is petal_sync().
+ * Bits that come from a map or view are verified first.
+ * On failure the old file is unchanged and nothing is left behind. If only the fsync of the folder
+ * fails, which comes last, the new file is there, and error->message says so.
+ *   PETAL_ERR_EXISTS       NO_REPLACE was given and the file exists
+ *   PETAL_ERR_BUSY         another process is changing the file, or made one at `path` meanwhile
+ *   PETAL_ERR_REPLACED     the file at `path` is no longer the one this filter has locked
+ *   PETAL_ERR_UNSUPPORTED  the file system has no locks (see NO_LOCK); the path is no regular file
+ *   PETAL_ERR_DAMAGED, PETAL_ERR_IO, PETAL_ERR_MEMORY, PETAL_ERR_ARGUMENT */
 PETAL_API petal_status petal_save(const petal_filter *filter, const char *path, unsigned flags, petal_error *error);
 
 /* Mode of petal_open(), and flags that may be added to it. */
@@ -628,6 +671,15 @@ PETAL_API petal_status petal_save(const petal_filter *filter, const char *path, 
 #define PETAL_OPEN_WRITABLE 1u /* map for reading and writing in place; one writer at a time */
 #define PETAL_OPEN_LOAD 2u     /* copy into memory; writable; the file is not touched again */
 #define PETAL_OPEN_VERIFY 16u  /* check every block checksum before returning */
+/* With MAP: read a file that another process is changing in place. Bits only rise, so every key of its last
+ * sync is found, and of later ones some. Without a writer at work a dirty file is PETAL_ERR_DIRTY as ever.
+ * Such a filter answers queries; saving, copying and verifying it are PETAL_ERR_BUSY. */
+#define PETAL_OPEN_LIVE 64u
+/* With LOAD: keep the file locked against writers until petal_free(), so that a later petal_save() to the same
+ * path replaces just what was loaded. PETAL_ERR_BUSY if it is locked. */
+#define PETAL_OPEN_LOCKED 128u
+/* With WRITABLE or LOCKED: take no lock, for file systems without; the caller sees to it that nobody else writes. */
+#define PETAL_OPEN_NO_LOCK 256u
 /* With WRITABLE or LOAD: take a dirty file as it is. Bits only ever rise, so every key of a successful sync is there, and
  * of later ones some may be. Counters also fall, but not those of a key that nobody removes: every key of a successful sync is
  * there that was not removed since. Of a key that was added or removed since, some counts may be on disk and others not: add it
@@ -641,11 +693,15 @@ typedef struct petal_open_options {
     uint64_t max_bytes;               /* refuse larger files with PETAL_ERR_LIMIT; 0: no limit */
     const petal_allocator *allocator; /* copied; NULL: the system's, with huge pages for big arrays */
     const char *format;               /* what the bytes are; NULL: a petal file. Never guessed: see petal_recognize() */
+    /* Bytes that opening, and then each growing by a layer, may allocate; maps do not count. More is PETAL_ERR_LIMIT.
+     * 0: 1 GiB, or 64 times the bytes given if that is more. UINT64_MAX: no limit. */
+    uint64_t memory_limit;
+    bool refuse_overfull; /* see petal_options */
 } petal_open_options;
 
 #define PETAL_OPEN_OPTIONS_INIT \
     { \
-        sizeof(petal_open_options), 0u, NULL, 0, NULL, NULL \
+        sizeof(petal_open_options), 0u, NULL, 0, NULL, NULL, 0, false \
     }
 
 /* Opens a filter file. options NULL: map read-only. The header is always verified, the bits on request: opening takes
@@ -659,11 +715,13 @@ PETAL_API petal_status petal_open(const char *path, const petal_open_options *op
 
 /* Writable maps: makes all changes durable, with their checksums, and marks the file clean. After a failure the
  * filter takes no more changes: what the disk then holds is unknown, but it is either dirty or all of it was written.
+ * PETAL_ERR_REPLACED: the changes are durable, but in a file that is no longer the one at its path.
  * Other filters: PETAL_OK, nothing to do. */
 PETAL_API petal_status petal_sync(petal_filter *filter, petal_error *error);
 
-/* Checks every block of a mapped or viewed filter against its checksum; error->offset is the file offset of the
- * first damaged block. A filter in memory has nothing to check and is PETAL_OK. */
+/* Checks every block of a mapped or viewed petal file against its checksum; error->offset is the file offset of
+ * the first damaged block. PETAL_UNCHECKED: there is nothing to compare with (a filter in memory, another library's
+ * file, or a map with changes since its last sync). PETAL_ERR_BUSY: another process is changing the file. */
 PETAL_API petal_status petal_verify(const petal_filter *filter, petal_error *error);
 
 /* The file image in memory: its size, and the bytes (exactly that many, the same ones petal_save() writes).

@@ -50,7 +50,7 @@ const char *petal_status_name(petal_status status)
     case PETAL_OK: return "ok";
     case PETAL_SEEN: return "seen";
     case PETAL_ABSENT: return "absent";
-    case PETAL_OVERFULL: return "overfull";
+    case PETAL_UNCHECKED: return "nothing to check";
     case PETAL_ERR_ARGUMENT: return "bad argument";
     case PETAL_ERR_UNREACHABLE: return "rate out of reach";
     case PETAL_ERR_LIMIT: return "over a limit";
@@ -66,7 +66,10 @@ const char *petal_status_name(petal_status status)
     case PETAL_ERR_TRUNCATED: return "truncated";
     case PETAL_ERR_DAMAGED: return "damaged";
     case PETAL_ERR_DIRTY: return "dirty";
-    case PETAL_ERR_SECRET: return "secret needed";
+    case PETAL_ERR_SECRET_MISSING: return "secret needed";
+    case PETAL_ERR_SECRET_WRONG: return "wrong secret";
+    case PETAL_ERR_FULL: return "full";
+    case PETAL_ERR_REPLACED: return "replaced";
     }
     return "unknown status";
 }

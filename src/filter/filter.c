@@ -15,7 +15,7 @@ static petal_status choose_hash(petal_hash *hash, uint64_t seed, const void *sec
     const struct hash_def *def = petal_hash_find(*hash);
     if (!def) return petal_fail(error, PETAL_ERR_ARGUMENT, "there is no hash number %d", (int)*hash);
     if (def->keyed && !secret)
-        return petal_fail(error, PETAL_ERR_SECRET, "%s needs a secret of %d bytes", def->name, PETAL_SECRET_BYTES);
+        return petal_fail(error, PETAL_ERR_SECRET_MISSING, "%s needs a secret of %d bytes", def->name, PETAL_SECRET_BYTES);
     if (!def->keyed && secret)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "%s takes a seed, not a secret; use siphash", def->name);
     if (def->keyed && seed != 0)

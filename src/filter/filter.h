@@ -11,6 +11,7 @@ struct layer {
     uint64_t capacity;  /* 0: not recorded */
     double target_rate; /* NAN: not recorded */
     uint64_t items;
+    uint64_t until_ms; /* rotating by time: when it is closed, or was; 0 while no time has been told */
     void *own_lines;  /* what the bits were allocated as; NULL where they are borrowed or mapped */
     uint8_t *touched; /* one byte a block; NULL where nobody wants to know */
 };
@@ -26,6 +27,7 @@ struct policy {
     uint64_t window_keys;    /* rotating: keys of a window; by time, as many as are expected */
     uint64_t window_ms;      /* rotating by time */
     uint64_t clock_ms;       /* rotating by time: the latest time told; 0: none yet */
+    uint32_t generations;    /* rotating: as planned */
 };
 
 /* What another container has to say that the filter itself has no place for: kept, so that the file can be written back byte
@@ -63,6 +65,9 @@ struct petal_filter {
     struct origin origin;
     void *metadata;
     size_t metadata_bytes;
+    petal_key_type key_type;
+    uint64_t memory_limit; /* of an opened filter, as given: 0 for the default; UINT64_MAX for none */
+    bool refuse_overfull;
 
     /* Set where the bits belong to a file or to the caller (src/store). */
     petal_status (*before_write)(petal_filter *filter, petal_error *error); /* NULL: writing needs no leave */

@@ -37,6 +37,7 @@ static void describe_policy(const petal_filter *filter, petal_info *info)
     info->window_keys = policy->window_keys;
     info->window_ms = policy->window_ms;
     info->clock_ms = policy->clock_ms;
+    info->generations = policy->generations;
     if (petal_filter_rotates(filter)) info->capacity = policy->window_keys;
 }
 
@@ -231,6 +232,18 @@ petal_status petal_set_metadata(petal_filter *filter, const void *metadata, size
     if (filter->close)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED, "metadata of a mapped or viewed filter is fixed; load a copy");
     return petal_filter_set_metadata(filter, metadata, metadata_bytes, error);
+}
+
+bool petal_is_overfull(const petal_filter *filter)
+{
+    return filter->overfull;
+}
+
+petal_status petal_last_error(const petal_filter *filter, petal_error *error)
+{
+    (void)filter;
+    *error = (petal_error){PETAL_OK, 0, PETAL_NO_OFFSET, ""};
+    return PETAL_OK;
 }
 
 const char *petal_kernel_name(const petal_filter *filter)

@@ -89,7 +89,7 @@ static bool wants_to_grow(const petal_filter *filter)
 
 static bool is_new(petal_status status)
 {
-    return status == PETAL_OK || status == PETAL_OVERFULL;
+    return status == PETAL_OK;
 }
 
 /* Sets the bits in the last layer. */

@@ -66,7 +66,7 @@ static uint64_t relief(const petal_estimate *items, const struct layer *layer)
 petal_status petal_filter_weigh(petal_filter *filter)
 {
     const struct layer *layer = filter->layers;
-    if (filter->overfull) return PETAL_OVERFULL;
+    if (filter->overfull) return PETAL_OK;
     filter->weigh_at = UINT64_MAX;
     if (filter->layer_count > 1 || filter->grow || layer->capacity == 0) return PETAL_OK;
     filter->weigh_at = layer->capacity;
@@ -75,7 +75,7 @@ petal_status petal_filter_weigh(petal_filter *filter)
     filter->overfull = petal_filter_is_too_much(&items, layer->capacity);
     if (filter->overfull) {
         filter->relief = relief(&items, layer);
-        return PETAL_OVERFULL;
+        return PETAL_OK;
     }
     filter->weigh_at = saturating_add(layer->items, patience(&items, layer->capacity));
     return PETAL_OK;

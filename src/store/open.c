@@ -28,13 +28,13 @@ static const petal_allocator *allocator_of(const struct source *from)
 static petal_status check_secret(const struct image *image, const void *secret, petal_error *error)
 {
     if (!petal_hash_find(image->about.hash)->keyed)
-        return secret ? petal_fail(error, PETAL_ERR_SECRET, "is not keyed, but a secret was given; leave it out")
+        return secret ? petal_fail(error, PETAL_ERR_SECRET_WRONG, "is not keyed, but a secret was given; leave it out")
                       : PETAL_OK;
     if (!secret)
-        return petal_fail(error, PETAL_ERR_SECRET, "needs the secret with id %08x, none given; nothing was checked",
+        return petal_fail(error, PETAL_ERR_SECRET_MISSING, "needs the secret with id %08x, none given; nothing was checked",
                           image->secret_id);
     if (petal_secret_check(secret) != image->secret_check)
-        return petal_fail(error, PETAL_ERR_SECRET, "needs the secret with id %08x, the one given is %08x",
+        return petal_fail(error, PETAL_ERR_SECRET_WRONG, "needs the secret with id %08x, the one given is %08x",
                           image->secret_id, petal_secret_id(secret));
     return PETAL_OK;
 }
@@ -145,7 +145,7 @@ static petal_status open_foreign(const struct source *from, petal_filter **made,
                           "a %s file cannot be changed in place; load it and save it, or convert it to petal",
                           from->format->name);
     if (from->options->secret)
-        return petal_fail(error, PETAL_ERR_SECRET, "is not keyed, but a secret was given; leave it out");
+        return petal_fail(error, PETAL_ERR_SECRET_WRONG, "is not keyed, but a secret was given; leave it out");
     return from->format->decode ? open_packed(from, made, error) : open_image(from, made, error);
 }
 

@@ -427,7 +427,7 @@ static void a_keyed_file_is_written_with_its_secret_only(void **state)
     save(filter, path);
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     options.flags = PETAL_OPEN_WRITABLE;
-    require_status(PETAL_ERR_SECRET, petal_open(path, &options, &map, &error), error);
+    require_status(PETAL_ERR_SECRET_MISSING, petal_open(path, &options, &map, &error), error);
     options.secret = secret;
     require_status(PETAL_OK, petal_open(path, &options, &map, &error), error);
     add_numbers(map, 0, 10);

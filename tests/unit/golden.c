@@ -572,7 +572,7 @@ static const struct rejected {
     {"reserved-not-zero", reserved_not_zero, PETAL_ERR_DAMAGED},
     {"origin-too-long", origin_too_long, PETAL_ERR_DAMAGED},
     {"secret-without-siphash", secret_without_siphash, PETAL_ERR_DAMAGED},
-    {"keyed", keyed, PETAL_ERR_SECRET},
+    {"keyed", keyed, PETAL_ERR_SECRET_MISSING},
     {"sequence-of-the-other-slot", sequence_of_the_other_slot, PETAL_ERR_DAMAGED},
 };
 

@@ -39,7 +39,7 @@ static void siphash_without_a_secret_and_other_wrong_pairs_are_refused(void **st
     petal_error error;
     petal_options options = options_of(PETAL_SCHEME_BLOCKED, 512, 4, 0);
     options.hash = PETAL_HASH_SIPHASH;
-    require_status(PETAL_ERR_SECRET, petal_create(&options, &filter, &error), error);
+    require_status(PETAL_ERR_SECRET_MISSING, petal_create(&options, &filter, &error), error);
     options.secret = secret;
     options.seed = 1;
     require_status(PETAL_ERR_ARGUMENT, petal_create(&options, &filter, &error), error);
@@ -72,12 +72,12 @@ static void a_missing_secret_is_an_error_by_every_way_in(void **state)
     struct bytes image = serialized(filter);
     const char *path = temporary("keyed.petal");
     write_file(path, image.data, image.size);
-    require_status(PETAL_ERR_SECRET, load_with(image, NULL, &opened, &error), error);
-    require_status(PETAL_ERR_SECRET, petal_view(image.data, image.size, NULL, &opened, &error), error);
+    require_status(PETAL_ERR_SECRET_MISSING, load_with(image, NULL, &opened, &error), error);
+    require_status(PETAL_ERR_SECRET_MISSING, petal_view(image.data, image.size, NULL, &opened, &error), error);
     for (unsigned mode = PETAL_OPEN_MAP; mode <= PETAL_OPEN_LOAD; mode++) {
         petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
         options.flags = mode;
-        require_status(PETAL_ERR_SECRET, petal_open(path, &options, &opened, &error), error);
+        require_status(PETAL_ERR_SECRET_MISSING, petal_open(path, &options, &opened, &error), error);
         assert_null(opened);
     }
     unlink(path);
@@ -101,7 +101,7 @@ static void each_of_10000_wrong_secrets_is_an_error(void **state)
             put64(wrong, next_random(&random));
             put64(wrong + 8, next_random(&random));
         }
-        require(load_with(image, wrong, &opened, &error) == PETAL_ERR_SECRET && !opened, "secret %d of seed %llu", i,
+        require(load_with(image, wrong, &opened, &error) == PETAL_ERR_SECRET_WRONG && !opened, "secret %d of seed %llu", i,
                 (unsigned long long)seed);
     }
     petal_free(filter);
@@ -116,9 +116,9 @@ static void the_message_names_the_id_of_the_secret_that_is_needed(void **state)
     petal_filter *filter = keyed(secret, PETAL_SCHEME_BLOCKED), *opened = NULL;
     struct bytes image = serialized(filter);
     snprintf(id, sizeof id, "%08x", info_of(filter).key_id);
-    require_status(PETAL_ERR_SECRET, load_with(image, NULL, &opened, &error), error);
+    require_status(PETAL_ERR_SECRET_MISSING, load_with(image, NULL, &opened, &error), error);
     require(strstr(error.message, id), "no %s in: %s", id, error.message);
-    require_status(PETAL_ERR_SECRET, load_with(image, other_secret, &opened, &error), error);
+    require_status(PETAL_ERR_SECRET_WRONG, load_with(image, other_secret, &opened, &error), error);
     require(strstr(error.message, id), "no %s in: %s", id, error.message);
     petal_free(filter);
     free(image.data);
@@ -134,7 +134,7 @@ static void the_id_of_a_secret_proves_nothing(void **state)
     for (unsigned slot = 0; slot < 2; slot++) put32(slot_of(image, slot) + AT_SECRET_ID, info_of(other).key_id);
     seal_both(image);
     petal_filter *opened = NULL;
-    require_status(PETAL_ERR_SECRET, load_with(image, other_secret, &opened, &error), error);
+    require_status(PETAL_ERR_SECRET_WRONG, load_with(image, other_secret, &opened, &error), error);
     petal_free(filter);
     petal_free(other);
     free(image.data);
@@ -159,7 +159,7 @@ static void a_secret_for_a_filter_without_one_is_an_error(void **state)
     petal_error error;
     petal_filter *filter = keyed(NULL, PETAL_SCHEME_BLOCKED), *opened = NULL;
     struct bytes image = serialized(filter);
-    require_status(PETAL_ERR_SECRET, load_with(image, secret, &opened, &error), error);
+    require_status(PETAL_ERR_SECRET_WRONG, load_with(image, secret, &opened, &error), error);
     petal_free(filter);
     free(image.data);
 }
@@ -191,10 +191,10 @@ static void no_four_bytes_of_the_secret_are_in_the_file_or_a_message(void **stat
     struct bytes image = serialized(filter);
     assert_false(gives_away(image.data, image.size));
     memset(&error, 0, sizeof error);
-    require_status(PETAL_ERR_SECRET, load_with(image, other_secret, &opened, &error), error);
+    require_status(PETAL_ERR_SECRET_WRONG, load_with(image, other_secret, &opened, &error), error);
     assert_false(gives_away((const uint8_t *)&error, sizeof error));
     struct bytes other_image = serialized(other);
-    require_status(PETAL_ERR_SECRET, load_with(other_image, secret, &opened, &error), error);
+    require_status(PETAL_ERR_SECRET_WRONG, load_with(other_image, secret, &opened, &error), error);
     assert_false(gives_away((const uint8_t *)&error, sizeof error));
     require_status(PETAL_ERR_MISMATCH, petal_merge(filter, other, &error), error);
     assert_false(gives_away((const uint8_t *)&error, sizeof error));

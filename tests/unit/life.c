@@ -76,12 +76,12 @@ static void freeing_null_is_allowed(void **state)
 static void every_status_has_a_name_of_its_own(void **state)
 {
     (void)state;
-    for (int a = PETAL_ERR_SECRET; a <= PETAL_OVERFULL; a++) {
+    for (int a = PETAL_ERR_REPLACED; a <= PETAL_UNCHECKED; a++) {
         assert_string_not_equal(petal_status_name((petal_status)a), "unknown status");
-        for (int b = PETAL_ERR_SECRET; b < a; b++)
+        for (int b = PETAL_ERR_REPLACED; b < a; b++)
             assert_string_not_equal(petal_status_name((petal_status)a), petal_status_name((petal_status)b));
     }
-    assert_string_equal(petal_status_name(PETAL_OVERFULL), "overfull");
+    assert_string_equal(petal_status_name(PETAL_UNCHECKED), "nothing to check");
     assert_string_equal(petal_status_name((petal_status)999), "unknown status");
 }
 
