@@ -61,21 +61,21 @@ typedef enum petal_status {
     PETAL_ABSENT = 2,    /* petal_remove(): the key was certainly not there, and nothing was changed */
     PETAL_UNCHECKED = 3, /* petal_verify(): the filter has no checksums to compare with */
 
-    PETAL_ERR_ARGUMENT = -1,      /* an argument is outside what the call takes */
-    PETAL_ERR_UNREACHABLE = -2,   /* no filter of this scheme reaches the rate; the message names the floor */
-    PETAL_ERR_LIMIT = -3,         /* a size overflows or is above a documented limit */
-    PETAL_ERR_MEMORY = -4,        /* the allocator returned NULL */
-    PETAL_ERR_MISMATCH = -5,      /* merge or intersect of unlike filters; the message names the field */
-    PETAL_ERR_READ_ONLY = -6,     /* a change of a filter that was opened or viewed for reading */
-    PETAL_ERR_UNSUPPORTED = -7,   /* the scheme or the file kind cannot do this */
-    PETAL_ERR_IO = -8,            /* a system call failed; see petal_error.system_errno */
-    PETAL_ERR_EXISTS = -9,        /* the file exists and was not to be replaced */
-    PETAL_ERR_BUSY = -10,         /* another process is changing the file; try again when it has finished */
-    PETAL_ERR_NOT_A_FILTER = -11, /* the bytes are not a petal file at all */
-    PETAL_ERR_NEWER = -12,        /* a petal file, made by a version with features this one does not know */
-    PETAL_ERR_TRUNCATED = -13,    /* fewer bytes than the header promises */
-    PETAL_ERR_DAMAGED = -14,      /* a checksum does not match, or a field is impossible */
-    PETAL_ERR_DIRTY = -15,        /* a writer died before it had finished; see PETAL_OPEN_RECOVER */
+    PETAL_ERR_ARGUMENT = -1,        /* an argument is outside what the call takes */
+    PETAL_ERR_UNREACHABLE = -2,     /* no filter of this scheme reaches the rate; the message names the floor */
+    PETAL_ERR_LIMIT = -3,           /* a size overflows or is above a documented limit */
+    PETAL_ERR_MEMORY = -4,          /* the allocator returned NULL */
+    PETAL_ERR_MISMATCH = -5,        /* merge or intersect of unlike filters; the message names the field */
+    PETAL_ERR_READ_ONLY = -6,       /* a change of a filter that was opened or viewed for reading */
+    PETAL_ERR_UNSUPPORTED = -7,     /* the scheme or the file kind cannot do this */
+    PETAL_ERR_IO = -8,              /* a system call failed; see petal_error.system_errno */
+    PETAL_ERR_EXISTS = -9,          /* the file exists and was not to be replaced */
+    PETAL_ERR_BUSY = -10,           /* another process is changing the file; try again when it has finished */
+    PETAL_ERR_NOT_A_FILTER = -11,   /* the bytes are not a petal file at all */
+    PETAL_ERR_NEWER = -12,          /* a petal file, made by a version with features this one does not know */
+    PETAL_ERR_TRUNCATED = -13,      /* fewer bytes than the header promises */
+    PETAL_ERR_DAMAGED = -14,        /* a checksum does not match, or a field is impossible */
+    PETAL_ERR_DIRTY = -15,          /* a writer died before it had finished; see PETAL_OPEN_RECOVER */
     PETAL_ERR_SECRET_MISSING = -16, /* a keyed filter, and no secret was given */
     PETAL_ERR_SECRET_WRONG = -17,   /* another secret than the filter's, or one for a filter without */
     PETAL_ERR_FULL = -18,           /* the filter takes no more keys; see petal_add() */
@@ -230,12 +230,12 @@ typedef struct petal_options {
     /* Make the filter that another library would make of capacity and rate (or bits and hashes): its scheme and its
      * sizing, to the bit. See petal_format_name(). NULL: Petal's own. */
     const char *format;
-    bool growth;          /* with capacity and rate */
-    uint32_t growth_step; /* 2 to 64; 0: 2 */
-    double growth_ratio;  /* above 0 and below 1; 0: 0.85, which needs the fewest bits (docs/choosing.md) */
-    uint64_t window_keys; /* with rate, and without capacity */
-    uint64_t window_ms;   /* with window_keys */
-    uint32_t generations; /* of a window, 2 to 32; 0: as few as need hardly more than the least memory */
+    bool growth;             /* with capacity and rate */
+    uint32_t growth_step;    /* 2 to 64; 0: 2 */
+    double growth_ratio;     /* above 0 and below 1; 0: 0.85, which needs the fewest bits (docs/choosing.md) */
+    uint64_t window_keys;    /* with rate, and without capacity */
+    uint64_t window_ms;      /* with window_keys */
+    uint32_t generations;    /* of a window, 2 to 32; 0: as few as need hardly more than the least memory */
     petal_key_type key_type; /* recorded in the file */
     bool refuse_overfull;    /* adding to an overfull filter is PETAL_ERR_FULL; not recorded in the file */
 } petal_options;
@@ -298,13 +298,18 @@ typedef struct petal_info {
     uint64_t clock_ms;    /* rotating by time: the latest time told; 0: none yet */
     uint32_t generations; /* rotating: as planned; `layers` are those there are now */
     petal_key_type key_type;
+    bool takes_empty_key; /* false: the foreign scheme does not accept the key of no bytes */
+    bool live;            /* opened with PETAL_OPEN_LIVE while another process was changing the file */
+    /* Opened with PETAL_OPEN_RECOVER: blocks that differ from their last checksums, changed by the writer that died
+     * (or damaged, which cannot be told apart), and how many there are. Otherwise 0. */
+    uint64_t recovered_blocks, blocks;
 } petal_info;
 
 #define PETAL_INFO_INIT \
     { \
         sizeof(petal_info), PETAL_SCHEME_DEFAULT, PETAL_HASH_DEFAULT, 0, 0, 0, 0, 0, 0, 0, false, 0, 0, 0.0, 0.0, 0, \
             0, 0, 0.0, false, false, 0.0, 0.0, 0.0, 0.0, false, 0, NULL, NULL, NULL, PETAL_POLICY_NONE, 0, 0.0, 0, 0, \
-            0, 0, PETAL_KEY_TYPE_NONE \
+            0, 0, PETAL_KEY_TYPE_NONE, false, false, 0, 0 \
     }
 
 /* One layer of a filter. Unknown doubles are NAN. */

@@ -49,11 +49,15 @@ static petal_status check_policies(const petal_filter *a, const petal_filter *b,
 }
 
 /* What both calls need before they touch a bit. */
-static petal_status prepare(petal_filter *filter, const petal_filter *other, petal_error *error)
+static petal_status prepare(petal_filter *filter, const petal_filter *other, bool lowers, petal_error *error)
 {
     petal_status status = petal_filter_check_alike(filter, other, error);
     if (status == PETAL_OK) status = check_policies(filter, other, error);
-    if (status == PETAL_OK) status = petal_filter_prepare_write(filter, error);
+    if (status == PETAL_OK) status = petal_filter_check_bits(filter, error);
+    if (status == PETAL_OK) status = petal_filter_check_bits(other, error);
+    if (status == PETAL_OK)
+        status = lowers ? petal_filter_prepare_lowering(filter, LOWERING_BITS, error)
+                        : petal_filter_prepare_write(filter, error);
     if (status != PETAL_OK) return status;
     petal_filter_touch_all(filter);
     petal_filter_settle_items(filter);
@@ -110,7 +114,7 @@ static void intersect_layer(const struct scheme_def *scheme, struct layer *layer
 
 petal_status petal_merge(petal_filter *filter, const petal_filter *other, petal_error *error)
 {
-    petal_status status = prepare(filter, other, error);
+    petal_status status = prepare(filter, other, false, error);
     if (status != PETAL_OK) return status;
     for (uint32_t i = 0; i < filter->layer_count; i++)
         merge_layer(filter->scheme, &filter->layers[i], &other->layers[i], petal_layer_items(other, i));
@@ -119,9 +123,9 @@ petal_status petal_merge(petal_filter *filter, const petal_filter *other, petal_
 
 petal_status petal_intersect(petal_filter *filter, const petal_filter *other, petal_error *error)
 {
-    petal_status status = prepare(filter, other, error);
-    if (status == PETAL_OK && filter->layer_count > 1)
+    if (filter->layer_count > 1)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED, "filters of several layers have no intersection by bits");
+    petal_status status = prepare(filter, other, true, error);
     if (status != PETAL_OK) return status;
     intersect_layer(filter->scheme, filter->layers, other->layers, petal_layer_items(other, 0));
     return PETAL_OK;

@@ -107,7 +107,7 @@ static void scatter(petal_builder *builder, struct worker *worker, uint32_t kind
 
 static void note_lines(const petal_builder *builder, const uint64_t *lines, size_t count)
 {
-    for (size_t i = 0; i < count; i++) note_change(builder->layer->touched, lines[i] * PETAL_LINE_BYTES);
+    for (size_t i = 0; i < count; i++) (void)note_change(builder->layer->blocks, lines[i] * PETAL_LINE_BYTES);
 }
 
 /* Hashes go through in pieces whose parts stay in the first-level cache. No scheme has more words a key. */
@@ -122,7 +122,7 @@ static void add_hashes(petal_builder *builder, struct worker *worker, const uint
         piece = count - from < most ? count - from : most;
         for (uint32_t kind = 0; kind < builder->kinds; kind++) {
             builder->parts->split(array, kind, hashes + from * array->hash_words, piece, words, lines);
-            if (builder->layer->touched) note_lines(builder, lines, piece * builder->words_a_key);
+            if (builder->layer->blocks) note_lines(builder, lines, piece * builder->words_a_key);
             scatter(builder, worker, kind, words, lines, piece * builder->words_a_key);
         }
     }
@@ -348,6 +348,7 @@ petal_status petal_builder_create(petal_filter *filter, const petal_builder_opti
     petal_status status = check_options(options, error);
     if (status == PETAL_OK) status = new_builder(filter, options, &made, error);
     if (status == PETAL_OK && goes_by_regions(filter, options->workers)) status = make_regions(made, error);
+    if (status == PETAL_OK) status = petal_filter_check_bits(filter, error);
     if (status == PETAL_OK) status = petal_filter_prepare_write(filter, error);
     if (status != PETAL_OK) {
         if (made) release(made);

@@ -15,7 +15,8 @@ static petal_status choose_hash(petal_hash *hash, uint64_t seed, const void *sec
     const struct hash_def *def = petal_hash_find(*hash);
     if (!def) return petal_fail(error, PETAL_ERR_ARGUMENT, "there is no hash number %d", (int)*hash);
     if (def->keyed && !secret)
-        return petal_fail(error, PETAL_ERR_SECRET_MISSING, "%s needs a secret of %d bytes", def->name, PETAL_SECRET_BYTES);
+        return petal_fail(error, PETAL_ERR_SECRET_MISSING, "%s needs a secret of %d bytes", def->name,
+                          PETAL_SECRET_BYTES);
     if (!def->keyed && secret)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "%s takes a seed, not a secret; use siphash", def->name);
     if (def->keyed && seed != 0)
@@ -130,6 +131,27 @@ uint64_t petal_filter_capacity(const petal_filter *filter)
     return sum;
 }
 
+static void release_origin(petal_filter *filter)
+{
+    struct origin *origin = &filter->origin;
+    if (origin->far) petal_release(&filter->allocator, (uint8_t *)(uintptr_t)origin->far, origin->size_bytes);
+    *origin = (struct origin){0};
+}
+
+petal_status petal_filter_set_origin(petal_filter *filter, const struct origin *origin, petal_error *error)
+{
+    uint8_t *copy = NULL;
+    if (origin->size_bytes > PETAL_ORIGIN_NEAR_BYTES) {
+        copy = petal_alloc(&filter->allocator, origin->size_bytes);
+        if (!copy) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
+        memcpy(copy, origin->far, origin->size_bytes);
+    }
+    release_origin(filter);
+    filter->origin = *origin;
+    filter->origin.far = copy;
+    return PETAL_OK;
+}
+
 petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadata, size_t metadata_bytes,
                                        petal_error *error)
 {
@@ -167,21 +189,25 @@ static void copy_layer(struct layer *to, const struct layer *from, uint64_t item
     to->capacity = from->capacity;
     to->target_rate = from->target_rate;
     to->items = items;
+    to->until_ms = from->until_ms;
 }
 
 petal_status petal_clone(const petal_filter *filter, petal_filter **copy, petal_error *error)
 {
     petal_filter *made;
     *copy = NULL;
-    petal_status status = clone_frame(filter, &made, error);
+    petal_status status = petal_filter_check_bits(filter, error);
+    if (status == PETAL_OK) status = clone_frame(filter, &made, error);
     if (status != PETAL_OK) return status;
     status = petal_filter_alloc_bits(made, error);
     if (status == PETAL_OK) status = petal_filter_set_metadata(made, filter->metadata, filter->metadata_bytes, error);
+    if (status == PETAL_OK) status = petal_filter_set_origin(made, &filter->origin, error);
     if (status != PETAL_OK) {
         petal_free(made);
         return status;
     }
-    made->origin = filter->origin;
+    made->key_type = filter->key_type;
+    made->refuse_overfull = filter->refuse_overfull;
     made->policy = filter->policy;
     made->grow = filter->grow;
     for (uint32_t i = 0; i < filter->layer_count; i++)
@@ -198,11 +224,13 @@ petal_status petal_create_like(const petal_filter *pattern, petal_filter **filte
         return petal_fail(error, PETAL_ERR_UNSUPPORTED, "a filter of several layers is no pattern for others");
     petal_status status = clone_frame(pattern, &made, error);
     if (status == PETAL_OK) status = petal_filter_alloc_bits(made, error);
+    if (status == PETAL_OK) status = petal_filter_set_origin(made, &pattern->origin, error);
     if (status != PETAL_OK) {
         petal_free(made);
         return status;
     }
-    made->origin = pattern->origin;
+    made->key_type = pattern->key_type;
+    made->refuse_overfull = pattern->refuse_overfull;
     made->grow = pattern->grow;
     made->layers->capacity = pattern->layers->capacity;
     made->layers->target_rate = pattern->layers->target_rate;
@@ -216,13 +244,13 @@ void petal_filter_touch_all(petal_filter *filter)
     filter->overfull = false;
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         struct layer *layer = &filter->layers[i];
-        if (layer->touched) memset(layer->touched, 1, (size_t)petal_block_count(&layer->array));
+        if (layer->blocks) memset(layer->blocks, BLOCK_CHANGED, (size_t)petal_block_count(&layer->array));
     }
 }
 
 petal_status petal_clear(petal_filter *filter, petal_error *error)
 {
-    petal_status status = petal_filter_prepare_write(filter, error);
+    petal_status status = petal_filter_prepare_lowering(filter, LOWERING_BITS, error);
     if (status == PETAL_OK && filter->policy.kind == POLICY_GROWING && !filter->close)
         status = petal_filter_drop_layers(filter, error); /* as new; a map keeps its layers, empty */
     if (status != PETAL_OK) return status;
@@ -239,11 +267,13 @@ void petal_free(petal_filter *filter)
 {
     if (!filter) return;
     if (filter->close) filter->close(filter);
+    if (filter->release_held) filter->release_held(filter);
     petal_allocator memory = filter->allocator;
     for (uint32_t i = 0; i < filter->layer_count; i++)
         petal_release_lines(&memory, filter->layers[i].own_lines, filter->layers[i].array.size_bytes);
     petal_release(&memory, filter->layers, filter->layer_count * sizeof *filter->layers);
     petal_release(&memory, filter->metadata, filter->metadata_bytes);
+    release_origin(filter);
     petal_release(&memory, filter->sharing, sizeof *filter->sharing);
     memset(filter->hash_key.secret, 0, sizeof filter->hash_key.secret);
     petal_release(&memory, filter, sizeof *filter);

@@ -12,8 +12,8 @@ struct layer {
     double target_rate; /* NAN: not recorded */
     uint64_t items;
     uint64_t until_ms; /* rotating by time: when it is closed, or was; 0 while no time has been told */
-    void *own_lines;  /* what the bits were allocated as; NULL where they are borrowed or mapped */
-    uint8_t *touched; /* one byte a block; NULL where nobody wants to know */
+    void *own_lines;   /* what the bits were allocated as; NULL where they are borrowed or mapped */
+    uint8_t *blocks;   /* of a writable map: an enum block_state for each block; NULL otherwise */
 };
 
 /* Why a filter has several layers, and what becomes of them. growing.c and rotating.c say how; docs/format.md where it is kept. */
@@ -32,18 +32,27 @@ struct policy {
 
 /* What another container has to say that the filter itself has no place for: kept, so that the file can be written back byte
  * for byte. Its meaning belongs to the format (src/format). */
-#define PETAL_ORIGIN_MAX_BYTES 48u
+#define PETAL_ORIGIN_NEAR_BYTES 48u
 struct origin {
     uint32_t format; /* number of the container; 0: none */
     uint32_t size_bytes;
-    uint8_t data[PETAL_ORIGIN_MAX_BYTES]; /* zero beyond size_bytes */
+    uint8_t near[PETAL_ORIGIN_NEAR_BYTES]; /* up to so many bytes; zero beyond size_bytes */
+    const uint8_t *far;                    /* more than that; a filter owns them, a description borrows them */
 };
+
+static inline const uint8_t *origin_bytes(const struct origin *origin)
+{
+    return origin->size_bytes > PETAL_ORIGIN_NEAR_BYTES ? origin->far : origin->near;
+}
 
 /* What a filter has that several threads add to. */
 struct sharing {
     struct stripes stripes;
     atomic_bool may_write; /* before_write has been asked since the last sync */
 };
+
+/* How bits are lowered: by counting down keys, or in any other way. */
+enum lowering { LOWERING_COUNTS, LOWERING_BITS };
 
 struct petal_filter {
     struct layer
@@ -65,18 +74,25 @@ struct petal_filter {
     struct origin origin;
     void *metadata;
     size_t metadata_bytes;
+    uint64_t recovered_blocks; /* see petal_info */
+    bool live;                 /* another process changes the bits */
     petal_key_type key_type;
     uint64_t memory_limit; /* of an opened filter, as given: 0 for the default; UINT64_MAX for none */
     bool refuse_overfull;
 
-    /* Set where the bits belong to a file or to the caller (src/store). */
-    petal_status (*before_write)(petal_filter *filter, petal_error *error); /* NULL: writing needs no leave */
+    /* Set if the bits belong to a file or to the caller (src/store); NULL: nothing to do. */
+    petal_status (*before_write)(petal_filter *filter, petal_error *error); /* permission to add */
+    petal_status (*before_lowering)(petal_filter *filter, enum lowering lowering, petal_error *error);
+    petal_status (*check_wanted)(petal_filter *filter, petal_error *error);     /* blocks that are BLOCK_WANTED */
+    petal_status (*check_bits)(const petal_filter *filter, petal_error *error); /* all bits, before they are sealed */
     petal_status (*grow)(petal_filter *filter,
                          petal_error *error); /* a new key has come to a full last layer; NULL: so what */
     bool content_recorded;                    /* content_id is that of the bits */
     uint64_t content_id;
     void (*close)(petal_filter *filter); /* gives back what the store holds; NULL: nothing */
     void *backing;
+    void (*release_held)(petal_filter *filter); /* of a loaded filter that keeps its file locked */
+    void *held;
 };
 
 /* A filter of so many layers of these settled shapes, without bits. *filter is NULL on failure. `secret` is for keyed
@@ -107,6 +123,9 @@ void petal_filter_settle_items(petal_filter *filter);
 uint64_t petal_filter_items(const petal_filter *filter);
 uint64_t petal_filter_capacity(const petal_filter *filter);
 
+/* Replaces the origin by a copy. */
+petal_status petal_filter_set_origin(petal_filter *filter, const struct origin *origin, petal_error *error);
+
 /* Replaces the metadata by a copy. */
 petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadata, size_t metadata_bytes,
                                        petal_error *error);
@@ -132,16 +151,40 @@ static inline bool petal_filter_counts_new_only(const petal_filter *filter)
     return filter->scheme->counts_new_only || filter->policy.kind == POLICY_GROWING;
 }
 
-/* Leave to change the bits: PETAL_OK, or why not. */
+/* Permission to set bits: PETAL_OK, or why not. Only for calls that will set some: a file is marked as dirty by it. */
 static inline petal_status petal_filter_prepare_write(petal_filter *filter, petal_error *error)
 {
     return filter->before_write ? filter->before_write(filter, error) : PETAL_OK;
 }
 
+/* The same for lowering them. */
+static inline petal_status petal_filter_prepare_lowering(petal_filter *filter, enum lowering lowering,
+                                                         petal_error *error)
+{
+    return filter->before_lowering ? filter->before_lowering(filter, lowering, error) : PETAL_OK;
+}
+
+/* Before bits that come from a file are sealed anew, in another file or under new sums: are they those of its sums? */
+static inline petal_status petal_filter_check_bits(const petal_filter *filter, petal_error *error)
+{
+    return filter->check_bits ? filter->check_bits(filter, error) : PETAL_OK;
+}
+
+/* Notes that the blocks of a hash change. False: some of them must be checked before: petal_filter_check_wanted(). */
+static inline bool petal_filter_note_change(const petal_filter *filter, struct layer *layer, const uint64_t *hash)
+{
+    return !layer->blocks || !filter->scheme->touch(&layer->array, hash, layer->blocks);
+}
+
+static inline petal_status petal_filter_check_wanted(petal_filter *filter, petal_error *error)
+{
+    return filter->check_wanted ? filter->check_wanted(filter, error) : PETAL_OK;
+}
+
 /* The same for a filter that several threads add to: one of them asks. */
 petal_status petal_filter_prepare_shared(petal_filter *filter);
 
-/* Notes that any bit may have changed, otherwise than by adding a key. */
+/* Notes that any bit may change, otherwise than by adding a key: of bits that were checked, or that all get new values. */
 void petal_filter_touch_all(petal_filter *filter);
 
 /* PETAL_OK where both have the same parameters, so that their bits mean the same; or PETAL_ERR_MISMATCH, naming the field. */

@@ -38,6 +38,10 @@ static void describe_policy(const petal_filter *filter, petal_info *info)
     info->window_ms = policy->window_ms;
     info->clock_ms = policy->clock_ms;
     info->generations = policy->generations;
+    info->key_type = filter->key_type;
+    info->takes_empty_key = !filter->scheme->no_empty_key;
+    info->live = filter->live;
+    info->recovered_blocks = filter->recovered_blocks;
     if (petal_filter_rotates(filter)) info->capacity = policy->window_keys;
 }
 
@@ -166,7 +170,7 @@ void petal_filter_examine(const petal_filter *filter, petal_info *info)
 {
     petal_filter_describe(filter, info);
     take_stock(filter, info);
-    info->content_id_known = filter->content_recorded || !filter->layers->touched;
+    info->content_id_known = filter->content_recorded || (!filter->layers->blocks && !filter->live);
     if (info->content_id_known)
         info->content_id = filter->content_recorded ? filter->content_id : petal_content_id(filter);
 }

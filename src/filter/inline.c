@@ -14,7 +14,8 @@ petal_status petal_inline_begin(petal_filter *filter, bool for_adding, petal_inl
         array->shape.lines_per_key != 1 || filter->grow)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                           "the inline calls are for blocked filters with xxh3, one layer and one line a key");
-    petal_status status = for_adding ? petal_filter_prepare_write(filter, error) : PETAL_OK;
+    petal_status status = for_adding ? petal_filter_check_bits(filter, error) : PETAL_OK;
+    if (status == PETAL_OK && for_adding) status = petal_filter_prepare_write(filter, error);
     if (status != PETAL_OK) return status;
     if (for_adding) petal_filter_touch_all(filter);
     hot->lines = array->bytes;

@@ -96,7 +96,8 @@ static bool is_new(petal_status status)
 static petal_status add_to_last(petal_filter *filter, const uint64_t *words)
 {
     struct layer *layer = last_layer(filter);
-    if (layer->touched) filter->scheme->touch(&layer->array, words, layer->touched);
+    petal_status status = petal_layers_prepare(filter, words, 1);
+    if (status != PETAL_OK) return status;
     bool changed = filter->kernel->add(&layer->array, words);
     if (changed || !petal_filter_counts_new_only(filter)) layer->items = saturating_add(layer->items, 1);
     return changed ? petal_filter_news(filter) : PETAL_SEEN;
@@ -109,10 +110,16 @@ static petal_status add_to_newest(petal_filter *filter, const uint64_t *words)
     return petal_layers_add(filter, words, 1, &was_new, &status) ? PETAL_OK : PETAL_SEEN;
 }
 
+/* A filter that is for reading only takes no key, not even one that it has; a map asks again, once it knows which blocks. */
+static petal_status may_add(petal_filter *filter)
+{
+    return filter->layers->blocks ? PETAL_OK : petal_filter_prepare_write(filter, NULL);
+}
+
 /* A key that an older layer has is not added again: it would only fill the last one. */
 static petal_status add_words(petal_filter *filter, const uint64_t *words)
 {
-    petal_status status = petal_filter_prepare_write(filter, NULL);
+    petal_status status = may_add(filter);
     if (status == PETAL_OK && petal_filter_rotates(filter)) return add_to_newest(filter, words);
     if (status == PETAL_OK && layers_have(filter, filter->layer_count - 1, words)) return PETAL_SEEN;
     if (status == PETAL_OK && wants_to_grow(filter)) {
@@ -126,7 +133,7 @@ static petal_status add_words(petal_filter *filter, const uint64_t *words)
 static petal_status add_layer_by_layer(petal_filter *filter, const void *key, size_t key_bytes)
 {
     uint64_t words[PETAL_HASH_MAX_WORDS];
-    petal_status status = petal_filter_prepare_write(filter, NULL);
+    petal_status status = may_add(filter);
     if (status == PETAL_OK && layers_have_key(filter, filter->layer_count - 1, key, key_bytes)) return PETAL_SEEN;
     if (status == PETAL_OK && wants_to_grow(filter)) {
         if (layers_have_key(filter, filter->layer_count, key, key_bytes)) return PETAL_SEEN;
@@ -141,9 +148,8 @@ static petal_status add_layer_by_layer(petal_filter *filter, const void *key, si
 static petal_status add_shared(petal_filter *filter, const uint64_t *words)
 {
     struct layer *layer = filter->layers;
-    petal_status status = petal_filter_prepare_shared(filter);
+    petal_status status = petal_layers_prepare(filter, words, 1);
     if (status != PETAL_OK) return status;
-    if (layer->touched) filter->scheme->touch(&layer->array, words, layer->touched);
     return filter->kernel->add_shared(&layer->array, &filter->sharing->stripes, words) ? PETAL_OK : PETAL_SEEN;
 }
 
@@ -157,7 +163,7 @@ static petal_status add_hash(petal_filter *filter, const uint64_t *words)
  * first: where there are other threads, one of them may be changing the rest. */
 static inline bool is_plain(const petal_filter *filter)
 {
-    return is_usual(filter) && !filter->sharing && !filter->before_write && !filter->grow && !filter->layers->touched;
+    return is_usual(filter) && !filter->sharing && !filter->before_write && !filter->grow && !filter->layers->blocks;
 }
 
 /* In a stream of new and old keys nobody can foresee the answer, so there is no branch on it until the filter is full. */
@@ -207,7 +213,7 @@ bool petal_contains(const petal_filter *filter, const void *key, size_t key_byte
 
 static petal_status prepare(petal_filter *filter)
 {
-    return filter->sharing ? petal_filter_prepare_shared(filter) : petal_filter_prepare_write(filter, NULL);
+    return filter->sharing ? PETAL_OK : may_add(filter);
 }
 
 static petal_status end_of_batch(petal_filter *filter, petal_status status)
@@ -230,8 +236,9 @@ static size_t add_piece(petal_filter *filter, const uint64_t *words, size_t coun
     uint8_t unwanted[PIECE_WORDS];
     if (!was_new) was_new = unwanted;
     if (petal_is_layered(filter)) return petal_layers_add(filter, words, count, was_new, status);
-    if (!filter->sharing) return petal_layers_add_to_last(filter, words, count, was_new);
-    petal_layers_touch(filter, words, count);
+    if (!filter->sharing) return petal_layers_add_to_last(filter, words, count, was_new, status);
+    *status = petal_layers_prepare(filter, words, count);
+    if (*status < 0) return 0;
     return filter->kernel->add_many_shared(&last_layer(filter)->array, &filter->sharing->stripes, words, count,
                                            was_new);
 }
@@ -271,7 +278,7 @@ petal_status petal_add_many(petal_filter *filter, const petal_key *keys, size_t 
     size_t sum = 0, piece;
     if (!makes_a_batch(filter, keys, key_count))
         return add_keys_one_by_one(filter, keys, key_count, was_new, new_count);
-    petal_status status = prepare(filter);
+    petal_status status = key_count ? prepare(filter) : PETAL_OK;
     for (size_t from = 0; status >= 0 && from < key_count; from += piece) {
         piece = piece_of(filter, key_count - from);
         petal_filter_hash_keys(filter, keys + from, piece, words);

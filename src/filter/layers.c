@@ -25,17 +25,23 @@ size_t petal_layers_contain(const petal_filter *filter, uint32_t layer_count, co
     return sum;
 }
 
-void petal_layers_touch(petal_filter *filter, const uint64_t *words, size_t count)
+petal_status petal_layers_prepare(petal_filter *filter, const uint64_t *words, size_t count)
 {
     struct layer *layer = petal_filter_last(filter);
-    for (size_t i = 0; layer->touched && i < count; i++)
-        filter->scheme->touch(&layer->array, words + i * filter->hash->words, layer->touched);
+    bool checked = true;
+    for (size_t i = 0; layer->blocks && i < count; i++)
+        checked &= petal_filter_note_change(filter, layer, words + i * layer->array.hash_words);
+    petal_status status = checked ? PETAL_OK : petal_filter_check_wanted(filter, NULL);
+    if (status != PETAL_OK) return status;
+    return filter->sharing ? petal_filter_prepare_shared(filter) : petal_filter_prepare_write(filter, NULL);
 }
 
-size_t petal_layers_add_to_last(petal_filter *filter, const uint64_t *words, size_t count, uint8_t *changed)
+size_t petal_layers_add_to_last(petal_filter *filter, const uint64_t *words, size_t count, uint8_t *changed,
+                                petal_status *status)
 {
     struct layer *layer = petal_filter_last(filter);
-    petal_layers_touch(filter, words, count);
+    *status = petal_layers_prepare(filter, words, count);
+    if (*status < 0) return 0;
     size_t sum = filter->kernel->add_many(&layer->array, words, count, changed);
     layer->items = saturating_add(layer->items, petal_filter_counts_new_only(filter) ? sum : count);
     return sum;
@@ -86,11 +92,14 @@ static uint64_t room_in_last(const petal_filter *filter)
 }
 
 /* Adds the first that wait, at most `room`; returns how many were new. */
-static size_t add_waiting(petal_filter *filter, struct waiting *waiting, uint64_t room, uint8_t *was_new)
+static size_t add_waiting(petal_filter *filter, struct waiting *waiting, uint64_t room, uint8_t *was_new,
+                          petal_status *status)
 {
     uint8_t changed[PETAL_PIECE_WORDS];
     size_t count = at_most(waiting->to - waiting->from, room);
-    size_t sum = petal_layers_add_to_last(filter, waiting->words + waiting->from * filter->hash->words, count, changed);
+    const uint64_t *words = waiting->words + waiting->from * filter->hash->words;
+    size_t sum = petal_layers_add_to_last(filter, words, count, changed, status);
+    if (*status < 0) return 0;
     for (size_t i = 0; i < count; i++) was_new[waiting->place[waiting->from + i]] = changed[i];
     waiting->from += count;
     return sum;
@@ -104,7 +113,7 @@ static size_t grow_for_waiting(petal_filter *filter, struct waiting *waiting, ui
     ask_layers(filter, layers - 1, 1, waiting);
     if (waiting->from == waiting->to) return 0;
     *status = filter->grow(filter, NULL);
-    return *status >= 0 && filter->layer_count == layers ? add_waiting(filter, waiting, 1, was_new) : 0;
+    return *status >= 0 && filter->layer_count == layers ? add_waiting(filter, waiting, 1, was_new, status) : 0;
 }
 
 static size_t add_growing(petal_filter *filter, const uint64_t *words, size_t count, uint8_t *was_new,
@@ -120,8 +129,8 @@ static size_t add_growing(petal_filter *filter, const uint64_t *words, size_t co
     ask_layers(filter, 0, filter->layer_count - 1, &waiting);
     while (*status >= 0 && waiting.from < waiting.to) {
         uint64_t room = room_in_last(filter);
-        sum +=
-            room ? add_waiting(filter, &waiting, room, was_new) : grow_for_waiting(filter, &waiting, was_new, status);
+        sum += room ? add_waiting(filter, &waiting, room, was_new, status)
+                    : grow_for_waiting(filter, &waiting, was_new, status);
     }
     return sum;
 }
@@ -129,27 +138,31 @@ static size_t add_growing(petal_filter *filter, const uint64_t *words, size_t co
 /* ---- rotating -------------------------------------------------------------------------------------------------------- */
 
 /* As many as go into the newest generation as it is. */
-static size_t add_generation(petal_filter *filter, const uint64_t *words, size_t count, uint8_t *was_new)
+static size_t add_generation(petal_filter *filter, const uint64_t *words, size_t count, uint8_t *was_new,
+                             petal_status *status)
 {
     uint8_t changed[PETAL_PIECE_WORDS];
     size_t sum = 0;
     petal_layers_contain(filter, filter->layer_count - 1, words, count, was_new);
-    petal_layers_add_to_last(filter, words, count, changed);
+    petal_layers_add_to_last(filter, words, count, changed, status);
+    if (*status < 0) return 0;
     for (size_t i = 0; i < count; i++) sum += was_new[i] = changed[i] & !was_new[i];
     return sum;
 }
 
-static size_t add_rotating(petal_filter *filter, const uint64_t *words, size_t count, uint8_t *was_new)
+static size_t add_rotating(petal_filter *filter, const uint64_t *words, size_t count, uint8_t *was_new,
+                           petal_status *status)
 {
     size_t sum = 0;
-    for (size_t done = 0, part; done < count; done += part) {
+    *status = petal_filter_prepare_write(filter, NULL); /* before the first generation is dropped */
+    for (size_t done = 0, part; *status >= 0 && done < count; done += part) {
         const struct layer *newest = petal_filter_last(filter);
         part = count - done;
         if (filter->policy.kind == POLICY_KEYS) {
             if (newest->items >= newest->capacity) petal_rotating_drop(filter, 1);
             part = at_most(part, newest->capacity - newest->items);
         }
-        sum += add_generation(filter, words + done * filter->hash->words, part, was_new + done);
+        sum += add_generation(filter, words + done * filter->hash->words, part, was_new + done, status);
     }
     return sum;
 }
@@ -157,6 +170,6 @@ static size_t add_rotating(petal_filter *filter, const uint64_t *words, size_t c
 size_t petal_layers_add(petal_filter *filter, const uint64_t *words, size_t count, uint8_t *was_new,
                         petal_status *status)
 {
-    if (petal_filter_rotates(filter)) return add_rotating(filter, words, count, was_new);
+    if (petal_filter_rotates(filter)) return add_rotating(filter, words, count, was_new, status);
     return add_growing(filter, words, count, was_new, status);
 }

@@ -10,19 +10,23 @@ static bool can_remove(const petal_filter *filter)
     return filter->scheme->counters && filter->layer_count == 1 && !filter->grow;
 }
 
-/* Leave to remove so many keys: PETAL_OK, or why not. */
-static petal_status prepare(petal_filter *filter, size_t count)
+/* Permission to count down these keys: the blocks of a map that they lie in are checked before any of them changes. */
+static petal_status prepare(petal_filter *filter, const uint64_t *hashes, size_t count)
 {
-    if (!can_remove(filter)) return PETAL_ERR_UNSUPPORTED;
-    return count ? petal_filter_prepare_write(filter, NULL) : PETAL_OK;
+    bool checked = true;
+    for (size_t i = 0; filter->layers->blocks && i < count; i++)
+        checked &= petal_filter_note_change(filter, filter->layers, &hashes[i]);
+    petal_status status = checked ? PETAL_OK : petal_filter_check_wanted(filter, NULL);
+    return status == PETAL_OK ? petal_filter_prepare_lowering(filter, LOWERING_COUNTS, NULL) : status;
 }
 
-/* Of a filter that is prepared; returns how many were removed. */
-static size_t remove_piece(petal_filter *filter, const uint64_t *hashes, size_t count, uint8_t *was_removed)
+/* Returns how many were removed; 0 if *status is a failure. */
+static size_t remove_piece(petal_filter *filter, const uint64_t *hashes, size_t count, uint8_t *was_removed,
+                           petal_status *status)
 {
     struct layer *layer = filter->layers;
-    if (layer->touched)
-        for (size_t i = 0; i < count; i++) filter->scheme->touch(&layer->array, &hashes[i], layer->touched);
+    *status = prepare(filter, hashes, count);
+    if (*status != PETAL_OK) return 0;
     size_t removed = filter->scheme->counters->remove_many(&layer->array, hashes, count, was_removed);
     layer->items -= removed < layer->items ? removed : layer->items;
     petal_filter_lighten(filter, removed);
@@ -32,9 +36,10 @@ static size_t remove_piece(petal_filter *filter, const uint64_t *hashes, size_t 
 petal_status petal_remove_hash(petal_filter *filter, uint64_t hash)
 {
     uint8_t was_removed;
-    petal_status status = prepare(filter, 1);
-    if (status != PETAL_OK) return status;
-    return remove_piece(filter, &hash, 1, &was_removed) ? PETAL_OK : PETAL_ABSENT;
+    petal_status status = can_remove(filter) ? PETAL_OK : PETAL_ERR_UNSUPPORTED;
+    if (status == PETAL_OK && remove_piece(filter, &hash, 1, &was_removed, &status) == 0 && status == PETAL_OK)
+        status = PETAL_ABSENT;
+    return status;
 }
 
 petal_status petal_remove(petal_filter *filter, const void *key, size_t key_bytes)
@@ -70,10 +75,10 @@ petal_status petal_remove_hashes(petal_filter *filter, const uint64_t *hashes, s
 {
     uint8_t unwanted[PIECE_KEYS];
     size_t sum = 0, piece;
-    petal_status status = prepare(filter, hash_count);
+    petal_status status = can_remove(filter) ? PETAL_OK : PETAL_ERR_UNSUPPORTED;
     for (size_t from = 0; status == PETAL_OK && from < hash_count; from += piece) {
         piece = piece_of(hash_count - from);
-        sum += remove_piece(filter, hashes + from, piece, was_removed ? was_removed + from : unwanted);
+        sum += remove_piece(filter, hashes + from, piece, was_removed ? was_removed + from : unwanted, &status);
     }
     if (removed_count) *removed_count = sum;
     return status;
@@ -85,11 +90,11 @@ petal_status petal_remove_many(petal_filter *filter, const petal_key *keys, size
     uint64_t hashes[PIECE_KEYS];
     uint8_t unwanted[PIECE_KEYS];
     size_t sum = 0, piece;
-    petal_status status = prepare(filter, key_count);
+    petal_status status = can_remove(filter) ? PETAL_OK : PETAL_ERR_UNSUPPORTED;
     for (size_t from = 0; status == PETAL_OK && from < key_count; from += piece) {
         piece = piece_of(key_count - from);
         petal_hash_keys(filter, keys + from, piece, hashes);
-        sum += remove_piece(filter, hashes, piece, was_removed ? was_removed + from : unwanted);
+        sum += remove_piece(filter, hashes, piece, was_removed ? was_removed + from : unwanted, &status);
     }
     if (removed_count) *removed_count = sum;
     return status;
@@ -129,6 +134,7 @@ petal_status petal_convert_scheme(const petal_filter *filter, petal_scheme schem
     petal_filter *made = NULL;
     *converted = NULL;
     petal_status status = check_target(filter, scheme, error);
+    if (status == PETAL_OK) status = petal_filter_check_bits(filter, error);
     if (status == PETAL_OK) status = make_frame(filter, scheme, &made, error);
     if (status == PETAL_OK) status = petal_filter_alloc_bits(made, error);
     if (status == PETAL_OK) status = petal_filter_set_metadata(made, filter->metadata, filter->metadata_bytes, error);
@@ -139,6 +145,7 @@ petal_status petal_convert_scheme(const petal_filter *filter, petal_scheme schem
     made->layers->capacity = filter->layers->capacity;
     made->layers->target_rate = filter->layers->target_rate;
     made->layers->items = petal_layer_items(filter, 0);
+    made->key_type = filter->key_type;
     filter->scheme->counters->to_bits(&filter->layers->array, made->layers->array.bytes);
     *converted = made;
     return PETAL_OK;

@@ -92,6 +92,7 @@ petal_status petal_rotating_plan(const petal_options *options, struct policy *po
     petal_status status = *generations ? PETAL_OK : choose_generations(options, generations, error);
     if (status == PETAL_OK) status = plan_generation(options, *generations, shape, error);
     if (status == PETAL_OK) *capacity = part_of(options->window_keys, *generations);
+    policy->generations = *generations;
     return status;
 }
 

@@ -12,6 +12,8 @@ petal_status petal_share(petal_filter *filter, petal_error *error)
         filter->scheme->counts_new_only)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED, "several threads cannot add to a %s filter%s",
                           filter->scheme->name, filter->layer_count > 1 || filter->grow ? " of several layers" : "");
+    petal_status status = petal_filter_check_bits(filter, error); /* threads could not check a block by turns */
+    if (status != PETAL_OK) return status;
     filter->sharing = petal_alloc(&filter->allocator, sizeof *filter->sharing);
     if (!filter->sharing) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
     filter->kernel = kernel;

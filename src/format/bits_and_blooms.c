@@ -112,8 +112,8 @@ static petal_status read(const uint8_t *bytes, uint64_t size_bytes, struct descr
     petal_format_single(about, &shape, HEADER_BYTES);
     about->hash = PETAL_HASH_BITS_AND_BLOOMS;
     about->origin.size_bytes = ORIGIN_BYTES;
-    store64le(about->origin.data, header.length);
-    about->origin.data[8] = bytes[0];
+    store64le(about->origin.near, header.length);
+    about->origin.near[8] = bytes[0];
     return PETAL_OK;
 }
 
@@ -308,9 +308,9 @@ static struct writing writing_of(const petal_filter *filter)
     bool known = filter->origin.format == petal_format_bits_and_blooms.id ||
                  filter->origin.format == petal_format_bits_and_blooms_json.id;
     if (!known || filter->origin.size_bytes != ORIGIN_BYTES) return made;
-    uint64_t length = load64le(filter->origin.data);
+    uint64_t length = load64le(filter->origin.near);
     if (length >= made.length && words_for(length) == words_for(made.length)) made.length = length;
-    made.form = filter->origin.data[8] & FORM_ALL;
+    made.form = filter->origin.near[8] & FORM_ALL;
     return made;
 }
 

@@ -34,7 +34,7 @@ enum {
 #define FLAG_EMPTY 4u
 #define DIRTY UINT64_MAX
 
-/* origin.data: one byte, what the file said beside its bits. */
+/* origin.near: one byte, what the file said beside its bits. */
 enum {
     NOTE_DIRTY = 1,      /* bits set were -1 */
     NOTE_LONG_EMPTY = 2, /* no bits, and yet written out: made in memory that was given */
@@ -107,7 +107,7 @@ static petal_status read(const uint8_t *bytes, uint64_t size_bytes, struct descr
     about->hash = PETAL_HASH_DATASKETCHES;
     about->seed = load64le(bytes + AT_SEED);
     about->origin.size_bytes = 1;
-    about->origin.data[0] = notes_of(bytes, is_empty);
+    about->origin.near[0] = notes_of(bytes, is_empty);
     return PETAL_OK;
 }
 
@@ -155,7 +155,7 @@ static petal_status plan(const petal_options *options, struct description *about
 static uint8_t noted(const petal_filter *filter)
 {
     bool is_noted = filter->origin.format == petal_format_datasketches.id && filter->origin.size_bytes == 1;
-    return is_noted ? filter->origin.data[0] : 0;
+    return is_noted ? filter->origin.near[0] : 0;
 }
 
 /* What the original would say: its updates leave the number uncounted. */

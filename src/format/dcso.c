@@ -84,7 +84,7 @@ static petal_status read(const uint8_t *bytes, uint64_t size_bytes, struct descr
     about->metadata_bytes = size_bytes - promised;
     if (bytes[AT_FLAGS] == PACKED) about->origin.format = petal_format_dcso_gzip.id;
     about->origin.size_bytes = 8;
-    store64le(about->origin.data, (load64le(bytes + AT_FLAGS) & ~VERSION_MASK) | VERSION);
+    store64le(about->origin.near, (load64le(bytes + AT_FLAGS) & ~VERSION_MASK) | VERSION);
     return PETAL_OK;
 }
 
@@ -205,7 +205,7 @@ static uint64_t flags_of(const petal_filter *filter)
 {
     uint32_t format = filter->origin.format;
     bool known = format == petal_format_dcso.id || format == petal_format_dcso_gzip.id;
-    return known ? (load64le(filter->origin.data) & ~VERSION_MASK) | VERSION : VERSION;
+    return known ? (load64le(filter->origin.near) & ~VERSION_MASK) | VERSION : VERSION;
 }
 
 static petal_status write(const petal_filter *filter, const struct sink *sink, petal_error *error)

@@ -75,7 +75,13 @@ petal_status petal_filter_of(const struct description *about, const void *secret
         petal_filter_new(shapes, about->layer_count, about->hash, about->seed, secret, allocator, filter, error);
     if (status != PETAL_OK) return status;
     const struct format_def *format = petal_format_of_id(about->origin.format);
-    (*filter)->origin = about->origin;
+    status = petal_filter_set_origin(*filter, &about->origin, error);
+    if (status != PETAL_OK) {
+        petal_free(*filter);
+        *filter = NULL;
+        return status;
+    }
+    (*filter)->key_type = about->key_type;
     (*filter)->grow = format ? format->grow : NULL;
     (*filter)->policy = about->policy;
     if (about->policy.kind == POLICY_GROWING) (*filter)->grow = petal_growing_grow;
@@ -83,6 +89,7 @@ petal_status petal_filter_of(const struct description *about, const void *secret
         (*filter)->layers[i].capacity = about->layers[i].capacity;
         (*filter)->layers[i].target_rate = about->layers[i].target_rate;
         (*filter)->layers[i].items = about->layers[i].items;
+        (*filter)->layers[i].until_ms = about->layers[i].until_ms;
     }
     return PETAL_OK;
 }

@@ -13,6 +13,7 @@ struct layer_description {
     uint64_t capacity;
     double target_rate; /* NAN: not recorded */
     uint64_t items;
+    uint64_t until_ms;
     uint64_t size_bytes;
     uint64_t offset;      /* of its bytes in the file */
     uint64_t first_block; /* petal files: number of its first block */
@@ -23,6 +24,7 @@ struct description {
     petal_hash hash;
     uint64_t seed;
     struct policy policy;
+    petal_key_type key_type;
     struct origin origin;
     uint64_t metadata_offset, metadata_bytes;
     bool bits_left_out; /* an empty filter, of which the file has no bits; the offsets of its layers mean nothing */

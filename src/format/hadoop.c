@@ -78,7 +78,7 @@ static petal_status read(const uint8_t *bytes, uint64_t size_bytes, struct descr
     petal_format_single(about, &shape, header.size_bytes);
     about->hash = header.hash_type == MURMUR ? PETAL_HASH_HADOOP_MURMUR : PETAL_HASH_HADOOP_JENKINS;
     about->origin.size_bytes = header.old;
-    about->origin.data[0] = header.old;
+    about->origin.near[0] = header.old;
     return petal_format_check_tail(about, bytes, error);
 }
 
@@ -110,7 +110,7 @@ static petal_status plan(const petal_options *options, struct description *about
 
 static bool is_old(const petal_filter *filter)
 {
-    return filter->origin.format == petal_format_hadoop.id && filter->origin.data[0] == 1 &&
+    return filter->origin.format == petal_format_hadoop.id && filter->origin.near[0] == 1 &&
            filter->hash->id == PETAL_HASH_HADOOP_JENKINS;
 }
 

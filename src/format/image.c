@@ -19,8 +19,6 @@ static const uint8_t magic[8] = {0x89, 'P', 'T', 'L', '\r', '\n', 0x1a, '\n'};
 #define VERSION 1u
 #define NOT_RECORDED 0x7ff8000000000000u /* a rate's bits where there is none */
 
-enum { STATE_CLEAN = 1, STATE_DIRTY = 2 };
-
 /* Features that a reader must understand. */
 enum {
     FEATURE_POLICY = 1
@@ -43,19 +41,22 @@ enum {
     AT_CONTENT_ID = 72,
     AT_METADATA_BYTES = 80,
     AT_METADATA_SUM = 88,
+    AT_KEY_TYPE = 96,
+    AT_RESERVED_1 = 100,
     AT_SUMS_OFFSET = 112,
     AT_PAYLOAD_OFFSET = 120,
     AT_ORIGIN = 128,
     AT_ORIGIN_BYTES = 132,
-    AT_ORIGIN_DATA = 136,
+    AT_ORIGIN_SUM = 136,
+    AT_RESERVED_2 = 144,
     AT_POLICY = 184,
-    AT_STEP = 188,
+    AT_STEP = 188, /* rotating: generations */
     AT_POLICY_RATE = 192,
     AT_RATIO = 200,
     AT_POLICY_KEYS = 208,
     AT_WINDOW_MS = 216,
     AT_CLOCK_MS = 224,
-    AT_RESERVED = 232,
+    AT_RESERVED_3 = 232,
     AT_LAYERS = 256,
     SUM_BYTES = 8 /* the checksum is at the end of the slot */
 };
@@ -69,7 +70,8 @@ enum {
     LAYER_RATE = 24,
     LAYER_ITEMS = 32,
     LAYER_SIZE_BYTES = 40,
-    LAYER_BYTES = 48
+    LAYER_UNTIL_MS = 48,
+    LAYER_BYTES = 56
 };
 
 /* ---- layout ---------------------------------------------------------------------------------------------------------- */
@@ -99,7 +101,7 @@ static uint64_t block_count(const struct image *image)
     return last->first_block + blocks_of(last->size_bytes);
 }
 
-/* Offsets follow from the sizes alone: metadata, sums at a multiple of 8, then each layer at a multiple of 64. */
+/* Offsets follow from the sizes alone: metadata, origin and sums at multiples of 8, each layer at a multiple of 64. */
 static bool lay_out(struct image *image)
 {
     uint64_t blocks = 0, end;
@@ -111,7 +113,8 @@ static bool lay_out(struct image *image)
     }
     image->slot_bytes = slot_bytes_for(image->about.layer_count);
     image->about.metadata_offset = (uint64_t)PETAL_SLOTS * image->slot_bytes;
-    if (!checked_round_up(image->about.metadata_offset + image->about.metadata_bytes, 8, &image->sums_offset) ||
+    if (!checked_round_up(image->about.metadata_offset + image->about.metadata_bytes, 8, &image->origin_offset) ||
+        !checked_round_up(image->origin_offset + image->about.origin.size_bytes, 8, &image->sums_offset) ||
         !checked_round_up(image->sums_offset + 8 * blocks, PETAL_LINE_BYTES, &image->payload_offset))
         return false;
     end = image->payload_offset;
@@ -137,6 +140,8 @@ petal_status petal_image_of(const petal_filter *filter, struct image *image, pet
         image->secret_check = petal_secret_check(filter->hash_key.secret);
     }
     image->about.origin = filter->origin;
+    image->origin_sum = petal_xxh3(origin_bytes(&filter->origin), filter->origin.size_bytes, 0);
+    image->about.key_type = filter->key_type;
     image->about.policy = filter->policy;
     image->about.metadata_bytes = filter->metadata_bytes;
     image->metadata_sum = petal_xxh3(filter->metadata, filter->metadata_bytes, 0);
@@ -148,7 +153,8 @@ petal_status petal_image_of(const petal_filter *filter, struct image *image, pet
         image->about.layers[i] = (struct layer_description){.shape = layer->array.shape,
                                                             .capacity = layer->capacity,
                                                             .target_rate = layer->target_rate,
-                                                            .items = petal_layer_items(filter, i)};
+                                                            .items = petal_layer_items(filter, i),
+                                                            .until_ms = layer->until_ms};
     }
     if (!lay_out(image)) return petal_fail(error, PETAL_ERR_LIMIT, "the file would be too big");
     return PETAL_OK;
@@ -159,9 +165,10 @@ static unsigned slot_of(uint64_t sequence)
     return (unsigned)((sequence + 1) % PETAL_SLOTS);
 }
 
-unsigned petal_image_next(struct image *image, bool dirty)
+unsigned petal_image_next(struct image *image, enum image_state state)
 {
-    image->dirty = dirty;
+    image->state = state;
+    image->torn = false;
     image->sequence++;
     return slot_of(image->sequence);
 }
@@ -180,6 +187,7 @@ static void write_layer(const struct layer_description *layer, uint8_t *entry)
     store64le(entry + LAYER_RATE, isnan(layer->target_rate) ? NOT_RECORDED : bits_from_double(layer->target_rate));
     store64le(entry + LAYER_ITEMS, layer->items);
     store64le(entry + LAYER_SIZE_BYTES, layer->size_bytes);
+    store64le(entry + LAYER_UNTIL_MS, layer->until_ms);
 }
 
 static void write_policy(const struct policy *policy, uint8_t *slot)
@@ -188,7 +196,7 @@ static void write_policy(const struct policy *policy, uint8_t *slot)
     if (policy->kind == POLICY_NONE) return;
     store32le(slot + AT_FLAGS, FEATURE_POLICY);
     store32le(slot + AT_POLICY, (uint32_t)policy->kind);
-    store32le(slot + AT_STEP, policy->step);
+    store32le(slot + AT_STEP, growing ? policy->step : policy->generations);
     store64le(slot + AT_POLICY_RATE, bits_from_double(policy->rate));
     store64le(slot + AT_RATIO, growing ? bits_from_double(policy->ratio) : 0);
     store64le(slot + AT_POLICY_KEYS, growing ? policy->first_capacity : policy->window_keys);
@@ -202,7 +210,7 @@ void petal_image_write_slot(const struct image *image, unsigned number, uint8_t 
     memcpy(slot, magic, sizeof magic);
     store32le(slot + AT_VERSION, VERSION);
     store32le(slot + AT_SLOT_BYTES, (uint32_t)image->slot_bytes);
-    store32le(slot + AT_STATE, image->dirty ? STATE_DIRTY : STATE_CLEAN);
+    store32le(slot + AT_STATE, (uint32_t)image->state);
     store64le(slot + AT_SEQUENCE, image->sequence);
     store64le(slot + AT_FILE_BYTES, image->file_bytes);
     store32le(slot + AT_SCHEME, (uint32_t)image->about.layers->shape.scheme);
@@ -211,14 +219,15 @@ void petal_image_write_slot(const struct image *image, unsigned number, uint8_t 
     store64le(slot + AT_SECRET_CHECK, image->secret_check);
     store32le(slot + AT_SECRET_ID, image->secret_id);
     store32le(slot + AT_LAYER_COUNT, image->about.layer_count);
-    store64le(slot + AT_CONTENT_ID, image->dirty ? 0 : image->content_id);
+    store64le(slot + AT_CONTENT_ID, image->state == IMAGE_CLEAN ? image->content_id : 0);
     store64le(slot + AT_METADATA_BYTES, image->about.metadata_bytes);
     store64le(slot + AT_METADATA_SUM, image->metadata_sum);
+    store32le(slot + AT_KEY_TYPE, (uint32_t)image->about.key_type);
     store64le(slot + AT_SUMS_OFFSET, image->sums_offset);
     store64le(slot + AT_PAYLOAD_OFFSET, image->payload_offset);
     store32le(slot + AT_ORIGIN, image->about.origin.format);
     store32le(slot + AT_ORIGIN_BYTES, image->about.origin.size_bytes);
-    memcpy(slot + AT_ORIGIN_DATA, image->about.origin.data, PETAL_ORIGIN_MAX_BYTES);
+    store64le(slot + AT_ORIGIN_SUM, image->origin_sum);
     write_policy(&image->about.policy, slot);
     for (uint32_t i = 0; i < image->about.layer_count; i++) write_layer(&image->about.layers[i], slot + layer_at(i));
     store64le(slot + image->slot_bytes - SUM_BYTES, slot_sum(slot, image->slot_bytes, number));
@@ -243,8 +252,10 @@ void petal_image_write_head(const petal_filter *filter, struct image *image, uin
 {
     image->content_id = write_sums(filter, head + image->sums_offset);
     if (filter->metadata_bytes) memcpy(head + image->about.metadata_offset, filter->metadata, filter->metadata_bytes);
+    if (filter->origin.size_bytes)
+        memcpy(head + image->origin_offset, origin_bytes(&filter->origin), filter->origin.size_bytes);
     for (unsigned i = 0; i < PETAL_SLOTS; i++) {
-        unsigned slot = petal_image_next(image, false);
+        unsigned slot = petal_image_next(image, IMAGE_CLEAN);
         petal_image_write_slot(image, slot, head + slot * image->slot_bytes);
     }
 }
@@ -305,8 +316,8 @@ static bool is_newer(const uint8_t *bytes, uint64_t slot_bytes)
     return has_magic(bytes) && version > VERSION && load32le(bytes + slot_bytes + AT_VERSION) == version;
 }
 
-/* The number of the slot that counts, and whether both are whole. */
-static petal_status choose_slot(const uint8_t *bytes, uint64_t slot_bytes, bool recover, unsigned *chosen, bool *whole,
+/* The number of the slot that counts, and whether the other one is torn. */
+static petal_status choose_slot(const uint8_t *bytes, uint64_t slot_bytes, unsigned *chosen, bool *torn,
                                 petal_error *error)
 {
     const uint8_t *second = bytes + slot_bytes;
@@ -315,12 +326,9 @@ static petal_status choose_slot(const uint8_t *bytes, uint64_t slot_bytes, bool 
         return petal_fail_at(error, PETAL_ERR_NEWER, AT_VERSION,
                              "written by a newer petal (format %u; this one reads %u); update petal",
                              load32le(bytes + AT_VERSION), VERSION);
-    for (unsigned i = 0; i < PETAL_SLOTS; i++)
-        if (!sealed[i] && !(recover && sealed[1 - i]))
-            return petal_format_damaged(error, i * slot_bytes,
-                                        i ? "checksum of header slot 1" : "checksum of header slot 0");
+    if (!sealed[0] && !sealed[1]) return petal_format_damaged(error, 0, "checksums of both header slots");
     *chosen = sealed[1] && (!sealed[0] || load64le(second + AT_SEQUENCE) > load64le(bytes + AT_SEQUENCE));
-    *whole = sealed[0] && sealed[1];
+    *torn = !sealed[0] || !sealed[1];
     return PETAL_OK;
 }
 
@@ -334,6 +342,7 @@ static void read_layer(const uint8_t *entry, petal_scheme scheme, struct layer_d
     layer->target_rate = double_from_bits(load64le(entry + LAYER_RATE));
     layer->items = load64le(entry + LAYER_ITEMS);
     layer->size_bytes = load64le(entry + LAYER_SIZE_BYTES);
+    layer->until_ms = load64le(entry + LAYER_UNTIL_MS);
 }
 
 /* Growing filters and rotating ones have a use of their own for the field of keys. */
@@ -343,7 +352,8 @@ static void read_policy(const uint8_t *slot, struct policy *policy)
     bool growing = load32le(slot + AT_POLICY) == POLICY_GROWING;
     if (load32le(slot + AT_FLAGS) != FEATURE_POLICY) return;
     policy->kind = (enum policy_kind)load32le(slot + AT_POLICY);
-    policy->step = load32le(slot + AT_STEP);
+    policy->step = growing ? load32le(slot + AT_STEP) : 0;
+    policy->generations = growing ? 0 : load32le(slot + AT_STEP);
     policy->rate = double_from_bits(load64le(slot + AT_POLICY_RATE));
     policy->ratio = double_from_bits(ratio);
     policy->first_capacity = growing ? keys : 0;
@@ -360,7 +370,7 @@ static void read_slot(const uint8_t *slot, uint64_t slot_bytes, struct image *im
     *image = (struct image){0};
     image->slot_bytes = slot_bytes;
     image->about.hash = (petal_hash)load32le(slot + AT_HASH);
-    image->dirty = load32le(slot + AT_STATE) == STATE_DIRTY;
+    image->state = (enum image_state)load32le(slot + AT_STATE);
     image->sequence = load64le(slot + AT_SEQUENCE);
     image->about.seed = load64le(slot + AT_SEED);
     image->secret_check = load64le(slot + AT_SECRET_CHECK);
@@ -368,12 +378,13 @@ static void read_slot(const uint8_t *slot, uint64_t slot_bytes, struct image *im
     image->content_id = load64le(slot + AT_CONTENT_ID);
     image->about.metadata_bytes = load64le(slot + AT_METADATA_BYTES);
     image->metadata_sum = load64le(slot + AT_METADATA_SUM);
+    image->about.key_type = (petal_key_type)load32le(slot + AT_KEY_TYPE);
     image->sums_offset = load64le(slot + AT_SUMS_OFFSET);
     image->payload_offset = load64le(slot + AT_PAYLOAD_OFFSET);
     image->file_bytes = load64le(slot + AT_FILE_BYTES);
     image->about.origin.format = load32le(slot + AT_ORIGIN);
     image->about.origin.size_bytes = load32le(slot + AT_ORIGIN_BYTES);
-    memcpy(image->about.origin.data, slot + AT_ORIGIN_DATA, PETAL_ORIGIN_MAX_BYTES);
+    image->origin_sum = load64le(slot + AT_ORIGIN_SUM);
     read_policy(slot, &image->about.policy);
     image->about.layer_count = layers <= room && layers <= PETAL_MAX_LAYERS ? layers : 0;
     for (uint32_t i = 0; i < image->about.layer_count; i++)
@@ -420,8 +431,11 @@ static petal_status check_layers(const struct image *image, uint64_t offset, pet
 {
     if (image->about.layer_count == 0) return impossible(error, offset, AT_LAYER_COUNT, "number of layers");
     for (uint32_t i = 0; i < image->about.layer_count; i++) {
-        petal_status status = check_layer(&image->about.layers[i], offset + layer_at(i), error);
+        const struct layer_description *layer = &image->about.layers[i];
+        petal_status status = check_layer(layer, offset + layer_at(i), error);
         if (status != PETAL_OK) return status;
+        if (layer->until_ms != 0 && image->about.policy.kind != POLICY_TIME)
+            return impossible(error, offset + layer_at(i), LAYER_UNTIL_MS, "time of a layer");
     }
     return PETAL_OK;
 }
@@ -443,7 +457,7 @@ static bool can_grow(const struct description *about)
 static bool can_rotate(const struct description *about, const uint8_t *slot)
 {
     const struct layer_description *first = &about->layers[0];
-    if (load32le(slot + AT_STEP) != 0 || load64le(slot + AT_RATIO) != 0) return false;
+    if (load64le(slot + AT_RATIO) != 0) return false;
     for (uint32_t i = 1; i < about->layer_count; i++)
         if (about->layers[i].capacity != first->capacity || about->layers[i].shape.bits != first->shape.bits ||
             about->layers[i].shape.hashes != first->shape.hashes ||
@@ -459,7 +473,7 @@ static petal_status check_policy(const uint8_t *slot, const struct description *
     petal_scheme scheme = about->layers->shape.scheme;
     bool good = (scheme == PETAL_SCHEME_BLOCKED || scheme == PETAL_SCHEME_CLASSIC) && about->origin.format == 0;
     if (load32le(slot + AT_FLAGS) == 0)
-        good = is_zero(slot, AT_POLICY, AT_RESERVED);
+        good = is_zero(slot, AT_POLICY, AT_RESERVED_3);
     else if (kind == POLICY_NONE)
         good = false;
     else
@@ -482,29 +496,26 @@ static petal_status check_offsets(struct image *image, uint64_t offset, petal_er
 /* Every field of a sealed slot, since a checksum proves nothing about who made it. */
 static petal_status check_fields(const uint8_t *slot, struct image *image, unsigned number, petal_error *error)
 {
-    uint32_t state = load32le(slot + AT_STATE);
     petal_scheme scheme = (petal_scheme)load32le(slot + AT_SCHEME);
     uint64_t offset = number * image->slot_bytes;
     bool keyed = petal_hash_find(image->about.hash)->keyed;
     if (petal_scheme_find(scheme)->hash_words != petal_hash_find(image->about.hash)->words)
         return impossible(error, offset, AT_HASH, "hash for this scheme");
     if (load32le(slot + AT_VERSION) != VERSION) return impossible(error, offset, AT_VERSION, "version");
-    if (state != STATE_CLEAN && state != STATE_DIRTY) return impossible(error, offset, AT_STATE, "state");
+    if (image->state < IMAGE_CLEAN || image->state > IMAGE_FALLING) return impossible(error, offset, AT_STATE, "state");
     if (slot_of(image->sequence) != number || image->sequence == UINT64_MAX)
         return impossible(error, offset, AT_SEQUENCE, "sequence number");
     if (keyed ? image->about.seed != 0 : image->secret_id != 0 || image->secret_check != 0)
         return impossible(error, offset, AT_SEED, "seed or secret");
-    if (image->about.origin.size_bytes > PETAL_ORIGIN_MAX_BYTES ||
-        !is_zero(image->about.origin.data, image->about.origin.size_bytes, PETAL_ORIGIN_MAX_BYTES))
-        return impossible(error, offset, AT_ORIGIN_BYTES, "origin");
+    if (image->about.key_type > PETAL_KEY_TYPE_BASE64) return impossible(error, offset, AT_KEY_TYPE, "key type");
     petal_status status = check_layers(image, offset, error);
     if (status == PETAL_OK) status = check_policy(slot, &image->about, offset, error);
     if (status == PETAL_OK) status = check_offsets(image, offset, error);
     if (status != PETAL_OK) return status;
     uint64_t layers_end = layer_at(image->about.layer_count);
-    if (!is_zero(slot, AT_METADATA_SUM + 8, AT_SUMS_OFFSET) || !is_zero(slot, AT_RESERVED, AT_LAYERS) ||
-        !is_zero(slot, layers_end, image->slot_bytes - SUM_BYTES))
-        return impossible(error, offset, AT_RESERVED, "reserved field");
+    if (!is_zero(slot, AT_RESERVED_1, AT_SUMS_OFFSET) || !is_zero(slot, AT_RESERVED_2, AT_POLICY) ||
+        !is_zero(slot, AT_RESERVED_3, AT_LAYERS) || !is_zero(slot, layers_end, image->slot_bytes - SUM_BYTES))
+        return impossible(error, offset, AT_RESERVED_1, "reserved field");
     return PETAL_OK;
 }
 
@@ -522,10 +533,14 @@ static petal_status check_layer_end(const uint8_t *bytes, const struct layer_des
 static petal_status check_gaps(const uint8_t *bytes, const struct image *image, petal_error *error)
 {
     uint64_t metadata_end = image->about.metadata_offset + image->about.metadata_bytes;
+    uint64_t origin_end = image->origin_offset + image->about.origin.size_bytes;
     uint64_t sums_end = image->sums_offset + 8 * block_count(image);
     if (petal_xxh3(bytes + image->about.metadata_offset, (size_t)image->about.metadata_bytes, 0) != image->metadata_sum)
         return petal_format_damaged(error, image->about.metadata_offset, "checksum of the metadata");
-    if (!is_zero(bytes, metadata_end, image->sums_offset) || !is_zero(bytes, sums_end, image->payload_offset))
+    if (petal_xxh3(bytes + image->origin_offset, image->about.origin.size_bytes, 0) != image->origin_sum)
+        return petal_format_damaged(error, image->origin_offset, "checksum of the origin");
+    if (!is_zero(bytes, metadata_end, image->origin_offset) || !is_zero(bytes, origin_end, image->sums_offset) ||
+        !is_zero(bytes, sums_end, image->payload_offset))
         return petal_format_damaged(error, metadata_end, "padding that is not zero");
     for (uint32_t i = 0; i < image->about.layer_count; i++) {
         petal_status status = check_layer_end(bytes, &image->about.layers[i], error);
@@ -534,51 +549,84 @@ static petal_status check_gaps(const uint8_t *bytes, const struct image *image, 
     return PETAL_OK;
 }
 
-petal_status petal_image_parse(const uint8_t *bytes, uint64_t size_bytes, bool recover, struct image *image,
+/* Short origins are copied, long ones are borrowed. */
+static void take_origin(const uint8_t *bytes, uint64_t offset, struct origin *origin)
+{
+    if (origin->size_bytes > PETAL_ORIGIN_NEAR_BYTES)
+        origin->far = bytes + offset;
+    else if (origin->size_bytes)
+        memcpy(origin->near, bytes + offset, origin->size_bytes);
+}
+
+petal_status petal_image_parse(const uint8_t *head, const uint8_t *bytes, uint64_t size_bytes, struct image *image,
                                petal_error *error)
 {
     unsigned number = 0;
-    bool whole = false;
-    uint64_t slot_bytes = find_slot_bytes(bytes, size_bytes);
-    petal_status status = check_magic(bytes, size_bytes, slot_bytes, error);
-    if (status == PETAL_OK) status = choose_slot(bytes, slot_bytes, recover, &number, &whole, error);
+    bool torn = false;
+    uint64_t slot_bytes = find_slot_bytes(head, size_bytes);
+    petal_status status = check_magic(head, size_bytes, slot_bytes, error);
+    if (status == PETAL_OK) status = choose_slot(head, slot_bytes, &number, &torn, error);
     if (status != PETAL_OK) return status;
     uint64_t offset = number * slot_bytes;
-    read_slot(bytes + offset, slot_bytes, image);
-    image->recovered = image->dirty || !whole;
-    status = check_known(bytes + offset, offset, error);
-    if (status == PETAL_OK) status = check_fields(bytes + offset, image, number, error);
+    const uint8_t *slot = head + offset;
+    read_slot(slot, slot_bytes, image);
+    image->torn = torn;
+    status = check_known(slot, offset, error);
+    if (status == PETAL_OK) status = check_fields(slot, image, number, error);
     if (status == PETAL_OK) status = petal_format_check_size(image->file_bytes, size_bytes, error);
     if (status == PETAL_OK) status = check_gaps(bytes, image, error);
-    if (status == PETAL_OK && image->dirty && !recover)
-        status = petal_fail_at(error, PETAL_ERR_DIRTY, offset + AT_STATE,
-                               "dirty (a writer is at work, or died); petal verify --recover keeps what is there");
+    if (status == PETAL_OK) take_origin(bytes, image->origin_offset, &image->about.origin);
     return status;
 }
 
-static petal_status verify_layer(const struct bit_array *array, const struct layer_description *layer,
-                                 const uint8_t *sums, uint64_t *id, petal_error *error)
+/* ---- judging --------------------------------------------------------------------------------------------------------- */
+
+/* Where the state stands that made the file dirty: in the slot that counts, or in the one that is torn. */
+static uint64_t state_offset(const struct image *image)
 {
-    for (uint64_t block = 0; block < petal_block_count(array); block++) {
-        uint64_t number = layer->first_block + block, recorded = load64le(sums + 8 * number);
-        if (petal_block_sum(array, block, number) != recorded) {
-            char what[64];
-            snprintf(what, sizeof what, "checksum of block %llu", (unsigned long long)number);
-            return petal_format_damaged(error, layer->offset + block * PETAL_BLOCK_BYTES, what);
-        }
-        *id = petal_content_add(*id, recorded);
-    }
-    return PETAL_OK;
+    unsigned slot = slot_of(image->sequence + (image->torn ? 1 : 0));
+    return slot * image->slot_bytes + (image->torn ? 0 : AT_STATE);
+}
+
+petal_status petal_image_check_clean(const struct image *image, petal_error *error)
+{
+    if (petal_image_is_clean(image)) return PETAL_OK;
+    return petal_fail_at(error, PETAL_ERR_DIRTY, state_offset(image),
+                         "dirty (its writer died before it had finished); petal verify --recover keeps what is there");
+}
+
+petal_status petal_image_check_recoverable(const struct image *image, petal_error *error)
+{
+    if (image->state != IMAGE_FALLING) return PETAL_OK;
+    return petal_fail_at(error, PETAL_ERR_DAMAGED, state_offset(image),
+                         "its writer died while it was clearing or intersecting it; rebuild it from the keys");
+}
+
+uint64_t petal_image_sum(const struct image *image, const uint8_t *bytes, uint64_t number)
+{
+    return load64le(bytes + image->sums_offset + 8 * number);
+}
+
+petal_status petal_image_block_damaged(const struct image *image, uint32_t layer, uint64_t block, petal_error *error)
+{
+    char what[64];
+    const struct layer_description *about = &image->about.layers[layer];
+    snprintf(what, sizeof what, "checksum of block %llu", (unsigned long long)(about->first_block + block));
+    return petal_format_damaged(error, about->offset + block * PETAL_BLOCK_BYTES, what);
 }
 
 petal_status petal_image_verify(const petal_filter *filter, const struct image *image, const uint8_t *bytes,
                                 petal_error *error)
 {
-    uint64_t id = petal_content_start(filter);
+    uint64_t id = petal_content_start(filter), number = 0;
     for (uint32_t i = 0; i < image->about.layer_count; i++) {
-        petal_status status =
-            verify_layer(&filter->layers[i].array, &image->about.layers[i], bytes + image->sums_offset, &id, error);
-        if (status != PETAL_OK) return status;
+        const struct bit_array *array = &filter->layers[i].array;
+        for (uint64_t block = 0; block < petal_block_count(array); block++, number++) {
+            uint64_t recorded = petal_image_sum(image, bytes, number);
+            if (petal_block_sum(array, block, number) != recorded)
+                return petal_image_block_damaged(image, i, block, error);
+            id = petal_content_add(id, recorded);
+        }
     }
     if (id != image->content_id)
         return petal_format_damaged(error, image->sums_offset, "checksum of the block checksums");

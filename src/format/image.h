@@ -5,9 +5,10 @@
  *     | slot 0 | slot 1    | metadata  | origin  | sums  | zeros  | payload          |
  *     +--------+-----------+-----------+---------+-------+--------+------------------+
  *
- * A slot is one 512-byte sector (more only for more than five layers), so that a crash leaves it old or new; the valid slot
- * with the higher sequence number counts, and an update goes to the other one. Sums are the XXH3 of each 64 KiB of the
- * payload; the slot's content id covers them. docs/format.md is the specification, with every field and a worked example. */
+ * An update writes the slot that does not count, whole and sealed with its checksum; of two sealed slots the one
+ * with the higher sequence number counts. If only one is sealed, an update was cut short, and nobody can tell what
+ * it was to say: the file is then dirty. Sums are the XXH3 of each 64 KiB of the payload; the slot's content id
+ * covers them. docs/format.md is the specification, with every field and a worked example. */
 #ifndef PETAL_FORMAT_IMAGE_H
 #define PETAL_FORMAT_IMAGE_H
 
@@ -17,19 +18,33 @@
 #define PETAL_SLOT_LEAST_BYTES 512u
 #define PETAL_SLOT_MOST_BYTES 4096u
 
+/* What a slot says of the bits. Beyond CLEAN the sums may be old; each state allows more than the one before. */
+enum image_state {
+    IMAGE_CLEAN = 1,
+    IMAGE_RISING = 2,   /* keys are being added: every bit of the last clean state is still there */
+    IMAGE_REMOVING = 3, /* keys are being taken out of counters: those of other keys are still there */
+    IMAGE_FALLING = 4   /* cleared or intersected: nothing is promised */
+};
+
 /* What a slot says. */
 struct image {
     struct description about;
     uint64_t slot_bytes;
-    bool dirty;
-    bool recovered; /* read with `recover` from a dirty file or beside a damaged slot: the sums may be old */
+    enum image_state state;
+    bool torn; /* the other slot is not sealed: `state` may be older than the bits */
     uint64_t sequence;
     uint32_t secret_id; /* 0 where the hash is not keyed; secret_check likewise */
     uint64_t secret_check;
-    uint64_t content_id; /* 0 while dirty */
-    uint64_t metadata_sum;
-    uint64_t sums_offset, payload_offset, file_bytes;
+    uint64_t content_id; /* 0 unless clean */
+    uint64_t metadata_sum, origin_sum;
+    uint64_t origin_offset, sums_offset, payload_offset, file_bytes;
 };
+
+/* Are the sums those of the bits? */
+static inline bool petal_image_is_clean(const struct image *image)
+{
+    return image->state == IMAGE_CLEAN && !image->torn;
+}
 
 /* What the file of a filter says: a clean image, with all but its content id. PETAL_ERR_LIMIT where it would be too big. */
 petal_status petal_image_of(const petal_filter *filter, struct image *image, petal_error *error);
@@ -39,18 +54,33 @@ petal_status petal_image_of(const petal_filter *filter, struct image *image, pet
 void petal_image_write_head(const petal_filter *filter, struct image *image, uint8_t *head);
 
 /* Turns the image into the file's next state, and gives the number of the slot that it goes to: not the one that counts. */
-unsigned petal_image_next(struct image *image, bool dirty);
+unsigned petal_image_next(struct image *image, enum image_state state);
 
 /* Writes one slot, sealed with its checksum. */
 void petal_image_write_slot(const struct image *image, unsigned number, uint8_t *slot);
 
-/* Reads and checks everything but the payload: slots, metadata checksum, padding, sizes against the bytes present. `recover`:
- * accept a dirty file, and one damaged slot. Trusts nothing; on PETAL_OK every offset lies inside the bytes. */
-petal_status petal_image_parse(const uint8_t *bytes, uint64_t size_bytes, bool recover, struct image *image,
+/* Reads and checks everything but the payload: slots, metadata checksum, padding, sizes against the bytes present.
+ * The slots are read from `head`, the first bytes of the file (PETAL_HEAD_BYTES of them, or all there are): a copy,
+ * if the file can change meanwhile. Trusts nothing; on PETAL_OK every offset lies inside the bytes, and the state is
+ * for the caller to judge (petal_image_check_clean()). The description borrows the origin from `bytes`. */
+#define PETAL_HEAD_BYTES (PETAL_SLOTS * PETAL_SLOT_MOST_BYTES)
+petal_status petal_image_parse(const uint8_t *head, const uint8_t *bytes, uint64_t size_bytes, struct image *image,
                                petal_error *error);
+
+/* PETAL_ERR_DIRTY unless the sums are those of the bits. */
+petal_status petal_image_check_clean(const struct image *image, petal_error *error);
+
+/* PETAL_ERR_DAMAGED if the bits of a dirty file may lack keys of its last clean state. */
+petal_status petal_image_check_recoverable(const struct image *image, petal_error *error);
+
+/* The recorded sum of a block, by its number through all layers. */
+uint64_t petal_image_sum(const struct image *image, const uint8_t *bytes, uint64_t number);
 
 /* Checks the filter's bits, which are this image's payload, against the sums, and the sums against the content id. */
 petal_status petal_image_verify(const petal_filter *filter, const struct image *image, const uint8_t *bytes,
                                 petal_error *error);
+
+/* PETAL_ERR_DAMAGED, naming the block. */
+petal_status petal_image_block_damaged(const struct image *image, uint32_t layer, uint64_t block, petal_error *error);
 
 #endif

@@ -97,7 +97,7 @@ petal_status petal_js_read(petal_scheme scheme, petal_hash hash, const uint8_t *
     about->hash = hash;
     about->seed = load64le(image + AT_SEED);
     about->origin.size_bytes = 1;
-    about->origin.data[0] = image[AT_FORM];
+    about->origin.near[0] = image[AT_FORM];
     if (petal_tail_is_clear(&shape, image + HEADER_BYTES, image_bytes - HEADER_BYTES)) return PETAL_OK;
     return petal_fail(error, PETAL_ERR_DAMAGED,
                       "damaged (bits set beyond the last); restore a copy or rebuild from the keys");
@@ -107,7 +107,7 @@ petal_status petal_js_read(petal_scheme scheme, petal_hash hash, const uint8_t *
 
 uint8_t petal_js_form(const petal_filter *filter, const struct format_def *format, uint8_t newest)
 {
-    return filter->origin.format == format->id && filter->origin.size_bytes == 1 ? filter->origin.data[0] : newest;
+    return filter->origin.format == format->id && filter->origin.size_bytes == 1 ? filter->origin.near[0] : newest;
 }
 
 static void flush(struct js_text *text)

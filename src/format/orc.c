@@ -6,7 +6,7 @@
  * The bits are little-endian words of 64, so bit i is bit i % 8 of byte i / 8 in both. What is read must be in this form, the one
  * that protobuf's writers make: fields in order, each once, varints of no more bytes than needed. The form is kept in the origin:
  *
- *     origin.data: empty for the newer form, one byte 1 for the older
+ *     origin.near: empty for the newer form, one byte 1 for the older
  *
  * Nothing says how keys were hashed: bytes (format orc: strings, decimals, binaries) or longs (format orc-long: integers, dates,
  * timestamps, doubles). The column's type does; the user must know. Made for 1 key at 1 %, with "hello" added: k = 44, m = 64,
@@ -163,8 +163,8 @@ static petal_status read_hashed(petal_hash hash, const uint8_t *bytes, uint64_t 
     struct shape shape = {PETAL_SCHEME_ORC, load32le(bytes), 0, (size_bytes - PLAIN_HEADER_BYTES) * 8};
     petal_format_single(about, &shape, PLAIN_HEADER_BYTES);
     about->hash = hash;
-    about->origin.data[0] = (uint8_t)load32le(bytes + 4);
-    about->origin.size_bytes = about->origin.data[0] != 0;
+    about->origin.near[0] = (uint8_t)load32le(bytes + 4);
+    about->origin.size_bytes = about->origin.near[0] != 0;
     return PETAL_OK;
 }
 
@@ -229,7 +229,7 @@ static bool came_in_older_form(const petal_filter *filter)
 {
     const struct origin *origin = &filter->origin;
     bool is_orc = origin->format == petal_format_orc.id || origin->format == petal_format_orc_long.id;
-    return is_orc && origin->size_bytes == 1 && origin->data[0] == OLDER_FORM;
+    return is_orc && origin->size_bytes == 1 && origin->near[0] == OLDER_FORM;
 }
 
 static petal_status write_hashed(petal_hash hash, const char *format, const petal_filter *filter,

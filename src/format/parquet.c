@@ -144,8 +144,8 @@ static petal_status read(const uint8_t *bytes, uint64_t size_bytes, struct descr
     struct shape shape = {PETAL_SCHEME_PARQUET, HASHES, 0, (uint64_t)header.bitset_bytes * 8};
     petal_format_single(about, &shape, header.header_bytes);
     about->hash = PETAL_HASH_XXH64;
-    if (is_usual(bytes, &header) || header.header_bytes > PETAL_ORIGIN_MAX_BYTES) return PETAL_OK;
-    memcpy(about->origin.data, bytes, header.header_bytes);
+    if (is_usual(bytes, &header) || header.header_bytes > PETAL_ORIGIN_NEAR_BYTES) return PETAL_OK;
+    memcpy(about->origin.near, bytes, header.header_bytes);
     about->origin.size_bytes = header.header_bytes;
     return PETAL_OK;
 }
@@ -198,15 +198,16 @@ static petal_status plan(const petal_options *options, struct description *about
 }
 
 /* The header that the file had, where that says just these blocks; a petal file may have been changed. */
-static uint32_t header_of(const petal_filter *filter, uint8_t bytes[PETAL_ORIGIN_MAX_BYTES])
+static uint32_t header_of(const petal_filter *filter, uint8_t bytes[PETAL_ORIGIN_NEAR_BYTES])
 {
     const struct origin *origin = &filter->origin;
     struct parquet_header header;
     uint32_t bitset_bytes = (uint32_t)filter->layers->array.size_bytes;
     if (origin->format == petal_format_parquet.id && origin->size_bytes > 0 &&
-        petal_parquet_read_header(origin->data, origin->size_bytes, 0, &header, NULL) == PETAL_OK &&
+        origin->size_bytes <= PETAL_ORIGIN_NEAR_BYTES &&
+        petal_parquet_read_header(origin->near, origin->size_bytes, 0, &header, NULL) == PETAL_OK &&
         header.header_bytes == origin->size_bytes && header.bitset_bytes == bitset_bytes) {
-        memcpy(bytes, origin->data, origin->size_bytes);
+        memcpy(bytes, origin->near, origin->size_bytes);
         return origin->size_bytes;
     }
     return usual_header(bitset_bytes, bytes);
@@ -214,7 +215,7 @@ static uint32_t header_of(const petal_filter *filter, uint8_t bytes[PETAL_ORIGIN
 
 static petal_status write(const petal_filter *filter, const struct sink *sink, petal_error *error)
 {
-    uint8_t header[PETAL_ORIGIN_MAX_BYTES];
+    uint8_t header[PETAL_ORIGIN_NEAR_BYTES];
     petal_status status = petal_format_expect_hashed(filter, PETAL_SCHEME_PARQUET, PETAL_HASH_XXH64, "parquet", error);
     if (status != PETAL_OK) return status;
     status = petal_put(sink, header, header_of(filter, header), error);

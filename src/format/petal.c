@@ -7,14 +7,15 @@
 static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct image image;
-    petal_status status = petal_image_parse(bytes, size_bytes, false, &image, NULL);
+    petal_status status = petal_image_parse(bytes, bytes, size_bytes, &image, NULL);
     return status == PETAL_ERR_NOT_A_FILTER ? FIT_NO : FIT_CERTAIN; /* damaged or newer, it is one all the same */
 }
 
 static petal_status read(const uint8_t *bytes, uint64_t size_bytes, struct description *about, petal_error *error)
 {
     struct image image;
-    petal_status status = petal_image_parse(bytes, size_bytes, false, &image, error);
+    petal_status status = petal_image_parse(bytes, bytes, size_bytes, &image, error);
+    if (status == PETAL_OK) status = petal_image_check_clean(&image, error);
     if (status == PETAL_OK) *about = image.about;
     return status;
 }

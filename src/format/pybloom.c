@@ -97,10 +97,10 @@ static petal_status plan_scalable(const petal_options *options, struct descripti
     if (status == PETAL_OK) status = plan_layer(options->capacity, options->rate * DEFAULT_RATIO, about, error);
     if (status != PETAL_OK) return status;
     about->origin.size_bytes = ORIGIN_BYTES;
-    store32le(about->origin.data + AT_SCALE, DEFAULT_SCALE);
-    store64le(about->origin.data + AT_RATIO, bits_from_double(DEFAULT_RATIO));
-    store64le(about->origin.data + AT_INITIAL, options->capacity);
-    store64le(about->origin.data + AT_TOTAL_ERROR, bits_from_double(options->rate));
+    store32le(about->origin.near + AT_SCALE, DEFAULT_SCALE);
+    store64le(about->origin.near + AT_RATIO, bits_from_double(DEFAULT_RATIO));
+    store64le(about->origin.near + AT_INITIAL, options->capacity);
+    store64le(about->origin.near + AT_TOTAL_ERROR, bits_from_double(options->rate));
     return PETAL_OK;
 }
 
@@ -205,7 +205,7 @@ static petal_status read_scalable(const uint8_t *bytes, uint64_t size_bytes, str
     about->hash = PETAL_HASH_PYBLOOM;
     about->layer_count = load32le(bytes + AT_FILTERS);
     about->origin.size_bytes = ORIGIN_BYTES;
-    memcpy(about->origin.data, bytes, ORIGIN_BYTES);
+    memcpy(about->origin.near, bytes, ORIGIN_BYTES);
     return PETAL_OK;
 }
 
@@ -279,8 +279,8 @@ static petal_status grow(petal_filter *filter, petal_error *error)
     if (!has_scalable_origin(filter) || filter->scheme != &petal_pybloom) return PETAL_OK;
     if (filter->layer_count >= PETAL_MAX_LAYERS)
         return petal_fail(error, PETAL_ERR_LIMIT, "%u layers are full; there are no more", filter->layer_count);
-    double rate = last->target_rate * load_double(filter->origin.data + AT_RATIO);
-    if (!checked_mul(last->capacity, load32le(filter->origin.data + AT_SCALE), &capacity) || capacity == 0)
+    double rate = last->target_rate * load_double(filter->origin.near + AT_RATIO);
+    if (!checked_mul(last->capacity, load32le(filter->origin.near + AT_SCALE), &capacity) || capacity == 0)
         return petal_fail(error, PETAL_ERR_LIMIT, "the next layer would be too big");
     petal_status status = size(capacity, rate, &shape, error);
     if (status == PETAL_OK) status = petal_filter_add_layer(filter, &shape, error);
@@ -332,7 +332,7 @@ static petal_status write_front(const petal_filter *filter, uint32_t filters, co
                                 petal_error *error)
 {
     uint8_t front[AT_SIZES + 8 * PETAL_MAX_LAYERS];
-    memcpy(front, filter->origin.data, ORIGIN_BYTES);
+    memcpy(front, filter->origin.near, ORIGIN_BYTES);
     store32le(front + AT_FILTERS, filters);
     for (uint32_t i = 0; i < filters; i++)
         store64le(front + AT_SIZES + 8 * (uint64_t)i, HEADER_BYTES + filter->layers[i].array.size_bytes);

@@ -36,7 +36,7 @@ enum kind {
     POWER_UNSAID = 3, /* and bits are told as 0: before RedisBloom 2.2 */
 };
 
-/* ---- notes: origin.data ---------------------------------------------------------------------------------------------- */
+/* ---- notes: origin.near ---------------------------------------------------------------------------------------------- */
 
 /*     0 .. 39   5 bits a link, the first lowest: 2 its kind, 3 by how many ulps its bits per entry lie above those that are
  *               computed here (two's complement: logarithms differ in the last bit between C libraries)
@@ -52,7 +52,7 @@ enum kind {
 
 static uint32_t link_note(const struct origin *origin, uint32_t link)
 {
-    uint32_t at = link * LINK_NOTE_BITS, pair = origin->data[at / 8] | (uint32_t)origin->data[at / 8 + 1] << 8;
+    uint32_t at = link * LINK_NOTE_BITS, pair = origin->near[at / 8] | (uint32_t)origin->near[at / 8 + 1] << 8;
     return pair >> at % 8 & 31u;
 }
 
@@ -61,17 +61,17 @@ static void set_link_note(struct origin *origin, uint32_t link, enum kind kind, 
     uint32_t at = link * LINK_NOTE_BITS, note = (uint32_t)kind | ((uint32_t)ulps & 7u) << 2;
     uint32_t mask = 31u << at % 8, bits = note << at % 8;
     for (uint32_t byte = at / 8; mask; byte++, mask >>= 8, bits >>= 8)
-        origin->data[byte] = (uint8_t)((origin->data[byte] & ~mask) | (bits & mask));
+        origin->near[byte] = (uint8_t)((origin->near[byte] & ~mask) | (bits & mask));
 }
 
 static void write_notes(const struct redis_chain *chain, struct origin *origin)
 {
     origin->size_bytes = NOTES_BYTES;
-    origin->data[40] = (uint8_t)chain->options;
-    origin->data[41] = (uint8_t)(chain->encver | (chain->compressed ? COMPRESSED : 0));
-    origin->data[42] = (uint8_t)chain->rdb_version;
-    origin->data[43] = (uint8_t)(chain->rdb_version >> 8);
-    store32le(origin->data + 44, (uint32_t)chain->growth);
+    origin->near[40] = (uint8_t)chain->options;
+    origin->near[41] = (uint8_t)(chain->encver | (chain->compressed ? COMPRESSED : 0));
+    origin->near[42] = (uint8_t)chain->rdb_version;
+    origin->near[43] = (uint8_t)(chain->rdb_version >> 8);
+    store32le(origin->near + 44, (uint32_t)chain->growth);
 }
 
 static bool has_notes(const petal_filter *filter)
@@ -89,7 +89,7 @@ const struct redis_chain petal_redis_new_chain = {.options = FORCE64 | NOROUND,
 /* Notes come from a file, and may be anything: the chain is one that can be written all the same. */
 static void read_notes(const petal_filter *filter, struct redis_chain *chain)
 {
-    const uint8_t *data = filter->origin.data;
+    const uint8_t *data = filter->origin.near;
     *chain = petal_redis_new_chain;
     if (has_notes(filter)) {
         chain->options = data[40] & ALL_OPTIONS;

@@ -1,23 +1,24 @@
-/* posix.c - io.h on POSIX systems. */
-#define _XOPEN_SOURCE 700
-#define _DEFAULT_SOURCE /* flock, madvise */
+/* posix.c - io.h on POSIX systems: memory, files and their locks, maps. Replacing is in posix_replace.c. */
+#define _GNU_SOURCE /* F_OFD_SETLK, SEEK_DATA, madvise */
 #define _FILE_OFFSET_BITS 64
 
 #include "io/io.h"
 
 #include "base/error.h"
+#include "io/posix.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/vfs.h>
+#endif
 
 /* ---- memory ---------------------------------------------------------------------------------------------------------- */
 
@@ -47,15 +48,155 @@ static void release(void *context, void *memory, size_t size_bytes)
 
 const petal_allocator petal_io_allocator = {alloc_zeroed, release, NULL};
 
-/* ---- mapping --------------------------------------------------------------------------------------------------------- */
+/* ---- locks ----------------------------------------------------------------------------------------------------------- */
 
-static petal_status check_kind(int descriptor, uint64_t max_bytes, uint64_t *size_bytes, petal_error *error)
+/* Locks of the open file, not of the process: closing another descriptor of the same file does not end them. */
+#ifdef F_OFD_SETLK
+static int take_lock(int descriptor)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(descriptor, F_OFD_SETLK, &whole);
+}
+
+bool petal_io_is_locked_elsewhere(const struct file *file)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(file->descriptor, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+}
+#else
+static int take_lock(int descriptor)
+{
+    return flock(descriptor, LOCK_EX | LOCK_NB);
+}
+
+/* Without a way to look, a reader has to take the lock for a moment: a writer who comes just then is turned away. */
+bool petal_io_is_locked_elsewhere(const struct file *file)
+{
+    if (flock(file->descriptor, LOCK_SH | LOCK_NB) != 0) return errno == EWOULDBLOCK;
+    flock(file->descriptor, LOCK_UN);
+    return false;
+}
+#endif
+
+petal_status petal_posix_lock(int descriptor, petal_error *error)
+{
+    int failure = 0;
+    do failure = take_lock(descriptor) == 0 ? 0 : errno;
+    while (failure == EINTR);
+    if (failure == 0) return PETAL_OK;
+    if (failure == EAGAIN || failure == EACCES || failure == EWOULDBLOCK)
+        return petal_fail(error, PETAL_ERR_BUSY, "another process is changing it; try again when it has finished");
+    if (failure == EINVAL || failure == ENOLCK || failure == ENOSYS || failure == EOPNOTSUPP)
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                          "the file system has no locks; if nobody else changes the file, pass --no-lock");
+    return petal_fail_errno(error, failure, "cannot lock it");
+}
+
+/* ---- files ----------------------------------------------------------------------------------------------------------- */
+
+bool petal_posix_is_same(int descriptor, const char *path)
+{
+    struct stat opened, named;
+    return fstat(descriptor, &opened) == 0 && stat(path, &named) == 0 && opened.st_dev == named.st_dev &&
+           opened.st_ino == named.st_ino;
+}
+
+bool petal_io_is_current(const struct file *file)
+{
+    return petal_posix_is_same(file->descriptor, file->path);
+}
+
+bool petal_io_is_at(const struct file *file, const char *path)
+{
+    return petal_posix_is_same(file->descriptor, path);
+}
+
+petal_status petal_posix_check_kind(int descriptor, petal_error *error)
 {
     struct stat about;
     if (fstat(descriptor, &about) != 0) return petal_fail_errno(error, errno, "cannot look at it");
     if (S_ISDIR(about.st_mode)) return petal_fail_errno(error, EISDIR, "cannot open it");
     if (!S_ISREG(about.st_mode))
         return petal_fail(error, PETAL_ERR_UNSUPPORTED, "not a regular file; a filter cannot be mapped from it");
+    return PETAL_OK;
+}
+
+/* One try; *file is closed again by the caller if it fails. */
+static petal_status open_once(const char *path, enum access access, struct file *file, petal_error *error)
+{
+    /* O_NONBLOCK: a fifo must be refused, not waited for. It means nothing for regular files. */
+    file->descriptor = open(path, (access == ACCESS_READ ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK);
+    if (file->descriptor < 0) return petal_fail_errno(error, errno, "cannot open it");
+    petal_status status = petal_posix_check_kind(file->descriptor, error);
+    if (status == PETAL_OK && access == ACCESS_WRITE) status = petal_posix_lock(file->descriptor, error);
+    if (status != PETAL_OK) return status;
+    file->is_locked = access == ACCESS_WRITE;
+    file->path = realpath(path, NULL);
+    if (!file->path) return petal_fail_errno(error, errno, "cannot follow its path");
+    return PETAL_OK;
+}
+
+petal_status petal_io_open(const char *path, enum access access, struct file *file, petal_error *error)
+{
+    for (int attempt = 0; attempt < PETAL_POSIX_ATTEMPTS; attempt++) {
+        *file = PETAL_NO_FILE;
+        petal_status status = open_once(path, access, file, error);
+        if (status == PETAL_OK && (access == ACCESS_READ || petal_posix_is_same(file->descriptor, path)))
+            return PETAL_OK;
+        petal_io_close(file);
+        if (status != PETAL_OK) return status;
+    }
+    return petal_fail(error, PETAL_ERR_BUSY, "other processes keep replacing it; try again when they have finished");
+}
+
+void petal_io_close(struct file *file)
+{
+    if (file->descriptor >= 0) close(file->descriptor); /* ends the lock */
+    free(file->path);
+    *file = PETAL_NO_FILE;
+}
+
+petal_status petal_io_read(const struct file *file, uint64_t offset, void *bytes, uint64_t size_bytes, uint64_t *got,
+                           petal_error *error)
+{
+    *got = 0;
+    while (*got < size_bytes) {
+        ssize_t more =
+            pread(file->descriptor, (uint8_t *)bytes + *got, (size_t)(size_bytes - *got), (off_t)(offset + *got));
+        if (more < 0 && errno == EINTR) continue;
+        if (more < 0) return petal_fail_errno(error, errno, "cannot read it");
+        if (more == 0) break;
+        *got += (uint64_t)more;
+    }
+    return PETAL_OK;
+}
+
+petal_status petal_io_write(const struct file *file, uint64_t offset, const void *bytes, uint64_t size_bytes,
+                            petal_error *error)
+{
+    const uint8_t *at = bytes;
+    while (size_bytes > 0) {
+        ssize_t written = pwrite(file->descriptor, at, (size_t)size_bytes, (off_t)offset);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return petal_fail_errno(error, written < 0 ? errno : EIO, "cannot write");
+        at += written;
+        size_bytes -= (uint64_t)written;
+        offset += (uint64_t)written;
+    }
+    return PETAL_OK;
+}
+
+void petal_io_pause(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+/* ---- mapping --------------------------------------------------------------------------------------------------------- */
+
+static petal_status file_size(int descriptor, uint64_t max_bytes, uint64_t *size_bytes, petal_error *error)
+{
+    struct stat about;
+    if (fstat(descriptor, &about) != 0) return petal_fail_errno(error, errno, "cannot look at it");
     if (max_bytes && (uint64_t)about.st_size > max_bytes)
         return petal_fail(error, PETAL_ERR_LIMIT, "has %llu bytes, more than the limit of %llu",
                           (unsigned long long)about.st_size, (unsigned long long)max_bytes);
@@ -65,49 +206,89 @@ static petal_status check_kind(int descriptor, uint64_t max_bytes, uint64_t *siz
     return PETAL_OK;
 }
 
-/* Locks out other writers and allocates the holes. File systems without allocation (EOPNOTSUPP, EINVAL) are taken as they
- * are: there a full disk can still end the process with SIGBUS. */
-static petal_status prepare_writing(int descriptor, uint64_t size_bytes, petal_error *error)
+/* File systems without allocation (EOPNOTSUPP, EINVAL) are taken as they are: there a full disk can still end the process
+ * with SIGBUS. */
+static petal_status allocate_holes(int descriptor, uint64_t size_bytes, petal_error *error)
 {
-    if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-        if (errno == EWOULDBLOCK)
-            return petal_fail(error, PETAL_ERR_BUSY, "another process has it open for writing; wait for it");
-        return petal_fail_errno(error, errno, "cannot lock it");
-    }
-    int failure = size_bytes ? posix_fallocate(descriptor, 0, (off_t)size_bytes) : 0;
+    int failure;
+    do failure = posix_fallocate(descriptor, 0, (off_t)size_bytes);
+    while (failure == EINTR);
     if (failure && failure != EOPNOTSUPP && failure != EINVAL)
         return petal_fail_errno(error, failure, "cannot allocate its holes");
     return PETAL_OK;
 }
 
-static petal_status map_descriptor(int descriptor, bool writable, uint64_t max_bytes, struct mapping *map,
-                                   petal_error *error)
+#if defined(__linux__) && defined(SEEK_DATA)
+#define TMPFS 0x01021994
+
+/* Would reading the holes through a map allocate them, and so fail by a signal? */
+static bool has_costly_holes(int descriptor, uint64_t size_bytes)
 {
-    petal_status status = check_kind(descriptor, max_bytes, &map->size_bytes, error);
-    if (status == PETAL_OK && writable) status = prepare_writing(descriptor, map->size_bytes, error);
+    struct statfs system;
+    return fstatfs(descriptor, &system) == 0 && system.f_type == TMPFS &&
+           lseek(descriptor, 0, SEEK_HOLE) < (off_t)size_bytes;
+}
+
+/* Reads what is not a hole into zeroed memory. */
+static petal_status read_data(const struct file *file, uint8_t *bytes, uint64_t size_bytes, petal_error *error)
+{
+    petal_status status = PETAL_OK;
+    uint64_t at = 0, got;
+    while (status == PETAL_OK && at < size_bytes) {
+        off_t data = lseek(file->descriptor, (off_t)at, SEEK_DATA);
+        if (data < 0 && errno == ENXIO) break; /* only a hole is left */
+        off_t end = data < 0 ? -1 : lseek(file->descriptor, data, SEEK_HOLE);
+        if (end < 0) return petal_fail_errno(error, errno, "cannot read it");
+        if ((uint64_t)end > size_bytes) end = (off_t)size_bytes;
+        status = petal_io_read(file, (uint64_t)data, bytes + data, (uint64_t)(end - data), &got, error);
+        at = (uint64_t)end;
+    }
+    return status;
+}
+#else
+static bool has_costly_holes(int descriptor, uint64_t size_bytes)
+{
+    (void)descriptor, (void)size_bytes;
+    return false;
+}
+
+static petal_status read_data(const struct file *file, uint8_t *bytes, uint64_t size_bytes, petal_error *error)
+{
+    uint64_t got;
+    return petal_io_read(file, 0, bytes, size_bytes, &got, error);
+}
+#endif
+
+static petal_status copy_file(const struct file *file, struct mapping *map, petal_error *error)
+{
+    void *bytes = mmap(NULL, (size_t)map->size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (bytes == MAP_FAILED) return petal_fail_errno(error, errno, "cannot map it");
+    petal_status status = read_data(file, bytes, map->size_bytes, error);
+    map->bytes = bytes;
+    if (status != PETAL_OK) petal_io_unmap(map);
+    return status;
+}
+
+petal_status petal_io_map(const struct file *file, bool writable, uint64_t max_bytes, struct mapping *map,
+                          petal_error *error)
+{
+    *map = (struct mapping){NULL, 0};
+    petal_status status = file_size(file->descriptor, max_bytes, &map->size_bytes, error);
     if (status != PETAL_OK || map->size_bytes == 0) return status;
-    void *bytes =
-        mmap(NULL, (size_t)map->size_bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, descriptor, 0);
+    if (writable) status = allocate_holes(file->descriptor, map->size_bytes, error);
+    if (status != PETAL_OK) return status;
+    if (!writable && has_costly_holes(file->descriptor, map->size_bytes)) return copy_file(file, map, error);
+    int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
+    void *bytes = mmap(NULL, (size_t)map->size_bytes, protection, MAP_SHARED, file->descriptor, 0);
     if (bytes == MAP_FAILED) return petal_fail_errno(error, errno, "cannot map it");
     map->bytes = bytes;
     return PETAL_OK;
 }
 
-petal_status petal_io_map(const char *path, bool writable, uint64_t max_bytes, struct mapping *map, petal_error *error)
-{
-    /* O_NONBLOCK: a fifo must be refused, not waited for. It means nothing for regular files. */
-    *map = (struct mapping){NULL, 0, open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK)};
-    if (map->descriptor < 0) return petal_fail_errno(error, errno, "cannot open it");
-    petal_status status = map_descriptor(map->descriptor, writable, max_bytes, map, error);
-    if (status != PETAL_OK) petal_io_unmap(map);
-    return status;
-}
-
 void petal_io_unmap(struct mapping *map)
 {
     if (map->bytes) munmap(map->bytes, (size_t)map->size_bytes);
-    if (map->descriptor >= 0) close(map->descriptor); /* releases the lock */
-    *map = (struct mapping){NULL, 0, -1};
+    *map = (struct mapping){NULL, 0};
 }
 
 petal_status petal_io_sync(const struct mapping *map, uint64_t offset, uint64_t size_bytes, petal_error *error)
@@ -117,140 +298,11 @@ petal_status petal_io_sync(const struct mapping *map, uint64_t offset, uint64_t 
     return petal_fail_errno(error, errno, "cannot write it to disk");
 }
 
-/* ---- replacing ------------------------------------------------------------------------------------------------------- */
-
-/* Zeros are looked for in pieces of this many bytes, at multiples of it. */
-#define PIECE 65536u
-
-static bool all_zero(const uint8_t *bytes, size_t size)
+void petal_io_touch(const struct mapping *map, uint64_t offset, uint64_t size_bytes)
 {
-    return bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0;
-}
-
-static petal_status write_all(int descriptor, const uint8_t *bytes, size_t size, uint64_t offset, petal_error *error)
-{
-    while (size > 0) {
-        ssize_t written = pwrite(descriptor, bytes, size, (off_t)offset);
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return petal_fail_errno(error, errno, "cannot write");
-        bytes += written;
-        size -= (size_t)written;
-        offset += (uint64_t)written;
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    for (uint64_t at = offset; at < offset + size_bytes; at += page - at % page) {
+        volatile uint8_t *byte = map->bytes + at;
+        *byte = *byte;
     }
-    return PETAL_OK;
-}
-
-petal_status petal_io_put(void *context, const void *bytes, uint64_t size_bytes, petal_error *error)
-{
-    struct replacement *made = context;
-    const uint8_t *at = bytes;
-    while (size_bytes > 0) {
-        uint64_t to_edge = PIECE - made->size_bytes % PIECE;
-        size_t piece = (size_t)(size_bytes < to_edge ? size_bytes : to_edge);
-        if (!all_zero(at, piece)) {
-            petal_status status = write_all(made->descriptor, at, piece, made->size_bytes, error);
-            if (status != PETAL_OK) return status;
-        }
-        at += piece;
-        size_bytes -= piece;
-        made->size_bytes += piece;
-    }
-    return PETAL_OK;
-}
-
-/* Opens a new file beside the target; its name goes into made->temporary. */
-static petal_status make_temporary(struct replacement *made, petal_error *error)
-{
-    static atomic_uint serial; /* names only: two threads may save at once */
-    size_t room = strlen(made->target) + 64;
-    made->temporary = malloc(room);
-    if (!made->temporary) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
-    for (int attempt = 0; attempt < 100; attempt++) {
-        unsigned number = atomic_fetch_add(&serial, 1);
-        snprintf(made->temporary, room, "%s.tmp-%ld-%u", made->target, (long)getpid(), number);
-        made->descriptor = open(made->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (made->descriptor >= 0) return PETAL_OK;
-        if (errno != EEXIST) break;
-    }
-    return petal_fail_errno(error, errno, "cannot write a file in its folder");
-}
-
-static petal_status sync_folder(const char *path, petal_error *error)
-{
-    char folder[PATH_MAX]; /* a longer one could not have been opened */
-    const char *slash = strrchr(path, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
-    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0)
-        return PETAL_OK; /* a folder that cannot be read cannot be synced: the rename is done all the same */
-    int failure = fsync(descriptor) == 0 ? 0 : errno;
-    close(descriptor);
-    if (failure && failure != EINVAL) return petal_fail_errno(error, failure, "cannot write its folder to disk");
-    return PETAL_OK;
-}
-
-/* Gives the finished temporary its name. link() refuses to replace, at once; file systems without links get a check first. */
-static petal_status publish(const char *temporary, const char *target, bool no_replace, petal_error *error)
-{
-    if (no_replace && link(temporary, target) == 0) {
-        unlink(temporary);
-        return PETAL_OK;
-    }
-    if (no_replace && (errno == EEXIST || access(target, F_OK) == 0))
-        return petal_fail(error, PETAL_ERR_EXISTS, "exists");
-    if (rename(temporary, target) != 0) return petal_fail_errno(error, errno, "cannot rename the new file");
-    return PETAL_OK;
-}
-
-/* What `path` names: the file behind symbolic links, so that a link stays one; and the mode to keep. */
-static petal_status resolve(const char *path, struct replacement *made, petal_error *error)
-{
-    struct stat about;
-    bool exists = stat(path, &about) == 0; /* if not, a new file; if its folder is missing, opening says so */
-    if (exists && S_ISDIR(about.st_mode)) return petal_fail_errno(error, EISDIR, "cannot write it");
-    if (exists && !S_ISREG(about.st_mode))
-        return petal_fail(error, PETAL_ERR_UNSUPPORTED, "not a regular file; it cannot be replaced at once");
-    if (exists && made->no_replace) return petal_fail(error, PETAL_ERR_EXISTS, "exists");
-    made->mode = exists ? about.st_mode & 07777 : 0;
-    made->target = exists ? realpath(path, NULL) : strdup(path);
-    if (!made->target) return petal_fail_errno(error, errno, "cannot follow its path");
-    return PETAL_OK;
-}
-
-static petal_status drop(struct replacement *made, petal_status status)
-{
-    free(made->target);
-    free(made->temporary);
-    return status;
-}
-
-petal_status petal_io_begin(const char *path, bool no_replace, struct replacement *made, petal_error *error)
-{
-    *made = (struct replacement){.descriptor = -1, .no_replace = no_replace};
-    petal_status status = resolve(path, made, error);
-    if (status == PETAL_OK) status = make_temporary(made, error);
-    return status == PETAL_OK ? status : drop(made, status);
-}
-
-static petal_status make_durable(const struct replacement *made, petal_error *error)
-{
-    if (ftruncate(made->descriptor, (off_t)made->size_bytes) != 0)
-        return petal_fail_errno(error, errno, "cannot write");
-    if (made->mode && fchmod(made->descriptor, made->mode) != 0)
-        return petal_fail_errno(error, errno, "cannot keep its mode");
-    if (fsync(made->descriptor) != 0) return petal_fail_errno(error, errno, "cannot write it to disk");
-    return PETAL_OK;
-}
-
-petal_status petal_io_finish(struct replacement *made, bool keep, petal_error *error)
-{
-    petal_status status = keep ? make_durable(made, error) : PETAL_OK;
-    if (close(made->descriptor) != 0 && keep && status == PETAL_OK)
-        status = petal_fail_errno(error, errno, "cannot write");
-    if (keep && status == PETAL_OK) status = publish(made->temporary, made->target, made->no_replace, error);
-    if (keep && status == PETAL_OK)
-        status = sync_folder(made->target, error);
-    else
-        unlink(made->temporary);
-    return drop(made, status);
 }

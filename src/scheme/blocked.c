@@ -125,15 +125,16 @@ static const struct kernel *const kernels[] = {
 
 /* ---- the rest of the row --------------------------------------------------------------------------------------------- */
 
-static inline void touch_line(const struct bit_array *array, uint64_t hash, uint8_t *touched)
+static inline bool touch_line(const struct bit_array *array, uint64_t hash, uint8_t *blocks)
 {
-    note_change(touched, (uint64_t)(line_of(array, hash) - array->bytes));
+    return note_change(blocks, (uint64_t)(line_of(array, hash) - array->bytes));
 }
 
-static void touch(const struct bit_array *array, const uint64_t *hash, uint8_t *touched)
+static bool touch(const struct bit_array *array, const uint64_t *hash, uint8_t *blocks)
 {
-    touch_line(array, *hash, touched);
-    if (array->shape.lines_per_key == 2) touch_line(array, fmix64(*hash), touched);
+    bool unchecked = touch_line(array, *hash, blocks);
+    if (array->shape.lines_per_key == 2) unchecked |= touch_line(array, fmix64(*hash), blocks);
+    return unchecked;
 }
 
 static petal_status settle(struct shape *shape, petal_error *error)

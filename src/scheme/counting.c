@@ -136,10 +136,13 @@ static bool contains(const struct bit_array *array, const uint64_t *hash)
     return true;
 }
 
-static void touch(const struct bit_array *array, const uint64_t *hash, uint8_t *touched)
+static bool touch(const struct bit_array *array, const uint64_t *hash, uint8_t *blocks)
 {
     struct walk at = walk_from(array, hash);
-    for (uint32_t i = 0; i < array->shape.hashes; i++) note_change(touched, walk_next(&at) / POSITIONS_A_BYTE);
+    bool unchecked = false;
+    for (uint32_t i = 0; i < array->shape.hashes; i++)
+        unchecked |= note_change(blocks, walk_next(&at) / POSITIONS_A_BYTE);
+    return unchecked;
 }
 
 static bool always(void)

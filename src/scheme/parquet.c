@@ -62,9 +62,9 @@ static const struct kernel *const kernels[] = {
     NULL,
 };
 
-static void touch(const struct bit_array *array, const uint64_t *hash, uint8_t *touched)
+static bool touch(const struct bit_array *array, const uint64_t *hash, uint8_t *blocks)
 {
-    note_change(touched, (uint64_t)(block_of(array, *hash) - array->bytes));
+    return note_change(blocks, (uint64_t)(block_of(array, *hash) - array->bytes));
 }
 
 static petal_status settle(struct shape *shape, petal_error *error)

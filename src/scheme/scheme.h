@@ -27,8 +27,15 @@ struct bit_array {
     struct divisor modulus; /* of shape.bits: many schemes reduce by it */
 };
 
-/* Changes of a mapped file are noted by blocks of this many bytes: touched[i] is set where block i may have changed. */
+/* The blocks that a file has checksums for. Of a file that is changed in place, the state of each is noted: a block is
+ * checked once, before its first change, so that damage in it is never sealed as sound by a new checksum. */
 #define PETAL_BLOCK_BYTES 65536u
+enum block_state {
+    BLOCK_UNCHECKED = 0,
+    BLOCK_WANTED = 1,  /* about to be changed, but not checked yet */
+    BLOCK_CHECKED = 2, /* agrees with its checksum */
+    BLOCK_CHANGED = 3  /* checked, and changed since */
+};
 
 /* How keys are taken apart where several threads build a filter by regions (filter/builder.c): into words of 64 bits, each of which sets
  * bits of one line of 64 bytes only. Words of one kind are added alike; a scheme has up to PETAL_PART_KINDS kinds. */
@@ -62,11 +69,15 @@ struct kernel {
     const struct parts *parts; /* NULL: keys cannot be taken apart */
 };
 
-/* Notes that the block of a byte may change. Atomic, as several threads may do so.
- * NOLINTNEXTLINE(readability-non-const-parameter): the builtin stores through it */
-static inline void note_change(uint8_t *touched, uint64_t byte)
+/* Notes that the block of a byte is to change. True: it must be checked before. Atomic, as several threads may do so;
+ * then all blocks have been checked. NOLINTNEXTLINE(readability-non-const-parameter): the builtin stores through it */
+static inline bool note_change(uint8_t *blocks, uint64_t byte)
 {
-    __atomic_store_n(&touched[byte / PETAL_BLOCK_BYTES], 1, __ATOMIC_RELAXED);
+    uint8_t *block = &blocks[byte / PETAL_BLOCK_BYTES], state = __atomic_load_n(block, __ATOMIC_RELAXED);
+    if (state == BLOCK_CHANGED) return false;
+    bool is_checked = state == BLOCK_CHECKED;
+    __atomic_store_n(block, is_checked ? BLOCK_CHANGED : BLOCK_WANTED, __ATOMIC_RELAXED);
+    return !is_checked;
 }
 
 /* Numbers of counters: those that are not zero, and those of them that can count no higher. */
@@ -104,8 +115,8 @@ struct scheme_def {
     uint32_t hash_words;             /* of the hashes it goes with: hash_def.words */
     bool counts_new_only;            /* items are keys that changed a bit, not all keys handed to add */
     bool no_empty_key; /* the original takes none: adding it is PETAL_ERR_UNSUPPORTED, and it is never in */
-    /* Notes which blocks the bits of a hash lie in. */
-    void (*touch)(const struct bit_array *array, const uint64_t *hash, uint8_t *touched);
+    /* note_change() for the blocks that the bits of a hash lie in. True: some must be checked before. */
+    bool (*touch)(const struct bit_array *array, const uint64_t *hash, uint8_t *blocks);
 
     /* Planning: the hashes worth trying for a rate, the smallest step of `bits`, and the largest `bits`. */
     uint32_t max_hashes; /* for each line a key has */

@@ -1,4 +1,7 @@
-/* backing.c - see backing.h: maps that are read, and petal files that are changed in place. */
+/* backing.c - see backing.h: maps that are read, and petal files that are changed in place.
+ *
+ * A block of a writable map is UNCHECKED, CHECKED or CHANGED (scheme/scheme.h). It is compared with its recorded sum before its
+ * first change, and only changed blocks get new sums: so a sum never comes to vouch for bits that went bad on disk. */
 #include "store/backing.h"
 
 #include "base/bytes.h"
@@ -14,34 +17,155 @@ petal_status petal_refuse_write(petal_filter *filter, petal_error *error)
     return petal_fail(error, PETAL_ERR_READ_ONLY, "the filter is open for reading only");
 }
 
+petal_status petal_refuse_lowering(petal_filter *filter, enum lowering lowering, petal_error *error)
+{
+    (void)lowering;
+    return petal_refuse_write(filter, error);
+}
+
 static petal_status refuse_after_failure(petal_filter *filter, petal_error *error)
 {
     (void)filter;
     return petal_fail(error, PETAL_ERR_IO, "an earlier write to disk failed; what the file holds is unknown");
 }
 
-/* ---- changing a file in place ---------------------------------------------------------------------------------------- */
-
-/* Writes the image's next state into the slot that does not count now, and makes it durable. */
-static petal_status write_state(struct backing *backing, bool dirty, petal_error *error)
+static petal_status refuse_after_damage(petal_filter *filter, petal_error *error)
 {
-    unsigned slot = petal_image_next(&backing->image, dirty);
-    petal_image_write_slot(&backing->image, slot, backing->map.bytes + slot * backing->image.slot_bytes);
-    return petal_io_sync(&backing->map, 0, PETAL_SLOTS * backing->image.slot_bytes, error);
+    (void)filter;
+    return petal_fail(error, PETAL_ERR_DAMAGED, "damage was found in it; restore a copy or rebuild from the keys");
 }
 
-/* Before the first change the file must say on disk that it is being changed: from then on its sums are wrong. */
-static petal_status mark_dirty(petal_filter *filter, petal_error *error)
+/* ---- checking -------------------------------------------------------------------------------------------------------- */
+
+static bool agrees(const petal_filter *filter, const struct image *image, const uint8_t *bytes, uint32_t layer,
+                   uint64_t block)
+{
+    uint64_t number = image->about.layers[layer].first_block + block;
+    return petal_block_sum(&filter->layers[layer].array, block, number) == petal_image_sum(image, bytes, number);
+}
+
+uint64_t petal_backing_count_changed(const petal_filter *filter, const struct image *image, const uint8_t *bytes)
+{
+    uint64_t changed = 0;
+    for (uint32_t i = 0; i < filter->layer_count; i++)
+        for (uint64_t block = 0; block < petal_block_count(&filter->layers[i].array); block++)
+            changed += !agrees(filter, image, bytes, i, block);
+    return changed;
+}
+
+/* Checks the blocks of this state in a writable map; they get state `then`. */
+static petal_status check_blocks(const petal_filter *filter, enum block_state state, enum block_state then,
+                                 petal_error *error)
+{
+    const struct backing *backing = filter->backing;
+    for (uint32_t i = 0; i < filter->layer_count; i++) {
+        uint8_t *blocks = filter->layers[i].blocks;
+        for (uint64_t block = 0; block < petal_block_count(&filter->layers[i].array); block++) {
+            if (blocks[block] != state) continue;
+            if (!agrees(filter, &backing->image, backing->bytes, i, block))
+                return petal_image_block_damaged(&backing->image, i, block, error);
+            blocks[block] = (uint8_t)then;
+        }
+    }
+    return PETAL_OK;
+}
+
+static petal_status check_wanted(petal_filter *filter, petal_error *error)
+{
+    petal_status status = check_blocks(filter, BLOCK_WANTED, BLOCK_CHANGED, error);
+    if (status != PETAL_OK) filter->before_write = refuse_after_damage;
+    return status;
+}
+
+/* A map that another process changes has no sums to compare with. */
+static petal_status refuse_live(petal_error *error)
+{
+    return petal_fail(error, PETAL_ERR_BUSY,
+                      "another process is changing the file, so its bits are not settled; open it again later");
+}
+
+petal_status petal_backing_check_unchanged(const petal_filter *filter, petal_error *error)
+{
+    const struct backing *backing = filter->backing;
+    struct image now;
+    uint8_t head[PETAL_HEAD_BYTES];
+    uint64_t got;
+    if (!backing || !backing->is_petal || backing->writable || !backing->file.path) return PETAL_OK;
+    petal_status status = petal_io_read(&backing->file, 0, head, sizeof head, &got, error);
+    if (status != PETAL_OK) return status;
+    if (got == sizeof head || got == backing->image.file_bytes)
+        status = petal_image_parse(head, backing->bytes, backing->image.file_bytes, &now, NULL);
+    else
+        status = PETAL_ERR_TRUNCATED;
+    if (status == PETAL_OK && now.sequence == backing->image.sequence && petal_image_is_clean(&now)) return PETAL_OK;
+    return refuse_live(error);
+}
+
+/* All blocks, before their bits are sealed elsewhere. */
+static petal_status check_bits(const petal_filter *filter, petal_error *error)
+{
+    const struct backing *backing = filter->backing;
+    if (filter->live) return refuse_live(error);
+    if (backing->writable) {
+        petal_status status = check_blocks(filter, BLOCK_UNCHECKED, BLOCK_CHECKED, error);
+        return status == PETAL_OK ? check_blocks(filter, BLOCK_WANTED, BLOCK_CHANGED, error) : status;
+    }
+    petal_status status = petal_image_verify(filter, &backing->image, backing->bytes, error);
+    if (status != PETAL_OK && petal_backing_check_unchanged(filter, NULL) != PETAL_OK) return refuse_live(error);
+    return status;
+}
+
+petal_status petal_verify(const petal_filter *filter, petal_error *error)
+{
+    const struct backing *backing = filter->backing;
+    if (filter->live) return refuse_live(error);
+    if (!backing || !backing->is_petal || backing->changed) return PETAL_UNCHECKED;
+    petal_status status = petal_image_verify(filter, &backing->image, backing->bytes, error);
+    if (status != PETAL_OK && petal_backing_check_unchanged(filter, NULL) != PETAL_OK) return refuse_live(error);
+    return status;
+}
+
+/* ---- changing a file in place ---------------------------------------------------------------------------------------- */
+
+/* Writes the image's next state into the slot that does not count now, and makes it durable. The slot is made elsewhere and
+ * written in one call, so that a reader, or the next process after this one was killed, sees it whole or not at all. */
+static petal_status write_state(struct backing *backing, enum image_state state, petal_error *error)
+{
+    uint8_t slot[PETAL_SLOT_MOST_BYTES];
+    uint64_t slot_bytes = backing->image.slot_bytes;
+    unsigned number = petal_image_next(&backing->image, state);
+    petal_image_write_slot(&backing->image, number, slot);
+    petal_status status = petal_io_write(&backing->file, number * slot_bytes, slot, slot_bytes, error);
+    return status == PETAL_OK ? petal_io_sync(&backing->map, 0, PETAL_SLOTS * slot_bytes, error) : status;
+}
+
+static petal_status mark(petal_filter *filter, enum image_state state, petal_error *error)
 {
     struct backing *backing = filter->backing;
+    if (backing->io_failed) return refuse_after_failure(filter, error);
+    if (backing->changed && backing->image.state >= state) return PETAL_OK;
     filter->content_recorded = false;
-    petal_status status = write_state(backing, true, error);
+    petal_status status = write_state(backing, state, error);
     backing->changed = true;
+    backing->io_failed = status != PETAL_OK;
     filter->before_write = status == PETAL_OK ? NULL : refuse_after_failure;
     return status;
 }
 
-/* Brings the sums of touched blocks up to date, and the content id with them. */
+/* Before the first change the file must say on disk that it is being changed: from then on its sums are wrong. */
+static petal_status mark_rising(petal_filter *filter, petal_error *error)
+{
+    return mark(filter, IMAGE_RISING, error);
+}
+
+/* And before bits are lowered, that not even those of the last clean state can be counted on. */
+static petal_status mark_lowering(petal_filter *filter, enum lowering lowering, petal_error *error)
+{
+    if (filter->before_write == refuse_after_damage) return refuse_after_damage(filter, error);
+    return mark(filter, lowering == LOWERING_COUNTS ? IMAGE_REMOVING : IMAGE_FALLING, error);
+}
+
+/* Brings the sums of changed blocks up to date, and the content id with them. */
 static void update_sums(petal_filter *filter, struct backing *backing)
 {
     uint8_t *sums = backing->map.bytes + backing->image.sums_offset;
@@ -49,7 +173,8 @@ static void update_sums(petal_filter *filter, struct backing *backing)
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         const struct layer *layer = &filter->layers[i];
         for (uint64_t block = 0; block < petal_block_count(&layer->array); block++, number++) {
-            if (layer->touched[block]) store64le(sums + 8 * number, petal_block_sum(&layer->array, block, number));
+            if (layer->blocks[block] == BLOCK_CHANGED)
+                store64le(sums + 8 * number, petal_block_sum(&layer->array, block, number));
             id = petal_content_add(id, load64le(sums + 8 * number));
         }
         backing->image.about.layers[i].items = petal_layer_items(filter, i);
@@ -57,38 +182,46 @@ static void update_sums(petal_filter *filter, struct backing *backing)
     backing->image.content_id = id;
 }
 
-/* Bits and sums first, then the header that vouches for them. */
+/* Bits and sums first, then the header that vouches for them. Of a recovered file the disk may lack pages that the system
+ * believes written, since a failed sync marks them so: all of them are written again. */
 static petal_status write_back(petal_filter *filter, struct backing *backing, petal_error *error)
 {
     const struct image *image = &backing->image;
     update_sums(filter, backing);
-    petal_status status =
-        petal_io_sync(&backing->map, image->sums_offset, image->file_bytes - image->sums_offset, error);
-    return status == PETAL_OK ? write_state(backing, false, error) : status;
+    if (backing->rewrite) petal_io_touch(&backing->map, 0, image->file_bytes);
+    uint64_t from = backing->rewrite ? 0 : image->sums_offset;
+    petal_status status = petal_io_sync(&backing->map, from, image->file_bytes - from, error);
+    return status == PETAL_OK ? write_state(backing, IMAGE_CLEAN, error) : status;
+}
+
+static void note_synced(petal_filter *filter, struct backing *backing)
+{
+    for (uint32_t i = 0; i < filter->layer_count; i++) {
+        uint8_t *blocks = filter->layers[i].blocks;
+        for (uint64_t block = 0; block < petal_block_count(&filter->layers[i].array); block++)
+            if (blocks[block] == BLOCK_CHANGED) blocks[block] = BLOCK_CHECKED;
+    }
+    if (filter->before_write != refuse_after_damage) filter->before_write = mark_rising;
+    backing->changed = backing->rewrite = false;
+    filter->content_recorded = true;
+    filter->content_id = backing->image.content_id;
 }
 
 petal_status petal_sync(petal_filter *filter, petal_error *error)
 {
     struct backing *backing = filter->backing;
     if (!backing || !backing->changed) return PETAL_OK;
-    if (filter->before_write) return filter->before_write(filter, error);
+    if (backing->io_failed) return refuse_after_failure(filter, error);
     petal_status status = write_back(filter, backing, error);
-    filter->before_write = status == PETAL_OK ? mark_dirty : refuse_after_failure;
+    backing->io_failed = status != PETAL_OK;
+    if (backing->io_failed) filter->before_write = refuse_after_failure;
     if (filter->sharing) atomic_store(&filter->sharing->may_write, false);
     if (status != PETAL_OK) return status;
-    for (uint32_t i = 0; i < filter->layer_count; i++)
-        memset(filter->layers[i].touched, 0, (size_t)petal_block_count(&filter->layers[i].array));
-    backing->changed = false;
-    filter->content_recorded = true;
-    filter->content_id = backing->image.content_id;
-    return PETAL_OK;
-}
-
-petal_status petal_verify(const petal_filter *filter, petal_error *error)
-{
-    const struct backing *backing = filter->backing;
-    if (!backing || !backing->is_petal || backing->changed) return PETAL_OK; /* no sums, or sums known to be old */
-    return petal_image_verify(filter, &backing->image, backing->bytes, error);
+    note_synced(filter, backing);
+    if (petal_io_is_current(&backing->file)) return PETAL_OK;
+    return petal_fail(
+        error, PETAL_ERR_REPLACED,
+        "was replaced by another file meanwhile; the changes are in the one that is gone: make them again");
 }
 
 /* ---- attaching ------------------------------------------------------------------------------------------------------- */
@@ -96,52 +229,70 @@ petal_status petal_verify(const petal_filter *filter, petal_error *error)
 static void close_backing(petal_filter *filter)
 {
     struct backing *backing = filter->backing;
-    petal_sync(filter, NULL); /* where it fails the file stays dirty, which the next reader is told */
+    if (backing->map.bytes) petal_sync(filter, NULL); /* if it fails the file stays dirty, as the next reader sees */
     petal_io_unmap(&backing->map);
+    petal_io_close(&backing->file);
     for (uint32_t i = 0; i < filter->layer_count; i++)
-        petal_release(&filter->allocator, filter->layers[i].touched, petal_block_count(&filter->layers[i].array));
+        petal_release(&filter->allocator, filter->layers[i].blocks, petal_block_count(&filter->layers[i].array));
     petal_release(&filter->allocator, backing, sizeof *backing);
 }
 
-static bool alloc_touched(petal_filter *filter)
+static bool alloc_blocks(petal_filter *filter)
 {
     bool all = true;
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         struct layer *layer = &filter->layers[i];
-        layer->touched = petal_alloc(&filter->allocator, petal_block_count(&layer->array));
-        all = all && layer->touched;
+        layer->blocks = petal_alloc(&filter->allocator, petal_block_count(&layer->array));
+        all = all && layer->blocks;
     }
     return all;
 }
 
-/* The image of a petal file: its sums vouch for the bits, unless it is being recovered. */
-static void take_image(petal_filter *filter, struct backing *backing, const struct image *image)
+/* The image of a petal file: its sums vouch for the bits, unless it is being recovered, or changed by another process. */
+static void take_image(petal_filter *filter, struct backing *backing, const struct image *image, bool recover)
 {
     backing->is_petal = true;
     backing->image = *image;
-    filter->content_recorded = !image->recovered;
+    filter->check_bits = check_bits;
+    filter->content_recorded = petal_image_is_clean(image);
     filter->content_id = image->content_id;
-    if (!image->recovered) return;
+    if (petal_image_is_clean(image) || !recover) return;
+    filter->recovered_blocks = petal_backing_count_changed(filter, image, backing->bytes);
     filter->before_write = NULL; /* dirty on disk already, and every sum is to be made anew */
     petal_filter_touch_all(filter);
-    backing->changed = true;
+    backing->changed = backing->rewrite = true;
 }
 
 petal_status petal_backing_attach(petal_filter *filter, const struct description *about, const struct image *image,
-                                  const uint8_t *bytes, const struct mapping *map, bool writable, petal_error *error)
+                                  const struct opening *from, petal_error *error)
 {
-    struct mapping none = {NULL, 0, -1};
     struct backing *backing = petal_alloc(&filter->allocator, sizeof *backing);
     if (!backing) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
-    backing->bytes = bytes;
-    backing->map = none;
+    backing->bytes = from->bytes;
+    backing->writable = from->writable;
+    backing->file = PETAL_NO_FILE;
     filter->backing = backing;
     filter->close = close_backing;
-    filter->before_write = writable ? mark_dirty : petal_refuse_write;
-    if (writable && !alloc_touched(filter)) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
+    filter->live = from->live;
+    filter->before_write = from->writable ? mark_rising : petal_refuse_write;
+    filter->before_lowering = from->writable ? mark_lowering : petal_refuse_lowering;
+    filter->check_wanted = from->writable ? check_wanted : NULL;
+    if (from->writable && !alloc_blocks(filter)) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
     for (uint32_t i = 0; i < filter->layer_count; i++) /* written through `map` only */
-        filter->layers[i].array.bytes = (uint8_t *)(uintptr_t)bytes + about->layers[i].offset;
-    if (image) take_image(filter, backing, image);
-    backing->map = *map;
+        filter->layers[i].array.bytes = (uint8_t *)(uintptr_t)from->bytes + about->layers[i].offset;
+    if (image) take_image(filter, backing, image, from->recover);
     return PETAL_OK;
+}
+
+void petal_backing_own(petal_filter *filter, const struct mapping *map, const struct file *file)
+{
+    struct backing *backing = filter->backing;
+    backing->map = *map;
+    backing->file = *file;
+}
+
+bool petal_backing_is_at(const petal_filter *filter, const char *path)
+{
+    const struct backing *backing = filter->backing;
+    return backing && backing->writable && petal_io_is_at(&backing->file, path);
 }

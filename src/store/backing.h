@@ -5,20 +5,45 @@
 #include "format/image.h"
 #include "io/io.h"
 
-struct backing {
-    bool is_petal; /* then `image` describes it, and there are checksums */
-    struct image image;
+/* How a filter was opened. */
+struct opening {
     const uint8_t *bytes; /* the whole file */
-    struct mapping map;   /* of nothing (descriptor -1) for memory of the caller */
-    bool changed;         /* a writable map that is marked dirty on disk */
+    uint64_t size_bytes;
+    const struct file *file; /* PETAL_NO_FILE for memory of the caller */
+    bool writable;
+    bool recover; /* the sums may be old: accept the bits */
+    bool live;    /* a writer is at work */
 };
 
-/* Makes the filter stand on `bytes`. On success it owns the map; on failure the caller still does. `image` is NULL for files
- * of other libraries, which are for reading only. */
-petal_status petal_backing_attach(petal_filter *filter, const struct description *about, const struct image *image,
-                                  const uint8_t *bytes, const struct mapping *map, bool writable, petal_error *error);
+struct backing {
+    bool is_petal; /* then `image` describes it, and there are checksums */
+    bool writable;
+    struct image image;
+    const uint8_t *bytes;
+    struct mapping map; /* of nothing for memory of the caller */
+    struct file file;   /* none for memory of the caller */
+    bool changed;       /* a writable map that is marked dirty on disk */
+    bool rewrite;       /* recovered: nobody knows which of its pages the disk has */
+    bool io_failed;     /* what the disk holds is unknown: no more changes */
+};
 
-/* before_write of filters that must not be changed. */
+/* Makes the filter stand on the bytes. `image` is NULL for files of other libraries, which are for reading only. The map and
+ * the file stay the caller's until petal_backing_own() gives them to the filter. */
+petal_status petal_backing_attach(petal_filter *filter, const struct description *about, const struct image *image,
+                                  const struct opening *from, petal_error *error);
+void petal_backing_own(petal_filter *filter, const struct mapping *map, const struct file *file);
+
+/* Is this a filter that is mapped for writing from the file at `path`? */
+bool petal_backing_is_at(const petal_filter *filter, const char *path);
+
+/* PETAL_ERR_BUSY if another process has begun to change the file of this filter since it was opened. */
+petal_status petal_backing_check_unchanged(const petal_filter *filter, petal_error *error);
+
+/* How many blocks differ from their recorded sums. */
+uint64_t petal_backing_count_changed(const petal_filter *filter, const struct image *image, const uint8_t *bytes);
+
+/* before_write and before_lowering of filters that must not be changed. */
 petal_status petal_refuse_write(petal_filter *filter, petal_error *error);
+petal_status petal_refuse_lowering(petal_filter *filter, enum lowering lowering, petal_error *error);
 
 #endif

@@ -12,6 +12,8 @@ static petal_status check_options(const petal_options *options, petal_error *err
 {
     if (!options || options->struct_size != sizeof *options)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "options are not set up with PETAL_OPTIONS_INIT");
+    if ((unsigned)options->key_type > PETAL_KEY_TYPE_BASE64)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "there is no key type number %d", (int)options->key_type);
     return PETAL_OK;
 }
 
@@ -131,7 +133,10 @@ static petal_status make(const petal_options *options, const struct description 
     petal_status status = petal_filter_of(about, options->secret, allocator, filter, error);
     if (status == PETAL_OK)
         status = petal_filter_set_metadata(*filter, options->metadata, options->metadata_bytes, error);
-    return status;
+    if (status != PETAL_OK) return status;
+    (*filter)->key_type = options->key_type;
+    (*filter)->refuse_overfull = options->refuse_overfull;
+    return PETAL_OK;
 }
 
 petal_status petal_plan(const petal_options *options, petal_info *plan, petal_error *error)

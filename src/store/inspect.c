@@ -37,10 +37,13 @@ petal_status petal_recognize_file(const char *path, const char **names, size_t n
                                   petal_error *error)
 {
     struct mapping map;
+    struct file file;
     *fit_count = 0;
-    petal_status status = petal_io_map(path, false, 0, &map, error);
+    petal_status status = petal_io_open(path, ACCESS_READ, &file, error);
     if (status != PETAL_OK) return status;
-    *fit_count = petal_recognize(map.bytes, (size_t)map.size_bytes, names, name_count);
+    status = petal_io_map(&file, false, 0, &map, error);
+    if (status == PETAL_OK) *fit_count = petal_recognize(map.bytes, (size_t)map.size_bytes, names, name_count);
     petal_io_unmap(&map);
-    return PETAL_OK;
+    petal_io_close(&file);
+    return status;
 }

@@ -7,20 +7,96 @@
 
 /* What is being opened, on its way to a filter. */
 struct source {
-    const uint8_t *bytes;
-    uint64_t size_bytes;
-    const struct mapping *map;         /* of nothing for memory of the caller */
+    struct opening from;
     const petal_open_options *options; /* checked */
     unsigned mode;                     /* PETAL_OPEN_MAP, _WRITABLE or _LOAD */
     const struct format_def *format;
 };
 
 static const petal_open_options default_options = PETAL_OPEN_OPTIONS_INIT;
-static const struct mapping no_map = {NULL, 0, -1};
+static const struct file no_file = PETAL_NO_FILE;
 
-static const petal_allocator *allocator_of(const struct source *from)
+static const petal_allocator *allocator_of(const struct source *source)
 {
-    return from->options->allocator ? from->options->allocator : &petal_io_allocator;
+    return source->options->allocator ? source->options->allocator : &petal_io_allocator;
+}
+
+/* ---- the header of a file that others change ---------------------------------------------------------------------------
+ *
+ * It is read from a copy. What the copy says counts if it is clean. Otherwise a writer may have been in the middle of an
+ * update, so it is read again, until it says the same twice while nobody holds the lock; or until it is clear that a writer is at
+ * work, which is no damage but another process being busy. */
+
+#define MAX_READS 1000
+
+struct head {
+    uint8_t bytes[PETAL_HEAD_BYTES];
+    uint64_t size_bytes;
+};
+
+static petal_status read_head(const struct source *source, struct head *head, petal_error *error)
+{
+    const struct opening *from = &source->from;
+    uint64_t size = from->size_bytes < sizeof head->bytes ? from->size_bytes : sizeof head->bytes;
+    head->size_bytes = size;
+    if (from->file->path) {
+        petal_status status = petal_io_read(from->file, 0, head->bytes, size, &head->size_bytes, error);
+        if (status != PETAL_OK || head->size_bytes == size) return status;
+        return petal_fail_at(error, PETAL_ERR_TRUNCATED, head->size_bytes, "truncated while it was read");
+    }
+    if (size) memcpy(head->bytes, from->bytes, (size_t)size);
+    return PETAL_OK;
+}
+
+/* May a file in this state be opened as it was asked for? */
+static petal_status judge(const struct source *source, const struct image *image, petal_error *error)
+{
+    if (source->options->flags & PETAL_OPEN_RECOVER) return petal_image_check_recoverable(image, error);
+    return petal_image_check_clean(image, error);
+}
+
+static petal_status parse(const struct source *source, struct head *head, struct image *image, petal_error *error)
+{
+    petal_status status = read_head(source, head, error);
+    if (status == PETAL_OK)
+        status = petal_image_parse(head->bytes, source->from.bytes, source->from.size_bytes, image, error);
+    return status == PETAL_OK ? judge(source, image, error) : status;
+}
+
+static bool is_live(const struct source *source, petal_status status, const struct image *image)
+{
+    return (source->options->flags & PETAL_OPEN_LIVE) && status == PETAL_ERR_DIRTY && !image->torn &&
+           image->state == IMAGE_RISING;
+}
+
+static petal_status read_image(struct source *source, struct image *image, petal_error *error)
+{
+    struct head head, before = {.size_bytes = UINT64_MAX};
+    bool is_shared = source->from.file->path && !source->from.file->is_locked;
+    petal_status status = parse(source, &head, image, error);
+    for (int reads = 1; is_shared && status != PETAL_OK && status != PETAL_ERR_NOT_A_FILTER; reads++) {
+        bool is_busy = petal_io_is_locked_elsewhere(source->from.file);
+        source->from.live = is_busy && is_live(source, status, image);
+        if (source->from.live) return PETAL_OK;
+        if (is_busy && (status == PETAL_ERR_DIRTY || reads == MAX_READS))
+            return petal_fail(error, PETAL_ERR_BUSY, "another process is changing it; try again when it has finished");
+        bool is_settled =
+            head.size_bytes == before.size_bytes && memcmp(head.bytes, before.bytes, (size_t)head.size_bytes) == 0;
+        if (!is_busy && (is_settled || reads == MAX_READS)) return status;
+        if (is_busy) petal_io_pause();
+        before = head;
+        status = parse(source, &head, image, error);
+    }
+    return status;
+}
+
+/* Has the file been changed since its header was read? Then what was read after it may be of two times. */
+static bool has_changed(const struct source *source, const struct image *image)
+{
+    struct head head;
+    struct image now;
+    if (!source->from.file->path || source->from.file->is_locked || source->from.live) return false;
+    return parse(source, &head, &now, NULL) != PETAL_OK || now.sequence != image->sequence;
 }
 
 /* ---- what is in it --------------------------------------------------------------------------------------------------- */
@@ -31,8 +107,8 @@ static petal_status check_secret(const struct image *image, const void *secret, 
         return secret ? petal_fail(error, PETAL_ERR_SECRET_WRONG, "is not keyed, but a secret was given; leave it out")
                       : PETAL_OK;
     if (!secret)
-        return petal_fail(error, PETAL_ERR_SECRET_MISSING, "needs the secret with id %08x, none given; nothing was checked",
-                          image->secret_id);
+        return petal_fail(error, PETAL_ERR_SECRET_MISSING,
+                          "needs the secret with id %08x, none given; nothing was checked", image->secret_id);
     if (petal_secret_check(secret) != image->secret_check)
         return petal_fail(error, PETAL_ERR_SECRET_WRONG, "needs the secret with id %08x, the one given is %08x",
                           image->secret_id, petal_secret_id(secret));
@@ -40,12 +116,15 @@ static petal_status check_secret(const struct image *image, const void *secret, 
 }
 
 /* A filter without bits, with its metadata. */
-static petal_status make_frame(const struct source *from, const struct description *about, petal_filter **made,
+static petal_status make_frame(const struct source *source, const struct description *about, petal_filter **made,
                                petal_error *error)
 {
-    petal_status status = petal_filter_of(about, from->options->secret, allocator_of(from), made, error);
+    petal_status status = petal_filter_of(about, source->options->secret, allocator_of(source), made, error);
     if (status != PETAL_OK) return status;
-    return petal_filter_set_metadata(*made, from->bytes + about->metadata_offset, (size_t)about->metadata_bytes, error);
+    (*made)->memory_limit = source->options->memory_limit;
+    (*made)->refuse_overfull = source->options->refuse_overfull;
+    return petal_filter_set_metadata(*made, source->from.bytes + about->metadata_offset, (size_t)about->metadata_bytes,
+                                     error);
 }
 
 static petal_status copy_bits(petal_filter *filter, const struct description *about, const uint8_t *bytes,
@@ -58,170 +137,265 @@ static petal_status copy_bits(petal_filter *filter, const struct description *ab
 }
 
 /* Gives the frame its bits, copied or where they are. */
-static petal_status give_bits(const struct source *from, const struct description *about, const struct image *image,
+static petal_status give_bits(const struct source *source, const struct description *about, const struct image *image,
                               petal_filter *made, petal_error *error)
 {
-    if (from->mode == PETAL_OPEN_LOAD) return copy_bits(made, about, from->bytes, error);
-    return petal_backing_attach(made, about, image, from->bytes, from->map, from->mode == PETAL_OPEN_WRITABLE, error);
+    const struct opening *from = &source->from;
+    if (source->mode != PETAL_OPEN_LOAD) return petal_backing_attach(made, about, image, from, error);
+    petal_status status = copy_bits(made, about, from->bytes, error);
+    if (status == PETAL_OK && image && !petal_image_is_clean(image))
+        made->recovered_blocks = petal_backing_count_changed(made, image, from->bytes);
+    return status;
 }
 
-/* Checked while bits and sums are still beside each other. Those of a recovered file may be old. */
-static petal_status verify(const struct source *from, const struct image *image, const petal_filter *made,
+/* Checked while bits and sums are still beside each other. Those of a dirty file may be old. */
+static petal_status verify(const struct source *source, const struct image *image, const petal_filter *made,
                            petal_error *error)
 {
-    if (!(from->options->flags & PETAL_OPEN_VERIFY) || image->recovered) return PETAL_OK;
-    return petal_image_verify(made, image, from->bytes, error);
+    if (!(source->options->flags & PETAL_OPEN_VERIFY) || !petal_image_is_clean(image)) return PETAL_OK;
+    return petal_image_verify(made, image, source->from.bytes, error);
 }
 
 /* Of a file that is changed in place a crash leaves bits that were there or have come; a generation that is dropped takes bits
  * away, and then nobody could say what is left. */
-static petal_status check_writable(const struct source *from, const struct image *image, petal_error *error)
+static petal_status check_writable(const struct source *source, const struct image *image, petal_error *error)
 {
     enum policy_kind kind = image->about.policy.kind;
-    if (from->mode != PETAL_OPEN_WRITABLE || kind == POLICY_NONE || kind == POLICY_GROWING) return PETAL_OK;
+    if (source->mode != PETAL_OPEN_WRITABLE || kind == POLICY_NONE || kind == POLICY_GROWING) return PETAL_OK;
     return petal_fail(error, PETAL_ERR_UNSUPPORTED, "a rotating filter is not changed in place; load it, and save it");
 }
 
-static petal_status open_petal(const struct source *from, petal_filter **made, petal_error *error)
+static petal_status open_image_of(struct source *source, struct image *image, petal_filter **made, petal_error *error)
 {
-    struct image image;
-    petal_status status =
-        petal_image_parse(from->bytes, from->size_bytes, from->options->flags & PETAL_OPEN_RECOVER, &image, error);
-    if (status == PETAL_OK) status = check_secret(&image, from->options->secret, error);
-    if (status == PETAL_OK) status = check_writable(from, &image, error);
-    if (status == PETAL_OK) status = make_frame(from, &image.about, made, error);
-    if (status == PETAL_OK) status = give_bits(from, &image.about, &image, *made, error);
-    if (status == PETAL_OK) status = verify(from, &image, *made, error);
+    petal_status status = read_image(source, image, error);
+    if (status == PETAL_OK) status = check_secret(image, source->options->secret, error);
+    if (status == PETAL_OK) status = check_writable(source, image, error);
+    if (status == PETAL_OK) status = make_frame(source, &image->about, made, error);
+    if (status == PETAL_OK) status = give_bits(source, &image->about, image, *made, error);
+    if (status == PETAL_OK) status = verify(source, image, *made, error);
     return status;
+}
+
+#define MAX_LOADS 10
+
+/* Loading and verifying take their time, in which a writer may have come: then what was read is worth nothing. */
+static petal_status open_petal(struct source *source, petal_filter **made, petal_error *error)
+{
+    struct image image = {0};
+    bool reads_bits = source->mode == PETAL_OPEN_LOAD || (source->options->flags & PETAL_OPEN_VERIFY);
+    for (int loads = 0; loads < MAX_LOADS; loads++) {
+        petal_status status = open_image_of(source, &image, made, error);
+        bool is_read = status == PETAL_OK || (status == PETAL_ERR_DAMAGED && *made);
+        if (!reads_bits || !is_read || !has_changed(source, &image)) return status;
+        petal_free(*made);
+        *made = NULL;
+        petal_io_pause();
+    }
+    return petal_fail(error, PETAL_ERR_BUSY, "other processes keep changing it; try again when they have finished");
+}
+
+static void refuse_changes(petal_filter *filter)
+{
+    filter->before_write = petal_refuse_write;
+    filter->before_lowering = petal_refuse_lowering;
 }
 
 /* Gives a frame whose file leaves out its bits zeroed ones: memory that the file promises but does not fill, so it is held to
  * the limit of the file. */
-static petal_status give_zeros(const struct source *from, petal_filter *made, petal_error *error)
+static petal_status give_zeros(const struct source *source, petal_filter *made, petal_error *error)
 {
-    for (uint32_t i = 0; i < made->layer_count && from->options->max_bytes; i++)
-        if (made->layers[i].array.size_bytes > from->options->max_bytes)
+    for (uint32_t i = 0; i < made->layer_count && source->options->max_bytes; i++)
+        if (made->layers[i].array.size_bytes > source->options->max_bytes)
             return petal_fail(error, PETAL_ERR_LIMIT, "an empty filter of %llu bytes; the limit is %llu",
                               (unsigned long long)made->layers[i].array.size_bytes,
-                              (unsigned long long)from->options->max_bytes);
-    if (from->mode == PETAL_OPEN_MAP) made->before_write = petal_refuse_write;
+                              (unsigned long long)source->options->max_bytes);
+    if (source->mode == PETAL_OPEN_MAP) refuse_changes(made);
     return petal_filter_alloc_bits(made, error);
 }
 
 /* Reads a plain image of another library's file. */
-static petal_status open_image(const struct source *from, petal_filter **made, petal_error *error)
+static petal_status open_image(const struct source *source, petal_filter **made, petal_error *error)
 {
     struct description about = {0};
-    about.origin.format = from->format->id;
-    petal_status status = from->format->read(from->bytes, from->size_bytes, &about, error);
-    if (status == PETAL_OK) status = make_frame(from, &about, made, error);
+    about.origin.format = source->format->id;
+    petal_status status = source->format->read(source->from.bytes, source->from.size_bytes, &about, error);
+    if (status == PETAL_OK) status = make_frame(source, &about, made, error);
     if (status != PETAL_OK) return status;
-    return about.bits_left_out ? give_zeros(from, *made, error) : give_bits(from, &about, NULL, *made, error);
+    return about.bits_left_out ? give_zeros(source, *made, error) : give_bits(source, &about, NULL, *made, error);
 }
 
 /* Unpacks the file first, if it is packed. The bits are then the filter's own, and read-only where it was to be mapped. */
-static petal_status open_packed(const struct source *from, petal_filter **made, petal_error *error)
+static petal_status open_packed(const struct source *source, petal_filter **made, petal_error *error)
 {
-    const petal_allocator *allocator = allocator_of(from);
-    struct source plain = *from;
+    const petal_allocator *allocator = allocator_of(source);
+    struct source plain = *source;
     uint8_t *decoded = NULL;
-    petal_status status =
-        from->format->decode(from->bytes, from->size_bytes, allocator, &decoded, &plain.size_bytes, error);
+    petal_status status = source->format->decode(source->from.bytes, source->from.size_bytes, allocator, &decoded,
+                                                 &plain.from.size_bytes, error);
     if (status != PETAL_OK) return status;
-    if (!decoded) return open_image(from, made, error);
-    uint64_t decoded_bytes = plain.size_bytes;
-    plain.bytes = decoded;
+    if (!decoded) return open_image(source, made, error);
+    uint64_t decoded_bytes = plain.from.size_bytes;
+    plain.from.bytes = decoded;
     plain.mode = PETAL_OPEN_LOAD;
     status = open_image(&plain, made, error);
     petal_release(allocator, decoded, decoded_bytes);
-    if (status == PETAL_OK && from->mode == PETAL_OPEN_MAP) (*made)->before_write = petal_refuse_write;
+    if (status == PETAL_OK && source->mode == PETAL_OPEN_MAP) refuse_changes(*made);
     return status;
 }
 
-static petal_status open_foreign(const struct source *from, petal_filter **made, petal_error *error)
+static petal_status open_foreign(const struct source *source, petal_filter **made, petal_error *error)
 {
-    if (from->mode == PETAL_OPEN_WRITABLE || (from->options->flags & PETAL_OPEN_RECOVER))
+    if (source->mode == PETAL_OPEN_WRITABLE || (source->options->flags & PETAL_OPEN_RECOVER))
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                           "a %s file cannot be changed in place; load it and save it, or convert it to petal",
-                          from->format->name);
-    if (from->options->secret)
+                          source->format->name);
+    if (source->options->secret)
         return petal_fail(error, PETAL_ERR_SECRET_WRONG, "is not keyed, but a secret was given; leave it out");
-    return from->format->decode ? open_packed(from, made, error) : open_image(from, made, error);
+    return source->format->decode ? open_packed(source, made, error) : open_image(source, made, error);
 }
 
 /* Whatever made half of a filter and failed is released here, in one place. */
-static petal_status open_source(const struct source *from, petal_filter **filter, petal_error *error)
+static petal_status open_source(struct source *source, petal_filter **filter, petal_error *error)
 {
     petal_filter *made = NULL;
-    bool is_petal = from->format == &petal_format_petal;
-    petal_status status = is_petal ? open_petal(from, &made, error) : open_foreign(from, &made, error);
-    if (status == PETAL_OK) {
+    bool is_petal = source->format == &petal_format_petal;
+    petal_status status = is_petal ? open_petal(source, &made, error) : open_foreign(source, &made, error);
+    if (status == PETAL_OK)
         *filter = made;
-        return PETAL_OK;
-    }
-    if (made && made->backing) ((struct backing *)made->backing)->map = no_map; /* still the caller's */
-    if (made && made->backing) ((struct backing *)made->backing)->changed = false;
-    petal_free(made);
+    else
+        petal_free(made);
     return status;
 }
 
-/* ---- doors ----------------------------------------------------------------------------------------------------------- */
+/* ---- public calls ---------------------------------------------------------------------------------------------------- */
+
+#define MODES 15u
+#define FLAGS (PETAL_OPEN_VERIFY | PETAL_OPEN_RECOVER | PETAL_OPEN_LIVE | PETAL_OPEN_LOCKED | PETAL_OPEN_NO_LOCK)
+
+static petal_status check_flags(unsigned flags, petal_error *error)
+{
+    unsigned mode = flags & MODES;
+    if (mode > PETAL_OPEN_LOAD || (flags & ~(MODES | FLAGS)))
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "unknown flags %#x", flags);
+    if ((flags & PETAL_OPEN_RECOVER) && mode == PETAL_OPEN_MAP)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "recovering needs WRITABLE or LOAD");
+    if ((flags & PETAL_OPEN_LIVE) && mode != PETAL_OPEN_MAP)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "LIVE is for reading a map");
+    if ((flags & PETAL_OPEN_LOCKED) && mode != PETAL_OPEN_LOAD)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "LOCKED is for LOAD; a writable map is locked anyway");
+    return PETAL_OK;
+}
 
 /* Checks the options and takes them apart. */
-static petal_status begin(const petal_open_options *options, struct source *from, petal_error *error)
+static petal_status begin(const petal_open_options *options, struct source *source, petal_error *error)
 {
-    from->options = options ? options : &default_options;
-    options = from->options;
-    from->mode = options->flags & 15u;
+    source->options = options ? options : &default_options;
+    options = source->options;
+    source->mode = options->flags & MODES;
+    source->from.writable = source->mode == PETAL_OPEN_WRITABLE;
+    source->from.recover = options->flags & PETAL_OPEN_RECOVER;
     if (options->struct_size != sizeof *options)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "options are not set up with PETAL_OPEN_OPTIONS_INIT");
-    if (from->mode > PETAL_OPEN_LOAD || (options->flags & ~(15u | PETAL_OPEN_VERIFY | PETAL_OPEN_RECOVER)))
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "unknown flags %#x", options->flags);
-    if ((options->flags & PETAL_OPEN_RECOVER) && from->mode == PETAL_OPEN_MAP)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "recovering needs WRITABLE or LOAD");
-    from->format = options->format ? petal_format_find(options->format) : &petal_format_petal;
-    if (!from->format) return petal_fail(error, PETAL_ERR_ARGUMENT, "there is no format %s", options->format);
+    petal_status status = check_flags(options->flags, error);
+    if (status != PETAL_OK) return status;
+    source->format = options->format ? petal_format_find(options->format) : &petal_format_petal;
+    if (!source->format) return petal_fail(error, PETAL_ERR_ARGUMENT, "there is no format %s", options->format);
     return PETAL_OK;
+}
+
+/* ---- files ----------------------------------------------------------------------------------------------------------- */
+
+static void release_held(petal_filter *filter)
+{
+    petal_io_close(filter->held);
+    petal_release(&filter->allocator, filter->held, sizeof(struct file));
+}
+
+/* Gives the filter the lock of the file that it was loaded from. */
+static petal_status hold(petal_filter *filter, struct file *file, petal_error *error)
+{
+    filter->held = petal_alloc(&filter->allocator, sizeof *file);
+    if (!filter->held) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
+    *(struct file *)filter->held = *file;
+    filter->release_held = release_held;
+    *file = no_file;
+    return PETAL_OK;
+}
+
+static enum access access_of(const struct source *source)
+{
+    bool is_petal = source->format == &petal_format_petal;
+    bool writes = (source->mode == PETAL_OPEN_WRITABLE && is_petal) || (source->options->flags & PETAL_OPEN_LOCKED);
+    if (!writes) return ACCESS_READ;
+    return source->options->flags & PETAL_OPEN_NO_LOCK ? ACCESS_WRITE_ALONE : ACCESS_WRITE;
+}
+
+/* What the filter needs of the map and the file goes over to it. */
+static petal_status open_map(struct source *source, struct mapping *map, struct file *file, petal_filter **filter,
+                             petal_error *error)
+{
+    bool writable = source->mode == PETAL_OPEN_WRITABLE && source->format == &petal_format_petal;
+    petal_status status = petal_io_map(file, writable, source->options->max_bytes, map, error);
+    if (status != PETAL_OK) return status;
+    source->from.bytes = map->bytes;
+    source->from.size_bytes = map->size_bytes;
+    source->from.file = file;
+    status = open_source(source, filter, error);
+    if (status != PETAL_OK) return status;
+    if ((*filter)->backing) {
+        petal_backing_own(*filter, map, file);
+        *map = (struct mapping){NULL, 0};
+        *file = no_file;
+    } else if (source->options->flags & PETAL_OPEN_LOCKED) {
+        status = hold(*filter, file, error);
+    }
+    return status;
 }
 
 petal_status petal_open(const char *path, const petal_open_options *options, petal_filter **filter, petal_error *error)
 {
-    struct mapping map;
-    struct source from = {0};
+    struct mapping map = {NULL, 0};
+    struct file file = PETAL_NO_FILE;
+    struct source source = {.from = {.file = &no_file}};
     *filter = NULL;
-    petal_status status = begin(options, &from, error);
-    if (status != PETAL_OK) return status;
-    bool writable = from.mode == PETAL_OPEN_WRITABLE && from.format == &petal_format_petal;
-    status = petal_io_map(path, writable, from.options->max_bytes, &map, error);
-    if (status != PETAL_OK) return status;
-    from.bytes = map.bytes;
-    from.size_bytes = map.size_bytes;
-    from.map = &map;
-    status = open_source(&from, filter, error);
-    if (status != PETAL_OK || !(*filter)->backing) petal_io_unmap(&map);
+    petal_status status = begin(options, &source, error);
+    if (status == PETAL_OK) status = petal_io_open(path, access_of(&source), &file, error);
+    if (status == PETAL_OK) status = open_map(&source, &map, &file, filter, error);
+    petal_io_unmap(&map);
+    petal_io_close(&file);
+    if (status != PETAL_OK) {
+        petal_free(*filter);
+        *filter = NULL;
+    }
     return status;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------------------------------- */
+
+static petal_status open_bytes(const void *bytes, size_t size_bytes, const petal_open_options *options, unsigned mode,
+                               petal_filter **filter, petal_error *error)
+{
+    struct source source = {.from = {.bytes = bytes, .size_bytes = size_bytes, .file = &no_file}};
+    *filter = NULL;
+    petal_status status = begin(options, &source, error);
+    if (status == PETAL_OK && (options->flags & (PETAL_OPEN_LIVE | PETAL_OPEN_LOCKED | PETAL_OPEN_NO_LOCK)))
+        status = petal_fail(error, PETAL_ERR_ARGUMENT, "LIVE, LOCKED and NO_LOCK are for files");
+    if (status == PETAL_OK && source.mode != mode)
+        status = petal_fail(error, PETAL_ERR_ARGUMENT,
+                            mode == PETAL_OPEN_MAP ? "a view is for reading only" : "memory is loaded, not written to");
+    return status == PETAL_OK ? open_source(&source, filter, error) : status;
 }
 
 petal_status petal_load_from_memory(const void *bytes, size_t size_bytes, const petal_open_options *options,
                                     petal_filter **filter, petal_error *error)
 {
-    struct source from = {.bytes = bytes, .size_bytes = size_bytes, .map = &no_map};
     petal_open_options loading = options ? *options : default_options;
-    *filter = NULL;
-    if ((loading.flags & 15u) == PETAL_OPEN_MAP) loading.flags |= PETAL_OPEN_LOAD;
-    petal_status status = begin(&loading, &from, error);
-    if (status == PETAL_OK && from.mode != PETAL_OPEN_LOAD)
-        status = petal_fail(error, PETAL_ERR_ARGUMENT, "memory is loaded, not written to");
-    return status == PETAL_OK ? open_source(&from, filter, error) : status;
+    if ((loading.flags & MODES) == PETAL_OPEN_MAP) loading.flags |= PETAL_OPEN_LOAD;
+    return open_bytes(bytes, size_bytes, &loading, PETAL_OPEN_LOAD, filter, error);
 }
 
 petal_status petal_view(const void *bytes, size_t size_bytes, const petal_open_options *options, petal_filter **filter,
                         petal_error *error)
 {
-    struct source from = {.bytes = bytes, .size_bytes = size_bytes, .map = &no_map};
-    *filter = NULL;
-    petal_status status = begin(options, &from, error);
-    if (status == PETAL_OK && from.mode != PETAL_OPEN_MAP)
-        status = petal_fail(error, PETAL_ERR_ARGUMENT, "a view is for reading only");
-    return status == PETAL_OK ? open_source(&from, filter, error) : status;
+    return open_bytes(bytes, size_bytes, options ? options : &default_options, PETAL_OPEN_MAP, filter, error);
 }

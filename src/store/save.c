@@ -1,7 +1,6 @@
 /* save.c - filters to files and to memory, in any container. */
 #include "base/error.h"
-#include "format/format.h"
-#include "io/io.h"
+#include "store/backing.h"
 
 #include <string.h>
 
@@ -14,6 +13,20 @@ static const struct format_def *find(const char *format, petal_error *error)
 
 /* ---- files ----------------------------------------------------------------------------------------------------------- */
 
+#define SAVE_FLAGS (PETAL_SAVE_NO_REPLACE | PETAL_SAVE_NO_LOCK | PETAL_SAVE_NEW_OWNER)
+
+/* A writable map is its file: there is nothing to replace. Whoever maps a file for writing may change it, so the filter
+ * is no constant one. */
+static petal_status save_in_place(const petal_filter *filter, const struct format_def *def, unsigned flags,
+                                  petal_error *error)
+{
+    if (flags & PETAL_SAVE_NO_REPLACE) return petal_fail(error, PETAL_ERR_EXISTS, "exists");
+    if (def != &petal_format_petal)
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED, "the filter is mapped from this file; save it as %s elsewhere",
+                          def->name);
+    return petal_sync((petal_filter *)(uintptr_t)filter, error);
+}
+
 petal_status petal_save_as(const petal_filter *filter, const char *path, const char *format, unsigned flags,
                            petal_error *error)
 {
@@ -21,10 +34,13 @@ petal_status petal_save_as(const petal_filter *filter, const char *path, const c
     struct sink sink = {petal_io_put, &made};
     const struct format_def *def = find(format, error);
     if (!def) return PETAL_ERR_ARGUMENT;
-    if (flags & ~PETAL_SAVE_NO_REPLACE) return petal_fail(error, PETAL_ERR_ARGUMENT, "unknown flags %#x", flags);
-    petal_status status = petal_io_begin(path, flags & PETAL_SAVE_NO_REPLACE, &made, error);
+    if (flags & ~SAVE_FLAGS) return petal_fail(error, PETAL_ERR_ARGUMENT, "unknown flags %#x", flags);
+    if (petal_backing_is_at(filter, path)) return save_in_place(filter, def, flags, error);
+    petal_status status = petal_filter_check_bits(filter, error);
+    if (status == PETAL_OK) status = petal_io_begin(path, flags, filter->held, &made, error);
     if (status != PETAL_OK) return status;
     status = def->write(filter, &sink, error);
+    if (status == PETAL_OK) status = petal_backing_check_unchanged(filter, error);
     petal_status finished = petal_io_finish(&made, status == PETAL_OK, status == PETAL_OK ? error : NULL);
     return status == PETAL_OK ? finished : status;
 }
@@ -69,8 +85,11 @@ petal_status petal_serialize_as(const petal_filter *filter, const char *format, 
     struct buffer buffer = {bytes, size_bytes, 0};
     struct sink sink = {put, &buffer};
     const struct format_def *def = find(format, error);
+    if (!def) return PETAL_ERR_ARGUMENT;
     if (!bytes) return petal_fail(error, PETAL_ERR_ARGUMENT, "there is no buffer");
-    return def ? def->write(filter, &sink, error) : PETAL_ERR_ARGUMENT;
+    petal_status status = petal_filter_check_bits(filter, error);
+    if (status == PETAL_OK) status = def->write(filter, &sink, error);
+    return status == PETAL_OK ? petal_backing_check_unchanged(filter, error) : status;
 }
 
 uint64_t petal_serialized_bytes(const petal_filter *filter)

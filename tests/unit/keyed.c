@@ -101,8 +101,8 @@ static void each_of_10000_wrong_secrets_is_an_error(void **state)
             put64(wrong, next_random(&random));
             put64(wrong + 8, next_random(&random));
         }
-        require(load_with(image, wrong, &opened, &error) == PETAL_ERR_SECRET_WRONG && !opened, "secret %d of seed %llu", i,
-                (unsigned long long)seed);
+        require(load_with(image, wrong, &opened, &error) == PETAL_ERR_SECRET_WRONG && !opened, "secret %d of seed %llu",
+                i, (unsigned long long)seed);
     }
     petal_free(filter);
     free(image.data);

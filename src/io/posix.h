@@ -1,0 +1,19 @@
+/* posix.h - what posix.c and posix_replace.c share. */
+#ifndef PETAL_IO_POSIX_H
+#define PETAL_IO_POSIX_H
+
+#include "io/io.h"
+
+/* How often a file is opened anew that was replaced between opening and locking it. */
+#define PETAL_POSIX_ATTEMPTS 100
+
+/* Takes the lock of an open file, without waiting. */
+petal_status petal_posix_lock(int descriptor, petal_error *error);
+
+/* Is the open file the one at `path`? */
+bool petal_posix_is_same(int descriptor, const char *path);
+
+/* PETAL_OK for a regular file. */
+petal_status petal_posix_check_kind(int descriptor, petal_error *error);
+
+#endif
