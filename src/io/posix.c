@@ -94,6 +94,13 @@ petal_status petal_posix_lock(int descriptor, petal_error *error)
 
 /* ---- files ----------------------------------------------------------------------------------------------------------- */
 
+char *petal_posix_resolve(const char *path)
+{
+    char *real = realpath(path, NULL);
+    /* The folders above the current one may be closed to this process; then the path has to do as it is. */
+    return real || errno != EACCES ? real : strdup(path);
+}
+
 bool petal_posix_is_same(int descriptor, const char *path)
 {
     struct stat opened, named;
@@ -131,7 +138,7 @@ static petal_status open_once(const char *path, enum access access, struct file 
     if (status == PETAL_OK && access == ACCESS_WRITE) status = petal_posix_lock(file->descriptor, error);
     if (status != PETAL_OK) return status;
     file->is_locked = access == ACCESS_WRITE;
-    file->path = realpath(path, NULL);
+    file->path = petal_posix_resolve(path);
     if (!file->path) return petal_fail_errno(error, errno, "cannot follow its path");
     return PETAL_OK;
 }

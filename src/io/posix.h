@@ -10,6 +10,9 @@
 /* Takes the lock of an open file, without waiting. */
 petal_status petal_posix_lock(int descriptor, petal_error *error);
 
+/* A path without symbolic links, of malloc(); NULL: errno. */
+char *petal_posix_resolve(const char *path);
+
 /* Is the open file the one at `path`? */
 bool petal_posix_is_same(int descriptor, const char *path);
 

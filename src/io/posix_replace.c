@@ -42,7 +42,7 @@ static char *path_of_new(const char *path)
 {
     char folder[PATH_MAX], *real, *joined = NULL;
     const char *name = path + folder_length(path);
-    if (!folder_of(path, folder) || !(real = realpath(folder, NULL))) return NULL;
+    if (!folder_of(path, folder) || !(real = petal_posix_resolve(folder))) return NULL;
     size_t room = strlen(real) + strlen(name) + 2;
     joined = malloc(room);
     if (joined) snprintf(joined, room, "%s/%s", strcmp(real, "/") == 0 ? "" : real, name);
@@ -134,7 +134,7 @@ static petal_status take_old(const char *path, unsigned flags, struct replacemen
     made->exists = true;
     if (made->no_replace) return petal_fail(error, PETAL_ERR_EXISTS, "exists");
     if (held || (flags & PETAL_SAVE_NO_LOCK)) {
-        made->old = (struct file){realpath(path, NULL), -1, false};
+        made->old = (struct file){petal_posix_resolve(path), -1, false};
         if (!held) made->held = NULL;
         return made->old.path ? PETAL_OK : petal_fail_errno(error, errno, "cannot follow its path");
     }
@@ -231,6 +231,9 @@ static petal_status make_durable(const struct replacement *made, petal_error *er
     if (ftruncate(made->temporary.descriptor, (off_t)made->size_bytes) != 0)
         return petal_fail_errno(error, errno, "cannot write");
     if (fsync(made->temporary.descriptor) != 0) return petal_fail_errno(error, errno, "cannot write it to disk");
+    /* Some network file systems report a failed write when a descriptor is closed. Ours keeps the lock, so it is another. */
+    int copy = dup(made->temporary.descriptor);
+    if (copy < 0 || close(copy) != 0) return petal_fail_errno(error, errno, "cannot write");
     return PETAL_OK;
 }
 

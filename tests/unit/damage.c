@@ -402,7 +402,8 @@ static petal_status open_and_use(struct bytes image)
 /* Fields that stand for nothing that the bits or the layout must agree with: any value in their range will do. */
 static bool is_free_field(size_t at)
 {
-    return (at >= AT_CAPACITY && at < AT_LAYER_BYTES) || (at >= AT_ORIGIN && at < AT_POLICY) ||
+    return (at >= AT_CAPACITY && at < AT_LAYER_BYTES) || (at >= AT_ORIGIN && at < AT_ORIGIN_BYTES) ||
+           (at >= AT_KEY_TYPE && at < AT_ZEROS_1) ||
            (at >= AT_SEQUENCE && at < AT_FILE_BYTES);
 }
 
@@ -699,7 +700,7 @@ static void recovering_a_clean_file_changes_nothing(void **state)
 }
 
 /* A header update that a crash tore: one slot is garbage, the other whole. */
-static void a_torn_slot_is_damage_and_the_other_one_can_be_recovered(void **state)
+static void a_torn_slot_makes_a_file_dirty_and_the_other_one_can_be_recovered(void **state)
 {
     (void)state;
     for (unsigned slot = 0; slot < 2; slot++)
@@ -707,7 +708,7 @@ static void a_torn_slot_is_damage_and_the_other_one_can_be_recovered(void **stat
             petal_error error;
             struct bytes image = slot == 0 ? dirty_image() : small_image();
             memset(slot_of(image, slot) + from, 0xa5, SLOT - from);
-            require_status(PETAL_ERR_DAMAGED, status_of_loading(image, 0, &error), error);
+            require_status(PETAL_ERR_DIRTY, status_of_loading(image, 0, &error), error);
             assert_int_equal(error.offset, slot * SLOT);
             require_recovered(image, slot ? "torn slot 1" : "torn slot 0");
             free(image.data);
@@ -721,7 +722,7 @@ static void a_lost_sector_of_the_header_can_be_recovered_from_the_other(void **s
         petal_error error;
         struct bytes image = small_image();
         memset(slot_of(image, slot), 0, SLOT);
-        require_status(PETAL_ERR_DAMAGED, status_of_loading(image, 0, &error), error);
+        require_status(PETAL_ERR_DIRTY, status_of_loading(image, 0, &error), error);
         require_recovered(image, slot ? "slot 1 lost" : "slot 0 lost");
         free(image.data);
     }
@@ -802,7 +803,7 @@ int main(void)
         cmocka_unit_test(a_file_with_both_slots_dirty_is_dirty),
         cmocka_unit_test(a_clean_state_after_a_dirty_one_counts),
         cmocka_unit_test(recovering_a_clean_file_changes_nothing),
-        cmocka_unit_test(a_torn_slot_is_damage_and_the_other_one_can_be_recovered),
+        cmocka_unit_test(a_torn_slot_makes_a_file_dirty_and_the_other_one_can_be_recovered),
         cmocka_unit_test(a_lost_sector_of_the_header_can_be_recovered_from_the_other),
         cmocka_unit_test(two_torn_slots_are_beyond_recovery),
         cmocka_unit_test(recovering_does_not_open_what_is_forged),

@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -124,12 +125,40 @@ int close(int descriptor)
     return -1;
 }
 
-int flock(int descriptor, int operation)
+static bool no_renameat2; /* as on a kernel or file system without */
+
+int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags)
 {
-    int (*next)(int, int);
-    if (is_to_fail("flock")) return -1;
-    FIND(next, "flock");
-    return next(descriptor, operation);
+    int (*next)(int, const char *, int, const char *, unsigned);
+    if (is_to_fail("renameat2")) return -1;
+    if (no_renameat2) {
+        errno = EINVAL;
+        return -1;
+    }
+    FIND(next, "renameat2");
+    return next(from_folder, from, to_folder, to, flags);
+}
+
+/* Only that of locks can fail. */
+int fcntl(int descriptor, int command, ...)
+{
+    int (*next)(int, int, ...);
+    va_list arguments;
+    va_start(arguments, command);
+    void *argument = va_arg(arguments, void *);
+    va_end(arguments);
+    if (command == F_OFD_SETLK && is_to_fail("lock")) return -1;
+    FIND(next, "fcntl");
+    return next(descriptor, command, argument);
+}
+
+int fcntl64(int descriptor, int command, ...)
+{
+    va_list arguments;
+    va_start(arguments, command);
+    void *argument = va_arg(arguments, void *);
+    va_end(arguments);
+    return fcntl(descriptor, command, argument);
 }
 
 int posix_fallocate(int descriptor, off_t offset, off_t size)
@@ -287,10 +316,18 @@ static void a_file_system_without_links_can_be_saved_to_without_replacing(void *
     petal_error error;
     petal_filter *filter = with_numbers(5);
     unsigned flags = PETAL_SAVE_NO_REPLACE;
+    no_renameat2 = true;
     require_status(PETAL_OK, save_failing(filter, place.path, flags, "link", 1, EPERM, &error), error);
     require_status(PETAL_ERR_EXISTS, save_failing(filter, place.path, flags, "link", 1, EPERM, &error), error);
     unlink(place.path);
     require_status(PETAL_ERR_EXISTS, save_failing(filter, place.path, flags, "link", 1, EEXIST, &error), error);
+    require_status(PETAL_ERR_BUSY, save_failing(filter, place.path, 0, "link", 1, EEXIST, &error), error);
+    assert_int_equal(files_in(place.folder), 0);
+    no_renameat2 = false;
+    require_status(PETAL_ERR_EXISTS, save_failing(filter, place.path, flags, "renameat2", 1, EEXIST, &error), error);
+    require_status(PETAL_ERR_BUSY, save_failing(filter, place.path, 0, "renameat2", 1, EEXIST, &error), error);
+    require_status(PETAL_OK, save_failing(filter, place.path, 0, "renameat2", 1, ENOSYS, &error), error);
+    unlink(place.path);
     assert_int_equal(files_in(place.folder), 0);
     petal_free(filter);
     end_place(&place);
@@ -312,8 +349,11 @@ static void a_failing_call_while_opening_to_write_is_an_error(void **state)
         const char *call;
         int error;
         petal_status wanted;
-    } calls[] = {{"flock", EWOULDBLOCK, PETAL_ERR_BUSY},
-                 {"flock", ENOLCK, PETAL_ERR_IO},
+    } calls[] = {{"lock", EAGAIN, PETAL_ERR_BUSY},
+                 {"lock", EACCES, PETAL_ERR_BUSY},
+                 {"lock", EINTR, PETAL_OK},
+                 {"lock", EIO, PETAL_ERR_IO},
+                 {"lock", ENOLCK, PETAL_ERR_UNSUPPORTED},
                  {"posix_fallocate", ENOSPC, PETAL_ERR_IO},
                  {"posix_fallocate", EIO, PETAL_ERR_IO},
                  {"posix_fallocate", EOPNOTSUPP, PETAL_OK}};
@@ -357,9 +397,10 @@ static petal_filter *failing_map(const struct place *place, int nth)
 static void require_poisoned(petal_filter *map)
 {
     petal_error error;
+    petal_key key = {"later", 5};
     for (int i = 0; i < 3; i++) { /* the disk works again, but what it holds is unknown: there is no second try */
         assert_int_equal(petal_add(map, "later", 5), PETAL_ERR_IO);
-        assert_int_equal(petal_add_many(map, NULL, 0, NULL, NULL), PETAL_ERR_IO);
+        assert_int_equal(petal_add_many(map, &key, 1, NULL, NULL), PETAL_ERR_IO);
         require_status(PETAL_ERR_IO, petal_clear(map, &error), error);
         require_status(PETAL_ERR_IO, petal_sync(map, &error), error);
     }

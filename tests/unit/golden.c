@@ -375,9 +375,24 @@ static struct bytes unknown_hash(struct bytes image)
     return set_both(image, AT_HASH, 4, 60000);
 }
 
-static struct bytes state_3(struct bytes image)
+static struct bytes state_0(struct bytes image)
 {
-    return set_both(image, AT_STATE, 4, 3);
+    return set_both(image, AT_STATE, 4, 0);
+}
+
+static struct bytes state_5(struct bytes image)
+{
+    return set_both(image, AT_STATE, 4, 5);
+}
+
+static struct bytes removing(struct bytes image)
+{
+    return set_both(image, AT_STATE, 4, REMOVING);
+}
+
+static struct bytes falling(struct bytes image)
+{
+    return set_both(image, AT_STATE, 4, FALLING);
 }
 
 static struct bytes dirty(struct bytes image)
@@ -501,7 +516,17 @@ static struct bytes reserved_not_zero(struct bytes image)
 
 static struct bytes origin_too_long(struct bytes image)
 {
-    return set_both(image, AT_ORIGIN_BYTES, 4, 49);
+    return set_both(image, AT_ORIGIN_BYTES, 4, UINT32_MAX);
+}
+
+static struct bytes key_type_8(struct bytes image)
+{
+    return set_both(image, AT_KEY_TYPE, 4, 8);
+}
+
+static struct bytes time_of_a_layer(struct bytes image)
+{
+    return set_both(image, AT_UNTIL_MS, 8, 1);
 }
 
 static struct bytes secret_without_siphash(struct bytes image)
@@ -535,8 +560,8 @@ static const struct rejected {
     {"cut-before-payload", cut_before_payload, PETAL_ERR_TRUNCATED},
     {"cut-by-one", cut_by_one, PETAL_ERR_TRUNCATED},
     {"converted-line-ends", converted_line_ends, PETAL_ERR_DAMAGED},
-    {"flip-in-slot-0", flip_in_slot_0, PETAL_ERR_DAMAGED},
-    {"flip-in-slot-1", flip_in_slot_1, PETAL_ERR_DAMAGED},
+    {"flip-in-slot-0", flip_in_slot_0, PETAL_ERR_DIRTY},
+    {"flip-in-slot-1", flip_in_slot_1, PETAL_ERR_DIRTY},
     {"flip-in-payload", flip_in_payload, PETAL_ERR_DAMAGED},
     {"flip-in-sums", flip_in_sums, PETAL_ERR_DAMAGED},
     {"bit-beyond-the-last", bit_beyond_the_last, PETAL_ERR_DAMAGED},
@@ -546,7 +571,12 @@ static const struct rejected {
     {"unknown-feature", unknown_feature, PETAL_ERR_NEWER},
     {"unknown-scheme", unknown_scheme, PETAL_ERR_NEWER},
     {"unknown-hash", unknown_hash, PETAL_ERR_NEWER},
-    {"state-3", state_3, PETAL_ERR_DAMAGED},
+    {"state-0", state_0, PETAL_ERR_DAMAGED},
+    {"state-5", state_5, PETAL_ERR_DAMAGED},
+    {"removing", removing, PETAL_ERR_DIRTY},
+    {"falling", falling, PETAL_ERR_DIRTY},
+    {"key-type-8", key_type_8, PETAL_ERR_DAMAGED},
+    {"time-of-a-layer", time_of_a_layer, PETAL_ERR_DAMAGED},
     {"dirty", dirty, PETAL_ERR_DIRTY},
     {"no-layers", no_layers, PETAL_ERR_DAMAGED},
     {"many-layers", many_layers, PETAL_ERR_DAMAGED},

@@ -9,7 +9,7 @@
 #include <xxhash.h>
 
 enum {
-    SLOT = 512, /* S, of files with up to five layers */
+    SLOT = 512, /* S, of files with up to four layers */
     AT_MAGIC = 0,
     AT_VERSION = 8,
     AT_FEATURES = 12,
@@ -26,12 +26,14 @@ enum {
     AT_CONTENT_ID = 72,
     AT_METADATA_BYTES = 80,
     AT_METADATA_SUM = 88,
-    AT_ZEROS_1 = 96,
+    AT_KEY_TYPE = 96,
+    AT_ZEROS_1 = 100,
     AT_SUMS_OFFSET = 112,
     AT_PAYLOAD_OFFSET = 120,
     AT_ORIGIN = 128,
     AT_ORIGIN_BYTES = 132,
-    AT_ORIGIN_DATA = 136,
+    AT_ORIGIN_SUM = 136,
+    AT_ZEROS_4 = 144,
     AT_POLICY = 184,
     AT_STEP = 188,
     AT_POLICY_RATE = 192,
@@ -48,13 +50,14 @@ enum {
     AT_RATE = 280,
     AT_ITEMS = 288,
     AT_LAYER_BYTES = 296,
-    LAYER_ENTRY = 48,
-    AT_ZEROS_3 = 304,
+    AT_UNTIL_MS = 304,
+    LAYER_ENTRY = 56,
+    AT_ZEROS_3 = 312,
     AT_SUM = SLOT - 8,
     AT_METADATA = 2 * SLOT
 };
 
-enum { CLEAN = 1, DIRTY = 2 };
+enum { CLEAN = 1, DIRTY = 2, REMOVING = 3, FALLING = 4 };
 
 #define BLOCK 65536u
 #define NO_RATE 0x7ff8000000000000u
