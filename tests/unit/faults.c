@@ -152,23 +152,6 @@ int fcntl(int descriptor, int command, ...)
     return next(descriptor, command, argument);
 }
 
-int fcntl64(int descriptor, int command, ...)
-{
-    va_list arguments;
-    va_start(arguments, command);
-    void *argument = va_arg(arguments, void *);
-    va_end(arguments);
-    return fcntl(descriptor, command, argument);
-}
-
-int posix_fallocate(int descriptor, off_t offset, off_t size)
-{
-    int (*next)(int, off_t, off_t);
-    if (is_to_fail("posix_fallocate")) return errno;
-    FIND(next, "posix_fallocate");
-    return next(descriptor, offset, size);
-}
-
 /* ---- saving ---------------------------------------------------------------------------------------------------------- */
 
 static petal_filter *with_numbers(uint64_t count)
