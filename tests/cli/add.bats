@@ -142,7 +142,7 @@ stopped_by() {
     petal create -o f.petal -n 1000
     chmod 444 f.petal
     if [ "$(id -u)" -eq 0 ]; then
-        setpriv --bounding-set=-all --inh-caps=-all true 2>/dev/null || skip "root may write everything, and cannot give that up here"
+        setpriv --bounding-set=-all --inh-caps=-all true 2>/dev/null || skip "this machine's root writes everything, and cannot give that up"
         refuses "f.petal: cannot open it: Permission denied" setpriv --bounding-set=-all --inh-caps=-all "$PETAL" add f.petal </dev/null
     else
         refuses "f.petal: cannot open it: Permission denied" petal add f.petal </dev/null

@@ -27,7 +27,7 @@ setup() {
     drop=
     if [ "$(id -u)" -eq 0 ]; then
         drop='setpriv --bounding-set=-all --inh-caps=-all'
-        $drop true 2>/dev/null || skip "root may read everything, and cannot give that up here"
+        $drop true 2>/dev/null || skip "this machine's root reads everything, and cannot give that up"
     fi
     refuses "f.petal: cannot open it: Permission denied" $drop "$PETAL" info f.petal
     refuses "keys: cannot open it: Permission denied" $drop "$PETAL" build -o x.petal keys
@@ -124,7 +124,7 @@ setup() {
 
 @test "a full disk leaves the old file intact, and adding in place is refused before it begins" {
     if [ "$(id -u)" -eq 0 ]; then enter='unshare -m'; else enter='unshare -rm'; fi
-    $enter true 2>/dev/null || skip "a small file system cannot be mounted here"
+    $enter true 2>/dev/null || skip "this machine lets no test mount a file system"
     mkdir disk
     cat >on-full-disk <<'END'
 mount -t tmpfs -o size=256k tmpfs disk || exit 77
@@ -140,7 +140,7 @@ ls disk
 END
     seq 800000 >keys
     PETAL="$PETAL" run --separate-stderr $enter bash on-full-disk
-    [ "$status" -ne 77 ] || skip "a small file system cannot be mounted here"
+    [ "$status" -ne 77 ] || skip "this machine lets no test mount a file system"
     is "$status" 0
     is "$output" "$(seq 10)"$'\nf.petal\nseen.petal\nsparse.petal'
     contains "$stderr" "petal: disk/f.petal: cannot write: No space left on device; the old file is unchanged"

@@ -51,13 +51,13 @@ options_of() { { petal help "$1" | grep -o '^  [ -].. *--[a-z-]*' | grep -o -e '
 }
 
 @test "the manual page has no fault that mandoc finds" {
-    type -P mandoc >/dev/null || skip "mandoc is not installed"
+    needs mandoc
     run mandoc -T lint -W warning "$PETAL_ROOT/docs/man/petal.1"
     is "$output" ""
 }
 
 @test "the manual page has no fault that man finds" {
-    type -P man >/dev/null && type -P groff >/dev/null || skip "man and groff are not installed"
+    needs man groff
     run -0 --separate-stderr man --warnings -l "$PETAL_ROOT/docs/man/petal.1"
     is "$stderr" ""
     contains "$output" "PETAL(1)"
@@ -84,7 +84,7 @@ bash_offers() {
 }
 
 @test "zsh completes the options of each command" {
-    type -P zsh >/dev/null || skip "zsh is not installed"
+    needs zsh
     zsh_offers() {
         zsh -f -c '_arguments() { print -rl -- "$@" }; _describe() { print -rl -- ${(P)2} }
             words=(petal "$2" ""); CURRENT=$(($3)); . "$1"' zsh "$PETAL_ROOT/cli/completions/_petal" "$1" "$2"
@@ -96,7 +96,7 @@ bash_offers() {
 }
 
 @test "fish completes commands and the options of each" {
-    type -P fish >/dev/null || skip "fish is not installed"
+    needs fish
     fish_offers() {
         HOME=$PWD fish --no-config -c 'source $argv[1]; complete -C $argv[2]' "$PETAL_ROOT/cli/completions/petal.fish" "$1" | cut -f1
     }

@@ -76,9 +76,24 @@ wait_until() {
 
 # A fifo is opened with <> in these tests, so that a tool that dies early cannot leave its test waiting.
 
-# Runs a command line on a terminal of its own; output and messages both come out, with the terminal's CR LF.
+# needs PROGRAM...: skips the test if one is not installed. ./dev installs them:
+# scripts/check-packages.
+needs() {
+    local program
+    for program; do
+        type -P "$program" >/dev/null ||
+            skip "$program is not installed: ./dev test --all installs it"
+    done
+}
+
+needs_terminal() {
+    needs script
+    script -qec true /dev/null </dev/null &>/dev/null || skip "this machine has no pseudo-terminal"
+}
+
+# Runs a command line on a terminal of its own (needs_terminal); output and messages both come out,
+# without the terminal's CR.
 on_terminal() {
-    type -P script >/dev/null || skip "script(1) is not installed"
     script -qec "$*" /dev/null </dev/null | tr -d '\r'
 }
 

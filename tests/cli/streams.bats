@@ -19,7 +19,7 @@ setup() {
 }
 
 @test "a full stdout is an error" {
-    [ -c /dev/full ] || skip "no /dev/full"
+    [ -c /dev/full ] || skip "this machine has no /dev/full"
     for command in 'info f.petal' 'check f.petal keys' 'check -c f.petal keys' 'plan -n 10 --json' 'seen -f s.petal keys' 'help build'; do
         run -2 --separate-stderr bash -c "exec '$PETAL' $command >/dev/full"
         is "$stderr" "petal: standard output: No space left on device"
@@ -101,6 +101,7 @@ setup() {
 }
 
 @test "on a terminal: the next step after plan, the summary after build, and bold type" {
+    needs_terminal
     run on_terminal "TERM=xterm '$PETAL' plan -n 100M -p 1%"
     contains "$output" "next: petal build -o FILE -n 100M -p 1% KEYS"
     contains "$output" $'\x1b[1m'
@@ -109,6 +110,7 @@ setup() {
 }
 
 @test "NO_COLOR and TERM=dumb switch colour off, an empty NO_COLOR does not" {
+    needs_terminal
     run on_terminal "TERM=xterm NO_COLOR=1 '$PETAL' info f.petal"
     [[ $output != *$'\x1b'* ]]
     run on_terminal "TERM=dumb '$PETAL' info f.petal"
@@ -120,6 +122,7 @@ setup() {
 }
 
 @test "on a terminal, check --explain aligns its columns and adds a last line" {
+    needs_terminal
     petal create -o tiny.petal --scheme classic --bits 11 --hashes 2 --seed 197072
     printf 'a\nb\n' | petal add tiny.petal
     run on_terminal "TERM=dumb '$PETAL' check tiny.petal --explain -e a -e c -e g"
@@ -130,12 +133,13 @@ g   certainly not  bit 5 set, bit 1 clear
 }
 
 @test "keys from the terminal are asked for" {
-    type -P script >/dev/null || skip "script(1) is not installed"
+    needs_terminal
     run bash -c "printf '7\n\004' | script -qec \"TERM=dumb '$PETAL' check f.petal\" /dev/null"
     contains "$output" "petal: reading keys from the terminal, Ctrl-D ends"
 }
 
 @test "a plan's next step makes the filter that was planned" {
+    needs_terminal
     for options in '-n 1234567 -p 0.5%' '-n 1000 -p 1e-7' '-n 5000 --memory 8KiB' '--memory 1MB' '-n 100 --bits 1000 --hashes 3' \
         '-n 5k -p 1% --scheme classic'; do
         next=$(on_terminal "TERM=dumb '$PETAL' plan $options" | sed -n 's/^next: petal build -o FILE \(.*\) KEYS$/\1/p')

@@ -2,7 +2,7 @@
 # bits-and-blooms.sh - the Go module bits-and-blooms/bloom, version 3, binary and JSON, and Petal: alike in both directions.
 set -u
 . tests/interop/lib/interop.sh
-needs go golang-go
+needs go || finish
 theirs() { "$program" "$@"; }
 
 go_program bits-and-blooms-3.7.1 github.com/bits-and-blooms/bloom/v3@v3.7.1 tests/interop/lib/interop.go \

@@ -2,8 +2,7 @@
 # bloomfilter.sh - npm's bloomfilter, the old and the new form of its JSON, and Petal: alike in both directions.
 set -u
 . tests/interop/lib/interop.sh
-needs node nodejs
-needs npm npm
+needs node npm || finish
 theirs() { node tests/interop/bloomfilter/driver.js "$@"; }
 
 if node_packages bloomfilter-1.1.0 bloomfilter@1.1.0; then

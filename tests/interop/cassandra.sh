@@ -2,8 +2,7 @@
 # cassandra.sh - Cassandra's Filter.db, in its three forms, and Petal: alike in both directions.
 set -u
 . tests/interop/lib/interop.sh
-needs javac default-jdk-headless
-needs mvn maven
+needs javac mvn || finish
 theirs() { java_run "$@"; }
 
 try() { # try VERSION FORMAT...

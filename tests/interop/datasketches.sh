@@ -2,8 +2,7 @@
 # datasketches.sh - the BloomFilter of Apache DataSketches (Java) and Petal: alike in both directions.
 set -u
 . tests/interop/lib/interop.sh
-needs javac default-jdk-headless
-needs mvn maven
+needs javac mvn || finish
 theirs() { java_run "$@"; }
 
 # 6.2.0 is the newest that runs on Java 17.

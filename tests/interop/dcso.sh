@@ -2,7 +2,7 @@
 # dcso.sh - DCSO's bloom tool, plain and gzip, and Petal: alike in both directions.
 set -u
 . tests/interop/lib/interop.sh
-needs bloom golang-github-dcso-bloom-cli
+needs bloom || finish
 
 # The tool reads keys as lines and prints those that are in.
 theirs() {

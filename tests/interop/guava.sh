@@ -2,8 +2,7 @@
 # guava.sh - Google Guava's BloomFilter and Petal read, answer, fill and write each other's files alike.
 set -u
 . tests/interop/lib/interop.sh
-needs javac default-jdk-headless
-needs mvn maven
+needs javac mvn || finish
 theirs() { java_run "$@"; }
 
 # Of few keys, Guava makes k in another way since 33.4.0; we size as it did before. Given bits and hashes, we make either.

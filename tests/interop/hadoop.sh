@@ -2,8 +2,7 @@
 # hadoop.sh - Hadoop's BloomFilter, with both of its hashes, and Petal: alike in both directions.
 set -u
 . tests/interop/lib/interop.sh
-needs javac default-jdk-headless
-needs mvn maven
+needs javac mvn || finish
 theirs() { java_run "$@"; }
 
 maven hadoop-3.5.0 org.apache.hadoop:hadoop-client-api:3.5.0 org.slf4j:slf4j-nop:1.7.36 || finish

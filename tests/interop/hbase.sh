@@ -2,8 +2,7 @@
 # hbase.sh - one chunk of HBase's Bloom filters, with each of its three hashes, and Petal: alike in both directions.
 set -u
 . tests/interop/lib/interop.sh
-needs javac default-jdk-headless
-needs mvn maven
+needs javac mvn || finish
 theirs() { java_run "$@" 2>"$TMPDIR/java.err" || { cat "$TMPDIR/java.err"; return 1; }; }
 
 maven hbase-2.6.4 org.apache.hbase:hbase-server:2.6.4 || finish

@@ -2,9 +2,7 @@
 # leveldb.sh - filters of LevelDB's Bloom filter policy and Petal's: alike in both directions.
 set -u
 . tests/interop/lib/interop.sh
-needs c++ g++
-printf '#include <leveldb/filter_policy.h>\n' | c++ -E -xc++ - >/dev/null 2>&1 ||
-    skip_all "LevelDB is not installed (Debian: libleveldb-dev)${PETAL_DEBIAN:+; $PETAL_DEBIAN}"
+needs c++ leveldb/c.h || finish
 theirs() { "$TMPDIR/driver" "$@"; }
 
 version=$(dpkg-query -W -f '${Version}' libleveldb-dev 2>/dev/null || echo unknown)

@@ -2,7 +2,7 @@
 # oldpanda-go.sh - OldPanda's Go module bloomfilter and Petal: alike in both directions, its MITZ_32 as oldpanda-go32.
 set -u
 . tests/interop/lib/interop.sh
-needs go golang-go
+needs go || finish
 theirs() { "$program" "$@"; }
 
 go_program oldpanda-go-1.0.0 github.com/OldPanda/bloomfilter@v1.0.0 tests/interop/lib/interop.go \

@@ -2,8 +2,7 @@
 # oldpanda-py.sh - OldPanda's bloomfilter-py and Petal: alike in both directions, its old MITZ_32 as oldpanda-py32.
 set -u
 . tests/interop/lib/interop.sh
-needs python3 python3
-python3 -m pip --version >/dev/null 2>&1 || skip_all 'pip is not installed (Debian: python3-pip)'
+needs python3 pip || finish
 theirs() { python3 tests/interop/oldpanda-py/driver.py "$@"; }
 
 if python_packages bloomfilter-py-2.0.0 bloomfilter-py==2.0.0; then

@@ -2,8 +2,7 @@
 # orc.sh - the Bloom filters of Apache ORC, of strings and of numbers, and Petal: alike in both directions.
 set -u
 . tests/interop/lib/interop.sh
-needs javac default-jdk-headless
-needs mvn maven
+needs javac mvn || finish
 theirs() { java_run "$@"; }
 
 maven orc-2.3.0 org.apache.orc:orc-core:2.3.0 com.google.protobuf:protobuf-java:3.25.5 || finish

@@ -3,8 +3,7 @@
 set -u
 . tests/interop/lib/interop.sh
 . tests/interop/lib/parquet.sh
-needs python3 python3
-python3 -m pip --version >/dev/null 2>&1 || skip_all 'pip is not installed (Debian: python3-pip)'
+needs python3 pip || finish
 driver() { python3 tests/interop/parquet/driver.py "$@"; }
 
 # A question costs DuckDB half a millisecond: 4,000 absent keys must do.

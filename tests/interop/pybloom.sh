@@ -2,8 +2,7 @@
 # pybloom.sh - pybloom_live, plain and scalable, and Petal: alike in both directions.
 set -u
 . tests/interop/lib/interop.sh
-needs python3 python3
-python3 -m pip --version >/dev/null 2>&1 || skip_all 'pip is not installed (Debian: python3-pip)'
+needs python3 pip || finish
 theirs() { python3 tests/interop/pybloom/driver.py "$@"; }
 
 python_packages pybloom_live-4.0.0 pybloom_live==4.0.0 || finish

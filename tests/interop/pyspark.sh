@@ -4,9 +4,7 @@
 set -u
 . tests/interop/lib/interop.sh
 . tests/interop/lib/parquet.sh
-needs python3 python3
-needs javac default-jdk-headless
-python3 -m pip --version >/dev/null 2>&1 || skip_all 'pip is not installed (Debian: python3-pip)'
+needs python3 javac pip || finish
 theirs() { java_run "$@"; }
 
 python_packages pyspark-4.3.0 pyspark==4.3.0 || finish

@@ -6,10 +6,7 @@
 set -u
 . tests/interop/lib/interop.sh
 . tests/interop/lib/redis.sh
-needs javac default-jdk-headless
-needs mvn maven
-needs go golang-go
-needs python3 python3
+needs javac mvn go python3 || finish
 document=$PWD/docs/interop.md
 here=$TMPDIR/here
 mkdir "$here" "$TMPDIR/blocks"

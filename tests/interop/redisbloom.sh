@@ -3,8 +3,7 @@
 set -u
 . tests/interop/lib/interop.sh
 . tests/interop/lib/redis.sh
-needs python3 python3
-python3 -m pip --version >/dev/null 2>&1 || skip_all 'pip is not installed (Debian: python3-pip)'
+needs python3 pip || finish
 theirs() { python3 tests/interop/redisbloom/driver.py "$@"; }
 
 redis_packages || finish

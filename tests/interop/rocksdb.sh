@@ -2,8 +2,7 @@
 # rocksdb.sh - the Bloom filter that RocksDB puts into a table of the same keys is Petal's, byte for byte.
 set -u
 . tests/interop/lib/interop.sh
-needs javac default-jdk-headless
-needs mvn maven
+needs javac mvn || finish
 theirs() { java_run "$@"; }
 
 maven rocksdb-11.8.1 org.rocksdb:rocksdbjni:11.8.1 || finish

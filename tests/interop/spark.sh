@@ -2,8 +2,7 @@
 # spark.sh - BloomFilter of Apache Spark's sketch library, both versions, and Petal: alike in both directions.
 set -u
 . tests/interop/lib/interop.sh
-needs javac default-jdk-headless
-needs mvn maven
+needs javac mvn || finish
 theirs() { java_run "$@"; }
 
 if maven spark-4.2.0 org.apache.spark:spark-sketch_2.13:4.2.0; then

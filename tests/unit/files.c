@@ -454,7 +454,7 @@ static void an_open_for_writing_allocates_the_holes_of_the_file(void **state)
     assert_int_equal(stat(path, &about), 0);
     uint64_t after = (uint64_t)about.st_blocks * 512;
     unlink(path);
-    if (before > 8u << 20) skip_because("the file system of TMPDIR has no holes");
+    if (before > 8u << 20) skip_because("this machine's TMPDIR has no holes");
     require(after >= 16u << 20, "%llu bytes on disk before, %llu after", (unsigned long long)before,
             (unsigned long long)after);
 }
@@ -681,7 +681,7 @@ static void require_child_on_a_tiny_disk(int (*deed)(const char *folder))
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(rmdir(folder), 0);
     if (WIFEXITED(status) && WEXITSTATUS(status) == NO_MOUNT)
-        skip_because("a test may not mount a file system here (it needs root or user namespaces)");
+        skip_because("this machine lets no test mount a file system (root or user namespaces needed)");
     require(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ended with %x", (unsigned)status);
 }
 

@@ -63,7 +63,7 @@ static void compare(uint32_t hashes, uint64_t seed)
 static void the_inline_loop_sets_and_answers_what_the_calls_do(void **state)
 {
     (void)state;
-    if (!USABLE) skip_because("this CPU has no %s", FORM);
+    if (!USABLE) skip_because("this machine's CPU has no %s", FORM);
     for (uint32_t hashes = 1; hashes <= 16; hashes++) compare(hashes, hashes % 3 * 0x123456789abcdefu);
 }
 
@@ -80,7 +80,7 @@ static PETAL_INLINE_TARGET bool add_text(petal_inline *hot, uint64_t hash)
 static void texts_go_through_their_hash(void **state)
 {
     (void)state;
-    if (!USABLE) skip_because("this CPU has no %s", FORM);
+    if (!USABLE) skip_because("this machine's CPU has no %s", FORM);
     petal_filter *filter = make_seeded(6, 0);
     petal_inline hot;
     begin(filter, true, &hot);
@@ -109,7 +109,7 @@ static void other_filters_are_refused(void **state)
 static void a_map_notices_what_the_loop_changes(void **state)
 {
     (void)state;
-    if (!USABLE) skip_because("this CPU has no %s", FORM);
+    if (!USABLE) skip_because("this machine's CPU has no %s", FORM);
     static uint8_t was_new[KEYS];
     petal_error error;
     petal_inline hot;

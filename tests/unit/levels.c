@@ -103,7 +103,7 @@ static void the_environment_chooses_the_level(void **state)
     petal_options options = options_of(PETAL_SCHEME_BLOCKED, 5120, 6, 1);
     (void)state;
     petal_filter *generic = make_at("generic", &options), *best = create(&options);
-    if (strcmp(petal_kernel_name(best), "generic") == 0) skip_because("this CPU has no level but the generic one");
+    if (strcmp(petal_kernel_name(best), "generic") == 0) skip_because("this machine's CPU has the generic level only");
     require(strcmp(petal_kernel_name(generic), "generic") == 0,
             "got %s; was the library built with PETAL_FORCE_KERNEL?", petal_kernel_name(generic));
     petal_free(generic);

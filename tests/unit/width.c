@@ -229,7 +229,7 @@ static void save_map_and_ask(petal_scheme scheme, uint64_t m, uint32_t k, uint32
 static void a_sparse_file_of_2_33_bits_is_saved_mapped_and_asked(void **state)
 {
     (void)state;
-    if (!has_holes(temporary("holes"))) skip_because("the file system of TMPDIR has no holes; 1 GiB would be written");
+    if (!has_holes(temporary("holes"))) skip_because("this machine's TMPDIR has no holes; 1 GiB would be written");
     save_map_and_ask(PETAL_SCHEME_BLOCKED, (uint64_t)1 << 33, 8, 1);
     save_map_and_ask(PETAL_SCHEME_CLASSIC, ((uint64_t)1 << 33) + 1, 4, 0);
 }
@@ -237,7 +237,7 @@ static void a_sparse_file_of_2_33_bits_is_saved_mapped_and_asked(void **state)
 static void a_truncated_wide_file_is_told_by_its_size_alone(void **state)
 {
     (void)state;
-    if (!has_holes(temporary("holes"))) skip_because("the file system of TMPDIR has no holes; 1 GiB would be written");
+    if (!has_holes(temporary("holes"))) skip_because("this machine's TMPDIR has no holes; 1 GiB would be written");
     const char *path = temporary("wide.petal");
     petal_error error;
     struct lazy_memory lazy;

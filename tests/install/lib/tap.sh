@@ -14,6 +14,26 @@ ok() {
     fi
 }
 
+skip() { # skip WHAT REASON
+    tap_count=$((tap_count + 1))
+    echo "ok $tap_count - $1 # SKIP $2"
+}
+
+# needs PROGRAM...: false, after a skip, if one is not installed. NAME.h is a header, pip Python's.
+# ./dev installs them: scripts/check-packages.
+needs() {
+    for tap_program; do
+        case $tap_program in
+        *.h) printf '#include <%s>\n' "$tap_program" | cc -E - ;;
+        pip) python3 -m pip --version ;;
+        *) command -v "$tap_program" ;;
+        esac >/dev/null 2>&1 && continue
+        tap_reason="not installed: ./dev test --all installs it${PETAL_DEBIAN:+; $PETAL_DEBIAN}"
+        skip "$tap_program" "$tap_reason"
+        return 1
+    done
+}
+
 finish() {
     echo "1..$tap_count"
     exit $((tap_failed > 0))

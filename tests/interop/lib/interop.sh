@@ -10,22 +10,6 @@
 # FORMAT is Petal's name of the format, TYPE the type of the keys (keys.awk), FILE and OUT files in the format.
 . tests/install/lib/tap.sh
 
-# ---- skips -----------------------------------------------------------------------------------------------------------
-
-skip() { # skip WHAT REASON
-    tap_count=$((tap_count + 1))
-    echo "ok $tap_count - $1 # SKIP $2"
-}
-
-skip_all() { # skip_all REASON
-    echo "1..0 # SKIP $1"
-    exit 0
-}
-
-needs() { # needs COMMAND DEBIAN_PACKAGE
-    command -v "$1" >/dev/null || skip_all "$1 is not installed (Debian: $2)${PETAL_DEBIAN:+; $PETAL_DEBIAN}"
-}
-
 # ---- packages --------------------------------------------------------------------------------------------------------
 . tests/interop/lib/packages.sh
 
