@@ -554,16 +554,15 @@ PETAL_API petal_status petal_builder_finish(petal_builder *builder, petal_error 
 
 /* filter becomes the union: exactly the filter that had been given the keys of both. Items are summed.
  * Counters are added up: a key that is in both has then to be removed as often as it was added to either.
- * PETAL_ERR_MISMATCH unless scheme, hash, seed or secret, bits, hashes and lines a key agree. PETAL_ERR_UNSUPPORTED where
- * one grows or rotates by a policy of Petal's: its layers hold the keys of different times. */
+ * PETAL_ERR_MISMATCH unless scheme, hash, seed or secret, bits, hashes and lines a key agree. PETAL_ERR_UNSUPPORTED if
+ * one grows, rotates or has several layers, which hold the keys of different times. A refusal changes nothing. */
 PETAL_API petal_status petal_merge(petal_filter *filter, const petal_filter *other, petal_error *error);
 
 /* Like petal_merge(), but filter keeps the bits that both have: every key of both stays in, and the rate is at most
  * the lower one's, though higher than that of a filter made of the common keys alone. Items becomes the
  * smaller of the two. The bits of the others do not all go, so estimated_items is too high: to count the common keys, compare
  * the two filters. Of counters the lower one is kept: a key stays in as often as it is in both, and can be removed so often;
- * counts that two different keys happen to share stay for ever, as false positives. Not for several layers
- * (PETAL_ERR_UNSUPPORTED). */
+ * counts that two different keys happen to share stay for ever, as false positives. */
 PETAL_API petal_status petal_intersect(petal_filter *filter, const petal_filter *other, petal_error *error);
 
 /* An estimate with its 95 % interval: over all seeds of the hash, 95 of 100 such intervals hold the truth. */

@@ -39,20 +39,23 @@ petal_status petal_filter_check_alike(const petal_filter *a, const petal_filter 
     return PETAL_OK;
 }
 
-/* Layers that were filled one after the other with different keys do not stand for the same keys: their union would be fuller
- * than they are rated for, and its generations would mix ages. */
-static petal_status check_policies(const petal_filter *a, const petal_filter *b, petal_error *error)
+/* Layers hold the keys of different times: the union of two chains is fuller than they are rated for, and would not
+ * even be found overfull. So neither Petal's own policies nor the chains of other libraries combine, also while they
+ * have one layer: its keys would then be more than the next layer was to begin at. */
+static petal_status check_single(const petal_filter *filter, petal_error *error)
 {
-    if (a->policy.kind == POLICY_NONE && b->policy.kind == POLICY_NONE) return PETAL_OK;
+    if (filter->policy.kind == POLICY_NONE && !filter->grow && filter->layer_count == 1) return PETAL_OK;
     return petal_fail(error, PETAL_ERR_UNSUPPORTED,
-                      "filters that grow or rotate cannot be combined by bits; add the keys, or ask both");
+                      "filters that grow or rotate cannot be combined by bits; add the keys, or query both");
 }
 
-/* What both calls need before they touch a bit. */
+/* What both calls need before they touch a bit. A refusal comes before permission to write is asked for, since that
+ * already marks a map as changed. */
 static petal_status prepare(petal_filter *filter, const petal_filter *other, bool lowers, petal_error *error)
 {
     petal_status status = petal_filter_check_alike(filter, other, error);
-    if (status == PETAL_OK) status = check_policies(filter, other, error);
+    if (status == PETAL_OK) status = check_single(filter, error);
+    if (status == PETAL_OK) status = check_single(other, error);
     if (status == PETAL_OK) status = petal_filter_check_bits(filter, error);
     if (status == PETAL_OK) status = petal_filter_check_bits(other, error);
     if (status == PETAL_OK)
@@ -115,18 +118,13 @@ static void intersect_layer(const struct scheme_def *scheme, struct layer *layer
 petal_status petal_merge(petal_filter *filter, const petal_filter *other, petal_error *error)
 {
     petal_status status = prepare(filter, other, false, error);
-    if (status != PETAL_OK) return status;
-    for (uint32_t i = 0; i < filter->layer_count; i++)
-        merge_layer(filter->scheme, &filter->layers[i], &other->layers[i], petal_layer_items(other, i));
-    return PETAL_OK;
+    if (status == PETAL_OK) merge_layer(filter->scheme, filter->layers, other->layers, petal_layer_items(other, 0));
+    return status;
 }
 
 petal_status petal_intersect(petal_filter *filter, const petal_filter *other, petal_error *error)
 {
-    if (filter->layer_count > 1)
-        return petal_fail(error, PETAL_ERR_UNSUPPORTED, "filters of several layers have no intersection by bits");
     petal_status status = prepare(filter, other, true, error);
-    if (status != PETAL_OK) return status;
-    intersect_layer(filter->scheme, filter->layers, other->layers, petal_layer_items(other, 0));
-    return PETAL_OK;
+    if (status == PETAL_OK) intersect_layer(filter->scheme, filter->layers, other->layers, petal_layer_items(other, 0));
+    return status;
 }

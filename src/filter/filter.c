@@ -54,6 +54,7 @@ petal_status petal_filter_new(const struct shape *shapes, uint32_t layer_count, 
     made->kernel = petal_scheme_kernel(made->scheme);
     made->hash = petal_hash_find(hash);
     made->hash_key.seed = seed;
+    made->memory_limit = UINT64_MAX;
     if (secret) memcpy(made->hash_key.secret, secret, PETAL_SECRET_BYTES);
     for (uint32_t i = 0; i < layer_count; i++) set_layer(&layers[i], &shapes[i], made->hash);
     *filter = made;
@@ -76,18 +77,33 @@ petal_status petal_filter_alloc_bits(petal_filter *filter, petal_error *error)
     return status;
 }
 
+/* The layers of a file may be sized to make the next one as large as memory. */
+static petal_status check_memory_limit(const petal_filter *filter, const struct shape *shape, petal_error *error)
+{
+    uint64_t held = 0, needed = petal_shape_bytes(shape);
+    for (uint32_t i = 0; i < filter->layer_count; i++) held = saturating_add(held, filter->layers[i].array.size_bytes);
+    uint64_t limit = petal_memory_limit(filter->memory_limit, held);
+    if (needed <= limit) return PETAL_OK;
+    return petal_fail(error, PETAL_ERR_LIMIT,
+                      "the next layer takes %llu bytes of memory, the limit is %llu; if you trust the file, raise it "
+                      "(--memory-limit, options.memory_limit)",
+                      (unsigned long long)needed, (unsigned long long)limit);
+}
+
 petal_status petal_filter_add_layer(petal_filter *filter, const struct shape *shape, petal_error *error)
 {
     uint64_t old_bytes = filter->layer_count * sizeof *filter->layers, new_bytes = old_bytes + sizeof *filter->layers;
     if (filter->close)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                           "a mapped file has no room for one more layer; load it, and save it");
+    petal_status status = check_memory_limit(filter, shape, error);
+    if (status != PETAL_OK) return status;
     struct layer *layers = petal_alloc(&filter->allocator, new_bytes);
     if (!layers) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
     memcpy(layers, filter->layers, (size_t)old_bytes);
     struct layer *added = &layers[filter->layer_count];
     set_layer(added, shape, filter->hash);
-    petal_status status = alloc_layer(filter, added, error);
+    status = alloc_layer(filter, added, error);
     petal_release(&filter->allocator, status == PETAL_OK ? filter->layers : layers,
                   status == PETAL_OK ? old_bytes : new_bytes);
     if (status != PETAL_OK) return status;
@@ -180,6 +196,7 @@ static petal_status clone_frame(const petal_filter *filter, petal_filter **copy,
     petal_status status = petal_filter_new(shapes, filter->layer_count, filter->hash->id, filter->hash_key.seed, secret,
                                            &filter->allocator, copy, error);
     petal_release(&filter->allocator, shapes, filter->layer_count * sizeof *shapes);
+    if (status == PETAL_OK) (*copy)->memory_limit = filter->memory_limit;
     return status;
 }
 

@@ -77,7 +77,7 @@ struct petal_filter {
     uint64_t recovered_blocks; /* see petal_info */
     bool live;                 /* another process changes the bits */
     petal_key_type key_type;
-    uint64_t memory_limit; /* of an opened filter, as given: 0 for the default; UINT64_MAX for none */
+    uint64_t memory_limit; /* of the next layer, as given for opening: 0 for the default; UINT64_MAX for none */
     bool refuse_overfull;
 
     /* Set if the bits belong to a file or to the caller (src/store); NULL: nothing to do. */

@@ -159,18 +159,21 @@ static petal_status unpack_little(const uint8_t *bytes, uint64_t size_bytes, con
 struct text {
     const char *chars;
     uint64_t count, at;
+    bool has_others; /* there are members beside m, k and b */
 };
+
+static const struct json_names members = {.any_case = true, .name = {"m", "k", "b"}};
 
 static petal_status read_json(const uint8_t *bytes, uint64_t size_bytes, struct header *header, struct text *text,
                               petal_error *error)
 {
     struct json_object object;
-    petal_status status = petal_json_read(bytes, size_bytes, &object, error);
+    petal_status status = petal_json_read(bytes, size_bytes, &members, &object, error);
     if (status == PETAL_OK) status = petal_json_unsigned(&object, "m", &header->bits, &header->bits_at, error);
     if (status == PETAL_OK) status = petal_json_unsigned(&object, "k", &header->hashes, &header->hashes_at, error);
     if (status == PETAL_OK) status = petal_json_string(&object, "b", &text->chars, &text->count, &text->at, error);
     if (status != PETAL_OK) return status;
-    if (object.count != 3) return petal_format_damaged(error, object.at, "members beside m, k and b");
+    text->has_others = object.has_others;
     header->length = header->bits; /* until it is unpacked */
     header->length_at = text->at;
     status = check_header(header, error);
@@ -247,13 +250,24 @@ static petal_status decode_json(const uint8_t *bytes, uint64_t size_bytes, const
 
 /* ---- recognizing ----------------------------------------------------------------------------------------------------- */
 
+/* Other JSON may have members of these names; but then b would hardly begin with a length that is that of m. */
+static enum fit fit_of_json(const uint8_t *bytes, uint64_t size_bytes)
+{
+    struct header header;
+    struct text text;
+    uint8_t length[9];
+    unsigned seen;
+    if (read_json(bytes, size_bytes, &header, &text, NULL) != PETAL_OK) return FIT_NO;
+    if (petal_base64_decode(text.chars, 12, length, &seen) < 12) return FIT_NO; /* it has 24 at least */
+    header.length = is_little(header.bits, length) ? load64le(length) : load64be(length);
+    if (check_header(&header, NULL) != PETAL_OK) return FIT_NO;
+    return text.has_others ? FIT_POSSIBLE : FIT_CERTAIN;
+}
+
 static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct description about = {0};
-    struct header header;
-    struct text text;
-    if (petal_json_begins(bytes, size_bytes))
-        return read_json(bytes, size_bytes, &header, &text, NULL) == PETAL_OK ? FIT_CERTAIN : FIT_NO;
+    if (petal_json_begins(bytes, size_bytes)) return fit_of_json(bytes, size_bytes);
     if (size_bytes < HEADER_BYTES || bytes[0] != 0) return FIT_NO;
     if (read(bytes, size_bytes, &about, NULL) == PETAL_OK) return FIT_POSSIBLE;
     return check_little(bytes, size_bytes, NULL) == PETAL_OK ? FIT_POSSIBLE : FIT_NO;

@@ -22,22 +22,19 @@
 
 /* ---- reading --------------------------------------------------------------------------------------------------------- */
 
-static bool is_kind(const struct json_object *object, const char *name, enum json_kind kind)
-{
-    const struct json_value *value = petal_json_find(object, name);
-    return value && value->kind == kind;
-}
+static const struct json_names members = {.name = {"type", "_size", "_nbHashes", "_filter", "_seed"}};
+static const struct json_names inner_members = {.name = {"size", "content"}};
 
 /* Which of the library's versions and classes is it? */
 static petal_status check_type(const struct json_object *object, petal_error *error)
 {
     const char *type;
     uint64_t chars, at;
-    if (is_kind(object, "_seed", JSON_OBJECT) || is_kind(object, "_seed", JSON_STRING))
+    if (petal_json_has(object, "_seed", JSON_OBJECT) || petal_json_has(object, "_seed", JSON_STRING))
         return petal_fail_at(error, PETAL_ERR_UNSUPPORTED, petal_json_find(object, "_seed")->at,
                              "written by bloom-filters 4 (its seed is no plain number), which hashes otherwise than 3; "
                              "petal reads 2 and 3");
-    if (is_kind(object, "_filter", JSON_ARRAY))
+    if (petal_json_has(object, "_filter", JSON_ARRAY))
         return petal_fail_at(
             error, PETAL_ERR_UNSUPPORTED, petal_json_find(object, "_filter")->at,
             "written by bloom-filters 1 (its bits are a list), which hashes otherwise than 2 and 3; petal "
@@ -67,7 +64,7 @@ static petal_status find_content(const struct json_object *object, const struct 
 {
     struct json_object inner;
     uint64_t size, size_at, bytes, whole;
-    petal_status status = petal_json_inner(object, "_filter", &inner, error);
+    petal_status status = petal_json_inner(object, "_filter", &inner_members, &inner, error);
     if (status == PETAL_OK) status = petal_json_unsigned(&inner, "size", &size, &size_at, error);
     if (status == PETAL_OK) status = petal_json_string(&inner, "content", content, chars, at, error);
     if (status != PETAL_OK) return status;
@@ -86,7 +83,7 @@ static petal_status decode(const uint8_t *bytes, uint64_t size_bytes, const peta
     const char *content;
     uint64_t chars, at;
     unsigned seen = 0;
-    petal_status status = petal_json_read(bytes, size_bytes, &object, error);
+    petal_status status = petal_json_read(bytes, size_bytes, &members, &object, error);
     if (status == PETAL_OK) status = check_type(&object, error);
     if (status == PETAL_OK) status = read_fields(&object, &about, error);
     if (status == PETAL_OK) status = find_content(&object, &about, &content, &chars, &at, error);
@@ -110,7 +107,7 @@ static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct json_object object;
     if (!petal_json_begins(bytes, size_bytes)) return FIT_NO;
-    if (petal_json_read(bytes, size_bytes, &object, NULL) != PETAL_OK) return FIT_NO;
+    if (petal_json_read(bytes, size_bytes, &members, &object, NULL) != PETAL_OK) return FIT_NO;
     bool named = petal_json_find(&object, "_size") && petal_json_find(&object, "_nbHashes") &&
                  petal_json_find(&object, "_filter") && petal_json_find(&object, "_seed");
     return named ? FIT_CERTAIN : FIT_NO;

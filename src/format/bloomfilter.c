@@ -18,6 +18,8 @@ enum { FORM_VERSION = 1, FORM_UNSIGNED = 2, FORM_NAMED = 4 };
 #define VERSION 1u
 #define BUCKET_BYTES 4u
 
+static const struct json_names members = {.name = {"version", "m", "k", "buckets"}};
+
 /* ---- reading --------------------------------------------------------------------------------------------------------- */
 
 static petal_status read_version(const struct json_object *object, struct js_filter *about, petal_error *error)
@@ -71,7 +73,7 @@ static petal_status decode(const uint8_t *bytes, uint64_t size_bytes, const peta
         return petal_fail_at(
             error, PETAL_ERR_NOT_A_FILTER, 0,
             "a bare list of buckets, which does not say k; write it as {\"m\":...,\"k\":...,\"buckets\":[...]}");
-    petal_status status = petal_json_read(bytes, size_bytes, &object, error);
+    petal_status status = petal_json_read(bytes, size_bytes, &members, &object, error);
     if (status == PETAL_OK) status = read_fields(&object, &about, &buckets, error);
     if (status == PETAL_OK)
         status = petal_js_image(&about, PETAL_SCHEME_BLOOMFILTER, allocator, decoded, decoded_bytes, error);
@@ -93,8 +95,9 @@ static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct json_object object;
     if (!petal_json_begins(bytes, size_bytes)) return FIT_NO;
-    if (petal_json_read(bytes, size_bytes, &object, NULL) != PETAL_OK) return FIT_NO;
-    bool named = petal_json_find(&object, "m") && petal_json_find(&object, "k") && petal_json_find(&object, "buckets");
+    if (petal_json_read(bytes, size_bytes, &members, &object, NULL) != PETAL_OK) return FIT_NO;
+    bool named = petal_json_has(&object, "m", JSON_NUMBER) && petal_json_has(&object, "k", JSON_NUMBER) &&
+                 (petal_json_has(&object, "buckets", JSON_ARRAY) || petal_json_has(&object, "buckets", JSON_OBJECT));
     return named ? FIT_POSSIBLE : FIT_NO;
 }
 

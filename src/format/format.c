@@ -82,7 +82,7 @@ petal_status petal_filter_of(const struct description *about, const void *secret
         return status;
     }
     (*filter)->key_type = about->key_type;
-    (*filter)->grow = format ? format->grow : NULL;
+    if (format && format->grow && format->grows(*filter)) (*filter)->grow = format->grow;
     (*filter)->policy = about->policy;
     if (about->policy.kind == POLICY_GROWING) (*filter)->grow = petal_growing_grow;
     for (uint32_t i = 0; i < about->layer_count; i++) {

@@ -60,7 +60,9 @@ struct format_def {
     /* Writes the whole file. A filter that the container cannot hold is PETAL_ERR_UNSUPPORTED, with the reason. */
     petal_status (*write)(const petal_filter *filter, const struct sink *sink, petal_error *error);
 
-    /* Optional: a key has come to a last layer that holds its capacity. Adds a layer, or says why it cannot. */
+    /* Optional, both or none. grows: does the original add a layer when this filter is full? grow: a new key has come to
+     * a last layer that holds its capacity; adds a layer, or says why it cannot. */
+    bool (*grows)(const petal_filter *filter);
     petal_status (*grow)(petal_filter *filter, petal_error *error);
 };
 

@@ -14,6 +14,8 @@
 
 enum { FORM_NAMED = 1 };
 
+static const struct json_names members = {.name = {"size", "hashCount", "bits"}};
+
 static petal_status read_fields(const struct json_object *object, struct js_filter *about, struct json_array *numbers,
                                 petal_error *error)
 {
@@ -35,7 +37,7 @@ static petal_status decode(const uint8_t *bytes, uint64_t size_bytes, const peta
     struct json_array numbers;
     struct js_filter about = {.form = petal_js_line_break(bytes, size_bytes)};
     int64_t lowest, highest;
-    petal_status status = petal_json_read(bytes, size_bytes, &object, error);
+    petal_status status = petal_json_read(bytes, size_bytes, &members, &object, error);
     if (status == PETAL_OK) status = read_fields(&object, &about, &numbers, error);
     if (status == PETAL_OK)
         status = petal_js_image(&about, PETAL_SCHEME_JS_TUTORIAL, allocator, decoded, decoded_bytes, error);
@@ -57,9 +59,9 @@ static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct json_object object;
     if (!petal_json_begins(bytes, size_bytes)) return FIT_NO;
-    if (petal_json_read(bytes, size_bytes, &object, NULL) != PETAL_OK) return FIT_NO;
-    bool named =
-        petal_json_find(&object, "size") && petal_json_find(&object, "hashCount") && petal_json_find(&object, "bits");
+    if (petal_json_read(bytes, size_bytes, &members, &object, NULL) != PETAL_OK) return FIT_NO;
+    bool named = petal_json_has(&object, "size", JSON_NUMBER) && petal_json_has(&object, "hashCount", JSON_NUMBER) &&
+                 (petal_json_has(&object, "bits", JSON_ARRAY) || petal_json_has(&object, "bits", JSON_OBJECT));
     return named ? FIT_POSSIBLE : FIT_NO;
 }
 

@@ -2,9 +2,12 @@
 #include "format/json.h"
 
 #include "base/error.h"
+#include "base/utf16.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define MAX_DEPTH 128u /* of what is passed over, too */
 
 static bool is_space(char c)
 {
@@ -18,21 +21,7 @@ bool petal_json_begins(const uint8_t *bytes, uint64_t size_bytes)
     return at < size_bytes && bytes[at] == '{';
 }
 
-static bool same_text(const char *text, const struct json_value *value, const char *other, uint64_t size_bytes)
-{
-    return value->end - value->at == size_bytes && memcmp(text + value->at, other, (size_t)size_bytes) == 0;
-}
-
 /* ---- the text -------------------------------------------------------------------------------------------------------- */
-
-#ifdef PETAL_WITH_JSMN
-
-#define JSMN_STATIC
-#define JSMN_STRICT
-#include <jsmn.h>
-
-#define MOST_BYTES ((uint64_t)INT32_MAX) /* jsmn counts in int */
-#define MOST_DEPTH 4u                    /* no filter is written deeper */
 
 struct reader {
     const char *text;
@@ -56,16 +45,22 @@ static void skip_space(struct reader *from)
     while (from->at < from->size_bytes && is_space(from->text[from->at])) from->at++;
 }
 
+/* The next character, or 0 at the end, which no text has. */
+static char peek(const struct reader *from)
+{
+    return from->at < from->size_bytes ? from->text[from->at] : '\0';
+}
+
 /* Is this the next character but for space? Then it is passed. */
 static bool take(struct reader *from, char c)
 {
     skip_space(from);
-    if (from->at == from->size_bytes || from->text[from->at] != c) return false;
+    if (peek(from) != c) return false;
     from->at++;
     return true;
 }
 
-/* ---- values ---------------------------------------------------------------------------------------------------------- */
+/* ---- numbers and words ----------------------------------------------------------------------------------------------- */
 
 static const char *pass_digits(const char *at, const char *end)
 {
@@ -98,66 +93,155 @@ static bool is_word(const char *at, uint64_t chars)
     return false;
 }
 
-/* jsmn takes for a number or a word whatever begins like one. */
-static bool tell_kind(const char *text, jsmntype_t type, struct json_value *value)
+/* Ends where something else begins; one that ends with the text may have been cut. */
+static petal_status read_bare(struct reader *from, struct json_value *value)
 {
-    const char *at = text + value->at, *end = text + value->end;
-    value->kind = type == JSMN_STRING ? JSON_STRING : is_number(at, end) ? JSON_NUMBER : JSON_WORD;
-    return value->kind != JSON_WORD || is_word(at, value->end - value->at);
+    static const char ends[] = "{}[]:,\" \t\n\r";
+    uint64_t at = from->at, end = at;
+    while (end < from->size_bytes && !memchr(ends, from->text[end], sizeof ends)) end++;
+    *value = (struct json_value){JSON_NUMBER, at, end};
+    if (!is_number(from->text + at, from->text + end)) value->kind = JSON_WORD;
+    bool is_value = value->kind == JSON_NUMBER || is_word(from->text + at, end - at);
+    if (is_value || end == from->size_bytes) from->at = end;
+    return is_value ? PETAL_OK : not_json(from);
 }
 
-/* A string, number or word. Given room for one token, jsmn stops where the next begins. */
-static petal_status read_scalar(struct reader *from, struct json_value *value)
+/* ---- strings --------------------------------------------------------------------------------------------------------- */
+
+static bool hex_digit(char c, uint32_t *digit)
 {
-    jsmn_parser parser;
-    jsmntok_t token = {JSMN_UNDEFINED, 0, 0, 0};
-    skip_space(from);
-    jsmn_init(&parser);
-    int result = jsmn_parse(&parser, from->text + from->at, (size_t)(from->size_bytes - from->at), &token, 1);
-    if (token.type == JSMN_UNDEFINED && result == JSMN_ERROR_PART) from->at = from->size_bytes; /* ends within it */
-    if (token.type != JSMN_STRING && token.type != JSMN_PRIMITIVE) return not_json(from);
-    if (token.start != (token.type == JSMN_STRING)) return not_json(from); /* jsmn passes over commas and more */
-    value->at = from->at + (uint64_t)token.start;
-    value->end = from->at + (uint64_t)token.end;
-    if (!tell_kind(from->text, token.type, value)) return not_json(from);
-    from->at = value->end + (value->kind == JSON_STRING);
+    static const char digits[] = "0123456789abcdef";
+    const char *at = strchr(digits, c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c);
+    if (!at || c == '\0') return false;
+    *digit = (uint32_t)(at - digits);
+    return true;
+}
+
+/* A backslash and what belongs to it. */
+static petal_status pass_escape(struct reader *from)
+{
+    uint32_t digit;
+    from->at++;
+    if (peek(from) != 'u') {
+        if (peek(from) == '\0' || !strchr("\"\\/bfnrt", peek(from))) return not_json(from);
+        from->at++;
+        return PETAL_OK;
+    }
+    from->at++;
+    for (int i = 0; i < 4; i++, from->at++)
+        if (!hex_digit(peek(from), &digit)) return not_json(from);
     return PETAL_OK;
 }
+
+/* A character beyond ASCII. utf16.h lets surrogates pass, which UTF-8 does not have. */
+static petal_status pass_character(struct reader *from)
+{
+    struct utf8_lead lead;
+    const uint8_t *at = (const uint8_t *)from->text + from->at;
+    if (!utf8_lead_of(*at, &lead)) return stop(from, "not UTF-8");
+    if (*at == 0xed) lead.high = 0x9f;
+    from->at++;
+    for (; lead.follow > 0; lead.follow--, lead.low = 0x80, lead.high = 0xbf) {
+        uint8_t next = (uint8_t)peek(from);
+        if (next < lead.low || next > lead.high) return stop(from, "not UTF-8");
+        from->at++;
+    }
+    return PETAL_OK;
+}
+
+static petal_status read_string(struct reader *from, struct json_value *value)
+{
+    petal_status status = PETAL_OK;
+    if (!take(from, '"')) return not_json(from);
+    *value = (struct json_value){JSON_STRING, from->at, from->at};
+    while (status == PETAL_OK && peek(from) != '"') {
+        uint8_t c = (uint8_t)peek(from);
+        if (c < 0x20) return not_json(from); /* or at the end */
+        if (c == '\\')
+            status = pass_escape(from);
+        else if (c >= 0x80)
+            status = pass_character(from);
+        else
+            from->at++;
+    }
+    value->end = from->at++;
+    return status;
+}
+
+/* The next character of a string that was read: its code point, or of an escape what it stands for, a surrogate too. */
+static uint32_t next_character(const char *text, uint64_t *at, uint64_t end)
+{
+    static const char escapes[] = "b\bf\fn\nr\rt\t";
+    struct utf16_reader from = utf16_from(text + *at, (size_t)(end - *at));
+    uint32_t point = utf8_next(&from), digit = 0;
+    *at = end - from.left;
+    if (point != '\\') return point;
+    char c = text[(*at)++];
+    if (c != 'u') {
+        const char *known = strchr(escapes, c);
+        return (uint8_t)(known && (known - escapes) % 2 == 0 ? known[1] : c);
+    }
+    point = 0;
+    for (int i = 0; i < 4; i++) {
+        hex_digit(text[(*at)++], &digit);
+        point = point << 4 | digit;
+    }
+    return point;
+}
+
+/* What Unicode's simple folding makes of a character, if that is ASCII: two beyond it are the Kelvin sign and the long s. */
+static uint32_t folded(uint32_t point)
+{
+    if (point == 0x212a) return 'k';
+    if (point == 0x17f) return 's';
+    return point >= 'A' && point <= 'Z' ? point - 'A' + 'a' : point;
+}
+
+/* Has the string these characters? `other` is ASCII. */
+static bool same_text(const char *text, const struct json_value *value, const char *other, bool any_case)
+{
+    uint64_t at = value->at;
+    for (; at < value->end && *other; other++) {
+        uint32_t point = next_character(text, &at, value->end), wanted = (uint8_t)*other;
+        if (point != wanted && !(any_case && folded(point) == folded(wanted))) return false;
+    }
+    return at == value->end && !*other;
+}
+
+/* ---- objects and arrays ---------------------------------------------------------------------------------------------- */
 
 static petal_status read_value(struct reader *from, uint32_t depth, struct json_value *value);
 
-static petal_status add_member(struct reader *from, struct json_object *object, const struct json_value *name,
-                               const struct json_value *value)
+static void note_member(struct json_object *object, const struct json_value *name, const struct json_value *value)
 {
-    for (uint32_t i = 0; i < object->count; i++)
-        if (same_text(from->text, &object->members[i].name, from->text + name->at, name->end - name->at))
-            return petal_format_damaged(from->error, name->at, "a member that was there before");
-    if (object->count == PETAL_JSON_MOST_MEMBERS)
-        return petal_format_damaged(from->error, name->at, "more members than any filter has");
-    object->members[object->count].name = *name;
-    object->members[object->count++].value = *value;
-    return PETAL_OK;
+    const struct json_names *names = object->names;
+    uint32_t i = 0;
+    while (names->name[i] && !same_text(object->text, name, names->name[i], names->any_case)) i++;
+    if (names->name[i])
+        object->values[i] = *value;
+    else
+        object->has_others = true;
 }
 
 /* `object` is NULL where it is only passed over. */
 static petal_status read_members(struct reader *from, uint32_t depth, struct json_object *object)
 {
-    struct json_value name = {0}, value = {0};
+    struct json_value name, value;
     if (!take(from, '{')) return not_json(from);
     if (take(from, '}')) return PETAL_OK;
     do {
-        petal_status status = read_scalar(from, &name);
-        if (status == PETAL_OK && (name.kind != JSON_STRING || !take(from, ':'))) status = not_json(from);
+        petal_status status = read_string(from, &name);
+        if (status == PETAL_OK && !take(from, ':')) status = not_json(from);
         if (status == PETAL_OK) status = read_value(from, depth + 1, &value);
-        if (status == PETAL_OK && object) status = add_member(from, object, &name, &value);
         if (status != PETAL_OK) return status;
+        if (object) note_member(object, &name, &value);
     } while (take(from, ','));
     return take(from, '}') ? PETAL_OK : not_json(from);
 }
 
 static petal_status pass_elements(struct reader *from, uint32_t depth)
 {
-    struct json_value value = {0};
+    struct json_value value;
     if (!take(from, '[')) return not_json(from);
     if (take(from, ']')) return PETAL_OK;
     do {
@@ -170,77 +254,54 @@ static petal_status pass_elements(struct reader *from, uint32_t depth)
 static petal_status read_value(struct reader *from, uint32_t depth, struct json_value *value)
 {
     skip_space(from);
-    char first = from->at < from->size_bytes ? from->text[from->at] : '\0';
-    if (first != '{' && first != '[') return read_scalar(from, value);
-    if (depth > MOST_DEPTH) return stop(from, "nested deeper than any filter");
-    value->kind = first == '{' ? JSON_OBJECT : JSON_ARRAY;
-    value->at = from->at;
+    char first = peek(from);
+    if (first == '"') return read_string(from, value);
+    if (first != '{' && first != '[') return read_bare(from, value);
+    if (depth > MAX_DEPTH) return stop(from, "nested deeper than any filter");
+    *value = (struct json_value){first == '{' ? JSON_OBJECT : JSON_ARRAY, from->at, from->at};
     petal_status status = first == '{' ? read_members(from, depth, NULL) : pass_elements(from, depth);
     value->end = from->at;
     return status;
 }
 
 /* The object that begins at from->at. */
-static petal_status read_object(struct reader *from, struct json_object *object)
+static petal_status read_object(struct reader *from, const struct json_names *names, struct json_object *object)
 {
-    *object = (struct json_object){.text = from->text, .size_bytes = from->size_bytes, .at = from->at};
+    *object = (struct json_object){.text = from->text, .size_bytes = from->size_bytes, .at = from->at, .names = names};
     return read_members(from, 1, object);
 }
 
-petal_status petal_json_read(const uint8_t *bytes, uint64_t size_bytes, struct json_object *object, petal_error *error)
+petal_status petal_json_read(const uint8_t *bytes, uint64_t size_bytes, const struct json_names *names,
+                             struct json_object *object, petal_error *error)
 {
     struct reader from = {(const char *)bytes, size_bytes, 0, error};
-    if (size_bytes > MOST_BYTES) return petal_fail(error, PETAL_ERR_LIMIT, "a JSON text above 2 GiB");
     skip_space(&from);
-    petal_status status = read_object(&from, object);
+    petal_status status = read_object(&from, names, object);
     skip_space(&from);
     if (status == PETAL_OK && from.at < size_bytes) return petal_format_damaged(error, from.at, "bytes after the end");
     return status;
 }
 
-static petal_status read_inner(const struct json_object *object, uint64_t at, struct json_object *inner,
-                               petal_error *error)
-{
-    struct reader from = {object->text, object->size_bytes, at, error};
-    return read_object(&from, inner);
-}
-
-#else
-
-static petal_status unsupported(petal_error *error)
-{
-    return petal_fail(error, PETAL_ERR_UNSUPPORTED, "this petal was built without jsmn, which reads JSON");
-}
-
-petal_status petal_json_read(const uint8_t *bytes, uint64_t size_bytes, struct json_object *object, petal_error *error)
-{
-    (void)bytes, (void)size_bytes, (void)object;
-    return unsupported(error);
-}
-
-static petal_status read_inner(const struct json_object *object, uint64_t at, struct json_object *inner,
-                               petal_error *error)
-{
-    (void)object, (void)at, (void)inner;
-    return unsupported(error);
-}
-
-#endif
-
 /* ---- members --------------------------------------------------------------------------------------------------------- */
 
 const struct json_value *petal_json_find(const struct json_object *object, const char *name)
 {
-    for (uint32_t i = 0; i < object->count; i++)
-        if (same_text(object->text, &object->members[i].name, name, strlen(name))) return &object->members[i].value;
-    return NULL;
+    uint32_t i = 0;
+    while (strcmp(object->names->name[i], name) != 0) i++; /* codecs name what they look for */
+    return object->values[i].kind == JSON_NONE ? NULL : &object->values[i];
+}
+
+bool petal_json_has(const struct json_object *object, const char *name, enum json_kind kind)
+{
+    const struct json_value *value = petal_json_find(object, name);
+    return value && value->kind == kind;
 }
 
 /* The member, if it is of that kind. */
 static petal_status get(const struct json_object *object, const char *name, enum json_kind kind,
                         const struct json_value **value, petal_error *error)
 {
-    static const char *const kinds[] = {"number", "string", "array", "object", "word"};
+    static const char *const kinds[] = {"member", "number", "string", "array", "object", "word"};
     char what[64];
     *value = petal_json_find(object, name);
     if (*value && (*value)->kind == kind) return PETAL_OK;
@@ -308,12 +369,14 @@ petal_status petal_json_string(const struct json_object *object, const char *nam
     return PETAL_OK;
 }
 
-petal_status petal_json_inner(const struct json_object *object, const char *name, struct json_object *inner,
-                              petal_error *error)
+petal_status petal_json_inner(const struct json_object *object, const char *name, const struct json_names *names,
+                              struct json_object *inner, petal_error *error)
 {
     const struct json_value *value;
     petal_status status = get(object, name, JSON_OBJECT, &value, error);
-    return status == PETAL_OK ? read_inner(object, value->at, inner, error) : status;
+    if (status != PETAL_OK) return status;
+    struct reader from = {object->text, object->size_bytes, value->at, error};
+    return read_object(&from, names, inner);
 }
 
 petal_status petal_json_array(const struct json_object *object, const char *name, struct json_array *array,
@@ -336,10 +399,12 @@ static void pass_space_and(struct json_array *array, char mark)
 /* Passes the name of the next element, which must be its index. */
 static bool pass_index(struct json_array *array)
 {
-    char name[24];
-    uint64_t size = (uint64_t)snprintf(name, sizeof name, "\"%llu\"", (unsigned long long)array->index++);
-    if (array->end - array->at < size || memcmp(array->text + array->at, name, (size_t)size) != 0) return false;
-    array->at += size;
+    char digits[24];
+    struct reader from = {array->text, array->end, array->at, NULL};
+    struct json_value name;
+    snprintf(digits, sizeof digits, "%llu", (unsigned long long)array->index++);
+    if (read_string(&from, &name) != PETAL_OK || !same_text(array->text, &name, digits, false)) return false;
+    array->at = from.at;
     pass_space_and(array, ':');
     return true;
 }

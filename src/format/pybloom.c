@@ -271,19 +271,27 @@ static bool has_scalable_origin(const petal_filter *filter)
 }
 
 /* A plain filter goes on taking keys beyond its capacity: to Petal that is a rating. */
+static bool grows(const petal_filter *filter)
+{
+    return has_scalable_origin(filter) && filter->scheme == &petal_pybloom;
+}
+
 static petal_status grow(petal_filter *filter, petal_error *error)
 {
     const struct layer *last = &filter->layers[filter->layer_count - 1];
     uint64_t capacity;
     struct shape shape;
-    if (!has_scalable_origin(filter) || filter->scheme != &petal_pybloom) return PETAL_OK;
     if (filter->layer_count >= PETAL_MAX_LAYERS)
-        return petal_fail(error, PETAL_ERR_LIMIT, "%u layers are full; there are no more", filter->layer_count);
+        return petal_fail(error, PETAL_ERR_FULL, "full: the filter has %u layers, and no more fit",
+                          filter->layer_count);
     double rate = last->target_rate * load_double(filter->origin.near + AT_RATIO);
     if (!checked_mul(last->capacity, load32le(filter->origin.near + AT_SCALE), &capacity) || capacity == 0)
-        return petal_fail(error, PETAL_ERR_LIMIT, "the next layer would be too big");
-    petal_status status = size(capacity, rate, &shape, error);
-    if (status == PETAL_OK) status = petal_filter_add_layer(filter, &shape, error);
+        return petal_fail(error, PETAL_ERR_FULL, "full: no next layer has %u times %llu keys",
+                          load32le(filter->origin.near + AT_SCALE), (unsigned long long)last->capacity);
+    if (size(capacity, rate, &shape, NULL) != PETAL_OK)
+        return petal_fail(error, PETAL_ERR_FULL, "full: no layer of pybloom holds %llu keys at a rate of %.3g",
+                          (unsigned long long)capacity, rate);
+    petal_status status = petal_filter_add_layer(filter, &shape, error);
     if (status != PETAL_OK) return status;
     struct layer *added = &filter->layers[filter->layer_count - 1];
     added->capacity = capacity;
@@ -364,6 +372,7 @@ const struct format_def petal_format_pybloom = {.id = 16,
                                                 .read = read,
                                                 .plan = plan_plain,
                                                 .write = write,
+                                                .grows = grows,
                                                 .grow = grow};
 
 const struct format_def petal_format_pybloom_scalable = {.id = 28,
@@ -373,4 +382,5 @@ const struct format_def petal_format_pybloom_scalable = {.id = 28,
                                                          .read = read_scalable,
                                                          .plan = plan_scalable,
                                                          .write = write_scalable,
+                                                         .grows = grows,
                                                          .grow = grow};

@@ -48,8 +48,9 @@ petal_status petal_redis_chain_of(const petal_filter *filter, const struct forma
 petal_status petal_redis_put_bits(const struct layer *layer, const struct redis_link *link, const struct sink *sink,
                                   petal_error *error);
 
-/* plan and grow of both formats. */
+/* plan, grows and grow of both formats. */
 petal_status petal_redis_plan(const petal_options *options, struct description *about, petal_error *error);
+bool petal_redis_grows(const petal_filter *filter);
 petal_status petal_redis_grow(petal_filter *filter, petal_error *error);
 
 #endif

@@ -129,4 +129,5 @@ const struct format_def petal_format_redisbloom = {.id = REDIS_FORMAT_CHUNKS,
                                                    .read = read,
                                                    .plan = petal_redis_plan,
                                                    .write = write,
+                                                   .grows = petal_redis_grows,
                                                    .grow = petal_redis_grow};

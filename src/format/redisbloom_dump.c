@@ -486,4 +486,5 @@ const struct format_def petal_format_redisbloom_dump = {.id = REDIS_FORMAT_DUMP,
                                                         .read = read,
                                                         .plan = petal_redis_plan,
                                                         .write = write,
+                                                        .grows = petal_redis_grows,
                                                         .grow = petal_redis_grow};

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "store/backing.h"
+#include "store/budget.h"
 
 #include <string.h>
 
@@ -11,15 +12,11 @@ struct source {
     const petal_open_options *options; /* checked */
     unsigned mode;                     /* PETAL_OPEN_MAP, _WRITABLE or _LOAD */
     const struct format_def *format;
+    const petal_allocator *allocator; /* bounded */
 };
 
 static const petal_open_options default_options = PETAL_OPEN_OPTIONS_INIT;
 static const struct file no_file = PETAL_NO_FILE;
-
-static const petal_allocator *allocator_of(const struct source *source)
-{
-    return source->options->allocator ? source->options->allocator : &petal_io_allocator;
-}
 
 /* ---- the header of a file that others change ---------------------------------------------------------------------------
  *
@@ -119,7 +116,7 @@ static petal_status check_secret(const struct image *image, const void *secret, 
 static petal_status make_frame(const struct source *source, const struct description *about, petal_filter **made,
                                petal_error *error)
 {
-    petal_status status = petal_filter_of(about, source->options->secret, allocator_of(source), made, error);
+    petal_status status = petal_filter_of(about, source->options->secret, source->allocator, made, error);
     if (status != PETAL_OK) return status;
     (*made)->memory_limit = source->options->memory_limit;
     (*made)->refuse_overfull = source->options->refuse_overfull;
@@ -200,15 +197,9 @@ static void refuse_changes(petal_filter *filter)
     filter->before_lowering = petal_refuse_lowering;
 }
 
-/* Gives a frame whose file leaves out its bits zeroed ones: memory that the file promises but does not fill, so it is held to
- * the limit of the file. */
+/* Gives a frame whose file leaves out its bits zeroed ones. */
 static petal_status give_zeros(const struct source *source, petal_filter *made, petal_error *error)
 {
-    for (uint32_t i = 0; i < made->layer_count && source->options->max_bytes; i++)
-        if (made->layers[i].array.size_bytes > source->options->max_bytes)
-            return petal_fail(error, PETAL_ERR_LIMIT, "an empty filter of %llu bytes; the limit is %llu",
-                              (unsigned long long)made->layers[i].array.size_bytes,
-                              (unsigned long long)source->options->max_bytes);
     if (source->mode == PETAL_OPEN_MAP) refuse_changes(made);
     return petal_filter_alloc_bits(made, error);
 }
@@ -227,7 +218,7 @@ static petal_status open_image(const struct source *source, petal_filter **made,
 /* Unpacks the file first, if it is packed. The bits are then the filter's own, and read-only where it was to be mapped. */
 static petal_status open_packed(const struct source *source, petal_filter **made, petal_error *error)
 {
-    const petal_allocator *allocator = allocator_of(source);
+    const petal_allocator *allocator = source->allocator;
     struct source plain = *source;
     uint8_t *decoded = NULL;
     petal_status status = source->format->decode(source->from.bytes, source->from.size_bytes, allocator, &decoded,
@@ -257,14 +248,21 @@ static petal_status open_foreign(const struct source *source, petal_filter **mad
 /* Whatever made half of a filter and failed is released here, in one place. */
 static petal_status open_source(struct source *source, petal_filter **filter, petal_error *error)
 {
+    const petal_open_options *options = source->options;
+    const petal_allocator *inner = options->allocator ? options->allocator : &petal_io_allocator;
     petal_filter *made = NULL;
+    struct budget budget;
+    petal_budget_begin(&budget, inner, options->memory_limit, source->from.size_bytes);
+    source->allocator = &budget.bounded;
     bool is_petal = source->format == &petal_format_petal;
     petal_status status = is_petal ? open_petal(source, &made, error) : open_foreign(source, &made, error);
-    if (status == PETAL_OK)
-        *filter = made;
-    else
+    if (status != PETAL_OK) {
         petal_free(made);
-    return status;
+        return petal_budget_end(&budget, status, error);
+    }
+    made->allocator = *inner; /* the budget ends here */
+    *filter = made;
+    return PETAL_OK;
 }
 
 /* ---- public calls ---------------------------------------------------------------------------------------------------- */

@@ -177,8 +177,17 @@ static void what_is_not_this_json_is_refused_at_its_byte(void **state)
         {"{\"m\":10,\"k\":7,\"b\":\"AAAA=AAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "byte 23 (not base64)"},
         {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAo-AAA/AAADbQ==\"}", PETAL_ERR_DAMAGED, "byte 34 (not base64)"},
         {"{\"m\":10,\"k\":7,\"b\":\"\\u0041AAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "byte 19 (an escape"},
-        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",\"c\":1}", PETAL_ERR_DAMAGED, "members beside"},
-        {"{\"m\":10,\"k\":7,\"m\":10,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "there before"},
+        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",\"m\":11}", PETAL_ERR_DAMAGED,
+         "shorter than the filter"},
+        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",\"c\":01}", PETAL_ERR_DAMAGED, "byte 49 (not JSON)"},
+        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",\"c\":tru}", PETAL_ERR_DAMAGED, "byte 49 (not JSON)"},
+        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",\"c\":.5}", PETAL_ERR_DAMAGED, "byte 49 (not JSON)"},
+        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",\"c\":1.}", PETAL_ERR_DAMAGED, "byte 49 (not JSON)"},
+        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",\"\\x\":1}", PETAL_ERR_DAMAGED, "byte 47 (not JSON)"},
+        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",\"\\u00g0\":1}", PETAL_ERR_DAMAGED,
+         "byte 50 (not JSON)"},
+        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",\"\t\":1}", PETAL_ERR_DAMAGED, "byte 46 (not JSON)"},
+        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",'c':1}", PETAL_ERR_DAMAGED, "byte 45 (not JSON)"},
         {"{\"m\":10,\"k\":7,,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "byte 14 (not JSON)"},
         {"{\"m\":10 \"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "byte 8 (not JSON)"},
         {"{\"m\" 10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "byte 5 (not JSON)"},
@@ -188,15 +197,96 @@ static void what_is_not_this_json_is_refused_at_its_byte(void **state)
         {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"]", PETAL_ERR_DAMAGED, "not JSON"},
         {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"} x", PETAL_ERR_DAMAGED, "bytes after the end"},
         {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}{}", PETAL_ERR_DAMAGED, "bytes after the end"},
-        {"{\"m\":[[[[[10]]]]],\"k\":7,\"b\":\"\"}", PETAL_ERR_DAMAGED, "nested deeper"},
+        {"{\"m\":[[[[[10]]]]],\"k\":7,\"b\":\"\"}", PETAL_ERR_DAMAGED, "byte 5 (no number"},
         {"{\"m\":10,\"k\":7,\"b\":\"AAAA", PETAL_ERR_TRUNCATED, "truncated"},
         {"{\"m\":10,\"k\":7", PETAL_ERR_TRUNCATED, "truncated"},
+        {"{\"m\":10,\"k\":tr", PETAL_ERR_TRUNCATED, "truncated"},
+        {"{\"m\":10,\"k\":7,\"\\", PETAL_ERR_TRUNCATED, "truncated"},
+        {"{\"m\":10,\"k\":7,\"\\u00", PETAL_ERR_TRUNCATED, "truncated"},
+        {"{\"m\":10,\"k\":7,\"\xc3", PETAL_ERR_TRUNCATED, "truncated"},
         {"{", PETAL_ERR_TRUNCATED, "truncated"},
         {"[10,7]", PETAL_ERR_NOT_A_FILTER, "neither binary nor JSON"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect_refused(text_of(cases[i].text), "bits-and-blooms", cases[i].status, cases[i].why);
+}
+
+#define B "\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\""
+
+/* encoding/json knows members by their characters in any case, passes over others, and of several takes the last. */
+static void json_is_read_as_go_reads_it(void **state)
+{
+    static const char *const texts[] = {
+        "{\"\\u006d\":10,\"\\u006B\":7,\"\\u0062\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}",
+        "{\"M\":10,\"K\":7,\"B\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}",
+        "{\"m\":10,\"\xe2\x84\xaa\":7," B "}", /* the Kelvin sign, of which k is the lower case */
+        "{\"m\":10,\"\\u212A\":7," B "}",
+        "{\"m\":1,\"M\":\"x\",\"m\":10,\"k\":7," B "}",
+        "{\"b\":null,\"m\":10,\"k\":7," B "}",
+        "{\"version\":[1,2.5e-3,{\"m\":[[[[\"\\\"}\"]]]]}],\"m\":10,\"k\":7,\"\":null,\"\\ud800\":true," B "}",
+        "{\"a\":0,\"c\":0,\"d\":0,\"e\":0,\"f\":0,\"g\":0,\"h\":0,\"i\":0,\"j\":0,\"l\":0,\"n\":0,\"o\":0,\"p\":0,\"q\":0,"
+        "\"r\":0,\"s\":0,\"t\":0,\"mm\":0,\"kk\":0,\"caf\xc3\xa9 \xf0\x9f\x99\x82\":0,\"m\":10,\"k\":7," B "}",
+    };
+    (void)state;
+    struct bytes plain = vector("bits-and-blooms/n1_p0.01.bin");
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        petal_filter *filter = loaded(text_of(texts[i]), "bits-and-blooms-json");
+        struct bytes back = written(filter, "bits-and-blooms");
+        expect_same(back, plain);
+        petal_free(filter);
+        free(back.data);
+    }
+    free(plain.data);
+}
+
+static void what_is_not_utf8_is_refused_wherever_it_stands(void **state)
+{
+    static const char *const bad[] = {
+        "\x80",         "\xff",     "\xc3",
+        "\xc3(",        "\xc0\xaf", "\xe0\x80\x80",
+        "\xed\xa0\x80", "\xe2\x82", "\xf4\x90\x80\x80",
+        "\xf0\x9f\x99",
+    };
+    char text[128];
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        snprintf(text, sizeof text, "{\"m\":10,\"k\":7," B ",\"%s\":1}", bad[i]);
+        expect_refused(text_of(text), "bits-and-blooms", PETAL_ERR_DAMAGED, "not UTF-8");
+        snprintf(text, sizeof text, "{\"m\":10,\"k\":7," B ",\"c\":[\"%s\"]}", bad[i]);
+        expect_refused(text_of(text), "bits-and-blooms", PETAL_ERR_DAMAGED, "not UTF-8");
+    }
+    expect_refused(text_of("{\"m\":10,\"k\":7,\xc3\xa9" B "}"), "bits-and-blooms", PETAL_ERR_DAMAGED, "not JSON");
+}
+
+static size_t recognized(const char *text, const char **name)
+{
+    const char *names[4] = {NULL};
+    size_t count = petal_recognize(text, strlen(text), names, 4);
+    *name = names[0];
+    return count;
+}
+
+static void only_its_own_json_is_recognized(void **state)
+{
+    static const char *const others[] = {
+        "{}",
+        "{\"m\":10,\"k\":7}",
+        "{\"m\":10,\"k\":7,\"b\":\"text\"}",
+        "{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAAAAAAAAAAAAA==\"}", /* of the right size, but no length */
+        "{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAA!AAAAAAAADbQ==\"}",
+        "{\"m\":\"10\",\"k\":7," B "}",
+        "[{\"m\":10,\"k\":7," B "}]",
+        "{\"m\":10,\"k\":7," B ",\"\xff\":1}",
+    };
+    const char *name;
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (recognized(others[i], &name) != 0) fail_msg("%s is taken for %s", others[i], name);
+    assert_int_equal(recognized("{\"m\":10,\"k\":7," B "}", &name), 1);
+    assert_string_equal(name, "bits-and-blooms");
+    assert_int_equal(recognized("{\"M\":10,\"k\":7," B ",\"note\":\"\"}", &name), 1);
+    assert_string_equal(name, "bits-and-blooms");
 }
 
 static void binary_is_refused_by_the_name_of_json(void **state)
@@ -249,6 +339,9 @@ int main(void)
         cmocka_unit_test(json_and_binary_are_the_same_filter_and_each_name_leads_to_its_form),
         cmocka_unit_test(json_may_have_space_and_another_order),
         cmocka_unit_test(what_is_not_this_json_is_refused_at_its_byte),
+        cmocka_unit_test(json_is_read_as_go_reads_it),
+        cmocka_unit_test(what_is_not_utf8_is_refused_wherever_it_stands),
+        cmocka_unit_test(only_its_own_json_is_recognized),
         cmocka_unit_test(binary_is_refused_by_the_name_of_json),
         cmocka_unit_test(hostile_json_gets_no_memory),
         cmocka_unit_test(without_memory_nothing_is_lost),

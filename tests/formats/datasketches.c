@@ -161,10 +161,10 @@ static void the_largest_empty_filter_opens_and_is_held_to_the_limit_of_the_calle
     struct bytes bytes = header(3, 4, 3, (1u << 26) - 1);
     (void)state;
     options.format = "datasketches";
-    options.max_bytes = 1 << 20;
+    options.memory_limit = 1 << 20;
     assert_int_equal(petal_load_from_memory(bytes.data, bytes.size, &options, &filter, &error), PETAL_ERR_LIMIT);
-    assert_non_null(strstr(error.message, "536870904 bytes"));
-    options.max_bytes = 0;
+    assert_non_null(strstr(error.message, "--memory-limit"));
+    options.memory_limit = 0;
     expect_status(petal_view(bytes.data, bytes.size, &options, &filter, &error), PETAL_OK, &error);
     assert_false(petal_contains(filter, "a", 1));
     petal_free(filter);

@@ -107,6 +107,12 @@ static void texts_may_be_laid_out_otherwise(void **state)
         {"bloom-filters",
          "{\"_seed\":1, \"_filter\":{\"content\":\"GgM=\", \"size\":16}, \"_nbHashes\":7, \"_size\":10, "
          "\"type\":\"BloomFilter\"}"},
+        {"bloomfilter", "{\"\\u006d\":64,\"k\":0,\"k\":3,\"K\":null,\"bucket\\u0073\":{\"\\u0030\":1,\"1\":2}}"},
+        {"js-tutorial",
+         "{\"size\":\"\",\"bits\":[1,2],\"size\":10,\"hashCount\":2,\"a\":[{}],\"\\u00e9\":\"\xc3\xa9\"}"},
+        {"bloom-filters",
+         "{\"_seed\":1,\"_filter\":{\"content\":\"GgM=\",\"size\":1,\"size\":16,\"_size\":3},\"_size\":10,"
+         "\"_nbHashes\":7,\"type\":\"BloomFilter\",\"_length\":3}"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) petal_free(loaded(text_of(same[i][1]), same[i][0]));
@@ -136,7 +142,9 @@ static void impossible_texts_are_refused(void **state)
         {"bloomfilter", "{\"m\":64,\"k\":3,\"buckets\":{\"0\":0,\"0\":0}}"},
         {"bloomfilter", "{\"m\":64,\"k\":3,\"buckets\":{\"1\":0,\"0\":0}}"},
         {"bloomfilter", "{\"m\":32,\"k\":3,\"buckets\":\"AAAAAA==\"}"},
-        {"bloomfilter", "{\"m\":32,\"m\":32,\"k\":3,\"buckets\":[0]}"},
+        {"bloomfilter", "{\"m\":32,\"m\":64,\"k\":3,\"buckets\":[0]}"},
+        {"bloomfilter", "{\"M\":32,\"k\":3,\"buckets\":[0]}"},
+        {"bloomfilter", "{\"m\":32,\"k\":3,\"buckets\":[0],\"\xff\":0}"},
         {"bloomfilter", "{\"m\":32,\"k\":3,\"buckets\":[0]}x"},
         {"bloomfilter", "{\"m\":32,\"buckets\":[0]}"},
         {"js-tutorial", "{\"size\":10,\"hashCount\":2,\"bits\":[1]}"},

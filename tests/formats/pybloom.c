@@ -92,6 +92,27 @@ static void a_plain_filter_takes_more_keys_than_its_capacity(void **state)
     free(bytes.data);
 }
 
+static void plain_filters_merge_and_scalable_ones_do_not(void **state)
+{
+    petal_error error;
+    (void)state;
+    petal_filter *a = planned("pybloom", 100, 0.01), *b = planned("pybloom", 100, 0.01);
+    add_keys(a, 0, 79);
+    add_keys(b, 80, 159);
+    expect_status(petal_merge(a, b, &error), PETAL_OK, &error);
+    for (int i = 0; i < 160; i++) {
+        char key[32];
+        assert_true(petal_contains(a, key, (size_t)snprintf(key, sizeof key, "key-%d", i)));
+    }
+    petal_free(a);
+    petal_free(b);
+    a = planned("pybloom-scalable", 100, 0.01);
+    b = planned("pybloom-scalable", 100, 0.01);
+    expect_status(petal_merge(a, b, &error), PETAL_ERR_UNSUPPORTED, &error);
+    petal_free(a);
+    petal_free(b);
+}
+
 static void a_scalable_filter_without_a_key_has_no_filter_in_its_file(void **state)
 {
     (void)state;
@@ -180,6 +201,7 @@ int main(void)
         cmocka_unit_test(a_batch_grows_a_filter_as_single_keys_do),
         cmocka_unit_test(a_mapped_petal_file_says_that_it_cannot_grow),
         cmocka_unit_test(a_plain_filter_takes_more_keys_than_its_capacity),
+        cmocka_unit_test(plain_filters_merge_and_scalable_ones_do_not),
         cmocka_unit_test(a_scalable_filter_without_a_key_has_no_filter_in_its_file),
         cmocka_unit_test(what_a_filter_without_a_key_would_need_is_not_allocated_without_bound),
         cmocka_unit_test(forms_that_are_not_there_are_refused_with_the_reason),

@@ -153,7 +153,7 @@ static void a_full_nonscaling_filter_refuses_new_keys_and_finds_the_old_ones(voi
     assert_int_equal(info_of(filter).items, 100);
     assert_int_equal(info_of(filter).layers, 1);
     uint64_t before = info_of(filter).content_id;
-    assert_int_equal(petal_add(filter, "one more", 8), PETAL_ERR_LIMIT);
+    assert_int_equal(petal_add(filter, "one more", 8), PETAL_ERR_FULL);
     assert_int_equal(petal_add(filter, "hello", 5), PETAL_SEEN);
     assert_true(info_of(filter).content_id == before);
     petal_free(filter);
@@ -169,7 +169,7 @@ static void no_more_layers_than_fit_are_added(void **state)
     petal_filter *filter = loaded(header, "redisbloom");
     int added = 0;
     while (added < 10000 && add_texts(filter, "", added, added + 1) >= 0) added++;
-    assert_int_equal(add_texts(filter, "", added, added + 1), PETAL_ERR_LIMIT);
+    assert_int_equal(add_texts(filter, "", added, added + 1), PETAL_ERR_FULL);
     assert_int_equal(info_of(filter).layers, 64);
     struct bytes all = written(filter, "redisbloom");
     assert_int_equal(little(all.data + 8, 4), 64);
@@ -208,25 +208,50 @@ static void a_mapped_petal_file_does_not_grow_and_a_loaded_one_does(void **state
     unlink(path);
 }
 
-static void equal_filters_merge_and_what_comes_out_is_one_of_redisblooms(void **state)
+/* Two links with 80 keys each would be one link with 160, of 100 that it is rated for. */
+static void chains_do_not_combine_since_the_sum_would_be_beyond_the_rate(void **state)
 {
     petal_error error;
-    petal_filter *a = reserve(100, 0.01), *b = reserve(100, 0.01), *back;
     (void)state;
-    add_texts(a, "a", 0, 40);
-    add_texts(b, "b", 0, 40);
-    expect_status(petal_merge(a, b, &error), PETAL_OK, &error);
-    struct bytes bytes = written(a, "redisbloom");
-    assert_int_equal(little(bytes.data, 8), info_of(a).items);
-    back = loaded(bytes, "redisbloom");
-    assert_int_equal(add_texts(back, "b", 39, 40), PETAL_SEEN);
-    petal_free(back);
-    petal_free(b);
-    b = reserve(100, 0.001);
-    expect_status(petal_merge(a, b, &error), PETAL_ERR_MISMATCH, &error);
-    petal_free(b);
-    petal_free(a);
-    free(bytes.data);
+    for (int layers = 1; layers <= 2; layers++) {
+        petal_filter *a = reserve(100, 0.01), *b = reserve(100, 0.01);
+        add_texts(a, "a", 0, layers == 1 ? 80 : 150);
+        add_texts(b, "b", 0, layers == 1 ? 80 : 150);
+        assert_int_equal(info_of(a).layers, layers);
+        uint64_t before = info_of(a).content_id;
+        expect_status(petal_merge(a, b, &error), PETAL_ERR_UNSUPPORTED, &error);
+        assert_non_null(strstr(error.message, "add the keys"));
+        expect_status(petal_intersect(a, b, &error), PETAL_ERR_UNSUPPORTED, &error);
+        assert_true(info_of(a).content_id == before);
+        petal_free(b);
+        b = reserve(100, 0.001);
+        expect_status(petal_merge(a, b, &error), PETAL_ERR_MISMATCH, &error);
+        petal_free(b);
+        petal_free(a);
+    }
+}
+
+static void a_refused_merge_leaves_a_mapped_file_clean(void **state)
+{
+    char path[512];
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_filter *filter = reserve(10, 0.01), *mapped;
+    petal_error error;
+    (void)state;
+    snprintf(path, sizeof path, "%s/refused.petal", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    add_texts(filter, "", 0, 30);
+    expect_status(petal_save(filter, path, 0, &error), PETAL_OK, &error);
+    options.flags = PETAL_OPEN_WRITABLE;
+    expect_status(petal_open(path, &options, &mapped, &error), PETAL_OK, &error);
+    expect_status(petal_intersect(mapped, filter, &error), PETAL_ERR_UNSUPPORTED, &error);
+    expect_status(petal_merge(mapped, filter, &error), PETAL_ERR_UNSUPPORTED, &error);
+    assert_true(info_of(mapped).content_id_known);
+    petal_free(mapped);
+    options.flags = PETAL_OPEN_MAP | PETAL_OPEN_VERIFY; /* no sync: a dirty file would be refused */
+    expect_status(petal_open(path, &options, &mapped, &error), PETAL_OK, &error);
+    petal_free(mapped);
+    petal_free(filter);
+    unlink(path);
 }
 
 static void what_redisbloom_does_not_make_is_not_planned(void **state)
@@ -751,7 +776,8 @@ int main(void)
         cmocka_unit_test(a_full_nonscaling_filter_refuses_new_keys_and_finds_the_old_ones),
         cmocka_unit_test(no_more_layers_than_fit_are_added),
         cmocka_unit_test(a_mapped_petal_file_does_not_grow_and_a_loaded_one_does),
-        cmocka_unit_test(equal_filters_merge_and_what_comes_out_is_one_of_redisblooms),
+        cmocka_unit_test(chains_do_not_combine_since_the_sum_would_be_beyond_the_rate),
+        cmocka_unit_test(a_refused_merge_leaves_a_mapped_file_clean),
         cmocka_unit_test(what_redisbloom_does_not_make_is_not_planned),
         cmocka_unit_test(other_schemes_are_refused_by_it_and_it_by_others),
         cmocka_unit_test(every_field_of_the_header_is_checked),

@@ -275,8 +275,8 @@ static void a_layer_for_which_there_is_no_memory_leaves_the_filter_as_it_was(voi
     free(before.data);
 }
 
-/* A layer that is full, of so many keys, of which the file has not the bits: nobody could add as many in a test. */
-static petal_filter *full_layer(uint64_t capacity)
+/* The image of a filter whose only layer says that it is full, of so many keys. */
+static struct bytes full_image(uint64_t capacity)
 {
     petal_options options = growing(100, 0.01);
     petal_filter *filter = create(&options);
@@ -288,9 +288,80 @@ static petal_filter *full_layer(uint64_t capacity)
         put64(slot_of(image, slot) + AT_ITEMS, capacity);
     }
     seal_both(image);
-    filter = load(image);
+    return image;
+}
+
+/* A layer that is full, of so many keys, of which the file has not the bits: nobody could add as many in a test. */
+static petal_filter *full_layer(uint64_t capacity)
+{
+    struct bytes image = full_image(capacity);
+    petal_filter *filter = load(image);
     free(image.data);
     return filter;
+}
+
+/* Refuses what is large, and notes how large. */
+static void *alloc_small(void *context, size_t size_bytes)
+{
+    *(size_t *)context = size_bytes > *(size_t *)context ? size_bytes : *(size_t *)context;
+    return size_bytes <= (size_t)64 << 20 ? calloc(1, size_bytes) : NULL;
+}
+
+static void release_small(void *context, void *memory, size_t size_bytes)
+{
+    (void)context, (void)size_bytes;
+    free(memory);
+}
+
+/* How adding to a full filter ends, opened with this limit; and the largest allocation that was asked for. */
+static petal_status grow_within(struct bytes image, uint64_t limit, size_t *largest)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_allocator allocator = {alloc_small, release_small, largest};
+    petal_filter *filter = NULL, *copy = NULL;
+    petal_error error;
+    options.allocator = &allocator;
+    options.memory_limit = limit;
+    require_status(PETAL_OK, petal_load_from_memory(image.data, image.size, &options, &filter, &error), error);
+    require_status(PETAL_OK, petal_clone(filter, &copy, &error), error);
+    *largest = 0;
+    petal_status status = petal_add_i64(filter, 1);
+    assert_int_equal(petal_add_i64(copy, 1), status);
+    petal_free(copy);
+    petal_free(filter);
+    return status;
+}
+
+static void the_next_layer_of_a_file_is_within_the_limit_it_was_opened_with(void **state)
+{
+    size_t largest;
+    (void)state;
+    struct bytes image = full_image((uint64_t)1 << 33); /* the next layer would have 2^34 keys: 30 GB */
+    assert_int_equal(grow_within(image, 0, &largest), PETAL_ERR_LIMIT);
+    assert_true(largest < 1000000);
+    assert_int_equal(grow_within(image, (uint64_t)16 << 20, &largest), PETAL_ERR_LIMIT);
+    assert_true(largest < 1000000);
+    assert_int_equal(grow_within(image, UINT64_MAX, &largest), PETAL_ERR_MEMORY);
+    assert_true(largest > (uint64_t)20 << 30);
+    free(image.data);
+}
+
+/* 64 times the layers that there are is more than 1 GiB: then that is the limit. */
+static void a_large_filter_grows_beyond_a_gibibyte(void **state)
+{
+    petal_options options = growing(16000000, 0.01);
+    size_t largest;
+    (void)state;
+    options.growth_step = 48;
+    petal_filter *filter = create(&options);
+    require(info_of(filter).bytes * 64 > (uint64_t)3 << 29, "%llu bytes", (unsigned long long)info_of(filter).bytes);
+    struct bytes image = serialized(filter);
+    petal_free(filter);
+    for (unsigned slot = 0; slot < 2; slot++) put64(slot_of(image, slot) + AT_ITEMS, 16000000);
+    seal_both(image);
+    assert_int_equal(grow_within(image, 0, &largest), PETAL_ERR_MEMORY); /* asked for, and refused by the test */
+    assert_true(largest > (size_t)1 << 30);
+    free(image.data);
 }
 
 static void a_filter_that_cannot_grow_any_more_says_so_and_goes_on_answering(void **state)
@@ -300,8 +371,8 @@ static void a_filter_that_cannot_grow_any_more_says_so_and_goes_on_answering(voi
     for (size_t i = 0; i < COUNT(capacities); i++) {
         petal_filter *filter = full_layer(capacities[i]);
         int64_t keys[2] = {1, 2};
-        assert_int_equal(petal_add_i64(filter, 1), PETAL_ERR_LIMIT);
-        assert_int_equal(petal_add_many_i64(filter, keys, 2, NULL, NULL), PETAL_ERR_LIMIT);
+        assert_int_equal(petal_add_i64(filter, 1), PETAL_ERR_FULL);
+        assert_int_equal(petal_add_many_i64(filter, keys, 2, NULL, NULL), PETAL_ERR_FULL);
         assert_false(petal_contains_i64(filter, 1));
         assert_int_equal(info_of(filter).layers, 1);
         petal_free(filter);
@@ -872,6 +943,8 @@ int main(void)
         cmocka_unit_test(clear_makes_a_layered_filter_as_new),
         cmocka_unit_test(a_writable_map_of_a_growing_file_takes_keys_until_its_layer_is_full),
         cmocka_unit_test(a_layer_for_which_there_is_no_memory_leaves_the_filter_as_it_was),
+        cmocka_unit_test(the_next_layer_of_a_file_is_within_the_limit_it_was_opened_with),
+        cmocka_unit_test(a_large_filter_grows_beyond_a_gibibyte),
         cmocka_unit_test(a_filter_that_cannot_grow_any_more_says_so_and_goes_on_answering),
         cmocka_unit_test(files_of_twenty_layers_grow_on),
         cmocka_unit_test(the_planner_chooses_the_generations_that_need_nearly_the_least_memory),

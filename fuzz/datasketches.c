@@ -1,0 +1,3 @@
+/* datasketches.c - see importer.h. */
+#define FORMATS "datasketches"
+#include "importer.h"

@@ -1,0 +1,3 @@
+/* dcso.c - see importer.h. */
+#define FORMATS "dcso", "dcso-gzip"
+#include "importer.h"

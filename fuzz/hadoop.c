@@ -1,0 +1,3 @@
+/* hadoop.c - see importer.h. */
+#define FORMATS "hadoop"
+#include "importer.h"

@@ -1,0 +1,3 @@
+/* hbase.c - see importer.h. */
+#define FORMATS "hbase"
+#include "importer.h"

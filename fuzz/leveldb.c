@@ -1,0 +1,3 @@
+/* leveldb.c - see importer.h. */
+#define FORMATS "leveldb"
+#include "importer.h"

@@ -1,0 +1,3 @@
+/* parquet.c - see importer.h. */
+#define FORMATS "parquet"
+#include "importer.h"

@@ -1,0 +1,3 @@
+/* rocksdb.c - see importer.h. */
+#define FORMATS "rocksdb"
+#include "importer.h"

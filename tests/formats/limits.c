@@ -1,0 +1,130 @@
+/* What opening may allocate: a counting allocator sees that the limit holds at every moment, whatever the file promises, and that the
+ * message says what would do. */
+#include "support.h"
+
+#include <unistd.h>
+
+#define MEBIBYTE ((uint64_t)1 << 20)
+
+static petal_status open_within(struct bytes bytes, const char *format, uint64_t limit, struct counting *count,
+                                petal_filter **filter, petal_error *error)
+{
+    petal_allocator allocator = {counting_alloc, counting_release, count};
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.format = format;
+    options.allocator = &allocator;
+    options.memory_limit = limit;
+    *count = (struct counting){0};
+    return petal_load_from_memory(bytes.data, bytes.size, &options, filter, error);
+}
+
+static uint64_t number_before(const char *text, const char *mark)
+{
+    const char *at = strstr(text, mark);
+    assert_non_null(at);
+    while (at > text && at[-1] >= '0' && at[-1] <= '9') at--;
+    return strtoull(at, NULL, 10);
+}
+
+/* It is refused below what it needs, says how much that is, and opens when it gets what it named; nothing is left behind.
+ * What must be unpacked first may name the one and then the other. */
+static void expect_bounded(struct bytes bytes, const char *format, uint64_t too_small)
+{
+    struct counting count;
+    petal_filter *filter;
+    petal_error error;
+    uint64_t limit = too_small;
+    petal_status status = open_within(bytes, format, limit, &count, &filter, &error);
+    expect_status(status, PETAL_ERR_LIMIT, &error);
+    for (int i = 0; i < 4 && status == PETAL_ERR_LIMIT; i++) {
+        assert_true(count.peak_bytes <= limit);
+        assert_int_equal(count.held_bytes, 0);
+        assert_non_null(strstr(error.message, "--memory-limit"));
+        assert_non_null(strstr(error.message, "options.memory_limit"));
+        uint64_t needed = number_before(error.message, " bytes of memory");
+        assert_true(needed > limit);
+        limit = needed;
+        status = open_within(bytes, format, limit, &count, &filter, &error);
+    }
+    expect_status(status, PETAL_OK, &error);
+    assert_true(count.peak_bytes <= limit);
+    petal_free(filter);
+    assert_int_equal(count.held_bytes, 0);
+    expect_status(open_within(bytes, format, UINT64_MAX, &count, &filter, &error), PETAL_OK, &error);
+    petal_free(filter);
+}
+
+static void expect_format_bounded(const char *format, uint64_t keys, uint64_t too_small)
+{
+    petal_filter *filter = planned(format, keys, 0.01);
+    assert_true(petal_add(filter, "key", 3) >= 0);
+    struct bytes bytes = written(filter, format);
+    petal_free(filter);
+    expect_bounded(bytes, format, too_small);
+    free(bytes.data);
+}
+
+static void bits_that_a_file_leaves_out_are_within_the_limit(void **state)
+{
+    (void)state;
+    struct bytes bytes = zeros(24); /* an empty DataSketches filter of 2 MiB */
+    memcpy(bytes.data, (uint8_t[]){3, 1, 21, 4, 3}, 5);
+    bytes.data[18] = 4;
+    expect_bounded(bytes, "datasketches", MEBIBYTE);
+    free(bytes.data);
+}
+
+static void bits_that_are_unpacked_are_within_the_limit(void **state)
+{
+    (void)state;
+    expect_format_bounded("dcso-gzip", 2000000, MEBIBYTE); /* of which the file has a thousandth */
+    expect_format_bounded("redisbloom-dump", 2000000, MEBIBYTE);
+    expect_format_bounded("bits-and-blooms-json", 100000, 100000);
+    expect_format_bounded("bloom-filters", 100000, 100000);
+    expect_format_bounded("bloomfilter", 100000, 100000);
+    expect_format_bounded("js-tutorial", 100000, 100000);
+}
+
+static void copies_are_within_the_limit(void **state)
+{
+    (void)state;
+    expect_format_bounded("guava", 100000, 100000);
+    expect_format_bounded("redisbloom", 100000, 100000);
+    expect_format_bounded("parquet", 100000, 100000);
+    petal_filter *filter = planned(NULL, 100000, 0.01);
+    struct bytes bytes = written(filter, "petal");
+    petal_free(filter);
+    expect_bounded(bytes, "petal", 100000);
+    free(bytes.data);
+}
+
+static void a_map_does_not_count(void **state)
+{
+    char path[512];
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_filter *filter = planned(NULL, 1000000, 0.01);
+    petal_error error;
+    (void)state;
+    snprintf(path, sizeof path, "%s/limits.petal", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    assert_int_equal(petal_add(filter, "key", 3), PETAL_OK);
+    expect_status(petal_save(filter, path, 0, &error), PETAL_OK, &error);
+    petal_free(filter);
+    options.memory_limit = 65536;
+    expect_status(petal_open(path, &options, &filter, &error), PETAL_OK, &error);
+    assert_true(petal_contains(filter, "key", 3));
+    petal_free(filter);
+    options.flags = PETAL_OPEN_LOAD;
+    expect_status(petal_open(path, &options, &filter, &error), PETAL_ERR_LIMIT, &error);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bits_that_a_file_leaves_out_are_within_the_limit),
+        cmocka_unit_test(bits_that_are_unpacked_are_within_the_limit),
+        cmocka_unit_test(copies_are_within_the_limit),
+        cmocka_unit_test(a_map_does_not_count),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
