@@ -54,6 +54,12 @@ struct sharing {
 /* How bits are lowered: by counting down keys, or in any other way. */
 enum lowering { LOWERING_COUNTS, LOWERING_BITS };
 
+/* The first failure of a filter's calls (failure.c). */
+struct failure {
+    atomic_int state;
+    petal_error error;
+};
+
 struct petal_filter {
     struct layer
         *layers; /* oldest first, at least one. A key is in the filter when it is in any; new ones go into the last */
@@ -79,6 +85,7 @@ struct petal_filter {
     petal_key_type key_type;
     uint64_t memory_limit; /* of an opened filter, as given: 0 for the default; UINT64_MAX for none */
     bool refuse_overfull;
+    struct failure failure;
 
     /* Set if the bits belong to a file or to the caller (src/store); NULL: nothing to do. */
     petal_status (*before_write)(petal_filter *filter, petal_error *error); /* permission to add */
@@ -151,10 +158,22 @@ static inline bool petal_filter_counts_new_only(const petal_filter *filter)
     return filter->scheme->counts_new_only || filter->policy.kind == POLICY_GROWING;
 }
 
-/* Permission to set bits: PETAL_OK, or why not. Only for calls that will set some: a file is marked as dirty by it. */
+/* Keeps the error of a call that failed for petal_last_error(), unless there is one already; any number of threads may.
+ * Returns `status`, of which all but failures are passed over. A public call that changes, saves or checks a filter ends so:
+ *     petal_error own;
+ *     if (!error) error = &own;
+ *     return petal_filter_note_error(filter, the_work(filter, error), error); */
+petal_status petal_filter_note_error(const petal_filter *filter, petal_status status, const petal_error *error);
+
+/* The same for calls that have no petal_error. */
+petal_status petal_filter_fail(const petal_filter *filter, petal_status status, const char *message);
+
+/* Permission to set bits: PETAL_OK, or why not. Only for calls that will set some: a file is marked as dirty by it.
+ * A refusal is kept for petal_last_error(). */
+petal_status petal_filter_ask_to_write(petal_filter *filter, petal_error *error);
 static inline petal_status petal_filter_prepare_write(petal_filter *filter, petal_error *error)
 {
-    return filter->before_write ? filter->before_write(filter, error) : PETAL_OK;
+    return filter->before_write ? petal_filter_ask_to_write(filter, error) : PETAL_OK;
 }
 
 /* The same for lowering them. */
@@ -180,6 +199,9 @@ static inline petal_status petal_filter_check_wanted(petal_filter *filter, petal
 {
     return filter->check_wanted ? filter->check_wanted(filter, error) : PETAL_OK;
 }
+
+/* Adds a layer, where filter->grow is not NULL. A failure is kept for petal_last_error(). */
+petal_status petal_filter_grow(petal_filter *filter);
 
 /* The same for a filter that several threads add to: one of them asks. */
 petal_status petal_filter_prepare_shared(petal_filter *filter);

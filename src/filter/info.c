@@ -243,13 +243,6 @@ bool petal_is_overfull(const petal_filter *filter)
     return filter->overfull;
 }
 
-petal_status petal_last_error(const petal_filter *filter, petal_error *error)
-{
-    (void)filter;
-    *error = (petal_error){PETAL_OK, 0, PETAL_NO_OFFSET, ""};
-    return PETAL_OK;
-}
-
 const char *petal_kernel_name(const petal_filter *filter)
 {
     return filter->kernel->name;
