@@ -112,7 +112,7 @@ static void intersect_layer(const struct scheme_def *scheme, struct layer *layer
     if (other_items < layer->items) layer->items = other_items;
 }
 
-petal_status petal_merge(petal_filter *filter, const petal_filter *other, petal_error *error)
+static petal_status merge(petal_filter *filter, const petal_filter *other, petal_error *error)
 {
     petal_status status = prepare(filter, other, false, error);
     if (status != PETAL_OK) return status;
@@ -121,7 +121,7 @@ petal_status petal_merge(petal_filter *filter, const petal_filter *other, petal_
     return PETAL_OK;
 }
 
-petal_status petal_intersect(petal_filter *filter, const petal_filter *other, petal_error *error)
+static petal_status intersect(petal_filter *filter, const petal_filter *other, petal_error *error)
 {
     if (filter->layer_count > 1)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED, "filters of several layers have no intersection by bits");
@@ -129,4 +129,18 @@ petal_status petal_intersect(petal_filter *filter, const petal_filter *other, pe
     if (status != PETAL_OK) return status;
     intersect_layer(filter->scheme, filter->layers, other->layers, petal_layer_items(other, 0));
     return PETAL_OK;
+}
+
+petal_status petal_merge(petal_filter *filter, const petal_filter *other, petal_error *error)
+{
+    petal_error own;
+    if (!error) error = &own;
+    return petal_filter_note_error(filter, merge(filter, other, error), error);
+}
+
+petal_status petal_intersect(petal_filter *filter, const petal_filter *other, petal_error *error)
+{
+    petal_error own;
+    if (!error) error = &own;
+    return petal_filter_note_error(filter, intersect(filter, other, error), error);
 }

@@ -58,12 +58,12 @@ static petal_status plan_next(const petal_filter *filter, uint64_t *capacity, do
     petal_options options = PETAL_OPTIONS_INIT;
     if (filter->layer_count >= MOST_LAYERS ||
         !petal_growing_layer(&filter->policy, filter->layer_count, capacity, rate))
-        return petal_fail(error, PETAL_ERR_LIMIT, "full: %u layers, and there is no larger one", filter->layer_count);
+        return petal_fail(error, PETAL_ERR_FULL, "full: %u layers, and there is no larger one", filter->layer_count);
     options.scheme = filter->scheme->id;
     options.capacity = *capacity;
     options.rate = *rate;
     if (petal_plan_shape(&options, shape, error) == PETAL_OK) return PETAL_OK;
-    return petal_fail(error, PETAL_ERR_LIMIT, "full: no layer of this scheme holds %llu keys at a rate of %.3g",
+    return petal_fail(error, PETAL_ERR_FULL, "full: no layer of this scheme holds %llu keys at a rate of %.3g",
                       (unsigned long long)*capacity, *rate);
 }
 

@@ -278,12 +278,12 @@ static petal_status grow(petal_filter *filter, petal_error *error)
     struct shape shape;
     if (!has_scalable_origin(filter) || filter->scheme != &petal_pybloom) return PETAL_OK;
     if (filter->layer_count >= PETAL_MAX_LAYERS)
-        return petal_fail(error, PETAL_ERR_LIMIT, "%u layers are full; there are no more", filter->layer_count);
+        return petal_fail(error, PETAL_ERR_FULL, "full: the filter has %u layers, and no more fit", filter->layer_count);
     double rate = last->target_rate * load_double(filter->origin.near + AT_RATIO);
-    if (!checked_mul(last->capacity, load32le(filter->origin.near + AT_SCALE), &capacity) || capacity == 0)
-        return petal_fail(error, PETAL_ERR_LIMIT, "the next layer would be too big");
-    petal_status status = size(capacity, rate, &shape, error);
-    if (status == PETAL_OK) status = petal_filter_add_layer(filter, &shape, error);
+    if (!checked_mul(last->capacity, load32le(filter->origin.near + AT_SCALE), &capacity) || capacity == 0 ||
+        size(capacity, rate, &shape, NULL) != PETAL_OK)
+        return petal_fail(error, PETAL_ERR_FULL, "full: the next layer would be too big");
+    petal_status status = petal_filter_add_layer(filter, &shape, error);
     if (status != PETAL_OK) return status;
     struct layer *added = &filter->layers[filter->layer_count - 1];
     added->capacity = capacity;

@@ -402,19 +402,19 @@ static petal_status next_link(const petal_filter *filter, const struct redis_cha
 {
     const struct layer *last = &filter->layers[filter->layer_count - 1];
     if (chain->options & NO_SCALING)
-        return petal_fail(error, PETAL_ERR_LIMIT, "full: a NONSCALING filter takes the %llu keys it was made for",
+        return petal_fail(error, PETAL_ERR_FULL, "full: a NONSCALING filter takes the %llu keys it was made for",
                           (unsigned long long)last->capacity);
     if (chain->options & ENTS_IS_BITS)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                           "full: it was made by bits, as no command does, and cannot grow");
     if (filter->layer_count == PETAL_MAX_LAYERS)
-        return petal_fail(error, PETAL_ERR_LIMIT, "full: the filter has %u layers, and no more fit", PETAL_MAX_LAYERS);
+        return petal_fail(error, PETAL_ERR_FULL, "full: the filter has %u layers, and no more fit", PETAL_MAX_LAYERS);
     if (chain->growth == 0 || last->capacity == 0 || !checked_mul(last->capacity, chain->growth, &link->entries))
-        return petal_fail(error, PETAL_ERR_LIMIT, "full: no next layer has %llu times %llu keys",
+        return petal_fail(error, PETAL_ERR_FULL, "full: no next layer has %llu times %llu keys",
                           (unsigned long long)chain->growth, (unsigned long long)last->capacity);
     link->error = last->target_rate * TIGHTENING;
     return is_rate(link->error) ? PETAL_OK
-                                : petal_fail(error, PETAL_ERR_LIMIT, "full: half of the last layer's rate is none");
+                                : petal_fail(error, PETAL_ERR_FULL, "full: half of the last layer's rate is none");
 }
 
 petal_status petal_redis_grow(petal_filter *filter, petal_error *error)
@@ -425,7 +425,9 @@ petal_status petal_redis_grow(petal_filter *filter, petal_error *error)
     if (filter->scheme != &petal_redisbloom) return PETAL_OK; /* a forged origin: RedisBloom has no rule for it */
     read_notes(filter, &chain);
     petal_status status = next_link(filter, &chain, &link, error);
-    if (status == PETAL_OK) status = make_shape(&link, chain.options, &shape, error);
+    if (status == PETAL_OK && make_shape(&link, chain.options, &shape, NULL) != PETAL_OK)
+        status = petal_fail(error, PETAL_ERR_FULL, "full: a next layer for %llu keys would be too big",
+                            (unsigned long long)link.entries);
     if (status == PETAL_OK) status = petal_filter_add_layer(filter, &shape, error);
     if (status != PETAL_OK) return status;
     struct layer *added = &filter->layers[filter->layer_count - 1];

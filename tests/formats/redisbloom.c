@@ -153,7 +153,7 @@ static void a_full_nonscaling_filter_refuses_new_keys_and_finds_the_old_ones(voi
     assert_int_equal(info_of(filter).items, 100);
     assert_int_equal(info_of(filter).layers, 1);
     uint64_t before = info_of(filter).content_id;
-    assert_int_equal(petal_add(filter, "one more", 8), PETAL_ERR_LIMIT);
+    assert_int_equal(petal_add(filter, "one more", 8), PETAL_ERR_FULL);
     assert_int_equal(petal_add(filter, "hello", 5), PETAL_SEEN);
     assert_true(info_of(filter).content_id == before);
     petal_free(filter);
@@ -169,7 +169,7 @@ static void no_more_layers_than_fit_are_added(void **state)
     petal_filter *filter = loaded(header, "redisbloom");
     int added = 0;
     while (added < 10000 && add_texts(filter, "", added, added + 1) >= 0) added++;
-    assert_int_equal(add_texts(filter, "", added, added + 1), PETAL_ERR_LIMIT);
+    assert_int_equal(add_texts(filter, "", added, added + 1), PETAL_ERR_FULL);
     assert_int_equal(info_of(filter).layers, 64);
     struct bytes all = written(filter, "redisbloom");
     assert_int_equal(little(all.data + 8, 4), 64);

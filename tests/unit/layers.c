@@ -300,8 +300,8 @@ static void a_filter_that_cannot_grow_any_more_says_so_and_goes_on_answering(voi
     for (size_t i = 0; i < COUNT(capacities); i++) {
         petal_filter *filter = full_layer(capacities[i]);
         int64_t keys[2] = {1, 2};
-        assert_int_equal(petal_add_i64(filter, 1), PETAL_ERR_LIMIT);
-        assert_int_equal(petal_add_many_i64(filter, keys, 2, NULL, NULL), PETAL_ERR_LIMIT);
+        assert_int_equal(petal_add_i64(filter, 1), PETAL_ERR_FULL);
+        assert_int_equal(petal_add_many_i64(filter, keys, 2, NULL, NULL), PETAL_ERR_FULL);
         assert_false(petal_contains_i64(filter, 1));
         assert_int_equal(info_of(filter).layers, 1);
         petal_free(filter);
