@@ -32,7 +32,8 @@ typedef struct petal_inline {
 
 /* Makes *hot ready for a filter of scheme `blocked` with hash xxh3, one layer and one line a key, whose bits are to be asked only
  * (`for_adding` false) or also set. Between begin and end the filter must not be changed by other calls.
- * PETAL_ERR_UNSUPPORTED for all other filters, and for adding to shared ones; PETAL_ERR_READ_ONLY, PETAL_ERR_IO as petal_add(). */
+ * PETAL_ERR_UNSUPPORTED for all other filters, for shared ones (petal_share()), and for adding to those that refuse keys when
+ * they are overfull; PETAL_ERR_READ_ONLY, PETAL_ERR_IO as petal_add(). */
 PETAL_API petal_status petal_inline_begin(petal_filter *filter, bool for_adding, petal_inline *hot, petal_error *error);
 
 /* Tells the filter how many keys were added; *hot is of no use afterwards. Needed after adding only. */

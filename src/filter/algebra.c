@@ -115,16 +115,30 @@ static void intersect_layer(const struct scheme_def *scheme, struct layer *layer
     if (other_items < layer->items) layer->items = other_items;
 }
 
-petal_status petal_merge(petal_filter *filter, const petal_filter *other, petal_error *error)
+static petal_status merge(petal_filter *filter, const petal_filter *other, petal_error *error)
 {
     petal_status status = prepare(filter, other, false, error);
     if (status == PETAL_OK) merge_layer(filter->scheme, filter->layers, other->layers, petal_layer_items(other, 0));
     return status;
 }
 
-petal_status petal_intersect(petal_filter *filter, const petal_filter *other, petal_error *error)
+static petal_status intersect(petal_filter *filter, const petal_filter *other, petal_error *error)
 {
     petal_status status = prepare(filter, other, true, error);
     if (status == PETAL_OK) intersect_layer(filter->scheme, filter->layers, other->layers, petal_layer_items(other, 0));
     return status;
+}
+
+petal_status petal_merge(petal_filter *filter, const petal_filter *other, petal_error *error)
+{
+    petal_error own;
+    if (!error) error = &own;
+    return petal_filter_note_error(filter, merge(filter, other, error), error);
+}
+
+petal_status petal_intersect(petal_filter *filter, const petal_filter *other, petal_error *error)
+{
+    petal_error own;
+    if (!error) error = &own;
+    return petal_filter_note_error(filter, intersect(filter, other, error), error);
 }

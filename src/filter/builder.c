@@ -141,6 +141,16 @@ static petal_status note(petal_builder *builder, petal_status status)
     return status;
 }
 
+static petal_status refuse(petal_builder *builder, petal_status status, const char *message)
+{
+    return note(builder, petal_filter_fail(builder->filter, status, message));
+}
+
+static petal_status refuse_worker(petal_builder *builder)
+{
+    return refuse(builder, PETAL_ERR_ARGUMENT, "the builder has no worker of this number; they count from 0");
+}
+
 /* Direct adding, in pieces, so that nobody waits long. */
 #define DIRECT_KEYS 4096u
 
@@ -192,8 +202,9 @@ static bool any_is_refused(const petal_filter *filter, const petal_key *keys, si
 petal_status petal_builder_add(petal_builder *builder, uint32_t worker, const petal_key *keys, size_t key_count)
 {
     uint64_t hashes[HASH_WORDS];
-    if (worker >= builder->worker_count) return note(builder, PETAL_ERR_ARGUMENT);
-    if (any_is_refused(builder->filter, keys, key_count)) return note(builder, PETAL_ERR_UNSUPPORTED);
+    if (worker >= builder->worker_count) return refuse_worker(builder);
+    if (any_is_refused(builder->filter, keys, key_count))
+        return refuse(builder, PETAL_ERR_UNSUPPORTED, "filters of this scheme do not accept the empty key");
     if (!builder->parts) return add_directly(builder, add_keys, keys, sizeof *keys, key_count);
     for (size_t from = 0, piece; from < key_count; from += piece) {
         piece = piece_of(key_count - from, HASH_WORDS / builder->filter->hash->words);
@@ -206,7 +217,7 @@ petal_status petal_builder_add(petal_builder *builder, uint32_t worker, const pe
 petal_status petal_builder_add_i64(petal_builder *builder, uint32_t worker, const int64_t *values, size_t value_count)
 {
     uint64_t hashes[HASH_WORDS];
-    if (worker >= builder->worker_count) return note(builder, PETAL_ERR_ARGUMENT);
+    if (worker >= builder->worker_count) return refuse_worker(builder);
     if (!builder->parts) return add_directly(builder, add_values, values, sizeof *values, value_count);
     for (size_t from = 0, piece; from < value_count; from += piece) {
         piece = piece_of(value_count - from, HASH_WORDS / builder->filter->hash->words);
@@ -219,8 +230,10 @@ petal_status petal_builder_add_i64(petal_builder *builder, uint32_t worker, cons
 petal_status petal_builder_add_hashes(petal_builder *builder, uint32_t worker, const uint64_t *hashes,
                                       size_t hash_count)
 {
-    if (worker >= builder->worker_count) return note(builder, PETAL_ERR_ARGUMENT);
-    if (builder->filter->hash->words != 1) return note(builder, PETAL_ERR_UNSUPPORTED);
+    if (worker >= builder->worker_count) return refuse_worker(builder);
+    if (builder->filter->hash->words != 1)
+        return refuse(builder, PETAL_ERR_UNSUPPORTED,
+                      "filters of this scheme need more than 64 bits of hash; pass the key itself");
     if (!builder->parts) return add_directly(builder, add_ready_hashes, hashes, sizeof *hashes, hash_count);
     add_hashes(builder, &builder->workers[worker], hashes, hash_count);
     return PETAL_OK;
@@ -228,7 +241,7 @@ petal_status petal_builder_add_hashes(petal_builder *builder, uint32_t worker, c
 
 petal_status petal_builder_flush(petal_builder *builder, uint32_t worker)
 {
-    if (worker >= builder->worker_count) return note(builder, PETAL_ERR_ARGUMENT);
+    if (worker >= builder->worker_count) return refuse_worker(builder);
     if (builder->parts) flush(builder, &builder->workers[worker]);
     return PETAL_OK;
 }
@@ -269,7 +282,8 @@ petal_status petal_builder_finish(petal_builder *builder, petal_error *error)
 static bool goes_by_regions(const petal_filter *filter, uint32_t workers)
 {
     return workers > 1 && filter->kernel->parts && filter->hash->words != 0 && filter->layer_count == 1 &&
-           !filter->grow && !filter->scheme->counts_new_only && filter->layers->array.size_bytes >= LEAST_BYTES;
+           !filter->grow && !filter->scheme->counts_new_only && !filter->refuse_overfull &&
+           filter->layers->array.size_bytes >= LEAST_BYTES;
 }
 
 /* Regions are powers of two lines, so that a shift finds them. */
@@ -338,8 +352,8 @@ static petal_status new_builder(petal_filter *filter, const petal_builder_option
     return PETAL_OK;
 }
 
-petal_status petal_builder_create(petal_filter *filter, const petal_builder_options *options, petal_builder **builder,
-                                  petal_error *error)
+static petal_status create(petal_filter *filter, const petal_builder_options *options, petal_builder **builder,
+                           petal_error *error)
 {
     const petal_builder_options alone = PETAL_BUILDER_OPTIONS_INIT;
     petal_builder *made = NULL;
@@ -356,4 +370,12 @@ petal_status petal_builder_create(petal_filter *filter, const petal_builder_opti
     }
     *builder = made;
     return PETAL_OK;
+}
+
+petal_status petal_builder_create(petal_filter *filter, const petal_builder_options *options, petal_builder **builder,
+                                  petal_error *error)
+{
+    petal_error own;
+    if (!error) error = &own;
+    return petal_filter_note_error(filter, create(filter, options, builder, error), error);
 }

@@ -257,15 +257,14 @@ petal_status petal_create_like(const petal_filter *pattern, petal_filter **filte
 
 void petal_filter_touch_all(petal_filter *filter)
 {
-    filter->weigh_at = 0;
-    filter->overfull = false;
+    atomic_store_explicit(&filter->overfull, 0, memory_order_relaxed);
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         struct layer *layer = &filter->layers[i];
         if (layer->blocks) memset(layer->blocks, BLOCK_CHANGED, (size_t)petal_block_count(&layer->array));
     }
 }
 
-petal_status petal_clear(petal_filter *filter, petal_error *error)
+static petal_status clear(petal_filter *filter, petal_error *error)
 {
     petal_status status = petal_filter_prepare_lowering(filter, LOWERING_BITS, error);
     if (status == PETAL_OK && filter->policy.kind == POLICY_GROWING && !filter->close)
@@ -278,6 +277,13 @@ petal_status petal_clear(petal_filter *filter, petal_error *error)
         filter->layers[i].items = 0;
     }
     return PETAL_OK;
+}
+
+petal_status petal_clear(petal_filter *filter, petal_error *error)
+{
+    petal_error own;
+    if (!error) error = &own;
+    return petal_filter_note_error(filter, clear(filter, error), error);
 }
 
 void petal_free(petal_filter *filter)

@@ -54,6 +54,12 @@ struct sharing {
 /* How bits are lowered: by counting down keys, or in any other way. */
 enum lowering { LOWERING_COUNTS, LOWERING_BITS };
 
+/* The first failure of a filter's calls (failure.c). */
+struct failure {
+    atomic_int state;
+    petal_error error;
+};
+
 struct petal_filter {
     struct layer
         *layers; /* oldest first, at least one. A key is in the filter when it is in any; new ones go into the last */
@@ -65,10 +71,6 @@ struct petal_filter {
 
     struct sharing *sharing; /* several threads add; NULL: one at a time */
 
-    uint64_t weigh_at; /* items beyond which petal_filter_news() has to look; 0 at first */
-    uint64_t relief;   /* of an overfull filter: keys to be removed until to look whether it still is */
-    bool overfull;     /* found so */
-
     petal_allocator allocator;
     struct policy policy;
     struct origin origin;
@@ -79,6 +81,9 @@ struct petal_filter {
     petal_key_type key_type;
     uint64_t memory_limit; /* of the next layer, as given for opening: 0 for the default; UINT64_MAX for none */
     bool refuse_overfull;
+    struct failure failure;
+    uint64_t removals;         /* keys that were taken out since the filter was made or opened */
+    _Atomic uint64_t overfull; /* what overfull.c found when it last counted the bits; 0: nothing yet */
 
     /* Set if the bits belong to a file or to the caller (src/store); NULL: nothing to do. */
     petal_status (*before_write)(petal_filter *filter, petal_error *error); /* permission to add */
@@ -151,10 +156,22 @@ static inline bool petal_filter_counts_new_only(const petal_filter *filter)
     return filter->scheme->counts_new_only || filter->policy.kind == POLICY_GROWING;
 }
 
-/* Permission to set bits: PETAL_OK, or why not. Only for calls that will set some: a file is marked as dirty by it. */
+/* Keeps the error of a call that failed for petal_last_error(), unless there is one already; any number of threads may.
+ * Returns `status`, of which all but failures are passed over. A public call that changes, saves or checks a filter ends so:
+ *     petal_error own;
+ *     if (!error) error = &own;
+ *     return petal_filter_note_error(filter, the_work(filter, error), error); */
+petal_status petal_filter_note_error(const petal_filter *filter, petal_status status, const petal_error *error);
+
+/* The same for calls that have no petal_error. */
+petal_status petal_filter_fail(const petal_filter *filter, petal_status status, const char *message);
+
+/* Permission to set bits: PETAL_OK, or why not. Only for calls that will set some: a file is marked as dirty by it.
+ * A refusal is kept for petal_last_error(). */
+petal_status petal_filter_ask_to_write(petal_filter *filter, petal_error *error);
 static inline petal_status petal_filter_prepare_write(petal_filter *filter, petal_error *error)
 {
-    return filter->before_write ? filter->before_write(filter, error) : PETAL_OK;
+    return filter->before_write ? petal_filter_ask_to_write(filter, error) : PETAL_OK;
 }
 
 /* The same for lowering them. */
@@ -181,6 +198,9 @@ static inline petal_status petal_filter_check_wanted(petal_filter *filter, petal
     return filter->check_wanted ? filter->check_wanted(filter, error) : PETAL_OK;
 }
 
+/* Adds a layer, where filter->grow is not NULL. A failure is kept for petal_last_error(). */
+petal_status petal_filter_grow(petal_filter *filter);
+
 /* The same for a filter that several threads add to: one of them asks. */
 petal_status petal_filter_prepare_shared(petal_filter *filter);
 
@@ -200,19 +220,19 @@ struct counts petal_filter_count(const struct scheme_def *scheme, const uint8_t 
 petal_estimate petal_filter_estimate_items(const struct scheme_def *scheme, const struct shape *shape,
                                            uint64_t bits_set);
 
+/* The same for the whole filter, of the bits as they are now. */
+petal_estimate petal_filter_estimate_distinct(const petal_filter *filter);
+
 /* Is it certainly more than `capacity`, or so much that nobody can tell? */
 bool petal_filter_is_too_much(const petal_estimate *items, uint64_t capacity);
 
-/* Counts bits to tell whether the filter is overfull, and sets when to do so again. */
-petal_status petal_filter_weigh(petal_filter *filter);
+/* What petal_is_overfull() says once the bits tell that so many distinct keys are in; it is kept for the next such question. */
+bool petal_filter_judge_overfull(const petal_filter *filter, const petal_estimate *distinct);
 
-/* So many keys have been removed and taken from its items: sets when to count again. */
-void petal_filter_lighten(petal_filter *filter, uint64_t removed);
+/* The answer of the last count, without another; false if there was none. */
+bool petal_filter_was_overfull(const petal_filter *filter);
 
-/* What adding a key or a batch of them ends with: PETAL_OK or PETAL_OVERFULL. Not for filters that threads share. */
-static inline petal_status petal_filter_news(petal_filter *filter)
-{
-    return filter->layers->items <= filter->weigh_at ? PETAL_OK : petal_filter_weigh(filter);
-}
+/* How many keys may come until petal_is_overfull() counts again: at least 1. */
+uint64_t petal_filter_keys_to_next_step(const petal_filter *filter);
 
 #endif

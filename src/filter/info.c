@@ -133,6 +133,17 @@ petal_estimate petal_filter_estimate_items(const struct scheme_def *scheme, cons
     return items_of_tally(&tally);
 }
 
+petal_estimate petal_filter_estimate_distinct(const petal_filter *filter)
+{
+    struct tally tally = {0};
+    for (uint32_t i = 0; i < filter->layer_count; i++) {
+        const struct bit_array *array = &filter->layers[i].array;
+        tally_items(filter->scheme, &array->shape,
+                    petal_filter_count(filter->scheme, array->bytes, array->size_bytes).not_zero, &tally);
+    }
+    return items_of_tally(&tally);
+}
+
 bool petal_filter_is_too_much(const petal_estimate *items, uint64_t capacity)
 {
     return items->value > DBL_MAX || items->low > (double)capacity;
@@ -146,12 +157,6 @@ static void tally_layer(const petal_filter *filter, const struct layer *layer, p
     tally->estimated_rate = either(tally->estimated_rate, filter->scheme->rate_of_bits(array, bits_set));
 }
 
-/* Not one that grows, nor one that drops keys in time. A window of time is overfull when all of its generations are. */
-static bool can_overfill(const petal_filter *filter)
-{
-    return petal_filter_capacity(filter) != 0 && !filter->grow && filter->policy.kind != POLICY_KEYS;
-}
-
 static void take_stock(const petal_filter *filter, petal_info *info)
 {
     struct tally tally = {0};
@@ -159,7 +164,7 @@ static void take_stock(const petal_filter *filter, petal_info *info)
     info->fill = (double)info->bits_set / (double)info->bits;
     info->saturated = info->bits_set == info->bits;
     petal_estimate items = items_of_tally(&tally);
-    info->overfull = can_overfill(filter) && petal_filter_is_too_much(&items, petal_filter_capacity(filter));
+    info->overfull = petal_filter_judge_overfull(filter, &items);
     info->estimated_items = items.value;
     info->estimated_items_low = items.low;
     info->estimated_items_high = items.high;
@@ -231,23 +236,19 @@ const void *petal_metadata(const petal_filter *filter, size_t *metadata_bytes)
     return filter->metadata;
 }
 
-petal_status petal_set_metadata(petal_filter *filter, const void *metadata, size_t metadata_bytes, petal_error *error)
+static petal_status set_metadata(petal_filter *filter, const void *metadata, size_t metadata_bytes, petal_error *error)
 {
     if (filter->close)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED, "metadata of a mapped or viewed filter is fixed; load a copy");
-    return petal_filter_set_metadata(filter, metadata, metadata_bytes, error);
+    petal_status status = petal_filter_prepare_write(filter, error);
+    return status == PETAL_OK ? petal_filter_set_metadata(filter, metadata, metadata_bytes, error) : status;
 }
 
-bool petal_is_overfull(const petal_filter *filter)
+petal_status petal_set_metadata(petal_filter *filter, const void *metadata, size_t metadata_bytes, petal_error *error)
 {
-    return filter->overfull;
-}
-
-petal_status petal_last_error(const petal_filter *filter, petal_error *error)
-{
-    (void)filter;
-    *error = (petal_error){PETAL_OK, 0, PETAL_NO_OFFSET, ""};
-    return PETAL_OK;
+    petal_error own;
+    if (!error) error = &own;
+    return petal_filter_note_error(filter, set_metadata(filter, metadata, metadata_bytes, error), error);
 }
 
 const char *petal_kernel_name(const petal_filter *filter)

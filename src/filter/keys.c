@@ -92,6 +92,13 @@ static bool is_new(petal_status status)
     return status == PETAL_OK;
 }
 
+/* PETAL_ERR_FULL, if that is wanted. */
+static petal_status check_room(const petal_filter *filter, bool is_overfull)
+{
+    if (!is_overfull) return PETAL_OK;
+    return petal_filter_fail(filter, PETAL_ERR_FULL, "the filter holds more keys than it is rated for; make a larger one");
+}
+
 /* Sets the bits in the last layer. */
 static petal_status add_to_last(petal_filter *filter, const uint64_t *words)
 {
@@ -100,7 +107,7 @@ static petal_status add_to_last(petal_filter *filter, const uint64_t *words)
     if (status != PETAL_OK) return status;
     bool changed = filter->kernel->add(&layer->array, words);
     if (changed || !petal_filter_counts_new_only(filter)) layer->items = saturating_add(layer->items, 1);
-    return changed ? petal_filter_news(filter) : PETAL_SEEN;
+    return changed ? PETAL_OK : PETAL_SEEN;
 }
 
 static petal_status add_to_newest(petal_filter *filter, const uint64_t *words)
@@ -110,10 +117,13 @@ static petal_status add_to_newest(petal_filter *filter, const uint64_t *words)
     return petal_layers_add(filter, words, 1, &was_new, &status) ? PETAL_OK : PETAL_SEEN;
 }
 
-/* A filter that is for reading only takes no key, not even one that it has; a map asks again, once it knows which blocks. */
+/* A filter that is for reading only takes no key, not even one that it has; a map, and a filter that
+ * threads share, ask when they know which blocks. */
 static petal_status may_add(petal_filter *filter)
 {
-    return filter->layers->blocks ? PETAL_OK : petal_filter_prepare_write(filter, NULL);
+    petal_status status = check_room(filter, filter->refuse_overfull && petal_is_overfull(filter));
+    if (status != PETAL_OK || filter->layers->blocks || filter->sharing) return status;
+    return petal_filter_prepare_write(filter, NULL);
 }
 
 /* A key that an older layer has is not added again: it would only fill the last one. */
@@ -124,7 +134,7 @@ static petal_status add_words(petal_filter *filter, const uint64_t *words)
     if (status == PETAL_OK && layers_have(filter, filter->layer_count - 1, words)) return PETAL_SEEN;
     if (status == PETAL_OK && wants_to_grow(filter)) {
         if (layers_have(filter, filter->layer_count, words)) return PETAL_SEEN;
-        status = filter->grow(filter, NULL);
+        status = petal_filter_grow(filter);
     }
     return status == PETAL_OK ? add_to_last(filter, words) : status;
 }
@@ -137,18 +147,27 @@ static petal_status add_layer_by_layer(petal_filter *filter, const void *key, si
     if (status == PETAL_OK && layers_have_key(filter, filter->layer_count - 1, key, key_bytes)) return PETAL_SEEN;
     if (status == PETAL_OK && wants_to_grow(filter)) {
         if (layers_have_key(filter, filter->layer_count, key, key_bytes)) return PETAL_SEEN;
-        status = filter->grow(filter, NULL);
+        status = petal_filter_grow(filter);
     }
     if (status != PETAL_OK) return status;
     hash_for_layer(filter, last_layer(filter), key, key_bytes, words);
     return add_to_last(filter, words);
 }
 
+/* Summing up what all threads have counted is too much for each key: a few keys do, and the others go by what they found. */
+#define KEYS_PER_SUM 64u
+
+static bool shared_is_overfull(const petal_filter *filter, uint64_t hash)
+{
+    return hash % KEYS_PER_SUM == 0 ? petal_is_overfull(filter) : petal_filter_was_overfull(filter);
+}
+
 /* One of several threads adds. */
 static petal_status add_shared(petal_filter *filter, const uint64_t *words)
 {
     struct layer *layer = filter->layers;
-    petal_status status = petal_layers_prepare(filter, words, 1);
+    petal_status status = check_room(filter, filter->refuse_overfull && shared_is_overfull(filter, *words));
+    if (status == PETAL_OK) status = petal_layers_prepare(filter, words, 1);
     if (status != PETAL_OK) return status;
     return filter->kernel->add_shared(&layer->array, &filter->sharing->stripes, words) ? PETAL_OK : PETAL_SEEN;
 }
@@ -163,17 +182,17 @@ static petal_status add_hash(petal_filter *filter, const uint64_t *words)
  * first: where there are other threads, one of them may be changing the rest. */
 static inline bool is_plain(const petal_filter *filter)
 {
-    return is_usual(filter) && !filter->sharing && !filter->before_write && !filter->grow && !filter->layers->blocks;
+    return is_usual(filter) && !filter->sharing && !filter->before_write && !filter->grow && !filter->refuse_overfull &&
+           !filter->layers->blocks;
 }
 
-/* In a stream of new and old keys nobody can foresee the answer, so there is no branch on it until the filter is full. */
+/* In a stream of new and old keys nobody can foresee the answer, so there is no branch on it. */
 static inline petal_status add_plainly(petal_filter *filter, uint64_t hash)
 {
     struct layer *layer = filter->layers;
     layer->items = saturating_add(layer->items, 1);
     bool is_new = filter->kernel->add(&layer->array, &hash);
-    if (layer->items <= filter->weigh_at) return (petal_status)(PETAL_SEEN - is_new);
-    return is_new ? petal_filter_news(filter) : PETAL_SEEN;
+    return (petal_status)(PETAL_SEEN - is_new);
 }
 
 _Static_assert(PETAL_SEEN - 1 == PETAL_OK, "add_plainly() counts on it");
@@ -181,7 +200,8 @@ _Static_assert(PETAL_SEEN - 1 == PETAL_OK, "add_plainly() counts on it");
 static petal_status add_carefully(petal_filter *filter, const void *key, size_t key_bytes)
 {
     uint64_t words[PETAL_HASH_MAX_WORDS];
-    if (is_refused(filter, key_bytes)) return PETAL_ERR_UNSUPPORTED;
+    if (is_refused(filter, key_bytes))
+        return petal_filter_fail(filter, PETAL_ERR_UNSUPPORTED, "filters of this scheme do not accept the empty key");
     if (!hash_is_shared(filter)) return add_layer_by_layer(filter, key, key_bytes);
     hash_into(filter, key, key_bytes, words);
     return add_hash(filter, words);
@@ -211,15 +231,9 @@ bool petal_contains(const petal_filter *filter, const void *key, size_t key_byte
 #define NEAR_PIECE_WORDS 512u
 #define PIECE_WORDS PETAL_PIECE_WORDS
 
-static petal_status prepare(petal_filter *filter)
+static petal_status end_of_batch(petal_status status)
 {
-    return filter->sharing ? PETAL_OK : may_add(filter);
-}
-
-static petal_status end_of_batch(petal_filter *filter, petal_status status)
-{
-    if (status < 0) return status;
-    return filter->sharing ? PETAL_OK : petal_filter_news(filter);
+    return status < 0 ? status : PETAL_OK;
 }
 
 static size_t piece_of(const petal_filter *filter, size_t left)
@@ -229,12 +243,22 @@ static size_t piece_of(const petal_filter *filter, size_t left)
     return left < most ? left : most;
 }
 
+/* Where overfull filters are refused, a piece ends where an add would count the bits again. */
+static size_t piece_to_add(const petal_filter *filter, size_t left)
+{
+    size_t piece = piece_of(filter, left);
+    uint64_t most = filter->refuse_overfull ? petal_filter_keys_to_next_step(filter) : piece;
+    return most < piece ? (size_t)most : piece;
+}
+
 /* Adds a piece of a batch; the number of new keys is returned. */
 static size_t add_piece(petal_filter *filter, const uint64_t *words, size_t count, uint8_t *was_new,
                         petal_status *status)
 {
     uint8_t unwanted[PIECE_WORDS];
     if (!was_new) was_new = unwanted;
+    *status = may_add(filter);
+    if (*status != PETAL_OK) return 0;
     if (petal_is_layered(filter)) return petal_layers_add(filter, words, count, was_new, status);
     if (!filter->sharing) return petal_layers_add_to_last(filter, words, count, was_new, status);
     *status = petal_layers_prepare(filter, words, count);
@@ -268,7 +292,7 @@ static petal_status add_keys_one_by_one(petal_filter *filter, const petal_key *k
         sum += is_new(status);
     }
     if (new_count) *new_count = sum;
-    return end_of_batch(filter, status);
+    return end_of_batch(status);
 }
 
 petal_status petal_add_many(petal_filter *filter, const petal_key *keys, size_t key_count, uint8_t *was_new,
@@ -278,14 +302,14 @@ petal_status petal_add_many(petal_filter *filter, const petal_key *keys, size_t 
     size_t sum = 0, piece;
     if (!makes_a_batch(filter, keys, key_count))
         return add_keys_one_by_one(filter, keys, key_count, was_new, new_count);
-    petal_status status = key_count ? prepare(filter) : PETAL_OK;
+    petal_status status = PETAL_OK;
     for (size_t from = 0; status >= 0 && from < key_count; from += piece) {
-        piece = piece_of(filter, key_count - from);
+        piece = piece_to_add(filter, key_count - from);
         petal_filter_hash_keys(filter, keys + from, piece, words);
         sum += add_piece(filter, words, piece, was_new ? was_new + from : NULL, &status);
     }
     if (new_count) *new_count = sum;
-    return end_of_batch(filter, status);
+    return end_of_batch(status);
 }
 
 size_t petal_contains_many(const petal_filter *filter, const petal_key *keys, size_t key_count, uint8_t *found)
@@ -343,46 +367,54 @@ void petal_hash_keys(const petal_filter *filter, const petal_key *keys, size_t k
         hashes[i] = petal_hash_key(filter, keys[i].data, keys[i].size_bytes);
 }
 
-/* A 64-bit hash says it all only where the filter's own hash has no more. */
-static bool takes_hashes(const petal_filter *filter)
+/* A 64-bit hash can stand for a key only if the filter's own hash is no longer. */
+static bool hash_is_64_bits(const petal_filter *filter)
 {
     return filter->hash->words == 1;
 }
 
+static petal_status refuse_hashes(const petal_filter *filter)
+{
+    return petal_filter_fail(filter, PETAL_ERR_UNSUPPORTED,
+                             "filters of this scheme need more than 64 bits of hash; pass the key itself");
+}
+
 bool petal_takes_hashes(const petal_filter *filter)
 {
-    return takes_hashes(filter) && !filter->scheme->no_empty_key;
+    return hash_is_64_bits(filter) && !filter->scheme->no_empty_key;
 }
 
 petal_status petal_add_hash(petal_filter *filter, uint64_t hash)
 {
     if (is_plain(filter)) return add_plainly(filter, hash);
-    return takes_hashes(filter) ? add_hash(filter, &hash) : PETAL_ERR_UNSUPPORTED;
+    return hash_is_64_bits(filter) ? add_hash(filter, &hash) : refuse_hashes(filter);
 }
 
 bool petal_contains_hash(const petal_filter *filter, uint64_t hash)
 {
     if (is_usual(filter)) return usual_has(filter, hash);
-    return !takes_hashes(filter) || layers_have(filter, filter->layer_count, &hash);
+    if (!hash_is_64_bits(filter)) return refuse_hashes(filter), true;
+    return layers_have(filter, filter->layer_count, &hash);
 }
 
 petal_status petal_add_hashes(petal_filter *filter, const uint64_t *hashes, size_t hash_count, uint8_t *was_new,
                               size_t *new_count)
 {
     size_t sum = 0, piece;
-    petal_status status = takes_hashes(filter) ? prepare(filter) : PETAL_ERR_UNSUPPORTED;
+    petal_status status = hash_is_64_bits(filter) ? PETAL_OK : refuse_hashes(filter);
     for (size_t from = 0; status >= 0 && from < hash_count; from += piece) {
-        piece = piece_of(filter, hash_count - from);
+        piece = piece_to_add(filter, hash_count - from);
         sum += add_piece(filter, hashes + from, piece, was_new ? was_new + from : NULL, &status);
     }
     if (new_count) *new_count = sum;
-    return end_of_batch(filter, status);
+    return end_of_batch(status);
 }
 
 size_t petal_contains_hashes(const petal_filter *filter, const uint64_t *hashes, size_t hash_count, uint8_t *found)
 {
     size_t sum = 0, piece;
-    if (!takes_hashes(filter)) {
+    if (!hash_is_64_bits(filter)) {
+        (void)refuse_hashes(filter);
         if (found) memset(found, 1, hash_count);
         return hash_count;
     }
@@ -451,11 +483,11 @@ petal_status petal_add_many_i64(petal_filter *filter, const int64_t *values, siz
 {
     uint64_t words[PIECE_WORDS];
     size_t sum = 0, piece;
-    petal_status status = prepare(filter);
+    petal_status status = PETAL_OK;
     for (size_t from = 0; status >= 0 && from < value_count; from += piece) {
         uint8_t *results = was_new ? was_new + from : NULL;
         if (hash_is_shared(filter)) {
-            piece = piece_of(filter, value_count - from);
+            piece = piece_to_add(filter, value_count - from);
             petal_filter_hash_i64(filter, values + from, piece, words);
             sum += add_piece(filter, words, piece, results, &status);
         } else {
@@ -466,7 +498,7 @@ petal_status petal_add_many_i64(petal_filter *filter, const int64_t *values, siz
         }
     }
     if (new_count) *new_count = sum;
-    return end_of_batch(filter, status);
+    return end_of_batch(status);
 }
 
 size_t petal_contains_many_i64(const petal_filter *filter, const int64_t *values, size_t value_count, uint8_t *found)

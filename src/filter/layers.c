@@ -112,7 +112,7 @@ static size_t grow_for_waiting(petal_filter *filter, struct waiting *waiting, ui
     uint32_t layers = filter->layer_count;
     ask_layers(filter, layers - 1, 1, waiting);
     if (waiting->from == waiting->to) return 0;
-    *status = filter->grow(filter, NULL);
+    *status = petal_filter_grow(filter);
     return *status >= 0 && filter->layer_count == layers ? add_waiting(filter, waiting, 1, was_new, status) : 0;
 }
 

@@ -1,96 +1,79 @@
 /* overfull.c - does a filter hold more distinct keys than it is rated for?
  *
- * `items` cannot tell, since it counts repeats; the bits can, but to count them takes time. They are counted when `items` first
- * passes the capacity, and again when so many more came that they could make up what was missing, but not before another
- * thirty-second of the capacity. A stream of repeats is so looked at rarely, and one of new keys is caught in time. Of a big
- * array an even sample is counted.
+ * `items` cannot tell, since it counts repeats; the bits can, but counting them takes a second for 5 GB. So one count serves
+ * for a step of `items`, a thirty-second of the capacity, and none is needed while `items` is not above the capacity:
  *
- * Where keys can be removed, the number to look at goes down with `items`: those that went may have been repeats. An overfull
- * filter is looked at again when so many went that it may be so no more, but not before a thirty-second of the capacity. */
+ *     items     0 .................... capacity |  step 1  |  step 2  |  step 3  |
+ *     counted   never                           ^ once     ^ once     ^ once
+ *
+ * Keys that are removed move on through the steps too: when as many others have come in their place, all may be different. */
 #include "base/checked.h"
 #include "filter/filter.h"
-#include "scheme/model.h"
 
-#include <float.h>
-#include <math.h> /* INFINITY, a macro */
+#define STEPS_PER_CAPACITY 32u
 
-#define LOOKS_A_CAPACITY 32
-#define NORMAL_95_PERCENT 1.959964
-
-/* A sample is 64 pages: that many page faults where the filter is a map, and 200,000 keys in a usual one. */
-#define SAMPLE_PAGES UINT64_C(64)
-#define PAGE_BYTES 4096u
-
-static uint64_t sampled_bits_set(const struct scheme_def *scheme, const struct bit_array *array)
+/* Filters that grow cannot be, nor can a window of keys, which drops the oldest. A window of time can, as a whole. */
+static bool can_overfill(const petal_filter *filter)
 {
-    uint64_t count = 0, stretch = array->size_bytes / SAMPLE_PAGES / PAGE_BYTES * PAGE_BYTES;
-    for (uint64_t i = 0; i < SAMPLE_PAGES; i++)
-        count += petal_filter_count(scheme, array->bytes + i * stretch, PAGE_BYTES).not_zero;
-    return count;
+    if (filter->policy.kind == POLICY_TIME) return true;
+    return filter->policy.kind == POLICY_NONE && filter->layer_count == 1 && !filter->grow;
 }
 
-/* The sample is taken for a filter of its own, and how many of the keys fell into it for chance. */
-static petal_estimate estimate_by_sample(const struct scheme_def *scheme, const struct bit_array *array)
+static uint64_t step_width(uint64_t capacity)
 {
-    struct shape shape = array->shape;
-    shape.bits = SAMPLE_PAGES * PAGE_BYTES * 8 / (scheme->counters ? scheme->counters->bits : 1);
-    petal_estimate items = petal_filter_estimate_items(scheme, &shape, sampled_bits_set(scheme, array));
-    double scale = (double)array->shape.bits / (double)shape.bits, down = items.value - items.low;
-    double slack = NORMAL_95_PERCENT * NORMAL_95_PERCENT * items.value;
-    double low = items.value - petal_model_sqrt(down * down + slack);
-    return (petal_estimate){scale * items.value, low > 0 ? scale * low : 0, INFINITY};
+    return capacity < STEPS_PER_CAPACITY ? 1 : capacity / STEPS_PER_CAPACITY;
 }
 
-static petal_estimate estimate(const struct scheme_def *scheme, const struct bit_array *array)
+/* How far a filter of more items than its capacity is into its steps. A removed key counts twice: once for having gone, and
+ * once for the item that `items` has lost. */
+static uint64_t keys_beyond(const petal_filter *filter, uint64_t items, uint64_t capacity)
 {
-    if (array->size_bytes > SAMPLE_PAGES * PAGE_BYTES) return estimate_by_sample(scheme, array);
-    return petal_filter_estimate_items(scheme, &array->shape,
-                                       petal_filter_count(scheme, array->bytes, array->size_bytes).not_zero);
+    return items - capacity - 1 + 2 * filter->removals;
 }
 
-/* How many more keys may come until it is time to look again. */
-static uint64_t patience(const petal_estimate *items, uint64_t capacity)
+/* The number of the step that the filter is in, from 1; 0 if the bits need not be counted. */
+static uint64_t current_step(const petal_filter *filter)
 {
-    uint64_t least = capacity / LOOKS_A_CAPACITY, missing = capacity - (uint64_t)items->low;
-    return missing > least ? missing : least;
+    uint64_t items = petal_filter_items(filter), capacity = petal_filter_capacity(filter);
+    if (!can_overfill(filter) || capacity == 0 || items <= capacity) return 0;
+    uint64_t step = keys_beyond(filter, items, capacity) / step_width(capacity) + 1;
+    return step <= INT64_MAX ? step : INT64_MAX;
 }
 
-/* How many keys must go until an overfull filter may be so no more; nobody can tell where every bit is set. */
-static uint64_t relief(const petal_estimate *items, const struct layer *layer)
+uint64_t petal_filter_keys_to_next_step(const petal_filter *filter)
 {
-    uint64_t least = layer->capacity / LOOKS_A_CAPACITY;
-    double excess = items->value > DBL_MAX ? 0 : items->low - (double)layer->capacity;
-    return excess > (double)least && excess < (double)layer->items ? (uint64_t)excess : least;
+    uint64_t items = petal_filter_items(filter), capacity = petal_filter_capacity(filter);
+    if (!can_overfill(filter) || capacity == 0) return UINT64_MAX;
+    if (items <= capacity) return saturating_add(capacity - items, 1);
+    return step_width(capacity) - keys_beyond(filter, items, capacity) % step_width(capacity);
 }
 
-petal_status petal_filter_weigh(petal_filter *filter)
+/* The last answer and its step, step << 1 | answer, in one word. It is kept in const filters too: every filter is memory of
+ * petal_filter_new(), which is not const. */
+static _Atomic uint64_t *answer_of(const petal_filter *filter)
 {
-    const struct layer *layer = filter->layers;
-    if (filter->overfull) return PETAL_OK;
-    filter->weigh_at = UINT64_MAX;
-    if (filter->layer_count > 1 || filter->grow || layer->capacity == 0) return PETAL_OK;
-    filter->weigh_at = layer->capacity;
-    if (layer->items <= layer->capacity) return PETAL_OK;
-    petal_estimate items = estimate(filter->scheme, &layer->array);
-    filter->overfull = petal_filter_is_too_much(&items, layer->capacity);
-    if (filter->overfull) {
-        filter->relief = relief(&items, layer);
-        return PETAL_OK;
-    }
-    filter->weigh_at = saturating_add(layer->items, patience(&items, layer->capacity));
-    return PETAL_OK;
+    return (_Atomic uint64_t *)(uintptr_t)&filter->overfull;
 }
 
-void petal_filter_lighten(petal_filter *filter, uint64_t removed)
+bool petal_filter_judge_overfull(const petal_filter *filter, const petal_estimate *distinct)
 {
-    const struct layer *layer = filter->layers;
-    if (filter->overfull && removed < filter->relief) {
-        filter->relief -= removed;
-    } else if (filter->overfull) {
-        filter->overfull = false;
-        filter->weigh_at = 0;
-    } else if (filter->weigh_at > layer->capacity && filter->weigh_at < UINT64_MAX) {
-        uint64_t ahead = filter->weigh_at - layer->capacity;
-        filter->weigh_at -= removed < ahead ? removed : ahead;
-    }
+    uint64_t step = current_step(filter);
+    if (step == 0) return false;
+    bool is_overfull = petal_filter_is_too_much(distinct, petal_filter_capacity(filter));
+    atomic_store_explicit(answer_of(filter), step << 1 | is_overfull, memory_order_relaxed);
+    return is_overfull;
+}
+
+bool petal_filter_was_overfull(const petal_filter *filter)
+{
+    return atomic_load_explicit(answer_of(filter), memory_order_relaxed) & 1;
+}
+
+bool petal_is_overfull(const petal_filter *filter)
+{
+    uint64_t step = current_step(filter), known = atomic_load_explicit(answer_of(filter), memory_order_relaxed);
+    if (step == 0) return false;
+    if (known >> 1 == step) return known & 1;
+    petal_estimate distinct = petal_filter_estimate_distinct(filter);
+    return petal_filter_judge_overfull(filter, &distinct);
 }

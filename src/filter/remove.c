@@ -5,9 +5,11 @@
 /* ---- removing -------------------------------------------------------------------------------------------------------- */
 
 /* A filter of several layers does not know into which a key went: only one layer can count keys down again. */
-static bool can_remove(const petal_filter *filter)
+static petal_status check_removing(const petal_filter *filter)
 {
-    return filter->scheme->counters && filter->layer_count == 1 && !filter->grow;
+    if (filter->scheme->counters && filter->layer_count == 1 && !filter->grow) return PETAL_OK;
+    return petal_filter_fail(filter, PETAL_ERR_UNSUPPORTED,
+                             "keys can be removed from counting filters of one layer only; build one of those");
 }
 
 /* Permission to count down these keys: the blocks of a map that they lie in are checked before any of them changes. */
@@ -29,14 +31,14 @@ static size_t remove_piece(petal_filter *filter, const uint64_t *hashes, size_t 
     if (*status != PETAL_OK) return 0;
     size_t removed = filter->scheme->counters->remove_many(&layer->array, hashes, count, was_removed);
     layer->items -= removed < layer->items ? removed : layer->items;
-    petal_filter_lighten(filter, removed);
+    filter->removals += removed;
     return removed;
 }
 
 petal_status petal_remove_hash(petal_filter *filter, uint64_t hash)
 {
     uint8_t was_removed;
-    petal_status status = can_remove(filter) ? PETAL_OK : PETAL_ERR_UNSUPPORTED;
+    petal_status status = check_removing(filter);
     if (status == PETAL_OK && remove_piece(filter, &hash, 1, &was_removed, &status) == 0 && status == PETAL_OK)
         status = PETAL_ABSENT;
     return status;
@@ -44,8 +46,7 @@ petal_status petal_remove_hash(petal_filter *filter, uint64_t hash)
 
 petal_status petal_remove(petal_filter *filter, const void *key, size_t key_bytes)
 {
-    return can_remove(filter) ? petal_remove_hash(filter, petal_hash_key(filter, key, key_bytes))
-                              : PETAL_ERR_UNSUPPORTED;
+    return petal_remove_hash(filter, petal_hash_key(filter, key, key_bytes));
 }
 
 petal_status petal_remove_i64(petal_filter *filter, int64_t value)
@@ -75,7 +76,7 @@ petal_status petal_remove_hashes(petal_filter *filter, const uint64_t *hashes, s
 {
     uint8_t unwanted[PIECE_KEYS];
     size_t sum = 0, piece;
-    petal_status status = can_remove(filter) ? PETAL_OK : PETAL_ERR_UNSUPPORTED;
+    petal_status status = check_removing(filter);
     for (size_t from = 0; status == PETAL_OK && from < hash_count; from += piece) {
         piece = piece_of(hash_count - from);
         sum += remove_piece(filter, hashes + from, piece, was_removed ? was_removed + from : unwanted, &status);
@@ -90,7 +91,7 @@ petal_status petal_remove_many(petal_filter *filter, const petal_key *keys, size
     uint64_t hashes[PIECE_KEYS];
     uint8_t unwanted[PIECE_KEYS];
     size_t sum = 0, piece;
-    petal_status status = can_remove(filter) ? PETAL_OK : PETAL_ERR_UNSUPPORTED;
+    petal_status status = check_removing(filter);
     for (size_t from = 0; status == PETAL_OK && from < key_count; from += piece) {
         piece = piece_of(key_count - from);
         petal_hash_keys(filter, keys + from, piece, hashes);

@@ -113,7 +113,7 @@ void petal_rotating_drop(petal_filter *filter, uint64_t count)
     while (count-- > 0) drop_oldest(filter);
 }
 
-petal_status petal_advance(petal_filter *filter, uint64_t now_ms, petal_error *error)
+static petal_status advance(petal_filter *filter, uint64_t now_ms, petal_error *error)
 {
     struct policy *policy = &filter->policy;
     if (policy->kind != POLICY_TIME)
@@ -126,4 +126,11 @@ petal_status petal_advance(petal_filter *filter, uint64_t now_ms, petal_error *e
     policy->clock_ms = now_ms;
     if (before != 0) petal_rotating_drop(filter, now_ms / span - before / span);
     return PETAL_OK;
+}
+
+petal_status petal_advance(petal_filter *filter, uint64_t now_ms, petal_error *error)
+{
+    petal_error own;
+    if (!error) error = &own;
+    return petal_filter_note_error(filter, advance(filter, now_ms, error), error);
 }

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "filter/filter.h"
 
-petal_status petal_share(petal_filter *filter, petal_error *error)
+static petal_status share(petal_filter *filter, petal_error *error)
 {
     const struct kernel *kernel = petal_scheme_kernel_shared(filter->scheme);
     if (filter->sharing) return PETAL_OK;
@@ -18,6 +18,13 @@ petal_status petal_share(petal_filter *filter, petal_error *error)
     if (!filter->sharing) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
     filter->kernel = kernel;
     return PETAL_OK;
+}
+
+petal_status petal_share(petal_filter *filter, petal_error *error)
+{
+    petal_error own;
+    if (!error) error = &own;
+    return petal_filter_note_error(filter, share(filter, error), error);
 }
 
 petal_status petal_filter_prepare_shared(petal_filter *filter)

@@ -1,5 +1,6 @@
 /* algebra.c - proves what petal.h says of sets: comparing filters at the edges, filters made like another, overfull ones, shards.
  * (That estimates are right on average is proved in tests/stat/overlap.c.) */
+#include "petal/petal_inline.h"
 #include "support.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -301,27 +302,41 @@ static petal_filter *rated_for(petal_scheme scheme, uint64_t capacity)
     return create(&options);
 }
 
-/* Small, and so big that a sample of the bits is counted. */
+/* Lines of one cache, and more than the memory fetches at once. */
 static const uint64_t capacities[] = {20, 1000, 100000, 1000000};
+
+static void add_number(petal_filter *filter, uint64_t number)
+{
+    petal_status status = petal_add_i64(filter, (int64_t)number);
+    require(status == PETAL_OK || status == PETAL_SEEN, "key %llu: %s", (unsigned long long)number,
+            petal_status_name(status));
+}
+
+/* Adds *next and what follows until the filter is overfull, which it must be soon after `in` keys have become its capacity. */
+static void overfill(petal_filter *filter, uint64_t capacity, uint64_t in, uint64_t *next)
+{
+    for (; !petal_is_overfull(filter) && in < 3 * capacity; in++) add_number(filter, (*next)++);
+    petal_info info = info_of(filter);
+    /* past the interval of a small filter, 2 sd, and a thirty-second of the capacity */
+    double margin = (double)capacity / 30 + 2.5 * (info.estimated_items - info.estimated_items_low) + 2;
+    require(in > capacity && (double)in < (double)capacity + margin, "%llu of %llu", (unsigned long long)in,
+            (unsigned long long)capacity);
+    assert_true(info.overfull);
+}
 
 static void a_filter_is_overfull_soon_after_its_capacity_and_never_before(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(capacities); i++) FOR_NATIVE_SCHEMES(scheme)
         {
-            uint64_t capacity = capacities[i], added = 0;
+            uint64_t capacity = capacities[i], next = 0;
             petal_filter *filter = rated_for(scheme, capacity);
-            petal_status status = PETAL_OK;
-            while (status != PETAL_OVERFULL && added < 3 * capacity) status = petal_add_i64(filter, (int64_t)added++);
-            petal_info info = info_of(filter);
-            /* past the interval of a small filter, 2 sd, and a thirty-second of the capacity */
-            double margin = (double)capacity / 30 + 2.5 * (info.estimated_items - info.estimated_items_low) + 2;
-            require(added > capacity && (double)added < (double)capacity + margin, "%llu of %llu",
-                    (unsigned long long)added, (unsigned long long)capacity);
-            assert_true(info.overfull || capacity == 1000000); /* there the two are not the same sample */
-            while ((status = petal_add_i64(filter, (int64_t)added++)) == PETAL_SEEN) continue;
-            assert_int_equal(status, PETAL_OVERFULL); /* from now on */
-            assert_int_equal(petal_add_i64(filter, 0), PETAL_SEEN);
+            overfill(filter, capacity, 0, &next);
+            for (; next < 3 * capacity; next++) { /* from now on, and adding says nothing of it */
+                add_number(filter, next);
+                require(petal_is_overfull(filter), "%llu of %llu", (unsigned long long)next,
+                        (unsigned long long)capacity);
+            }
             petal_free(filter);
         }
 }
@@ -333,45 +348,96 @@ static void repeats_make_no_filter_overfull(void **state)
         uint64_t capacity = capacities[i];
         petal_filter *filter = rated_for(PETAL_SCHEME_BLOCKED, capacity);
         for (int round = 0; round < 5; round++)
-            for (uint64_t n = 0; n < capacity * 9 / 10; n++)
-                require(petal_add_i64(filter, (int64_t)n) != PETAL_OVERFULL, "capacity %llu, round %d, key %llu",
-                        (unsigned long long)capacity, round, (unsigned long long)n);
+            for (uint64_t n = 0; n < capacity * 9 / 10; n++) {
+                add_number(filter, n);
+                require(!petal_is_overfull(filter), "capacity %llu, round %d, key %llu", (unsigned long long)capacity,
+                        round, (unsigned long long)n);
+            }
         petal_info info = info_of(filter);
         assert_true(info.items > 4 * capacity && !info.overfull);
         petal_free(filter);
     }
 }
 
-static void batches_tell_it_too_and_count_what_is_new(void **state)
+/* The ways in which keys come into a filter. All leave the same bits, items and capacity. */
+static void come_one_by_one(petal_filter *filter, const int64_t *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) (void)petal_add_i64(filter, values[i]);
+}
+
+static void come_in_batches(petal_filter *filter, const int64_t *values, size_t count)
+{
+    assert_int_equal(petal_add_many_i64(filter, values, count / 3, NULL, NULL), PETAL_OK);
+    assert_int_equal(petal_add_many_i64(filter, values + count / 3, count - count / 3, NULL, NULL), PETAL_OK);
+}
+
+static void come_from_a_builder(petal_filter *filter, const int64_t *values, size_t count)
+{
+    petal_builder_options options = PETAL_BUILDER_OPTIONS_INIT;
+    petal_builder *builder = NULL;
+    options.workers = 2;
+    assert_int_equal(petal_builder_create(filter, &options, &builder, NULL), PETAL_OK);
+    assert_int_equal(petal_builder_add_i64(builder, 0, values, count / 2), PETAL_OK);
+    assert_int_equal(petal_builder_add_i64(builder, 1, values + count / 2, count - count / 2), PETAL_OK);
+    assert_int_equal(petal_builder_finish(builder, NULL), PETAL_OK);
+}
+
+static void come_from_threads(petal_filter *filter, const int64_t *values, size_t count)
+{
+    assert_int_equal(petal_share(filter, NULL), PETAL_OK);
+    come_in_batches(filter, values, count);
+}
+
+static void come_from_another_filter(petal_filter *filter, const int64_t *values, size_t count)
+{
+    petal_filter *other = NULL;
+    assert_int_equal(petal_create_like(filter, &other, NULL), PETAL_OK);
+    come_in_batches(filter, values, count / 2);
+    come_in_batches(other, values + count / 2, count - count / 2);
+    assert_int_equal(petal_merge(filter, other, NULL), PETAL_OK);
+    petal_free(other);
+}
+
+typedef void come(petal_filter *filter, const int64_t *values, size_t count);
+static come *const ways[] = {come_one_by_one, come_in_batches, come_from_a_builder, come_from_threads,
+                             come_from_another_filter};
+
+static bool is_so_when_loaded(const petal_filter *filter)
+{
+    struct bytes image = serialized(filter);
+    petal_filter *loaded = NULL;
+    assert_int_equal(petal_load_from_memory(image.data, image.size, NULL, &loaded, NULL), PETAL_OK);
+    bool is_overfull = petal_is_overfull(loaded);
+    petal_free(loaded);
+    free(image.data);
+    return is_overfull;
+}
+
+/* 4,000,000 keys take 4.6 MB, which a builder cuts into regions. */
+static void it_is_the_same_however_the_keys_came(void **state)
 {
     (void)state;
-    static int64_t values[3000];
-    static uint8_t was_new[3000];
-    static uint64_t hashes[3000];
-    static petal_key keys[3000];
-    uint64_t random = 5;
-    size_t new_count = 0, sum = 0;
-    petal_filter *by_number = rated_for(PETAL_SCHEME_BLOCKED, 1000), *by_hash = rated_for(PETAL_SCHEME_BLOCKED, 1000),
-                 *by_key = rated_for(PETAL_SCHEME_BLOCKED, 1000), *single = rated_for(PETAL_SCHEME_BLOCKED, 1000);
-    for (size_t i = 0; i < 3000; i++) {
-        values[i] = (int64_t)i;
-        hashes[i] = next_random(&random);
-        keys[i] = (petal_key){&values[i], 8};
-        sum += petal_add(single, &values[i], 8) != PETAL_SEEN;
-    }
-    assert_int_equal(petal_add_many_i64(by_number, values, 1000, NULL, NULL), PETAL_OK);
-    assert_int_equal(petal_add_many_i64(by_number, values + 1000, 2000, was_new, &new_count), PETAL_OVERFULL);
-    assert_true(new_count > 1500);
-    assert_int_equal(petal_add_hashes(by_hash, hashes, 1000, NULL, NULL), PETAL_OK);
-    assert_int_equal(petal_add_hashes(by_hash, hashes, 3000, NULL, NULL), PETAL_OVERFULL);
-    assert_int_equal(petal_add_many(by_key, keys, 3000, was_new, &new_count), PETAL_OVERFULL);
-    assert_int_equal(new_count, sum);
-    assert_int_equal(petal_add_many(by_key, keys, 3000, was_new, &new_count), PETAL_OVERFULL);
-    assert_int_equal(new_count, 0);
-    petal_free(by_number);
-    petal_free(by_hash);
-    petal_free(by_key);
-    petal_free(single);
+    static const uint64_t some[] = {1000, 50000, 4000000};
+    static const unsigned percent[] = {95, 100, 101, 104, 130};
+    int64_t *values = malloc(4000000 * 13 / 10 * sizeof *values);
+    assert_non_null(values);
+    for (int64_t i = 0; i < 4000000 * 13 / 10; i++) values[i] = i;
+    for (size_t i = 0; i < COUNT(some); i++)
+        for (size_t j = 0; j < COUNT(percent); j++) {
+            bool answers[COUNT(ways)];
+            if (some[i] > 1000000 && percent[j] != 130) continue; /* time */
+            for (size_t way = 0; way < COUNT(ways); way++) {
+                petal_filter *filter = rated_for(PETAL_SCHEME_BLOCKED, some[i]);
+                ways[way](filter, values, some[i] * percent[j] / 100);
+                answers[way] = petal_is_overfull(filter);
+                require(answers[way] == answers[0] && answers[way] == info_of(filter).overfull &&
+                            answers[way] == is_so_when_loaded(filter),
+                        "way %zu of %llu keys, %u %%", way, (unsigned long long)some[i], percent[j]);
+                petal_free(filter);
+            }
+            if (percent[j] <= 100 || percent[j] == 130) assert_int_equal(answers[0], percent[j] > 100);
+        }
+    free(values);
 }
 
 static void clearing_ends_it_and_merging_brings_it(void **state)
@@ -380,29 +446,34 @@ static void clearing_ends_it_and_merging_brings_it(void **state)
     petal_filter *filter = rated_for(PETAL_SCHEME_CLASSIC, 1000), *other = rated_for(PETAL_SCHEME_CLASSIC, 1000);
     add_numbers(filter, 0, 900);
     add_numbers(other, 1000, 900);
-    assert_true(!info_of(filter).overfull);
+    assert_true(!petal_is_overfull(filter) && !info_of(filter).overfull);
     assert_int_equal(petal_merge(filter, other, NULL), PETAL_OK);
-    assert_true(info_of(filter).overfull);
-    petal_status status;
-    int64_t next = 5000;
-    while ((status = petal_add_i64(filter, next++)) == PETAL_SEEN) continue;
-    assert_int_equal(status, PETAL_OVERFULL);
+    assert_true(petal_is_overfull(filter) && info_of(filter).overfull);
     assert_int_equal(petal_clear(filter, NULL), PETAL_OK);
-    assert_int_equal(petal_add_i64(filter, 1), PETAL_OK);
-    assert_true(!info_of(filter).overfull);
+    assert_true(!petal_is_overfull(filter) && !info_of(filter).overfull);
     petal_free(filter);
     petal_free(other);
 }
 
-/* Adds *next and what follows until the filter is overfull, which it must be soon after `in` keys have become its capacity. */
-static void overfill(petal_filter *filter, uint64_t capacity, uint64_t in, uint64_t *next)
+/* Merging a filter with itself brings items past the capacity, and then no bit: what was known of it must not stand. */
+static void a_change_of_all_bits_is_seen_at_the_same_number_of_items(void **state)
 {
-    petal_status status = PETAL_OK;
-    for (; status != PETAL_OVERFULL && in < 3 * capacity; in++) status = petal_add_i64(filter, (int64_t)(*next)++);
-    petal_info info = info_of(filter);
-    double margin = (double)capacity / 30 + 2.5 * (info.estimated_items - info.estimated_items_low) + 2;
-    require(in > capacity && (double)in < (double)capacity + margin, "%llu of %llu", (unsigned long long)in,
-            (unsigned long long)capacity);
+    (void)state;
+    petal_filter *filter = rated_for(PETAL_SCHEME_CLASSIC, 1000), *fuller = rated_for(PETAL_SCHEME_CLASSIC, 1000);
+    petal_filter *other = rated_for(PETAL_SCHEME_CLASSIC, 1000);
+    for (int round = 0; round < 2; round++) add_numbers(filter, 0, 600);
+    add_numbers(fuller, 1000, 1200);
+    assert_false(petal_is_overfull(filter));
+    assert_true(petal_is_overfull(fuller));
+    assert_int_equal(petal_clear(other, NULL), PETAL_OK);
+    assert_int_equal(petal_merge(other, fuller, NULL), PETAL_OK);
+    assert_true(petal_is_overfull(other));
+    assert_int_equal(petal_intersect(other, filter, NULL), PETAL_OK); /* 1,200 items, few bits */
+    assert_int_equal(info_of(other).items, 1200);
+    assert_false(petal_is_overfull(other));
+    petal_free(filter);
+    petal_free(fuller);
+    petal_free(other);
 }
 
 static void remove_range(petal_filter *filter, uint64_t from, uint64_t count)
@@ -418,13 +489,10 @@ static void removing_keys_ends_it_and_new_ones_bring_it_back(void **state)
         uint64_t capacity = capacities[i], first = 0, next = 0;
         petal_filter *filter = rated_for(PETAL_SCHEME_COUNTING, capacity);
         for (int round = 0; round < 3; round++) {
-            petal_status status;
             overfill(filter, capacity, next - first, &next);
             remove_range(filter, first, capacity / 2);
             first += capacity / 2;
-            while ((status = petal_add_i64(filter, (int64_t)next++)) == PETAL_SEEN) continue;
-            assert_int_equal(status, PETAL_OK);
-            assert_false(info_of(filter).overfull);
+            assert_false(petal_is_overfull(filter) || info_of(filter).overfull);
         }
         petal_free(filter);
     }
@@ -437,14 +505,13 @@ static void where_repeats_came_removing_keys_ends_it_too(void **state)
     for (size_t i = 0; i < COUNT(capacities); i++) {
         uint64_t capacity = capacities[i], next = 0;
         petal_filter *filter = rated_for(PETAL_SCHEME_COUNTING, capacity);
-        petal_status status;
         overfill(filter, capacity, 0, &next);
         for (uint64_t n = capacity; n < 2 * capacity; n++)
             assert_int_equal(petal_add_i64(filter, (int64_t)(n / 2)), PETAL_SEEN);
+        assert_true(petal_is_overfull(filter));
         remove_range(filter, 0, capacity / 2);
+        assert_false(petal_is_overfull(filter));
         assert_true(info_of(filter).items > capacity);
-        while ((status = petal_add_i64(filter, (int64_t)next++)) == PETAL_SEEN) continue;
-        assert_int_equal(status, PETAL_OK);
         petal_free(filter);
     }
 }
@@ -456,9 +523,11 @@ static void removed_repeats_do_not_hide_it(void **state)
     for (size_t i = 0; i < COUNT(capacities); i++) {
         uint64_t capacity = capacities[i], in = capacity * 9 / 10, next = in;
         petal_filter *filter = rated_for(PETAL_SCHEME_COUNTING, capacity);
-        for (uint64_t n = 0; n < 2 * in; n++)
-            require(petal_add_i64(filter, (int64_t)(n / 2)) != PETAL_OVERFULL, "key %llu of %llu",
-                    (unsigned long long)n / 2, (unsigned long long)capacity);
+        for (uint64_t n = 0; n < 2 * in; n++) {
+            add_number(filter, n / 2);
+            require(!petal_is_overfull(filter), "key %llu of %llu", (unsigned long long)n / 2,
+                    (unsigned long long)capacity);
+        }
         remove_range(filter, 0, in);
         assert_int_equal(info_of(filter).items, in);
         overfill(filter, capacity, in, &next);
@@ -466,13 +535,141 @@ static void removed_repeats_do_not_hide_it(void **state)
     }
 }
 
-static void without_a_capacity_no_filter_is_overfull(void **state)
+static void without_a_capacity_no_filter_is_overfull_and_none_that_grows(void **state)
 {
     (void)state;
-    petal_filter *filter = make(PETAL_SCHEME_CLASSIC, 500, 5, 0);
-    for (int64_t i = 0; i < 1000; i++) require(petal_add_i64(filter, i) != PETAL_OVERFULL, "%lld", (long long)i);
-    assert_true(info_of(filter).saturated && !info_of(filter).overfull);
+    petal_options options = PETAL_OPTIONS_INIT;
+    options.capacity = 1000;
+    options.rate = 0.01;
+    options.growth = true;
+    petal_filter *filter = make(PETAL_SCHEME_CLASSIC, 500, 5, 0), *growing = create(&options);
+    for (uint64_t i = 0; i < 1000; i++) add_number(filter, i);
+    for (uint64_t i = 0; i < 5000; i++) add_number(growing, i);
+    assert_true(info_of(filter).saturated && !info_of(filter).overfull && !petal_is_overfull(filter));
+    assert_false(info_of(growing).overfull || petal_is_overfull(growing));
     petal_free(filter);
+    petal_free(growing);
+}
+
+/* ---- refusing more --------------------------------------------------------------------------------------------------- */
+
+static petal_filter *refusing(petal_scheme scheme, uint64_t capacity)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    options.scheme = scheme;
+    options.capacity = capacity;
+    options.rate = 0.01;
+    options.refuse_overfull = true;
+    return create(&options);
+}
+
+static uint64_t add_until_full(petal_filter *filter, uint64_t most)
+{
+    uint64_t next = 0;
+    petal_status status = PETAL_OK;
+    while (status >= 0 && next < most) status = petal_add_i64(filter, (int64_t)next++);
+    assert_int_equal(status, PETAL_ERR_FULL);
+    return next - 1;
+}
+
+static void a_filter_that_refuses_takes_no_more_keys_when_it_is_overfull(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(capacities); i++) FOR_NATIVE_SCHEMES(scheme)
+        {
+            uint8_t was_new[2] = {7, 7};
+            size_t new_count = 7;
+            int64_t values[2] = {-1, -2};
+            uint64_t hashes[2] = {mix(1), mix(2)};
+            petal_key keys[2] = {{"a", 1}, {"b", 1}};
+            petal_error error;
+            petal_filter *filter = refusing(scheme, capacities[i]);
+            uint64_t in = add_until_full(filter, 3 * capacities[i]);
+            require(in > capacities[i], "%llu", (unsigned long long)in);
+            petal_filter *before = clone_of(filter);
+            assert_int_equal(petal_add(filter, "a", 1), PETAL_ERR_FULL);
+            assert_int_equal(petal_add_hash(filter, hashes[0]), PETAL_ERR_FULL);
+            assert_int_equal(petal_add_f64(filter, 0.5), PETAL_ERR_FULL);
+            assert_int_equal(petal_add_many(filter, keys, 2, was_new, &new_count), PETAL_ERR_FULL);
+            assert_int_equal(new_count, 0);
+            assert_int_equal(petal_add_many_i64(filter, values, 2, NULL, NULL), PETAL_ERR_FULL);
+            assert_int_equal(petal_add_hashes(filter, hashes, 2, NULL, NULL), PETAL_ERR_FULL);
+            assert_true(petal_is_overfull(filter) && same_image(filter, before));
+            assert_int_equal(petal_last_error(filter, &error), PETAL_ERR_FULL);
+            assert_int_equal(petal_add(before, "a", 1), PETAL_ERR_FULL); /* a copy refuses, too */
+            assert_int_equal(petal_clear(filter, NULL), PETAL_OK);
+            assert_int_equal(petal_add(filter, "a", 1), PETAL_OK);
+            petal_free(before);
+            petal_free(filter);
+        }
+}
+
+/* Wherever a batch begins and ends, the key that is refused is the same. */
+static void a_batch_stops_at_the_key_that_would_be_refused_alone(void **state)
+{
+    (void)state;
+    static int64_t values[2000];
+    static uint8_t was_new[2000];
+    for (int i = 0; i < 2000; i++) values[i] = i;
+    FOR_NATIVE_SCHEMES(scheme)
+    for (uint64_t first = 0; first < 1100; first += 1 + first / 3) {
+        petal_filter *single = refusing(scheme, 1000), *batch = refusing(scheme, 1000);
+        size_t new_count = 0, sum = 0;
+        uint64_t in = add_until_full(single, 2000);
+        assert_int_equal(petal_add_many_i64(batch, values, first, NULL, NULL), first > in ? PETAL_ERR_FULL : PETAL_OK);
+        if (first > in) first = in;
+        assert_int_equal(petal_add_many_i64(batch, values + first, 2000 - first, was_new, &new_count), PETAL_ERR_FULL);
+        for (uint64_t i = 0; i < in - first; i++) sum += was_new[i];
+        require(same_image(single, batch) && sum == new_count, "first %llu, %llu fit", (unsigned long long)first,
+                (unsigned long long)in);
+        petal_free(single);
+        petal_free(batch);
+    }
+}
+
+static void a_filter_is_opened_to_refuse_and_removing_makes_room(void **state)
+{
+    (void)state;
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_filter *filter = rated_for(PETAL_SCHEME_COUNTING, 1000), *loaded = NULL;
+    add_numbers(filter, 0, 1500);
+    struct bytes image = serialized(filter);
+    options.flags = PETAL_OPEN_LOAD;
+    options.refuse_overfull = true;
+    assert_int_equal(petal_load_from_memory(image.data, image.size, &options, &loaded, NULL), PETAL_OK);
+    assert_int_equal(petal_add_i64(loaded, 5000), PETAL_ERR_FULL);
+    remove_range(loaded, 0, 700);
+    assert_int_equal(petal_add_i64(loaded, 5000), PETAL_OK);
+    free(image.data);
+    petal_free(loaded);
+    petal_free(filter);
+}
+
+static void builders_and_shared_filters_refuse_too(void **state)
+{
+    (void)state;
+    static int64_t values[4000];
+    petal_builder_options options = PETAL_BUILDER_OPTIONS_INIT;
+    petal_builder *builder = NULL;
+    petal_inline hot;
+    petal_filter *built = refusing(PETAL_SCHEME_BLOCKED, 4000000), *shared = refusing(PETAL_SCHEME_BLOCKED, 10000);
+    options.workers = 2;
+    assert_int_equal(petal_inline_begin(built, true, &hot, NULL), PETAL_ERR_UNSUPPORTED); /* it counts at its end only */
+    assert_int_equal(petal_builder_create(built, &options, &builder, NULL), PETAL_OK);
+    petal_status status = PETAL_OK;
+    for (int64_t from = 0; status == PETAL_OK && from < 6000000; from += 4000) {
+        for (int64_t i = 0; i < 4000; i++) values[i] = from + i;
+        status = petal_builder_add_i64(builder, 1, values, 4000);
+    }
+    assert_int_equal(status, PETAL_ERR_FULL);
+    assert_int_equal(petal_builder_finish(builder, NULL), PETAL_ERR_FULL);
+    assert_in_range(info_of(built).items, 4000001, 4000000 * 33 / 32 + 8000);
+    petal_free(built);
+
+    assert_int_equal(petal_share(shared, NULL), PETAL_OK);
+    uint64_t in = add_until_full(shared, 20000);
+    assert_in_range(in, 10001, 10000 * 33 / 32 + 1000);
+    petal_free(shared);
 }
 
 /* ---- shards ---------------------------------------------------------------------------------------------------------- */
@@ -534,12 +731,17 @@ int main(void)
         cmocka_unit_test(what_is_made_like_another_has_no_metadata_and_can_fail_for_memory_only),
         cmocka_unit_test(a_filter_is_overfull_soon_after_its_capacity_and_never_before),
         cmocka_unit_test(repeats_make_no_filter_overfull),
-        cmocka_unit_test(batches_tell_it_too_and_count_what_is_new),
+        cmocka_unit_test(it_is_the_same_however_the_keys_came),
         cmocka_unit_test(clearing_ends_it_and_merging_brings_it),
+        cmocka_unit_test(a_change_of_all_bits_is_seen_at_the_same_number_of_items),
         cmocka_unit_test(removing_keys_ends_it_and_new_ones_bring_it_back),
         cmocka_unit_test(where_repeats_came_removing_keys_ends_it_too),
         cmocka_unit_test(removed_repeats_do_not_hide_it),
-        cmocka_unit_test(without_a_capacity_no_filter_is_overfull),
+        cmocka_unit_test(without_a_capacity_no_filter_is_overfull_and_none_that_grows),
+        cmocka_unit_test(a_filter_that_refuses_takes_no_more_keys_when_it_is_overfull),
+        cmocka_unit_test(a_batch_stops_at_the_key_that_would_be_refused_alone),
+        cmocka_unit_test(a_filter_is_opened_to_refuse_and_removing_makes_room),
+        cmocka_unit_test(builders_and_shared_filters_refuse_too),
         cmocka_unit_test(shards_are_those_of_the_vectors),
         cmocka_unit_test(no_shards_are_taken_for_one),
     };

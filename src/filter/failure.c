@@ -1,0 +1,53 @@
+/* failure.c - the first failure of a filter's calls is kept, for callers that look at statuses late or not at all.
+ *
+ * Calls that only read a filter may fail at the same time in several threads, so the first to come claims the place. A
+ * reader that comes while it writes finds nothing yet: that call has not returned either. */
+#include "filter/filter.h"
+
+#include "base/error.h"
+
+enum { NO_FAILURE, BEING_KEPT, IS_KEPT };
+
+/* Const filters keep their failures too: every filter is memory of petal_filter_new(), which is not const. */
+static struct failure *failure_of(const petal_filter *filter)
+{
+    return (struct failure *)(uintptr_t)&filter->failure;
+}
+
+petal_status petal_filter_note_error(const petal_filter *filter, petal_status status, const petal_error *error)
+{
+    int none = NO_FAILURE;
+    struct failure *failure = failure_of(filter);
+    if (status >= 0 || !atomic_compare_exchange_strong(&failure->state, &none, BEING_KEPT)) return status;
+    failure->error = *error;
+    atomic_store(&failure->state, IS_KEPT);
+    return status;
+}
+
+petal_status petal_filter_fail(const petal_filter *filter, petal_status status, const char *message)
+{
+    petal_error error;
+    return petal_filter_note_error(filter, petal_fail(&error, status, "%s", message), &error);
+}
+
+petal_status petal_filter_ask_to_write(petal_filter *filter, petal_error *error)
+{
+    petal_error own;
+    if (!error) error = &own;
+    return petal_filter_note_error(filter, filter->before_write(filter, error), error);
+}
+
+petal_status petal_filter_grow(petal_filter *filter)
+{
+    petal_error error;
+    return petal_filter_note_error(filter, filter->grow(filter, &error), &error);
+}
+
+petal_status petal_last_error(const petal_filter *filter, petal_error *error)
+{
+    struct failure *failure = failure_of(filter);
+    petal_error none = {PETAL_OK, 0, PETAL_NO_OFFSET, ""};
+    const petal_error *first = atomic_load(&failure->state) == IS_KEPT ? &failure->error : &none;
+    if (error) *error = *first;
+    return first->status;
+}
