@@ -107,6 +107,9 @@ static petal_status describe_layered(const petal_options *options, struct descri
 static petal_status describe_native(const petal_options *options, struct description *about, petal_error *error)
 {
     struct shape shape;
+    if (options->hash > PETAL_HASH_SIPHASH)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "Petal's own filters are hashed by xxh3 or siphash, not number %d",
+                          (int)options->hash);
     if (options->growth || rotates(options)) return describe_layered(options, about, error);
     petal_status status = petal_plan_shape(options, &shape, error);
     if (status != PETAL_OK) return status;

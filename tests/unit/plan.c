@@ -480,6 +480,8 @@ static void numbers_that_no_scheme_takes_are_refused(void **state)
     options = options_of(PETAL_SCHEME_BLOCKED, 1024, 4, 0);
     options.hash = (petal_hash)99;
     require_refused(PETAL_ERR_ARGUMENT, &options, "hash 99");
+    options.hash = PETAL_HASH_MURMUR3_X64_128; /* its file was refused as damaged */
+    require_refused(PETAL_ERR_ARGUMENT, &options, "another library's hash");
     options = options_of(PETAL_SCHEME_BLOCKED, 1024, 4, 0);
     options.struct_size = 8;
     require_refused(PETAL_ERR_ARGUMENT, &options, "another struct size");
