@@ -37,7 +37,13 @@ static bool plan_scheme(const char *scheme, const struct args *args, petal_info 
     return good;
 }
 
-/* A scheme that cannot do it is left out and said so; an error is only when none can. */
+/* A scheme that cannot do it is left out and said so; an error is only when none can. Any other failure says nothing of the
+ * scheme. */
+static bool is_of_the_scheme(petal_status status)
+{
+    return status == PETAL_ERR_UNREACHABLE || status == PETAL_ERR_ARGUMENT;
+}
+
 static bool plan_all(struct plans *plans)
 {
     const struct args *args = plans->args;
@@ -48,8 +54,8 @@ static bool plan_all(struct plans *plans)
             plans->count++;
         else if (!error.message[0])
             return false; /* a misuse, reported */
-        else
-            complain(NULL, "%s", error.message);
+        else if (!complain(NULL, "%s", error.message) && !is_of_the_scheme(error.status))
+            return false;
     }
     return plans->count > 0;
 }

@@ -96,29 +96,44 @@ static int check_size_options(const char *command, const struct args *args)
     return STATUS_OK;
 }
 
-static bool fits(petal_options options, uint64_t capacity, uint64_t memory_bytes)
+/* With what the user can change. */
+static bool complain_of_plan(const petal_options *options, const petal_error *error)
+{
+    bool blocked = options->scheme == PETAL_SCHEME_DEFAULT || options->scheme == PETAL_SCHEME_BLOCKED;
+    const char *way_out = blocked ? "ask for a higher rate, or try --scheme classic" : "ask for a higher rate";
+    if (error->status == PETAL_ERR_MEMORY) return complain(NULL, "not enough memory for a filter of that size");
+    if (error->status == PETAL_ERR_UNREACHABLE) return complain(NULL, "%s; %s", error->message, way_out);
+    return complain(NULL, "%s", error->message);
+}
+
+static bool fits(petal_options options, uint64_t capacity, uint64_t memory_bytes, petal_error *error)
 {
     petal_info plan = PETAL_INFO_INIT;
     options.capacity = capacity;
-    return petal_plan(&options, &plan, NULL) == PETAL_OK && plan.bytes <= memory_bytes;
+    return petal_plan(&options, &plan, error) == PETAL_OK && plan.bytes <= memory_bytes;
 }
 
-/* The most keys that `memory_bytes` hold at options->rate; one is known to fit. */
-static uint64_t most_keys(const petal_options *options, uint64_t memory_bytes)
+/* The most keys that `memory_bytes` hold at options->rate go into options->capacity. False: reported. */
+static bool fill_memory(petal_options *options, uint64_t memory_bytes)
 {
-    uint64_t low = 1, high = 2;
-    while (high < UINT64_MAX / 2 && fits(*options, high, memory_bytes)) {
+    uint64_t low = 0, high = 1;
+    petal_error error = {.status = PETAL_OK};
+    while (high < UINT64_MAX / 2 && fits(*options, high, memory_bytes, &error)) {
         low = high;
         high *= 2;
     }
-    while (high - low > 1 + low / 10000) { /* a planned size is a round number; so may this be */
+    if (low == 0 && error.status != PETAL_OK) return complain_of_plan(options, &error);
+    if (low == 0) return complain("--memory", "too small for even one key at that rate");
+    while (high - low > 1 + low / 10000 &&
+           error.status != PETAL_ERR_MEMORY) { /* a planned size is a round number too */
         uint64_t middle = low + (high - low) / 2;
-        if (fits(*options, middle, memory_bytes))
+        if (fits(*options, middle, memory_bytes, &error))
             low = middle;
         else
             high = middle;
     }
-    return low;
+    options->capacity = low;
+    return error.status != PETAL_ERR_MEMORY || complain_of_plan(options, &error);
 }
 
 /* One of the words of OPTION_SCHEME, or NULL. */
@@ -172,12 +187,8 @@ static bool read_size(const char *command, const struct args *args, uint64_t def
     if (args->memory_bytes && capacity_later && o->rate > 0)
         return misused(command, "-p or --memory, not both") == STATUS_OK;
     if (o->rate == 0 && (memory_alone || !args->memory_bytes)) o->rate = DEFAULT_RATE;
-    if (memory_alone && !fits(*o, 1, args->memory_bytes))
-        return complain("--memory", "too small for even one key at that rate");
-    if (memory_alone)
-        o->capacity = most_keys(o, args->memory_bytes);
-    else
-        o->memory_bytes = args->memory_bytes;
+    if (memory_alone) return fill_memory(o, args->memory_bytes);
+    o->memory_bytes = args->memory_bytes;
     if (!o->capacity) o->capacity = default_capacity;
     if (!o->capacity && !capacity_later)
         return misused(command, "how many keys? give -n KEYS (such as -n 1M), or --memory SIZE") == STATUS_OK;
@@ -231,16 +242,6 @@ void request_free(struct request *request)
 }
 
 /* ---- creating -------------------------------------------------------------------------------------------------------- */
-
-/* With what the user can change. */
-static bool complain_of_plan(const petal_options *options, const petal_error *error)
-{
-    bool blocked = options->scheme == PETAL_SCHEME_DEFAULT || options->scheme == PETAL_SCHEME_BLOCKED;
-    const char *way_out = blocked ? "ask for a higher rate, or try --scheme classic" : "ask for a higher rate";
-    if (error->status == PETAL_ERR_MEMORY) return complain(NULL, "not enough memory for a filter of that size");
-    if (error->status == PETAL_ERR_UNREACHABLE) return complain(NULL, "%s; %s", error->message, way_out);
-    return complain(NULL, "%s", error->message);
-}
 
 static petal_filter *create_like(const petal_filter *like, const petal_options *options)
 {

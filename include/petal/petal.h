@@ -195,10 +195,13 @@ typedef enum petal_policy {
 #define PETAL_SECRET_BYTES 16
 #define PETAL_METADATA_MAX_BYTES 65536
 
-/* What to create. Zero means "not given". One of three ways fixes the size:
+/* What to create. Zero means "not given". One of these ways fixes the size:
  *   capacity and rate           the smallest filter whose rate at `capacity` keys is at most `rate`
  *   capacity and memory_bytes   the best rate that fits
- *   bits and hashes             exactly this (capacity is then optional, and only recorded)
+ *   bits and hashes             exactly this (capacity, or capacity and rate, are then only recorded)
+ *   capacity and bits           exactly these bits, and the number of hashes with the best rate
+ * A rate always needs a capacity, and so does memory_bytes. hashes and lines_per_key may be fixed beside each of them. Whatever
+ * has no effect is refused. Filters of other formats know capacity and rate, and bits and hashes.
  * Two kinds of filter have several layers of bits. A key is in when it is in any layer; the rates of the layers add up to
  * `rate` at most.
  *   growth       For sets of unknown size: `capacity` is that of the first layer, and when the last is full a new one is made, for

@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "scheme/model.h"
 
+#include <math.h> /* INFINITY, a macro */
+
 petal_status petal_size_request(const petal_options *options, struct request *request, petal_error *error)
 {
     *request = (struct request){options->bits != 0, options->capacity, options->rate, options->bits, options->hashes};
@@ -20,6 +22,7 @@ petal_status petal_size_request(const petal_options *options, struct request *re
 
 petal_status petal_size_bits(double bits, uint64_t most, uint64_t *result, petal_error *error)
 {
+    if (bits < 0) bits = INFINITY; /* divided by -ln(1 - p'), where doubles cannot tell 1 - p' from 1 */
     if (!(bits <= (double)most))
         return petal_fail(error, PETAL_ERR_LIMIT, "%.4g bits; this format holds at most %llu", bits,
                           (unsigned long long)most);

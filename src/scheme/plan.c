@@ -151,12 +151,6 @@ static void plan_hashes(const struct scheme_def *scheme, uint64_t keys, struct s
     *shape = best.shape;
 }
 
-static petal_status check_rate(double rate, petal_error *error)
-{
-    if (rate > 0 && rate < 1) return PETAL_OK;
-    return petal_fail(error, PETAL_ERR_ARGUMENT, "a false-positive rate is above 0 and below 1, not %g", rate);
-}
-
 /* Keys and memory: as many whole lines as fit. */
 static petal_status bits_of_memory(const struct scheme_def *scheme, uint64_t memory_bytes, uint64_t *bits,
                                    petal_error *error)
@@ -170,28 +164,38 @@ static petal_status bits_of_memory(const struct scheme_def *scheme, uint64_t mem
     return PETAL_OK;
 }
 
+petal_status petal_plan_check(const petal_options *o, uint64_t keys, petal_error *error)
+{
+    const char *wrong = NULL;
+    if (o->rate != 0 && !(o->rate > 0 && o->rate < 1)) /* or not a number */
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "a false-positive rate is above 0 and below 1, not %g", o->rate);
+    if (o->bits != 0 && o->memory_bytes != 0)
+        wrong = "bits and memory both fix the size; give one of them";
+    else if (o->memory_bytes != 0 && o->rate != 0)
+        wrong = "rate and memory both fix the size; give one of them";
+    else if (o->bits != 0 && o->hashes == 0 && o->rate != 0)
+        wrong = "rate and bits both fix the size; give one of them";
+    else if (o->rate != 0 && keys == 0)
+        wrong = "a rate holds for a number of keys; give that too";
+    else if (o->memory_bytes != 0 && keys == 0)
+        wrong = "memory fixes the size for a number of keys; give that too";
+    else if (o->bits != 0 && o->hashes == 0 && keys == 0)
+        wrong = "the number of hashes is open; give it, or the number of keys";
+    else if (o->bits == 0 && o->memory_bytes == 0 && o->rate == 0)
+        wrong = "no size; give keys and rate, keys and memory, or bits and hashes";
+    return wrong ? petal_fail(error, PETAL_ERR_ARGUMENT, "%s", wrong) : PETAL_OK;
+}
+
 static petal_status plan_size(const struct scheme_def *scheme, const petal_options *o, struct shape *shape,
                               petal_error *error)
 {
-    bool rated = o->rate != 0; /* NaN too, which check_rate() refuses */
-    if (rated && check_rate(o->rate, error)) return PETAL_ERR_ARGUMENT;
-    if ((o->bits != 0) + (o->memory_bytes != 0) > 1)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "bits and memory both fix the size; give one of them");
-    if (o->memory_bytes != 0 && rated)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "rate and memory both fix the size; give one of them");
-    if (o->bits == 0 && o->memory_bytes == 0) {
-        if (!rated)
-            return petal_fail(error, PETAL_ERR_ARGUMENT, "no size; give keys and rate, keys and memory, or bits");
-        return plan_rate(scheme, o->capacity ? o->capacity : 1, o->rate, shape, error);
-    }
+    if (o->bits == 0 && o->memory_bytes == 0) return plan_rate(scheme, o->capacity, o->rate, shape, error);
     shape->bits = o->bits;
     if (o->memory_bytes != 0) {
         petal_status status = bits_of_memory(scheme, o->memory_bytes, &shape->bits, error);
         if (status != PETAL_OK) return status;
     }
     if (shape->hashes != 0) return PETAL_OK;
-    if (o->capacity == 0)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "the number of hashes is open; give it, or the number of keys");
     if (petal_check_most_bits(scheme, shape->bits, error) != PETAL_OK) return PETAL_ERR_LIMIT;
     shape->bits = shape->bits < scheme->step_bits ? scheme->step_bits : shape->bits;
     plan_hashes(scheme, o->capacity, shape);
@@ -203,6 +207,22 @@ static bool is_native(petal_scheme id)
     return id == PETAL_SCHEME_BLOCKED || id == PETAL_SCHEME_CLASSIC || id == PETAL_SCHEME_COUNTING;
 }
 
+/* A number of hashes, and of lines per key, that the scheme takes together. */
+static petal_status check_hashes(const struct scheme_def *scheme, const struct shape *wanted, petal_error *error)
+{
+    bool blocked = scheme->id == PETAL_SCHEME_BLOCKED;
+    uint32_t hashes = wanted->hashes, lines = wanted->lines_per_key;
+    if (!blocked && lines != 0)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "lines per key are for the blocked scheme only; leave them out");
+    if (lines > 2) return petal_fail(error, PETAL_ERR_ARGUMENT, "blocked takes 1 or 2 lines per key, not %u", lines);
+    uint32_t least = lines == 2 ? 2 : 1, most = scheme->max_hashes * (blocked && lines != 1 ? 2 : 1);
+    if (hashes == 0 || (hashes >= least && hashes <= most)) return PETAL_OK;
+    if (lines == 0)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "%s takes up to %u hashes, not %u", scheme->name, most, hashes);
+    return petal_fail(error, PETAL_ERR_ARGUMENT, "%s with %u line%s per key takes %u to %u hashes, not %u",
+                      scheme->name, lines, lines == 2 ? "s" : "", least, most, hashes);
+}
+
 petal_status petal_plan_shape(const petal_options *options, struct shape *shape, petal_error *error)
 {
     petal_scheme id = options->scheme == PETAL_SCHEME_DEFAULT ? PETAL_SCHEME_BLOCKED : options->scheme;
@@ -212,13 +232,8 @@ petal_status petal_plan_shape(const petal_options *options, struct shape *shape,
         return petal_fail(error, PETAL_ERR_ARGUMENT, "scheme %s is of another library; ask for its format instead",
                           scheme->name);
     struct shape plan = {id, options->hashes, options->lines_per_key, 0};
-    if (id != PETAL_SCHEME_BLOCKED && plan.lines_per_key != 0)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "lines a key are for the blocked scheme only; leave them out");
-    if (plan.lines_per_key > 2)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "blocked takes 1 or 2 lines a key, not %u", plan.lines_per_key);
-    if (plan.hashes > scheme->max_hashes * (id == PETAL_SCHEME_BLOCKED ? 2 : 1))
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "%s does not take %u hashes", scheme->name, plan.hashes);
-    petal_status status = plan_size(scheme, options, &plan, error);
+    petal_status status = check_hashes(scheme, &plan, error);
+    if (status == PETAL_OK) status = plan_size(scheme, options, &plan, error);
     if (status == PETAL_OK) status = scheme->settle(&plan, error);
     if (status == PETAL_OK) *shape = plan;
     return status;

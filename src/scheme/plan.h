@@ -4,7 +4,11 @@
 
 #include "scheme/scheme.h"
 
-/* The settled shape for the size, scheme and rate fields of `options`. Status as of petal_plan(). */
+/* Whether the size fields of `options` go together, for filters of any format; `keys` are its capacity, or the keys of its
+ * window. PETAL_ERR_ARGUMENT otherwise. */
+petal_status petal_plan_check(const petal_options *options, uint64_t keys, petal_error *error);
+
+/* The settled shape for the size, scheme and rate fields of checked `options`. Status as of petal_plan(). */
 petal_status petal_plan_shape(const petal_options *options, struct shape *shape, petal_error *error);
 
 #endif

@@ -8,22 +8,33 @@
 
 #include <math.h> /* NAN, a macro */
 
+static bool rotates(const petal_options *options)
+{
+    return options->window_keys != 0 || options->window_ms != 0;
+}
+
 static petal_status check_options(const petal_options *options, petal_error *error)
 {
     if (!options || options->struct_size != sizeof *options)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "options are not set up with PETAL_OPTIONS_INIT");
     if ((unsigned)options->key_type > PETAL_KEY_TYPE_BASE64)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "there is no key type number %d", (int)options->key_type);
-    return PETAL_OK;
+    if (options->metadata_bytes != 0 && !options->metadata)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "metadata without bytes; give both or neither");
+    if (!options->growth && (options->growth_step != 0 || options->growth_ratio != 0))
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "steps and ratios are for growth; leave them out");
+    if (!rotates(options) && options->generations != 0)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "generations are for a window; leave them out");
+    return petal_plan_check(options, rotates(options) ? options->window_keys : options->capacity, error);
 }
 
 /* Options that only Petal's own filters have. */
 static petal_status check_foreign(const petal_options *options, petal_error *error)
 {
     if (options->scheme != PETAL_SCHEME_DEFAULT || options->hash != PETAL_HASH_DEFAULT || options->lines_per_key != 0)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "scheme, hash and lines a key are fixed by %s; leave them out",
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "scheme, hash and lines per key are fixed by %s; leave them out",
                           options->format);
-    if (options->growth || options->window_keys != 0 || options->window_ms != 0)
+    if (options->growth || rotates(options))
         return petal_fail(error, PETAL_ERR_ARGUMENT, "growth and windows are Petal's own; %s has its own rules",
                           options->format);
     if (options->secret)
@@ -37,7 +48,7 @@ static petal_status check_foreign(const petal_options *options, petal_error *err
 /* Rates that a layered filter adds up: only where keys and rate are asked for can it keep them. */
 static petal_status check_layered(const petal_options *options, petal_error *error)
 {
-    bool rotating = options->window_keys != 0 || options->window_ms != 0;
+    bool rotating = rotates(options);
     if (options->growth && rotating)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "a filter grows or has a window; it cannot do both");
     if (options->scheme > PETAL_SCHEME_CLASSIC)
@@ -61,10 +72,11 @@ static petal_status describe_growing(const petal_options *options, struct descri
     if (status != PETAL_OK) return status;
     (void)petal_growing_layer(&about->policy, 0, &first.capacity, &first.rate);
     status = petal_plan_shape(&first, &shape, error);
+    if (status != PETAL_OK) return status;
     petal_format_single(about, &shape, 0);
     about->layers->capacity = first.capacity;
     about->layers->target_rate = first.rate;
-    return status;
+    return PETAL_OK;
 }
 
 static petal_status describe_rotating(const petal_options *options, struct description *about, petal_error *error)
@@ -95,10 +107,10 @@ static petal_status describe_layered(const petal_options *options, struct descri
 static petal_status describe_native(const petal_options *options, struct description *about, petal_error *error)
 {
     struct shape shape;
-    if (options->growth || options->window_keys != 0 || options->window_ms != 0)
-        return describe_layered(options, about, error);
-    if (options->growth_step != 0 || options->growth_ratio != 0 || options->generations != 0)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "steps and ratios are for growth, generations for a window");
+    if (options->hash > PETAL_HASH_SIPHASH)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "Petal's own filters are hashed by xxh3 or siphash, not number %d",
+                          (int)options->hash);
+    if (options->growth || rotates(options)) return describe_layered(options, about, error);
     petal_status status = petal_plan_shape(options, &shape, error);
     if (status != PETAL_OK) return status;
     petal_format_single(about, &shape, 0);
@@ -122,8 +134,11 @@ static petal_status describe(const petal_options *options, struct description *a
         return petal_fail(error, PETAL_ERR_UNSUPPORTED, "%s files can be read, not made anew", options->format);
     status = check_foreign(options, error);
     if (status == PETAL_OK) status = format->plan(options, about, error);
+    if (status != PETAL_OK) return status;
+    if (about->seed != options->seed && options->seed != 0)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "%s does not take this seed; leave it out", options->format);
     about->origin.format = format->id;
-    return status;
+    return PETAL_OK;
 }
 
 static petal_status make(const petal_options *options, const struct description *about, petal_filter **filter,

@@ -97,6 +97,57 @@ load helper
     contains "$output" "classic"
 }
 
+@test "a number of hashes that no line has is refused, not read from beyond a table" {
+    for hashes in 17 25 32; do
+        refuses "blocked with 1 line per key takes 1 to 16 hashes, not $hashes" \
+            petal create -o x -n 1000 -p 1% --lines-per-key 1 --hashes $hashes
+    done
+    [ ! -e x ]
+}
+
+@test "growing to a rate out of reach is refused" {
+    refuses "the lowest it reaches is" petal create --grow -o x -n 1000 -p 1e-30
+    [ ! -e x ]
+}
+
+@test "--memory that no filter of these options fits in says what is wrong with them" {
+    refuses "blocked takes up to 32 hashes, not 40" petal create -o x --memory 1MB --hashes 40
+    refuses "the lowest it reaches is" petal create -o x --memory 1MB -p 1e-30
+    [ ! -e x ]
+}
+
+@test "an allocation that fails is an error, never a row that is missing or a smaller filter" {
+    case $PETAL_BUILD_DIR in *asan | *ubsan | *tsan) skip "it brings its own malloc" ;; esac
+    cc -shared -fPIC -o fail.so -xc - <<'EOF'
+#include <stdlib.h>
+extern void *__libc_calloc(size_t, size_t);
+void *calloc(size_t count, size_t size)
+{
+    static int left = -1;
+    if (left < 0) left = atoi(getenv("FAIL_AT"));
+    return left > 0 && --left == 0 ? NULL : __libc_calloc(count, size);
+}
+EOF
+    for options in '-n 1000 -p 1%' '--memory 1MiB'; do
+        petal plan $options --json >whole
+        for ((at = 1, failed = 0; at < 200; at++)); do
+            status=0
+            FAIL_AT=$at LD_PRELOAD=$PWD/fail.so petal plan $options --json >out 2>err || status=$?
+            if [ $status -eq 0 ]; then
+                is "$(<out)" "$(<whole)"
+                is "$(<err)" ""
+                continue
+            fi
+            failed=$((failed + 1))
+            is $status 2
+            is "$(wc -l <err)" 1
+            contains "$(<err)" memory
+            is "$(<out)" ""
+        done
+        [ $failed -ge 4 ]
+    done
+}
+
 @test "--chart draws an SVG with one line a scheme, the design point and labelled axes" {
     petal plan -n 10M -p 1% --chart chart.svg >/dev/null
     is "$(grep -c 'class="curve line[01]" d="M[0-9.]* [0-9.]*L' chart.svg)" 2

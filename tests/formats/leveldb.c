@@ -10,11 +10,10 @@ static void a_rate_becomes_leveldbs_whole_bits_a_key(void **state)
         uint64_t bits;
         uint32_t hashes;
     } cases[] = {
-        {1000, 0.01, 10000, 6},    /* 10 bits a key */
-        {1000, 0.0001, 20000, 13}, /* 20 */
-        {1001, 0.01, 10016, 6},    /* in whole bytes */
-        {1, 0.01, 64, 6},          /* no less than 64 bits */
-        {0, 0.01, 64, 6},
+        {1000, 0.01, 10000, 6},         /* 10 bits a key */
+        {1000, 0.0001, 20000, 13},      /* 20 */
+        {1001, 0.01, 10016, 6},         /* in whole bytes */
+        {1, 0.01, 64, 6},               /* no less than 64 bits */
         {10000000, 0.01, 110000000, 7}, /* 11, as 10,000,000 keys share their hashes with 0.23 % of all others */
     };
     (void)state;

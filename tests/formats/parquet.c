@@ -635,10 +635,11 @@ static void sizes_are_those_of_arrow_rs(void **state)
         double rate;
         petal_info info;
         if (sscanf(line, "%llu %lf %llu", &keys, &rate, &bytes) != 3) continue;
-        assert_int_equal(plan(keys, rate, 0, 0, &info), PETAL_OK);
+        rows++;
+        assert_int_equal(plan(keys, rate, 0, 0, &info), keys ? PETAL_OK : PETAL_ERR_ARGUMENT); /* 0: left out */
+        if (keys == 0) continue;
         if (info.bytes != bytes) fail_msg("%s: %llu bytes", line, (unsigned long long)info.bytes);
         assert_int_equal(info.hashes, 8);
-        rows++;
     }
     fclose(table);
     assert_true(rows >= 280);

@@ -113,7 +113,7 @@ static void a_rate_becomes_whole_bits_a_key_and_rocksdbs_hashes(void **state)
         {512000, 1e-5, 30000, 13}, /* 30 */
         {512000, 1e-8, 66000, 24}, /* 66 */
         {512001, 0.01, 10001, 6},  /* whole lines */
-        {1, 0.01, 1, 6},           {0, 0.01, 1, 6},
+        {1, 0.01, 1, 6},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

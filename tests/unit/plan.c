@@ -231,16 +231,6 @@ static void the_number_of_hashes_can_be_fixed_to_any_that_the_scheme_takes(void 
     }
 }
 
-static void no_capacity_is_planned_like_one_key(void **state)
-{
-    (void)state;
-    for (size_t s = 0; s < COUNT(schemes); s++) {
-        petal_info none = plan_rated(schemes[s], 0, 0.01), one = plan_rated(schemes[s], 1, 0.01);
-        assert_true(none.bits == one.bits && none.hashes == one.hashes);
-        assert_true(none.capacity == 0 && isnan(none.predicted_rate));
-    }
-}
-
 static void a_filter_for_5_billion_keys_at_1_percent_is_planned(void **state)
 {
     (void)state;
@@ -316,25 +306,150 @@ static void rates_outside_0_to_1_are_refused(void **state)
     }
 }
 
-static void options_that_fix_no_size_or_two_are_refused(void **state)
+/* Which of capacity, rate, memory_bytes, bits and hashes are given. */
+enum { KEYS = 1, RATE = 2, MEMORY = 4, BITS = 8, HASHES = 16, EVERY_SIZE = 31 };
+
+static petal_options sized(unsigned given)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    options.capacity = given & KEYS ? 1000 : 0;
+    options.rate = given & RATE ? 0.01 : 0;
+    options.memory_bytes = given & MEMORY ? 4096 : 0;
+    options.bits = given & BITS ? 9984 : 0;
+    options.hashes = given & HASHES ? 5 : 0;
+    return options;
+}
+
+static bool fixes_a_native_size(unsigned given)
+{
+    switch (given) {
+    case KEYS | RATE:
+    case KEYS | RATE | HASHES:
+    case KEYS | MEMORY:
+    case KEYS | MEMORY | HASHES:
+    case KEYS | BITS:
+    case BITS | HASHES:
+    case KEYS | BITS | HASHES:
+    case KEYS | RATE | BITS | HASHES: return true;
+    default: return false;
+    }
+}
+
+static bool fixes_a_foreign_size(unsigned given)
+{
+    return given == (KEYS | RATE) || given == (BITS | HASHES) || given == (KEYS | BITS | HASHES) ||
+           given == (KEYS | RATE | BITS | HASHES);
+}
+
+static void every_combination_of_sizes_is_planned_or_refused(void **state)
 {
     (void)state;
-    petal_options options = PETAL_OPTIONS_INIT;
-    require_refused(PETAL_ERR_ARGUMENT, &options, "nothing");
-    options.capacity = 1000;
-    require_refused(PETAL_ERR_ARGUMENT, &options, "keys only");
-    options.memory_bytes = 4096;
-    options.bits = 4096;
-    require_refused(PETAL_ERR_ARGUMENT, &options, "bits and memory");
-    options.bits = 0;
-    options.rate = 0.01;
-    require_refused(PETAL_ERR_ARGUMENT, &options, "rate and memory");
-    options = (petal_options)PETAL_OPTIONS_INIT;
-    options.bits = 4096;
-    require_refused(PETAL_ERR_ARGUMENT, &options, "bits without hashes or keys");
-    options = (petal_options)PETAL_OPTIONS_INIT;
-    options.hashes = 7;
-    require_refused(PETAL_ERR_ARGUMENT, &options, "hashes only");
+    char what[64];
+    for (unsigned given = 0; given <= EVERY_SIZE; given++) {
+        petal_options options = sized(given);
+        snprintf(what, sizeof what, "combination %u", given);
+        for (size_t s = 0; s < COUNT(schemes); s++) {
+            options.scheme = schemes[s];
+            if (!fixes_a_native_size(given))
+                require_refused(PETAL_ERR_ARGUMENT, &options, what);
+            else if (given & BITS)
+                assert_int_equal(plan(&options).bits, schemes[s] == PETAL_SCHEME_BLOCKED ? 10240 : 9984);
+            else
+                assert_true(plan(&options).bits > 9000);
+        }
+        options.scheme = PETAL_SCHEME_DEFAULT;
+        options.format = "guava";
+        if (fixes_a_foreign_size(given))
+            assert_true(plan(&options).bits >= 9585);
+        else
+            require_refused(PETAL_ERR_ARGUMENT, &options, what);
+        options.format = NULL;
+        options.growth = true;
+        if (given == (KEYS | RATE))
+            assert_true(plan(&options).bits >= 9000);
+        else
+            require_refused(PETAL_ERR_ARGUMENT, &options, what);
+        options.growth = false;
+        options.window_keys = 1000;
+        if (given == RATE || given == (RATE | HASHES))
+            assert_true(plan(&options).bits >= 9000);
+        else
+            require_refused(PETAL_ERR_ARGUMENT, &options, what);
+    }
+}
+
+/* It made a filter of 64 bytes, for one key. */
+static void a_rate_without_a_number_of_keys_is_refused_by_every_format(void **state)
+{
+    (void)state;
+    for (size_t i = 0; petal_format_name(i); i++) {
+        petal_options options = PETAL_OPTIONS_INIT;
+        petal_info info = PETAL_INFO_INIT;
+        petal_error error;
+        options.format = petal_format_name(i);
+        options.rate = 0.01;
+        petal_status status = petal_plan(&options, &info, &error);
+        require(status == PETAL_ERR_ARGUMENT || status == PETAL_ERR_UNSUPPORTED, "%s: %s", options.format,
+                petal_status_name(status));
+        options.bits = 1024;
+        options.hashes = 3;
+        status = petal_plan(&options, &info, &error);
+        require(status == PETAL_ERR_ARGUMENT || status == PETAL_ERR_UNSUPPORTED, "%s: %s", options.format,
+                petal_status_name(status));
+    }
+}
+
+/* One was written into the file, which was then refused as damaged. */
+static void impossible_rates_are_refused_by_every_format_even_beside_bits(void **state)
+{
+    (void)state;
+    static const double wrong[] = {1, 1.5, -0.5, INFINITY, -INFINITY, NAN};
+    for (size_t i = 0; petal_format_name(i); i++)
+        for (size_t j = 0; j < COUNT(wrong); j++) {
+            petal_options options = PETAL_OPTIONS_INIT;
+            petal_info info = PETAL_INFO_INIT;
+            petal_error error;
+            options.format = petal_format_name(i);
+            options.capacity = 100;
+            options.rate = wrong[j];
+            options.bits = 1024;
+            options.hashes = 3;
+            petal_status status = petal_plan(&options, &info, &error);
+            require(status == PETAL_ERR_ARGUMENT || status == PETAL_ERR_UNSUPPORTED, "%s, rate %g: %s", options.format,
+                    wrong[j], petal_status_name(status));
+        }
+}
+
+static void options_without_an_effect_are_refused(void **state)
+{
+    (void)state;
+    petal_options plain = rated(PETAL_SCHEME_DEFAULT, 1000, 0.01), options = plain;
+    options.growth_step = 2;
+    require_refused(PETAL_ERR_ARGUMENT, &options, "a step without growth");
+    options = plain;
+    options.format = "guava";
+    options.generations = 4;
+    require_refused(PETAL_ERR_ARGUMENT, &options, "generations of another library's filter");
+    options = plain;
+    options.growth = true;
+    options.generations = 4;
+    require_refused(PETAL_ERR_ARGUMENT, &options, "generations of a filter that grows");
+    options = plain;
+    options.format = "guava";
+    options.seed = 5;
+    require_refused(PETAL_ERR_ARGUMENT, &options, "a seed for Guava");
+    options = plain;
+    options.metadata_bytes = 5;
+    require_refused(PETAL_ERR_ARGUMENT, &options, "metadata at NULL");
+}
+
+/* Its plan went on with what the failure had left. */
+static void growing_to_a_rate_out_of_reach_is_refused(void **state)
+{
+    (void)state;
+    petal_options options = rated(PETAL_SCHEME_BLOCKED, 1000, 1e-30);
+    options.growth = true;
+    require_refused(PETAL_ERR_UNREACHABLE, &options, "growth at 1e-30");
 }
 
 static void numbers_that_no_scheme_takes_are_refused(void **state)
@@ -348,6 +463,12 @@ static void numbers_that_no_scheme_takes_are_refused(void **state)
     require_refused(PETAL_ERR_ARGUMENT, &options, "one line, k = 17");
     options = options_of(PETAL_SCHEME_BLOCKED, 1024, 1, 2);
     require_refused(PETAL_ERR_ARGUMENT, &options, "two lines, k = 1");
+    for (unsigned hashes = 17; hashes <= 32; hashes++) {
+        options = rated(PETAL_SCHEME_BLOCKED, 1000, 0.01);
+        options.lines_per_key = 1;
+        options.hashes = hashes;
+        require_refused(PETAL_ERR_ARGUMENT, &options, "one line, k above 16, by keys and rate");
+    }
     options = options_of(PETAL_SCHEME_BLOCKED, 1024, 4, 3);
     require_refused(PETAL_ERR_ARGUMENT, &options, "three lines");
     options = options_of(PETAL_SCHEME_CLASSIC, 1024, 4, 1);
@@ -359,6 +480,8 @@ static void numbers_that_no_scheme_takes_are_refused(void **state)
     options = options_of(PETAL_SCHEME_BLOCKED, 1024, 4, 0);
     options.hash = (petal_hash)99;
     require_refused(PETAL_ERR_ARGUMENT, &options, "hash 99");
+    options.hash = PETAL_HASH_MURMUR3_X64_128; /* its file was refused as damaged */
+    require_refused(PETAL_ERR_ARGUMENT, &options, "another library's hash");
     options = options_of(PETAL_SCHEME_BLOCKED, 1024, 4, 0);
     options.struct_size = 8;
     require_refused(PETAL_ERR_ARGUMENT, &options, "another struct size");
@@ -606,12 +729,15 @@ int main(void)
         cmocka_unit_test(a_lower_rate_never_needs_fewer_bits),
         cmocka_unit_test(two_lines_a_key_are_chosen_only_below_a_rate_of_2e_4),
         cmocka_unit_test(the_number_of_hashes_can_be_fixed_to_any_that_the_scheme_takes),
-        cmocka_unit_test(no_capacity_is_planned_like_one_key),
         cmocka_unit_test(a_filter_for_5_billion_keys_at_1_percent_is_planned),
         cmocka_unit_test(a_rate_of_1e_12_is_planned_or_refused_with_the_floor),
         cmocka_unit_test(the_floor_that_is_named_is_true),
         cmocka_unit_test(rates_outside_0_to_1_are_refused),
-        cmocka_unit_test(options_that_fix_no_size_or_two_are_refused),
+        cmocka_unit_test(every_combination_of_sizes_is_planned_or_refused),
+        cmocka_unit_test(a_rate_without_a_number_of_keys_is_refused_by_every_format),
+        cmocka_unit_test(impossible_rates_are_refused_by_every_format_even_beside_bits),
+        cmocka_unit_test(options_without_an_effect_are_refused),
+        cmocka_unit_test(growing_to_a_rate_out_of_reach_is_refused),
         cmocka_unit_test(numbers_that_no_scheme_takes_are_refused),
         cmocka_unit_test(sizes_that_overflow_or_pass_the_limit_are_refused_never_wrapped),
         cmocka_unit_test(the_largest_size_is_planned),
