@@ -20,8 +20,10 @@ static double either(double rate, double other)
 static double predicted_rate(const petal_filter *filter)
 {
     double rate = 0;
-    for (uint32_t i = 0; i < filter->layer_count; i++) {
-        const struct layer *layer = &filter->layers[i];
+    /* By time there may be fewer generations or more; what counts is as many as planned, all full. */
+    uint32_t count = filter->policy.kind == POLICY_TIME ? filter->policy.generations : filter->layer_count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct layer *layer = &filter->layers[i < filter->layer_count ? i : 0];
         if (layer->capacity == 0) return NAN;
         rate = either(rate, filter->scheme->rate(&layer->array.shape, (double)layer->capacity));
     }
@@ -146,10 +148,13 @@ static void tally_layer(const petal_filter *filter, const struct layer *layer, p
     tally->estimated_rate = either(tally->estimated_rate, filter->scheme->rate_of_bits(array, bits_set));
 }
 
-/* Not one that grows, nor one that drops keys in time. A window of time is overfull when all of its generations are. */
-static bool can_overfill(const petal_filter *filter)
+/* One that grows cannot be, nor a window of keys; one of time counts the keys of each generation itself. */
+static bool is_overfull(const petal_filter *filter, const petal_estimate *items)
 {
-    return petal_filter_capacity(filter) != 0 && !filter->grow && filter->policy.kind != POLICY_KEYS;
+    uint64_t capacity = petal_filter_capacity(filter);
+    if (filter->policy.kind == POLICY_TIME) return petal_rotating_is_overfull(filter);
+    return capacity != 0 && !filter->grow && filter->policy.kind != POLICY_KEYS &&
+           petal_filter_is_too_much(items, capacity);
 }
 
 static void take_stock(const petal_filter *filter, petal_info *info)
@@ -159,7 +164,7 @@ static void take_stock(const petal_filter *filter, petal_info *info)
     info->fill = (double)info->bits_set / (double)info->bits;
     info->saturated = info->bits_set == info->bits;
     petal_estimate items = items_of_tally(&tally);
-    info->overfull = can_overfill(filter) && petal_filter_is_too_much(&items, petal_filter_capacity(filter));
+    info->overfull = is_overfull(filter, &items);
     info->estimated_items = items.value;
     info->estimated_items_low = items.low;
     info->estimated_items_high = items.high;
@@ -185,15 +190,17 @@ double petal_predict_rate(const petal_info *info, uint64_t keys)
     return scheme->rate(&shape, (double)keys);
 }
 
-/* Of generations by time: the times between which keys went into this one, as far as the clock is known. */
+/* Of generations by time: those between which its keys came. The oldest had no more than a span, unless it stayed open
+ * because there were as many as can be. */
 static void describe_span(const petal_filter *filter, uint32_t layer, petal_layer *about)
 {
     const struct policy *policy = &filter->policy;
     if (policy->kind != POLICY_TIME || policy->clock_ms == 0) return;
-    uint64_t span = petal_rotating_span(policy, filter->layer_count), start = policy->clock_ms / span * span;
-    uint64_t back = (filter->layer_count - 1 - layer) * span;
-    about->from_ms = start > back ? start - back : 0;
-    about->to_ms = start + span > back ? start + span - back : 0;
+    uint64_t until = filter->layers[layer].until_ms, span = petal_rotating_span(policy);
+    about->to_ms = until;
+    about->from_ms = until >= span ? until - span + 1 : 0;
+    if (layer > 0 && filter->layers[layer - 1].until_ms > about->from_ms)
+        about->from_ms = filter->layers[layer - 1].until_ms;
 }
 
 petal_policy petal_policy_of(const petal_filter *filter)
@@ -240,7 +247,7 @@ petal_status petal_set_metadata(petal_filter *filter, const void *metadata, size
 
 bool petal_is_overfull(const petal_filter *filter)
 {
-    return filter->overfull;
+    return filter->policy.kind == POLICY_TIME ? petal_rotating_is_overfull(filter) : filter->overfull;
 }
 
 petal_status petal_last_error(const petal_filter *filter, petal_error *error)
