@@ -9,7 +9,7 @@
 #include <xxhash.h>
 
 enum {
-    SLOT = 512, /* S, of files with up to five layers */
+    SLOT = 512, /* S, of files with up to four layers */
     AT_MAGIC = 0,
     AT_VERSION = 8,
     AT_FEATURES = 12,
@@ -48,8 +48,9 @@ enum {
     AT_RATE = 280,
     AT_ITEMS = 288,
     AT_LAYER_BYTES = 296,
-    LAYER_ENTRY = 48,
-    AT_ZEROS_3 = 304,
+    AT_UNTIL_MS = 304,
+    LAYER_ENTRY = 56,
+    AT_ZEROS_3 = 312,
     AT_SUM = SLOT - 8,
     AT_METADATA = 2 * SLOT
 };
