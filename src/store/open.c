@@ -16,7 +16,7 @@ struct source {
 };
 
 static const petal_open_options default_options = PETAL_OPEN_OPTIONS_INIT;
-static const struct file no_file = PETAL_NO_FILE;
+static const struct file no_file = {NULL, -1, false}; /* PETAL_NO_FILE */
 
 /* ---- the header of a file that others change ---------------------------------------------------------------------------
  *
