@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "filter/content.h"
+#include "filter/rotating.h"
 
 #include <math.h> /* NAN, a macro */
 #include <string.h>
@@ -49,7 +50,7 @@ petal_status petal_filter_new(const struct shape *shapes, uint32_t layer_count, 
     }
     made->allocator = *allocator;
     made->layers = layers;
-    made->layer_count = layer_count;
+    made->layer_count = made->layer_room = layer_count;
     made->scheme = petal_scheme_find(shapes->scheme);
     made->kernel = petal_scheme_kernel(made->scheme);
     made->hash = petal_hash_find(hash);
@@ -90,26 +91,34 @@ static petal_status check_memory_limit(const petal_filter *filter, const struct 
                       (unsigned long long)needed, (unsigned long long)limit);
 }
 
-petal_status petal_filter_add_layer(petal_filter *filter, const struct shape *shape, petal_error *error)
+static petal_status make_room_for_layer(petal_filter *filter, petal_error *error)
 {
-    uint64_t old_bytes = filter->layer_count * sizeof *filter->layers, new_bytes = old_bytes + sizeof *filter->layers;
-    if (filter->close)
-        return petal_fail(error, PETAL_ERR_UNSUPPORTED,
-                          "a mapped file has no room for one more layer; load it, and save it");
-    petal_status status = check_memory_limit(filter, shape, error);
-    if (status != PETAL_OK) return status;
+    uint64_t old_bytes = filter->layer_room * sizeof *filter->layers, new_bytes = old_bytes + sizeof *filter->layers;
+    if (filter->layer_count < filter->layer_room) return PETAL_OK;
     struct layer *layers = petal_alloc(&filter->allocator, new_bytes);
     if (!layers) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
     memcpy(layers, filter->layers, (size_t)old_bytes);
-    struct layer *added = &layers[filter->layer_count];
-    set_layer(added, shape, filter->hash);
-    status = alloc_layer(filter, added, error);
-    petal_release(&filter->allocator, status == PETAL_OK ? filter->layers : layers,
-                  status == PETAL_OK ? old_bytes : new_bytes);
-    if (status != PETAL_OK) return status;
+    petal_release(&filter->allocator, filter->layers, old_bytes);
     filter->layers = layers;
-    filter->layer_count++;
+    filter->layer_room++;
     return PETAL_OK;
+}
+
+petal_status petal_filter_add_layer(petal_filter *filter, const struct shape *shape, petal_error *error)
+{
+    struct layer added = {0};
+    if (filter->close)
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                          "a mapped file has no room for one more layer; load it, and save it");
+    set_layer(&added, shape, filter->hash);
+    petal_status status = check_memory_limit(filter, shape, error);
+    if (status == PETAL_OK) status = alloc_layer(filter, &added, error);
+    if (status == PETAL_OK) status = make_room_for_layer(filter, error);
+    if (status == PETAL_OK)
+        filter->layers[filter->layer_count++] = added;
+    else
+        petal_release_lines(&filter->allocator, added.own_lines, added.array.size_bytes);
+    return status;
 }
 
 uint64_t petal_layer_items(const petal_filter *filter, uint32_t layer)
@@ -118,19 +127,13 @@ uint64_t petal_layer_items(const petal_filter *filter, uint32_t layer)
     return filter->sharing ? saturating_add(items, stripes_keys(&filter->sharing->stripes)) : items;
 }
 
-petal_status petal_filter_drop_layers(petal_filter *filter, petal_error *error)
+void petal_filter_drop_layers(petal_filter *filter, uint32_t from, uint32_t count)
 {
-    uint64_t old_bytes = filter->layer_count * sizeof *filter->layers;
-    if (filter->layer_count == 1) return PETAL_OK;
-    struct layer *first = petal_alloc(&filter->allocator, sizeof *first);
-    if (!first) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
-    *first = *filter->layers;
-    for (uint32_t i = 1; i < filter->layer_count; i++)
-        petal_release_lines(&filter->allocator, filter->layers[i].own_lines, filter->layers[i].array.size_bytes);
-    petal_release(&filter->allocator, filter->layers, old_bytes);
-    filter->layers = first;
-    filter->layer_count = 1;
-    return PETAL_OK;
+    struct layer *gone = filter->layers + from;
+    for (uint32_t i = 0; i < count; i++)
+        petal_release_lines(&filter->allocator, gone[i].own_lines, gone[i].array.size_bytes);
+    memmove(gone, gone + count, (filter->layer_count - from - count) * sizeof *gone);
+    filter->layer_count -= count;
 }
 
 uint64_t petal_filter_items(const petal_filter *filter)
@@ -267,15 +270,17 @@ void petal_filter_touch_all(petal_filter *filter)
 static petal_status clear(petal_filter *filter, petal_error *error)
 {
     petal_status status = petal_filter_prepare_lowering(filter, LOWERING_BITS, error);
-    if (status == PETAL_OK && filter->policy.kind == POLICY_GROWING && !filter->close)
-        status = petal_filter_drop_layers(filter, error); /* as new; a map keeps its layers, empty */
     if (status != PETAL_OK) return status;
+    /* As new; a map keeps its layers, empty. */
+    if (filter->grow && filter->policy.kind != POLICY_NONE && !filter->close)
+        petal_filter_drop_layers(filter, 1, filter->layer_count - 1);
     petal_filter_touch_all(filter);
     petal_filter_settle_items(filter);
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         memset(filter->layers[i].array.bytes, 0, (size_t)filter->layers[i].array.size_bytes);
         filter->layers[i].items = 0;
     }
+    petal_filter_last(filter)->until_ms = petal_rotating_until(&filter->policy);
     return PETAL_OK;
 }
 
@@ -294,7 +299,7 @@ void petal_free(petal_filter *filter)
     petal_allocator memory = filter->allocator;
     for (uint32_t i = 0; i < filter->layer_count; i++)
         petal_release_lines(&memory, filter->layers[i].own_lines, filter->layers[i].array.size_bytes);
-    petal_release(&memory, filter->layers, filter->layer_count * sizeof *filter->layers);
+    petal_release(&memory, filter->layers, filter->layer_room * sizeof *filter->layers);
     petal_release(&memory, filter->metadata, filter->metadata_bytes);
     release_origin(filter);
     petal_release(&memory, filter->sharing, sizeof *filter->sharing);

@@ -11,7 +11,7 @@ struct layer {
     uint64_t capacity;  /* 0: not recorded */
     double target_rate; /* NAN: not recorded */
     uint64_t items;
-    uint64_t until_ms; /* rotating by time: when it is closed, or was; 0 while no time has been told */
+    uint64_t until_ms; /* rotating by time: see rotating.c; 0 while no time has been told */
     void *own_lines;   /* what the bits were allocated as; NULL where they are borrowed or mapped */
     uint8_t *blocks;   /* of a writable map: an enum block_state for each block; NULL otherwise */
 };
@@ -64,6 +64,7 @@ struct petal_filter {
     struct layer
         *layers; /* oldest first, at least one. A key is in the filter when it is in any; new ones go into the last */
     uint32_t layer_count;
+    uint32_t layer_room; /* how many `layers` has memory for */
     const struct scheme_def *scheme;
     const struct kernel *kernel; /* resolved once, here: no global state, and easy to force in tests */
     const struct hash_def *hash;
@@ -118,8 +119,8 @@ petal_status petal_filter_alloc_bits(petal_filter *filter, petal_error *error);
 /* Adds a last layer with zeroed bits of its own. */
 petal_status petal_filter_add_layer(petal_filter *filter, const struct shape *shape, petal_error *error);
 
-/* Takes away all layers but the first. */
-petal_status petal_filter_drop_layers(petal_filter *filter, petal_error *error);
+/* Takes away `count` layers from number `from` on, not all. */
+void petal_filter_drop_layers(petal_filter *filter, uint32_t from, uint32_t count);
 
 /* Sums over the layers; and the keys of one. */
 uint64_t petal_layer_items(const petal_filter *filter, uint32_t layer);
@@ -153,7 +154,8 @@ static inline bool petal_filter_rotates(const petal_filter *filter)
 /* Is what a layer counts the keys that were new to it? Otherwise all that were handed to add. */
 static inline bool petal_filter_counts_new_only(const petal_filter *filter)
 {
-    return filter->scheme->counts_new_only || filter->policy.kind == POLICY_GROWING;
+    return filter->scheme->counts_new_only || filter->policy.kind == POLICY_GROWING ||
+           filter->policy.kind == POLICY_TIME;
 }
 
 /* Keeps the error of a call that failed for petal_last_error(), unless there is one already; any number of threads may.

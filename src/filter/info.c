@@ -20,8 +20,10 @@ static double either(double rate, double other)
 static double predicted_rate(const petal_filter *filter)
 {
     double rate = 0;
-    for (uint32_t i = 0; i < filter->layer_count; i++) {
-        const struct layer *layer = &filter->layers[i];
+    /* By time there may be fewer generations or more; what counts is as many as planned, all full. */
+    uint32_t count = filter->policy.kind == POLICY_TIME ? filter->policy.generations : filter->layer_count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct layer *layer = &filter->layers[i < filter->layer_count ? i : 0];
         if (layer->capacity == 0) return NAN;
         rate = either(rate, filter->scheme->rate(&layer->array.shape, (double)layer->capacity));
     }
@@ -190,15 +192,17 @@ double petal_predict_rate(const petal_info *info, uint64_t keys)
     return scheme->rate(&shape, (double)keys);
 }
 
-/* Of generations by time: the times between which keys went into this one, as far as the clock is known. */
+/* Of generations by time: those between which its keys came. The oldest had no more than a span, unless it stayed open
+ * because there were as many as can be. */
 static void describe_span(const petal_filter *filter, uint32_t layer, petal_layer *about)
 {
     const struct policy *policy = &filter->policy;
     if (policy->kind != POLICY_TIME || policy->clock_ms == 0) return;
-    uint64_t span = petal_rotating_span(policy, filter->layer_count), start = policy->clock_ms / span * span;
-    uint64_t back = (filter->layer_count - 1 - layer) * span;
-    about->from_ms = start > back ? start - back : 0;
-    about->to_ms = start + span > back ? start + span - back : 0;
+    uint64_t until = filter->layers[layer].until_ms, span = petal_rotating_span(policy);
+    about->to_ms = until;
+    about->from_ms = until >= span ? until - span + 1 : 0;
+    if (layer > 0 && filter->layers[layer - 1].until_ms > about->from_ms)
+        about->from_ms = filter->layers[layer - 1].until_ms;
 }
 
 petal_policy petal_policy_of(const petal_filter *filter)

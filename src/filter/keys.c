@@ -114,7 +114,8 @@ static petal_status add_to_newest(petal_filter *filter, const uint64_t *words)
 {
     petal_status status = PETAL_OK;
     uint8_t was_new;
-    return petal_layers_add(filter, words, 1, &was_new, &status) ? PETAL_OK : PETAL_SEEN;
+    bool is_new = petal_layers_add(filter, words, 1, &was_new, &status);
+    return status < 0 ? status : is_new ? PETAL_OK : PETAL_SEEN;
 }
 
 /* A filter that is for reading only takes no key, not even one that it has; a map, and a filter that

@@ -2,8 +2,8 @@
  *
  * A key that an older layer has is not added again: it would only fill the last one. So a piece is first asked of the older
  * layers, and what is left goes into the last; but no more at once than that still has room for, so that the filter grows at the
- * very key at which it would grow one by one. Where layers are generations it is the other way round: every key goes into
- * the newest, which is how it stays remembered, and the older ones only tell whether it was new. */
+ * very key at which it would grow one by one. Generations work the other way round: every key goes into the newest,
+ * which is how it stays remembered, and the older ones only tell whether it was new. */
 #include "filter/layers.h"
 
 #include "base/checked.h"
@@ -154,14 +154,13 @@ static size_t add_rotating(petal_filter *filter, const uint64_t *words, size_t c
                            petal_status *status)
 {
     size_t sum = 0;
-    *status = petal_filter_prepare_write(filter, NULL); /* before the first generation is dropped */
+    uint64_t room = 0;
+    memset(was_new, 0, count);
+    *status = petal_filter_prepare_write(filter, NULL); /* before a generation is begun or dropped */
     for (size_t done = 0, part; *status >= 0 && done < count; done += part) {
-        const struct layer *newest = petal_filter_last(filter);
-        part = count - done;
-        if (filter->policy.kind == POLICY_KEYS) {
-            if (newest->items >= newest->capacity) petal_rotating_drop(filter, 1);
-            part = at_most(part, newest->capacity - newest->items);
-        }
+        *status = petal_rotating_make_room(filter, &room);
+        if (*status < 0) break;
+        part = at_most(count - done, room);
         sum += add_generation(filter, words + done * filter->hash->words, part, was_new + done, status);
     }
     return sum;

@@ -1,16 +1,39 @@
 /* rotating.c - see rotating.h.
  *
- * Of G generations the newest takes all keys; the G - 1 behind it together span the window. When the newest has had its span, of
- * keys or of time, the oldest is wiped and becomes the newest:
+ * The newest generation takes all keys. When it is used up a new one is begun, and the oldest is dropped when all of its
+ * keys are older than the window. A key is found if any generation has it, so each is planned for a share of the window's
+ * keys, 1 / (G - 1), at the rate p / G.
  *
- *     span     0        1        2        3        4                window = 3 spans, G = 4
+ * By keys, what is used up is a share of the keys handed to add. Then there is a ring of G generations, and beginning one
+ * drops the oldest:
+ *
+ *     share    0        1        2        3        4                window = 3 shares, G = 4
  *     keys     aaaaaaaa bbbbbbbb cccccccc dddddddd
  *                       bbbbbbbb cccccccc dddddddd eeee             a is dropped as the first e comes
  *                       |<------- window ------->|
  *
- * So a key is found for a window at least, and for a window and one span at most. Each generation is rated for p / G, since a key
- * is found when any has it. By time, spans are counted from the clock's zero, so that filters of one policy rotate together, and
- * the clock alone tells what is due. */
+ * By time, a generation is used up when its span of the window, 1 / (G - 1), is over, or when it holds a share of keys,
+ * whichever comes first: a burst begins generations, not more time. Closed generations are dropped by age alone:
+ *
+ *     time     0        1        2        3        4                window = 3 spans, G = 4
+ *     keys     aaaaaaaa bbccddee ffffffff gggggggg hhhhhhhh         four shares came in span 1
+ *              |until a          |<------- window ------->|         a is dropped when its last key has left the window
+ *
+ * until_ms of a generation is the time of its last key if it is closed, and the last millisecond of its span if it is
+ * the newest. So a key is found for at least the window, and forgotten after at most a window and one span.
+ *
+ * The rate. Let no window hold more keys than planned, that is G - 1 shares. The oldest generation may have begun before
+ * the window and holds a share at most; all keys of the others came after its last one, in one window. So at most G
+ * shares of keys are remembered. With r(x) the rate of a generation that holds the part x of its share, the logarithm
+ * of the rate of passing none, -sum ln(1 - r(x)), is highest if as many generations as possible are full, since
+ * -ln(1 - r(x)) is convex in x from 0 to 1. (Of k bits each key sets, a query needs all k: r grows like x^k. For k = 1
+ * the logarithm is linear.) That is G full ones: r(1) = p / G each. tests/stat/layers.c checks it over all plans.
+ *
+ * The number. Of the generations that began after the oldest one's last key, s were closed full and t because their time
+ * was over. Full ones hold a share each, so s <= G - 1, and if s = G - 1 the window has no key left for others: t = 0.
+ * Otherwise t <= G - 1, since their spans lie in one window. With the oldest and the newest that makes 2G - 1. If
+ * there are as many and the newest is used up too, a window holds more keys than planned. Then the newest takes more than
+ * its share and stays open for longer: the rate rises and forgetting is late, but no key is lost. */
 #include "filter/rotating.h"
 
 #include "base/checked.h"
@@ -21,7 +44,7 @@
 
 /* Among counts of generations whose memory differs by less, the lowest is taken: each is one more place to look. */
 #define NEARLY 1.01
-#define MOST_WORTH_TRYING 16u /* memory has its least near 8 */
+#define MAX_WORTH_TRYING 16u /* memory has its minimum near 8 */
 
 static uint64_t part_of(uint64_t whole, uint32_t generations)
 {
@@ -29,18 +52,36 @@ static uint64_t part_of(uint64_t whole, uint32_t generations)
     return whole / parts + (whole % parts != 0);
 }
 
-uint64_t petal_rotating_span(const struct policy *policy, uint32_t generations)
+uint64_t petal_rotating_span(const struct policy *policy)
 {
-    return part_of(policy->window_ms, generations);
+    return part_of(policy->window_ms, policy->generations);
 }
 
-bool petal_rotating_is_possible(const struct policy *policy, uint32_t generations, uint64_t capacity)
+uint32_t petal_rotating_max_layers(const struct policy *policy)
+{
+    return policy->kind == POLICY_TIME ? 2 * policy->generations - 1 : policy->generations;
+}
+
+bool petal_rotating_is_possible(const struct policy *policy, uint32_t layer_count, uint64_t capacity)
 {
     bool by_time = policy->kind == POLICY_TIME;
-    return generations >= 2 && generations <= PETAL_MOST_GENERATIONS && policy->window_keys > 0 && policy->rate > 0 &&
-           policy->rate < 1 && capacity == part_of(policy->window_keys, generations) && policy->clock_ms <= INT64_MAX &&
-           policy->window_ms <= INT64_MAX &&
+    if (policy->generations < 2 || policy->generations > PETAL_MAX_GENERATIONS) return false;
+    uint32_t most = petal_rotating_max_layers(policy), least = by_time ? 1 : most;
+    return layer_count >= least && layer_count <= most && policy->window_keys > 0 && policy->rate > 0 &&
+           policy->rate < 1 && capacity == part_of(policy->window_keys, policy->generations) &&
+           policy->clock_ms <= INT64_MAX && policy->window_ms <= INT64_MAX &&
            (by_time ? policy->window_ms > 0 : policy->window_ms == 0 && policy->clock_ms == 0);
+}
+
+/* The newest is dated by the last millisecond of its span, unless it stays open for longer. */
+bool petal_rotating_has_time(const struct policy *policy, uint32_t number, uint32_t layer_count, uint64_t before,
+                             uint64_t until_ms)
+{
+    bool is_newest = number == layer_count - 1;
+    uint64_t clock = policy->clock_ms, latest = is_newest ? petal_rotating_until(policy) : clock;
+    if (clock == 0) return until_ms == 0;
+    return until_ms > 0 && until_ms >= before && until_ms <= latest &&
+           (until_ms >= clock || clock - until_ms <= policy->window_ms);
 }
 
 /* ---- planning -------------------------------------------------------------------------------------------------------- */
@@ -57,12 +98,14 @@ static petal_status plan_generation(const petal_options *options, uint32_t gener
     return petal_plan_shape(&one, shape, error);
 }
 
-/* The number of generations that needs the least memory, or nearly so. */
+/* The number of generations of which G, full ones, need the least memory, or nearly so. By time there may be 2G - 1 of
+ * them for a while; but what a window holds when keys come evenly is G, and what is best for those needs at most
+ * 2 % more than the best for 2G - 1 (tests/unit/layers.c). */
 static petal_status choose_generations(const petal_options *options, uint32_t *generations, petal_error *error)
 {
-    double bits[MOST_WORTH_TRYING + 1] = {0}, least = 0;
+    double bits[MAX_WORTH_TRYING + 1] = {0}, least = 0;
     petal_status status = PETAL_OK;
-    for (uint32_t i = 2; i <= MOST_WORTH_TRYING; i++) {
+    for (uint32_t i = 2; i <= MAX_WORTH_TRYING; i++) {
         struct shape shape;
         petal_status possible = plan_generation(options, i, &shape, status == PETAL_OK ? error : NULL);
         if (possible != PETAL_OK) status = possible;
@@ -74,21 +117,22 @@ static petal_status choose_generations(const petal_options *options, uint32_t *g
     return PETAL_OK;
 }
 
-petal_status petal_rotating_plan(const petal_options *options, struct policy *policy, uint32_t *generations,
-                                 uint64_t *capacity, struct shape *shape, petal_error *error)
+petal_status petal_rotating_plan(const petal_options *options, struct policy *policy, uint64_t *capacity,
+                                 struct shape *shape, petal_error *error)
 {
     *policy = (struct policy){.kind = options->window_ms ? POLICY_TIME : POLICY_KEYS,
                               .rate = options->rate,
                               .window_keys = options->window_keys,
-                              .window_ms = options->window_ms};
-    *generations = options->generations;
+                              .window_ms = options->window_ms,
+                              .generations = options->generations};
+    uint32_t *generations = &policy->generations;
     if (options->window_keys == 0 || !(options->rate > 0 && options->rate < 1))
         return petal_fail(
             error, PETAL_ERR_ARGUMENT,
             "a window needs its number of keys (by time: how many are expected) and a rate between 0 and 1");
-    if (*generations == 1 || *generations > PETAL_MOST_GENERATIONS || options->window_ms > INT64_MAX)
+    if (*generations == 1 || *generations > PETAL_MAX_GENERATIONS || options->window_ms > INT64_MAX)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "a window has 2 to %u generations and at most 2^63 - 1 ms",
-                          PETAL_MOST_GENERATIONS);
+                          PETAL_MAX_GENERATIONS);
     petal_status status = *generations ? PETAL_OK : choose_generations(options, generations, error);
     if (status == PETAL_OK) status = plan_generation(options, *generations, shape, error);
     if (status == PETAL_OK) *capacity = part_of(options->window_keys, *generations);
@@ -96,9 +140,38 @@ petal_status petal_rotating_plan(const petal_options *options, struct policy *po
     return status;
 }
 
-/* ---- rotating -------------------------------------------------------------------------------------------------------- */
+/* ---- adding ---------------------------------------------------------------------------------------------------------- */
 
-static void drop_oldest(petal_filter *filter)
+uint64_t petal_rotating_until(const struct policy *policy)
+{
+    return policy->clock_ms ? policy->clock_ms + petal_rotating_span(policy) - 1 : 0;
+}
+
+/* G shares: what can be remembered while no window holds more than planned. */
+static uint64_t most_items(const petal_filter *filter)
+{
+    uint64_t most = UINT64_MAX;
+    (void)checked_mul(filter->layers->capacity, filter->policy.generations, &most);
+    return most;
+}
+
+bool petal_rotating_is_overfull(const petal_filter *filter)
+{
+    for (uint32_t i = 0; i < filter->layer_count; i++)
+        if (filter->layers[i].items > filter->layers[i].capacity) return true;
+    return petal_filter_items(filter) > most_items(filter);
+}
+
+/* How many keys more make it overfull, if it is not: batches must stop at the very key. */
+static uint64_t keys_to_overfull(const petal_filter *filter)
+{
+    const struct layer *newest = petal_filter_last(filter);
+    uint64_t left = most_items(filter) - petal_filter_items(filter), share_left = newest->capacity - newest->items;
+    return saturating_add(left < share_left ? left : share_left, 1);
+}
+
+/* Makes the oldest the newest, empty. */
+static void recycle_oldest(petal_filter *filter)
 {
     struct layer oldest = filter->layers[0];
     memmove(filter->layers, filter->layers + 1, (filter->layer_count - 1) * sizeof oldest);
@@ -107,10 +180,76 @@ static void drop_oldest(petal_filter *filter)
     *petal_filter_last(filter) = oldest;
 }
 
-void petal_rotating_drop(petal_filter *filter, uint64_t count)
+/* Dates the newest: `until` the clock if it is closed now, or must stay open though its time is over. */
+petal_status petal_rotating_begin(petal_filter *filter, petal_error *error)
 {
-    if (count > filter->layer_count) count = filter->layer_count; /* months may have passed: never one by one */
-    while (count-- > 0) drop_oldest(filter);
+    const struct policy *policy = &filter->policy;
+    struct layer closed = *petal_filter_last(filter);
+    bool time_is_over = closed.until_ms < policy->clock_ms;
+    if (closed.items == 0) {
+        petal_filter_last(filter)->until_ms = petal_rotating_until(policy);
+        return PETAL_OK;
+    }
+    if (filter->layer_count == petal_rotating_max_layers(policy)) {
+        if (time_is_over) petal_filter_last(filter)->until_ms = policy->clock_ms;
+        return PETAL_OK;
+    }
+    petal_status status = petal_filter_add_layer(filter, &closed.array.shape, error);
+    if (status != PETAL_OK) return status;
+    struct layer *newest = petal_filter_last(filter);
+    if (!time_is_over) newest[-1].until_ms = policy->clock_ms;
+    newest->capacity = closed.capacity;
+    newest->target_rate = closed.target_rate;
+    newest->until_ms = petal_rotating_until(policy);
+    return PETAL_OK;
+}
+
+static bool is_used_up(const petal_filter *filter)
+{
+    const struct layer *newest = petal_filter_last(filter);
+    return newest->items >= newest->capacity || newest->until_ms < filter->policy.clock_ms;
+}
+
+petal_status petal_rotating_make_room(petal_filter *filter, uint64_t *room)
+{
+    petal_status status = PETAL_OK;
+    bool by_time = filter->policy.kind == POLICY_TIME;
+    if (by_time && filter->refuse_overfull && petal_rotating_is_overfull(filter)) return PETAL_ERR_FULL;
+    if (is_used_up(filter) && by_time) status = petal_rotating_begin(filter, NULL);
+    if (is_used_up(filter) && !by_time) recycle_oldest(filter);
+    const struct layer *newest = petal_filter_last(filter);
+    *room = newest->items < newest->capacity ? newest->capacity - newest->items : UINT64_MAX;
+    if (by_time && filter->refuse_overfull) {
+        uint64_t left = keys_to_overfull(filter);
+        if (left < *room) *room = left;
+    }
+    return status;
+}
+
+/* ---- time ------------------------------------------------------------------------------------------------------------ */
+
+/* The first time told is that of all keys added before. */
+static void date_layers(petal_filter *filter)
+{
+    for (uint32_t i = 0; i < filter->layer_count; i++) filter->layers[i].until_ms = filter->policy.clock_ms;
+    petal_filter_last(filter)->until_ms = petal_rotating_until(&filter->policy);
+}
+
+/* Drops the generations whose last key has left the window. The newest stays, empty: months may have passed. */
+static void forget(petal_filter *filter)
+{
+    uint64_t now = filter->policy.clock_ms, window = filter->policy.window_ms;
+    uint32_t gone = 0;
+    while (gone < filter->layer_count && filter->layers[gone].until_ms < now &&
+           now - filter->layers[gone].until_ms > window)
+        gone++;
+    bool all = gone == filter->layer_count;
+    petal_filter_drop_layers(filter, 0, all ? gone - 1 : gone);
+    if (!all) return;
+    struct layer *newest = petal_filter_last(filter);
+    memset(newest->array.bytes, 0, (size_t)newest->array.size_bytes);
+    newest->items = 0;
+    newest->until_ms = petal_rotating_until(&filter->policy);
 }
 
 static petal_status advance(petal_filter *filter, uint64_t now_ms, petal_error *error)
@@ -122,9 +261,12 @@ static petal_status advance(petal_filter *filter, uint64_t now_ms, petal_error *
     if (now_ms <= policy->clock_ms) return PETAL_OK; /* clocks are set back now and then: nothing is dropped early */
     petal_status status = petal_filter_prepare_write(filter, error);
     if (status != PETAL_OK) return status;
-    uint64_t span = petal_rotating_span(policy, filter->layer_count), before = policy->clock_ms;
+    bool is_first = policy->clock_ms == 0;
     policy->clock_ms = now_ms;
-    if (before != 0) petal_rotating_drop(filter, now_ms / span - before / span);
+    if (is_first)
+        date_layers(filter);
+    else
+        forget(filter);
     return PETAL_OK;
 }
 

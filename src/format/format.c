@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "filter/growing.h"
+#include "filter/rotating.h"
 
 #include <math.h> /* NAN, a macro */
 #include <string.h>
@@ -85,6 +86,7 @@ petal_status petal_filter_of(const struct description *about, const void *secret
     if (format && format->grow && format->grows(*filter)) (*filter)->grow = format->grow;
     (*filter)->policy = about->policy;
     if (about->policy.kind == POLICY_GROWING) (*filter)->grow = petal_growing_grow;
+    if (about->policy.kind == POLICY_TIME) (*filter)->grow = petal_rotating_begin;
     for (uint32_t i = 0; i < about->layer_count; i++) {
         (*filter)->layers[i].capacity = about->layers[i].capacity;
         (*filter)->layers[i].target_rate = about->layers[i].target_rate;

@@ -81,16 +81,15 @@ static petal_status describe_growing(const petal_options *options, struct descri
 
 static petal_status describe_rotating(const petal_options *options, struct description *about, petal_error *error)
 {
-    uint32_t generations = 0;
     uint64_t capacity = 0;
     struct shape shape;
-    petal_status status = petal_rotating_plan(options, &about->policy, &generations, &capacity, &shape, error);
+    petal_status status = petal_rotating_plan(options, &about->policy, &capacity, &shape, error);
     if (status != PETAL_OK) return status;
-    about->layer_count = generations;
-    for (uint32_t i = 0; i < generations; i++)
+    about->layer_count = petal_rotating_max_layers(&about->policy);
+    for (uint32_t i = 0; i < about->layer_count; i++)
         about->layers[i] = (struct layer_description){.shape = shape,
                                                       .capacity = capacity,
-                                                      .target_rate = options->rate / generations,
+                                                      .target_rate = options->rate / about->policy.generations,
                                                       .size_bytes = petal_shape_bytes(&shape)};
     return PETAL_OK;
 }
@@ -176,6 +175,7 @@ petal_status petal_create(const petal_options *options, petal_filter **filter, p
     petal_filter *made = NULL;
     *filter = NULL;
     petal_status status = describe(options, &about, error);
+    if (about.policy.kind == POLICY_TIME) about.layer_count = 1; /* the others are begun when they are due */
     if (status == PETAL_OK) status = make(options, &about, &made, error);
     if (status == PETAL_OK) status = petal_filter_alloc_bits(made, error);
     if (status != PETAL_OK) {
