@@ -440,11 +440,20 @@ static petal_status check_layers(const struct image *image, uint64_t offset, pet
     return PETAL_OK;
 }
 
+/* Only generations have times; has_time() says so of those without a clock. */
+static bool has_no_times(const struct description *about)
+{
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < about->layer_count; i++) any |= about->layers[i].until_ms;
+    return any == 0;
+}
+
 /* Could layers like these grow by this policy? */
 static bool can_grow(const struct description *about)
 {
     const struct policy *policy = &about->policy;
-    if (policy->window_ms != 0 || policy->clock_ms != 0 || !petal_growing_is_possible(policy)) return false;
+    if (policy->window_ms != 0 || policy->clock_ms != 0 || !has_no_times(about) || !petal_growing_is_possible(policy))
+        return false;
     for (uint32_t i = 0; i < about->layer_count; i++) {
         uint64_t capacity;
         double rate;
@@ -453,17 +462,22 @@ static bool can_grow(const struct description *about)
     return true;
 }
 
-/* Are these the generations of such a ring: all alike? */
+/* Are these generations of one plan: all alike, and by time in its order? */
 static bool can_rotate(const struct description *about, const uint8_t *slot)
 {
     const struct layer_description *first = &about->layers[0];
-    if (load64le(slot + AT_RATIO) != 0) return false;
-    for (uint32_t i = 1; i < about->layer_count; i++)
-        if (about->layers[i].capacity != first->capacity || about->layers[i].shape.bits != first->shape.bits ||
-            about->layers[i].shape.hashes != first->shape.hashes ||
-            about->layers[i].shape.lines_per_key != first->shape.lines_per_key)
+    if (load64le(slot + AT_RATIO) != 0 ||
+        !petal_rotating_is_possible(&about->policy, about->layer_count, first->capacity))
+        return false;
+    for (uint32_t i = 0; i < about->layer_count; i++) {
+        const struct layer_description *layer = &about->layers[i];
+        uint64_t before = i ? about->layers[i - 1].until_ms : 0;
+        if (layer->capacity != first->capacity || layer->shape.bits != first->shape.bits ||
+            layer->shape.hashes != first->shape.hashes || layer->shape.lines_per_key != first->shape.lines_per_key ||
+            !petal_rotating_has_time(&about->policy, i, about->layer_count, before, layer->until_ms))
             return false;
-    return petal_rotating_is_possible(&about->policy, about->layer_count, first->capacity);
+    }
+    return true;
 }
 
 static petal_status check_policy(const uint8_t *slot, const struct description *about, uint64_t offset,
@@ -473,7 +487,7 @@ static petal_status check_policy(const uint8_t *slot, const struct description *
     petal_scheme scheme = about->layers->shape.scheme;
     bool good = (scheme == PETAL_SCHEME_BLOCKED || scheme == PETAL_SCHEME_CLASSIC) && about->origin.format == 0;
     if (load32le(slot + AT_FLAGS) == 0)
-        good = is_zero(slot, AT_POLICY, AT_RESERVED_3);
+        good = is_zero(slot, AT_POLICY, AT_RESERVED_3) && has_no_times(about);
     else if (kind == POLICY_NONE)
         good = false;
     else
