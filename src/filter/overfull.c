@@ -9,13 +9,14 @@
  * Keys that are removed move on through the steps too: when as many others have come in their place, all may be different. */
 #include "base/checked.h"
 #include "filter/filter.h"
+#include "filter/rotating.h"
 
 #define STEPS_PER_CAPACITY 32u
 
-/* Filters that grow cannot be, nor can a window of keys, which drops the oldest. A window of time can, as a whole. */
+/* Filters that grow cannot be, nor can a window of keys, which drops the oldest. A window of time can, but its generations
+ * count the keys that are new to them, so no bits need counting. */
 static bool can_overfill(const petal_filter *filter)
 {
-    if (filter->policy.kind == POLICY_TIME) return true;
     return filter->policy.kind == POLICY_NONE && filter->layer_count == 1 && !filter->grow;
 }
 
@@ -43,6 +44,7 @@ static uint64_t current_step(const petal_filter *filter)
 uint64_t petal_filter_keys_to_next_step(const petal_filter *filter)
 {
     uint64_t items = petal_filter_items(filter), capacity = petal_filter_capacity(filter);
+    if (filter->policy.kind == POLICY_TIME) return petal_rotating_keys_to_overfull(filter);
     if (!can_overfill(filter) || capacity == 0) return UINT64_MAX;
     if (items <= capacity) return saturating_add(capacity - items, 1);
     return step_width(capacity) - keys_beyond(filter, items, capacity) % step_width(capacity);
@@ -58,6 +60,7 @@ static _Atomic uint64_t *answer_of(const petal_filter *filter)
 bool petal_filter_judge_overfull(const petal_filter *filter, const petal_estimate *distinct)
 {
     uint64_t step = current_step(filter);
+    if (filter->policy.kind == POLICY_TIME) return petal_rotating_is_overfull(filter);
     if (step == 0) return false;
     bool is_overfull = petal_filter_is_too_much(distinct, petal_filter_capacity(filter));
     atomic_store_explicit(answer_of(filter), step << 1 | is_overfull, memory_order_relaxed);
@@ -72,6 +75,7 @@ bool petal_filter_was_overfull(const petal_filter *filter)
 bool petal_is_overfull(const petal_filter *filter)
 {
     uint64_t step = current_step(filter), known = atomic_load_explicit(answer_of(filter), memory_order_relaxed);
+    if (filter->policy.kind == POLICY_TIME) return petal_rotating_is_overfull(filter);
     if (step == 0) return false;
     if (known >> 1 == step) return known & 1;
     petal_estimate distinct = petal_filter_estimate_distinct(filter);
