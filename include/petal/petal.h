@@ -212,8 +212,11 @@ typedef enum petal_policy {
  *                count), and forgotten, up to `rate`, after at most a window and one generation more. A ring of generations,
  *                the oldest dropped whole; every add puts the key into the newest, so a key asked for by adding stays in.
  *   window_ms    Rotating, "seen in the last 7 days": the same by a clock that the caller hands in, see petal_advance().
- *                window_keys is how many keys are expected in a window; with more, `rate` is exceeded, but no key is
- *                dropped early.
+ *                A key is found for at least window_ms, and forgotten, up to `rate`, after at most one span more, that is
+ *                window_ms / (generations - 1). window_keys is how many keys a window holds at most; a key counts
+ *                once for each generation in which it comes. However unevenly they come, `rate` holds up to there. With
+ *                more, `rate` is exceeded and forgetting is late, but no key is dropped early: see petal_is_overfull().
+ *                The filter begins with one generation and has at most 2 * generations - 1, each of the same size.
  */
 typedef struct petal_options {
     size_t struct_size;
@@ -278,7 +281,9 @@ typedef struct petal_info {
     uint64_t saturated_counters; /* counting: those that stick at 15; see petal_remove() */
     double fill;                 /* bits_set / bits */
     bool saturated;              /* every bit is set: estimated_items is infinite, estimated_rate 1 */
-    bool overfull; /* certainly more distinct keys than `capacity`: estimated_items_low is above it, or saturated */
+    /* Certainly more distinct keys than `capacity`: estimated_items is above it by more than 5 sd. With a window of time:
+     * a window held more than window_keys. */
+    bool overfull;
     double estimated_items;     /* distinct keys, from the bits */
     double estimated_items_low; /* its 95 % interval */
     double estimated_items_high;
@@ -323,11 +328,12 @@ typedef struct petal_layer {
     uint64_t bytes;
     uint64_t capacity;
     double target_rate;
-    uint64_t items; /* growing: keys that were new; otherwise those handed to add while it was the newest */
+    /* Growing, and rotating by time: keys that changed its bits; otherwise those handed to add while it was the newest. */
+    uint64_t items;
     uint64_t bits_set;
     double estimated_items;
     double estimated_rate;
-    uint64_t from_ms, to_ms; /* rotating by time: its keys are from between these; 0 while no time has been told */
+    uint64_t from_ms, to_ms; /* rotating by time: of its first and last keys, at the widest; 0 while no time is known */
 } petal_layer;
 
 #define PETAL_LAYER_INIT \
@@ -614,7 +620,7 @@ PETAL_API uint32_t petal_shard_of_hash(uint64_t hash, uint32_t shards);
 /* The kind of a filter, without a look at its bits. */
 PETAL_API petal_policy petal_policy_of(const petal_filter *filter);
 
-/* Tells a filter with a window of time what time it is: milliseconds from any beginning, by custom from 1970. Generations that
+/* Sets the clock of a filter with a window of time: milliseconds since any epoch, by convention 1970. Generations that
  * are due by it are dropped; that happens here and nowhere else, so tell the time before adding and asking. The filter keeps the
  * latest time, in its file too: an earlier one changes nothing. The first time told is that of all keys added before it.
  * A step of months costs no more than one of a window. Other filters: PETAL_ERR_UNSUPPORTED. PETAL_ERR_ARGUMENT above 2^63 - 1;

@@ -110,10 +110,9 @@ petal_status petal_filter_add_layer(petal_filter *filter, const struct shape *sh
     if (filter->close)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                           "a mapped file has no room for one more layer; load it, and save it");
-    petal_status status = check_memory_limit(filter, shape, error);
-    if (status != PETAL_OK) return status;
     set_layer(&added, shape, filter->hash);
-    status = alloc_layer(filter, &added, error);
+    petal_status status = check_memory_limit(filter, shape, error);
+    if (status == PETAL_OK) status = alloc_layer(filter, &added, error);
     if (status == PETAL_OK) status = make_room_for_layer(filter, error);
     if (status == PETAL_OK)
         filter->layers[filter->layer_count++] = added;

@@ -13,8 +13,8 @@
 
 #define STEPS_PER_CAPACITY 32u
 
-/* Filters that grow cannot be, nor can a window of keys, which drops the oldest. A window of time counts the keys of each
- * generation itself. */
+/* Filters that grow cannot be, nor can a window of keys, which drops the oldest. A window of time can, but its generations
+ * count the keys that are new to them, so no bits need counting. */
 static bool can_overfill(const petal_filter *filter)
 {
     return filter->policy.kind == POLICY_NONE && filter->layer_count == 1 && !filter->grow;
@@ -44,6 +44,7 @@ static uint64_t current_step(const petal_filter *filter)
 uint64_t petal_filter_keys_to_next_step(const petal_filter *filter)
 {
     uint64_t items = petal_filter_items(filter), capacity = petal_filter_capacity(filter);
+    if (filter->policy.kind == POLICY_TIME) return petal_rotating_keys_to_overfull(filter);
     if (!can_overfill(filter) || capacity == 0) return UINT64_MAX;
     if (items <= capacity) return saturating_add(capacity - items, 1);
     return step_width(capacity) - keys_beyond(filter, items, capacity) % step_width(capacity);

@@ -162,10 +162,10 @@ bool petal_rotating_is_overfull(const petal_filter *filter)
     return petal_filter_items(filter) > most_items(filter);
 }
 
-/* How many keys more make it overfull, if it is not: batches must stop at the very key. */
-static uint64_t keys_to_overfull(const petal_filter *filter)
+uint64_t petal_rotating_keys_to_overfull(const petal_filter *filter)
 {
     const struct layer *newest = petal_filter_last(filter);
+    if (petal_rotating_is_overfull(filter)) return 1;
     uint64_t left = most_items(filter) - petal_filter_items(filter), share_left = newest->capacity - newest->items;
     return saturating_add(left < share_left ? left : share_left, 1);
 }
@@ -214,15 +214,10 @@ petal_status petal_rotating_make_room(petal_filter *filter, uint64_t *room)
 {
     petal_status status = PETAL_OK;
     bool by_time = filter->policy.kind == POLICY_TIME;
-    if (by_time && filter->refuse_overfull && petal_rotating_is_overfull(filter)) return PETAL_ERR_FULL;
-    if (is_used_up(filter) && by_time) status = petal_rotating_begin(filter, NULL);
+    if (is_used_up(filter) && by_time) status = petal_filter_grow(filter);
     if (is_used_up(filter) && !by_time) recycle_oldest(filter);
     const struct layer *newest = petal_filter_last(filter);
     *room = newest->items < newest->capacity ? newest->capacity - newest->items : UINT64_MAX;
-    if (by_time && filter->refuse_overfull) {
-        uint64_t left = keys_to_overfull(filter);
-        if (left < *room) *room = left;
-    }
     return status;
 }
 

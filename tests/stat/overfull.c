@@ -1,0 +1,98 @@
+/* overfull.c - proves that no filter that holds just the keys it was planned for is called overfull, and that one with a
+ * quarter more is.
+ *
+ * The bits of a filter at its capacity are random: by a 95 % interval one of 40 such filters would look overfull. The
+ * bound is 5 sd, which one of 3.5 million exceeds if the estimate is normal; for the few keys where it is not, the
+ * sizes from 1 to 64 are tried with several seeds. */
+#include "statistics.h"
+
+static const double rates[] = {0.99, 0.9, 0.5, 0.1, 0.01, 0.001, 1e-5};
+
+struct tried {
+    petal_info plan;
+    uint64_t filters;
+    double most_sd; /* how far above its capacity a filter was estimated, in sd */
+};
+
+static bool plan_for(petal_scheme scheme, double rate, uint64_t keys, petal_info *plan)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    options.scheme = scheme;
+    options.rate = rate;
+    options.capacity = keys;
+    *plan = (petal_info)PETAL_INFO_INIT;
+    return petal_plan(&options, plan, NULL) == PETAL_OK;
+}
+
+/* A filter as planned, with so many keys in. */
+static petal_info filled(const petal_info *plan, uint64_t keys, uint64_t seed)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    options.scheme = plan->scheme;
+    options.bits = plan->bits;
+    options.hashes = plan->hashes;
+    options.lines_per_key = plan->lines_per_key;
+    options.capacity = plan->capacity;
+    options.seed = seed;
+    petal_filter *filter = create(&options);
+    add_numbers(filter, 0, keys);
+    petal_info info = info_of(filter);
+    assert_true(info.bits == plan->bits && (info.overfull || !petal_is_overfull(filter)));
+    petal_free(filter);
+    return info;
+}
+
+static void try_seeds(struct tried *tried, uint64_t seeds)
+{
+    for (uint64_t seed = 0; seed < seeds; seed++, tried->filters++) {
+        petal_info info = filled(&tried->plan, tried->plan.capacity, seed);
+        double sd = (info.estimated_items - info.estimated_items_low) / 1.96;
+        double above = isfinite(sd) && sd > 0 ? (info.estimated_items - (double)info.capacity) / sd : 0;
+        require(!info.overfull, "%s, %llu keys at %g, seed %llu: %g to %g", info.scheme_name,
+                (unsigned long long)info.capacity, tried->plan.target_rate, (unsigned long long)seed,
+                info.estimated_items_low, info.estimated_items_high);
+        if (above > tried->most_sd) tried->most_sd = above;
+    }
+}
+
+static void a_filter_that_holds_just_its_capacity_is_never_overfull(void **state)
+{
+    (void)state;
+    for (int scheme = PETAL_SCHEME_BLOCKED; scheme <= PETAL_SCHEME_COUNTING; scheme++)
+        for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+            struct tried tried = {.filters = 0};
+            for (uint64_t keys = 1; keys <= 64; keys++)
+                if (plan_for((petal_scheme)scheme, rates[i], keys, &tried.plan)) try_seeds(&tried, 10);
+            for (uint64_t keys = 70; keys < 100000; keys += keys / 4)
+                if (plan_for((petal_scheme)scheme, rates[i], keys, &tried.plan)) try_seeds(&tried, 2);
+            printf("# %s, rate %g: %llu filters, at most %.1f sd above\n", tried.plan.scheme_name, rates[i],
+                   (unsigned long long)tried.filters, tried.most_sd);
+            assert_true(tried.filters > 600);
+        }
+}
+
+/* From a rate of 50 % on; a filter planned for more is nearly full before, and its bits say less. */
+static void a_quarter_more_keys_make_a_filter_overfull(void **state)
+{
+    (void)state;
+    for (int scheme = PETAL_SCHEME_BLOCKED; scheme <= PETAL_SCHEME_COUNTING; scheme++)
+        for (size_t i = 2; i < sizeof rates / sizeof *rates; i++)
+            for (uint64_t keys = 1000; keys < 200000; keys += keys / 3) {
+                petal_info plan;
+                assert_true(plan_for((petal_scheme)scheme, rates[i], keys, &plan));
+                for (uint64_t seed = 0; seed < 3; seed++) {
+                    petal_info info = filled(&plan, keys + keys / 4, seed);
+                    require(info.overfull, "%s, %llu keys at %g: %g to %g", info.scheme_name, (unsigned long long)keys,
+                            rates[i], info.estimated_items_low, info.estimated_items_high);
+                }
+            }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_filter_that_holds_just_its_capacity_is_never_overfull),
+        cmocka_unit_test(a_quarter_more_keys_make_a_filter_overfull),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
