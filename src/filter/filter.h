@@ -130,6 +130,9 @@ petal_status petal_filter_set_origin(petal_filter *filter, const struct origin *
 petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadata, size_t metadata_bytes,
                                        petal_error *error);
 
+/* Is there a key among them that the original of the filter does not take? */
+bool petal_filter_refuses_any(const petal_filter *filter, const petal_key *keys, size_t key_count);
+
 /* Hashes of keys and of numbers, filter->hash->words each, where that is not 0. */
 void petal_filter_hash_keys(const petal_filter *filter, const petal_key *keys, size_t count, uint64_t *words);
 void petal_filter_hash_i64(const petal_filter *filter, const int64_t *values, size_t count, uint64_t *words);
