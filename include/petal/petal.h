@@ -418,7 +418,8 @@ typedef struct petal_key {
 
 /* Like petal_add() for each key in order, but hashes and fetches ahead. was_new[i] is set to 1 or 0 for each key
  * and *new_count to their sum; both may be NULL. Of equal new keys in one batch only the first counts as new.
- * PETAL_OK, or the failures of petal_add(). */
+ * PETAL_OK, or the failures of petal_add(). If the foreign scheme does not accept the empty key and there is one among
+ * them, none is added (PETAL_ERR_UNSUPPORTED). */
 PETAL_API petal_status petal_add_many(petal_filter *filter, const petal_key *keys, size_t key_count, uint8_t *was_new,
                                       size_t *new_count);
 
@@ -543,7 +544,8 @@ PETAL_API petal_status petal_builder_create(petal_filter *filter, const petal_bu
 
 /* Adds keys (or numbers, or hashes: see petal_add_many_i64() and petal_add_hashes()), as worker number `worker`, from 0. One
  * thread at a time may be one worker. The keys are copied as far as needed. Fails with PETAL_ERR_ARGUMENT where there is no
- * such worker, and as petal_add() does; keys of a failed call may be in the filter or not. */
+ * such worker, and as petal_add() does; keys of a failed call may be in the filter or not, except that none of them is in
+ * if one is an empty key that the foreign scheme does not accept. */
 PETAL_API petal_status petal_builder_add(petal_builder *builder, uint32_t worker, const petal_key *keys,
                                          size_t key_count);
 PETAL_API petal_status petal_builder_add_i64(petal_builder *builder, uint32_t worker, const int64_t *values,

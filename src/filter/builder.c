@@ -191,19 +191,11 @@ static petal_status add_directly(petal_builder *builder, add_batch *add, const v
 
 #define HASH_WORDS 512u /* of hashes that are worked out at a time */
 
-/* A key that the original of the filter does not take. */
-static bool any_is_refused(const petal_filter *filter, const petal_key *keys, size_t key_count)
-{
-    for (size_t i = 0; filter->scheme->no_empty_key && i < key_count; i++)
-        if (keys[i].size_bytes == 0) return true;
-    return false;
-}
-
 petal_status petal_builder_add(petal_builder *builder, uint32_t worker, const petal_key *keys, size_t key_count)
 {
     uint64_t hashes[HASH_WORDS];
     if (worker >= builder->worker_count) return refuse_worker(builder);
-    if (any_is_refused(builder->filter, keys, key_count))
+    if (petal_filter_refuses_any(builder->filter, keys, key_count))
         return refuse(builder, PETAL_ERR_UNSUPPORTED, "filters of this scheme do not accept the empty key");
     if (!builder->parts) return add_directly(builder, add_keys, keys, sizeof *keys, key_count);
     for (size_t from = 0, piece; from < key_count; from += piece) {

@@ -37,6 +37,20 @@ petal_status petal_filter_ask_to_write(petal_filter *filter, petal_error *error)
     return petal_filter_note_error(filter, filter->before_write(filter, error), error);
 }
 
+petal_status petal_filter_ask_to_lower(petal_filter *filter, enum lowering lowering, petal_error *error)
+{
+    petal_error own;
+    if (!error) error = &own;
+    return petal_filter_note_error(filter, filter->before_lowering(filter, lowering, error), error);
+}
+
+petal_status petal_filter_ask_to_check(petal_filter *filter, petal_error *error)
+{
+    petal_error own;
+    if (!error) error = &own;
+    return petal_filter_note_error(filter, filter->check_wanted(filter, error), error);
+}
+
 petal_status petal_filter_grow(petal_filter *filter)
 {
     petal_error error;

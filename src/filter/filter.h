@@ -136,6 +136,9 @@ petal_status petal_filter_set_origin(petal_filter *filter, const struct origin *
 petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadata, size_t metadata_bytes,
                                        petal_error *error);
 
+/* Is there a key among them that the original of the filter does not take? */
+bool petal_filter_refuses_any(const petal_filter *filter, const petal_key *keys, size_t key_count);
+
 /* Hashes of keys and of numbers, filter->hash->words each, where that is not 0. */
 void petal_filter_hash_keys(const petal_filter *filter, const petal_key *keys, size_t count, uint64_t *words);
 void petal_filter_hash_i64(const petal_filter *filter, const int64_t *values, size_t count, uint64_t *words);
@@ -171,6 +174,8 @@ petal_status petal_filter_fail(const petal_filter *filter, petal_status status, 
 /* Permission to set bits: PETAL_OK, or why not. Only for calls that will set some: a file is marked as dirty by it.
  * A refusal is kept for petal_last_error(). */
 petal_status petal_filter_ask_to_write(petal_filter *filter, petal_error *error);
+petal_status petal_filter_ask_to_lower(petal_filter *filter, enum lowering lowering, petal_error *error);
+petal_status petal_filter_ask_to_check(petal_filter *filter, petal_error *error);
 static inline petal_status petal_filter_prepare_write(petal_filter *filter, petal_error *error)
 {
     return filter->before_write ? petal_filter_ask_to_write(filter, error) : PETAL_OK;
@@ -180,7 +185,7 @@ static inline petal_status petal_filter_prepare_write(petal_filter *filter, peta
 static inline petal_status petal_filter_prepare_lowering(petal_filter *filter, enum lowering lowering,
                                                          petal_error *error)
 {
-    return filter->before_lowering ? filter->before_lowering(filter, lowering, error) : PETAL_OK;
+    return filter->before_lowering ? petal_filter_ask_to_lower(filter, lowering, error) : PETAL_OK;
 }
 
 /* Before bits that come from a file are sealed anew, in another file or under new sums: are they those of its sums? */
@@ -197,7 +202,7 @@ static inline bool petal_filter_note_change(const petal_filter *filter, struct l
 
 static inline petal_status petal_filter_check_wanted(petal_filter *filter, petal_error *error)
 {
-    return filter->check_wanted ? filter->check_wanted(filter, error) : PETAL_OK;
+    return filter->check_wanted ? petal_filter_ask_to_check(filter, error) : PETAL_OK;
 }
 
 /* Adds a layer, where filter->grow is not NULL. A failure is kept for petal_last_error(). */

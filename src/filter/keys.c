@@ -44,12 +44,11 @@ static bool is_refused(const petal_filter *filter, size_t key_bytes)
     return key_bytes == 0 && filter->scheme->no_empty_key;
 }
 
-/* Can the keys go through together: with one hash for all layers, and none of them refused? */
-static bool makes_a_batch(const petal_filter *filter, const petal_key *keys, size_t key_count)
+bool petal_filter_refuses_any(const petal_filter *filter, const petal_key *keys, size_t key_count)
 {
     size_t i = filter->scheme->no_empty_key ? 0 : key_count;
-    while (i < key_count && keys[i].size_bytes > 0) i++;
-    return hash_is_shared(filter) && i == key_count;
+    while (i < key_count && !is_refused(filter, keys[i].size_bytes)) i++;
+    return i < key_count;
 }
 
 /* ---- one key --------------------------------------------------------------------------------------------------------- */
@@ -301,7 +300,12 @@ petal_status petal_add_many(petal_filter *filter, const petal_key *keys, size_t 
 {
     uint64_t words[PIECE_WORDS];
     size_t sum = 0, piece;
-    if (!makes_a_batch(filter, keys, key_count))
+    if (petal_filter_refuses_any(filter, keys, key_count)) { /* all or none, so that the caller knows which are in */
+        if (was_new) memset(was_new, 0, key_count);
+        if (new_count) *new_count = 0;
+        return PETAL_ERR_UNSUPPORTED;
+    }
+    if (!hash_is_shared(filter))
         return add_keys_one_by_one(filter, keys, key_count, was_new, new_count);
     petal_status status = PETAL_OK;
     for (size_t from = 0; status >= 0 && from < key_count; from += piece) {
@@ -317,7 +321,7 @@ size_t petal_contains_many(const petal_filter *filter, const petal_key *keys, si
 {
     uint64_t words[PIECE_WORDS];
     size_t sum = 0, piece;
-    if (!makes_a_batch(filter, keys, key_count)) {
+    if (!hash_is_shared(filter) || petal_filter_refuses_any(filter, keys, key_count)) {
         for (size_t i = 0; i < key_count; i++) {
             bool is_in = petal_contains(filter, keys[i].data, keys[i].size_bytes);
             if (found) found[i] = is_in;

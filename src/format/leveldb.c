@@ -61,18 +61,31 @@ static petal_status shape_for(uint64_t keys, uint32_t bits_per_key, struct shape
     return PETAL_OK;
 }
 
-/* LevelDB is told the bits a key, a whole number: 10 for 1 %. It is the smallest that gives the rate by the textbook,
+/* The lowest rate there is, rounded up to what 3 digits can say. */
+static petal_status refuse_rate(uint64_t keys, double rate, double lowest, petal_status status, petal_error *error)
+{
+    if (lowest >= 1)
+        return petal_fail(error, status, "LevelDB's 32-bit hash is too short for %llu keys; split them",
+                          (unsigned long long)keys);
+    return petal_fail(error, status,
+                      "LevelDB's filters of %llu keys reach a rate of %.3g (%.3g of absent keys share the 32-bit hash of "
+                      "one), not %g; ask a higher rate",
+                      (unsigned long long)keys, lowest * 1.006, (double)keys * 0x1p-32, rate);
+}
+
+/* LevelDB is given the bits per key, a whole number: 10 for 1 %. It is the smallest that gives the rate by the textbook,
  * with LevelDB's own k, and with one absent key in 2^32 / n that has the hash of one of the n. */
 static petal_status shape_for_rate(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
-    double same_hash = (double)keys * 0x1p-32;
-    for (uint32_t bits_per_key = 1; bits_per_key <= MOST_BITS_PER_KEY && same_hash < rate; bits_per_key++) {
-        petal_status status = shape_for(keys, bits_per_key, shape, error);
-        if (status != PETAL_OK) return status;
-        if (petal_textbook_rate(bits_per_key, shape->hashes, 1) + same_hash <= rate) return PETAL_OK;
+    double same_hash = (double)keys * 0x1p-32, lowest = 1;
+    for (uint32_t bits_per_key = 1; bits_per_key <= MOST_BITS_PER_KEY; bits_per_key++) {
+        if (shape_for(keys, bits_per_key, shape, NULL) != PETAL_OK)
+            return refuse_rate(keys, rate, lowest, same_hash < rate ? PETAL_ERR_LIMIT : PETAL_ERR_UNREACHABLE, error);
+        double reached = petal_textbook_rate(bits_per_key, shape->hashes, 1) + same_hash;
+        if (reached <= rate) return PETAL_OK;
+        if (reached < lowest) lowest = reached;
     }
-    return petal_fail(error, PETAL_ERR_UNREACHABLE,
-                      "LevelDB's filters of so many keys do not reach %g; ask a higher rate", rate);
+    return refuse_rate(keys, rate, lowest, PETAL_ERR_UNREACHABLE, error);
 }
 
 static petal_status plan(const petal_options *options, struct description *about, petal_error *error)

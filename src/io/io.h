@@ -39,11 +39,9 @@ void petal_io_close(struct file *file);
 /* Does another process (or another open file of this one) hold the lock? False also if nobody can tell. */
 bool petal_io_is_locked_elsewhere(const struct file *file);
 
-/* Is the file still the one at its path? */
-bool petal_io_is_current(const struct file *file);
-
-/* Is the file at `path`, behind symbolic links, this one? */
-bool petal_io_is_at(const struct file *file, const char *path);
+/* Is the file at `path`, behind symbolic links, this one? PETAL_OK; PETAL_ERR_REPLACED if not, without a message, which is
+ * the caller's; PETAL_ERR_IO if nobody can tell. */
+petal_status petal_io_is_at(const struct file *file, const char *path, petal_error *error);
 
 /* Reads `size_bytes` at an offset, or up to the end of the file; *got says how many. */
 petal_status petal_io_read(const struct file *file, uint64_t offset, void *bytes, uint64_t size_bytes, uint64_t *got,

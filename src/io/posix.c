@@ -101,21 +101,18 @@ char *petal_posix_resolve(const char *path)
     return real || errno != EACCES ? real : strdup(path);
 }
 
-bool petal_posix_is_same(int descriptor, const char *path)
+petal_status petal_posix_compare(int descriptor, const char *path, petal_error *error)
 {
     struct stat opened, named;
-    return fstat(descriptor, &opened) == 0 && stat(path, &named) == 0 && opened.st_dev == named.st_dev &&
-           opened.st_ino == named.st_ino;
+    if (stat(path, &named) != 0 && (errno == ENOENT || errno == ENOTDIR)) return PETAL_ERR_REPLACED;
+    if (stat(path, &named) != 0 || fstat(descriptor, &opened) != 0)
+        return petal_fail_errno(error, errno, "cannot look at it");
+    return opened.st_dev == named.st_dev && opened.st_ino == named.st_ino ? PETAL_OK : PETAL_ERR_REPLACED;
 }
 
-bool petal_io_is_current(const struct file *file)
+petal_status petal_io_is_at(const struct file *file, const char *path, petal_error *error)
 {
-    return petal_posix_is_same(file->descriptor, file->path);
-}
-
-bool petal_io_is_at(const struct file *file, const char *path)
-{
-    return petal_posix_is_same(file->descriptor, path);
+    return petal_posix_compare(file->descriptor, path, error);
 }
 
 petal_status petal_posix_check_kind(int descriptor, petal_error *error)
@@ -148,10 +145,10 @@ petal_status petal_io_open(const char *path, enum access access, struct file *fi
     for (int attempt = 0; attempt < PETAL_POSIX_ATTEMPTS; attempt++) {
         *file = PETAL_NO_FILE;
         petal_status status = open_once(path, access, file, error);
-        if (status == PETAL_OK && (access == ACCESS_READ || petal_posix_is_same(file->descriptor, path)))
-            return PETAL_OK;
+        if (status == PETAL_OK && access != ACCESS_READ) status = petal_posix_compare(file->descriptor, path, error);
+        if (status == PETAL_OK) return PETAL_OK;
         petal_io_close(file);
-        if (status != PETAL_OK) return status;
+        if (status != PETAL_ERR_REPLACED) return status;
     }
     return petal_fail(error, PETAL_ERR_BUSY, "other processes keep replacing it; try again when they have finished");
 }

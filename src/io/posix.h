@@ -13,8 +13,9 @@ petal_status petal_posix_lock(int descriptor, petal_error *error);
 /* A path without symbolic links, of malloc(); NULL: errno. */
 char *petal_posix_resolve(const char *path);
 
-/* Is the open file the one at `path`? */
-bool petal_posix_is_same(int descriptor, const char *path);
+/* Is the open file the one at `path`? PETAL_ERR_REPLACED: no, or there is none; without a message, which is the caller's.
+ * PETAL_ERR_IO: it cannot be looked at. */
+petal_status petal_posix_compare(int descriptor, const char *path, petal_error *error);
 
 /* PETAL_OK for a regular file. */
 petal_status petal_posix_check_kind(int descriptor, petal_error *error);

@@ -65,7 +65,8 @@ static void remove_stale(const char *folder, const char *name)
     if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path) return;
     int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     if (descriptor < 0) return;
-    if (petal_posix_lock(descriptor, NULL) == PETAL_OK && petal_posix_is_same(descriptor, path)) unlink(path);
+    if (petal_posix_lock(descriptor, NULL) == PETAL_OK && petal_posix_compare(descriptor, path, NULL) == PETAL_OK)
+        unlink(path);
     close(descriptor);
 }
 
@@ -79,11 +80,12 @@ static void remove_stale_ones(const char *target)
     if (folder) closedir(folder);
 }
 
-/* A file system without locks gives none; then nobody takes the file for a dead one's either. */
-static bool lock_temporary(struct file *temporary)
+/* A file system without locks gives none; then nobody takes the file for a dead one's either. PETAL_ERR_REPLACED: it was
+ * removed before it was locked. */
+static petal_status lock_temporary(struct file *temporary, petal_error *error)
 {
     temporary->is_locked = petal_posix_lock(temporary->descriptor, NULL) == PETAL_OK;
-    return petal_posix_is_same(temporary->descriptor, temporary->path); /* or it was removed before it was locked */
+    return petal_posix_compare(temporary->descriptor, temporary->path, error);
 }
 
 /* Opens a new file beside the target. The mode is that of a new target; what is to replace a file of a mode of its own
@@ -103,9 +105,13 @@ static petal_status make_temporary(struct replacement *made, petal_error *error)
         temporary->descriptor = open(temporary->path, flags, made->exists ? 0600 : 0666);
         if (temporary->descriptor < 0 && (errno == EEXIST || errno == EINTR)) continue;
         if (temporary->descriptor < 0) break;
-        if (lock_temporary(temporary)) return PETAL_OK;
+        petal_status status = lock_temporary(temporary, error);
+        if (status == PETAL_OK) return PETAL_OK;
+        unlink(temporary->path); /* the name is random, so it is ours */
         close(temporary->descriptor);
         temporary->descriptor = -1;
+        if (status != PETAL_ERR_REPLACED) return status;
+        errno = EEXIST;
     }
     return petal_fail_errno(error, errno, "cannot write a file in its folder");
 }
@@ -130,9 +136,11 @@ static petal_status keep_owner_and_mode(const struct replacement *made, const st
 static petal_status take_old(const char *path, unsigned flags, struct replacement *made, struct stat *old,
                              petal_error *error)
 {
-    bool held = made->held && petal_io_is_at(made->held, path);
+    petal_status at = made->held ? petal_io_is_at(made->held, path, error) : PETAL_ERR_REPLACED;
+    bool held = at == PETAL_OK;
     made->exists = true;
     if (made->no_replace) return petal_fail(error, PETAL_ERR_EXISTS, "exists");
+    if (at == PETAL_ERR_IO) return at;
     if (held || (flags & PETAL_SAVE_NO_LOCK)) {
         made->old = (struct file){petal_posix_resolve(path), -1, false};
         if (!held) made->held = NULL;

@@ -25,8 +25,8 @@ petal_status petal_refuse_lowering(petal_filter *filter, enum lowering lowering,
 
 static petal_status refuse_after_failure(petal_filter *filter, petal_error *error)
 {
-    (void)filter;
-    return petal_fail(error, PETAL_ERR_IO, "an earlier write to disk failed; what the file holds is unknown");
+    const struct backing *backing = filter->backing;
+    return petal_fail_errno(error, backing->io_errno, "an earlier write failed, and what the file holds is unknown");
 }
 
 static petal_status refuse_after_damage(petal_filter *filter, petal_error *error)
@@ -115,7 +115,7 @@ static petal_status check_bits(const petal_filter *filter, petal_error *error)
     return status;
 }
 
-petal_status petal_verify(const petal_filter *filter, petal_error *error)
+static petal_status verify(const petal_filter *filter, petal_error *error)
 {
     const struct backing *backing = filter->backing;
     if (filter->live) return refuse_live(error);
@@ -123,6 +123,13 @@ petal_status petal_verify(const petal_filter *filter, petal_error *error)
     petal_status status = petal_image_verify(filter, &backing->image, backing->bytes, error);
     if (status != PETAL_OK && petal_backing_check_unchanged(filter, NULL) != PETAL_OK) return refuse_live(error);
     return status;
+}
+
+petal_status petal_verify(const petal_filter *filter, petal_error *error)
+{
+    petal_error own;
+    if (!error) error = &own;
+    return petal_filter_note_error(filter, verify(filter, error), error);
 }
 
 /* ---- changing a file in place ---------------------------------------------------------------------------------------- */
@@ -139,6 +146,17 @@ static petal_status write_state(struct backing *backing, enum image_state state,
     return status == PETAL_OK ? petal_io_sync(&backing->map, 0, PETAL_SLOTS * slot_bytes, error) : status;
 }
 
+/* A failed write is final: the system may take its pages for written. */
+static petal_status note_io(petal_filter *filter, petal_status status, const petal_error *error)
+{
+    struct backing *backing = filter->backing;
+    if (status == PETAL_OK) return PETAL_OK;
+    backing->io_failed = true;
+    backing->io_errno = error->system_errno;
+    filter->before_write = refuse_after_failure;
+    return status;
+}
+
 static petal_status mark(petal_filter *filter, enum image_state state, petal_error *error)
 {
     struct backing *backing = filter->backing;
@@ -147,9 +165,8 @@ static petal_status mark(petal_filter *filter, enum image_state state, petal_err
     filter->content_recorded = false;
     petal_status status = write_state(backing, state, error);
     backing->changed = true;
-    backing->io_failed = status != PETAL_OK;
-    filter->before_write = status == PETAL_OK ? NULL : refuse_after_failure;
-    return status;
+    filter->before_write = NULL;
+    return note_io(filter, status, error);
 }
 
 /* Before the first change the file must say on disk that it is being changed: from then on its sums are wrong. */
@@ -207,21 +224,33 @@ static void note_synced(petal_filter *filter, struct backing *backing)
     filter->content_id = backing->image.content_id;
 }
 
-petal_status petal_sync(petal_filter *filter, petal_error *error)
+static petal_status check_replaced(struct backing *backing, petal_error *error)
+{
+    petal_status status =
+        backing->replaced ? PETAL_ERR_REPLACED : petal_io_is_at(&backing->file, backing->file.path, error);
+    backing->replaced = status == PETAL_ERR_REPLACED;
+    if (!backing->replaced) return status;
+    return petal_fail(error, PETAL_ERR_REPLACED,
+                      "was replaced by another file meanwhile; the changes are in the one that is gone: make them again");
+}
+
+static petal_status sync(petal_filter *filter, petal_error *error)
 {
     struct backing *backing = filter->backing;
-    if (!backing || !backing->changed) return PETAL_OK;
+    if (!backing->changed) return backing->replaced ? check_replaced(backing, error) : PETAL_OK;
     if (backing->io_failed) return refuse_after_failure(filter, error);
-    petal_status status = write_back(filter, backing, error);
-    backing->io_failed = status != PETAL_OK;
-    if (backing->io_failed) filter->before_write = refuse_after_failure;
+    petal_status status = note_io(filter, write_back(filter, backing, error), error);
     if (filter->sharing) atomic_store(&filter->sharing->may_write, false);
     if (status != PETAL_OK) return status;
     note_synced(filter, backing);
-    if (petal_io_is_current(&backing->file)) return PETAL_OK;
-    return petal_fail(
-        error, PETAL_ERR_REPLACED,
-        "was replaced by another file meanwhile; the changes are in the one that is gone: make them again");
+    return check_replaced(backing, error);
+}
+
+petal_status petal_sync(petal_filter *filter, petal_error *error)
+{
+    petal_error own;
+    if (!error) error = &own;
+    return filter->backing ? petal_filter_note_error(filter, sync(filter, error), error) : PETAL_OK;
 }
 
 /* ---- attaching ------------------------------------------------------------------------------------------------------- */
@@ -291,8 +320,8 @@ void petal_backing_own(petal_filter *filter, const struct mapping *map, const st
     backing->file = *file;
 }
 
-bool petal_backing_is_at(const petal_filter *filter, const char *path)
+petal_status petal_backing_is_at(const petal_filter *filter, const char *path, petal_error *error)
 {
     const struct backing *backing = filter->backing;
-    return backing && backing->writable && petal_io_is_at(&backing->file, path);
+    return backing && backing->writable ? petal_io_is_at(&backing->file, path, error) : PETAL_ERR_REPLACED;
 }

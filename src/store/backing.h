@@ -25,6 +25,8 @@ struct backing {
     bool changed;       /* a writable map that is marked dirty on disk */
     bool rewrite;       /* recovered: nobody knows which of its pages the disk has */
     bool io_failed;     /* what the disk holds is unknown: no more changes */
+    int io_errno;       /* why */
+    bool replaced;      /* what was synced is in a file that is no longer at its path */
 };
 
 /* Makes the filter stand on the bytes. `image` is NULL for files of other libraries, which are for reading only. The map and
@@ -33,8 +35,8 @@ petal_status petal_backing_attach(petal_filter *filter, const struct description
                                   const struct opening *from, petal_error *error);
 void petal_backing_own(petal_filter *filter, const struct mapping *map, const struct file *file);
 
-/* Is this a filter that is mapped for writing from the file at `path`? */
-bool petal_backing_is_at(const petal_filter *filter, const char *path);
+/* Is this a filter that is mapped for writing from the file at `path`? PETAL_OK; PETAL_ERR_REPLACED if not; PETAL_ERR_IO. */
+petal_status petal_backing_is_at(const petal_filter *filter, const char *path, petal_error *error);
 
 /* PETAL_ERR_BUSY if another process has begun to change the file of this filter since it was opened. */
 petal_status petal_backing_check_unchanged(const petal_filter *filter, petal_error *error);

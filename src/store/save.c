@@ -27,22 +27,31 @@ static petal_status save_in_place(const petal_filter *filter, const struct forma
     return petal_sync((petal_filter *)(uintptr_t)filter, error);
 }
 
-petal_status petal_save_as(const petal_filter *filter, const char *path, const char *format, unsigned flags,
-                           petal_error *error)
+static petal_status save(const petal_filter *filter, const char *path, const char *format, unsigned flags,
+                         petal_error *error)
 {
     struct replacement made;
     struct sink sink = {petal_io_put, &made};
     const struct format_def *def = find(format, error);
     if (!def) return PETAL_ERR_ARGUMENT;
     if (flags & ~SAVE_FLAGS) return petal_fail(error, PETAL_ERR_ARGUMENT, "unknown flags %#x", flags);
-    if (petal_backing_is_at(filter, path)) return save_in_place(filter, def, flags, error);
-    petal_status status = petal_filter_check_bits(filter, error);
+    petal_status status = petal_backing_is_at(filter, path, error);
+    if (status == PETAL_OK) return save_in_place(filter, def, flags, error);
+    if (status == PETAL_ERR_REPLACED) status = petal_filter_check_bits(filter, error);
     if (status == PETAL_OK) status = petal_io_begin(path, flags, filter->held, &made, error);
     if (status != PETAL_OK) return status;
     status = def->write(filter, &sink, error);
     if (status == PETAL_OK) status = petal_backing_check_unchanged(filter, error);
     petal_status finished = petal_io_finish(&made, status == PETAL_OK, status == PETAL_OK ? error : NULL);
     return status == PETAL_OK ? finished : status;
+}
+
+petal_status petal_save_as(const petal_filter *filter, const char *path, const char *format, unsigned flags,
+                           petal_error *error)
+{
+    petal_error own;
+    if (!error) error = &own;
+    return petal_filter_note_error(filter, save(filter, path, format, flags, error), error);
 }
 
 petal_status petal_save(const petal_filter *filter, const char *path, unsigned flags, petal_error *error)

@@ -120,9 +120,36 @@ static void the_empty_key_is_refused_and_never_in(void **state)
     assert_int_equal(petal_contains_many(filter, keys, 3, found), 2);
     assert_memory_equal(found, ((uint8_t[]){1, 0, 1}), 3);
     assert_int_equal(petal_clear(filter, NULL), PETAL_OK);
-    assert_int_equal(petal_add_many(filter, keys, 3, NULL, &new_count), PETAL_ERR_UNSUPPORTED);
-    assert_int_equal(new_count, 1); /* those before it are in */
+    uint8_t was_new[3] = {9, 9, 9};
+    assert_int_equal(petal_add_many(filter, keys, 3, was_new, &new_count), PETAL_ERR_UNSUPPORTED);
+    assert_int_equal(new_count, 0); /* all or none */
+    assert_memory_equal(was_new, ((uint8_t[]){0, 0, 0}), 3);
+    assert_int_equal(info_of(filter).bits_set, 0);
+    assert_int_equal(info_of(filter).items, 0);
     petal_free(filter);
+}
+
+/* One that regions are used for, and one too small for them. */
+static void a_builder_takes_no_batch_with_an_empty_key_and_goes_on_with_others(void **state)
+{
+    static const uint64_t bits[] = {(uint64_t)1 << 27, 1 << 16};
+    petal_key keys[] = {{"a", 1}, {NULL, 0}, {"b", 1}};
+    petal_builder_options options = PETAL_BUILDER_OPTIONS_INIT;
+    petal_builder *builder;
+    petal_error error;
+    (void)state;
+    options.workers = 2;
+    for (int i = 0; i < 2; i++) {
+        petal_filter *filter = sized(bits[i], 3, 0);
+        expect_status(petal_builder_create(filter, &options, &builder, &error), PETAL_OK, &error);
+        assert_int_equal(petal_builder_add(builder, 0, keys, 3), PETAL_ERR_UNSUPPORTED);
+        assert_int_equal(petal_builder_add(builder, 1, &keys[2], 1), PETAL_OK);
+        expect_status(petal_builder_finish(builder, &error), PETAL_ERR_UNSUPPORTED, &error);
+        assert_false(petal_contains(filter, "a", 1));
+        assert_true(petal_contains(filter, "b", 1));
+        assert_int_equal(info_of(filter).items, 1);
+        petal_free(filter);
+    }
 }
 
 /* ---- empty filters, and the count of bits ---------------------------------------------------------------------------- */
@@ -280,6 +307,7 @@ int main(void)
         cmocka_unit_test(sizes_are_those_of_the_cpp_library),
         cmocka_unit_test(what_the_original_does_not_make_is_not_planned),
         cmocka_unit_test(the_empty_key_is_refused_and_never_in),
+        cmocka_unit_test(a_builder_takes_no_batch_with_an_empty_key_and_goes_on_with_others),
         cmocka_unit_test(an_empty_filter_has_24_bytes_and_can_be_mapped_and_filled),
         cmocka_unit_test(the_largest_empty_filter_opens_and_is_held_to_the_limit_of_the_caller),
         cmocka_unit_test(every_form_comes_back_as_it_was),

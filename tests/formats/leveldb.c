@@ -87,10 +87,33 @@ static void the_last_byte_says_what_can_be_asked(void **state)
     expect_refused(file, "leveldb", PETAL_ERR_TRUNCATED, "at least 9 bytes");
 }
 
+/* The rate that a refusal names can be had, and one slightly lower cannot. */
+static void a_refusal_names_the_rate_that_can_be_reached(void **state)
+{
+    static const uint64_t keys[] = {1, 1000, 5000, 100000000, 600000000};
+    (void)state;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        petal_options options = PETAL_OPTIONS_INIT;
+        petal_info plan = PETAL_INFO_INIT;
+        petal_error error;
+        options.format = "leveldb";
+        options.capacity = keys[i];
+        options.rate = 1e-12;
+        assert_true(petal_plan(&options, &plan, &error) < 0);
+        const char *at = strstr(error.message, "reach a rate of ");
+        if (!at) fail_msg("\"%s\" names no rate", error.message);
+        options.rate = strtod(at + strlen("reach a rate of "), NULL);
+        expect_status(petal_plan(&options, &plan, &error), PETAL_OK, &error);
+        options.rate *= 0.98;
+        assert_true(petal_plan(&options, &plan, &error) < 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rate_becomes_leveldbs_whole_bits_a_key),
+        cmocka_unit_test(a_refusal_names_the_rate_that_can_be_reached),
         cmocka_unit_test(what_32_bits_of_hash_cannot_do_is_refused),
         cmocka_unit_test(more_than_2_to_32_bits_are_refused),
         cmocka_unit_test(the_last_byte_says_what_can_be_asked),
