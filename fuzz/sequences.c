@@ -1,0 +1,969 @@
+/* sequences.c - fuzz target: any sequence of calls, beside an exact model of which keys must be found.
+ *
+ * Up to SLOTS filters and FILES files live at once; each input byte chooses a call, its filters and its keys, from a universe so
+ * small that every sequence repeats itself. After each call: no key is missing, the status is one that petal.h lists, a refused
+ * call has changed nothing, and the filters take no more memory than their bits and a little. Allocations fail when the input
+ * says so. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "input.h"
+
+#include <petal/petal_inline.h>
+
+#include <math.h>
+#include <unistd.h>
+
+#define SLOTS 4
+#define FILES 2
+#define UNIVERSE 64
+#define NUMBERS_FROM 8 /* keys from here on are numbers, the others text of some length */
+#define MAX_BATCH 48
+#define MAX_CALLS 120
+#define MAX_COUNT 200
+#define MEMORY_LIMIT ((uint64_t)12 << 20)
+#define OVERHEAD ((uint64_t)32 << 10)
+
+/* ---- the model ------------------------------------------------------------------------------------------------------- */
+
+/* Of a window, a key is in until so many calls of add have followed, or until so much time has passed. */
+struct model {
+    uint8_t count[UNIVERSE]; /* times added less times removed; of a filter that does not count, whether it was added */
+    uint64_t call[UNIVERSE], time[UNIVERSE];
+    uint64_t calls, clock;
+    bool is_exact; /* the bits are those of these keys, and of no others */
+};
+
+enum mode { OWN, VIEW, MAP, LIVE, WRITABLE, LOCKED };
+
+struct slot {
+    petal_filter *filter; /* NULL: none */
+    struct model model;
+    enum mode mode;
+    int file;            /* of MAP, LIVE, WRITABLE and LOCKED */
+    uint64_t generation; /* of the file when it was opened */
+    uint8_t *bytes;      /* of VIEW */
+    bool has_secret, is_shared, refuses_overfull;
+};
+
+struct file {
+    char path[512];
+    bool exists, has_secret;
+    struct model model;  /* as last saved or synced */
+    uint64_t generation; /* every save makes a new file */
+    int owner;           /* the slot that has it locked, or -1 */
+};
+
+static struct world {
+    struct input in;
+    struct slot slots[SLOTS];
+    struct file files[FILES];
+    struct budget budget;
+    uint64_t fail_in; /* allocations until one fails; 0: never */
+    bool has_failed;
+    petal_allocator allocator;
+} world;
+
+static const uint8_t secret[PETAL_SECRET_BYTES] = {15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
+
+static void *alloc_or_fail(void *context, size_t size_bytes)
+{
+    if (world.fail_in > 0 && --world.fail_in == 0) {
+        world.has_failed = true;
+        return NULL;
+    }
+    void *memory = budget_alloc(context, size_bytes);
+    if (!memory) world.has_failed = true;
+    return memory;
+}
+
+static petal_info info_of(const struct slot *slot)
+{
+    petal_info info = PETAL_INFO_INIT;
+    must(petal_get_info(slot->filter, &info, NULL) == PETAL_OK);
+    return info;
+}
+
+static bool is_read_only(const struct slot *slot)
+{
+    return slot->mode == VIEW || slot->mode == MAP || slot->mode == LIVE;
+}
+
+static bool counts(const petal_info *info)
+{
+    return info->counter_bits != 0;
+}
+
+static bool must_have(const struct model *model, const petal_info *info, unsigned key)
+{
+    if (model->count[key] == 0) return false;
+    if (info->policy == PETAL_POLICY_KEYS) return model->calls - model->call[key] <= info->window_keys;
+    if (info->policy == PETAL_POLICY_TIME) return model->clock - model->time[key] < info->window_ms;
+    return true;
+}
+
+static void note_add(struct model *model, bool is_counting, unsigned key)
+{
+    if (model->count[key] == 0 || (is_counting && model->count[key] < MAX_COUNT)) model->count[key]++;
+    model->call[key] = ++model->calls;
+    model->time[key] = model->clock;
+}
+
+/* Does a writer change the very file that this one reads? */
+static bool is_beside_a_writer(const struct slot *slot)
+{
+    if (slot->mode != MAP && slot->mode != LIVE) return false;
+    for (int i = 0; i < SLOTS; i++) {
+        const struct slot *other = &world.slots[i];
+        if (other->filter && other->mode == WRITABLE && other->file == slot->file &&
+            other->generation == slot->generation)
+            return true;
+    }
+    return false;
+}
+
+/* Statuses that any call may have that reads all bits, or allocates. */
+static bool is_excused(const struct slot *slot, petal_status status)
+{
+    if (status == PETAL_ERR_MEMORY) return world.has_failed;
+    return status == PETAL_ERR_BUSY && (slot->mode == LIVE || slot->mode == MAP);
+}
+
+/* ---- keys ------------------------------------------------------------------------------------------------------------ */
+
+static uint8_t key_bytes[UNIVERSE][512];
+static size_t key_sizes[UNIVERSE];
+
+static void make_keys(void)
+{
+    static const size_t sizes[NUMBERS_FROM] = {0, 1, 3, 16, 17, 128, 240, 400};
+    for (unsigned i = 0; i < UNIVERSE; i++) {
+        key_sizes[i] = i < NUMBERS_FROM ? sizes[i] : 8;
+        memset(key_bytes[i], 'a' + (int)i % 26, sizeof key_bytes[i]);
+        if (i >= NUMBERS_FROM) petal_encode_i64((int64_t)i, key_bytes[i]);
+    }
+}
+
+/* Numbers alone where only those will do; the empty key only where it is taken. */
+static unsigned take_key(const petal_info *info, bool number)
+{
+    unsigned key = take_below(&world.in, UNIVERSE);
+    if (number && key < NUMBERS_FROM) return key + NUMBERS_FROM;
+    return key == 0 && info && !info->takes_empty_key ? 1 : key;
+}
+
+static bool has(const petal_filter *filter, unsigned key, unsigned way)
+{
+    uint8_t found = 2;
+    petal_key one = {key_bytes[key], key_sizes[key]};
+    uint64_t hash = petal_hash_key(filter, one.data, one.size_bytes);
+    int64_t number = (int64_t)key;
+    bool is_number = key >= NUMBERS_FROM, hashes = petal_takes_hashes(filter);
+    switch (way % 6) {
+    case 1: return is_number ? petal_contains_i64(filter, number) : petal_contains_all(filter, &one, 1);
+    case 2: return hashes ? petal_contains_hash(filter, hash) : petal_contains_any(filter, &one, 1);
+    case 3: return petal_contains_many(filter, &one, 1, &found) == 1 && found == 1;
+    case 4: return !is_number || (petal_contains_many_i64(filter, &number, 1, &found) == 1 && found == 1);
+    case 5: return !hashes || (petal_contains_hashes(filter, &hash, 1, &found) == 1 && found == 1);
+    default: return petal_contains(filter, one.data, one.size_bytes);
+    }
+}
+
+/* No false negative, whichever way it is queried; and all at once. */
+static void check_keys(const struct slot *slot, unsigned way)
+{
+    petal_info info = info_of(slot);
+    petal_key keys[UNIVERSE];
+    size_t count = 0;
+    for (unsigned key = 0; key < UNIVERSE; key++) {
+        if (!must_have(&slot->model, &info, key)) continue;
+        must(has(slot->filter, key, way));
+        keys[count++] = (petal_key){key_bytes[key], key_sizes[key]};
+    }
+    must(petal_contains_many(slot->filter, keys, count, NULL) == count);
+    must(petal_contains_all(slot->filter, keys, count));
+    must(info.items == 0 || info.bits_set > 0 || info.policy != PETAL_POLICY_NONE || !slot->model.is_exact);
+    must(!petal_is_overfull(slot->filter) || info.items > info.capacity);
+}
+
+/* ---- what a filter is, to see that a refused call has not changed it -------------------------------------------------- */
+
+struct image {
+    uint8_t *bytes;
+    size_t size;
+};
+
+static struct image image_of(const struct slot *slot)
+{
+    struct image image = {NULL, 0};
+    petal_error error;
+    uint64_t failing = world.fail_in;
+    world.fail_in = 0;
+    image.size = petal_serialized_bytes(slot->filter);
+    image.bytes = malloc(image.size + 1);
+    must(image.size > 0 && image.bytes);
+    petal_status status = petal_serialize(slot->filter, image.bytes, image.size, &error);
+    if (status != PETAL_OK) {
+        if (!is_excused(slot, status)) fprintf(stderr, "serialize: %s\n", error.message);
+        must(is_excused(slot, status));
+        image.size = 0;
+    }
+    world.fail_in = failing;
+    return image;
+}
+
+static void must_be_unchanged(const struct slot *slot, struct image before)
+{
+    struct image now = image_of(slot);
+    if (before.size && now.size) must(now.size == before.size && memcmp(now.bytes, before.bytes, now.size) == 0);
+    free(now.bytes);
+}
+
+/* ---- slots ----------------------------------------------------------------------------------------------------------- */
+
+static struct slot *take_slot(void)
+{
+    return &world.slots[take_below(&world.in, SLOTS)];
+}
+
+static int number_of(const struct slot *slot)
+{
+    return (int)(slot - world.slots);
+}
+
+static void empty_slot(struct slot *slot)
+{
+    if (slot->filter && (slot->mode == WRITABLE || slot->mode == LOCKED)) {
+        struct file *file = &world.files[slot->file];
+        if (slot->mode == WRITABLE) {
+            must(petal_sync(slot->filter, NULL) == PETAL_OK);
+            file->model = slot->model;
+        }
+        if (file->owner == number_of(slot)) file->owner = -1;
+    }
+    petal_free(slot->filter);
+    free(slot->bytes);
+    memset(slot, 0, sizeof *slot);
+}
+
+static void fill_slot(struct slot *slot, petal_filter *filter, const struct model *model, bool has_secret)
+{
+    empty_slot(slot);
+    slot->filter = filter;
+    slot->has_secret = has_secret;
+    if (model)
+        slot->model = *model;
+    else
+        slot->model.is_exact = true;
+}
+
+static void must_match(const struct slot *a, const struct slot *b)
+{
+    petal_info one = info_of(a), other = info_of(b);
+    must(one.content_id_known && other.content_id_known && one.content_id == other.content_id);
+    must(one.bits_set == other.bits_set && one.bits == other.bits && one.items == other.items);
+}
+
+/* ---- calls ----------------------------------------------------------------------------------------------------------- */
+
+static petal_options take_kind(void)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    uint32_t kind = take_below(&world.in, 12), size = take_below(&world.in, 256), formats = 0;
+    options.capacity = 1 + size % 16;
+    options.rate = size & 64 ? 0.3 : 0.05;
+    switch (kind) {
+    case 0: options.scheme = PETAL_SCHEME_CLASSIC; break;
+    case 1:
+    case 2: options.scheme = PETAL_SCHEME_COUNTING; break;
+    case 3: options.growth = true; break;
+    case 4:
+        options.growth = true;
+        options.growth_step = 3;
+        options.scheme = PETAL_SCHEME_CLASSIC;
+        break;
+    case 5:
+    case 6:
+        options.window_keys = options.capacity;
+        options.capacity = 0;
+        options.generations = 2 + size % 4;
+        if (kind == 6) options.window_ms = 1 + size;
+        break;
+    case 7:
+    case 8:
+        while (petal_format_name(formats)) formats++;
+        options.format = petal_format_name(take_below(&world.in, formats));
+        break;
+    case 9: options.lines_per_key = 2; break;
+    case 10:
+        options.rate = 0;
+        options.memory_bytes = 64 + (uint64_t)size * 16;
+        break;
+    default: break;
+    }
+    return options;
+}
+
+static void call_create(struct slot *slot)
+{
+    petal_options options = take_kind();
+    petal_error error;
+    petal_filter *filter = NULL;
+    uint32_t more = take_below(&world.in, 256);
+    options.allocator = &world.allocator;
+    if (!options.format && (more & 3) == 1) options.secret = secret;
+    if (!options.format && (more & 3) == 2) options.seed = 7;
+    if (more & 4) options.metadata = "meta";
+    if (more & 4) options.metadata_bytes = 4;
+    options.refuse_overfull = (more & 24) == 24;
+    petal_status status = petal_create(&options, &filter, &error);
+    must((status == PETAL_OK) == (filter != NULL));
+    if (status != PETAL_OK) {
+        must_be_told(&error, status);
+        must(status != PETAL_ERR_MEMORY || world.has_failed);
+        must(options.format || options.memory_bytes || status == PETAL_ERR_MEMORY || status == PETAL_ERR_UNREACHABLE);
+        return;
+    }
+    fill_slot(slot, filter, NULL, options.secret != NULL);
+    slot->refuses_overfull = options.refuse_overfull;
+}
+
+static bool may_refuse_a_key(const struct slot *slot, const petal_info *info, petal_status status)
+{
+    bool grows = info->policy == PETAL_POLICY_GROWING || strcmp(info->format_name, "petal") != 0;
+    if (is_read_only(slot)) return status == PETAL_ERR_READ_ONLY;
+    if (status == PETAL_ERR_MEMORY) return world.has_failed;
+    if (status == PETAL_ERR_FULL) return grows || slot->refuses_overfull;
+    if (status == PETAL_ERR_LIMIT) return grows;
+    return status == PETAL_ERR_UNSUPPORTED && grows && slot->mode == WRITABLE;
+}
+
+static void call_add(struct slot *slot)
+{
+    petal_info info = info_of(slot);
+    uint32_t way = take_below(&world.in, 3);
+    unsigned key = take_key(&info, way == 1);
+    struct image before = {NULL, 0};
+    petal_status status;
+    if (is_read_only(slot)) before = image_of(slot);
+    if (way == 1)
+        status = petal_add_i64(slot->filter, (int64_t)key);
+    else if (way == 2 && petal_takes_hashes(slot->filter))
+        status = petal_add_hash(slot->filter, petal_hash_key(slot->filter, key_bytes[key], key_sizes[key]));
+    else
+        status = petal_add(slot->filter, key_bytes[key], key_sizes[key]);
+    if (status < 0)
+        must(may_refuse_a_key(slot, &info, status));
+    else
+        must(status == PETAL_OK || status == PETAL_SEEN);
+    if (status == PETAL_OK) must(!must_have(&slot->model, &info, key));
+    if (status >= 0) note_add(&slot->model, counts(&info), key);
+    if (is_read_only(slot)) must_be_unchanged(slot, before);
+    free(before.bytes);
+}
+
+/* The keys of a batch, in every form. */
+struct batch {
+    size_t count;
+    unsigned keys[MAX_BATCH];
+    petal_key texts[MAX_BATCH];
+    int64_t numbers[MAX_BATCH];
+    uint64_t hashes[MAX_BATCH];
+};
+
+static struct batch take_batch(const struct slot *slot, bool numbers)
+{
+    petal_info info = info_of(slot);
+    struct batch batch = {.count = take_below(&world.in, MAX_BATCH + 1)};
+    unsigned from = take_key(&info, numbers), step = take_below(&world.in, 8);
+    for (size_t i = 0; i < batch.count; i++) {
+        unsigned key = (from + (unsigned)i * step) % UNIVERSE;
+        if (numbers && key < NUMBERS_FROM) key += NUMBERS_FROM;
+        if (key == 0 && !info.takes_empty_key) key = 1;
+        batch.keys[i] = key;
+        batch.texts[i] = (petal_key){key_bytes[key], key_sizes[key]};
+        batch.numbers[i] = (int64_t)key;
+        batch.hashes[i] = petal_hash_key(slot->filter, key_bytes[key], key_sizes[key]);
+    }
+    return batch;
+}
+
+static petal_status build(struct slot *slot, const struct batch *batch, uint32_t way)
+{
+    petal_builder_options options = PETAL_BUILDER_OPTIONS_INIT;
+    petal_builder *builder = NULL;
+    petal_error error;
+    options.workers = 1 + way % 3;
+    petal_status status = petal_builder_create(slot->filter, &options, &builder, &error);
+    must((status == PETAL_OK) == (builder != NULL));
+    if (status != PETAL_OK) return status;
+    for (size_t i = 0; i < batch->count && status == PETAL_OK; i++)
+        status = petal_builder_add(builder, (uint32_t)i % options.workers, &batch->texts[i], 1);
+    petal_status finished = petal_builder_finish(builder, &error);
+    return status == PETAL_OK ? finished : status;
+}
+
+static void call_add_batch(struct slot *slot)
+{
+    petal_info info = info_of(slot);
+    uint32_t way = take_below(&world.in, 5);
+    struct batch batch = take_batch(slot, way == 1);
+    uint8_t was_new[MAX_BATCH];
+    size_t sum = 0, news = 0;
+    petal_status status;
+    memset(was_new, 2, sizeof was_new);
+    if (way == 1)
+        status = petal_add_many_i64(slot->filter, batch.numbers, batch.count, was_new, &sum);
+    else if (way == 2 && petal_takes_hashes(slot->filter))
+        status = petal_add_hashes(slot->filter, batch.hashes, batch.count, was_new, &sum);
+    else if (way >= 3)
+        status = build(slot, &batch, way);
+    else
+        status = petal_add_many(slot->filter, batch.texts, batch.count, was_new, &sum);
+    if (status < 0) {
+        must(may_refuse_a_key(slot, &info, status));
+        slot->model.is_exact = false; /* some of them are in */
+        return;
+    }
+    must(status == PETAL_OK);
+    for (size_t i = 0; i < batch.count; i++) {
+        if (way < 3) {
+            must(was_new[i] <= 1);
+            must(!was_new[i] || !must_have(&slot->model, &info, batch.keys[i]));
+            news += was_new[i];
+        }
+        note_add(&slot->model, counts(&info), batch.keys[i]);
+    }
+    if (way < 3) must(news == sum);
+}
+
+/* Files that this one changes are read by others: their keys may go. */
+static void forget_readers(const struct slot *slot)
+{
+    if (slot->mode != WRITABLE) return;
+    for (int i = 0; i < SLOTS; i++)
+        if (world.slots[i].filter && world.slots[i].file == slot->file && is_beside_a_writer(&world.slots[i]))
+            empty_slot(&world.slots[i]);
+}
+
+static void call_remove(struct slot *slot)
+{
+    petal_info info = info_of(slot);
+    uint32_t way = take_below(&world.in, 4);
+    unsigned key = take_key(&info, way == 1);
+    petal_key one = {key_bytes[key], key_sizes[key]};
+    uint64_t hash = petal_hash_key(slot->filter, one.data, one.size_bytes);
+    size_t sum = 0;
+    uint8_t removed = 2;
+    petal_status status;
+    if (counts(&info) && slot->model.count[key] == 0) return; /* only what is in may be removed */
+    forget_readers(slot);
+    if (way == 1)
+        status = petal_remove_i64(slot->filter, (int64_t)key);
+    else if (way == 2)
+        status = petal_remove_hash(slot->filter, hash);
+    else if (way == 3)
+        status = petal_remove_many(slot->filter, &one, 1, &removed, &sum);
+    else
+        status = petal_remove(slot->filter, one.data, one.size_bytes);
+    if (status < 0) {
+        must(status == (counts(&info) ? PETAL_ERR_READ_ONLY : PETAL_ERR_UNSUPPORTED) || is_read_only(slot));
+        return;
+    }
+    must(counts(&info) && !is_read_only(slot) && status == PETAL_OK);
+    if (way == 3) must(removed == 1 && sum == 1);
+    if (slot->model.count[key] == MAX_COUNT) slot->model.is_exact = false; /* it may have been added more often */
+    if (slot->model.count[key] < MAX_COUNT) slot->model.count[key]--;
+}
+
+static void call_combine(struct slot *slot, bool merges)
+{
+    struct slot *other = take_slot();
+    petal_info info = info_of(slot), same = PETAL_INFO_INIT;
+    petal_error error;
+    if (!other->filter) return;
+    same = info_of(other);
+    forget_readers(slot);
+    if (!other->filter) return;
+    struct image before = image_of(slot);
+    petal_status status = merges ? petal_merge(slot->filter, other->filter, &error)
+                                 : petal_intersect(slot->filter, other->filter, &error);
+    if (status != PETAL_OK) {
+        must_be_told(&error, status);
+        must(status == PETAL_ERR_MISMATCH || status == PETAL_ERR_UNSUPPORTED || status == PETAL_ERR_READ_ONLY ||
+             is_excused(slot, status) || is_excused(other, status));
+        must(status != PETAL_ERR_READ_ONLY || is_read_only(slot));
+        must_be_unchanged(slot, before);
+    }
+    free(before.bytes);
+    if (status != PETAL_OK) return;
+    must(info.policy == PETAL_POLICY_NONE && same.policy == PETAL_POLICY_NONE && !is_read_only(slot));
+    struct model *model = &slot->model;
+    for (unsigned key = 0; key < UNIVERSE; key++) {
+        unsigned a = model->count[key], b = other->model.count[key];
+        unsigned both = !merges ? (a < b ? a : b) : counts(&info) ? a + b : a | b;
+        model->count[key] = (uint8_t)(both < MAX_COUNT ? both : MAX_COUNT);
+    }
+    model->is_exact &= other->model.is_exact && merges;
+}
+
+static void call_clear(struct slot *slot)
+{
+    petal_error error;
+    forget_readers(slot);
+    struct image before = image_of(slot);
+    petal_status status = petal_clear(slot->filter, &error);
+    if (status == PETAL_OK) {
+        uint64_t clock = slot->model.clock;
+        petal_info info = info_of(slot);
+        must(!is_read_only(slot) && info.bits_set == 0 && info.items == 0);
+        memset(&slot->model, 0, sizeof slot->model);
+        slot->model.clock = clock;
+        slot->model.is_exact = true;
+    } else {
+        must_be_told(&error, status);
+        must(is_read_only(slot) ? status == PETAL_ERR_READ_ONLY : is_excused(slot, status));
+        must_be_unchanged(slot, before);
+    }
+    free(before.bytes);
+}
+
+static void call_clone(struct slot *slot)
+{
+    struct slot *to = take_slot();
+    petal_error error;
+    petal_filter *copy = NULL;
+    petal_status status = petal_clone(slot->filter, &copy, &error);
+    must((status == PETAL_OK) == (copy != NULL));
+    if (status != PETAL_OK) {
+        must_be_told(&error, status);
+        must(is_excused(slot, status));
+        return;
+    }
+    struct slot made = {.filter = copy};
+    if (info_of(slot).content_id_known && !is_beside_a_writer(slot)) must_match(slot, &made);
+    struct model model = slot->model;
+    bool refuses = slot->refuses_overfull;
+    fill_slot(to, copy, &model, slot->has_secret);
+    to->refuses_overfull = refuses;
+}
+
+/* An empty one like it; filled with the keys of the model, it is the same filter. */
+static void call_like(struct slot *slot)
+{
+    struct slot *to = take_slot();
+    petal_error error;
+    petal_filter *like = NULL;
+    petal_info info = info_of(slot);
+    petal_status status = petal_create_like(slot->filter, &like, &error);
+    must((status == PETAL_OK) == (like != NULL));
+    if (status != PETAL_OK) {
+        must_be_told(&error, status);
+        must((status == PETAL_ERR_UNSUPPORTED && (info.layers > 1 || info.policy != PETAL_POLICY_NONE)) ||
+             is_excused(slot, status));
+        return;
+    }
+    struct slot made = {.filter = like};
+    struct model model = slot->model;
+    bool fails = false, has_secret = slot->has_secret;
+    for (unsigned key = 0; key < UNIVERSE && !fails; key++)
+        for (unsigned i = 0; i < model.count[key] && !fails; i++)
+            fails = petal_add(like, key_bytes[key], key_sizes[key]) < 0;
+    petal_info filled = info_of(&made);
+    bool is_whole = filled.layers == info.layers && filled.saturated_counters == 0 && info.saturated_counters == 0;
+    if (!fails && is_whole && model.is_exact && info.content_id_known && !is_beside_a_writer(slot))
+        must(filled.content_id == info.content_id && filled.bits_set == info.bits_set);
+    if (fails) memset(&model.count, 0, sizeof model.count);
+    if (fails) model.is_exact = false;
+    fill_slot(to, like, &model, has_secret);
+    to->refuses_overfull = true; /* whatever it has of it */
+}
+
+static void call_convert(struct slot *slot)
+{
+    struct slot *to = take_slot();
+    petal_error error;
+    petal_filter *bits = NULL;
+    petal_info info = info_of(slot);
+    petal_status status = petal_convert_scheme(slot->filter, PETAL_SCHEME_CLASSIC, &bits, &error);
+    must((status == PETAL_OK) == (bits != NULL));
+    if (status != PETAL_OK) {
+        must_be_told(&error, status);
+        must((status == PETAL_ERR_UNSUPPORTED && !counts(&info)) || is_excused(slot, status));
+        return;
+    }
+    struct model model = slot->model;
+    for (unsigned key = 0; key < UNIVERSE; key++) model.count[key] = model.count[key] > 0;
+    model.is_exact &= info.saturated_counters == 0;
+    struct slot made = {.filter = bits};
+    must(info_of(&made).bits_set == info.bits_set && !counts(&info) == false);
+    fill_slot(to, bits, &model, slot->has_secret);
+    to->refuses_overfull = true;
+}
+
+static void call_metadata(struct slot *slot)
+{
+    uint32_t size = take_below(&world.in, 300);
+    petal_error error;
+    size_t bytes = 0;
+    struct image before = image_of(slot);
+    petal_status status = petal_set_metadata(slot->filter, key_bytes[3], size, &error);
+    if (status == PETAL_OK) {
+        const void *kept = petal_metadata(slot->filter, &bytes);
+        must(bytes == size && (size == 0 || memcmp(kept, key_bytes[3], size) == 0));
+    } else {
+        must_be_told(&error, status);
+        must(status == PETAL_ERR_UNSUPPORTED || status == PETAL_ERR_READ_ONLY || is_excused(slot, status));
+        must(slot->mode != OWN || status == PETAL_ERR_MEMORY);
+        must_be_unchanged(slot, before);
+    }
+    free(before.bytes);
+}
+
+static petal_open_options opening(unsigned flags, bool has_secret, const char *format)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.flags = flags;
+    options.secret = has_secret ? secret : NULL;
+    options.allocator = &world.allocator;
+    options.format = format;
+    return options;
+}
+
+/* Through bytes in memory: loaded, or viewed. */
+static void call_reload(struct slot *slot)
+{
+    uint32_t way = take_below(&world.in, 4);
+    struct slot *to = take_slot();
+    struct image image = image_of(slot);
+    petal_error error;
+    petal_open_options options = opening(PETAL_OPEN_LOAD | (way & 2 ? PETAL_OPEN_VERIFY : 0), slot->has_secret, NULL);
+    petal_filter *back = NULL;
+    if (image.size == 0) {
+        free(image.bytes);
+        return;
+    }
+    options.flags = way & 1 ? way & 2 ? PETAL_OPEN_VERIFY : 0 : options.flags;
+    petal_status status = way & 1 ? petal_view(image.bytes, image.size, &options, &back, &error)
+                                  : petal_load_from_memory(image.bytes, image.size, &options, &back, &error);
+    must((status == PETAL_OK) == (back != NULL));
+    if (status != PETAL_OK) {
+        must_be_told(&error, status);
+        must(status == PETAL_ERR_MEMORY && world.has_failed);
+        free(image.bytes);
+        return;
+    }
+    struct slot made = {.filter = back};
+    if (info_of(slot).content_id_known && !is_beside_a_writer(slot)) must_match(slot, &made);
+    struct model model = slot->model;
+    fill_slot(to, back, &model, slot->has_secret);
+    if (way & 1) {
+        to->mode = VIEW;
+        to->bytes = image.bytes;
+    } else {
+        free(image.bytes);
+    }
+}
+
+/* In the format that it was made for: written, and read again with the same bits. */
+static void call_own_format(struct slot *slot)
+{
+    petal_info info = info_of(slot);
+    petal_open_options options = opening(PETAL_OPEN_LOAD, false, info.format_name);
+    petal_filter *back = NULL;
+    petal_error error;
+    if (strcmp(info.format_name, "petal") == 0) return;
+    size_t size = petal_serialized_bytes_as(slot->filter, info.format_name);
+    must(size > 0);
+    uint8_t *bytes = malloc(size);
+    must(bytes != NULL);
+    petal_status status = petal_serialize_as(slot->filter, info.format_name, bytes, size, &error);
+    if (status == PETAL_OK) status = petal_load_from_memory(bytes, size, &options, &back, &error);
+    if (status != PETAL_OK && !is_excused(slot, status)) fprintf(stderr, "%s: %s\n", info.format_name, error.message);
+    must(status == PETAL_OK || is_excused(slot, status));
+    if (status == PETAL_OK) {
+        struct slot made = {.filter = back, .model = slot->model};
+        check_keys(&made, 0);
+        if (!is_beside_a_writer(slot)) must(info_of(&made).bits_set == info.bits_set);
+    }
+    petal_free(back);
+    free(bytes);
+}
+
+static void call_save(struct slot *slot)
+{
+    uint32_t way = take_below(&world.in, 8);
+    struct file *file = &world.files[way & 1];
+    unsigned flags = (way & 6) == 6 ? PETAL_SAVE_NO_REPLACE : 0;
+    bool is_own = file->owner == number_of(slot), is_free = file->owner < 0;
+    petal_error error;
+    petal_status status = petal_save(slot->filter, file->path, flags, &error);
+    if (status == PETAL_OK) {
+        must((is_free || is_own) && !(flags && file->exists));
+        bool is_in_place = is_own && slot->mode == WRITABLE;
+        file->exists = true;
+        file->has_secret = slot->has_secret;
+        file->model = slot->model;
+        if (!is_in_place) file->generation++;
+        return;
+    }
+    must_be_told(&error, status);
+    if (status == PETAL_ERR_EXISTS)
+        must(flags && file->exists);
+    else if (status == PETAL_ERR_BUSY)
+        must((!is_free && !is_own) || is_excused(slot, status));
+    else
+        must(is_excused(slot, status));
+}
+
+/* What the file says, told by a slot that has it open for writing, is that slot's last sync. */
+static void call_open(struct slot *slot)
+{
+    static const unsigned modes[8] = {PETAL_OPEN_MAP,
+                                      PETAL_OPEN_WRITABLE,
+                                      PETAL_OPEN_LOAD,
+                                      PETAL_OPEN_MAP | PETAL_OPEN_LIVE,
+                                      PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED,
+                                      PETAL_OPEN_MAP | PETAL_OPEN_VERIFY,
+                                      PETAL_OPEN_WRITABLE | PETAL_OPEN_VERIFY,
+                                      PETAL_OPEN_WRITABLE};
+    static const enum mode becomes[8] = {MAP, WRITABLE, OWN, LIVE, LOCKED, MAP, WRITABLE, WRITABLE};
+    uint32_t way = take_below(&world.in, 16), choice = way >> 1;
+    struct file *file = &world.files[way & 1];
+    enum mode mode = becomes[choice];
+    petal_open_options options = opening(modes[choice], file->has_secret, NULL);
+    petal_filter *filter = NULL;
+    petal_error error;
+    empty_slot(slot);
+    bool is_locked = file->owner >= 0, is_changing = is_locked && world.slots[file->owner].mode == WRITABLE;
+    petal_status status = petal_open(file->path, &options, &filter, &error);
+    must((status == PETAL_OK) == (filter != NULL));
+    if (status != PETAL_OK) {
+        must_be_told(&error, status);
+        if (status == PETAL_ERR_IO)
+            must(!file->exists);
+        else if (status == PETAL_ERR_BUSY)
+            must(mode == WRITABLE || mode == LOCKED ? is_locked : is_changing);
+        else if (status == PETAL_ERR_UNSUPPORTED)
+            must(mode == WRITABLE); /* a window */
+        else
+            must(status == PETAL_ERR_MEMORY && world.has_failed);
+        return;
+    }
+    must(file->exists && !(is_locked && (mode == WRITABLE || mode == LOCKED)));
+    fill_slot(slot, filter, &file->model, file->has_secret);
+    slot->mode = mode;
+    slot->file = (int)(file - world.files);
+    slot->generation = file->generation;
+    if (mode == WRITABLE || mode == LOCKED) file->owner = number_of(slot);
+    if (is_changing) slot->model.is_exact = false;
+}
+
+static void call_sync(struct slot *slot)
+{
+    petal_error error;
+    petal_status status = petal_sync(slot->filter, &error);
+    if (status != PETAL_OK) fprintf(stderr, "sync: %s\n", error.message);
+    must(status == PETAL_OK);
+    if (slot->mode == WRITABLE) world.files[slot->file].model = slot->model;
+}
+
+static void call_verify(struct slot *slot)
+{
+    petal_error error;
+    petal_status status = petal_verify(slot->filter, &error);
+    if (status < 0 && !is_excused(slot, status)) fprintf(stderr, "verify: %s\n", error.message);
+    must(status == PETAL_OK || status == PETAL_UNCHECKED || is_excused(slot, status));
+}
+
+static void call_share(struct slot *slot)
+{
+    petal_error error;
+    petal_info info = info_of(slot);
+    petal_status status = petal_share(slot->filter, &error);
+    if (status == PETAL_OK) {
+        slot->is_shared = true;
+        return;
+    }
+    must_be_told(&error, status);
+    bool is_foreign = info.scheme > PETAL_SCHEME_COUNTING;
+    if (status == PETAL_ERR_UNSUPPORTED)
+        must(info.policy != PETAL_POLICY_NONE || counts(&info) || is_foreign || is_read_only(slot));
+    else
+        must(status == PETAL_ERR_READ_ONLY ? is_read_only(slot) : is_excused(slot, status));
+}
+
+static void call_inline(struct slot *slot)
+{
+    petal_info info = info_of(slot);
+    uint32_t way = take_below(&world.in, 2);
+    petal_inline hot;
+    petal_error error;
+    petal_status status = petal_inline_begin(slot->filter, way == 1, &hot, &error);
+    if (status != PETAL_OK) {
+        must_be_told(&error, status);
+        must(status == PETAL_ERR_UNSUPPORTED || (status == PETAL_ERR_READ_ONLY && is_read_only(slot)) ||
+             is_excused(slot, status));
+        return;
+    }
+    for (unsigned i = take_below(&world.in, 8); i > 0 && way == 1; i--) {
+        unsigned key = take_key(&info, true);
+        bool is_new = petal_inline_add_i64(&hot, (int64_t)key);
+        must(!is_new || !must_have(&slot->model, &info, key));
+        note_add(&slot->model, false, key);
+    }
+    for (unsigned key = NUMBERS_FROM; key < UNIVERSE; key++)
+        must(!must_have(&slot->model, &info, key) || petal_inline_contains_i64(&hot, (int64_t)key));
+    petal_inline_end(slot->filter, &hot);
+}
+
+static void must_be_sound(petal_estimate of, double low, double high)
+{
+    must(isnan(of.value) || (of.low >= low && of.low <= of.value && of.value <= of.high && of.high <= high));
+}
+
+static void call_compare(struct slot *slot)
+{
+    struct slot *other = take_slot();
+    petal_comparison of = PETAL_COMPARISON_INIT;
+    petal_error error;
+    if (!other->filter) return;
+    petal_status status = petal_compare(slot->filter, other->filter, &of, &error);
+    if (status != PETAL_OK) {
+        must_be_told(&error, status);
+        must(status == PETAL_ERR_MISMATCH || status == PETAL_ERR_UNSUPPORTED || is_excused(slot, status) ||
+             is_excused(other, status));
+        return;
+    }
+    must_be_sound(of.jaccard, 0, 1);
+    must_be_sound(of.containment_a_in_b, 0, 1);
+    must_be_sound(of.containment_b_in_a, 0, 1);
+    if (slot == other && !of.saturated && of.items_a.value > 0) must(of.jaccard.high == 1);
+}
+
+static void call_advance(struct slot *slot)
+{
+    petal_info info = info_of(slot);
+    uint64_t now = slot->model.clock + take(&world.in, 1);
+    petal_error error;
+    if (take_below(&world.in, 16) == 0) now = take_number(&world.in);
+    struct image before = image_of(slot);
+    petal_status status = petal_advance(slot->filter, now, &error);
+    if (status != PETAL_OK) {
+        must_be_told(&error, status);
+        if (info.policy != PETAL_POLICY_TIME)
+            must(status == PETAL_ERR_UNSUPPORTED);
+        else
+            must((status == PETAL_ERR_ARGUMENT && now > INT64_MAX) ||
+                 (status == PETAL_ERR_READ_ONLY && is_read_only(slot)) || is_excused(slot, status));
+        must_be_unchanged(slot, before);
+    } else if (now > slot->model.clock) {
+        must(info.policy == PETAL_POLICY_TIME);
+        for (unsigned key = 0; key < UNIVERSE && slot->model.clock == 0; key++) slot->model.time[key] = now;
+        slot->model.clock = now;
+    }
+    free(before.bytes);
+}
+
+static void call(void)
+{
+    uint32_t what = take_below(&world.in, 32);
+    struct slot *slot = take_slot();
+    world.has_failed = false;
+    if (what >= 24) what = what < 26 ? 1 : what < 29 ? 2 : what == 29 ? 14 : 0;
+    if (what == 14 || what == 0 || !slot->filter) {
+        if (what == 14)
+            call_open(slot);
+        else
+            call_create(slot);
+        return;
+    }
+    switch (what) {
+    case 1: call_add(slot); break;
+    case 2: call_add_batch(slot); break;
+    case 3: check_keys(slot, take_below(&world.in, 6)); break;
+    case 4: call_remove(slot); break;
+    case 5: call_combine(slot, true); break;
+    case 6: call_combine(slot, false); break;
+    case 7: call_clear(slot); break;
+    case 8: call_clone(slot); break;
+    case 9: call_like(slot); break;
+    case 10: call_convert(slot); break;
+    case 11: call_metadata(slot); break;
+    case 12: call_reload(slot); break;
+    case 13: call_save(slot); break;
+    case 15: call_sync(slot); break;
+    case 16: call_verify(slot); break;
+    case 17: call_share(slot); break;
+    case 18: call_inline(slot); break;
+    case 19: call_compare(slot); break;
+    case 20: call_advance(slot); break;
+    case 21: empty_slot(slot); break;
+    case 22: call_own_format(slot); break;
+    default: world.fail_in = 1 + take_below(&world.in, 6); break;
+    }
+}
+
+/* ---- the run --------------------------------------------------------------------------------------------------------- */
+
+static void check_all(void)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < SLOTS; i++) {
+        const struct slot *slot = &world.slots[i];
+        if (!slot->filter) continue;
+        check_keys(slot, (unsigned)i);
+        bytes += OVERHEAD + (slot->mode == OWN || slot->mode == LOCKED ? info_of(slot).bytes : 0);
+    }
+    must(world.budget.used <= bytes);
+}
+
+/* Files are in a folder of this process, which is best in memory: TMPDIR. */
+static char folder[256];
+
+static void remove_folder(void)
+{
+    rmdir(folder);
+}
+
+static void make_folder(void)
+{
+    const char *parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+    if (folder[0]) return;
+    if (getenv("TMPDIR")) parent = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/petal-fuzz-XXXXXX", parent);
+    must(mkdtemp(folder) != NULL);
+    atexit(remove_folder);
+    for (int i = 0; i < FILES; i++) snprintf(world.files[i].path, sizeof world.files[i].path, "%s/%d.petal", folder, i);
+    make_keys();
+}
+
+static void begin(const uint8_t *data, size_t size_bytes)
+{
+    make_folder();
+    world.in = (struct input){data, size_bytes};
+    world.budget = (struct budget){MEMORY_LIMIT, 0, 0};
+    world.allocator = allocator_of(&world.budget);
+    world.allocator.alloc_zeroed = alloc_or_fail;
+    world.fail_in = 0;
+    for (int i = 0; i < FILES; i++) {
+        struct file *file = &world.files[i];
+        file->exists = false;
+        file->owner = -1;
+        file->generation = 0;
+        unlink(file->path);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+    begin(data, size_bytes);
+    for (int calls = 0; world.in.left > 0 && calls < MAX_CALLS; calls++) {
+        call();
+        check_all();
+    }
+    world.fail_in = 0;
+    for (int i = 0; i < SLOTS; i++) empty_slot(&world.slots[i]);
+    must(world.budget.used == 0);
+    for (int i = 0; i < FILES; i++) unlink(world.files[i].path);
+    return 0;
+}
