@@ -216,18 +216,33 @@ PASS_ON_FCNTL(fcntl64)
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
+extern void __libc_free(void *memory);
+
+static void *counted(void *memory)
+{
+    if (control && memory) atomic_fetch_add(&control->live, 1);
+    return memory;
+}
 
 void *malloc(size_t size)
 {
-    return is_to_fail(SHIM_MALLOC) ? NULL : __libc_malloc(size);
+    return is_to_fail(SHIM_MALLOC) ? NULL : counted(__libc_malloc(size));
 }
 
 void *calloc(size_t count, size_t size)
 {
-    return is_to_fail(SHIM_MALLOC) ? NULL : __libc_calloc(count, size);
+    return is_to_fail(SHIM_MALLOC) ? NULL : counted(__libc_calloc(count, size));
 }
 
 void *realloc(void *memory, size_t size)
 {
-    return is_to_fail(SHIM_MALLOC) ? NULL : __libc_realloc(memory, size);
+    if (is_to_fail(SHIM_MALLOC)) return NULL;
+    void *moved = __libc_realloc(memory, size);
+    return memory ? moved : counted(moved);
+}
+
+void free(void *memory)
+{
+    if (control && memory) atomic_fetch_sub(&control->live, 1);
+    __libc_free(memory);
 }

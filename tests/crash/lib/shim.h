@@ -45,6 +45,7 @@ struct shim_control {
     _Atomic uint32_t published; /* renames and links that were done */
     _Atomic uint32_t hit;       /* times that it happened */
     _Atomic uint32_t paused, resume;
+    _Atomic int64_t live; /* blocks of memory that were allocated and not freed */
 };
 
 #endif
