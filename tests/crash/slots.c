@@ -8,9 +8,9 @@
  * same way, twice over. The amount is files judged. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
-#include "campaign.h"
+#include "lib/next.h"
 
-#include <dlfcn.h>
+#include "campaign.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -53,22 +53,6 @@ static void free_trail(struct trail *trail)
 }
 
 /* ---- the calls ------------------------------------------------------------------------------------------------------- */
-
-static void *next_of(const char *name)
-{
-    char name64[32];
-    snprintf(name64, sizeof name64, "%s64", name);
-    void *function = dlsym(RTLD_NEXT, name64);
-    return function ? function : dlsym(RTLD_NEXT, name);
-}
-
-/* Sets a function pointer to the C library's function: ISO C has no cast for that. */
-#define FIND(next, name) \
-    do { \
-        static void *address; \
-        if (!address) address = next_of(name); \
-        memcpy(&(next), &address, sizeof(next)); \
-    } while (0)
 
 ssize_t pwrite(int descriptor, const void *bytes, size_t size, off_t offset)
 {
