@@ -19,9 +19,9 @@ static struct plan {
     int error;
 } plan;
 
-static const char *name;                      /* of the scenario */
+static const char *name; /* of the scenario */
 static char fault_text[160];
-static uint32_t calls[SHIM_CALLS];            /* made between begin() and end(), all together */
+static uint32_t calls[SHIM_CALLS]; /* made between begin() and end(), all together */
 static bool was_hit;
 static uint64_t runs, hits, failures;
 
@@ -57,10 +57,10 @@ static void expect_told(petal_status status, const petal_error *error)
     expect(is_right, "%s: %s: the wrong failure: %s: %s", fault_text, name, petal_status_name(status),
            error ? error->message : "");
     if (!error) return;
-    expect(error->status == status && error->message[0] && !strchr(error->message, '\n'), "%s: %s: no message", fault_text,
-           name);
-    expect(status != PETAL_ERR_IO || error->system_errno == plan.error, "%s: %s: errno %d, wanted %d: %s", fault_text, name,
-           error->system_errno, plan.error, error->message);
+    expect(error->status == status && error->message[0] && !strchr(error->message, '\n'), "%s: %s: no message",
+           fault_text, name);
+    expect(status != PETAL_ERR_IO || error->system_errno == plan.error, "%s: %s: errno %d, wanted %d: %s", fault_text,
+           name, error->system_errno, plan.error, error->message);
 }
 
 /* ---- filters and files ----------------------------------------------------------------------------------------------- */
@@ -127,7 +127,8 @@ static petal_status expect_file(uint64_t keys)
     if (expect(status == PETAL_OK, "%s: %s: the file is \"%s\": %s", fault_text, name, petal_status_name(status),
                error.message)) {
         uint64_t missing = missing_keys(filter, 0, keys);
-        expect(missing == 0, "%s: %s: %" PRIu64 " of %" PRIu64 " keys missing in the file", fault_text, name, missing, keys);
+        expect(missing == 0, "%s: %s: %" PRIu64 " of %" PRIu64 " keys missing in the file", fault_text, name, missing,
+               keys);
     }
     petal_free(filter);
     return found;
@@ -286,8 +287,8 @@ static void save_to(petal_filter *filter, unsigned flags, bool is_there, uint64_
     bool exists = access(path, F_OK) == 0;
     expect(exists || (status < 0 && !is_there), "%s: %s: the file is gone", fault_text, name);
     if (exists) expect_file(status == PETAL_OK ? keys : is_there ? OLD_KEYS : 0);
-    expect(plan.call == SHIM_UNLINK || files_in_folder() == exists, "%s: %s: %d files in the folder (%s)", fault_text, name,
-           files_in_folder(), error.message);
+    expect(plan.call == SHIM_UNLINK || files_in_folder() == exists, "%s: %s: %d files in the folder (%s)", fault_text,
+           name, files_in_folder(), error.message);
     expect(missing_keys(filter, 0, keys) == 0, "%s: %s: keys missing in the filter", fault_text, name);
     later = petal_save(filter, path, flags & ~PETAL_SAVE_NO_REPLACE, &error);
     expect(later == PETAL_OK, "%s: %s: saved again: %s", fault_text, name, error.message);
@@ -330,8 +331,8 @@ static void save_foreign(enum kind kind)
     unlink(path);
     UNDER_FAULT(status, petal_save_as(filter, path, "guava", 0, &error));
     expect_told(status, &error);
-    expect(plan.call == SHIM_UNLINK || files_in_folder() == (access(path, F_OK) == 0), "%s: %s: a temporary file is left",
-           fault_text, name);
+    expect(plan.call == SHIM_UNLINK || files_in_folder() == (access(path, F_OK) == 0),
+           "%s: %s: a temporary file is left", fault_text, name);
     petal_free(filter);
 }
 
@@ -346,8 +347,8 @@ static void serialize_one(enum kind kind)
     UNDER_FAULT(status, petal_serialize(filter, image, size, &error));
     expect_told(status, &error);
     if (status == PETAL_OK)
-        expect(size == images[kind].size && memcmp(image, images[kind].data, size) == 0, "%s: %s: not the bytes of the file",
-               fault_text, name);
+        expect(size == images[kind].size && memcmp(image, images[kind].data, size) == 0,
+               "%s: %s: not the bytes of the file", fault_text, name);
     free(image);
     petal_free(filter);
 }
@@ -372,8 +373,8 @@ static void change_map(enum kind kind, bool is_shared)
     if (added == PETAL_OK) expect_told(synced, &error);
     if (added < 0) {
         expect(petal_last_error(filter, &error) == added && (added != PETAL_ERR_IO || error.system_errno == plan.error),
-               "%s: %s: petal_last_error: %s, errno %d, wanted %d: %s", fault_text, name, petal_status_name(error.status),
-               error.system_errno, plan.error, error.message);
+               "%s: %s: petal_last_error: %s, errno %d, wanted %d: %s", fault_text, name,
+               petal_status_name(error.status), error.system_errno, plan.error, error.message);
         expect(synced < 0, "%s: %s: keys were refused, and the sync is ok", fault_text, name);
     }
     later = petal_sync(filter, &error);
@@ -482,7 +483,8 @@ static void merge_one(enum kind kind)
     add_keys(other, OLD_KEYS, ALL_KEYS);
     UNDER_FAULT(status, petal_merge(filter, other, &error));
     expect_told(status, &error);
-    expect(missing_keys(filter, 0, status == PETAL_OK ? ALL_KEYS : OLD_KEYS) == 0, "%s: %s: keys missing", fault_text, name);
+    expect(missing_keys(filter, 0, status == PETAL_OK ? ALL_KEYS : OLD_KEYS) == 0, "%s: %s: keys missing", fault_text,
+           name);
     petal_free(other);
     petal_free(filter);
 }
@@ -530,7 +532,8 @@ static void set_metadata_of(enum kind kind)
     UNDER_FAULT(status, petal_set_metadata(filter, "after it", 8, &error));
     expect_told(status, &error);
     const void *metadata = petal_metadata(filter, &size);
-    expect(metadata && size == (status == PETAL_OK ? 8 : 6) && memcmp(metadata, status == PETAL_OK ? "after it" : "before", size) == 0,
+    expect(metadata && size == (status == PETAL_OK ? 8 : 6) &&
+               memcmp(metadata, status == PETAL_OK ? "after it" : "before", size) == 0,
            "%s: %s: neither the old metadata nor the new", fault_text, name);
     petal_free(filter);
 }
@@ -619,7 +622,8 @@ static void run_once(const struct scenario *scenario, enum kind kind)
     was_hit = false;
     memset(calls, 0, sizeof calls);
     snprintf(fault_text, sizeof fault_text, "kind %d, %s %u %s (%s)", (int)kind, shim_names[plan.call], plan.nth,
-             actions[plan.action], plan.action == SHIM_FAIL || plan.action == SHIM_FAIL_ON ? strerror(plan.error) : "-");
+             actions[plan.action],
+             plan.action == SHIM_FAIL || plan.action == SHIM_FAIL_ON ? strerror(plan.error) : "-");
     empty_folder(open(in_folder("w"), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     scenario->run(kind);
     runs++;

@@ -321,10 +321,10 @@ struct command {
     const char *output;           /* file; NULL: thrown away */
     const char *environment[4];   /* NAME=VALUE, after those of this process */
     pid_t pid;
-    int status;       /* as waitpid() gave it */
-    bool hung;        /* it was killed because it did not end */
-    int messages;     /* descriptor of its stderr */
-    char said[4096];  /* what it said on stderr */
+    int status;      /* as waitpid() gave it */
+    bool hung;       /* it was killed because it did not end */
+    int messages;    /* descriptor of its stderr */
+    char said[4096]; /* what it said on stderr */
 };
 
 static inline void start_command(struct command *command)

@@ -30,7 +30,12 @@ static const struct job jobs[] = {
     {"create --force", {"create", "--force", "-n", "1000", "-o", "FILE"}, CLEAN, false, false, NULL},
     {"build", {"build", ONE_THREAD, "-o", "FILE"}, NOTHING, true, false, NULL},
     {"build --force -n", {"build", ONE_THREAD, "--force", "-n", "1000", "-o", "FILE"}, CLEAN, true, false, NULL},
-    {"build --format", {"build", ONE_THREAD, "-n", "1000", "--format", "guava", "-o", "FILE"}, NOTHING, true, false, "guava"},
+    {"build --format",
+     {"build", ONE_THREAD, "-n", "1000", "--format", "guava", "-o", "FILE"},
+     NOTHING,
+     true,
+     false,
+     "guava"},
     {"add", {"add", ONE_THREAD, "FILE"}, CLEAN, true, false, NULL},
     {"add, threads", {"add", "--threads", "4", "FILE"}, CLEAN, true, false, NULL},
     {"add, growing", {"add", ONE_THREAD, "FILE"}, GROWING, true, false, NULL},
@@ -51,7 +56,12 @@ static const struct job jobs[] = {
     {"compare", {"compare", "FILE", "IN"}, CLEAN, false, false, NULL},
     {"shard", {"shard", ONE_THREAD, "-n", "3", "-o", "OUT%d"}, NOTHING, true, false, NULL},
     {"convert", {"convert", "IN", "FILE", "--to", "petal"}, NOTHING, false, false, NULL},
-    {"convert --from", {"convert", "--force", "--from", "guava", "--to", "petal", "GUAVA", "FILE"}, CLEAN, false, false, NULL},
+    {"convert --from",
+     {"convert", "--force", "--from", "guava", "--to", "petal", "GUAVA", "FILE"},
+     CLEAN,
+     false,
+     false,
+     NULL},
     {"plan", {"plan", "-n", "1M", "-p", "1%"}, NOTHING, false, false, NULL},
     {"plan --chart", {"plan", "-n", "1M", "--chart", "OUT.svg"}, NOTHING, false, false, NULL},
 };
@@ -267,7 +277,8 @@ static void expect_success(const struct job *job, const struct command *command)
     petal_status status;
     struct bytes printed = read_file(output);
     unsigned groups = groups_in_file(job->format, job->format ? 0 : PETAL_OPEN_VERIFY, &status);
-    expect(same_bytes(printed, clean.printed), "%s: exit status 0, but it printed something else: %s", fault_text, command->said);
+    expect(same_bytes(printed, clean.printed), "%s: exit status 0, but it printed something else: %s", fault_text,
+           command->said);
     expect(status == clean.opens && groups == clean.groups,
            "%s: exit status 0, but the file is \"%s\" with groups %#x, wanted %#x; it said: %s", fault_text,
            petal_status_name(status), groups, clean.groups, command->said);
@@ -286,7 +297,8 @@ static void expect_old_or_new(const struct job *job, const struct command *comma
     /* seen makes a new file at once, and what is then unchanged is that. */
     bool is_empty = strncmp(job->name, "seen", 4) == 0 && job->start == NOTHING && !is_same && groups == 0;
     if (strstr(command->said, "unchanged"))
-        expect(is_empty || (is_same && job->start != NOTHING), "%s: it is not unchanged: %s", fault_text, command->said);
+        expect(is_empty || (is_same && job->start != NOTHING), "%s: it is not unchanged: %s", fault_text,
+               command->said);
     if (strstr(command->said, "nothing was written"))
         expect(is_same, "%s: something was written: %s", fault_text, command->said);
     if (is_same) return;
@@ -336,7 +348,8 @@ static void expect_delivery(const struct job *job, const struct command *command
     note_lines(second_output, came);
     for (unsigned i = 0; i < GROUP; i++) lost += !came[i];
     expect(has_succeeded(&again), "%s: the next run fails: %s", fault_text, again.said);
-    expect(lost == 0, "%s: %u of %u lines come out of neither run; it said: %s", fault_text, lost, GROUP, command->said);
+    expect(lost == 0, "%s: %u of %u lines come out of neither run; it said: %s", fault_text, lost, GROUP,
+           command->said);
 }
 
 /* Lines that say what failed. Others say what was done all the same. */
@@ -358,8 +371,8 @@ static void judge(const struct job *job, struct command *command, enum shim_call
     } else {
         failures++;
         expect(WEXITSTATUS(command->status) == 2, "%s: %s", fault_text, ending_of(command));
-        expect(strncmp(command->said, "petal: ", 7) == 0 && complaints_in(command->said) == 1, "%s: not one message: %s",
-               fault_text, command->said[0] ? command->said : "(none)");
+        expect(strncmp(command->said, "petal: ", 7) == 0 && complaints_in(command->said) == 1,
+               "%s: not one message: %s", fault_text, command->said[0] ? command->said : "(none)");
         if (!strstr(job->name, "plan") && !strstr(job->name, "shard")) expect_old_or_new(job, command);
     }
     list_names(names, sizeof names);
@@ -373,8 +386,8 @@ static void run_fault(const struct job *job, enum shim_call call, enum shim_acti
     const char *arguments[MAX_ARGUMENTS];
     struct command command = command_of(job, arguments);
     static const char *const actions[] = {"count", "fails", "fails from there on", "is short", "waits"};
-    snprintf(fault_text, sizeof fault_text, "petal %s, %s %u %s (%s)", job->name, shim_names[call], nth, actions[action],
-             action == SHIM_SHORT ? "half" : strerror(error));
+    snprintf(fault_text, sizeof fault_text, "petal %s, %s %u %s (%s)", job->name, shim_names[call], nth,
+             actions[action], action == SHIM_SHORT ? "half" : strerror(error));
     prepare(job);
     arm(call, action, nth, error);
     start_command(&command);

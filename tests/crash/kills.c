@@ -184,7 +184,8 @@ static void judge(uint64_t round)
         return;
     }
     uint64_t gone = missing(filter);
-    expect(gone == 0, "round %" PRIu64 ": %" PRIu64 " of %" PRIu64 " acknowledged keys are gone", round, gone, acknowledged);
+    expect(gone == 0, "round %" PRIu64 ": %" PRIu64 " of %" PRIu64 " acknowledged keys are gone", round, gone,
+           acknowledged);
     petal_free(filter);
 }
 

@@ -60,7 +60,7 @@ static struct images {
     char other[PATH_MAX], twin[PATH_MAX];
 } images[2];
 
-static const char *path; /* the file, alone in its folder */
+static const char *path;             /* the file, alone in its folder */
 static char keys_of[2][2][PATH_MAX]; /* those of the first and the second, to be added and to be removed */
 
 static petal_filter *filter_of(bool counts, unsigned groups)
@@ -110,7 +110,8 @@ static void make_files(void)
             strcpy(keys_of[i][j], in_folder(names[i][j]));
             FILE *out = fopen(keys_of[i][j], "w");
             for (unsigned group = 0; out && group < GROUPS; group++)
-                for (unsigned k = 0; wanted[i][j] >> group & 1 && k < GROUP; k++) fprintf(out, "k%u\n", group * GROUP + k);
+                for (unsigned k = 0; wanted[i][j] >> group & 1 && k < GROUP; k++)
+                    fprintf(out, "k%u\n", group * GROUP + k);
             if (!out || fclose(out) != 0) give_up("cannot write keys");
         }
 }
@@ -209,7 +210,8 @@ static uint64_t overlaps, refusals;
 /* Exit status 1 of remove says that some keys were absent, which is no failure. */
 static bool has_done(const struct command *command, enum kind kind)
 {
-    return has_succeeded(command) || (kind == REMOVE && WIFEXITED(command->status) && WEXITSTATUS(command->status) == 1);
+    return has_succeeded(command) ||
+           (kind == REMOVE && WIFEXITED(command->status) && WEXITSTATUS(command->status) == 1);
 }
 
 static bool is_good_reason(const char *said)
@@ -267,8 +269,8 @@ static bool try_moment(const struct pair *pair, enum shim_call call, uint32_t nt
     if (first_done) wanted = after(a, true, wanted);
     if (second_done && is_done) wanted = after(b, false, wanted);
     groups = groups_in_file(&status);
-    expect(status == PETAL_OK, "%s: afterwards the file is \"%s\" (%s / %s)", moment, petal_status_name(status), first.said,
-           second.said);
+    expect(status == PETAL_OK, "%s: afterwards the file is \"%s\" (%s / %s)", moment, petal_status_name(status),
+           first.said, second.said);
     expect(status != PETAL_OK || (groups & wanted) == wanted,
            "%s: keys lost: groups %#x wanted, %#x there (exits %s%s; %s/ %s)", moment, wanted, groups,
            first_done ? "0 " : "!", second_done ? "0" : "!", first.said, second.said);
@@ -282,9 +284,9 @@ static bool try_moment(const struct pair *pair, enum shim_call call, uint32_t nt
 /* ---- the campaign ---------------------------------------------------------------------------------------------------- */
 
 /* Where it can matter who comes first. */
-static const enum shim_call moments[] = {SHIM_RENAME, SHIM_LINK,  SHIM_FSYNC, SHIM_LOCK,     SHIM_MSYNC, SHIM_READ,
-                                         SHIM_OPEN,   SHIM_WRITE, SHIM_MMAP,  SHIM_ALLOCATE, SHIM_CLOSE, SHIM_STAT,
-                                         SHIM_UNLINK, SHIM_MODE,  SHIM_TRUNCATE};
+static const enum shim_call moments[] = {SHIM_RENAME, SHIM_LINK, SHIM_FSYNC,  SHIM_LOCK, SHIM_MSYNC,
+                                         SHIM_READ,   SHIM_OPEN, SHIM_WRITE,  SHIM_MMAP, SHIM_ALLOCATE,
+                                         SHIM_CLOSE,  SHIM_STAT, SHIM_UNLINK, SHIM_MODE, SHIM_TRUNCATE};
 
 /* The number of calls of each kind that the first makes when it is alone. */
 static uint32_t count_calls(const struct pair *pair, uint32_t calls[SHIM_CALLS])
@@ -349,8 +351,8 @@ int main(int argc, char **argv)
             }
             if (!tried) continue;
             pairs += tried;
-            snprintf(promise, sizeof promise, "%s%s, and another command in the middle: no promise is broken", jobs[a].name,
-                     absent ? " of a new file" : "");
+            snprintf(promise, sizeof promise, "%s%s, and another command in the middle: no promise is broken",
+                     jobs[a].name, absent ? " of a new file" : "");
             end_case(promise);
         }
     return end_campaign("%u pairs of commands, %" PRIu64 " overlaps, %" PRIu64 " refused", pairs, overlaps, refusals);

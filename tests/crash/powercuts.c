@@ -361,7 +361,8 @@ static void judge(struct bytes left, uint64_t keys, struct trail *trail)
     expect(strstr(error.message, "recover"), "%s: it does not say the way out: %s", origin, error.message);
     dirty_files++;
     status = open_flags(path, PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER, &filter, &error);
-    if (expect(status == PETAL_OK, "%s: LOAD | RECOVER: %s", origin, error.message)) expect_keys(filter, keys, "loaded");
+    if (expect(status == PETAL_OK, "%s: LOAD | RECOVER: %s", origin, error.message))
+        expect_keys(filter, keys, "loaded");
     petal_free(filter);
     recover(keys, trail);
 }
@@ -376,7 +377,8 @@ static unsigned open_sectors(const struct content *content, size_t *sectors, uns
     unsigned count = 0;
     for (size_t at = 0; at < content->now.size; at += SECTOR) {
         size_t size = content->now.size - at < SECTOR ? content->now.size - at : SECTOR;
-        bool differs = at + size > content->surely.size || memcmp(content->surely.data + at, content->now.data + at, size) != 0;
+        bool differs =
+            at + size > content->surely.size || memcmp(content->surely.data + at, content->now.data + at, size) != 0;
         for (unsigned i = 0; i < content->middle_count && !differs; i++)
             differs = at + size > content->middles[i].size ||
                       memcmp(content->middles[i].data + at, content->now.data + at, size) != 0;
@@ -394,12 +396,14 @@ static void take_sector(struct bytes to, struct bytes from, size_t at)
 }
 
 /* Makes one of the files: `choice` has a bit for each of the first sectors, new or old; NULL: at random among all states. */
-static struct bytes make_cut(const struct content *content, const size_t *sectors, unsigned count, const uint64_t *choice)
+static struct bytes make_cut(const struct content *content, const size_t *sectors, unsigned count,
+                             const uint64_t *choice)
 {
     struct bytes left = {calloc(1, content->now.size + 1), content->now.size};
     memcpy(left.data, content->now.data, left.size);
     for (unsigned i = 0; i < count; i++) {
-        uint64_t from = choice ? (*choice >> i & 1) * (content->middle_count + 1) : random_below(content->middle_count + 2);
+        uint64_t from =
+            choice ? (*choice >> i & 1) * (content->middle_count + 1) : random_below(content->middle_count + 2);
         struct bytes source = from == 0                           ? content->surely
                               : from == content->middle_count + 1 ? content->now
                                                                   : content->middles[from - 1];
@@ -561,11 +565,11 @@ int main(int argc, char **argv)
             if (judged == at) break; /* nothing is ever open */
         }
         free_trail(&trail);
-        snprintf(promise, sizeof promise, "%s: a power cut loses no synced key, and leaves no file that only seems good",
-                 subjects[i].name);
+        snprintf(promise, sizeof promise,
+                 "%s: a power cut loses no synced key, and leaves no file that only seems good", subjects[i].name);
         end_case(promise);
     }
-    return end_campaign("%" PRIu64 " files after a power cut, %" PRIu64 " of them dirty, %" PRIu64 " recoveries, %" PRIu64
-                        " times no file yet",
+    return end_campaign("%" PRIu64 " files after a power cut, %" PRIu64 " of them dirty, %" PRIu64
+                        " recoveries, %" PRIu64 " times no file yet",
                         judged, dirty_files, recoveries, absent_files);
 }

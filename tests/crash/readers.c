@@ -8,8 +8,8 @@
 #define _GNU_SOURCE
 #include "campaign.h"
 
-#include <stdatomic.h>
 #include <sched.h>
+#include <stdatomic.h>
 
 #define CAPACITY 4000u
 #define READERS 8
@@ -21,13 +21,14 @@ static const unsigned mode_flags[MODES] = {PETAL_OPEN_MAP, PETAL_OPEN_LOAD, PETA
 
 /* What the processes share. */
 static struct shared {
-    _Atomic uint64_t synced; /* keys 0 .. synced - 1 are in the file. In the high half which file: the writer starts anew */
-    _Atomic uint64_t held;   /* odd while the writer surely holds the lock */
+    _Atomic uint64_t
+        synced; /* keys 0 .. synced - 1 are in the file. In the high half which file: the writer starts anew */
+    _Atomic uint64_t held; /* odd while the writer surely holds the lock */
     _Atomic uint64_t opens[MODES], statuses[MODES][32], missing[MODES];
     _Atomic uint64_t updates, replacements;
     _Atomic bool stop;
     _Atomic uint64_t left; /* opens that are to be made */
-} *shared;
+} * shared;
 
 /* ---- the writer ------------------------------------------------------------------------------------------------------ */
 
@@ -47,8 +48,7 @@ static bool change(const char *path, uint64_t *next)
 {
     petal_filter *filter;
     petal_error error;
-    if (open_flags(path, PETAL_OPEN_WRITABLE, &filter, &error) != PETAL_OK)
-        give_up("the writer: %s", error.message);
+    if (open_flags(path, PETAL_OPEN_WRITABLE, &filter, &error) != PETAL_OK) give_up("the writer: %s", error.message);
     atomic_fetch_add(&shared->held, 1);
     for (unsigned i = 0; i < 8 && *next < CAPACITY; i++) {
         uint64_t to = *next + 1 + *next % 5;
@@ -108,8 +108,7 @@ static void open_once(const char *path, int mode)
     bool is_honest = (status == PETAL_ERR_DIRTY || status == PETAL_ERR_BUSY) && (mode != LIVE || !was_held);
     atomic_fetch_add(&shared->opens[mode], 1);
     if (status == PETAL_OK) atomic_fetch_add(&shared->missing[mode], count_missing(filter, before));
-    if (status != PETAL_OK && !is_honest &&
-        atomic_fetch_add(&shared->statuses[mode][(unsigned)-status % 32], 1) == 0) {
+    if (status != PETAL_OK && !is_honest && atomic_fetch_add(&shared->statuses[mode][(unsigned)-status % 32], 1) == 0) {
         printf("# %s: %s: %s\n", mode_names[mode], petal_status_name(status), error.message);
         fflush(stdout);
     }

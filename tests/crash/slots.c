@@ -175,7 +175,8 @@ static void judge_recovery_by_loading(uint64_t keys)
     petal_filter *filter;
     petal_error error;
     petal_status status = open_flags(path, PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER, &filter, &error);
-    if (expect(status == PETAL_OK, "%s: LOAD | RECOVER gives \"%s\": %s", origin, petal_status_name(status), error.message))
+    if (expect(status == PETAL_OK, "%s: LOAD | RECOVER gives \"%s\": %s", origin, petal_status_name(status),
+               error.message))
         expect_keys(filter, keys, "LOAD | RECOVER");
     petal_free(filter);
 }
@@ -324,7 +325,8 @@ static petal_filter *make_subject(const struct subject *subject)
 /* A writer that opens, adds and syncs twice, with every state of the file on the way. */
 static void record(const struct subject *subject, struct trail *trail)
 {
-    uint64_t first = subject->capacity / 2 + (subject->grows ? 40 * subject->capacity : 0), step = subject->capacity / 8;
+    uint64_t first = subject->capacity / 2 + (subject->grows ? 40 * subject->capacity : 0),
+             step = subject->capacity / 8;
     petal_filter *filter = make_subject(subject);
     petal_error error;
     if (add_keys(filter, 0, first) != PETAL_OK) give_up("petal_add");

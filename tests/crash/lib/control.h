@@ -8,9 +8,9 @@
 static struct shim_control *control;
 static char shim_environment[2][PATH_MAX + 16];
 
-static const char *const shim_names[SHIM_CALLS] = {"none",      "open",  "read",   "write",  "fsync",  "msync",
-                                                   "mmap",      "ftruncate", "fallocate", "close",  "rename", "link",
-                                                   "unlink",    "lock",  "chmod",  "stat",   "random", "malloc"};
+static const char *const shim_names[SHIM_CALLS] = {"none",   "open",      "read",      "write", "fsync",  "msync",
+                                                   "mmap",   "ftruncate", "fallocate", "close", "rename", "link",
+                                                   "unlink", "lock",      "chmod",     "stat",  "random", "malloc"};
 
 static inline void make_control(void)
 {
