@@ -1,0 +1,755 @@
+/* calls.c - proves that a call of the library in which any system call or allocation fails says so, and loses nothing.
+ *
+ * The program preloads the shim into itself and lets the nth call of a kind fail, once or from then on, inside one call
+ * of petal.h at a time. A call that gives a failure gives the right one, with errno and a message, and no filter; what
+ * there was before is still there, in memory and in the file; descriptors and memory are given back; and a filter
+ * whose changes could not be written never says later that they were. The amount is runs of each call, chosen at
+ * random among all there are; `full` is all of them. */
+#define _GNU_SOURCE
+#include "lib/control.h"
+
+#include <dlfcn.h>
+
+/* ---- faults ---------------------------------------------------------------------------------------------------------- */
+
+static struct plan {
+    enum shim_call call;
+    enum shim_action action;
+    uint32_t nth;
+    int error;
+} plan;
+
+static const char *name; /* of the scenario */
+static char fault_text[160];
+static uint32_t calls[SHIM_CALLS]; /* made between begin() and end(), all together */
+static bool was_hit;
+static uint64_t runs, hits, failures;
+
+/* Between these two the fault may happen. */
+static void begin(void)
+{
+    arm(plan.call, plan.action, plan.nth, plan.error);
+}
+
+static void end(void)
+{
+    control->action = SHIM_COUNT;
+    for (int i = 0; i < SHIM_CALLS; i++) calls[i] += atomic_load(&control->seen[i]);
+    was_hit = was_hit || atomic_load(&control->hit) > 0;
+}
+
+/* The status of one call under a fault; *about is what it said. */
+#define UNDER_FAULT(status, call) \
+    do { \
+        begin(); \
+        (status) = (call); \
+        end(); \
+    } while (0)
+
+/* A failure of the right kind, which says what it is. */
+static void expect_told(petal_status status, const petal_error *error)
+{
+    bool is_right = status == PETAL_ERR_IO || status == PETAL_ERR_MEMORY || status == PETAL_ERR_UNSUPPORTED;
+    failures += status < 0;
+    was_hit = was_hit || atomic_load(&control->hit) > 0;
+    if (status >= 0) return;
+    expect(was_hit, "%s: %s: fails without a fault: %s", fault_text, name, petal_status_name(status));
+    expect(is_right, "%s: %s: the wrong failure: %s: %s", fault_text, name, petal_status_name(status),
+           error ? error->message : "");
+    if (!error) return;
+    expect(error->status == status && error->message[0] && !strchr(error->message, '\n'), "%s: %s: no message",
+           fault_text, name);
+    expect(status != PETAL_ERR_IO || error->system_errno == plan.error, "%s: %s: errno %d, wanted %d: %s", fault_text,
+           name, error->system_errno, plan.error, error->message);
+}
+
+/* ---- filters and files ----------------------------------------------------------------------------------------------- */
+
+#define OLD_KEYS 100u
+#define ALL_KEYS 200u
+
+enum kind { BLOCKED, CLASSIC, COUNTS, GROWS, ROTATES, FOREIGN, KINDS };
+
+static const char *path;
+static struct bytes images[KINDS]; /* petal files with the old keys */
+static struct bytes dirty;
+
+static petal_options options_of(enum kind kind)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    options.rate = 0.001;
+    if (kind == ROTATES) options.window_keys = 1000;
+    if (kind != ROTATES) options.capacity = kind == GROWS ? 40 : 1000;
+    if (kind == CLASSIC) options.scheme = PETAL_SCHEME_CLASSIC;
+    if (kind == COUNTS) options.scheme = PETAL_SCHEME_COUNTING;
+    if (kind == FOREIGN) options.format = "guava";
+    options.growth = kind == GROWS;
+    return options;
+}
+
+/* Not under a fault. */
+static petal_filter *with_old_keys(enum kind kind)
+{
+    petal_options options = options_of(kind);
+    petal_filter *filter;
+    petal_error error;
+    if (petal_create(&options, &filter, &error) != PETAL_OK) give_up("petal_create: %s", error.message);
+    if (add_keys(filter, 0, OLD_KEYS) < 0) give_up("petal_add");
+    return filter;
+}
+
+static petal_filter *opened(unsigned flags)
+{
+    petal_filter *filter;
+    petal_error error;
+    if (open_flags(path, flags, &filter, &error) != PETAL_OK) give_up("petal_open: %s", error.message);
+    return filter;
+}
+
+static void put_file(struct bytes image)
+{
+    write_file(path, image.data, image.size);
+}
+
+static void expect_old_keys(const petal_filter *filter, const char *where)
+{
+    uint64_t missing = filter ? missing_keys(filter, 0, OLD_KEYS) : OLD_KEYS;
+    expect(missing == 0, "%s: %s: %" PRIu64 " old keys missing %s", fault_text, name, missing, where);
+}
+
+/* The file at the path is clean, or dirty and recoverable; it has the old keys, and up to `keys` of them all. */
+static petal_status expect_file(uint64_t keys)
+{
+    petal_filter *filter;
+    petal_error error;
+    petal_status status = open_flags(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY, &filter, &error), found = status;
+    if (status == PETAL_ERR_DIRTY) status = open_flags(path, PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER, &filter, &error);
+    if (expect(status == PETAL_OK, "%s: %s: the file is \"%s\": %s", fault_text, name, petal_status_name(status),
+               error.message)) {
+        uint64_t missing = missing_keys(filter, 0, keys);
+        expect(missing == 0, "%s: %s: %" PRIu64 " of %" PRIu64 " keys missing in the file", fault_text, name, missing,
+               keys);
+    }
+    petal_free(filter);
+    return found;
+}
+
+static int files_in_folder(void)
+{
+    int count = 0;
+    DIR *dir = opendir(in_folder("w"));
+    while (dir && readdir(dir)) count++;
+    if (dir) closedir(dir);
+    return count - 2;
+}
+
+/* ---- making filters -------------------------------------------------------------------------------------------------- */
+
+/* A call that makes a filter has made it, with its old keys, or given none. */
+static void expect_made(petal_status status, petal_filter *made, const petal_error *error, bool has_keys)
+{
+    expect_told(status, error);
+    expect((status == PETAL_OK) == (made != NULL), "%s: %s: \"%s\", and a filter: %d", fault_text, name,
+           petal_status_name(status), made != NULL);
+    if (made && has_keys) expect_old_keys(made, "in what was made");
+    petal_free(made);
+}
+
+static void create_one(enum kind kind)
+{
+    petal_options options = options_of(kind);
+    petal_filter *made = NULL;
+    petal_error error = {.message = ""};
+    petal_status status;
+    options.metadata = "about";
+    options.metadata_bytes = 5;
+    UNDER_FAULT(status, petal_create(&options, &made, &error));
+    expect_made(status, made, &error, false);
+}
+
+static void create_like_one(enum kind kind)
+{
+    petal_filter *pattern = with_old_keys(kind), *made = NULL;
+    petal_error error = {.message = ""};
+    petal_status status;
+    UNDER_FAULT(status, petal_create_like(pattern, &made, &error));
+    expect_made(status, made, &error, false);
+    petal_free(pattern);
+}
+
+static void clone_one(enum kind kind)
+{
+    petal_filter *filter = with_old_keys(kind), *made = NULL;
+    petal_error error = {.message = ""};
+    petal_status status;
+    UNDER_FAULT(status, petal_clone(filter, &made, &error));
+    expect_made(status, made, &error, true);
+    expect_old_keys(filter, "in the original");
+    petal_free(filter);
+}
+
+static void clone_map(enum kind kind)
+{
+    put_file(images[kind]);
+    petal_filter *filter = opened(PETAL_OPEN_MAP), *made = NULL;
+    petal_error error = {.message = ""};
+    petal_status status;
+    UNDER_FAULT(status, petal_clone(filter, &made, &error));
+    expect_made(status, made, &error, true);
+    petal_free(filter);
+}
+
+static void load_one(enum kind kind)
+{
+    petal_filter *made = NULL;
+    petal_error error = {.message = ""};
+    petal_status status;
+    UNDER_FAULT(status, petal_load_from_memory(images[kind].data, images[kind].size, NULL, &made, &error));
+    expect_made(status, made, &error, true);
+}
+
+static void view_one(enum kind kind)
+{
+    petal_filter *made = NULL;
+    petal_error error = {.message = ""};
+    petal_status status;
+    UNDER_FAULT(status, petal_view(images[kind].data, images[kind].size, NULL, &made, &error));
+    expect_made(status, made, &error, true);
+}
+
+static void convert_one(enum kind kind)
+{
+    petal_filter *filter = with_old_keys(kind), *made = NULL;
+    petal_error error = {.message = ""};
+    petal_status status;
+    UNDER_FAULT(status, petal_convert_scheme(filter, PETAL_SCHEME_CLASSIC, &made, &error));
+    expect_made(status, made, &error, true);
+    petal_free(filter);
+}
+
+static void open_with(enum kind kind, unsigned flags)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_filter *made = NULL;
+    petal_error error = {.message = ""};
+    petal_status status;
+    put_file(flags & PETAL_OPEN_RECOVER ? dirty : images[kind]);
+    options.flags = flags;
+    UNDER_FAULT(status, petal_open(path, &options, &made, &error));
+    expect_made(status, made, &error, true);
+    expect_file(OLD_KEYS);
+}
+
+static void open_map(enum kind kind)
+{
+    open_with(kind, PETAL_OPEN_MAP);
+}
+
+static void open_verify(enum kind kind)
+{
+    open_with(kind, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY);
+}
+
+static void open_live(enum kind kind)
+{
+    open_with(kind, PETAL_OPEN_MAP | PETAL_OPEN_LIVE);
+}
+
+static void open_load(enum kind kind)
+{
+    open_with(kind, PETAL_OPEN_LOAD);
+}
+
+static void open_locked(enum kind kind)
+{
+    open_with(kind, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED);
+}
+
+static void open_writable(enum kind kind)
+{
+    open_with(kind, PETAL_OPEN_WRITABLE);
+}
+
+static void open_recover(enum kind kind)
+{
+    open_with(kind, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER);
+}
+
+/* ---- saving ---------------------------------------------------------------------------------------------------------- */
+
+/* The old file or the new one; the filter is as it was, and can be saved later. */
+static void save_to(petal_filter *filter, unsigned flags, bool is_there, uint64_t keys)
+{
+    petal_error error = {.message = ""};
+    petal_status status, later;
+    UNDER_FAULT(status, petal_save(filter, path, flags, &error));
+    expect_told(status, &error);
+    bool exists = access(path, F_OK) == 0;
+    expect(exists || (status < 0 && !is_there), "%s: %s: the file is gone", fault_text, name);
+    if (exists) expect_file(status == PETAL_OK ? keys : is_there ? OLD_KEYS : 0);
+    expect(plan.call == SHIM_UNLINK || files_in_folder() == exists, "%s: %s: %d files in the folder (%s)", fault_text,
+           name, files_in_folder(), error.message);
+    expect(missing_keys(filter, 0, keys) == 0, "%s: %s: keys missing in the filter", fault_text, name);
+    later = petal_save(filter, path, flags & ~PETAL_SAVE_NO_REPLACE, &error);
+    expect(later == PETAL_OK, "%s: %s: saved again: %s", fault_text, name, error.message);
+    if (later == PETAL_OK) expect_file(keys);
+    expect(files_in_folder() == 1, "%s: %s: %d files in the folder after the next save", fault_text, name,
+           files_in_folder());
+}
+
+static void save_new(enum kind kind)
+{
+    petal_filter *filter = with_old_keys(kind);
+    unlink(path);
+    save_to(filter, PETAL_SAVE_NO_REPLACE, false, OLD_KEYS);
+    petal_free(filter);
+}
+
+static void save_over(enum kind kind)
+{
+    petal_filter *filter = with_old_keys(kind);
+    if (add_keys(filter, OLD_KEYS, ALL_KEYS) < 0) give_up("petal_add");
+    put_file(images[kind]);
+    save_to(filter, 0, true, ALL_KEYS);
+    petal_free(filter);
+}
+
+static void save_locked(enum kind kind)
+{
+    put_file(images[kind]);
+    petal_filter *filter = opened(PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED);
+    if (add_keys(filter, OLD_KEYS, ALL_KEYS) < 0) give_up("petal_add");
+    save_to(filter, 0, true, ALL_KEYS);
+    petal_free(filter);
+}
+
+static void save_foreign(enum kind kind)
+{
+    petal_filter *filter = with_old_keys(kind);
+    petal_error error = {.message = ""};
+    petal_status status;
+    unlink(path);
+    UNDER_FAULT(status, petal_save_as(filter, path, "guava", 0, &error));
+    expect_told(status, &error);
+    expect(plan.call == SHIM_UNLINK || files_in_folder() == (access(path, F_OK) == 0),
+           "%s: %s: a temporary file is left", fault_text, name);
+    petal_free(filter);
+}
+
+static void serialize_one(enum kind kind)
+{
+    petal_filter *filter = with_old_keys(kind);
+    petal_error error = {.message = ""};
+    petal_status status = PETAL_OK;
+    uint64_t size = petal_serialized_bytes(filter);
+    uint8_t *image = calloc(1, size + 1);
+    if (!image) give_up("out of memory");
+    UNDER_FAULT(status, petal_serialize(filter, image, size, &error));
+    expect_told(status, &error);
+    if (status == PETAL_OK)
+        expect(size == images[kind].size && memcmp(image, images[kind].data, size) == 0,
+               "%s: %s: not the bytes of the file", fault_text, name);
+    free(image);
+    petal_free(filter);
+}
+
+/* ---- changing -------------------------------------------------------------------------------------------------------- */
+
+/* Adds and syncs. A key counts as in the file only if its add and a sync after it succeeded; when a sync has failed, no
+ * later one may say that all is well. */
+static void change_map(enum kind kind, bool is_shared)
+{
+    put_file(images[kind]);
+    petal_filter *filter = opened(PETAL_OPEN_WRITABLE);
+    petal_error error = {.message = ""};
+    petal_status added, synced, later;
+    uint64_t promised = OLD_KEYS;
+    if (is_shared && petal_share(filter, NULL) != PETAL_OK) give_up("petal_share");
+    begin();
+    added = add_keys(filter, OLD_KEYS, ALL_KEYS);
+    synced = petal_sync(filter, &error);
+    end();
+    expect_told(added, NULL);
+    if (added == PETAL_OK) expect_told(synced, &error);
+    if (added < 0) {
+        expect(petal_last_error(filter, &error) == added && (added != PETAL_ERR_IO || error.system_errno == plan.error),
+               "%s: %s: petal_last_error: %s, errno %d, wanted %d: %s", fault_text, name,
+               petal_status_name(error.status), error.system_errno, plan.error, error.message);
+        expect(synced < 0, "%s: %s: keys were refused, and the sync is ok", fault_text, name);
+    }
+    later = petal_sync(filter, &error);
+    expect(synced == PETAL_OK || later != PETAL_OK, "%s: %s: a sync fails, and the next one is ok", fault_text, name);
+    if (added == PETAL_OK && synced == PETAL_OK) promised = ALL_KEYS;
+    expect(missing_keys(filter, 0, promised) == 0, "%s: %s: keys missing in the map", fault_text, name);
+    petal_free(filter);
+    petal_status status = expect_file(promised);
+    expect(status == PETAL_OK || synced != PETAL_OK || added != PETAL_OK, "%s: %s: synced, and the file is dirty",
+           fault_text, name);
+}
+
+static void sync_map(enum kind kind)
+{
+    change_map(kind, false);
+}
+
+static void sync_shared_map(enum kind kind)
+{
+    change_map(kind, true);
+}
+
+static void free_changed_map(enum kind kind)
+{
+    put_file(images[kind]);
+    petal_filter *filter = opened(PETAL_OPEN_WRITABLE);
+    if (add_keys(filter, OLD_KEYS, ALL_KEYS) < 0) give_up("petal_add");
+    begin();
+    petal_free(filter);
+    end();
+    petal_status status = expect_file(OLD_KEYS);
+    if (status == PETAL_OK) expect_file(ALL_KEYS); /* it says that it is whole */
+}
+
+static void clear_map(enum kind kind)
+{
+    petal_filter *empty;
+    petal_status cleared, synced;
+    petal_error error = {.message = ""};
+    put_file(images[kind]);
+    petal_filter *filter = opened(PETAL_OPEN_WRITABLE);
+    begin();
+    cleared = petal_clear(filter, &error);
+    expect_told(cleared, cleared < 0 ? &error : NULL);
+    synced = petal_sync(filter, &error);
+    end();
+    if (cleared == PETAL_OK) expect_told(synced, &error);
+    petal_free(filter);
+    petal_status status = open_flags(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY, &empty, &error);
+    expect(status == PETAL_OK || status == PETAL_ERR_DIRTY, "%s: %s: the file is \"%s\"", fault_text, name,
+           petal_status_name(status));
+    if (status == PETAL_OK && cleared < 0) expect_old_keys(empty, "after a clear that failed");
+    petal_free(empty);
+}
+
+static void add_in_memory(enum kind kind)
+{
+    petal_filter *filter = with_old_keys(kind);
+    petal_status status;
+    uint64_t taken = OLD_KEYS;
+    begin();
+    for (status = PETAL_OK; taken < ALL_KEYS && status >= 0; taken += status >= 0) status = add_key(filter, taken);
+    end();
+    expect_told(status, NULL);
+    expect(missing_keys(filter, 0, taken) == 0, "%s: %s: keys missing after an add failed", fault_text, name);
+    expect(add_keys(filter, taken, ALL_KEYS) >= 0, "%s: %s: adding stays impossible", fault_text, name);
+    expect(missing_keys(filter, 0, ALL_KEYS) == 0, "%s: %s: keys missing in the end", fault_text, name);
+    petal_free(filter);
+}
+
+static void build_one(enum kind kind)
+{
+    petal_builder_options options = PETAL_BUILDER_OPTIONS_INIT;
+    petal_options wanted = options_of(kind);
+    petal_filter *filter;
+    petal_builder *builder = NULL;
+    petal_error error = {.message = ""};
+    petal_status status, added = PETAL_OK;
+    char texts[ALL_KEYS][KEY_TEXT];
+    petal_key keys[ALL_KEYS];
+    for (uint64_t i = 0; i < ALL_KEYS; i++) keys[i] = (petal_key){texts[i], key_text(i, texts[i])};
+    wanted.capacity = 4000000; /* above what is added directly */
+    options.workers = 2;
+    if (petal_create(&wanted, &filter, &error) != PETAL_OK) give_up("petal_create: %s", error.message);
+    add_keys(filter, 0, OLD_KEYS);
+    begin();
+    status = petal_builder_create(filter, &options, &builder, &error);
+    expect_told(status, status < 0 ? &error : NULL);
+    expect((status == PETAL_OK) == (builder != NULL), "%s: %s: a builder in spite of a failure", fault_text, name);
+    if (builder) {
+        added = petal_builder_add(builder, 1, keys + OLD_KEYS, ALL_KEYS - OLD_KEYS);
+        status = petal_builder_finish(builder, &error);
+    }
+    end();
+    expect_told(status, status < 0 ? &error : NULL);
+    expect(missing_keys(filter, 0, status == PETAL_OK && added == PETAL_OK ? ALL_KEYS : OLD_KEYS) == 0,
+           "%s: %s: keys missing", fault_text, name);
+    petal_free(filter);
+}
+
+static void merge_one(enum kind kind)
+{
+    petal_filter *filter = with_old_keys(kind), *other = with_old_keys(kind);
+    petal_error error = {.message = ""};
+    petal_status status;
+    add_keys(other, OLD_KEYS, ALL_KEYS);
+    UNDER_FAULT(status, petal_merge(filter, other, &error));
+    expect_told(status, &error);
+    expect(missing_keys(filter, 0, status == PETAL_OK ? ALL_KEYS : OLD_KEYS) == 0, "%s: %s: keys missing", fault_text,
+           name);
+    petal_free(other);
+    petal_free(filter);
+}
+
+static void compare_one(enum kind kind)
+{
+    petal_filter *filter = with_old_keys(kind), *other = with_old_keys(kind);
+    petal_comparison comparison = PETAL_COMPARISON_INIT;
+    petal_error error = {.message = ""};
+    petal_status status;
+    UNDER_FAULT(status, petal_compare(filter, other, &comparison, &error));
+    expect_told(status, &error);
+    petal_free(other);
+    petal_free(filter);
+}
+
+static void describe_one(enum kind kind)
+{
+    petal_filter *filter = with_old_keys(kind);
+    petal_info info = PETAL_INFO_INIT;
+    petal_error error = {.message = ""};
+    petal_status status;
+    UNDER_FAULT(status, petal_get_info(filter, &info, &error));
+    expect_told(status, &error);
+    petal_free(filter);
+}
+
+static void plan_one(enum kind kind)
+{
+    petal_options options = options_of(kind);
+    petal_info info = PETAL_INFO_INIT;
+    petal_error error = {.message = ""};
+    petal_status status;
+    UNDER_FAULT(status, petal_plan(&options, &info, &error));
+    expect_told(status, &error);
+}
+
+static void set_metadata_of(enum kind kind)
+{
+    petal_filter *filter = with_old_keys(kind);
+    petal_error error = {.message = ""};
+    petal_status status;
+    size_t size;
+    if (petal_set_metadata(filter, "before", 6, &error) != PETAL_OK) give_up("petal_set_metadata: %s", error.message);
+    UNDER_FAULT(status, petal_set_metadata(filter, "after it", 8, &error));
+    expect_told(status, &error);
+    const void *metadata = petal_metadata(filter, &size);
+    expect(metadata && size == (status == PETAL_OK ? 8 : 6) &&
+               memcmp(metadata, status == PETAL_OK ? "after it" : "before", size) == 0,
+           "%s: %s: neither the old metadata nor the new", fault_text, name);
+    petal_free(filter);
+}
+
+static void share_one(enum kind kind)
+{
+    petal_filter *filter = with_old_keys(kind);
+    petal_error error = {.message = ""};
+    petal_status status;
+    UNDER_FAULT(status, petal_share(filter, &error));
+    expect_told(status, &error);
+    expect(add_keys(filter, OLD_KEYS, ALL_KEYS) >= 0 && missing_keys(filter, 0, ALL_KEYS) == 0, "%s: %s: keys missing",
+           fault_text, name);
+    petal_free(filter);
+}
+
+static void recognize_one(enum kind kind)
+{
+    const char *names[8];
+    size_t count = 0;
+    petal_error error = {.message = ""};
+    petal_status status;
+    put_file(images[kind]);
+    UNDER_FAULT(status, petal_recognize_file(path, names, COUNT(names), &count, &error));
+    expect_told(status, &error);
+    expect(status != PETAL_OK || count == 1, "%s: %s: %zu formats", fault_text, name, count);
+}
+
+static const struct scenario {
+    const char *name;
+    void (*run)(enum kind);
+    enum kind kinds[KINDS + 1]; /* ends with KINDS */
+} scenarios[] = {
+    {"petal_plan", plan_one, {BLOCKED, GROWS, ROTATES, FOREIGN, KINDS}},
+    {"petal_create", create_one, {BLOCKED, CLASSIC, COUNTS, GROWS, ROTATES, FOREIGN}},
+    {"petal_create_like", create_like_one, {BLOCKED, COUNTS, KINDS}},
+    {"petal_clone", clone_one, {BLOCKED, COUNTS, GROWS, ROTATES, FOREIGN, KINDS}},
+    {"petal_clone of a map", clone_map, {BLOCKED, GROWS, KINDS}},
+    {"petal_load_from_memory", load_one, {BLOCKED, COUNTS, GROWS, ROTATES, FOREIGN, KINDS}},
+    {"petal_view", view_one, {BLOCKED, GROWS, FOREIGN, KINDS}},
+    {"petal_convert_scheme", convert_one, {COUNTS, KINDS}},
+    {"petal_open, MAP", open_map, {BLOCKED, GROWS, ROTATES, FOREIGN, KINDS}},
+    {"petal_open, VERIFY", open_verify, {BLOCKED, GROWS, KINDS}},
+    {"petal_open, LIVE", open_live, {BLOCKED, KINDS}},
+    {"petal_open, LOAD", open_load, {BLOCKED, GROWS, ROTATES, FOREIGN, KINDS}},
+    {"petal_open, LOCKED", open_locked, {BLOCKED, GROWS, ROTATES, KINDS}},
+    {"petal_open, WRITABLE", open_writable, {BLOCKED, COUNTS, GROWS, KINDS}},
+    {"petal_open, RECOVER", open_recover, {BLOCKED, KINDS}},
+    {"petal_save of a new file", save_new, {BLOCKED, GROWS, ROTATES, KINDS}},
+    {"petal_save over a file", save_over, {BLOCKED, COUNTS, GROWS, KINDS}},
+    {"petal_save with the lock", save_locked, {BLOCKED, GROWS, KINDS}},
+    {"petal_save_as", save_foreign, {FOREIGN, KINDS}},
+    {"petal_serialize", serialize_one, {BLOCKED, COUNTS, GROWS, ROTATES, KINDS}},
+    {"petal_sync", sync_map, {BLOCKED, CLASSIC, COUNTS, KINDS}},
+    {"petal_sync of a shared map", sync_shared_map, {BLOCKED, CLASSIC, KINDS}},
+    {"petal_free of a changed map", free_changed_map, {BLOCKED, KINDS}},
+    {"petal_clear of a map", clear_map, {BLOCKED, COUNTS, KINDS}},
+    {"petal_add", add_in_memory, {BLOCKED, GROWS, ROTATES, KINDS}},
+    {"a builder", build_one, {BLOCKED, CLASSIC, KINDS}},
+    {"petal_merge", merge_one, {BLOCKED, COUNTS, KINDS}},
+    {"petal_compare", compare_one, {BLOCKED, KINDS}},
+    {"petal_get_info", describe_one, {BLOCKED, GROWS, ROTATES, KINDS}},
+    {"petal_set_metadata", set_metadata_of, {BLOCKED, KINDS}},
+    {"petal_share", share_one, {BLOCKED, CLASSIC, KINDS}},
+    {"petal_recognize_file", recognize_one, {BLOCKED, KINDS}},
+};
+
+/* ---- all faults ------------------------------------------------------------------------------------------------------ */
+
+static int open_descriptors(void)
+{
+    int count = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    while (dir && readdir(dir)) count++;
+    if (dir) closedir(dir);
+    return count;
+}
+
+static void run_once(const struct scenario *scenario, enum kind kind)
+{
+    static const char *const actions[] = {"counted", "fails", "fails from there on", "is short", "waits"};
+    int descriptors = open_descriptors();
+    uint64_t broken = campaign.broken;
+    int64_t live = atomic_load(&control->live), more;
+    name = scenario->name;
+    was_hit = false;
+    memset(calls, 0, sizeof calls);
+    snprintf(fault_text, sizeof fault_text, "kind %d, %s %u %s (%s)", (int)kind, shim_names[plan.call], plan.nth,
+             actions[plan.action],
+             plan.action == SHIM_FAIL || plan.action == SHIM_FAIL_ON ? strerror(plan.error) : "-");
+    empty_folder(open(in_folder("w"), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    scenario->run(kind);
+    runs++;
+    hits += was_hit;
+    if (campaign.broken != broken) return; /* the report may have memory of its own */
+    more = atomic_load(&control->live) - live;
+    expect(more == 0, "%s: %s: %" PRId64 " blocks of memory are not given back", fault_text, name, more);
+    expect(open_descriptors() == descriptors, "%s: %s: %d descriptors are not closed", fault_text, name,
+           open_descriptors() - descriptors);
+}
+
+struct fault {
+    enum shim_call call;
+    int errors[5];
+};
+
+static const struct fault faults[] = {
+    {SHIM_OPEN, {EMFILE, EIO}},
+    {SHIM_READ, {EIO, EINTR}},
+    {SHIM_WRITE, {EIO, ENOSPC, EDQUOT, EINTR}},
+    {SHIM_FSYNC, {EIO, ENOSPC, EDQUOT}},
+    {SHIM_MSYNC, {EIO, ENOMEM}},
+    {SHIM_MMAP, {ENOMEM}},
+    {SHIM_TRUNCATE, {EIO, EFBIG}},
+    {SHIM_ALLOCATE, {ENOSPC, EIO, EINTR, EOPNOTSUPP}},
+    {SHIM_CLOSE, {EIO, EINTR}},
+    {SHIM_RENAME, {EIO, ENOSPC, EACCES}},
+    {SHIM_LINK, {EIO, EPERM}},
+    {SHIM_UNLINK, {EIO}},
+    {SHIM_LOCK, {EIO, ENOLCK, EINTR}},
+    {SHIM_MODE, {EPERM, EIO}},
+    {SHIM_STAT, {EIO, EACCES}},
+    {SHIM_RANDOM, {EIO, EINTR}},
+    {SHIM_MALLOC, {ENOMEM}},
+};
+
+static uint64_t for_all_faults(const struct scenario *scenario, enum kind kind, const uint32_t there[SHIM_CALLS],
+                               double probability)
+{
+    uint64_t number = 0;
+    for (size_t i = 0; i < COUNT(faults); i++)
+        for (size_t j = 0; j < COUNT(faults[i].errors) && faults[i].errors[j]; j++)
+            for (uint32_t nth = 1; nth <= there[faults[i].call]; nth++)
+                for (int lasts = 0; lasts < (faults[i].errors[j] == EINTR ? 1 : 2); lasts++, number++) {
+                    plan = (struct plan){faults[i].call, lasts ? SHIM_FAIL_ON : SHIM_FAIL, nth, faults[i].errors[j]};
+                    if (probability > 0 && (double)random_below(1u << 30) < probability * (1u << 30))
+                        run_once(scenario, kind);
+                }
+    for (uint32_t nth = 1; nth <= there[SHIM_WRITE]; nth++, number++) {
+        plan = (struct plan){SHIM_WRITE, SHIM_SHORT, nth, 0};
+        if (probability > 0 && (double)random_below(1u << 30) < probability * (1u << 30)) run_once(scenario, kind);
+    }
+    return number;
+}
+
+static void make_images(void)
+{
+    petal_error error;
+    for (enum kind kind = 0; kind < KINDS; kind++) {
+        petal_filter *filter = with_old_keys(kind);
+        save_or_give_up(filter, path);
+        images[kind] = read_file(path);
+        petal_free(filter);
+    }
+    put_file(images[BLOCKED]);
+    pid_t pid = fork();
+    if (pid == 0) {
+        petal_filter *filter;
+        bool good = open_flags(path, PETAL_OPEN_WRITABLE, &filter, &error) == PETAL_OK && add_key(filter, 0) >= 0;
+        _exit(good ? 0 : 1);
+    }
+    waitpid(pid, NULL, 0);
+    dirty = read_file(path);
+}
+
+/* The shim has to be there from the first moment, so the program starts itself once more. */
+static void start_with_shim(char **argv)
+{
+    struct shim_control *(*find)(void) = NULL;
+    void *function = dlsym(RTLD_DEFAULT, "petal_shim_control");
+    memcpy(&find, &function, sizeof find);
+    if (find && find()) {
+        control = find();
+        return;
+    }
+    if (find) give_up("the shim has no page");
+    char file[] = "/tmp/petal-shim-XXXXXX", preload[PATH_MAX + 16], page[64];
+    int descriptor = mkstemp(file);
+    struct shim_control none = {.call = SHIM_NONE};
+    if (descriptor < 0 || write(descriptor, &none, sizeof none) != sizeof none) give_up("cannot write %s", file);
+    snprintf(preload, sizeof preload, "LD_PRELOAD=%s", part_path("shim.so"));
+    snprintf(page, sizeof page, "PETAL_SHIM=%s", file);
+    putenv(preload);
+    putenv(page);
+    execv("/proc/self/exe", argv);
+    give_up("cannot start again");
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t amount = amount_of(argc, argv, 60, 1000000), all = 0;
+    start_with_shim(argv);
+    unlink(getenv("PETAL_SHIM"));
+    unsetenv("LD_PRELOAD");
+    setvbuf(stdout, malloc(BUFSIZ), _IOFBF, BUFSIZ);
+    make_folder();
+    mkdir(in_folder("w"), 0755);
+    path = strdup(in_folder("w/f.petal"));
+    make_images();
+    for (size_t i = 0; i < COUNT(scenarios); i++) {
+        char promise[160];
+        for (size_t j = 0; j < KINDS && scenarios[i].kinds[j] != KINDS; j++) {
+            uint32_t there[SHIM_CALLS];
+            enum kind kind = scenarios[i].kinds[j];
+            plan = (struct plan){SHIM_NONE, SHIM_COUNT, 0, 0};
+            run_once(&scenarios[i], kind); /* once before counting, so that the C library has its own memory */
+            run_once(&scenarios[i], kind);
+            memcpy(there, calls, sizeof there);
+            uint64_t number = for_all_faults(&scenarios[i], kind, there, 0);
+            for_all_faults(&scenarios[i], kind, there, number ? (double)amount / (double)number : 0);
+            all += number;
+        }
+        snprintf(promise, sizeof promise, "%s: a fault is told, and loses nothing", scenarios[i].name);
+        end_case(promise);
+    }
+    return end_campaign("%zu calls, %" PRIu64 " faults in all, %" PRIu64 " runs, %" PRIu64 " with a fault, %" PRIu64
+                        " failures told",
+                        COUNT(scenarios), all, runs, hits, failures);
+}

@@ -1,0 +1,404 @@
+/* campaign.h - what the campaigns share: how long one runs, what it counts, filters and keys, a folder, other processes.
+ *
+ * A campaign is a program of one argument: nothing for the short form that `./dev test` runs, a number (of rounds, opens,
+ * states: its opening comment says of what), or `full`. It speaks TAP, a case for each promise, and ends with a line
+ * "# counts: ..." from which scripts/soak makes a row of docs/reliability.md. Expectations are counted, not stopped at. */
+#ifndef PETAL_TESTS_CAMPAIGN_H
+#define PETAL_TESTS_CAMPAIGN_H
+
+#include "petal/petal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* ---- cases ----------------------------------------------------------------------------------------------------------- */
+
+static struct {
+    unsigned cases, bad_cases;
+    uint64_t broken, told; /* expectations of this case that did not hold, and those printed */
+} campaign;
+
+/* Only so many broken expectations of a case are printed: a campaign may find the same thing a million times. */
+#define TOLD_PER_CASE 12
+
+__attribute__((format(printf, 2, 3))) static inline bool expect(bool held, const char *format, ...)
+{
+    va_list arguments;
+    if (held) return true;
+    if (++campaign.broken > TOLD_PER_CASE) return false;
+    va_start(arguments, format);
+    printf("# ");
+    vprintf(format, arguments);
+    printf("\n");
+    va_end(arguments);
+    fflush(stdout);
+    return false;
+}
+
+/* Ends a case: `promise` held, unless an expectation was broken since the last one. */
+static inline void end_case(const char *promise)
+{
+    campaign.cases++;
+    campaign.bad_cases += campaign.broken > 0;
+    printf("%sok %u - %s\n", campaign.broken ? "not " : "", campaign.cases, promise);
+    if (campaign.broken) printf("# broken %" PRIu64 " times\n", campaign.broken);
+    campaign.broken = 0;
+    fflush(stdout);
+}
+
+static inline void skip_case(const char *promise, const char *why)
+{
+    printf("ok %u - %s # skip %s\n", ++campaign.cases, promise, why);
+}
+
+/* The length that was asked for on the command line. */
+static inline uint64_t amount_of(int argc, char **argv, uint64_t brief, uint64_t full)
+{
+    if (argc < 2) return brief;
+    return strcmp(argv[1], "full") == 0 ? full : (uint64_t)strtod(argv[1], NULL);
+}
+
+/* The last word; gives the exit status. */
+__attribute__((format(printf, 1, 2))) static inline int end_campaign(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    printf("1..%u\n# counts: ", campaign.cases);
+    vprintf(format, arguments);
+    printf("\n");
+    va_end(arguments);
+    return campaign.bad_cases > 0;
+}
+
+/* Ends a campaign that cannot go on. */
+__attribute__((format(printf, 1, 2), noreturn)) static inline void give_up(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    printf("Bail out! ");
+    vprintf(format, arguments);
+    printf(" (%s)\n", strerror(errno));
+    va_end(arguments);
+    exit(99);
+}
+
+/* ---- random numbers -------------------------------------------------------------------------------------------------- */
+
+static uint64_t random_state = 1;
+
+/* SplitMix64 (Steele, Lea, Flood 2014). */
+static inline uint64_t random_number(void)
+{
+    uint64_t x = random_state += 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+static inline uint64_t random_below(uint64_t bound)
+{
+    return random_number() % bound;
+}
+
+static inline double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* ---- a folder -------------------------------------------------------------------------------------------------------- */
+
+static char folder[256]; /* that of this campaign */
+static pid_t folder_owner;
+
+/* Takes the descriptor of a folder, and closes it. */
+static inline void empty_folder(int descriptor)
+{
+    DIR *dir = descriptor < 0 ? NULL : fdopendir(descriptor);
+    if (!dir) return;
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        const char *name = entry->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || unlinkat(dirfd(dir), name, 0) == 0) continue;
+        empty_folder(openat(dirfd(dir), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        unlinkat(dirfd(dir), name, AT_REMOVEDIR);
+    }
+    closedir(dir);
+}
+
+static inline void remove_folder(void)
+{
+    if (getpid() != folder_owner) return; /* a child that gave up */
+    empty_folder(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    rmdir(folder);
+}
+
+/* On a tmpfs if there is one: there the calls that wait for a disk do not, and there are more rounds to a second. What
+ * a disk would lose is the subject of powercuts.c, which does not need one either. */
+static inline void make_folder(void)
+{
+    const char *parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/petal-crash-XXXXXX", parent ? parent : "/tmp");
+    if (!mkdtemp(folder)) give_up("cannot make %s", folder);
+    folder_owner = getpid();
+    atexit(remove_folder);
+}
+
+/* A path in the folder. Good until the eighth call after this one. */
+static inline const char *in_folder(const char *name)
+{
+    static char paths[8][sizeof folder + 64];
+    static unsigned next;
+    char *path = paths[next++ % COUNT(paths)];
+    snprintf(path, sizeof paths[0], "%s/%.60s", folder, name);
+    return path;
+}
+
+/* ---- files ----------------------------------------------------------------------------------------------------------- */
+
+struct bytes {
+    uint8_t *data;
+    size_t size;
+};
+
+/* data is NULL if there is no such file. */
+static inline struct bytes read_file(const char *path)
+{
+    struct bytes bytes = {NULL, 0};
+    struct stat about;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return bytes;
+    if (fstat(descriptor, &about) != 0) give_up("cannot look at %s", path);
+    bytes.data = malloc((size_t)about.st_size + 1);
+    for (ssize_t got = 1; bytes.data && got > 0 && bytes.size < (size_t)about.st_size;) {
+        got = read(descriptor, bytes.data + bytes.size, (size_t)about.st_size - bytes.size);
+        if (got > 0) bytes.size += (size_t)got;
+    }
+    close(descriptor);
+    return bytes;
+}
+
+static inline void write_file(const char *path, const void *data, size_t size)
+{
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    size_t done = 0;
+    while (descriptor >= 0 && done < size) {
+        ssize_t written = write(descriptor, (const uint8_t *)data + done, size - done);
+        if (written < 0) break;
+        done += (size_t)written;
+    }
+    if (descriptor < 0 || done < size || close(descriptor) != 0) give_up("cannot write %s", path);
+}
+
+static inline bool same_bytes(struct bytes a, struct bytes b)
+{
+    return a.size == b.size && (a.data == NULL) == (b.data == NULL) &&
+           (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+
+static inline struct bytes copy_of(struct bytes of)
+{
+    struct bytes copy = {malloc(of.size + 1), of.size};
+    if (!copy.data) give_up("out of memory");
+    memcpy(copy.data, of.data, of.size);
+    return copy;
+}
+
+/* ---- filters and keys ------------------------------------------------------------------------------------------------ */
+
+/* Keys are lines that the tool can read too: key 7 is "k7". */
+#define KEY_TEXT 24
+
+static inline size_t key_text(uint64_t number, char text[KEY_TEXT])
+{
+    return (size_t)snprintf(text, KEY_TEXT, "k%" PRIu64, number);
+}
+
+static inline petal_status add_key(petal_filter *filter, uint64_t number)
+{
+    char text[KEY_TEXT];
+    return petal_add(filter, text, key_text(number, text));
+}
+
+static inline bool has_key(const petal_filter *filter, uint64_t number)
+{
+    char text[KEY_TEXT];
+    return petal_contains(filter, text, key_text(number, text));
+}
+
+/* The status of the first key from `from` to `to` - 1 that was refused. */
+static inline petal_status add_keys(petal_filter *filter, uint64_t from, uint64_t to)
+{
+    for (uint64_t i = from; i < to; i++) {
+        petal_status status = add_key(filter, i);
+        if (status < 0) return status;
+    }
+    return PETAL_OK;
+}
+
+static inline uint64_t missing_keys(const petal_filter *filter, uint64_t from, uint64_t to)
+{
+    uint64_t missing = 0;
+    for (uint64_t i = from; i < to; i++) missing += !has_key(filter, i);
+    return missing;
+}
+
+static inline petal_filter *new_filter(petal_scheme scheme, uint64_t capacity, double rate)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    petal_filter *filter = NULL;
+    petal_error error;
+    options.scheme = scheme;
+    options.capacity = capacity;
+    options.rate = rate;
+    if (petal_create(&options, &filter, &error) != PETAL_OK) give_up("petal_create: %s", error.message);
+    return filter;
+}
+
+static inline void save_or_give_up(const petal_filter *filter, const char *path)
+{
+    petal_error error;
+    if (petal_save(filter, path, 0, &error) != PETAL_OK) give_up("petal_save: %s", error.message);
+}
+
+static inline petal_status open_flags(const char *path, unsigned flags, petal_filter **filter, petal_error *error)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.flags = flags;
+    *error = (petal_error){.message = ""};
+    return petal_open(path, &options, filter, error);
+}
+
+/* ---- other processes ------------------------------------------------------------------------------------------------- */
+
+/* The tool beside which this program was built. */
+static inline const char *tool_path(void)
+{
+    static char path[PATH_MAX];
+    const char *build = getenv("PETAL_BUILD_DIR");
+    char raw[PATH_MAX];
+    if (path[0]) return path;
+    snprintf(raw, sizeof raw, "%.4000s/bin/petal", build ? build : "build/release");
+    if (!realpath(raw, path) || access(path, X_OK) != 0) give_up("no petal at %s", raw);
+    return path;
+}
+
+/* Something of lib/ that was built beside this program. */
+static inline const char *part_path(const char *name)
+{
+    static char paths[4][PATH_MAX];
+    static unsigned next;
+    char *path = paths[next++ % COUNT(paths)];
+    const char *build = getenv("PETAL_BUILD_DIR");
+    char raw[PATH_MAX];
+    snprintf(raw, sizeof raw, "%.4000s/tests/crash/lib/%.60s", build ? build : "build/release", name);
+    if (!realpath(raw, path)) give_up("no %s", raw);
+    return path;
+}
+
+/* A command that runs, or has run. */
+struct command {
+    const char *const *arguments; /* ends with NULL; the first one is the program */
+    const char *input;            /* file; NULL: nothing */
+    const char *output;           /* file; NULL: thrown away */
+    const char *environment[4];   /* NAME=VALUE, after those of this process */
+    pid_t pid;
+    int status;      /* as waitpid() gave it */
+    bool hung;       /* it was killed because it did not end */
+    int messages;    /* descriptor of its stderr */
+    char said[4096]; /* what it said on stderr */
+};
+
+static inline void start_command(struct command *command)
+{
+    int messages = memfd_create("messages", MFD_CLOEXEC);
+    if (messages < 0) give_up("memfd_create");
+    command->messages = messages;
+    command->pid = fork();
+    if (command->pid < 0) give_up("fork");
+    if (command->pid > 0) return;
+    int in = open(command->input ? command->input : "/dev/null", O_RDONLY);
+    int out = open(command->output ? command->output : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    if (in < 0 || out < 0) _exit(98);
+    dup2(in, 0);
+    dup2(out, 1);
+    dup2(messages, 2);
+    if (in > 2) close(in);
+    if (out > 2) close(out);
+    for (size_t i = 0; i < COUNT(command->environment) && command->environment[i]; i++)
+        putenv((char *)(uintptr_t)command->environment[i]);
+    execv(command->arguments[0], (char *const *)(uintptr_t)command->arguments);
+    _exit(97);
+}
+
+/* Waits for its end; one that does not come within this many seconds counts as hung, and is killed. The bound is for
+ * hanging programs, not a measurement: a slow machine does not reach it. */
+#define HANGS_AFTER_SECONDS 60
+
+static inline void end_command(struct command *command)
+{
+    double deadline = seconds_now() + HANGS_AFTER_SECONDS;
+    useconds_t pause = 50;
+    while (waitpid(command->pid, &command->status, WNOHANG) == 0) {
+        usleep(pause);
+        if (pause < 5000) pause += pause / 2;
+        if (command->hung || seconds_now() < deadline) continue;
+        command->hung = true;
+        kill(command->pid, SIGKILL);
+    }
+    ssize_t got = pread(command->messages, command->said, sizeof command->said - 1, 0);
+    command->said[got > 0 ? got : 0] = '\0';
+    close(command->messages);
+}
+
+static inline bool has_succeeded(const struct command *command)
+{
+    return WIFEXITED(command->status) && WEXITSTATUS(command->status) == 0;
+}
+
+/* "exit status 2" or "signal 11". Good until the next call. */
+static inline const char *ending_of(const struct command *command)
+{
+    static char text[64];
+    if (command->hung) return "it hung";
+    if (WIFSIGNALED(command->status))
+        snprintf(text, sizeof text, "signal %d", WTERMSIG(command->status));
+    else
+        snprintf(text, sizeof text, "exit status %d", WEXITSTATUS(command->status));
+    return text;
+}
+
+static inline unsigned lines_in(const char *text)
+{
+    unsigned lines = 0;
+    for (; *text; text++) lines += *text == '\n';
+    return lines;
+}
+
+/* Runs the tool with these arguments, without input. */
+static inline void run_tool(struct command *command, const char *const *arguments)
+{
+    *command = (struct command){.arguments = arguments};
+    start_command(command);
+    end_command(command);
+}
+
+#endif

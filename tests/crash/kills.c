@@ -1,0 +1,333 @@
+/* kills.c - proves that a process killed at any moment loses no key that it has acknowledged.
+ *
+ * A child adds keys to one file in one of the ways there are, says which are safe through a pipe, and is killed with kill -9
+ * at a random moment; now and then a process that recovers the file is killed, too. Then the file must be clean or
+ * dirty, recover, and have every key that was acknowledged; and of a stream through `petal seen -f` every line must have
+ * come out, or come out of a second run. The amount is rounds, one kill each. */
+#define _GNU_SOURCE
+#include "campaign.h"
+
+#include <poll.h>
+#include <sys/prctl.h>
+
+#define CAPACITY 20000u
+
+/* ---- the file -------------------------------------------------------------------------------------------------------- */
+
+static const char *path;
+static uint64_t acknowledged; /* keys 0 .. acknowledged - 1 are in the file, but for removed ones */
+static bool counting;         /* the file's keys whose number is a multiple of 3 are removed again */
+
+static uint64_t kills, dirty_files, recoveries, killed_recoveries, keys_acknowledged, lines_streamed;
+
+static void start_anew(uint64_t number)
+{
+    static const petal_scheme schemes[] = {PETAL_SCHEME_BLOCKED, PETAL_SCHEME_CLASSIC, PETAL_SCHEME_COUNTING};
+    petal_filter *filter = new_filter(schemes[number % 3], CAPACITY, 0.0001);
+    counting = schemes[number % 3] == PETAL_SCHEME_COUNTING;
+    unlink(path);
+    save_or_give_up(filter, path);
+    petal_free(filter);
+    acknowledged = 0;
+}
+
+/* ---- the children ---------------------------------------------------------------------------------------------------- */
+
+static void acknowledge(int pipe, uint64_t keys)
+{
+    if (write(pipe, &keys, sizeof keys) != sizeof keys) _exit(3);
+}
+
+/* Says on stdout, which is part of the report, why a child could not go on. */
+static void stop_at(const char *what, petal_status status, const petal_error *error)
+{
+    printf("# %s: %s: %s\n", what, petal_status_name(status), error->message);
+    fflush(stdout);
+    _exit(2);
+}
+
+/* Removes those of the batch that are to go; the others share counters with them. */
+static petal_status remove_some(petal_filter *filter, uint64_t from, uint64_t to)
+{
+    char text[KEY_TEXT];
+    for (uint64_t i = from; i < to; i++) {
+        petal_status status = i % 3 == 0 ? petal_remove(filter, text, key_text(i, text)) : PETAL_OK;
+        if (status < 0) return status;
+    }
+    return PETAL_OK;
+}
+
+/* Adds and syncs, in a map. */
+static void add_in_place(int pipe, uint64_t from)
+{
+    petal_filter *filter;
+    petal_error error;
+    petal_status status = open_flags(path, PETAL_OPEN_WRITABLE, &filter, &error);
+    if (status != PETAL_OK) stop_at("WRITABLE", status, &error);
+    acknowledge(pipe, from);
+    for (uint64_t to; from < CAPACITY; from = to) {
+        to = from + 1 + from % 7;
+        status = add_keys(filter, from, to);
+        if (status == PETAL_OK) status = petal_sync(filter, &error);
+        if (status != PETAL_OK) stop_at("sync", status, &error);
+        acknowledge(pipe, to);
+        if (counting) status = remove_some(filter, from, to);
+        if (status != PETAL_OK) stop_at("remove", status, &error);
+    }
+    _exit(0);
+}
+
+/* Loads, adds and saves, under the lock. */
+static void add_by_saving(int pipe, uint64_t from)
+{
+    petal_filter *filter;
+    petal_error error;
+    petal_status status = open_flags(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED, &filter, &error);
+    if (status != PETAL_OK) stop_at("LOAD | LOCKED", status, &error);
+    acknowledge(pipe, from);
+    for (uint64_t to; from < CAPACITY; from = to) {
+        to = from + 1 + from % 7;
+        status = add_keys(filter, from, to);
+        if (status == PETAL_OK) status = petal_save(filter, path, 0, &error);
+        if (status != PETAL_OK) stop_at("save", status, &error);
+        acknowledge(pipe, to);
+    }
+    _exit(0);
+}
+
+static void recover_it(int pipe, uint64_t from)
+{
+    petal_filter *filter;
+    petal_error error;
+    (void)pipe, (void)from;
+    petal_status status = open_flags(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER, &filter, &error);
+    if (status == PETAL_OK) status = petal_sync(filter, &error);
+    if (status != PETAL_OK) stop_at("recovering", status, &error);
+    petal_free(filter);
+    _exit(0);
+}
+
+/* Runs one of them and kills it up to so many microseconds after it began; half of them not before they have opened the file,
+ * so that the kills meet them at work on a slow machine too. Notes what it acknowledged. */
+static void run_and_kill(void (*child)(int, uint64_t), useconds_t within)
+{
+    int ends[2], status;
+    uint64_t keys;
+    if (pipe(ends) != 0) give_up("pipe");
+    pid_t pid = fork();
+    if (pid < 0) give_up("fork");
+    if (pid == 0) {
+        close(ends[0]);
+        child(ends[1], acknowledged);
+    }
+    close(ends[1]);
+    if (random_below(2)) poll(&(struct pollfd){.fd = ends[0], .events = POLLIN}, 1, 10000);
+    usleep((useconds_t)random_below(within));
+    kill(pid, SIGKILL);
+    waitpid(pid, &status, 0);
+    expect(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 0, "a child ended by itself: %#x",
+           (unsigned)status);
+    kills += WIFSIGNALED(status);
+    while (read(ends[0], &keys, sizeof keys) == sizeof keys) {
+        keys_acknowledged += keys - acknowledged;
+        acknowledged = keys;
+    }
+    close(ends[0]);
+}
+
+/* ---- after the kill -------------------------------------------------------------------------------------------------- */
+
+static void recover(uint64_t round)
+{
+    petal_filter *filter;
+    petal_error error;
+    recoveries++;
+    if (round % 16 == 0) {
+        struct command command;
+        const char *arguments[] = {tool_path(), "verify", "--recover", path, NULL};
+        run_tool(&command, arguments);
+        expect(has_succeeded(&command), "petal verify --recover: %s, %s", ending_of(&command), command.said);
+        return;
+    }
+    petal_status status = open_flags(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER, &filter, &error);
+    if (status == PETAL_OK) status = petal_sync(filter, &error);
+    expect(status == PETAL_OK, "recovering: %s: %s", petal_status_name(status), error.message);
+    petal_free(filter);
+}
+
+static uint64_t missing(const petal_filter *filter)
+{
+    uint64_t missing = 0;
+    for (uint64_t i = 0; i < acknowledged; i++) missing += !(counting && i % 3 == 0) && !has_key(filter, i);
+    return missing;
+}
+
+/* What the file is now; it is clean when this returns. */
+static void judge(uint64_t round)
+{
+    petal_filter *filter;
+    petal_error error;
+    petal_status status = open_flags(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY, &filter, &error);
+    petal_free(filter);
+    expect(status == PETAL_OK || status == PETAL_ERR_DIRTY, "after the kill: %s: %s", petal_status_name(status),
+           error.message);
+    if (status != PETAL_OK) {
+        dirty_files++;
+        for (int i = 0; i < 3 && random_below(4) == 0; i++, killed_recoveries++) run_and_kill(recover_it, 300);
+        recover(round);
+        status = open_flags(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY, &filter, &error);
+        expect(status == PETAL_OK, "recovered: %s: %s", petal_status_name(status), error.message);
+        petal_free(filter);
+    }
+    if (open_flags(path, PETAL_OPEN_MAP, &filter, &error) != PETAL_OK) {
+        start_anew(round);
+        return;
+    }
+    uint64_t gone = missing(filter);
+    expect(gone == 0, "round %" PRIu64 ": %" PRIu64 " of %" PRIu64 " acknowledged keys are gone", round, gone,
+           acknowledged);
+    petal_free(filter);
+}
+
+static int files_in_folder(void)
+{
+    int count = 0;
+    DIR *dir = opendir(folder);
+    while (dir && readdir(dir)) count++;
+    if (dir) closedir(dir);
+    return count - 2;
+}
+
+/* A saver that was killed leaves its temporary file to the next one, who removes it. */
+static void judge_temporaries(void)
+{
+    petal_filter *filter;
+    petal_error error;
+    petal_status status = open_flags(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED, &filter, &error);
+    if (status == PETAL_OK) status = petal_save(filter, path, 0, &error);
+    expect(status == PETAL_OK, "saving after the kill: %s: %s", petal_status_name(status), error.message);
+    petal_free(filter);
+    expect(files_in_folder() == 1, "%d files are in the folder after the next save, wanted 1", files_in_folder());
+}
+
+/* ---- through the tool ------------------------------------------------------------------------------------------------ */
+
+static void write_lines(const char *name, uint64_t from, uint64_t to)
+{
+    FILE *out = fopen(in_folder(name), "w");
+    if (!out) give_up("cannot write keys");
+    for (uint64_t i = from; i < to; i++) fprintf(out, "k%" PRIu64 "\n", i);
+    if (fclose(out) != 0) give_up("cannot write keys");
+}
+
+static void kill_command(struct command *command, useconds_t within)
+{
+    start_command(command);
+    usleep((useconds_t)random_below(within));
+    kill(command->pid, SIGKILL);
+    end_command(command);
+    kills += WIFSIGNALED(command->status);
+    expect(has_succeeded(command) || (WIFSIGNALED(command->status) && WTERMSIG(command->status) == SIGKILL),
+           "petal %s ended by itself: %s, %s", command->arguments[1], ending_of(command), command->said);
+}
+
+/* petal add acknowledges all its keys, by its exit status. */
+static void add_through_tool(uint64_t round)
+{
+    uint64_t to = acknowledged + 1000 > CAPACITY ? CAPACITY : acknowledged + 1000;
+    const char *arguments[] = {tool_path(), "add", "--threads", "1", path, NULL};
+    write_lines("keys", acknowledged, to);
+    struct command command = {.arguments = arguments, .input = in_folder("keys")};
+    kill_command(&command, 6000);
+    unlink(in_folder("keys"));
+    if (has_succeeded(&command)) acknowledged = to;
+    judge(round);
+}
+
+/* Notes in came[] which of the lines k0 .. are in a file. A last line without its end was not delivered. */
+static void note_lines(const char *name, bool *came, uint64_t lines)
+{
+    struct bytes all = read_file(in_folder(name));
+    for (size_t at = 0; at < all.size;) {
+        const uint8_t *end = memchr(all.data + at, '\n', all.size - at);
+        if (!end) break;
+        uint64_t number = strtoull((const char *)all.data + at + 1, NULL, 10);
+        if (number < lines) came[number] = true;
+        at = (size_t)(end - all.data) + 1;
+    }
+    free(all.data);
+}
+
+static void run_seen(const char *output, useconds_t within)
+{
+    const char *arguments[] = {tool_path(), "seen", "-n", "20000", "-p", "1e-9", "-f", in_folder("seen.petal"), NULL};
+    struct command command = {.arguments = arguments, .input = in_folder("lines"), .output = in_folder(output)};
+    if (within) {
+        kill_command(&command, within);
+        return;
+    }
+    start_command(&command);
+    end_command(&command);
+    expect(has_succeeded(&command), "petal seen after the kill: %s, %s", ending_of(&command), command.said);
+}
+
+static void recover_seen(void)
+{
+    struct command command;
+    const char *arguments[] = {tool_path(), "verify", "--recover", in_folder("seen.petal"), NULL};
+    if (access(in_folder("seen.petal"), F_OK) == 0) run_tool(&command, arguments);
+}
+
+/* At least once: every line comes out of the run that was killed, or of the next one. */
+static void stream_through_tool(void)
+{
+    enum { LINES = 5000 };
+    bool came[LINES] = {false};
+    uint64_t lost = 0;
+    write_lines("lines", 0, LINES);
+    run_seen("first", 12000);
+    recover_seen();
+    run_seen("second", 0);
+    note_lines("first", came, LINES);
+    note_lines("second", came, LINES);
+    for (int i = 0; i < LINES; i++) lost += !came[i];
+    expect(lost == 0, "petal seen -f: %" PRIu64 " of %d lines never came out", lost, LINES);
+    lines_streamed += LINES;
+    const char *names[] = {"lines", "first", "second", "seen.petal"};
+    for (size_t i = 0; i < COUNT(names); i++) unlink(in_folder(names[i]));
+    expect(files_in_folder() == 1, "petal seen -f left %d files", files_in_folder() - 1);
+}
+
+/* ---- the campaign ---------------------------------------------------------------------------------------------------- */
+
+static void run_rounds(uint64_t rounds, int way, const char *promise)
+{
+    start_anew(0);
+    for (uint64_t round = 1, files = 0; round <= rounds; round++) {
+        if (acknowledged >= CAPACITY) start_anew(++files);
+        switch (way) {
+        case 0: run_and_kill(add_in_place, 600); break;
+        case 1: run_and_kill(add_by_saving, 600); break;
+        case 2: add_through_tool(round); break;
+        default: stream_through_tool();
+        }
+        if (way < 2) judge(round);
+        if (way == 1) judge_temporaries();
+    }
+    end_case(promise);
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t rounds = amount_of(argc, argv, 200, 20000);
+    prctl(PR_SET_TIMERSLACK, 1L); /* nanoseconds: moments that are far shorter than the default of 50,000 */
+    make_folder();
+    path = strdup(in_folder("f.petal"));
+    run_rounds(rounds / 2, 0, "kill -9 while keys are added in place: every synced key is there");
+    run_rounds(rounds / 4, 1, "kill -9 while files are saved: every saved key is there, and no temporary file stays");
+    run_rounds(rounds / 8, 2, "kill -9 of petal add: every key of an exit status 0 is there");
+    run_rounds(rounds / 8, 3, "kill -9 of petal seen -f: every line comes out, now or of the next run");
+    return end_campaign("%" PRIu64 " kills, %" PRIu64 " dirty files, %" PRIu64 " recoveries and %" PRIu64
+                        " that were killed, %" PRIu64 " keys acknowledged, %" PRIu64 " lines streamed",
+                        kills, dirty_files, recoveries, killed_recoveries, keys_acknowledged, lines_streamed);
+}

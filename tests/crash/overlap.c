@@ -1,0 +1,359 @@
+/* overlap.c - proves that of two commands that work on one file at once, none undoes what the other has promised.
+ *
+ * The first command is stopped before one of its system calls (each in turn), the second runs from beginning to end, and
+ * the first goes on. Whoever ends with exit status 0 has its keys in the file; whoever does not says why: the file is
+ * being changed, was replaced, exists, or is dirty. The amount is moments tried for each pair; `full` is all of them. */
+#define _GNU_SOURCE
+#include "lib/control.h"
+
+/* ---- what the commands do -------------------------------------------------------------------------------------------- */
+
+/* Keys, in groups of GROUP that come and go together. */
+#define GROUP 40u
+enum { BASE = 1, FIRSTS = 2, SECONDS = 4, REMOVED_BY_FIRST = 8, REMOVED_BY_SECOND = 16, OTHER = 32, GROUPS = 6 };
+#define AT_START (BASE | REMOVED_BY_FIRST | REMOVED_BY_SECOND)
+
+enum kind { ADD, REMOVE, SEEN, MERGE_INTO, MERGE, INTERSECT, BUILD, CONVERT, CREATE, RECOVER, KINDS };
+
+struct job {
+    const char *name;
+    const char *arguments[10]; /* FILE, OTHER and TWIN stand for paths */
+    bool reads_keys;
+    bool counts; /* works on counting filters */
+};
+
+static const struct job jobs[KINDS] = {
+    [ADD] = {"add", {"add", "--threads", "1", "FILE"}, true, true},
+    [REMOVE] = {"remove", {"remove", "--threads", "1", "FILE"}, true, true},
+    [SEEN] = {"seen -f", {"seen", "--threads", "1", "-f", "FILE"}, true, false},
+    [MERGE_INTO] = {"merge F F", {"merge", "--force", "-o", "FILE", "FILE", "OTHER"}, false, true},
+    [MERGE] = {"merge", {"merge", "--force", "-o", "FILE", "OTHER", "TWIN"}, false, true},
+    [INTERSECT] = {"intersect F F", {"intersect", "--force", "-o", "FILE", "FILE", "FILE"}, false, true},
+    [BUILD] = {"build", {"build", "--threads", "1", "--force", "-n", "1000", "-p", "1e-6", "-o", "FILE"}, true, true},
+    [CONVERT] = {"convert", {"convert", "--force", "OTHER", "FILE", "--to", "petal"}, false, true},
+    [CREATE] = {"create", {"create", "--force", "-n", "1000", "-p", "1e-6", "-o", "FILE"}, false, true},
+    [RECOVER] = {"verify --recover", {"verify", "--recover", "FILE"}, false, true},
+};
+
+/* The groups in the file after this command. */
+static unsigned after(enum kind kind, bool is_first, unsigned groups)
+{
+    unsigned own = is_first ? FIRSTS : SECONDS;
+    switch (kind) {
+    case ADD:
+    case SEEN: return groups | own;
+    case REMOVE: return groups & ~(unsigned)(is_first ? REMOVED_BY_FIRST : REMOVED_BY_SECOND);
+    case MERGE_INTO: return groups | OTHER;
+    case MERGE:
+    case CONVERT: return OTHER;
+    case BUILD: return own;
+    case CREATE: return 0;
+    default: return groups;
+    }
+}
+
+/* ---- files ----------------------------------------------------------------------------------------------------------- */
+
+/* For each of the schemes that the pairs work on. */
+static struct images {
+    struct bytes clean, dirty;
+    char other[PATH_MAX], twin[PATH_MAX];
+} images[2];
+
+static const char *path;             /* the file, alone in its folder */
+static char keys_of[2][2][PATH_MAX]; /* those of the first and the second, to be added and to be removed */
+
+static petal_filter *filter_of(bool counts, unsigned groups)
+{
+    petal_filter *filter = new_filter(counts ? PETAL_SCHEME_COUNTING : PETAL_SCHEME_BLOCKED, 1000, 1e-6);
+    for (unsigned group = 0; group < GROUPS; group++)
+        if (groups >> group & 1) add_keys(filter, group * GROUP, (group + 1) * GROUP);
+    return filter;
+}
+
+static void save_groups(bool counts, unsigned groups, const char *name, char *saved)
+{
+    petal_filter *filter = filter_of(counts, groups);
+    strcpy(saved, in_folder(name));
+    save_or_give_up(filter, saved);
+    petal_free(filter);
+}
+
+/* What a writer leaves that dies in the middle. */
+static struct bytes dirty_image(void)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        petal_filter *filter;
+        petal_error error;
+        bool good = open_flags(path, PETAL_OPEN_WRITABLE, &filter, &error) == PETAL_OK && add_key(filter, 0) >= 0;
+        _exit(good ? 0 : 1);
+    }
+    waitpid(pid, NULL, 0);
+    return read_file(path);
+}
+
+static void make_files(void)
+{
+    for (unsigned counts = 0; counts < 2; counts++) {
+        char saved[PATH_MAX];
+        save_groups(counts, AT_START, "w/f.petal", saved);
+        images[counts].clean = read_file(saved);
+        images[counts].dirty = dirty_image();
+        save_groups(counts, OTHER, counts ? "other-c.petal" : "other.petal", images[counts].other);
+        save_groups(counts, OTHER, counts ? "twin-c.petal" : "twin.petal", images[counts].twin);
+    }
+    static const unsigned wanted[2][2] = {{FIRSTS, REMOVED_BY_FIRST}, {SECONDS, REMOVED_BY_SECOND}};
+    static const char *const names[2][2] = {{"first", "first-removed"}, {"second", "second-removed"}};
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++) {
+            strcpy(keys_of[i][j], in_folder(names[i][j]));
+            FILE *out = fopen(keys_of[i][j], "w");
+            for (unsigned group = 0; out && group < GROUPS; group++)
+                for (unsigned k = 0; wanted[i][j] >> group & 1 && k < GROUP; k++)
+                    fprintf(out, "k%u\n", group * GROUP + k);
+            if (!out || fclose(out) != 0) give_up("cannot write keys");
+        }
+}
+
+/* The groups that are in the file, all of their keys. *status: how it opens. */
+static unsigned groups_in_file(petal_status *status)
+{
+    unsigned groups = 0;
+    petal_filter *filter;
+    petal_error error;
+    *status = open_flags(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY, &filter, &error);
+    for (unsigned group = 0; filter && group < GROUPS; group++)
+        if (missing_keys(filter, group * GROUP, (group + 1) * GROUP) == 0) groups |= 1u << group;
+    petal_free(filter);
+    return groups;
+}
+
+static int files_beside(void)
+{
+    int count = 0;
+    DIR *dir = opendir(in_folder("w"));
+    while (dir && readdir(dir)) count++;
+    if (dir) closedir(dir);
+    return count - 3; /* with . and .. and the file */
+}
+
+/* ---- two commands ---------------------------------------------------------------------------------------------------- */
+
+struct pair {
+    enum kind kinds[2];
+    bool is_absent; /* there is no file at first, and nobody says --force */
+};
+
+static const char *name_of(const struct pair *pair)
+{
+    static char text[80];
+    snprintf(text, sizeof text, "%s, then %s%s", jobs[pair->kinds[0]].name, jobs[pair->kinds[1]].name,
+             pair->is_absent ? ", of a new file" : "");
+    return text;
+}
+
+/* Seen cannot be used on what remove needs. */
+static bool is_possible(const struct pair *pair)
+{
+    enum kind a = pair->kinds[0], b = pair->kinds[1];
+    if ((a == SEEN && b == REMOVE) || (a == REMOVE && b == SEEN)) return false;
+    if (!pair->is_absent) return true;
+    return (a == SEEN || a == MERGE || a == BUILD || a == CONVERT || a == CREATE) &&
+           (b == SEEN || b == MERGE || b == BUILD || b == CONVERT || b == CREATE);
+}
+
+static bool pair_counts(const struct pair *pair)
+{
+    return pair->kinds[0] == REMOVE || pair->kinds[1] == REMOVE;
+}
+
+/* The arguments and the input of one of the two, as a command. */
+static struct command command_of(const struct pair *pair, int which, const char **arguments)
+{
+    const struct job *job = &jobs[pair->kinds[which]];
+    const struct images *files = &images[pair_counts(pair)];
+    size_t count = 0;
+    arguments[count++] = tool_path();
+    for (size_t i = 0; i < COUNT(job->arguments) && job->arguments[i]; i++) {
+        const char *text = job->arguments[i];
+        if (pair->is_absent && strcmp(text, "--force") == 0) continue;
+        arguments[count++] = strcmp(text, "FILE") == 0    ? path
+                             : strcmp(text, "OTHER") == 0 ? files->other
+                             : strcmp(text, "TWIN") == 0  ? files->twin
+                                                          : text;
+    }
+    if (pair_counts(pair) && (pair->kinds[which] == BUILD || pair->kinds[which] == CREATE)) {
+        arguments[count++] = "--scheme";
+        arguments[count++] = "counting";
+    }
+    arguments[count] = NULL;
+    struct command command = which == 0 ? watched_command(arguments) : (struct command){.arguments = arguments};
+    if (job->reads_keys) command.input = keys_of[which][pair->kinds[which] == REMOVE];
+    return command;
+}
+
+#define MAX_ARGUMENTS 20
+
+static unsigned prepare(const struct pair *pair)
+{
+    const struct images *files = &images[pair_counts(pair)];
+    struct bytes start = pair->kinds[0] == RECOVER ? files->dirty : files->clean;
+    empty_folder(open(in_folder("w"), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (pair->is_absent) return 0;
+    write_file(path, start.data, start.size);
+    return AT_START;
+}
+
+static uint64_t overlaps, refusals;
+
+/* Exit status 1 of remove says that some keys were absent, which is no failure. */
+static bool has_done(const struct command *command, enum kind kind)
+{
+    return has_succeeded(command) ||
+           (kind == REMOVE && WIFEXITED(command->status) && WEXITSTATUS(command->status) == 1);
+}
+
+static bool is_good_reason(const char *said)
+{
+    static const char *const reasons[] = {"another process", "replaced", "exists", "dirty", "being changed"};
+    for (size_t i = 0; i < COUNT(reasons); i++)
+        if (strstr(said, reasons[i])) return true;
+    return false;
+}
+
+static void expect_reason(const struct command *command, const char *moment)
+{
+    refusals++;
+    expect(!command->hung && WIFEXITED(command->status), "%s: petal %s: %s", moment, command->arguments[1],
+           ending_of(command));
+    expect(is_good_reason(command->said), "%s: petal %s fails for no reason that it should: %s", moment,
+           command->arguments[1], command->said);
+}
+
+/* One moment of one pair. False: the first command makes no such call. */
+static bool try_moment(const struct pair *pair, enum shim_call call, uint32_t nth)
+{
+    const char *arguments[2][MAX_ARGUMENTS];
+    struct command first = command_of(pair, 0, arguments[0]), second = command_of(pair, 1, arguments[1]);
+    enum kind a = pair->kinds[0], b = pair->kinds[1];
+    unsigned start = prepare(pair), wanted;
+    petal_status status;
+    char moment[160];
+    siginfo_t ended = {.si_pid = 0};
+    arm(call, SHIM_PAUSE, nth, 0);
+    start_command(&first);
+    while (!atomic_load(&control->paused)) {
+        if (waitid(P_PID, (id_t)first.pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid) break;
+        usleep(50);
+    }
+    bool was_paused = atomic_load(&control->paused);
+    /* The first has done its work when the file shows it and is clean; what it did is then no longer its to lose. */
+    unsigned groups = groups_in_file(&status);
+    bool is_done = status == PETAL_OK && groups == after(a, true, start);
+    if (was_paused) {
+        start_command(&second);
+        end_command(&second);
+    }
+    atomic_store(&control->resume, 1);
+    end_command(&first);
+    if (!was_paused) return false;
+    overlaps++;
+    snprintf(moment, sizeof moment, "%s: the first stopped before %s %u", name_of(pair), shim_names[call], nth);
+    bool first_done = has_done(&first, a), second_done = has_done(&second, b);
+    if (!first_done) expect_reason(&first, moment);
+    if (!second_done) expect_reason(&second, moment);
+    expect(first_done || second_done, "%s: both fail: %s / %s", moment, first.said, second.said);
+    wanted = start;
+    if (second_done && !is_done) wanted = after(b, false, wanted);
+    if (first_done) wanted = after(a, true, wanted);
+    if (second_done && is_done) wanted = after(b, false, wanted);
+    groups = groups_in_file(&status);
+    expect(status == PETAL_OK, "%s: afterwards the file is \"%s\" (%s / %s)", moment, petal_status_name(status),
+           first.said, second.said);
+    expect(status != PETAL_OK || (groups & wanted) == wanted,
+           "%s: keys lost: groups %#x wanted, %#x there (exits %s%s; %s/ %s)", moment, wanted, groups,
+           first_done ? "0 " : "!", second_done ? "0" : "!", first.said, second.said);
+    unsigned back = groups & ~wanted & (REMOVED_BY_FIRST | REMOVED_BY_SECOND);
+    expect(status != PETAL_OK || back == 0, "%s: removed keys are back: groups %#x wanted, %#x there (%s/ %s)", moment,
+           wanted, groups, first.said, second.said);
+    expect(files_beside() == 0, "%s: %d files left in the folder", moment, files_beside());
+    return true;
+}
+
+/* ---- the campaign ---------------------------------------------------------------------------------------------------- */
+
+/* Where it can matter who comes first. */
+static const enum shim_call moments[] = {SHIM_RENAME, SHIM_LINK, SHIM_FSYNC,  SHIM_LOCK, SHIM_MSYNC,
+                                         SHIM_READ,   SHIM_OPEN, SHIM_WRITE,  SHIM_MMAP, SHIM_ALLOCATE,
+                                         SHIM_CLOSE,  SHIM_STAT, SHIM_UNLINK, SHIM_MODE, SHIM_TRUNCATE};
+
+/* The number of calls of each kind that the first makes when it is alone. */
+static uint32_t count_calls(const struct pair *pair, uint32_t calls[SHIM_CALLS])
+{
+    const char *arguments[MAX_ARGUMENTS];
+    struct command first = command_of(pair, 0, arguments);
+    uint32_t all = 0;
+    prepare(pair);
+    arm(SHIM_NONE, SHIM_COUNT, 0, 0);
+    start_command(&first);
+    end_command(&first);
+    expect(has_done(&first, pair->kinds[0]), "petal %s alone: %s, %s", arguments[1], ending_of(&first), first.said);
+    for (size_t i = 0; i < COUNT(moments); i++) all += calls[moments[i]] = atomic_load(&control->seen[moments[i]]);
+    return all;
+}
+
+static void try_all(const struct pair *pair, const uint32_t calls[SHIM_CALLS])
+{
+    for (size_t i = 0; i < COUNT(moments); i++)
+        for (uint32_t nth = 1; nth <= calls[moments[i]]; nth++) (void)try_moment(pair, moments[i], nth);
+}
+
+/* The call before which the file is published, or the last of those before which it is made durable; and others at random. */
+static void try_some(const struct pair *pair, const uint32_t calls[SHIM_CALLS], uint64_t amount)
+{
+    static const enum shim_call best[] = {SHIM_RENAME, SHIM_LINK, SHIM_MSYNC, SHIM_READ};
+    for (size_t i = 0; i < COUNT(best) && amount > 0; i++)
+        if (calls[best[i]] && try_moment(pair, best[i], calls[best[i]])) amount--;
+    while (amount-- > 0) {
+        enum shim_call call = moments[random_below(COUNT(moments))];
+        if (calls[call]) (void)try_moment(pair, call, 1 + (uint32_t)random_below(calls[call]));
+    }
+}
+
+static void try_pair(const struct pair *pair, uint64_t amount)
+{
+    uint32_t calls[SHIM_CALLS] = {0};
+    if (amount >= count_calls(pair, calls))
+        try_all(pair, calls);
+    else
+        try_some(pair, calls, amount);
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t amount = amount_of(argc, argv, 4, 1000);
+    unsigned pairs = 0;
+    make_folder();
+    mkdir(in_folder("w"), 0755);
+    path = strdup(in_folder("w/f.petal"));
+    make_control();
+    make_files();
+    for (int absent = 0; absent < 2; absent++)
+        for (enum kind a = 0; a < KINDS; a++) {
+            char promise[120];
+            unsigned tried = 0;
+            for (enum kind b = 0; b < KINDS; b++) {
+                struct pair pair = {{a, b}, absent};
+                if (!is_possible(&pair)) continue;
+                try_pair(&pair, amount);
+                tried++;
+            }
+            if (!tried) continue;
+            pairs += tried;
+            snprintf(promise, sizeof promise, "%s%s, and another command in the middle: no promise is broken",
+                     jobs[a].name, absent ? " of a new file" : "");
+            end_case(promise);
+        }
+    return end_campaign("%u pairs of commands, %" PRIu64 " overlaps, %" PRIu64 " refused", pairs, overlaps, refusals);
+}

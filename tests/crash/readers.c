@@ -1,0 +1,202 @@
+/* readers.c - proves that opening a file beside a process that changes it gives a good filter, or says that it is dirty.
+ *
+ * One process adds and syncs, opens and closes, and now and then saves a new file over the old one; eight others open the
+ * file in every mode, as fast as they can. Whatever they get, they get an answer that is true of a healthy file:
+ * PETAL_OK with every key of the last sync that had ended before the call, or PETAL_ERR_BUSY or PETAL_ERR_DIRTY, and with
+ * PETAL_OPEN_LIVE only the former while the writer has the file open. Verifying and copying an open map that changes
+ * under it may be PETAL_ERR_BUSY, but never finds damage. The amount is opens. */
+#define _GNU_SOURCE
+#include "campaign.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+
+#define CAPACITY 4000u
+#define READERS 8
+
+enum { MAPPED, LOADED, VERIFIED, LIVE, USED, MODES };
+static const char *const mode_names[MODES] = {"MAP", "LOAD", "VERIFY", "LIVE", "MAP, to be verified and copied,"};
+static const unsigned mode_flags[MODES] = {PETAL_OPEN_MAP, PETAL_OPEN_LOAD, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY,
+                                           PETAL_OPEN_MAP | PETAL_OPEN_LIVE, PETAL_OPEN_MAP};
+
+/* What the processes share. */
+static struct shared {
+    _Atomic uint64_t
+        synced; /* keys 0 .. synced - 1 are in the file. In the high half which file: the writer starts anew */
+    _Atomic uint64_t held; /* odd while the writer surely holds the lock */
+    _Atomic uint64_t opens[MODES], statuses[MODES][32], missing[MODES];
+    _Atomic uint64_t updates, replacements;
+    _Atomic bool stop;
+    _Atomic uint64_t left; /* opens that are to be made */
+} * shared;
+
+/* ---- the writer ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t file_number;
+
+static void start_anew(const char *path)
+{
+    petal_filter *filter = new_filter(PETAL_SCHEME_BLOCKED, CAPACITY, 0.001);
+    atomic_store(&shared->synced, ++file_number << 32); /* before: a reader may see either file */
+    save_or_give_up(filter, path);
+    petal_free(filter);
+    atomic_fetch_add(&shared->replacements, 1);
+}
+
+/* Opens the file, adds to it and syncs some times; false when it is full. */
+static bool change(const char *path, uint64_t *next)
+{
+    petal_filter *filter;
+    petal_error error;
+    if (open_flags(path, PETAL_OPEN_WRITABLE, &filter, &error) != PETAL_OK) give_up("the writer: %s", error.message);
+    atomic_fetch_add(&shared->held, 1);
+    for (unsigned i = 0; i < 8 && *next < CAPACITY; i++) {
+        uint64_t to = *next + 1 + *next % 5;
+        petal_status status = add_keys(filter, *next, to);
+        if (status == PETAL_OK) status = petal_sync(filter, &error);
+        if (status != PETAL_OK) give_up("the writer: %s", petal_status_name(status));
+        *next = to;
+        atomic_store(&shared->synced, file_number << 32 | to);
+        atomic_fetch_add(&shared->updates, 1);
+    }
+    atomic_fetch_add(&shared->held, 1);
+    petal_free(filter);
+    return *next < CAPACITY;
+}
+
+static void write_on(const char *path)
+{
+    uint64_t next = 0;
+    while (!atomic_load(&shared->stop)) {
+        if (change(path, &next)) continue;
+        start_anew(path);
+        next = 0;
+    }
+}
+
+/* ---- the readers ----------------------------------------------------------------------------------------------------- */
+
+/* Keys that had been synced before the file was opened; a file that came later has none of them. */
+static uint64_t count_missing(const petal_filter *filter, uint64_t before)
+{
+    uint64_t keys = before & UINT32_MAX, missing = 0;
+    if (atomic_load(&shared->synced) >> 32 != before >> 32) return 0;
+    for (uint64_t i = 0; i < 4 && keys > 0; i++) missing += !has_key(filter, i ? random_below(keys) : keys - 1);
+    return atomic_load(&shared->synced) >> 32 == before >> 32 ? missing : 0;
+}
+
+/* Verifies the map, which another process may be changing by now, and copies it. */
+static petal_status use(const petal_filter *filter, uint64_t before, petal_error *error)
+{
+    petal_filter *copy = NULL;
+    petal_status status = petal_verify(filter, error);
+    if (status == PETAL_OK) status = petal_clone(filter, &copy, error);
+    if (copy) atomic_fetch_add(&shared->missing[USED], count_missing(copy, before));
+    petal_free(copy);
+    return status;
+}
+
+static void open_once(const char *path, int mode)
+{
+    petal_filter *filter;
+    petal_error error;
+    uint64_t before = atomic_load(&shared->synced), held = atomic_load(&shared->held);
+    petal_status status = open_flags(path, mode_flags[mode], &filter, &error);
+    if (status == PETAL_OK && mode == USED) status = use(filter, before, &error);
+    /* The lock was held all the while: then LIVE has no reason to call the file dirty. */
+    bool was_held = held % 2 == 1 && atomic_load(&shared->held) == held;
+    bool is_honest = (status == PETAL_ERR_DIRTY || status == PETAL_ERR_BUSY) && (mode != LIVE || !was_held);
+    atomic_fetch_add(&shared->opens[mode], 1);
+    if (status == PETAL_OK) atomic_fetch_add(&shared->missing[mode], count_missing(filter, before));
+    if (status != PETAL_OK && !is_honest && atomic_fetch_add(&shared->statuses[mode][(unsigned)-status % 32], 1) == 0) {
+        printf("# %s: %s: %s\n", mode_names[mode], petal_status_name(status), error.message);
+        fflush(stdout);
+    }
+    petal_free(filter);
+}
+
+static void read_on(const char *path, uint64_t seed)
+{
+    random_state = seed;
+    while (!atomic_load(&shared->stop)) {
+        static const int modes[16] = {VERIFIED, LOADED, LIVE, MAPPED, MAPPED, LOADED, LIVE, MAPPED,
+                                      USED,     LOADED, LIVE, MAPPED, MAPPED, LOADED, LIVE, MAPPED};
+        for (int i = 0; i < 256; i++) open_once(path, modes[i % 16]);
+        if (atomic_fetch_sub(&shared->left, 256) <= 256) atomic_store(&shared->stop, true);
+    }
+}
+
+static pid_t in_child(const char *path, uint64_t seed)
+{
+    pid_t pid = fork();
+    if (pid < 0) give_up("fork");
+    if (pid > 0) return pid;
+    if (seed)
+        read_on(path, seed);
+    else
+        write_on(path);
+    _exit(0);
+}
+
+/* ---- the campaign ---------------------------------------------------------------------------------------------------- */
+
+static void report(void)
+{
+    for (int mode = 0; mode < MODES; mode++) {
+        uint64_t opens = atomic_load(&shared->opens[mode]), missing = atomic_load(&shared->missing[mode]);
+        char promise[160];
+        for (int i = 0; i < 32; i++) {
+            uint64_t times = atomic_load(&shared->statuses[mode][i]);
+            expect(times == 0, "%s: %s: %" PRIu64 " of %" PRIu64 " opens of a healthy file", mode_names[mode],
+                   petal_status_name((petal_status)-i), times, opens);
+        }
+        expect(missing == 0, "%s: %" PRIu64 " keys of ended syncs missing", mode_names[mode], missing);
+        snprintf(promise, sizeof promise, "a file is opened with %s beside a writer: good, or honestly not",
+                 mode_names[mode]);
+        end_case(promise);
+    }
+    expect(atomic_load(&shared->updates) > 0 && atomic_load(&shared->replacements) > 0, "the writer did not write");
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t amount = amount_of(argc, argv, 100000, 100000000), opens = 0, crashes = 0;
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) give_up("mmap");
+    make_folder();
+    const char *path = in_folder("f.petal");
+    atomic_store(&shared->left, amount);
+    start_anew(path);
+    double start = seconds_now();
+    pid_t writer = in_child(path, 0), readers[READERS];
+    for (uint64_t i = 0; i < READERS; i++) readers[i] = in_child(path, i + 1);
+    for (int ended = 0, status; ended < READERS;) {
+        pid_t pid = wait(&status);
+        if (pid == writer) {
+            expect(status == 0 && atomic_load(&shared->stop), "the writer ended: status %#x", (unsigned)status);
+            atomic_store(&shared->stop, true);
+            writer = 0;
+            continue;
+        }
+        ended++;
+        if (status == 0) continue;
+        crashes++;
+        expect(false, "a reader crashed: signal %d", WTERMSIG(status));
+        if (atomic_load(&shared->stop)) continue;
+        for (int i = 0; i < READERS; i++)
+            if (readers[i] == pid && crashes < 20) {
+                readers[i] = in_child(path, crashes + READERS);
+                ended--;
+            }
+    }
+    atomic_store(&shared->stop, true);
+    if (writer) waitpid(writer, NULL, 0);
+    double seconds = seconds_now() - start;
+    end_case("no reader crashes, and the writer goes on");
+    report();
+    for (int mode = 0; mode < MODES; mode++) opens += atomic_load(&shared->opens[mode]);
+    return end_campaign("%" PRIu64 " opens beside %" PRIu64 " updates and %" PRIu64 " replacements, %" PRIu64
+                        " crashes; %.0f opens per second",
+                        opens, atomic_load(&shared->updates), atomic_load(&shared->replacements), crashes,
+                        (double)opens / seconds);
+}
