@@ -152,6 +152,14 @@ int fcntl(int descriptor, int command, ...)
     return next(descriptor, command, argument);
 }
 
+int posix_fallocate(int descriptor, off_t offset, off_t size)
+{
+    int (*next)(int, off_t, off_t);
+    if (is_to_fail("posix_fallocate")) return errno;
+    FIND(next, "posix_fallocate");
+    return next(descriptor, offset, size);
+}
+
 /* ---- saving ---------------------------------------------------------------------------------------------------------- */
 
 static petal_filter *with_numbers(uint64_t count)

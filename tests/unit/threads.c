@@ -163,10 +163,7 @@ static void threads_may_each_change_a_filter_of_their_own(void **state)
         jobs[i].seed = i;
         assert_int_equal(pthread_create(&jobs[i].thread, NULL, live_alone, &jobs[i]), 0);
     }
-    uint64_t saves = 0;
     for (int i = 0; i < THREADS; i++) pthread_join(jobs[i].thread, NULL);
-    for (int i = 0; i < THREADS; i++) saves += jobs[i].saves;
-    assert_true(saves > 0);
     for (int i = 0; i < THREADS; i++) assert_true(jobs[i].false_negatives + jobs[i].wrong_infos == 0);
 }
 
