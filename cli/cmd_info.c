@@ -46,7 +46,10 @@ static void print_size(const petal_info *info)
     printf("%s bytes of %s", grouped(info->bytes).s, info->counter_bits ? "counters" : "bits");
     if (info->bytes >= 1 << 20) printf(" (%s)", size_text(info->bytes, 3).s);
     double bits = (double)info->bits * (info->counter_bits ? info->counter_bits : 1);
-    if (keys) printf(", %s bits a key", significant(bits / (double)keys, 3).s);
+    if (info->policy == PETAL_POLICY_TIME)
+        printf(", up to %s", grouped(info->bytes / info->layers * (2 * info->generations - 1)).s);
+    else if (keys)
+        printf(", %s bits a key", significant(bits / (double)keys, 3).s);
     putchar('\n');
 }
 
@@ -100,8 +103,10 @@ static void print_warning(const petal_info *info)
     double asked = isnan(info->target_rate) ? info->predicted_rate : info->target_rate;
     if (!info->overfull) return;
     label("overfull");
-    printf("%smore keys than planned: %s false positives, not %s; plan a larger one%s\n", bold(stdout),
-           rate_text(info->estimated_rate, 2).s, asked_rate(asked).s, plain(stdout));
+    bool window = info->policy == PETAL_POLICY_TIME;
+    printf("%smore keys than planned%s: %s false positives, not %s; plan %s%s\n", bold(stdout),
+           window ? " in a window" : "", rate_text(info->estimated_rate, 2).s, asked_rate(asked).s,
+           window ? "with a larger -n" : "a larger one", plain(stdout));
 }
 
 static bool is_printable(const uint8_t *bytes, size_t size)

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "commands.h"
+#include "drops.h"
 #include "files.h"
 #include "keys.h"
 #include "layers.h"
@@ -28,6 +29,7 @@ struct seen {
     petal_filter *filter;
     const char *format; /* of FILE */
     petal_info start;   /* before the first key */
+    struct drops drops; /* where talk is wanted */
     uint64_t read, fresh;
     bool passed;  /* the capacity */
     bool full;    /* the filter could not grow, which was reported */
@@ -39,37 +41,20 @@ static const char *shown_name(const struct seen *seen)
     return seen->args->file ? seen->args->file : "seen";
 }
 
-/* The same where there are layers. While a layer fills, its own rate is a tenth of the last one in the mean; a window has all of its
- * layers but the newest full. */
-static double expected_drops_of_layers(const struct seen *seen)
-{
-    petal_info info = info_of(seen->filter);
-    double older = 0, drops = 0;
-    if (info.policy != PETAL_POLICY_GROWING) return (double)seen->fresh * info.estimated_rate;
-    for (uint32_t i = 0; i < info.layers; i++) {
-        petal_layer layer = PETAL_LAYER_INIT;
-        petal_get_layer(seen->filter, i, &layer, NULL);
-        drops += (double)layer.items * (older + layer.estimated_rate / 10);
-        older += layer.estimated_rate;
-    }
-    return info.items ? drops * (double)seen->fresh / (double)info.items : 0;
-}
-
-/* The number of keys that were new and yet dropped: the sum of the rate over all keys that came in, in steps. */
-static double expected_drops(const struct seen *seen)
-{
-    enum { STEPS = 64 };
-    double from = seen->start.estimated_items, step = (double)seen->fresh / STEPS, drops = 0;
-    if (seen->start.saturated) return NAN;
-    if (seen->start.policy != PETAL_POLICY_NONE) return expected_drops_of_layers(seen);
-    for (int i = 0; i < STEPS; i++)
-        drops += step * petal_predict_rate(&seen->start, (uint64_t)(from + (i + 0.5) * step));
-    return drops;
-}
-
 /* Said at once, since a stream may go on for days. */
+static void watch_window(struct seen *seen)
+{
+    if (seen->passed || !petal_is_overfull(seen->filter)) return;
+    seen->passed = true;
+    remark(shown_name(seen),
+           "the window holds more keys than planned (%s); from here on more than %s of new lines are dropped; plan with a "
+           "larger -n",
+           grouped(seen->start.window_keys).s, asked_rate(seen->start.target_rate).s);
+}
+
 static void watch_capacity(struct seen *seen)
 {
+    if (seen->start.policy == PETAL_POLICY_TIME) watch_window(seen);
     uint64_t capacity = seen->start.capacity;
     if (seen->passed || !capacity || seen->start.policy != PETAL_POLICY_NONE ||
         seen->start.estimated_items + (double)seen->fresh <= (double)capacity)
@@ -95,17 +80,37 @@ static petal_status add_keys_of(struct seen *seen, struct key_block *block, size
     return petal_add_many(seen->filter, block->keys, block->count, block->results, fresh);
 }
 
+/* In parts that are small enough to follow the rate. */
+static petal_status add_parts_of(struct seen *seen, struct key_block *block)
+{
+    bool talks = wants_talk(seen->args);
+    size_t fresh, stretch = talks ? drops_stretch(&seen->drops) : block->count;
+    petal_status status = PETAL_OK;
+    for (size_t from = 0; from < block->count && status >= 0; from += stretch) {
+        struct key_block part = *block;
+        size_t left = block->count - from;
+        part.count = left < stretch ? left : stretch;
+        part.keys += from;
+        part.hashes += from;
+        part.results += from;
+        fresh = 0;
+        status = add_keys_of(seen, &part, &fresh);
+        seen->fresh += fresh;
+        if (talks) drops_note(&seen->drops, seen->filter, fresh);
+        if (left <= stretch) break;
+    }
+    return status;
+}
+
 /* Adding fails only where a filter cannot grow. The lines before that are remembered, and so they are passed on; the others are
  * neither. */
 static bool add_block(void *context, struct key_block *block)
 {
     struct seen *seen = context;
-    size_t fresh = 0;
     memset(block->results, seen->args->repeated, block->count);
     tell_time(seen->filter, seen->args);
-    petal_status status = add_keys_of(seen, block, &fresh);
+    petal_status status = add_parts_of(seen, block);
     seen->read += block->count;
-    seen->fresh += fresh;
     watch_capacity(seen);
     seen->full = status < 0;
     return status >= 0 || complain(shown_name(seen), "cannot grow any more (%s); the new lines from here on are lost",
@@ -128,12 +133,12 @@ static const struct stages stages = {hash_block, add_block, compose_block, print
 
 /* ---- the last word --------------------------------------------------------------------------------------------------- */
 
-static void say_result(const struct seen *seen)
+static void say_result(struct seen *seen)
 {
     uint64_t repeats = seen->read - seen->fresh;
-    double drops = expected_drops(seen);
     char doubt[96] = "";
     if (!wants_talk(seen->args)) return;
+    double drops = drops_end(&seen->drops, seen->filter);
     if (drops >= 0.5) snprintf(doubt, sizeof doubt, " (about %s of these may be new)", rounded(drops).s);
     remark(seen->args->file, "%s read, %s new, %s repeat%s%s", grouped(seen->read).s, grouped(seen->fresh).s,
            grouped(repeats).s, plural(repeats), doubt);
@@ -212,6 +217,7 @@ static int run(const struct args *args)
     if (seen.filter) {
         seen.start = info_of(seen.filter);
         seen.by_hash = petal_takes_hashes(seen.filter);
+        if (wants_talk(args)) drops_begin(&seen.drops, seen.filter, &seen.start);
         status = suits(&seen) ? stream(&seen, &reader) : STATUS_ERROR;
     }
     keys_close(&reader);

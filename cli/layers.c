@@ -28,11 +28,11 @@ struct policy_text policy_text(const petal_info *info)
                  info->growth_step, significant(info->growth_ratio, 2).s);
     if (info->policy == PETAL_POLICY_KEYS)
         snprintf(out.s, sizeof out.s, "remembers the last %s keys, in %" PRIu32 " generations",
-                 compact(info->window_keys).s, info->layers);
+                 compact(info->window_keys).s, info->generations);
     if (info->policy == PETAL_POLICY_TIME)
         snprintf(out.s, sizeof out.s,
-                 "remembers the keys of the last %s, in %" PRIu32 " generations, for %s keys in all",
-                 span_text(info->window_ms).s, info->layers, compact(info->window_keys).s);
+                 "remembers the keys of the last %s, in %" PRIu32 " generations, of up to %s keys",
+                 span_text(info->window_ms).s, info->generations, compact(info->window_keys).s);
     return out;
 }
 
@@ -99,8 +99,10 @@ void json_policy(struct json *json, const petal_filter *filter, const petal_info
     if (info->policy == PETAL_POLICY_GROWING) {
         json_count(json, "growth_step", info->growth_step);
         json_number(json, "growth_ratio", info->growth_ratio);
-    } else
+    } else {
         json_count(json, "window_keys", info->window_keys);
+        json_count(json, "generations", info->generations);
+    }
     if (info->policy == PETAL_POLICY_TIME) {
         json_count(json, "window_ms", info->window_ms);
         json_count(json, "clock_ms", info->clock_ms);

@@ -34,7 +34,10 @@ void warn_if_overfilled(const char *path, const petal_info *info)
     double asked = isnan(info->target_rate) ? info->predicted_rate : info->target_rate;
     warn_if_saturated(path, info);
     if (!info->overfull || info->estimated_rate <= asked) return;
-    if (info->saturated)
+    if (info->policy == PETAL_POLICY_TIME)
+        remark(path, "the window holds more keys than planned (%s): rate now %s, asked %s; plan with a larger -n",
+               grouped(info->window_keys).s, rate_text(info->estimated_rate, 2).s, asked_rate(asked).s);
+    else if (info->saturated)
         remark(path, "every bit is set, so it says probably to everything; plan a larger one");
     else
         remark(path, "holds %s keys, planned for %s: rate now %s, asked %s; plan a larger one",

@@ -208,11 +208,165 @@ static void a_stream_of_100_million_keys_with_a_window_of_a_million_is_remembere
     petal_free(stream.filter);
 }
 
+/* ---- windows of time ------------------------------------------------------------------------------------------------- */
+
+#define DAY ((uint64_t)86400000)
+#define DAY_KEYS ((uint64_t)200000)
+#define QUERIES ((uint64_t)1 << 20)
+
+/* Batches of keys at times. No window may hold more than DAY_KEYS. */
+struct days {
+    const char *name;
+    petal_filter *filter;
+    uint64_t start, now, added, fresh, span;
+    uint64_t batch_at[10000], batch_end[10000], batches;
+    double worst_rate;
+};
+
+static void begin_days(struct days *days, const char *name, petal_scheme scheme, double rate)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    petal_info info = PETAL_INFO_INIT;
+    *days = (struct days){.name = name, .start = 20000 * DAY + 4711};
+    options.scheme = scheme;
+    options.window_ms = DAY;
+    options.window_keys = DAY_KEYS;
+    options.rate = rate;
+    assert_int_equal(petal_create(&options, &days->filter, NULL), PETAL_OK);
+    assert_int_equal(petal_get_info(days->filter, &info, NULL), PETAL_OK);
+    days->span = (DAY + info.generations - 2) / (info.generations - 1);
+}
+
+static void come(struct days *days, uint64_t at, uint64_t count)
+{
+    days->now = days->start + at;
+    assert_int_equal(petal_advance(days->filter, days->now, NULL), PETAL_OK);
+    days->fresh += in_batches(days->filter, (int64_t)days->added, count, add_batch);
+    days->added += count;
+    days->batch_at[days->batches] = days->now;
+    days->batch_end[days->batches++] = days->added;
+}
+
+/* The keys of the last window are all there; absent ones pass at the rate, and so do those that must be forgotten. */
+static void look_at_days(struct days *days, double rate)
+{
+    uint64_t first = days->batches, gone = 0;
+    petal_info info = PETAL_INFO_INIT;
+    while (first > 0 && days->now - days->batch_at[first - 1] <= DAY) first--;
+    uint64_t from = first ? days->batch_end[first - 1] : 0, count = days->added - from;
+    assert_true(count <= DAY_KEYS);
+    assert_int_equal(in_batches(days->filter, (int64_t)from, count, ask_batch), count);
+    assert_int_equal(petal_get_info(days->filter, &info, NULL), PETAL_OK);
+    require(!info.overfull && info.layers < 2 * info.generations, "%s: %u layers", days->name, info.layers);
+    double measured = (double)in_batches(days->filter, ABSENT, QUERIES, ask_batch) / (double)QUERIES;
+    require(measured <= 1.02 * rate + 5 * sqrt(rate / (double)QUERIES), "%s: %g", days->name, measured);
+    if (measured > days->worst_rate) days->worst_rate = measured;
+    while (gone < days->batches && days->now - days->batch_at[gone] >= DAY + days->span) gone++;
+    if (gone == 0) return;
+    count = days->batch_end[gone - 1];
+    double found = (double)in_batches(days->filter, 0, count, ask_batch);
+    assert_true(found <= 1.02 * rate * (double)count + 5 * sqrt(rate * (double)count));
+}
+
+static void end_days(struct days *days, double rate)
+{
+    petal_info info = PETAL_INFO_INIT;
+    assert_int_equal(petal_get_info(days->filter, &info, NULL), PETAL_OK);
+    double dropped = (double)(days->added - days->fresh), most = rate * (double)days->added;
+    printf("# %s, %s: %llu keys, worst rate %.3f %%, %.3f %% dropped; %u generations, %u layers at the end\n", days->name,
+           info.scheme_name, (unsigned long long)days->added, 100 * days->worst_rate,
+           100 * dropped / (double)days->added, info.generations, info.layers);
+    assert_true(dropped <= 1.02 * most + 5 * sqrt(most));
+    petal_free(days->filter);
+}
+
+/* All keys of a window in one moment, again and again. */
+static void bursts(struct days *days)
+{
+    for (uint64_t day = 0; day < 4; day++) {
+        come(days, day * (DAY + 1), DAY_KEYS);
+        look_at_days(days, 0.01);
+        come(days, day * (DAY + 1) + DAY / 2, 0);
+        look_at_days(days, 0.01);
+    }
+}
+
+/* The same number every five minutes; a window of whole minutes has 289 ends. */
+static void steady(struct days *days)
+{
+    for (uint64_t i = 0; i < 4 * 288; i++) {
+        come(days, i * (DAY / 288), DAY_KEYS / 289);
+        if (i % 97 == 96) look_at_days(days, 0.01);
+    }
+}
+
+/* Half at the beginning of a window and half at its end, so that two halves meet. */
+static void both_ends(struct days *days)
+{
+    for (uint64_t day = 0; day < 4; day++) {
+        come(days, day * (DAY + 1), DAY_KEYS / 2);
+        look_at_days(days, 0.01);
+        come(days, day * (DAY + 1) + DAY - 1, DAY_KEYS / 2);
+        look_at_days(days, 0.01);
+    }
+}
+
+/* One key in each span, which opens as many generations as time can, and then the rest at once. */
+static void late_bursts(struct days *days)
+{
+    for (uint64_t day = 0; day < 6; day++) {
+        uint64_t start = day * (2 * DAY + 2);
+        for (uint64_t i = 0; i * days->span < DAY; i++) come(days, start + i * days->span, 1);
+        come(days, start + DAY, DAY_KEYS - 100);
+        look_at_days(days, 0.01);
+        come(days, start + DAY + days->span, 50);
+        look_at_days(days, 0.01);
+    }
+}
+
+static void a_window_of_time_keeps_its_rate_however_its_keys_come(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        void (*play)(struct days *days);
+    } patterns[] = {{"bursts", bursts}, {"steady", steady}, {"both ends", both_ends}, {"late bursts", late_bursts}};
+    for (petal_scheme scheme = PETAL_SCHEME_BLOCKED; scheme <= PETAL_SCHEME_CLASSIC; scheme = (petal_scheme)(scheme + 1))
+        for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+            static struct days days;
+            begin_days(&days, patterns[i].name, scheme, 0.01);
+            patterns[i].play(&days);
+            end_days(&days, 0.01);
+        }
+}
+
+/* Twice to five times the keys: none is lost, it is said, and the rate that is said is the real one. */
+static void an_overfull_window_of_time_loses_nothing_and_says_its_rate(void **state)
+{
+    (void)state;
+    for (uint64_t times = 2; times <= 5; times++) {
+        static struct days days;
+        petal_info info = PETAL_INFO_INIT;
+        begin_days(&days, "overfull", PETAL_SCHEME_BLOCKED, 0.01);
+        for (uint64_t i = 0; i < times; i++) come(&days, i * DAY / 10, DAY_KEYS);
+        assert_int_equal(in_batches(days.filter, 0, days.added, ask_batch), days.added);
+        assert_int_equal(petal_get_info(days.filter, &info, NULL), PETAL_OK);
+        double measured = (double)in_batches(days.filter, ABSENT, QUERIES, ask_batch) / (double)QUERIES;
+        printf("# %llu times the keys: %u layers, rate %.2f %%, said %.2f %%\n", (unsigned long long)times, info.layers,
+               100 * measured, 100 * info.estimated_rate);
+        assert_true(info.overfull && petal_is_overfull(days.filter));
+        assert_true(fabs(measured - info.estimated_rate) <= 5 * sqrt(measured / (double)QUERIES));
+        petal_free(days.filter);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_filter_that_grows_from_1000_keys_to_10_million_keeps_its_rate_at_every_power_of_two),
         cmocka_unit_test(a_stream_of_100_million_keys_with_a_window_of_a_million_is_remembered_and_forgotten),
+        cmocka_unit_test(a_window_of_time_keeps_its_rate_however_its_keys_come),
+        cmocka_unit_test(an_overfull_window_of_time_loses_nothing_and_says_its_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
