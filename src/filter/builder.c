@@ -15,8 +15,8 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/spin.h"
 #include "filter/filter.h"
-#include "scheme/stripes.h"
 
 #include <stdatomic.h>
 
@@ -61,7 +61,8 @@ struct petal_builder {
 
 static inline void take_lock(atomic_flag *lock)
 {
-    while (atomic_flag_test_and_set_explicit(lock, memory_order_acquire)) stripe_pause();
+    unsigned rounds = 0;
+    while (atomic_flag_test_and_set_explicit(lock, memory_order_acquire)) spin_wait(&rounds);
 }
 
 static inline void drop_lock(atomic_flag *lock)

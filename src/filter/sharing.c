@@ -31,11 +31,10 @@ petal_status petal_filter_prepare_shared(petal_filter *filter)
 {
     struct sharing *sharing = filter->sharing;
     if (atomic_load_explicit(&sharing->may_write, memory_order_acquire)) return PETAL_OK;
-    _Atomic uint64_t *first = stripe_of(&sharing->stripes, 0); /* any stripe would do */
-    uint64_t word = stripe_take(first);
+    uint64_t word = stripe_take(&sharing->asking);
     petal_status status = petal_filter_prepare_write(filter, NULL);
     if (status == PETAL_OK) atomic_store_explicit(&sharing->may_write, true, memory_order_release);
-    stripe_give_back(first, word);
+    stripe_give_back(&sharing->asking, word);
     return status;
 }
 

@@ -5,10 +5,12 @@
  * for each key, and are 3 to 5 times slower (./dev bench-shared). Readers need no stripe: bits only rise, and each bit says what it says
  * alone.
  *
- * A stripe is held for a few nanoseconds, or for one cache miss. It is a spin lock: a thread that is put to sleep with a stripe in
- * its hand makes others wait until it runs again, on 1 of 2048 lines. */
+ * A stripe is held for a few nanoseconds, or for one cache miss. It is a spin lock: a thread that is preempted while
+ * holding a stripe makes others wait until it runs again, on 1 of 2048 lines; they give it their cores meanwhile. */
 #ifndef PETAL_SCHEME_STRIPES_H
 #define PETAL_SCHEME_STRIPES_H
+
+#include "base/spin.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -24,15 +26,6 @@ struct stripes {
 #define STRIPE_HELD 1u
 #define STRIPE_KEY 2u
 
-static inline void stripe_pause(void)
-{
-#if defined(__x86_64__) && defined(__GNUC__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__) && defined(__GNUC__)
-    __asm__ volatile("isb"); /* a yield does nothing on most cores */
-#endif
-}
-
 static inline _Atomic uint64_t *stripe_of(struct stripes *stripes, uint64_t number)
 {
     return &stripes->words[number % PETAL_STRIPES];
@@ -41,10 +34,11 @@ static inline _Atomic uint64_t *stripe_of(struct stripes *stripes, uint64_t numb
 /* Takes the stripe and returns its word. */
 static inline uint64_t stripe_take(_Atomic uint64_t *stripe)
 {
+    unsigned rounds = 0;
     uint64_t word = atomic_load_explicit(stripe, memory_order_relaxed) & ~(uint64_t)STRIPE_HELD;
     while (!atomic_compare_exchange_weak_explicit(stripe, &word, word | STRIPE_HELD, memory_order_acquire,
                                                   memory_order_relaxed)) {
-        if (word & STRIPE_HELD) stripe_pause();
+        if (word & STRIPE_HELD) spin_wait(&rounds);
         word &= ~(uint64_t)STRIPE_HELD;
     }
     return word;
@@ -55,7 +49,7 @@ static inline void stripe_give_back(_Atomic uint64_t *stripe, uint64_t word)
     atomic_store_explicit(stripe, word, memory_order_release);
 }
 
-/* Counts a key where no stripe is needed. */
+/* Counts a key of a scheme that never takes a stripe: who holds one would overwrite the count. */
 static inline void stripe_count(_Atomic uint64_t *stripe)
 {
     atomic_fetch_add_explicit(stripe, STRIPE_KEY, memory_order_relaxed);

@@ -106,6 +106,21 @@ static void other_filters_are_refused(void **state)
     petal_free(two_lines);
 }
 
+/* The loop writes whole lines, and would undo what other threads have set since it read them. */
+static void filters_that_threads_share_are_refused(void **state)
+{
+    (void)state;
+    petal_inline hot;
+    petal_error error, kept;
+    petal_filter *filter = make_seeded(6, 0);
+    require_status(PETAL_OK, petal_share(filter, &error), error);
+    require_status(PETAL_ERR_UNSUPPORTED, petal_inline_begin(filter, true, &hot, &error), error);
+    require_status(PETAL_ERR_UNSUPPORTED, petal_inline_begin(filter, false, &hot, &error), error);
+    assert_int_equal(petal_last_error(filter, &kept), PETAL_ERR_UNSUPPORTED);
+    assert_string_equal(kept.message, error.message);
+    petal_free(filter);
+}
+
 static void a_map_notices_what_the_loop_changes(void **state)
 {
     (void)state;
@@ -141,6 +156,7 @@ int main(void)
         cmocka_unit_test(the_inline_loop_sets_and_answers_what_the_calls_do),
         cmocka_unit_test(texts_go_through_their_hash),
         cmocka_unit_test(other_filters_are_refused),
+        cmocka_unit_test(filters_that_threads_share_are_refused),
         cmocka_unit_test(a_map_notices_what_the_loop_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
