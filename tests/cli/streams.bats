@@ -133,6 +133,7 @@ g   certainly not  bit 5 set, bit 1 clear
 }
 
 @test "keys from the terminal are asked for" {
+    needs script
     needs_terminal
     run bash -c "printf '7\n\004' | script -qec \"TERM=dumb '$PETAL' check f.petal\" /dev/null"
     contains "$output" "petal: reading keys from the terminal, Ctrl-D ends"

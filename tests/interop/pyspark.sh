@@ -13,7 +13,9 @@ classpath=$(ls "$interop"/pyspark-4.3.0/pyspark/jars/spark-sketch_*.jar)
 java_driver tests/interop/spark/Driver.java
 for type in text i32 i64; do keys $type; done
 
-# Spark starts once, and does all it has to.
+# Spark starts once, and does all it has to. It would look up the machine's own name, which may have no address.
+SPARK_LOCAL_IP=127.0.0.1 SPARK_LOCAL_HOSTNAME=127.0.0.1
+export SPARK_LOCAL_IP SPARK_LOCAL_HOSTNAME
 frames=$TMPDIR/frames
 mkdir "$frames"
 ok 'DataFrames are made' python3 tests/interop/pyspark/driver.py "$TMPDIR" "$frames"
