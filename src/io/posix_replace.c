@@ -80,11 +80,13 @@ static void remove_stale_ones(const char *target)
     if (folder) closedir(folder);
 }
 
-/* A file system without locks gives none; then nobody takes the file for a dead one's either. PETAL_ERR_REPLACED: it was
- * removed before it was locked. */
+/* A file system without locks gives none; then nobody takes the file for a dead one's either. PETAL_ERR_REPLACED: another
+ * process took it for one before it was locked, and has removed it or is about to. */
 static petal_status lock_temporary(struct file *temporary, petal_error *error)
 {
-    temporary->is_locked = petal_posix_lock(temporary->descriptor, NULL) == PETAL_OK;
+    petal_status status = petal_posix_lock(temporary->descriptor, NULL);
+    if (status == PETAL_ERR_BUSY) return PETAL_ERR_REPLACED;
+    temporary->is_locked = status == PETAL_OK;
     return petal_posix_compare(temporary->descriptor, temporary->path, error);
 }
 
@@ -167,7 +169,7 @@ static petal_status take_target(const char *path, unsigned flags, struct replace
         return take_old(path, flags, made, old, error);
     }
     if (errno != ENOENT) return petal_fail_errno(error, errno, "cannot write it");
-    if (lstat(path, old) == 0)
+    if (lstat(path, old) == 0 && S_ISLNK(old->st_mode))
         return petal_fail(error, PETAL_ERR_UNSUPPORTED, "a symbolic link that leads nowhere; remove it first");
     made->old = (struct file){path_of_new(path), -1, false};
     if (!made->old.path) return petal_fail_errno(error, errno, "cannot write a file in its folder");

@@ -1,0 +1,633 @@
+/* locks.c - proves what is promised of files that several processes touch: locks, readers beside a writer, saves that hold
+ * the lock over the rename, temporary files, and damage that is never sealed as sound. */
+#define _GNU_SOURCE /* F_OFD_SETLK */
+#include "image.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define BLOCKS 8u
+#define TEMPORARY ".petal-tmp-"
+
+static petal_status open_as(const char *path, unsigned flags, petal_filter **filter, petal_error *error)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.flags = flags;
+    return petal_open(path, &options, filter, error);
+}
+
+static petal_filter *opened(const char *path, unsigned flags)
+{
+    petal_filter *filter = NULL;
+    petal_error error;
+    require_status(PETAL_OK, open_as(path, flags, &filter, &error), error);
+    return filter;
+}
+
+static petal_status status_of_opening(const char *path, unsigned flags)
+{
+    petal_filter *filter = NULL;
+    petal_status status = open_as(path, flags, &filter, NULL);
+    petal_free(filter);
+    return status;
+}
+
+static petal_filter *with_numbers(uint64_t count)
+{
+    petal_filter *filter = make(PETAL_SCHEME_BLOCKED, BLOCKS * 8 * BLOCK, 6, 1);
+    add_numbers(filter, 0, count);
+    return filter;
+}
+
+static void save_numbers(const char *path, uint64_t count)
+{
+    petal_error error;
+    petal_filter *filter = with_numbers(count);
+    require_status(PETAL_OK, petal_save(filter, path, 0, &error), error);
+    petal_free(filter);
+}
+
+static bool file_is(const char *path, struct bytes wanted)
+{
+    struct bytes file = read_file(path);
+    bool same = same_bytes(file, wanted);
+    free(file.data);
+    return same;
+}
+
+/* Sets zeros where a file has bits, as a disk does that goes bad. */
+static void damage(const char *path, uint64_t offset, size_t size)
+{
+    static const uint8_t zeros[8192];
+    int descriptor = open(path, O_WRONLY);
+    require(descriptor >= 0 && size <= sizeof zeros, "cannot open %s", path);
+    assert_int_equal(pwrite(descriptor, zeros, size, (off_t)offset), (ssize_t)size);
+    close(descriptor);
+}
+
+static uint64_t payload_offset(const char *path)
+{
+    struct bytes file = read_file(path);
+    uint64_t offset = (uint64_t)(payload_of(file) - file.data);
+    free(file.data);
+    return offset;
+}
+
+/* ---- locks ----------------------------------------------------------------------------------------------------------- */
+
+static void a_file_that_is_changed_in_place_is_not_replaced(void **state)
+{
+    (void)state;
+    petal_error error;
+    const char *path = temporary("locks.petal");
+    save_numbers(path, 10);
+    struct bytes before = read_file(path);
+    petal_filter *writer = opened(path, PETAL_OPEN_WRITABLE), *other = with_numbers(5);
+    require_status(PETAL_ERR_BUSY, petal_save(other, path, 0, &error), error);
+    assert_true(file_is(path, before));
+    assert_int_equal(status_of_opening(path, PETAL_OPEN_WRITABLE), PETAL_ERR_BUSY);
+    assert_int_equal(status_of_opening(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED), PETAL_ERR_BUSY);
+    assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP), PETAL_OK); /* nothing has changed yet */
+    petal_free(writer);
+    require_status(PETAL_OK, petal_save(other, path, 0, &error), error);
+    petal_free(other);
+    free(before.data);
+    unlink(path);
+}
+
+static void a_file_that_is_loaded_locked_is_replaced_by_its_holder_only_again_and_again(void **state)
+{
+    (void)state;
+    petal_error error;
+    const char *path = temporary("locks.petal");
+    save_numbers(path, 10);
+    petal_filter *holder = opened(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED), *other = with_numbers(5);
+    for (uint64_t round = 0; round < 3; round++) {
+        assert_int_equal(status_of_opening(path, PETAL_OPEN_WRITABLE), PETAL_ERR_BUSY);
+        assert_int_equal(status_of_opening(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED), PETAL_ERR_BUSY);
+        require_status(PETAL_ERR_BUSY, petal_save(other, path, 0, &error), error);
+        add_numbers(holder, 10 + 10 * round, 10);
+        require_status(PETAL_OK, petal_save(holder, path, 0, &error), error);
+    }
+    petal_free(holder);
+    petal_filter *file = opened(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED); /* the lock has gone with its holder */
+    require_numbers(file, 0, 40);
+    petal_free(file);
+    petal_free(other);
+    unlink(path);
+}
+
+static void saving_elsewhere_leaves_the_lock_where_it_is(void **state)
+{
+    (void)state;
+    petal_error error;
+    const char *path = temporary("locks.petal"), *copy = temporary("copy.petal");
+    save_numbers(path, 10);
+    petal_filter *holder = opened(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED);
+    require_status(PETAL_OK, petal_save(holder, copy, 0, &error), error);
+    assert_int_equal(status_of_opening(copy, PETAL_OPEN_WRITABLE), PETAL_OK);
+    assert_int_equal(status_of_opening(path, PETAL_OPEN_WRITABLE), PETAL_ERR_BUSY);
+    petal_free(holder);
+    unlink(path);
+    unlink(copy);
+}
+
+static void a_file_that_somebody_moved_away_is_not_taken_for_the_one_that_was_locked(void **state)
+{
+    (void)state;
+    petal_error error;
+    const char *path = temporary("locks.petal"), *other_path = temporary("other.petal");
+    save_numbers(path, 10);
+    save_numbers(other_path, 20);
+    petal_filter *holder = opened(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED);
+    assert_int_equal(rename(other_path, path), 0); /* mv takes no lock */
+    struct bytes before = read_file(path);
+    require_status(PETAL_ERR_REPLACED, petal_save(holder, path, 0, &error), error);
+    assert_true(file_is(path, before));
+    unlink(path);
+    require_status(PETAL_ERR_REPLACED, petal_save(holder, path, 0, &error), error);
+    assert_int_equal(petal_last_error(holder, &error), PETAL_ERR_REPLACED);
+    petal_free(holder);
+    free(before.data);
+}
+
+static void changes_to_a_file_that_was_replaced_meanwhile_are_not_acknowledged(void **state)
+{
+    (void)state;
+    petal_error error;
+    const char *path = temporary("locks.petal"), *other_path = temporary("other.petal");
+    save_numbers(path, 10);
+    save_numbers(other_path, 20);
+    petal_filter *writer = opened(path, PETAL_OPEN_WRITABLE);
+    add_numbers(writer, 100, 10);
+    require_status(PETAL_OK, petal_sync(writer, &error), error);
+    assert_int_equal(rename(other_path, path), 0);
+    require_status(PETAL_OK, petal_sync(writer, &error), error); /* there was nothing to acknowledge */
+    add_numbers(writer, 200, 10);
+    for (int i = 0; i < 3; i++) require_status(PETAL_ERR_REPLACED, petal_sync(writer, &error), error);
+    petal_free(writer);
+    unlink(path);
+}
+
+static void saving_a_writable_map_onto_its_own_file_is_a_sync(void **state)
+{
+    (void)state;
+    petal_error error;
+    struct stat before, after;
+    const char *path = temporary("locks.petal");
+    save_numbers(path, 10);
+    assert_int_equal(stat(path, &before), 0);
+    petal_filter *writer = opened(path, PETAL_OPEN_WRITABLE);
+    add_numbers(writer, 10, 10);
+    require_status(PETAL_ERR_EXISTS, petal_save(writer, path, PETAL_SAVE_NO_REPLACE, &error), error);
+    require_status(PETAL_OK, petal_save(writer, path, 0, &error), error);
+    assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY), PETAL_OK);
+    add_numbers(writer, 20, 10); /* the map is still that of the file */
+    require_status(PETAL_OK, petal_sync(writer, &error), error);
+    petal_free(writer);
+    assert_true(stat(path, &after) == 0 && before.st_ino == after.st_ino);
+    petal_filter *file = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY);
+    require_numbers(file, 0, 30);
+    petal_free(file);
+    unlink(path);
+}
+
+/* Several processes make the same file: all but one are turned away, and the one that is not has its keys in it. */
+static void of_several_makers_of_one_file_the_first_wins(void **state)
+{
+    (void)state;
+    enum { MAKERS = 8 };
+    const char *path = temporary("locks.petal");
+    for (int round = 0; round < 20; round++) {
+        int made = 0, status;
+        pid_t makers[MAKERS];
+        unlink(path);
+        for (int i = 0; i < MAKERS; i++) {
+            makers[i] = fork();
+            assert_true(makers[i] >= 0);
+            if (makers[i]) continue;
+            petal_filter *filter = with_numbers(10);
+            petal_status saved = petal_save(filter, path, PETAL_SAVE_NO_REPLACE, NULL);
+            _exit(saved == PETAL_OK ? 0 : saved == PETAL_ERR_EXISTS ? 1 : 2);
+        }
+        for (int i = 0; i < MAKERS; i++) {
+            assert_int_equal(waitpid(makers[i], &status, 0), makers[i]);
+            assert_true(WIFEXITED(status) && WEXITSTATUS(status) <= 1);
+            made += WEXITSTATUS(status) == 0;
+        }
+        assert_int_equal(made, 1);
+    }
+    unlink(path);
+}
+
+/* ---- readers beside a writer ----------------------------------------------------------------------------------------- */
+
+static void a_file_that_is_being_changed_can_be_read_live(void **state)
+{
+    (void)state;
+    petal_error error;
+    petal_filter *copy = NULL;
+    uint8_t byte;
+    const char *path = temporary("locks.petal"), *elsewhere = temporary("copy.petal");
+    save_numbers(path, 100);
+    petal_filter *writer = opened(path, PETAL_OPEN_WRITABLE);
+    add_numbers(writer, 100, 100);
+    assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP), PETAL_ERR_BUSY);
+    assert_int_equal(status_of_opening(path, PETAL_OPEN_LOAD), PETAL_ERR_BUSY);
+    petal_filter *reader = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_LIVE);
+    require_numbers(reader, 0, 200);
+    add_numbers(writer, 200, 100);
+    require_numbers(reader, 0, 300); /* bits rise under its eyes */
+    petal_info info = info_of(reader);
+    assert_true(info.live && !info.content_id_known);
+    require_status(PETAL_ERR_BUSY, petal_verify(reader, &error), error);
+    require_status(PETAL_ERR_BUSY, petal_clone(reader, &copy, &error), error);
+    require_status(PETAL_ERR_BUSY, petal_save(reader, elsewhere, 0, &error), error);
+    require_status(PETAL_ERR_BUSY, petal_serialize(reader, &byte, 1, &error), error);
+    assert_int_equal(petal_add(reader, "x", 1), PETAL_ERR_READ_ONLY);
+    assert_int_equal(access(elsewhere, F_OK), -1);
+    petal_free(writer);
+    petal_free(reader);
+    reader = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_LIVE); /* nobody changes it any more: a map like any other */
+    assert_true(!info_of(reader).live && info_of(reader).content_id_known);
+    require_status(PETAL_OK, petal_verify(reader, &error), error);
+    petal_free(reader);
+    unlink(path);
+}
+
+static void a_file_whose_bits_are_lowered_cannot_be_read_live(void **state)
+{
+    (void)state;
+    petal_error error;
+    const char *path = temporary("locks.petal");
+    for (int round = 0; round < 3; round++) {
+        petal_scheme scheme = round == 0 ? PETAL_SCHEME_COUNTING : PETAL_SCHEME_BLOCKED;
+        petal_filter *filter = make(scheme, 100000, 5, 0), *other = make(scheme, 100000, 5, 0);
+        add_numbers(filter, 0, 100);
+        require_status(PETAL_OK, petal_save(filter, path, 0, &error), error);
+        petal_free(filter);
+        petal_filter *writer = opened(path, PETAL_OPEN_WRITABLE);
+        petal_status status = round == 0   ? petal_remove_i64(writer, 1)
+                              : round == 1 ? petal_clear(writer, &error)
+                                           : petal_intersect(writer, other, &error);
+        assert_int_equal(status, PETAL_OK);
+        assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP | PETAL_OPEN_LIVE), PETAL_ERR_BUSY);
+        struct bytes file = read_file(path);
+        assert_int_equal(get32(current_slot(file) + AT_STATE), round == 0 ? REMOVING : FALLING);
+        free(file.data);
+        require_status(PETAL_OK, petal_sync(writer, &error), error);
+        assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY), PETAL_OK);
+        petal_free(writer);
+        petal_free(other);
+        unlink(path);
+    }
+}
+
+/* A child does the deed with a writable map of the file, and dies before it has synced. */
+static void die_after(const char *path, petal_status (*deed)(petal_filter *filter))
+{
+    int status;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        petal_filter *writer = NULL;
+        if (open_as(path, PETAL_OPEN_WRITABLE, &writer, NULL) != PETAL_OK || deed(writer) != PETAL_OK) _exit(1);
+        raise(SIGKILL);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    require(WIFSIGNALED(status), "the child ended with %d", WEXITSTATUS(status));
+}
+
+static petal_status add_one(petal_filter *filter)
+{
+    return petal_add(filter, "one", 3);
+}
+
+static petal_status clear_all(petal_filter *filter)
+{
+    return petal_clear(filter, NULL);
+}
+
+static void a_dead_writers_file_is_dirty_and_not_live_and_what_it_cleared_is_not_recovered(void **state)
+{
+    (void)state;
+    petal_error error;
+    petal_filter *filter = NULL;
+    const char *path = temporary("locks.petal");
+    save_numbers(path, 100);
+    die_after(path, add_one);
+    assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP), PETAL_ERR_DIRTY);
+    assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP | PETAL_OPEN_LIVE), PETAL_ERR_DIRTY);
+    filter = opened(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER);
+    require_numbers(filter, 0, 100);
+    petal_info info = info_of(filter);
+    assert_true(info.recovered_blocks <= 1);
+    require_status(PETAL_OK, petal_sync(filter, &error), error);
+    petal_free(filter);
+    assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY), PETAL_OK);
+    die_after(path, clear_all);
+    assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP), PETAL_ERR_DIRTY);
+    require_status(PETAL_ERR_DAMAGED, open_as(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER, &filter, &error), error);
+    require_status(PETAL_ERR_DAMAGED, open_as(path, PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER, &filter, &error), error);
+    unlink(path);
+}
+
+/* ---- damage ---------------------------------------------------------------------------------------------------------- */
+
+static void a_key_whose_block_is_damaged_is_not_added_and_nothing_is_sealed(void **state)
+{
+    (void)state;
+    petal_error error;
+    const char *path = temporary("locks.petal");
+    save_numbers(path, 20000);
+    uint64_t payload = payload_offset(path);
+    damage(path, payload + 3 * BLOCK, 8192);
+    petal_filter *writer = opened(path, PETAL_OPEN_WRITABLE);
+    int64_t key = 1000000;
+    petal_status status = PETAL_OK;
+    while (status >= 0) status = petal_add_i64(writer, key++);
+    assert_int_equal(status, PETAL_ERR_DAMAGED);
+    assert_int_equal(petal_last_error(writer, &error), PETAL_ERR_DAMAGED);
+    assert_int_equal(error.offset, payload + 3 * BLOCK);
+    assert_int_equal(petal_add_i64(writer, key), PETAL_ERR_DAMAGED); /* from now on */
+    require_status(PETAL_ERR_DAMAGED, petal_clear(writer, &error), error);
+    require_status(PETAL_OK, petal_sync(writer, &error), error); /* of what came before */
+    petal_free(writer);
+    petal_filter *reader = opened(path, PETAL_OPEN_MAP);
+    require_numbers(reader, 1000000, (uint64_t)(key - 1 - 1000000));
+    require_status(PETAL_ERR_DAMAGED, petal_verify(reader, &error), error);
+    assert_int_equal(error.offset, payload + 3 * BLOCK);
+    petal_free(reader);
+    unlink(path);
+}
+
+static petal_status share(petal_filter *filter, petal_error *error)
+{
+    return petal_share(filter, error);
+}
+
+static petal_status begin_building(petal_filter *filter, petal_error *error)
+{
+    petal_builder *builder = NULL;
+    petal_status status = petal_builder_create(filter, NULL, &builder, error);
+    (void)petal_builder_finish(builder, NULL);
+    return status;
+}
+
+static petal_status merge_in(petal_filter *filter, petal_error *error)
+{
+    petal_filter *other = with_numbers(1);
+    petal_status status = petal_merge(filter, other, error);
+    petal_free(other);
+    return status;
+}
+
+static petal_status merge_from(petal_filter *filter, petal_error *error)
+{
+    petal_filter *other = with_numbers(1);
+    petal_status status = petal_merge(other, filter, error);
+    petal_free(other);
+    return status;
+}
+
+static petal_status intersect_in(petal_filter *filter, petal_error *error)
+{
+    petal_filter *other = with_numbers(1);
+    petal_status status = petal_intersect(filter, other, error);
+    petal_free(other);
+    return status;
+}
+
+static petal_status copy_of(petal_filter *filter, petal_error *error)
+{
+    petal_filter *copy = NULL;
+    petal_status status = petal_clone(filter, &copy, error);
+    petal_free(copy);
+    return status;
+}
+
+static petal_status save_elsewhere(petal_filter *filter, petal_error *error)
+{
+    const char *path = temporary("copy.petal");
+    petal_status status = petal_save(filter, path, 0, error);
+    assert_true(status == PETAL_OK || access(path, F_OK) != 0);
+    unlink(path);
+    return status;
+}
+
+static petal_status put_into_memory(petal_filter *filter, petal_error *error)
+{
+    size_t size = (size_t)petal_serialized_bytes(filter);
+    uint8_t *image = malloc(size);
+    petal_status status = petal_serialize(filter, image, size, error);
+    free(image);
+    return status;
+}
+
+/* Whatever would give new sums to bits from a file compares them with the old ones first, in maps and in views. */
+static void nothing_seals_damaged_bits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        petal_status (*deed)(petal_filter *filter, petal_error *error);
+        bool writes;
+    } deeds[] = {{"share", share, true},
+                 {"builder", begin_building, true},
+                 {"merge into it", merge_in, true},
+                 {"merge from it", merge_from, false},
+                 {"intersect", intersect_in, true},
+                 {"clone", copy_of, false},
+                 {"save", save_elsewhere, false},
+                 {"serialize", put_into_memory, false}};
+    const char *path = temporary("locks.petal");
+    for (size_t i = 0; i < COUNT(deeds); i++)
+        for (int is_damaged = 0; is_damaged <= 1; is_damaged++) {
+            petal_error error = {PETAL_OK, 0, 0, ""};
+            petal_filter *view = NULL;
+            save_numbers(path, 20000);
+            if (is_damaged) damage(path, payload_offset(path) + 5 * BLOCK + 77, 100);
+            struct bytes before = read_file(path);
+            petal_filter *map = opened(path, PETAL_OPEN_WRITABLE), *reader = opened(path, PETAL_OPEN_MAP);
+            require_status(PETAL_OK, petal_view(before.data, before.size, NULL, &view, &error), error);
+            petal_status wanted = is_damaged ? PETAL_ERR_DAMAGED : PETAL_OK;
+            if (!deeds[i].writes) {
+                require(deeds[i].deed(reader, &error) == wanted, "%s of a map: %s", deeds[i].name, error.message);
+                require(deeds[i].deed(view, &error) == wanted, "%s of a view: %s", deeds[i].name, error.message);
+            }
+            require(deeds[i].deed(map, &error) == wanted, "%s of a writable map: %s", deeds[i].name, error.message);
+            if (is_damaged) require(file_is(path, before), "%s: the file has changed", deeds[i].name);
+            petal_free(map);
+            petal_free(reader);
+            petal_free(view);
+            free(before.data);
+        }
+    unlink(path);
+}
+
+static void calls_that_change_nothing_leave_the_file_clean(void **state)
+{
+    (void)state;
+    petal_error error;
+    const char *path = temporary("locks.petal");
+    save_numbers(path, 10);
+    struct bytes before = read_file(path);
+    petal_filter *writer = opened(path, PETAL_OPEN_WRITABLE), *unlike = make(PETAL_SCHEME_CLASSIC, 1000, 3, 0);
+    assert_int_equal(petal_add_many(writer, NULL, 0, NULL, NULL), PETAL_OK);
+    assert_int_equal(petal_add_many_i64(writer, NULL, 0, NULL, NULL), PETAL_OK);
+    assert_int_equal(petal_add_hashes(writer, NULL, 0, NULL, NULL), PETAL_OK);
+    require_status(PETAL_ERR_MISMATCH, petal_merge(writer, unlike, &error), error);
+    require_status(PETAL_ERR_MISMATCH, petal_intersect(writer, unlike, &error), error);
+    assert_int_equal(petal_remove(writer, "x", 1), PETAL_ERR_UNSUPPORTED);
+    require_status(PETAL_ERR_UNSUPPORTED, petal_advance(writer, 5, &error), error);
+    assert_true(file_is(path, before));
+    assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY), PETAL_OK);
+    petal_free(writer);
+    assert_true(file_is(path, before));
+    petal_free(unlike);
+    free(before.data);
+    unlink(path);
+}
+
+/* ---- temporary files ------------------------------------------------------------------------------------------------- */
+
+/* Names in a folder that begin with the temporary's prefix; the last one goes into `name`. */
+static int count_temporaries(const char *folder, char name[PATH_SIZE])
+{
+    int count = 0;
+    DIR *entries = opendir(folder);
+    require(entries != NULL, "cannot read %s", folder);
+    for (struct dirent *entry; (entry = readdir(entries)) != NULL;) { /* NOLINT(concurrency-mt-unsafe): one thread */
+        if (strncmp(entry->d_name, TEMPORARY, strlen(TEMPORARY)) != 0) continue;
+        snprintf(name, PATH_SIZE, "%s/%s", folder, entry->d_name);
+        count++;
+    }
+    closedir(entries);
+    return count;
+}
+
+struct watch {
+    const char *folder;
+    mode_t mode;
+    int calls, seen;
+};
+
+/* An allocator that looks at the folder while a save is at work: the head of the image is allocated then. */
+static void *watch_and_allocate(void *context, size_t size)
+{
+    struct watch *watch = context;
+    struct stat about;
+    char name[PATH_SIZE];
+    watch->calls++;
+    if (count_temporaries(watch->folder, name) == 1 && stat(name, &about) == 0) {
+        watch->seen++;
+        watch->mode = about.st_mode & 07777;
+    }
+    return calloc(1, size);
+}
+
+static void release_watched(void *context, void *memory, size_t size)
+{
+    (void)context, (void)size;
+    free(memory);
+}
+
+static void a_temporary_file_is_as_private_as_the_one_it_replaces(void **state)
+{
+    (void)state;
+    static const mode_t modes[] = {0600, 0640, 0400, 0};
+    petal_error error;
+    const char *folder = temporary("folder");
+    char path[PATH_SIZE], name[PATH_SIZE];
+    struct stat about;
+    assert_int_equal(mkdir(folder, 0700), 0);
+    snprintf(path, sizeof path, "%s/f.petal", folder);
+    for (size_t i = 0; i < COUNT(modes); i++) {
+        struct watch watch = {folder, 0, 0, 0};
+        petal_allocator allocator = {watch_and_allocate, release_watched, &watch};
+        petal_options options = options_of(PETAL_SCHEME_BLOCKED, 4096, 5, 0);
+        options.allocator = &allocator;
+        petal_filter *filter = create(&options);
+        save_numbers(path, 5);
+        assert_int_equal(chmod(path, modes[i]), 0);
+        petal_status status = petal_save(filter, path, 0, &error);
+        if (geteuid() == 0 || modes[i] & 0200) {
+            require_status(PETAL_OK, status, error);
+            require(watch.seen > 0 && watch.mode == modes[i], "the temporary has mode %o", (unsigned)watch.mode);
+        }
+        assert_true(stat(path, &about) == 0 && (about.st_mode & 07777) == modes[i]);
+        petal_free(filter);
+        unlink(path);
+    }
+    assert_int_equal(count_temporaries(folder, name), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static void temporaries_of_the_dead_are_removed_and_those_of_the_living_are_not(void **state)
+{
+    (void)state;
+    const char *folder = temporary("folder");
+    char path[PATH_SIZE], name[PATH_SIZE + 64];
+    assert_int_equal(mkdir(folder, 0700), 0);
+    snprintf(path, sizeof path, "%s/f.petal", folder);
+    for (int i = 0; i < 150; i++) {
+        snprintf(name, sizeof name, "%s/%s%016x", folder, TEMPORARY, (unsigned)i);
+        write_file(name, "stale", 5);
+    }
+    snprintf(name, sizeof name, "%s/%s%s", folder, TEMPORARY, "ffffffffffffffff");
+    int living = open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    assert_true(living >= 0 && fcntl(living, F_OFD_SETLK, &whole) == 0);
+    save_numbers(path, 5);
+    char left[PATH_SIZE];
+    assert_int_equal(count_temporaries(folder, left), 1);
+    assert_string_equal(left, name);
+    close(living);
+    save_numbers(path, 6);
+    assert_int_equal(count_temporaries(folder, left), 0);
+    unlink(path);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static void a_saved_file_keeps_its_owner(void **state)
+{
+    (void)state;
+    const char *path = temporary("locks.petal");
+    struct stat about;
+    save_numbers(path, 5);
+    if (geteuid() != 0 || chown(path, 12345, 23456) != 0) {
+        unlink(path);
+        skip();
+    }
+    save_numbers(path, 6);
+    assert_true(stat(path, &about) == 0 && about.st_uid == 12345 && about.st_gid == 23456);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_that_is_changed_in_place_is_not_replaced),
+        cmocka_unit_test(a_file_that_is_loaded_locked_is_replaced_by_its_holder_only_again_and_again),
+        cmocka_unit_test(saving_elsewhere_leaves_the_lock_where_it_is),
+        cmocka_unit_test(a_file_that_somebody_moved_away_is_not_taken_for_the_one_that_was_locked),
+        cmocka_unit_test(changes_to_a_file_that_was_replaced_meanwhile_are_not_acknowledged),
+        cmocka_unit_test(saving_a_writable_map_onto_its_own_file_is_a_sync),
+        cmocka_unit_test(of_several_makers_of_one_file_the_first_wins),
+        cmocka_unit_test(a_file_that_is_being_changed_can_be_read_live),
+        cmocka_unit_test(a_file_whose_bits_are_lowered_cannot_be_read_live),
+        cmocka_unit_test(a_dead_writers_file_is_dirty_and_not_live_and_what_it_cleared_is_not_recovered),
+        cmocka_unit_test(a_key_whose_block_is_damaged_is_not_added_and_nothing_is_sealed),
+        cmocka_unit_test(nothing_seals_damaged_bits),
+        cmocka_unit_test(calls_that_change_nothing_leave_the_file_clean),
+        cmocka_unit_test(a_temporary_file_is_as_private_as_the_one_it_replaces),
+        cmocka_unit_test(temporaries_of_the_dead_are_removed_and_those_of_the_living_are_not),
+        cmocka_unit_test(a_saved_file_keeps_its_owner),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
