@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#define MEMORY_LIMIT ((uint64_t)1 << 22)
+#define MEMORY_LIMIT ((uint64_t)1 << 18)
 /* A filter takes its bits, its metadata, and not much more. */
 #define OVERHEAD ((uint64_t)32 << 10)
 #define MAX_KEYS 512
