@@ -76,9 +76,10 @@ static void try_size(const char *text)
     }
     snprintf(plain, sizeof plain, "%" PRIu64, value);
     must(value > 0 && parse_size(plain, &again, &why) && again == value);
-    if (value >> 50) return; /* there are units above TiB for output alone */
+    if (value < 1024 || value >> 50) return;               /* printed with units of their own */
     must(parse_size(size_text(value, 4).s, &again, &why)); /* rounded to four digits */
-    must((double)again > 0.9994 * (double)value && (double)again < 1.0006 * (double)value);
+    double off = (double)again - (double)value, rounding = 0.0006 * (double)value + 1;
+    must(off > -rounding && off < rounding);
 }
 
 static void try_rate(const char *text)
@@ -108,7 +109,7 @@ static void try_window(const char *text)
     struct text printed = keys ? compact(keys) : span_text(ms);
     if (strchr(printed.s, ' ') || strstr(printed.s, "ms")) return; /* of two units, for people */
     must(parse_window(printed.s, keys ? &again : &other, keys ? &other : &again, &why) && other == 0);
-    must(keys ? again == keys : again <= ms && ms - again < 1000);
+    must(keys ? again == keys : again <= ms && ms - again < 3600000); /* the two largest units */
 }
 
 static void try_u64(const char *text)

@@ -94,12 +94,24 @@ static bool counts(const petal_info *info)
     return info->counter_bits != 0;
 }
 
-static bool must_have(const struct model *model, const petal_info *info, unsigned key)
+/* Once `more` calls of add have followed. */
+static bool must_have_after(const struct model *model, const petal_info *info, unsigned key, uint64_t more)
 {
     if (model->count[key] == 0) return false;
-    if (info->policy == PETAL_POLICY_KEYS) return model->calls - model->call[key] <= info->window_keys;
+    if (info->policy == PETAL_POLICY_KEYS) return model->calls + more - model->call[key] <= info->window_keys;
     if (info->policy == PETAL_POLICY_TIME) return model->clock - model->time[key] < info->window_ms;
     return true;
+}
+
+static bool must_have(const struct model *model, const petal_info *info, unsigned key)
+{
+    return must_have_after(model, info, key, 0);
+}
+
+/* When it is added now: that is a call of its own. */
+static bool must_be_seen(const struct model *model, const petal_info *info, unsigned key)
+{
+    return must_have_after(model, info, key, 1);
 }
 
 static void note_add(struct model *model, bool is_counting, unsigned key)
@@ -271,14 +283,18 @@ static petal_options take_kind(void)
     options.capacity = 1 + size % 16;
     options.rate = size & 64 ? 0.3 : 0.05;
     switch (kind) {
-    case 0: options.scheme = PETAL_SCHEME_CLASSIC; break;
+    case 0:
     case 1:
-    case 2: options.scheme = PETAL_SCHEME_COUNTING; break;
-    case 3: options.growth = true; break;
+    case 2: /* of given bits: planning small classic filters is slow */
+        options.scheme = kind == 0 ? PETAL_SCHEME_CLASSIC : PETAL_SCHEME_COUNTING;
+        options.bits = 6 * options.capacity;
+        options.hashes = 4;
+        break;
+    case 3:
     case 4:
         options.growth = true;
-        options.growth_step = 3;
-        options.scheme = PETAL_SCHEME_CLASSIC;
+        options.growth_step = kind == 4 ? 3 : 0;
+        options.scheme = kind == 4 && size >= 224 ? PETAL_SCHEME_CLASSIC : PETAL_SCHEME_BLOCKED;
         break;
     case 5:
     case 6:
@@ -358,7 +374,7 @@ static void call_add(struct slot *slot)
         must_refuse_rightly(slot, status);
     else
         must(status == PETAL_OK || status == PETAL_SEEN);
-    if (status == PETAL_OK) must(!must_have(&slot->model, &info, key));
+    if (status == PETAL_OK) must(!must_be_seen(&slot->model, &info, key));
     if (status >= 0) note_add(&slot->model, counts(&info), key);
     if (is_read_only(slot)) must_be_unchanged(slot, before);
     free(before.bytes);
@@ -431,7 +447,7 @@ static void call_add_batch(struct slot *slot)
     for (size_t i = 0; i < batch.count; i++) {
         if (way < 3) {
             must(was_new[i] <= 1);
-            must(!was_new[i] || !must_have(&slot->model, &info, batch.keys[i]));
+            must(!was_new[i] || !must_be_seen(&slot->model, &info, batch.keys[i]));
             news += was_new[i];
         }
         note_add(&slot->model, counts(&info), batch.keys[i]);
