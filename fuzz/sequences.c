@@ -692,7 +692,9 @@ static void call_own_format(struct slot *slot)
     petal_error error;
     if (strcmp(info.format_name, "petal") == 0) return;
     size_t size = petal_serialized_bytes_as(slot->filter, info.format_name);
-    must(size > 0);
+    if (size == 0) fprintf(stderr, "%s cannot be written\n", info.format_name);
+    must(size > 0 || world.has_failed);
+    if (size == 0) return;
     uint8_t *bytes = malloc(size);
     must(bytes != NULL);
     petal_status status = petal_serialize_as(slot->filter, info.format_name, bytes, size, &error);
