@@ -247,7 +247,7 @@ struct text compact(uint64_t n)
     uint64_t rest = n;
     int exponent = 0;
     struct text out;
-    for (; rest >= 1000 && rest % 1000 == 0; rest /= 1000) exponent++;
+    for (; rest >= 1000 && rest % 1000 == 0 && thousands[exponent] != 'T'; rest /= 1000) exponent++; /* as it is read */
     if (exponent == 0 || rest >= 1000) return grouped(n);
     snprintf(out.s, sizeof out.s, "%" PRIu64 "%c", rest, thousands[exponent]);
     return out;

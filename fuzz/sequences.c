@@ -37,6 +37,7 @@ enum mode { OWN, VIEW, MAP, LIVE, WRITABLE, LOCKED };
 
 struct slot {
     petal_filter *filter; /* NULL: none */
+    petal_info kind;      /* what never changes, from the beginning: looking takes time */
     struct model model;
     enum mode mode;
     int file;            /* of MAP, LIVE, WRITABLE and LOCKED */
@@ -93,12 +94,24 @@ static bool counts(const petal_info *info)
     return info->counter_bits != 0;
 }
 
-static bool must_have(const struct model *model, const petal_info *info, unsigned key)
+/* Once `more` calls of add have followed. */
+static bool must_have_after(const struct model *model, const petal_info *info, unsigned key, uint64_t more)
 {
     if (model->count[key] == 0) return false;
-    if (info->policy == PETAL_POLICY_KEYS) return model->calls - model->call[key] <= info->window_keys;
+    if (info->policy == PETAL_POLICY_KEYS) return model->calls + more - model->call[key] <= info->window_keys;
     if (info->policy == PETAL_POLICY_TIME) return model->clock - model->time[key] < info->window_ms;
     return true;
+}
+
+static bool must_have(const struct model *model, const petal_info *info, unsigned key)
+{
+    return must_have_after(model, info, key, 0);
+}
+
+/* When it is added now: that is a call of its own. */
+static bool must_be_seen(const struct model *model, const petal_info *info, unsigned key)
+{
+    return must_have_after(model, info, key, 1);
 }
 
 static void note_add(struct model *model, bool is_counting, unsigned key)
@@ -171,18 +184,15 @@ static bool has(const petal_filter *filter, unsigned key, unsigned way)
 /* No false negative, whichever way it is queried; and all at once. */
 static void check_keys(const struct slot *slot, unsigned way)
 {
-    petal_info info = info_of(slot);
     petal_key keys[UNIVERSE];
     size_t count = 0;
     for (unsigned key = 0; key < UNIVERSE; key++) {
-        if (!must_have(&slot->model, &info, key)) continue;
+        if (!must_have(&slot->model, &slot->kind, key)) continue;
         must(has(slot->filter, key, way));
         keys[count++] = (petal_key){key_bytes[key], key_sizes[key]};
     }
     must(petal_contains_many(slot->filter, keys, count, NULL) == count);
     must(petal_contains_all(slot->filter, keys, count));
-    must(info.items == 0 || info.bits_set > 0 || info.policy != PETAL_POLICY_NONE || !slot->model.is_exact);
-    must(!petal_is_overfull(slot->filter) || info.items > info.capacity);
 }
 
 /* ---- what a filter is, to see that a refused call has not changed it -------------------------------------------------- */
@@ -249,6 +259,7 @@ static void fill_slot(struct slot *slot, petal_filter *filter, const struct mode
 {
     empty_slot(slot);
     slot->filter = filter;
+    slot->kind = info_of(slot);
     slot->has_secret = has_secret;
     if (model)
         slot->model = *model;
@@ -272,14 +283,18 @@ static petal_options take_kind(void)
     options.capacity = 1 + size % 16;
     options.rate = size & 64 ? 0.3 : 0.05;
     switch (kind) {
-    case 0: options.scheme = PETAL_SCHEME_CLASSIC; break;
+    case 0:
     case 1:
-    case 2: options.scheme = PETAL_SCHEME_COUNTING; break;
-    case 3: options.growth = true; break;
+    case 2: /* of given bits: planning small classic filters is slow */
+        options.scheme = kind == 0 ? PETAL_SCHEME_CLASSIC : PETAL_SCHEME_COUNTING;
+        options.bits = 6 * options.capacity;
+        options.hashes = 4;
+        break;
+    case 3:
     case 4:
         options.growth = true;
-        options.growth_step = 3;
-        options.scheme = PETAL_SCHEME_CLASSIC;
+        options.growth_step = kind == 4 ? 3 : 0;
+        options.scheme = kind == 4 && size >= 224 ? PETAL_SCHEME_CLASSIC : PETAL_SCHEME_BLOCKED;
         break;
     case 5:
     case 6:
@@ -327,19 +342,23 @@ static void call_create(struct slot *slot)
     slot->refuses_overfull = options.refuse_overfull;
 }
 
-static bool may_refuse_a_key(const struct slot *slot, const petal_info *info, petal_status status)
+static void must_refuse_rightly(const struct slot *slot, petal_status status)
 {
-    bool grows = info->policy == PETAL_POLICY_GROWING || strcmp(info->format_name, "petal") != 0;
-    if (is_read_only(slot)) return status == PETAL_ERR_READ_ONLY;
-    if (status == PETAL_ERR_MEMORY) return world.has_failed;
-    if (status == PETAL_ERR_FULL) return grows || slot->refuses_overfull;
-    if (status == PETAL_ERR_LIMIT) return grows;
-    return status == PETAL_ERR_UNSUPPORTED && grows && slot->mode == WRITABLE;
+    bool grows = slot->kind.policy == PETAL_POLICY_GROWING || strcmp(slot->kind.format_name, "petal") != 0;
+    bool right = status == PETAL_ERR_MEMORY        ? world.has_failed
+                 : is_read_only(slot)              ? status == PETAL_ERR_READ_ONLY || is_excused(slot, status)
+                 : status == PETAL_ERR_FULL        ? grows || slot->refuses_overfull
+                 : status == PETAL_ERR_LIMIT       ? grows
+                 : status == PETAL_ERR_UNSUPPORTED ? grows && slot->mode == WRITABLE
+                                                   : false;
+    if (!right)
+        fprintf(stderr, "%s (%s): %s\n", slot->kind.format_name, slot->kind.scheme_name, petal_status_name(status));
+    must(right);
 }
 
 static void call_add(struct slot *slot)
 {
-    petal_info info = info_of(slot);
+    const petal_info info = slot->kind;
     uint32_t way = take_below(&world.in, 3);
     unsigned key = take_key(&info, way == 1);
     struct image before = {NULL, 0};
@@ -352,10 +371,10 @@ static void call_add(struct slot *slot)
     else
         status = petal_add(slot->filter, key_bytes[key], key_sizes[key]);
     if (status < 0)
-        must(may_refuse_a_key(slot, &info, status));
+        must_refuse_rightly(slot, status);
     else
         must(status == PETAL_OK || status == PETAL_SEEN);
-    if (status == PETAL_OK) must(!must_have(&slot->model, &info, key));
+    if (status == PETAL_OK) must(!must_be_seen(&slot->model, &info, key));
     if (status >= 0) note_add(&slot->model, counts(&info), key);
     if (is_read_only(slot)) must_be_unchanged(slot, before);
     free(before.bytes);
@@ -372,7 +391,7 @@ struct batch {
 
 static struct batch take_batch(const struct slot *slot, bool numbers)
 {
-    petal_info info = info_of(slot);
+    const petal_info info = slot->kind;
     struct batch batch = {.count = take_below(&world.in, MAX_BATCH + 1)};
     unsigned from = take_key(&info, numbers), step = take_below(&world.in, 8);
     for (size_t i = 0; i < batch.count; i++) {
@@ -404,7 +423,7 @@ static petal_status build(struct slot *slot, const struct batch *batch, uint32_t
 
 static void call_add_batch(struct slot *slot)
 {
-    petal_info info = info_of(slot);
+    const petal_info info = slot->kind;
     uint32_t way = take_below(&world.in, 5);
     struct batch batch = take_batch(slot, way == 1);
     uint8_t was_new[MAX_BATCH];
@@ -420,7 +439,7 @@ static void call_add_batch(struct slot *slot)
     else
         status = petal_add_many(slot->filter, batch.texts, batch.count, was_new, &sum);
     if (status < 0) {
-        must(may_refuse_a_key(slot, &info, status));
+        must_refuse_rightly(slot, status);
         slot->model.is_exact = false; /* some of them are in */
         return;
     }
@@ -428,7 +447,7 @@ static void call_add_batch(struct slot *slot)
     for (size_t i = 0; i < batch.count; i++) {
         if (way < 3) {
             must(was_new[i] <= 1);
-            must(!was_new[i] || !must_have(&slot->model, &info, batch.keys[i]));
+            must(!was_new[i] || !must_be_seen(&slot->model, &info, batch.keys[i]));
             news += was_new[i];
         }
         note_add(&slot->model, counts(&info), batch.keys[i]);
@@ -447,7 +466,7 @@ static void forget_readers(const struct slot *slot)
 
 static void call_remove(struct slot *slot)
 {
-    petal_info info = info_of(slot);
+    const petal_info info = slot->kind;
     uint32_t way = take_below(&world.in, 4);
     unsigned key = take_key(&info, way == 1);
     petal_key one = {key_bytes[key], key_sizes[key]};
@@ -667,13 +686,15 @@ static void call_reload(struct slot *slot)
 /* In the format that it was made for: written, and read again with the same bits. */
 static void call_own_format(struct slot *slot)
 {
-    petal_info info = info_of(slot);
+    const petal_info info = slot->kind;
     petal_open_options options = opening(PETAL_OPEN_LOAD, false, info.format_name);
     petal_filter *back = NULL;
     petal_error error;
     if (strcmp(info.format_name, "petal") == 0) return;
     size_t size = petal_serialized_bytes_as(slot->filter, info.format_name);
-    must(size > 0);
+    if (size == 0) fprintf(stderr, "%s cannot be written\n", info.format_name);
+    must(size > 0 || world.has_failed);
+    if (size == 0) return;
     uint8_t *bytes = malloc(size);
     must(bytes != NULL);
     petal_status status = petal_serialize_as(slot->filter, info.format_name, bytes, size, &error);
@@ -681,9 +702,9 @@ static void call_own_format(struct slot *slot)
     if (status != PETAL_OK && !is_excused(slot, status)) fprintf(stderr, "%s: %s\n", info.format_name, error.message);
     must(status == PETAL_OK || is_excused(slot, status));
     if (status == PETAL_OK) {
-        struct slot made = {.filter = back, .model = slot->model};
+        struct slot made = {.filter = back, .kind = info, .model = slot->model};
         check_keys(&made, 0);
-        if (!is_beside_a_writer(slot)) must(info_of(&made).bits_set == info.bits_set);
+        if (!is_beside_a_writer(slot)) must(info_of(&made).bits_set == info_of(slot).bits_set);
     }
     petal_free(back);
     free(bytes);
@@ -778,7 +799,7 @@ static void call_verify(struct slot *slot)
 static void call_share(struct slot *slot)
 {
     petal_error error;
-    petal_info info = info_of(slot);
+    const petal_info info = slot->kind;
     petal_status status = petal_share(slot->filter, &error);
     if (status == PETAL_OK) {
         slot->is_shared = true;
@@ -794,7 +815,7 @@ static void call_share(struct slot *slot)
 
 static void call_inline(struct slot *slot)
 {
-    petal_info info = info_of(slot);
+    const petal_info info = slot->kind;
     uint32_t way = take_below(&world.in, 2);
     petal_inline hot;
     petal_error error;
@@ -842,7 +863,7 @@ static void call_compare(struct slot *slot)
 
 static void call_advance(struct slot *slot)
 {
-    petal_info info = info_of(slot);
+    const petal_info info = slot->kind;
     uint64_t now = slot->model.clock + take(&world.in, 1);
     petal_error error;
     if (take_below(&world.in, 16) == 0) now = take_number(&world.in);
@@ -864,6 +885,16 @@ static void call_advance(struct slot *slot)
     free(before.bytes);
 }
 
+/* What the bits say of the number of keys. */
+static void call_look(const struct slot *slot)
+{
+    petal_info info = info_of(slot);
+    must(info.items == 0 || info.bits_set > 0 || info.policy != PETAL_POLICY_NONE || !slot->model.is_exact);
+    must(!petal_is_overfull(slot->filter) || info.items > info.capacity);
+    must(info.bits_set <= info.bits && info.estimated_rate >= 0 && info.estimated_rate <= 1);
+    must(info.saturated == (info.bits_set == info.bits));
+}
+
 static void call(void)
 {
     uint32_t what = take_below(&world.in, 32);
@@ -880,7 +911,10 @@ static void call(void)
     switch (what) {
     case 1: call_add(slot); break;
     case 2: call_add_batch(slot); break;
-    case 3: check_keys(slot, take_below(&world.in, 6)); break;
+    case 3:
+        check_keys(slot, take_below(&world.in, 6));
+        call_look(slot);
+        break;
     case 4: call_remove(slot); break;
     case 5: call_combine(slot, true); break;
     case 6: call_combine(slot, false); break;
@@ -910,9 +944,11 @@ static void check_all(void)
     uint64_t bytes = 0;
     for (int i = 0; i < SLOTS; i++) {
         const struct slot *slot = &world.slots[i];
+        bool has_own = slot->mode == OWN || slot->mode == LOCKED, grows = slot->kind.policy != PETAL_POLICY_NONE;
         if (!slot->filter) continue;
         check_keys(slot, (unsigned)i);
-        bytes += OVERHEAD + (slot->mode == OWN || slot->mode == LOCKED ? info_of(slot).bytes : 0);
+        grows = grows || slot->kind.scheme > PETAL_SCHEME_COUNTING;
+        bytes += OVERHEAD + (!has_own ? 0 : grows ? info_of(slot).bytes : slot->kind.bytes);
     }
     must(world.budget.used <= bytes);
 }

@@ -97,6 +97,15 @@ load helper
     contains "$output" "classic"
 }
 
+@test "a number of keys is printed as it can be typed again" {
+    for keys in 1T 999T; do
+        run -0 petal plan -n $keys --bits 1M --hashes 3
+        contains "${lines[0]}" "rate at $keys "
+    done
+    run -0 petal plan -n 1e15 --bits 1M --hashes 3
+    contains "${lines[0]}" "rate at 1,000,000,000,000,000 "
+}
+
 @test "a number of hashes that no line has is refused, not read from beyond a table" {
     for hashes in 17 25 32; do
         refuses "blocked with 1 line per key takes 1 to 16 hashes, not $hashes" \

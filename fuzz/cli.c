@@ -1,0 +1,290 @@
+/* cli.c - fuzz target: what the tool reads from its command line and from lines of text. Nothing that is accepted prints back as
+ * something else, and each refusal is one line. The first byte chooses the parser. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "input.h"
+
+#include "commands.h"
+#include "decode.h"
+#include "numbers.h"
+#include "options.h"
+#include "report.h"
+#include "request.h"
+#include "utf8.h"
+
+#include <inttypes.h>
+
+#define MAX_ARGUMENTS 24
+
+/* ---- refusals -------------------------------------------------------------------------------------------------------- */
+
+static void must_be_a_reason(const char *why)
+{
+    must(why[0] != '\0' && !strchr(why, '\n'));
+}
+
+/* What is said on stderr meanwhile. */
+struct heard {
+    FILE *saved, *stream;
+    char *text;
+    size_t size;
+};
+
+static void listen(struct heard *heard)
+{
+    heard->saved = stderr;
+    heard->stream = open_memstream(&heard->text, &heard->size);
+    must(heard->stream != NULL);
+    stderr = heard->stream;
+}
+
+/* One line, from petal, and no more. */
+static void must_be_one_line(struct heard *heard, bool refused)
+{
+    stderr = heard->saved;
+    must(fclose(heard->stream) == 0);
+    bool is_line = heard->size > 0 && strchr(heard->text, '\n') == heard->text + heard->size - 1;
+    if (refused && !is_line) fprintf(stderr, "said: %s\n", heard->text);
+    if (refused) must(is_line && strncmp(heard->text, "petal: ", 7) == 0);
+    free(heard->text);
+}
+
+/* ---- numbers --------------------------------------------------------------------------------------------------------- */
+
+static void try_count(const char *text)
+{
+    struct why why;
+    uint64_t value = 0, again = 0;
+    if (!parse_count(text, &value, &why)) {
+        must_be_a_reason(why.text);
+        return;
+    }
+    must(value > 0);
+    must(parse_count(grouped(value).s, &again, &why) && again == value);
+    must(parse_count(compact(value).s, &again, &why) && again == value);
+    must(rounded((double)value).s[0] != '\0' && rate_text(1 / (double)value, 3).s[0] != '\0');
+}
+
+static void try_size(const char *text)
+{
+    struct why why;
+    uint64_t value = 0, again = 0;
+    char plain[32];
+    if (!parse_size(text, &value, &why)) {
+        must_be_a_reason(why.text);
+        return;
+    }
+    snprintf(plain, sizeof plain, "%" PRIu64, value);
+    must(value > 0 && parse_size(plain, &again, &why) && again == value);
+    if (value < 1024 || value >> 50) return;               /* printed with units of their own */
+    must(parse_size(size_text(value, 4).s, &again, &why)); /* rounded to four digits */
+    double off = (double)again - (double)value, rounding = 0.0006 * (double)value + 1;
+    must(off > -rounding && off < rounding);
+}
+
+static void try_rate(const char *text)
+{
+    struct why why;
+    double rate = 0, again = 0;
+    char plain[40];
+    if (!parse_rate(text, &rate, &why)) {
+        must_be_a_reason(why.text);
+        return;
+    }
+    must(rate > 0 && rate < 1);
+    snprintf(plain, sizeof plain, "%.17g", rate);
+    must(parse_rate(plain, &again, &why) && again == rate);
+    must(asked_rate(rate).s[0] != '\0' && one_in(rate).s[0] != '\0' && rate_text(rate, 3).s[0] != '\0');
+}
+
+static void try_window(const char *text)
+{
+    struct why why;
+    uint64_t keys = 0, ms = 0, other = 0, again = 0;
+    if (!parse_window(text, &keys, &ms, &why)) {
+        must_be_a_reason(why.text);
+        return;
+    }
+    must((keys == 0) != (ms == 0));
+    struct text printed = keys ? compact(keys) : span_text(ms);
+    if (strchr(printed.s, ' ') || strstr(printed.s, "ms")) return; /* of two units, for people */
+    must(parse_window(printed.s, keys ? &again : &other, keys ? &other : &again, &why) && other == 0);
+    must(keys ? again == keys : again <= ms && ms - again < 3600000); /* the two largest units */
+}
+
+static void try_u64(const char *text)
+{
+    struct why why;
+    uint64_t value = 0, again = 0;
+    char plain[32];
+    if (!parse_u64(text, &value, &why)) {
+        must_be_a_reason(why.text);
+        return;
+    }
+    snprintf(plain, sizeof plain, "%" PRIu64, value);
+    must(parse_u64(plain, &again, &why) && again == value);
+    snprintf(plain, sizeof plain, "0x%" PRIx64, value);
+    must(parse_u64(plain, &again, &why) && again == value);
+}
+
+/* ---- keys ------------------------------------------------------------------------------------------------------------ */
+
+static const char *const key_types[] = {"utf16le", "i32", "i64", "f64", "hex", "base64"};
+
+/* A text for these key bytes, as the type writes them; "" where it is left out. */
+static void print_key(const char *type, const uint8_t *key, size_t size, char *text, size_t room)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    uint64_t number = 0;
+    double real;
+    size_t used = 0;
+    for (size_t i = size < 8 ? size : 8; i > 0; i--) number = number << 8 | key[i - 1];
+    text[0] = '\0';
+    if (strcmp(type, "i32") == 0)
+        snprintf(text, room, "%" PRId32, (int32_t)(uint32_t)number);
+    else if (strcmp(type, "i64") == 0)
+        snprintf(text, room, "%" PRId64, (int64_t)number);
+    else if (strcmp(type, "f64") == 0) {
+        memcpy(&real, &number, sizeof real);
+        snprintf(text, room, "%.17g", real);
+    } else if (strcmp(type, "hex") == 0) {
+        for (size_t i = 0; i < size; i++) used += (size_t)snprintf(text + used, room - used, "%02x", key[i]);
+    } else if (strcmp(type, "base64") == 0) {
+        for (size_t i = 0; i < size; i += 3, used += 4) {
+            uint32_t three = (uint32_t)key[i] << 16;
+            if (i + 1 < size) three |= (uint32_t)key[i + 1] << 8;
+            if (i + 2 < size) three |= key[i + 2];
+            for (unsigned j = 0; j < 4; j++) text[used + j] = i + j > size ? '=' : digits[three >> (18 - 6 * j) & 63];
+        }
+        text[used] = '\0';
+    }
+}
+
+static void try_key(const char *type, const char *line, size_t size)
+{
+    decoder *decode = find_decoder(type);
+    size_t key_size = 0, again_size = 0, room = 2 * DECODED_ROOM(size) + 64;
+    uint8_t *key = malloc(DECODED_ROOM(size)), *again = malloc(DECODED_ROOM(room));
+    char *text = malloc(room);
+    const char *why = NULL;
+    must(decode && key && again && text);
+    if (decode(line, size, key, &key_size, &why)) {
+        must(key_size <= DECODED_ROOM(size));
+        print_key(type, key, key_size, text, room);
+        if (strcmp(type, "utf16le") != 0)
+            must(decode(text, strlen(text), again, &again_size, &why) && again_size == key_size &&
+                 memcmp(key, again, key_size) == 0);
+    } else {
+        must(why != NULL);
+        must_be_a_reason(why);
+    }
+    free(key);
+    free(again);
+    free(text);
+}
+
+/* Every valid code point is written in one way only. */
+static void try_utf8(const uint8_t *bytes, size_t size)
+{
+    for (size_t at = 0, length = 0; at < size; at += length) {
+        uint32_t point = utf8_next(bytes + at, size - at, &length);
+        must(length >= 1 && length <= size - at && (point != UTF8_INVALID || length == 1));
+        if (point == UTF8_INVALID) continue;
+        must(point <= 0x10ffff && (point < 0xd800 || point > 0xdfff));
+        must(length == (point < 0x80 ? 1u : point < 0x800 ? 2u : point < 0x10000 ? 3u : 4u));
+    }
+}
+
+/* ---- command lines --------------------------------------------------------------------------------------------------- */
+
+static const struct command *const commands[] = {
+    &plan_command,      &create_command,  &build_command, &add_command,     &remove_command,
+    &check_command,     &seen_command,    &info_command,  &verify_command,  &merge_command,
+    &intersect_command, &compare_command, &shard_command, &convert_command, &bench_command,
+};
+
+/* What the options ask for, if that can be told without a file. */
+static void try_request(const struct command *command, const struct args *args)
+{
+    struct request request;
+    struct heard heard;
+    petal_info plan = PETAL_INFO_INIT;
+    petal_error error = {0};
+    if (args->template_file || args->secret_file || (args->metadata && args->metadata[0] == '@')) return;
+    if (args->seed && strcmp(args->seed, "random") == 0) return;
+    listen(&heard);
+    bool good = request_read(&request, command->name, args, 0, false);
+    must_be_one_line(&heard, !good);
+    if (good) {
+        petal_status status = petal_plan(&request.options, &plan, &error);
+        if (status != PETAL_OK) must_be_told(&error, status);
+        if (status == PETAL_OK && args->memory_bytes) must(plan.bytes <= args->memory_bytes);
+        if (status == PETAL_OK && args->capacity && !args->window) must(plan.capacity == args->capacity);
+        if (status == PETAL_OK && args->rate > 0) must(plan.target_rate == args->rate);
+    }
+    request_free(&request);
+}
+
+/* The shards that `petal shard` is to print, of no keys. */
+static void try_shards(const struct args *args)
+{
+    struct heard heard;
+    struct args one = {.shards = args->shards, .shard = args->shard, .threads = 1, .progress = "never"};
+    if (!args->shard || args->operand_count) return;
+    char *nothing[] = {"/dev/null"};
+    one.operands = nothing;
+    one.operand_count = 1;
+    listen(&heard);
+    int status = shard_command.run(&one);
+    must_be_one_line(&heard, status == STATUS_ERROR);
+    must(status != STATUS_ERROR || one.shards == 0 || one.shards > UINT32_MAX || args->shard);
+}
+
+/* Arguments end with a newline each. */
+static void try_options(const struct command *command, char *text)
+{
+    char *argv[MAX_ARGUMENTS + 1] = {NULL};
+    int argc = 0;
+    struct args args;
+    struct heard heard;
+    for (char *at = text; at && argc < MAX_ARGUMENTS; argc++) {
+        char *end = strchr(at, '\n');
+        argv[argc] = at;
+        if (end) *end = '\0';
+        at = end ? end + 1 : NULL;
+    }
+    listen(&heard);
+    bool good = parse_options(command, argc, argv, &args);
+    must_be_one_line(&heard, !good);
+    if (good) {
+        must(args.rate == 0 || (args.rate > 0 && args.rate < 1));
+        for (size_t i = 0; i < args.operand_count; i++) must(args.operands[i] != NULL);
+        for (size_t i = 0; i < args.literal_count; i++) must(args.literals[i] != NULL);
+        if (command == &plan_command || command == &create_command) try_request(command, &args);
+        if (command == &shard_command) try_shards(&args);
+    }
+    free(args.literals);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+    if (size_bytes == 0) return 0;
+    uint32_t what = data[0] % 32, choice = data[0] / 32;
+    size_t size = size_bytes - 1;
+    char *text = malloc(size + 1); /* as long as it is, and ended */
+    must(text != NULL);
+    memcpy(text, data + 1, size);
+    text[size] = '\0';
+    switch (what) {
+    case 0: try_count(text); break;
+    case 1: try_size(text); break;
+    case 2: try_rate(text); break;
+    case 3: try_window(text); break;
+    case 4: try_u64(text); break;
+    case 5: try_key(key_types[choice % 6], text, size); break;
+    case 6: try_utf8(data + 1, size); break;
+    default: try_options(commands[what % 15], text); break;
+    }
+    free(text);
+    return 0;
+}
