@@ -101,9 +101,9 @@ static void print_saturated(const petal_info *info)
 static void print_warning(const petal_info *info)
 {
     double asked = isnan(info->target_rate) ? info->predicted_rate : info->target_rate;
-    if (!info->overfull) return;
-    label("overfull");
     bool window = info->policy == PETAL_POLICY_TIME;
+    if (!info->overfull || (window && info->estimated_rate <= asked)) return; /* a small one has room to spare */
+    label("overfull");
     printf("%smore keys than planned%s: %s false positives, not %s; plan %s%s\n", bold(stdout),
            window ? " in a window" : "", rate_text(info->estimated_rate, 2).s, asked_rate(asked).s,
            window ? "with a larger -n" : "a larger one", plain(stdout));

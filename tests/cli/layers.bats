@@ -78,10 +78,34 @@ load helper
 
 @test "more keys than expected in a window of time are told, and all are remembered" {
     run -0 --separate-stderr petal seen --window 1d -n 100 --now 1700000000 -f t.petal < <(seq 3000)
+    is "${#stderr_lines[@]}" 1
+    contains "$stderr" "petal: t.petal: the window holds more keys than planned (100); from here on more than 1 % of new"
     run -0 --separate-stderr petal add --now 1700000000 t.petal < <(seq 3000)
-    contains "$stderr" "petal: t.petal: holds"
-    contains "$stderr" "planned for 100"
+    contains "$stderr" "petal: t.petal: the window holds more keys than planned (100): rate now "
+    contains "$stderr" ", asked 1 %; plan with a larger -n"
     is "$(seq 3000 | petal check -c --now 1700000000 t.petal)" 3000
+    contains "$(petal info t.petal)" "more keys than planned in a window: "
+    is "$(petal info --json t.petal | field overfull)" true
+    generations=$(petal info --json t.petal | field generations)
+    is "$(petal info --json t.petal | field layers)" $((2 * generations - 1))
+    # A day later the window is empty again.
+    run -0 --separate-stderr petal seen --now 1700200000 -f t.petal < <(seq 90)
+    is "${#lines[@]}" 90
+    is "$stderr" ""
+    is "$(petal info --json t.petal | field overfull)" false
+}
+
+@test "the keys of a window may come all at once: the rate is kept" {
+    run -0 --separate-stderr petal seen --window 1d -n 1M < <(seq 900000)
+    is "$stderr" ""
+    # at most 1.02 times 1 % are dropped
+    [ "${#lines[@]}" -ge $((900000 - 9180)) ]
+    seq 1000000 | petal seen --window 1d -n 1M --now 1700000000 -f w.petal | wc -l >fresh
+    [ "$(cat fresh)" -ge $((1000000 - 10200)) ]
+    is "$(seq 1000000 | petal check -c --now 1700086400 w.petal)" 1000000
+    is "$(petal info --json w.petal | field overfull)" false
+    # 1,000,000 trials at 1 %: 5 sd are 498
+    [ "$(seq 1000001 2000000 | petal check -c --now 1700000000 w.petal)" -le 10698 ]
 }
 
 @test "build falls over to a filter that grows where counting needs too much memory" {
@@ -112,8 +136,8 @@ load helper
     refuses "at least 1 is needed" petal seen --window 0d
     petal create -o g.petal -n 100 --grow
     petal create -o w.petal --window 100
-    refuses "cannot be combined by bits; add the keys, or ask both" petal merge -o x g.petal g.petal
-    refuses "cannot be combined by bits; add the keys, or ask both" petal intersect -o x w.petal w.petal
+    refuses "cannot be combined by bits; add the keys, or query both" petal merge -o x g.petal g.petal
+    refuses "cannot be combined by bits; add the keys, or query both" petal intersect -o x w.petal w.petal
     refuses "use petal" petal convert w.petal x --to parquet
     [ ! -e x ]
 }

@@ -90,6 +90,30 @@ load helper
     is "$stderr" "petal: s.petal: 58,240 read, 29,564 new, 28,676 repeats (about 55 of these may be new)"
 }
 
+# drops_are_told KEYS OPTION...: of the numbers up to KEYS, each once, some are dropped; the summary says how many, within 20 %.
+drops_are_told() {
+    local keys=$1 dropped told
+    shift
+    seq "$keys" | petal seen --verbose "$@" 2>message >fresh
+    dropped=$((keys - $(wc -l <fresh)))
+    told=$(sed -n 's/.*(about \(.*\) of these may be new).*/\1/p' message | sed 's/,//; s/k$/ 1000/; s/M$/ 1000000/' |
+        awk '{ print int($1 * ($2 ? $2 : 1)) }')
+    echo "$keys $*: $dropped dropped, $told told"
+    [ "$dropped" -ge 100 ]
+    [ $((10 * told)) -ge $((8 * dropped)) ]
+    [ $((10 * told)) -le $((12 * dropped)) ]
+}
+
+@test "the number of new lines among the repeats is right within 20 % for filters of every kind, overfull ones too" {
+    for keys in 100000 200000 300000 400000; do drops_are_told $keys -n 100k; done
+    drops_are_told 300000 -n 100k --scheme classic
+    drops_are_told 30000 -n 10k -p 0.1
+    drops_are_told 3000000
+    drops_are_told 3000000 -p 10%
+    drops_are_told 300000 --window 100k
+    for size in 300k 150k 100k; do drops_are_told 300000 --window 1d -n $size; done
+}
+
 # stopped_by SIGNAL: the stream is open, one line went through; prints the exit status.
 stopped_by() {
     [ -p in ] || mkfifo in out

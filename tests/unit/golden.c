@@ -75,6 +75,13 @@ static void add_100_days(petal_filter *filter)
     }
 }
 
+/* All at one time. */
+static void add_burst(petal_filter *filter)
+{
+    assert_int_equal(petal_advance(filter, 19723 * DAY, NULL), PETAL_OK);
+    add_100_texts(filter);
+}
+
 /* The texts, ten of them twice, and one so often that its counters stick; then half of them are removed once. */
 static void add_and_remove_texts(petal_filter *filter)
 {
@@ -126,6 +133,14 @@ static void keeps_a_week(petal_options *options)
     options->generations = 8;
 }
 
+/* A window of a day, for 60 keys, in 4 generations of 20. */
+static void keeps_a_day(petal_options *options)
+{
+    options->window_keys = 60;
+    options->window_ms = DAY;
+    options->generations = 4;
+}
+
 #define BLOCKED PETAL_SCHEME_BLOCKED
 #define CLASSIC PETAL_SCHEME_CLASSIC
 #define COUNTING PETAL_SCHEME_COUNTING
@@ -155,6 +170,7 @@ static const struct recipe recipes[] = {
     {"growing-empty", BLOCKED, 0, 0, 0, 10, 0.01, 0, false, NULL, 0, add_nothing, grows},
     {"rotating-keys", BLOCKED, 0, 0, 0, 0, 0.01, 0, false, NULL, 0, add_100_texts, keeps_60_keys},
     {"rotating-time", CLASSIC, 0, 0, 0, 0, 0.01, 0, true, NULL, 0, add_100_days, keeps_a_week},
+    {"rotating-burst", BLOCKED, 0, 0, 0, 0, 0.01, 0, false, NULL, 0, add_burst, keeps_a_day},
     {"empty-counting", COUNTING, 129, 64, 0, 0, 0, 0, false, NULL, 0, add_nothing, NULL},
     {"textbook-counting", COUNTING, 11, 2, 0, 0, 0, 197072, false, NULL, 0, add_a_and_b, NULL},
     {"counting", COUNTING, 1009, 5, 0, 0, 0, 42, false, NULL, 0, add_and_remove_texts, NULL},
