@@ -2,63 +2,62 @@
  *
  * The first byte says how to open the rest:
  *     bits 0-1   load, view, load and recover, load and verify
- *     bit 2      make the checksums of both header slots right first, as one does who forges a file
+ *     bit 2      make the checksums of header slots, metadata and origin right first, as one does who forges a file
  *     bit 3      give a secret
  * What opens is asked, changed, measured, serialized, and opened again, which must give the same filter. abort() is a finding. */
-#include "petal/petal.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "input.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
-
 static const uint8_t secret[PETAL_SECRET_BYTES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
-static void must(int holds)
+#define LIMIT_BYTES ((uint64_t)16 << 20)
+
+static uint64_t load(const uint8_t *from, int bytes)
 {
-    if (!holds) abort();
+    uint64_t x = 0;
+    for (int i = bytes; i-- > 0;) x = x << 8 | from[i];
+    return x;
 }
 
-/* The checksum of a slot is its last 8 bytes: XXH3 of the rest, seeded with the slot's number (docs/format.md). */
+static void store(uint8_t *to, uint64_t x)
+{
+    for (int i = 0; i < 8; i++) to[i] = (uint8_t)(x >> 8 * i);
+}
+
+/* Stores the sum of a part of the image, if it is there. */
+static void seal_part(uint8_t *image, size_t size_bytes, uint64_t offset, uint64_t part_bytes, uint8_t *sum)
+{
+    if (offset <= size_bytes && part_bytes <= size_bytes - offset)
+        store(sum, XXH3_64bits(image + offset, (size_t)part_bytes));
+}
+
+/* Makes right the sums of metadata and origin, in each slot, and then of the slot: its last 8 bytes are the XXH3 of the rest, seeded
+ * with its number (docs/format.md). */
 static void seal(uint8_t *image, size_t size_bytes)
 {
-    size_t slot_bytes = 512;
-    if (size_bytes > 20) slot_bytes = (size_t)image[16] | (size_t)image[17] << 8;
+    size_t slot_bytes = size_bytes > 20 ? (size_t)load(image + 16, 2) : 512;
     if (slot_bytes < 512 || slot_bytes > 4096 || size_bytes < 2 * slot_bytes) return;
     for (uint64_t number = 0; number < 2; number++) {
         uint8_t *slot = image + number * slot_bytes;
-        uint64_t sum = XXH3_64bits_withSeed(slot, slot_bytes - 8, number);
-        for (size_t i = 0; i < 8; i++) slot[slot_bytes - 8 + i] = (uint8_t)(sum >> 8 * i);
+        uint64_t metadata_bytes = load(slot + 80, 8) & 0xfffff, origin_bytes = load(slot + 132, 4);
+        uint64_t origin_at = 2 * slot_bytes + (metadata_bytes + 7) / 8 * 8;
+        seal_part(image, size_bytes, 2 * slot_bytes, metadata_bytes, slot + 88);
+        seal_part(image, size_bytes, origin_at, origin_bytes, slot + 136);
+        store(slot + slot_bytes - 8, XXH3_64bits_withSeed(slot, slot_bytes - 8, number));
     }
 }
 
-/* What a file promises for its next layer may be any size, and is allocated only when it grows: not here. */
-static void *alloc_little(void *context, size_t size_bytes)
-{
-    (void)context;
-    return size_bytes <= (size_t)1 << 24 ? calloc(1, size_bytes) : NULL;
-}
-
-static void release(void *context, void *memory, size_t size_bytes)
-{
-    (void)context;
-    (void)size_bytes;
-    free(memory);
-}
-
-static const petal_allocator little = {alloc_little, release, NULL};
-
-static petal_open_options open_options(uint8_t flags)
+static petal_open_options open_options(uint8_t flags, const petal_allocator *allocator)
 {
     static const unsigned ways[4] = {PETAL_OPEN_LOAD, PETAL_OPEN_MAP, PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER,
                                      PETAL_OPEN_LOAD | PETAL_OPEN_VERIFY};
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     options.flags = ways[flags & 3];
     options.secret = flags & 8 ? secret : NULL;
-    options.allocator = &little;
+    options.allocator = allocator;
+    options.memory_limit = LIMIT_BYTES;
     return options;
 }
 
@@ -126,11 +125,11 @@ static void write_and_read(const petal_filter *filter, const void *with_secret)
     free(copy);
 }
 
-/* A filter may be full, or not find the memory to grow; a key that was taken is in. */
+/* A filter may be full, or have a next layer above the limit; a key that was taken is in. */
 static bool add(petal_filter *filter, const void *key, size_t size_bytes)
 {
     petal_status status = petal_add(filter, key, size_bytes);
-    must(status >= 0 || status == PETAL_ERR_LIMIT || status == PETAL_ERR_MEMORY);
+    must(status >= 0 || status == PETAL_ERR_LIMIT || status == PETAL_ERR_FULL);
     must(status < 0 || petal_contains(filter, key, size_bytes));
     return status >= 0;
 }
@@ -188,10 +187,28 @@ static void change(petal_filter *filter, const void *with_secret, const uint8_t 
     petal_free(copy);
 }
 
+/* A view of bits that do not match their sums: queries are all that it is good for. */
+static bool is_damaged(const petal_filter *filter)
+{
+    petal_error error;
+    petal_filter *copy = NULL;
+    uint8_t *image;
+    size_t size = (size_t)petal_serialized_bytes(filter);
+    petal_status status = petal_verify(filter, &error);
+    must(status == PETAL_OK || status == PETAL_UNCHECKED || status == PETAL_ERR_DAMAGED);
+    if (status != PETAL_ERR_DAMAGED) return false;
+    image = malloc(size);
+    must(size > 0 && image && petal_serialize(filter, image, size, NULL) == PETAL_ERR_DAMAGED);
+    must(petal_clone(filter, &copy, NULL) == PETAL_ERR_DAMAGED && !copy);
+    free(image);
+    return true;
+}
+
 static void use(petal_filter *filter, const void *with_secret, const uint8_t *data, size_t size_bytes)
 {
     ask(filter, data, size_bytes);
     look(filter);
+    if (is_damaged(filter)) return;
     write_and_read(filter, with_secret);
     change(filter, with_secret, data, size_bytes);
 }
@@ -200,7 +217,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
     if (size_bytes == 0) return 0;
     uint8_t flags = data[0];
-    petal_open_options options = open_options(flags);
+    struct budget budget = {.limit = UINT64_MAX};
+    petal_allocator allocator = allocator_of(&budget);
+    petal_open_options options = open_options(flags, &allocator);
     petal_filter *filter = NULL;
     petal_error error;
     uint8_t *image = malloc(size_bytes); /* just as long as the image, but for an empty one */
@@ -209,7 +228,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     if (flags & 4) seal(image, size_bytes - 1);
     petal_status status = (flags & 3) == 1 ? petal_view(image, size_bytes - 1, &options, &filter, &error)
                                            : petal_load_from_memory(image, size_bytes - 1, &options, &filter, &error);
-    must((status == PETAL_OK) == (filter != NULL));
+    must((status == PETAL_OK) == (filter != NULL) && budget.peak <= LIMIT_BYTES);
     if (status == PETAL_OK)
         use(filter, options.secret, data, size_bytes < 64 ? size_bytes : 64);
     else

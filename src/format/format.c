@@ -148,6 +148,15 @@ petal_status petal_format_check_tail(const struct description *about, const uint
     return petal_format_damaged(error, layer->offset + layer->size_bytes - 1, "bits set beyond the last");
 }
 
+void petal_format_keep(struct description *about, const uint8_t *bytes, uint32_t size_bytes)
+{
+    struct origin *origin = &about->origin;
+    bool is_near = size_bytes <= PETAL_ORIGIN_NEAR_BYTES;
+    origin->size_bytes = size_bytes;
+    origin->far = is_near ? NULL : bytes;
+    if (is_near) memcpy(origin->near, bytes, size_bytes);
+}
+
 void petal_format_single(struct description *about, const struct shape *shape, uint64_t offset)
 {
     about->layer_count = 1;

@@ -95,6 +95,9 @@ petal_status petal_format_check_size(uint64_t promised_bytes, uint64_t size_byte
 /* PETAL_ERR_DAMAGED where bits are set beyond the last of the single layer of `about`. */
 petal_status petal_format_check_tail(const struct description *about, const uint8_t *bytes, petal_error *error);
 
+/* Keeps these bytes of the file, of any number, as the origin; they must stay as long as `about`. */
+void petal_format_keep(struct description *about, const uint8_t *bytes, uint32_t size_bytes);
+
 /* Makes `about` a single layer of this shape whose bytes begin at `offset`. */
 void petal_format_single(struct description *about, const struct shape *shape, uint64_t offset);
 

@@ -9,7 +9,7 @@
  *     15 40 1c1c0000 1c1c0000 1c1c0000 00 | 00001000 00020000 00040000 80000000 00020000 00000080 00000010 00000008
  *
  * Thrift allows other forms of the same header (long field ids, fields that are unknown here). They are read, and kept in the
- * origin, as they are, so that they can be written back; those above 48 bytes are written in the usual form. docs/formats/parquet.md. */
+ * origin, as they are, so that they can be written back. docs/formats/parquet.md. */
 #include "format/parquet.h"
 
 #include "base/bytes.h"
@@ -144,9 +144,7 @@ static petal_status read(const uint8_t *bytes, uint64_t size_bytes, struct descr
     struct shape shape = {PETAL_SCHEME_PARQUET, HASHES, 0, (uint64_t)header.bitset_bytes * 8};
     petal_format_single(about, &shape, header.header_bytes);
     about->hash = PETAL_HASH_XXH64;
-    if (is_usual(bytes, &header) || header.header_bytes > PETAL_ORIGIN_NEAR_BYTES) return PETAL_OK;
-    memcpy(about->origin.near, bytes, header.header_bytes);
-    about->origin.size_bytes = header.header_bytes;
+    if (!is_usual(bytes, &header)) petal_format_keep(about, bytes, header.header_bytes);
     return PETAL_OK;
 }
 
@@ -197,30 +195,27 @@ static petal_status plan(const petal_options *options, struct description *about
     return PETAL_OK;
 }
 
-/* The header that the file had, where that says just these blocks; a petal file may have been changed. */
-static uint32_t header_of(const petal_filter *filter, uint8_t bytes[PETAL_ORIGIN_NEAR_BYTES])
+/* Has the filter the header of its file, and does that say just these blocks? A petal file may have been changed. */
+static bool has_header(const petal_filter *filter)
 {
     const struct origin *origin = &filter->origin;
     struct parquet_header header;
-    uint32_t bitset_bytes = (uint32_t)filter->layers->array.size_bytes;
-    if (origin->format == petal_format_parquet.id && origin->size_bytes > 0 &&
-        origin->size_bytes <= PETAL_ORIGIN_NEAR_BYTES &&
-        petal_parquet_read_header(origin->near, origin->size_bytes, 0, &header, NULL) == PETAL_OK &&
-        header.header_bytes == origin->size_bytes && header.bitset_bytes == bitset_bytes) {
-        memcpy(bytes, origin->near, origin->size_bytes);
-        return origin->size_bytes;
-    }
-    return usual_header(bitset_bytes, bytes);
+    return origin->format == petal_format_parquet.id && origin->size_bytes > 0 &&
+           petal_parquet_read_header(origin_bytes(origin), origin->size_bytes, 0, &header, NULL) == PETAL_OK &&
+           header.header_bytes == origin->size_bytes && header.bitset_bytes == filter->layers->array.size_bytes;
 }
 
 static petal_status write(const petal_filter *filter, const struct sink *sink, petal_error *error)
 {
-    uint8_t header[PETAL_ORIGIN_NEAR_BYTES];
+    uint8_t usual[USUAL_BYTES];
+    const struct bit_array *array = &filter->layers->array;
     petal_status status = petal_format_expect_hashed(filter, PETAL_SCHEME_PARQUET, PETAL_HASH_XXH64, "parquet", error);
     if (status != PETAL_OK) return status;
-    status = petal_put(sink, header, header_of(filter, header), error);
-    if (status != PETAL_OK) return status;
-    return petal_put(sink, filter->layers->array.bytes, filter->layers->array.size_bytes, error);
+    if (has_header(filter))
+        status = petal_put(sink, origin_bytes(&filter->origin), filter->origin.size_bytes, error);
+    else
+        status = petal_put(sink, usual, usual_header((uint32_t)array->size_bytes, usual), error);
+    return status == PETAL_OK ? petal_put(sink, array->bytes, array->size_bytes, error) : status;
 }
 
 const struct format_def petal_format_parquet = {
