@@ -634,8 +634,8 @@ PETAL_API petal_status petal_advance(petal_filter *filter, uint64_t now_ms, peta
 PETAL_API petal_status petal_get_layer(const petal_filter *filter, uint32_t layer, petal_layer *about,
                                        petal_error *error);
 
-/* Fills in all of *info. Reads every bit once: about a second for 5 GB in memory. Rates of arrays above
- * 16 MiB come from an even sample of 2^18 lines. */
+/* Fills in all of *info. Reads every bit once: about a second for 5 GB in memory. The rate of a blocked
+ * filter above 16 MiB comes from a sample of 2^18 lines, which depends on all its bytes. */
 PETAL_API petal_status petal_get_info(const petal_filter *filter, petal_info *info, petal_error *error);
 
 /* The form of the scheme that runs on this CPU: "avx512", "avx2", "sse4", "neon" or "generic". All give the same bits. Static storage. */

@@ -16,6 +16,11 @@ void petal_release(const petal_allocator *allocator, void *memory, uint64_t size
 uint8_t *petal_alloc_lines(const petal_allocator *allocator, uint64_t size_bytes, void **base);
 void petal_release_lines(const petal_allocator *allocator, void *base, uint64_t size_bytes);
 
+/* memset() to 0, and memcpy() into memory that is zero; but where nothing but zeros would be written over zeros nothing is
+ * written. Reading pages that were never written costs no memory, and writing to them does. */
+void petal_zero(uint8_t *bytes, uint64_t size_bytes);
+void petal_copy_to_zeroed(uint8_t *to, const uint8_t *from, uint64_t size_bytes);
+
 /* The bytes that opening `held_bytes`, or growing while so many are held, may allocate: the limit that was given; by
  * default 1 GiB, or 64 times as much as there is already. */
 static inline uint64_t petal_memory_limit(uint64_t given, uint64_t held_bytes)

@@ -205,7 +205,7 @@ static petal_status clone_frame(const petal_filter *filter, petal_filter **copy,
 
 static void copy_layer(struct layer *to, const struct layer *from, uint64_t items)
 {
-    memcpy(to->array.bytes, from->array.bytes, (size_t)from->array.size_bytes);
+    petal_copy_to_zeroed(to->array.bytes, from->array.bytes, from->array.size_bytes);
     to->capacity = from->capacity;
     to->target_rate = from->target_rate;
     to->items = items;
@@ -277,7 +277,7 @@ static petal_status clear(petal_filter *filter, petal_error *error)
     petal_filter_touch_all(filter);
     petal_filter_settle_items(filter);
     for (uint32_t i = 0; i < filter->layer_count; i++) {
-        memset(filter->layers[i].array.bytes, 0, (size_t)filter->layers[i].array.size_bytes);
+        petal_zero(filter->layers[i].array.bytes, filter->layers[i].array.size_bytes);
         filter->layers[i].items = 0;
     }
     petal_filter_last(filter)->until_ms = petal_rotating_until(&filter->policy);

@@ -48,7 +48,7 @@ static inline const uint8_t *origin_bytes(const struct origin *origin)
 /* What a filter has that several threads add to. */
 struct sharing {
     struct stripes stripes;
-    atomic_bool may_write;  /* before_write has given its permission since the last sync */
+    atomic_bool may_write;   /* before_write has given its permission since the last sync */
     _Atomic uint64_t asking; /* held like a stripe while one thread asks for it; in those, others may count keys */
 };
 

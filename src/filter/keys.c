@@ -95,7 +95,8 @@ static bool is_new(petal_status status)
 static petal_status check_room(const petal_filter *filter, bool is_overfull)
 {
     if (!is_overfull) return PETAL_OK;
-    return petal_filter_fail(filter, PETAL_ERR_FULL, "the filter holds more keys than it is rated for; make a larger one");
+    return petal_filter_fail(filter, PETAL_ERR_FULL,
+                             "the filter holds more keys than it is rated for; make a larger one");
 }
 
 /* Sets the bits in the last layer. */
@@ -197,11 +198,15 @@ static inline petal_status add_plainly(petal_filter *filter, uint64_t hash)
 
 _Static_assert(PETAL_SEEN - 1 == PETAL_OK, "add_plainly() counts on it");
 
+static petal_status refuse_empty_key(const petal_filter *filter)
+{
+    return petal_filter_fail(filter, PETAL_ERR_UNSUPPORTED, "filters of this scheme do not accept the empty key");
+}
+
 static petal_status add_carefully(petal_filter *filter, const void *key, size_t key_bytes)
 {
     uint64_t words[PETAL_HASH_MAX_WORDS];
-    if (is_refused(filter, key_bytes))
-        return petal_filter_fail(filter, PETAL_ERR_UNSUPPORTED, "filters of this scheme do not accept the empty key");
+    if (is_refused(filter, key_bytes)) return refuse_empty_key(filter);
     if (!hash_is_shared(filter)) return add_layer_by_layer(filter, key, key_bytes);
     hash_into(filter, key, key_bytes, words);
     return add_hash(filter, words);
@@ -303,10 +308,9 @@ petal_status petal_add_many(petal_filter *filter, const petal_key *keys, size_t 
     if (petal_filter_refuses_any(filter, keys, key_count)) { /* all or none, so that the caller knows which are in */
         if (was_new) memset(was_new, 0, key_count);
         if (new_count) *new_count = 0;
-        return PETAL_ERR_UNSUPPORTED;
+        return refuse_empty_key(filter);
     }
-    if (!hash_is_shared(filter))
-        return add_keys_one_by_one(filter, keys, key_count, was_new, new_count);
+    if (!hash_is_shared(filter)) return add_keys_one_by_one(filter, keys, key_count, was_new, new_count);
     petal_status status = PETAL_OK;
     for (size_t from = 0; status >= 0 && from < key_count; from += piece) {
         piece = piece_to_add(filter, key_count - from);

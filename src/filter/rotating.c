@@ -38,6 +38,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "scheme/plan.h"
 
 #include <string.h>
@@ -175,7 +176,7 @@ static void recycle_oldest(petal_filter *filter)
 {
     struct layer oldest = filter->layers[0];
     memmove(filter->layers, filter->layers + 1, (filter->layer_count - 1) * sizeof oldest);
-    memset(oldest.array.bytes, 0, (size_t)oldest.array.size_bytes);
+    petal_zero(oldest.array.bytes, oldest.array.size_bytes);
     oldest.items = 0;
     *petal_filter_last(filter) = oldest;
 }
@@ -242,7 +243,7 @@ static void forget(petal_filter *filter)
     petal_filter_drop_layers(filter, 0, all ? gone - 1 : gone);
     if (!all) return;
     struct layer *newest = petal_filter_last(filter);
-    memset(newest->array.bytes, 0, (size_t)newest->array.size_bytes);
+    petal_zero(newest->array.bytes, newest->array.size_bytes);
     newest->items = 0;
     newest->until_ms = petal_rotating_until(&filter->policy);
 }

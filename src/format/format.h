@@ -36,6 +36,7 @@ struct description {
 struct sink {
     petal_status (*put)(void *context, const void *bytes, uint64_t size_bytes, petal_error *error);
     void *context;
+    bool only_counts; /* put() does not read the bytes, which may be NULL: what they would be need not be worked out */
 };
 
 struct format_def {

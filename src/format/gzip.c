@@ -163,7 +163,7 @@ petal_status petal_gzip(const petal_filter *filter,
                         const struct sink *sink, petal_error *error)
 {
     struct packing into = {stream_with(&filter->allocator), sink};
-    struct sink packer = {put, &into};
+    struct sink packer = {put, &into, false};
     gz_header header = {.os = OS_UNKNOWN}; /* and no time, no name */
     if (deflateInit2(&into.stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         return out_of_memory(error);

@@ -38,6 +38,7 @@ static petal_status write(const petal_filter *filter, const struct sink *sink, p
     struct image image;
     petal_status status = petal_image_of(filter, &image, error);
     if (status != PETAL_OK) return status;
+    if (sink->only_counts) return petal_put(sink, NULL, image.file_bytes, error);
     uint8_t *head = petal_alloc(&filter->allocator, image.payload_offset);
     if (!head) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
     petal_image_write_head(filter, &image, head);

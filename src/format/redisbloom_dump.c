@@ -348,7 +348,7 @@ struct writer {
 static void put(struct writer *to, const void *bytes, uint64_t size_bytes)
 {
     if (to->status != PETAL_OK) return;
-    crc64_add(&to->crc, bytes, size_bytes);
+    if (!to->sink->only_counts) crc64_add(&to->crc, bytes, size_bytes);
     to->status = petal_put(to->sink, bytes, size_bytes, to->error);
 }
 
@@ -421,7 +421,7 @@ static bool put_compressed(struct writer *to, const uint8_t *bytes, uint32_t siz
 
 static void put_text(struct writer *to, const struct layer *layer, const struct redis_link *link, bool compressed)
 {
-    struct sink through = {put_through, to};
+    struct sink through = {put_through, to, false};
     put_length(to, FIELD_STRING);
     if (to->status != PETAL_OK) return;
     if (compressed && link->bytes >= LEAST_COMPRESSED && link->bytes <= UINT32_MAX &&

@@ -178,17 +178,25 @@ static double rate_of_line(const uint8_t *line, uint32_t hashes)
     return sum / (4 * WORDS);
 }
 
-/* Above this many lines (16 MiB) an even sample of them is taken: its error is below 1 % of the rate. */
+/* Above this many lines (16 MiB) a sample of them is taken, one of each stretch: its error is below 1 % of the rate, and all
+ * lines would take minutes at the largest sizes. Which ones depends on all bytes, so that nobody can choose keys whose lines are
+ * left out. */
 #define SAMPLE_LINES ((uint64_t)1 << 18)
+
+static uint64_t sampled_line(uint64_t i, uint64_t lines, uint64_t seed)
+{
+    uint64_t first = i * lines / SAMPLE_LINES, next = (i + 1) * lines / SAMPLE_LINES;
+    return first + fmix64(seed + i) % (next - first);
+}
 
 static double rate_of_bits(const struct bit_array *array, uint64_t bits_set)
 {
     uint64_t lines = array->shape.bits / PETAL_LINE_BITS, sample = lines < SAMPLE_LINES ? lines : SAMPLE_LINES;
+    uint64_t seed = sample < lines ? petal_xxh3(array->bytes, (size_t)array->size_bytes, 0) : 0;
     double first = 0, second = 0;
     if (bits_set == 0) return 0;
     for (uint64_t i = 0; i < sample; i++) {
-        uint64_t number = sample == lines ? i : i * (lines / sample) + i % (lines / sample); /* one of each stretch */
-        const uint8_t *line = array->bytes + number * PETAL_LINE_BYTES;
+        const uint8_t *line = array->bytes + (sample < lines ? sampled_line(i, lines, seed) : i) * PETAL_LINE_BYTES;
         first += rate_of_line(line, hashes_of_first(&array->shape));
         if (array->shape.lines_per_key == 2) second += rate_of_line(line, hashes_of_second(&array->shape));
     }

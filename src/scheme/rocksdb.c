@@ -52,23 +52,19 @@ static double bits_a_key(const struct shape *shape)
     return PETAL_LINE_BITS * (1 - clear);
 }
 
-/* Above this many lines (16 MiB) an even sample of them is taken: its error is below 1 % of the rate. */
-#define SAMPLE_LINES ((uint64_t)1 << 18)
-
 /* The mean over the lines of fill^k. */
 static double rate_of_bits(const struct bit_array *array, uint64_t bits_set)
 {
-    uint64_t lines = array->shape.bits / PETAL_LINE_BITS, sample = lines < SAMPLE_LINES ? lines : SAMPLE_LINES;
+    uint64_t lines = array->shape.bits / PETAL_LINE_BITS;
     double sum = 0;
     if (bits_set == 0) return 0;
-    for (uint64_t i = 0; i < sample; i++) {
-        uint64_t number = sample == lines ? i : i * (lines / sample) + i % (lines / sample); /* one of each stretch */
-        uint64_t ones = popcount_bytes(array->bytes + number * PETAL_LINE_BYTES, PETAL_LINE_BYTES);
+    for (uint64_t i = 0; i < lines; i++) {
+        uint64_t ones = popcount_bytes(array->bytes + i * PETAL_LINE_BYTES, PETAL_LINE_BYTES);
         double fill = (double)ones / PETAL_LINE_BITS, product = 1;
         for (uint32_t k = 0; k < array->shape.hashes; k++) product *= fill;
         sum += product;
     }
-    return sum / (double)sample;
+    return sum / (double)lines;
 }
 
 const struct scheme_def petal_rocksdb = {

@@ -129,7 +129,8 @@ static petal_status copy_bits(petal_filter *filter, const struct description *ab
 {
     petal_status status = petal_filter_alloc_bits(filter, error);
     for (uint32_t i = 0; status == PETAL_OK && i < about->layer_count; i++)
-        memcpy(filter->layers[i].array.bytes, bytes + about->layers[i].offset, (size_t)about->layers[i].size_bytes);
+        petal_copy_to_zeroed(filter->layers[i].array.bytes, bytes + about->layers[i].offset,
+                             about->layers[i].size_bytes);
     return status;
 }
 

@@ -31,7 +31,7 @@ static petal_status save(const petal_filter *filter, const char *path, const cha
                          petal_error *error)
 {
     struct replacement made;
-    struct sink sink = {petal_io_put, &made};
+    struct sink sink = {petal_io_put, &made, false};
     const struct format_def *def = find(format, error);
     if (!def) return PETAL_ERR_ARGUMENT;
     if (flags & ~SAVE_FLAGS) return petal_fail(error, PETAL_ERR_ARGUMENT, "unknown flags %#x", flags);
@@ -83,7 +83,7 @@ static petal_status put(void *context, const void *bytes, uint64_t size_bytes, p
 uint64_t petal_serialized_bytes_as(const petal_filter *filter, const char *format)
 {
     struct buffer counter = {NULL, 0, 0};
-    struct sink sink = {put, &counter};
+    struct sink sink = {put, &counter, true};
     const struct format_def *def = find(format, NULL);
     return def && def->write(filter, &sink, NULL) == PETAL_OK ? counter.used : 0;
 }
@@ -92,7 +92,7 @@ petal_status petal_serialize_as(const petal_filter *filter, const char *format, 
                                 petal_error *error)
 {
     struct buffer buffer = {bytes, size_bytes, 0};
-    struct sink sink = {put, &buffer};
+    struct sink sink = {put, &buffer, false};
     const struct format_def *def = find(format, error);
     if (!def) return PETAL_ERR_ARGUMENT;
     if (!bytes) return petal_fail(error, PETAL_ERR_ARGUMENT, "there is no buffer");

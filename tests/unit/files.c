@@ -360,9 +360,19 @@ static void a_writable_map_that_is_not_changed_does_not_change_the_file(void **s
     save_numbers(path, 100);
     struct bytes before = read_file(path);
     petal_filter *map = opened(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_VERIFY);
+    petal_filter *unlike = make(PETAL_SCHEME_CLASSIC, 1000, 5, 0);
     require_numbers(map, 0, 100);
+    assert_int_equal(petal_add_many(map, NULL, 0, NULL, NULL), PETAL_OK); /* neither do no keys nor refusals */
+    assert_int_equal(petal_add_many_i64(map, NULL, 0, NULL, NULL), PETAL_OK);
+    assert_int_equal(petal_add_hashes(map, NULL, 0, NULL, NULL), PETAL_OK);
+    require_status(PETAL_ERR_UNSUPPORTED, petal_remove_hash(map, 1), error);
+    require_status(PETAL_ERR_MISMATCH, petal_merge(map, unlike, &error), error);
+    require_status(PETAL_ERR_MISMATCH, petal_intersect(map, unlike, &error), error);
+    require_status(PETAL_ERR_UNSUPPORTED, petal_set_metadata(map, "m", 1, &error), error);
+    assert_true(info_of(map).content_id_known && file_is(path, before));
     require_status(PETAL_OK, petal_sync(map, &error), error);
     petal_free(map);
+    petal_free(unlike);
     assert_true(file_is(path, before));
     unlink(path);
     free(before.data);

@@ -399,6 +399,101 @@ static void metadata_of_65536_bytes_are_kept_and_one_more_is_refused(void **stat
     free(most.data);
 }
 
+/* ---- the first failure ----------------------------------------------------------------------------------------------- */
+
+static void require_kept(const petal_filter *filter, petal_status wanted, const char *words)
+{
+    petal_error error = {PETAL_ERR_LIMIT, 7, 7, "old"};
+    assert_int_equal(petal_last_error(filter, &error), wanted);
+    assert_int_equal(petal_last_error(filter, NULL), wanted);
+    assert_true(error.status == wanted && error.system_errno == 0 && error.offset == PETAL_NO_OFFSET);
+    require(words ? strstr(error.message, words) != NULL : error.message[0] == 0, "%s", error.message);
+}
+
+static void the_first_failure_is_kept_and_no_later_one(void **state)
+{
+    (void)state;
+    struct bytes image;
+    petal_filter *filter = make(PETAL_SCHEME_BLOCKED, 51200, 6, 0), *other = make(PETAL_SCHEME_BLOCKED, 51200, 7, 0);
+    petal_filter *view = NULL;
+    petal_builder *builder = NULL;
+    assert_int_equal(petal_add_i64(filter, 1), PETAL_OK);
+    assert_int_equal(petal_add_i64(filter, 1), PETAL_SEEN); /* no failure */
+    require_kept(filter, PETAL_OK, NULL);
+    assert_int_equal(petal_merge(filter, other, NULL), PETAL_ERR_MISMATCH);
+    require_kept(filter, PETAL_ERR_MISMATCH, "hashes");
+    assert_int_equal(petal_remove(filter, "a", 1), PETAL_ERR_UNSUPPORTED);
+    require_kept(filter, PETAL_ERR_MISMATCH, "hashes");
+    assert_int_equal(petal_remove_many(other, NULL, 0, NULL, NULL), PETAL_ERR_UNSUPPORTED);
+    require_kept(other, PETAL_ERR_UNSUPPORTED, "counting");
+    petal_free(other);
+    other = clone_of(filter);
+    require_kept(other, PETAL_OK, NULL); /* a copy has failed in nothing */
+    assert_int_equal(petal_advance(other, 1, NULL), PETAL_ERR_UNSUPPORTED);
+    require_kept(other, PETAL_ERR_UNSUPPORTED, "clock");
+    petal_free(other);
+    other = clone_of(filter);
+    assert_int_equal(petal_builder_create(other, NULL, &builder, NULL), PETAL_OK);
+    assert_int_equal(petal_builder_add(builder, 7, NULL, 0), PETAL_ERR_ARGUMENT);
+    require_kept(other, PETAL_ERR_ARGUMENT, "worker");
+    assert_int_equal(petal_builder_finish(builder, NULL), PETAL_ERR_ARGUMENT);
+    petal_free(other);
+    image = serialized(filter);
+    assert_int_equal(petal_view(image.data, image.size, NULL, &view, NULL), PETAL_OK);
+    assert_int_equal(petal_add_many_i64(view, NULL, 0, NULL, NULL), PETAL_OK);
+    assert_int_equal(petal_add(view, "a", 1), PETAL_ERR_READ_ONLY);
+    require_kept(view, PETAL_ERR_READ_ONLY, "reading");
+    petal_free(view);
+    petal_free(filter);
+    free(image.data);
+}
+
+/* Guava's 128 bits: a hash of 64 cannot stand for a key. */
+static void a_question_by_hash_that_has_no_answer_is_a_failure(void **state)
+{
+    (void)state;
+    uint64_t hash = 1;
+    uint8_t found = 7;
+    petal_options options = PETAL_OPTIONS_INIT;
+    options.format = "guava";
+    options.capacity = 100;
+    options.rate = 0.01;
+    for (int call = 0; call < 4; call++) {
+        petal_filter *filter = create(&options);
+        if (call == 0) assert_true(petal_contains_hash(filter, hash));
+        if (call == 1) assert_int_equal(petal_contains_hashes(filter, &hash, 1, &found), 1);
+        if (call == 2) assert_int_equal(petal_add_hash(filter, hash), PETAL_ERR_UNSUPPORTED);
+        if (call == 3) assert_int_equal(petal_add_hashes(filter, &hash, 1, NULL, NULL), PETAL_ERR_UNSUPPORTED);
+        require_kept(filter, PETAL_ERR_UNSUPPORTED, "64 bits");
+        petal_free(filter);
+    }
+}
+
+/* Packed bits are unpacked into memory of the filter's own, which is for reading only all the same. */
+static void what_is_opened_for_reading_keeps_its_metadata(void **state)
+{
+    (void)state;
+    petal_error error;
+    petal_open_options opening = PETAL_OPEN_OPTIONS_INIT;
+    petal_options options = PETAL_OPTIONS_INIT;
+    petal_filter *view = NULL;
+    opening.format = options.format = "dcso-gzip";
+    options.capacity = 100;
+    options.rate = 0.01;
+    petal_filter *filter = NULL;
+    if (petal_create(&options, &filter, &error) != PETAL_OK) skip_because("no gzip: %s", error.message);
+    size_t size = (size_t)petal_serialized_bytes_as(filter, "dcso-gzip");
+    struct bytes image = new_bytes(size);
+    require_status(PETAL_OK, petal_serialize_as(filter, "dcso-gzip", image.data, size, &error), error);
+    require_status(PETAL_OK, petal_view(image.data, size, &opening, &view, &error), error);
+    require_status(PETAL_ERR_READ_ONLY, petal_set_metadata(view, "mine", 4, &error), error);
+    require_metadata(view, NULL, 0);
+    require_status(PETAL_ERR_READ_ONLY, petal_clear(view, &error), error);
+    petal_free(view);
+    petal_free(filter);
+    free(image.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -421,6 +516,9 @@ int main(void)
         cmocka_unit_test(capacity_rate_and_metadata_may_differ_in_a_merge),
         cmocka_unit_test(metadata_are_any_bytes_copied_and_replaced),
         cmocka_unit_test(metadata_of_65536_bytes_are_kept_and_one_more_is_refused),
+        cmocka_unit_test(the_first_failure_is_kept_and_no_later_one),
+        cmocka_unit_test(a_question_by_hash_that_has_no_answer_is_a_failure),
+        cmocka_unit_test(what_is_opened_for_reading_keeps_its_metadata),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

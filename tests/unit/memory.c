@@ -1,6 +1,12 @@
 /* memory.c - proves that all memory comes from the caller's allocator and goes back to it, and that running out of it at any
  * point is a clean error: nothing leaks, the filter stays usable, the file stays as it was. */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#endif
+
 #include "image.h"
+
+#include <sys/mman.h>
 
 static const uint8_t secret[PETAL_SECRET_BYTES] = {3, 1, 4, 1, 5};
 
@@ -326,6 +332,64 @@ static void a_size_that_no_memory_has_is_a_clean_error(void **state)
     assert_true(filter == NULL && count.live_blocks == 0);
 }
 
+/* Big blocks are pages of their own, which the test can close to writing or to all. */
+#define BIG_BYTES ((size_t)8 << 20)
+struct pages {
+    void *last; /* the last big block */
+    int protection;
+};
+
+static void *pages_alloc(void *context, size_t size_bytes)
+{
+    struct pages *pages = context;
+    if (size_bytes < BIG_BYTES) return calloc(1, size_bytes);
+    pages->last = mmap(NULL, size_bytes, pages->protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return pages->last == MAP_FAILED ? NULL : pages->last;
+}
+
+static void pages_release(void *context, void *memory, size_t size_bytes)
+{
+    (void)context;
+    if (size_bytes < BIG_BYTES)
+        free(memory);
+    else
+        munmap(memory, size_bytes);
+}
+
+/* Whoever writes to a page where nothing is, or reads where there is no need, dies of it here. */
+static void untouched_pages_stay_untouched(void **state)
+{
+    (void)state;
+    petal_error error;
+    struct pages pages = {NULL, PROT_READ | PROT_WRITE};
+    petal_allocator allocator = {pages_alloc, pages_release, &pages};
+    FOR_NATIVE_SCHEMES(scheme)
+    {
+        petal_options options = options_of(scheme, BIG_BYTES * (scheme == PETAL_SCHEME_COUNTING ? 2 : 8), 6, 0);
+        petal_filter *copy = NULL;
+        options.allocator = &allocator;
+        petal_filter *filter = create(&options);
+        void *bits = pages.last;
+        assert_int_equal(mprotect(bits, BIG_BYTES, PROT_READ), 0);
+        require_status(PETAL_OK, petal_clear(filter, &error), error);
+        pages.protection = PROT_READ; /* the copy's */
+        require_status(PETAL_OK, petal_clone(filter, &copy, &error), error);
+        pages.protection = PROT_READ | PROT_WRITE;
+        assert_int_equal(mprotect(bits, BIG_BYTES, PROT_NONE), 0);
+        uint64_t size = petal_serialized_bytes(filter);
+        assert_true(size > BIG_BYTES && size < BIG_BYTES + 65536);
+        assert_int_equal(mprotect(bits, BIG_BYTES, PROT_READ | PROT_WRITE), 0);
+        struct bytes image = new_bytes((size_t)size);
+        require_status(PETAL_OK, petal_serialize(filter, image.data, image.size, &error), error);
+        free(image.data);
+        add_numbers(filter, 0, 1000); /* in pages all over */
+        require_status(PETAL_OK, petal_clear(filter, &error), error);
+        assert_true(info_of(filter).bits_set == 0);
+        petal_free(copy);
+        petal_free(filter);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -336,6 +400,7 @@ int main(void)
         cmocka_unit_test(any_allocation_of_any_call_may_fail),
         cmocka_unit_test(a_save_without_memory_leaves_the_old_file),
         cmocka_unit_test(a_size_that_no_memory_has_is_a_clean_error),
+        cmocka_unit_test(untouched_pages_stay_untouched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
