@@ -378,7 +378,10 @@ static void change_map(enum kind kind, bool is_shared)
         expect(synced < 0, "%s: %s: keys were refused, and the sync is ok", fault_text, name);
     }
     later = petal_sync(filter, &error);
-    expect(synced == PETAL_OK || later != PETAL_OK, "%s: %s: a sync fails, and the next one is ok", fault_text, name);
+    /* Only whether the file was replaced can be looked up later; what failed to be written stays failed. */
+    expect(synced == PETAL_OK || later != PETAL_OK || plan.call == SHIM_STAT,
+           "%s: %s: a sync fails, and the next one is ok", fault_text, name);
+    if (added == PETAL_OK && later == PETAL_OK) synced = PETAL_OK;
     if (added == PETAL_OK && synced == PETAL_OK) promised = ALL_KEYS;
     expect(missing_keys(filter, 0, promised) == 0, "%s: %s: keys missing in the map", fault_text, name);
     petal_free(filter);
@@ -726,7 +729,7 @@ int main(int argc, char **argv)
 {
     uint64_t amount = amount_of(argc, argv, 60, 1000000), all = 0;
     start_with_shim(argv);
-    unlink(getenv("PETAL_SHIM"));
+    if (getenv("PETAL_SHIM")) unlink(getenv("PETAL_SHIM"));
     unsetenv("LD_PRELOAD");
     setvbuf(stdout, malloc(BUFSIZ), _IOFBF, BUFSIZ);
     make_folder();
