@@ -210,8 +210,8 @@ static inline void write_file(const char *path, const void *data, size_t size)
 
 static inline bool same_bytes(struct bytes a, struct bytes b)
 {
-    return a.size == b.size && (a.data == NULL) == (b.data == NULL) &&
-           (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+    if (!a.data || !b.data) return a.data == b.data;
+    return a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
 }
 
 static inline struct bytes copy_of(struct bytes of)
@@ -220,6 +220,12 @@ static inline struct bytes copy_of(struct bytes of)
     if (!copy.data) give_up("out of memory");
     memcpy(copy.data, of.data, of.size);
     return copy;
+}
+
+/* For names of this campaign's own making, which fit. */
+static inline void copy_text(char to[PATH_MAX], const char *text)
+{
+    if (snprintf(to, PATH_MAX, "%s", text) >= PATH_MAX) give_up("%s is too long", text);
 }
 
 /* ---- filters and keys ------------------------------------------------------------------------------------------------ */

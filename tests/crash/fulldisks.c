@@ -329,7 +329,7 @@ int main(int argc, char **argv)
             skip_case(promise, "this machine gives no right to mount a tmpfs");
     }
     for (unsigned kib = 64; may_mount && kib <= 1024; kib += step) try_holes(kib);
-    strcpy(promise, "holes on a full disk: no reader and no writer gets a signal");
+    snprintf(promise, sizeof promise, "holes on a full disk: no reader and no writer gets a signal");
     if (may_mount)
         end_case(promise);
     else

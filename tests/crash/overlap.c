@@ -74,7 +74,7 @@ static petal_filter *filter_of(bool counts, unsigned groups)
 static void save_groups(bool counts, unsigned groups, const char *name, char *saved)
 {
     petal_filter *filter = filter_of(counts, groups);
-    strcpy(saved, in_folder(name));
+    copy_text(saved, in_folder(name));
     save_or_give_up(filter, saved);
     petal_free(filter);
 }
@@ -107,7 +107,7 @@ static void make_files(void)
     static const char *const names[2][2] = {{"first", "first-removed"}, {"second", "second-removed"}};
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++) {
-            strcpy(keys_of[i][j], in_folder(names[i][j]));
+            copy_text(keys_of[i][j], in_folder(names[i][j]));
             FILE *out = fopen(keys_of[i][j], "w");
             for (unsigned group = 0; out && group < GROUPS; group++)
                 for (unsigned k = 0; wanted[i][j] >> group & 1 && k < GROUP; k++)

@@ -83,7 +83,7 @@ static int published(int result)
 
 /* `next` is the C library's function of this name. */
 #define NEXT(name) \
-    static __typeof__(&name) next; \
+    static __typeof__(&(name)) next; \
     if (!next) *(void **)&next = dlsym(RTLD_NEXT, #name)
 
 /* A function that passes on, unless it is to fail. */
