@@ -220,6 +220,11 @@ petal_policy petal_policy_of(const petal_filter *filter)
     return (petal_policy)filter->policy.kind;
 }
 
+petal_key_type petal_key_type_of(const petal_filter *filter)
+{
+    return filter->key_type;
+}
+
 petal_status petal_get_layer(const petal_filter *filter, uint32_t layer, petal_layer *about, petal_error *error)
 {
     petal_info info = PETAL_INFO_INIT;

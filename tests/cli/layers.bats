@@ -112,8 +112,8 @@ load helper
     refuses "at least 1 is needed" petal seen --window 0d
     petal create -o g.petal -n 100 --grow
     petal create -o w.petal --window 100
-    refuses "cannot be combined by bits; add the keys, or ask both" petal merge -o x g.petal g.petal
-    refuses "cannot be combined by bits; add the keys, or ask both" petal intersect -o x w.petal w.petal
+    refuses "cannot be combined by bits; add the keys, or query both" petal merge -o x g.petal g.petal
+    refuses "cannot be combined by bits; add the keys, or query both" petal intersect -o x w.petal w.petal
     refuses "use petal" petal convert w.petal x --to parquet
     [ ! -e x ]
 }
