@@ -170,8 +170,8 @@ static petal_filter *build_twice(struct key_reader *reader, struct request *requ
     hashset_free(collecting.set);
     petal_free(hasher);
     keys_close(reader);
-    bool opened = filter && rewind_standard_input() &&
-                  keys_open(reader, args, args->operands, args->operand_count, false);
+    bool opened =
+        filter && rewind_standard_input() && keys_open(reader, args, args->operands, args->operand_count, false);
     reader->hint_at_crlf = false; /* was given the first time */
     if (opened && add_keys(reader, filter, args->output)) return filter;
     petal_free(filter);
@@ -228,7 +228,7 @@ static int run(const struct args *args)
 
 static const struct option options[] = {
     OPTION_OUTPUT, OPTIONS_OF_SIZE, OPTIONS_OF_HASH, OPTION_METADATA, OPTION_TEMPLATE, OPTIONS_OF_KEYS,
-    OPTION_FORMAT, OPTION_THREADS,  OPTION_FORCE,    OPTION_NO_LOCK, OPTION_VERBOSE,  END_OF_OPTIONS,
+    OPTION_FORMAT, OPTION_THREADS,  OPTION_FORCE,    OPTION_NO_LOCK,  OPTION_VERBOSE,  END_OF_OPTIONS,
 };
 
 const struct command build_command = {

@@ -288,9 +288,9 @@ static int run(const struct args *args)
 }
 
 static const struct option options[] = {
-    OPTION_JSON,     {0, "metadata", FLAG, AT(show_metadata), NULL, "print the metadata alone, byte for byte"},
-    OPTION_KEY_FILE, OPTION_FROM, OPTION_MEMORY_LIMIT,
-    END_OF_OPTIONS,
+    OPTION_JSON,         {0, "metadata", FLAG, AT(show_metadata), NULL, "print the metadata alone, byte for byte"},
+    OPTION_KEY_FILE,     OPTION_FROM,
+    OPTION_MEMORY_LIMIT, END_OF_OPTIONS,
 };
 
 const struct command info_command = {

@@ -83,16 +83,16 @@ static int run(const struct args *args)
     if (!keys_open(&reader, args, args->operands + 1, args->operand_count - 1, false)) return STATUS_ERROR;
     catch_stop_signals();
     petal_filter *filter = open_filter(args->operands[0], PETAL_OPEN_WRITABLE, args);
-    bool good = filter && can_remove(filter, args->operands[0]) &&
-                keys_use_type_of(&reader, args, args->operands[0], filter);
+    bool good =
+        filter && can_remove(filter, args->operands[0]) && keys_use_type_of(&reader, args, args->operands[0], filter);
     int status = good ? remove_from(args, filter, &reader) : STATUS_ERROR;
     if (!good) keys_close(&reader);
     petal_free(filter);
     return status;
 }
 
-static const struct option options[] = {OPTIONS_OF_KEYS, OPTION_THREADS, OPTION_KEY_FILE, OPTION_MEMORY_LIMIT, OPTION_NO_LOCK, OPTION_VERBOSE,
-                                        END_OF_OPTIONS};
+static const struct option options[] = {OPTIONS_OF_KEYS, OPTION_THREADS, OPTION_KEY_FILE, OPTION_MEMORY_LIMIT,
+                                        OPTION_NO_LOCK,  OPTION_VERBOSE, END_OF_OPTIONS};
 
 const struct command remove_command = {
     .name = "remove",

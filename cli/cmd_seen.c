@@ -80,8 +80,7 @@ static void hash_block(void *context, struct key_block *block)
 static petal_status add_keys_of(struct seen *seen, struct key_block *block, size_t *fresh)
 {
     if (seen->by_hash) return petal_add_hashes(seen->filter, block->hashes, block->count, block->results, fresh);
-    if (!seen->start.takes_empty_key)
-        return add_but_empty(seen->filter, block, block->results, fresh, &seen->skipped);
+    if (!seen->start.takes_empty_key) return add_but_empty(seen->filter, block, block->results, fresh, &seen->skipped);
     return petal_add_many(seen->filter, block->keys, block->count, block->results, fresh);
 }
 
@@ -118,8 +117,8 @@ static bool add_block(void *context, struct key_block *block)
     seen->read += block->count;
     watch_capacity(seen);
     seen->full = status < 0;
-    return status >= 0 || complain_of_change(shown_name(seen), seen->filter, status,
-                                             "the new lines from here on are not passed on");
+    return status >= 0 ||
+           complain_of_change(shown_name(seen), seen->filter, status, "the new lines from here on are not passed on");
 }
 
 static void compose_block(void *context, struct key_block *block)
@@ -237,9 +236,10 @@ static bool agrees_with_file(const struct args *args, const petal_info *info)
 {
     const char *path = args->file;
     char what[96];
-    snprintf(what, sizeof what, info->policy == PETAL_POLICY_GROWING ? "grows"
-                                : info->capacity                      ? "is for %s keys"
-                                                                      : "records no number of keys",
+    snprintf(what, sizeof what,
+             info->policy == PETAL_POLICY_GROWING ? "grows"
+             : info->capacity                     ? "is for %s keys"
+                                                  : "records no number of keys",
              grouped(info->capacity).s);
     bool grows = info->policy == PETAL_POLICY_GROWING;
     if (args->capacity && (grows || args->capacity != info->capacity))
@@ -290,7 +290,8 @@ static bool find_filter(struct seen *seen, struct key_reader *reader)
     if (!args->file)
         seen->filter = make_filter(args);
     else if (there || make_file(args))
-        seen->filter = seen->kept = open_container(args->file, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED, args, &seen->format);
+        seen->filter = seen->kept =
+            open_container(args->file, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED, args, &seen->format);
     if (!seen->filter) return false;
     seen->start = info_of(seen->filter);
     seen->by_hash = petal_takes_hashes(seen->filter);

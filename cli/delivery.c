@@ -64,8 +64,8 @@ static bool follow(struct delivery *delivery, uint64_t bytes)
     while (end < delivery->count && delivery->ends[end] <= bytes) end++;
     if (end == delivery->first) return true;
     tell_time(delivery->follower, delivery->args);
-    petal_status status = petal_add_hashes(delivery->follower, delivery->hashes + delivery->first,
-                                           end - delivery->first, NULL, NULL);
+    petal_status status =
+        petal_add_hashes(delivery->follower, delivery->hashes + delivery->first, end - delivery->first, NULL, NULL);
     delivery->delivered += end - delivery->first;
     delivery->first = end;
     if (status >= 0) return true;

@@ -65,9 +65,9 @@ struct key_reader {
     bool begun;       /* a block of it was read */
     int failure;      /* errno of reading it: reported when the lines before are dealt with */
     uint64_t bytes_read, bytes_total;
-    const char *arrived;    /* the file whose blocks arrive, and how many of its lines did */
+    const char *arrived; /* the file whose blocks arrive, and how many of its lines did */
     uint64_t lines_arrived;
-    char *rest;             /* the part of a line that was read behind the last block */
+    char *rest; /* the part of a line that was read behind the last block */
     size_t rest_bytes, rest_capacity;
 };
 

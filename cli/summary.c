@@ -131,9 +131,9 @@ bool add_keys(struct key_reader *reader, petal_filter *filter, const char *path)
     static const struct stages by_hash = {.work = hash_block, .enter = add_hashes}, by_key = {.enter = add_block},
                                but_empty = {.enter = add_taken};
     struct adding adding = {filter, path, 0};
-    const struct stages *stages = petal_takes_hashes(filter)      ? &by_hash
-                                  : takes_empty_key(filter)     ? &by_key
-                                                                  : &but_empty;
+    const struct stages *stages = petal_takes_hashes(filter) ? &by_hash
+                                  : takes_empty_key(filter)  ? &by_key
+                                                             : &but_empty;
     bool added = run_pipeline(reader, stages, &adding) && !reader->failed;
     say_skipped(path, filter, adding.skipped);
     return added;

@@ -95,7 +95,8 @@ static bool is_new(petal_status status)
 static petal_status check_room(const petal_filter *filter, bool is_overfull)
 {
     if (!is_overfull) return PETAL_OK;
-    return petal_filter_fail(filter, PETAL_ERR_FULL, "the filter holds more keys than it is rated for; make a larger one");
+    return petal_filter_fail(filter, PETAL_ERR_FULL,
+                             "the filter holds more keys than it is rated for; make a larger one");
 }
 
 /* Sets the bits in the last layer. */
@@ -305,8 +306,7 @@ petal_status petal_add_many(petal_filter *filter, const petal_key *keys, size_t 
         if (new_count) *new_count = 0;
         return PETAL_ERR_UNSUPPORTED;
     }
-    if (!hash_is_shared(filter))
-        return add_keys_one_by_one(filter, keys, key_count, was_new, new_count);
+    if (!hash_is_shared(filter)) return add_keys_one_by_one(filter, keys, key_count, was_new, new_count);
     petal_status status = PETAL_OK;
     for (size_t from = 0; status >= 0 && from < key_count; from += piece) {
         piece = piece_to_add(filter, key_count - from);

@@ -67,10 +67,11 @@ static petal_status refuse_rate(uint64_t keys, double rate, double lowest, petal
     if (lowest >= 1)
         return petal_fail(error, status, "LevelDB's 32-bit hash is too short for %llu keys; split them",
                           (unsigned long long)keys);
-    return petal_fail(error, status,
-                      "LevelDB's filters of %llu keys reach a rate of %.3g (%.3g of absent keys share the 32-bit hash of "
-                      "one), not %g; ask a higher rate",
-                      (unsigned long long)keys, lowest * 1.006, (double)keys * 0x1p-32, rate);
+    return petal_fail(
+        error, status,
+        "LevelDB's filters of %llu keys reach a rate of %.3g (%.3g of absent keys share the 32-bit hash of "
+        "one), not %g; ask a higher rate",
+        (unsigned long long)keys, lowest * 1.006, (double)keys * 0x1p-32, rate);
 }
 
 /* LevelDB is given the bits per key, a whole number: 10 for 1 %. It is the smallest that gives the rate by the textbook,

@@ -230,8 +230,9 @@ static petal_status check_replaced(struct backing *backing, petal_error *error)
         backing->replaced ? PETAL_ERR_REPLACED : petal_io_is_at(&backing->file, backing->file.path, error);
     backing->replaced = status == PETAL_ERR_REPLACED;
     if (!backing->replaced) return status;
-    return petal_fail(error, PETAL_ERR_REPLACED,
-                      "was replaced by another file meanwhile; the changes are in the one that is gone: make them again");
+    return petal_fail(
+        error, PETAL_ERR_REPLACED,
+        "was replaced by another file meanwhile; the changes are in the one that is gone: make them again");
 }
 
 static petal_status sync(petal_filter *filter, petal_error *error)

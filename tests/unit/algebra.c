@@ -654,7 +654,8 @@ static void builders_and_shared_filters_refuse_too(void **state)
     petal_inline hot;
     petal_filter *built = refusing(PETAL_SCHEME_BLOCKED, 4000000), *shared = refusing(PETAL_SCHEME_BLOCKED, 10000);
     options.workers = 2;
-    assert_int_equal(petal_inline_begin(built, true, &hot, NULL), PETAL_ERR_UNSUPPORTED); /* it counts at its end only */
+    assert_int_equal(petal_inline_begin(built, true, &hot, NULL),
+                     PETAL_ERR_UNSUPPORTED); /* it counts at its end only */
     assert_int_equal(petal_builder_create(built, &options, &builder, NULL), PETAL_OK);
     petal_status status = PETAL_OK;
     for (int64_t from = 0; status == PETAL_OK && from < 6000000; from += 4000) {
