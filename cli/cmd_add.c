@@ -19,7 +19,7 @@ static int add(const struct args *args, petal_filter *filter, const char *format
     if (!write_back(filter, path, format, args, "keys may be missing: run petal verify --recover, then add them again"))
         return STATUS_ERROR;
     petal_info info = info_of(filter);
-    if (!read) remark(path, "the %s key%s before that are in", grouped(added).s, plural(added));
+    if (reader->failed) remark(path, "the %s key%s before that are in", grouped(added).s, plural(added));
     if (stop_signal()) remark(path, "stopped after %s key%s, which are in", grouped(added).s, plural(added));
     warn_if_overfilled(path, &info);
     say_what_is(path, &info, args);

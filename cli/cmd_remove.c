@@ -68,7 +68,8 @@ static int remove_from(const struct args *args, petal_filter *filter, struct key
     if (!write_back(filter, removing.path, NULL, args,
                     "petal verify --recover keeps the other keys; do not remove these again"))
         return STATUS_ERROR;
-    uint64_t removed = removing.removed, absent = reader->keys_read - removed;
+    bool all_done = whole || reader->failed; /* all that was read */
+    uint64_t removed = removing.removed, absent = all_done ? reader->keys_read - removed : 0;
     if (!whole) remark(removing.path, "the %s key%s before that are out", grouped(removed).s, plural(removed));
     say_result(args, filter, removed, absent);
     if (stop_signal()) return STATUS_SIGNAL + stop_signal();

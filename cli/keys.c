@@ -91,7 +91,7 @@ bool keys_use_type_of(struct key_reader *reader, const struct args *args, const 
 /* Said once, of the first such file. */
 static void hint_at_crlf(struct key_reader *reader)
 {
-    if (!reader->hint_at_crlf || !reader->only_crlf || reader->lines_arrived == 0) return;
+    if (!reader->hint_at_crlf || !reader->only_crlf) return;
     reader->hint_at_crlf = false;
     remark(reader->arrived, "every line ends in CR; if these are Windows line ends, pass --crlf");
 }
@@ -367,7 +367,7 @@ static bool take_literals(struct key_reader *reader, struct key_block *block)
 bool keys_read(struct key_reader *reader, struct key_block *block)
 {
     block->count = 0;
-    block->split = false;
+    block->split = block->only_crlf = false;
     block->refused = NULL;
     if (stop_signal() || (reader->failed && !reader->keep_going)) return false;
     if (reader->literals_left > 0) return take_literals(reader, block);

@@ -44,6 +44,7 @@ static void describe_policy(const petal_filter *filter, petal_info *info)
     info->takes_empty_key = !filter->scheme->no_empty_key;
     info->live = filter->live;
     info->recovered_blocks = filter->recovered_blocks;
+    info->blocks = filter->blocks_compared;
     if (petal_filter_rotates(filter)) info->capacity = policy->window_keys;
 }
 

@@ -12,6 +12,12 @@ start() {
     running=$!
 }
 
+# A look that takes no lock, unlike a second command, which would be in the way of the first.
+is_locked() {
+    [ -r /proc/locks ] || skip "no /proc/locks"
+    grep -q "OFDLCK.*:$(stat -c %i "$1") " /proc/locks
+}
+
 finish() {
     exec 4>&-
     local status=0
@@ -61,7 +67,7 @@ finish() {
     petal create -o f.petal -n 1000 --grow
     start add f.petal
     seq 100 >&4
-    wait_until eval '! petal add f.petal </dev/null 2>/dev/null'
+    wait_until is_locked f.petal
     refuses "$BUSY" petal add f.petal <<<x
     refuses "$BUSY" petal seen -f f.petal <<<x
     finish
@@ -71,7 +77,7 @@ finish() {
 @test "files of other libraries are locked from loading to saving" {
     petal create -o f.petal -n 1000 --format guava
     start add --from guava f.petal
-    wait_until eval '! petal add --from guava f.petal </dev/null 2>/dev/null'
+    wait_until is_locked f.petal
     refuses "$BUSY" petal add --from guava f.petal <<<x
     seq 100 >&4
     finish
@@ -119,7 +125,7 @@ finish() {
             start $command
             seq 100 >&4
             if [ "$command$policy" = "add f.petal" ]; then wait_until is_being_changed f.petal; else
-                wait_until eval '! petal add f.petal </dev/null 2>/dev/null'; fi
+                wait_until is_locked f.petal; fi
             [ "$command" != "seen -f f.petal" ] || wait_until grep -qx 100 out
             mv g.petal f.petal
             status=0
@@ -167,7 +173,7 @@ finish() {
         finish || true
         refuses "f.petal: dirty" petal check f.petal -e 1
         run -0 --separate-stderr petal verify --recover f.petal
-        contains "$stderr" "blocks differ from their last checksums"
+        [[ $stderr =~ "petal: f.petal: "[1-9][0-9]*" of "[1-9][0-9]*" blocks differ from their last checksums" ]] || fail "$stderr"
         is "$(seq 1000 | petal check -c f.petal)" 1000
         petal verify f.petal
     done
