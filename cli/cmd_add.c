@@ -9,18 +9,6 @@
 #include "signals.h"
 #include "summary.h"
 
-/* Makes the file what the filter is: in place, or for another library's file by replacing it. False: reported. Whatever was
- * read is in the filter; a petal file says of itself that it is dirty until this has worked. */
-static bool sync_filter(petal_filter *filter, const char *path, const char *format)
-{
-    petal_error error;
-    if (!is_petal(format) || petal_policy_of(filter) != PETAL_POLICY_NONE)
-        return save_filter(filter, path, format_to_keep(filter, format), true);
-    if (petal_sync(filter, &error) == PETAL_OK) return true;
-    return complain(path, "%s; keys may be missing: run petal verify --recover %s, then add them again", error.message,
-                    path);
-}
-
 static int add(const struct args *args, petal_filter *filter, const char *format, struct key_reader *reader)
 {
     const char *path = args->operands[0];
@@ -28,9 +16,10 @@ static int add(const struct args *args, petal_filter *filter, const char *format
     bool read = add_keys(reader, filter, path);
     uint64_t added = reader->keys_read;
     keys_close(reader);
-    if (!sync_filter(filter, path, format)) return STATUS_ERROR;
+    if (!write_back(filter, path, format, args, "keys may be missing: run petal verify --recover, then add them again"))
+        return STATUS_ERROR;
     petal_info info = info_of(filter);
-    if (!read) remark(path, "the %s key%s before that are in", grouped(added).s, plural(added));
+    if (reader->failed) remark(path, "the %s key%s before that are in", grouped(added).s, plural(added));
     if (stop_signal()) remark(path, "stopped after %s key%s, which are in", grouped(added).s, plural(added));
     warn_if_overfilled(path, &info);
     say_what_is(path, &info, args);
@@ -49,14 +38,16 @@ static int run(const struct args *args)
     const char *format = NULL;
     petal_filter *filter = open_container(args->operands[0], PETAL_OPEN_WRITABLE, args, &format);
     if (filter) tell_time(filter, args);
-    int status = filter ? add(args, filter, format, &reader) : STATUS_ERROR;
-    if (!filter) keys_close(&reader);
+    bool good = filter && keys_use_type_of(&reader, args, args->operands[0], filter);
+    int status = good ? add(args, filter, format, &reader) : STATUS_ERROR;
+    if (!good) keys_close(&reader);
     petal_free(filter);
     return status;
 }
 
 static const struct option options[] = {
-    OPTIONS_OF_KEYS, OPTION_NOW, OPTION_THREADS, OPTION_FROM, OPTION_KEY_FILE, OPTION_VERBOSE, END_OF_OPTIONS,
+    OPTIONS_OF_KEYS,     OPTION_NOW,     OPTION_THREADS, OPTION_FROM,    OPTION_KEY_FILE,
+    OPTION_MEMORY_LIMIT, OPTION_NO_LOCK, OPTION_VERBOSE, END_OF_OPTIONS,
 };
 
 const struct command add_command = {

@@ -396,6 +396,7 @@ static const struct option options[] = {
     OPTION_JSON,
     OPTION_KEY_FILE,
     OPTION_FROM,
+    OPTION_MEMORY_LIMIT,
     END_OF_OPTIONS,
 };
 

@@ -170,10 +170,10 @@ static petal_filter *build_twice(struct key_reader *reader, struct request *requ
     hashset_free(collecting.set);
     petal_free(hasher);
     keys_close(reader);
-    bool added = filter && rewind_standard_input() &&
-                 keys_open(reader, args, args->operands, args->operand_count, false) &&
-                 add_keys(reader, filter, args->output);
-    if (added) return filter;
+    bool opened =
+        filter && rewind_standard_input() && keys_open(reader, args, args->operands, args->operand_count, false);
+    reader->hint_at_crlf = false; /* was given the first time */
+    if (opened && add_keys(reader, filter, args->output)) return filter;
     petal_free(filter);
     return NULL;
 }
@@ -194,6 +194,7 @@ static int build(const struct args *args, struct request *request)
     bool twice = request->options.format != NULL || request->options.scheme == PETAL_SCHEME_COUNTING;
     if (twice && !planned && !spool_standard_input(args->operands, args->operand_count)) return STATUS_ERROR;
     if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
+    if (request->like && !keys_use_type_of(&reader, args, args->template_file, request->like)) return STATUS_ERROR;
     catch_stop_signals(); /* or a temporary file may be left behind */
     progress_start(args->progress, false);
     filter = planned ? build_planned(&reader, request, args->output)
@@ -205,7 +206,7 @@ static int build(const struct args *args, struct request *request)
         return STATUS_SIGNAL + stop_signal();
     }
     if (!filter) return STATUS_ERROR;
-    bool saved = save_filter(filter, args->output, request->format, args->force);
+    bool saved = save_filter(filter, args->output, request->format, args);
     petal_info info = info_of(filter);
     petal_free(filter);
     if (!saved) return STATUS_ERROR;
@@ -227,7 +228,7 @@ static int run(const struct args *args)
 
 static const struct option options[] = {
     OPTION_OUTPUT, OPTIONS_OF_SIZE, OPTIONS_OF_HASH, OPTION_METADATA, OPTION_TEMPLATE, OPTIONS_OF_KEYS,
-    OPTION_FORMAT, OPTION_THREADS,  OPTION_FORCE,    OPTION_VERBOSE,  END_OF_OPTIONS,
+    OPTION_FORMAT, OPTION_THREADS,  OPTION_FORCE,    OPTION_NO_LOCK,  OPTION_VERBOSE,  END_OF_OPTIONS,
 };
 
 const struct command build_command = {

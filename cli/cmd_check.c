@@ -115,6 +115,7 @@ static int check(const struct args *args, petal_filter *filter)
     struct check check = {.args = args, .filter = filter};
     bool streaming = !args->count && !args->quiet;
     if (!keys_open(&check.reader, args, args->operands + 1, args->operand_count - 1, true)) return STATUS_ERROR;
+    if (!keys_use_type_of(&check.reader, args, args->operands[0], filter)) return STATUS_ERROR;
     check.reader.watch_output = streaming;
     progress_start(args->progress, streaming);
     if (args->explain)
@@ -143,7 +144,9 @@ static int run(const struct args *args)
     if (args->operand_count == 0) return misused("check", "needs a filter FILE");
     if (args->explain && (args->invert || args->count || args->quiet || args->line_numbers))
         return misused("check", "--explain shows every key; leave out -v, -c, -q and -n");
-    petal_filter *filter = open_filter(args->operands[0], PETAL_OPEN_MAP, args);
+    const char *format;
+    petal_filter *filter = args->explain ? open_filter(args->operands[0], PETAL_OPEN_MAP, args)
+                                         : open_live(args->operands[0], args, &format);
     if (filter && petal_policy_of(filter) == PETAL_POLICY_TIME) filter = make_current(filter, args);
     int status = filter ? check(args, filter) : STATUS_ERROR;
     petal_free(filter);
@@ -162,6 +165,7 @@ static const struct option options[] = {
     OPTION_THREADS,
     OPTION_KEY_FILE,
     OPTION_FROM,
+    OPTION_MEMORY_LIMIT,
     END_OF_OPTIONS,
 };
 

@@ -130,7 +130,7 @@ static int run(const struct args *args)
     return status;
 }
 
-static const struct option options[] = {OPTION_JSON, OPTION_KEY_FILE, OPTION_FROM, END_OF_OPTIONS};
+static const struct option options[] = {OPTION_JSON, OPTION_KEY_FILE, OPTION_FROM, OPTION_MEMORY_LIMIT, END_OF_OPTIONS};
 
 const struct command compare_command = {
     .name = "compare",

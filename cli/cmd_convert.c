@@ -30,10 +30,12 @@ static petal_filter *drop_counts(petal_filter *filter, const char *path)
 static bool convert(const struct args *args)
 {
     const char *in = args->operands[0], *out = args->operands[1], *to = args->to ? args->to : "petal";
-    petal_filter *filter = open_filter(in, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY, args);
+    /* If IN is replaced, nobody else may change it meanwhile. */
+    unsigned mode = is_same_file(in, out) ? PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED : PETAL_OPEN_MAP;
+    petal_filter *filter = open_filter(in, mode | PETAL_OPEN_VERIFY, args);
     if (filter && args->to_scheme) filter = drop_counts(filter, in);
     if (!filter) return false;
-    bool saved = save_filter(filter, out, to, args->force);
+    bool saved = save_filter(filter, out, to, args);
     petal_info info = info_of(filter);
     if (saved) say_what_is_lost(filter, out, to);
     if (saved) say_what_is(out, &info, args);
@@ -44,6 +46,7 @@ static bool convert(const struct args *args)
 static int run(const struct args *args)
 {
     if (args->operand_count != 2) return misused("convert", "needs IN and OUT");
+    if (args->to_scheme && !is_no_input(args->operands[1], args->operands, 1)) return STATUS_ERROR;
     if (!check_format(args->to) || !may_write(args->operands[1], args->force)) return STATUS_ERROR;
     catch_stop_signals(); /* or a temporary file may be left behind */
     return convert(args) ? STATUS_OK : STATUS_ERROR;
@@ -55,6 +58,8 @@ static const struct option options[] = {
     {0, "to-scheme", TEXT, AT(to_scheme), "SCHEME=classic", "classic: a counting filter without its counts"},
     OPTION_FORCE,
     OPTION_KEY_FILE,
+    OPTION_MEMORY_LIMIT,
+    OPTION_NO_LOCK,
     OPTION_VERBOSE,
     END_OF_OPTIONS,
 };
@@ -62,9 +67,9 @@ static const struct option options[] = {
 const struct command convert_command = {
     .name = "convert",
     .summary = "the same bits in another library's file, or back",
-    .usage = "IN OUT --to FORMAT [--from FORMAT]",
-    .about = "Bits are never translated: a format that cannot hold the filter's scheme is\n"
-             "refused. petal holds every scheme. Formats: petal guava guava32 spark spark-v1\n"
+    .usage = "IN OUT [--to FORMAT] [--from FORMAT]",
+    .about = "Bits are never translated: a format that can't hold the filter's scheme is\n"
+             "refused. FORMAT: petal (the default, holds all) guava guava32 spark spark-v1\n"
              "parquet redisbloom bits-and-blooms dcso datasketches leveldb rocksdb pybloom\n"
              "bloom-filters bloomfilter js-tutorial hadoop hbase orc cassandra (man petal).",
     .options = options,

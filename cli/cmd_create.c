@@ -23,7 +23,7 @@ static int create(const struct args *args, struct request *request)
 {
     petal_filter *filter = create_requested(request);
     if (!filter) return STATUS_ERROR;
-    bool saved = save_filter(filter, args->output, request->format, args->force);
+    bool saved = save_filter(filter, args->output, request->format, args);
     petal_info info = info_of(filter);
     petal_free(filter);
     if (saved && wants_talk(args)) say_what_was_made(args->output, &info);
@@ -42,8 +42,8 @@ static int run(const struct args *args)
 }
 
 static const struct option options[] = {
-    OPTION_OUTPUT,   OPTIONS_OF_SIZE, OPTION_GROW,  OPTION_WINDOW,  OPTIONS_OF_HASH, OPTION_METADATA,
-    OPTION_TEMPLATE, OPTION_FORMAT,   OPTION_FORCE, OPTION_VERBOSE, END_OF_OPTIONS,
+    OPTION_OUTPUT,   OPTIONS_OF_SIZE, OPTION_GROW,  OPTION_WINDOW,  OPTIONS_OF_HASH, OPTION_METADATA, OPTION_TEMPLATE,
+    OPTION_KEY_TYPE, OPTION_FORMAT,   OPTION_FORCE, OPTION_NO_LOCK, OPTION_VERBOSE,  END_OF_OPTIONS,
 };
 
 const struct command create_command = {
@@ -51,8 +51,7 @@ const struct command create_command = {
     .summary = "make an empty filter",
     .usage = "-o FILE -n KEYS [-p RATE | --memory SIZE | --grow]\n"
              "       petal create -o FILE --window WINDOW | --template FILE",
-    .about = "Makes an empty filter, for petal add. --memory alone is for the most keys that\n"
-             "fit at RATE; --bits and --hashes fix everything. Only like ones can be merged.",
+    .about = "Makes an empty filter, for petal add. --memory alone: for all keys that fit it.",
     .options = options,
     .example = "example: petal create -o crawl.petal -n 10M -p 0.1%",
     .run = run,

@@ -1,5 +1,6 @@
 /* cmd_info.c - petal info: what is known of a filter file. */
 #include "commands.h"
+#include "decode.h"
 #include "files.h"
 #include "json.h"
 #include "layers.h"
@@ -51,6 +52,13 @@ static void print_size(const petal_info *info)
     else if (keys)
         printf(", %s bits a key", significant(bits / (double)keys, 3).s);
     putchar('\n');
+}
+
+static void print_key_type(const petal_info *info)
+{
+    if (info->key_type == PETAL_KEY_TYPE_NONE) return;
+    label("key type");
+    printf("%s\n", key_type_name(info->key_type));
 }
 
 static void print_keys(const petal_info *info)
@@ -163,6 +171,7 @@ static void print_block(const char *path, const petal_filter *filter, const char
         printf("%s\n", policy_text(info).s);
     }
     print_size(info);
+    print_key_type(info);
     print_keys(info);
     label("fill");
     printf("%s\n", rate_text(info->fill, 3).s);
@@ -212,6 +221,7 @@ static void print_json(const char *path, const petal_filter *filter, const char 
     json_count(&json, "layers", info->layers);
     count_or_null(&json, "counter_bits", info->counter_bits, info->counter_bits != 0);
     json_count(&json, "bytes", info->bytes);
+    json_text(&json, "key_type", key_type_name(info->key_type));
     count_or_null(&json, "capacity", info->capacity, info->capacity != 0);
     json_number(&json, "target_rate", info->target_rate);
     count_or_null(&json, "items", info->items, is_petal(format) || info->items != 0);
@@ -250,7 +260,7 @@ static bool show(const char *path, const struct args *args, bool first)
 {
     const char *format = NULL;
     if (!args->from && is_parquet_file(path)) return list_parquet(path, args->json);
-    petal_filter *filter = open_container(path, PETAL_OPEN_MAP, args, &format);
+    petal_filter *filter = open_live(path, args, &format);
     if (!filter) return false;
     petal_info info = info_of(filter);
     if (!first && !args->json && !args->show_metadata) putchar('\n');
@@ -278,9 +288,9 @@ static int run(const struct args *args)
 }
 
 static const struct option options[] = {
-    OPTION_JSON,     {0, "metadata", FLAG, AT(show_metadata), NULL, "print the metadata alone, byte for byte"},
-    OPTION_KEY_FILE, OPTION_FROM,
-    END_OF_OPTIONS,
+    OPTION_JSON,         {0, "metadata", FLAG, AT(show_metadata), NULL, "print the metadata alone, byte for byte"},
+    OPTION_KEY_FILE,     OPTION_FROM,
+    OPTION_MEMORY_LIMIT, END_OF_OPTIONS,
 };
 
 const struct command info_command = {

@@ -7,8 +7,10 @@ static int run(const struct args *args)
     return combine(args, "intersect", petal_intersect);
 }
 
-static const struct option options[] = {OPTION_OUTPUT,   OPTION_FROM,    OPTION_TO,     OPTION_FORCE,
-                                        OPTION_KEY_FILE, OPTION_VERBOSE, END_OF_OPTIONS};
+static const struct option options[] = {
+    OPTION_OUTPUT,       OPTION_FROM,    OPTION_TO,      OPTION_FORCE,   OPTION_KEY_FILE,
+    OPTION_MEMORY_LIMIT, OPTION_NO_LOCK, OPTION_VERBOSE, END_OF_OPTIONS,
+};
 
 const struct command intersect_command = {
     .name = "intersect",

@@ -35,7 +35,8 @@ static bool remove_block(void *context, struct key_block *block)
     size_t count;
     petal_status status = petal_remove_hashes(removing->filter, block->hashes, block->count, NULL, &count);
     removing->removed += count;
-    return status >= 0 || complain(removing->path, "cannot be written: %s", petal_status_name(status));
+    return status >= 0 ||
+           complain_of_change(removing->path, removing->filter, status, "the keys from here on are not removed");
 }
 
 /* False: reported; the keys before are out. */
@@ -43,15 +44,6 @@ static bool remove_keys(struct key_reader *reader, struct removing *removing)
 {
     static const struct stages stages = {.work = hash_block, .enter = remove_block};
     return run_pipeline(reader, &stages, removing) && !reader->failed;
-}
-
-/* Whether the file is what the filter is. False: reported. */
-static bool sync_filter(petal_filter *filter, const char *path)
-{
-    petal_error error;
-    if (petal_sync(filter, &error) == PETAL_OK) return true;
-    return complain(path, "%s; petal verify --recover %s keeps the other keys; do not remove these again",
-                    error.message, path);
 }
 
 static void say_result(const struct args *args, const petal_filter *filter, uint64_t removed, uint64_t absent)
@@ -73,8 +65,11 @@ static int remove_from(const struct args *args, petal_filter *filter, struct key
     progress_start(args->progress, false);
     bool whole = remove_keys(reader, &removing);
     keys_close(reader);
-    if (!sync_filter(filter, removing.path)) return STATUS_ERROR;
-    uint64_t removed = removing.removed, absent = reader->keys_read - removed;
+    if (!write_back(filter, removing.path, NULL, args,
+                    "petal verify --recover keeps the other keys; do not remove these again"))
+        return STATUS_ERROR;
+    bool all_done = whole || reader->failed; /* all that was read */
+    uint64_t removed = removing.removed, absent = all_done ? reader->keys_read - removed : 0;
     if (!whole) remark(removing.path, "the %s key%s before that are out", grouped(removed).s, plural(removed));
     say_result(args, filter, removed, absent);
     if (stop_signal()) return STATUS_SIGNAL + stop_signal();
@@ -89,15 +84,16 @@ static int run(const struct args *args)
     if (!keys_open(&reader, args, args->operands + 1, args->operand_count - 1, false)) return STATUS_ERROR;
     catch_stop_signals();
     petal_filter *filter = open_filter(args->operands[0], PETAL_OPEN_WRITABLE, args);
-    bool good = filter && can_remove(filter, args->operands[0]);
+    bool good =
+        filter && can_remove(filter, args->operands[0]) && keys_use_type_of(&reader, args, args->operands[0], filter);
     int status = good ? remove_from(args, filter, &reader) : STATUS_ERROR;
     if (!good) keys_close(&reader);
     petal_free(filter);
     return status;
 }
 
-static const struct option options[] = {OPTIONS_OF_KEYS, OPTION_THREADS, OPTION_KEY_FILE, OPTION_VERBOSE,
-                                        END_OF_OPTIONS};
+static const struct option options[] = {OPTIONS_OF_KEYS, OPTION_THREADS, OPTION_KEY_FILE, OPTION_MEMORY_LIMIT,
+                                        OPTION_NO_LOCK,  OPTION_VERBOSE, END_OF_OPTIONS};
 
 const struct command remove_command = {
     .name = "remove",

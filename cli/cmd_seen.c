@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "commands.h"
+#include "delivery.h"
 #include "drops.h"
 #include "files.h"
 #include "keys.h"
@@ -26,11 +27,13 @@
 
 struct seen {
     const struct args *args;
-    petal_filter *filter;
+    petal_filter *filter; /* decides what is new */
+    petal_filter *kept;   /* of FILE, locked: the same, or its follower; NULL without -f */
+    struct delivery delivery;
     const char *format; /* of FILE */
     petal_info start;   /* before the first key */
     struct drops drops; /* where talk is wanted */
-    uint64_t read, fresh;
+    uint64_t read, fresh, skipped;
     bool passed;  /* the capacity */
     bool full;    /* the filter could not grow, which was reported */
     bool by_hash; /* hashing is any thread's work, ahead of the adding */
@@ -77,6 +80,7 @@ static void hash_block(void *context, struct key_block *block)
 static petal_status add_keys_of(struct seen *seen, struct key_block *block, size_t *fresh)
 {
     if (seen->by_hash) return petal_add_hashes(seen->filter, block->hashes, block->count, block->results, fresh);
+    if (!seen->start.takes_empty_key) return add_but_empty(seen->filter, block, block->results, fresh, &seen->skipped);
     return petal_add_many(seen->filter, block->keys, block->count, block->results, fresh);
 }
 
@@ -113,8 +117,8 @@ static bool add_block(void *context, struct key_block *block)
     seen->read += block->count;
     watch_capacity(seen);
     seen->full = status < 0;
-    return status >= 0 || complain(shown_name(seen), "cannot grow any more (%s); the new lines from here on are lost",
-                                   petal_status_name(status));
+    return status >= 0 ||
+           complain_of_change(shown_name(seen), seen->filter, status, "the new lines from here on are not passed on");
 }
 
 static void compose_block(void *context, struct key_block *block)
@@ -123,10 +127,15 @@ static void compose_block(void *context, struct key_block *block)
     select_lines(block, !seen->args->repeated);
 }
 
+static bool follows(const struct seen *seen)
+{
+    return seen->kept && seen->kept != seen->filter;
+}
+
 static bool print_block(void *context, struct key_block *block)
 {
-    (void)context;
-    return print_selection(block);
+    struct seen *seen = context;
+    return follows(seen) ? delivery_print(&seen->delivery, block) : print_selection(block);
 }
 
 static const struct stages stages = {hash_block, add_block, compose_block, print_block};
@@ -135,8 +144,9 @@ static const struct stages stages = {hash_block, add_block, compose_block, print
 
 static void say_result(struct seen *seen)
 {
-    uint64_t repeats = seen->read - seen->fresh;
+    uint64_t repeats = seen->read - seen->fresh - seen->skipped;
     char doubt[96] = "";
+    say_skipped(shown_name(seen), seen->filter, seen->skipped);
     if (!wants_talk(seen->args)) return;
     double drops = drops_end(&seen->drops, seen->filter);
     if (drops >= 0.5) snprintf(doubt, sizeof doubt, " (about %s of these may be new)", rounded(drops).s);
@@ -153,37 +163,157 @@ static void say_plan(const petal_filter *filter)
     remark(NULL, "%s; at most %s of new lines are dropped", policy_text(&info).s, asked_rate(info.target_rate).s);
 }
 
-/* A new FILE is written at once: better to learn before the stream than after it that it cannot be. */
+static bool request_filter(struct request *request, const struct args *args)
+{
+    struct args wanted = *args;
+    wanted.grow = !args->capacity && !args->memory_bytes && !args->window;
+    return request_read(request, "seen", &wanted, wanted.grow ? FIRST_CAPACITY : WINDOW_CAPACITY, false);
+}
+
 static petal_filter *make_filter(const struct args *args)
 {
     struct request request;
-    struct args wanted = *args;
-    petal_filter *filter = NULL;
-    wanted.grow = !args->capacity && !args->memory_bytes && !args->window;
-    uint64_t capacity = wanted.grow ? FIRST_CAPACITY : WINDOW_CAPACITY;
-    if (request_read(&request, "seen", &wanted, capacity, false)) filter = create_filter(&request.options);
+    petal_filter *filter = request_filter(&request, args) ? create_filter(&request.options) : NULL;
+    bool sized = args->capacity || args->memory_bytes;
     if (filter) tell_time(filter, args);
-    if (filter && args->file && !save_filter(filter, args->file, NULL, false)) {
-        petal_free(filter);
-        filter = NULL;
-    }
-    if (filter && (wanted.grow || args->window) && wants_talk(args)) say_plan(filter);
+    if (filter && (!sized || args->window) && wants_talk(args)) say_plan(filter);
     request_free(&request);
     return filter;
 }
 
-static petal_filter *find_filter(const struct args *args, const char **format)
+/* A new FILE is written at once: better to learn before the stream than after it that it can't be.
+ * Of two processes that make it both go on to lock it, and one gets the lock. */
+static bool make_file(const struct args *args)
 {
-    bool there = args->file && access(args->file, F_OK) == 0;
-    if (!there && args->file && !may_write(args->file, false)) return NULL;
-    return there ? open_container(args->file, PETAL_OPEN_LOAD, args, format) : make_filter(args);
+    petal_filter *filter = may_write(args->file, false) ? make_filter(args) : NULL;
+    bool made = filter && publish_filter(filter, args->file, args);
+    petal_free(filter);
+    return made;
 }
 
-/* Every repeat would be counted, until the counters stick. False: reported. */
-static bool suits(const struct seen *seen)
+/* ---- options beside a FILE that exists ------------------------------------------------------------------------------- */
+
+/* Of what the options would make, given as they are; compared where one option alone says nothing. */
+static bool is_planned_size(const struct args *args, const petal_info *info)
 {
-    return !seen->start.counter_bits ||
-           complain(seen->args->file, "is a counting filter, which would count every repeat; use petal add and check");
+    struct request request;
+    petal_info plan = PETAL_INFO_INIT;
+    bool same = request_filter(&request, args) && petal_plan(&request.options, &plan, NULL) == PETAL_OK &&
+                plan.bits == info->bits;
+    request_free(&request);
+    return same;
+}
+
+static bool has_window(const char *text, const petal_info *info)
+{
+    uint64_t keys = 0, ms = 0;
+    struct why why;
+    if (!parse_window(text, &keys, &ms, &why)) return false;
+    return info->window_ms == ms && (ms || info->window_keys == keys);
+}
+
+static bool has_scheme(const char *name, const petal_info *info)
+{
+    return strcmp(name, info->scheme_name) == 0;
+}
+
+static bool has_seed(const char *text, const petal_info *info)
+{
+    uint64_t seed;
+    struct why why;
+    return !info->keyed && parse_u64(text, &seed, &why) && seed == info->seed;
+}
+
+static bool refuse(const char *path, const char *option, const char *value, const char *what)
+{
+    char text[128];
+    snprintf(text, sizeof text, "%s %.60s", option, value);
+    return complain(path, "is there and %s, not %s; leave it out, or name a new file", what, text);
+}
+
+/* FILE stays what it is: options of size and kind may repeat what it was made with. False: reported. */
+static bool agrees_with_file(const struct args *args, const petal_info *info)
+{
+    const char *path = args->file;
+    char what[96];
+    snprintf(what, sizeof what,
+             info->policy == PETAL_POLICY_GROWING ? "grows"
+             : info->capacity                     ? "is for %s keys"
+                                                  : "records no number of keys",
+             grouped(info->capacity).s);
+    bool grows = info->policy == PETAL_POLICY_GROWING;
+    if (args->capacity && (grows || args->capacity != info->capacity))
+        return refuse(path, "-n", grouped(args->capacity).s, what);
+    snprintf(what, sizeof what, isnan(info->target_rate) ? "records no rate" : "has a rate of %s",
+             asked_rate(info->target_rate).s);
+    if (args->rate > 0 && !(args->rate == info->target_rate)) return refuse(path, "-p", asked_rate(args->rate).s, what);
+    snprintf(what, sizeof what, "takes %s bytes", grouped(info->bytes).s);
+    if (args->memory_bytes && !is_planned_size(args, info))
+        return refuse(path, "--memory", grouped(args->memory_bytes).s, what);
+    if (args->window && !has_window(args->window, info))
+        return refuse(path, "--window", args->window,
+                      info->policy == PETAL_POLICY_NONE || grows ? "never forgets" : "has another window");
+    snprintf(what, sizeof what, "is %s", info->scheme_name);
+    if (args->scheme && !has_scheme(args->scheme, info)) return refuse(path, "--scheme", args->scheme, what);
+    if (args->seed && !has_seed(args->seed, info)) return refuse(path, "--seed", args->seed, "has another seed");
+    /* Every repeat would be counted, until the counters stick. */
+    return !info->counter_bits ||
+           complain(path, "is a counting filter, which would count every repeat; use petal add and check");
+}
+
+/* ---- what is kept ---------------------------------------------------------------------------------------------------- */
+
+/* Twice the filter should take no more than half of the machine. */
+static bool is_affordable(uint64_t bytes)
+{
+    uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    return bytes < memory / 4;
+}
+
+/* FILE's own filter follows a copy of it (delivery.h), if it is possible to know what was delivered.
+ * Otherwise a failed output forgets this run as a whole. With -d it is the other way round: a key
+ * that is remembered makes lines come out, so all are. */
+static void choose_kept(struct seen *seen)
+{
+    petal_filter *copy;
+    const struct args *args = seen->args;
+    if (args->repeated || !seen->by_hash || !is_affordable(seen->start.bytes) || !delivery_is_known()) return;
+    if (petal_clone(seen->kept, &copy, NULL) != PETAL_OK) return;
+    seen->filter = copy;
+    seen->delivery = (struct delivery){.args = args, .follower = seen->kept};
+}
+
+static bool find_filter(struct seen *seen, struct key_reader *reader)
+{
+    const struct args *args = seen->args;
+    bool there = args->file && access(args->file, F_OK) == 0;
+    if (!args->file)
+        seen->filter = make_filter(args);
+    else if (there || make_file(args))
+        seen->filter = seen->kept =
+            open_container(args->file, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED, args, &seen->format);
+    if (!seen->filter) return false;
+    seen->start = info_of(seen->filter);
+    seen->by_hash = petal_takes_hashes(seen->filter);
+    if (there && !agrees_with_file(args, &seen->start)) return false;
+    if (args->file && !keys_use_type_of(reader, args, args->file, seen->filter)) return false;
+    reader->hint_at_crlf = reader->hint_at_crlf && args->file;
+    if (seen->kept) choose_kept(seen);
+    return true;
+}
+
+static bool all_was_delivered(void)
+{
+    return flush_output() && (!output_has_no_reader() || unread_output() == 0);
+}
+
+/* False: reported. */
+static bool keep(struct seen *seen)
+{
+    bool following = follows(seen), all = following ? delivery_end(&seen->delivery) : all_was_delivered();
+    bool changed = following ? seen->delivery.delivered > 0 : seen->read > 0 && (all || seen->args->repeated);
+    if (!changed) return !seen->delivery.failed;
+    return replace_file(seen->kept, seen->args->file, seen->format, seen->args) && !seen->delivery.failed;
 }
 
 /* ---- command --------------------------------------------------------------------------------------------------------- */
@@ -194,10 +324,8 @@ static int stream(struct seen *seen, struct key_reader *reader)
     reader->watch_output = true;
     progress_start(args->progress, true);
     run_pipeline(reader, &stages, seen);
-    flush_output(); /* what was passed on goes out before it is remembered for good */
     progress_hide();
-    bool saved = !args->file || seen->read == 0 ||
-                 save_filter(seen->filter, args->file, format_to_keep(seen->filter, seen->format), true);
+    bool saved = !args->file || keep(seen);
     say_result(seen);
     if (!saved || reader->failed || seen->full) return STATUS_ERROR;
     return stop_signal() ? STATUS_SIGNAL + stop_signal() : STATUS_OK;
@@ -212,15 +340,12 @@ static int run(const struct args *args)
     if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
     catch_stop_signals();
     signal(SIGPIPE, SIG_IGN); /* a reader that goes away is noticed when writing, and then there is something to save */
-    if (!args->file || is_no_input(args->file, args->operands, args->operand_count))
-        seen.filter = find_filter(args, &seen.format);
-    if (seen.filter) {
-        seen.start = info_of(seen.filter);
-        seen.by_hash = petal_takes_hashes(seen.filter);
+    if ((!args->file || is_no_input(args->file, args->operands, args->operand_count)) && find_filter(&seen, &reader)) {
         if (wants_talk(args)) drops_begin(&seen.drops, seen.filter, &seen.start);
-        status = suits(&seen) ? stream(&seen, &reader) : STATUS_ERROR;
+        status = stream(&seen, &reader);
     }
     keys_close(&reader);
+    if (follows(&seen)) petal_free(seen.kept);
     petal_free(seen.filter);
     return status;
 }
@@ -238,6 +363,8 @@ static const struct option options[] = {
     OPTIONS_OF_KEYS,
     OPTION_THREADS,
     OPTION_FROM,
+    OPTION_MEMORY_LIMIT,
+    OPTION_NO_LOCK,
     OPTION_VERBOSE,
     END_OF_OPTIONS,
 };
@@ -246,8 +373,8 @@ const struct command seen_command = {
     .name = "seen",
     .summary = "pass on only the lines not seen before",
     .usage = "[-f FILE] [-d] [-n KEYS | --window WINDOW] [-p RATE] [KEYS...]",
-    .about = "Prints each line that was not seen before, and remembers it; drops a new one at\n"
-             "RATE. Without -n it grows; -n and the like are for a new FILE.",
+    .about = "Prints lines not seen before, and drops a new one by mistake at RATE or less.\n"
+             "Without -n the filter grows. -n, -p and so on are for a FILE to be made.",
     .options = options,
     .example = "example: petal seen -f crawl.petal -n 50M < links > fresh",
     .run = run,

@@ -35,6 +35,7 @@ struct sharding {
     uint32_t wanted;
     const petal_filter *hasher; /* of a keyed set; or NULL */
     struct part *parts;         /* where -o is given */
+    uint64_t token;             /* of their drafts */
     bool failed;                /* to write one of them; reported */
 };
 
@@ -54,28 +55,22 @@ static bool name_part(const char *pattern, uint32_t shard, char *name, size_t si
     return length < (int)size || complain(pattern, "cannot write it: %s", strerror(ENAMETOOLONG));
 }
 
-/* Where it grows until it is complete. */
-static void name_draft(const char *name, char *draft, size_t size)
-{
-    snprintf(draft, size, "%s.tmp-%ld", name, (long)getpid());
-}
-
 #define NAME_BYTES 4000
 
 static bool open_part(const struct sharding *sharding, uint32_t shard)
 {
-    char name[NAME_BYTES], draft[NAME_BYTES + 40];
+    char name[NAME_BYTES];
     const struct args *args = sharding->args;
     if (!name_part(args->output, shard, name, sizeof name) || !may_write(name, args->force)) return false;
     if (!is_no_input(name, args->operands, args->operand_count)) return false;
-    name_draft(name, draft, sizeof draft);
-    int descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int descriptor = open_draft(name, sharding->token);
     sharding->parts[shard].file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
     return sharding->parts[shard].file || complain(name, "cannot write it: %s", strerror(errno));
 }
 
 static bool open_parts(struct sharding *sharding)
 {
+    if (!random_bits(&sharding->token)) return false;
     sharding->parts = calloc(sharding->shards, sizeof *sharding->parts);
     if (!sharding->parts) return complain(NULL, "out of memory");
     for (uint32_t i = 0; i < sharding->shards; i++)
@@ -100,14 +95,13 @@ static bool finish_part(struct part *part)
 /* All of them get their names only when all are whole. */
 static bool finish_parts(struct sharding *sharding)
 {
-    char name[NAME_BYTES], draft[NAME_BYTES + 40];
+    char name[NAME_BYTES];
     for (uint32_t i = 0; i < sharding->shards; i++)
         if (!finish_part(&sharding->parts[i]))
             return complain(sharding->args->output, "cannot write it: %s", strerror(errno));
     for (uint32_t i = 0; i < sharding->shards; i++) {
         name_part(sharding->args->output, i, name, sizeof name);
-        name_draft(name, draft, sizeof draft);
-        if (rename(draft, name) != 0) return complain(name, "cannot write it: %s", strerror(errno));
+        if (!publish_draft(name, sharding->token)) return complain(name, "cannot write it: %s", strerror(errno));
     }
     return true;
 }
@@ -115,12 +109,11 @@ static bool finish_parts(struct sharding *sharding)
 /* What has its name by now stays. */
 static void drop_parts(struct sharding *sharding)
 {
-    char name[NAME_BYTES], draft[NAME_BYTES + 40];
+    char name[NAME_BYTES];
     for (uint32_t i = 0; sharding->parts && i < sharding->shards; i++) {
         if (sharding->parts[i].file) fclose(sharding->parts[i].file);
         if (!name_part(sharding->args->output, i, name, sizeof name)) break;
-        name_draft(name, draft, sizeof draft);
-        unlink(draft);
+        remove_draft(name, sharding->token);
     }
     free(sharding->parts);
     sharding->parts = NULL;

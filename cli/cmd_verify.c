@@ -69,10 +69,11 @@ static bool count_found(void *context, struct key_block *block)
 
 static bool look_up(const petal_filter *filter, const char *file, const struct args *args, struct tally *tally)
 {
+    const char *path = args->operands[0]; /* with key lists there is one */
     static const struct stages stages = {.work = ask, .enter = count_found};
     char *files[] = {(char *)(uintptr_t)file};
     struct key_reader reader;
-    if (!keys_open(&reader, args, files, 1, false)) return false;
+    if (!keys_open(&reader, args, files, 1, false) || !keys_use_type_of(&reader, args, path, filter)) return false;
     progress_start(args->progress, false);
     bool whole = run_pipeline(&reader, &stages, &(struct look_up){filter, tally});
     keys_close(&reader);
@@ -122,10 +123,13 @@ static bool measure_absent(const petal_filter *filter, const struct args *args, 
 /* A dirty file is taken as it is, gets checksums of what it holds, and is clean again. One that is clean is left alone. */
 static bool recover(const char *path, const struct args *args)
 {
-    petal_error error;
-    petal_filter *filter = open_filter(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER, args);
-    bool good = filter != NULL;
-    if (filter && petal_sync(filter, &error) != PETAL_OK) good = complain(path, "%s; it stays dirty", error.message);
+    const char *format = NULL;
+    petal_filter *filter = open_container(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER, args, &format);
+    petal_info info = filter ? info_of(filter) : (petal_info)PETAL_INFO_INIT;
+    bool good = filter && write_back(filter, path, format, args, "it stays dirty");
+    if (good)
+        remark(path, "%s of %s blocks differ from their last checksums", grouped(info.recovered_blocks).s,
+               grouped(info.blocks).s);
     if (good) remark(path, "recovered what is there; keys that were added last may be missing: add them again");
     if (good && petal_remove_many(filter, NULL, 0, NULL, NULL) == PETAL_OK)
         remark(path, "keys that were removed last may be half out: do not remove them again");
@@ -196,6 +200,8 @@ static const struct option options[] = {
     OPTIONS_OF_KEYS,
     OPTION_KEY_FILE,
     OPTION_FROM,
+    OPTION_MEMORY_LIMIT,
+    OPTION_NO_LOCK,
     END_OF_OPTIONS,
 };
 

@@ -139,14 +139,47 @@ static bool decode_base64(const char *line, size_t size, uint8_t *out, size_t *k
     return padding == 0 || (bits & (padding == 2 ? 0xf : 0x3)) == 0;
 }
 
-decoder *find_decoder(const char *key_type)
+/* ---- types ----------------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    decoder *decode;
+} types[] = {
+    [PETAL_KEY_TYPE_NONE] = {NULL, NULL},
+    [PETAL_KEY_TYPE_TEXT] = {"text", NULL},
+    [PETAL_KEY_TYPE_UTF16LE] = {"utf16le", decode_utf16le},
+    [PETAL_KEY_TYPE_I32] = {"i32", decode_i32},
+    [PETAL_KEY_TYPE_I64] = {"i64", decode_i64},
+    [PETAL_KEY_TYPE_F64] = {"f64", decode_f64},
+    [PETAL_KEY_TYPE_HEX] = {"hex", decode_hex},
+    [PETAL_KEY_TYPE_BASE64] = {"base64", decode_base64},
+};
+
+enum { TYPES = sizeof types / sizeof types[0] };
+
+petal_key_type find_key_type(const char *name)
 {
-    static const struct {
-        const char *name;
-        decoder *decode;
-    } table[] = {{"utf16le", decode_utf16le}, {"i32", decode_i32}, {"i64", decode_i64},
-                 {"f64", decode_f64},         {"hex", decode_hex}, {"base64", decode_base64}};
-    for (size_t i = 0; key_type && i < sizeof table / sizeof table[0]; i++)
-        if (strcmp(table[i].name, key_type) == 0) return table[i].decode;
-    return NULL;
+    for (int type = TYPES - 1; name && type > PETAL_KEY_TYPE_NONE; type--)
+        if (strcmp(types[type].name, name) == 0) return (petal_key_type)type;
+    return PETAL_KEY_TYPE_NONE;
+}
+
+const char *key_type_name(petal_key_type type)
+{
+    return (unsigned)type < TYPES ? types[type].name : NULL;
+}
+
+static bool is_bytes(petal_key_type type)
+{
+    return type == PETAL_KEY_TYPE_HEX || type == PETAL_KEY_TYPE_BASE64;
+}
+
+bool key_types_agree(petal_key_type a, petal_key_type b)
+{
+    return a == b || a == PETAL_KEY_TYPE_NONE || b == PETAL_KEY_TYPE_NONE || (is_bytes(a) && is_bytes(b));
+}
+
+decoder *find_decoder(petal_key_type type)
+{
+    return (unsigned)type < TYPES ? types[type].decode : NULL;
 }

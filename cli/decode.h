@@ -2,6 +2,7 @@
 #ifndef PETAL_CLI_DECODE_H
 #define PETAL_CLI_DECODE_H
 
+#include <petal/petal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,8 +13,18 @@ typedef bool decoder(const char *line, size_t line_bytes, uint8_t *out, size_t *
 /* Room that any decoder needs for a line of so many bytes. */
 #define DECODED_ROOM(line_bytes) (2 * (line_bytes) + 8)
 
-/* The decoder of a key type, NULL for text (and for no type given): there the line is the key. */
-decoder *find_decoder(const char *key_type);
+/* The key type of a word of --key-type: NONE if there is none. */
+petal_key_type find_key_type(const char *name);
+
+/* The word of a key type: NULL for NONE. */
+const char *key_type_name(petal_key_type type);
+
+/* Whether lines of one type can stand for keys of the other: hex and base64 are two ways to write
+ * bytes, and what is not recorded goes with all. */
+bool key_types_agree(petal_key_type a, petal_key_type b);
+
+/* The decoder of a key type, NULL for text and NONE: there the line is the key. */
+decoder *find_decoder(petal_key_type type);
 
 /* One hexadecimal digit, or -1. */
 int hex_digit(char c);

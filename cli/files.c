@@ -1,5 +1,5 @@
 /* files.c - see files.h. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700 /* realpath() */
 
 #include "files.h"
 
@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,11 +56,15 @@ static bool complain_of_stranger(const char *path, const petal_error *error)
 
 bool complain_of(const char *path, const petal_error *error)
 {
-    bool no_secret = error->status == PETAL_ERR_SECRET_MISSING;
-    if (error->status == PETAL_ERR_NOT_A_FILTER) return complain_of_stranger(path, error);
-    if (error->status == PETAL_ERR_EXISTS)
-        return complain(path, "exists; --force replaces it once the new one is complete");
-    if (no_secret) return complain(path, "%s; pass --key-file", error->message);
+    switch (error->status) {
+    case PETAL_ERR_NOT_A_FILTER: return complain_of_stranger(path, error);
+    case PETAL_ERR_EXISTS: return complain(path, "exists; --force replaces it once the new one is complete");
+    case PETAL_ERR_SECRET_MISSING: return complain(path, "%s; pass --key-file", error->message);
+    case PETAL_ERR_BUSY: return complain(path, "busy: another process is changing it; try again when it has finished");
+    case PETAL_ERR_REPLACED:
+        return complain(path, "was replaced by another file meanwhile, which has none of the changes; make them again");
+    default: break;
+    }
     if (error->system_errno == ENOENT)
         return complain(path, "%s; petal create or petal build makes one", error->message);
     return complain(path, "%s", error->message);
@@ -123,27 +128,56 @@ static const char *guess_format(const char *path, const petal_error *why)
     return NULL;
 }
 
+#define MODE 15u
+
+static unsigned loading(unsigned flags)
+{
+    return (flags & ~MODE) | PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED;
+}
+
 /* Filters that grow or forget are not changed in place: they are loaded, and saved as a whole. */
 static bool wants_loading(unsigned flags, petal_status status, const petal_filter *filter)
 {
-    if (flags != PETAL_OPEN_WRITABLE) return false;
+    bool recovers = flags & PETAL_OPEN_RECOVER;
+    if ((flags & MODE) != PETAL_OPEN_WRITABLE) return false;
+    if (recovers) return status == PETAL_ERR_UNSUPPORTED;
     return status == PETAL_ERR_UNSUPPORTED || (status == PETAL_OK && petal_policy_of(filter) != PETAL_POLICY_NONE);
 }
 
-static petal_status open_as(const char *path, unsigned flags, const char *format, const void *secret,
-                            petal_filter **filter, petal_error *error)
+/* A live file is opened as such only if it has to be, which is worth a remark. */
+static petal_status open_quietest(const char *path, petal_open_options *options, petal_filter **filter,
+                                  petal_error *error)
 {
-    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
-    options.flags = flags;
-    options.secret = secret;
-    options.format = format;
-    if (!is_petal(format) && (flags & 15u) == PETAL_OPEN_WRITABLE)
-        options.flags ^= PETAL_OPEN_WRITABLE ^ PETAL_OPEN_LOAD;
-    petal_status status = petal_open(path, &options, filter, error);
+    bool live = options->flags & PETAL_OPEN_LIVE;
+    options->flags &= ~PETAL_OPEN_LIVE;
+    petal_status status = petal_open(path, options, filter, error);
+    if (status != PETAL_ERR_BUSY || !live) return status;
+    options->flags |= PETAL_OPEN_LIVE;
+    status = petal_open(path, options, filter, error);
+    if (status == PETAL_OK)
+        remark(path, "being changed by another process; keys of the last sync are found, later ones may be");
+    return status;
+}
+
+static petal_status open_as(const char *path, petal_open_options options, petal_filter **filter, petal_error *error)
+{
+    if (!is_petal(options.format) && (options.flags & MODE) == PETAL_OPEN_WRITABLE)
+        options.flags = loading(options.flags);
+    petal_status status = open_quietest(path, &options, filter, error);
     if (!wants_loading(options.flags, status, *filter)) return status;
     petal_free(*filter);
-    options.flags = PETAL_OPEN_LOAD;
+    options.flags = loading(options.flags);
     return petal_open(path, &options, filter, error);
+}
+
+static petal_open_options options_of(unsigned flags, const struct args *args, const void *secret)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.flags = args->no_lock ? flags | PETAL_OPEN_NO_LOCK : flags;
+    options.secret = secret;
+    options.format = args->from;
+    options.memory_limit = args->memory_limit;
+    return options;
 }
 
 petal_filter *open_container(const char *path, unsigned flags, const struct args *args, const char **format)
@@ -152,6 +186,7 @@ petal_filter *open_container(const char *path, unsigned flags, const struct args
     petal_error error;
     uint8_t secret[PETAL_SECRET_BYTES] = {0};
     const void *given = args->secret_file ? secret : NULL;
+    petal_open_options options = options_of(flags, args, given);
     const char *place = parquet_place(args->from);
     if (place) {
         *format = "parquet";
@@ -159,11 +194,11 @@ petal_filter *open_container(const char *path, unsigned flags, const struct args
     }
     if (!check_format(args->from) || (given && !read_secret(args->secret_file, secret))) return NULL;
     *format = args->from;
-    petal_status status = open_as(path, flags, *format, given, &filter, &error);
+    petal_status status = open_as(path, options, &filter, &error);
     if (status == PETAL_ERR_NOT_A_FILTER && !args->from) {
-        *format = guess_format(path, &error);
+        *format = options.format = guess_format(path, &error);
         if (!*format) return NULL;
-        status = open_as(path, flags, *format, given, &filter, &error);
+        status = open_as(path, options, &filter, &error);
     }
     if (status != PETAL_OK) complain_of(path, &error);
     wipe(secret, sizeof secret);
@@ -174,6 +209,11 @@ petal_filter *open_filter(const char *path, unsigned flags, const struct args *a
 {
     const char *format;
     return open_container(path, flags, args, &format);
+}
+
+petal_filter *open_live(const char *path, const struct args *args, const char **format)
+{
+    return open_container(path, PETAL_OPEN_MAP | PETAL_OPEN_LIVE, args, format);
 }
 
 /* ---- writing --------------------------------------------------------------------------------------------------------- */
@@ -205,24 +245,86 @@ bool may_write(const char *path, bool force)
     return check_folder(path);
 }
 
+/* Which file a path leads to; none is {0}. */
+struct identity {
+    dev_t device;
+    ino_t inode;
+};
+
+static struct identity identify(const char *path)
+{
+    struct stat about;
+    if (stat(path, &about) != 0) return (struct identity){0};
+    return (struct identity){about.st_dev, about.st_ino};
+}
+
+bool is_same_file(const char *a, const char *b)
+{
+    struct identity one = identify(a), other = identify(b);
+    return one.inode && one.inode == other.inode && one.device == other.device;
+}
+
 bool is_no_input(const char *path, char **files, size_t count)
 {
-    struct stat output, input;
-    if (stat(path, &output) != 0) return true;
     for (size_t i = 0; i < count; i++)
-        if (stat(files[i], &input) == 0 && input.st_dev == output.st_dev && input.st_ino == output.st_ino)
-            return complain(path, "is read from as well; write to another file");
+        if (is_same_file(path, files[i])) return complain(path, "is read from as well; write to another file");
     return true;
 }
 
-bool save_filter(const petal_filter *filter, const char *path, const char *format, bool force)
+/* What became of the file is looked up: a save can fail after the new file got its name. */
+static bool complain_of_save(const char *path, struct identity before, const petal_error *error)
+{
+    struct identity now = identify(path);
+    bool same = now.device == before.device && now.inode == before.inode;
+    if (error->status == PETAL_ERR_EXISTS || error->status == PETAL_ERR_BUSY || error->status == PETAL_ERR_REPLACED)
+        return complain_of(path, error);
+    if (!same) return complain(path, "%s", error->message);
+    return complain(path, "%s; %s", error->message, before.inode ? "the old file is unchanged" : "nothing was written");
+}
+
+static unsigned save_flags(const struct args *args, bool replace)
+{
+    unsigned flags = replace ? 0 : PETAL_SAVE_NO_REPLACE;
+    if (args->force) flags |= PETAL_SAVE_NEW_OWNER;
+    if (args->no_lock) flags |= PETAL_SAVE_NO_LOCK;
+    return flags;
+}
+
+static bool save(const petal_filter *filter, const char *path, const char *format, unsigned flags)
 {
     petal_error error;
-    bool there = exists(path);
-    unsigned flags = force ? 0 : PETAL_SAVE_NO_REPLACE;
-    if (petal_save_as(filter, path, is_petal(format) ? "petal" : format, flags, &error) == PETAL_OK) return true;
-    if (error.status == PETAL_ERR_EXISTS) return complain_of(path, &error);
-    return complain(path, "%s; %s", error.message, there ? "the old file is unchanged" : "nothing was written");
+    struct identity before = identify(path);
+    petal_status status = petal_save_as(filter, path, is_petal(format) ? "petal" : format, flags, &error);
+    return status == PETAL_OK || complain_of_save(path, before, &error);
+}
+
+bool save_filter(const petal_filter *filter, const char *path, const char *format, const struct args *args)
+{
+    return save(filter, path, format, save_flags(args, args->force));
+}
+
+bool publish_filter(const petal_filter *filter, const char *path, const struct args *args)
+{
+    petal_error error;
+    struct identity before = identify(path);
+    petal_status status = petal_save(filter, path, save_flags(args, false), &error);
+    return status == PETAL_OK || status == PETAL_ERR_EXISTS || complain_of_save(path, before, &error);
+}
+
+bool replace_file(const petal_filter *filter, const char *path, const char *format, const struct args *args)
+{
+    return save(filter, path, format_to_keep(filter, format), save_flags(args, true));
+}
+
+bool write_back(petal_filter *filter, const char *path, const char *format, const struct args *args,
+                const char *way_out)
+{
+    petal_error error;
+    if (!is_petal(format) || petal_policy_of(filter) != PETAL_POLICY_NONE)
+        return replace_file(filter, path, format, args);
+    if (petal_sync(filter, &error) == PETAL_OK) return true;
+    if (error.status == PETAL_ERR_REPLACED) return complain_of(path, &error);
+    return complain(path, "%s; %s", error.message, way_out);
 }
 
 const char *format_to_keep(const petal_filter *filter, const char *format)
@@ -250,18 +352,70 @@ static bool write_all(int descriptor, const char *text, size_t size)
     return fsync(descriptor) == 0 || errno == EINVAL;
 }
 
+bool random_bits(uint64_t *bits)
+{
+    FILE *in = fopen("/dev/urandom", "rb");
+    bool good = in && fread(bits, sizeof *bits, 1, in) == 1;
+    if (in) fclose(in);
+    return good || complain("/dev/urandom", "cannot read it");
+}
+
+enum { PATH_BYTES = 4096 };
+
+/* The file that a path leads to, through symbolic links: its target is what is replaced. */
+static bool name_target(const char *path, char target[PATH_BYTES])
+{
+    char *real = realpath(path, NULL);
+    bool fits = snprintf(target, PATH_BYTES, "%s", real ? real : path) < PATH_BYTES;
+    free(real);
+    if (!fits) errno = ENAMETOOLONG;
+    return fits;
+}
+
+static bool name_draft(const char *target, uint64_t token, char draft[PATH_BYTES])
+{
+    bool fits = snprintf(draft, PATH_BYTES, "%s.tmp-%016" PRIx64, target, token) < PATH_BYTES;
+    if (!fits) errno = ENAMETOOLONG;
+    return fits;
+}
+
+int open_draft(const char *path, uint64_t token)
+{
+    char target[PATH_BYTES], draft[PATH_BYTES];
+    struct stat old;
+    if (!name_target(path, target) || !name_draft(target, token, draft)) return -1;
+    bool there = stat(target, &old) == 0;
+    int descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, there ? 0600 : 0666);
+    if (descriptor < 0 || !there || fchmod(descriptor, old.st_mode & 07777) == 0) return descriptor;
+    int failure = errno;
+    close(descriptor);
+    unlink(draft);
+    errno = failure;
+    return -1;
+}
+
+bool publish_draft(const char *path, uint64_t token)
+{
+    char target[PATH_BYTES], draft[PATH_BYTES];
+    return name_target(path, target) && name_draft(target, token, draft) && rename(draft, target) == 0;
+}
+
+void remove_draft(const char *path, uint64_t token)
+{
+    char target[PATH_BYTES], draft[PATH_BYTES];
+    if (name_target(path, target) && name_draft(target, token, draft)) unlink(draft);
+}
+
 bool save_text(const char *path, const char *text, size_t size_bytes, bool force)
 {
-    char temporary[4096];
-    if (!may_write(path, force)) return false;
-    if (snprintf(temporary, sizeof temporary, "%s.tmp-%ld", path, (long)getpid()) >= (int)sizeof temporary)
-        return complain(path, "cannot write it: %s", strerror(ENAMETOOLONG));
-    int descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    uint64_t token;
+    if (!may_write(path, force) || !random_bits(&token)) return false;
+    int descriptor = open_draft(path, token);
     bool good = descriptor >= 0 && write_all(descriptor, text, size_bytes);
     if (descriptor >= 0 && close(descriptor) != 0) good = false;
-    if (good && rename(temporary, path) == 0) return true;
+    if (good && publish_draft(path, token)) return true;
     int failure = errno;
-    if (descriptor >= 0) unlink(temporary);
+    if (descriptor >= 0) remove_draft(path, token);
     return complain(path, "cannot write it: %s", strerror(failure));
 }
 

@@ -65,7 +65,8 @@ bool keys_open(struct key_reader *reader, const struct args *args, char **files,
     *reader = (struct key_reader){.keep_going = keep_going, .descriptor = -1, .crlf = args->crlf};
     reader->threads = args->threads;
     reader->separator = args->nul ? '\0' : '\n';
-    reader->decode = find_decoder(args->key_type);
+    reader->decode = find_decoder(find_key_type(args->key_type));
+    reader->hint_at_crlf = !args->crlf && !args->nul;
     reader->literals = args->literals;
     reader->literals_left = args->literal_count;
     bool none = file_count == 0 && args->literal_count == 0;
@@ -79,9 +80,26 @@ bool keys_open(struct key_reader *reader, const struct args *args, char **files,
     return true;
 }
 
+bool keys_use_type_of(struct key_reader *reader, const struct args *args, const char *path, const petal_filter *filter)
+{
+    petal_key_type recorded = petal_key_type_of(filter), given = find_key_type(args->key_type);
+    reader->decode = find_decoder(given == PETAL_KEY_TYPE_NONE ? recorded : given);
+    return key_types_agree(recorded, given) ||
+           complain(path, "has keys of type %s, not %s; leave out --key-type", key_type_name(recorded), args->key_type);
+}
+
+/* Said once, of the first such file. */
+static void hint_at_crlf(struct key_reader *reader)
+{
+    if (!reader->hint_at_crlf || !reader->only_crlf) return;
+    reader->hint_at_crlf = false;
+    remark(reader->arrived, "every line ends in CR; if these are Windows line ends, pass --crlf");
+}
+
 void keys_close(struct key_reader *reader)
 {
     progress_hide();
+    hint_at_crlf(reader);
     if (reader->descriptor > 0) close(reader->descriptor);
     free(reader->rest);
     *reader = (struct key_reader){.descriptor = -1, .failed = reader->failed, .keys_read = reader->keys_read};
@@ -349,7 +367,7 @@ static bool take_literals(struct key_reader *reader, struct key_block *block)
 bool keys_read(struct key_reader *reader, struct key_block *block)
 {
     block->count = 0;
-    block->split = false;
+    block->split = block->only_crlf = false;
     block->refused = NULL;
     if (stop_signal() || (reader->failed && !reader->keep_going)) return false;
     if (reader->literals_left > 0) return take_literals(reader, block);
@@ -369,9 +387,20 @@ bool keys_block_is_full(const struct key_block *block)
 
 /* ---- splitting ------------------------------------------------------------------------------------------------------- */
 
+/* Nearly always the first line says no. */
+static bool is_only_crlf(const struct key_block *block, bool ends_whole)
+{
+    size_t i = 0, count = ends_whole ? block->count : block->count - 1;
+    while (i < count && block->lines[i].size_bytes > 0 &&
+           ((const char *)block->lines[i].data)[block->lines[i].size_bytes - 1] == '\r')
+        i++;
+    return i == count;
+}
+
 static void split(const struct key_reader *reader, struct key_block *block)
 {
     char *at = block->text, *end = at + block->size_bytes;
+    bool ends_whole = end[-1] == reader->separator;
     *end = reader->separator; /* of a last line that has none */
     while (at < end) {
         char *found = memchr(at, reader->separator, (size_t)(end - at) + 1);
@@ -379,6 +408,7 @@ static void split(const struct key_reader *reader, struct key_block *block)
         block->lines[block->count++] = (petal_key){at, (size_t)(found - at)};
         at = found + 1;
     }
+    block->only_crlf = is_only_crlf(block, ends_whole);
 }
 
 /* ---- keys of lines --------------------------------------------------------------------------------------------------- */
@@ -452,7 +482,13 @@ static bool refuse_line(const struct key_block *block)
 
 bool keys_arrive(struct key_reader *reader, struct key_block *block)
 {
-    if (block->begins_file) reader->lines_arrived = 0;
+    if (block->begins_file) {
+        hint_at_crlf(reader);
+        reader->lines_arrived = 0;
+        reader->only_crlf = true;
+        reader->arrived = block->file;
+    }
+    reader->only_crlf = reader->only_crlf && block->only_crlf;
     block->first_line = reader->lines_arrived + 1;
     reader->lines_arrived += block->count;
     progress_show(block->file, block->bytes_read, reader->bytes_total, reader->keys_read);

@@ -24,6 +24,7 @@ struct key_block {
 
     /* Private. */
     bool begins_file, split;
+    bool only_crlf;      /* every line ends in CR */
     const char *refused; /* why line `count` is no key */
     uint64_t bytes_read; /* of all input, this block included */
     size_t room;         /* of lines, decoded, hashes and results */
@@ -45,6 +46,8 @@ struct key_reader {
     uint64_t threads;  /* as asked for; 0: was not */
     bool crlf;
     char separator;
+    bool hint_at_crlf; /* if every line of a file ends in CR; to be cleared by callers to whom it is the same */
+    bool only_crlf;    /* so far, in the file whose blocks arrive */
     decoder *decode;
     char **literals;
     size_t literals_left;
@@ -62,14 +65,19 @@ struct key_reader {
     bool begun;       /* a block of it was read */
     int failure;      /* errno of reading it: reported when the lines before are dealt with */
     uint64_t bytes_read, bytes_total;
-    uint64_t lines_arrived; /* of the file whose blocks arrive */
-    char *rest;             /* the part of a line that was read behind the last block */
+    const char *arrived; /* the file whose blocks arrive, and how many of its lines did */
+    uint64_t lines_arrived;
+    char *rest; /* the part of a line that was read behind the last block */
     size_t rest_bytes, rest_capacity;
 };
 
 /* Keys of the options in `args`, its -e KEYs first, then `files`; standard input where both are none. All files must be
  * there, or with keep_going are passed over one by one. False: reported, nothing was read. */
 bool keys_open(struct key_reader *reader, const struct args *args, char **files, size_t file_count, bool keep_going);
+
+/* Lets --key-type be what the filter in `path` records, unless it was given; then the two must agree.
+ * False: reported. */
+bool keys_use_type_of(struct key_reader *reader, const struct args *args, const char *path, const petal_filter *filter);
 
 /* The next block, of at least one line: as much as there is, up to a bound. False at the end, on a failure (`failed`), when a
  * stop signal came, and when stdout cannot be written any more. Before it waits for input, what stdout holds is flushed. */

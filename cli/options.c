@@ -141,6 +141,12 @@ static bool set_option(const struct option *option, const char *shown, char *val
     case LITERAL: args->literals[args->literal_count++] = value; return true;
     case COUNT: good = parse_count(value, field, &why); break;
     case SIZE: good = parse_size(value, field, &why); break;
+    case LIMIT:
+        if (strcmp(value, "none") == 0)
+            *(uint64_t *)field = UINT64_MAX;
+        else
+            good = parse_size(value, field, &why);
+        break;
     case RATE: good = parse_rate(value, field, &why); break;
     }
     char what[128];
@@ -222,11 +228,22 @@ static void print_option(const struct option *option, FILE *out)
     fprintf(out, "%-*s%s\n", HELP_COLUMN, left, option->help);
 }
 
+static unsigned count_lines(const char *text)
+{
+    unsigned lines = 1;
+    for (; *text; text++) lines += *text == '\n';
+    return lines;
+}
+
 void print_help(const struct command *command, FILE *out)
 {
-    const struct option *o = command->options;
-    fprintf(out, "usage: petal %s %s\n%s\n\n", command->name, command->usage, command->about);
-    for (; o->at != AT(help); o++) print_option(o, out); /* -h has been found */
-    bool is_long = o - command->options > 19;            /* a screen has 24 lines */
-    fprintf(out, is_long ? "%s\n" : "\n%s\n", command->example);
+    enum { SCREEN = 24 };
+    const struct option *end = command->options;
+    while (end->at != AT(help)) end++; /* -h has been found */
+    unsigned lines = count_lines(command->usage) + count_lines(command->about) + (unsigned)(end - command->options) +
+                     count_lines(command->example);
+    fprintf(out, "usage: petal %s %s\n%s\n%s", command->name, command->usage, command->about,
+            lines < SCREEN ? "\n" : "");
+    for (const struct option *o = command->options; o < end; o++) print_option(o, out);
+    fprintf(out, "%s%s\n", lines + 1 < SCREEN ? "\n" : "", command->example);
 }

@@ -18,6 +18,8 @@ struct args {
     const char *shard;    /* the one wanted */
     const char *key_type; /* keys */
     bool nul, crlf;
+    bool no_lock; /* files */
+    uint64_t memory_limit;
     uint64_t threads;
     uint64_t seconds; /* bench */
     char **literals;  /* -e, each */
@@ -41,6 +43,7 @@ enum option_kind {
     TEXT,   /* const char *; where `value` reads NAME=a|b|c, it must be one of these */
     COUNT,  /* uint64_t, parse_count() */
     SIZE,   /* uint64_t, parse_size() */
+    LIMIT,  /* the same, or "none": UINT64_MAX */
     RATE,   /* double, parse_rate() */
     LITERAL /* appended to args.literals */
 };
@@ -87,7 +90,10 @@ struct command {
 #define OPTION_FROM {0, "from", TEXT, AT(from), "FORMAT", "what FILE is: guava, ... (see petal help convert)"}
 #define OPTION_TO {0, "to", TEXT, AT(to), "FORMAT", "the kind of file to write"}
 #define OPTION_FORMAT {0, "format", TEXT, AT(format), "FORMAT", "make the filter that guava, spark, ... would make"}
-#define OPTION_FORCE {0, "force", FLAG, AT(force), NULL, "replace FILE once the new one is complete"}
+#define OPTION_FORCE {0, "force", FLAG, AT(force), NULL, "replace an existing file, even another user's"}
+#define OPTION_NO_LOCK {0, "no-lock", FLAG, AT(no_lock), NULL, "take no lock, for file systems that have none"}
+#define OPTION_MEMORY_LIMIT {0, "memory-limit", LIMIT, AT(memory_limit), "SIZE", \
+                             "memory that opening FILE may take, or none"}
 #define OPTION_JSON {0, "json", FLAG, AT(json), NULL, "one JSON object a line"}
 #define OPTION_VERBOSE {0, "verbose", FLAG, AT(verbose), NULL, "say what was done, on stderr"}
 #define OPTION_NULL {'0', "null", FLAG, AT(nul), NULL, "keys end with a NUL byte, not with a newline"}

@@ -1,5 +1,5 @@
 /* report.c - see report.h. */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE /* FIONREAD */
 
 #include "report.h"
 
@@ -7,10 +7,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- stderr ---------------------------------------------------------------------------------------------------------- */
@@ -96,6 +99,48 @@ bool flush_output(void)
 {
     if (output_failure == 0 && (fflush(stdout) != 0 || ferror(stdout))) output_failure = errno ? errno : EIO;
     return output_failure == 0;
+}
+
+bool write_output(const void *bytes, size_t size_bytes, uint64_t *written)
+{
+    const char *at = bytes;
+    flush_output();
+    while (output_failure == 0 && size_bytes > 0) {
+        ssize_t taken = write(STDOUT_FILENO, at, size_bytes);
+        if (taken < 0 && errno == EINTR) continue;
+        if (taken <= 0) {
+            output_failure = taken < 0 ? errno : EIO;
+            break;
+        }
+        *written += (uint64_t)taken;
+        at += taken;
+        size_bytes -= (size_t)taken;
+    }
+    return output_failure == 0;
+}
+
+/* Linux answers FIONREAD at the writing end too, also after the readers have gone. */
+static uint64_t unread_in_pipe(void)
+{
+#ifdef __linux__
+    int unread;
+    if (ioctl(STDOUT_FILENO, FIONREAD, &unread) == 0 && unread >= 0) return (uint64_t)unread;
+#endif
+    return UINT64_MAX;
+}
+
+uint64_t unread_output(void)
+{
+    struct stat about;
+    if (fstat(STDOUT_FILENO, &about) != 0) return UINT64_MAX;
+    if (S_ISFIFO(about.st_mode)) return unread_in_pipe();
+    return S_ISREG(about.st_mode) || S_ISCHR(about.st_mode) || S_ISBLK(about.st_mode) ? 0 : UINT64_MAX;
+}
+
+bool output_has_no_reader(void)
+{
+    struct pollfd output = {STDOUT_FILENO, 0, 0};
+    return poll(&output, 1, 0) > 0 && (output.revents & (POLLERR | POLLHUP));
 }
 
 void output_is_gone(void)

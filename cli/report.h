@@ -3,6 +3,7 @@
 #define PETAL_CLI_REPORT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* Exit statuses, grep's. A signal that was waited out gives 128 + its number. */
@@ -28,6 +29,17 @@ void guard_standard_files(void);
 
 /* Hands to the system what stdout still holds. False once anything could not be written; not yet reported. */
 bool flush_output(void);
+
+/* Hands the bytes to the system at once, after what stdout holds. Adds to *written what the system
+ * took, which after a failure may be a part. False as for flush_output(). */
+bool write_output(const void *bytes, size_t size_bytes, uint64_t *written);
+
+/* How many of the bytes written to stdout nobody has read: 0 unless it is a pipe; UINT64_MAX if that
+ * can't be known. */
+uint64_t unread_output(void);
+
+/* Whether stdout is a pipe whose readers have all gone. */
+bool output_has_no_reader(void);
 
 /* Notes that nobody reads stdout any more, as a write that fails with EPIPE does. */
 void output_is_gone(void);

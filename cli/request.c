@@ -45,20 +45,12 @@ bool read_secret(const char *path, uint8_t secret[PETAL_SECRET_BYTES])
     return good || complain(path, "is no secret; 16 bytes or 32 hex digits make one: head -c 16 /dev/urandom > FILE");
 }
 
-static bool random_seed(uint64_t *seed)
-{
-    FILE *in = fopen("/dev/urandom", "rb");
-    bool good = in && fread(seed, sizeof *seed, 1, in) == 1;
-    if (in) fclose(in);
-    return good || complain("/dev/urandom", "cannot read it; give --seed a number");
-}
-
 static bool read_seed(const struct args *args, uint64_t *seed)
 {
     struct why why;
     if (!args->seed) return true;
     if (args->secret_file) return complain(NULL, "--seed is for xxh3, --key-file for siphash; give one of them");
-    if (strcmp(args->seed, "random") == 0) return random_seed(seed);
+    if (strcmp(args->seed, "random") == 0) return random_bits(seed);
     return parse_u64(args->seed, seed, &why) || complain("--seed", "%s: %s", args->seed, why.text);
 }
 
@@ -211,8 +203,13 @@ static bool read_template(struct request *request, const char *command, const st
     const char *format = NULL;
     if (check_template_options(command, args) != STATUS_OK) return false;
     request->like = open_container(args->template_file, PETAL_OPEN_MAP, args, &format);
-    if (request->like) request->format = format_to_keep(request->like, format);
-    return request->like && read_metadata(args, request);
+    if (!request->like) return false;
+    request->format = format_to_keep(request->like, format);
+    petal_key_type recorded = petal_key_type_of(request->like);
+    if (!key_types_agree(recorded, find_key_type(args->key_type)))
+        return complain(args->template_file, "has keys of type %s, not %s; leave out --key-type",
+                        key_type_name(recorded), args->key_type);
+    return read_metadata(args, request);
 }
 
 bool request_read(struct request *request, const char *command, const struct args *args, uint64_t default_capacity,
@@ -221,6 +218,7 @@ bool request_read(struct request *request, const char *command, const struct arg
     petal_options *o = &request->options;
     *request = (struct request){.options = PETAL_OPTIONS_INIT, .format = args->format};
     if (args->template_file) return read_template(request, command, args);
+    o->key_type = args->key_type ? find_key_type(args->key_type) : PETAL_KEY_TYPE_TEXT;
     if (!read_size(command, args, default_capacity, capacity_later, o) || !read_seed(args, &o->seed)) return false;
     if (args->secret_file && !read_secret(args->secret_file, request->secret)) return false;
     if (args->secret_file) o->secret = request->secret;

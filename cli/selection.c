@@ -2,6 +2,8 @@
  * moved together in place, and where all of them are wanted nothing is moved. */
 #include "selection.h"
 
+#include "report.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +60,6 @@ void select_numbered_lines(struct key_block *block, uint8_t wanted)
 
 bool print_selection(const struct key_block *block)
 {
-    fwrite(block->output.data, 1, block->output.size_bytes, stdout);
-    return !ferror(stdout);
+    uint64_t written = 0;
+    return write_output(block->output.data, block->output.size_bytes, &written);
 }

@@ -59,7 +59,42 @@ void say_what_is(const char *path, const petal_info *info, const struct args *ar
 struct adding {
     petal_filter *filter;
     const char *path;
+    uint64_t skipped;
 };
+
+bool complain_of_change(const char *path, const petal_filter *filter, petal_status status, const char *consequence)
+{
+    petal_error error;
+    petal_last_error(filter, &error);
+    return complain(path, "%s; %s", error.message[0] ? error.message : petal_status_name(status), consequence);
+}
+
+bool takes_empty_key(const petal_filter *filter)
+{
+    return petal_takes_hashes(filter) || info_of(filter).takes_empty_key;
+}
+
+petal_status add_but_empty(petal_filter *filter, const struct key_block *block, uint8_t *results, size_t *fresh,
+                           uint64_t *skipped)
+{
+    petal_status status = PETAL_OK;
+    *fresh = 0;
+    for (size_t i = 0, end, added; i < block->count && status >= 0; i = end) {
+        for (end = i; end < block->count && block->keys[end].size_bytes > 0;) end++;
+        status = petal_add_many(filter, block->keys + i, end - i, results ? results + i : NULL, &added);
+        *fresh += added;
+        for (; end < block->count && block->keys[end].size_bytes == 0; end++, ++*skipped)
+            if (results) results[end] = 1;
+    }
+    return status;
+}
+
+void say_skipped(const char *path, const petal_filter *filter, uint64_t skipped)
+{
+    if (skipped)
+        remark(path, "%s empty key%s skipped: %s filters take none", grouped(skipped).s, plural(skipped),
+               info_of(filter).scheme_name);
+}
 
 static void hash_block(void *context, struct key_block *block)
 {
@@ -69,7 +104,7 @@ static void hash_block(void *context, struct key_block *block)
 
 static bool note_adding(const struct adding *adding, petal_status status)
 {
-    return status >= 0 || complain(adding->path, "cannot be written: %s", petal_status_name(status));
+    return status >= 0 || complain_of_change(adding->path, adding->filter, status, "the keys from here on are not in");
 }
 
 static bool add_hashes(void *context, struct key_block *block)
@@ -84,9 +119,22 @@ static bool add_block(void *context, struct key_block *block)
     return note_adding(adding, petal_add_many(adding->filter, block->keys, block->count, NULL, NULL));
 }
 
+static bool add_taken(void *context, struct key_block *block)
+{
+    struct adding *adding = context;
+    size_t fresh;
+    return note_adding(adding, add_but_empty(adding->filter, block, NULL, &fresh, &adding->skipped));
+}
+
 bool add_keys(struct key_reader *reader, petal_filter *filter, const char *path)
 {
-    static const struct stages by_hash = {.work = hash_block, .enter = add_hashes}, by_key = {.enter = add_block};
-    struct adding adding = {filter, path};
-    return run_pipeline(reader, petal_takes_hashes(filter) ? &by_hash : &by_key, &adding) && !reader->failed;
+    static const struct stages by_hash = {.work = hash_block, .enter = add_hashes}, by_key = {.enter = add_block},
+                               but_empty = {.enter = add_taken};
+    struct adding adding = {filter, path, 0};
+    const struct stages *stages = petal_takes_hashes(filter) ? &by_hash
+                                  : takes_empty_key(filter)  ? &by_key
+                                                             : &but_empty;
+    bool added = run_pipeline(reader, stages, &adding) && !reader->failed;
+    say_skipped(path, filter, adding.skipped);
+    return added;
 }

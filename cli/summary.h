@@ -19,6 +19,18 @@ void warn_if_overfilled(const char *path, const petal_info *info);
 /* "urls.petal: 29,619 keys added, 36,800 bytes, blocked, k 6, 0.978 % false positives now", where talk is wanted. */
 void say_what_is(const char *path, const petal_info *info, const struct args *args);
 
+/* Reports why keys could not be added, and what follows from it. Returns false. */
+bool complain_of_change(const char *path, const petal_filter *filter, petal_status status, const char *consequence);
+
+bool takes_empty_key(const petal_filter *filter);
+
+/* petal_add_many() for filters that do not take the empty key: it is skipped, and its result is 1. */
+petal_status add_but_empty(petal_filter *filter, const struct key_block *block, uint8_t *results, size_t *fresh,
+                           uint64_t *skipped);
+
+/* Says how many empty keys were skipped, if any. */
+void say_skipped(const char *path, const petal_filter *filter, uint64_t skipped);
+
 /* Hands every key of `reader` to the filter. False: reported; the keys before are in. */
 bool add_keys(struct key_reader *reader, petal_filter *filter, const char *path);
 

@@ -162,7 +162,7 @@ static void print_key(const char *type, const uint8_t *key, size_t size, char *t
 
 static void try_key(const char *type, const char *line, size_t size)
 {
-    decoder *decode = find_decoder(type);
+    decoder *decode = find_decoder(find_key_type(type));
     size_t key_size = 0, again_size = 0, room = 2 * DECODED_ROOM(size) + 64;
     uint8_t *key = malloc(DECODED_ROOM(size)), *again = malloc(DECODED_ROOM(room));
     char *text = malloc(room);

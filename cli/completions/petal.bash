@@ -4,21 +4,22 @@
 _petal_options() {
     local size='--capacity --rate --memory --bits --hashes --lines-per-key --scheme'
     local hash='--seed --key-file' keys='--null --crlf --key-type --progress'
+    local files='--memory-limit --no-lock'
     case $1 in
     plan) echo "$size --json --chart --force" ;;
-    create) echo "--output $size --grow --window $hash --metadata --template --format --force --verbose" ;;
-    build) echo "--output $size $hash --metadata --template $keys --threads --format --force --verbose" ;;
-    add) echo "$keys --now --threads --from --key-file --verbose" ;;
-    remove) echo "$keys --threads --key-file --verbose" ;;
-    check) echo "--invert-match --count --quiet --line-number --key --explain $keys --now --threads --key-file --from" ;;
-    seen) echo "--file --repeated --capacity --rate --memory --scheme --window --now $hash $keys --threads --from --verbose" ;;
-    info) echo '--json --metadata --key-file --from' ;;
-    verify) echo "--sample --absent --recover --json $keys --key-file --from" ;;
-    merge | intersect) echo '--output --from --to --force --key-file --verbose' ;;
-    compare) echo '--json --key-file --from' ;;
+    create) echo "--output $size --grow --window $hash --metadata --template --key-type --format --force --no-lock --verbose" ;;
+    build) echo "--output $size $hash --metadata --template $keys --threads --format --force --no-lock --verbose" ;;
+    add) echo "$keys --now --threads --from --key-file $files --verbose" ;;
+    remove) echo "$keys --threads --key-file $files --verbose" ;;
+    check) echo "--invert-match --count --quiet --line-number --key --explain $keys --now --threads --key-file --from --memory-limit" ;;
+    seen) echo "--file --repeated --capacity --rate --memory --scheme --window --now $hash $keys --threads --from $files --verbose" ;;
+    info) echo '--json --metadata --key-file --from --memory-limit' ;;
+    verify) echo "--sample --absent --recover --json $keys --key-file --from $files" ;;
+    merge | intersect) echo "--output --from --to --force --key-file $files --verbose" ;;
+    compare) echo '--json --key-file --from --memory-limit' ;;
     shard) echo "--shards --shard --output $keys --threads --key-file --force --verbose" ;;
-    convert) echo '--to --from --to-scheme --force --key-file --verbose' ;;
-    bench) echo '--capacity --rate --memory --scheme --seconds --json --key-file --from' ;;
+    convert) echo "--to --from --to-scheme --force --key-file $files --verbose" ;;
+    bench) echo '--capacity --rate --memory --scheme --seconds --json --key-file --from --memory-limit' ;;
     esac
 }
 
@@ -35,6 +36,7 @@ _petal_values() {
             'bloomfilter js-tutorial rocksdb pybloom hadoop hbase orc cassandra'
         ;;
     --lines-per-key) echo '1 2' ;;
+    --memory-limit) echo 'none' ;;
     --capacity | --rate | --memory | --bits | --hashes | --threads | --seconds | --window | --now | --key | --shards | --shard | -n | -p | -e | -i) ;;
     *) return 1 ;;
     esac

@@ -622,6 +622,9 @@ PETAL_API uint32_t petal_shard_of_hash(uint64_t hash, uint32_t shards);
 /* The kind of a filter, without a look at its bits. */
 PETAL_API petal_policy petal_policy_of(const petal_filter *filter);
 
+/* What its keys were before they became bytes, if that is recorded; without a look at its bits. */
+PETAL_API petal_key_type petal_key_type_of(const petal_filter *filter);
+
 /* Sets the clock of a filter with a window of time: milliseconds since any epoch, by convention 1970. Generations that
  * are due by it are dropped; that happens here and nowhere else, so tell the time before adding and asking. The filter keeps the
  * latest time, in its file too: an earlier one changes nothing. The first time told is that of all keys added before it.

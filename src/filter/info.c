@@ -44,6 +44,7 @@ static void describe_policy(const petal_filter *filter, petal_info *info)
     info->takes_empty_key = !filter->scheme->no_empty_key;
     info->live = filter->live;
     info->recovered_blocks = filter->recovered_blocks;
+    info->blocks = filter->blocks_compared;
     if (petal_filter_rotates(filter)) info->capacity = policy->window_keys;
 }
 
@@ -218,6 +219,11 @@ static void describe_span(const petal_filter *filter, uint32_t layer, petal_laye
 petal_policy petal_policy_of(const petal_filter *filter)
 {
     return (petal_policy)filter->policy.kind;
+}
+
+petal_key_type petal_key_type_of(const petal_filter *filter)
+{
+    return filter->key_type;
 }
 
 petal_status petal_get_layer(const petal_filter *filter, uint32_t layer, petal_layer *about, petal_error *error)

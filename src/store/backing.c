@@ -44,13 +44,15 @@ static bool agrees(const petal_filter *filter, const struct image *image, const 
     return petal_block_sum(&filter->layers[layer].array, block, number) == petal_image_sum(image, bytes, number);
 }
 
-uint64_t petal_backing_count_changed(const petal_filter *filter, const struct image *image, const uint8_t *bytes)
+void petal_backing_count_changed(petal_filter *filter, const struct image *image, const uint8_t *bytes)
 {
-    uint64_t changed = 0;
-    for (uint32_t i = 0; i < filter->layer_count; i++)
-        for (uint64_t block = 0; block < petal_block_count(&filter->layers[i].array); block++)
-            changed += !agrees(filter, image, bytes, i, block);
-    return changed;
+    filter->recovered_blocks = filter->blocks_compared = 0;
+    for (uint32_t i = 0; i < filter->layer_count; i++) {
+        uint64_t blocks = petal_block_count(&filter->layers[i].array);
+        filter->blocks_compared += blocks;
+        for (uint64_t block = 0; block < blocks; block++)
+            filter->recovered_blocks += !agrees(filter, image, bytes, i, block);
+    }
 }
 
 /* Checks the blocks of this state in a writable map; they get state `then`. */
@@ -230,8 +232,9 @@ static petal_status check_replaced(struct backing *backing, petal_error *error)
         backing->replaced ? PETAL_ERR_REPLACED : petal_io_is_at(&backing->file, backing->file.path, error);
     backing->replaced = status == PETAL_ERR_REPLACED;
     if (!backing->replaced) return status;
-    return petal_fail(error, PETAL_ERR_REPLACED,
-                      "was replaced by another file meanwhile; the changes are in the one that is gone: make them again");
+    return petal_fail(
+        error, PETAL_ERR_REPLACED,
+        "was replaced by another file meanwhile; the changes are in the one that is gone: make them again");
 }
 
 static petal_status sync(petal_filter *filter, petal_error *error)
@@ -286,7 +289,7 @@ static void take_image(petal_filter *filter, struct backing *backing, const stru
     filter->content_recorded = petal_image_is_clean(image);
     filter->content_id = image->content_id;
     if (petal_image_is_clean(image) || !recover) return;
-    filter->recovered_blocks = petal_backing_count_changed(filter, image, backing->bytes);
+    petal_backing_count_changed(filter, image, backing->bytes);
     filter->before_write = NULL; /* dirty on disk already, and every sum is to be made anew */
     petal_filter_touch_all(filter);
     backing->changed = backing->rewrite = true;

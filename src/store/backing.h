@@ -41,8 +41,8 @@ petal_status petal_backing_is_at(const petal_filter *filter, const char *path, p
 /* PETAL_ERR_BUSY if another process has begun to change the file of this filter since it was opened. */
 petal_status petal_backing_check_unchanged(const petal_filter *filter, petal_error *error);
 
-/* How many blocks differ from their recorded sums. */
-uint64_t petal_backing_count_changed(const petal_filter *filter, const struct image *image, const uint8_t *bytes);
+/* Notes in the filter how many blocks differ from their recorded sums, and of how many. */
+void petal_backing_count_changed(petal_filter *filter, const struct image *image, const uint8_t *bytes);
 
 /* before_write and before_lowering of filters that must not be changed. */
 petal_status petal_refuse_write(petal_filter *filter, petal_error *error);

@@ -142,7 +142,7 @@ static petal_status give_bits(const struct source *source, const struct descript
     if (source->mode != PETAL_OPEN_LOAD) return petal_backing_attach(made, about, image, from, error);
     petal_status status = copy_bits(made, about, from->bytes, error);
     if (status == PETAL_OK && image && !petal_image_is_clean(image))
-        made->recovered_blocks = petal_backing_count_changed(made, image, from->bytes);
+        petal_backing_count_changed(made, image, from->bytes);
     return status;
 }
 

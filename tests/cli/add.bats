@@ -2,8 +2,6 @@
 # add.bats - petal add changes a file in place, and a change that was cut short is never taken for a good one.
 load helper
 
-is_dirty() { petal info "$1" 2>&1 | grep -q dirty; }
-
 @test "added keys are in, those before too, and the file is clean" {
     petal create -o f.petal -n 1000
     seq 1 100 | petal add f.petal
@@ -62,7 +60,7 @@ is_dirty() { petal info "$1" 2>&1 | grep -q dirty; }
     writer=$!
     exec 4<>pipe
     seq 1001 10000 >&4
-    wait_until is_dirty f.petal
+    wait_until is_being_changed f.petal
     kill -9 $writer
     wait $writer || true
     exec 4>&-
@@ -83,9 +81,9 @@ is_dirty() { petal info "$1" 2>&1 | grep -q dirty; }
     writer=$!
     exec 4<>pipe
     seq 100 >&4
-    wait_until is_dirty f.petal
+    wait_until is_being_changed f.petal
     run -2 --separate-stderr petal add f.petal </dev/null
-    contains "$stderr" "f.petal: another process has it open for writing"
+    contains "$stderr" "f.petal: busy: another process is changing it; try again when it has finished"
     exec 4>&-
     wait $writer
     is "$(seq 100 | petal check -c f.petal)" 100
@@ -99,7 +97,7 @@ stopped_by() {
     local writer=$! status=0
     exec 4<>pipe
     seq 100 >&4
-    wait_until is_dirty f.petal
+    wait_until is_being_changed f.petal
     kill -s "$1" $writer
     wait $writer || status=$?
     exec 4>&-
@@ -116,9 +114,9 @@ stopped_by() {
 }
 
 @test "keys before a line that is none are in, and the file is clean" {
-    petal create -o f.petal -n 1000
+    petal create -o f.petal -n 1000 --key-type i64
     printf '1\n2\nthree\n4\n' >numbers
-    run -2 --separate-stderr petal add --key-type i64 f.petal numbers
+    run -2 --separate-stderr petal add f.petal numbers
     is "${stderr_lines[0]}" 'petal: numbers: line 3: not a whole number: "three"'
     contains "${stderr_lines[1]}" "the 2 keys before that are in"
     is "$(petal check --key-type i64 -c f.petal -e 1 -e 2)" 2

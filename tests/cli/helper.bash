@@ -74,6 +74,9 @@ wait_until() {
     done
 }
 
+# Has a writer of FILE begun to change it?
+is_being_changed() { petal verify "$1" 2>&1 | grep -q busy; }
+
 # A fifo is opened with <> in these tests, so that a tool that dies early cannot leave its test waiting.
 
 # needs PROGRAM...: skips the test if one is not installed. ./dev installs them:

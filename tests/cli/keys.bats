@@ -77,32 +77,38 @@ holds() { printf '%s' "$2" | petal check -q "$1"; }
         petal check f.petal | cmp - numbers
 }
 
+# same_keys TYPE LINES TYPE LINES: they are the same bytes, by the bits of their filters.
+same_keys() {
+    printf "$2" | petal build --force -n 100 -p 1e-9 --key-type $1 -o one.petal
+    printf "$4" | petal build --force -n 100 -p 1e-9 --key-type $3 -o other.petal
+    is "$(petal info --json one.petal | field content_id)" "$(petal info --json other.petal | field content_id)"
+}
+
 @test "i64 is 8 bytes and i32 4 bytes, little-endian, and leading zeros or signs do not matter" {
     printf '1\n-1\n0\n9223372036854775807\n-9223372036854775808\n' | petal build --key-type i64 -o f.petal -p 1e-9
-    is "$(printf '0100000000000000\nffffffffffffffff\n0000000000000000\nffffffffffffff7f\n0000000000000080\n' |
-        petal check --key-type hex -c f.petal)" 5
+    same_keys i64 '1\n-1\n0\n9223372036854775807\n-9223372036854775808\n' hex \
+        '0100000000000000\nffffffffffffffff\n0000000000000000\nffffffffffffff7f\n0000000000000080\n'
     is "$(petal check --key-type i64 -c f.petal -e 01 -e +1 -e -0)" 3
-    printf '1\n-1\n2147483647\n-2147483648\n' | petal build --key-type i32 -o g.petal -p 1e-9
-    is "$(printf '01000000\nffffffff\nffffff7f\n00000080\n' | petal check --key-type hex -c g.petal)" 4
+    same_keys i32 '1\n-1\n2147483647\n-2147483648\n' hex '01000000\nffffffff\nffffff7f\n00000080\n'
 }
 
 @test "f64 is 8 bytes, -0 is 0, and every NaN is one key" {
     printf '1.5\n-0\nnan\n1e300\n0.1\n' | petal build --key-type f64 -o f.petal -p 1e-9
-    is "$(printf '000000000000f83f\n0000000000000000\n000000000000f87f\n9a9999999999b93f\n' |
-        petal check --key-type hex -c f.petal)" 4
+    same_keys f64 '1.5\n-0\nnan\n0.1\n' hex '000000000000f83f\n0000000000000000\n000000000000f87f\n9a9999999999b93f\n'
     is "$(petal check --key-type f64 -c f.petal -e 0 -e -nan -e 1.50 -e 10e299 -e .1)" 5
 }
 
 @test "utf16le, hex and base64 stand for the bytes they mean" {
-    printf 'a\xc3\xa4\xe2\x82\xac\xf0\x9f\x8c\xb8\n' >text
-    petal build --key-type utf16le -o f.petal -p 1e-9 text
+    text='a\xc3\xa4\xe2\x82\xac\xf0\x9f\x8c\xb8\n'
+    same_keys utf16le "$text" hex 6100e400ac203cd838df
+    same_keys utf16le "$text" base64 YQDkAKwgPNg43w==
+    petal build --key-type hex -o f.petal -p 1e-9 <<<6100e400ac203cd838df
     petal check --key-type hex -q f.petal -e 6100e400ac203cd838df
     petal check --key-type hex -q f.petal -e 6100E400AC203CD838DF
     petal check --key-type base64 -q f.petal -e YQDkAKwgPNg43w==
     petal check --key-type base64 f.petal -e YQDkAKwgPNg43w==
-    printf 'foobar\nfooba\nfoob\n\n' | petal build -o g.petal -p 1e-9
-    is "$(printf 'Zm9vYmFy\nZm9vYmE=\nZm9vYg==\n\n' | petal check --key-type base64 -c g.petal)" 4
-    is "$(printf '666f6f626172\n666f6f6261\n\n' | petal check --key-type hex -c g.petal)" 3
+    same_keys text 'foobar\nfooba\nfoob\n\n' base64 'Zm9vYmFy\nZm9vYmE=\nZm9vYg==\n\n'
+    same_keys text 'foobar\nfooba\n\n' hex '666f6f626172\n666f6f6261\n\n'
 }
 
 # refused TYPE LINE REASON: the third line of a file
@@ -139,4 +145,112 @@ refused() {
     echo text | gzip >text.gz
     run -0 --separate-stderr petal build -o f.petal text.gz
     contains "$stderr" "petal: text.gz: is compressed"
+}
+
+@test "the key type is recorded, and used when nothing else is said" {
+    printf '0aff\n00\n' | petal build --key-type hex -o f.petal -p 1e-9
+    is "$(petal info --json f.petal | field key_type)" hex
+    contains "$(petal info f.petal)" $'\nkey type          hex\n'
+    is "$(petal check -c f.petal -e 0aff -e 00)" 2
+    is "$(petal check --key-type base64 -c f.petal -e Cv8= -e AA==)" 2
+    petal add f.petal <<<ffff
+    is "$(petal check -c f.petal -e FFFF)" 1
+    is "$(printf 'ffff\nfffe\n' | petal seen -f f.petal)" fffe
+    printf '0aff\nffff\n' >members
+    petal verify f.petal --sample members --absent <(echo 1234)
+    petal create -o g.petal -n 100 --key-type i64 --scheme counting
+    printf '1\n2\n' | petal add g.petal
+    petal remove g.petal <<<01
+    is "$(petal check g.petal -e 1 -e 2)" 2
+    run -2 --separate-stderr petal add g.petal <<<x
+    contains "$stderr" 'not a whole number: "x"'
+}
+
+@test "a filter of the tool's is of text where nothing else was said, or of its template's type" {
+    petal create -o f.petal -n 100
+    is "$(petal info --json f.petal | field key_type)" text
+    petal seen -f s.petal --key-type i32 <<<1 >/dev/null
+    is "$(petal info --json s.petal | field key_type)" i32
+    petal build --key-type i64 -o i.petal -n 100 <<<1
+    petal build --template i.petal -o j.petal <<<02
+    is "$(petal info --json j.petal | field key_type)" i64
+    is "$(petal check -c j.petal -e 2)" 1
+    petal merge -o m.petal i.petal j.petal
+    is "$(petal check m.petal -e 1 -e 2 | paste -sd' ')" "1 2"
+}
+
+@test "another key type than the recorded one is refused" {
+    petal build --key-type i64 -o f.petal -n 100 <<<1
+    for command in "check f.petal" "add f.petal" "seen -f f.petal" "verify f.petal --sample -"; do
+        run -2 --separate-stderr petal $command --key-type i32 <<<1
+        is "$stderr" "petal: f.petal: has keys of type i64, not i32; leave out --key-type"
+        run -2 --separate-stderr petal $command --key-type text <<<1
+        is "$stderr" "petal: f.petal: has keys of type i64, not text; leave out --key-type"
+    done
+    refuses "f.petal: has keys of type i64, not text" petal build --template f.petal --key-type text -o g.petal <<<1
+    petal build -o g.petal -n 100 <<<1
+    refuses "g.petal: cannot merge with f.petal: its keys are of type text, there of type i64" petal merge -o m.petal f.petal g.petal
+    refuses "keys are of type text" petal intersect -o m.petal f.petal g.petal
+    is "$(petal check -c f.petal -e 1)" 1
+    is "$(petal info --json f.petal | field items)" 1
+}
+
+@test "a file that records no key type takes any, and convert keeps one" {
+    petal build --format guava --key-type i64 -o f.guava -n 100 -p 1e-9 <<<1
+    is "$(petal info --from guava --json f.guava | field key_type)" null
+    petal convert --from guava f.guava f.petal
+    is "$(petal info --json f.petal | field key_type)" null
+    is "$(petal check --key-type i64 -c f.petal -e 1)" 1
+    is "$(petal check --key-type hex -c f.petal -e 0100000000000000)" 1
+    petal build --key-type i64 -o g.petal -n 100 <<<1
+    petal convert g.petal h.petal
+    is "$(petal info --json h.petal | field key_type)" i64
+    petal build --scheme counting --key-type i64 -o c.petal -n 100 <<<1
+    petal convert --to-scheme classic c.petal d.petal
+    is "$(petal info --json d.petal | field key_type)" i64
+}
+
+@test "a list whose every line ends in CR gets one hint" {
+    printf 'a\r\nb\r\nc' >dos
+    for command in "build --force -n 100 -o f.petal dos" "add f.petal dos" "check -c f.petal dos dos" "check f.petal" "seen -f f.petal dos" \
+        "shard -n 2 dos" "build --force --scheme counting -o c.petal dos"; do
+        run --separate-stderr petal $command <dos
+        file=dos
+        [ "$command" != "check f.petal" ] || file="standard input"
+        is "$stderr" "petal: $file: every line ends in CR; if these are Windows line ends, pass --crlf"
+        run --separate-stderr petal $command --crlf <dos
+        is "$stderr" ""
+    done
+    printf 'a\r\nb\n' >mixed
+    printf '\r\n\n' >>mixed
+    run -0 --separate-stderr petal build --force -o f.petal mixed
+    is "$stderr" ""
+    run -0 --separate-stderr petal seen dos
+    is "$stderr" ""
+    run -0 --separate-stderr petal build --force -0 -o f.petal dos
+    is "$stderr" ""
+    printf '1\r\n2\r\n' >dos
+    run -2 --separate-stderr petal build --force --key-type i64 -o f.petal dos
+    contains "$stderr" "every line ends in CR"
+}
+
+@test "filters that take no empty key skip it, count it and say so once" {
+    printf 'a\n\nb\n\n\n' >blank
+    hint="3 empty keys skipped: datasketches filters take none"
+    run -0 --separate-stderr petal build --format datasketches -o f.ds -n 1000 blank
+    is "$stderr" "petal: f.ds: $hint"
+    run -0 --separate-stderr petal build --force --format datasketches -o f.ds blank
+    is "$stderr" "petal: f.ds: $hint"
+    run -0 --separate-stderr petal add --from datasketches f.ds blank
+    is "$stderr" "petal: f.ds: $hint"
+    run -0 --separate-stderr petal check --from datasketches f.ds blank
+    is "$output$stderr" $'a\nb'
+    run -0 --separate-stderr petal seen --from datasketches -f f.ds blank
+    is "$stderr" "petal: f.ds: $hint"
+    run -0 --separate-stderr petal build -o f.petal blank
+    is "$stderr" ""
+    is "$(petal check -c f.petal blank)" 5
+    { seq 100000; echo; seq 100001 200000; } | petal build --format datasketches --force -o f.ds -n 200k 2>message
+    is "$(cat message)" "petal: f.ds: 1 empty key skipped: datasketches filters take none"
+    is "$(seq 200000 | petal check --from datasketches -c f.ds)" 200000
 }

@@ -147,7 +147,7 @@ load helper
     pid=$!
     exec 4<>pipe
     seq 10 >&4
-    wait_until test -e p-3.tmp-$pid
+    wait_until eval 'ls p-3.tmp-* >/dev/null 2>&1'
     kill -TERM $pid
     status=0
     wait $pid || status=$?

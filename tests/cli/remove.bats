@@ -2,8 +2,6 @@
 # remove.bats - petal remove takes keys out of counting filters, in place and as often as they come, and says what was absent.
 load helper
 
-is_dirty() { petal info "$1" 2>&1 | grep -q dirty; }
-
 # At 0.01 % (and seed 0) none of the keys that are asked for below, and were not added, is a false positive.
 counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
 
@@ -71,7 +69,7 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
 
 @test "keys can be typed, NUL-separated, with CR LF, and of a keyed filter" {
     head -c 16 /dev/urandom >secret
-    counting --key-file secret
+    counting --key-file secret --key-type i64
     seq 100 | petal add --key-file secret --key-type i64 f.petal
     seq 50 | sed 's/$/\r/' | petal remove --key-file secret --key-type i64 --crlf f.petal
     seq 51 99 | tr '\n' '\0' | petal remove --key-file secret --key-type i64 -0 f.petal
@@ -177,7 +175,7 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     remover=$! status=0
     exec 4<>pipe
     seq 100 >&4
-    wait_until is_dirty f.petal
+    wait_until is_being_changed f.petal
     kill -s TERM $remover
     wait $remover || status=$?
     exec 4>&-
@@ -195,7 +193,7 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     remover=$!
     exec 4<>pipe
     seq 100 >&4
-    wait_until is_dirty f.petal
+    wait_until is_being_changed f.petal
     kill -9 $remover
     wait $remover || true
     exec 4>&-
@@ -207,8 +205,8 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
 }
 
 @test "keys before a line that is none are out, and the file is clean" {
-    counting
-    seq 4 | petal add --key-type i64 f.petal
+    counting --key-type i64
+    seq 4 | petal add f.petal
     printf '1\n2\nthree\n4\n' >numbers
     run -2 --separate-stderr petal remove --key-type i64 f.petal numbers
     is "${stderr_lines[0]}" 'petal: numbers: line 3: not a whole number: "three"'

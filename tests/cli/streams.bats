@@ -24,7 +24,7 @@ setup() {
         run -2 --separate-stderr bash -c "exec '$PETAL' $command >/dev/full"
         is "$stderr" "petal: standard output: No space left on device"
     done
-    is "$(petal check -c s.petal keys)" 1000
+    is "$(petal seen -f s.petal keys | wc -l)" 1000
 }
 
 @test "with stdin, stdout and stderr closed no file of ours takes their place" {

@@ -404,8 +404,7 @@ static petal_status open_and_use(struct bytes image)
 static bool is_free_field(size_t at)
 {
     return (at >= AT_CAPACITY && at < AT_LAYER_BYTES) || (at >= AT_ORIGIN && at < AT_ORIGIN_BYTES) ||
-           (at >= AT_KEY_TYPE && at < AT_ZEROS_1) ||
-           (at >= AT_SEQUENCE && at < AT_FILE_BYTES);
+           (at >= AT_KEY_TYPE && at < AT_ZEROS_1) || (at >= AT_SEQUENCE && at < AT_FILE_BYTES);
 }
 
 static void hostile_fields_under_right_checksums_are_refused(void **state)

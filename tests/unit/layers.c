@@ -428,9 +428,8 @@ static void the_planner_chooses_the_generations_that_need_nearly_the_least_memor
             uint32_t layers = i % 2 ? 2 * options.generations - 1 : options.generations;
             require_status(PETAL_OK, petal_plan(&options, &other, &error), error);
             require(other.generations == options.generations && other.layers == layers, "%u layers", other.layers);
-            require((double)chosen.bytes <= near * (double)other.bytes,
-                    "%s, rate %g: %u generations, %u need less", chosen.scheme_name, rate, chosen.generations,
-                    other.generations);
+            require((double)chosen.bytes <= near * (double)other.bytes, "%s, rate %g: %u generations, %u need less",
+                    chosen.scheme_name, rate, chosen.generations, other.generations);
         }
         require_status(PETAL_OK, petal_plan(&plain, &other, &error), error);
         printf("# %s, %s, rate %g: %u generations, %.2f times a plain filter\n", chosen.scheme_name,
@@ -463,8 +462,9 @@ static void a_full_generation_is_the_worst_that_its_keys_can_do(void **state)
                 uint64_t some = one.capacity * part / 32;
                 double chord = full * (double)some / (double)one.capacity;
                 double there = -log1p(-petal_predict_rate(&plan, some));
-                require(there <= chord * (1 + 1e-9) + 1e-11, "%s, rate %g, %llu of %llu keys: %g, chord %g", plan.scheme_name,
-                        one.rate, (unsigned long long)some, (unsigned long long)one.capacity, there, chord);
+                require(there <= chord * (1 + 1e-9) + 1e-11, "%s, rate %g, %llu of %llu keys: %g, chord %g",
+                        plan.scheme_name, one.rate, (unsigned long long)some, (unsigned long long)one.capacity, there,
+                        chord);
             }
         }
     printf("# %llu fills compared\n", (unsigned long long)checked);
@@ -634,8 +634,7 @@ static void a_window_that_refuses_to_be_overfull_takes_the_same_keys_in_batches_
             tell_time(single, 5000 + i * wait * 500);
             for (uint64_t k = 0; k < bursts[i]; k++) keys[k] = next++;
             for (uint64_t k = 0; k < bursts[i] && status >= 0; k++) status = petal_add_i64(single, keys[k]);
-            assert_int_equal(status < 0 ? status : PETAL_OK,
-                             petal_add_many_i64(batched, keys, bursts[i], NULL, NULL));
+            assert_int_equal(status < 0 ? status : PETAL_OK, petal_add_many_i64(batched, keys, bursts[i], NULL, NULL));
             assert_true((status == PETAL_ERR_FULL) == petal_is_overfull(single));
             assert_true(same_image(batched, single));
         }
@@ -734,7 +733,8 @@ static void a_window_that_never_holds_more_than_planned_is_never_overfull(void *
     for (uint64_t seed = 1; seed <= 60; seed++) {
         schedule = (struct schedule){.random = seed, .now = 1000};
         petal_options *options = &schedule.options;
-        *options = window_of_time(1 + random_below(&schedule.random, 60), 1 + random_below(&schedule.random, 100), 1e-12);
+        *options =
+            window_of_time(1 + random_below(&schedule.random, 60), 1 + random_below(&schedule.random, 100), 1e-12);
         options->generations = 2 + (uint32_t)random_below(&schedule.random, 7);
         schedule.span = (options->window_ms + options->generations - 2) / (options->generations - 1);
         schedule.share = (options->window_keys + options->generations - 2) / (options->generations - 1);
@@ -1037,9 +1037,7 @@ static enum memory memory_of(const struct life *life, uint64_t key)
     if (life->start.policy == PETAL_POLICY_KEYS)
         return generation_of(life, life->adds) - life->last[key] < life->start.layers ? REMEMBERED : FORGOTTEN;
     uint64_t age = life->now_ms - life->last[key];
-    return age <= life->start.window_ms               ? REMEMBERED
-           : age < life->start.window_ms + life->span ? EITHER
-                                                      : FORGOTTEN;
+    return age <= life->start.window_ms ? REMEMBERED : age < life->start.window_ms + life->span ? EITHER : FORGOTTEN;
 }
 
 /* Beyond what was planned the rate is higher, and forgetting late. */

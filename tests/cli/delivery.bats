@@ -1,0 +1,148 @@
+#!/usr/bin/env bats
+# delivery.bats - petal seen -f remembers what was delivered: a rerun prints every line that was not.
+load helper
+
+# Enough lines for several blocks, and a filter that makes no mistakes with them.
+setup() {
+    mkdir "$BATS_TEST_TMPDIR/here" && cd "$BATS_TEST_TMPDIR/here" || return
+    seq 100000 200000 >lines
+}
+
+# How many bytes of a pipe, the standard input, nobody has read; Linux.
+unread() { perl -e '$n = pack "i", 0; ioctl(STDIN, 0x541B, $n) or die; print unpack "i", $n'; }
+
+# fail_at KIB OPTION...: petal seen with a file size limit that stands for a full disk. FILE is made first, so that the limit is
+# that of the output alone; prints the status.
+fail_at() {
+    local status=0 limit=$1
+    shift
+    (
+        ulimit -f "$limit"
+        exec "$PETAL" seen -f s.petal "$@" >out 2>message
+    ) || status=$?
+    echo $status
+}
+
+@test "when the output is full, exactly the lines that were written are remembered, to the line" {
+    for threads in 1 2 5; do
+        rm -f s.petal
+        petal seen -f s.petal -n 150k -p 1e-4 </dev/null
+        is "$(fail_at 400 --threads $threads lines)" 2
+        is "$(cat message)" "petal: standard output: File too large"
+        is "$(wc -c <out)" 409600
+        delivered=$(wc -l <out)
+        is "$(head -n "$delivered" lines | petal check -v -c s.petal)" 0
+        petal seen -f s.petal lines >rest
+        head -n "$delivered" out | cat - rest | grep -vxFf - lines >lost || true
+        # A new line is dropped by mistake at 1e-4 at most: of 100,001 ten, and five sd more.
+        [ "$(wc -l <lost)" -le 26 ] || fail "lost: $(wc -l <lost)"
+        is "$(head -n 1 rest)" "$((100000 + delivered))"
+    done
+}
+
+@test "a full output forgets nothing that earlier runs delivered" {
+    seq 1000 | petal seen -f s.petal -n 150k -p 1e-4 >first
+    is "$(fail_at 400 lines)" 2
+    is "$(petal seen -f s.petal first)" ""
+    petal verify s.petal
+}
+
+@test "repeats of lines that were not delivered do not make them remembered" {
+    cat lines lines >twice
+    petal seen -f s.petal -n 150k -p 1e-4 </dev/null
+    is "$(fail_at 400 twice)" 2
+    is "$(cat message)" "petal: standard output: File too large"
+    delivered=$(wc -l <out)
+    is "$(petal seen -f s.petal twice | head -n 1)" "$((100000 + delivered))"
+}
+
+@test "a reader that goes away in the middle gets the rest from a rerun" {
+    set +o pipefail
+    petal seen -f s.petal -p 1e-6 -n 150k lines 2>message | head -c 70000 >got
+    statuses=("${PIPESTATUS[@]}")
+    is "${statuses[0]}" 141
+    is "$(cat message)" ""
+    petal seen -f s.petal lines >rest
+    # head reads more than it prints, but never more than a pipe and its own buffer hold.
+    whole=$(wc -l <got)
+    [ "$(wc -l <rest)" -le $((100001 - whole)) ]
+    [ "$(head -n 1 rest)" -ge $((100000 + whole)) ]
+    is "$(tail -n 1 rest)" 200000
+}
+
+@test "lines that a pipe still holds when its reader goes away are not remembered" {
+    [ "$(uname)" = Linux ] || skip "what a pipe holds can be found out on Linux only"
+    mkfifo in out
+    "$PETAL" seen -n 1000 -p 1e-6 -f s.petal <in >out 3>&- 2>message &
+    running=$!
+    exec 4<>in 5<>out
+    printf 'first\nsecond\n' >&4
+    wait_until eval '[ "$(unread <&5)" = 13 ]'
+    is "$(head -c 6 <&5)" first
+    exec 5<&-
+    status=0
+    wait $running || status=$?
+    is $status 141
+    exec 4>&-
+    is "$(cat message)" ""
+    is "$(printf 'first\nsecond\n' | petal seen -f s.petal)" second
+}
+
+@test "a signal while the reader reads on: all that was printed is remembered" {
+    mkfifo in
+    "$PETAL" seen -n 1000 -f s.petal <in >out 3>&- &
+    running=$!
+    exec 4<>in
+    seq 100 >&4
+    wait_until grep -qx 100 out
+    kill -TERM $running
+    wait $running || true
+    exec 4>&-
+    is "$(seq 100 | petal check -c s.petal)" 100
+}
+
+@test "after kill -9 in the middle of a stream a rerun prints everything that was not saved" {
+    seq 10 | petal seen -f s.petal -n 1000 >first
+    mkfifo in
+    "$PETAL" seen -f s.petal <in >out 3>&- &
+    running=$!
+    exec 4<>in
+    seq 11 20 >&4
+    wait_until grep -qx 20 out
+    kill -9 $running
+    wait $running || true
+    exec 4>&-
+    petal verify s.petal
+    is "$(seq 20 | petal seen -f s.petal | paste -sd' ')" "11 12 13 14 15 16 17 18 19 20"
+}
+
+@test "with -d what is remembered makes lines come out, so a full output forgets nothing" {
+    cat lines lines >twice
+    petal seen -f s.petal -n 150k -p 1e-4 </dev/null
+    is "$(fail_at 400 -d twice)" 2
+    is "$(petal seen -d -f s.petal lines | wc -l)" 100001
+}
+
+@test "growing filters and windows remember what was delivered, too" {
+    set +o pipefail
+    for options in "-p 1e-4" "-p 1e-4 --window 200k" "-p 1e-4 --window 7d -n 200k --now 1000000"; do
+        rm -f s.petal
+        petal seen -f s.petal $options lines | head -c 300000 >got
+        whole=$(wc -l <got)
+        petal seen -f s.petal $options lines >rest
+        [ "$(wc -l <rest)" -le $((100001 - whole)) ]
+        [ "$(wc -l <rest)" -ge 20000 ]
+        is "$(tail -n 1 rest)" 200000
+    done
+}
+
+@test "a scheme whose keys are more than a hash forgets the run when its output fails, and no more" {
+    petal create --format datasketches -o s.ds -n 150k -p 1e-4
+    seq 10 | petal seen -f s.ds >first
+    (
+        ulimit -f 400
+        exec "$PETAL" seen -f s.ds lines >out 2>message
+    ) || true
+    is "$(seq 10 | petal seen -f s.ds)" ""
+    [ "$(petal seen -f s.ds lines | wc -l)" -ge 99900 ]
+}

@@ -1,0 +1,180 @@
+#!/usr/bin/env bats
+# locks.bats - two processes and one file: every key of a command that succeeded is in it, and the other command is told.
+load helper
+
+BUSY="f.petal: busy: another process is changing it; try again when it has finished"
+
+# start COMMAND... : petal with the fifo `in` (descriptor 4) as its input, in the background; $running.
+start() {
+    [ -p in ] || mkfifo in
+    exec 4<>in
+    "$PETAL" "$@" <in >out 2>message 3>&- 4>&- &
+    running=$!
+}
+
+# A look that takes no lock, unlike a second command, which would be in the way of the first.
+is_locked() {
+    [ -r /proc/locks ] || skip "no /proc/locks"
+    grep -q "OFDLCK.*:$(stat -c %i "$1") " /proc/locks
+}
+
+finish() {
+    exec 4>&-
+    local status=0
+    wait $running || status=$?
+    return $status
+}
+
+@test "while add changes a file, no other command changes or replaces it" {
+    petal create -o f.petal -n 1000
+    petal build -o g.petal --template f.petal <<<g
+    start add f.petal
+    seq 100 >&4
+    wait_until is_being_changed f.petal
+    refuses "$BUSY" petal add f.petal <<<x
+    refuses "$BUSY" petal seen -f f.petal <<<x
+    refuses "$BUSY" petal merge --force -o f.petal g.petal
+    refuses "$BUSY" petal merge --force -o f.petal f.petal g.petal
+    refuses "$BUSY" petal intersect --force -o f.petal g.petal
+    refuses "$BUSY" petal build --force -o f.petal -- <<<x
+    refuses "$BUSY" petal create --force -o f.petal -n 10
+    refuses "$BUSY" petal convert --force g.petal f.petal
+    refuses "$BUSY" petal verify --recover f.petal
+    finish
+    is "$(seq 100 | petal check -c f.petal)" 100
+    petal verify f.petal
+    is "$(ls)" $'f.petal\ng.petal\nin\nmessage\nout'
+}
+
+@test "check and info read a file that is being changed, and say so" {
+    petal create -o f.petal -n 100000 -p 1e-6
+    seq 100 | petal add f.petal
+    start add f.petal
+    seq 101 200 >&4
+    wait_until is_being_changed f.petal
+    run -0 --separate-stderr petal check -c f.petal <<<"$(seq 100)"
+    is "$output" 100
+    is "$stderr" "petal: f.petal: being changed by another process; keys of the last sync are found, later ones may be"
+    run -0 --separate-stderr petal info --json f.petal
+    is "$(field capacity <<<"$output")" 100000
+    is "${#stderr_lines[@]}" 1
+    finish
+    run -0 --separate-stderr petal check -c f.petal <<<"$(seq 200)"
+    is "$output$stderr" 200
+}
+
+@test "files that grow are locked from loading to saving" {
+    petal create -o f.petal -n 1000 --grow
+    start add f.petal
+    seq 100 >&4
+    wait_until is_locked f.petal
+    refuses "$BUSY" petal add f.petal <<<x
+    refuses "$BUSY" petal seen -f f.petal <<<x
+    finish
+    is "$(seq 100 | petal check -c f.petal)" 100
+}
+
+@test "files of other libraries are locked from loading to saving" {
+    petal create -o f.petal -n 1000 --format guava
+    start add --from guava f.petal
+    wait_until is_locked f.petal
+    refuses "$BUSY" petal add --from guava f.petal <<<x
+    seq 100 >&4
+    finish
+    is "$(seq 100 | petal check --from guava -c f.petal)" 100
+}
+
+@test "of two seen -f that make one FILE, one passes lines on and the other none" {
+    start seen -f f.petal
+    echo first >&4
+    wait_until grep -qx first out
+    refuses "$BUSY" petal seen -f f.petal <<<x
+    refuses "$BUSY" petal add f.petal <<<x
+    finish
+    is "$(cat out)" first
+    is "$(cat message)" ""
+    is "$(printf 'first\nx\n' | petal seen -f f.petal)" x
+}
+
+@test "many seen -f that make one FILE: every line is passed on by exactly those that succeeded" {
+    for round in 1 2 3 4 5; do
+        rm -f f.petal out.*
+        for i in 1 2 3 4 5 6; do
+            { petal seen -f f.petal -n 100 <<<"$i" >out.$i 2>message.$i && touch done.$i; } 3>&- &
+        done
+        wait
+        for i in 1 2 3 4 5 6; do
+            if [ -e done.$i ]; then
+                is "$(cat out.$i)" $i
+                petal check -q f.petal -e $i
+            else
+                is "$(cat out.$i)" ""
+                is "$(cat message.$i)" "petal: $BUSY"
+            fi
+            rm -f done.$i
+        done
+    done
+}
+
+@test "a file that is replaced behind the tool's back is left alone, and that is said" {
+    for policy in "" --grow; do
+        for command in "add f.petal" "seen -f f.petal"; do
+            rm -f f.petal
+            petal create -o f.petal -n 1000 $policy
+            petal create --force -o g.petal -n 1000 $policy
+            start $command
+            seq 100 >&4
+            if [ "$command$policy" = "add f.petal" ]; then wait_until is_being_changed f.petal; else
+                wait_until is_locked f.petal; fi
+            [ "$command" != "seen -f f.petal" ] || wait_until grep -qx 100 out
+            mv g.petal f.petal
+            status=0
+            finish || status=$?
+            is $status 2
+            is "$(cat message)" "petal: f.petal: was replaced by another file meanwhile, which has none of the changes; make them again"
+            is "$(petal info --json f.petal | field items)" 0
+        done
+    done
+}
+
+@test "--no-lock takes no lock, and asks for none" {
+    petal create -o f.petal -n 1000
+    start add f.petal
+    seq 100 >&4
+    wait_until is_being_changed f.petal
+    petal build --force --no-lock -o f.petal <<<x
+    status=0
+    finish || status=$?
+    is $status 2
+    is "$(petal info --json f.petal | field items)" 1
+}
+
+@test "merge and convert onto one of their files" {
+    petal build -o a.petal -n 100 <<<a
+    petal build -o b.petal --template a.petal <<<b
+    petal merge --force -o a.petal a.petal b.petal
+    is "$(petal check -c a.petal -e a -e b)" 2
+    refuses "b.petal: is read from as well" petal merge --force -o b.petal a.petal b.petal
+    petal convert --force a.petal a.petal
+    is "$(petal check -c a.petal -e a -e b)" 2
+    petal build -o c.petal --scheme counting -n 100 <<<c
+    refuses "c.petal: is read from as well" petal convert --force --to-scheme classic c.petal c.petal
+}
+
+@test "recovering a file that a writer left half changed, whatever kind it is" {
+    for kind in "" "--scheme classic" "--scheme counting"; do
+        rm -f f.petal
+        petal create -o f.petal -n 100000 $kind
+        seq 1000 | petal add f.petal
+        start add f.petal
+        seq 1001 2000 >&4
+        wait_until is_being_changed f.petal
+        kill -9 $running
+        finish || true
+        refuses "f.petal: dirty" petal check f.petal -e 1
+        run -0 --separate-stderr petal verify --recover f.petal
+        [[ $stderr =~ "petal: f.petal: "[1-9][0-9]*" of "[1-9][0-9]*" blocks differ from their last checksums" ]] || fail "$stderr"
+        is "$(seq 1000 | petal check -c f.petal)" 1000
+        petal verify f.petal
+    done
+}
