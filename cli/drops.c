@@ -1,12 +1,13 @@
 /* drops.c - see drops.h.
  *
- * A new key is dropped with the filter's rate p at its time, so with each that is passed on p / (1 - p) are dropped: the
- * odds. They are added up as the keys come.
+ * A new key is dropped with the filter's rate p at its time, so with each that is passed on p / (1
+ * - p) are dropped: the odds. They are added up as the keys come.
  *
- * The rate of a plain filter follows from the number of distinct keys that came, dropped ones included, which set no bit
- * that was not set anyway. Layers have keys of their own each, and lose them in time; there, keys that are certainly absent
- * are queried. If x of n are found, x / (n - x + 1) are the odds in the mean: sum over x of C(n, x) p^x (1-p)^(n-x)
- * x / (n - x + 1) = p / (1 - p) (1 - p^n). As many are queried as keys came, until a thousand were found. */
+ * The rate of a plain filter follows from the number of distinct keys that came, dropped ones
+ * included, which set no bit that was not set anyway. Layers have keys of their own each, and lose
+ * them in time; there, keys that are certainly absent are queried. If x of n are found, x / (n - x
+ * + 1) are the odds in the mean: sum over x of C(n, x) p^x (1-p)^(n-x) x / (n - x + 1) = p / (1 -
+ * p) (1 - p^n). As many are queried as keys came, until a thousand were found. */
 #include "drops.h"
 
 #include <math.h>
@@ -28,16 +29,11 @@ static double model_odds(const struct drops *drops, double keys)
     return rate / (1 - rate);
 }
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 static void note_by_model(struct drops *drops, uint64_t fresh)
 {
     double size = (double)drops->start.bits / drops->start.hashes;
     for (double left = (double)fresh, part; left > 0; left -= part) {
-        part = fmin(left, larger(1, larger(size / STEPS_PER_SIZE, drops->keys / STEPS_PER_KEYS)));
+        part = fmin(left, fmax(1, fmax(size / STEPS_PER_SIZE, drops->keys / STEPS_PER_KEYS)));
         double dropped = part * model_odds(drops, drops->keys);
         dropped = part * model_odds(drops, drops->keys + (part + dropped) / 2);
         drops->expected += dropped;
@@ -56,7 +52,7 @@ static size_t query_absent(struct drops *drops, const petal_filter *filter, size
     } bytes[MIN_PROBES];
     petal_key keys[MIN_PROBES];
     for (size_t i = 0; i < count; i++) {
-        memcpy(bytes[i].name, "\xff" "absent", sizeof bytes[i].name);
+        memcpy(bytes[i].name, "\377absent", sizeof bytes[i].name);
         bytes[i].number = drops->probes + i;
         keys[i] = (petal_key){&bytes[i], sizeof bytes[i]};
     }

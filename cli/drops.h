@@ -1,13 +1,14 @@
-/* drops.h - how many keys of a stream were new and yet taken for repeats: an estimate, since nobody can tell which. */
+/* drops.h - how many keys of a stream were new and yet taken for repeats: an estimate, since nobody
+ * can tell which. */
 #ifndef PETAL_CLI_DROPS_H
 #define PETAL_CLI_DROPS_H
 
 #include <petal/petal.h>
 
 struct drops {
-    double expected;    /* of the keys noted; NAN: nobody can tell */
-    petal_info start;   /* of a plain filter */
-    bool is_predicted;  /* it is one: its rate follows from the number of keys, which are `keys` by now */
+    double expected;   /* of the keys noted; NAN: nobody can tell */
+    petal_info start;  /* of a plain filter */
+    bool is_predicted; /* it is one: its rate follows from the number of keys, which are `keys` by now */
     double keys;
     double odds;              /* otherwise as last measured */
     uint64_t waiting, probes; /* new keys since then; absent keys queried so far, */

@@ -30,8 +30,7 @@ struct policy_text policy_text(const petal_info *info)
         snprintf(out.s, sizeof out.s, "remembers the last %s keys, in %" PRIu32 " generations",
                  compact(info->window_keys).s, info->generations);
     if (info->policy == PETAL_POLICY_TIME)
-        snprintf(out.s, sizeof out.s,
-                 "remembers the keys of the last %s, in %" PRIu32 " generations, of up to %s keys",
+        snprintf(out.s, sizeof out.s, "remembers the keys of the last %s, in %" PRIu32 " generations, of up to %s keys",
                  span_text(info->window_ms).s, info->generations, compact(info->window_keys).s);
     return out;
 }

@@ -1,39 +1,44 @@
 /* rotating.c - see rotating.h.
  *
- * The newest generation takes all keys. When it is used up a new one is begun, and the oldest is dropped when all of its
- * keys are older than the window. A key is found if any generation has it, so each is planned for a share of the window's
- * keys, 1 / (G - 1), at the rate p / G.
+ * The newest generation takes all keys. When it is used up a new one is begun, and the oldest is
+ * dropped when all of its keys are older than the window. A key is found if any generation has it,
+ * so each is planned for a share of the window's keys, 1 / (G - 1), at the rate p / G.
  *
- * By keys, what is used up is a share of the keys handed to add. Then there is a ring of G generations, and beginning one
- * drops the oldest:
+ * By keys, what is used up is a share of the keys handed to add. Then there is a ring of G
+ * generations, and beginning one drops the oldest:
  *
  *     share    0        1        2        3        4                window = 3 shares, G = 4
  *     keys     aaaaaaaa bbbbbbbb cccccccc dddddddd
  *                       bbbbbbbb cccccccc dddddddd eeee             a is dropped as the first e comes
  *                       |<------- window ------->|
  *
- * By time, a generation is used up when its span of the window, 1 / (G - 1), is over, or when it holds a share of keys,
- * whichever comes first: a burst begins generations, not more time. Closed generations are dropped by age alone:
+ * By time, a generation is used up when its span of the window, 1 / (G - 1), is over, or when it
+ * holds a share of keys, whichever comes first: a burst begins generations, not more time. Closed
+ * ones are dropped when their last key has left the window:
  *
  *     time     0        1        2        3        4                window = 3 spans, G = 4
  *     keys     aaaaaaaa bbccddee ffffffff gggggggg hhhhhhhh         four shares came in span 1
- *              |until a          |<------- window ------->|         a is dropped when its last key has left the window
+ *              |until a          |<------- window ------->|         a is dropped by age alone
  *
- * until_ms of a generation is the time of its last key if it is closed, and the last millisecond of its span if it is
- * the newest. So a key is found for at least the window, and forgotten after at most a window and one span.
+ * until_ms of a generation is the time of its last key if it is closed, and the last millisecond of
+ * its span if it is the newest. So a key is found for at least the window, and forgotten after at
+ * most a window and one span.
  *
- * The rate. Let no window hold more keys than planned, that is G - 1 shares. The oldest generation may have begun before
- * the window and holds a share at most; all keys of the others came after its last one, in one window. So at most G
- * shares of keys are remembered. With r(x) the rate of a generation that holds the part x of its share, the logarithm
- * of the rate of passing none, -sum ln(1 - r(x)), is highest if as many generations as possible are full, since
- * -ln(1 - r(x)) is convex in x from 0 to 1. (Of k bits each key sets, a query needs all k: r grows like x^k. For k = 1
- * the logarithm is linear.) That is G full ones: r(1) = p / G each. tests/stat/layers.c checks it over all plans.
+ * The rate. Let no window hold more keys than planned, that is G - 1 shares. The oldest generation
+ * may have begun before the window and holds a share at most; all keys of the others came after its
+ * last one, in one window. So at most G shares of keys are remembered. With r(x) the rate of a
+ * generation that holds the part x of its share, the logarithm of the rate of passing none, -sum
+ * ln(1 - r(x)), is highest if as many generations as possible are full, since -ln(1 - r(x)) is
+ * convex in x from 0 to 1. (Of k bits each key sets, a query needs all k: r grows like x^k. For k =
+ * 1 the logarithm is linear.) That is G full ones: r(1) = p / G each. tests/unit/layers.c checks it
+ * over many plans.
  *
- * The number. Of the generations that began after the oldest one's last key, s were closed full and t because their time
- * was over. Full ones hold a share each, so s <= G - 1, and if s = G - 1 the window has no key left for others: t = 0.
- * Otherwise t <= G - 1, since their spans lie in one window. With the oldest and the newest that makes 2G - 1. If
- * there are as many and the newest is used up too, a window holds more keys than planned. Then the newest takes more than
- * its share and stays open for longer: the rate rises and forgetting is late, but no key is lost. */
+ * The number. Of the generations that began after the oldest one's last key, s were closed full and
+ * t because their time was over. Full ones hold a share each, so s <= G - 1, and if s = G - 1 the
+ * window has no key left for others: t = 0. Otherwise t <= G - 1, since their spans lie in one
+ * window. With the oldest and the newest that makes 2G - 1. If there are as many and the newest is
+ * used up too, a window holds more keys than planned. Then the newest takes more than its share and
+ * stays open for longer: the rate rises and forgetting is late, but no key is lost. */
 #include "filter/rotating.h"
 
 #include "base/checked.h"
@@ -43,7 +48,8 @@
 
 #include <string.h>
 
-/* Among counts of generations whose memory differs by less, the lowest is taken: each is one more place to look. */
+/* Among counts of generations whose memory differs by less, the lowest is taken: each is one more
+ * place to look. */
 #define NEARLY 1.01
 #define MAX_WORTH_TRYING 16u /* memory has its minimum near 8 */
 
@@ -99,9 +105,9 @@ static petal_status plan_generation(const petal_options *options, uint32_t gener
     return petal_plan_shape(&one, shape, error);
 }
 
-/* The number of generations of which G, full ones, need the least memory, or nearly so. By time there may be 2G - 1 of
- * them for a while; but what a window holds when keys come evenly is G, and what is best for those needs at most
- * 2 % more than the best for 2G - 1 (tests/unit/layers.c). */
+/* The number of generations of which G, full ones, need the least memory, or nearly so. By time
+ * there may be 2G - 1 of them for a while; but what a window holds when keys come evenly is G, and
+ * what is best for those needs at most 2 % more than the best for 2G - 1 (tests/unit/layers.c). */
 static petal_status choose_generations(const petal_options *options, uint32_t *generations, petal_error *error)
 {
     double bits[MAX_WORTH_TRYING + 1] = {0}, least = 0;
@@ -181,7 +187,8 @@ static void recycle_oldest(petal_filter *filter)
     *petal_filter_last(filter) = oldest;
 }
 
-/* Dates the newest: `until` the clock if it is closed now, or must stay open though its time is over. */
+/* Dates the newest: `until` the clock if it is closed now, or must stay open though its time is
+ * over. */
 petal_status petal_rotating_begin(petal_filter *filter, petal_error *error)
 {
     const struct policy *policy = &filter->policy;
@@ -231,7 +238,8 @@ static void date_layers(petal_filter *filter)
     petal_filter_last(filter)->until_ms = petal_rotating_until(&filter->policy);
 }
 
-/* Drops the generations whose last key has left the window. The newest stays, empty: months may have passed. */
+/* Drops the generations whose last key has left the window. The newest stays, empty: months may
+ * have passed. */
 static void forget(petal_filter *filter)
 {
     uint64_t now = filter->policy.clock_ms, window = filter->policy.window_ms;

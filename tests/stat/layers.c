@@ -273,8 +273,8 @@ static void end_days(struct days *days, double rate)
     petal_info info = PETAL_INFO_INIT;
     assert_int_equal(petal_get_info(days->filter, &info, NULL), PETAL_OK);
     double dropped = (double)(days->added - days->fresh), most = rate * (double)days->added;
-    printf("# %s, %s: %llu keys, worst rate %.3f %%, %.3f %% dropped; %u generations, %u layers at the end\n", days->name,
-           info.scheme_name, (unsigned long long)days->added, 100 * days->worst_rate,
+    printf("# %s, %s: %llu keys, worst rate %.3f %%, %.3f %% dropped; %u generations, %u layers at the end\n",
+           days->name, info.scheme_name, (unsigned long long)days->added, 100 * days->worst_rate,
            100 * dropped / (double)days->added, info.generations, info.layers);
     assert_true(dropped <= 1.02 * most + 5 * sqrt(most));
     petal_free(days->filter);
@@ -331,7 +331,8 @@ static void a_window_of_time_keeps_its_rate_however_its_keys_come(void **state)
         const char *name;
         void (*play)(struct days *days);
     } patterns[] = {{"bursts", bursts}, {"steady", steady}, {"both ends", both_ends}, {"late bursts", late_bursts}};
-    for (petal_scheme scheme = PETAL_SCHEME_BLOCKED; scheme <= PETAL_SCHEME_CLASSIC; scheme = (petal_scheme)(scheme + 1))
+    for (petal_scheme scheme = PETAL_SCHEME_BLOCKED; scheme <= PETAL_SCHEME_CLASSIC;
+         scheme = (petal_scheme)(scheme + 1))
         for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
             static struct days days;
             begin_days(&days, patterns[i].name, scheme, 0.01);

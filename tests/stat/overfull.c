@@ -1,9 +1,9 @@
-/* overfull.c - proves that no filter that holds just the keys it was planned for is called overfull, and that one with a
- * quarter more is.
+/* overfull.c - proves that no filter that holds just the keys it was planned for is called
+ * overfull, and that one with a quarter more is.
  *
- * The bits of a filter at its capacity are random: by a 95 % interval one of 40 such filters would look overfull. The
- * bound is 5 sd, which one of 3.5 million exceeds if the estimate is normal; for the few keys where it is not, the
- * sizes from 1 to 64 are tried with several seeds. */
+ * The bits of a filter at its capacity are random: by a 95 % interval one of 40 such filters would
+ * look overfull. The bound is 5 sd, which one of 3.5 million exceeds if the estimate is normal; for
+ * the few keys where it is not, the sizes from 1 to 64 are tried with several seeds. */
 #include "statistics.h"
 
 static const double rates[] = {0.99, 0.9, 0.5, 0.1, 0.01, 0.001, 1e-5};
@@ -71,7 +71,8 @@ static void a_filter_that_holds_just_its_capacity_is_never_overfull(void **state
         }
 }
 
-/* From a rate of 50 % on; a filter planned for more is nearly full before, and its bits say less. */
+/* From a rate of 50 % on; a filter planned for more is nearly full before, and its bits say
+ * less. */
 static void a_quarter_more_keys_make_a_filter_overfull(void **state)
 {
     (void)state;
