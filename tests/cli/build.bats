@@ -196,3 +196,14 @@ load helper
     done
     [ ! -e y ]
 }
+
+@test "a filter that build has sized for its keys is not told to be too small" {
+    for ((keys = 1; keys < 30000; keys += keys / 16 + 1)); do
+        for rate in 10% 1% 0.1%; do
+            seq $keys | petal build --force -p $rate -o b.petal 2>message
+            is "$(cat message)" ""
+        done
+    done
+    seq 100001 200000 | petal add b.petal 2>message
+    contains "$(cat message)" "plan a larger one"
+}
