@@ -101,7 +101,8 @@ static bool same(double a, double b)
 static void must_be_alike(const petal_info *a, const petal_info *b)
 {
     must(a->scheme == b->scheme && a->hash == b->hash && a->hashes == b->hashes);
-    must(a->lines_per_key == b->lines_per_key && a->layers == b->layers && a->bits == b->bits && a->bytes == b->bytes);
+    must(a->lines_per_key == b->lines_per_key && a->generations == b->generations);
+    must(a->layers == b->layers && a->bits == b->bits && a->bytes == b->bytes);
     must(a->counter_bits == b->counter_bits && a->seed == b->seed && a->keyed == b->keyed && a->key_id == b->key_id);
 }
 
@@ -124,6 +125,17 @@ static void must_keep_the_rate(const petal_options *options, const petal_info *p
         must(plan->predicted_rate > 0 && plan->predicted_rate <= 1.02 * options->rate);
 }
 
+/* A window of time may come to have as many generations as planned, and begins with fewer. */
+static void begin_with_fewer(petal_info *plan, const petal_info *made)
+{
+    if (plan->policy != PETAL_POLICY_TIME) return;
+    must(plan->layers >= made->layers);
+    plan->bits = plan->bits / plan->layers * made->layers;
+    plan->bytes = plan->bytes / plan->layers * made->layers;
+    plan->layers = made->layers;
+    if (made->layers == 1) plan->predicted_rate = made->predicted_rate;
+}
+
 static petal_filter *create(const petal_options *options, const struct budget *budget)
 {
     petal_info plan = PETAL_INFO_INIT, made = PETAL_INFO_INIT;
@@ -144,6 +156,7 @@ static petal_filter *create(const petal_options *options, const struct budget *b
         return NULL;
     }
     must(petal_get_info(filter, &made, &error) == PETAL_OK);
+    begin_with_fewer(&plan, &made);
     must_be_the_same(&plan, &made);
     must(made.items == 0 && made.bits_set == 0 && made.estimated_rate == 0 && !made.overfull);
     must(budget->used >= plan.bytes && budget->peak <= plan.bytes + OVERHEAD);

@@ -51,6 +51,7 @@ static void what_is_too_big_or_too_small_is_refused(void **state)
     assert_int_equal(plan_status("hadoop", 0, 0, 100, 256), PETAL_OK);
     assert_int_equal(plan_status("hadoop", 0, 0, 100, 257), PETAL_ERR_ARGUMENT);
     assert_int_equal(plan_status("hadoop", UINT64_MAX, 0.01, 0, 0), PETAL_ERR_LIMIT);
+    assert_int_equal(plan_status("hadoop", 7, 0x1p-1074, 0, 0), PETAL_ERR_LIMIT); /* -infinite bits, in doubles */
     assert_int_equal(plan_status("hbase", 0, 0, ((uint64_t)1 << 31) - 8, 5), PETAL_OK);
     assert_int_equal(plan_status("hbase", 0, 0, (uint64_t)1 << 31, 5), PETAL_ERR_ARGUMENT);
     assert_int_equal(plan_status("hbase", 0, 0, UINT64_MAX, 5), PETAL_ERR_ARGUMENT);
