@@ -1,7 +1,8 @@
 /* spin.h - waiting for another thread that holds something for a moment.
  *
- * Most waits end within nanoseconds, and then a pause is all it takes. But the other thread may have been preempted, and with
- * more threads than cores it runs again only when somebody makes room: so a wait that goes on gives the core away. */
+ * Most waits end within nanoseconds, and then a pause is all it takes. But the other thread may
+ * have been preempted, and with more threads than cores it runs again only when somebody makes
+ * room: so a wait that goes on gives the core away. */
 #ifndef PETAL_BASE_SPIN_H
 #define PETAL_BASE_SPIN_H
 

@@ -1,14 +1,17 @@
-/* failure.c - the first failure of a filter's calls is kept, for callers that look at statuses late or not at all.
+/* failure.c - the first failure of a filter's calls is kept, for callers that look at statuses
+ * late or not at all.
  *
- * Calls that only read a filter may fail at the same time in several threads, so the first to come claims the place. A
- * reader that comes while it writes finds nothing yet: that call has not returned either. */
+ * Calls that only read a filter may fail at the same time in several threads, so the first to come
+ * claims the place. A reader that comes while it writes finds nothing yet: that call has not
+ * returned either. */
 #include "filter/filter.h"
 
 #include "base/error.h"
 
 enum { NO_FAILURE, BEING_KEPT, IS_KEPT };
 
-/* Const filters keep their failures too: every filter is memory of petal_filter_new(), which is not const. */
+/* Const filters keep their failures too: every filter is memory of petal_filter_new(), which is
+ * not const. */
 static struct failure *failure_of(const petal_filter *filter)
 {
     return (struct failure *)(uintptr_t)&filter->failure;

@@ -79,7 +79,7 @@ struct petal_filter {
     void *metadata;
     size_t metadata_bytes;
     uint64_t recovered_blocks, blocks_compared; /* see petal_info */
-    bool live;                 /* another process changes the bits */
+    bool live;                                  /* another process changes the bits */
     petal_key_type key_type;
     uint64_t memory_limit; /* of the next layer, as given for opening: 0 for the default; UINT64_MAX for none */
     bool refuse_overfull;

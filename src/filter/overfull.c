@@ -1,12 +1,14 @@
 /* overfull.c - does a filter hold more distinct keys than it is rated for?
  *
- * `items` cannot tell, since it counts repeats; the bits can, but counting them takes a second for 5 GB. So one count serves
- * for a step of `items`, a thirty-second of the capacity, and none is needed while `items` is not above the capacity:
+ * `items` cannot tell, since it counts repeats; the bits can, but counting them takes a second for
+ * 5 GB. So one count serves for a step of `items`, a thirty-second of the capacity, and none is
+ * needed while `items` is not above the capacity:
  *
  *     items     0 .................... capacity |  step 1  |  step 2  |  step 3  |
  *     counted   never                           ^ once     ^ once     ^ once
  *
- * Keys that are removed move on through the steps too: when as many others have come in their place, all may be different. */
+ * Keys that are removed move on through the steps too: when as many others have come in their
+ * place, all may be different. */
 #include "base/checked.h"
 #include "filter/filter.h"
 #include "filter/rotating.h"
@@ -25,8 +27,8 @@ static uint64_t step_width(uint64_t capacity)
     return capacity < STEPS_PER_CAPACITY ? 1 : capacity / STEPS_PER_CAPACITY;
 }
 
-/* How far a filter of more items than its capacity is into its steps. A removed key counts twice: once for having gone, and
- * once for the item that `items` has lost. */
+/* How far a filter of more items than its capacity is into its steps. A removed key counts twice:
+ * once for having gone, and once for the item that `items` has lost. */
 static uint64_t keys_beyond(const petal_filter *filter, uint64_t items, uint64_t capacity)
 {
     return items - capacity - 1 + 2 * filter->removals;
@@ -50,8 +52,8 @@ uint64_t petal_filter_keys_to_next_step(const petal_filter *filter)
     return step_width(capacity) - keys_beyond(filter, items, capacity) % step_width(capacity);
 }
 
-/* The last answer and its step, step << 1 | answer, in one word. It is kept in const filters too: every filter is memory of
- * petal_filter_new(), which is not const. */
+/* The last answer and its step, step << 1 | answer, in one word. It is kept in const filters too:
+ * every filter is memory of petal_filter_new(), which is not const. */
 static _Atomic uint64_t *answer_of(const petal_filter *filter)
 {
     return (_Atomic uint64_t *)(uintptr_t)&filter->overfull;
