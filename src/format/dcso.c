@@ -24,7 +24,8 @@
 #define HEADER_BYTES 48u
 #define VERSION 1u
 #define VERSION_MASK ((uint64_t)0xff)
-#define PACKED 0x1fu /* the first byte of gzip, so no plain file has it */
+#define GZIP_MAX_EXPANSION 1032u /* 258 bytes in 2 bits */
+#define PACKED 0x1fu             /* the first byte of gzip, so no plain file has it */
 
 enum { AT_FLAGS = 0, AT_CAPACITY = 8, AT_RATE = 16, AT_HASHES = 24, AT_BITS = 32, AT_ITEMS = 40 };
 
@@ -101,6 +102,20 @@ static petal_status unpack_header(const uint8_t *bytes, uint64_t size_bytes, con
     return check_header(header, made, error);
 }
 
+/* Is there that much in a stream of this size, and may so much memory be taken? Both are known before the stream, which may be a
+ * thousand times as long as the file, is gone through. */
+static petal_status check_promise(uint64_t promised, uint64_t size_bytes, const petal_allocator *allocator,
+                                  petal_error *error)
+{
+    if (promised / GZIP_MAX_EXPANSION > size_bytes)
+        return petal_fail_at(error, PETAL_ERR_TRUNCATED, size_bytes,
+                             "truncated (header promises %llu bytes, more than %llu of gzip can hold); copy it again",
+                             (unsigned long long)promised, (unsigned long long)size_bytes);
+    void *memory = petal_alloc(allocator, promised);
+    petal_release(allocator, memory, promised);
+    return memory ? PETAL_OK : petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
+}
+
 /* Goes through the stream twice, so that memory is taken for what is really there and for no more than the header
  * promises with the longest attached data: neither a lie in the header nor a bomb gets any. */
 static petal_status unpack(const uint8_t *bytes, uint64_t size_bytes, const petal_allocator *allocator,
@@ -109,6 +124,7 @@ static petal_status unpack(const uint8_t *bytes, uint64_t size_bytes, const peta
     uint8_t header[HEADER_BYTES];
     uint64_t real = 0;
     petal_status status = unpack_header(bytes, size_bytes, allocator, header, error);
+    if (status == PETAL_OK) status = check_promise(promised_bytes(header), size_bytes, allocator, error);
     if (status != PETAL_OK) return status;
     status = petal_gunzip(bytes, size_bytes, true, allocator, NULL, promised_bytes(header) + PETAL_METADATA_MAX_BYTES,
                           &real, error);

@@ -70,7 +70,7 @@ static petal_status refuse_rate(uint64_t keys, double rate, double lowest, petal
     return petal_fail(
         error, status,
         "LevelDB's filters of %llu keys reach a rate of %.3g (%.3g of absent keys share the 32-bit hash of "
-        "one), not %g; ask a higher rate",
+        "one), not %g",
         (unsigned long long)keys, lowest * 1.006, (double)keys * 0x1p-32, rate);
 }
 

@@ -115,8 +115,7 @@ static petal_status bits_per_key_for(double rate, uint32_t *bits_per_key, petal_
         *bits_per_key = bits;
         if (reached <= rate) return PETAL_OK;
     }
-    return petal_fail(error, PETAL_ERR_UNREACHABLE, "RocksDB's filters reach %.3g, not %g; ask a higher rate", reached,
-                      rate);
+    return petal_fail(error, PETAL_ERR_UNREACHABLE, "RocksDB's filters reach a rate of %.3g, not %g", reached, rate);
 }
 
 static petal_status plan(const petal_options *options, struct description *about, petal_error *error)
