@@ -17,7 +17,7 @@ enum kind { ADD, REMOVE, SEEN, MERGE_INTO, MERGE, INTERSECT, BUILD, CONVERT, CRE
 
 struct job {
     const char *name;
-    const char *arguments[10]; /* FILE, OTHER and TWIN stand for paths */
+    const char *arguments[10]; /* FILE, OTHER, TWIN and WHOLE (with all keys) stand for paths */
     bool reads_keys;
     bool counts; /* works on counting filters */
 };
@@ -28,7 +28,7 @@ static const struct job jobs[KINDS] = {
     [SEEN] = {"seen -f", {"seen", "--threads", "1", "-f", "FILE"}, true, false},
     [MERGE_INTO] = {"merge F F", {"merge", "--force", "-o", "FILE", "FILE", "OTHER"}, false, true},
     [MERGE] = {"merge", {"merge", "--force", "-o", "FILE", "OTHER", "TWIN"}, false, true},
-    [INTERSECT] = {"intersect F F", {"intersect", "--force", "-o", "FILE", "FILE", "FILE"}, false, true},
+    [INTERSECT] = {"intersect F F", {"intersect", "--force", "-o", "FILE", "FILE", "WHOLE"}, false, true},
     [BUILD] = {"build", {"build", "--threads", "1", "--force", "-n", "1000", "-p", "1e-6", "-o", "FILE"}, true, true},
     [CONVERT] = {"convert", {"convert", "--force", "OTHER", "FILE", "--to", "petal"}, false, true},
     [CREATE] = {"create", {"create", "--force", "-n", "1000", "-p", "1e-6", "-o", "FILE"}, false, true},
@@ -60,7 +60,7 @@ static unsigned after(enum kind kind, bool is_first, unsigned groups)
 enum set { BITS, COUNTERS, HOLES, SETS };
 static struct images {
     struct bytes clean, dirty;
-    char other[PATH_MAX], twin[PATH_MAX];
+    char other[PATH_MAX], twin[PATH_MAX], whole[PATH_MAX];
 } images[SETS];
 
 static const char *path;             /* the file, alone in its folder */
@@ -99,8 +99,9 @@ static struct bytes dirty_image(void)
 
 static void make_files(void)
 {
-    static const char *const others[SETS] = {"other", "other-c", "other-h"}, *const twins[SETS] = {"twin", "twin-c",
-                                                                                                   "twin-h"};
+    static const char *const others[SETS] = {"other", "other-c", "other-h"},
+                             *const twins[SETS] = {"twin", "twin-c", "twin-h"},
+                             *const wholes[SETS] = {"whole", "whole-c", "whole-h"};
     for (enum set set = 0; set < SETS; set++) {
         char saved[PATH_MAX];
         save_groups(set, AT_START, "w/f.petal", saved);
@@ -108,6 +109,7 @@ static void make_files(void)
         images[set].dirty = dirty_image();
         save_groups(set, OTHER, others[set], images[set].other);
         save_groups(set, OTHER, twins[set], images[set].twin);
+        save_groups(set, (1u << GROUPS) - 1, wholes[set], images[set].whole);
     }
     static const unsigned wanted[2][2] = {{FIRSTS, REMOVED_BY_FIRST}, {SECONDS, REMOVED_BY_SECOND}};
     static const char *const names[2][2] = {{"first", "first-removed"}, {"second", "second-removed"}};
@@ -188,6 +190,7 @@ static struct command command_of(const struct pair *pair, int which, const char 
         arguments[count++] = strcmp(text, "FILE") == 0    ? path
                              : strcmp(text, "OTHER") == 0 ? files->other
                              : strcmp(text, "TWIN") == 0  ? files->twin
+                             : strcmp(text, "WHOLE") == 0 ? files->whole
                                                           : text;
     }
     if (set_of(pair) == COUNTERS && (pair->kinds[which] == BUILD || pair->kinds[which] == CREATE)) {
