@@ -49,10 +49,11 @@ static void watch_window(struct seen *seen)
 {
     if (seen->passed || !petal_is_overfull(seen->filter)) return;
     seen->passed = true;
-    remark(shown_name(seen),
-           "the window holds more keys than planned (%s); from here on more than %s of new lines may be dropped; plan with "
-           "a larger -n",
-           grouped(seen->start.window_keys).s, asked_rate(seen->start.target_rate).s);
+    remark(
+        shown_name(seen),
+        "the window holds more keys than planned (%s); from here on more than %s of new lines may be dropped; plan with "
+        "a larger -n",
+        grouped(seen->start.window_keys).s, asked_rate(seen->start.target_rate).s);
 }
 
 static void watch_capacity(struct seen *seen)

@@ -154,6 +154,8 @@ finish() {
     petal build -o b.petal --template a.petal <<<b
     petal merge --force -o a.petal a.petal b.petal
     is "$(petal check -c a.petal -e a -e b)" 2
+    petal intersect --force -o a.petal a.petal a.petal
+    is "$(petal check -c a.petal -e a -e b)" 2
     refuses "b.petal: is read from as well" petal merge --force -o b.petal a.petal b.petal
     petal convert --force a.petal a.petal
     is "$(petal check -c a.petal -e a -e b)" 2
