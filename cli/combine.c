@@ -42,11 +42,12 @@ int combine(const struct args *args, const char *verb, operation *operate)
     if (!args->output) return misused(verb, "needs -o OUT");
     if (args->operand_count == 0) return misused(verb, "needs filters to %s", verb);
     if (!check_format(args->to) || !may_write(args->output, args->force)) return STATUS_ERROR;
-    if (!is_no_input(args->output, args->operands + 1, args->operand_count - 1)) return STATUS_ERROR;
+    bool onto_first = is_same_file(args->output, args->operands[0]);
+    if (!onto_first && !is_no_input(args->output, args->operands, args->operand_count)) return STATUS_ERROR;
     catch_stop_signals(); /* or a temporary file may be left behind */
     const char *format = NULL;
     /* If the first file is replaced, nobody else may change it meanwhile. */
-    unsigned locked = is_same_file(args->output, args->operands[0]) ? PETAL_OPEN_LOCKED : 0;
+    unsigned locked = onto_first ? PETAL_OPEN_LOCKED : 0;
     petal_filter *filter =
         open_container(args->operands[0], PETAL_OPEN_LOAD | PETAL_OPEN_VERIFY | locked, args, &format);
     bool good = filter && take_in_all(filter, args, format, verb, operate);

@@ -408,7 +408,7 @@ void remove_draft(const char *path, uint64_t token)
 
 bool save_text(const char *path, const char *text, size_t size_bytes, bool force)
 {
-    uint64_t token;
+    uint64_t token = 0;
     if (!may_write(path, force) || !random_bits(&token)) return false;
     int descriptor = open_draft(path, token);
     bool good = descriptor >= 0 && write_all(descriptor, text, size_bytes);

@@ -154,6 +154,8 @@ finish() {
     petal build -o b.petal --template a.petal <<<b
     petal merge --force -o a.petal a.petal b.petal
     is "$(petal check -c a.petal -e a -e b)" 2
+    petal intersect --force -o a.petal a.petal a.petal
+    is "$(petal check -c a.petal -e a -e b)" 2
     refuses "b.petal: is read from as well" petal merge --force -o b.petal a.petal b.petal
     petal convert --force a.petal a.petal
     is "$(petal check -c a.petal -e a -e b)" 2
@@ -177,4 +179,37 @@ finish() {
         is "$(seq 1000 | petal check -c f.petal)" 1000
         petal verify f.petal
     done
+}
+
+@test "a file of another owner keeps it, and is not taken over without --force" {
+    [ "$(id -u)" -eq 0 ] || skip "only root can make a file of another owner"
+    setpriv --reuid 1 --clear-groups true 2>/dev/null || skip "cannot become another user here"
+    petal create -o f.petal -n 1000 --grow
+    petal build -o g.petal -n 1000 <<<g
+    chmod 666 f.petal g.petal
+    chmod 777 .
+    petal add f.petal <<<a
+    is "$(stat -c '%u %a' f.petal)" "0 666"
+    chown 2 f.petal
+    petal add f.petal <<<b
+    is "$(stat -c '%u %a' f.petal)" "2 666"
+    refuses "f.petal: cannot keep its owner" setpriv --reuid 1 --clear-groups "$PETAL" add f.petal <<<c
+    is "$(petal info --json f.petal | field items)" 2
+    setpriv --reuid 1 --clear-groups "$PETAL" convert --force g.petal f.petal
+    is "$(stat -c '%u %a' f.petal)" "1 666"
+    is "$(ls)" $'f.petal\ng.petal'
+}
+
+@test "a chart and the files of shards keep their mode, and leave no drafts" {
+    petal plan -n 1000 --chart c.svg >table
+    chmod 600 c.svg
+    ln -s c.svg link.svg
+    petal plan -n 1000 --chart link.svg --force >table
+    is "$(stat -c %a c.svg)" 600
+    [ -L link.svg ]
+    seq 100 | petal shard -n 2 -o p-%d
+    chmod 640 p-1
+    seq 100 | petal shard -n 2 -o p-%d --force
+    is "$(stat -c %a p-1)" 640
+    is "$(ls | paste -sd' ')" "c.svg link.svg p-0 p-1 table"
 }
