@@ -1,10 +1,12 @@
-/* calls.c - proves that a call of the library in which any system call or allocation fails says so, and loses nothing.
+/* calls.c - proves that a call of the library in which any system call or allocation fails says so,
+ * and loses nothing.
  *
- * The program preloads the shim into itself and lets the nth call of a kind fail, once or from then on, inside one call
- * of petal.h at a time. A call that gives a failure gives the right one, with errno and a message, and no filter; what
- * there was before is still there, in memory and in the file; descriptors and memory are given back; and a filter
- * whose changes could not be written never says later that they were. The amount is runs of each call, chosen at
- * random among all there are; `full` is all of them. */
+ * The program preloads the shim into itself and lets the nth call of a kind fail, once or from
+ * then on, inside one call of petal.h at a time. A call that gives a failure gives the right one,
+ * with errno and a message, and no filter; what there was before is still there, in memory and in
+ * the file; descriptors and memory are given back; and a filter whose changes could not be
+ * written never says later that they were. The amount is runs of each call, chosen at random
+ * among all there are; `full` is all of them. */
 #define _GNU_SOURCE
 #include "lib/control.h"
 
@@ -117,7 +119,8 @@ static void expect_old_keys(const petal_filter *filter, const char *where)
     expect(missing == 0, "%s: %s: %" PRIu64 " old keys missing %s", fault_text, name, missing, where);
 }
 
-/* The file at the path is clean, or dirty and recoverable; it has the old keys, and up to `keys` of them all. */
+/* The file at the path is clean, or dirty and recoverable; it has the old keys, and up to `keys`
+ * of them all. */
 static petal_status expect_file(uint64_t keys)
 {
     petal_filter *filter;
@@ -355,8 +358,8 @@ static void serialize_one(enum kind kind)
 
 /* ---- changing -------------------------------------------------------------------------------------------------------- */
 
-/* Adds and syncs. A key counts as in the file only if its add and a sync after it succeeded; when a sync has failed, no
- * later one may say that all is well. */
+/* Adds and syncs. A key counts as in the file only if its add and a sync after it succeeded; when
+ * a sync has failed, no later one may say that all is well. */
 static void change_map(enum kind kind, bool is_shared)
 {
     put_file(images[kind]);
@@ -378,7 +381,8 @@ static void change_map(enum kind kind, bool is_shared)
         expect(synced < 0, "%s: %s: keys were refused, and the sync is ok", fault_text, name);
     }
     later = petal_sync(filter, &error);
-    /* Only whether the file was replaced can be looked up later; what failed to be written stays failed. */
+    /* Only whether the file was replaced can be looked up later; what failed to be written stays
+     * failed. */
     expect(synced == PETAL_OK || later != PETAL_OK || plan.call == SHIM_STAT,
            "%s: %s: a sync fails, and the next one is ok", fault_text, name);
     if (added == PETAL_OK && later == PETAL_OK) synced = PETAL_OK;
@@ -433,8 +437,8 @@ static void clear_map(enum kind kind)
     petal_free(empty);
 }
 
-/* Changes a map by `change`, which takes the old keys out or leaves them in, and syncs. Where the file says that it is
- * clean, it is as before or as after. */
+/* Changes a map by `change`, which takes the old keys out or leaves them in, and syncs. Where the
+ * file says that it is clean, it is as before or as after. */
 static void change_by(enum kind kind, petal_status (*change)(petal_filter *, const petal_filter *, petal_error *),
                       uint64_t keys_before, uint64_t keys_after)
 {

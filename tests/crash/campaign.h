@@ -1,8 +1,10 @@
-/* campaign.h - what the campaigns share: how long one runs, what it counts, filters and keys, a folder, other processes.
+/* campaign.h - what the campaigns share: how long one runs, what it counts, filters and keys, a
+ * folder, other processes.
  *
- * A campaign is a program of one argument: nothing for the short form that `./dev test` runs, a number (of rounds, opens,
- * states: its opening comment says of what), or `full`. It speaks TAP, a case for each promise, and ends with a line
- * "# counts: ..." from which scripts/soak makes a row of docs/reliability.md. Expectations are counted, not stopped at. */
+ * A campaign is a program of one argument: nothing for the short form that `./dev test` runs, a
+ * number (of rounds, opens, states: its opening comment says of what), or `full`. It speaks TAP,
+ * a case for each promise, and ends with a line "# counts: ..." from which scripts/soak makes a
+ * row of docs/reliability.md. Expectations are counted, not stopped at. */
 #ifndef PETAL_TESTS_CAMPAIGN_H
 #define PETAL_TESTS_CAMPAIGN_H
 
@@ -36,7 +38,8 @@ static struct {
     uint64_t broken, told; /* expectations of this case that did not hold, and those printed */
 } campaign;
 
-/* Only so many broken expectations of a case are printed: a campaign may find the same thing a million times. */
+/* Only so many broken expectations of a case are printed: a campaign may find the same thing a
+ * million times. */
 #define TOLD_PER_CASE 12
 
 __attribute__((format(printf, 2, 3))) static inline bool expect(bool held, const char *format, ...)
@@ -151,8 +154,9 @@ static inline void remove_folder(void)
     rmdir(folder);
 }
 
-/* On a tmpfs if there is one: there the calls that wait for a disk do not, and there are more rounds to a second. What
- * a disk would lose is the subject of powercuts.c, which does not need one either. */
+/* On a tmpfs if there is one: there the calls that wait for a disk do not, and there are more
+ * rounds to a second. What a disk would lose is the subject of powercuts.c, which does not need
+ * one either. */
 static inline void make_folder(void)
 {
     const char *parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : getenv("TMPDIR");
@@ -355,8 +359,8 @@ static inline void start_command(struct command *command)
     _exit(97);
 }
 
-/* Waits for its end; one that does not come within this many seconds counts as hung, and is killed. The bound is for
- * hanging programs, not a measurement: a slow machine does not reach it. */
+/* Waits for its end; one that does not come within this many seconds counts as hung, and is
+ * killed. The bound is for hanging programs, not a measurement: a slow machine does not reach it. */
 #define HANGS_AFTER_SECONDS 60
 
 static inline void end_command(struct command *command)

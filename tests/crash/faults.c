@@ -1,15 +1,18 @@
-/* faults.c - proves that a command of which any system call or allocation fails tells the truth and loses nothing.
+/* faults.c - proves that a command of which any system call or allocation fails tells the truth and
+ * loses nothing.
  *
- * A preloaded library lets the nth call of a kind fail, once or from then on, for every n that a command comes to.
- * After exit status 0 all is as without the fault. After any other the file is the old one or the new one, whole or
- * honestly dirty; no temporary file is left; one line says what happened, and nothing that is not so. No crash, no hang.
- * The amount is runs of each command, chosen at random among all there are; `full` is all of them. */
+ * A preloaded library lets the nth call of a kind fail, once or from then on, for every n that a
+ * command comes to. After exit status 0 all is as without the fault. After any other the file is
+ * the old one or the new one, whole or honestly dirty; no temporary file is left; one line says
+ * what happened, and nothing that is not so. No crash, no hang. The amount is runs of each
+ * command, chosen at random among all there are; `full` is all of them. */
 #define _GNU_SOURCE
 #include "lib/control.h"
 
 /* ---- the commands ---------------------------------------------------------------------------------------------------- */
 
-/* Keys, in groups: those in the file at the start, those that are handed to the command, and those of other filters. */
+/* Keys, in groups: those in the file at the start, those that are handed to the command, and
+ * those of other filters. */
 #define GROUP 60u
 enum { OLD = 1, NEW = 2, OTHER = 4, GROUPS = 3 };
 
@@ -196,7 +199,8 @@ static bool is_expected(const char *names)
     return true;
 }
 
-/* Temporary files may begin with a dot, so every name counts but those of the folder and its parent. */
+/* Temporary files may begin with a dot, so every name counts but those of the folder and its
+ * parent. */
 static bool has_hidden_names(void)
 {
     bool has = false;
@@ -352,8 +356,8 @@ static void expect_delivery(const struct job *job, const struct command *command
            command->said);
 }
 
-/* Lines that say what failed; others say what was done all the same. Of a fault that lasts a second thing may fail, too:
- * then there is a line for each. */
+/* Lines that say what failed; others say what was done all the same. Of a fault that lasts a
+ * second thing may fail, too: then there is a line for each. */
 static unsigned complaints_in(const char *said, bool lasts)
 {
     const char *second = strchr(said, '\n');

@@ -1,10 +1,12 @@
-/* fulldisks.c - proves that a full disk is an error that is told, and never a signal or half a file.
+/* fulldisks.c - proves that a full disk is an error that is told, and never a signal or half a
+ * file.
  *
- * Every command that writes runs on file systems (tmpfs) of 64 KiB to 1 MiB. It succeeds and the keys are there, or it
- * fails in one line, with the file as it was, or honestly dirty, and nothing left beside it. Then a filter that is
- * mostly holes lies on a file system without a free page, and is opened in every mode, queried, and written to: no
- * SIGBUS. Needs the right to mount, as root or in name spaces; without it every case is skipped. The amount is the step
- * of the sizes in KiB. */
+ * Every command that writes runs on file systems (tmpfs) of 64 KiB to 1 MiB. It succeeds and the
+ * keys are there, or it fails in one line, with the file as it was, or honestly dirty, and
+ * nothing left beside it. Then a filter that is mostly holes lies on a file system without a free
+ * page, and is opened in every mode, queried, and written to: no SIGBUS. Needs the right to
+ * mount, as root or in name spaces; without it every case is skipped. The amount is the step of
+ * the sizes in KiB. */
 #define _GNU_SOURCE
 #include "campaign.h"
 

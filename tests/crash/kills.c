@@ -1,9 +1,10 @@
 /* kills.c - proves that a process killed at any moment loses no key that it has acknowledged.
  *
- * A child adds keys to one file in one of the ways there are, says which are safe through a pipe, and is killed with kill -9
- * at a random moment; now and then a process that recovers the file is killed, too. Then the file must be clean or
- * dirty, recover, and have every key that was acknowledged; and of a stream through `petal seen -f` every line must have
- * come out, or come out of a second run. The amount is rounds, one kill each. */
+ * A child adds keys to one file in one of the ways there are, says which are safe through a pipe,
+ * and is killed with kill -9 at a random moment; now and then a process that recovers the file is
+ * killed, too. Then the file must be clean or dirty, recover, and have every key that was
+ * acknowledged; and of a stream through `petal seen -f` every line must have come out, or come
+ * out of a second run. The amount is rounds, one kill each. */
 #define _GNU_SOURCE
 #include "campaign.h"
 
@@ -107,8 +108,9 @@ static void recover_it(int pipe, uint64_t from)
     _exit(0);
 }
 
-/* Runs one of them and kills it up to so many microseconds after it began; half of them not before they have opened the file,
- * so that the kills meet them at work on a slow machine too. Notes what it acknowledged. */
+/* Runs one of them and kills it up to so many microseconds after it began; half of them not
+ * before they have opened the file, so that the kills meet them at work on a slow machine too.
+ * Notes what it acknowledged. */
 static void run_and_kill(void (*child)(int, uint64_t), useconds_t within)
 {
     int ends[2], status;
@@ -244,7 +246,8 @@ static void add_through_tool(uint64_t round)
     judge(round);
 }
 
-/* Notes in came[] which of the lines k0 .. are in a file. A last line without its end was not delivered. */
+/* Notes in came[] which of the lines k0 .. are in a file. A last line without its end was not
+ * delivered. */
 static void note_lines(const char *name, bool *came, uint64_t lines)
 {
     struct bytes all = read_file(in_folder(name));

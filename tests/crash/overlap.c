@@ -1,8 +1,10 @@
-/* overlap.c - proves that of two commands that work on one file at once, none undoes what the other has promised.
+/* overlap.c - proves that of two commands that work on one file at once, none undoes what the other
+ * has promised.
  *
- * The first command is stopped before one of its system calls (each in turn), the second runs from beginning to end, and
- * the first goes on. Whoever ends with exit status 0 has its keys in the file; whoever does not says why: the file is
- * being changed, was replaced, exists, or is dirty. The amount is moments tried for each pair; `full` is all of them. */
+ * The first command is stopped before one of its system calls (each in turn), the second runs
+ * from beginning to end, and the first goes on. Whoever ends with exit status 0 has its keys in
+ * the file; whoever does not says why: the file is being changed, was replaced, exists, or is
+ * dirty. The amount is moments tried for each pair; `full` is all of them. */
 #define _GNU_SOURCE
 #include "lib/control.h"
 
@@ -56,7 +58,8 @@ static unsigned after(enum kind kind, bool is_first, unsigned groups)
 
 /* ---- files ----------------------------------------------------------------------------------------------------------- */
 
-/* What the pairs work on. The last one is for those that only read: on a tmpfs, holes are read in another way. */
+/* What the pairs work on. The last one is for those that only read: on a tmpfs, holes are read in
+ * another way. */
 enum set { BITS, COUNTERS, HOLES, SETS };
 static struct images {
     struct bytes clean, dirty;
@@ -271,7 +274,8 @@ static bool try_moment(const struct pair *pair, enum shim_call call, uint32_t nt
         usleep(50);
     }
     bool was_paused = atomic_load(&control->paused);
-    /* The first has done its work when the file shows it and is clean; what it did is then no longer its to lose. */
+    /* The first has done its work when the file shows it and is clean; what it did is then no
+     * longer its to lose. */
     unsigned groups = groups_in_file(&status);
     bool is_done = status == PETAL_OK && groups == after(a, true, start);
     if (was_paused) {
@@ -333,7 +337,8 @@ static void try_all(const struct pair *pair, const uint32_t calls[SHIM_CALLS])
         for (uint32_t nth = 1; nth <= calls[moments[i]]; nth++) (void)try_moment(pair, moments[i], nth);
 }
 
-/* The call before which the file is published, or the last of those before which it is made durable; and others at random. */
+/* The call before which the file is published, or the last of those before which it is made
+ * durable; and others at random. */
 static void try_some(const struct pair *pair, const uint32_t calls[SHIM_CALLS], uint64_t amount)
 {
     static const enum shim_call best[] = {SHIM_RENAME, SHIM_LINK, SHIM_MSYNC, SHIM_READ};

@@ -1,10 +1,12 @@
-/* powercuts.c - proves that a power cut at any moment leaves a file with every synced key, or one that says it is dirty.
+/* powercuts.c - proves that a power cut at any moment leaves a file with every synced key, or one
+ * that says it is dirty.
  *
- * The calls that write are defined here once more, in front of the C library's: they pass on, and keep what a disk
- * surely has (what was synced) and what it may have (every 512-byte sector of each state since then; a rename that was
- * not followed by an fsync of the folder). From every moment the files that a cut may leave are made: all of them if
- * at most 12 sectors are open, otherwise at random. Each is opened, and recovered if it is dirty; and the recovery is
- * cut in the same way. The amount is files judged. */
+ * The calls that write are defined here once more, in front of the C library's: they pass on, and
+ * keep what a disk surely has (what was synced) and what it may have (every 512-byte sector of
+ * each state since then; a rename that was not followed by an fsync of the folder). From every
+ * moment the files that a cut may leave are made: all of them if at most 12 sectors are open,
+ * otherwise at random. Each is opened, and recovered if it is dirty; and the recovery is cut in
+ * the same way. The amount is files judged. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "lib/next.h"
@@ -94,7 +96,8 @@ static struct bytes read_descriptor(int descriptor)
     return nothing_if_null(read_file(link));
 }
 
-/* Which file this descriptor is, from the first moment it is seen; -1 for others than those in the folder. */
+/* Which file this descriptor is, from the first moment it is seen; -1 for others than those in
+ * the folder. */
 static int file_of(int descriptor)
 {
     struct stat about;
@@ -395,7 +398,8 @@ static void take_sector(struct bytes to, struct bytes from, size_t at)
     if (at < from.size) memcpy(to.data + at, from.data + at, from.size - at < size ? from.size - at : size);
 }
 
-/* Makes one of the files: `choice` has a bit for each of the first sectors, new or old; NULL: at random among all states. */
+/* Makes one of the files: `choice` has a bit for each of the first sectors, new or old; NULL: at
+ * random among all states. */
 static struct bytes make_cut(const struct content *content, const size_t *sectors, unsigned count,
                              const uint64_t *choice)
 {

@@ -1,10 +1,12 @@
-/* readers.c - proves that opening a file beside a process that changes it gives a good filter, or says that it is dirty.
+/* readers.c - proves that opening a file beside a process that changes it gives a good filter, or
+ * says that it is dirty.
  *
- * One process adds and syncs, opens and closes, and now and then saves a new file over the old one; eight others open the
- * file in every mode, as fast as they can. Whatever they get, they get an answer that is true of a healthy file:
- * PETAL_OK with every key of the last sync that had ended before the call, or PETAL_ERR_BUSY or PETAL_ERR_DIRTY, and with
- * PETAL_OPEN_LIVE only the former while the writer has the file open. Verifying and copying an open map that changes
- * under it may be PETAL_ERR_BUSY, but never finds damage. The amount is opens. */
+ * One process adds and syncs, opens and closes, and now and then saves a new file over the old
+ * one; eight others open the file in every mode, as fast as they can. Whatever they get, they get
+ * an answer that is true of a healthy file: PETAL_OK with every key of the last sync that had
+ * ended before the call, or PETAL_ERR_BUSY or PETAL_ERR_DIRTY, and with PETAL_OPEN_LIVE only the
+ * former while the writer has the file open. Verifying and copying an open map that changes under
+ * it may be PETAL_ERR_BUSY, but never finds damage. The amount is opens. */
 #define _GNU_SOURCE
 #include "campaign.h"
 

@@ -1,11 +1,13 @@
-/* slots.c - proves that a header slot that was written in part never makes a filter unreadable, nor loses a synced key.
+/* slots.c - proves that a header slot that was written in part never makes a filter unreadable, nor
+ * loses a synced key.
  *
- * The calls that write to the file are defined here once more, in front of the C library's: they pass on, and keep what the
- * file holds before and after each. Between two such states the writer may die inside the store: so of the 8-byte words
- * (and, more finely than any machine does it, the bytes) in which a header slot differs, every prefix is taken, and random
- * subsets, with the rest of the file as before, as after, or mixed. Each of these files must be DIRTY with the way out, or
- * be one of the two states; PETAL_OPEN_RECOVER has every key of the last sync that had returned. Recovering is torn in the
- * same way, twice over. The amount is files judged. */
+ * The calls that write to the file are defined here once more, in front of the C library's: they
+ * pass on, and keep what the file holds before and after each. Between two such states the writer
+ * may die inside the store: so of the 8-byte words (and, more finely than any machine does it,
+ * the bytes) in which a header slot differs, every prefix is taken, and random subsets, with the
+ * rest of the file as before, as after, or mixed. Each of these files must be DIRTY with the way
+ * out, or be one of the two states; PETAL_OPEN_RECOVER has every key of the last sync that had
+ * returned. Recovering is torn in the same way, twice over. The amount is files judged. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "lib/next.h"
@@ -101,7 +103,8 @@ int munmap(void *from, size_t size)
 enum { WORDS_IN_ORDER, RANDOM_WORDS, RANDOM_BYTES, TEARINGS };
 enum { REST_BEFORE, REST_AFTER, REST_MIXED, RESTS };
 
-/* Of the units (bytes, or words of 8) between from and to that differ, the first `in_order` become new, or random ones. */
+/* Of the units (bytes, or words of 8) between from and to that differ, the first `in_order`
+ * become new, or random ones. */
 static void mix(struct bytes torn, struct bytes after, size_t from, size_t to, size_t unit, size_t in_order,
                 bool at_random)
 {
@@ -127,7 +130,8 @@ static size_t header_bytes(struct bytes file)
     return 2 * (size_t)(size == 1024 || size == 2048 || size == 4096 ? size : 512);
 }
 
-/* Whether both slots carry their own checksum (docs/format.md). A tear may make a slot that was there before. */
+/* Whether both slots carry their own checksum (docs/format.md). A tear may make a slot that was
+ * there before. */
 static bool is_sealed(struct bytes file)
 {
     size_t size = header_bytes(file) / 2;
@@ -224,7 +228,8 @@ static void judge_tool(bool is_torn, struct bytes torn)
     tool_runs += 3;
 }
 
-/* One file that a crash may have left. The states of its recovery go into *trail, if that is asked for. */
+/* One file that a crash may have left. The states of its recovery go into *trail, if that is
+ * asked for. */
 static void judge(struct bytes torn, bool is_torn, uint64_t keys, bool through_tool, struct trail *trail)
 {
     struct trail unused = {.count = 0};
@@ -247,7 +252,8 @@ static void tear_trail(const struct trail *trail, const char *what, unsigned dep
 /* Steps at this depth go through the tool as well: those of the writer, torn in order. */
 #define TOOL_DEPTH 1
 
-/* Tears one step of a writer in one way, judges the file, and tears the recovery too, down to `depth`. */
+/* Tears one step of a writer in one way, judges the file, and tears the recovery too, down to
+ * `depth`. */
 static void tear_step(const struct trail *trail, size_t step, const char *what, int tearing, size_t in_order, int rest,
                       unsigned depth, uint64_t until)
 {

@@ -1,4 +1,5 @@
-/* control.h - the campaign's side of the shim: one page in its folder, and the environment of a command that is watched. */
+/* control.h - the campaign's side of the shim: one page in its folder, and the environment of a
+ * command that is watched. */
 #ifndef PETAL_TESTS_CONTROL_H
 #define PETAL_TESTS_CONTROL_H
 

@@ -1,4 +1,5 @@
-/* next.h - for programs that define a function of the C library once more, in front of it, and pass the call on. */
+/* next.h - for programs that define a function of the C library once more, in front of it, and
+ * pass the call on. */
 #ifndef PETAL_TESTS_NEXT_H
 #define PETAL_TESTS_NEXT_H
 

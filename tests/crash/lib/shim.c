@@ -1,7 +1,8 @@
-/* shim.c - a library to be preloaded (LD_PRELOAD) that lets the nth call of one kind fail, or wait, in an unchanged program.
+/* shim.c - a library to be preloaded (LD_PRELOAD) that lets the nth call of one kind fail, or wait,
+ * in an unchanged program.
  *
- * The environment variable PETAL_SHIM names the file of a struct shim_control (shim.h). glibc only, as the names of its
- * memory functions are used. */
+ * The environment variable PETAL_SHIM names the file of a struct shim_control (shim.h). glibc
+ * only, as the names of its memory functions are used. */
 #define _GNU_SOURCE
 #include "shim.h"
 
