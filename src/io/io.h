@@ -58,6 +58,7 @@ void petal_io_pause(void);
 struct mapping {
     uint8_t *bytes;
     uint64_t size_bytes;
+    bool is_copy; /* of the moment when it was mapped */
 };
 
 /* Maps the file, shared. For writing, its holes are allocated first, so that a full disk is an error here and not a

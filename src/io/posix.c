@@ -229,8 +229,9 @@ static petal_status allocate_holes(int descriptor, uint64_t size_bytes, petal_er
 static bool has_costly_holes(int descriptor, uint64_t size_bytes)
 {
     struct statfs system;
-    return fstatfs(descriptor, &system) == 0 && system.f_type == TMPFS &&
-           lseek(descriptor, 0, SEEK_HOLE) < (off_t)size_bytes;
+    struct stat about;
+    return fstatfs(descriptor, &system) == 0 && system.f_type == TMPFS && fstat(descriptor, &about) == 0 &&
+           (uint64_t)about.st_blocks * 512 < size_bytes;
 }
 
 /* Reads what is not a hole into zeroed memory. */
@@ -269,6 +270,7 @@ static petal_status copy_file(const struct file *file, struct mapping *map, peta
     if (bytes == MAP_FAILED) return petal_fail_errno(error, errno, "cannot map it");
     petal_status status = read_data(file, bytes, map->size_bytes, error);
     map->bytes = bytes;
+    map->is_copy = true;
     if (status != PETAL_OK) petal_io_unmap(map);
     return status;
 }
@@ -276,7 +278,7 @@ static petal_status copy_file(const struct file *file, struct mapping *map, peta
 petal_status petal_io_map(const struct file *file, bool writable, uint64_t max_bytes, struct mapping *map,
                           petal_error *error)
 {
-    *map = (struct mapping){NULL, 0};
+    *map = (struct mapping){NULL, 0, false};
     petal_status status = file_size(file->descriptor, max_bytes, &map->size_bytes, error);
     if (status != PETAL_OK || map->size_bytes == 0) return status;
     if (writable) status = allocate_holes(file->descriptor, map->size_bytes, error);
@@ -292,7 +294,7 @@ petal_status petal_io_map(const struct file *file, bool writable, uint64_t max_b
 void petal_io_unmap(struct mapping *map)
 {
     if (map->bytes) munmap(map->bytes, (size_t)map->size_bytes);
-    *map = (struct mapping){NULL, 0};
+    *map = (struct mapping){NULL, 0, false};
 }
 
 petal_status petal_io_sync(const struct mapping *map, uint64_t offset, uint64_t size_bytes, petal_error *error)

@@ -11,6 +11,7 @@ struct opening {
     uint64_t size_bytes;
     const struct file *file; /* PETAL_NO_FILE for memory of the caller */
     bool writable;
+    bool is_copy; /* the bytes are no longer the file's, if that has changed */
     bool recover; /* the sums may be old: accept the bits */
     bool live;    /* a writer is at work */
 };

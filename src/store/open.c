@@ -36,7 +36,7 @@ static petal_status read_head(const struct source *source, struct head *head, pe
     const struct opening *from = &source->from;
     uint64_t size = from->size_bytes < sizeof head->bytes ? from->size_bytes : sizeof head->bytes;
     head->size_bytes = size;
-    if (from->file->path) {
+    if (from->file->path && !from->is_copy) {
         petal_status status = petal_io_read(from->file, 0, head->bytes, size, &head->size_bytes, error);
         if (status != PETAL_OK || head->size_bytes == size) return status;
         return petal_fail_at(error, PETAL_ERR_TRUNCATED, head->size_bytes, "truncated while it was read");
@@ -75,7 +75,8 @@ static petal_status read_image(struct source *source, struct image *image, petal
         bool is_busy = petal_io_is_locked_elsewhere(source->from.file);
         source->from.live = is_busy && is_live(source, status, image);
         if (source->from.live) return PETAL_OK;
-        if (is_busy && (status == PETAL_ERR_DIRTY || reads == MAX_READS))
+        bool may_settle = image->torn && (source->options->flags & PETAL_OPEN_LIVE); /* an update is being written */
+        if (is_busy && ((status == PETAL_ERR_DIRTY && !may_settle) || reads == MAX_READS))
             return petal_fail(error, PETAL_ERR_BUSY, "another process is changing it; try again when it has finished");
         bool is_settled =
             head.size_bytes == before.size_bytes && memcmp(head.bytes, before.bytes, (size_t)head.size_bytes) == 0;
@@ -92,7 +93,8 @@ static bool has_changed(const struct source *source, const struct image *image)
 {
     struct head head;
     struct image now;
-    if (!source->from.file->path || source->from.file->is_locked || source->from.live) return false;
+    if (!source->from.file->path || source->from.file->is_locked || source->from.live || source->from.is_copy)
+        return false;
     return parse(source, &head, &now, NULL) != PETAL_OK || now.sequence != image->sequence;
 }
 
@@ -176,6 +178,11 @@ static petal_status open_image_of(struct source *source, struct image *image, pe
 
 #define MAX_LOADS 10
 
+static petal_status fail_for_changes(petal_error *error)
+{
+    return petal_fail(error, PETAL_ERR_BUSY, "other processes keep changing it; try again when they have finished");
+}
+
 /* Loading and verifying take their time, in which a writer may have come: then what was read is worth nothing. */
 static petal_status open_petal(struct source *source, petal_filter **made, petal_error *error)
 {
@@ -189,7 +196,7 @@ static petal_status open_petal(struct source *source, petal_filter **made, petal
         *made = NULL;
         petal_io_pause();
     }
-    return petal_fail(error, PETAL_ERR_BUSY, "other processes keep changing it; try again when they have finished");
+    return fail_for_changes(error);
 }
 
 static void refuse_changes(petal_filter *filter)
@@ -329,21 +336,45 @@ static enum access access_of(const struct source *source)
     return source->options->flags & PETAL_OPEN_NO_LOCK ? ACCESS_WRITE_ALONE : ACCESS_WRITE;
 }
 
-/* What the filter needs of the map and the file goes over to it. */
-static petal_status open_map(struct source *source, struct mapping *map, struct file *file, petal_filter **filter,
-                             petal_error *error)
+static petal_status open_mapped(struct source *source, struct mapping *map, const struct file *file,
+                                petal_filter **filter, petal_error *error)
 {
     bool writable = source->mode == PETAL_OPEN_WRITABLE && source->format == &petal_format_petal;
     petal_status status = petal_io_map(file, writable, source->options->max_bytes, map, error);
     if (status != PETAL_OK) return status;
     source->from.bytes = map->bytes;
     source->from.size_bytes = map->size_bytes;
+    source->from.is_copy = map->is_copy;
     source->from.file = file;
-    status = open_source(source, filter, error);
+    return open_source(source, filter, error);
+}
+
+/* Has the header of a file changed since the file was copied, beginning with its header? */
+static bool is_outdated(const struct mapping *map, const struct file *file)
+{
+    uint8_t head[PETAL_HEAD_BYTES];
+    uint64_t size = map->size_bytes < sizeof head ? map->size_bytes : sizeof head, got;
+    return petal_io_read(file, 0, head, size, &got, NULL) != PETAL_OK || got != size ||
+           memcmp(head, map->bytes, (size_t)size) != 0;
+}
+
+/* What the filter needs of the map and the file goes over to it. */
+static petal_status open_map(struct source *source, struct mapping *map, struct file *file, petal_filter **filter,
+                             petal_error *error)
+{
+    petal_status status = open_mapped(source, map, file, filter, error);
+    for (int loads = 1; map->is_copy && is_outdated(map, file); loads++) {
+        petal_free(*filter);
+        *filter = NULL;
+        petal_io_unmap(map);
+        if (loads == MAX_LOADS) return fail_for_changes(error);
+        petal_io_pause();
+        status = open_mapped(source, map, file, filter, error);
+    }
     if (status != PETAL_OK) return status;
     if ((*filter)->backing) {
         petal_backing_own(*filter, map, file);
-        *map = (struct mapping){NULL, 0};
+        *map = (struct mapping){NULL, 0, false};
         *file = no_file;
     } else if (source->options->flags & PETAL_OPEN_LOCKED) {
         status = hold(*filter, file, error);
@@ -353,7 +384,7 @@ static petal_status open_map(struct source *source, struct mapping *map, struct 
 
 petal_status petal_open(const char *path, const petal_open_options *options, petal_filter **filter, petal_error *error)
 {
-    struct mapping map = {NULL, 0};
+    struct mapping map = {NULL, 0, false};
     struct file file = PETAL_NO_FILE;
     struct source source = {.from = {.file = &no_file}};
     *filter = NULL;

@@ -27,6 +27,13 @@ static petal_status save_in_place(const petal_filter *filter, const struct forma
     return petal_sync((petal_filter *)(uintptr_t)filter, error);
 }
 
+/* The file that the filter has locked: loaded from or mapped. */
+static struct file *locked_file(const petal_filter *filter)
+{
+    struct backing *backing = filter->backing;
+    return backing && backing->writable ? &backing->file : filter->held;
+}
+
 static petal_status save(const petal_filter *filter, const char *path, const char *format, unsigned flags,
                          petal_error *error)
 {
@@ -38,7 +45,7 @@ static petal_status save(const petal_filter *filter, const char *path, const cha
     petal_status status = petal_backing_is_at(filter, path, error);
     if (status == PETAL_OK) return save_in_place(filter, def, flags, error);
     if (status == PETAL_ERR_REPLACED) status = petal_filter_check_bits(filter, error);
-    if (status == PETAL_OK) status = petal_io_begin(path, flags, filter->held, &made, error);
+    if (status == PETAL_OK) status = petal_io_begin(path, flags, locked_file(filter), &made, error);
     if (status != PETAL_OK) return status;
     status = def->write(filter, &sink, error);
     if (status == PETAL_OK) status = petal_backing_check_unchanged(filter, error);

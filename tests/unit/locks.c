@@ -170,8 +170,14 @@ static void changes_to_a_file_that_was_replaced_meanwhile_are_not_acknowledged(v
     require_status(PETAL_OK, petal_sync(writer, &error), error); /* there was nothing to acknowledge */
     add_numbers(writer, 200, 10);
     for (int i = 0; i < 3; i++) require_status(PETAL_ERR_REPLACED, petal_sync(writer, &error), error);
+    struct bytes before = read_file(path);
+    require_status(PETAL_ERR_REPLACED, petal_save(writer, path, 0, &error), error); /* the other file stays */
+    assert_true(file_is(path, before));
+    require_status(PETAL_OK, petal_save(writer, other_path, 0, &error), error); /* elsewhere nobody minds */
     petal_free(writer);
+    free(before.data);
     unlink(path);
+    unlink(other_path);
 }
 
 static void saving_a_writable_map_onto_its_own_file_is_a_sync(void **state)
