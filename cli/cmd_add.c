@@ -13,11 +13,13 @@ static int add(const struct args *args, petal_filter *filter, const char *format
 {
     const char *path = args->operands[0];
     progress_start(args->progress, false);
-    bool read = add_keys(reader, filter, path);
+    petal_status failure;
+    bool read = try_to_add_keys(reader, filter, path, &failure);
     uint64_t added = reader->keys_read;
     keys_close(reader);
     if (!write_back(filter, path, format, args, "keys may be missing: run petal verify --recover, then add them again"))
         return STATUS_ERROR;
+    if (failure < 0) complain_of_change(path, filter, failure, "the keys from there on are not in");
     petal_info info = info_of(filter);
     if (reader->failed) remark(path, "the %s key%s before that are in", grouped(added).s, plural(added));
     if (stop_signal()) remark(path, "stopped after %s key%s, which are in", grouped(added).s, plural(added));

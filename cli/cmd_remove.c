@@ -21,6 +21,7 @@ struct removing {
     petal_filter *filter;
     const char *path;
     uint64_t removed;
+    petal_status failure;
 };
 
 static void hash_block(void *context, struct key_block *block)
@@ -35,8 +36,8 @@ static bool remove_block(void *context, struct key_block *block)
     size_t count;
     petal_status status = petal_remove_hashes(removing->filter, block->hashes, block->count, NULL, &count);
     removing->removed += count;
-    return status >= 0 ||
-           complain_of_change(removing->path, removing->filter, status, "the keys from here on are not removed");
+    if (status < 0) removing->failure = status;
+    return status >= 0;
 }
 
 /* False: reported; the keys before are out. */
@@ -61,13 +62,15 @@ static void say_result(const struct args *args, const petal_filter *filter, uint
 
 static int remove_from(const struct args *args, petal_filter *filter, struct key_reader *reader)
 {
-    struct removing removing = {filter, args->operands[0], 0};
+    struct removing removing = {filter, args->operands[0], 0, PETAL_OK};
     progress_start(args->progress, false);
     bool whole = remove_keys(reader, &removing);
     keys_close(reader);
     if (!write_back(filter, removing.path, NULL, args,
                     "petal verify --recover keeps the other keys; do not remove these again"))
         return STATUS_ERROR;
+    if (removing.failure < 0)
+        complain_of_change(removing.path, filter, removing.failure, "the keys from there on are not removed");
     bool all_done = whole || reader->failed; /* all that was read */
     uint64_t removed = removing.removed, absent = all_done ? reader->keys_read - removed : 0;
     if (!whole) remark(removing.path, "the %s key%s before that are out", grouped(removed).s, plural(removed));

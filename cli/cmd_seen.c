@@ -51,8 +51,7 @@ static void watch_window(struct seen *seen)
     seen->passed = true;
     remark(
         shown_name(seen),
-        "the window holds more keys than planned (%s); from here on more than %s of new lines may be dropped; plan with "
-        "a larger -n",
+        "the window holds more keys than planned (%s), so more than %s of new lines may be dropped; plan with a larger -n",
         grouped(seen->start.window_keys).s, asked_rate(seen->start.target_rate).s);
 }
 

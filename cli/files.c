@@ -165,9 +165,16 @@ static petal_status open_as(const char *path, petal_open_options options, petal_
         options.flags = loading(options.flags);
     petal_status status = open_quietest(path, &options, filter, error);
     if (!wants_loading(options.flags, status, *filter)) return status;
+    petal_error why = *error;
     petal_free(*filter);
     options.flags = loading(options.flags);
-    return petal_open(path, &options, filter, error);
+    petal_status loaded = petal_open(path, &options, filter, error);
+    /* It was not for its kind that it could not be mapped, and write_back() would only sync it. */
+    if (loaded != PETAL_OK || status == PETAL_OK || petal_policy_of(*filter) != PETAL_POLICY_NONE) return loaded;
+    petal_free(*filter);
+    *filter = NULL;
+    *error = why;
+    return status;
 }
 
 static petal_open_options options_of(unsigned flags, const struct args *args, const void *secret)

@@ -60,6 +60,7 @@ struct adding {
     petal_filter *filter;
     const char *path;
     uint64_t skipped;
+    petal_status failure;
 };
 
 bool complain_of_change(const char *path, const petal_filter *filter, petal_status status, const char *consequence)
@@ -102,20 +103,21 @@ static void hash_block(void *context, struct key_block *block)
     petal_hash_keys(adding->filter, block->keys, block->count, block->hashes);
 }
 
-static bool note_adding(const struct adding *adding, petal_status status)
+static bool note_adding(struct adding *adding, petal_status status)
 {
-    return status >= 0 || complain_of_change(adding->path, adding->filter, status, "the keys from here on are not in");
+    if (status < 0) adding->failure = status;
+    return status >= 0;
 }
 
 static bool add_hashes(void *context, struct key_block *block)
 {
-    const struct adding *adding = context;
+    struct adding *adding = context;
     return note_adding(adding, petal_add_hashes(adding->filter, block->hashes, block->count, NULL, NULL));
 }
 
 static bool add_block(void *context, struct key_block *block)
 {
-    const struct adding *adding = context;
+    struct adding *adding = context;
     return note_adding(adding, petal_add_many(adding->filter, block->keys, block->count, NULL, NULL));
 }
 
@@ -126,15 +128,23 @@ static bool add_taken(void *context, struct key_block *block)
     return note_adding(adding, add_but_empty(adding->filter, block, NULL, &fresh, &adding->skipped));
 }
 
-bool add_keys(struct key_reader *reader, petal_filter *filter, const char *path)
+bool try_to_add_keys(struct key_reader *reader, petal_filter *filter, const char *path, petal_status *failure)
 {
     static const struct stages by_hash = {.work = hash_block, .enter = add_hashes}, by_key = {.enter = add_block},
                                but_empty = {.enter = add_taken};
-    struct adding adding = {filter, path, 0};
+    struct adding adding = {filter, path, 0, PETAL_OK};
     const struct stages *stages = petal_takes_hashes(filter) ? &by_hash
                                   : takes_empty_key(filter)  ? &by_key
                                                              : &but_empty;
     bool added = run_pipeline(reader, stages, &adding) && !reader->failed;
     say_skipped(path, filter, adding.skipped);
+    *failure = adding.failure;
     return added;
+}
+
+bool add_keys(struct key_reader *reader, petal_filter *filter, const char *path)
+{
+    petal_status failure;
+    bool added = try_to_add_keys(reader, filter, path, &failure);
+    return failure >= 0 ? added : complain_of_change(path, filter, failure, "the keys from here on are not in");
 }

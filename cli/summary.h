@@ -34,4 +34,7 @@ void say_skipped(const char *path, const petal_filter *filter, uint64_t skipped)
 /* Hands every key of `reader` to the filter. False: reported; the keys before are in. */
 bool add_keys(struct key_reader *reader, petal_filter *filter, const char *path);
 
+/* The same, but a failure of the filter is not reported yet: *failure is then its status. */
+bool try_to_add_keys(struct key_reader *reader, petal_filter *filter, const char *path, petal_status *failure);
+
 #endif
