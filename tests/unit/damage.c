@@ -369,7 +369,8 @@ static void use(petal_filter *filter)
     if (petal_clone(filter, &copy, &error) != PETAL_OK) return;
     petal_add(copy, "key", 3);
     size_t taken = petal_add_many(copy, keys, 3, NULL, NULL) == PETAL_OK ? 3 : 2;
-    if (taken == 2) assert_int_equal(petal_add_many(copy, keys, 2, NULL, NULL), PETAL_OK); /* the scheme has no empty key */
+    if (taken == 2)
+        assert_int_equal(petal_add_many(copy, keys, 2, NULL, NULL), PETAL_OK); /* the scheme has no empty key */
     assert_true(petal_contains(copy, "key", 3) && petal_contains_many(copy, keys, taken, NULL) == taken);
     (void)petal_merge(copy, filter, &error);
     struct bytes image = serialized(copy);
