@@ -15,34 +15,6 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static petal_status open_as(const char *path, unsigned flags, petal_filter **filter, petal_error *error)
-{
-    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
-    options.flags = flags;
-    *error = (petal_error){PETAL_OK, 0, 0, ""};
-    petal_status status = petal_open(path, &options, filter, error);
-    require((status == PETAL_OK) == (*filter != NULL) && error->status == status, "%s: %s", path,
-            petal_status_name(status));
-    return status;
-}
-
-static petal_filter *opened(const char *path, unsigned flags)
-{
-    petal_filter *filter = NULL;
-    petal_error error;
-    require_status(PETAL_OK, open_as(path, flags, &filter, &error), error);
-    return filter;
-}
-
-static petal_status status_of_opening(const char *path, unsigned flags)
-{
-    petal_filter *filter = NULL;
-    petal_error error;
-    petal_status status = open_as(path, flags, &filter, &error);
-    petal_free(filter);
-    return status;
-}
-
 static petal_filter *with_numbers(uint64_t count)
 {
     petal_filter *filter = make(PETAL_SCHEME_BLOCKED, 2 * 8 * BLOCK, 6, 1); /* two blocks */
@@ -61,14 +33,6 @@ static void save_numbers(const char *path, uint64_t count)
     petal_filter *filter = with_numbers(count);
     save(filter, path);
     petal_free(filter);
-}
-
-static bool file_is(const char *path, struct bytes wanted)
-{
-    struct bytes file = read_file(path);
-    bool same = same_bytes(file, wanted);
-    free(file.data);
-    return same;
 }
 
 /* ---- saving ---------------------------------------------------------------------------------------------------------- */

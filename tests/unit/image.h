@@ -167,4 +167,42 @@ static inline petal_filter *load(struct bytes image)
     return filter;
 }
 
+/* ---- files ----------------------------------------------------------------------------------------------------------- */
+
+static inline petal_status open_as(const char *path, unsigned flags, petal_filter **filter, petal_error *error)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.flags = flags;
+    *error = (petal_error){PETAL_OK, 0, 0, ""};
+    petal_status status = petal_open(path, &options, filter, error);
+    require((status == PETAL_OK) == (*filter != NULL) && error->status == status, "%s: %s", path,
+            petal_status_name(status));
+    return status;
+}
+
+static inline petal_filter *opened(const char *path, unsigned flags)
+{
+    petal_filter *filter = NULL;
+    petal_error error;
+    require_status(PETAL_OK, open_as(path, flags, &filter, &error), error);
+    return filter;
+}
+
+static inline petal_status status_of_opening(const char *path, unsigned flags)
+{
+    petal_filter *filter = NULL;
+    petal_error error;
+    petal_status status = open_as(path, flags, &filter, &error);
+    petal_free(filter);
+    return status;
+}
+
+static inline bool file_is(const char *path, struct bytes wanted)
+{
+    struct bytes file = read_file(path);
+    bool same = same_bytes(file, wanted);
+    free(file.data);
+    return same;
+}
+
 #endif

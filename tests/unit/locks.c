@@ -14,29 +14,6 @@
 #define BLOCKS 8u
 #define TEMPORARY ".petal-tmp-"
 
-static petal_status open_as(const char *path, unsigned flags, petal_filter **filter, petal_error *error)
-{
-    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
-    options.flags = flags;
-    return petal_open(path, &options, filter, error);
-}
-
-static petal_filter *opened(const char *path, unsigned flags)
-{
-    petal_filter *filter = NULL;
-    petal_error error;
-    require_status(PETAL_OK, open_as(path, flags, &filter, &error), error);
-    return filter;
-}
-
-static petal_status status_of_opening(const char *path, unsigned flags)
-{
-    petal_filter *filter = NULL;
-    petal_status status = open_as(path, flags, &filter, NULL);
-    petal_free(filter);
-    return status;
-}
-
 static petal_filter *with_numbers(uint64_t count)
 {
     petal_filter *filter = make(PETAL_SCHEME_BLOCKED, BLOCKS * 8 * BLOCK, 6, 1);
@@ -50,14 +27,6 @@ static void save_numbers(const char *path, uint64_t count)
     petal_filter *filter = with_numbers(count);
     require_status(PETAL_OK, petal_save(filter, path, 0, &error), error);
     petal_free(filter);
-}
-
-static bool file_is(const char *path, struct bytes wanted)
-{
-    struct bytes file = read_file(path);
-    bool same = same_bytes(file, wanted);
-    free(file.data);
-    return same;
 }
 
 /* Sets zeros where a file has bits, as a disk does that goes bad. */
@@ -302,7 +271,8 @@ static void die_after(const char *path, petal_status (*deed)(petal_filter *filte
     assert_true(child >= 0);
     if (child == 0) {
         petal_filter *writer = NULL;
-        if (open_as(path, PETAL_OPEN_WRITABLE, &writer, NULL) != PETAL_OK || deed(writer) != PETAL_OK) _exit(1);
+        petal_error error;
+        if (open_as(path, PETAL_OPEN_WRITABLE, &writer, &error) != PETAL_OK || deed(writer) != PETAL_OK) _exit(1);
         raise(SIGKILL);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
