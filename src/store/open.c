@@ -387,16 +387,17 @@ petal_status petal_open(const char *path, const petal_open_options *options, pet
     struct mapping map = {NULL, 0, false};
     struct file file = PETAL_NO_FILE;
     struct source source = {.from = {.file = &no_file}};
+    petal_error own; /* opening may fail, try again, and succeed */
     *filter = NULL;
-    petal_status status = begin(options, &source, error);
-    if (status == PETAL_OK) status = petal_io_open(path, access_of(&source), &file, error);
-    if (status == PETAL_OK) status = open_map(&source, &map, &file, filter, error);
+    petal_status status = begin(options, &source, &own);
+    if (status == PETAL_OK) status = petal_io_open(path, access_of(&source), &file, &own);
+    if (status == PETAL_OK) status = open_map(&source, &map, &file, filter, &own);
     petal_io_unmap(&map);
     petal_io_close(&file);
-    if (status != PETAL_OK) {
-        petal_free(*filter);
-        *filter = NULL;
-    }
+    if (status == PETAL_OK) return PETAL_OK;
+    if (error) *error = own;
+    petal_free(*filter);
+    *filter = NULL;
     return status;
 }
 
