@@ -93,7 +93,7 @@ static void draw(const char *line)
 
 void progress_show(const char *name, uint64_t done_bytes, uint64_t total_bytes, uint64_t keys)
 {
-    char line[256];
+    char line[320];
     double at = state.on ? now() : 0;
     if (!state.on || at < state.next) return;
     state.next = at + (state.lines ? LINE_SECONDS : REDRAW_SECONDS);

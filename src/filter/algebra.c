@@ -56,6 +56,7 @@ static petal_status prepare(petal_filter *filter, const petal_filter *other, boo
     petal_status status = petal_filter_check_alike(filter, other, error);
     if (status == PETAL_OK) status = check_single(filter, error);
     if (status == PETAL_OK) status = check_single(other, error);
+    if (status == PETAL_OK) status = petal_filter_may_write(filter, error);
     if (status == PETAL_OK) status = petal_filter_check_bits(filter, error);
     if (status == PETAL_OK) status = petal_filter_check_bits(other, error);
     if (status == PETAL_OK)

@@ -355,6 +355,7 @@ static petal_status create(petal_filter *filter, const petal_builder_options *op
     petal_status status = check_options(options, error);
     if (status == PETAL_OK) status = new_builder(filter, options, &made, error);
     if (status == PETAL_OK && goes_by_regions(filter, options->workers)) status = make_regions(made, error);
+    if (status == PETAL_OK) status = petal_filter_may_write(filter, error);
     if (status == PETAL_OK) status = petal_filter_check_bits(filter, error);
     if (status == PETAL_OK) status = petal_filter_prepare_write(filter, error);
     if (status != PETAL_OK) {

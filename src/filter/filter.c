@@ -228,6 +228,7 @@ petal_status petal_clone(const petal_filter *filter, petal_filter **copy, petal_
     }
     made->key_type = filter->key_type;
     made->refuse_overfull = filter->refuse_overfull;
+    made->memory_limit = filter->memory_limit;
     made->policy = filter->policy;
     made->grow = filter->grow;
     for (uint32_t i = 0; i < filter->layer_count; i++)

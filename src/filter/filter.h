@@ -182,6 +182,12 @@ static inline petal_status petal_filter_prepare_write(petal_filter *filter, peta
     return filter->before_write ? petal_filter_ask_to_write(filter, error) : PETAL_OK;
 }
 
+/* Whether it can be had at all, before it is known what will change: a file is not marked as dirty by it. */
+static inline petal_status petal_filter_may_write(petal_filter *filter, petal_error *error)
+{
+    return filter->layers->blocks ? PETAL_OK : petal_filter_prepare_write(filter, error);
+}
+
 /* The same for lowering them. */
 static inline petal_status petal_filter_prepare_lowering(petal_filter *filter, enum lowering lowering,
                                                          petal_error *error)

@@ -18,7 +18,8 @@ static petal_status begin(petal_filter *filter, bool for_adding, petal_inline *h
         return petal_fail(error, PETAL_ERR_UNSUPPORTED, "the inline calls are not for filters that threads share");
     if (for_adding && filter->refuse_overfull)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED, "inline adding cannot refuse keys when the filter is overfull");
-    petal_status status = for_adding ? petal_filter_check_bits(filter, error) : PETAL_OK;
+    petal_status status = for_adding ? petal_filter_may_write(filter, error) : PETAL_OK;
+    if (status == PETAL_OK && for_adding) status = petal_filter_check_bits(filter, error);
     if (status == PETAL_OK && for_adding) status = petal_filter_prepare_write(filter, error);
     if (status != PETAL_OK) return status;
     if (for_adding) petal_filter_touch_all(filter);

@@ -123,8 +123,7 @@ static petal_status add_to_newest(petal_filter *filter, const uint64_t *words)
 static petal_status may_add(petal_filter *filter)
 {
     petal_status status = check_room(filter, filter->refuse_overfull && petal_is_overfull(filter));
-    if (status != PETAL_OK || filter->layers->blocks || filter->sharing) return status;
-    return petal_filter_prepare_write(filter, NULL);
+    return status == PETAL_OK && !filter->sharing ? petal_filter_may_write(filter, NULL) : status;
 }
 
 /* A key that an older layer has is not added again: it would only fill the last one. */

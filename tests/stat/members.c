@@ -80,16 +80,6 @@ static const struct journey journeys[] = {
     {PETAL_SCHEME_BLOCKED, 1536, 2, 2},     {PETAL_SCHEME_BLOCKED, 523776, 8, 1},  {PETAL_SCHEME_BLOCKED, 524288, 6, 1},
     {PETAL_SCHEME_BLOCKED, 524800, 11, 2},  {PETAL_SCHEME_BLOCKED, 1500160, 32, 2}};
 
-static petal_filter *opened(const char *path, unsigned flags)
-{
-    petal_filter *filter = NULL;
-    petal_error error;
-    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
-    options.flags = flags | PETAL_OPEN_VERIFY;
-    require_status(PETAL_OK, petal_open(path, &options, &filter, &error), error);
-    return filter;
-}
-
 static void require_all_and_free(petal_filter *filter, const uint64_t *hashes, const char *after)
 {
     require_all(filter, hashes, TRAVELLERS, after);
@@ -101,15 +91,15 @@ static void travel_by_file(const petal_filter *filter, const uint64_t *hashes)
     petal_error error;
     const char *path = temporary("members.petal");
     require_status(PETAL_OK, petal_save(filter, path, 0, &error), error);
-    require_all_and_free(opened(path, PETAL_OPEN_MAP), hashes, "after save and map");
-    require_all_and_free(opened(path, PETAL_OPEN_LOAD), hashes, "after save and load");
-    petal_filter *map = opened(path, PETAL_OPEN_WRITABLE);
+    require_all_and_free(opened(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY), hashes, "after save and map");
+    require_all_and_free(opened(path, PETAL_OPEN_LOAD | PETAL_OPEN_VERIFY), hashes, "after save and load");
+    petal_filter *map = opened(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_VERIFY);
     petal_add_hash(map, 12345);
     require_all(map, hashes, TRAVELLERS, "in a writable map");
     require_status(PETAL_OK, petal_sync(map, &error), error);
     petal_add_hash(map, 54321);
     require_all_and_free(map, hashes, "in a writable map after sync");
-    require_all_and_free(opened(path, PETAL_OPEN_MAP), hashes, "after a writable map");
+    require_all_and_free(opened(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY), hashes, "after a writable map");
     unlink(path);
 }
 

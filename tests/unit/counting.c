@@ -556,16 +556,6 @@ static void the_limits_are_64_hashes_and_32_tib(void **state)
 
 /* ---- files ----------------------------------------------------------------------------------------------------------- */
 
-static petal_filter *opened(const char *path, unsigned flags)
-{
-    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
-    petal_filter *filter = NULL;
-    petal_error error;
-    options.flags = flags;
-    require_status(PETAL_OK, petal_open(path, &options, &filter, &error), error);
-    return filter;
-}
-
 /* 600,000 bytes are ten blocks; few steps between two syncs, so that most are untouched. */
 static void a_writable_map_is_at_every_sync_what_the_same_steps_make_in_memory(void **state)
 {
