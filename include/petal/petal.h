@@ -687,8 +687,8 @@ PETAL_API petal_status petal_save(const petal_filter *filter, const char *path, 
 /* Mode of petal_open(), and flags that may be added to it. */
 #define PETAL_OPEN_MAP 0u      /* map read-only: costs no private memory; shared by all who map the file */
 #define PETAL_OPEN_WRITABLE 1u /* map for reading and writing in place; one writer at a time */
-#define PETAL_OPEN_LOAD 2u     /* copy into memory; writable; the file is not touched again */
-#define PETAL_OPEN_VERIFY 16u  /* check every block checksum before returning */
+#define PETAL_OPEN_LOAD 2u     /* verified copy in memory; writable; the file is not touched again */
+#define PETAL_OPEN_VERIFY 16u  /* of a map: check every block checksum before returning */
 /* With MAP: read a file that another process is changing in place. Bits only rise, so every key of its last
  * sync is found, and of later ones some. Without a writer at work a dirty file is PETAL_ERR_DIRTY as ever.
  * Such a filter answers queries; saving, copying and verifying it are PETAL_ERR_BUSY. */
@@ -787,7 +787,7 @@ typedef struct petal_parquet_filter {
 PETAL_API petal_status petal_parquet_list(const void *bytes, size_t size_bytes, petal_parquet_filter *list,
                                           size_t list_count, size_t *filter_count, petal_error *error);
 
-/* A filter from a file image: a private copy. PETAL_OPEN_VERIFY and PETAL_OPEN_RECOVER apply. Safe on hostile bytes. */
+/* A filter from a file image: a private copy, verified. PETAL_OPEN_RECOVER applies. Safe on hostile bytes. */
 PETAL_API petal_status petal_load_from_memory(const void *bytes, size_t size_bytes, const petal_open_options *options,
                                               petal_filter **filter, petal_error *error);
 

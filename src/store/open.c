@@ -148,11 +148,13 @@ static petal_status give_bits(const struct source *source, const struct descript
     return status;
 }
 
-/* Checked while bits and sums are still beside each other. Those of a dirty file may be old. */
+/* Bits that are loaded leave their sums behind, and get new ones when they are saved: so they are compared now. The sums of
+ * a dirty file may be old. */
 static petal_status verify(const struct source *source, const struct image *image, const petal_filter *made,
                            petal_error *error)
 {
-    if (!(source->options->flags & PETAL_OPEN_VERIFY) || !petal_image_is_clean(image)) return PETAL_OK;
+    bool wanted = source->mode == PETAL_OPEN_LOAD || (source->options->flags & PETAL_OPEN_VERIFY);
+    if (!wanted || !petal_image_is_clean(image)) return PETAL_OK;
     return petal_image_verify(made, image, source->from.bytes, error);
 }
 

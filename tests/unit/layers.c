@@ -974,6 +974,21 @@ static void use(petal_filter *filter)
     assert_int_equal(petal_clear(filter, NULL), PETAL_OK);
 }
 
+/* Some of the fields are under the content id too. A dirty file has none. */
+static void use_unsealed(struct bytes forged, const char *name)
+{
+    petal_filter *filter = NULL;
+    petal_error error = {PETAL_OK, 0, 0, ""};
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.flags = PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER;
+    for (unsigned slot = 0; slot < 2; slot++) put32(slot_of(forged, slot) + AT_STATE, DIRTY);
+    seal_both(forged);
+    petal_status status = petal_load_from_memory(forged.data, forged.size, &options, &filter, &error);
+    require(status == PETAL_OK, "%s: %s", name, error.message);
+    use(filter);
+    petal_free(filter);
+}
+
 static void hostile_policies_under_right_checksums_are_refused_or_do_no_harm(void **state)
 {
     (void)state;
@@ -992,14 +1007,9 @@ static void hostile_policies_under_right_checksums_are_refused_or_do_no_harm(voi
             petal_error error = {PETAL_OK, 0, 0, ""};
             for (unsigned slot = 0; slot < 2; slot++) put_number(slot_of(forged, slot) + h->at, h->size, h->value);
             seal_both(forged);
-            petal_status status = status_of_loading(forged, PETAL_OPEN_VERIFY, &error);
-            if (wanted == PETAL_OK) status = status_of_loading(forged, 0, &error);
-            require(status == wanted, "%s, kind %zu: %s (%s)", h->name, k, petal_status_name(status), error.message);
-            if (status == PETAL_OK) {
-                filter = load(forged);
-                use(filter);
-                petal_free(filter);
-            }
+            petal_status status = status_of_loading(forged, 0, &error);
+            if (wanted != PETAL_OK) require(status == wanted, "%s, kind %zu: %s", h->name, k, error.message);
+            if (wanted == PETAL_OK) use_unsealed(forged, h->name);
             free(forged.data);
         }
         free(image.data);

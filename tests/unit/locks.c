@@ -446,6 +446,22 @@ static void nothing_seals_damaged_bits(void **state)
     unlink(path);
 }
 
+static void damaged_bits_are_not_loaded(void **state)
+{
+    (void)state;
+    petal_error error;
+    petal_filter *filter = NULL;
+    const char *path = temporary("locks.petal");
+    save_numbers(path, 20000);
+    damage(path, payload_offset(path) + 2 * BLOCK, 8192);
+    require_status(PETAL_ERR_DAMAGED, open_as(path, PETAL_OPEN_LOAD, &filter, &error), error);
+    require_status(PETAL_ERR_DAMAGED, open_as(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED, &filter, &error), error);
+    struct bytes image = read_file(path);
+    assert_int_equal(status_of_loading(image, 0, &error), PETAL_ERR_DAMAGED);
+    free(image.data);
+    unlink(path);
+}
+
 static void calls_that_change_nothing_leave_the_file_clean(void **state)
 {
     (void)state;
@@ -600,6 +616,7 @@ int main(void)
         cmocka_unit_test(a_dead_writers_file_is_dirty_and_not_live_and_what_it_cleared_is_not_recovered),
         cmocka_unit_test(a_key_whose_block_is_damaged_is_not_added_and_nothing_is_sealed),
         cmocka_unit_test(nothing_seals_damaged_bits),
+        cmocka_unit_test(damaged_bits_are_not_loaded),
         cmocka_unit_test(calls_that_change_nothing_leave_the_file_clean),
         cmocka_unit_test(a_temporary_file_is_as_private_as_the_one_it_replaces),
         cmocka_unit_test(temporaries_of_the_dead_are_removed_and_those_of_the_living_are_not),
