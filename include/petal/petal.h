@@ -207,7 +207,7 @@ typedef enum petal_policy {
  *   growth       For sets of unknown size: `capacity` is that of the first layer, and when the last is full a new one is made, for
  *                growth_step times as many keys at growth_ratio times the rate. `rate` holds at any number of keys. A key
  *                that any layer has is not added again. At most 64 layers, and 2^48 bits in each; then adding a new key is
- *                PETAL_ERR_LIMIT. From 1,000 keys on, by the defaults and at 1 %, that is beyond 10^13 keys.
+ *                PETAL_ERR_FULL. From 1,000 keys on, by the defaults and at 1 %, that is beyond 10^13 keys.
  *   window_keys  Rotating, "seen in the last N": a key is found for at least the next window_keys calls of add (repeats
  *                count), and forgotten, up to `rate`, after at most a window and one generation more. A ring of generations,
  *                the oldest dropped whole; every add puts the key into the newest, so a key asked for by adding stays in.
