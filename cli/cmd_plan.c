@@ -50,12 +50,12 @@ static bool plan_all(struct plans *plans)
     for (size_t i = 0; i < SCHEMES; i++) {
         petal_error error;
         if (args->scheme ? strcmp(args->scheme, scheme_names[i]) != 0 : i >= ALIKE) continue;
-        if (plan_scheme(scheme_names[i], args, &plans->made[plans->count], &error))
+        if (plan_scheme(scheme_names[i], args, &plans->made[plans->count], &error)) {
             plans->count++;
-        else if (!error.message[0])
-            return false; /* a misuse, reported */
-        else if (!complain(NULL, "%s", error.message) && !is_of_the_scheme(error.status))
-            return false;
+            continue;
+        }
+        if (error.message[0]) complain(NULL, "%s", error.message); /* a misuse was reported */
+        if (!error.message[0] || !is_of_the_scheme(error.status)) return false;
     }
     return plans->count > 0;
 }

@@ -34,9 +34,10 @@ struct seen {
     petal_info start;   /* before the first key */
     struct drops drops; /* where talk is wanted */
     uint64_t read, fresh, skipped;
-    bool passed;  /* the capacity */
-    bool full;    /* the filter could not grow, which was reported */
-    bool by_hash; /* hashing is any thread's work, ahead of the adding */
+    bool passed;                     /* the capacity */
+    bool full;                       /* the filter could not grow, which was reported */
+    const struct key_block *refused; /* by it, in part */
+    bool by_hash;                    /* hashing is any thread's work, ahead of the adding */
 };
 
 static const char *shown_name(const struct seen *seen)
@@ -117,6 +118,7 @@ static bool add_block(void *context, struct key_block *block)
     seen->read += block->count;
     watch_capacity(seen);
     seen->full = status < 0;
+    if (seen->full) seen->refused = block;
     return status >= 0 ||
            complain_of_change(shown_name(seen), seen->filter, status, "the new lines from here on are not passed on");
 }
@@ -135,7 +137,10 @@ static bool follows(const struct seen *seen)
 static bool print_block(void *context, struct key_block *block)
 {
     struct seen *seen = context;
-    return follows(seen) ? delivery_print(&seen->delivery, block) : print_selection(block);
+    if (!follows(seen)) return print_selection(block);
+    if (block != seen->refused) return delivery_print(&seen->delivery, block);
+    /* Which of its keys were added is not known: all come again. */
+    return write_output(block->output.data, block->output.size_bytes, &seen->delivery.written);
 }
 
 static const struct stages stages = {hash_block, add_block, compose_block, print_block};
@@ -287,6 +292,7 @@ static bool find_filter(struct seen *seen, struct key_reader *reader)
 {
     const struct args *args = seen->args;
     bool there = args->file && access(args->file, F_OK) == 0;
+    if (there && !may_write(args->file, true)) return false;
     if (!args->file)
         seen->filter = make_filter(args);
     else if (there || make_file(args))
@@ -295,7 +301,7 @@ static bool find_filter(struct seen *seen, struct key_reader *reader)
     if (!seen->filter) return false;
     seen->start = info_of(seen->filter);
     seen->by_hash = petal_takes_hashes(seen->filter);
-    if (there && !agrees_with_file(args, &seen->start)) return false;
+    if (args->file && !agrees_with_file(args, &seen->start)) return false;
     if (args->file && !keys_use_type_of(reader, args, args->file, seen->filter)) return false;
     reader->hint_at_crlf = reader->hint_at_crlf && args->file;
     if (seen->kept) choose_kept(seen);
@@ -304,6 +310,7 @@ static bool find_filter(struct seen *seen, struct key_reader *reader)
 
 static bool all_was_delivered(void)
 {
+    wait_for_reader();
     return flush_output() && (!output_has_no_reader() || unread_output() == 0);
 }
 
@@ -313,6 +320,7 @@ static bool keep(struct seen *seen)
     bool following = follows(seen), all = following ? delivery_end(&seen->delivery) : all_was_delivered();
     bool changed = following ? seen->delivery.delivered > 0 : seen->read > 0 && (all || seen->args->repeated);
     if (!changed) return !seen->delivery.failed;
+    if (!sync_output()) return false; /* what a power cut would take away must not be remembered for good */
     return replace_file(seen->kept, seen->args->file, seen->format, seen->args) && !seen->delivery.failed;
 }
 

@@ -5,6 +5,7 @@
 
 #include "layers.h"
 #include "report.h"
+#include "signals.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,7 @@ static bool follow(struct delivery *delivery, uint64_t bytes)
     petal_status status =
         petal_add_hashes(delivery->follower, delivery->hashes + delivery->first, end - delivery->first, NULL, NULL);
     delivery->delivered += end - delivery->first;
+    delivery->whole = delivery->ends[end - 1];
     delivery->first = end;
     if (status >= 0) return true;
     petal_error error;
@@ -92,10 +94,11 @@ bool delivery_print(struct delivery *delivery, const struct key_block *block)
 
 bool delivery_end(struct delivery *delivery)
 {
-    /* A reader that is still there is trusted to read on. */
-    bool whole = flush_output() && !output_has_no_reader();
+    wait_for_reader();
+    bool whole = flush_output() && !output_has_no_reader() && !stop_signal();
     bool followed = follow(delivery, whole ? delivery->written : read_by_others(delivery));
     bool all = followed && delivery->first == delivery->count;
+    if (!flush_output() && delivery->written > delivery->whole) cut_output(delivery->written - delivery->whole);
     free(delivery->hashes);
     free(delivery->ends);
     delivery->hashes = delivery->ends = NULL;

@@ -17,6 +17,7 @@ struct delivery {
     petal_filter *follower; /* gets the keys; of the caller */
     uint64_t written;       /* bytes of output that the system took */
     uint64_t delivered;     /* keys in the follower */
+    uint64_t whole;         /* bytes of output up to the end of the last line that was delivered */
 
     /* Private. Keys on their way, from `first` to `count`: their hashes, and up to which byte the
      * output has to be delivered for each. */

@@ -62,7 +62,7 @@ bool complain_of(const char *path, const petal_error *error)
     case PETAL_ERR_SECRET_MISSING: return complain(path, "%s; pass --key-file", error->message);
     case PETAL_ERR_BUSY: return complain(path, "busy: another process is changing it; try again when it has finished");
     case PETAL_ERR_REPLACED:
-        return complain(path, "was replaced by another file meanwhile, which has none of the changes; make them again");
+        return complain(path, "was replaced or removed meanwhile, and the changes went with it; make them again");
     default: break;
     }
     if (error->system_errno == ENOENT)

@@ -394,7 +394,7 @@ static bool is_only_crlf(const struct key_block *block, bool ends_whole)
     while (i < count && block->lines[i].size_bytes > 0 &&
            ((const char *)block->lines[i].data)[block->lines[i].size_bytes - 1] == '\r')
         i++;
-    return i == count;
+    return count > 0 && i == count;
 }
 
 static void split(const struct key_reader *reader, struct key_block *block)

@@ -4,6 +4,7 @@
 #include "report.h"
 
 #include "progress.h"
+#include "signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -101,13 +102,20 @@ bool flush_output(void)
     return output_failure == 0;
 }
 
+/* For a stdout that does not block. */
+static bool wait_for_room(void)
+{
+    struct pollfd output = {STDOUT_FILENO, POLLOUT, 0};
+    return poll(&output, 1, -1) > 0 || errno == EINTR;
+}
+
 bool write_output(const void *bytes, size_t size_bytes, uint64_t *written)
 {
     const char *at = bytes;
     flush_output();
     while (output_failure == 0 && size_bytes > 0) {
         ssize_t taken = write(STDOUT_FILENO, at, size_bytes);
-        if (taken < 0 && errno == EINTR) continue;
+        if (taken < 0 && (errno == EINTR || (errno == EAGAIN && wait_for_room()))) continue;
         if (taken <= 0) {
             output_failure = taken < 0 ? errno : EIO;
             break;
@@ -141,6 +149,33 @@ bool output_has_no_reader(void)
 {
     struct pollfd output = {STDOUT_FILENO, 0, 0};
     return poll(&output, 1, 0) > 0 && (output.revents & (POLLERR | POLLHUP));
+}
+
+void wait_for_reader(void)
+{
+    for (uint64_t unread; (unread = unread_output()) > 0 && unread != UINT64_MAX;) {
+        if (output_failure != 0 || stop_signal() || output_has_no_reader()) return;
+        poll(NULL, 0, 1);
+    }
+}
+
+bool sync_output(void)
+{
+    struct stat about;
+    if (fstat(STDOUT_FILENO, &about) != 0 || !S_ISREG(about.st_mode)) return true;
+    if (fsync(STDOUT_FILENO) == 0 || errno == EINVAL) return true;
+    if (output_failure == 0) output_failure = errno;
+    return false;
+}
+
+void cut_output(uint64_t bytes)
+{
+    struct stat about;
+    off_t end = lseek(STDOUT_FILENO, 0, SEEK_CUR);
+    if (bytes == 0 || fstat(STDOUT_FILENO, &about) != 0 || !S_ISREG(about.st_mode) || end != about.st_size ||
+        (uint64_t)end < bytes || ftruncate(STDOUT_FILENO, end - (off_t)bytes) != 0)
+        return;
+    lseek(STDOUT_FILENO, end - (off_t)bytes, SEEK_SET);
 }
 
 void output_is_gone(void)

@@ -41,6 +41,15 @@ uint64_t unread_output(void);
 /* Whether stdout is a pipe whose readers have all gone. */
 bool output_has_no_reader(void);
 
+/* Waits until the reader of a pipe has taken all, has gone, or a stop signal came. */
+void wait_for_reader(void);
+
+/* Makes a file durable. False: it could not, which finish_output() reports. */
+bool sync_output(void);
+
+/* Takes back the last bytes that were written to a file: part of a line, which the next run prints whole. */
+void cut_output(uint64_t bytes);
+
 /* Notes that nobody reads stdout any more, as a write that fails with EPIPE does. */
 void output_is_gone(void);
 

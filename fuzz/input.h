@@ -41,7 +41,8 @@ static inline uint64_t take(struct input *in, unsigned bytes)
 
 static inline uint32_t take_below(struct input *in, uint32_t bound)
 {
-    return (uint32_t)take(in, bound > 256 ? 2 : 1) % bound;
+    uint32_t number = (uint32_t)take(in, bound > 256 ? 2 : 1);
+    return bound ? number % bound : 0;
 }
 
 /* Mostly small numbers, and those about which arithmetic goes wrong. */

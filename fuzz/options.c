@@ -49,7 +49,7 @@ static const char *take_format(struct input *in)
 {
     uint32_t count = 0, choice = take_below(in, 256);
     while (petal_format_name(count)) count++;
-    return choice < 96 ? NULL : choice == 255 ? "no such format" : petal_format_name(choice % count);
+    return choice < 96 ? NULL : choice == 255 ? "no such format" : petal_format_name(count ? choice % count : 0);
 }
 
 static void take_size(struct input *in, petal_options *options)

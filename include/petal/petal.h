@@ -538,7 +538,7 @@ typedef struct petal_builder_options {
  * of up to eight workers, 4 MiB for each of sixteen or more, twice that with two lines a key; petal_builder_finish() gives them back.
  * Where regions would not be faster, keys are added directly, as by petal_add_many(), and several workers take turns: with
  * one worker, below 4 MiB, for filters that count or grow, and for schemes that count new keys only. PETAL_ERR_ARGUMENT, PETAL_ERR_MEMORY,
- * and those of a filter that cannot be written. */
+ * and those of a filter that cannot be written. A writable map is marked as dirty here, before the first key. */
 PETAL_API petal_status petal_builder_create(petal_filter *filter, const petal_builder_options *options,
                                             petal_builder **builder, petal_error *error);
 
@@ -566,7 +566,9 @@ PETAL_API petal_status petal_builder_finish(petal_builder *builder, petal_error 
 /* filter becomes the union: exactly the filter that had been given the keys of both. Items are summed.
  * Counters are added up: a key that is in both has then to be removed as often as it was added to either.
  * PETAL_ERR_MISMATCH unless scheme, hash, seed or secret, bits, hashes and lines a key agree. PETAL_ERR_UNSUPPORTED if
- * one grows, rotates or has several layers, which hold the keys of different times. A refusal changes nothing. */
+ * one grows, rotates or has several layers, which hold the keys of different times. A refusal changes nothing.
+ * PETAL_ERR_BUSY: `other` is the map of a file that another process has just begun to change. Then nothing was changed
+ * (it was noticed before), or `filter` has some keys of `other`, but not certainly all. */
 PETAL_API petal_status petal_merge(petal_filter *filter, const petal_filter *other, petal_error *error);
 
 /* Like petal_merge(), but filter keeps the bits that both have: every key of both stays in, and the rate is at most
@@ -690,7 +692,8 @@ PETAL_API petal_status petal_save(const petal_filter *filter, const char *path, 
 #define PETAL_OPEN_LOAD 2u     /* verified copy in memory; writable; the file is not touched again */
 #define PETAL_OPEN_VERIFY 16u  /* of a map: check every block checksum before returning */
 /* With MAP: read a file that another process is changing in place. Bits only rise, so every key of its last
- * sync is found, and of later ones some. Without a writer at work a dirty file is PETAL_ERR_DIRTY as ever.
+ * sync is found, and of later ones some, unless that process goes on to clear, intersect or remove. Without a
+ * writer at work a dirty file is PETAL_ERR_DIRTY as ever.
  * Such a filter answers queries; saving, copying and verifying it are PETAL_ERR_BUSY. */
 #define PETAL_OPEN_LIVE 64u
 /* With LOAD: keep the file locked against writers until petal_free(), so that a later petal_save() to the same

@@ -119,15 +119,17 @@ static void intersect_layer(const struct scheme_def *scheme, struct layer *layer
 static petal_status merge(petal_filter *filter, const petal_filter *other, petal_error *error)
 {
     petal_status status = prepare(filter, other, false, error);
-    if (status == PETAL_OK) merge_layer(filter->scheme, filter->layers, other->layers, petal_layer_items(other, 0));
-    return status;
+    if (status != PETAL_OK) return status;
+    merge_layer(filter->scheme, filter->layers, other->layers, petal_layer_items(other, 0));
+    return petal_filter_check_unchanged(other, error);
 }
 
 static petal_status intersect(petal_filter *filter, const petal_filter *other, petal_error *error)
 {
     petal_status status = prepare(filter, other, true, error);
-    if (status == PETAL_OK) intersect_layer(filter->scheme, filter->layers, other->layers, petal_layer_items(other, 0));
-    return status;
+    if (status != PETAL_OK) return status;
+    intersect_layer(filter->scheme, filter->layers, other->layers, petal_layer_items(other, 0));
+    return petal_filter_check_unchanged(other, error);
 }
 
 petal_status petal_merge(petal_filter *filter, const petal_filter *other, petal_error *error)

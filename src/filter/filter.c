@@ -228,13 +228,16 @@ petal_status petal_clone(const petal_filter *filter, petal_filter **copy, petal_
     }
     made->key_type = filter->key_type;
     made->refuse_overfull = filter->refuse_overfull;
-    made->memory_limit = filter->memory_limit;
     made->policy = filter->policy;
     made->grow = filter->grow;
     for (uint32_t i = 0; i < filter->layer_count; i++)
         copy_layer(&made->layers[i], &filter->layers[i], petal_layer_items(filter, i));
-    *copy = made;
-    return PETAL_OK;
+    status = petal_filter_check_unchanged(filter, error);
+    if (status == PETAL_OK)
+        *copy = made;
+    else
+        petal_free(made);
+    return status;
 }
 
 petal_status petal_create_like(const petal_filter *pattern, petal_filter **filter, petal_error *error)

@@ -92,6 +92,7 @@ struct petal_filter {
     petal_status (*before_lowering)(petal_filter *filter, enum lowering lowering, petal_error *error);
     petal_status (*check_wanted)(petal_filter *filter, petal_error *error);     /* blocks that are BLOCK_WANTED */
     petal_status (*check_bits)(const petal_filter *filter, petal_error *error); /* all bits, before they are sealed */
+    petal_status (*check_unchanged)(const petal_filter *filter, petal_error *error); /* and after: still the same? */
     petal_status (*grow)(petal_filter *filter,
                          petal_error *error); /* a new key has come to a full last layer; NULL: so what */
     bool content_recorded;                    /* content_id is that of the bits */
@@ -199,6 +200,12 @@ static inline petal_status petal_filter_prepare_lowering(petal_filter *filter, e
 static inline petal_status petal_filter_check_bits(const petal_filter *filter, petal_error *error)
 {
     return filter->check_bits ? filter->check_bits(filter, error) : PETAL_OK;
+}
+
+/* After such bits were read: PETAL_ERR_BUSY if another process has begun to change them meanwhile. */
+static inline petal_status petal_filter_check_unchanged(const petal_filter *filter, petal_error *error)
+{
+    return filter->check_unchanged ? filter->check_unchanged(filter, error) : PETAL_OK;
 }
 
 /* Notes that the blocks of a hash change. False: some of them must be checked before: petal_filter_check_wanted(). */

@@ -148,6 +148,10 @@ petal_status petal_convert_scheme(const petal_filter *filter, petal_scheme schem
     made->layers->items = petal_layer_items(filter, 0);
     made->key_type = filter->key_type;
     filter->scheme->counters->to_bits(&filter->layers->array, made->layers->array.bytes);
-    *converted = made;
-    return PETAL_OK;
+    status = petal_filter_check_unchanged(filter, error);
+    if (status == PETAL_OK)
+        *converted = made;
+    else
+        petal_free(made);
+    return status;
 }

@@ -625,7 +625,8 @@ petal_status petal_image_block_damaged(const struct image *image, uint32_t layer
 {
     char what[64];
     const struct layer_description *about = &image->about.layers[layer];
-    snprintf(what, sizeof what, "checksum of block %llu", (unsigned long long)(about->first_block + block));
+    uint64_t number = about->first_block + block;
+    snprintf(what, sizeof what, "checksum of block %llu", (unsigned long long)number);
     return petal_format_damaged(error, about->offset + block * PETAL_BLOCK_BYTES, what);
 }
 

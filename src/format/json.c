@@ -226,7 +226,7 @@ static void note_member(struct json_object *object, const struct json_value *nam
 /* `object` is NULL where it is only passed over. */
 static petal_status read_members(struct reader *from, uint32_t depth, struct json_object *object)
 {
-    struct json_value name, value;
+    struct json_value name = {0}, value = {0};
     if (!take(from, '{')) return not_json(from);
     if (take(from, '}')) return PETAL_OK;
     do {

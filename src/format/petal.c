@@ -4,10 +4,14 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+#include <string.h>
+
 static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct image image;
-    petal_status status = petal_image_parse(bytes, bytes, size_bytes, &image, NULL);
+    uint8_t head[PETAL_HEAD_BYTES]; /* a copy: the file may be changed meanwhile */
+    if (size_bytes) memcpy(head, bytes, size_bytes < sizeof head ? (size_t)size_bytes : sizeof head);
+    petal_status status = petal_image_parse(head, bytes, size_bytes, &image, NULL);
     return status == PETAL_ERR_NOT_A_FILTER ? FIT_NO : FIT_CERTAIN; /* damaged or newer, it is one all the same */
 }
 

@@ -17,12 +17,13 @@ extern const petal_allocator petal_io_allocator;
 
 /* A file, open and perhaps locked. */
 struct file {
-    char *path; /* without symbolic links; owned. NULL: none is open */
+    char *path;  /* without symbolic links; owned. NULL: none is open */
+    char *given; /* as it was given, owned; or NULL */
     int descriptor;
     bool is_locked;
 };
 
-#define PETAL_NO_FILE ((struct file){NULL, -1, false})
+#define PETAL_NO_FILE ((struct file){NULL, NULL, -1, false})
 
 /* What a file is opened for. */
 enum access {

@@ -97,16 +97,16 @@ petal_status petal_posix_lock(int descriptor, petal_error *error)
 char *petal_posix_resolve(const char *path)
 {
     char *real = realpath(path, NULL);
-    /* The folders above the current one may be closed to this process; then the path has to do as it is. */
-    return real || errno != EACCES ? real : strdup(path);
+    /* The folders above the current one may be closed to this process, or too deep; then the path has to do as it is. */
+    return real || (errno != EACCES && errno != ENAMETOOLONG) ? real : strdup(path);
 }
 
 petal_status petal_posix_compare(int descriptor, const char *path, petal_error *error)
 {
     struct stat opened, named;
-    if (stat(path, &named) != 0 && (errno == ENOENT || errno == ENOTDIR)) return PETAL_ERR_REPLACED;
-    if (stat(path, &named) != 0 || fstat(descriptor, &opened) != 0)
-        return petal_fail_errno(error, errno, "cannot look at it");
+    bool is_named = stat(path, &named) == 0;
+    if (!is_named && (errno == ENOENT || errno == ENOTDIR)) return PETAL_ERR_REPLACED;
+    if (!is_named || fstat(descriptor, &opened) != 0) return petal_fail_errno(error, errno, "cannot look at it");
     return opened.st_dev == named.st_dev && opened.st_ino == named.st_ino ? PETAL_OK : PETAL_ERR_REPLACED;
 }
 
@@ -135,8 +135,9 @@ static petal_status open_once(const char *path, enum access access, struct file 
     if (status == PETAL_OK && access == ACCESS_WRITE) status = petal_posix_lock(file->descriptor, error);
     if (status != PETAL_OK) return status;
     file->is_locked = access == ACCESS_WRITE;
-    file->path = petal_posix_resolve(path);
-    if (!file->path) return petal_fail_errno(error, errno, "cannot follow its path");
+    file->path = access == ACCESS_READ ? strdup(path) : petal_posix_resolve(path); /* readers need none */
+    file->given = strdup(path);
+    if (!file->path || !file->given) return petal_fail_errno(error, errno, "cannot follow its path");
     return PETAL_OK;
 }
 
@@ -157,6 +158,7 @@ void petal_io_close(struct file *file)
 {
     if (file->descriptor >= 0) close(file->descriptor); /* ends the lock */
     free(file->path);
+    free(file->given);
     *file = PETAL_NO_FILE;
 }
 

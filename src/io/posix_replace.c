@@ -58,6 +58,14 @@ static char *path_of_new(const char *path)
 #define TEMPORARY_PREFIX ".petal-tmp-"
 #define MAX_ENTRIES 4096 /* of a folder: it may hold millions */
 
+/* The prefix and 16 hexadecimal digits. */
+static bool is_temporary(const char *name)
+{
+    size_t prefix = strlen(TEMPORARY_PREFIX);
+    return strncmp(name, TEMPORARY_PREFIX, prefix) == 0 && strlen(name) == prefix + 16 &&
+           strspn(name + prefix, "0123456789abcdef") == 16;
+}
+
 /* Removes a temporary file whose maker is dead. */
 static void remove_stale(const char *folder, const char *name)
 {
@@ -65,7 +73,8 @@ static void remove_stale(const char *folder, const char *name)
     if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path) return;
     int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     if (descriptor < 0) return;
-    if (petal_posix_lock(descriptor, NULL) == PETAL_OK && petal_posix_compare(descriptor, path, NULL) == PETAL_OK)
+    if (petal_posix_check_kind(descriptor, NULL) == PETAL_OK && petal_posix_lock(descriptor, NULL) == PETAL_OK &&
+        petal_posix_compare(descriptor, path, NULL) == PETAL_OK)
         unlink(path);
     close(descriptor);
 }
@@ -76,7 +85,7 @@ static void remove_stale_ones(const char *target)
     DIR *folder = folder_of(target, path) ? opendir(path) : NULL;
     const struct dirent *entry;
     for (int i = 0; folder && i < MAX_ENTRIES && (entry = readdir(folder)) != NULL; i++)
-        if (strncmp(entry->d_name, TEMPORARY_PREFIX, strlen(TEMPORARY_PREFIX)) == 0) remove_stale(path, entry->d_name);
+        if (is_temporary(entry->d_name)) remove_stale(path, entry->d_name);
     if (folder) closedir(folder);
 }
 
@@ -134,6 +143,13 @@ static petal_status keep_owner_and_mode(const struct replacement *made, const st
 
 /* ---- begin ----------------------------------------------------------------------------------------------------------- */
 
+/* Is this path, or what it resolves to, the one that the file was opened by? Then another file there has taken its place: it
+ * was renamed, or a symbolic link points elsewhere now. */
+static bool is_meant(const struct file *held, const char *path, const char *resolved)
+{
+    return strcmp(held->path, resolved) == 0 || strcmp(held->given, path) == 0;
+}
+
 /* The file to replace, locked. */
 static petal_status take_old(const char *path, unsigned flags, struct replacement *made, struct stat *old,
                              petal_error *error)
@@ -144,7 +160,7 @@ static petal_status take_old(const char *path, unsigned flags, struct replacemen
     if (made->no_replace) return petal_fail(error, PETAL_ERR_EXISTS, "exists");
     if (at == PETAL_ERR_IO) return at;
     if (held || (flags & PETAL_SAVE_NO_LOCK)) {
-        made->old = (struct file){petal_posix_resolve(path), -1, false};
+        made->old = (struct file){.path = petal_posix_resolve(path), .descriptor = -1};
         if (!held) made->held = NULL;
         return made->old.path ? PETAL_OK : petal_fail_errno(error, errno, "cannot follow its path");
     }
@@ -153,7 +169,7 @@ static petal_status take_old(const char *path, unsigned flags, struct replacemen
         return petal_fail_errno(error, error->system_errno, "cannot lock it for writing; --no-lock goes without");
     if (status != PETAL_OK) return status;
     if (fstat(made->old.descriptor, old) != 0) return petal_fail_errno(error, errno, "cannot look at it");
-    if (made->held && strcmp(made->held->path, made->old.path) == 0)
+    if (made->held && is_meant(made->held, path, made->old.path))
         return petal_fail(error, PETAL_ERR_REPLACED, "was replaced by another file since it was read; read it again");
     made->held = NULL; /* another file: its lock stays as it is */
     return PETAL_OK;
@@ -171,9 +187,9 @@ static petal_status take_target(const char *path, unsigned flags, struct replace
     if (errno != ENOENT) return petal_fail_errno(error, errno, "cannot write it");
     if (lstat(path, old) == 0 && S_ISLNK(old->st_mode))
         return petal_fail(error, PETAL_ERR_UNSUPPORTED, "a symbolic link that leads nowhere; remove it first");
-    made->old = (struct file){path_of_new(path), -1, false};
+    made->old = (struct file){.path = path_of_new(path), .descriptor = -1};
     if (!made->old.path) return petal_fail_errno(error, errno, "cannot write a file in its folder");
-    if (made->held && strcmp(made->held->path, made->old.path) == 0)
+    if (made->held && is_meant(made->held, path, made->old.path))
         return petal_fail(error, PETAL_ERR_REPLACED, "was removed since it was read; save under another name");
     made->held = NULL;
     return PETAL_OK;
@@ -295,8 +311,11 @@ static petal_status sync_folder(const char *path, petal_error *error)
 static void hand_over(struct replacement *made)
 {
     if (!made->held) return;
-    petal_io_close(made->held);
-    *made->held = (struct file){made->old.path, made->temporary.descriptor, made->temporary.is_locked};
+    free(made->held->path);
+    close(made->held->descriptor);
+    made->held->path = made->old.path;
+    made->held->descriptor = made->temporary.descriptor;
+    made->held->is_locked = made->temporary.is_locked;
     made->old.path = NULL;
     made->temporary.descriptor = -1;
 }

@@ -62,11 +62,13 @@ static petal_status check_blocks(const petal_filter *filter, enum block_state st
     const struct backing *backing = filter->backing;
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         uint8_t *blocks = filter->layers[i].blocks;
-        for (uint64_t block = 0; block < petal_block_count(&filter->layers[i].array); block++) {
-            if (blocks[block] != state) continue;
+        const uint8_t *end = blocks + petal_block_count(&filter->layers[i].array);
+        /* A key changes a few blocks of many: memchr() passes over the others. */
+        for (uint8_t *at = blocks; (at = memchr(at, (int)state, (size_t)(end - at))) != NULL; at++) {
+            uint64_t block = (uint64_t)(at - blocks);
             if (!agrees(filter, &backing->image, backing->bytes, i, block))
                 return petal_image_block_damaged(&backing->image, i, block, error);
-            blocks[block] = (uint8_t)then;
+            __atomic_store_n(at, (uint8_t)then, __ATOMIC_RELAXED);
         }
     }
     return PETAL_OK;
@@ -232,9 +234,8 @@ static petal_status check_replaced(struct backing *backing, petal_error *error)
         backing->replaced ? PETAL_ERR_REPLACED : petal_io_is_at(&backing->file, backing->file.path, error);
     backing->replaced = status == PETAL_ERR_REPLACED;
     if (!backing->replaced) return status;
-    return petal_fail(
-        error, PETAL_ERR_REPLACED,
-        "was replaced by another file meanwhile; the changes are in the one that is gone: make them again");
+    return petal_fail(error, PETAL_ERR_REPLACED,
+                      "was replaced or removed meanwhile, and the changes went with it; make them again");
 }
 
 static petal_status sync(petal_filter *filter, petal_error *error)
@@ -286,6 +287,7 @@ static void take_image(petal_filter *filter, struct backing *backing, const stru
     backing->is_petal = true;
     backing->image = *image;
     filter->check_bits = check_bits;
+    filter->check_unchanged = petal_backing_check_unchanged;
     filter->content_recorded = petal_image_is_clean(image);
     filter->content_id = image->content_id;
     if (petal_image_is_clean(image) || !recover) return;

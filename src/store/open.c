@@ -16,7 +16,7 @@ struct source {
 };
 
 static const petal_open_options default_options = PETAL_OPEN_OPTIONS_INIT;
-static const struct file no_file = {NULL, -1, false}; /* PETAL_NO_FILE */
+static const struct file no_file = {NULL, NULL, -1, false}; /* PETAL_NO_FILE */
 
 /* ---- the header of a file that others change ---------------------------------------------------------------------------
  *
@@ -71,6 +71,9 @@ static petal_status read_image(struct source *source, struct image *image, petal
     struct head head, before = {.size_bytes = UINT64_MAX};
     bool is_shared = source->from.file->path && !source->from.file->is_locked;
     petal_status status = parse(source, &head, image, error);
+    if (is_shared && status == PETAL_OK && !petal_image_is_clean(image) &&
+        petal_io_is_locked_elsewhere(source->from.file)) /* what a writer is at work on is not to be recovered */
+        return petal_fail(error, PETAL_ERR_BUSY, "another process is changing it; try again when it has finished");
     for (int reads = 1; is_shared && status != PETAL_OK && status != PETAL_ERR_NOT_A_FILTER; reads++) {
         bool is_busy = petal_io_is_locked_elsewhere(source->from.file);
         source->from.live = is_busy && is_live(source, status, image);
@@ -266,11 +269,12 @@ static petal_status open_source(struct source *source, petal_filter **filter, pe
     source->allocator = &budget.bounded;
     bool is_petal = source->format == &petal_format_petal;
     petal_status status = is_petal ? open_petal(source, &made, error) : open_foreign(source, &made, error);
+    source->allocator = inner; /* the budget ends here */
     if (status != PETAL_OK) {
         petal_free(made);
         return petal_budget_end(&budget, status, error);
     }
-    made->allocator = *inner; /* the budget ends here */
+    made->allocator = *inner;
     *filter = made;
     return PETAL_OK;
 }
@@ -373,7 +377,7 @@ static petal_status open_map(struct source *source, struct mapping *map, struct 
         petal_io_pause();
         status = open_mapped(source, map, file, filter, error);
     }
-    if (status != PETAL_OK) return status;
+    if (status != PETAL_OK || !*filter) return status;
     if ((*filter)->backing) {
         petal_backing_own(*filter, map, file);
         *map = (struct mapping){NULL, 0, false};

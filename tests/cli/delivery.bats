@@ -29,7 +29,7 @@ fail_at() {
         petal seen -f s.petal -n 150k -p 1e-4 </dev/null
         is "$(fail_at 400 --threads $threads lines)" 2
         is "$(cat message)" "petal: standard output: File too large"
-        is "$(wc -c <out)" 409600
+        is "$(wc -c <out)" 409598 # of 409,600: part of a line is taken back
         delivered=$(wc -l <out)
         is "$(head -n "$delivered" lines | petal check -v -c s.petal)" 0
         petal seen -f s.petal lines >rest

@@ -254,3 +254,11 @@ refused() {
     is "$(cat message)" "petal: f.ds: 1 empty key skipped: datasketches filters take none"
     is "$(seq 200000 | petal check --from datasketches -c f.ds)" 200000
 }
+
+@test "a last line without its newline gets no hint at CR" {
+    petal create -o f.petal -n 1000
+    for text in abc "" 'abc\r' 'a\nb'; do
+        run -0 --separate-stderr petal add f.petal < <(printf "$text")
+        is "$stderr" ""
+    done
+}

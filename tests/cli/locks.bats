@@ -131,7 +131,7 @@ finish() {
             status=0
             finish || status=$?
             is $status 2
-            is "$(cat message)" "petal: f.petal: was replaced by another file meanwhile, which has none of the changes; make them again"
+            is "$(cat message)" "petal: f.petal: was replaced or removed meanwhile, and the changes went with it; make them again"
             is "$(petal info --json f.petal | field items)" 0
         done
     done

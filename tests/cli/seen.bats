@@ -175,7 +175,7 @@ stopped_by() {
 @test "a file that cannot be made is refused before the stream is read" {
     mkfifo in
     refuses "folder/s.petal: cannot write a file in its folder: No such file or directory" petal seen -f folder/s.petal </dev/null
-    refuses "Is a directory" petal seen -f . </dev/null
+    refuses "is a directory" petal seen -f . </dev/null
     echo text >notes
     refuses "notes: not a filter (text, from byte 0)" petal seen -f notes </dev/null
     is "$(cat notes)" text

@@ -102,3 +102,14 @@ setup() {
     is "$stderr" ""
     cmp f.petal before
 }
+
+@test "a file of another library is plausible, which is no failure" {
+    seq 100 >keys
+    for format in guava datasketches bits-and-blooms-json redisbloom leveldb; do
+        rm -f f
+        petal build --format $format -o f -n 1000 keys
+        run -0 --separate-stderr petal verify --from $format f --sample keys
+        is "${lines[0]}" "f: a plausible $format file; it has no checksums to compare"
+        is "$stderr" ""
+    done
+}

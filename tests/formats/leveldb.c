@@ -101,7 +101,10 @@ static void a_refusal_names_the_rate_that_can_be_reached(void **state)
         options.rate = 1e-12;
         assert_true(petal_plan(&options, &plan, &error) < 0);
         const char *at = strstr(error.message, "reach a rate of ");
-        if (!at) fail_msg("\"%s\" names no rate", error.message);
+        if (!at) {
+            fail_msg("\"%s\" names no rate", error.message);
+            return;
+        }
         options.rate = strtod(at + strlen("reach a rate of "), NULL);
         expect_status(petal_plan(&options, &plan, &error), PETAL_OK, &error);
         options.rate *= 0.98;

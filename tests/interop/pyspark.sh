@@ -5,6 +5,7 @@ set -u
 . tests/interop/lib/interop.sh
 . tests/interop/lib/parquet.sh
 needs python3 javac pip || finish
+needs_localhost 'DataFrames of a running Spark' || finish
 theirs() { java_run "$@"; }
 
 python_packages pyspark-4.3.0 pyspark==4.3.0 || finish

@@ -7,6 +7,7 @@ set -u
 . tests/interop/lib/interop.sh
 . tests/interop/lib/redis.sh
 needs javac mvn go python3 || finish
+needs_localhost 'the recipes, some of which run Spark' || finish
 document=$PWD/docs/interop.md
 here=$TMPDIR/here
 mkdir "$here" "$TMPDIR/blocks"

@@ -462,6 +462,77 @@ static void damaged_bits_are_not_loaded(void **state)
     unlink(path);
 }
 
+/* Another process clears the file just when a copy gets its memory, after the bits were found to be sound. */
+struct meddler {
+    petal_filter *writer;
+    bool is_armed;
+};
+
+static void *meddle_and_allocate(void *context, size_t size)
+{
+    struct meddler *meddler = context;
+    if (meddler->is_armed && size >= BLOCK) {
+        assert_int_equal(petal_clear(meddler->writer, NULL), PETAL_OK);
+        assert_int_equal(petal_sync(meddler->writer, NULL), PETAL_OK);
+        meddler->is_armed = false;
+    }
+    return calloc(1, size);
+}
+
+static void release_plainly(void *context, void *memory, size_t size)
+{
+    (void)context, (void)size;
+    free(memory);
+}
+
+static void a_copy_of_bits_that_were_cleared_meanwhile_is_refused(void **state)
+{
+    (void)state;
+    petal_error error;
+    petal_filter *reader = NULL, *copy = NULL;
+    const char *path = temporary("locks.petal");
+    struct meddler meddler = {NULL, false};
+    petal_allocator allocator = {meddle_and_allocate, release_plainly, &meddler};
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.allocator = &allocator;
+    save_numbers(path, 20000);
+    require_status(PETAL_OK, petal_open(path, &options, &reader, &error), error);
+    meddler.writer = opened(path, PETAL_OPEN_WRITABLE);
+    meddler.is_armed = true;
+    require_status(PETAL_ERR_BUSY, petal_clone(reader, &copy, &error), error);
+    assert_true(!meddler.is_armed && !copy);
+    petal_filter *other = with_numbers(1);
+    require_status(PETAL_ERR_BUSY, petal_merge(other, reader, &error), error);
+    petal_free(other);
+    petal_free(reader);
+    petal_free(meddler.writer);
+    unlink(path);
+}
+
+static void a_link_that_points_elsewhere_now_is_not_followed(void **state)
+{
+    (void)state;
+    petal_error error;
+    const char *first = temporary("first.petal"), *second = temporary("second.petal"), *link = temporary("link.petal");
+    save_numbers(first, 10);
+    save_numbers(second, 500);
+    assert_int_equal(symlink(first, link), 0);
+    petal_filter *holder = opened(link, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED);
+    petal_filter *writer = opened(second, PETAL_OPEN_WRITABLE);
+    struct bytes before = read_file(second);
+    assert_true(unlink(link) == 0 && symlink(second, link) == 0);
+    petal_free(writer);
+    require_status(PETAL_ERR_REPLACED, petal_save(holder, link, 0, &error), error);
+    assert_true(file_is(second, before));
+    require_status(PETAL_OK, petal_save(holder, first, 0, &error),
+                   error); /* by its name it is the file that is locked */
+    petal_free(holder);
+    free(before.data);
+    unlink(first);
+    unlink(second);
+    unlink(link);
+}
+
 static void calls_that_change_nothing_leave_the_file_clean(void **state)
 {
     (void)state;
@@ -575,7 +646,11 @@ static void temporaries_of_the_dead_are_removed_and_those_of_the_living_are_not(
     int living = open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     assert_true(living >= 0 && fcntl(living, F_OFD_SETLK, &whole) == 0);
+    char notes[PATH_SIZE + 64];
+    snprintf(notes, sizeof notes, "%s/%snotes", folder, TEMPORARY); /* somebody's own */
+    write_file(notes, "mine", 4);
     save_numbers(path, 5);
+    assert_int_equal(unlink(notes), 0);
     char left[PATH_SIZE];
     assert_int_equal(count_temporaries(folder, left), 1);
     assert_string_equal(left, name);
@@ -617,6 +692,8 @@ int main(void)
         cmocka_unit_test(a_key_whose_block_is_damaged_is_not_added_and_nothing_is_sealed),
         cmocka_unit_test(nothing_seals_damaged_bits),
         cmocka_unit_test(damaged_bits_are_not_loaded),
+        cmocka_unit_test(a_copy_of_bits_that_were_cleared_meanwhile_is_refused),
+        cmocka_unit_test(a_link_that_points_elsewhere_now_is_not_followed),
         cmocka_unit_test(calls_that_change_nothing_leave_the_file_clean),
         cmocka_unit_test(a_temporary_file_is_as_private_as_the_one_it_replaces),
         cmocka_unit_test(temporaries_of_the_dead_are_removed_and_those_of_the_living_are_not),
