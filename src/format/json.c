@@ -401,7 +401,7 @@ static bool pass_index(struct json_array *array)
 {
     char digits[24];
     struct reader from = {array->text, array->end, array->at, NULL};
-    struct json_value name;
+    struct json_value name = {0};
     snprintf(digits, sizeof digits, "%llu", (unsigned long long)array->index++);
     if (read_string(&from, &name) != PETAL_OK || !same_text(array->text, &name, digits, false)) return false;
     array->at = from.at;

@@ -143,12 +143,16 @@ static petal_status open_once(const char *path, enum access access, struct file 
 
 petal_status petal_io_open(const char *path, enum access access, struct file *file, petal_error *error)
 {
+    *file = PETAL_NO_FILE;
     for (int attempt = 0; attempt < PETAL_POSIX_ATTEMPTS; attempt++) {
-        *file = PETAL_NO_FILE;
-        petal_status status = open_once(path, access, file, error);
-        if (status == PETAL_OK && access != ACCESS_READ) status = petal_posix_compare(file->descriptor, path, error);
-        if (status == PETAL_OK) return PETAL_OK;
-        petal_io_close(file);
+        struct file opened = PETAL_NO_FILE;
+        petal_status status = open_once(path, access, &opened, error);
+        if (status == PETAL_OK && access != ACCESS_READ) status = petal_posix_compare(opened.descriptor, path, error);
+        if (status == PETAL_OK) {
+            *file = opened;
+            return PETAL_OK;
+        }
+        petal_io_close(&opened);
         if (status != PETAL_ERR_REPLACED) return status;
     }
     return petal_fail(error, PETAL_ERR_BUSY, "other processes keep replacing it; try again when they have finished");
