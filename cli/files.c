@@ -267,8 +267,10 @@ static struct identity identify(const char *path)
 
 bool is_same_file(const char *a, const char *b)
 {
-    struct identity one = identify(a), other = identify(b);
-    return one.inode && one.inode == other.inode && one.device == other.device;
+    struct identity one = identify(a);
+    if (!one.inode || strcmp(a, b) == 0) return one.inode != 0; /* even if it is replaced just now */
+    struct identity other = identify(b);
+    return one.inode == other.inode && one.device == other.device;
 }
 
 bool is_no_input(const char *path, char **files, size_t count)
