@@ -48,8 +48,7 @@ int combine(const struct args *args, const char *verb, operation *operate)
     const char *format = NULL;
     /* If the first file is replaced, nobody else may change it meanwhile. */
     unsigned locked = onto_first ? PETAL_OPEN_LOCKED : 0;
-    petal_filter *filter =
-        open_container(args->operands[0], PETAL_OPEN_LOAD | PETAL_OPEN_VERIFY | locked, args, &format);
+    petal_filter *filter = open_container(args->operands[0], PETAL_OPEN_LOAD | locked, args, &format);
     bool good = filter && take_in_all(filter, args, format, verb, operate);
     if (good) {
         petal_info info = info_of(filter);
