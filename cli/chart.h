@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One line for each plan (at most 4, with a capacity each), from no keys to three times the capacity of the first, whose
- * design point is ringed. False: reported. */
+/* One line for each plan (at most 4, with a capacity each), from no keys to three times the
+ * capacity of the first, whose design point is ringed. False: reported. */
 bool save_chart(const char *path, const petal_info *plans, size_t count, bool force);
 
 #endif

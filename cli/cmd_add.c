@@ -4,12 +4,14 @@
 #include "keys.h"
 #include "layers.h"
 #include "numbers.h"
+#include "paths.h"
 #include "progress.h"
 #include "report.h"
 #include "signals.h"
 #include "summary.h"
 
-static int add(const struct args *args, petal_filter *filter, const char *format, struct key_reader *reader)
+static int add(const struct args *args, petal_filter *filter, const char *format,
+               struct key_reader *reader)
 {
     const char *path = args->operands[0];
     progress_start(args->progress, false);
@@ -17,14 +19,16 @@ static int add(const struct args *args, petal_filter *filter, const char *format
     bool read = try_to_add_keys(reader, filter, path, &failure);
     uint64_t added = reader->keys_read;
     keys_close(reader);
-    if (!write_back(filter, path, format, args, "keys may be missing: run petal verify --recover, then add them again"))
+    if (!update_file(filter, path, format, args,
+                     "keys may be missing: run petal verify --recover, then add them again"))
         return STATUS_ERROR;
     if (failure < 0) complain_of_change(path, filter, failure, "the keys from there on are not in");
-    petal_info info = info_of(filter);
-    if (reader->failed) remark(path, "the %s key%s before that are in", grouped(added).s, plural(added));
-    if (stop_signal()) remark(path, "stopped after %s key%s, which are in", grouped(added).s, plural(added));
-    warn_if_overfilled(path, &info);
-    say_what_is(path, &info, args);
+    if (reader->failed)
+        remark(path, "the %s key%s before that are in", grouped(added).s, plural(added));
+    if (stop_signal())
+        remark(path, "stopped after %s key%s, which are in", grouped(added).s, plural(added));
+    warn_if_overfilled(path, filter);
+    print_summary(path, filter, args);
     if (stop_signal()) return STATUS_SIGNAL + stop_signal();
     return read ? STATUS_OK : STATUS_ERROR;
 }
@@ -34,8 +38,10 @@ static int run(const struct args *args)
     struct key_reader reader;
     if (args->operand_count == 0) return misused("add", "needs a filter FILE");
     if (!may_change(args->operands[0], args)) return STATUS_ERROR;
-    if (!is_no_input(args->operands[0], args->operands + 1, args->operand_count - 1)) return STATUS_ERROR;
-    if (!keys_open(&reader, args, args->operands + 1, args->operand_count - 1, false)) return STATUS_ERROR;
+    if (!is_no_input(args->operands[0], args->operands + 1, args->operand_count - 1))
+        return STATUS_ERROR;
+    if (!keys_open(&reader, args, args->operands + 1, args->operand_count - 1, false))
+        return STATUS_ERROR;
     catch_stop_signals();
     const char *format = NULL;
     petal_filter *filter = open_container(args->operands[0], PETAL_OPEN_WRITABLE, args, &format);

@@ -1,17 +1,21 @@
-/* cmd_bench.c - petal bench: what a filter costs on this very machine, beside what the machine itself must cost.
+/* cmd_bench.c - petal bench: what a filter costs on this very machine, beside what the machine
+ * itself must cost.
  *
- * Two filters: `full`, the one in question, is asked for absent keys; `work`, an emptied copy, is filled and asked for what is in
- * it. A round measures everything once, so that a machine that slows down slows all alike; shown are medians over the
- * rounds. Keys come from a counter through a bijection: all different, and the absent ones were never added. */
+ * Two filters: `full`, the one in question, is asked for absent keys; `work`, an emptied copy, is
+ * filled and asked for what is in it. A round measures everything once, so that a machine that
+ * slows down slows all alike; shown are medians over the rounds. Keys come from a counter through a
+ * bijection: all different, and the absent ones were never added. */
 #define _DEFAULT_SOURCE /* madvise() */
 
+#include "batches.h"
 #include "commands.h"
 #include "files.h"
 #include "json.h"
+#include "look.h"
 #include "numbers.h"
 #include "report.h"
 #include "request.h"
-#include "summary.h"
+#include "terminal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,23 +27,34 @@
 #define DEFAULT_SECONDS 10u
 #define KEY_PREFIX "https://a.io/"
 #define LINE_BYTES 64u
-/* More than this is not taken a second time, for the copy and for the floor: a guess at what nobody minds. */
-#define MOST_COPY_BYTES ((uint64_t)2 << 30)
+/* More than this is not taken a second time, for the copy and for the floor: a guess at what nobody
+ * minds. */
+#define MAX_COPY_BYTES ((uint64_t)2 << 30)
 #define FIRST_ABSENT ((uint64_t)1 << 48)
 
 enum {
     KEY_BYTES = sizeof KEY_PREFIX - 1 + 16, /* and 16 hexadecimal digits */
     KEY_ROOM = 32,
     FEWEST_KEYS = 4096,
-    MOST_KEYS = 2000000, /* the lines they touch are more than most caches hold */
-    MOST_ROUNDS = 1001,
+    MAX_KEYS = 2000000, /* the lines they touch are more than most caches hold */
+    MAX_ROUNDS = 1001,
     RANGE_WIDTH = 18
 };
 
-enum measure { ADD_ONE, ADD_MANY, FOUND_ONE, FOUND_MANY, ABSENT_ONE, ABSENT_MANY, HASH, LINE, MEASURES };
+enum measure {
+    ADD_ONE,
+    ADD_MANY,
+    FOUND_ONE,
+    FOUND_MANY,
+    ABSENT_ONE,
+    ABSENT_MANY,
+    HASH,
+    LINE,
+    MEASURES
+};
 
 struct bench {
-    petal_filter *full, *work; /* work: NULL where the copy would be too big, or cannot be emptied */
+    petal_filter *full, *work; /* work: NULL if the copy would be too big, or cannot be emptied */
     petal_info info;           /* of full */
     uint64_t filled;           /* keys that were put into full; 0: it is a file, and has its own */
     uint8_t *text;
@@ -52,7 +67,7 @@ struct bench {
     uint64_t asked, passed; /* absent keys */
     bool lost;              /* a key that was added: must never be */
     unsigned rounds;
-    double ns[MEASURES][MOST_ROUNDS];
+    double ns[MEASURES][MAX_ROUNDS];
 };
 
 static double now(void)
@@ -62,7 +77,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* ---- keys ------------------------------------------------------------------------------------------------------------ */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 /* SplitMix64's output function: a bijection. */
 static uint64_t mix(uint64_t x)
@@ -90,7 +105,8 @@ static bool make_arrays(struct bench *bench)
     bench->keys = malloc(bench->count * sizeof *bench->keys);
     bench->hashes = malloc(bench->count * sizeof *bench->hashes);
     bench->results = malloc(bench->count);
-    if (!bench->text || !bench->keys || !bench->hashes || !bench->results) return complain(NULL, "out of memory");
+    if (!bench->text || !bench->keys || !bench->hashes || !bench->results)
+        return complain(NULL, "out of memory");
     for (size_t i = 0; i < bench->count; i++) {
         memcpy(bench->text + i * KEY_ROOM, KEY_PREFIX, sizeof KEY_PREFIX - 1);
         bench->keys[i] = (petal_key){bench->text + i * KEY_ROOM, KEY_BYTES};
@@ -98,7 +114,7 @@ static bool make_arrays(struct bench *bench)
     return true;
 }
 
-/* ---- what is measured ------------------------------------------------------------------------------------------------ */
+/* ---- what is measured ------------------------------------------------------------------------ */
 
 static size_t ask_one_by_one(const struct bench *bench, const petal_filter *filter)
 {
@@ -110,12 +126,13 @@ static size_t ask_one_by_one(const struct bench *bench, const petal_filter *filt
 
 static void add_one(struct bench *bench)
 {
-    for (size_t i = 0; i < bench->count; i++) petal_add(bench->work, bench->keys[i].data, bench->keys[i].size_bytes);
+    for (size_t i = 0; i < bench->count; i++)
+        petal_add(bench->work, bench->keys[i].data, bench->keys[i].size_bytes);
 }
 
 static void add_many(struct bench *bench)
 {
-    petal_add_many(bench->work, bench->keys, bench->count, bench->results, NULL);
+    add_some_keys(bench->work, bench->keys, bench->count, bench->results, NULL);
 }
 
 static void found_one(struct bench *bench)
@@ -125,8 +142,8 @@ static void found_one(struct bench *bench)
 
 static void found_many(struct bench *bench)
 {
-    bench->lost =
-        bench->lost || petal_contains_many(bench->work, bench->keys, bench->count, bench->results) != bench->count;
+    bench->lost = bench->lost || look_up_keys(bench->work, bench->keys, bench->count,
+                                              bench->results) != bench->count;
 }
 
 static void absent_one(struct bench *bench)
@@ -137,12 +154,12 @@ static void absent_one(struct bench *bench)
 /* The same keys as one by one: counted once. */
 static void absent_many(struct bench *bench)
 {
-    petal_contains_many(bench->full, bench->keys, bench->count, bench->results);
+    look_up_keys(bench->full, bench->keys, bench->count, bench->results);
 }
 
 static void hash_only(struct bench *bench)
 {
-    petal_hash_keys(bench->full, bench->keys, bench->count, bench->hashes);
+    hash_keys(bench->full, bench->keys, bench->count, bench->hashes);
 }
 
 /* One byte each of lines anywhere. */
@@ -183,7 +200,7 @@ static void run_round(struct bench *bench)
     bench->rounds++;
 }
 
-/* ---- the filters ----------------------------------------------------------------------------------------------------- */
+/* ---- the filters ----------------------------------------------------------------------------- */
 
 /* As many keys as were planned for, or what half of the time allows. */
 static void fill(struct bench *bench, uint64_t capacity, double until)
@@ -193,26 +210,29 @@ static void fill(struct bench *bench, uint64_t capacity, double until)
         uint64_t left = capacity - bench->filled;
         bench->count = left < whole ? (size_t)left : whole;
         make_keys(bench, bench->filled);
-        petal_add_many(bench->full, bench->keys, bench->count, NULL, NULL);
+        add_some_keys(bench->full, bench->keys, bench->count, NULL, NULL);
     }
     bench->count = whole;
 }
 
-/* A map of a file is slow to copy and a copy that cannot be emptied is of no use: then two rows are missing. */
+/* A map of a file is slow to copy and a copy that cannot be emptied is of no use: then two rows are
+ * missing. */
 static petal_filter *make_work(const petal_filter *full, uint64_t bytes)
 {
     petal_filter *work = NULL;
-    if (bytes > MOST_COPY_BYTES || petal_clone(full, &work, NULL) != PETAL_OK) return NULL;
+    if (bytes > MAX_COPY_BYTES || petal_clone(full, &work, NULL) != PETAL_OK) return NULL;
     if (petal_clear(work, NULL) == PETAL_OK) return work;
     petal_free(work);
     return NULL;
 }
 
-/* Written to, so that it is really there; in huge pages where the system has them, as the filter is. */
+/* Written to, so that it is really there; in huge pages if the system has them, as the filter
+ * is. */
 static uint8_t *make_memory(uint64_t bytes)
 {
     void *memory = NULL;
-    if (bytes > MOST_COPY_BYTES || posix_memalign(&memory, (size_t)2 << 20, (size_t)bytes) != 0) return NULL;
+    if (bytes > MAX_COPY_BYTES || posix_memalign(&memory, (size_t)2 << 20, (size_t)bytes) != 0)
+        return NULL;
 #ifdef MADV_HUGEPAGE
     if (bytes >= (uint64_t)2 << 20) madvise(memory, (size_t)bytes, MADV_HUGEPAGE);
 #endif
@@ -224,7 +244,9 @@ static bool prepare(struct bench *bench, bool is_file, double until)
 {
     bench->info = info_of(bench->full);
     uint64_t capacity = bench->info.capacity ? bench->info.capacity : bench->info.bits / 10;
-    bench->count = capacity < FEWEST_KEYS ? FEWEST_KEYS : capacity > MOST_KEYS ? MOST_KEYS : (size_t)capacity;
+    bench->count = capacity < FEWEST_KEYS ? FEWEST_KEYS
+                   : capacity > MAX_KEYS  ? MAX_KEYS
+                                          : (size_t)capacity;
     if (!make_arrays(bench)) return false;
     bench->work = make_work(bench->full, bench->info.bytes);
     bench->lines = bench->info.bytes / LINE_BYTES + 1;
@@ -238,15 +260,16 @@ static petal_filter *make_full(const struct args *args)
     struct request request;
     petal_filter *filter = NULL;
     if (args->operand_count > 0) return open_filter(args->operands[0], PETAL_OPEN_MAP, args);
-    if (request_read(&request, "bench", args, DEFAULT_CAPACITY, false)) filter = create_filter(&request.options);
+    if (request_read(&request, "bench", args, DEFAULT_CAPACITY, false))
+        filter = create_filter(&request.options);
     request_free(&request);
     return filter;
 }
 
-/* ---- the report ------------------------------------------------------------------------------------------------------ */
+/* ---- the report ------------------------------------------------------------------------------ */
 
 struct spread {
-    double least, median, most;
+    double min, median, max;
 };
 
 static int compare(const void *a, const void *b)
@@ -267,7 +290,7 @@ static void print_spread(struct bench *bench, enum measure what, int width)
 {
     struct spread ns = spread_of(bench, what);
     char range[48];
-    snprintf(range, sizeof range, "(%.1f to %.1f)", ns.least, ns.most);
+    snprintf(range, sizeof range, "(%.1f to %.1f)", ns.min, ns.max);
     printf("%10.1f %-*s", ns.median, width, range);
 }
 
@@ -288,24 +311,27 @@ static void print_floor(struct bench *bench, const char *name, enum measure what
 
 static double expected_rate(const struct bench *bench)
 {
-    return bench->filled ? petal_predict_rate(&bench->info, bench->filled) : bench->info.estimated_rate;
+    return bench->filled ? petal_predict_rate(&bench->info, bench->filled)
+                         : stats_of(bench->full).estimated_rate;
 }
 
 static void print_kind(const struct bench *bench)
 {
     const petal_info *info = &bench->info;
-    printf("%-16s%s, k %u, %s, kernel %s\n", "filter", info->scheme_name, info->hashes, info->hash_name,
-           petal_kernel_name(bench->full));
+    printf("%-16s%s, k %u, %s, kernel %s\n", "filter", info->scheme_name, info->hashes,
+           info->hash_name, bench->info.kernel_name);
     printf("%-16s%s bytes, %s\n", "size", grouped(info->bytes).s, size_text(info->bytes, 4).s);
-    printf("%-16s%s keys\n", "holds", bench->filled ? compact(bench->filled).s : rounded(info->estimated_items).s);
-    printf("%-16s%u round%s of %s keys of %d bytes\n", "asked", bench->rounds, plural(bench->rounds),
-           compact(bench->count).s, KEY_BYTES);
+    printf("%-16s%s keys\n", "holds",
+           bench->filled ? compact(bench->filled).s
+                         : rounded(stats_of(bench->full).estimated_items.value).s);
+    printf("%-16s%u round%s of %s keys of %d bytes\n", "asked", bench->rounds,
+           plural(bench->rounds), compact(bench->count).s, KEY_BYTES);
 }
 
 static void print_table(struct bench *bench)
 {
-    printf("\n%s%-16s%10s %*s%10s%s\n", bold(stdout), "ns a key", "one by one", RANGE_WIDTH, "", "in batches",
-           plain(stdout));
+    printf("\n%s%-16s%10s %*s%10s%s\n", bold(stdout), "ns per key", "one by one", RANGE_WIDTH, "",
+           "in batches", plain(stdout));
     if (bench->work) {
         print_row(bench, "add", ADD_ONE, ADD_MANY);
         print_row(bench, "lookup, found", FOUND_ONE, FOUND_MANY);
@@ -313,33 +339,39 @@ static void print_table(struct bench *bench)
     print_row(bench, "lookup, absent", ABSENT_ONE, ABSENT_MANY);
     print_floor(bench, "hash alone", HASH);
     if (bench->memory) print_floor(bench, "a line of memory", LINE);
-    if (!bench->work) printf("\nWithout add and found: a copy of the filter would take too much memory.\n");
+    if (!bench->work)
+        printf("\nWithout add and found: a copy of the filter would take too much memory.\n");
 }
 
 static void print_rate(const struct bench *bench)
 {
     double rate = (double)bench->passed / (double)bench->asked;
-    printf("\nfalse positives %s of %s absent keys, %s %s\n", rate_text(rate, 3).s, compact(bench->asked).s,
-           bench->filled ? "predicted" : "by its bits", rate_text(expected_rate(bench), 3).s);
+    printf("\nfalse positives %s of %s absent keys, %s %s\n", rate_text(rate, 3).s,
+           compact(bench->asked).s, bench->filled ? "predicted" : "by its bits",
+           rate_text(expected_rate(bench), 3).s);
 }
 
 static void print_json(struct bench *bench)
 {
-    static const char *const names[MEASURES] = {"add_ns",    "add_batch_ns",    "found_ns", "found_batch_ns",
-                                                "absent_ns", "absent_batch_ns", "hash_ns",  "line_ns"};
+    static const char *const names[MEASURES] = {"add_ns",         "add_batch_ns", "found_ns",
+                                                "found_batch_ns", "absent_ns",    "absent_batch_ns",
+                                                "hash_ns",        "line_ns"};
     struct json json;
     json_begin(&json, stdout);
     json_text(&json, "scheme", bench->info.scheme_name);
     json_text(&json, "hash", bench->info.hash_name);
-    json_text(&json, "kernel", petal_kernel_name(bench->full));
+    json_text(&json, "kernel", bench->info.kernel_name);
     json_count(&json, "hashes", bench->info.hashes);
     json_count(&json, "bytes", bench->info.bytes);
-    json_count(&json, "keys", bench->filled ? bench->filled : (uint64_t)bench->info.estimated_items);
+    json_count(&json, "keys",
+               bench->filled ? bench->filled
+                             : (uint64_t)stats_of(bench->full).estimated_items.value);
     json_count(&json, "key_bytes", KEY_BYTES);
-    json_count(&json, "keys_a_round", bench->count);
+    json_count(&json, "keys_per_round", bench->count);
     json_count(&json, "rounds", bench->rounds);
     for (int what = 0; what < MEASURES; what++) {
-        bool there = what == LINE ? bench->memory != NULL : bench->work != NULL || what >= ABSENT_ONE;
+        bool there =
+            what == LINE ? bench->memory != NULL : bench->work != NULL || what >= ABSENT_ONE;
         json_number(&json, names[what], there ? spread_of(bench, (enum measure)what).median : NAN);
     }
     json_count(&json, "absent_keys", bench->asked);
@@ -348,16 +380,19 @@ static void print_json(struct bench *bench)
     json_end(&json);
 }
 
-/* ---- command --------------------------------------------------------------------------------------------------------- */
+/* ---- command --------------------------------------------------------------------------------- */
 
 static int bench_for(struct bench *bench, const struct args *args)
 {
     double start = now(), seconds = (double)(args->seconds ? args->seconds : DEFAULT_SECONDS);
     bench->full = make_full(args);
-    if (!bench->full || !prepare(bench, args->operand_count > 0, start + seconds / 2)) return STATUS_ERROR;
+    if (!bench->full || !prepare(bench, args->operand_count > 0, start + seconds / 2))
+        return STATUS_ERROR;
     do run_round(bench);
-    while (now() < start + seconds && bench->rounds < MOST_ROUNDS);
-    if (bench->lost) return complain(NULL, "a key that was added was not found: please report this") + STATUS_ERROR;
+    while (now() < start + seconds && bench->rounds < MAX_ROUNDS);
+    if (bench->lost)
+        return complain(NULL, "a key that was added was not found: please report this") +
+               STATUS_ERROR;
     if (args->json) {
         print_json(bench);
         return STATUS_OK;
@@ -371,7 +406,8 @@ static int bench_for(struct bench *bench, const struct args *args)
 static int run(const struct args *args)
 {
     if (args->operand_count > 1) return misused("bench", "takes one FILE at a time");
-    if (args->operand_count == 1 && (args->capacity || args->rate > 0 || args->memory_bytes || args->scheme))
+    if (args->operand_count == 1 &&
+        (args->capacity || args->rate > 0 || args->memory_bytes || args->scheme))
         return misused("bench", "either a FILE or the size of a new filter, not both");
     struct bench *bench = calloc(1, sizeof *bench);
     if (!bench) return complain(NULL, "out of memory") + STATUS_ERROR;

@@ -1,5 +1,6 @@
-/* cmd_build.c - petal build: a filter of given keys. Without -n the distinct keys are counted first, by their hashes, and the
- * filter is planned for exactly so many; with -n (or --bits) the keys go straight into the filter, in constant memory. */
+/* cmd_build.c - petal build: a filter of given keys. Without -n the distinct keys are counted
+ * first, by their hashes, and the filter is planned for exactly that many; with -n (or --bits) the
+ * keys go straight into the filter, in constant memory. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "commands.h"
@@ -7,6 +8,7 @@
 #include "hashset.h"
 #include "keys.h"
 #include "numbers.h"
+#include "paths.h"
 #include "pipeline.h"
 #include "progress.h"
 #include "report.h"
@@ -15,6 +17,7 @@
 #include "summary.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -43,15 +46,18 @@ static void plan_for_set(struct request *request, struct hashset *set)
     request_capacity(request, distinct ? distinct : 1);
 }
 
-/* Blocks come in side by side. While the set is small enough they go into it in any order; when it is too large, or there is no memory
- * for it, its keys go into a filter that grows, and so do those of later blocks. */
+/* Blocks come in side by side. While the set is small enough they go into it in any order; when it
+ * is too large, or there is no memory for it, its keys go into a filter that grows, and so do those
+ * of later blocks. */
 struct collecting {
     const petal_filter *hasher;
     struct hashset *set;
-    uint64_t most; /* hashes in the set */
+    uint64_t max;     /* hashes in the set */
+    uint64_t threads; /* 0: as many as are useful */
     const petal_options *options;
     petal_filter *growing; /* NULL: all keys so far are in the set */
-    pthread_rwlock_t lock; /* of set and growing: whoever adds to the set reads, who empties it writes */
+    /* Of set and growing: whoever adds to the set reads, who empties it writes. */
+    pthread_rwlock_t lock;
 };
 
 enum { IN_SET, NOT_IN_SET };
@@ -59,94 +65,133 @@ enum { IN_SET, NOT_IN_SET };
 static void collect_block(void *context, struct key_block *block)
 {
     struct collecting *collecting = context;
-    petal_hash_keys(collecting->hasher, block->keys, block->count, block->hashes);
+    hash_keys(collecting->hasher, block->keys, block->count, block->hashes);
     pthread_rwlock_rdlock(&collecting->lock);
     bool added = !collecting->growing && hashset_add(collecting->set, block->hashes, block->count);
     pthread_rwlock_unlock(&collecting->lock);
     block->selected = added ? IN_SET : NOT_IN_SET;
 }
 
-static void add_set(petal_filter *filter, struct hashset *set)
+/* ---- from the set into the filter ------------------------------------------------------------ */
+
+/* The parts of a set, dealt out to the workers of a builder. */
+struct filling {
+    struct hashset *set;
+    petal_builder *builder;
+    atomic_uint next_part, next_worker;
+};
+
+static void *fill_parts(void *context)
 {
-    for (unsigned part = 0; part < HASHSET_PARTS; part++) {
+    struct filling *filling = context;
+    uint32_t worker = atomic_fetch_add(&filling->next_worker, 1);
+    for (unsigned part; (part = atomic_fetch_add(&filling->next_part, 1)) < HASHSET_PARTS;) {
         size_t count;
-        uint64_t *hashes = hashset_take(set, part, &count);
-        if (filter) petal_add_hashes(filter, hashes, count, NULL, NULL);
+        uint64_t *hashes = hashset_take(filling->set, part, &count);
+        petal_batch batch = hashes_batch(hashes, count);
+        petal_builder_add(filling->builder, worker, &batch, NULL);
         free(hashes);
     }
+    petal_builder_flush(filling->builder, worker, NULL);
+    return NULL;
 }
 
+/* Adding cannot fail: the filter is in memory and new. False: reported. */
+static bool fill_from_set(petal_filter *filter, struct hashset *set, uint64_t threads)
+{
+    struct filling filling = {.set = set};
+    pthread_t others[MAX_THREADS];
+    uint32_t workers = thread_limit(threads), started = 0;
+    petal_error error;
+    if (petal_builder_create(filter, &workers, &filling.builder, &error) != PETAL_OK)
+        return complain(NULL, "%s", error.message);
+    while (started + 1 < workers &&
+           pthread_create(&others[started], NULL, fill_parts, &filling) == 0)
+        started++;
+    fill_parts(&filling);
+    for (uint32_t i = 0; i < started; i++) pthread_join(others[i], NULL);
+    return petal_builder_finish(filling.builder, &error) >= 0 ||
+           complain(NULL, "%s", error.message);
+}
+
+/* ---- counting -------------------------------------------------------------------------------- */
+
 /* The first layer is for the keys so far, so that it is full when they are in. */
-static bool fall_over(struct collecting *collecting)
+static bool switch_to_growing(struct collecting *collecting)
 {
     petal_options options = *collecting->options;
     uint64_t counted = hashset_count(collecting->set);
     options.growth = true;
     options.capacity = counted ? counted : 1;
-    if (options.format || options.memory_bytes || options.bits || options.hashes || options.lines_per_key)
-        return complain(NULL, "not enough memory to count more than %s distinct keys; say how many with -n",
-                        grouped(counted).s);
+    if (options.format || options.memory_bytes || options.bits || options.hashes ||
+        options.lines_per_key)
+        return complain(
+            NULL, "not enough memory to count more than %s distinct keys; say how many with -n",
+            grouped(counted).s);
     pthread_rwlock_wrlock(&collecting->lock);
     collecting->growing = create_filter(&options);
-    if (collecting->growing) add_set(collecting->growing, collecting->set);
+    bool filled = collecting->growing &&
+                  fill_from_set(collecting->growing, collecting->set, collecting->threads);
     pthread_rwlock_unlock(&collecting->lock);
-    if (collecting->growing)
+    if (filled)
         remark(
             NULL,
             "more than %s distinct keys: no memory to count them all, so the filter grows; -n KEYS makes a smaller one",
             grouped(counted).s);
-    return collecting->growing != NULL;
+    return filled;
 }
 
 static bool enter_block(void *context, struct key_block *block)
 {
     struct collecting *collecting = context;
     bool left_out = block->selected == NOT_IN_SET;
-    if (!collecting->growing && (left_out || hashset_count(collecting->set) > collecting->most) &&
-        !fall_over(collecting))
+    if (!collecting->growing && (left_out || hashset_count(collecting->set) > collecting->max) &&
+        !switch_to_growing(collecting))
         return false;
     if (!left_out) return true;
-    petal_status status = petal_add_hashes(collecting->growing, block->hashes, block->count, NULL, NULL);
-    return status >= 0 || complain(NULL, "the filter cannot grow any more: %s", petal_status_name(status));
+    petal_status status = add_hashes(collecting->growing, block->hashes, block->count, NULL, NULL);
+    return status >= 0 ||
+           complain(NULL, "the filter cannot grow any more: %s", petal_status_name(status));
 }
 
 /* By default half of the machine's memory. A hash takes 11 to 21 bytes. */
-static uint64_t most_counted(void)
+static uint64_t max_counted(void)
 {
     uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
-    const char *text = getenv("PETAL_COUNT_MEMORY"); /* NOLINT(concurrency-mt-unsafe): nobody sets it */
+    const char *text =
+        getenv("PETAL_COUNT_MEMORY"); /* NOLINT(concurrency-mt-unsafe): nobody sets it */
     struct why why;
-    if (text && !parse_size(text, &bytes, &why)) remark("PETAL_COUNT_MEMORY", "%s: %s; not used", text, why.text);
+    if (text && !parse_size(text, &bytes, &why))
+        remark("PETAL_COUNT_MEMORY", "%s: %s; not used", text, why.text);
     return bytes / 21;
 }
 
 static bool collect(struct key_reader *reader, struct collecting *collecting)
 {
     static const struct stages stages = {.work = collect_block, .enter = enter_block};
-    collecting->most = most_counted();
+    collecting->max = max_counted();
     pthread_rwlock_init(&collecting->lock, NULL);
     bool done = run_pipeline(reader, &stages, collecting) && !reader->failed && stop_signal() == 0;
     pthread_rwlock_destroy(&collecting->lock);
     return done;
 }
 
-/* Adding cannot fail: the filter is in memory. */
-static petal_filter *filter_of_set(struct hashset *set, const petal_options *options)
-{
-    petal_filter *filter = create_filter(options);
-    if (filter) add_set(filter, set);
-    return filter;
-}
-
 /* First the number of distinct keys, then the filter. */
 static petal_filter *build_counted(struct key_reader *reader, struct request *request)
 {
     petal_filter *filter = NULL, *hasher = make_hasher(&request->options);
-    struct collecting collecting = {.hasher = hasher, .set = make_set(), .options = &request->options};
+    struct collecting collecting = {.hasher = hasher,
+                                    .set = make_set(),
+                                    .options = &request->options,
+                                    .threads = reader->threads};
     bool counted = hasher && collecting.set && collect(reader, &collecting);
     if (counted && !collecting.growing) {
         plan_for_set(request, collecting.set);
-        filter = filter_of_set(collecting.set, &request->options);
+        filter = create_filter(&request->options);
+        if (filter && !fill_from_set(filter, collecting.set, reader->threads)) {
+            petal_free(filter);
+            filter = NULL;
+        }
     } else if (counted)
         filter = collecting.growing;
     else
@@ -156,13 +201,17 @@ static petal_filter *build_counted(struct key_reader *reader, struct request *re
     return filter;
 }
 
-/* Another library's filter takes keys, not our hashes, and a counting one takes repeats: the keys are read once to be counted
- * and once to be added. */
-static petal_filter *build_twice(struct key_reader *reader, struct request *request, const struct args *args)
+/* Another library's filter takes keys, not our hashes, and a counting one takes repeats: the keys
+ * are read once to be counted and once to be added. */
+static petal_filter *build_twice(struct key_reader *reader, struct request *request,
+                                 const struct args *args)
 {
     petal_options native = PETAL_OPTIONS_INIT;
     petal_filter *filter = NULL, *hasher = make_hasher(&native);
-    struct collecting collecting = {.hasher = hasher, .set = make_set(), .options = &request->options};
+    struct collecting collecting = {.hasher = hasher,
+                                    .set = make_set(),
+                                    .options = &request->options,
+                                    .threads = reader->threads};
     if (hasher && collecting.set && collect(reader, &collecting)) {
         plan_for_set(request, collecting.set);
         filter = create_filter(&request->options);
@@ -170,15 +219,16 @@ static petal_filter *build_twice(struct key_reader *reader, struct request *requ
     hashset_free(collecting.set);
     petal_free(hasher);
     keys_close(reader);
-    bool opened =
-        filter && rewind_standard_input() && keys_open(reader, args, args->operands, args->operand_count, false);
+    bool opened = filter && rewind_standard_input() &&
+                  keys_open(reader, args, args->operands, args->operand_count, false);
     reader->hint_at_crlf = false; /* was given the first time */
     if (opened && add_keys(reader, filter, args->output)) return filter;
     petal_free(filter);
     return NULL;
 }
 
-static petal_filter *build_planned(struct key_reader *reader, const struct request *request, const char *path)
+static petal_filter *build_planned(struct key_reader *reader, const struct request *request,
+                                   const char *path)
 {
     petal_filter *filter = create_requested(request);
     if (filter && add_keys(reader, filter, path)) return filter;
@@ -191,10 +241,13 @@ static int build(const struct args *args, struct request *request)
     struct key_reader reader;
     petal_filter *filter = NULL;
     bool planned = request->options.capacity || request->options.bits || request->like;
-    bool twice = request->options.format != NULL || request->options.scheme == PETAL_SCHEME_COUNTING;
-    if (twice && !planned && !spool_standard_input(args->operands, args->operand_count)) return STATUS_ERROR;
+    bool twice =
+        request->options.format != NULL || request->options.scheme == PETAL_SCHEME_COUNTING;
+    if (twice && !planned && !spool_standard_input(args->operands, args->operand_count))
+        return STATUS_ERROR;
     if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
-    if (request->like && !keys_use_type_of(&reader, args, args->template_file, request->like)) return STATUS_ERROR;
+    if (request->like && !keys_use_type_of(&reader, args, args->template_file, request->like))
+        return STATUS_ERROR;
     catch_stop_signals(); /* or a temporary file may be left behind */
     progress_start(args->progress, false);
     filter = planned ? build_planned(&reader, request, args->output)
@@ -207,12 +260,10 @@ static int build(const struct args *args, struct request *request)
     }
     if (!filter) return STATUS_ERROR;
     bool saved = save_filter(filter, args->output, request->format, args);
-    petal_info info = info_of(filter);
+    if (saved) warn_if_overfilled(args->output, filter);
+    if (saved) print_summary(args->output, filter, args);
     petal_free(filter);
-    if (!saved) return STATUS_ERROR;
-    warn_if_overfilled(args->output, &info);
-    say_what_is(args->output, &info, args);
-    return STATUS_OK;
+    return saved ? STATUS_OK : STATUS_ERROR;
 }
 
 static int run(const struct args *args)
@@ -221,14 +272,16 @@ static int run(const struct args *args)
     if (!args->output) return misused("build", "needs -o FILE");
     if (!may_write(args->output, args->force)) return STATUS_ERROR;
     if (!is_no_input(args->output, args->operands, args->operand_count)) return STATUS_ERROR;
-    int status = request_read(&request, "build", args, 0, true) ? build(args, &request) : STATUS_ERROR;
+    int status =
+        request_read(&request, "build", args, 0, true) ? build(args, &request) : STATUS_ERROR;
     request_free(&request);
     return status;
 }
 
 static const struct option options[] = {
-    OPTION_OUTPUT, OPTIONS_OF_SIZE, OPTIONS_OF_HASH, OPTION_METADATA, OPTION_TEMPLATE, OPTIONS_OF_KEYS,
-    OPTION_FORMAT, OPTION_THREADS,  OPTION_FORCE,    OPTION_NO_LOCK,  OPTION_VERBOSE,  END_OF_OPTIONS,
+    OPTION_OUTPUT,   OPTIONS_OF_SIZE, OPTIONS_OF_HASH, OPTION_METADATA,
+    OPTION_TEMPLATE, OPTIONS_OF_KEYS, OPTION_FORMAT,   OPTION_THREADS,
+    OPTION_FORCE,    OPTION_NO_LOCK,  OPTION_VERBOSE,  END_OF_OPTIONS,
 };
 
 const struct command build_command = {

@@ -2,14 +2,16 @@
 #include "commands.h"
 #include "explain.h"
 #include "files.h"
+#include "formats.h"
 #include "keys.h"
 #include "layers.h"
+#include "look.h"
 #include "numbers.h"
 #include "pipeline.h"
 #include "progress.h"
 #include "report.h"
 #include "selection.h"
-#include "summary.h"
+#include "terminal.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -20,15 +22,15 @@ struct check {
     struct key_reader reader;
     struct explainer explainer; /* for --explain */
     uint64_t selected;
-    bool failed; /* beside the reader */
+    bool failed; /* a failure other than the reader's */
 };
 
-/* ---- what is done with a block: pipeline.h ------------------------------------------------------------------------------ */
+/* ---- what is done with a block: pipeline.h --------------------------------------------------- */
 
 static void ask(void *context, struct key_block *block)
 {
     const struct check *check = context;
-    size_t in = petal_contains_many(check->filter, block->keys, block->count, block->results);
+    size_t in = look_up_keys(check->filter, block->keys, block->count, block->results);
     block->selected = check->args->invert ? block->count - in : in;
 }
 
@@ -64,9 +66,10 @@ static void check_keys(struct check *check)
     if (check->args->count && !check->args->quiet) printf("%" PRIu64 "\n", check->selected);
 }
 
-/* ---- --explain ------------------------------------------------------------------------------------------------------- */
+/* ---- --explain ------------------------------------------------------------------------------- */
 
-/* On a terminal the verdicts of a batch stand below each other; in a pipe fields are separated by tabs. */
+/* On a terminal the verdicts of a batch stand below each other; in a pipe fields are separated by
+ * tabs. */
 static int key_width(const struct key_block *block)
 {
     size_t widest = 0;
@@ -80,13 +83,15 @@ static bool explain_block(void *context, struct key_block *block)
     struct check *check = context;
     bool aligned = is_terminal(stdout);
     int width = key_width(block);
-    check->selected += petal_contains_many(check->filter, block->keys, block->count, block->results);
+    check->selected += look_up_keys(check->filter, block->keys, block->count, block->results);
     for (size_t i = 0; i < block->count; i++) {
         const petal_key *line = &block->lines[i];
         const char *verdict = block->results[i] ? "probably in" : "certainly not";
         fwrite(line->data, 1, line->size_bytes, stdout);
         if (aligned)
-            printf("%*s   %-15s", line->size_bytes < (size_t)width ? width - (int)line->size_bytes : 0, "", verdict);
+            printf("%*s   %-15s",
+                   line->size_bytes < (size_t)width ? width - (int)line->size_bytes : 0, "",
+                   verdict);
         else
             printf("\t%s\t", verdict);
         explain_key(&check->explainer, &block->keys[i], stdout);
@@ -100,21 +105,24 @@ static bool explain_keys(struct check *check, const char *path)
     static const struct stages stages = {.enter = explain_block};
     if (!explain_open(&check->explainer, check->filter, path)) return false;
     run_pipeline(&check->reader, &stages, check);
-    const petal_info *info = &check->explainer.info;
-    if (is_terminal(stdout))
-        printf("%s of %s bits set: an absent key passes %s of the time\n", grouped(info->bits_set).s,
-               grouped(info->bits).s, rate_text(info->estimated_rate, 2).s);
+    if (is_terminal(stdout)) {
+        petal_stats stats = stats_of(check->filter);
+        printf("%s of %s bits set: an absent key passes %s of the time\n",
+               grouped(stats.bits_set).s, grouped(check->explainer.info.bits).s,
+               rate_text(stats.estimated_rate, 2).s);
+    }
     explain_close(&check->explainer);
     return true;
 }
 
-/* ---- command --------------------------------------------------------------------------------------------------------- */
+/* ---- command --------------------------------------------------------------------------------- */
 
 static int check(const struct args *args, petal_filter *filter)
 {
     struct check check = {.args = args, .filter = filter};
     bool streaming = !args->count && !args->quiet;
-    if (!keys_open(&check.reader, args, args->operands + 1, args->operand_count - 1, true)) return STATUS_ERROR;
+    if (!keys_open(&check.reader, args, args->operands + 1, args->operand_count - 1, true))
+        return STATUS_ERROR;
     if (!keys_use_type_of(&check.reader, args, args->operands[0], filter)) return STATUS_ERROR;
     check.reader.watch_output = streaming;
     progress_start(args->progress, streaming);
@@ -147,7 +155,7 @@ static int run(const struct args *args)
     const char *format;
     petal_filter *filter = args->explain ? open_filter(args->operands[0], PETAL_OPEN_MAP, args)
                                          : open_live(args->operands[0], args, &format);
-    if (filter && petal_policy_of(filter) == PETAL_POLICY_TIME) filter = make_current(filter, args);
+    if (filter && info_of(filter).policy == PETAL_POLICY_TIME) filter = make_current(filter, args);
     int status = filter ? check(args, filter) : STATUS_ERROR;
     petal_free(filter);
     return status;
@@ -158,8 +166,8 @@ static const struct option options[] = {
     {'c', "count", FLAG, AT(count), NULL, "print only how many"},
     {'q', "quiet", FLAG, AT(quiet), NULL, "print nothing; stop at the first one"},
     {'n', "line-number", FLAG, AT(line_numbers), NULL, "put the line number before each"},
-    {'e', "key", LITERAL, 0, "KEY", "ask for KEY; may be repeated"},
-    {0, "explain", FLAG, AT(explain), NULL, "show for every key the bits it looks at"},
+    {'e', "key", LITERAL, 0, "KEY", "query KEY; may be repeated"},
+    {0, "explain", FLAG, AT(explain), NULL, "show which bits are read for each key"},
     OPTIONS_OF_KEYS,
     OPTION_NOW,
     OPTION_THREADS,

@@ -9,7 +9,7 @@
 
 enum { LABEL_WIDTH = 18, VALUE_WIDTH = 16 };
 
-/* ---- for people ------------------------------------------------------------------------------------------------------ */
+/* ---- for people ------------------------------------------------------------------------------ */
 
 static struct text keys_text(double keys)
 {
@@ -44,16 +44,19 @@ static void print_sentence(const char *a, const char *b, const petal_comparison 
     else if (isnan(c->containment_a_in_b.value) || isnan(c->containment_b_in_a.value))
         printf("An empty filter shares no keys.\n");
     else if (c->jaccard.value == 1)
-        printf("The bits are equal: as far as they tell, the keys of %s and %s are the same.\n", a, b);
+        printf("The bits are equal: as far as they tell, the keys of %s and %s are the same.\n", a,
+               b);
     else if (c->intersection.low <= 0)
-        printf("%s and %s may have no key in common; at most about %s.\n", a, b, keys_text(c->intersection.high).s);
+        printf("%s and %s may have no key in common; at most about %s.\n", a, b,
+               keys_text(c->intersection.high).s);
     else if (c->containment_a_in_b.value == 1)
         printf("As far as the bits tell, all keys of %s are in %s.\n", a, b);
     else if (c->containment_b_in_a.value == 1)
         printf("As far as the bits tell, all keys of %s are in %s.\n", b, a);
     else
         printf("About %s of the keys of %s are in %s, and %s the other way round.\n",
-               rate_text(c->containment_a_in_b.value, 2).s, a, b, rate_text(c->containment_b_in_a.value, 2).s);
+               rate_text(c->containment_a_in_b.value, 2).s, a, b,
+               rate_text(c->containment_b_in_a.value, 2).s);
 }
 
 static void print_table(const char *a, const char *b, const petal_comparison *c)
@@ -69,7 +72,7 @@ static void print_table(const char *a, const char *b, const petal_comparison *c)
     print_sentence(a, b, c);
 }
 
-/* ---- for machines ---------------------------------------------------------------------------------------------------- */
+/* ---- for machines ---------------------------------------------------------------------------- */
 
 static void json_estimate(struct json *json, const char *name, petal_estimate estimate)
 {
@@ -98,7 +101,7 @@ static void print_json(const char *a, const char *b, const petal_comparison *c)
     json_end(&json);
 }
 
-/* ---- command --------------------------------------------------------------------------------------------------------- */
+/* ---- command --------------------------------------------------------------------------------- */
 
 static int compare(const struct args *args, const petal_filter *a, const petal_filter *b)
 {
@@ -107,8 +110,9 @@ static int compare(const struct args *args, const petal_filter *a, const petal_f
     petal_error error;
     petal_status status = petal_compare(a, b, &comparison, &error);
     if (status == PETAL_ERR_MISMATCH)
-        complain(name_b, "cannot compare with %s (%s); make both with the same options, or with --template", name_a,
-                 error.message);
+        complain(name_b,
+                 "cannot compare with %s (%s); make both with the same options, or with --template",
+                 name_a, error.message);
     else if (status != PETAL_OK)
         complain(name_b, "cannot compare with %s: %s", name_a, error.message);
     else if (args->json)
@@ -130,7 +134,8 @@ static int run(const struct args *args)
     return status;
 }
 
-static const struct option options[] = {OPTION_JSON, OPTION_KEY_FILE, OPTION_FROM, OPTION_MEMORY_LIMIT, END_OF_OPTIONS};
+static const struct option options[] = {OPTION_JSON, OPTION_KEY_FILE, OPTION_FROM,
+                                        OPTION_MEMORY_LIMIT, END_OF_OPTIONS};
 
 const struct command compare_command = {
     .name = "compare",

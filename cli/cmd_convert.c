@@ -1,13 +1,16 @@
 /* cmd_convert.c - petal convert: the same bits in another container. */
 #include "commands.h"
 #include "files.h"
+#include "formats.h"
+#include "paths.h"
 #include "report.h"
 #include "signals.h"
 #include "summary.h"
 
 #include <string.h>
 
-/* Another container has no place for some of what a petal file says; better said than lost in silence. */
+/* Another container has no place for some of what a petal file says; better said than lost in
+ * silence. */
 static void say_what_is_lost(const petal_filter *filter, const char *path, const char *to)
 {
     size_t metadata_bytes = 0;
@@ -21,24 +24,23 @@ static petal_filter *drop_counts(petal_filter *filter, const char *path)
 {
     petal_error error;
     petal_filter *bits = NULL;
-    if (petal_convert_scheme(filter, PETAL_SCHEME_CLASSIC, &bits, &error) != PETAL_OK)
-        complain(path, "%s", error.message);
+    if (petal_drop_counts(filter, &bits, &error) != PETAL_OK) complain(path, "%s", error.message);
     petal_free(filter);
     return bits;
 }
 
 static bool convert(const struct args *args)
 {
-    const char *in = args->operands[0], *out = args->operands[1], *to = args->to ? args->to : "petal";
+    const char *in = args->operands[0], *out = args->operands[1],
+               *to = args->to ? args->to : "petal";
     /* If IN is replaced, nobody else may change it meanwhile. */
     unsigned mode = is_same_file(in, out) ? PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED : PETAL_OPEN_MAP;
     petal_filter *filter = open_filter(in, mode | PETAL_OPEN_VERIFY, args);
     if (filter && args->to_scheme) filter = drop_counts(filter, in);
     if (!filter) return false;
     bool saved = save_filter(filter, out, to, args);
-    petal_info info = info_of(filter);
     if (saved) say_what_is_lost(filter, out, to);
-    if (saved) say_what_is(out, &info, args);
+    if (saved) print_summary(out, filter, args);
     petal_free(filter);
     return saved;
 }
@@ -55,7 +57,8 @@ static int run(const struct args *args)
 static const struct option options[] = {
     OPTION_TO,
     OPTION_FROM,
-    {0, "to-scheme", TEXT, AT(to_scheme), "SCHEME=classic", "classic: a counting filter without its counts"},
+    {0, "to-scheme", TEXT, AT(to_scheme), "SCHEME=classic",
+     "classic: a counting filter without its counts"},
     OPTION_FORCE,
     OPTION_KEY_FILE,
     OPTION_MEMORY_LIMIT,
@@ -69,9 +72,12 @@ const struct command convert_command = {
     .summary = "the same bits in another library's file, or back",
     .usage = "IN OUT [--to FORMAT] [--from FORMAT]",
     .about = "Bits are never translated: a format that can't hold the filter's scheme is\n"
-             "refused. FORMAT: petal (the default, holds all) guava guava32 spark spark-v1\n"
-             "parquet redisbloom bits-and-blooms dcso datasketches leveldb rocksdb pybloom\n"
-             "bloom-filters bloomfilter js-tutorial hadoop hbase orc cassandra (man petal).",
+             "refused. FORMAT (man petal tells more):\n"
+             "  petal guava guava32 spark spark-v1 oldpanda-py32 oldpanda-go32 parquet orc\n"
+             "  orc-long redisbloom redisbloom-dump datasketches bits-and-blooms\n"
+             "  bits-and-blooms-json dcso dcso-gzip leveldb rocksdb bloom-filters\n"
+             "  bloomfilter js-tutorial pybloom pybloom-scalable hadoop hbase cassandra\n"
+             "  cassandra-be cassandra-2",
     .options = options,
     .example = "example: petal convert old.bin urls.petal --from guava --to petal",
     .run = run,

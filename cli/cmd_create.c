@@ -3,6 +3,7 @@
 #include "files.h"
 #include "layers.h"
 #include "numbers.h"
+#include "paths.h"
 #include "report.h"
 #include "request.h"
 #include "summary.h"
@@ -10,11 +11,11 @@
 static void say_what_was_made(const char *path, const petal_info *info)
 {
     if (info->policy != PETAL_POLICY_NONE)
-        remark(path, "%s bytes, %s: %s; at most %s false positives", grouped(info->bytes).s, info->scheme_name,
-               policy_text(info).s, asked_rate(info->target_rate).s);
+        remark(path, "%s bytes, %s: %s; at most %s false positives", grouped(info->bytes).s,
+               info->scheme_name, policy_text(info).s, asked_rate(info->target_rate).s);
     else if (info->capacity)
-        remark(path, "%s bytes, %s: %s false positives at %s keys", grouped(info->bytes).s, info->scheme_name,
-               rate_text(info->predicted_rate, 2).s, grouped(info->capacity).s);
+        remark(path, "%s bytes, %s: %s false positives at %s keys", grouped(info->bytes).s,
+               info->scheme_name, rate_text(info->predicted_rate, 2).s, grouped(info->capacity).s);
     else
         remark(path, "%s bytes, %s", grouped(info->bytes).s, info->scheme_name);
 }
@@ -26,7 +27,7 @@ static int create(const struct args *args, struct request *request)
     bool saved = save_filter(filter, args->output, request->format, args);
     petal_info info = info_of(filter);
     petal_free(filter);
-    if (saved && wants_talk(args)) say_what_was_made(args->output, &info);
+    if (saved && is_verbose(args)) say_what_was_made(args->output, &info);
     return saved ? STATUS_OK : STATUS_ERROR;
 }
 
@@ -34,16 +35,19 @@ static int run(const struct args *args)
 {
     struct request request;
     if (!args->output) return misused("create", "needs -o FILE");
-    if (args->operand_count) return misused("create", "takes no keys (%s); build does", args->operands[0]);
+    if (args->operand_count)
+        return misused("create", "takes no keys (%s); build does", args->operands[0]);
     if (!may_write(args->output, args->force)) return STATUS_ERROR;
-    int status = request_read(&request, "create", args, 0, false) ? create(args, &request) : STATUS_ERROR;
+    int status =
+        request_read(&request, "create", args, 0, false) ? create(args, &request) : STATUS_ERROR;
     request_free(&request);
     return status;
 }
 
 static const struct option options[] = {
-    OPTION_OUTPUT,   OPTIONS_OF_SIZE, OPTION_GROW,  OPTION_WINDOW,  OPTIONS_OF_HASH, OPTION_METADATA, OPTION_TEMPLATE,
-    OPTION_KEY_TYPE, OPTION_FORMAT,   OPTION_FORCE, OPTION_NO_LOCK, OPTION_VERBOSE,  END_OF_OPTIONS,
+    OPTION_OUTPUT,   OPTIONS_OF_SIZE, OPTION_GROW,     OPTION_WINDOW, OPTIONS_OF_HASH,
+    OPTION_METADATA, OPTION_TEMPLATE, OPTION_KEY_TYPE, OPTION_FORMAT, OPTION_FORCE,
+    OPTION_NO_LOCK,  OPTION_VERBOSE,  END_OF_OPTIONS,
 };
 
 const struct command create_command = {

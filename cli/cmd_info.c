@@ -2,12 +2,14 @@
 #include "commands.h"
 #include "decode.h"
 #include "files.h"
+#include "formats.h"
 #include "json.h"
 #include "layers.h"
+#include "look.h"
 #include "numbers.h"
 #include "parquet.h"
 #include "report.h"
-#include "summary.h"
+#include "terminal.h"
 #include "utf8.h"
 
 #include <inttypes.h>
@@ -16,7 +18,7 @@
 
 enum { LABEL_WIDTH = 18 };
 
-/* ---- for people ------------------------------------------------------------------------------------------------------ */
+/* ---- for people ------------------------------------------------------------------------------ */
 
 static void label(const char *text)
 {
@@ -35,7 +37,8 @@ static void print_kind(const petal_info *info)
     if (info->scheme == PETAL_SCHEME_BLOCKED)
         printf(", %s line%s of 64 bytes\n", grouped(info->bits / 512).s, plural(info->bits / 512));
     else if (info->counter_bits)
-        printf(", %s counter%s of %" PRIu32 " bits\n", grouped(info->bits).s, plural(info->bits), info->counter_bits);
+        printf(", %s counter%s of %" PRIu32 " bits\n", grouped(info->bits).s, plural(info->bits),
+               info->counter_bits);
     else
         printf(", %s bit%s\n", grouped(info->bits).s, plural(info->bits));
 }
@@ -50,7 +53,7 @@ static void print_size(const petal_info *info)
     if (info->policy == PETAL_POLICY_TIME)
         printf(", up to %s", grouped(info->bytes / info->layers * (2 * info->generations - 1)).s);
     else if (keys)
-        printf(", %s bits a key", significant(bits / (double)keys, 3).s);
+        printf(", %s bits per key", significant(bits / (double)keys, 3).s);
     putchar('\n');
 }
 
@@ -61,10 +64,11 @@ static void print_key_type(const petal_info *info)
     printf("%s\n", key_type_name(info->key_type));
 }
 
-static void print_keys(const petal_info *info)
+static void print_keys(const petal_info *info, const petal_stats *stats)
 {
     label("keys");
-    bool repeats = (double)info->items > info->estimated_items_high, counted = info->items != 0 || info->bits_set == 0;
+    bool repeats = (double)info->items > stats->estimated_items.high,
+         counted = info->items != 0 || stats->bits_set == 0;
     if (!counted)
         printf("not counted");
     else
@@ -77,43 +81,45 @@ static void print_keys(const petal_info *info)
         printf(" remembered");
     else if (info->capacity)
         printf(repeats ? "; %s planned" : " of %s planned", grouped(info->capacity).s);
-    if (info->saturated)
-        printf(" (from the bits: any number above %s)\n", rounded(info->estimated_items_low).s);
+    if (stats->saturated)
+        printf(" (from the bits: any number above %s)\n", rounded(stats->estimated_items.low).s);
     else
-        printf(" (from the bits: %s to %s)\n", grouped((uint64_t)info->estimated_items_low).s,
-               grouped((uint64_t)ceil(info->estimated_items_high)).s);
+        printf(" (from the bits: %s to %s)\n", grouped((uint64_t)stats->estimated_items.low).s,
+               grouped((uint64_t)ceil(stats->estimated_items.high)).s);
 }
 
-static void print_rates(const petal_info *info)
+static void print_rates(const petal_info *info, const petal_stats *stats)
 {
     label("false positives");
-    printf("%s now", rate_text(info->estimated_rate, 3).s);
+    printf("%s now", rate_text(stats->estimated_rate, 3).s);
     if (!isnan(info->target_rate)) printf(", %s asked", asked_rate(info->target_rate).s);
     if (info->capacity && info->capacity < UINT64_MAX / 2 && info->layers == 1)
         printf("; %s with a quarter more keys than planned",
                rate_text(petal_predict_rate(info, info->capacity + info->capacity / 4), 2).s);
-    printf(info->saturated ? " (every bit is set)\n" : "\n");
+    printf(stats->saturated ? " (every bit is set)\n" : "\n");
 }
 
-static void print_saturated(const petal_info *info)
+static void print_saturated(const petal_stats *stats)
 {
     label("saturated");
-    if (info->saturated_counters)
-        printf("%s counter%s, which count%s no more: removed keys may stay\n", grouped(info->saturated_counters).s,
-               plural(info->saturated_counters), info->saturated_counters == 1 ? "s" : "");
+    if (stats->saturated_counters)
+        printf("%s counter%s, which count%s no more: removed keys may stay\n",
+               grouped(stats->saturated_counters).s, plural(stats->saturated_counters),
+               stats->saturated_counters == 1 ? "s" : "");
     else
         printf("no counter\n");
 }
 
 /* What the lines above say in numbers, in case nobody reads them. */
-static void print_warning(const petal_info *info)
+static void print_warning(const petal_info *info, const petal_stats *stats)
 {
     double asked = isnan(info->target_rate) ? info->predicted_rate : info->target_rate;
     bool window = info->policy == PETAL_POLICY_TIME;
-    if (!info->overfull || (window && info->estimated_rate <= asked)) return; /* a small one has room to spare */
+    if (!stats->overfull || (window && stats->estimated_rate <= asked))
+        return; /* a small one has room to spare */
     label("overfull");
     printf("%smore keys than planned%s: %s false positives, not %s; plan %s%s\n", bold(stdout),
-           window ? " in a window" : "", rate_text(info->estimated_rate, 2).s, asked_rate(asked).s,
+           window ? " in a window" : "", rate_text(stats->estimated_rate, 2).s, asked_rate(asked).s,
            window ? "with a larger -n" : "a larger one", plain(stdout));
 }
 
@@ -128,7 +134,7 @@ static bool is_printable(const uint8_t *bytes, size_t size)
 
 static void print_metadata(const petal_filter *filter)
 {
-    size_t size;
+    uint64_t size;
     const void *bytes = petal_metadata(filter, &size);
     if (!bytes || size == 0) return;
     label("metadata");
@@ -154,13 +160,15 @@ static void print_unknown(const char *format, const petal_info *info)
     putchar('\n');
 }
 
-static void print_block(const char *path, const petal_filter *filter, const char *format, const petal_info *info)
+static void print_block(const char *path, const petal_filter *filter, const char *format,
+                        const petal_info *info, const petal_stats *stats)
 {
+    uint64_t content_id;
     printf("%s%-*s%s ", bold(stdout), LABEL_WIDTH - 1, path, plain(stdout));
     if (is_petal(format))
         printf("petal 1, header intact (contents: petal verify %s)\n", path);
     else
-        printf("%s, header plausible; there is no checksum\n", format);
+        printf("%s, header looks valid; this format has no checksum\n", format);
     if (is_petal(format) && !is_petal(info->format_name)) {
         label("came from");
         printf("%s\n", info->format_name);
@@ -172,22 +180,22 @@ static void print_block(const char *path, const petal_filter *filter, const char
     }
     print_size(info);
     print_key_type(info);
-    print_keys(info);
+    print_keys(info, stats);
     label("fill");
-    printf("%s\n", rate_text(info->fill, 3).s);
-    if (info->counter_bits) print_saturated(info);
-    print_rates(info);
-    print_warning(info);
+    printf("%s\n", rate_text(stats->fill, 3).s);
+    if (info->counter_bits) print_saturated(stats);
+    print_rates(info, stats);
+    print_warning(info, stats);
     if (!is_petal(format)) print_unknown(format, info);
-    if (info->content_id_known) {
+    if (petal_content_id(filter, &content_id, NULL) == PETAL_OK) {
         label("content id");
-        printf("%016" PRIx64 "\n", info->content_id);
+        printf("%016" PRIx64 "\n", content_id);
     }
     print_metadata(filter);
     if (info->policy != PETAL_POLICY_NONE) print_layers(filter, info);
 }
 
-/* ---- for machines ---------------------------------------------------------------------------------------------------- */
+/* ---- for machines ---------------------------------------------------------------------------- */
 
 static void count_or_null(struct json *json, const char *name, uint64_t value, bool known)
 {
@@ -204,10 +212,12 @@ static void json_hex(struct json *json, const char *name, uint64_t value, int di
     json_text(json, name, known ? text : NULL);
 }
 
-static void print_json(const char *path, const petal_filter *filter, const char *format, const petal_info *info)
+static void print_json(const char *path, const petal_filter *filter, const char *format,
+                       const petal_info *info, const petal_stats *stats)
 {
     struct json json;
-    size_t metadata_bytes = 0;
+    uint64_t metadata_bytes = 0, content_id = 0;
+    bool is_settled = petal_content_id(filter, &content_id, NULL) == PETAL_OK;
     const void *metadata = petal_metadata(filter, &metadata_bytes);
     json_begin(&json, stdout);
     json_text(&json, "file", path);
@@ -225,21 +235,21 @@ static void print_json(const char *path, const petal_filter *filter, const char 
     count_or_null(&json, "capacity", info->capacity, info->capacity != 0);
     json_number(&json, "target_rate", info->target_rate);
     count_or_null(&json, "items", info->items, is_petal(format) || info->items != 0);
-    json_count(&json, "bits_set", info->bits_set);
-    json_number(&json, "fill", info->fill);
-    json_bool(&json, "saturated", info->saturated);
-    count_or_null(&json, "saturated_counters", info->saturated_counters, info->counter_bits != 0);
-    json_bool(&json, "overfull", info->overfull);
-    json_number(&json, "estimated_items", info->estimated_items);
-    json_number(&json, "estimated_items_low", info->estimated_items_low);
-    json_number(&json, "estimated_items_high", info->estimated_items_high);
-    json_number(&json, "estimated_rate", info->estimated_rate);
+    json_count(&json, "bits_set", stats->bits_set);
+    json_number(&json, "fill", stats->fill);
+    json_bool(&json, "saturated", stats->saturated);
+    count_or_null(&json, "saturated_counters", stats->saturated_counters, info->counter_bits != 0);
+    json_bool(&json, "overfull", stats->overfull);
+    json_number(&json, "estimated_items", stats->estimated_items.value);
+    json_number(&json, "estimated_items_low", stats->estimated_items.low);
+    json_number(&json, "estimated_items_high", stats->estimated_items.high);
+    json_number(&json, "estimated_rate", stats->estimated_rate);
     json_number(&json, "predicted_rate", info->predicted_rate);
     json_bool(&json, "keyed", info->keyed);
     json_hex(&json, "key_id", info->key_id, 8, info->keyed);
     count_or_null(&json, "seed", info->seed, !info->keyed);
     json_policy(&json, filter, info);
-    json_hex(&json, "content_id", info->content_id, 16, info->content_id_known);
+    json_hex(&json, "content_id", content_id, 16, is_settled);
     if (metadata)
         json_bytes(&json, "metadata", metadata, metadata_bytes);
     else
@@ -247,11 +257,11 @@ static void print_json(const char *path, const petal_filter *filter, const char 
     json_end(&json);
 }
 
-/* ---- command --------------------------------------------------------------------------------------------------------- */
+/* ---- command --------------------------------------------------------------------------------- */
 
 static void print_raw_metadata(const petal_filter *filter)
 {
-    size_t size = 0;
+    uint64_t size = 0;
     const void *bytes = petal_metadata(filter, &size);
     if (bytes) fwrite(bytes, 1, size, stdout);
 }
@@ -263,13 +273,14 @@ static bool show(const char *path, const struct args *args, bool first)
     petal_filter *filter = open_live(path, args, &format);
     if (!filter) return false;
     petal_info info = info_of(filter);
+    petal_stats stats = stats_of(filter);
     if (!first && !args->json && !args->show_metadata) putchar('\n');
     if (args->show_metadata)
         print_raw_metadata(filter);
     else if (args->json)
-        print_json(path, filter, format, &info);
+        print_json(path, filter, format, &info, &stats);
     else
-        print_block(path, filter, format, &info);
+        print_block(path, filter, format, &info, &stats);
     petal_free(filter);
     return true;
 }
@@ -278,7 +289,8 @@ static int run(const struct args *args)
 {
     bool good = true, first = true;
     if (args->operand_count == 0) return misused("info", "needs a filter FILE");
-    if (args->show_metadata && args->operand_count > 1) return misused("info", "--metadata takes one FILE");
+    if (args->show_metadata && args->operand_count > 1)
+        return misused("info", "--metadata takes one FILE");
     for (size_t i = 0; i < args->operand_count; i++) {
         bool shown = show(args->operands[i], args, first);
         good = good && shown;
@@ -288,9 +300,12 @@ static int run(const struct args *args)
 }
 
 static const struct option options[] = {
-    OPTION_JSON,         {0, "metadata", FLAG, AT(show_metadata), NULL, "print the metadata alone, byte for byte"},
-    OPTION_KEY_FILE,     OPTION_FROM,
-    OPTION_MEMORY_LIMIT, END_OF_OPTIONS,
+    OPTION_JSON,
+    {0, "metadata", FLAG, AT(show_metadata), NULL, "print the metadata alone, byte for byte"},
+    OPTION_KEY_FILE,
+    OPTION_FROM,
+    OPTION_MEMORY_LIMIT,
+    END_OF_OPTIONS,
 };
 
 const struct command info_command = {

@@ -1,17 +1,19 @@
 /* cmd_plan.c - petal plan: how big a filter would be, and how good, without making it. */
 #include "chart.h"
 #include "commands.h"
-#include "files.h"
 #include "json.h"
 #include "numbers.h"
+#include "paths.h"
 #include "report.h"
 #include "request.h"
+#include "terminal.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-/* In the order of the table; the first is the default. Counting does more than the others, so it is shown when asked for. */
+/* In the order of the table; the first is the default. Counting does more than the others, so it is
+ * shown when asked for. */
 static const char *const scheme_names[] = {"blocked", "classic", "counting"};
 
 enum { SCHEMES = sizeof scheme_names / sizeof scheme_names[0], ALIKE = 2 };
@@ -23,22 +25,24 @@ struct plans {
     bool same_capacity;       /* or the same memory, and the capacities follow */
 };
 
-/* ---- planning -------------------------------------------------------------------------------------------------------- */
+/* ---- planning -------------------------------------------------------------------------------- */
 
-static bool plan_scheme(const char *scheme, const struct args *args, petal_info *plan, petal_error *error)
+static bool plan_scheme(const char *scheme, const struct args *args, petal_info *plan,
+                        petal_error *error)
 {
     struct args one = *args;
     struct request request;
     one.scheme = scheme;
     error->message[0] = '\0';
     *plan = (petal_info)PETAL_INFO_INIT;
-    bool good = request_read(&request, "plan", &one, 0, false) && petal_plan(&request.options, plan, error) == PETAL_OK;
+    bool good = request_read(&request, "plan", &one, 0, false) &&
+                petal_plan(&request.options, plan, error) == PETAL_OK;
     request_free(&request);
     return good;
 }
 
-/* A scheme that cannot do it is left out and said so; an error is only when none can. Any other failure says nothing of the
- * scheme. */
+/* A scheme that cannot do it is left out and said so; an error is only when none can. Any other
+ * failure says nothing of the scheme. */
 static bool is_of_the_scheme(petal_status status)
 {
     return status == PETAL_ERR_UNREACHABLE || status == PETAL_ERR_ARGUMENT;
@@ -60,12 +64,12 @@ static bool plan_all(struct plans *plans)
     return plans->count > 0;
 }
 
-/* ---- for people ------------------------------------------------------------------------------------------------------ */
+/* ---- for people ------------------------------------------------------------------------------ */
 
 static void print_header(const char *last)
 {
-    printf("%sscheme        memory   bits/key    k%*s   cache lines a lookup%s\n", bold(stdout), (int)strlen(last) + 3,
-           last, plain(stdout));
+    printf("%sscheme        memory   bits/key    k%*s   cache lines per lookup%s\n", bold(stdout),
+           (int)strlen(last) + 3, last, plain(stdout));
 }
 
 static void print_row(const struct plans *plans, const petal_info *plan, int width)
@@ -76,11 +80,12 @@ static void print_row(const struct plans *plans, const petal_info *plan, int wid
     else
         snprintf(lines, sizeof lines, "up to %" PRIu32, plan->hashes);
     double bits = (double)plan->bits * (plan->counter_bits ? plan->counter_bits : 1);
-    struct text last = plans->same_capacity ? rate_text(plan->predicted_rate, 2) : rounded((double)plan->capacity);
+    struct text last =
+        plans->same_capacity ? rate_text(plan->predicted_rate, 2) : rounded((double)plan->capacity);
     bool is_default = strcmp(plan->scheme_name, scheme_names[0]) == 0;
     printf("%-8s%12s%11s%5" PRIu32 "%*s   %-*s%s\n", plan->scheme_name, size_text(plan->bytes, 4).s,
-           significant(bits / (double)plan->capacity, 3).s, plan->hashes, width, last.s, is_default ? 11 : 0, lines,
-           is_default ? "default" : "");
+           significant(bits / (double)plan->capacity, 3).s, plan->hashes, width, last.s,
+           is_default ? 11 : 0, lines, is_default ? "default" : "");
 }
 
 static void print_table(const struct plans *plans)
@@ -92,7 +97,8 @@ static void print_table(const struct plans *plans)
     else
         snprintf(last, sizeof last, "keys at %s", asked_rate(first->target_rate).s);
     print_header(last);
-    for (size_t i = 0; i < plans->count; i++) print_row(plans, &plans->made[i], (int)strlen(last) + 3);
+    for (size_t i = 0; i < plans->count; i++)
+        print_row(plans, &plans->made[i], (int)strlen(last) + 3);
     double set_bytes = (double)first->capacity * 8 / 0.875;
     printf("for comparison, a set of 64-bit hashes, 7/8 full: %s\n",
            size_text(set_bytes < 1.8e19 ? (uint64_t)set_bytes : UINT64_MAX, 3).s);
@@ -131,7 +137,7 @@ static void print_next(const struct args *args, const petal_info *plan)
     printf("%s%s KEYS\n", args->scheme ? " --scheme " : "", args->scheme ? args->scheme : "");
 }
 
-/* ---- for machines ---------------------------------------------------------------------------------------------------- */
+/* ---- for machines ---------------------------------------------------------------------------- */
 
 static void print_json(const petal_info *plan)
 {
@@ -157,7 +163,7 @@ static void print_json(const petal_info *plan)
     json_end(&json);
 }
 
-/* ---- command --------------------------------------------------------------------------------------------------------- */
+/* ---- command --------------------------------------------------------------------------------- */
 
 static void print_plans(const struct plans *plans)
 {
@@ -172,14 +178,16 @@ static int run(const struct args *args)
 {
     struct plans plans = {.args = args};
     if (args->operand_count)
-        return misused("plan", "takes no keys (%s); build counts and plans in one", args->operands[0]);
+        return misused("plan", "takes no keys (%s); build counts and plans in one",
+                       args->operands[0]);
     if (args->bits && !args->capacity)
         return misused("plan", "how many keys? give -n KEYS too: the rate depends on it");
     if (args->chart && !may_write(args->chart, args->force)) return STATUS_ERROR;
     if (!plan_all(&plans)) return STATUS_ERROR;
     plans.same_capacity = args->capacity != 0;
     print_plans(&plans);
-    if (args->chart && !save_chart(args->chart, plans.made, plans.count, args->force)) return STATUS_ERROR;
+    if (args->chart && !save_chart(args->chart, plans.made, plans.count, args->force))
+        return STATUS_ERROR;
     return STATUS_OK;
 }
 
@@ -193,7 +201,7 @@ static const struct option options[] = {
 
 const struct command plan_command = {
     .name = "plan",
-    .summary = "size a filter: memory, bits a key, rate",
+    .summary = "size a filter: memory, bits per key, rate",
     .usage = "-n KEYS [-p RATE | --memory SIZE] [--json] [--chart OUT.svg]",
     .about = "Tells for each scheme what a filter of KEYS keys would need. Two of -n, -p and\n"
              "--memory give the third; -p alone is 1%.",

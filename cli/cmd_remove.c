@@ -3,6 +3,7 @@
 #include "files.h"
 #include "keys.h"
 #include "numbers.h"
+#include "paths.h"
 #include "pipeline.h"
 #include "progress.h"
 #include "report.h"
@@ -12,8 +13,10 @@
 /* Before anything is changed. False: reported. */
 static bool can_remove(petal_filter *filter, const char *path)
 {
-    if (petal_remove_many(filter, NULL, 0, NULL, NULL) == PETAL_OK) return true;
-    return complain(path, "does not count its keys, so none can be removed; build it anew with --scheme counting");
+    if (can(filter, PETAL_CAN_REMOVE)) return true;
+    return complain(
+        path,
+        "does not count its keys, so none can be removed; build it anew with --scheme counting");
 }
 
 /* Hashing is any thread's work, ahead of the removing, which is done in order. */
@@ -27,15 +30,16 @@ struct removing {
 static void hash_block(void *context, struct key_block *block)
 {
     const struct removing *removing = context;
-    petal_hash_keys(removing->filter, block->keys, block->count, block->hashes);
+    hash_keys(removing->filter, block->keys, block->count, block->hashes);
 }
 
 static bool remove_block(void *context, struct key_block *block)
 {
     struct removing *removing = context;
-    size_t count;
-    petal_status status = petal_remove_hashes(removing->filter, block->hashes, block->count, NULL, &count);
-    removing->removed += count;
+    petal_batch batch = hashes_batch(block->hashes, block->count);
+    petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
+    petal_status status = petal_remove_batch(removing->filter, &batch, NULL, &outcome, NULL);
+    removing->removed += outcome.positive;
     if (status < 0) removing->failure = status;
     return status >= 0;
 }
@@ -47,17 +51,19 @@ static bool remove_keys(struct key_reader *reader, struct removing *removing)
     return run_pipeline(reader, &stages, removing) && !reader->failed;
 }
 
-static void say_result(const struct args *args, const petal_filter *filter, uint64_t removed, uint64_t absent)
+static void say_result(const struct args *args, const petal_filter *filter, uint64_t removed,
+                       uint64_t absent)
 {
     const char *path = args->operands[0];
     if (absent)
         remark(path, "%s of %s key%s %s absent and could not be removed", grouped(absent).s,
                grouped(absent + removed).s, plural(absent + removed), absent == 1 ? "was" : "were");
-    if (stop_signal()) remark(path, "stopped after %s key%s, which are out", grouped(removed).s, plural(removed));
-    if (!wants_talk(args)) return;
+    if (stop_signal())
+        remark(path, "stopped after %s key%s, which are out", grouped(removed).s, plural(removed));
+    if (!is_verbose(args)) return;
     petal_info info = info_of(filter);
-    remark(path, "%s key%s removed, %s left, %s false positives now", grouped(removed).s, plural(removed),
-           grouped(info.items).s, rate_text(info.estimated_rate, 3).s);
+    remark(path, "%s key%s removed, %s left, %s false positives now", grouped(removed).s,
+           plural(removed), grouped(info.items).s, rate_text(stats_of(filter).estimated_rate, 3).s);
 }
 
 static int remove_from(const struct args *args, petal_filter *filter, struct key_reader *reader)
@@ -66,14 +72,17 @@ static int remove_from(const struct args *args, petal_filter *filter, struct key
     progress_start(args->progress, false);
     bool whole = remove_keys(reader, &removing);
     keys_close(reader);
-    if (!write_back(filter, removing.path, NULL, args,
-                    "petal verify --recover keeps the other keys; do not remove these again"))
+    if (!update_file(filter, removing.path, NULL, args,
+                     "petal verify --recover keeps the other keys; do not remove these again"))
         return STATUS_ERROR;
     if (removing.failure < 0)
-        complain_of_change(removing.path, filter, removing.failure, "the keys from there on are not removed");
+        complain_of_change(removing.path, filter, removing.failure,
+                           "the keys from there on are not removed");
     bool all_done = whole || reader->failed; /* all that was read */
     uint64_t removed = removing.removed, absent = all_done ? reader->keys_read - removed : 0;
-    if (!whole) remark(removing.path, "the %s key%s before that are out", grouped(removed).s, plural(removed));
+    if (!whole)
+        remark(removing.path, "the %s key%s before that are out", grouped(removed).s,
+               plural(removed));
     say_result(args, filter, removed, absent);
     if (stop_signal()) return STATUS_SIGNAL + stop_signal();
     return !whole ? STATUS_ERROR : absent ? STATUS_NONE : STATUS_OK;
@@ -83,20 +92,23 @@ static int run(const struct args *args)
 {
     struct key_reader reader;
     if (args->operand_count == 0) return misused("remove", "needs a filter FILE");
-    if (!is_no_input(args->operands[0], args->operands + 1, args->operand_count - 1)) return STATUS_ERROR;
-    if (!keys_open(&reader, args, args->operands + 1, args->operand_count - 1, false)) return STATUS_ERROR;
+    if (!is_no_input(args->operands[0], args->operands + 1, args->operand_count - 1))
+        return STATUS_ERROR;
+    if (!keys_open(&reader, args, args->operands + 1, args->operand_count - 1, false))
+        return STATUS_ERROR;
     catch_stop_signals();
     petal_filter *filter = open_filter(args->operands[0], PETAL_OPEN_WRITABLE, args);
-    bool good =
-        filter && can_remove(filter, args->operands[0]) && keys_use_type_of(&reader, args, args->operands[0], filter);
+    bool good = filter && can_remove(filter, args->operands[0]) &&
+                keys_use_type_of(&reader, args, args->operands[0], filter);
     int status = good ? remove_from(args, filter, &reader) : STATUS_ERROR;
     if (!good) keys_close(&reader);
     petal_free(filter);
     return status;
 }
 
-static const struct option options[] = {OPTIONS_OF_KEYS, OPTION_THREADS, OPTION_KEY_FILE, OPTION_MEMORY_LIMIT,
-                                        OPTION_NO_LOCK,  OPTION_VERBOSE, END_OF_OPTIONS};
+static const struct option options[] = {OPTIONS_OF_KEYS,     OPTION_THREADS, OPTION_KEY_FILE,
+                                        OPTION_MEMORY_LIMIT, OPTION_NO_LOCK, OPTION_VERBOSE,
+                                        END_OF_OPTIONS};
 
 const struct command remove_command = {
     .name = "remove",

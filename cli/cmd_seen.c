@@ -1,4 +1,5 @@
-/* cmd_seen.c - petal seen: of a stream, only the lines that were not seen before. Like awk '!s[$0]++', in bounded memory. */
+/* cmd_seen.c - petal seen: of a stream, only the lines that were not seen before. Like awk
+ * '!s[$0]++', in bounded memory. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "commands.h"
@@ -8,6 +9,7 @@
 #include "keys.h"
 #include "layers.h"
 #include "numbers.h"
+#include "paths.h"
 #include "pipeline.h"
 #include "progress.h"
 #include "report.h"
@@ -21,7 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of the first layer, where the number of lines is open: 1.8 MiB. By time, of a window. */
+/* Of the first layer, if the number of lines is open: 1.8 MiB. By time, of a window. */
 #define FIRST_CAPACITY 1000000u
 #define WINDOW_CAPACITY 10000000u
 
@@ -32,7 +34,8 @@ struct seen {
     struct delivery delivery;
     const char *format; /* of FILE */
     petal_info start;   /* before the first key */
-    struct drops drops; /* where talk is wanted */
+    petal_stats stats;
+    struct drops drops; /* if is_verbose() */
     uint64_t read, fresh, skipped;
     bool passed;                     /* the capacity */
     bool full;                       /* the filter could not grow, which was reported */
@@ -45,7 +48,7 @@ static const char *shown_name(const struct seen *seen)
     return seen->args->file ? seen->args->file : "seen";
 }
 
-/* Said at once, since a stream may go on for days. */
+/* Said immediately, since a stream may go on for days. */
 static void watch_window(struct seen *seen)
 {
     if (seen->passed || !petal_is_overfull(seen->filter)) return;
@@ -61,34 +64,37 @@ static void watch_capacity(struct seen *seen)
     if (seen->start.policy == PETAL_POLICY_TIME) watch_window(seen);
     uint64_t capacity = seen->start.capacity;
     if (seen->passed || !capacity || seen->start.policy != PETAL_POLICY_NONE ||
-        seen->start.estimated_items + (double)seen->fresh <= (double)capacity)
+        seen->stats.estimated_items.value + (double)seen->fresh <= (double)capacity)
         return;
     double rate = petal_predict_rate(&seen->start, capacity);
     seen->passed = true;
-    remark(shown_name(seen),
-           "holds %s keys, as many as planned; from here on more than %s of new lines are dropped; plan a larger one",
-           rounded((double)capacity).s, rate_text(rate, 2).s);
+    remark(
+        shown_name(seen),
+        "holds %s keys, as many as planned; from here on more than %s of new lines are dropped; plan a larger one",
+        rounded((double)capacity).s, rate_text(rate, 2).s);
 }
 
-/* ---- what is done with a block: pipeline.h ------------------------------------------------------------------------------ */
+/* ---- what is done with a block: pipeline.h --------------------------------------------------- */
 
 static void hash_block(void *context, struct key_block *block)
 {
     const struct seen *seen = context;
-    if (seen->by_hash) petal_hash_keys(seen->filter, block->keys, block->count, block->hashes);
+    if (seen->by_hash) hash_keys(seen->filter, block->keys, block->count, block->hashes);
 }
 
 static petal_status add_keys_of(struct seen *seen, struct key_block *block, size_t *fresh)
 {
-    if (seen->by_hash) return petal_add_hashes(seen->filter, block->hashes, block->count, block->results, fresh);
-    if (!seen->start.takes_empty_key) return add_but_empty(seen->filter, block, block->results, fresh, &seen->skipped);
-    return petal_add_many(seen->filter, block->keys, block->count, block->results, fresh);
+    if (seen->by_hash)
+        return add_hashes(seen->filter, block->hashes, block->count, block->results, fresh);
+    if (!(seen->start.abilities & PETAL_CAN_EMPTY_KEY))
+        return add_but_empty(seen->filter, block, block->results, fresh, &seen->skipped);
+    return add_some_keys(seen->filter, block->keys, block->count, block->results, fresh);
 }
 
 /* In parts that are small enough to follow the rate. */
 static petal_status add_parts_of(struct seen *seen, struct key_block *block)
 {
-    bool talks = wants_talk(seen->args);
+    bool talks = is_verbose(seen->args);
     size_t fresh, stretch = talks ? drops_stretch(&seen->drops) : block->count;
     petal_status status = PETAL_OK;
     for (size_t from = 0; from < block->count && status >= 0; from += stretch) {
@@ -107,8 +113,8 @@ static petal_status add_parts_of(struct seen *seen, struct key_block *block)
     return status;
 }
 
-/* Adding fails only where a filter cannot grow. The lines before that are remembered, and so they are passed on; the others are
- * neither. */
+/* Adding fails only if a filter cannot grow. The lines before that are remembered, and so they
+ * are passed on; the others are neither. */
 static bool add_block(void *context, struct key_block *block)
 {
     struct seen *seen = context;
@@ -119,8 +125,8 @@ static bool add_block(void *context, struct key_block *block)
     watch_capacity(seen);
     seen->full = status < 0;
     if (seen->full) seen->refused = block;
-    return status >= 0 ||
-           complain_of_change(shown_name(seen), seen->filter, status, "the new lines from here on are not passed on");
+    return status >= 0 || complain_of_change(shown_name(seen), seen->filter, status,
+                                             "the new lines from here on are not passed on");
 }
 
 static void compose_block(void *context, struct key_block *block)
@@ -145,34 +151,39 @@ static bool print_block(void *context, struct key_block *block)
 
 static const struct stages stages = {hash_block, add_block, compose_block, print_block};
 
-/* ---- the last word --------------------------------------------------------------------------------------------------- */
+/* ---- the last word --------------------------------------------------------------------------- */
 
 static void say_result(struct seen *seen)
 {
     uint64_t repeats = seen->read - seen->fresh - seen->skipped;
     char doubt[96] = "";
     say_skipped(shown_name(seen), seen->filter, seen->skipped);
-    if (!wants_talk(seen->args)) return;
+    if (!is_verbose(seen->args)) return;
     double drops = drops_end(&seen->drops, seen->filter);
-    if (drops >= 0.5) snprintf(doubt, sizeof doubt, " (about %s of these may be new)", rounded(drops).s);
-    remark(seen->args->file, "%s read, %s new, %s repeat%s%s", grouped(seen->read).s, grouped(seen->fresh).s,
-           grouped(repeats).s, plural(repeats), doubt);
+    if (drops >= 0.5)
+        snprintf(doubt, sizeof doubt, " (about %s of these may be new)", rounded(drops).s);
+    remark(seen->args->file, "%s read, %s new, %s repeat%s%s", grouped(seen->read).s,
+           grouped(seen->fresh).s, grouped(repeats).s, plural(repeats), doubt);
 }
 
-/* ---- the filter ------------------------------------------------------------------------------------------------------ */
+/* ---- the filter ------------------------------------------------------------------------------ */
 
-/* How it will be with a new filter, where the user has not said how many lines there are. */
+/* How it will be with a new filter, if the user has not said how many lines there are. */
 static void say_plan(const petal_filter *filter)
 {
     petal_info info = info_of(filter);
-    remark(NULL, "%s; at most %s of new lines are dropped", policy_text(&info).s, asked_rate(info.target_rate).s);
+    bool grows = info.policy == PETAL_POLICY_GROWING;
+    remark(NULL, "%s; at most %s of new lines will be dropped",
+           grows ? "no -n: the filter grows as needed" : policy_text(&info).s,
+           asked_rate(info.target_rate).s);
 }
 
 static bool request_filter(struct request *request, const struct args *args)
 {
     struct args wanted = *args;
     wanted.grow = !args->capacity && !args->memory_bytes && !args->window;
-    return request_read(request, "seen", &wanted, wanted.grow ? FIRST_CAPACITY : WINDOW_CAPACITY, false);
+    return request_read(request, "seen", &wanted, wanted.grow ? FIRST_CAPACITY : WINDOW_CAPACITY,
+                        false);
 }
 
 static petal_filter *make_filter(const struct args *args)
@@ -181,13 +192,13 @@ static petal_filter *make_filter(const struct args *args)
     petal_filter *filter = request_filter(&request, args) ? create_filter(&request.options) : NULL;
     bool sized = args->capacity || args->memory_bytes;
     if (filter) tell_time(filter, args);
-    if (filter && (!sized || args->window) && wants_talk(args)) say_plan(filter);
+    if (filter && (!sized || args->window) && is_verbose(args)) say_plan(filter);
     request_free(&request);
     return filter;
 }
 
-/* A new FILE is written at once: better to learn before the stream than after it that it can't be.
- * Of two processes that make it both go on to lock it, and one gets the lock. */
+/* A new FILE is written immediately: better to learn before the stream than after it that it can't
+ * be. Of two processes that make it both go on to lock it, and one gets the lock. */
 static bool make_file(const struct args *args)
 {
     petal_filter *filter = may_write(args->file, false) ? make_filter(args) : NULL;
@@ -196,15 +207,16 @@ static bool make_file(const struct args *args)
     return made;
 }
 
-/* ---- options beside a FILE that exists ------------------------------------------------------------------------------- */
+/* ---- options for a FILE that exists ---------------------------------------------------------- */
 
-/* Of what the options would make, given as they are; compared where one option alone says nothing. */
+/* Whether the options, as they are, would make a filter of this size: for options that say nothing
+ * alone. */
 static bool is_planned_size(const struct args *args, const petal_info *info)
 {
     struct request request;
     petal_info plan = PETAL_INFO_INIT;
-    bool same = request_filter(&request, args) && petal_plan(&request.options, &plan, NULL) == PETAL_OK &&
-                plan.bits == info->bits;
+    bool same = request_filter(&request, args) &&
+                petal_plan(&request.options, &plan, NULL) == PETAL_OK && plan.bits == info->bits;
     request_free(&request);
     return same;
 }
@@ -236,7 +248,8 @@ static bool refuse(const char *path, const char *option, const char *value, cons
     return complain(path, "is there and %s, not %s; leave it out, or name a new file", what, text);
 }
 
-/* FILE stays what it is: options of size and kind may repeat what it was made with. False: reported. */
+/* FILE stays what it is: options of size and kind may repeat what it was made with. False:
+ * reported. */
 static bool agrees_with_file(const struct args *args, const petal_info *info)
 {
     const char *path = args->file;
@@ -251,22 +264,28 @@ static bool agrees_with_file(const struct args *args, const petal_info *info)
         return refuse(path, "-n", grouped(args->capacity).s, what);
     snprintf(what, sizeof what, isnan(info->target_rate) ? "records no rate" : "has a rate of %s",
              asked_rate(info->target_rate).s);
-    if (args->rate > 0 && !(args->rate == info->target_rate)) return refuse(path, "-p", asked_rate(args->rate).s, what);
+    if (args->rate > 0 && !(args->rate == info->target_rate))
+        return refuse(path, "-p", asked_rate(args->rate).s, what);
     snprintf(what, sizeof what, "takes %s bytes", grouped(info->bytes).s);
     if (args->memory_bytes && !is_planned_size(args, info))
         return refuse(path, "--memory", grouped(args->memory_bytes).s, what);
     if (args->window && !has_window(args->window, info))
         return refuse(path, "--window", args->window,
-                      info->policy == PETAL_POLICY_NONE || grows ? "never forgets" : "has another window");
+                      info->policy == PETAL_POLICY_NONE || grows ? "never forgets"
+                                                                 : "has another window");
     snprintf(what, sizeof what, "is %s", info->scheme_name);
-    if (args->scheme && !has_scheme(args->scheme, info)) return refuse(path, "--scheme", args->scheme, what);
-    if (args->seed && !has_seed(args->seed, info)) return refuse(path, "--seed", args->seed, "has another seed");
+    if (args->scheme && !has_scheme(args->scheme, info))
+        return refuse(path, "--scheme", args->scheme, what);
+    if (args->seed && !has_seed(args->seed, info))
+        return refuse(path, "--seed", args->seed, "has another seed");
     /* Every repeat would be counted, until the counters stick. */
     return !info->counter_bits ||
-           complain(path, "is a counting filter, which would count every repeat; use petal add and check");
+           complain(
+               path,
+               "is a counting filter, which would count every repeat; use petal add and check");
 }
 
-/* ---- what is kept ---------------------------------------------------------------------------------------------------- */
+/* ---- what is kept ---------------------------------------------------------------------------- */
 
 /* Twice the filter should take no more than half of the machine. */
 static bool is_affordable(uint64_t bytes)
@@ -275,14 +294,16 @@ static bool is_affordable(uint64_t bytes)
     return bytes < memory / 4;
 }
 
-/* FILE's own filter follows a copy of it (delivery.h), if it is possible to know what was delivered.
- * Otherwise a failed output forgets this run as a whole. With -d it is the other way round: a key
- * that is remembered makes lines come out, so all are. */
+/* FILE's own filter follows a copy of it (delivery.h), if it is possible to know what was
+ * delivered. Otherwise a failed output forgets this run as a whole. With -d it is the other way
+ * round: a key that is remembered makes lines come out, so all are. */
 static void choose_kept(struct seen *seen)
 {
     petal_filter *copy;
     const struct args *args = seen->args;
-    if (args->repeated || !seen->by_hash || !is_affordable(seen->start.bytes) || !delivery_is_known()) return;
+    if (args->repeated || !seen->by_hash || !is_affordable(seen->start.bytes) ||
+        !delivery_is_known())
+        return;
     if (petal_clone(seen->kept, &copy, NULL) != PETAL_OK) return;
     seen->filter = copy;
     seen->delivery = (struct delivery){.args = args, .follower = seen->kept};
@@ -300,7 +321,8 @@ static bool find_filter(struct seen *seen, struct key_reader *reader)
             open_container(args->file, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED, args, &seen->format);
     if (!seen->filter) return false;
     seen->start = info_of(seen->filter);
-    seen->by_hash = petal_takes_hashes(seen->filter);
+    seen->stats = stats_of(seen->filter);
+    seen->by_hash = can(seen->filter, PETAL_CAN_HASHES);
     if (args->file && !agrees_with_file(args, &seen->start)) return false;
     if (args->file && !keys_use_type_of(reader, args, args->file, seen->filter)) return false;
     reader->hint_at_crlf = reader->hint_at_crlf && args->file;
@@ -317,14 +339,18 @@ static bool all_was_delivered(void)
 /* False: reported. */
 static bool keep(struct seen *seen)
 {
-    bool following = follows(seen), all = following ? delivery_end(&seen->delivery) : all_was_delivered();
-    bool changed = following ? seen->delivery.delivered > 0 : seen->read > 0 && (all || seen->args->repeated);
+    bool following = follows(seen),
+         all = following ? delivery_end(&seen->delivery) : all_was_delivered();
+    bool changed =
+        following ? seen->delivery.delivered > 0 : seen->read > 0 && (all || seen->args->repeated);
     if (!changed) return !seen->delivery.failed;
-    if (!sync_output()) return false; /* what a power cut would take away must not be remembered for good */
-    return replace_file(seen->kept, seen->args->file, seen->format, seen->args) && !seen->delivery.failed;
+    if (!sync_output())
+        return false; /* what a power cut would take away must not be remembered for good */
+    return replace_file(seen->kept, seen->args->file, seen->format, seen->args) &&
+           !seen->delivery.failed;
 }
 
-/* ---- command --------------------------------------------------------------------------------------------------------- */
+/* ---- command --------------------------------------------------------------------------------- */
 
 static int stream(struct seen *seen, struct key_reader *reader)
 {
@@ -347,9 +373,11 @@ static int run(const struct args *args)
     if (args->file && !may_change(args->file, args)) return STATUS_ERROR;
     if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
     catch_stop_signals();
-    signal(SIGPIPE, SIG_IGN); /* a reader that goes away is noticed when writing, and then there is something to save */
-    if ((!args->file || is_no_input(args->file, args->operands, args->operand_count)) && find_filter(&seen, &reader)) {
-        if (wants_talk(args)) drops_begin(&seen.drops, seen.filter, &seen.start);
+    /* a reader that goes away is noticed when writing, and then there is something to save */
+    signal(SIGPIPE, SIG_IGN);
+    if ((!args->file || is_no_input(args->file, args->operands, args->operand_count)) &&
+        find_filter(&seen, &reader)) {
+        if (is_verbose(args)) drops_begin(&seen.drops, seen.filter, &seen.start, &seen.stats);
         status = stream(&seen, &reader);
     }
     keys_close(&reader);
@@ -381,8 +409,8 @@ const struct command seen_command = {
     .name = "seen",
     .summary = "pass on only the lines not seen before",
     .usage = "[-f FILE] [-d] [-n KEYS | --window WINDOW] [-p RATE] [KEYS...]",
-    .about = "Prints lines not seen before, and drops a new one by mistake at RATE or less.\n"
-             "Without -n the filter grows. -n, -p and so on are for a FILE to be made.",
+    .about = "Prints lines not seen before. A new line is dropped by mistake at RATE or less.\n"
+             "Without -n the filter grows. -n, -p and so on apply only when FILE is created.",
     .options = options,
     .example = "example: petal seen -f crawl.petal -n 50M < links > fresh",
     .run = run,

@@ -1,14 +1,16 @@
-/* cmd_shard.c - petal shard: which of N filters does a key belong to? For sets that are spread over several files or machines. */
+/* cmd_shard.c - petal shard: which of N filters does a key belong to? For sets that are spread over
+ * several files or machines. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "commands.h"
-#include "files.h"
 #include "keys.h"
 #include "numbers.h"
+#include "paths.h"
 #include "pipeline.h"
 #include "progress.h"
 #include "report.h"
 #include "request.h"
+#include "secret.h"
 #include "selection.h"
 #include "signals.h"
 #include "summary.h"
@@ -20,9 +22,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_FILES = 4096 };
+enum { MAX_FILES = 4096 };
 
-/* A file in the making, and what goes into it. */
+/* A file being written, and what goes into it. */
 struct part {
     FILE *file;
     uint64_t keys;
@@ -42,16 +44,18 @@ struct sharding {
 static uint32_t shard_of(const struct sharding *sharding, const petal_key *key)
 {
     if (!sharding->hasher) return petal_shard_of(key->data, key->size_bytes, sharding->shards);
-    return petal_shard_of_hash(petal_hash_key(sharding->hasher, key->data, key->size_bytes), sharding->shards);
+    return petal_shard_of_hash(petal_hash_key(sharding->hasher, key->data, key->size_bytes),
+                               sharding->shards);
 }
 
-/* ---- files ----------------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 /* "part-%d.txt" -> "part-3.txt". */
 static bool name_part(const char *pattern, uint32_t shard, char *name, size_t size)
 {
     const char *mark = strstr(pattern, "%d");
-    int length = snprintf(name, size, "%.*s%" PRIu32 "%s", (int)(mark - pattern), pattern, shard, mark + 2);
+    int length =
+        snprintf(name, size, "%.*s%" PRIu32 "%s", (int)(mark - pattern), pattern, shard, mark + 2);
     return length < (int)size || complain(pattern, "cannot write it: %s", strerror(ENAMETOOLONG));
 }
 
@@ -61,7 +65,8 @@ static bool open_part(const struct sharding *sharding, uint32_t shard)
 {
     char name[NAME_BYTES];
     const struct args *args = sharding->args;
-    if (!name_part(args->output, shard, name, sizeof name) || !may_write(name, args->force)) return false;
+    if (!name_part(args->output, shard, name, sizeof name) || !may_write(name, args->force))
+        return false;
     if (!is_no_input(name, args->operands, args->operand_count)) return false;
     int descriptor = open_draft(name, sharding->token);
     sharding->parts[shard].file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
@@ -101,7 +106,8 @@ static bool finish_parts(struct sharding *sharding)
             return complain(sharding->args->output, "cannot write it: %s", strerror(errno));
     for (uint32_t i = 0; i < sharding->shards; i++) {
         name_part(sharding->args->output, i, name, sizeof name);
-        if (!publish_draft(name, sharding->token)) return complain(name, "cannot write it: %s", strerror(errno));
+        if (!publish_draft(name, sharding->token))
+            return complain(name, "cannot write it: %s", strerror(errno));
     }
     return true;
 }
@@ -121,17 +127,17 @@ static void drop_parts(struct sharding *sharding)
 
 static void say_sizes(const struct sharding *sharding)
 {
-    uint64_t least = UINT64_MAX, most = 0;
+    uint64_t min = UINT64_MAX, max = 0;
     for (uint32_t i = 0; i < sharding->shards; i++) {
         uint64_t keys = sharding->parts[i].keys;
-        least = keys < least ? keys : least;
-        most = keys > most ? keys : most;
+        min = keys < min ? keys : min;
+        max = keys > max ? keys : max;
     }
-    remark(sharding->args->output, "%s file%s, of %s to %s keys", grouped(sharding->shards).s, plural(sharding->shards),
-           grouped(least).s, grouped(most).s);
+    remark(sharding->args->output, "%s file%s, of %s to %s keys", grouped(sharding->shards).s,
+           plural(sharding->shards), grouped(min).s, grouped(max).s);
 }
 
-/* ---- keys: what is done with a block (pipeline.h) -------------------------------------------------------------------- */
+/* ---- keys: what is done with a block (pipeline.h) -------------------------------------------- */
 
 static void find_shards(void *context, struct key_block *block)
 {
@@ -195,7 +201,11 @@ static bool put_keys(struct sharding *sharding, struct key_reader *reader)
                                selecting = {find_shards, NULL, select_shard, print_shard};
     reader->watch_output = !sharding->parts;
     progress_start(sharding->args->progress, !sharding->parts);
-    run_pipeline(reader, sharding->parts ? &filing : sharding->one_only ? &selecting : &numbering, sharding);
+    run_pipeline(reader,
+                 sharding->parts      ? &filing
+                 : sharding->one_only ? &selecting
+                                      : &numbering,
+                 sharding);
     progress_hide();
     return !reader->failed && !sharding->failed && stop_signal() == 0;
 }
@@ -207,25 +217,27 @@ static int split(struct sharding *sharding)
     bool to_files = args->output != NULL;
     if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
     if (to_files) catch_stop_signals(); /* or drafts may be left behind */
-    bool good =
-        (!to_files || open_parts(sharding)) && put_keys(sharding, &reader) && (!to_files || finish_parts(sharding));
+    bool good = (!to_files || open_parts(sharding)) && put_keys(sharding, &reader) &&
+                (!to_files || finish_parts(sharding));
     keys_close(&reader);
-    if (good && to_files && wants_talk(args)) say_sizes(sharding);
+    if (good && to_files && is_verbose(args)) say_sizes(sharding);
     drop_parts(sharding);
     if (stop_signal()) return STATUS_SIGNAL + stop_signal();
     return good ? STATUS_OK : STATUS_ERROR;
 }
 
-/* ---- command --------------------------------------------------------------------------------------------------------- */
+/* ---- command --------------------------------------------------------------------------------- */
 
 static bool read_wanted(const struct args *args, struct sharding *sharding)
 {
     struct why why;
     uint64_t number;
     if (!args->shard) return true;
-    if (!parse_u64(args->shard, &number, &why)) return complain("-i", "%s: %s", args->shard, why.text);
+    if (!parse_u64(args->shard, &number, &why))
+        return complain("-i", "%s: %s", args->shard, why.text);
     if (number >= args->shards)
-        return complain("-i", "%s: shards are numbered from 0 to %" PRIu64, args->shard, args->shards - 1);
+        return complain("-i", "%s: shards are numbered from 0 to %" PRIu64, args->shard,
+                        args->shards - 1);
     sharding->one_only = true;
     sharding->wanted = (uint32_t)number;
     return true;
@@ -258,10 +270,13 @@ static int run(const struct args *args)
     struct sharding sharding = {.args = args};
     petal_filter *hasher;
     if (!args->shards) return misused("shard", "needs -n N, the number of shards");
-    if (args->shards > UINT32_MAX) return misused("shard", "takes at most %" PRIu32 " shards", UINT32_MAX);
-    if (args->output && args->shard) return misused("shard", "-i prints one shard, -o writes all; give one of them");
-    if (args->output && args->shards > MOST_FILES)
-        return misused("shard", "writes at most %d files; -i I prints the keys of one shard", MOST_FILES);
+    if (args->shards > UINT32_MAX)
+        return misused("shard", "takes at most %" PRIu32 " shards", UINT32_MAX);
+    if (args->output && args->shard)
+        return misused("shard", "-i prints one shard, -o writes all; give one of them");
+    if (args->output && args->shards > MAX_FILES)
+        return misused("shard", "writes at most %d files; -i I prints the keys of one shard",
+                       MAX_FILES);
     if (args->output && !check_pattern(args->output)) return STATUS_ERROR;
     sharding.shards = (uint32_t)args->shards;
     if (!read_wanted(args, &sharding) || !make_hasher(args, &hasher)) return STATUS_ERROR;

@@ -1,13 +1,15 @@
-/* cmd_verify.c - petal verify: is the file whole, are known members in it, and how often do absent keys pass? */
+/* cmd_verify.c - petal verify: is the file whole, are known members in it, and how often do absent
+ * keys pass? */
 #include "commands.h"
 #include "files.h"
+#include "formats.h"
 #include "json.h"
 #include "keys.h"
+#include "look.h"
 #include "numbers.h"
 #include "pipeline.h"
 #include "progress.h"
 #include "report.h"
-#include "summary.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -35,7 +37,7 @@ static struct measured measure(const struct tally *tally)
                              tally->found == tally->keys ? 1 : centre + half};
 }
 
-/* ---- key lists ------------------------------------------------------------------------------------------------------- */
+/* ---- key lists ------------------------------------------------------------------------------- */
 
 struct look_up {
     const petal_filter *filter;
@@ -48,14 +50,15 @@ static void note_missing(struct tally *tally, const struct key_block *block)
     if (!first || tally->missing[0]) return;
     const petal_key *line = &block->lines[first - block->results];
     snprintf(tally->missing, sizeof tally->missing, "line %" PRIu64 ", \"%.*s\"%s",
-             block->first_line + (uint64_t)(first - block->results), line->size_bytes < 40 ? (int)line->size_bytes : 40,
-             (const char *)line->data, line->size_bytes > 40 ? "..." : "");
+             block->first_line + (uint64_t)(first - block->results),
+             line->size_bytes < 40 ? (int)line->size_bytes : 40, (const char *)line->data,
+             line->size_bytes > 40 ? "..." : "");
 }
 
 static void ask(void *context, struct key_block *block)
 {
     const struct look_up *look_up = context;
-    block->selected = petal_contains_many(look_up->filter, block->keys, block->count, block->results);
+    block->selected = look_up_keys(look_up->filter, block->keys, block->count, block->results);
 }
 
 static bool count_found(void *context, struct key_block *block)
@@ -67,20 +70,24 @@ static bool count_found(void *context, struct key_block *block)
     return true;
 }
 
-static bool look_up(const petal_filter *filter, const char *file, const struct args *args, struct tally *tally)
+static bool look_up(const petal_filter *filter, const char *file, const struct args *args,
+                    struct tally *tally)
 {
     const char *path = args->operands[0]; /* with key lists there is one */
     static const struct stages stages = {.work = ask, .enter = count_found};
     char *files[] = {(char *)(uintptr_t)file};
     struct key_reader reader;
-    if (!keys_open(&reader, args, files, 1, false) || !keys_use_type_of(&reader, args, path, filter)) return false;
+    if (!keys_open(&reader, args, files, 1, false) ||
+        !keys_use_type_of(&reader, args, path, filter))
+        return false;
     progress_start(args->progress, false);
     bool whole = run_pipeline(&reader, &stages, &(struct look_up){filter, tally});
     keys_close(&reader);
     return whole && !reader.failed;
 }
 
-static bool check_sample(const petal_filter *filter, const char *path, const struct args *args, struct json *json)
+static bool check_sample(const petal_filter *filter, const char *path, const struct args *args,
+                         struct json *json)
 {
     struct tally tally = {0};
     if (!look_up(filter, args->sample, args, &tally)) return false;
@@ -92,8 +99,9 @@ static bool check_sample(const petal_filter *filter, const char *path, const str
         printf("sample: %s of %s keys found\n", grouped(tally.found).s, grouped(tally.keys).s);
     }
     if (missing == 0) return true;
-    return complain(path, "%s of %s sample keys missing, the first is %s of %s: not the filter of these keys",
-                    grouped(missing).s, grouped(tally.keys).s, tally.missing, args->sample);
+    return complain(
+        path, "%s of %s sample keys missing, the first is %s of %s: not the filter of these keys",
+        grouped(missing).s, grouped(tally.keys).s, tally.missing, args->sample);
 }
 
 static bool measure_absent(const petal_filter *filter, const struct args *args, struct json *json)
@@ -102,11 +110,11 @@ static bool measure_absent(const petal_filter *filter, const struct args *args, 
     if (!look_up(filter, args->absent, args, &tally)) return false;
     if (tally.keys == 0) return complain(args->absent, "has no keys; nothing was measured");
     struct measured m = measure(&tally);
-    petal_info info = info_of(filter);
+    double predicted = stats_of(filter).estimated_rate;
     if (!json) {
-        printf("absent: %s of %s keys pass: %s (95 %% interval %s to %s), predicted %s\n", grouped(tally.found).s,
-               grouped(tally.keys).s, rate_text(m.rate, 3).s, rate_text(m.low, 3).s, rate_text(m.high, 3).s,
-               rate_text(info.estimated_rate, 3).s);
+        printf("absent: %s of %s keys pass: %s (95 %% interval %s to %s), predicted %s\n",
+               grouped(tally.found).s, grouped(tally.keys).s, rate_text(m.rate, 3).s,
+               rate_text(m.low, 3).s, rate_text(m.high, 3).s, rate_text(predicted, 3).s);
         return true;
     }
     json_count(json, "absent_keys", tally.keys);
@@ -114,24 +122,28 @@ static bool measure_absent(const petal_filter *filter, const struct args *args, 
     json_number(json, "measured_rate", m.rate);
     json_number(json, "measured_rate_low", m.low);
     json_number(json, "measured_rate_high", m.high);
-    json_number(json, "estimated_rate", info.estimated_rate);
+    json_number(json, "estimated_rate", predicted);
     return true;
 }
 
-/* ---- the file -------------------------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
-/* A dirty file is taken as it is, gets checksums of what it holds, and is clean again. One that is clean is left alone. */
+/* A dirty file is taken as it is, gets checksums of what it holds, and is clean again. One that is
+ * clean is left alone. */
 static bool recover(const char *path, const struct args *args)
 {
     const char *format = NULL;
-    petal_filter *filter = open_container(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER, args, &format);
+    petal_filter *filter =
+        open_container(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER, args, &format);
     petal_info info = filter ? info_of(filter) : (petal_info)PETAL_INFO_INIT;
-    bool good = filter && write_back(filter, path, format, args, "it stays dirty");
+    bool good = filter && update_file(filter, path, format, args, "it stays dirty");
     if (good)
-        remark(path, "%s of %s blocks differ from their last checksums", grouped(info.recovered_blocks).s,
-               grouped(info.blocks).s);
-    if (good) remark(path, "recovered what is there; keys that were added last may be missing: add them again");
-    if (good && petal_remove_many(filter, NULL, 0, NULL, NULL) == PETAL_OK)
+        remark(path, "%s of %s blocks differ from their last checksums",
+               grouped(info.recovered_blocks).s, grouped(info.blocks).s);
+    if (good)
+        remark(path,
+               "recovered what is there; keys that were added last may be missing: add them again");
+    if (good && can(filter, PETAL_CAN_REMOVE))
         remark(path, "keys that were removed last may be half out: do not remove them again");
     petal_free(filter);
     return good;
@@ -153,11 +165,13 @@ static bool check_blocks(const petal_filter *filter, const char *path)
 
 static void say_intact(const char *path, const petal_filter *filter, const char *format)
 {
-    petal_info info = info_of(filter);
-    if (!is_petal(format))
-        printf("%s: a plausible %s file; it has no checksums to compare\n", path, format);
-    else
-        printf("%s: intact, content id %016" PRIx64 "\n", path, info.content_id);
+    uint64_t content_id = 0;
+    if (!is_petal(format)) {
+        printf("%s: looks like a valid %s file; this format has no checksums\n", path, format);
+        return;
+    }
+    petal_content_id(filter, &content_id, NULL); /* recorded in the file */
+    printf("%s: intact, content id %016" PRIx64 "\n", path, content_id);
 }
 
 static bool verify(const char *path, const struct args *args)

@@ -1,4 +1,5 @@
-/* combine.h - what merge and intersect have in common: the first filter, changed by each of the others, saved as a new one. */
+/* combine.h - what merge and intersect have in common: the first filter, changed by each of the
+ * others, saved as a new one. */
 #ifndef PETAL_CLI_COMBINE_H
 #define PETAL_CLI_COMBINE_H
 

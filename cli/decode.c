@@ -1,4 +1,5 @@
-/* decode.c - see decode.h. Numbers become the bytes that petal_encode_*() defines for every language. */
+/* decode.c - see decode.h. Numbers become the bytes that petal_encode_*() defines for every
+ * language. */
 #include "decode.h"
 
 #include "utf8.h"
@@ -8,11 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- numbers --------------------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
-enum { LONGEST_NUMBER = 400 }; /* a double written out in full has at most 309 digits before the dot */
+enum {
+    LONGEST_NUMBER = 400
+}; /* a double written out in full has at most 309 digits before the dot */
 
-/* strto*() need an end, and take blanks, signs and (for doubles) words that nobody means as a number. */
+/* strto*() need an end, and take blanks, signs and (for doubles) words that nobody means as a
+ * number. */
 static bool copy_number(const char *line, size_t size, char copy[LONGEST_NUMBER + 1])
 {
     if (size == 0 || size > LONGEST_NUMBER || memchr(line, '\0', size)) return false;
@@ -22,7 +26,8 @@ static bool copy_number(const char *line, size_t size, char copy[LONGEST_NUMBER 
     return true;
 }
 
-static bool read_integer(const char *line, size_t size, int64_t least, int64_t most, int64_t *value, const char **why)
+static bool read_integer(const char *line, size_t size, int64_t min, int64_t max, int64_t *value,
+                         const char **why)
 {
     char copy[LONGEST_NUMBER + 1], *end;
     *why = "not a whole number";
@@ -31,10 +36,11 @@ static bool read_integer(const char *line, size_t size, int64_t least, int64_t m
     *value = strtoll(copy, &end, 10);
     if (end == copy || *end) return false;
     *why = "out of range";
-    return errno != ERANGE && *value >= least && *value <= most;
+    return errno != ERANGE && *value >= min && *value <= max;
 }
 
-static bool decode_i32(const char *line, size_t size, uint8_t *out, size_t *key_bytes, const char **why)
+static bool decode_i32(const char *line, size_t size, uint8_t *out, size_t *key_bytes,
+                       const char **why)
 {
     int64_t value;
     if (!read_integer(line, size, INT32_MIN, INT32_MAX, &value, why)) return false;
@@ -43,7 +49,8 @@ static bool decode_i32(const char *line, size_t size, uint8_t *out, size_t *key_
     return true;
 }
 
-static bool decode_i64(const char *line, size_t size, uint8_t *out, size_t *key_bytes, const char **why)
+static bool decode_i64(const char *line, size_t size, uint8_t *out, size_t *key_bytes,
+                       const char **why)
 {
     int64_t value;
     if (!read_integer(line, size, INT64_MIN, INT64_MAX, &value, why)) return false;
@@ -52,7 +59,8 @@ static bool decode_i64(const char *line, size_t size, uint8_t *out, size_t *key_
     return true;
 }
 
-static bool decode_f64(const char *line, size_t size, uint8_t *out, size_t *key_bytes, const char **why)
+static bool decode_f64(const char *line, size_t size, uint8_t *out, size_t *key_bytes,
+                       const char **why)
 {
     char copy[LONGEST_NUMBER + 1], *end;
     *why = "not a number";
@@ -68,7 +76,7 @@ static bool decode_f64(const char *line, size_t size, uint8_t *out, size_t *key_
     return true;
 }
 
-/* ---- text and bytes -------------------------------------------------------------------------------------------------- */
+/* ---- text and bytes -------------------------------------------------------------------------- */
 
 static uint8_t *put_unit(uint8_t *to, uint32_t unit)
 {
@@ -77,7 +85,8 @@ static uint8_t *put_unit(uint8_t *to, uint32_t unit)
     return to;
 }
 
-static bool decode_utf16le(const char *line, size_t size, uint8_t *out, size_t *key_bytes, const char **why)
+static bool decode_utf16le(const char *line, size_t size, uint8_t *out, size_t *key_bytes,
+                           const char **why)
 {
     const uint8_t *at = (const uint8_t *)line;
     uint8_t *to = out;
@@ -99,7 +108,8 @@ int hex_digit(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-static bool decode_hex(const char *line, size_t size, uint8_t *out, size_t *key_bytes, const char **why)
+static bool decode_hex(const char *line, size_t size, uint8_t *out, size_t *key_bytes,
+                       const char **why)
 {
     *why = "an odd number of hex digits";
     if (size % 2) return false;
@@ -121,8 +131,10 @@ static int base64_digit(char c)
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* RFC 4648 with padding. Bits that stand for nothing must be zero, so that no two lines give one key. */
-static bool decode_base64(const char *line, size_t size, uint8_t *out, size_t *key_bytes, const char **why)
+/* RFC 4648 with padding. Bits that stand for nothing must be zero, so that no two lines give one
+ * key. */
+static bool decode_base64(const char *line, size_t size, uint8_t *out, size_t *key_bytes,
+                          const char **why)
 {
     uint32_t bits = 0;
     size_t written = 0, padding = 0;
@@ -139,7 +151,7 @@ static bool decode_base64(const char *line, size_t size, uint8_t *out, size_t *k
     return padding == 0 || (bits & (padding == 2 ? 0xf : 0x3)) == 0;
 }
 
-/* ---- types ----------------------------------------------------------------------------------------------------------- */
+/* ---- types ----------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -157,29 +169,30 @@ static const struct {
 
 enum { TYPES = sizeof types / sizeof types[0] };
 
-petal_key_type find_key_type(const char *name)
+uint32_t find_key_type(const char *name)
 {
     for (int type = TYPES - 1; name && type > PETAL_KEY_TYPE_NONE; type--)
-        if (strcmp(types[type].name, name) == 0) return (petal_key_type)type;
+        if (strcmp(types[type].name, name) == 0) return (uint32_t)type;
     return PETAL_KEY_TYPE_NONE;
 }
 
-const char *key_type_name(petal_key_type type)
+const char *key_type_name(uint32_t type)
 {
     return (unsigned)type < TYPES ? types[type].name : NULL;
 }
 
-static bool is_bytes(petal_key_type type)
+static bool is_bytes(uint32_t type)
 {
     return type == PETAL_KEY_TYPE_HEX || type == PETAL_KEY_TYPE_BASE64;
 }
 
-bool key_types_agree(petal_key_type a, petal_key_type b)
+bool key_types_agree(uint32_t a, uint32_t b)
 {
-    return a == b || a == PETAL_KEY_TYPE_NONE || b == PETAL_KEY_TYPE_NONE || (is_bytes(a) && is_bytes(b));
+    return a == b || a == PETAL_KEY_TYPE_NONE || b == PETAL_KEY_TYPE_NONE ||
+           (is_bytes(a) && is_bytes(b));
 }
 
-decoder *find_decoder(petal_key_type type)
+decoder *find_decoder(uint32_t type)
 {
     return (unsigned)type < TYPES ? types[type].decode : NULL;
 }

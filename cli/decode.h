@@ -8,23 +8,24 @@
 #include <stdint.h>
 
 /* Writes the key to `out` and its size to *key_bytes, or says why the line is no such value. */
-typedef bool decoder(const char *line, size_t line_bytes, uint8_t *out, size_t *key_bytes, const char **why);
+typedef bool decoder(const char *line, size_t line_bytes, uint8_t *out, size_t *key_bytes,
+                     const char **why);
 
-/* Room that any decoder needs for a line of so many bytes. */
+/* Room that any decoder needs for a line of that many bytes. */
 #define DECODED_ROOM(line_bytes) (2 * (line_bytes) + 8)
 
 /* The key type of a word of --key-type: NONE if there is none. */
-petal_key_type find_key_type(const char *name);
+uint32_t find_key_type(const char *name);
 
 /* The word of a key type: NULL for NONE. */
-const char *key_type_name(petal_key_type type);
+const char *key_type_name(uint32_t type);
 
 /* Whether lines of one type can stand for keys of the other: hex and base64 are two ways to write
  * bytes, and what is not recorded goes with all. */
-bool key_types_agree(petal_key_type a, petal_key_type b);
+bool key_types_agree(uint32_t a, uint32_t b);
 
 /* The decoder of a key type, NULL for text and NONE: there the line is the key. */
-decoder *find_decoder(petal_key_type type);
+decoder *find_decoder(uint32_t type);
 
 /* One hexadecimal digit, or -1. */
 int hex_digit(char c);

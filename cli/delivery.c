@@ -3,6 +3,8 @@
 
 #include "delivery.h"
 
+#include "batches.h"
+
 #include "layers.h"
 #include "report.h"
 #include "signals.h"
@@ -21,7 +23,7 @@ static bool fail(struct delivery *delivery, const char *what)
     return complain(delivery->args->file, "%s; the lines from here on are not remembered", what);
 }
 
-/* ---- keys on their way ----------------------------------------------------------------------------------------------- */
+/* ---- keys on their way ----------------------------------------------------------------------- */
 
 static bool make_room(struct delivery *delivery, size_t keys)
 {
@@ -57,7 +59,7 @@ static bool note_keys(struct delivery *delivery, const struct key_block *block, 
     return true;
 }
 
-/* Gives the follower the keys whose output ends within so many bytes. */
+/* Gives the follower the keys whose output ends within that many bytes. */
 static bool follow(struct delivery *delivery, uint64_t bytes)
 {
     size_t end = delivery->first;
@@ -65,8 +67,8 @@ static bool follow(struct delivery *delivery, uint64_t bytes)
     while (end < delivery->count && delivery->ends[end] <= bytes) end++;
     if (end == delivery->first) return true;
     tell_time(delivery->follower, delivery->args);
-    petal_status status =
-        petal_add_hashes(delivery->follower, delivery->hashes + delivery->first, end - delivery->first, NULL, NULL);
+    petal_status status = add_hashes(delivery->follower, delivery->hashes + delivery->first,
+                                     end - delivery->first, NULL, NULL);
     delivery->delivered += end - delivery->first;
     delivery->whole = delivery->ends[end - 1];
     delivery->first = end;
@@ -76,7 +78,7 @@ static bool follow(struct delivery *delivery, uint64_t bytes)
     return fail(delivery, error.message);
 }
 
-/* ---- output ---------------------------------------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 /* What a pipe still holds may never be read. */
 static uint64_t read_by_others(const struct delivery *delivery)
@@ -89,7 +91,8 @@ bool delivery_print(struct delivery *delivery, const struct key_block *block)
 {
     uint64_t start = delivery->written;
     bool printed = write_output(block->output.data, block->output.size_bytes, &delivery->written);
-    return note_keys(delivery, block, start) && follow(delivery, read_by_others(delivery)) && printed;
+    return note_keys(delivery, block, start) && follow(delivery, read_by_others(delivery)) &&
+           printed;
 }
 
 bool delivery_end(struct delivery *delivery)
@@ -98,7 +101,8 @@ bool delivery_end(struct delivery *delivery)
     bool whole = flush_output() && !output_has_no_reader() && !stop_signal();
     bool followed = follow(delivery, whole ? delivery->written : read_by_others(delivery));
     bool all = followed && delivery->first == delivery->count;
-    if (!flush_output() && delivery->written > delivery->whole) cut_output(delivery->written - delivery->whole);
+    if (!flush_output() && delivery->written > delivery->whole)
+        cut_output(delivery->written - delivery->whole);
     free(delivery->hashes);
     free(delivery->ends);
     delivery->hashes = delivery->ends = NULL;

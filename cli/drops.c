@@ -10,6 +10,8 @@
  * p) (1 - p^n). As many are queried as keys came, until a thousand were found. */
 #include "drops.h"
 
+#include "batches.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +23,7 @@
 #define ENOUGH_FOUND 1000u /* 3 % of noise */
 #define SPARING 8u
 
-/* ---- by the model ---------------------------------------------------------------------------------------------------- */
+/* ---- by the model ---------------------------------------------------------------------------- */
 
 static double model_odds(const struct drops *drops, double keys)
 {
@@ -41,7 +43,7 @@ static void note_by_model(struct drops *drops, uint64_t fresh)
     }
 }
 
-/* ---- by querying ----------------------------------------------------------------------------------------------------- */
+/* ---- by querying ----------------------------------------------------------------------------- */
 
 /* Sixteen bytes that are no key of anybody's, and other ones each time. */
 static size_t query_absent(struct drops *drops, const petal_filter *filter, size_t count)
@@ -57,7 +59,7 @@ static size_t query_absent(struct drops *drops, const petal_filter *filter, size
         keys[i] = (petal_key){&bytes[i], sizeof bytes[i]};
     }
     drops->probes += count;
-    return petal_contains_many(filter, keys, count, NULL);
+    return look_up_keys(filter, keys, count, NULL);
 }
 
 static double measured_odds(struct drops *drops, const petal_filter *filter, uint64_t count)
@@ -80,16 +82,17 @@ static void settle_waiting(struct drops *drops, const petal_filter *filter)
     drops->waiting = 0;
 }
 
-/* ---- both ------------------------------------------------------------------------------------------------------------ */
+/* ---- both ------------------------------------------------------------------------------------ */
 
-void drops_begin(struct drops *drops, const petal_filter *filter, const petal_info *start)
+void drops_begin(struct drops *drops, const petal_filter *filter, const petal_info *start,
+                 const petal_stats *stats)
 {
-    *drops = (struct drops){.start = *start, .keys = start->estimated_items};
+    *drops = (struct drops){.start = *start, .keys = stats->estimated_items.value};
     drops->is_predicted = !isnan(petal_predict_rate(start, 1));
-    if (start->saturated)
+    if (stats->saturated)
         drops->expected = NAN;
     else if (!drops->is_predicted)
-        drops->odds = measured_odds(drops, filter, start->bits_set ? MAX_STRETCH : MIN_PROBES);
+        drops->odds = measured_odds(drops, filter, stats->bits_set ? MAX_STRETCH : MIN_PROBES);
 }
 
 size_t drops_stretch(const struct drops *drops)

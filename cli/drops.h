@@ -1,4 +1,4 @@
-/* drops.h - how many keys of a stream were new and yet taken for repeats: an estimate, since nobody
+/* drops.h - how many keys of a stream were new but dropped as repeats: an estimate, since nobody
  * can tell which. */
 #ifndef PETAL_CLI_DROPS_H
 #define PETAL_CLI_DROPS_H
@@ -6,9 +6,10 @@
 #include <petal/petal.h>
 
 struct drops {
-    double expected;   /* of the keys noted; NAN: nobody can tell */
-    petal_info start;  /* of a plain filter */
-    bool is_predicted; /* it is one: its rate follows from the number of keys, which are `keys` by now */
+    double expected;  /* of the keys noted; NAN: nobody can tell */
+    petal_info start; /* of a plain filter */
+    /* it is one: its rate follows from the number of keys, which are `keys` by now */
+    bool is_predicted;
     double keys;
     double odds;              /* otherwise as last measured */
     uint64_t waiting, probes; /* new keys since then; absent keys queried so far, */
@@ -16,7 +17,8 @@ struct drops {
 };
 
 /* `start` is what the filter is before the first key. */
-void drops_begin(struct drops *drops, const petal_filter *filter, const petal_info *start);
+void drops_begin(struct drops *drops, const petal_filter *filter, const petal_info *start,
+                 const petal_stats *stats);
 
 /* How many keys may be added until drops_note() must be called. */
 size_t drops_stretch(const struct drops *drops);

@@ -1,9 +1,10 @@
 /* hashset.c - see hashset.h.
  *
- * The high bits of a hash say which part it goes to; a part is a table of its own, with open addressing and linear probing, doubled
- * when three quarters full, so that growing needs room for a small part twice, not for all of it. The place in the table comes
- * from the product with a random odd number: who knows which hashes are coming (XXH3 is no secret) still cannot make them
- * crowd in one place. Hashes are sorted by part first, and each part is locked once for all of its own. */
+ * The high bits of a hash say which part it goes to; a part is a table of its own, with open
+ * addressing and linear probing, doubled when three quarters full, so that growing needs room for a
+ * small part twice, not for all of it. The place in the table comes from the product with a random
+ * odd number: who knows which hashes are coming (XXH3 is no secret) still cannot make them crowd in
+ * one place. Hashes are sorted by part first, and each part is locked once for all of its own. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "hashset.h"
@@ -14,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { FIRST_LOG2_SLOTS = 10, MOST_LOG2_SLOTS = 56 }; /* beyond any address space */
+enum { FIRST_LOG2_SLOTS = 10, MAX_LOG2_SLOTS = 56 }; /* beyond any address space */
 
 struct part {
     pthread_mutex_t lock;
@@ -34,7 +35,7 @@ static unsigned part_of(uint64_t hash)
     return (unsigned)(hash >> 58);
 }
 
-/* Odd. Where the system has no random bytes, the clock must do. */
+/* Odd. If the system has no random bytes, the clock must do. */
 static uint64_t random_multiplier(void)
 {
     uint64_t number = 0;
@@ -75,7 +76,7 @@ void hashset_free(struct hashset *set)
     free(set);
 }
 
-/* ---- a part ---------------------------------------------------------------------------------------------------------- */
+/* ---- a part ---------------------------------------------------------------------------------- */
 
 static uint64_t slot_count(const struct part *part)
 {
@@ -98,7 +99,7 @@ static void insert(struct part *part, uint64_t multiplier, uint64_t hash)
 static bool grow(struct part *part, uint64_t multiplier)
 {
     struct part before = *part;
-    if (part->log2_slots == MOST_LOG2_SLOTS) return false;
+    if (part->log2_slots == MAX_LOG2_SLOTS) return false;
     uint64_t *larger = calloc((size_t)slot_count(part) * 2, sizeof *larger);
     if (!larger) return false;
     part->slots = larger;
@@ -110,9 +111,11 @@ static bool grow(struct part *part, uint64_t multiplier)
     return true;
 }
 
-static bool add_to_part(struct part *part, uint64_t multiplier, const uint64_t *hashes, size_t count)
+static bool add_to_part(struct part *part, uint64_t multiplier, const uint64_t *hashes,
+                        size_t count)
 {
-    for (size_t i = 0; i < count; i++) __builtin_prefetch(&part->slots[home(part, multiplier, hashes[i])], 1);
+    for (size_t i = 0; i < count; i++)
+        __builtin_prefetch(&part->slots[home(part, multiplier, hashes[i])], 1);
     for (size_t i = 0; i < count; i++) {
         if (part->used >= slot_count(part) / 4 * 3 && !grow(part, multiplier)) return false;
         if (hashes[i])
@@ -123,12 +126,13 @@ static bool add_to_part(struct part *part, uint64_t multiplier, const uint64_t *
     return true;
 }
 
-/* ---- the set --------------------------------------------------------------------------------------------------------- */
+/* ---- the set --------------------------------------------------------------------------------- */
 
 enum { SORTED_AT_ONCE = 4096 };
 
 /* Counting sort by part. from[p] and from[p + 1] are the bounds of part p. */
-static void sort_by_part(const uint64_t *hashes, size_t count, uint64_t *sorted, size_t from[HASHSET_PARTS + 1])
+static void sort_by_part(const uint64_t *hashes, size_t count, uint64_t *sorted,
+                         size_t from[HASHSET_PARTS + 1])
 {
     size_t to[HASHSET_PARTS];
     memset(from, 0, (HASHSET_PARTS + 1) * sizeof *from);
@@ -146,7 +150,8 @@ static bool add_some(struct hashset *set, const uint64_t *hashes, size_t count)
     for (unsigned p = 0; p < HASHSET_PARTS && good; p++) {
         if (from[p] == from[p + 1]) continue;
         pthread_mutex_lock(&set->parts[p].lock);
-        good = add_to_part(&set->parts[p], set->multiplier, sorted + from[p], from[p + 1] - from[p]);
+        good =
+            add_to_part(&set->parts[p], set->multiplier, sorted + from[p], from[p + 1] - from[p]);
         pthread_mutex_unlock(&set->parts[p].lock);
     }
     return good;

@@ -1,4 +1,5 @@
-/* json.h - one JSON object a line. Whole numbers of 64 bits stay exact; unknown numbers (NAN, infinity) become null. */
+/* json.h - one JSON object a line. Whole numbers of 64 bits stay exact; unknown numbers (NAN,
+ * infinity) become null. */
 #ifndef PETAL_CLI_JSON_H
 #define PETAL_CLI_JSON_H
 
@@ -19,7 +20,8 @@ void json_count(struct json *json, const char *name, uint64_t value);
 void json_number(struct json *json, const char *name, double value);
 void json_bool(struct json *json, const char *name, bool value);
 void json_null(struct json *json, const char *name);
-void json_list(struct json *json, const char *name); /* of objects, each between json_open() and json_close() */
+void json_list(struct json *json,
+               const char *name); /* of objects, each between json_open() and json_close() */
 void json_open(struct json *json);
 void json_close(struct json *json);
 void json_list_end(struct json *json);

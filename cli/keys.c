@@ -3,12 +3,13 @@
  *      text     |whole lines...............|part of a line|
  *               0                          whole          size_bytes
  *
- * A block is filled up to a bound, cut behind its last separator, and what is left over begins the next one. One that is a
- * single unfinished line is doubled until it ends. */
+ * A block is filled up to a bound, cut after its last separator, and what is left over begins the
+ * next one. One that is a single unfinished line is doubled until it ends. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "keys.h"
 
+#include "look.h"
 #include "progress.h"
 #include "report.h"
 #include "signals.h"
@@ -35,18 +36,37 @@ static const char *shown_name(const char *file)
     return is_standard_input(file) ? "standard input" : file;
 }
 
-/* ---- opening --------------------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static const char CANNOT_OPEN[] = "cannot open it";
+
+/* Why a file cannot be read, with the errno of that or 0; NULL: it can. */
+static const char *find_obstacle(const char *file, int *failure)
+{
+    struct stat about;
+    *failure = 0;
+    if (is_standard_input(file)) return NULL;
+    bool there = stat(file, &about) == 0;
+    if (there && S_ISDIR(about.st_mode)) return "is a directory; name the files in it";
+    if (there && access(file, R_OK) == 0) return NULL;
+    *failure = errno;
+    return CANNOT_OPEN;
+}
+
+static bool complain_of_input(const char *file, const char *trouble, int failure)
+{
+    return failure ? complain(file, "%s: %s", trouble, strerror(failure))
+                   : complain(file, "%s", trouble);
+}
 
 static bool check_readable(const char *file)
 {
-    struct stat about;
-    if (is_standard_input(file)) return true;
-    if (stat(file, &about) != 0) return complain(file, "cannot open it: %s", strerror(errno));
-    if (S_ISDIR(about.st_mode)) return complain(file, "is a directory; name the files in it");
-    return access(file, R_OK) == 0 || complain(file, "cannot open it: %s", strerror(errno));
+    int failure;
+    const char *trouble = find_obstacle(file, &failure);
+    return !trouble || complain_of_input(file, trouble, failure);
 }
 
-/* For the progress line: 0 where one of the sizes is not known. */
+/* For the progress line: 0 if one of the sizes is not known. */
 static uint64_t total_bytes(char **files, size_t count)
 {
     uint64_t total = 0;
@@ -59,7 +79,8 @@ static uint64_t total_bytes(char **files, size_t count)
     return total;
 }
 
-bool keys_open(struct key_reader *reader, const struct args *args, char **files, size_t file_count, bool keep_going)
+bool keys_open(struct key_reader *reader, const struct args *args, char **files, size_t file_count,
+               bool keep_going)
 {
     static char *standard_input[] = {"-"};
     *reader = (struct key_reader){.keep_going = keep_going, .descriptor = -1, .crlf = args->crlf};
@@ -80,12 +101,14 @@ bool keys_open(struct key_reader *reader, const struct args *args, char **files,
     return true;
 }
 
-bool keys_use_type_of(struct key_reader *reader, const struct args *args, const char *path, const petal_filter *filter)
+bool keys_use_type_of(struct key_reader *reader, const struct args *args, const char *path,
+                      const petal_filter *filter)
 {
-    petal_key_type recorded = petal_key_type_of(filter), given = find_key_type(args->key_type);
+    uint32_t recorded = info_of(filter).key_type, given = find_key_type(args->key_type);
     reader->decode = find_decoder(given == PETAL_KEY_TYPE_NONE ? recorded : given);
     return key_types_agree(recorded, given) ||
-           complain(path, "has keys of type %s, not %s; leave out --key-type", key_type_name(recorded), args->key_type);
+           complain(path, "has keys of type %s, not %s; leave out --key-type",
+                    key_type_name(recorded), args->key_type);
 }
 
 /* Said once, of the first such file. */
@@ -102,7 +125,8 @@ void keys_close(struct key_reader *reader)
     hint_at_crlf(reader);
     if (reader->descriptor > 0) close(reader->descriptor);
     free(reader->rest);
-    *reader = (struct key_reader){.descriptor = -1, .failed = reader->failed, .keys_read = reader->keys_read};
+    *reader = (struct key_reader){
+        .descriptor = -1, .failed = reader->failed, .keys_read = reader->keys_read};
 }
 
 static bool reads_standard_input(char **files, size_t file_count)
@@ -126,22 +150,26 @@ static bool copy_standard_input(FILE *to)
 bool spool_standard_input(char **files, size_t file_count)
 {
     struct stat about;
-    if (!reads_standard_input(files, file_count) || (fstat(0, &about) == 0 && S_ISREG(about.st_mode))) return true;
+    if (!reads_standard_input(files, file_count) ||
+        (fstat(0, &about) == 0 && S_ISREG(about.st_mode)))
+        return true;
     FILE *spool = tmpfile();
-    bool good = spool && copy_standard_input(spool) && dup2(fileno(spool), 0) == 0 && lseek(0, 0, SEEK_SET) == 0;
+    bool good = spool && copy_standard_input(spool) && dup2(fileno(spool), 0) == 0 &&
+                lseek(0, 0, SEEK_SET) == 0;
     int failure = errno;
     if (spool) fclose(spool);
-    return good || complain("standard input", "cannot be kept in a temporary file: %s; say how many keys with -n",
+    return good || complain("standard input",
+                            "cannot be kept in a temporary file: %s; say how many keys with -n",
                             strerror(failure));
 }
 
 bool rewind_standard_input(void)
 {
-    lseek(0, 0, SEEK_SET); /* where it is not read it does not matter */
+    lseek(0, 0, SEEK_SET); /* if it is not read it does not matter */
     return true;
 }
 
-/* ---- blocks ---------------------------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 #define FEWEST_LINES 4096u
 
@@ -154,13 +182,15 @@ static bool grow(void **array, size_t bytes)
     return larger != NULL;
 }
 
-/* Room for so many lines. False: the block says so on arrival. */
+/* Room for that many lines. False: the block says so on arrival. */
 static bool make_arrays(struct key_block *block, size_t lines)
 {
     void *arrays[] = {block->lines, block->decoded, block->hashes, block->results};
-    static const size_t sizes[] = {sizeof(petal_key), sizeof(petal_key), sizeof(uint64_t), sizeof(uint8_t)};
+    static const size_t sizes[] = {sizeof(petal_key), sizeof(petal_key), sizeof(uint64_t),
+                                   sizeof(uint8_t)};
     bool good = lines <= SIZE_MAX / sizeof(petal_key);
-    for (size_t i = 0; i < 4 && good && lines > block->room; i++) good = grow(&arrays[i], lines * sizes[i]);
+    for (size_t i = 0; i < 4 && good && lines > block->room; i++)
+        good = grow(&arrays[i], lines * sizes[i]);
     block->lines = arrays[0];
     block->decoded = arrays[1];
     block->hashes = arrays[2];
@@ -170,7 +200,7 @@ static bool make_arrays(struct key_block *block, size_t lines)
     return good;
 }
 
-/* Room for so many bytes and a separator. */
+/* Room for that many bytes and a separator. */
 static bool make_room(struct key_block *block, size_t bytes)
 {
     if (bytes <= block->capacity) return true;
@@ -193,36 +223,54 @@ void keys_free_block(struct key_block *block)
     *block = (struct key_block){0};
 }
 
-/* ---- reading ---------------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
-static bool settle(const struct key_reader *reader)
-{
-    return !reader->settle || reader->settle(reader->settle_context);
-}
-
-static bool fail(struct key_reader *reader, const char *file, const char *what, int failure)
+/* The block says what went wrong, in its turn. */
+static enum keys_found fail(struct key_reader *reader, struct key_block *block, const char *trouble,
+                            int failure)
 {
     reader->failed = true;
-    return settle(reader) && complain(file, "%s: %s", what, strerror(failure));
+    block->file = reader->name;
+    block->begins_file = !reader->begun;
+    block->trouble = trouble;
+    block->failure = failure;
+    return KEYS_BLOCK;
 }
 
-/* False: it could not be opened. */
-static bool open_next(struct key_reader *reader)
+/* The same, and nothing more is read, even if other files would be. */
+static enum keys_found fail_for_good(struct key_reader *reader, struct key_block *block,
+                                     const char *trouble, int failure)
+{
+    reader->ended = true;
+    return fail(reader, block, trouble, failure);
+}
+
+static enum keys_found fail_for_memory(struct key_reader *reader, struct key_block *block)
+{
+    return fail_for_good(reader, block, OUT_OF_MEMORY, 0);
+}
+
+/* False: it could not be opened, and the block says so. */
+static bool open_next(struct key_reader *reader, struct key_block *block)
 {
     const char *file = *reader->files++;
+    int failure;
     reader->files_left--;
     reader->name = shown_name(file);
     reader->at_end = reader->begun = false;
     reader->failure = 0;
-    if (!settle(reader)) return false;
-    if (!check_readable(file)) {
-        reader->failed = true;
-        return false;
+    const char *trouble = find_obstacle(file, &failure);
+    if (!trouble) {
+        reader->descriptor = is_standard_input(file) ? 0 : open(file, O_RDONLY | O_CLOEXEC);
+        reader->greets = reader->descriptor == 0 && isatty(0);
+        if (reader->descriptor >= 0) return true;
+        trouble = CANNOT_OPEN;
+        failure = errno;
     }
-    reader->descriptor = is_standard_input(file) ? 0 : open(file, O_RDONLY | O_CLOEXEC);
-    if (reader->descriptor < 0) return fail(reader, file, "cannot open it", errno);
-    if (reader->descriptor == 0 && isatty(0)) remark(NULL, "reading keys from the terminal, Ctrl-D ends");
-    return true;
+    reader->ended = !reader->keep_going;
+    fail(reader, block, trouble, failure);
+    block->file = file;
+    return false;
 }
 
 static void close_current(struct key_reader *reader)
@@ -237,43 +285,27 @@ static bool is_ready(const struct key_reader *reader)
     return poll(&input, 1, 0) > 0;
 }
 
-/* Returns when there is something to read; false when there is no use in reading on. */
-static bool wait_for_input(struct key_reader *reader)
+bool keys_wait(struct key_reader *reader)
 {
     /* Without events asked for, poll() still tells when the reader of a pipe has gone. */
     int output = reader->watch_output ? STDOUT_FILENO : -1;
-    struct pollfd watched[] = {{reader->descriptor, POLLIN, 0}, {stop_descriptor(), POLLIN, 0}, {output, 0, 0}};
-    if (stop_signal()) return false;
-    if (is_ready(reader)) return true;
-    if (!settle(reader) || !flush_output()) return false;
+    struct pollfd watched[] = {
+        {reader->descriptor, POLLIN, 0}, {stop_descriptor(), POLLIN, 0}, {output, 0, 0}};
+    if (reader->descriptor < 0) return true;
+    if (!flush_output()) return false;
+    if (reader->greets) remark(NULL, "reading keys from the terminal, Ctrl-D ends");
+    reader->greets = false;
     while (poll(watched, 3, -1) < 0 && errno == EINTR) continue;
     if (watched[2].revents & POLLERR) output_is_gone();
     return stop_signal() == 0 && flush_output();
 }
 
-static bool fail_for_memory(struct key_reader *reader)
-{
-    reader->failed = true;
-    if (!settle(reader)) return false;
-    uint64_t line = (reader->begun ? reader->lines_arrived : 0) + 1;
-    return complain(reader->name, "line %" PRIu64 " does not fit into memory", line);
-}
-
-/* Whoever hands in compressed text nearly always meant the text. */
-static void warn_of_gzip(const struct key_reader *reader, const struct key_block *block)
-{
-    static const char gzip[] = {'\x1f', '\x8b'};
-    if (reader->begun || block->size_bytes < 2 || memcmp(block->text, gzip, 2) != 0) return;
-    if (settle(reader))
-        remark(reader->name, "is compressed; its bytes are taken as keys as they are; use gzip -dc FILE | petal ...");
-}
-
 /* One read. False: out of memory. */
 static bool read_more(struct key_reader *reader, struct key_block *block, size_t bound)
 {
-    bool first = block->size_bytes == 0;
-    if (!make_room(block, bound)) return fail_for_memory(reader);
-    ssize_t got = read(reader->descriptor, block->text + block->size_bytes, bound - block->size_bytes);
+    if (!make_room(block, bound)) return false;
+    ssize_t got =
+        read(reader->descriptor, block->text + block->size_bytes, bound - block->size_bytes);
     if (got < 0) {
         if (errno != EINTR && errno != EAGAIN) reader->failure = errno;
         return true;
@@ -281,7 +313,6 @@ static bool read_more(struct key_reader *reader, struct key_block *block, size_t
     reader->at_end = got == 0;
     reader->bytes_read += (uint64_t)got;
     block->size_bytes += (size_t)got;
-    if (first) warn_of_gzip(reader, block);
     return true;
 }
 
@@ -294,25 +325,31 @@ static size_t end_of_last_line(const struct key_block *block, size_t from, char 
     return end;
 }
 
-/* Reads until the block is full of whole lines, or there is no more for now. False: nothing to be done with it. */
-static bool fill(struct key_reader *reader, struct key_block *block)
+/* Reads until the block is full of whole lines, or there is no more for now. KEYS_END: stopped. */
+static enum keys_found fill(struct key_reader *reader, struct key_block *block)
 {
     size_t bound = BLOCK_BYTES, whole = 0;
     while (!reader->at_end && !reader->failure && (block->size_bytes < bound || whole == 0)) {
-        if (whole > 0 && !is_ready(reader)) break;
-        if (whole == 0 && !wait_for_input(reader)) return false;
+        bool ready = !reader->greets && is_ready(reader);
+        if (whole > 0 && !ready) break;
+        if (whole == 0 && stop_signal()) return KEYS_END;
+        if (!ready) {
+            reader->waiting = true;
+            return KEYS_NOT_YET;
+        }
         while (bound <= block->size_bytes) bound *= 2;
         size_t from = block->size_bytes;
-        if (!read_more(reader, block, bound)) return false;
+        if (!read_more(reader, block, bound)) return fail_for_memory(reader, block);
         size_t end = end_of_last_line(block, from, reader->separator);
         if (end > 0) whole = end;
     }
-    if (reader->failure && whole == 0) return fail(reader, reader->name, "cannot read it", reader->failure);
+    if (reader->failure && whole == 0)
+        return fail_for_good(reader, block, "cannot read it", reader->failure);
     reader->rest_bytes = reader->at_end ? 0 : block->size_bytes - whole;
-    return true;
+    return KEYS_BLOCK;
 }
 
-/* Cuts off what begins the next block. */
+/* Cuts off what begins the next block. False: out of memory. */
 static bool keep_rest(struct key_reader *reader, struct key_block *block)
 {
     size_t bytes = reader->rest_bytes;
@@ -320,37 +357,47 @@ static bool keep_rest(struct key_reader *reader, struct key_block *block)
         free(reader->rest);
         reader->rest = malloc(bytes);
         reader->rest_capacity = reader->rest ? bytes : 0;
-        if (!reader->rest) return fail_for_memory(reader);
+        if (!reader->rest) return false;
     }
     block->size_bytes -= bytes;
     if (bytes > 0) memcpy(reader->rest, block->text + block->size_bytes, bytes);
     return true;
 }
 
-/* False: nothing more in the open file, which is closed, or reading has to stop. */
-static bool read_block(struct key_reader *reader, struct key_block *block)
+/* The block begins with what the last one left over. False: out of memory. */
+static bool take_rest(struct key_reader *reader, struct key_block *block)
 {
-    if (!make_room(block, reader->rest_bytes > BLOCK_BYTES ? reader->rest_bytes : BLOCK_BYTES))
-        return fail_for_memory(reader);
-    if (reader->rest_bytes > 0) memcpy(block->text, reader->rest, reader->rest_bytes);
-    block->size_bytes = reader->rest_bytes;
-    if (!fill(reader, block) || !keep_rest(reader, block)) return false;
+    size_t bytes = reader->rest_bytes;
+    if (!make_room(block, bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES)) return false;
+    if (bytes > 0) memcpy(block->text, reader->rest, bytes);
+    block->size_bytes = bytes;
+    return true;
+}
+
+/* KEYS_END: nothing more in the open file, which is closed, or reading has to stop. */
+static enum keys_found read_block(struct key_reader *reader, struct key_block *block, bool resumed)
+{
+    if (!resumed && !take_rest(reader, block)) return fail_for_memory(reader, block);
+    enum keys_found found = fill(reader, block);
+    if (found != KEYS_BLOCK || block->trouble) return found;
+    if (!keep_rest(reader, block)) return fail_for_memory(reader, block);
     block->file = reader->name;
     block->begins_file = !reader->begun;
     block->bytes_read = reader->bytes_read;
     reader->begun = true;
-    if (block->size_bytes > 0) return true;
+    if (block->size_bytes > 0) return KEYS_BLOCK;
     close_current(reader);
-    return false;
+    return KEYS_END;
 }
 
 /* A key of the command line may hold anything, separators too: it is not looked for. */
-static bool take_literals(struct key_reader *reader, struct key_block *block)
+static enum keys_found take_literals(struct key_reader *reader, struct key_block *block)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < reader->literals_left; i++) bytes += strlen(reader->literals[i]) + 1;
     reader->name = block->file = "-e";
-    if (!make_room(block, bytes) || !make_arrays(block, reader->literals_left)) return fail_for_memory(reader);
+    if (!make_room(block, bytes) || !make_arrays(block, reader->literals_left))
+        return fail_for_memory(reader, block);
     for (char *to = block->text; block->count < reader->literals_left; block->count++) {
         const char *text = reader->literals[block->count];
         size_t size = strlen(text);
@@ -361,22 +408,29 @@ static bool take_literals(struct key_reader *reader, struct key_block *block)
     }
     block->split = block->begins_file = true;
     reader->literals_left = 0;
-    return true;
+    return KEYS_BLOCK;
 }
 
-bool keys_read(struct key_reader *reader, struct key_block *block)
+enum keys_found keys_read(struct key_reader *reader, struct key_block *block)
 {
+    bool resumed = reader->waiting;
+    reader->waiting = false;
     block->count = 0;
     block->split = block->only_crlf = false;
-    block->refused = NULL;
-    if (stop_signal() || (reader->failed && !reader->keep_going)) return false;
+    block->refused = block->trouble = NULL;
+    if (stop_signal() || reader->ended) return KEYS_END;
     if (reader->literals_left > 0) return take_literals(reader, block);
     for (;;) {
-        bool open = reader->descriptor >= 0;
-        if (open && read_block(reader, block)) return true;
-        if (open && reader->descriptor >= 0) return false; /* stopped in the middle */
-        if (reader->files_left == 0) return false;
-        if (!open_next(reader) && !reader->keep_going) return false;
+        if (reader->descriptor >= 0) {
+            enum keys_found found = read_block(reader, block, resumed);
+            if (found != KEYS_END || reader->descriptor >= 0) return found;
+            resumed = false;
+        }
+        if (reader->files_left == 0) return KEYS_END;
+        reader->waiting = !resumed;
+        if (!resumed) return KEYS_NOT_YET; /* opening a pipe waits for its writer */
+        resumed = false;
+        if (!open_next(reader, block)) return KEYS_BLOCK;
     }
 }
 
@@ -385,7 +439,7 @@ bool keys_block_is_full(const struct key_block *block)
     return block->size_bytes > BLOCK_BYTES / 2;
 }
 
-/* ---- splitting ------------------------------------------------------------------------------------------------------- */
+/* ---- splitting ------------------------------------------------------------------------------- */
 
 /* Nearly always the first line says no. */
 static bool is_only_crlf(const struct key_block *block, bool ends_whole)
@@ -404,14 +458,15 @@ static void split(const struct key_reader *reader, struct key_block *block)
     *end = reader->separator; /* of a last line that has none */
     while (at < end) {
         char *found = memchr(at, reader->separator, (size_t)(end - at) + 1);
-        if (block->count == block->room && !make_arrays(block, 2 * block->count + FEWEST_LINES)) return;
+        if (block->count == block->room && !make_arrays(block, 2 * block->count + FEWEST_LINES))
+            return;
         block->lines[block->count++] = (petal_key){at, (size_t)(found - at)};
         at = found + 1;
     }
     block->only_crlf = is_only_crlf(block, ends_whole);
 }
 
-/* ---- keys of lines --------------------------------------------------------------------------------------------------- */
+/* ---- keys of lines --------------------------------------------------------------------------- */
 
 static size_t without_return(const petal_key *line)
 {
@@ -461,6 +516,7 @@ static void strip_returns(struct key_block *block)
 
 void keys_split(const struct key_reader *reader, struct key_block *block)
 {
+    if (block->trouble) return;
     if (!block->split) split(reader, block);
     block->keys = reader->decode || reader->crlf ? block->decoded : block->lines;
     if (reader->decode && make_arena(block))
@@ -469,21 +525,46 @@ void keys_split(const struct key_reader *reader, struct key_block *block)
         strip_returns(block);
 }
 
-/* ---- arriving -------------------------------------------------------------------------------------------------------- */
+/* ---- arriving -------------------------------------------------------------------------------- */
 
 static bool refuse_line(const struct key_block *block)
 {
     if (block->refused == OUT_OF_MEMORY) return complain(block->file, "%s", block->refused);
     const petal_key *line = &block->lines[block->count];
     int shown = line->size_bytes < 40 ? (int)line->size_bytes : 40;
-    return complain(block->file, "line %" PRIu64 ": %s: \"%.*s\"%s", block->first_line + block->count, block->refused,
-                    shown, (const char *)line->data, line->size_bytes > 40 ? "..." : "");
+    return complain(block->file, "line %" PRIu64 ": %s: \"%.*s\"%s",
+                    block->first_line + block->count, block->refused, shown,
+                    (const char *)line->data, line->size_bytes > 40 ? "..." : "");
+}
+
+/* Whoever hands in compressed text nearly always meant the text. */
+static void warn_of_gzip(const struct key_block *block)
+{
+    static const char gzip[] = {'\x1f', '\x8b'};
+    if (block->size_bytes >= sizeof gzip && memcmp(block->text, gzip, sizeof gzip) == 0)
+        remark(
+            block->file,
+            "is compressed; its bytes are taken as keys as they are; use gzip -dc FILE | petal ...");
+}
+
+static void tell_trouble(const struct key_reader *reader, const struct key_block *block)
+{
+    uint64_t line = (block->begins_file ? 0 : reader->lines_arrived) + 1;
+    if (block->trouble == OUT_OF_MEMORY)
+        complain(block->file, "line %" PRIu64 " does not fit into memory", line);
+    else
+        complain_of_input(block->file, block->trouble, block->failure);
 }
 
 bool keys_arrive(struct key_reader *reader, struct key_block *block)
 {
+    if (block->trouble) {
+        tell_trouble(reader, block);
+        return true;
+    }
     if (block->begins_file) {
         hint_at_crlf(reader);
+        warn_of_gzip(block);
         reader->lines_arrived = 0;
         reader->only_crlf = true;
         reader->arrived = block->file;

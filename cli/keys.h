@@ -1,11 +1,12 @@
 /* keys.h - keys from files, standard input and the command line, in blocks of whole lines.
  *
- * A block is read in order, by keys_read(), and is then its holder's alone: splitting it into keys takes most of the time, and
- * several threads do that at once (pipeline.h). What can only be known in order, such as the number of its first line, it
- * learns in keys_arrive(). */
+ * A block is read in order, by keys_read(), and is then its holder's alone: splitting it into keys
+ * takes most of the time, and several threads do that at once (pipeline.h). What can only be known
+ * in order, such as the number of its first line, it learns in keys_arrive(). */
 #ifndef PETAL_CLI_KEYS_H
 #define PETAL_CLI_KEYS_H
 
+#include "batches.h"
 #include "decode.h"
 #include "options.h"
 
@@ -14,8 +15,9 @@
 struct key_block {
     size_t count;
     const petal_key *keys; /* what is added or asked for */
-    petal_key *lines;      /* as they stand in the input; behind each is its separator, behind the last too */
-    uint64_t *hashes;      /* room for `count` of each: free for the holder's use */
+    petal_key
+        *lines; /* as they stand in the input; after each is its separator, after the last too */
+    uint64_t *hashes; /* room for `count` of each: free for the holder's use */
     uint8_t *results;
     size_t selected;     /* so too */
     const char *file;    /* a block is of one file */
@@ -26,6 +28,8 @@ struct key_block {
     bool begins_file, split;
     bool only_crlf;      /* every line ends in CR */
     const char *refused; /* why line `count` is no key */
+    const char *trouble; /* the block is a failure that arrives in its turn; NULL: it is none */
+    int failure;         /* the errno of that; 0: there is none */
     uint64_t bytes_read; /* of all input, this block included */
     size_t room;         /* of lines, decoded, hashes and results */
     petal_key *decoded;
@@ -46,47 +50,58 @@ struct key_reader {
     uint64_t threads;  /* as asked for; 0: was not */
     bool crlf;
     char separator;
-    bool hint_at_crlf; /* if every line of a file ends in CR; to be cleared by callers to whom it is the same */
-    bool only_crlf;    /* so far, in the file whose blocks arrive */
+    /* if every line of a file ends in CR; to be cleared by callers to whom it is the same */
+    bool hint_at_crlf;
+    bool only_crlf; /* so far, in the file whose blocks arrive */
     decoder *decode;
     char **literals;
     size_t literals_left;
     char **files;
     size_t files_left;
 
-    /* Waits until every block that was read has been dealt with: before something is said, and before waiting for input. False:
-     * the work has stopped. NULL: blocks are dealt with one by one. */
-    bool (*settle)(void *context);
-    void *settle_context;
-
     const char *name; /* of the open file, as shown in messages */
     int descriptor;   /* -1: none is open */
     bool at_end;      /* of the open file; its last line may still be in the rest */
     bool begun;       /* a block of it was read */
-    int failure;      /* errno of reading it: reported when the lines before are dealt with */
+    bool greets;      /* tell a user at a terminal that keys are read */
+    bool waiting;     /* KEYS_NOT_YET was the last answer; the block may be half full */
+    bool ended;       /* nothing more is read */
+    int failure;      /* errno of reading it: comes up when the lines before are read */
     uint64_t bytes_read, bytes_total;
     const char *arrived; /* the file whose blocks arrive, and how many of its lines did */
     uint64_t lines_arrived;
-    char *rest; /* the part of a line that was read behind the last block */
+    char *rest; /* the part of a line that was read after the last block */
     size_t rest_bytes, rest_capacity;
 };
 
-/* Keys of the options in `args`, its -e KEYs first, then `files`; standard input where both are none. All files must be
- * there, or with keep_going are passed over one by one. False: reported, nothing was read. */
-bool keys_open(struct key_reader *reader, const struct args *args, char **files, size_t file_count, bool keep_going);
+/* Keys of the options in `args`, its -e KEYs first, then `files`; standard input if both are
+ * none. All files must be there, or with keep_going are passed over one by one. False: reported,
+ * nothing was read. */
+bool keys_open(struct key_reader *reader, const struct args *args, char **files, size_t file_count,
+               bool keep_going);
 
-/* Lets --key-type be what the filter in `path` records, unless it was given; then the two must agree.
- * False: reported. */
-bool keys_use_type_of(struct key_reader *reader, const struct args *args, const char *path, const petal_filter *filter);
+/* Lets --key-type be what the filter in `path` records, unless it was given; then the two must
+ * agree. False: reported. */
+bool keys_use_type_of(struct key_reader *reader, const struct args *args, const char *path,
+                      const petal_filter *filter);
 
-/* The next block, of at least one line: as much as there is, up to a bound. False at the end, on a failure (`failed`), when a
- * stop signal came, and when stdout cannot be written any more. Before it waits for input, what stdout holds is flushed. */
-bool keys_read(struct key_reader *reader, struct key_block *block);
+enum keys_found { KEYS_END, KEYS_BLOCK, KEYS_NOT_YET };
+
+/* The next block, of at least one line: as much as there is, up to a bound; or one without lines,
+ * whose arrival reports a failure. KEYS_NOT_YET: reading on may take its time. When every block
+ * that was read has been dealt with, call keys_wait(), and then this again with the same block.
+ * KEYS_END: also after a failure (`failed`), and when a stop signal came. */
+enum keys_found keys_read(struct key_reader *reader, struct key_block *block);
+
+/* Hands to the system what stdout holds, and waits for input. False: there is no use in reading on:
+ * a stop signal came, or stdout cannot be written any more. */
+bool keys_wait(struct key_reader *reader);
 
 /* Whether a block came full, so that there is probably more where it came from. */
 bool keys_block_is_full(const struct key_block *block);
 
-/* Finds the lines of a block that was read, and their keys. Lines that are no keys, and lack of memory, come up on arrival. */
+/* Finds the lines of a block that was read, and their keys. Lines that are no keys, and lack of
+ * memory, come up on arrival. */
 void keys_split(const struct key_reader *reader, struct key_block *block);
 
 /* To be called for one block after the other, in the order of reading. False: it ends in a line
@@ -98,8 +113,9 @@ void keys_free_block(struct key_block *block);
 
 void keys_close(struct key_reader *reader);
 
-/* For keys that are read twice: where standard input is one of the files (or there are none) and is no file itself, what it brings
- * is kept in a temporary one first. Then rewind_standard_input() starts it again. False: reported. */
+/* For keys that are read twice: where standard input is one of the files (or there are none) and is
+ * no file itself, what it brings is kept in a temporary one first. Then rewind_standard_input()
+ * starts it again. False: reported. */
 bool spool_standard_input(char **files, size_t file_count);
 bool rewind_standard_input(void);
 

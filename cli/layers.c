@@ -3,6 +3,7 @@
 
 #include "layers.h"
 
+#include "look.h"
 #include "numbers.h"
 
 #include <inttypes.h>
@@ -11,39 +12,49 @@
 void tell_time(petal_filter *filter, const struct args *args)
 {
     struct timespec t = {0, 0};
-    if (petal_policy_of(filter) != PETAL_POLICY_TIME) return;
+    if (info_of(filter).policy != PETAL_POLICY_TIME) return;
     clock_gettime(CLOCK_REALTIME, &t);
-    uint64_t now_ms = (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000, most = INT64_MAX;
-    if (args->now) now_ms = args->now < most / 1000 ? args->now * 1000 : most;
+    uint64_t now_ms = (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000, max = INT64_MAX;
+    if (args->now) now_ms = args->now < max / 1000 ? args->now * 1000 : max;
     petal_advance(filter, now_ms, NULL); /* cannot fail: the filter is in memory */
 }
 
-/* ---- for people ------------------------------------------------------------------------------------------------------ */
+/* ---- for people ------------------------------------------------------------------------------ */
 
 struct policy_text policy_text(const petal_info *info)
 {
     struct policy_text out = {""};
     if (info->policy == PETAL_POLICY_GROWING)
-        snprintf(out.s, sizeof out.s, "grows by layers, each of %" PRIu32 " times the keys at %s of the rate",
+        snprintf(out.s, sizeof out.s,
+                 "grows by layers, each for %" PRIu32 " times the keys at %s of the rate",
                  info->growth_step, significant(info->growth_ratio, 2).s);
     if (info->policy == PETAL_POLICY_KEYS)
         snprintf(out.s, sizeof out.s, "remembers the last %s keys, in %" PRIu32 " generations",
                  compact(info->window_keys).s, info->generations);
     if (info->policy == PETAL_POLICY_TIME)
-        snprintf(out.s, sizeof out.s, "remembers the keys of the last %s, in %" PRIu32 " generations, of up to %s keys",
+        snprintf(out.s, sizeof out.s,
+                 "remembers the keys of the last %s, in %" PRIu32 " generations, of up to %s keys",
                  span_text(info->window_ms).s, info->generations, compact(info->window_keys).s);
     return out;
 }
 
-static petal_layer layer_of(const petal_filter *filter, uint32_t number)
+static petal_info layer_of(const petal_filter *filter, uint32_t number)
 {
-    petal_layer layer = PETAL_LAYER_INIT;
-    petal_get_layer(filter, number, &layer, NULL);
+    petal_info layer = PETAL_INFO_INIT;
+    petal_get_info(filter, number, &layer, NULL);
     return layer;
 }
 
-/* How old the youngest and the oldest key of a generation can be. `younger`: keys in those behind it. */
-static void print_age(const petal_info *info, const petal_layer *layer, uint64_t younger)
+static petal_stats layer_stats(const petal_filter *filter, uint32_t number)
+{
+    petal_stats stats = PETAL_STATS_INIT;
+    petal_get_stats(filter, number, &stats, NULL);
+    return stats;
+}
+
+/* How old the youngest and the oldest key of a generation can be. `younger`: keys in those after
+ * it. */
+static void print_age(const petal_info *info, const petal_info *layer, uint64_t younger)
 {
     if (info->policy == PETAL_POLICY_KEYS && layer->items)
         printf("   %s to %s keys ago", grouped(younger + 1).s, grouped(younger + layer->items).s);
@@ -59,21 +70,22 @@ void print_layers(const petal_filter *filter, const petal_info *info)
 {
     bool grows = info->policy == PETAL_POLICY_GROWING;
     uint64_t younger = info->items;
-    printf("%-18s%14s %14s %11s%s\n", grows ? "layers" : "generations", "keys", "rated for", "rate now",
-           grows ? "" : "   age");
+    printf("%-18s%14s %14s %11s%s\n", grows ? "layers" : "generations", "keys", "rated for",
+           "rate now", grows ? "" : "   age");
     for (uint32_t i = 0; i < info->layers; i++) {
-        petal_layer layer = layer_of(filter, i);
+        petal_info layer = layer_of(filter, i);
         younger -= layer.items;
-        printf("  %-16" PRIu32 "%14s %14s %11s", i + 1, grouped(layer.items).s, grouped(layer.capacity).s,
-               rate_text(layer.estimated_rate, 2).s);
+        printf("  %-16" PRIu32 "%14s %14s %11s", i + 1, grouped(layer.items).s,
+               grouped(layer.capacity).s, rate_text(layer_stats(filter, i).estimated_rate, 2).s);
         print_age(info, &layer, younger);
         putchar('\n');
     }
 }
 
-/* ---- for machines ---------------------------------------------------------------------------------------------------- */
+/* ---- for machines ---------------------------------------------------------------------------- */
 
-static void json_layer(struct json *json, const petal_info *info, const petal_layer *layer)
+static void json_layer(struct json *json, const petal_info *info, const petal_info *layer,
+                       const petal_stats *stats)
 {
     json_open(json);
     json_count(json, "bits", layer->bits);
@@ -81,8 +93,8 @@ static void json_layer(struct json *json, const petal_info *info, const petal_la
     json_count(json, "capacity", layer->capacity);
     json_number(json, "target_rate", layer->target_rate);
     json_count(json, "items", layer->items);
-    json_number(json, "estimated_items", layer->estimated_items);
-    json_number(json, "estimated_rate", layer->estimated_rate);
+    json_number(json, "estimated_items", stats->estimated_items.value);
+    json_number(json, "estimated_rate", stats->estimated_rate);
     if (info->policy == PETAL_POLICY_TIME) {
         json_count(json, "from_ms", layer->from_ms);
         json_count(json, "to_ms", layer->to_ms);
@@ -108,8 +120,9 @@ void json_policy(struct json *json, const petal_filter *filter, const petal_info
     }
     json_list(json, "each_layer");
     for (uint32_t i = 0; i < info->layers; i++) {
-        petal_layer layer = layer_of(filter, i);
-        json_layer(json, info, &layer);
+        petal_info layer = layer_of(filter, i);
+        petal_stats stats = layer_stats(filter, i);
+        json_layer(json, info, &layer, &stats);
     }
     json_list_end(json);
 }

@@ -7,7 +7,8 @@
 
 #include <petal/petal.h>
 
-/* Tells a filter with a window of time what time it is: that of --now, or of the clock. Others: nothing to do. */
+/* Tells a filter with a window of time what time it is: that of --now, or of the clock. Others:
+ * nothing to do. */
 void tell_time(petal_filter *filter, const struct args *args);
 
 /* "grows by layers x 2 ...", "the last 10M keys ...": of a filter with a policy. */

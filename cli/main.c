@@ -1,11 +1,13 @@
 /* main.c - the petal command: one table of commands, each in its own file cmd_<name>.c.
  *
- * To add a command: write cmd_<name>.c with a `const struct command`, declare it in commands.h, add its row below, and tell
- * docs/man/petal.1, cli/completions/ and tests/cli/ (a test compares all of them with this table). */
+ * To add a command: write cmd_<name>.c with a `const struct command`, declare it in commands.h, add
+ * its row below, and tell docs/man/petal.1, cli/completions/ and tests/cli/ (a test compares all of
+ * them with this table). */
 #define _XOPEN_SOURCE 700 /* SIGXFSZ */
 
 #include "commands.h"
 #include "report.h"
+#include "terminal.h"
 
 #include <petal/petal.h>
 #include <signal.h>
@@ -13,9 +15,10 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &plan_command,      &create_command,  &build_command, &add_command,     &remove_command,
-    &check_command,     &seen_command,    &info_command,  &verify_command,  &merge_command,
-    &intersect_command, &compare_command, &shard_command, &convert_command, &bench_command,
+    &plan_command,   &create_command,  &build_command,     &add_command,
+    &remove_command, &check_command,   &seen_command,      &info_command,
+    &verify_command, &merge_command,   &intersect_command, &compare_command,
+    &shard_command,  &convert_command, &formats_command,   &bench_command,
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -47,7 +50,8 @@ static void print_overview(FILE *out)
 {
     fprintf(out, "usage: petal COMMAND ...\n"
                  "Bloom filters in files: is it in the set? Certainly not, or probably.\n\n");
-    for (size_t i = 0; i < COMMANDS; i++) fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(out, "\npetal help COMMAND tells more, man petal all.\n"
                  "  petal build -o urls.petal urls.txt       a filter of the lines of a file\n"
                  "  petal check urls.petal new.txt           those probably in the set\n"
@@ -63,6 +67,23 @@ static int help(int argc, char **argv)
     else
         print_overview(stdout);
     return STATUS_OK;
+}
+
+/* What is in: the formats of this build, and the machine code that this CPU gets. */
+static void print_version(void)
+{
+    petal_format_info format = PETAL_FORMAT_INFO_INIT;
+    petal_info plan = PETAL_INFO_INIT;
+    petal_options options = PETAL_OPTIONS_INIT;
+    bool has_zlib = false;
+    uint32_t formats = 0;
+    for (; petal_format_at(formats, &format); formats++)
+        has_zlib = has_zlib || strcmp(format.name, "dcso-gzip") == 0;
+    options.bits = 512;
+    options.hashes = 1;
+    petal_plan(&options, &plan, NULL);
+    printf("petal %s\n%u formats, %s zlib; %s on this CPU\n", petal_version(), formats,
+           has_zlib ? "with" : "without", plan.kernel_name ? plan.kernel_name : "generic");
 }
 
 static int run_command(const struct command *command, int argc, char **argv)
@@ -89,7 +110,7 @@ static int run(int argc, char **argv)
     if (strcmp(argv[0], "help") == 0) return help(argc - 1, argv + 1);
     if (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0) return help(0, NULL);
     if (strcmp(argv[0], "--version") == 0) {
-        printf("petal %s\n", petal_version());
+        print_version();
         return STATUS_OK;
     }
     const struct command *command = find_command(argv[0]);

@@ -1,4 +1,5 @@
-/* numbers.c - see numbers.h. Counts and sizes are read in whole numbers, so that 2.5k is 2500 and 1e18 is exact. */
+/* numbers.c - see numbers.h. Counts and sizes are read in whole numbers, so that 2.5k is 2500 and
+ * 1e18 is exact. */
 #include "numbers.h"
 
 #include <ctype.h>
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- reading --------------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 __attribute__((format(printf, 2, 3))) static bool refuse(struct why *why, const char *format, ...)
 {
@@ -46,7 +47,8 @@ struct decimal {
 
 static void push_digit(struct decimal *d, char c)
 {
-    if (!times(&d->digits, 10) || __builtin_add_overflow(d->digits, (uint64_t)(c - '0'), &d->digits))
+    if (!times(&d->digits, 10) ||
+        __builtin_add_overflow(d->digits, (uint64_t)(c - '0'), &d->digits))
         d->overflow = true;
 }
 
@@ -80,7 +82,7 @@ static const char *read_exponent(const char *at, struct decimal *d)
     return digits;
 }
 
-/* Returns where the number ends; `text` where there is none. */
+/* Returns where the number ends; `text` if there is none. */
 static const char *read_decimal(const char *text, struct decimal *d)
 {
     const char *at = text;
@@ -133,7 +135,9 @@ bool parse_count(const char *text, uint64_t *value, struct why *why)
 {
     struct decimal d;
     const char *at = read_decimal(text, &d);
-    if (at == text) return refuse(why, *text == '-' ? "a count is above 0" : "not a count; write 1000000, 1M or 1e6");
+    if (at == text)
+        return refuse(why, *text == '-' ? "a count is above 0"
+                                        : "not a count; write 1000000, 1M or 1e6");
     at = skip_blanks(at);
     int exponent = *at == 'B' ? 3 : unit_power(*at);
     at += exponent > 0;
@@ -147,7 +151,9 @@ bool parse_size(const char *text, uint64_t *bytes, struct why *why)
 {
     struct decimal d;
     const char *at = read_decimal(text, &d);
-    if (at == text) return refuse(why, *text == '-' ? "a size is above 0" : "not a size; write 64KiB, 1MB or 2GiB");
+    if (at == text)
+        return refuse(why,
+                      *text == '-' ? "a size is above 0" : "not a size; write 64KiB, 1MB or 2GiB");
     at = skip_blanks(at);
     int exponent = unit_power(*at);
     at += exponent > 0;
@@ -158,7 +164,7 @@ bool parse_size(const char *text, uint64_t *bytes, struct why *why)
     return scale_up(d, power(decimal ? 1000 : 1024, exponent), false, bytes, why);
 }
 
-/* What follows "1" in "1:1000", "1/1000" and "1 in 1000"; NULL where nothing of the kind does. */
+/* What follows "1" in "1:1000", "1/1000" and "1 in 1000"; NULL if nothing of the kind does. */
 static const char *after_ratio_sign(const char *at)
 {
     if (*at == ':' || *at == '/') return skip_blanks(at + 1);
@@ -169,7 +175,8 @@ static bool check_rate(double rate, const char *text, bool plain, struct why *wh
 {
     if (rate > 0 && rate < 1) return true;
     if (rate <= 0) return refuse(why, "a rate is above 0");
-    if (plain && rate < 100 && strlen(text) < 20) return refuse(why, "a rate is below 1; did you mean %s%%?", text);
+    if (plain && rate < 100 && strlen(text) < 20)
+        return refuse(why, "a rate is below 1; did you mean %s%%?", text);
     return refuse(why, "a rate is below 1");
 }
 
@@ -179,8 +186,10 @@ bool parse_rate(const char *text, double *rate, struct why *why)
     struct decimal d;
     uint64_t of = 1;
     const char *at = read_decimal(text, &d);
-    if (at == text) return refuse(why, "%s", *text == '-' && is_digit(text[1]) ? "a rate is above 0" : example);
-    *rate = strtod(text, NULL); /* correctly rounded; what it takes beyond a decimal was kept out above */
+    if (at == text)
+        return refuse(why, "%s", *text == '-' && is_digit(text[1]) ? "a rate is above 0" : example);
+    *rate = strtod(text,
+                   NULL); /* correctly rounded; what it takes beyond a decimal was kept out above */
     at = skip_blanks(at);
     bool plain = *at == '\0';
     if (plain) return check_rate(*rate, text, true, why);
@@ -207,7 +216,8 @@ bool parse_window(const char *text, uint64_t *keys, uint64_t *ms, struct why *wh
     const char *unit = skip_blanks(read_decimal(text, &d));
     *keys = *ms = 0;
     for (size_t i = 0; i < TIME_UNITS; i++)
-        if (strcmp(unit, time_units[i].name) == 0 && unit != text) return scale_up(d, time_units[i].ms, false, ms, why);
+        if (strcmp(unit, time_units[i].name) == 0 && unit != text)
+            return scale_up(d, time_units[i].ms, false, ms, why);
     if (strcmp(unit, "m") == 0) return refuse(why, "minutes or millions? write 10min or 10M");
     return parse_count(text, keys, why) ||
            refuse(why, "not a window; write 10M for keys, or 7d, 12h, 30min, 90s for time");
@@ -217,14 +227,15 @@ bool parse_u64(const char *text, uint64_t *value, struct why *why)
 {
     char *end;
     bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    if (!is_digit(*text) || (hex && !isxdigit((unsigned char)text[2]))) return refuse(why, "not a whole number");
+    if (!is_digit(*text) || (hex && !isxdigit((unsigned char)text[2])))
+        return refuse(why, "not a whole number");
     errno = 0;
     *value = strtoull(text, &end, hex ? 16 : 10);
     if (errno == ERANGE) return refuse(why, "too large for 64 bits");
     return *end == '\0' || refuse(why, "not a whole number");
 }
 
-/* ---- writing --------------------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 struct text grouped(uint64_t n)
 {
@@ -247,7 +258,8 @@ struct text compact(uint64_t n)
     uint64_t rest = n;
     int exponent = 0;
     struct text out;
-    for (; rest >= 1000 && rest % 1000 == 0 && thousands[exponent] != 'T'; rest /= 1000) exponent++; /* as it is read */
+    for (; rest >= 1000 && rest % 1000 == 0 && thousands[exponent] != 'T'; rest /= 1000)
+        exponent++; /* as it is read */
     if (exponent == 0 || rest >= 1000) return grouped(n);
     snprintf(out.s, sizeof out.s, "%" PRIu64 "%c", rest, thousands[exponent]);
     return out;
@@ -313,8 +325,8 @@ struct text span_text(uint64_t ms)
         ms %= time_units[i].ms;
         if (count == 0 && shown == 0) continue;
         if (count)
-            used += (size_t)snprintf(out.s + used, sizeof out.s - used, "%s%" PRIu64 "%s", used ? " " : "", count,
-                                     time_units[i].name);
+            used += (size_t)snprintf(out.s + used, sizeof out.s - used, "%s%" PRIu64 "%s",
+                                     used ? " " : "", count, time_units[i].name);
         shown++;
     }
     if (used == 0) snprintf(out.s, sizeof out.s, "%" PRIu64 "ms", ms);

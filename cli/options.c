@@ -19,14 +19,14 @@ int misused(const char *command, const char *format, ...)
     return STATUS_ERROR;
 }
 
-/* ---- did you mean ---------------------------------------------------------------------------------------------------- */
+/* ---- did you mean ---------------------------------------------------------------------------- */
 
 enum { LONGEST_WORD = 32, FARTHEST = 2 };
 
-static unsigned least_of(unsigned a, unsigned b, unsigned c)
+static unsigned min_of(unsigned a, unsigned b, unsigned c)
 {
-    unsigned least = a < b ? a : b;
-    return least < c ? least : c;
+    unsigned min = a < b ? a : b;
+    return min < c ? min : c;
 }
 
 /* Levenshtein's distance of two short words. */
@@ -41,15 +41,15 @@ static unsigned distance(const char *a, const char *b)
         row[0] = (unsigned)i + 1;
         for (size_t j = 0; j < width; j++) {
             unsigned above = row[j + 1];
-            row[j + 1] = least_of(above + 1, row[j] + 1, diagonal + (a[i] != b[j]));
+            row[j + 1] = min_of(above + 1, row[j] + 1, diagonal + (a[i] != b[j]));
             diagonal = above;
         }
     }
     return row[width];
 }
 
-const char *nearest(const char *text, const char *(*word)(const void *context, size_t i), const void *context,
-                    size_t count)
+const char *nearest(const char *text, const char *(*word)(const void *context, size_t i),
+                    const void *context, size_t count)
 {
     const char *best = NULL;
     unsigned shortest = FARTHEST + 1;
@@ -63,7 +63,7 @@ const char *nearest(const char *text, const char *(*word)(const void *context, s
     return best;
 }
 
-/* ---- parsing --------------------------------------------------------------------------------------------------------- */
+/* ---- parsing --------------------------------------------------------------------------------- */
 
 /* Where the parser stands. */
 struct walk {
@@ -104,7 +104,8 @@ static bool is_choice(const char *choices, const char *value)
 {
     size_t length = strlen(value);
     for (const char *at = choices; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
-        if (strncmp(at, value, length) == 0 && (at[length] == '|' || at[length] == '\0')) return true;
+        if (strncmp(at, value, length) == 0 && (at[length] == '|' || at[length] == '\0'))
+            return true;
     return false;
 }
 
@@ -121,16 +122,19 @@ static int value_width(const struct option *option)
     return (int)strcspn(option->value, "=");
 }
 
-static bool set_text(const struct option *option, const char *shown, const char *value, const char **field)
+static bool set_text(const struct option *option, const char *shown, const char *value,
+                     const char **field)
 {
     const char *choices = choices_of(option);
-    if (choices && !is_choice(choices, value)) return complain(shown, "%s is none of %s", value, choices);
+    if (choices && !is_choice(choices, value))
+        return complain(shown, "unknown value '%s'; choose one of %s", value, choices);
     *field = value;
     return true;
 }
 
 /* `shown` is the option as it was written, for messages. */
-static bool set_option(const struct option *option, const char *shown, char *value, struct args *args)
+static bool set_option(const struct option *option, const char *shown, char *value,
+                       struct args *args)
 {
     void *field = (char *)args + option->at;
     struct why why;
@@ -155,14 +159,16 @@ static bool set_option(const struct option *option, const char *shown, char *val
 }
 
 /* `attached` is the value written in one with the option, or NULL. */
-static bool take_option(struct walk *walk, const struct option *option, const char *shown, char *attached)
+static bool take_option(struct walk *walk, const struct option *option, const char *shown,
+                        char *attached)
 {
     if (option->kind == FLAG) {
         if (attached) return misused(walk->command->name, "%s takes no value", shown) == STATUS_OK;
         return set_option(option, shown, NULL, walk->args);
     }
     if (!attached && walk->next == walk->argc)
-        return misused(walk->command->name, "%s needs %.*s", shown, value_width(option), option->value) == STATUS_OK;
+        return misused(walk->command->name, "%s needs %.*s", shown, value_width(option),
+                       option->value) == STATUS_OK;
     return set_option(option, shown, attached ? attached : walk->argv[walk->next++], walk->args);
 }
 
@@ -172,12 +178,15 @@ static bool take_long(struct walk *walk, char *word)
     char shown[64];
     char *equals = strchr(word, '=');
     size_t length = equals ? (size_t)(equals - word) : strlen(word);
-    snprintf(shown, sizeof shown, "%.*s", length < sizeof shown ? (int)length : (int)sizeof shown - 1, word);
+    snprintf(shown, sizeof shown, "%.*s",
+             length < sizeof shown ? (int)length : (int)sizeof shown - 1, word);
     const struct option *option = by_name(walk->command, word + 2, length - 2);
     if (option) return take_option(walk, option, shown, equals ? equals + 1 : NULL);
     const struct option *options = walk->command->options;
     const char *guess = nearest(shown + 2, option_name, options, option_count(options));
-    if (guess) return misused(walk->command->name, "no option %s, did you mean --%s?", shown, guess) == STATUS_OK;
+    if (guess)
+        return misused(walk->command->name, "no option %s, did you mean --%s?", shown, guess) ==
+               STATUS_OK;
     return misused(walk->command->name, "no option %s", shown) == STATUS_OK;
 }
 
@@ -206,7 +215,8 @@ bool parse_options(const struct command *command, int argc, char **argv, struct 
     while (walk.next < argc) {
         char *word = argv[walk.next++];
         if (ended || word[0] != '-' || word[1] == '\0')
-            args->operands[args->operand_count++] = word; /* never ahead of what is still to be read */
+            args->operands[args->operand_count++] =
+                word; /* never ahead of what is still to be read */
         else if (strcmp(word, "--") == 0)
             ended = true;
         else if (!(word[1] == '-' ? take_long(&walk, word) : take_short(&walk, word + 1)))
@@ -215,7 +225,7 @@ bool parse_options(const struct command *command, int argc, char **argv, struct 
     return true;
 }
 
-/* ---- help ------------------------------------------------------------------------------------------------------------ */
+/* ---- help ------------------------------------------------------------------------------------ */
 
 enum { HELP_COLUMN = 28 };
 
@@ -223,8 +233,8 @@ static void print_option(const struct option *option, FILE *out)
 {
     char left[80], letter[8] = "    ";
     if (option->letter) snprintf(letter, sizeof letter, "-%c, ", option->letter);
-    snprintf(left, sizeof left, "  %s--%s %.*s", letter, option->name, option->value ? value_width(option) : 0,
-             option->value ? option->value : "");
+    snprintf(left, sizeof left, "  %s--%s %.*s", letter, option->name,
+             option->value ? value_width(option) : 0, option->value ? option->value : "");
     fprintf(out, "%-*s%s\n", HELP_COLUMN, left, option->help);
 }
 
@@ -240,8 +250,8 @@ void print_help(const struct command *command, FILE *out)
     enum { SCREEN = 24 };
     const struct option *end = command->options;
     while (end->at != AT(help)) end++; /* -h has been found */
-    unsigned lines = count_lines(command->usage) + count_lines(command->about) + (unsigned)(end - command->options) +
-                     count_lines(command->example);
+    unsigned lines = count_lines(command->usage) + count_lines(command->about) +
+                     (unsigned)(end - command->options) + count_lines(command->example);
     fprintf(out, "usage: petal %s %s\n%s\n%s", command->name, command->usage, command->about,
             lines < SCREEN ? "\n" : "");
     for (const struct option *o = command->options; o < end; o++) print_option(o, out);

@@ -1,4 +1,5 @@
-/* options.h - what can be said on a command line, as one struct; and commands as tables of the options they take. */
+/* options.h - what can be said on a command line, as one struct; and commands as tables of the
+ * options they take. */
 #ifndef PETAL_CLI_OPTIONS_H
 #define PETAL_CLI_OPTIONS_H
 
@@ -60,7 +61,7 @@ struct option {
 struct command {
     const char *name;
     const char *summary; /* for `petal help` */
-    const char *usage;   /* what follows the name; a second line begins behind a newline */
+    const char *usage;   /* what follows the name; a second line begins after a newline */
     const char *about;   /* one to three lines */
     const struct option *options;
     const char *example;
@@ -78,8 +79,8 @@ struct command {
 #define OPTION_WINDOW {0, "window", TEXT, AT(window), "WINDOW", "remember the last 10M keys, or those of 7d, 12h"}
 #define OPTION_NOW {0, "now", COUNT, AT(now), "SECONDS", "for a window of time: since 1970, if it is not now"}
 #define OPTION_BITS {0, "bits", COUNT, AT(bits), "M", "exactly M bits, with --hashes"}
-#define OPTION_HASHES {0, "hashes", COUNT, AT(hashes), "K", "bits a key sets"}
-#define OPTION_LINES {0, "lines-per-key", COUNT, AT(lines_per_key), "1|2", "cache lines a key, in blocked"}
+#define OPTION_HASHES {0, "hashes", COUNT, AT(hashes), "K", "bits set per key"}
+#define OPTION_LINES {0, "lines-per-key", COUNT, AT(lines_per_key), "1|2", "cache lines per key, in blocked"}
 #define OPTION_SCHEME {0, "scheme", TEXT, AT(scheme), "SCHEME=blocked|classic|counting", \
                        "blocked, classic or counting [blocked]"}
 #define OPTION_SCHEME_OF_BITS {0, "scheme", TEXT, AT(scheme), "SCHEME=blocked|classic", "blocked or classic [blocked]"}
@@ -102,24 +103,27 @@ struct command {
                          "text, utf16le, i32, i64, f64, hex or base64 [text]"}
 #define OPTION_PROGRESS {0, "progress", TEXT, AT(progress), "WHEN=auto|always|lines|never", \
                          "auto, always, lines or never [auto]"}
-#define OPTION_THREADS {0, "threads", COUNT, AT(threads), "N", "work on N threads [one a CPU, up to 8]"}
-#define OPTIONS_OF_SIZE OPTION_CAPACITY, OPTION_RATE, OPTION_MEMORY, OPTION_BITS, OPTION_HASHES, OPTION_LINES, OPTION_SCHEME
+#define OPTION_THREADS {0, "threads", COUNT, AT(threads), "N", "work on N threads [one per CPU, up to 8]"}
+#define OPTIONS_OF_SIZE OPTION_CAPACITY, OPTION_RATE, OPTION_MEMORY, OPTION_BITS, OPTION_HASHES, \
+    OPTION_LINES, OPTION_SCHEME
 #define OPTIONS_OF_HASH OPTION_SEED, OPTION_KEY_FILE
 #define OPTIONS_OF_KEYS OPTION_NULL, OPTION_CRLF, OPTION_KEY_TYPE, OPTION_PROGRESS
 /* Every table ends with this: -h, and the end. */
 #define END_OF_OPTIONS {'h', "help", FLAG, AT(help), NULL, "this text"}, {0, NULL, FLAG, 0, NULL, NULL}
 /* clang-format on */
 
-/* Fills in *args from what follows the command's name. Options may stand anywhere; "--" ends them. False: reported.
- * argv is reordered, and what *args points to lies in it, except args->literals, which the caller frees in any case. */
+/* Fills in *args from what follows the command's name. Options may stand anywhere; "--" ends them.
+ * False: reported. argv is reordered, and what *args points to lies in it, except args->literals,
+ * which the caller frees in any case. */
 bool parse_options(const struct command *command, int argc, char **argv, struct args *args);
 
 /* The command's help, at most 24 lines of 80 columns. */
 void print_help(const struct command *command, FILE *out);
 
-/* The word among `count` ones (the i-th is word(i)) that `text` was probably meant to be, or NULL. */
-const char *nearest(const char *text, const char *(*word)(const void *context, size_t i), const void *context,
-                    size_t count);
+/* The word among `count` ones (the i-th is word(i)) that `text` was probably meant to
+ * be, or NULL. */
+const char *nearest(const char *text, const char *(*word)(const void *context, size_t i),
+                    const void *context, size_t count);
 
 /* Reports a misuse of `command`, with where to look; returns STATUS_ERROR. */
 int misused(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -3,11 +3,13 @@
 
 #include "parquet.h"
 
-#include "files.h"
+#include "formats.h"
 #include "json.h"
+#include "look.h"
 #include "numbers.h"
 #include "report.h"
-#include "summary.h"
+
+#include <petal/petal_parquet.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- the file -------------------------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 struct parquet {
     const uint8_t *bytes;
@@ -51,7 +53,8 @@ static void close_parquet(struct parquet *file)
 static bool find_filters(const char *path, struct parquet *file)
 {
     petal_error error;
-    petal_status status = petal_parquet_list(file->bytes, file->size, NULL, 0, &file->count, &error);
+    petal_status status =
+        petal_parquet_list(file->bytes, file->size, NULL, 0, &file->count, &error);
     if (status != PETAL_OK) return complain_of(path, &error);
     file->filters = calloc(file->count + 1, sizeof *file->filters);
     if (!file->filters) {
@@ -76,21 +79,25 @@ bool is_parquet_file(const char *path)
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) return false;
     off_t size = lseek(descriptor, 0, SEEK_END);
-    bool read = size >= 12 && pread(descriptor, ends, 4, 0) == 4 && pread(descriptor, ends + 4, 4, size - 4) == 4;
+    bool read = size >= 12 && pread(descriptor, ends, 4, 0) == 4 &&
+                pread(descriptor, ends + 4, 4, size - 4) == 4;
     close(descriptor);
-    return read && (memcmp(ends, "PAR1", 4) == 0 || memcmp(ends, "PARE", 4) == 0) && memcmp(ends, ends + 4, 4) == 0;
+    return read && (memcmp(ends, "PAR1", 4) == 0 || memcmp(ends, "PARE", 4) == 0) &&
+           memcmp(ends, ends + 4, 4) == 0;
 }
 
-/* ---- one filter ------------------------------------------------------------------------------------------------------ */
+/* ---- one filter ------------------------------------------------------------------------------ */
 
-static petal_filter *load(const char *path, const struct parquet *file, const petal_parquet_filter *at)
+static petal_filter *load(const char *path, const struct parquet *file,
+                          const petal_parquet_filter *at)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     petal_filter *filter = NULL;
     petal_error error;
     options.format = "parquet";
-    if (petal_load_from_memory(file->bytes + at->offset, at->size_bytes, &options, &filter, &error) != PETAL_OK)
-        complain(path, "filter of column %s, row group %" PRIu32 ": %s", at->column, at->row_group, error.message);
+    if (petal_load(file->bytes + at->offset, at->size_bytes, &options, &filter, &error) != PETAL_OK)
+        complain(path, "filter of column %s, row group %" PRIu32 ": %s", at->column, at->row_group,
+                 error.message);
     return filter;
 }
 
@@ -100,7 +107,7 @@ const char *parquet_place(const char *from)
     return from && strncmp(from, prefix, sizeof prefix - 1) == 0 ? from + sizeof prefix - 1 : NULL;
 }
 
-/* COLUMN, and the number behind the last colon where there is one. */
+/* COLUMN, and the number after the last colon if there is one. */
 static bool matches(const petal_parquet_filter *filter, const char *place)
 {
     size_t length = strlen(filter->column);
@@ -111,7 +118,8 @@ static bool matches(const petal_parquet_filter *filter, const char *place)
 }
 
 /* The one filter that the place names, or NULL: reported. */
-static const petal_parquet_filter *find_place(const char *path, const struct parquet *file, const char *place)
+static const petal_parquet_filter *find_place(const char *path, const struct parquet *file,
+                                              const char *place)
 {
     const petal_parquet_filter *found = NULL;
     size_t count = 0;
@@ -120,9 +128,11 @@ static const petal_parquet_filter *find_place(const char *path, const struct par
         found = &file->filters[i];
         count++;
     }
-    if (count == 0) complain(path, "has no filter at %s; petal info %s lists those there are", place, path);
+    if (count == 0)
+        complain(path, "has no filter at %s; petal info %s lists those there are", place, path);
     if (count > 1)
-        complain(path, "has a filter at %s in %zu row groups; say which: parquet:%s:0 ...", place, count, place);
+        complain(path, "has a filter at %s in %zu row groups; say which: parquet:%s:0 ...", place,
+                 count, place);
     if (count == 1 && found->encrypted)
         complain(path, "column %s is encrypted; its filter cannot be read", found->column);
     return count == 1 && !found->encrypted ? found : NULL;
@@ -138,9 +148,10 @@ petal_filter *open_parquet_place(const char *path, const char *place)
     return filter;
 }
 
-/* ---- the list -------------------------------------------------------------------------------------------------------- */
+/* ---- the list -------------------------------------------------------------------------------- */
 
-static void print_json(const char *path, const petal_parquet_filter *at, const petal_info *info)
+static void print_json(const char *path, const petal_parquet_filter *at, const petal_info *info,
+                       const petal_stats *stats)
 {
     struct json json;
     json_begin(&json, stdout);
@@ -152,32 +163,38 @@ static void print_json(const char *path, const petal_parquet_filter *at, const p
     json_count(&json, "offset", at->offset);
     json_count(&json, "size_bytes", at->size_bytes);
     json_count(&json, "bits", info->bits);
-    json_number(&json, "estimated_items", info->estimated_items);
-    json_number(&json, "estimated_rate", info->estimated_rate);
+    json_number(&json, "estimated_items", stats->estimated_items.value);
+    json_number(&json, "estimated_rate", stats->estimated_rate);
     json_end(&json);
 }
 
-static void print_line(const petal_parquet_filter *at, const petal_info *info)
+static void print_line(const petal_parquet_filter *at, const petal_info *info,
+                       const petal_stats *stats)
 {
     printf("%-24s %9" PRIu32 "  %-20s %10s", at->column, at->row_group, at->physical_type,
            at->encrypted ? "encrypted" : grouped(info->bytes).s);
-    if (!at->encrypted) printf("  %10s  %s", rounded(info->estimated_items).s, rate_text(info->estimated_rate, 2).s);
+    if (!at->encrypted)
+        printf("  %10s  %s", rounded(stats->estimated_items.value).s,
+               rate_text(stats->estimated_rate, 2).s);
     putchar('\n');
 }
 
-static bool list_one(const char *path, const struct parquet *file, const petal_parquet_filter *at, bool json)
+static bool list_one(const char *path, const struct parquet *file, const petal_parquet_filter *at,
+                     bool json)
 {
     petal_info info = PETAL_INFO_INIT;
+    petal_stats stats = PETAL_STATS_INIT;
     if (!at->encrypted) {
         petal_filter *filter = load(path, file, at);
         if (!filter) return false;
         info = info_of(filter);
+        stats = stats_of(filter);
         petal_free(filter);
     }
     if (json)
-        print_json(path, at, &info);
+        print_json(path, at, &info, &stats);
     else
-        print_line(at, &info);
+        print_line(at, &info, &stats);
     return true;
 }
 
@@ -186,12 +203,17 @@ bool list_parquet(const char *path, bool json)
     struct parquet file;
     bool good = true;
     if (!open_parquet(path, &file)) return false;
-    if (!json) printf("%s: a Parquet file with %zu Bloom filter%s\n", path, file.count, plural(file.count));
+    if (!json)
+        printf("%s: a Parquet file with %zu Bloom filter%s\n", path, file.count,
+               plural(file.count));
     if (!json && file.count)
-        printf("%-24s %9s  %-20s %10s  %10s  %s\n", "column", "row group", "type", "bytes", "keys", "rate now");
-    for (size_t i = 0; i < file.count; i++) good = list_one(path, &file, &file.filters[i], json) && good;
+        printf("%-24s %9s  %-20s %10s  %10s  %s\n", "column", "row group", "type", "bytes", "keys",
+               "rate now");
+    for (size_t i = 0; i < file.count; i++)
+        good = list_one(path, &file, &file.filters[i], json) && good;
     if (!json && file.count)
-        printf("to ask or take one: --from parquet:%s:%" PRIu32 "\n", file.filters->column, file.filters->row_group);
+        printf("to query or extract one: --from parquet:%s:%" PRIu32 "\n", file.filters->column,
+               file.filters->row_group);
     close_parquet(&file);
     return good;
 }

@@ -1,4 +1,5 @@
-/* pipeline.c - see pipeline.h. Blocks are numbered as they are read; a turnstile lets them by one at a time, in that order. */
+/* pipeline.c - see pipeline.h. Blocks are numbered as they are read; a turnstile lets them by one
+ * at a time, in that order. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "pipeline.h"
@@ -6,7 +7,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-enum { MOST_THREADS = 64, MOST_UNASKED_THREADS = 8 };
+enum { DEFAULT_MAX_THREADS = 8 };
 
 enum turnstile { ENTER, LEAVE, TURNSTILES };
 
@@ -18,8 +19,8 @@ struct pipeline {
     pthread_mutex_t reading; /* guards the reader and the next five */
     uint64_t blocks_read;
     bool ended;
-    unsigned threads, most_threads;
-    pthread_t others[MOST_THREADS];
+    unsigned threads, max_threads;
+    pthread_t others[MAX_THREADS];
 
     pthread_mutex_t moving; /* guards the rest */
     pthread_cond_t moved;
@@ -32,7 +33,8 @@ struct pipeline {
 static bool wait_for_turn(struct pipeline *pipeline, enum turnstile turnstile, uint64_t block)
 {
     pthread_mutex_lock(&pipeline->moving);
-    while (pipeline->passed[turnstile] != block) pthread_cond_wait(&pipeline->moved, &pipeline->moving);
+    while (pipeline->passed[turnstile] != block)
+        pthread_cond_wait(&pipeline->moved, &pipeline->moving);
     bool open = !pipeline->shut[LEAVE] && (turnstile == LEAVE || !pipeline->shut[ENTER]);
     pthread_mutex_unlock(&pipeline->moving);
     return open;
@@ -55,31 +57,36 @@ static bool is_stopped(struct pipeline *pipeline)
     return stopped;
 }
 
-/* For the reader, whose thread holds `reading`: everything before has left. */
-static bool settle(void *context)
+/* Waits until every block that was read has left; the caller holds `reading`. False: stopped. */
+static bool wait_for_all(struct pipeline *pipeline)
 {
-    struct pipeline *pipeline = context;
     return wait_for_turn(pipeline, LEAVE, pipeline->blocks_read) && !is_stopped(pipeline);
 }
 
-/* ---- a thread -------------------------------------------------------------------------------------------------------- */
+/* ---- a thread -------------------------------------------------------------------------------- */
 
 static void *run(void *context);
 
-/* There is work for one more thread. Where none can be had, those there are do it. */
+/* There is work for one more thread. If none can be had, those there are do it. */
 static void start_thread(struct pipeline *pipeline)
 {
-    if (pipeline->threads == pipeline->most_threads) return;
+    if (pipeline->threads == pipeline->max_threads) return;
     if (pthread_create(&pipeline->others[pipeline->threads - 1], NULL, run, pipeline) == 0)
         pipeline->threads++;
     else
-        pipeline->most_threads = pipeline->threads;
+        pipeline->max_threads = pipeline->threads;
 }
 
 static bool read_block(struct pipeline *pipeline, struct key_block *block, uint64_t *number)
 {
     pthread_mutex_lock(&pipeline->reading);
-    bool good = !pipeline->ended && !is_stopped(pipeline) && keys_read(pipeline->reader, block);
+    enum keys_found found = KEYS_END;
+    if (!pipeline->ended && !is_stopped(pipeline)) found = keys_read(pipeline->reader, block);
+    while (found == KEYS_NOT_YET)
+        found = wait_for_all(pipeline) && keys_wait(pipeline->reader)
+                    ? keys_read(pipeline->reader, block)
+                    : KEYS_END;
+    bool good = found == KEYS_BLOCK;
     pipeline->ended = !good;
     *number = pipeline->blocks_read;
     if (good) pipeline->blocks_read++;
@@ -100,7 +107,8 @@ static bool enter(struct pipeline *pipeline, struct key_block *block)
 
 static void pass(struct pipeline *pipeline, struct key_block *block, uint64_t number)
 {
-    const struct stages *stages = pipeline->stages;
+    static const struct stages none = {0};
+    const struct stages *stages = block->trouble ? &none : pipeline->stages;
     keys_split(pipeline->reader, block);
     if (stages->work) stages->work(pipeline->context, block);
     bool entered = wait_for_turn(pipeline, ENTER, number);
@@ -120,14 +128,14 @@ static void *run(void *context)
     return NULL;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
-static unsigned thread_limit(uint64_t asked)
+unsigned thread_limit(uint64_t asked)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    if (asked > 0) return asked < MOST_THREADS ? (unsigned)asked : MOST_THREADS;
+    if (asked > 0) return asked < MAX_THREADS ? (unsigned)asked : MAX_THREADS;
     if (cpus < 1) return 1;
-    return cpus < MOST_UNASKED_THREADS ? (unsigned)cpus : MOST_UNASKED_THREADS;
+    return cpus < DEFAULT_MAX_THREADS ? (unsigned)cpus : DEFAULT_MAX_THREADS;
 }
 
 bool run_pipeline(struct key_reader *reader, const struct stages *stages, void *context)
@@ -136,16 +144,13 @@ bool run_pipeline(struct key_reader *reader, const struct stages *stages, void *
                                 .stages = stages,
                                 .context = context,
                                 .threads = 1,
-                                .most_threads = thread_limit(reader->threads),
+                                .max_threads = thread_limit(reader->threads),
                                 .reading = PTHREAD_MUTEX_INITIALIZER,
                                 .moving = PTHREAD_MUTEX_INITIALIZER,
                                 .moved = PTHREAD_COND_INITIALIZER};
-    reader->settle = settle;
-    reader->settle_context = &pipeline;
     run(&pipeline);
     /* None is started any more: the end has been found, and is the end for all. */
     for (unsigned i = 0; i + 1 < pipeline.threads; i++) pthread_join(pipeline.others[i], NULL);
-    reader->settle = NULL;
     reader->failed = reader->failed || pipeline.refused;
     return !pipeline.shut[ENTER] && !pipeline.shut[LEAVE];
 }

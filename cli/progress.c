@@ -4,7 +4,7 @@
 #include "progress.h"
 
 #include "numbers.h"
-#include "report.h"
+#include "terminal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,8 @@ void progress_start(const char *mode, bool streaming)
 {
     bool automatic = !mode || strcmp(mode, "auto") == 0;
     state.lines = mode && strcmp(mode, "lines") == 0;
-    state.on = automatic ? is_terminal(stderr) && !(streaming && is_terminal(stdout)) : strcmp(mode, "never") != 0;
+    state.on = automatic ? is_terminal(stderr) && !(streaming && is_terminal(stdout))
+                         : strcmp(mode, "never") != 0;
     state.started = now();
     state.next = state.started + (automatic ? FIRST_AFTER_SECONDS : 0);
 }
@@ -87,7 +88,8 @@ static void draw(const char *line)
     if (state.lines)
         fprintf(stderr, "%s\n", line);
     else
-        fprintf(stderr, "\r%.*s%*s", (int)width, line, length < width ? (int)(width - length) : 0, "");
+        fprintf(stderr, "\r%.*s%*s", (int)width, line, length < width ? (int)(width - length) : 0,
+                "");
     state.shown = !state.lines;
 }
 
@@ -98,7 +100,9 @@ void progress_show(const char *name, uint64_t done_bytes, uint64_t total_bytes, 
     if (!state.on || at < state.next) return;
     state.next = at + (state.lines ? LINE_SECONDS : REDRAW_SECONDS);
     double passed = at - state.started, speed = passed > 0 ? (double)keys / passed : 0;
-    double part = total_bytes == 0 ? 0 : done_bytes < total_bytes ? (double)done_bytes / (double)total_bytes : 1;
+    double part = total_bytes == 0           ? 0
+                  : done_bytes < total_bytes ? (double)done_bytes / (double)total_bytes
+                                             : 1;
     struct text left = {""};
     if (part > 0) left = time_left(passed * (1 - part) / part);
     snprintf(line, sizeof line, "%.40s %s%s  %s keys  %s/s%s", name, total_bytes ? bar(part).s : "",

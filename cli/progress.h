@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* mode: "auto" (NULL too): on a terminal, after two seconds, and not where `streaming` data goes to a terminal as well;
- * "always": at once, terminal or not; "lines": like always, but whole lines, one a second at most; "never". */
+/* mode: "auto" (NULL too): on a terminal, after two seconds, and not where `streaming` data goes to
+ * a terminal as well; "always": immediately, terminal or not; "lines": like always, but whole lines,
+ * one per second at most; "never". */
 void progress_start(const char *mode, bool streaming);
 
 /* May be called as often as wanted. total_bytes 0: not known. */

@@ -5,6 +5,7 @@
 
 #include "progress.h"
 #include "signals.h"
+#include "terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,35 +18,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- stderr ---------------------------------------------------------------------------------------------------------- */
+/* ---- stderr ---------------------------------------------------------------------------------- */
 
-static const char *environment(const char *name)
-{
-    const char *value = getenv(name);
-    return value ? value : "";
-}
-
-bool is_terminal(FILE *stream)
-{
-    return isatty(fileno(stream)) == 1;
-}
-
-bool may_colour(FILE *stream)
-{
-    return is_terminal(stream) && *environment("NO_COLOR") == '\0' && strcmp(environment("TERM"), "dumb") != 0;
-}
-
-const char *bold(FILE *stream)
-{
-    return may_colour(stream) ? "\033[1m" : "";
-}
-
-const char *plain(FILE *stream)
-{
-    return may_colour(stream) ? "\033[0m" : "";
-}
-
-/* Control characters could forge a second line or move the cursor. Other bytes may be UTF-8 and pass. */
+/* Control characters could forge a second line or move the cursor. Other bytes may be UTF-8 and
+ * pass. */
 static void make_one_line(char *text)
 {
     for (; *text; text++)
@@ -58,8 +34,8 @@ static void say(const char *subject, const char *format, va_list arguments)
     char message[1024], line[2048];
     int mark = snprintf(line, sizeof line, "%spetal:%s ", bold(stderr), plain(stderr));
     vsnprintf(message, sizeof message, format, arguments);
-    int length = snprintf(line + mark, sizeof line - 2 - (size_t)mark, subject ? "%.768s: %s" : "%s%s",
-                          subject ? subject : "", message);
+    int length = snprintf(line + mark, sizeof line - 2 - (size_t)mark,
+                          subject ? "%.768s: %s" : "%s%s", subject ? subject : "", message);
     make_one_line(line + mark);
     progress_hide();
     line[mark + length] = '\n';
@@ -83,14 +59,17 @@ void remark(const char *subject, const char *format, ...)
     va_end(arguments);
 }
 
-/* ---- stdout ---------------------------------------------------------------------------------------------------------- */
+/* ---- stdout ---------------------------------------------------------------------------------- */
 
 void guard_standard_files(void)
 {
-    /* The wrong way round on purpose: writing to a read-only descriptor fails with EBADF, as to a closed one. */
+    /* The wrong way round on purpose: writing to a read-only descriptor fails with EBADF, as to a
+     * closed one. */
     static const int modes[] = {O_WRONLY, O_RDONLY, O_RDONLY};
     for (int descriptor = 0; descriptor <= 2; descriptor++)
-        if (fcntl(descriptor, F_GETFD) < 0 && errno == EBADF && open("/dev/null", modes[descriptor]) < 0) abort();
+        if (fcntl(descriptor, F_GETFD) < 0 && errno == EBADF &&
+            open("/dev/null", modes[descriptor]) < 0)
+            abort();
 }
 
 /* errno of the first write to stdout that failed. */
@@ -98,7 +77,8 @@ static int output_failure;
 
 bool flush_output(void)
 {
-    if (output_failure == 0 && (fflush(stdout) != 0 || ferror(stdout))) output_failure = errno ? errno : EIO;
+    if (output_failure == 0 && (fflush(stdout) != 0 || ferror(stdout)))
+        output_failure = errno ? errno : EIO;
     return output_failure == 0;
 }
 
@@ -142,7 +122,8 @@ uint64_t unread_output(void)
     struct stat about;
     if (fstat(STDOUT_FILENO, &about) != 0) return UINT64_MAX;
     if (S_ISFIFO(about.st_mode)) return unread_in_pipe();
-    return S_ISREG(about.st_mode) || S_ISCHR(about.st_mode) || S_ISBLK(about.st_mode) ? 0 : UINT64_MAX;
+    return S_ISREG(about.st_mode) || S_ISCHR(about.st_mode) || S_ISBLK(about.st_mode) ? 0
+                                                                                      : UINT64_MAX;
 }
 
 bool output_has_no_reader(void)
@@ -172,8 +153,9 @@ void cut_output(uint64_t bytes)
 {
     struct stat about;
     off_t end = lseek(STDOUT_FILENO, 0, SEEK_CUR);
-    if (bytes == 0 || fstat(STDOUT_FILENO, &about) != 0 || !S_ISREG(about.st_mode) || end != about.st_size ||
-        (uint64_t)end < bytes || ftruncate(STDOUT_FILENO, end - (off_t)bytes) != 0)
+    if (bytes == 0 || fstat(STDOUT_FILENO, &about) != 0 || !S_ISREG(about.st_mode) ||
+        end != about.st_size || (uint64_t)end < bytes ||
+        ftruncate(STDOUT_FILENO, end - (off_t)bytes) != 0)
         return;
     lseek(STDOUT_FILENO, end - (off_t)bytes, SEEK_SET);
 }

@@ -5,51 +5,24 @@
 
 #include "decode.h"
 #include "files.h"
+#include "formats.h"
+#include "look.h"
 #include "numbers.h"
+#include "paths.h"
 #include "report.h"
+#include "secret.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- secret, seed, metadata ------------------------------------------------------------------------------------------ */
-
-void wipe(void *memory, size_t size_bytes)
-{
-    volatile uint8_t *at = memory; /* or the compiler leaves it out */
-    while (size_bytes-- > 0) *at++ = 0;
-}
-
-static bool secret_of_hex(const uint8_t *text, uint8_t secret[PETAL_SECRET_BYTES])
-{
-    for (size_t i = 0; i < PETAL_SECRET_BYTES; i++) {
-        int high = hex_digit((char)text[2 * i]), low = hex_digit((char)text[2 * i + 1]);
-        if (high < 0 || low < 0) return false;
-        secret[i] = (uint8_t)(high << 4 | low);
-    }
-    return true;
-}
-
-bool read_secret(const char *path, uint8_t secret[PETAL_SECRET_BYTES])
-{
-    enum { HEX = 2 * PETAL_SECRET_BYTES };
-    size_t size;
-    uint8_t *bytes = read_small_file(path, HEX + 2, &size);
-    if (!bytes) return false;
-    bool good = size == PETAL_SECRET_BYTES;
-    if (good) memcpy(secret, bytes, PETAL_SECRET_BYTES);
-    size_t line = size;
-    while (line > HEX && (bytes[line - 1] == '\n' || bytes[line - 1] == '\r')) line--;
-    if (line == HEX) good = secret_of_hex(bytes, secret);
-    wipe(bytes, size);
-    free(bytes);
-    return good || complain(path, "is no secret; 16 bytes or 32 hex digits make one: head -c 16 /dev/urandom > FILE");
-}
+/* ---- seed, metadata -------------------------------------------------------------------------- */
 
 static bool read_seed(const struct args *args, uint64_t *seed)
 {
     struct why why;
     if (!args->seed) return true;
-    if (args->secret_file) return complain(NULL, "--seed is for xxh3, --key-file for siphash; give one of them");
+    if (args->secret_file)
+        return complain(NULL, "--seed is for xxh3, --key-file for siphash; give one of them");
     if (strcmp(args->seed, "random") == 0) return random_bits(seed);
     return parse_u64(args->seed, seed, &why) || complain("--seed", "%s: %s", args->seed, why.text);
 }
@@ -61,7 +34,8 @@ static bool read_metadata(const struct args *args, struct request *request)
     if (!is_petal(request->format) && strncmp(request->format, "dcso", 4) != 0)
         return complain("--metadata", "%s has no place for it; leave it out", request->format);
     if (args->metadata[0] == '@') {
-        request->metadata = read_small_file(args->metadata + 1, PETAL_METADATA_MAX_BYTES, &o->metadata_bytes);
+        request->metadata =
+            read_small_file(args->metadata + 1, PETAL_METADATA_MAX_BYTES, &o->metadata_bytes);
         o->metadata = request->metadata;
         return o->metadata != NULL;
     }
@@ -71,7 +45,7 @@ static bool read_metadata(const struct args *args, struct request *request)
            complain("--metadata", "more than %d bytes", PETAL_METADATA_MAX_BYTES);
 }
 
-/* ---- size ------------------------------------------------------------------------------------------------------------ */
+/* ---- size ------------------------------------------------------------------------------------ */
 
 /* Which two of the three are given decides; the third follows. */
 static int check_size_options(const char *command, const struct args *args)
@@ -83,7 +57,8 @@ static int check_size_options(const char *command, const struct args *args)
     if (args->capacity && args->rate > 0 && args->memory_bytes)
         return misused(command, "two of -n, -p and --memory fix the third");
     if (args->lines_per_key > 2) return misused(command, "--lines-per-key is 1 or 2");
-    if (args->hashes > 64 && is_petal(args->format)) return misused(command, "--hashes is at most 64");
+    if (args->hashes > 64 && is_petal(args->format))
+        return misused(command, "--hashes is at most 64");
     if (args->hashes > UINT32_MAX) return misused(command, "--hashes is too big");
     return STATUS_OK;
 }
@@ -91,21 +66,27 @@ static int check_size_options(const char *command, const struct args *args)
 /* With what the user can change. */
 static bool complain_of_plan(const petal_options *options, const petal_error *error)
 {
-    bool blocked = options->scheme == PETAL_SCHEME_DEFAULT || options->scheme == PETAL_SCHEME_BLOCKED;
-    const char *way_out = blocked ? "ask for a higher rate, or try --scheme classic" : "ask for a higher rate";
-    if (error->status == PETAL_ERR_MEMORY) return complain(NULL, "not enough memory for a filter of that size");
-    if (error->status == PETAL_ERR_UNREACHABLE) return complain(NULL, "%s; %s", error->message, way_out);
+    bool blocked =
+        options->scheme == PETAL_SCHEME_DEFAULT || options->scheme == PETAL_SCHEME_BLOCKED;
+    const char *way_out =
+        blocked ? "ask for a higher rate, or try --scheme classic" : "ask for a higher rate";
+    if (error->status == PETAL_ERR_MEMORY)
+        return complain(NULL, "not enough memory for a filter of that size");
+    if (error->status == PETAL_ERR_UNREACHABLE)
+        return complain(NULL, "%s; %s", error->message, way_out);
     return complain(NULL, "%s", error->message);
 }
 
-static bool fits(petal_options options, uint64_t capacity, uint64_t memory_bytes, petal_error *error)
+static bool fits(petal_options options, uint64_t capacity, uint64_t memory_bytes,
+                 petal_error *error)
 {
     petal_info plan = PETAL_INFO_INIT;
     options.capacity = capacity;
     return petal_plan(&options, &plan, error) == PETAL_OK && plan.bytes <= memory_bytes;
 }
 
-/* The most keys that `memory_bytes` hold at options->rate go into options->capacity. False: reported. */
+/* The most keys that `memory_bytes` hold at options->rate go into options->capacity. False:
+ * reported. */
 static bool fill_memory(petal_options *options, uint64_t memory_bytes)
 {
     uint64_t low = 0, high = 1;
@@ -129,7 +110,7 @@ static bool fill_memory(petal_options *options, uint64_t memory_bytes)
 }
 
 /* One of the words of OPTION_SCHEME, or NULL. */
-static petal_scheme scheme_of(const char *name)
+static uint32_t scheme_of(const char *name)
 {
     if (!name) return PETAL_SCHEME_DEFAULT;
     if (strcmp(name, "classic") == 0) return PETAL_SCHEME_CLASSIC;
@@ -148,28 +129,35 @@ static void read_kind(const struct args *args, petal_options *o)
 }
 
 /* A filter that grows, or one with a window. Its size follows from keys and rate. */
-static bool read_layers(const char *command, const struct args *args, uint64_t default_capacity, petal_options *o)
+static bool read_layers(const char *command, const struct args *args, uint64_t default_capacity,
+                        petal_options *o)
 {
     struct why why;
-    if (args->grow && args->window) return misused(command, "--grow or --window, not both") == STATUS_OK;
-    if (args->bits || args->memory_bytes || args->hashes || args->lines_per_key || !is_petal(args->format))
+    if (args->grow && args->window)
+        return misused(command, "--grow or --window, not both") == STATUS_OK;
+    if (args->bits || args->memory_bytes || args->hashes || args->lines_per_key ||
+        !is_petal(args->format))
         return misused(command, "--grow and --window take -n, -p and --scheme only") == STATUS_OK;
     uint64_t capacity = args->capacity ? args->capacity : default_capacity;
     if (o->rate == 0) o->rate = DEFAULT_RATE;
     o->growth = args->grow;
     o->capacity = args->grow ? capacity : 0;
     if (args->grow)
-        return capacity || misused(command, "how many keys to begin with? give -n KEYS (such as -n 100k)") == STATUS_OK;
+        return capacity ||
+               misused(command, "how many keys to begin with? give -n KEYS (such as -n 100k)") ==
+                   STATUS_OK;
     if (!parse_window(args->window, &o->window_keys, &o->window_ms, &why))
         return complain("--window", "%s: %s", args->window, why.text);
     if (o->window_keys && args->capacity)
-        return misused(command, "--window %s says how many keys; leave out -n", args->window) == STATUS_OK;
+        return misused(command, "--window %s says how many keys; leave out -n", args->window) ==
+               STATUS_OK;
     if (o->window_ms) o->window_keys = capacity;
-    return o->window_keys || misused(command, "how many keys come in %s? give -n KEYS", args->window) == STATUS_OK;
+    return o->window_keys ||
+           misused(command, "how many keys come in %s? give -n KEYS", args->window) == STATUS_OK;
 }
 
-static bool read_size(const char *command, const struct args *args, uint64_t default_capacity, bool capacity_later,
-                      petal_options *o)
+static bool read_size(const char *command, const struct args *args, uint64_t default_capacity,
+                      bool capacity_later, petal_options *o)
 {
     if (check_size_options(command, args) != STATUS_OK || !check_format(args->format)) return false;
     read_kind(args, o);
@@ -183,18 +171,21 @@ static bool read_size(const char *command, const struct args *args, uint64_t def
     o->memory_bytes = args->memory_bytes;
     if (!o->capacity) o->capacity = default_capacity;
     if (!o->capacity && !capacity_later)
-        return misused(command, "how many keys? give -n KEYS (such as -n 1M), or --memory SIZE") == STATUS_OK;
+        return misused(command, "how many keys? give -n KEYS (such as -n 1M), or --memory SIZE") ==
+               STATUS_OK;
     return true;
 }
 
-/* ---- template -------------------------------------------------------------------------------------------------------- */
+/* ---- template -------------------------------------------------------------------------------- */
 
 static int check_template_options(const char *command, const struct args *args)
 {
-    if (args->capacity || args->rate > 0 || args->memory_bytes || args->bits || args->hashes || args->lines_per_key)
+    if (args->capacity || args->rate > 0 || args->memory_bytes || args->bits || args->hashes ||
+        args->lines_per_key)
         return misused(command, "--template fixes the size; leave out -n, -p and the like");
     if (args->scheme || args->seed || args->format)
-        return misused(command, "--template fixes the kind; leave out --scheme, --seed and --format");
+        return misused(command,
+                       "--template fixes the kind; leave out --scheme, --seed and --format");
     return STATUS_OK;
 }
 
@@ -205,21 +196,23 @@ static bool read_template(struct request *request, const char *command, const st
     request->like = open_container(args->template_file, PETAL_OPEN_MAP, args, &format);
     if (!request->like) return false;
     request->format = format_to_keep(request->like, format);
-    petal_key_type recorded = petal_key_type_of(request->like);
+    uint32_t recorded = info_of(request->like).key_type;
     if (!key_types_agree(recorded, find_key_type(args->key_type)))
         return complain(args->template_file, "has keys of type %s, not %s; leave out --key-type",
                         key_type_name(recorded), args->key_type);
     return read_metadata(args, request);
 }
 
-bool request_read(struct request *request, const char *command, const struct args *args, uint64_t default_capacity,
-                  bool capacity_later)
+bool request_read(struct request *request, const char *command, const struct args *args,
+                  uint64_t default_capacity, bool capacity_later)
 {
     petal_options *o = &request->options;
     *request = (struct request){.options = PETAL_OPTIONS_INIT, .format = args->format};
     if (args->template_file) return read_template(request, command, args);
     o->key_type = args->key_type ? find_key_type(args->key_type) : PETAL_KEY_TYPE_TEXT;
-    if (!read_size(command, args, default_capacity, capacity_later, o) || !read_seed(args, &o->seed)) return false;
+    if (!read_size(command, args, default_capacity, capacity_later, o) ||
+        !read_seed(args, &o->seed))
+        return false;
     if (args->secret_file && !read_secret(args->secret_file, request->secret)) return false;
     if (args->secret_file) o->secret = request->secret;
     return read_metadata(args, request);
@@ -239,7 +232,7 @@ void request_free(struct request *request)
     request->like = NULL;
 }
 
-/* ---- creating -------------------------------------------------------------------------------------------------------- */
+/* ---- creating -------------------------------------------------------------------------------- */
 
 static petal_filter *create_like(const petal_filter *like, const petal_options *options)
 {
@@ -256,7 +249,8 @@ static petal_filter *create_like(const petal_filter *like, const petal_options *
 
 petal_filter *create_requested(const struct request *request)
 {
-    return request->like ? create_like(request->like, &request->options) : create_filter(&request->options);
+    return request->like ? create_like(request->like, &request->options)
+                         : create_filter(&request->options);
 }
 
 petal_filter *create_filter(const petal_options *options)

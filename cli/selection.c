@@ -1,5 +1,6 @@
-/* selection.c - see selection.h. Lines and separators stand in the text as they are to be printed: runs of wanted lines are
- * moved together in place, and where all of them are wanted nothing is moved. */
+/* selection.c - see selection.h. Lines and separators stand in the text as they are to be printed:
+ * runs of wanted lines are moved together in place, and if all of them are wanted nothing is
+ * moved. */
 #include "selection.h"
 
 #include "report.h"

@@ -4,8 +4,8 @@
 
 #include "keys.h"
 
-/* Makes the lines whose result is `wanted` the output of the block, each with its separator, which also a last line gets that
- * came without. The block's lines and keys are gone after it. */
+/* Makes the lines whose result is `wanted` the output of the block, each with its separator, which
+ * also a last line gets that came without. The block's lines and keys are gone after it. */
 void select_lines(struct key_block *block, uint8_t wanted);
 
 /* The same with "NUMBER:" before each. Out of memory, the output is NULL. */

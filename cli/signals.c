@@ -1,4 +1,5 @@
-/* signals.c - see signals.h. The pipe closes the gap between asking stop_signal() and waiting in poll(). */
+/* signals.c - see signals.h. The pipe closes the gap between asking stop_signal() and waiting in
+ * poll(). */
 #define _POSIX_C_SOURCE 200809L
 
 #include "signals.h"
@@ -24,7 +25,8 @@ void catch_stop_signals(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     /* SA_RESTART: writes that are under way go through whole. poll() comes back all the same. */
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_RESETHAND}, before;
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_RESETHAND},
+                     before;
     if (pipe(ends) != 0) return; /* without a pipe the signals just end the process */
     for (int i = 0; i < 2; i++) {
         fcntl(ends[i], F_SETFL, O_NONBLOCK);

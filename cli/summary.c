@@ -4,58 +4,64 @@
 #include "numbers.h"
 #include "pipeline.h"
 #include "report.h"
+#include "terminal.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-bool wants_talk(const struct args *args)
+bool is_verbose(const struct args *args)
 {
     return args->verbose || is_terminal(stderr);
 }
 
-petal_info info_of(const petal_filter *filter)
-{
-    petal_info info = PETAL_INFO_INIT;
-    petal_get_info(filter, &info, NULL);
-    return info;
-}
-
 /* Counters that stick are rare at the rated load; keys that were added 15 times make them. */
-static void warn_if_saturated(const char *path, const petal_info *info)
+static void warn_if_saturated(const char *path, const petal_info *info, const petal_stats *stats)
 {
-    if (info->saturated_counters)
-        remark(path, "%s of %s counters are saturated and count no more; keys there stay in when they are removed",
-               grouped(info->saturated_counters).s, grouped(info->bits).s);
+    if (stats->saturated_counters)
+        remark(
+            path,
+            "%s of %s counters are saturated and count no more; keys there stay in when they are removed",
+            grouped(stats->saturated_counters).s, grouped(info->bits).s);
 }
 
-/* By the bits, since `items` counts repeats. Past the interval and past the rate: neither is chance. */
-void warn_if_overfilled(const char *path, const petal_info *info)
+/* By the bits, since `items` counts repeats. Past the interval and past the rate: neither is
+ * chance. */
+void warn_if_overfilled(const char *path, const petal_filter *filter)
 {
+    petal_info whole = info_of(filter), *info = &whole;
+    petal_stats stats = stats_of(filter);
     double asked = isnan(info->target_rate) ? info->predicted_rate : info->target_rate;
-    warn_if_saturated(path, info);
-    if (!info->overfull || info->estimated_rate <= asked) return;
+    warn_if_saturated(path, info, &stats);
+    if (!stats.overfull || stats.estimated_rate <= asked) return;
     if (info->policy == PETAL_POLICY_TIME)
-        remark(path, "the window holds more keys than planned (%s): rate now %s, asked %s; plan with a larger -n",
-               grouped(info->window_keys).s, rate_text(info->estimated_rate, 2).s, asked_rate(asked).s);
-    else if (info->saturated)
+        remark(
+            path,
+            "the window holds more keys than planned (%s): rate now %s, asked %s; plan with a larger -n",
+            grouped(info->window_keys).s, rate_text(stats.estimated_rate, 2).s,
+            asked_rate(asked).s);
+    else if (stats.saturated)
         remark(path, "every bit is set, so it says probably to everything; plan a larger one");
     else
         remark(path, "holds %s keys, planned for %s: rate now %s, asked %s; plan a larger one",
-               rounded(info->estimated_items).s, rounded((double)info->capacity).s,
-               rate_text(info->estimated_rate, 2).s, asked_rate(asked).s);
+               rounded(stats.estimated_items.value).s, rounded((double)info->capacity).s,
+               rate_text(stats.estimated_rate, 2).s, asked_rate(asked).s);
 }
 
-void say_what_is(const char *path, const petal_info *info, const struct args *args)
+void print_summary(const char *path, const petal_filter *filter, const struct args *args)
 {
-    if (!wants_talk(args)) return;
-    remark(path, "%s key%s %s, %s bytes, %s, k %" PRIu32 ", %s false positives now", grouped(info->items).s,
-           plural(info->items), info->counter_bits ? "in" : "added", grouped(info->bytes).s, info->scheme_name,
-           info->hashes, rate_text(info->estimated_rate, 3).s);
+    if (!is_verbose(args)) return;
+    petal_info whole = info_of(filter), *info = &whole;
+    petal_stats stats = stats_of(filter);
+    remark(path, "%s key%s %s, %s bytes, %s, k %" PRIu32 ", %s false positives now",
+           grouped(info->items).s, plural(info->items), info->counter_bits ? "in" : "added",
+           grouped(info->bytes).s, info->scheme_name, info->hashes,
+           rate_text(stats.estimated_rate, 3).s);
 }
 
-/* ---- adding ---------------------------------------------------------------------------------------------------------- */
+/* ---- adding ---------------------------------------------------------------------------------- */
 
-/* Where hashes can stand for keys, hashing is any thread's work, ahead of the adding, which is done in order. */
+/* If hashes can stand for keys, hashing is any thread's work, ahead of the adding, which is done
+ * in order. */
 struct adding {
     petal_filter *filter;
     const char *path;
@@ -63,26 +69,24 @@ struct adding {
     petal_status failure;
 };
 
-bool complain_of_change(const char *path, const petal_filter *filter, petal_status status, const char *consequence)
+bool complain_of_change(const char *path, const petal_filter *filter, petal_status status,
+                        const char *consequence)
 {
     petal_error error;
     petal_last_error(filter, &error);
-    return complain(path, "%s; %s", error.message[0] ? error.message : petal_status_name(status), consequence);
+    return complain(path, "%s; %s", error.message[0] ? error.message : petal_status_name(status),
+                    consequence);
 }
 
-bool takes_empty_key(const petal_filter *filter)
-{
-    return petal_takes_hashes(filter) || info_of(filter).takes_empty_key;
-}
-
-petal_status add_but_empty(petal_filter *filter, const struct key_block *block, uint8_t *results, size_t *fresh,
-                           uint64_t *skipped)
+petal_status add_but_empty(petal_filter *filter, const struct key_block *block, uint8_t *results,
+                           size_t *fresh, uint64_t *skipped)
 {
     petal_status status = PETAL_OK;
     *fresh = 0;
     for (size_t i = 0, end, added; i < block->count && status >= 0; i = end) {
         for (end = i; end < block->count && block->keys[end].size_bytes > 0;) end++;
-        status = petal_add_many(filter, block->keys + i, end - i, results ? results + i : NULL, &added);
+        status =
+            add_some_keys(filter, block->keys + i, end - i, results ? results + i : NULL, &added);
         *fresh += added;
         for (; end < block->count && block->keys[end].size_bytes == 0; end++, ++*skipped)
             if (results) results[end] = 1;
@@ -93,14 +97,14 @@ petal_status add_but_empty(petal_filter *filter, const struct key_block *block, 
 void say_skipped(const char *path, const petal_filter *filter, uint64_t skipped)
 {
     if (skipped)
-        remark(path, "%s empty key%s skipped: %s filters take none", grouped(skipped).s, plural(skipped),
-               info_of(filter).scheme_name);
+        remark(path, "%s empty key%s skipped: %s filters take none", grouped(skipped).s,
+               plural(skipped), info_of(filter).scheme_name);
 }
 
 static void hash_block(void *context, struct key_block *block)
 {
     const struct adding *adding = context;
-    petal_hash_keys(adding->filter, block->keys, block->count, block->hashes);
+    hash_keys(adding->filter, block->keys, block->count, block->hashes);
 }
 
 static bool note_adding(struct adding *adding, petal_status status)
@@ -109,33 +113,36 @@ static bool note_adding(struct adding *adding, petal_status status)
     return status >= 0;
 }
 
-static bool add_hashes(void *context, struct key_block *block)
+static bool add_hash_block(void *context, struct key_block *block)
 {
     struct adding *adding = context;
-    return note_adding(adding, petal_add_hashes(adding->filter, block->hashes, block->count, NULL, NULL));
+    return note_adding(adding, add_hashes(adding->filter, block->hashes, block->count, NULL, NULL));
 }
 
 static bool add_block(void *context, struct key_block *block)
 {
     struct adding *adding = context;
-    return note_adding(adding, petal_add_many(adding->filter, block->keys, block->count, NULL, NULL));
+    return note_adding(adding,
+                       add_some_keys(adding->filter, block->keys, block->count, NULL, NULL));
 }
 
 static bool add_taken(void *context, struct key_block *block)
 {
     struct adding *adding = context;
     size_t fresh;
-    return note_adding(adding, add_but_empty(adding->filter, block, NULL, &fresh, &adding->skipped));
+    return note_adding(adding,
+                       add_but_empty(adding->filter, block, NULL, &fresh, &adding->skipped));
 }
 
-bool try_to_add_keys(struct key_reader *reader, petal_filter *filter, const char *path, petal_status *failure)
+bool try_to_add_keys(struct key_reader *reader, petal_filter *filter, const char *path,
+                     petal_status *failure)
 {
-    static const struct stages by_hash = {.work = hash_block, .enter = add_hashes}, by_key = {.enter = add_block},
-                               but_empty = {.enter = add_taken};
+    static const struct stages by_hash = {.work = hash_block, .enter = add_hash_block},
+                               by_key = {.enter = add_block}, but_empty = {.enter = add_taken};
     struct adding adding = {filter, path, 0, PETAL_OK};
-    const struct stages *stages = petal_takes_hashes(filter) ? &by_hash
-                                  : takes_empty_key(filter)  ? &by_key
-                                                             : &but_empty;
+    const struct stages *stages = can(filter, PETAL_CAN_HASHES)      ? &by_hash
+                                  : can(filter, PETAL_CAN_EMPTY_KEY) ? &by_key
+                                                                     : &but_empty;
     bool added = run_pipeline(reader, stages, &adding) && !reader->failed;
     say_skipped(path, filter, adding.skipped);
     *failure = adding.failure;
@@ -146,5 +153,7 @@ bool add_keys(struct key_reader *reader, petal_filter *filter, const char *path)
 {
     petal_status failure;
     bool added = try_to_add_keys(reader, filter, path, &failure);
-    return failure >= 0 ? added : complain_of_change(path, filter, failure, "the keys from here on are not in");
+    return failure >= 0
+               ? added
+               : complain_of_change(path, filter, failure, "the keys from here on are not in");
 }

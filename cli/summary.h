@@ -1,32 +1,33 @@
-/* summary.h - the sentences about a filter that several commands end with, and filling one with keys. */
+/* summary.h - the sentences about a filter that several commands end with, and filling one with
+ * keys. */
 #ifndef PETAL_CLI_SUMMARY_H
 #define PETAL_CLI_SUMMARY_H
 
 #include "keys.h"
+#include "look.h"
 #include "options.h"
 
 #include <petal/petal.h>
 
-/* Whether the talk that a pipe has no use for is wanted: on a terminal, or with --verbose. */
-bool wants_talk(const struct args *args);
+/* Whether to print remarks that a pipe has no use for: on a terminal, or with --verbose. */
+bool is_verbose(const struct args *args);
 
-/* petal_get_info(), which fails only on misuse. */
-petal_info info_of(const petal_filter *filter);
+/* Says on stderr that the filter holds more keys than it was planned for, if it does, and that
+ * counters are saturated. */
+void warn_if_overfilled(const char *path, const petal_filter *filter);
 
-/* Says on stderr that the filter holds more keys than it was planned for, if it does, and that counters are saturated. */
-void warn_if_overfilled(const char *path, const petal_info *info);
-
-/* "urls.petal: 29,619 keys added, 36,800 bytes, blocked, k 6, 0.978 % false positives now", where talk is wanted. */
-void say_what_is(const char *path, const petal_info *info, const struct args *args);
+/* "urls.petal: 29,619 keys added, 36,800 bytes, blocked, k 6, 0.978 % false positives now", if
+ * is_verbose(). */
+void print_summary(const char *path, const petal_filter *filter, const struct args *args);
 
 /* Reports why keys could not be added, and what follows from it. Returns false. */
-bool complain_of_change(const char *path, const petal_filter *filter, petal_status status, const char *consequence);
+bool complain_of_change(const char *path, const petal_filter *filter, petal_status status,
+                        const char *consequence);
 
-bool takes_empty_key(const petal_filter *filter);
-
-/* petal_add_many() for filters that do not take the empty key: it is skipped, and its result is 1. */
-petal_status add_but_empty(petal_filter *filter, const struct key_block *block, uint8_t *results, size_t *fresh,
-                           uint64_t *skipped);
+/* add_some_keys() for filters that do not take the empty key: it is skipped, and its
+ * result is 1. */
+petal_status add_but_empty(petal_filter *filter, const struct key_block *block, uint8_t *results,
+                           size_t *fresh, uint64_t *skipped);
 
 /* Says how many empty keys were skipped, if any. */
 void say_skipped(const char *path, const petal_filter *filter, uint64_t skipped);
@@ -35,6 +36,7 @@ void say_skipped(const char *path, const petal_filter *filter, uint64_t skipped)
 bool add_keys(struct key_reader *reader, petal_filter *filter, const char *path);
 
 /* The same, but a failure of the filter is not reported yet: *failure is then its status. */
-bool try_to_add_keys(struct key_reader *reader, petal_filter *filter, const char *path, petal_status *failure);
+bool try_to_add_keys(struct key_reader *reader, petal_filter *filter, const char *path,
+                     petal_status *failure);
 
 #endif

@@ -12,7 +12,7 @@ static size_t length_of(uint8_t first)
 uint32_t utf8_next(const uint8_t *at, size_t size, size_t *length)
 {
     static const uint8_t first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    static const uint32_t min[] = {0, 0, 0x80, 0x800, 0x10000};
     size_t expected = length_of(at[0]);
     *length = 1;
     if (expected == 0 || expected > size) return UTF8_INVALID;
@@ -21,7 +21,8 @@ uint32_t utf8_next(const uint8_t *at, size_t size, size_t *length)
         if ((at[i] & 0xc0) != 0x80) return UTF8_INVALID;
         point = point << 6 | (at[i] & 0x3f);
     }
-    if (point < least[expected] || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) return UTF8_INVALID;
+    if (point < min[expected] || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff))
+        return UTF8_INVALID;
     *length = expected;
     return point;
 }

@@ -1,9 +1,10 @@
 /* crawl.c - a crawler that fetches each page once, asking for links in batches.
  *
- * Every fetched page has 50 links, most of them seen before. petal_add_many() takes the links of a page in one call,
- * fetches their cache lines ahead, and tells which are new. Beside the filter an exact table keeps the truth, so that
- * the example can count what the filter got wrong: it never hands a page out twice, and it skips a few new ones.
- */
+ * Every fetched page has 50 links, most of them seen before. petal_add_batch() takes the links of a
+ * page in one call, fetches their cache lines ahead, and says which are new. Beside the filter an
+ * exact table keeps the truth, so that the example can count what the filter got wrong: it never
+ * hands a page out twice, and it skips a few new
+ * ones. */
 #include <petal/petal.h>
 #include <stdio.h>
 
@@ -25,7 +26,8 @@ static uint64_t next_random(uint64_t *state)
 /* The page a link leads to. The lower of two: front pages are linked more often than others. */
 static unsigned pick_page(uint64_t *state)
 {
-    unsigned a = (unsigned)(next_random(state) >> 33) % PAGES, b = (unsigned)(next_random(state) >> 33) % PAGES;
+    unsigned a = (unsigned)(next_random(state) >> 33) % PAGES,
+             b = (unsigned)(next_random(state) >> 33) % PAGES;
     return a < b ? a : b;
 }
 
@@ -39,9 +41,14 @@ static void follow_links(petal_filter *seen, uint64_t *state, bool known[PAGES],
     for (int i = 0; i < LINKS; i++) {
         pages[i] = pick_page(state);
         keys[i].data = urls[i];
-        keys[i].size_bytes = (size_t)snprintf(urls[i], URL_BYTES, "https://example.com/page/%u", pages[i]);
+        keys[i].size_bytes =
+            (size_t)snprintf(urls[i], URL_BYTES, "https://example.com/page/%u", pages[i]);
     }
-    petal_add_many(seen, keys, LINKS, was_new, NULL);
+    petal_batch batch = PETAL_BATCH_INIT;
+    batch.layout = PETAL_KEYS_POINTERS;
+    batch.data = keys;
+    batch.count = LINKS;
+    petal_add_batch(seen, &batch, was_new, NULL, NULL);
     for (int i = 0; i < LINKS; i++) {
         bool is_new = !known[pages[i]];
         known[pages[i]] = true;
@@ -69,7 +76,8 @@ int main(void)
            t.links - t.fetched - t.skipped_new);
     printf("handed out twice: %u   new but skipped: %u\n", t.twice, t.skipped_new);
 
-    /* At most 100,000 new pages at a rate below 0.1 %: fewer than 100 skipped, plus 5 standard deviations (50). */
+    /* At most 100,000 new pages at a rate below 0.1 %: fewer than 100 skipped, plus 5 standard
+     * deviations (50). */
     if (t.twice == 0 && t.skipped_new <= 150) return 0;
     fprintf(stderr, "crawl: a page was handed out twice, or too many new ones were skipped\n");
     return 1;

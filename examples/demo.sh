@@ -1,8 +1,9 @@
 #!/bin/sh
 # demo.sh BIN_DIR - what petal is for, on a real list of 58,240 web addresses.
 #
-# Every line that begins with $ is a command that is run just as shown. What the demo says is checked, against `sort`
-# and `awk` where an exact answer exists; a claim that fails is printed as WRONG and makes the exit status 1.
+# Every line that begins with $ is a command that is run just as shown. What the demo says is
+# checked, against `sort` and `awk` where an exact answer exists; a claim that fails is printed as
+# WRONG and makes the exit status 1.
 # Needs gzip and the tools that every POSIX system has.
 set -eu
 [ $# -eq 1 ] || { echo "usage: demo.sh BIN_DIR (the folder that holds petal)" >&2; exit 2; }
@@ -37,10 +38,12 @@ field() { # field NAME FILE: a number of petal info --json
     petal info --json "$2" | sed -n "s/.*\"$1\": *\\([-+.0-9eE]*\\).*/\\1/p"
 }
 
-# For awk. near(): within 5 standard deviations of the number expected of `n` independent tries at rate `p`.
+# For awk. near(): within 5 standard deviations of the number expected of `n` independent tries at
+# rate `p`.
 tools='
 function comma(n,  tail) {
-    for (n = "" n; length(n) > 3; n = substr(n, 1, length(n) - 3)) tail = "," substr(n, length(n) - 2) tail
+    for (n = "" n; length(n) > 3; n = substr(n, 1, length(n) - 3))
+        tail = "," substr(n, length(n) - 2) tail
     return n tail
 }
 function percent(p) { return sprintf("%#.3g %%", 100 * p) }
@@ -65,7 +68,7 @@ awk -v text="$(bytes urls.txt)" -v file="$size" "$tools"'BEGIN {
     printf "%s bytes became %s: %.0f times smaller.\n", comma(text), comma(file), text / file
 }'
 
-step '2. Ask it: a mixed list, half of it on the list and half made up'
+step '2. Query it: a mixed list, half of it on the list and half made up'
 show 'petal check urls.petal mixed.txt > flagged.txt'
 sort flagged.txt >flagged.sorted
 missed=$(comm -23 urls.txt flagged.sorted | wc -l)
@@ -79,7 +82,7 @@ awk -v n="$listed" -v missed="$missed" -v passed="$passed" "$tools"'BEGIN {
 claim 'no listed address is missed' "$missed == 0"
 claim 'as many false positives as predicted' "near($passed, $listed, $rate)"
 
-step '3. Drop the repeats of a stream, without sorting it and without keeping it'
+step '3. Remove duplicates from a stream without sorting or storing it'
 show 'petal seen -n 30k -p 1% < stream.txt > fresh.txt'
 fresh=$(count fresh.txt)
 twice=$(sort fresh.txt | uniq -d | wc -l)
@@ -89,7 +92,8 @@ awk -v exact="$listed" -v fresh="$fresh" -v twice="$twice" "$tools"'BEGIN {
     printf "%s new ones taken for repeats (%s)\n", comma(exact - fresh), percent((exact - fresh) / exact)
 }'
 claim 'no line passes twice' "$twice == 0"
-# The rate is below 1 % until the filter is full, so this bound is generous; nothing lost at all would be wrong too.
+# The rate is below 1 % until the filter is full, so this bound is generous; nothing lost at all
+# would be wrong too.
 claim 'no more new lines are lost than promised' "$listed - $fresh > 0 && $listed - $fresh <= $listed * 0.01"
 
 step '4. Look inside'
@@ -117,9 +121,9 @@ echo 'predicted: from the bits of the very filter. Measured lies within 5 standa
 [ $wrong -eq 0 ] || exit 1
 step 'All of it was checked. What next?'
 cat <<EOF
-your own list    petal build -p 1% -o my.petal my-list.txt       (petal is in $1)
-how big?         petal plan -n 100M -p 1%
-see it err       $1/textbook
-how it works     docs/primer.md
-which numbers?   docs/choosing.md
+your own list                   petal build -p 1% -o my.petal my-list.txt   (petal is in $1)
+how big?                        petal plan -n 100M -p 1%
+watch a false positive happen   $1/textbook
+how it works                    docs/primer.md
+which numbers?                  docs/choosing.md
 EOF

@@ -1,9 +1,10 @@
 /* guard.c - a filter as the guard of a slow lookup.
  *
- * A store holds 10,000 accounts, and asking it is slow: think of a disk or a network. Half of the names people ask for
- * do not exist. The filter answers for nearly all of those, so that the store is not asked at all. It never turns away
- * a name that exists, and its rare wrong "probably" costs one needless visit, no more.
- */
+ * A store holds 10,000 accounts, and asking it is slow: think of a disk or a network. Half of the
+ * names people ask for do not exist. The filter answers for nearly all of those, so that the store
+ * is not asked at all. It never turns away a name that exists, and its rare wrong "probably" costs
+ * one needless visit, no
+ * more. */
 #include <petal/petal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +54,7 @@ int main(void)
     static store s;
     petal_info info = PETAL_INFO_INIT;
     petal_filter *guard = fill(&s);
-    if (!guard || petal_get_info(guard, &info, NULL) != PETAL_OK) return 1;
+    if (!guard || petal_get_info(guard, PETAL_ALL_LAYERS, &info, NULL) != PETAL_OK) return 1;
 
     unsigned found = 0;
     for (int i = 0; i < ASKED; i++) {
@@ -67,8 +68,8 @@ int main(void)
     printf("%d lookups, half of them for accounts that do not exist\n", ASKED);
     printf("without a guard   %5d visits\n", ASKED);
     printf("with a guard      %5u visits: %u found, %u false positives\n", s.visits, found, wasted);
-    printf("at %d ms a visit  %d s became %.1f s, for %llu bytes of memory\n", VISIT_MS, ASKED * VISIT_MS / 1000,
-           s.visits * VISIT_MS / 1000.0, (unsigned long long)info.bytes);
+    printf("at %d ms a visit  %d s became %.1f s, for %llu bytes of memory\n", VISIT_MS,
+           ASKED * VISIT_MS / 1000, s.visits * VISIT_MS / 1000.0, (unsigned long long)info.bytes);
 
     /* 10,000 absent names at 1 %: 100 false positives expected, 5 standard deviations are 50. */
     if (found == STORED && wasted <= 150) return 0;

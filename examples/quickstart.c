@@ -1,4 +1,4 @@
-/* quickstart.c - the ten lines of README.md: create a filter, add a key, ask for another one, save. */
+/* quickstart.c - the ten lines of README.md: create a filter, add a key, query another, save. */
 #include <petal/petal.h>
 #include <stdio.h>
 
@@ -11,7 +11,7 @@ int main(void)
     if (petal_create(&o, &f, NULL) != PETAL_OK) return 1;
     petal_add(f, "https://example.com/", 20);
     puts(petal_contains(f, "https://example.org/", 20) ? "probably" : "certainly not");
-    petal_status saved = petal_save(f, "pages.petal", 0, NULL);
+    petal_status saved = petal_save(f, "pages.petal", NULL, 0, NULL);
     petal_free(f);
     return saved == PETAL_OK ? 0 : 1;
 }

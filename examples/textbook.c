@@ -1,11 +1,13 @@
 /* textbook.c - the 11-bit filter of docs/primer.md, for real.
  *
- * Eleven bits and two bits a key are few enough to watch a false positive happen. The seed is chosen so that `a` gets
- * the bits 3 and 5, `b` the bits 5 and 8, and `c`, which nobody adds, the bits 8 and 3: both set, both by others.
+ * Eleven bits and two bits per key are few enough to watch a false positive happen. The seed is
+ * chosen so that `a` gets the bits 3 and 5, `b` the bits 5 and 8, and `c`, which nobody adds, the
+ * bits 8 and 3: both set, both by others.
  *
- * The picture is drawn from the published rule of the classic scheme (docs/format.md), which positions_of() repeats
- * in five lines. Then the library is asked the same questions: the example fails if the two ever disagree.
- */
+ * The picture is drawn from the published rule of the classic scheme (docs/format.md), which
+ * positions_of() repeats in five lines. Then the library is asked the same questions: the example
+ * fails if the two ever
+ * disagree. */
 #include <petal/petal.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +36,8 @@ static void positions_of(const picture *p, const char *key, unsigned position[HA
     }
 }
 
-static void draw_row(const char *verb, const char *key, const unsigned position[HASHES], const char cells[BITS])
+static void draw_row(const char *verb, const char *key, const unsigned position[HASHES],
+                     const char cells[BITS])
 {
     char label[32];
     snprintf(label, sizeof label, "%s %s -> %u, %u", verb, key, position[0], position[1]);
@@ -69,7 +72,8 @@ static void check(const picture *p, const char *key, const char *remark)
     memset(cells, ' ', sizeof cells);
     for (int i = 0; i < HASHES; i++) cells[position[i]] = p->set[position[i]] ? '?' : 'x';
     draw_row("check", key, position, cells);
-    printf("   %s%s\n", petal_contains(p->filter, key, strlen(key)) ? "probably" : "certainly not", remark);
+    printf("   %s%s\n", petal_contains(p->filter, key, strlen(key)) ? "probably" : "certainly not",
+           remark);
 }
 
 /* Prints which letters pass, and returns whether the library agrees with the picture about each. */
@@ -102,7 +106,7 @@ static unsigned ask_numbers(const picture *p)
 int main(void)
 {
     petal_options options = PETAL_OPTIONS_INIT;
-    petal_info info = PETAL_INFO_INIT;
+    petal_stats stats = PETAL_STATS_INIT;
     picture p = {0};
     options.scheme = PETAL_SCHEME_CLASSIC;
     options.bits = BITS;
@@ -121,16 +125,17 @@ int main(void)
 
     bool agree = ask_letters(&p);
     unsigned passed = ask_numbers(&p);
-    bool read = petal_get_info(p.filter, &info, NULL) == PETAL_OK;
+    bool read = petal_get_stats(p.filter, PETAL_ALL_LAYERS, &stats, NULL) == PETAL_OK;
     double rate = 3.0 / BITS * 3.0 / BITS;
-    printf("3 of 11 bits are set, so an absent key passes (3/11)^2 = %.1f %% of the time.\n", 100 * rate);
+    printf("3 of 11 bits are set, so an absent key passes (3/11)^2 = %.1f %% of the time.\n",
+           100 * rate);
     printf("Measured: %u of the %d keys \"0\", \"1\", \"2\" ... pass.\n", passed, TRIALS);
     petal_free(p.filter);
 
     /* 5 standard deviations of the count: 5 * sqrt(1000000 * 0.0744 * 0.9256) = 1312. */
     bool as_predicted = passed > TRIALS * rate - 1312 && passed < TRIALS * rate + 1312;
-    bool same_rate =
-        read && info.bits_set == 3 && info.estimated_rate > rate - 1e-9 && info.estimated_rate < rate + 1e-9;
+    bool same_rate = read && stats.bits_set == 3 && stats.estimated_rate > rate - 1e-9 &&
+                     stats.estimated_rate < rate + 1e-9;
     if (agree && same_rate && as_predicted) return 0;
     fprintf(stderr, "textbook: the library and the picture disagree\n");
     return 1;

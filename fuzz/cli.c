@@ -1,5 +1,6 @@
-/* cli.c - fuzz target: what the tool reads from its command line and from lines of text. Nothing that is accepted prints back as
- * something else, and each refusal is one line. The first byte chooses the parser. */
+/* cli.c - fuzz target: what the tool reads from its command line and from lines of text. Nothing
+ * that is accepted prints back as something else, and each refusal is one line. The first byte
+ * chooses the parser. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "input.h"
@@ -16,7 +17,7 @@
 
 #define MAX_ARGUMENTS 24
 
-/* ---- refusals -------------------------------------------------------------------------------------------------------- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 static void must_be_a_reason(const char *why)
 {
@@ -49,7 +50,7 @@ static void must_be_one_line(struct heard *heard, bool refused)
     free(heard->text);
 }
 
-/* ---- numbers --------------------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static void try_count(const char *text)
 {
@@ -94,7 +95,8 @@ static void try_rate(const char *text)
     must(rate > 0 && rate < 1);
     snprintf(plain, sizeof plain, "%.17g", rate);
     must(parse_rate(plain, &again, &why) && again == rate);
-    must(asked_rate(rate).s[0] != '\0' && one_in(rate).s[0] != '\0' && rate_text(rate, 3).s[0] != '\0');
+    must(asked_rate(rate).s[0] != '\0' && one_in(rate).s[0] != '\0' &&
+         rate_text(rate, 3).s[0] != '\0');
 }
 
 static void try_window(const char *text)
@@ -108,7 +110,8 @@ static void try_window(const char *text)
     must((keys == 0) != (ms == 0));
     struct text printed = keys ? compact(keys) : span_text(ms);
     if (strchr(printed.s, ' ') || strstr(printed.s, "ms")) return; /* of two units, for people */
-    must(parse_window(printed.s, keys ? &again : &other, keys ? &other : &again, &why) && other == 0);
+    must(parse_window(printed.s, keys ? &again : &other, keys ? &other : &again, &why) &&
+         other == 0);
     must(keys ? again == keys : again <= ms && ms - again < 3600000); /* the two largest units */
 }
 
@@ -127,7 +130,7 @@ static void try_u64(const char *text)
     must(parse_u64(plain, &again, &why) && again == value);
 }
 
-/* ---- keys ------------------------------------------------------------------------------------------------------------ */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 static const char *const key_types[] = {"utf16le", "i32", "i64", "f64", "hex", "base64"};
 
@@ -148,13 +151,15 @@ static void print_key(const char *type, const uint8_t *key, size_t size, char *t
         memcpy(&real, &number, sizeof real);
         snprintf(text, room, "%.17g", real);
     } else if (strcmp(type, "hex") == 0) {
-        for (size_t i = 0; i < size; i++) used += (size_t)snprintf(text + used, room - used, "%02x", key[i]);
+        for (size_t i = 0; i < size; i++)
+            used += (size_t)snprintf(text + used, room - used, "%02x", key[i]);
     } else if (strcmp(type, "base64") == 0) {
         for (size_t i = 0; i < size; i += 3, used += 4) {
             uint32_t three = (uint32_t)key[i] << 16;
             if (i + 1 < size) three |= (uint32_t)key[i + 1] << 8;
             if (i + 2 < size) three |= key[i + 2];
-            for (unsigned j = 0; j < 4; j++) text[used + j] = i + j > size ? '=' : digits[three >> (18 - 6 * j) & 63];
+            for (unsigned j = 0; j < 4; j++)
+                text[used + j] = i + j > size ? '=' : digits[three >> (18 - 6 * j) & 63];
         }
         text[used] = '\0';
     }
@@ -195,7 +200,7 @@ static void try_utf8(const uint8_t *bytes, size_t size)
     }
 }
 
-/* ---- command lines --------------------------------------------------------------------------------------------------- */
+/* ---- command lines --------------------------------------------------------------------------- */
 
 static const struct command *const commands[] = {
     &plan_command,      &create_command,  &build_command, &add_command,     &remove_command,
@@ -203,14 +208,15 @@ static const struct command *const commands[] = {
     &intersect_command, &compare_command, &shard_command, &convert_command, &bench_command,
 };
 
-/* What the options ask for, if that can be told without a file. */
+/* What the options ask for, as far as that is known without a file. */
 static void try_request(const struct command *command, const struct args *args)
 {
     struct request request;
     struct heard heard;
     petal_info plan = PETAL_INFO_INIT;
     petal_error error = {0};
-    if (args->template_file || args->secret_file || (args->metadata && args->metadata[0] == '@')) return;
+    if (args->template_file || args->secret_file || (args->metadata && args->metadata[0] == '@'))
+        return;
     if (args->seed && strcmp(args->seed, "random") == 0) return;
     listen(&heard);
     bool good = request_read(&request, command->name, args, 0, false);
@@ -219,7 +225,8 @@ static void try_request(const struct command *command, const struct args *args)
         petal_status status = petal_plan(&request.options, &plan, &error);
         if (status != PETAL_OK) must_be_told(&error, status);
         if (status == PETAL_OK && args->memory_bytes) must(plan.bytes <= args->memory_bytes);
-        if (status == PETAL_OK && args->capacity && !args->window) must(plan.capacity == args->capacity);
+        if (status == PETAL_OK && args->capacity && !args->window)
+            must(plan.capacity == args->capacity);
         if (status == PETAL_OK && args->rate > 0) must(plan.target_rate == args->rate);
     }
     request_free(&request);
@@ -229,7 +236,8 @@ static void try_request(const struct command *command, const struct args *args)
 static void try_shards(const struct args *args)
 {
     struct heard heard;
-    struct args one = {.shards = args->shards, .shard = args->shard, .threads = 1, .progress = "never"};
+    struct args one = {
+        .shards = args->shards, .shard = args->shard, .threads = 1, .progress = "never"};
     if (!args->shard || args->operand_count) return;
     char *nothing[] = {"/dev/null"};
     one.operands = nothing;

@@ -1,25 +1,30 @@
-/* importer.h - a fuzz target per family of foreign formats: what every reader of another library's files must hold to, on any bytes.
+/* importer.h - a fuzz target per family of foreign formats: what every reader of another library's
+ * files must hold to, on any bytes.
  *
- * A target defines FORMATS, the names of its family, and includes this. The first byte of an input picks the format, the rest is the
- * file. What is refused has one clear line. What opens
- *     - never held more memory than the limit it was opened with, nor does growing by a layer take more,
- *     - gives the same answers loaded, viewed, written in its own format and read again, carried in a petal file and read again,
+ * A target defines FORMATS, the names of its family, and includes this. The first byte of an input
+ * picks the format, the rest is the file. What is refused has one clear line. What opens
+ *     - never held more memory than the limit it was opened with, nor does growing by a layer take
+ *       more,
+ *     - gives the same answers loaded, viewed, written in its own format and read again, carried in
+ *       a petal file and read again,
  *     - takes keys, one by one as in a batch, finds them, and can still be written and read again.
  * abort() is a finding. */
+#include "../tests/keys.h"
 #include "input.h"
 
 #define LIMIT_BYTES ((uint64_t)4 << 20)
 #define OVERHEAD_BYTES 16384u /* of a layer, beside its bits */
 #define KEY_COUNT 40u
 
-/* ---- opening --------------------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
-typedef petal_status open_call(const void *bytes, size_t size_bytes, const petal_open_options *options,
-                               petal_filter **filter, petal_error *error);
+typedef petal_status open_call(const void *bytes, size_t size_bytes,
+                               const petal_open_options *options, petal_filter **filter,
+                               petal_error *error);
 
 /* Within the limit, NULL if it is refused. */
-static petal_filter *open_bounded(open_call *call, const char *format, const uint8_t *bytes, size_t size_bytes,
-                                  struct budget *budget)
+static petal_filter *open_bounded(open_call *call, const char *format, const uint8_t *bytes,
+                                  size_t size_bytes, struct budget *budget)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     petal_allocator allocator = allocator_of(budget);
@@ -45,43 +50,40 @@ static petal_filter *open_written(const char *format, const uint8_t *bytes, size
     options.format = format;
     options.flags = PETAL_OPEN_LOAD | (strcmp(format, "petal") == 0 ? PETAL_OPEN_VERIFY : 0);
     options.memory_limit = UINT64_MAX;
-    must(petal_load_from_memory(bytes, size_bytes, &options, &filter, NULL) == PETAL_OK);
+    must(petal_load(bytes, size_bytes, &options, &filter, NULL) == PETAL_OK);
     return filter;
 }
 
-/* ---- answers --------------------------------------------------------------------------------------------------------- */
-
-static petal_info info_of(const petal_filter *filter)
-{
-    petal_info info = PETAL_INFO_INIT;
-    must(petal_get_info(filter, &info, NULL) == PETAL_OK);
-    must(info.bits_set <= info.bits && info.estimated_rate >= 0 && info.estimated_rate <= 1);
-    return info;
-}
+/* ---- answers --------------------------------------------------------------------------------- */
 
 /* The same parameters and bits, so the same answers: those of a few keys are compared too. */
 static void require_equal(const petal_filter *a, const petal_filter *b, const petal_key *keys)
 {
     uint8_t in_a[KEY_COUNT], in_b[KEY_COUNT];
     petal_info of_a = info_of(a), of_b = info_of(b);
-    must(of_a.content_id == of_b.content_id && of_a.layers == of_b.layers);
-    size_t found = petal_contains_many(a, keys, KEY_COUNT, in_a);
-    must(found == petal_contains_many(b, keys, KEY_COUNT, in_b) && memcmp(in_a, in_b, sizeof in_a) == 0);
-    for (size_t i = 0; i < KEY_COUNT; i++) must(petal_contains(a, keys[i].data, keys[i].size_bytes) == in_a[i]);
+    uint64_t of_a_id = content_of(a);
+    uint64_t of_b_id = content_of(b);
+    must(of_a_id == of_b_id && of_a.layers == of_b.layers);
+    size_t found = contains_keys(a, keys, KEY_COUNT, in_a);
+    must(found == contains_keys(b, keys, KEY_COUNT, in_b) && memcmp(in_a, in_b, sizeof in_a) == 0);
+    for (size_t i = 0; i < KEY_COUNT; i++)
+        must(petal_contains(a, keys[i].data, keys[i].size_bytes) == in_a[i]);
 }
 
-static void require_same_again(const petal_filter *filter, const char *format, const petal_key *keys)
+static void require_same_again(const petal_filter *filter, const char *format,
+                               const petal_key *keys)
 {
-    uint64_t size = petal_serialized_bytes_as(filter, format);
+    uint64_t size = petal_serialized_bytes(filter, format);
     uint8_t *bytes = malloc((size_t)size + 1);
-    must(size > 0 && bytes && petal_serialize_as(filter, format, bytes, (size_t)size, NULL) == PETAL_OK);
+    must(size > 0 && bytes &&
+         petal_serialize(filter, format, bytes, (size_t)size, NULL) == PETAL_OK);
     petal_filter *again = open_written(format, bytes, (size_t)size);
     require_equal(filter, again, keys);
     petal_free(again);
     free(bytes);
 }
 
-/* ---- adding ---------------------------------------------------------------------------------------------------------- */
+/* ---- adding ---------------------------------------------------------------------------------- */
 
 static int refuses_growth(petal_status status)
 {
@@ -94,15 +96,18 @@ static petal_status add_bounded(petal_filter *filter, const petal_key *key, stru
     uint64_t before = budget->peak = budget->used;
     petal_status status = petal_add(filter, key->data, key->size_bytes);
     must(budget->peak - before <= LIMIT_BYTES + OVERHEAD_BYTES);
-    must(status == PETAL_OK || status == PETAL_SEEN || refuses_growth(status) || status == PETAL_ERR_UNSUPPORTED);
+    must(status == PETAL_OK || status == PETAL_SEEN || refuses_growth(status) ||
+         status == PETAL_ERR_UNSUPPORTED);
     must(status < 0 || petal_contains(filter, key->data, key->size_bytes));
     return status;
 }
 
-/* One by one into the one, in a batch into the other: the same filter. The empty key, which some originals do not take, comes last. */
-static void add_keys(petal_filter *filter, petal_filter *copy, const petal_key *keys, struct budget *budget)
+/* One by one into the one, in a batch into the other: the same filter. The empty key, which some
+ * originals do not take, comes last. */
+static void add_keys(petal_filter *filter, petal_filter *copy, const petal_key *keys,
+                     struct budget *budget)
 {
-    petal_status single = PETAL_OK, batch = petal_add_many(copy, keys, KEY_COUNT - 1, NULL, NULL);
+    petal_status single = PETAL_OK, batch = add_key_batch(copy, keys, KEY_COUNT - 1, NULL, NULL);
     for (size_t i = 0; i < KEY_COUNT - 1 && single >= 0; i++) {
         single = add_bounded(filter, &keys[i], budget);
         must(single != PETAL_ERR_UNSUPPORTED);
@@ -112,7 +117,8 @@ static void add_keys(petal_filter *filter, petal_filter *copy, const petal_key *
     must(petal_add(copy, NULL, 0) == single);
 }
 
-/* The first bytes of the input, each length from 1 to 30 and a few fixed ones; the last is empty. */
+/* The first bytes of the input, each length from 1 to 30 and a few fixed ones; the
+ * last is empty. */
 static void choose_keys(const uint8_t *data, size_t size, char text[KEY_COUNT][8], petal_key *keys)
 {
     for (size_t i = 0; i < KEY_COUNT - 1; i++) {
@@ -122,7 +128,8 @@ static void choose_keys(const uint8_t *data, size_t size, char text[KEY_COUNT][8
     keys[KEY_COUNT - 1] = (petal_key){NULL, 0};
 }
 
-static void use(petal_filter *filter, const char *format, const petal_key *keys, struct budget *budget)
+static void use(petal_filter *filter, const char *format, const petal_key *keys,
+                struct budget *budget)
 {
     petal_filter *copy = NULL;
     require_same_again(filter, format, keys);
@@ -151,7 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *format = formats[data[0] % (sizeof formats / sizeof *formats)];
     petal_recognize(data + 1, size - 1, names, 8);
     choose_keys(data, size, text, keys);
-    petal_filter *loaded = open_bounded(petal_load_from_memory, format, data + 1, size - 1, &of_loaded);
+    petal_filter *loaded = open_bounded(petal_load, format, data + 1, size - 1, &of_loaded);
     petal_filter *viewed = open_bounded(petal_view, format, data + 1, size - 1, &of_viewed);
     must(!loaded || viewed); /* a view needs no more memory */
     if (loaded) require_equal(loaded, viewed, keys);

@@ -1,6 +1,9 @@
-/* input.h - what fuzz targets share: decisions taken from the input, and an allocator that counts and has a limit. */
+/* input.h - what fuzz targets share: decisions taken from the input, and an allocator that counts
+ * and has a limit. */
 #ifndef PETAL_FUZZ_INPUT_H
 #define PETAL_FUZZ_INPUT_H
+
+#include "../tests/look.h"
 
 #include <petal/petal.h>
 
@@ -20,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
         } \
     } while (0)
 
-/* ---- bytes that decide ----------------------------------------------------------------------------------------------- */
+/* ---- bytes that decide ----------------------------------------------------------------------- */
 
 /* What is left of the input. When it is used up, zeros follow. */
 struct input {
@@ -62,7 +65,7 @@ static inline uint64_t take_number(struct input *in)
     }
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* The context of an allocator. */
 struct budget {
@@ -95,7 +98,8 @@ static inline petal_allocator allocator_of(struct budget *budget)
 /* One line that says something. */
 static inline void must_be_told(const petal_error *error, petal_status status)
 {
-    must(status < 0 && error->status == status && error->message[0] != '\0' && !strchr(error->message, '\n'));
+    must(status < 0 && error->status == status && error->message[0] != '\0' &&
+         !strchr(error->message, '\n'));
 }
 
 #endif

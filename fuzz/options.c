@@ -1,5 +1,6 @@
-/* options.c - fuzz target: any petal_options. Planning and creating agree; what is created costs the planned memory, keeps its
- * keys, and can be written, in its own format and as a petal file, and read again as what it was. */
+/* options.c - fuzz target: any petal_options. Planning and creating agree; what is created costs
+ * the planned memory, keeps its keys, and can be written, in its own format and as a petal file,
+ * and read again as what it was. */
 #include "input.h"
 
 #include <math.h>
@@ -9,10 +10,11 @@
 #define OVERHEAD ((uint64_t)32 << 10)
 #define MAX_KEYS 512
 
-static const uint8_t secret[PETAL_SECRET_BYTES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+static const uint8_t secret[PETAL_SECRET_BYTES] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                                   8, 9, 10, 11, 12, 13, 14, 15};
 static const uint8_t metadata[300] = "metadata";
 
-/* ---- options --------------------------------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static double take_rate(struct input *in)
 {
@@ -48,8 +50,10 @@ static double take_rate(struct input *in)
 static const char *take_format(struct input *in)
 {
     uint32_t count = 0, choice = take_below(in, 256);
-    while (petal_format_name(count)) count++;
-    return choice < 96 ? NULL : choice == 255 ? "no such format" : petal_format_name(count ? choice % count : 0);
+    while (format_name(count)) count++;
+    return choice < 96     ? NULL
+           : choice == 255 ? "no such format"
+                           : format_name(count ? choice % count : 0);
 }
 
 static void take_size(struct input *in, petal_options *options)
@@ -76,13 +80,13 @@ static void take_layers(struct input *in, petal_options *options)
 
 static petal_options take_options(struct input *in)
 {
-    static const petal_scheme schemes[] = {0, 1, 2, 3, PETAL_SCHEME_PARQUET, (petal_scheme)99};
+    static const uint32_t schemes[] = {0, 1, 2, 3, 20, 99};
     petal_options options = PETAL_OPTIONS_INIT;
     uint32_t given = take_below(in, 256);
     options.format = take_format(in);
     if (given & 1) options.scheme = schemes[take_below(in, 6)];
     take_size(in, &options);
-    if (given & 2) options.hash = (petal_hash)take_below(in, 20);
+    if (given & 2) options.hash = (uint32_t)take_below(in, 20);
     if (given & 4) options.seed = take_number(in);
     if (given & 8) options.secret = secret;
     if (given & 16) options.metadata = metadata;
@@ -91,7 +95,7 @@ static petal_options take_options(struct input *in)
     return options;
 }
 
-/* ---- planning and creating ------------------------------------------------------------------------------------------- */
+/* ---- planning and creating ------------------------------------------------------------------- */
 
 static bool same(double a, double b)
 {
@@ -103,7 +107,8 @@ static void must_be_alike(const petal_info *a, const petal_info *b)
     must(a->scheme == b->scheme && a->hash == b->hash && a->hashes == b->hashes);
     must(a->lines_per_key == b->lines_per_key && a->generations == b->generations);
     must(a->layers == b->layers && a->bits == b->bits && a->bytes == b->bytes);
-    must(a->counter_bits == b->counter_bits && a->seed == b->seed && a->keyed == b->keyed && a->key_id == b->key_id);
+    must(a->counter_bits == b->counter_bits && a->seed == b->seed && a->keyed == b->keyed &&
+         a->key_id == b->key_id);
 }
 
 static void must_be_the_same(const petal_info *a, const petal_info *b)
@@ -111,7 +116,8 @@ static void must_be_the_same(const petal_info *a, const petal_info *b)
     must_be_alike(a, b);
     must(a->capacity == b->capacity && same(a->target_rate, b->target_rate));
     must(same(a->predicted_rate, b->predicted_rate) && strcmp(a->format_name, b->format_name) == 0);
-    must(a->policy == b->policy && a->growth_step == b->growth_step && same(a->growth_ratio, b->growth_ratio));
+    must(a->policy == b->policy && a->growth_step == b->growth_step &&
+         same(a->growth_ratio, b->growth_ratio));
     must(a->window_keys == b->window_keys && a->window_ms == b->window_ms);
 }
 
@@ -141,7 +147,8 @@ static petal_filter *create(const petal_options *options, const struct budget *b
     petal_info plan = PETAL_INFO_INIT, made = PETAL_INFO_INIT;
     petal_error error = {0}, again = {0};
     petal_filter *filter = NULL;
-    petal_status planned = petal_plan(options, &plan, &error), created = petal_create(options, &filter, &again);
+    petal_status planned = petal_plan(options, &plan, &error),
+                 created = petal_create(options, &filter, &again);
     must((created == PETAL_OK) == (filter != NULL));
     if (planned != PETAL_OK) {
         must_be_told(&error, planned);
@@ -155,17 +162,20 @@ static petal_filter *create(const petal_options *options, const struct budget *b
         must(created == PETAL_ERR_MEMORY && plan.bytes > budget->limit - OVERHEAD);
         return NULL;
     }
-    must(petal_get_info(filter, &made, &error) == PETAL_OK);
+    must(petal_get_info(filter, PETAL_ALL_LAYERS, &made, &error) == PETAL_OK);
+    petal_stats made_stats = stats_of(filter);
     begin_with_fewer(&plan, &made);
     must_be_the_same(&plan, &made);
-    must(made.items == 0 && made.bits_set == 0 && made.estimated_rate == 0 && !made.overfull);
+    must(made.items == 0 && made_stats.bits_set == 0 && made_stats.estimated_rate == 0 &&
+         !made_stats.overfull);
     must(budget->used >= plan.bytes && budget->peak <= plan.bytes + OVERHEAD);
     return filter;
 }
 
-/* ---- keys ------------------------------------------------------------------------------------------------------------ */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
-/* How many of the first MAX_KEYS numbers were taken, and of them those from `from` on must be found. */
+/* How many of the first MAX_KEYS numbers were taken, and of them those from `from` on must be
+ * found. */
 struct keys {
     int64_t from, to;
 };
@@ -177,12 +187,14 @@ static struct keys add_keys(petal_filter *filter, struct input *in, const petal_
     while (in_it.to < count) {
         petal_status status = petal_add_i64(filter, in_it.to);
         if (status < 0) {
-            must(status == PETAL_ERR_MEMORY || status == PETAL_ERR_LIMIT || status == PETAL_ERR_FULL);
+            must(status == PETAL_ERR_MEMORY || status == PETAL_ERR_LIMIT ||
+                 status == PETAL_ERR_FULL);
             break;
         }
         in_it.to++;
     }
-    if (options->window_keys != 0 && options->window_ms == 0 && options->window_keys < (uint64_t)in_it.to)
+    if (options->window_keys != 0 && options->window_ms == 0 &&
+        options->window_keys < (uint64_t)in_it.to)
         in_it.from = in_it.to - (int64_t)options->window_keys;
     return in_it;
 }
@@ -192,22 +204,24 @@ static void must_have(const petal_filter *filter, struct keys keys)
     for (int64_t i = keys.from; i < keys.to; i++) must(petal_contains_i64(filter, i));
 }
 
-/* ---- files ----------------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 /* The format by name, or NULL for a petal file. What is read again holds the same. */
-static petal_filter *write_and_read(const petal_filter *filter, const char *format, const void *with_secret)
+static petal_filter *write_and_read(const petal_filter *filter, const char *format,
+                                    const void *with_secret)
 {
     petal_open_options open = PETAL_OPEN_OPTIONS_INIT;
     petal_filter *back = NULL;
     petal_error error;
-    uint64_t size = petal_serialized_bytes_as(filter, format ? format : "petal");
+    uint64_t size = petal_serialized_bytes(filter, format ? format : "petal");
     must(size > 0);
     uint8_t *bytes = malloc(size);
-    must(bytes && petal_serialize_as(filter, format ? format : "petal", bytes, size, &error) == PETAL_OK);
+    must(bytes &&
+         petal_serialize(filter, format ? format : "petal", bytes, size, &error) == PETAL_OK);
     open.format = format;
     open.secret = with_secret;
     open.flags = PETAL_OPEN_LOAD | (format ? 0 : PETAL_OPEN_VERIFY);
-    petal_status status = petal_load_from_memory(bytes, size, &open, &back, &error);
+    petal_status status = petal_load(bytes, size, &open, &back, &error);
     if (status != PETAL_OK) fprintf(stderr, "%s: %s\n", format ? format : "petal", error.message);
     must(status == PETAL_OK);
     free(bytes);
@@ -217,18 +231,24 @@ static petal_filter *write_and_read(const petal_filter *filter, const char *form
 static void check_files(const petal_filter *filter, const petal_options *options, struct keys keys)
 {
     petal_info info = PETAL_INFO_INIT, back = PETAL_INFO_INIT;
-    must(petal_get_info(filter, &info, NULL) == PETAL_OK);
+    must(petal_get_info(filter, PETAL_ALL_LAYERS, &info, NULL) == PETAL_OK);
+    petal_stats info_stats = stats_of(filter);
+    uint64_t info_id = content_of(filter);
     petal_filter *petal = write_and_read(filter, NULL, options->secret);
-    must(petal_get_info(petal, &back, NULL) == PETAL_OK);
+    must(petal_get_info(petal, PETAL_ALL_LAYERS, &back, NULL) == PETAL_OK);
+    petal_stats back_stats = stats_of(petal);
+    uint64_t back_id = content_of(petal);
     must_be_the_same(&info, &back);
-    must(info.content_id == back.content_id && info.items == back.items && info.bits_set == back.bits_set);
+    must(info_id == back_id && info.items == back.items &&
+         info_stats.bits_set == back_stats.bits_set);
     must_have(petal, keys);
     petal_free(petal);
     if (!options->format) return;
     petal_filter *own = write_and_read(filter, options->format, options->secret);
-    must(petal_get_info(own, &back, NULL) == PETAL_OK);
+    must(petal_get_info(own, PETAL_ALL_LAYERS, &back, NULL) == PETAL_OK);
+    back_stats = stats_of(own);
     must_be_alike(&info, &back);
-    must(info.bits_set == back.bits_set);
+    must(info_stats.bits_set == back_stats.bits_set);
     must_have(own, keys);
     petal_free(own);
 }

@@ -1,11 +1,13 @@
-/* parquet_list.c - fuzz target: any bytes as a whole Parquet file. What is listed must lie inside them, and must open. */
+/* parquet_list.c - fuzz target: any bytes as a whole Parquet file. What is listed must lie inside
+ * them, and must open. */
+#include "petal/petal_parquet.h"
 #include <petal/petal.h>
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_FILTERS 32
+#define MAX_FILTERS 32
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -22,17 +24,19 @@ static void ask(const uint8_t *data, size_t size_bytes, const petal_parquet_filt
     if (one->encrypted) return;
     check(one->offset <= size_bytes && one->size_bytes <= size_bytes - one->offset);
     options.format = "parquet";
-    check(petal_view(data + one->offset, (size_t)one->size_bytes, &options, &filter, NULL) == PETAL_OK);
+    check(petal_view(data + one->offset, (size_t)one->size_bytes, &options, &filter, NULL) ==
+          PETAL_OK);
     petal_contains(filter, "a", 1);
     petal_free(filter);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
-    petal_parquet_filter list[MOST_FILTERS];
+    petal_parquet_filter list[MAX_FILTERS];
     petal_error error;
     size_t count;
-    if (petal_parquet_list(data, size_bytes, list, MOST_FILTERS, &count, &error) != PETAL_OK) return 0;
-    for (size_t i = 0; i < count && i < MOST_FILTERS; i++) ask(data, size_bytes, &list[i]);
+    if (petal_parquet_list(data, size_bytes, list, MAX_FILTERS, &count, &error) != PETAL_OK)
+        return 0;
+    for (size_t i = 0; i < count && i < MAX_FILTERS; i++) ask(data, size_bytes, &list[i]);
     return 0;
 }

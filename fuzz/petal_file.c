@@ -2,15 +2,19 @@
  *
  * The first byte says how to open the rest:
  *     bits 0-1   load, view, load and recover, load and verify
- *     bit 2      make the checksums of header slots, metadata and origin right first, as one does who forges a file
+ *     bit 2      make the checksums of header slots, metadata and origin right first, as one does
+ *                who forges a file
  *     bit 3      give a secret
- * What opens is asked, changed, measured, serialized, and opened again, which must give the same filter. abort() is a finding. */
+ * What opens is asked, changed, measured, serialized, and opened again, which must give the same
+ * filter. abort() is a finding. */
+#include "../tests/keys.h"
 #include "input.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-static const uint8_t secret[PETAL_SECRET_BYTES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+static const uint8_t secret[PETAL_SECRET_BYTES] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                                   8, 9, 10, 11, 12, 13, 14, 15};
 
 #define LIMIT_BYTES ((uint64_t)16 << 20)
 
@@ -27,14 +31,15 @@ static void store(uint8_t *to, uint64_t x)
 }
 
 /* Stores the sum of a part of the image, if it is there. */
-static void seal_part(uint8_t *image, size_t size_bytes, uint64_t offset, uint64_t part_bytes, uint8_t *sum)
+static void seal_part(uint8_t *image, size_t size_bytes, uint64_t offset, uint64_t part_bytes,
+                      uint8_t *sum)
 {
     if (offset <= size_bytes && part_bytes <= size_bytes - offset)
         store(sum, XXH3_64bits(image + offset, (size_t)part_bytes));
 }
 
-/* Makes right the sums of metadata and origin, in each slot, and then of the slot: its last 8 bytes are the XXH3 of the rest, seeded
- * with its number (docs/format.md). */
+/* Makes right the sums of metadata and origin, in each slot, and then of the slot: its last 8 bytes
+ * are the XXH3 of the rest, seeded with its number (docs/format.md). */
 static void seal(uint8_t *image, size_t size_bytes)
 {
     size_t slot_bytes = size_bytes > 20 ? (size_t)load(image + 16, 2) : 512;
@@ -51,7 +56,8 @@ static void seal(uint8_t *image, size_t size_bytes)
 
 static petal_open_options open_options(uint8_t flags, const petal_allocator *allocator)
 {
-    static const unsigned ways[4] = {PETAL_OPEN_LOAD, PETAL_OPEN_MAP, PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER,
+    static const unsigned ways[4] = {PETAL_OPEN_LOAD, PETAL_OPEN_MAP,
+                                     PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER,
                                      PETAL_OPEN_LOAD | PETAL_OPEN_VERIFY};
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     options.flags = ways[flags & 3];
@@ -65,10 +71,11 @@ static void ask(const petal_filter *filter, const uint8_t *data, size_t size_byt
 {
     petal_key keys[3] = {{data, size_bytes}, {"key", 3}, {NULL, 0}};
     uint8_t found[3];
-    size_t count = petal_contains_many(filter, keys, 3, found);
+    size_t count = contains_keys(filter, keys, 3, found);
     must(count == (size_t)(found[0] + found[1] + found[2]));
     must(found[1] == petal_contains(filter, "key", 3));
-    must(petal_contains_any(filter, keys, 3) == (count > 0) && petal_contains_all(filter, keys, 3) == (count == 3));
+    must(contains_any(filter, keys, 3) == (count > 0) &&
+         contains_all(filter, keys, 3) == (count == 3));
     (void)petal_contains_hash(filter, count);
     (void)petal_metadata(filter, &count);
 }
@@ -77,17 +84,21 @@ static void look(const petal_filter *filter)
 {
     petal_info info = PETAL_INFO_INIT;
     petal_error error;
-    must(petal_get_info(filter, &info, &error) == PETAL_OK);
-    must(info.bits_set <= info.bits && info.estimated_rate >= 0 && info.estimated_rate <= 1);
-    must(info.estimated_items >= 0 && info.saturated == (info.bits_set == info.bits));
-    must(info.saturated_counters <= (info.counter_bits ? info.bits_set : 0));
+    must(petal_get_info(filter, PETAL_ALL_LAYERS, &info, &error) == PETAL_OK);
+    petal_stats info_stats = stats_of(filter);
+    must(info_stats.bits_set <= info.bits && info_stats.estimated_rate >= 0 &&
+         info_stats.estimated_rate <= 1);
+    must(info_stats.estimated_items.value >= 0 &&
+         info_stats.saturated == (info_stats.bits_set == info.bits));
+    must(info_stats.saturated_counters <= (info.counter_bits ? info_stats.bits_set : 0));
     (void)petal_predict_rate(&info, info.capacity);
     (void)petal_verify(filter, &error);
 }
 
-static void must_be_sound(petal_estimate of, double least, double most)
+static void must_be_sound(petal_estimate of, double min, double max)
 {
-    must(of.value != of.value || (of.low >= least && of.low <= of.value && of.value <= of.high && of.high <= most));
+    must(of.value != of.value ||
+         (of.low >= min && of.low <= of.value && of.value <= of.high && of.high <= max));
 }
 
 /* With a filter of the same parameters. */
@@ -96,10 +107,12 @@ static void compare(const petal_filter *filter, const petal_filter *other)
     petal_comparison of = PETAL_COMPARISON_INIT;
     petal_error error;
     if (petal_compare(filter, other, &of, &error) != PETAL_OK) {
-        must(error.status == PETAL_ERR_UNSUPPORTED || error.status == PETAL_ERR_MISMATCH); /* of layers */
+        must(error.status == PETAL_ERR_UNSUPPORTED ||
+             error.status == PETAL_ERR_MISMATCH); /* of layers */
         return;
     }
-    must_be_sound(of.intersection, 0, of.items_a.high < of.items_b.high ? of.items_a.high : of.items_b.high);
+    must_be_sound(of.intersection, 0,
+                  of.items_a.high < of.items_b.high ? of.items_a.high : of.items_b.high);
     must_be_sound(of.jaccard, 0, 1);
     must_be_sound(of.containment_a_in_b, 0, 1);
     must_be_sound(of.containment_b_in_a, 0, 1);
@@ -111,14 +124,15 @@ static void write_and_read(const petal_filter *filter, const void *with_secret)
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     petal_filter *again = NULL;
     petal_error error;
-    size_t size = (size_t)petal_serialized_bytes(filter);
+    size_t size = (size_t)petal_serialized_bytes(filter, NULL);
     uint8_t *image = malloc(size), *copy = malloc(size);
     must(size > 0 && image && copy);
-    must(petal_serialize(filter, image, size, &error) == PETAL_OK);
+    must(petal_serialize(filter, NULL, image, size, &error) == PETAL_OK);
     options.flags = PETAL_OPEN_VERIFY;
     options.secret = with_secret;
-    must(petal_load_from_memory(image, size, &options, &again, &error) == PETAL_OK);
-    must(petal_serialized_bytes(again) == size && petal_serialize(again, copy, size, &error) == PETAL_OK);
+    must(petal_load(image, size, &options, &again, &error) == PETAL_OK);
+    must(petal_serialized_bytes(again, NULL) == size &&
+         petal_serialize(again, NULL, copy, size, &error) == PETAL_OK);
     must(memcmp(image, copy, size) == 0);
     petal_free(again);
     free(image);
@@ -134,17 +148,21 @@ static bool add(petal_filter *filter, const void *key, size_t size_bytes)
     return status >= 0;
 }
 
-/* Batches that make a filter grow or rotate, and time that passes. What a batch has added last is in. */
+/* Batches that make a filter grow or rotate, and time that passes. What a batch has added last is
+ * in. */
 static void add_batch(petal_filter *filter)
 {
     int64_t keys[600];
     petal_info info = PETAL_INFO_INIT;
-    petal_layer layer = PETAL_LAYER_INIT;
+    petal_info layer = PETAL_INFO_INIT;
+    petal_stats stats = PETAL_STATS_INIT;
     for (int i = 0; i < 600; i++) keys[i] = i;
-    petal_status status = petal_add_many_i64(filter, keys, 600, NULL, NULL);
+    petal_status status = add_number_batch(filter, keys, 600, NULL, NULL);
     must(status != PETAL_OK || petal_contains_i64(filter, 599));
-    must(petal_get_info(filter, &info, NULL) == PETAL_OK);
-    for (uint32_t i = 0; i < info.layers; i++) must(petal_get_layer(filter, i, &layer, NULL) == PETAL_OK);
+    must(petal_get_info(filter, PETAL_ALL_LAYERS, &info, NULL) == PETAL_OK);
+    for (uint32_t i = 0; i < info.layers; i++)
+        must(petal_get_info(filter, i, &layer, NULL) == PETAL_OK &&
+             petal_get_stats(filter, i, &stats, NULL) == PETAL_OK);
     uint64_t later = info.clock_ms + info.window_ms / 2;
     status = petal_advance(filter, later, NULL);
     must(status == PETAL_OK ||
@@ -152,23 +170,25 @@ static void add_batch(petal_filter *filter)
     (void)petal_advance(filter, INT64_MAX, NULL);
 }
 
-/* Where keys are counted: one that was added can be removed once more than before, and without counts the same keys are in. */
+/* Where keys are counted: one that was added can be removed once more than before, and without
+ * counts the same keys are in. */
 static void uncount(petal_filter *filter)
 {
     petal_error error;
     petal_filter *bits = NULL;
-    if (petal_remove_many(filter, NULL, 0, NULL, NULL) != PETAL_OK) return;
+    if (remove_keys(filter, NULL, 0, NULL, NULL) != PETAL_OK) return;
     must(petal_add(filter, "more", 4) >= 0 && petal_remove(filter, "more", 4) == PETAL_OK);
     petal_status status = petal_remove(filter, "less", 4);
     must(status == PETAL_OK || status == PETAL_ABSENT);
-    must(petal_convert_scheme(filter, PETAL_SCHEME_CLASSIC, &bits, &error) == PETAL_OK);
+    must(petal_drop_counts(filter, &bits, &error) == PETAL_OK);
     must(petal_contains(bits, "more", 4) == petal_contains(filter, "more", 4));
     must(petal_contains(bits, "less", 4) == petal_contains(filter, "less", 4));
     petal_free(bits);
 }
 
 /* A change: of the filter where it may be changed, else of a clone. */
-static void change(petal_filter *filter, const void *with_secret, const uint8_t *data, size_t size_bytes)
+static void change(petal_filter *filter, const void *with_secret, const uint8_t *data,
+                   size_t size_bytes)
 {
     petal_error error;
     petal_filter *copy = NULL;
@@ -176,7 +196,8 @@ static void change(petal_filter *filter, const void *with_secret, const uint8_t 
     add(copy, data, size_bytes);
     bool has_key = add(copy, "key", 3);
     compare(filter, copy);
-    petal_status merged = petal_merge(copy, filter, &error); /* it may have grown, and one with a policy has no union */
+    petal_status merged = petal_merge(
+        copy, filter, &error); /* it may have grown, and one with a policy has no union */
     must(merged == PETAL_OK || merged == PETAL_ERR_MISMATCH || merged == PETAL_ERR_UNSUPPORTED);
     must(!has_key || petal_contains(copy, "key", 3));
     add_batch(copy);
@@ -193,18 +214,20 @@ static bool is_damaged(const petal_filter *filter)
     petal_error error;
     petal_filter *copy = NULL;
     uint8_t *image;
-    size_t size = (size_t)petal_serialized_bytes(filter);
+    size_t size = (size_t)petal_serialized_bytes(filter, NULL);
     petal_status status = petal_verify(filter, &error);
     must(status == PETAL_OK || status == PETAL_UNCHECKED || status == PETAL_ERR_DAMAGED);
     if (status != PETAL_ERR_DAMAGED) return false;
     image = malloc(size);
-    must(size > 0 && image && petal_serialize(filter, image, size, NULL) == PETAL_ERR_DAMAGED);
+    must(size > 0 && image &&
+         petal_serialize(filter, NULL, image, size, NULL) == PETAL_ERR_DAMAGED);
     must(petal_clone(filter, &copy, NULL) == PETAL_ERR_DAMAGED && !copy);
     free(image);
     return true;
 }
 
-static void use(petal_filter *filter, const void *with_secret, const uint8_t *data, size_t size_bytes)
+static void use(petal_filter *filter, const void *with_secret, const uint8_t *data,
+                size_t size_bytes)
 {
     ask(filter, data, size_bytes);
     look(filter);
@@ -222,12 +245,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     petal_open_options options = open_options(flags, &allocator);
     petal_filter *filter = NULL;
     petal_error error;
-    uint8_t *image = malloc(size_bytes); /* just as long as the image, but for an empty one */
+    uint8_t *image = malloc(size_bytes); /* just as long as the image, except for an empty one */
     must(image != NULL);
     memcpy(image, data + 1, size_bytes - 1);
     if (flags & 4) seal(image, size_bytes - 1);
-    petal_status status = (flags & 3) == 1 ? petal_view(image, size_bytes - 1, &options, &filter, &error)
-                                           : petal_load_from_memory(image, size_bytes - 1, &options, &filter, &error);
+    petal_status status = (flags & 3) == 1
+                              ? petal_view(image, size_bytes - 1, &options, &filter, &error)
+                              : petal_load(image, size_bytes - 1, &options, &filter, &error);
     must((status == PETAL_OK) == (filter != NULL) && budget.peak <= LIMIT_BYTES);
     if (status == PETAL_OK)
         use(filter, options.secret, data, size_bytes < 64 ? size_bytes : 64);

@@ -1,8 +1,10 @@
-/* replay_main.c - runs a fuzz target over its corpus without a fuzzer, so that `./dev test` proves every past finding.
+/* replay_main.c - runs a fuzz target over its corpus without a fuzzer, so that `./dev test` proves
+ * every past finding.
  *
- * Linked to each target of fuzz/ in place of libFuzzer. Usage: TARGET [FILE...]; without a FILE: the empty input, and
- * all of fuzz/corpus/TARGET, seen from the top of the tree. Speaks TAP, one test an input.
- */
+ * Linked to each target of fuzz/ in place of libFuzzer. Usage: TARGET [FILE...]; without a FILE:
+ * the empty input, and all of fuzz/corpus/TARGET, seen from the top of the tree. Speaks TAP, one
+ * test an
+ * input. */
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,7 +14,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
-/* The bytes go to the target in memory of exactly their size, so that a sanitizer sees a read past their end. */
+/* The bytes go to the target in memory of exactly their size, so that a sanitizer sees a read past
+ * their end. */
 static bool replay(const char *path)
 {
     uint8_t *data = NULL;
@@ -20,7 +23,8 @@ static bool replay(const char *path)
     bool ok = false;
     FILE *file = fopen(path, "rb");
     if (file == NULL) return false;
-    if (fseek(file, 0, SEEK_END) == 0 && (size_bytes = ftell(file)) >= 0 && fseek(file, 0, SEEK_SET) == 0 &&
+    if (fseek(file, 0, SEEK_END) == 0 && (size_bytes = ftell(file)) >= 0 &&
+        fseek(file, 0, SEEK_SET) == 0 &&
         (data = malloc(size_bytes > 0 ? (size_t)size_bytes : 1)) != NULL) {
         ok = fread(data, 1, (size_t)size_bytes, file) == (size_t)size_bytes;
         if (ok) LLVMFuzzerTestOneInput(data, (size_t)size_bytes);

@@ -1,11 +1,14 @@
-/* sequences.c - fuzz target: any sequence of calls, beside an exact model of which keys must be found.
+/* sequences.c - fuzz target: any sequence of calls, beside an exact model of which keys must be
+ * found.
  *
- * Up to SLOTS filters and FILES files live at once; each input byte chooses a call, its filters and its keys, from a universe so
- * small that every sequence repeats itself. After each call: no key is missing, the status is one that petal.h lists, a refused
- * call has changed nothing, and the filters take no more memory than their bits and a little. Allocations fail when the input
- * says so. */
+ * Up to SLOTS filters and FILES files live at once; each input byte chooses a call, its filters and
+ * its keys, from a universe so small that every sequence repeats itself. After each call: no key is
+ * missing, the status is one that petal.h lists, a refused call has changed nothing, and the
+ * filters take no more memory than their bits and a little. Allocations fail when the input says
+ * so. */
 #define _POSIX_C_SOURCE 200809L
 
+#include "../tests/keys.h"
 #include "input.h"
 
 #include <petal/petal_inline.h>
@@ -23,11 +26,13 @@
 #define MEMORY_LIMIT ((uint64_t)12 << 20)
 #define OVERHEAD ((uint64_t)32 << 10)
 
-/* ---- the model ------------------------------------------------------------------------------------------------------- */
+/* ---- the model ------------------------------------------------------------------------------- */
 
-/* Of a window, a key is in until so many calls of add have followed, or until so much time has passed. */
+/* Of a window, a key is in until that many calls of add have followed, or until that much time has
+ * passed. */
 struct model {
-    uint8_t count[UNIVERSE]; /* times added less times removed; of a filter that does not count, whether it was added */
+    /* times added less times removed; of a filter that does not count, whether it was added */
+    uint8_t count[UNIVERSE];
     uint64_t call[UNIVERSE], time[UNIVERSE];
     uint64_t calls, clock;
     bool is_exact; /* the bits are those of these keys, and of no others */
@@ -44,6 +49,8 @@ struct slot {
     uint64_t generation; /* of the file when it was opened */
     uint8_t *bytes;      /* of VIEW */
     bool has_secret, is_shared, refuses_overfull;
+    /* MAP, LIVE: a writer that is gone may have left more keys than the model has. */
+    bool is_behind;
 };
 
 struct file {
@@ -64,7 +71,8 @@ static struct world {
     petal_allocator allocator;
 } world;
 
-static const uint8_t secret[PETAL_SECRET_BYTES] = {15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
+static const uint8_t secret[PETAL_SECRET_BYTES] = {15, 14, 13, 12, 11, 10, 9, 8,
+                                                   7,  6,  5,  4,  3,  2,  1, 0};
 
 static void *alloc_or_fail(void *context, size_t size_bytes)
 {
@@ -75,13 +83,6 @@ static void *alloc_or_fail(void *context, size_t size_bytes)
     void *memory = budget_alloc(context, size_bytes);
     if (!memory) world.has_failed = true;
     return memory;
-}
-
-static petal_info info_of(const struct slot *slot)
-{
-    petal_info info = PETAL_INFO_INIT;
-    must(petal_get_info(slot->filter, &info, NULL) == PETAL_OK);
-    return info;
 }
 
 static bool is_read_only(const struct slot *slot)
@@ -95,10 +96,12 @@ static bool counts(const petal_info *info)
 }
 
 /* Once `more` calls of add have followed. */
-static bool must_have_after(const struct model *model, const petal_info *info, unsigned key, uint64_t more)
+static bool must_have_after(const struct model *model, const petal_info *info, unsigned key,
+                            uint64_t more)
 {
     if (model->count[key] == 0) return false;
-    if (info->policy == PETAL_POLICY_KEYS) return model->calls + more - model->call[key] <= info->window_keys;
+    if (info->policy == PETAL_POLICY_KEYS)
+        return model->calls + more - model->call[key] <= info->window_keys;
     if (info->policy == PETAL_POLICY_TIME) return model->clock - model->time[key] < info->window_ms;
     return true;
 }
@@ -116,7 +119,8 @@ static bool must_be_seen(const struct model *model, const petal_info *info, unsi
 
 static void note_add(struct model *model, bool is_counting, unsigned key)
 {
-    if (model->count[key] == 0 || (is_counting && model->count[key] < MAX_COUNT)) model->count[key]++;
+    if (model->count[key] == 0 || (is_counting && model->count[key] < MAX_COUNT))
+        model->count[key]++;
     model->call[key] = ++model->calls;
     model->time[key] = model->clock;
 }
@@ -125,6 +129,7 @@ static void note_add(struct model *model, bool is_counting, unsigned key)
 static bool is_beside_a_writer(const struct slot *slot)
 {
     if (slot->mode != MAP && slot->mode != LIVE) return false;
+    if (slot->is_behind) return true;
     for (int i = 0; i < SLOTS; i++) {
         const struct slot *other = &world.slots[i];
         if (other->filter && other->mode == WRITABLE && other->file == slot->file &&
@@ -141,7 +146,7 @@ static bool is_excused(const struct slot *slot, petal_status status)
     return status == PETAL_ERR_BUSY && (slot->mode == LIVE || slot->mode == MAP);
 }
 
-/* ---- keys ------------------------------------------------------------------------------------------------------------ */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 static uint8_t key_bytes[UNIVERSE][512];
 static size_t key_sizes[UNIVERSE];
@@ -156,12 +161,12 @@ static void make_keys(void)
     }
 }
 
-/* Numbers alone where only those will do; the empty key only where it is taken. */
+/* Numbers alone where only those will do; the empty key only if it is taken. */
 static unsigned take_key(const petal_info *info, bool number)
 {
     unsigned key = take_below(&world.in, UNIVERSE);
     if (number && key < NUMBERS_FROM) return key + NUMBERS_FROM;
-    return key == 0 && info && !info->takes_empty_key ? 1 : key;
+    return key == 0 && info && !(info->abilities & PETAL_CAN_EMPTY_KEY) ? 1 : key;
 }
 
 static bool has(const petal_filter *filter, unsigned key, unsigned way)
@@ -170,13 +175,13 @@ static bool has(const petal_filter *filter, unsigned key, unsigned way)
     petal_key one = {key_bytes[key], key_sizes[key]};
     uint64_t hash = petal_hash_key(filter, one.data, one.size_bytes);
     int64_t number = (int64_t)key;
-    bool is_number = key >= NUMBERS_FROM, hashes = petal_takes_hashes(filter);
+    bool is_number = key >= NUMBERS_FROM, hashes = takes_hashes(filter);
     switch (way % 6) {
-    case 1: return is_number ? petal_contains_i64(filter, number) : petal_contains_all(filter, &one, 1);
-    case 2: return hashes ? petal_contains_hash(filter, hash) : petal_contains_any(filter, &one, 1);
-    case 3: return petal_contains_many(filter, &one, 1, &found) == 1 && found == 1;
-    case 4: return !is_number || (petal_contains_many_i64(filter, &number, 1, &found) == 1 && found == 1);
-    case 5: return !hashes || (petal_contains_hashes(filter, &hash, 1, &found) == 1 && found == 1);
+    case 1: return is_number ? petal_contains_i64(filter, number) : contains_all(filter, &one, 1);
+    case 2: return hashes ? petal_contains_hash(filter, hash) : contains_any(filter, &one, 1);
+    case 3: return contains_keys(filter, &one, 1, &found) == 1 && found == 1;
+    case 4: return !is_number || (contains_numbers(filter, &number, 1, &found) == 1 && found == 1);
+    case 5: return !hashes || (contains_hashes(filter, &hash, 1, &found) == 1 && found == 1);
     default: return petal_contains(filter, one.data, one.size_bytes);
     }
 }
@@ -191,11 +196,11 @@ static void check_keys(const struct slot *slot, unsigned way)
         must(has(slot->filter, key, way));
         keys[count++] = (petal_key){key_bytes[key], key_sizes[key]};
     }
-    must(petal_contains_many(slot->filter, keys, count, NULL) == count);
-    must(petal_contains_all(slot->filter, keys, count));
+    must(contains_keys(slot->filter, keys, count, NULL) == count);
+    must(contains_all(slot->filter, keys, count));
 }
 
-/* ---- what a filter is, to see that a refused call has not changed it -------------------------------------------------- */
+/* ---- what a filter is, to see that a refused call has not changed it ------------------------- */
 
 struct image {
     uint8_t *bytes;
@@ -208,10 +213,10 @@ static struct image image_of(const struct slot *slot)
     petal_error error;
     uint64_t failing = world.fail_in;
     world.fail_in = 0;
-    image.size = petal_serialized_bytes(slot->filter);
+    image.size = petal_serialized_bytes(slot->filter, NULL);
     image.bytes = malloc(image.size + 1);
     must(image.size > 0 && image.bytes);
-    petal_status status = petal_serialize(slot->filter, image.bytes, image.size, &error);
+    petal_status status = petal_serialize(slot->filter, NULL, image.bytes, image.size, &error);
     if (status != PETAL_OK) {
         if (!is_excused(slot, status)) fprintf(stderr, "serialize: %s\n", error.message);
         must(is_excused(slot, status));
@@ -224,11 +229,12 @@ static struct image image_of(const struct slot *slot)
 static void must_be_unchanged(const struct slot *slot, struct image before)
 {
     struct image now = image_of(slot);
-    if (before.size && now.size) must(now.size == before.size && memcmp(now.bytes, before.bytes, now.size) == 0);
+    if (before.size && now.size)
+        must(now.size == before.size && memcmp(now.bytes, before.bytes, now.size) == 0);
     free(now.bytes);
 }
 
-/* ---- slots ----------------------------------------------------------------------------------------------------------- */
+/* ---- slots ----------------------------------------------------------------------------------- */
 
 static struct slot *take_slot(void)
 {
@@ -240,6 +246,17 @@ static int number_of(const struct slot *slot)
     return (int)(slot - world.slots);
 }
 
+/* Bits that a writer set stay in the maps of others when it has gone. */
+static void note_end_of_writer(const struct slot *writer)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        struct slot *other = &world.slots[i];
+        if (other->filter && (other->mode == MAP || other->mode == LIVE) &&
+            other->file == writer->file && other->generation == writer->generation)
+            other->is_behind = true;
+    }
+}
+
 static void empty_slot(struct slot *slot)
 {
     if (slot->filter && (slot->mode == WRITABLE || slot->mode == LOCKED)) {
@@ -247,6 +264,7 @@ static void empty_slot(struct slot *slot)
         if (slot->mode == WRITABLE) {
             must(petal_sync(slot->filter, NULL) == PETAL_OK);
             file->model = slot->model;
+            note_end_of_writer(slot);
         }
         if (file->owner == number_of(slot)) file->owner = -1;
     }
@@ -255,11 +273,12 @@ static void empty_slot(struct slot *slot)
     memset(slot, 0, sizeof *slot);
 }
 
-static void fill_slot(struct slot *slot, petal_filter *filter, const struct model *model, bool has_secret)
+static void fill_slot(struct slot *slot, petal_filter *filter, const struct model *model,
+                      bool has_secret)
 {
     empty_slot(slot);
     slot->filter = filter;
-    slot->kind = info_of(slot);
+    slot->kind = info_of(slot->filter);
     slot->has_secret = has_secret;
     if (model)
         slot->model = *model;
@@ -269,12 +288,17 @@ static void fill_slot(struct slot *slot, petal_filter *filter, const struct mode
 
 static void must_match(const struct slot *a, const struct slot *b)
 {
-    petal_info one = info_of(a), other = info_of(b);
-    must(one.content_id_known && other.content_id_known && one.content_id == other.content_id);
-    must(one.bits_set == other.bits_set && one.bits == other.bits && one.items == other.items);
+    petal_info one = info_of(a->filter), other = info_of(b->filter);
+    petal_stats one_stats = stats_of(a->filter);
+    uint64_t one_id = content_of(a->filter);
+    petal_stats other_stats = stats_of(b->filter);
+    uint64_t other_id = content_of(b->filter);
+    must(one_id == other_id);
+    must(one_stats.bits_set == other_stats.bits_set && one.bits == other.bits &&
+         one.items == other.items);
 }
 
-/* ---- calls ----------------------------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static petal_options take_kind(void)
 {
@@ -305,8 +329,8 @@ static petal_options take_kind(void)
         break;
     case 7:
     case 8:
-        while (petal_format_name(formats)) formats++;
-        options.format = petal_format_name(take_below(&world.in, formats));
+        while (format_name(formats)) formats++;
+        options.format = format_name(take_below(&world.in, formats));
         break;
     case 9: options.lines_per_key = 2; break;
     case 10:
@@ -335,7 +359,8 @@ static void call_create(struct slot *slot)
     if (status != PETAL_OK) {
         must_be_told(&error, status);
         must(status != PETAL_ERR_MEMORY || world.has_failed);
-        must(options.format || options.memory_bytes || status == PETAL_ERR_MEMORY || status == PETAL_ERR_UNREACHABLE);
+        must(options.format || options.memory_bytes || status == PETAL_ERR_MEMORY ||
+             status == PETAL_ERR_UNREACHABLE);
         return;
     }
     fill_slot(slot, filter, NULL, options.secret != NULL);
@@ -344,15 +369,17 @@ static void call_create(struct slot *slot)
 
 static void must_refuse_rightly(const struct slot *slot, petal_status status)
 {
-    bool grows = slot->kind.policy == PETAL_POLICY_GROWING || strcmp(slot->kind.format_name, "petal") != 0;
-    bool right = status == PETAL_ERR_MEMORY        ? world.has_failed
-                 : is_read_only(slot)              ? status == PETAL_ERR_READ_ONLY || is_excused(slot, status)
+    bool grows =
+        slot->kind.policy == PETAL_POLICY_GROWING || strcmp(slot->kind.format_name, "petal") != 0;
+    bool right = status == PETAL_ERR_MEMORY ? world.has_failed
+                 : is_read_only(slot) ? status == PETAL_ERR_READ_ONLY || is_excused(slot, status)
                  : status == PETAL_ERR_FULL        ? grows || slot->refuses_overfull
                  : status == PETAL_ERR_LIMIT       ? grows
                  : status == PETAL_ERR_UNSUPPORTED ? grows && slot->mode == WRITABLE
                                                    : false;
     if (!right)
-        fprintf(stderr, "%s (%s): %s\n", slot->kind.format_name, slot->kind.scheme_name, petal_status_name(status));
+        fprintf(stderr, "%s (%s): %s\n", slot->kind.format_name, slot->kind.scheme_name,
+                petal_status_name(status));
     must(right);
 }
 
@@ -366,8 +393,9 @@ static void call_add(struct slot *slot)
     if (is_read_only(slot)) before = image_of(slot);
     if (way == 1)
         status = petal_add_i64(slot->filter, (int64_t)key);
-    else if (way == 2 && petal_takes_hashes(slot->filter))
-        status = petal_add_hash(slot->filter, petal_hash_key(slot->filter, key_bytes[key], key_sizes[key]));
+    else if (way == 2 && takes_hashes(slot->filter))
+        status = petal_add_hash(slot->filter,
+                                petal_hash_key(slot->filter, key_bytes[key], key_sizes[key]));
     else
         status = petal_add(slot->filter, key_bytes[key], key_sizes[key]);
     if (status < 0)
@@ -397,7 +425,7 @@ static struct batch take_batch(const struct slot *slot, bool numbers)
     for (size_t i = 0; i < batch.count; i++) {
         unsigned key = (from + (unsigned)i * step) % UNIVERSE;
         if (numbers && key < NUMBERS_FROM) key += NUMBERS_FROM;
-        if (key == 0 && !info.takes_empty_key) key = 1;
+        if (key == 0 && !(info.abilities & PETAL_CAN_EMPTY_KEY)) key = 1;
         batch.keys[i] = key;
         batch.texts[i] = (petal_key){key_bytes[key], key_sizes[key]};
         batch.numbers[i] = (int64_t)key;
@@ -408,15 +436,14 @@ static struct batch take_batch(const struct slot *slot, bool numbers)
 
 static petal_status build(struct slot *slot, const struct batch *batch, uint32_t way)
 {
-    petal_builder_options options = PETAL_BUILDER_OPTIONS_INIT;
     petal_builder *builder = NULL;
     petal_error error;
-    options.workers = 1 + way % 3;
-    petal_status status = petal_builder_create(slot->filter, &options, &builder, &error);
+    uint32_t workers = 1 + way % 3;
+    petal_status status = petal_builder_create(slot->filter, &workers, &builder, &error);
     must((status == PETAL_OK) == (builder != NULL));
     if (status != PETAL_OK) return status;
     for (size_t i = 0; i < batch->count && status == PETAL_OK; i++)
-        status = petal_builder_add(builder, (uint32_t)i % options.workers, &batch->texts[i], 1);
+        status = build_batch(builder, (uint32_t)i % workers, batch_of_keys(&batch->texts[i], 1));
     petal_status finished = petal_builder_finish(builder, &error);
     return status == PETAL_OK ? finished : status;
 }
@@ -431,13 +458,13 @@ static void call_add_batch(struct slot *slot)
     petal_status status;
     memset(was_new, 2, sizeof was_new);
     if (way == 1)
-        status = petal_add_many_i64(slot->filter, batch.numbers, batch.count, was_new, &sum);
-    else if (way == 2 && petal_takes_hashes(slot->filter))
-        status = petal_add_hashes(slot->filter, batch.hashes, batch.count, was_new, &sum);
+        status = add_number_batch(slot->filter, batch.numbers, batch.count, was_new, &sum);
+    else if (way == 2 && takes_hashes(slot->filter))
+        status = add_hash_batch(slot->filter, batch.hashes, batch.count, was_new, &sum);
     else if (way >= 3)
         status = build(slot, &batch, way);
     else
-        status = petal_add_many(slot->filter, batch.texts, batch.count, was_new, &sum);
+        status = add_key_batch(slot->filter, batch.texts, batch.count, was_new, &sum);
     if (status < 0) {
         must_refuse_rightly(slot, status);
         slot->model.is_exact = false; /* some of them are in */
@@ -460,7 +487,8 @@ static void forget_readers(const struct slot *slot)
 {
     if (slot->mode != WRITABLE) return;
     for (int i = 0; i < SLOTS; i++)
-        if (world.slots[i].filter && world.slots[i].file == slot->file && is_beside_a_writer(&world.slots[i]))
+        if (world.slots[i].filter && world.slots[i].file == slot->file &&
+            is_beside_a_writer(&world.slots[i]))
             empty_slot(&world.slots[i]);
 }
 
@@ -481,26 +509,27 @@ static void call_remove(struct slot *slot)
     else if (way == 2)
         status = petal_remove_hash(slot->filter, hash);
     else if (way == 3)
-        status = petal_remove_many(slot->filter, &one, 1, &removed, &sum);
+        status = remove_keys(slot->filter, &one, 1, &removed, &sum);
     else
         status = petal_remove(slot->filter, one.data, one.size_bytes);
     if (status < 0) {
-        must(status == (counts(&info) ? PETAL_ERR_READ_ONLY : PETAL_ERR_UNSUPPORTED) || is_read_only(slot));
+        must(status == (counts(&info) ? PETAL_ERR_READ_ONLY : PETAL_ERR_UNSUPPORTED) ||
+             is_read_only(slot));
         return;
     }
     must(counts(&info) && !is_read_only(slot) && status == PETAL_OK);
     if (way == 3) must(removed == 1 && sum == 1);
-    if (slot->model.count[key] == MAX_COUNT) slot->model.is_exact = false; /* it may have been added more often */
+    if (slot->model.count[key] == MAX_COUNT)
+        slot->model.is_exact = false; /* it may have been added more often */
     if (slot->model.count[key] < MAX_COUNT) slot->model.count[key]--;
 }
 
 static void call_combine(struct slot *slot, bool merges)
 {
     struct slot *other = take_slot();
-    petal_info info = info_of(slot), same = PETAL_INFO_INIT;
     petal_error error;
     if (!other->filter) return;
-    same = info_of(other);
+    petal_info info = info_of(slot->filter), same = info_of(other->filter);
     forget_readers(slot);
     if (!other->filter) return;
     struct image before = image_of(slot);
@@ -508,14 +537,16 @@ static void call_combine(struct slot *slot, bool merges)
                                  : petal_intersect(slot->filter, other->filter, &error);
     if (status != PETAL_OK) {
         must_be_told(&error, status);
-        must(status == PETAL_ERR_MISMATCH || status == PETAL_ERR_UNSUPPORTED || status == PETAL_ERR_READ_ONLY ||
-             is_excused(slot, status) || is_excused(other, status));
+        must(status == PETAL_ERR_MISMATCH || status == PETAL_ERR_UNSUPPORTED ||
+             status == PETAL_ERR_READ_ONLY || is_excused(slot, status) ||
+             is_excused(other, status));
         must(status != PETAL_ERR_READ_ONLY || is_read_only(slot));
         must_be_unchanged(slot, before);
     }
     free(before.bytes);
     if (status != PETAL_OK) return;
-    must(info.policy == PETAL_POLICY_NONE && same.policy == PETAL_POLICY_NONE && !is_read_only(slot));
+    must(info.policy == PETAL_POLICY_NONE && same.policy == PETAL_POLICY_NONE &&
+         !is_read_only(slot));
     struct model *model = &slot->model;
     for (unsigned key = 0; key < UNIVERSE; key++) {
         unsigned a = model->count[key], b = other->model.count[key];
@@ -533,8 +564,9 @@ static void call_clear(struct slot *slot)
     petal_status status = petal_clear(slot->filter, &error);
     if (status == PETAL_OK) {
         uint64_t clock = slot->model.clock;
-        petal_info info = info_of(slot);
-        must(!is_read_only(slot) && info.bits_set == 0 && info.items == 0);
+        petal_info info = info_of(slot->filter);
+        petal_stats info_stats = stats_of(slot->filter);
+        must(!is_read_only(slot) && info_stats.bits_set == 0 && info.items == 0);
         memset(&slot->model, 0, sizeof slot->model);
         slot->model.clock = clock;
         slot->model.is_exact = true;
@@ -559,7 +591,7 @@ static void call_clone(struct slot *slot)
         return;
     }
     struct slot made = {.filter = copy};
-    if (info_of(slot).content_id_known && !is_beside_a_writer(slot)) must_match(slot, &made);
+    if (!info_of(slot->filter).live && !is_beside_a_writer(slot)) must_match(slot, &made);
     struct model model = slot->model;
     bool refuses = slot->refuses_overfull;
     fill_slot(to, copy, &model, slot->has_secret);
@@ -572,12 +604,15 @@ static void call_like(struct slot *slot)
     struct slot *to = take_slot();
     petal_error error;
     petal_filter *like = NULL;
-    petal_info info = info_of(slot);
+    petal_info info = info_of(slot->filter);
+    petal_stats info_stats = stats_of(slot->filter);
+    uint64_t info_id = content_of(slot->filter);
     petal_status status = petal_create_like(slot->filter, &like, &error);
     must((status == PETAL_OK) == (like != NULL));
     if (status != PETAL_OK) {
         must_be_told(&error, status);
-        must((status == PETAL_ERR_UNSUPPORTED && (info.layers > 1 || info.policy != PETAL_POLICY_NONE)) ||
+        must((status == PETAL_ERR_UNSUPPORTED &&
+              (info.layers > 1 || info.policy != PETAL_POLICY_NONE)) ||
              is_excused(slot, status));
         return;
     }
@@ -587,10 +622,13 @@ static void call_like(struct slot *slot)
     for (unsigned key = 0; key < UNIVERSE && !fails; key++)
         for (unsigned i = 0; i < model.count[key] && !fails; i++)
             fails = petal_add(like, key_bytes[key], key_sizes[key]) < 0;
-    petal_info filled = info_of(&made);
-    bool is_whole = filled.layers == info.layers && filled.saturated_counters == 0 && info.saturated_counters == 0;
-    if (!fails && is_whole && model.is_exact && info.content_id_known && !is_beside_a_writer(slot))
-        must(filled.content_id == info.content_id && filled.bits_set == info.bits_set);
+    petal_info filled = info_of(made.filter);
+    petal_stats filled_stats = stats_of(made.filter);
+    uint64_t filled_id = content_of(made.filter);
+    bool is_whole = filled.layers == info.layers && filled_stats.saturated_counters == 0 &&
+                    info_stats.saturated_counters == 0;
+    if (!fails && is_whole && model.is_exact && !info.live && !is_beside_a_writer(slot))
+        must(filled_id == info_id && filled_stats.bits_set == info_stats.bits_set);
     if (fails) memset(&model.count, 0, sizeof model.count);
     if (fails) model.is_exact = false;
     fill_slot(to, like, &model, has_secret);
@@ -602,8 +640,9 @@ static void call_convert(struct slot *slot)
     struct slot *to = take_slot();
     petal_error error;
     petal_filter *bits = NULL;
-    petal_info info = info_of(slot);
-    petal_status status = petal_convert_scheme(slot->filter, PETAL_SCHEME_CLASSIC, &bits, &error);
+    petal_info info = info_of(slot->filter);
+    petal_stats info_stats = stats_of(slot->filter);
+    petal_status status = petal_drop_counts(slot->filter, &bits, &error);
     must((status == PETAL_OK) == (bits != NULL));
     if (status != PETAL_OK) {
         must_be_told(&error, status);
@@ -612,9 +651,9 @@ static void call_convert(struct slot *slot)
     }
     struct model model = slot->model;
     for (unsigned key = 0; key < UNIVERSE; key++) model.count[key] = model.count[key] > 0;
-    model.is_exact &= info.saturated_counters == 0;
+    model.is_exact &= info_stats.saturated_counters == 0;
     struct slot made = {.filter = bits};
-    must(info_of(&made).bits_set == info.bits_set && !counts(&info) == false);
+    must(stats_of(made.filter).bits_set == info_stats.bits_set && !counts(&info) == false);
     fill_slot(to, bits, &model, slot->has_secret);
     to->refuses_overfull = true;
 }
@@ -631,7 +670,8 @@ static void call_metadata(struct slot *slot)
         must(bytes == size && (size == 0 || memcmp(kept, key_bytes[3], size) == 0));
     } else {
         must_be_told(&error, status);
-        must(status == PETAL_ERR_UNSUPPORTED || status == PETAL_ERR_READ_ONLY || is_excused(slot, status));
+        must(status == PETAL_ERR_UNSUPPORTED || status == PETAL_ERR_READ_ONLY ||
+             is_excused(slot, status));
         must(slot->mode != OWN || status == PETAL_ERR_MEMORY);
         must_be_unchanged(slot, before);
     }
@@ -655,7 +695,8 @@ static void call_reload(struct slot *slot)
     struct slot *to = take_slot();
     struct image image = image_of(slot);
     petal_error error;
-    petal_open_options options = opening(PETAL_OPEN_LOAD | (way & 2 ? PETAL_OPEN_VERIFY : 0), slot->has_secret, NULL);
+    petal_open_options options =
+        opening(PETAL_OPEN_LOAD | (way & 2 ? PETAL_OPEN_VERIFY : 0), slot->has_secret, NULL);
     petal_filter *back = NULL;
     if (image.size == 0) {
         free(image.bytes);
@@ -663,7 +704,7 @@ static void call_reload(struct slot *slot)
     }
     options.flags = way & 1 ? way & 2 ? PETAL_OPEN_VERIFY : 0 : options.flags;
     petal_status status = way & 1 ? petal_view(image.bytes, image.size, &options, &back, &error)
-                                  : petal_load_from_memory(image.bytes, image.size, &options, &back, &error);
+                                  : petal_load(image.bytes, image.size, &options, &back, &error);
     must((status == PETAL_OK) == (back != NULL));
     if (status != PETAL_OK) {
         must_be_told(&error, status);
@@ -672,7 +713,7 @@ static void call_reload(struct slot *slot)
         return;
     }
     struct slot made = {.filter = back};
-    if (info_of(slot).content_id_known && !is_beside_a_writer(slot)) must_match(slot, &made);
+    if (!info_of(slot->filter).live && !is_beside_a_writer(slot)) must_match(slot, &made);
     struct model model = slot->model;
     fill_slot(to, back, &model, slot->has_secret);
     if (way & 1) {
@@ -691,20 +732,22 @@ static void call_own_format(struct slot *slot)
     petal_filter *back = NULL;
     petal_error error;
     if (strcmp(info.format_name, "petal") == 0) return;
-    size_t size = petal_serialized_bytes_as(slot->filter, info.format_name);
+    size_t size = petal_serialized_bytes(slot->filter, info.format_name);
     if (size == 0) fprintf(stderr, "%s cannot be written\n", info.format_name);
     must(size > 0 || world.has_failed);
     if (size == 0) return;
     uint8_t *bytes = malloc(size);
     must(bytes != NULL);
-    petal_status status = petal_serialize_as(slot->filter, info.format_name, bytes, size, &error);
-    if (status == PETAL_OK) status = petal_load_from_memory(bytes, size, &options, &back, &error);
-    if (status != PETAL_OK && !is_excused(slot, status)) fprintf(stderr, "%s: %s\n", info.format_name, error.message);
+    petal_status status = petal_serialize(slot->filter, info.format_name, bytes, size, &error);
+    if (status == PETAL_OK) status = petal_load(bytes, size, &options, &back, &error);
+    if (status != PETAL_OK && !is_excused(slot, status))
+        fprintf(stderr, "%s: %s\n", info.format_name, error.message);
     must(status == PETAL_OK || is_excused(slot, status));
     if (status == PETAL_OK) {
         struct slot made = {.filter = back, .kind = info, .model = slot->model};
         check_keys(&made, 0);
-        if (!is_beside_a_writer(slot)) must(info_of(&made).bits_set == info_of(slot).bits_set);
+        if (!is_beside_a_writer(slot))
+            must(stats_of(made.filter).bits_set == stats_of(slot->filter).bits_set);
     }
     petal_free(back);
     free(bytes);
@@ -717,7 +760,7 @@ static void call_save(struct slot *slot)
     unsigned flags = (way & 6) == 6 ? PETAL_SAVE_NO_REPLACE : 0;
     bool is_own = file->owner == number_of(slot), is_free = file->owner < 0;
     petal_error error;
-    petal_status status = petal_save(slot->filter, file->path, flags, &error);
+    petal_status status = petal_save(slot->filter, file->path, NULL, flags, &error);
     if (status == PETAL_OK) {
         must((is_free || is_own) && !(flags && file->exists));
         bool is_in_place = is_own && slot->mode == WRITABLE;
@@ -736,7 +779,8 @@ static void call_save(struct slot *slot)
         must(is_excused(slot, status));
 }
 
-/* What the file says, told by a slot that has it open for writing, is that slot's last sync. */
+/* What the file says, according to a slot that has it open for writing, is that slot's last
+ * sync. */
 static void call_open(struct slot *slot)
 {
     static const unsigned modes[8] = {PETAL_OPEN_MAP,
@@ -755,7 +799,8 @@ static void call_open(struct slot *slot)
     petal_filter *filter = NULL;
     petal_error error;
     empty_slot(slot);
-    bool is_locked = file->owner >= 0, is_changing = is_locked && world.slots[file->owner].mode == WRITABLE;
+    bool is_locked = file->owner >= 0,
+         is_changing = is_locked && world.slots[file->owner].mode == WRITABLE;
     petal_status status = petal_open(file->path, &options, &filter, &error);
     must((status == PETAL_OK) == (filter != NULL));
     if (status != PETAL_OK) {
@@ -817,13 +862,14 @@ static void call_inline(struct slot *slot)
 {
     const petal_info info = slot->kind;
     uint32_t way = take_below(&world.in, 2);
-    petal_inline hot;
+    petal_inline hot = PETAL_INLINE_INIT;
     petal_error error;
-    petal_status status = petal_inline_begin(slot->filter, way == 1, &hot, &error);
+    petal_status status = way == 1 ? petal_inline_begin_adding(slot->filter, &hot, &error)
+                                   : petal_inline_begin(slot->filter, &hot, &error);
     if (status != PETAL_OK) {
         must_be_told(&error, status);
-        must(status == PETAL_ERR_UNSUPPORTED || (status == PETAL_ERR_READ_ONLY && is_read_only(slot)) ||
-             is_excused(slot, status));
+        must(status == PETAL_ERR_UNSUPPORTED ||
+             (status == PETAL_ERR_READ_ONLY && is_read_only(slot)) || is_excused(slot, status));
         return;
     }
     for (unsigned i = take_below(&world.in, 8); i > 0 && way == 1; i--) {
@@ -839,7 +885,8 @@ static void call_inline(struct slot *slot)
 
 static void must_be_sound(petal_estimate of, double low, double high)
 {
-    must(isnan(of.value) || (of.low >= low && of.low <= of.value && of.value <= of.high && of.high <= high));
+    must(isnan(of.value) ||
+         (of.low >= low && of.low <= of.value && of.value <= of.high && of.high <= high));
 }
 
 static void call_compare(struct slot *slot)
@@ -851,8 +898,8 @@ static void call_compare(struct slot *slot)
     petal_status status = petal_compare(slot->filter, other->filter, &of, &error);
     if (status != PETAL_OK) {
         must_be_told(&error, status);
-        must(status == PETAL_ERR_MISMATCH || status == PETAL_ERR_UNSUPPORTED || is_excused(slot, status) ||
-             is_excused(other, status));
+        must(status == PETAL_ERR_MISMATCH || status == PETAL_ERR_UNSUPPORTED ||
+             is_excused(slot, status) || is_excused(other, status));
         return;
     }
     must_be_sound(of.jaccard, 0, 1);
@@ -879,7 +926,8 @@ static void call_advance(struct slot *slot)
         must_be_unchanged(slot, before);
     } else if (now > slot->model.clock) {
         must(info.policy == PETAL_POLICY_TIME);
-        for (unsigned key = 0; key < UNIVERSE && slot->model.clock == 0; key++) slot->model.time[key] = now;
+        for (unsigned key = 0; key < UNIVERSE && slot->model.clock == 0; key++)
+            slot->model.time[key] = now;
         slot->model.clock = now;
     }
     free(before.bytes);
@@ -888,11 +936,14 @@ static void call_advance(struct slot *slot)
 /* What the bits say of the number of keys. */
 static void call_look(const struct slot *slot)
 {
-    petal_info info = info_of(slot);
-    must(info.items == 0 || info.bits_set > 0 || info.policy != PETAL_POLICY_NONE || !slot->model.is_exact);
+    petal_info info = info_of(slot->filter);
+    petal_stats info_stats = stats_of(slot->filter);
+    must(info.items == 0 || info_stats.bits_set > 0 || info.policy != PETAL_POLICY_NONE ||
+         !slot->model.is_exact);
     must(!petal_is_overfull(slot->filter) || info.items > info.capacity);
-    must(info.bits_set <= info.bits && info.estimated_rate >= 0 && info.estimated_rate <= 1);
-    must(info.saturated == (info.bits_set == info.bits));
+    must(info_stats.bits_set <= info.bits && info_stats.estimated_rate >= 0 &&
+         info_stats.estimated_rate <= 1);
+    must(info_stats.saturated == (info_stats.bits_set == info.bits));
 }
 
 static void call(void)
@@ -937,18 +988,19 @@ static void call(void)
     }
 }
 
-/* ---- the run --------------------------------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 static void check_all(void)
 {
     uint64_t bytes = 0;
     for (int i = 0; i < SLOTS; i++) {
         const struct slot *slot = &world.slots[i];
-        bool has_own = slot->mode == OWN || slot->mode == LOCKED, grows = slot->kind.policy != PETAL_POLICY_NONE;
+        bool has_own = slot->mode == OWN || slot->mode == LOCKED,
+             grows = slot->kind.policy != PETAL_POLICY_NONE;
         if (!slot->filter) continue;
         check_keys(slot, (unsigned)i);
         grows = grows || slot->kind.scheme > PETAL_SCHEME_COUNTING;
-        bytes += OVERHEAD + (!has_own ? 0 : grows ? info_of(slot).bytes : slot->kind.bytes);
+        bytes += OVERHEAD + (!has_own ? 0 : grows ? info_of(slot->filter).bytes : slot->kind.bytes);
     }
     must(world.budget.used <= bytes);
 }
@@ -969,7 +1021,8 @@ static void make_folder(void)
     snprintf(folder, sizeof folder, "%s/petal-fuzz-XXXXXX", parent);
     must(mkdtemp(folder) != NULL);
     atexit(remove_folder);
-    for (int i = 0; i < FILES; i++) snprintf(world.files[i].path, sizeof world.files[i].path, "%s/%d.petal", folder, i);
+    for (int i = 0; i < FILES; i++)
+        snprintf(world.files[i].path, sizeof world.files[i].path, "%s/%d.petal", folder, i);
     make_keys();
 }
 

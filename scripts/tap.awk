@@ -1,12 +1,13 @@
-# tap.awk - counts the tests of one TAP stream, and tells which failed or were skipped and what was said about it.
+# tap.awk - counts the tests of one TAP stream, and tells which failed or were skipped and what was
+# said about it.
 #
 # -v status=EXIT_STATUS  of the program that wrote the stream
-# -v strict=1            a skip is a failure, unless its reason says "unreachable" (a server) or "this machine" (which
-#                        cannot do it: no package would mend that)
+# -v strict=1            a skip is a failure, unless its reason says "unreachable" (a server) or
+#                        "this machine" (which cannot do it: no package would mend that)
 # -v suite=NAME          and -v count=FILE: one line "NAME passed failed skipped" is written to FILE
 #
-# Dialects: bats says "ok 2 name # skip reason"; cmocka says "not ok 2 # SKIP name" with the reason on the line before,
-# and prints a plan for each of its groups.
+# Dialects: bats says "ok 2 name # skip reason"; cmocka says "not ok 2 # SKIP name" with the reason
+# on the line before, and prints a plan for each of its groups.
 
 function fail(what) {
     failed++

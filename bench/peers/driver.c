@@ -1,25 +1,28 @@
-/* driver.c - runs Petal and the Bloom filters of other languages in turn, and prints what a key costs each.
+/* driver.c - runs Petal and the Bloom filters of other languages in turn, and prints what a key
+ * costs each.
  *
- *     driver [--keys N] [--bits BITS_A_KEY] [--rounds N] [--json] <CONTENDERS
+ *     driver [--keys N] [--bits BITS_PER_KEY] [--rounds N] [--json] <CONTENDERS
  *
- * A contender is a program of its own, one a line of CONTENDERS: its name, what it is compared with, the most keys it is
- * given (0: any number) and the command, apart by tabs. What it is compared with: `-`, it is another library; `*`, it is
- * Petal, compared with all of them; NAME, it is Petal with the filter that this library makes, compared with it alone: it must
- * find as many false positives in as many bits.
+ * A contender is a program of its own, one per line of CONTENDERS: its name, what it is compared
+ * with, the most keys it is given (0: any number) and the command, apart by tabs. What it is
+ * compared with: `-`, it is another library; `*`, it is Petal, compared with all of them; NAME, it
+ * is Petal with the filter that this library makes, compared with it alone: it must find as many
+ * false positives in as many bits.
  *
  * It reads orders, builds a filter and asks it, and answers with one line:
  *
- *     run KEYS BITS_A_KEY RATE number|text REPEATS
- *     ok ADD_NS HIT_NS MISS_NS FALSE_POSITIVES BITS LAST_KEY      a key, of each the least of the repeats
+ *     run KEYS BITS_PER_KEY RATE number|text REPEATS
+ *     ok ADD_NS HIT_NS MISS_NS FALSE_POSITIVES BITS LAST_KEY     per key, the lowest of the repeats
  *     none REASON
  *
- * Key i is SplitMix64's output function of i, absent keys begin at 2^40; texts are "http://a.io/" and 16 hex digits. LAST_KEY,
- * the last absent one (a number in 16 hex digits), proves that all have the same. RATE is what an ideal filter of so many bits
- * a key has. Keys exist before the clock starts; making the filter belongs to adding.
+ * Key i is SplitMix64's output function of i, absent keys begin at 2^40; texts are "http://a.io/"
+ * and 16 hex digits. LAST_KEY, the last absent one (a number in 16 hex digits), proves that all
+ * have the same. RATE is what an ideal filter of as many bits per key has. Keys exist before the
+ * clock starts; making the filter belongs to adding.
  *
- * Every round runs each contender once, so that a machine that slows down slows all of them, and in every other round backwards;
- * what is compared is the ratio within a round. Before the rounds of a size each contender runs unmeasured for a while, so that
- * compilers at run time are done. */
+ * Every round runs each contender once, so that a machine that slows down slows all of them, and in
+ * every other round backwards; what is compared is the ratio within a round. Before the rounds of a
+ * size each contender runs unmeasured for a while, so that compilers at run time are done. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <inttypes.h>
@@ -38,29 +41,29 @@
 enum phase { ADD, HIT, MISS, PHASES };
 static const char *const phase_names[PHASES] = {"add", "hit", "miss"};
 
-#define MOST_ROUNDS 101u
-#define MOST_CONTENDERS 64u
-#define MOST_SIZES 8u
+#define MAX_ROUNDS 101u
+#define MAX_CONTENDERS 64u
+#define MAX_SIZES 8u
 #define WARM_UP_NS 1e9
-#define WARM_UP_MOST_NS 10e9
+#define WARM_UP_MAX_NS 10e9
 #define CALM_RUNS 3
 /* A round fills and asks as often as it can in this time, so that one is undisturbed. */
 #define ROUND_NS 0.2e9
 
 struct contender {
     char *name, *against, *command;
-    size_t most_keys;
+    size_t max_keys;
     pid_t process;
     FILE *orders, *answers;
     /* Of the size at hand. */
     bool present;
     size_t repeats;
-    double ns[PHASES][MOST_ROUNDS];
+    double ns[PHASES][MAX_ROUNDS];
     double rate;
     size_t bits, false_positives;
 };
 
-static struct contender contenders[MOST_CONTENDERS];
+static struct contender contenders[MAX_CONTENDERS];
 static size_t contender_count;
 static double bits_per_key = 10;
 static unsigned rounds = 9;
@@ -68,7 +71,7 @@ static bool json;
 
 static _Noreturn void die(const char *what, const char *which)
 {
-    fprintf(stderr, "bench-peers: %s%s%s\n", which, *which ? ": " : "", what);
+    fprintf(stderr, "bench peers: %s%s%s\n", which, *which ? ": " : "", what);
     exit(1);
 }
 
@@ -79,7 +82,7 @@ static double now_ns(void)
     return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-/* ---- contenders ------------------------------------------------------------------------------------------------------ */
+/* ---- contenders ------------------------------------------------------------------------------ */
 
 static char *next_field(char **rest)
 {
@@ -97,15 +100,16 @@ static void read_contenders(void)
     while (fgets(line, sizeof line, stdin)) {
         struct contender *contender = &contenders[contender_count];
         char *rest = strdup(line);
-        if (contender_count++ == MOST_CONTENDERS || !rest) die("too many contenders", "");
+        if (contender_count++ == MAX_CONTENDERS || !rest) die("too many contenders", "");
         contender->name = next_field(&rest);
         contender->against = next_field(&rest);
-        contender->most_keys = strtoul(next_field(&rest), NULL, 10);
+        contender->max_keys = strtoul(next_field(&rest), NULL, 10);
         contender->command = next_field(&rest);
     }
 }
 
-/* Its two pipes must not stay open in those that are started after it: they would never see the end of their orders. */
+/* Its two pipes must not stay open in those that are started after it: they would never see the end
+ * of their orders. */
 static void start(struct contender *contender)
 {
     int orders[2], answers[2];
@@ -116,7 +120,7 @@ static void start(struct contender *contender)
     if (contender->process == 0) {
         dup2(orders[0], 0);
         dup2(answers[1], 1);
-        for (int file = 3; file < 3 + 4 * (int)MOST_CONTENDERS; file++) close(file);
+        for (int file = 3; file < 3 + 4 * (int)MAX_CONTENDERS; file++) close(file);
         execl("/bin/sh", "sh", "-c", contender->command, (char *)NULL);
         _exit(127);
     }
@@ -134,7 +138,7 @@ static void end(struct contender *contender)
     waitpid(contender->process, NULL, 0);
 }
 
-/* ---- rounds ---------------------------------------------------------------------------------------------------------- */
+/* ---- rounds ---------------------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t x)
 {
@@ -143,7 +147,7 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* Returns the last key, NULL where the line is no answer. */
+/* Returns the last key, NULL if the line is no answer. */
 static const char *read_answer(char *line, struct contender *contender, double *ns[PHASES])
 {
     char *word[7], *rest = NULL;
@@ -162,18 +166,19 @@ static void run_round(struct contender *contender, size_t keys, const char *kind
     char line[512] = "", expected[64];
     double *ns[PHASES];
     for (int phase = 0; phase < PHASES; phase++) ns[phase] = &contender->ns[phase][round];
-    fprintf(contender->orders, "run %zu %g %.17g %s %zu\n", keys, bits_per_key, exp(-bits_per_key * log(2) * log(2)),
-            kind, contender->repeats);
+    fprintf(contender->orders, "run %zu %g %.17g %s %zu\n", keys, bits_per_key,
+            exp(-bits_per_key * log(2) * log(2)), kind, contender->repeats);
     fflush(contender->orders);
-    if (!fgets(line, sizeof line, contender->answers)) die("it ended before its answer", contender->name);
+    if (!fgets(line, sizeof line, contender->answers))
+        die("it ended before its answer", contender->name);
     if (strncmp(line, "none ", 5) == 0) {
         contender->present = false;
         return;
     }
     const char *last = read_answer(line, contender, ns);
     if (!last) die("its answer makes no sense", contender->name);
-    snprintf(expected, sizeof expected, "%s%016" PRIx64, strcmp(kind, "text") == 0 ? "http://a.io/" : "",
-             mix(((uint64_t)1 << 40) + keys - 1));
+    snprintf(expected, sizeof expected, "%s%016" PRIx64,
+             strcmp(kind, "text") == 0 ? "http://a.io/" : "", mix(((uint64_t)1 << 40) + keys - 1));
     if (strcmp(last, expected) != 0) die("it has other keys", contender->name);
 }
 
@@ -182,15 +187,17 @@ static double total_ns(const struct contender *contender)
     return contender->ns[ADD][0] + contender->ns[HIT][0] + contender->ns[MISS][0];
 }
 
-/* Until some runs in a row are no faster than the best before, but not for ever. The last one says how long one takes. */
+/* Until some runs in a row are no faster than the best before, but not endlessly. The last one says
+ * how long one takes. */
 static void warm_up(struct contender *contender, size_t keys, const char *kind)
 {
     contender->repeats = 1;
-    contender->present = contender->most_keys == 0 || keys <= contender->most_keys;
+    contender->present = contender->max_keys == 0 || keys <= contender->max_keys;
     if (!contender->present) return;
     run_round(contender, keys, kind, 0); /* makes the keys, too */
     double begin = now_ns(), best = INFINITY, spent = 0;
-    for (int calm = 0; contender->present && spent < WARM_UP_MOST_NS && (spent < WARM_UP_NS || calm < CALM_RUNS);) {
+    for (int calm = 0; contender->present && spent < WARM_UP_MAX_NS &&
+                       (spent < WARM_UP_NS || calm < CALM_RUNS);) {
         contender->repeats = (size_t)fmax(1, ROUND_NS / (total_ns(contender) * (double)keys));
         run_round(contender, keys, kind, 0);
         calm = total_ns(contender) < 0.9 * best ? 0 : calm + 1;
@@ -201,7 +208,7 @@ static void warm_up(struct contender *contender, size_t keys, const char *kind)
 
 static void run_rounds(size_t keys, const char *kind)
 {
-    size_t found[MOST_CONTENDERS] = {0};
+    size_t found[MAX_CONTENDERS] = {0};
     for (size_t i = 0; i < contender_count; i++) warm_up(&contenders[i], keys, kind);
     for (unsigned round = 0; round < rounds; round++)
         for (size_t i = 0; i < contender_count; i++) {
@@ -213,10 +220,10 @@ static void run_rounds(size_t keys, const char *kind)
         contenders[i].rate = (double)found[i] / ((double)keys * (double)rounds);
 }
 
-/* ---- comparing ------------------------------------------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 struct spread {
-    double least, median, most;
+    double min, median, max;
 };
 
 static int compare(const void *a, const void *b)
@@ -227,16 +234,17 @@ static int compare(const void *a, const void *b)
 
 static struct spread spread_of(const double *values)
 {
-    double sorted[MOST_ROUNDS];
+    double sorted[MAX_ROUNDS];
     memcpy(sorted, values, rounds * sizeof *sorted);
     qsort(sorted, rounds, sizeof *sorted, compare);
     return (struct spread){sorted[0], sorted[rounds / 2], sorted[rounds - 1]};
 }
 
 /* How many times `mine` is as fast as `theirs`, in the same round. */
-static struct spread ratio_of(const struct contender *mine, const struct contender *theirs, int phase)
+static struct spread ratio_of(const struct contender *mine, const struct contender *theirs,
+                              int phase)
 {
-    double ratios[MOST_ROUNDS];
+    double ratios[MAX_ROUNDS];
     for (unsigned i = 0; i < rounds; i++) ratios[i] = theirs->ns[phase][i] / mine->ns[phase][i];
     return spread_of(ratios);
 }
@@ -260,12 +268,12 @@ static void check_alike(const struct contender *mine, const struct contender *th
         die("it is not the filter that the library makes", mine->name);
 }
 
-/* ---- reporting ------------------------------------------------------------------------------------------------------- */
+/* ---- reporting ------------------------------------------------------------------------------- */
 
 /* The same of the least times, each in the round that suited it. */
 static double best_ratio_of(const struct contender *mine, const struct contender *theirs, int phase)
 {
-    return spread_of(theirs->ns[phase]).least / spread_of(mine->ns[phase]).least;
+    return spread_of(theirs->ns[phase]).min / spread_of(mine->ns[phase]).min;
 }
 
 /* The tables are Markdown's, wide enough to be read as they are. */
@@ -280,7 +288,7 @@ static void print_cell(const char *text)
 static void print_spread(struct spread spread)
 {
     char text[80];
-    snprintf(text, sizeof text, "%.2f (%.2f..%.2f)", spread.median, spread.least, spread.most);
+    snprintf(text, sizeof text, "%.2f (%.2f..%.2f)", spread.median, spread.min, spread.max);
     print_cell(text);
 }
 
@@ -288,12 +296,12 @@ static void print_ratio(const struct contender *mine, const struct contender *th
 {
     struct spread spread = ratio_of(mine, theirs, phase);
     char text[80];
-    snprintf(text, sizeof text, "%.1fx; %.1fx (%.1f..%.1f)", best_ratio_of(mine, theirs, phase), spread.median,
-             spread.least, spread.most);
+    snprintf(text, sizeof text, "%.1fx; %.1fx (%.1f..%.1f)", best_ratio_of(mine, theirs, phase),
+             spread.median, spread.min, spread.max);
     print_cell(text);
 }
 
-/* The line below the headings of so many columns. */
+/* The line below the headings of that many columns. */
 static void print_rule(size_t columns)
 {
     printf("|");
@@ -303,21 +311,22 @@ static void print_rule(size_t columns)
 
 static void print_ns_table(size_t keys)
 {
-    printf("| %-*s | bits a key | rate     |", NAME_WIDTH, "ns a key: median (least..most)");
+    printf("| %-*s | bits per key | rate     |", NAME_WIDTH, "ns per key: median (least..most)");
     for (int phase = 0; phase < PHASES; phase++) print_cell(phase_names[phase]);
     printf("\n");
     print_rule(3 + PHASES);
     for (size_t i = 0; i < contender_count; i++) {
         const struct contender *contender = &contenders[i];
         if (!contender->present) continue;
-        printf("| %-*s | %10.2f | %6.3f %% |", NAME_WIDTH, contender->name, (double)contender->bits / (double)keys,
-               100 * contender->rate);
+        printf("| %-*s | %10.2f | %6.3f %% |", NAME_WIDTH, contender->name,
+               (double)contender->bits / (double)keys, 100 * contender->rate);
         for (int phase = 0; phase < PHASES; phase++) print_spread(spread_of(contender->ns[phase]));
         printf("\n");
     }
 }
 
-/* A column for each of Petal's own, and as many for those with the library's filter as any library has. */
+/* A column for each of Petal's own, and as many for those with the library's filter as any library
+ * has. */
 static void print_ratio_row(const struct contender *theirs, int phase, size_t columns)
 {
     size_t used = 0;
@@ -346,25 +355,29 @@ static void print_ratio_table(void)
     printf("\n");
     print_rule(2 + columns);
     for (size_t i = 0; i < contender_count; i++)
-        for (int phase = 0; phase < PHASES && contenders[i].present && is_peer(&contenders[i]); phase++)
+        for (int phase = 0; phase < PHASES && contenders[i].present && is_peer(&contenders[i]);
+             phase++)
             print_ratio_row(&contenders[i], phase, columns);
 }
 
 static void print_tables(size_t keys, const char *kind)
 {
-    printf("\n%zu keys, %s, %g bits a key, %u rounds:\n\n", keys,
-           strcmp(kind, "text") == 0 ? "texts of 28 bytes" : "64-bit numbers", bits_per_key, rounds);
+    printf("\n%zu keys, %s, %g bits per key, %u rounds:\n\n", keys,
+           strcmp(kind, "text") == 0 ? "texts of 28 bytes" : "64-bit numbers", bits_per_key,
+           rounds);
     print_ns_table(keys);
-    printf("\nHow many times as fast as the others, by the least times; in the same round, median (least..most):\n\n");
+    printf(
+        "\nHow many times as fast as the others, by the least times; in the same round, median (least..most):\n\n");
     print_ratio_table();
 }
 
 static void print_json_spread(const char *name, struct spread spread)
 {
-    printf(", \"%s\": [%.4f, %.4f, %.4f]", name, spread.least, spread.median, spread.most);
+    printf(", \"%s\": [%.4f, %.4f, %.4f]", name, spread.min, spread.median, spread.max);
 }
 
-/* One object a line: a contender, or a comparison. Spreads are [least, median, most]; "best" is of the least times. */
+/* One object a line: a contender, or a comparison. Spreads are [least, median, most]; "best" is of
+ * the least times. */
 static void print_json(size_t keys, const char *kind)
 {
     for (size_t i = 0; i < contender_count; i++) {
@@ -378,12 +391,14 @@ static void print_json(size_t keys, const char *kind)
         printf("}\n");
         for (size_t j = 0; j < contender_count; j++) {
             if (!are_compared(&contenders[j], theirs)) continue;
-            printf("{\"keys\": %zu, \"kind\": \"%s\", \"rounds\": %u, \"name\": \"%s\", \"times_as_fast_as\": \"%s\"",
-                   keys, kind, rounds, contenders[j].name, theirs->name);
+            printf(
+                "{\"keys\": %zu, \"kind\": \"%s\", \"rounds\": %u, \"name\": \"%s\", \"times_as_fast_as\": \"%s\"",
+                keys, kind, rounds, contenders[j].name, theirs->name);
             for (int phase = 0; phase < PHASES; phase++)
                 print_json_spread(phase_names[phase], ratio_of(&contenders[j], theirs, phase));
             printf(", \"best\": [%.4f, %.4f, %.4f]}\n", best_ratio_of(&contenders[j], theirs, ADD),
-                   best_ratio_of(&contenders[j], theirs, HIT), best_ratio_of(&contenders[j], theirs, MISS));
+                   best_ratio_of(&contenders[j], theirs, HIT),
+                   best_ratio_of(&contenders[j], theirs, MISS));
         }
     }
 }
@@ -393,7 +408,8 @@ static void run_size(size_t keys, const char *kind)
     run_rounds(keys, kind);
     for (size_t i = 0; i < contender_count; i++)
         for (size_t j = 0; j < contender_count; j++)
-            if (are_compared(&contenders[j], &contenders[i])) check_alike(&contenders[j], &contenders[i]);
+            if (are_compared(&contenders[j], &contenders[i]))
+                check_alike(&contenders[j], &contenders[i]);
     if (json)
         print_json(keys, kind);
     else
@@ -403,7 +419,7 @@ static void run_size(size_t keys, const char *kind)
 
 int main(int count, char **arguments)
 {
-    size_t sizes[MOST_SIZES] = {10000, 1000000}, size_count = 0;
+    size_t sizes[MAX_SIZES] = {10000, 1000000}, size_count = 0;
     for (int i = 1; i < count; i++) {
         char *value = i + 1 < count ? arguments[i + 1] : "";
         if (strcmp(arguments[i], "--json") == 0)
@@ -412,23 +428,27 @@ int main(int count, char **arguments)
             rounds = (unsigned)strtoul(value, NULL, 10), i++;
         else if (strcmp(arguments[i], "--bits") == 0)
             bits_per_key = strtod(value, NULL), i++;
-        else if (strcmp(arguments[i], "--keys") == 0 && size_count < MOST_SIZES && strtoul(value, NULL, 10) > 0)
+        else if (strcmp(arguments[i], "--keys") == 0 && size_count < MAX_SIZES &&
+                 strtoul(value, NULL, 10) > 0)
             sizes[size_count++] = strtoul(value, NULL, 10), i++;
         else
             rounds = 0;
     }
-    if (rounds < 1 || rounds > MOST_ROUNDS || !(bits_per_key >= 1)) {
-        fprintf(stderr,
-                "usage: ./dev bench-peers [--keys N]... [--bits BITS_A_KEY] [--rounds 1..%u] [--json] [LIBRARY...]\n",
-                MOST_ROUNDS);
+    if (rounds < 1 || rounds > MAX_ROUNDS || !(bits_per_key >= 1)) {
+        fprintf(
+            stderr,
+            "usage: ./dev bench peers [--keys N]... [--bits BITS_PER_KEY] [--rounds 1..%u] [--json] [LIBRARY...]\n",
+            MAX_ROUNDS);
         return 2;
     }
     signal(SIGPIPE, SIG_IGN);
     read_contenders();
-    /* A kind at a time has processes of its own, which see keys of one type, as a program mostly does. */
+    /* A kind at a time has processes of its own, which see keys of one type, as a program mostly
+     * does. */
     for (int texts = 0; texts <= 1; texts++) {
         for (size_t i = 0; i < contender_count; i++) start(&contenders[i]);
-        for (size_t i = 0; i < (size_count ? size_count : 2); i++) run_size(sizes[i], texts ? "text" : "number");
+        for (size_t i = 0; i < (size_count ? size_count : 2); i++)
+            run_size(sizes[i], texts ? "text" : "number");
         for (size_t i = 0; i < contender_count; i++) end(&contenders[i]);
     }
     return 0;

@@ -1,11 +1,15 @@
-/* petal.c - Petal's own contenders beside the libraries of other languages. It speaks the protocol of driver.c.
+/* petal.c - Petal's own contenders beside the libraries of other languages. It speaks the protocol
+ * of driver.c.
  *
  *     petal SCHEME|FORMAT single|batch|inline
  *
- * A filter of another library's format is made and filled by Petal, and its file's bytes are then asked where they lie. */
+ * A filter of another library's format is made and filled by Petal, and its file's bytes are then
+ * asked where they lie. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <petal/petal_inline.h>
+
+#include "../../tests/keys.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -48,7 +52,7 @@ static void check(bool fine, const char *what)
     exit(1);
 }
 
-/* ---- keys ------------------------------------------------------------------------------------------------------------ */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 /* SplitMix64's output function: a bijection, so that no key comes twice. */
 static uint64_t mix(uint64_t x)
@@ -69,7 +73,8 @@ static struct keys make_keys(size_t count, bool texts, uint64_t from)
     for (size_t i = 0; i < count; i++) {
         uint64_t number = mix(from + i);
         if (texts)
-            snprintf(keys.texts + i * TEXT_BYTES, TEXT_BYTES + 1, "http://a.io/%016" PRIx64, number);
+            snprintf(keys.texts + i * TEXT_BYTES, TEXT_BYTES + 1, "http://a.io/%016" PRIx64,
+                     number);
         else
             memcpy(&keys.numbers[i], &number, sizeof number);
     }
@@ -96,13 +101,15 @@ static void have_keys(const struct order *order, struct keys *in, struct keys *o
 
 static void print_last(const struct keys *keys)
 {
-    if (keys->texts) printf(" %.*s\n", (int)TEXT_BYTES, keys->texts + (keys->count - 1) * TEXT_BYTES);
+    if (keys->texts)
+        printf(" %.*s\n", (int)TEXT_BYTES, keys->texts + (keys->count - 1) * TEXT_BYTES);
     if (keys->numbers) printf(" %016" PRIx64 "\n", (uint64_t)keys->numbers[keys->count - 1]);
 }
 
-/* ---- filters --------------------------------------------------------------------------------------------------------- */
+/* ---- filters --------------------------------------------------------------------------------- */
 
-/* Petal's choice of k, worked out once for each size, as the others have theirs from a formula or a constant. */
+/* Petal's choice of k, worked out once for each size, as the others have theirs from a formula or a
+ * constant. */
 static uint32_t planned_hashes(const petal_options *options)
 {
     static uint64_t bits;
@@ -123,7 +130,8 @@ static petal_filter *make_filter(const struct order *order)
         options.format = design;
         options.rate = order->rate;
     } else {
-        options.scheme = strcmp(design, "classic") == 0 ? PETAL_SCHEME_CLASSIC : PETAL_SCHEME_BLOCKED;
+        options.scheme =
+            strcmp(design, "classic") == 0 ? PETAL_SCHEME_CLASSIC : PETAL_SCHEME_BLOCKED;
         options.bits = (uint64_t)((double)order->keys * order->bits_per_key);
         options.hashes = planned_hashes(&options);
     }
@@ -134,27 +142,29 @@ static petal_filter *make_filter(const struct order *order)
 static size_t fill_piece(const struct keys *keys, size_t from, petal_key piece[PIECE])
 {
     size_t count = keys->count - from < PIECE ? keys->count - from : PIECE;
-    for (size_t i = 0; i < count; i++) piece[i] = (petal_key){keys->texts + (from + i) * TEXT_BYTES, TEXT_BYTES};
+    for (size_t i = 0; i < count; i++)
+        piece[i] = (petal_key){keys->texts + (from + i) * TEXT_BYTES, TEXT_BYTES};
     return count;
 }
 
 /* The loops of petal_inline.h, compiled for this CPU. */
 static void add_inline(petal_filter *filter, const struct keys *keys)
 {
-    petal_inline hot;
+    petal_inline hot = PETAL_INLINE_INIT;
     petal_error error;
-    check(petal_inline_begin(filter, true, &hot, &error) == PETAL_OK, error.message);
+    check(petal_inline_begin_adding(filter, &hot, &error) == PETAL_OK, error.message);
     for (size_t i = 0; i < keys->count; i++) petal_inline_add_i64(&hot, keys->numbers[i]);
     petal_inline_end(filter, &hot);
 }
 
 static size_t count_found_inline(petal_filter *filter, const struct keys *keys)
 {
-    petal_inline hot;
+    petal_inline hot = PETAL_INLINE_INIT;
     size_t found = 0;
     petal_error error;
-    check(petal_inline_begin(filter, false, &hot, &error) == PETAL_OK, error.message);
-    for (size_t i = 0; i < keys->count; i++) found += petal_inline_contains_i64(&hot, keys->numbers[i]);
+    check(petal_inline_begin(filter, &hot, &error) == PETAL_OK, error.message);
+    for (size_t i = 0; i < keys->count; i++)
+        found += petal_inline_contains_i64(&hot, keys->numbers[i]);
     return found;
 }
 
@@ -163,15 +173,16 @@ static void add(petal_filter *filter, const struct keys *keys)
     if (inlined) {
         add_inline(filter, keys);
     } else if (batch && keys->numbers) {
-        petal_add_many_i64(filter, keys->numbers, keys->count, NULL, NULL);
+        add_number_batch(filter, keys->numbers, keys->count, NULL, NULL);
     } else if (batch) {
         petal_key piece[PIECE];
         for (size_t from = 0; from < keys->count; from += PIECE)
-            petal_add_many(filter, piece, fill_piece(keys, from, piece), NULL, NULL);
+            add_key_batch(filter, piece, fill_piece(keys, from, piece), NULL, NULL);
     } else if (keys->numbers) {
         for (size_t i = 0; i < keys->count; i++) petal_add_i64(filter, keys->numbers[i]);
     } else {
-        for (size_t i = 0; i < keys->count; i++) petal_add(filter, keys->texts + i * TEXT_BYTES, TEXT_BYTES);
+        for (size_t i = 0; i < keys->count; i++)
+            petal_add(filter, keys->texts + i * TEXT_BYTES, TEXT_BYTES);
     }
 }
 
@@ -181,13 +192,14 @@ static size_t count_found(petal_filter *filter, const struct keys *keys)
     if (inlined) {
         found = count_found_inline(filter, keys);
     } else if (batch && keys->numbers) {
-        found = petal_contains_many_i64(filter, keys->numbers, keys->count, NULL);
+        found = contains_numbers(filter, keys->numbers, keys->count, NULL);
     } else if (batch) {
         petal_key piece[PIECE];
         for (size_t from = 0; from < keys->count; from += PIECE)
-            found += petal_contains_many(filter, piece, fill_piece(keys, from, piece), NULL);
+            found += contains_keys(filter, piece, fill_piece(keys, from, piece), NULL);
     } else if (keys->numbers) {
-        for (size_t i = 0; i < keys->count; i++) found += petal_contains_i64(filter, keys->numbers[i]);
+        for (size_t i = 0; i < keys->count; i++)
+            found += petal_contains_i64(filter, keys->numbers[i]);
     } else {
         for (size_t i = 0; i < keys->count; i++)
             found += petal_contains(filter, keys->texts + i * TEXT_BYTES, TEXT_BYTES);
@@ -201,16 +213,17 @@ static petal_filter *view_of_file(petal_filter *filter, void **bytes)
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     petal_filter *view = NULL;
     petal_error error;
-    size_t size = petal_serialized_bytes_as(filter, design);
+    size_t size = petal_serialized_bytes(filter, design);
     options.format = design;
     *bytes = malloc(size);
-    check(*bytes && petal_serialize_as(filter, design, *bytes, size, &error) == PETAL_OK, "no file of it");
+    check(*bytes && petal_serialize(filter, design, *bytes, size, &error) == PETAL_OK,
+          "no file of it");
     check(petal_view(*bytes, size, &options, &view, &error) == PETAL_OK, error.message);
     petal_free(filter);
     return view;
 }
 
-/* ---- a round --------------------------------------------------------------------------------------------------------- */
+/* ---- a round --------------------------------------------------------------------------------- */
 
 static void run_round(const struct order *order, const struct keys *in, const struct keys *out)
 {
@@ -231,11 +244,12 @@ static void run_round(const struct order *order, const struct keys *in, const st
         miss_ns = fmin(miss_ns, now_ns() - hit);
         hit_ns = fmin(hit_ns, hit - start);
         check(members == order->keys, "keys were lost");
-        petal_get_info(filter, &info, NULL);
+        petal_get_info(filter, PETAL_ALL_LAYERS, &info, NULL);
         petal_free(filter);
         free(bytes);
     }
-    printf("ok %.4f %.4f %.4f %zu %" PRIu64, add_ns / asked, hit_ns / asked, miss_ns / asked, found, info.bits);
+    printf("ok %.4f %.4f %.4f %zu %" PRIu64, add_ns / asked, hit_ns / asked, miss_ns / asked, found,
+           info.bits);
     print_last(out);
 }
 

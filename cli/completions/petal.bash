@@ -19,6 +19,7 @@ _petal_options() {
     compare) echo '--json --key-file --from --memory-limit' ;;
     shard) echo "--shards --shard --output $keys --threads --key-file --force --verbose" ;;
     convert) echo "--to --from --to-scheme --force --key-file $files --verbose" ;;
+    formats) echo '--json' ;;
     bench) echo '--capacity --rate --memory --scheme --seconds --json --key-file --from --memory-limit' ;;
     esac
 }
@@ -32,8 +33,10 @@ _petal_values() {
     --progress) echo 'auto always lines never' ;;
     --seed) echo 'random' ;;
     --from | --to | --format)
-        echo 'petal guava guava32 spark spark-v1 parquet redisbloom bits-and-blooms dcso datasketches leveldb bloom-filters' \
-            'bloomfilter js-tutorial rocksdb pybloom hadoop hbase orc cassandra'
+        echo 'petal guava guava32 spark spark-v1 oldpanda-py32 oldpanda-go32 parquet orc orc-long' \
+            'redisbloom redisbloom-dump datasketches bits-and-blooms bits-and-blooms-json dcso dcso-gzip' \
+            'leveldb rocksdb bloom-filters bloomfilter js-tutorial pybloom pybloom-scalable hadoop hbase' \
+            'cassandra cassandra-be cassandra-2'
         ;;
     --lines-per-key) echo '1 2' ;;
     --memory-limit) echo 'none' ;;
@@ -51,7 +54,7 @@ _petal_reply() {
 }
 
 _petal() {
-    local commands='plan create build add remove check seen info verify merge intersect compare shard convert bench help'
+    local commands='plan create build add remove check seen info verify merge intersect compare shard convert formats bench help'
     local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-} values
     if [ "$COMP_CWORD" -eq 1 ]; then
         _petal_reply -W "$commands --help --version" -- "$current"

@@ -1,15 +1,19 @@
-/* figures.c - draws the figures of the documents with the library itself, so that what they show is true.
+/* figures.c - draws the figures of the documents with the library itself, so that what they show is
+ * true.
  *
  *     figures NAME light|dark|auto SETS-FILE < distinct-keys > NAME.svg
  *
- * NAME is overview, memory, cells, line or curve. `auto` follows the reader's light or dark setting. SETS-FILE lists the
- * measured memory of other ways to keep the same keys. scripts/gen-figures calls this program for each figure.
+ * NAME is overview, memory, cells, line or curve. `auto` follows the reader's light or dark
+ * setting. SETS-FILE lists the measured memory of other ways to keep the same keys.
+ * scripts/gen-figures calls this program for each figure.
  *
- * The public API doesn't show single bits. The two figures that do (cells, line) repeat the published rules of
- * docs/format.md here and check the outcome against the library: a figure that would be wrong isn't drawn.
+ * The public API doesn't show single bits. The two figures that do (cells, line) repeat the
+ * published rules of docs/format.md here and check the outcome against the library: a figure that
+ * would be wrong isn't drawn.
  *
- * One meaning each, in every figure: an outlined cell is 0, a filled one is 1. A probed 1 has an orange ring, a probed
- * 0 a blue cross. "Certainly not" is blue with a bar, "probably" orange with a wave: never colour alone.
+ * One meaning each, in every figure: an outlined cell is 0, a filled one is 1. A probed 1 has an
+ * orange ring, a probed 0 a blue cross. "Certainly not" is blue with a bar, "probably" orange with
+ * a wave: never colour alone.
  */
 #include <math.h>
 #include <petal/petal.h>
@@ -18,41 +22,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------ drawing */
+/* -------------------------------------------------------------------------------------- drawing */
 
 typedef struct palette {
     const char *page, *ink, *muted, *rule, *zero, *one, *blue, *orange;
 } palette;
 
-static const palette LIGHT = {"#ffffff", "#1f2328", "#59636e", "#c4ccd4", "#8c959f", "#6e7781", "#0860ca", "#b64700"};
-static const palette DARK = {"#0d1117", "#e6edf3", "#9aa4ae", "#444c56", "#6e7681", "#9aa4ae", "#58a6ff", "#f0883e"};
+static const palette LIGHT = {"#ffffff", "#1f2328", "#59636e", "#c4ccd4",
+                              "#8c959f", "#6e7781", "#0860ca", "#b64700"};
+static const palette DARK = {"#0d1117", "#e6edf3", "#9aa4ae", "#444c56",
+                             "#6e7681", "#9aa4ae", "#58a6ff", "#f0883e"};
 
 static void rules(const palette *p)
 {
-    printf(".page{fill:%s;stroke:%s}.ink{fill:%s}.muted{fill:%s}.rule{stroke:%s;fill:none}\n", p->page, p->rule, p->ink,
-           p->muted, p->rule);
-    printf(".zero{stroke:%s;fill:none}.one{fill:%s;stroke:%s}.blue{fill:%s}.orange{fill:%s}\n", p->zero, p->one, p->one,
-           p->blue, p->orange);
-    printf(".b{stroke:%s;fill:none}.o{stroke:%s;fill:none}.k{stroke:%s;fill:none}\n", p->blue, p->orange, p->ink);
+    printf(".page{fill:%s;stroke:%s}.ink{fill:%s}.muted{fill:%s}.rule{stroke:%s;fill:none}\n",
+           p->page, p->rule, p->ink, p->muted, p->rule);
+    printf(".zero{stroke:%s;fill:none}.one{fill:%s;stroke:%s}.blue{fill:%s}.orange{fill:%s}\n",
+           p->zero, p->one, p->one, p->blue, p->orange);
+    printf(".b{stroke:%s;fill:none}.o{stroke:%s;fill:none}.k{stroke:%s;fill:none}\n", p->blue,
+           p->orange, p->ink);
 }
 
-static void begin(const char *mode, int width, int height, const char *title, const char *description)
+static void begin(const char *mode, int width, int height, const char *title,
+                  const char *description)
 {
-    printf("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" "
-           "aria-labelledby=\"t d\">\n",
-           width, height, width, height);
+    printf(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" "
+        "aria-labelledby=\"t d\">\n",
+        width, height, width, height);
     printf("<title id=\"t\">%s</title>\n<desc id=\"d\">%s</desc>\n<style>\n", title, description);
-    printf("text{font:14px system-ui,-apple-system,\"Segoe UI\",\"DejaVu Sans\",sans-serif;"
-           "font-variant-ligatures:none}\n.code{font-family:ui-monospace,\"DejaVu Sans Mono\",monospace}"
-           ".small{font-size:12px}.strong{font-weight:600}.end{text-anchor:end}.mid{text-anchor:middle}\n");
+    printf(
+        "text{font:14px system-ui,-apple-system,\"Segoe UI\",\"DejaVu Sans\",sans-serif;"
+        "font-variant-ligatures:none}\n.code{font-family:ui-monospace,\"DejaVu Sans Mono\",monospace}"
+        ".small{font-size:12px}.strong{font-weight:600}.end{text-anchor:end}.mid{text-anchor:middle}\n");
     rules(strcmp(mode, "dark") == 0 ? &DARK : &LIGHT);
     if (strcmp(mode, "auto") == 0) {
         printf("@media (prefers-color-scheme:dark){\n");
         rules(&DARK);
         printf("}\n");
     }
-    printf("</style>\n<rect class=\"page\" x=\".5\" y=\".5\" width=\"%d\" height=\"%d\" rx=\"8\"/>\n", width - 1,
-           height - 1);
+    printf(
+        "</style>\n<rect class=\"page\" x=\".5\" y=\".5\" width=\"%d\" height=\"%d\" rx=\"8\"/>\n",
+        width - 1, height - 1);
 }
 
 static void end(void)
@@ -60,7 +71,8 @@ static void end(void)
     printf("</svg>\n");
 }
 
-__attribute__((format(printf, 4, 5))) static void text(double x, double y, const char *class, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void text(double x, double y, const char *class,
+                                                       const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -70,10 +82,11 @@ __attribute__((format(printf, 4, 5))) static void text(double x, double y, const
     va_end(args);
 }
 
-static void box(double x, double y, double width, double height, const char *class, const char *more)
+static void box(double x, double y, double width, double height, const char *class,
+                const char *more)
 {
-    printf("<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"%s\" %s/>\n", x, y, width, height, class,
-           more);
+    printf("<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"%s\" %s/>\n", x, y,
+           width, height, class, more);
 }
 
 static void line(double x1, double y1, double x2, double y2, const char *class, const char *more)
@@ -85,8 +98,9 @@ static void line(double x1, double y1, double x2, double y2, const char *class, 
 static void verdict(double x, double y, bool probably, const char *words)
 {
     if (probably)
-        printf("<path d=\"M%.1f %.1fq4 -8 8 0t8 0\" class=\"o\" stroke-width=\"3\" stroke-linecap=\"round\"/>\n", x,
-               y - 4);
+        printf(
+            "<path d=\"M%.1f %.1fq4 -8 8 0t8 0\" class=\"o\" stroke-width=\"3\" stroke-linecap=\"round\"/>\n",
+            x, y - 4);
     else
         line(x, y - 4, x + 16, y - 4, "b", "stroke-width=\"4\"");
     text(x + 24, y, probably ? "orange strong" : "blue strong", "%s", words);
@@ -124,7 +138,7 @@ static const char *sized(double bytes, char out[32])
     return out;
 }
 
-/* ------------------------------------------------------------------------------------- keys and their filter */
+/* ------------------------------------------------------------------------ keys and their filter */
 
 /* The keys of stdin and the blocked filter of 1 % that holds them. */
 typedef struct key_list {
@@ -133,6 +147,7 @@ typedef struct key_list {
     uint64_t text_bytes;
     petal_filter *filter;
     petal_info info;
+    petal_stats stats;
 } key_list;
 
 static void stop(const char *why)
@@ -173,7 +188,10 @@ static void read_keys(key_list *k)
     if (petal_create(&options, &k->filter, NULL) != PETAL_OK) stop("cannot create the filter");
     for (size_t i = 0; i < k->count; i++) petal_add(k->filter, k->lines[i], strlen(k->lines[i]));
     k->info = (petal_info)PETAL_INFO_INIT;
-    if (petal_get_info(k->filter, &k->info, NULL) != PETAL_OK) stop("no info");
+    k->stats = (petal_stats)PETAL_STATS_INIT;
+    if (petal_get_info(k->filter, PETAL_ALL_LAYERS, &k->info, NULL) != PETAL_OK ||
+        petal_get_stats(k->filter, PETAL_ALL_LAYERS, &k->stats, NULL) != PETAL_OK)
+        stop("no info");
 }
 
 static void free_keys(key_list *k)
@@ -183,7 +201,7 @@ static void free_keys(key_list *k)
     petal_free(k->filter);
 }
 
-/* --------------------------------------------------------------------- the published rules (docs/format.md) */
+/* --------------------------------------------------------- the published rules (docs/format.md) */
 
 /* floor(a * m / 2^64) for m below 2^32. */
 static uint64_t mulhi_small(uint64_t a, uint32_t m)
@@ -192,11 +210,12 @@ static uint64_t mulhi_small(uint64_t a, uint32_t m)
     return ((a >> 32) * m + (low >> 32)) >> 32;
 }
 
-static const uint32_t SALT[16] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b,
-                                  0x9efc4947, 0x5c6bfb31, 0xd1b54a33, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f,
-                                  0x165667b1, 0xd6e8feb9, 0xff51afd7, 0xc4ceb9ff};
+static const uint32_t SALT[16] = {
+    0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31,
+    0xd1b54a33, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1, 0xd6e8feb9, 0xff51afd7, 0xc4ceb9ff};
 
-/* The bits of one key: in line `line`, bit[w] of word w, or -1 where the key leaves the word alone. */
+/* The bits of one key: in line `line`, bit[w] of word w, or -1 where the key leaves
+ * the word alone. */
 typedef struct probe {
     uint64_t line;
     int bit[16];
@@ -226,23 +245,25 @@ static unsigned ones(uint32_t word)
     return count;
 }
 
-/* All lines of the filter, 16 words each, by the rule; checked against the library's own count of set bits. */
+/* All lines of the filter, 16 words each, by the rule; checked against the library's own count of
+ * set bits. */
 static uint32_t *all_words(const key_list *k)
 {
     uint32_t *words = need(calloc(k->info.bits / 32, sizeof *words));
     uint64_t set = 0;
-    if (k->info.scheme != PETAL_SCHEME_BLOCKED || k->info.lines_per_key != 1) stop("not a blocked filter of one line");
+    if (k->info.scheme != PETAL_SCHEME_BLOCKED || k->info.lines_per_key != 1)
+        stop("not a blocked filter of one line");
     for (size_t i = 0; i < k->count; i++) {
         probe p = probe_of(k, i);
         for (int w = 0; w < 16; w++)
             if (p.bit[w] >= 0) words[p.line * 16 + (uint64_t)w] |= 1u << p.bit[w];
     }
     for (uint64_t i = 0; i < k->info.bits / 32; i++) set += ones(words[i]);
-    if (set != k->info.bits_set) stop("the blocked rule here and in the library differ");
+    if (set != k->stats.bits_set) stop("the blocked rule here and in the library differ");
     return words;
 }
 
-/* ---------------------------------------------------------------------------------------------- memory bars */
+/* ---------------------------------------------------------------------------------- memory bars */
 
 typedef struct bar {
     char name[64];
@@ -252,7 +273,8 @@ typedef struct bar {
 
 enum { BARS_MAX = 8, BAR_HEIGHT = 26 };
 
-/* The bars, largest first: those of the sets file ("BYTES NAME" lines, # comments), then what follows from the keys. */
+/* The bars, largest first: those of the sets file ("BYTES NAME" lines, # comments), then what
+ * follows from the keys. */
 static int read_bars(const key_list *k, const char *sets_file, bar bars[BARS_MAX])
 {
     FILE *file = fopen(sets_file, "r");
@@ -261,7 +283,8 @@ static int read_bars(const key_list *k, const char *sets_file, bar bars[BARS_MAX
     if (!file) stop("cannot read the sets file");
     while (count < BARS_MAX - 3 && fgets(row, sizeof row, file)) {
         bars[count] = (bar){0};
-        if (row[0] != '#' && sscanf(row, "%lf %63[^\n]", &bars[count].bytes, bars[count].name) == 2) count++;
+        if (row[0] != '#' && sscanf(row, "%lf %63[^\n]", &bars[count].bytes, bars[count].name) == 2)
+            count++;
     }
     fclose(file);
     bars[count++] = (bar){"the text itself", (double)k->text_bytes, false};
@@ -278,7 +301,8 @@ static void draw_bars(const bar *bars, int count, double x, double y, double wid
         double size = bars[i].bytes * scale;
         text(x + 220, y + 14, bars[i].ours ? "ink strong end" : "ink end", "%s", bars[i].name);
         box(x + 230, y, size, 18, bars[i].ours ? "orange" : "one", "");
-        text(x + 238 + size, y + 14, bars[i].ours ? "ink strong" : "ink", "%s", sized(bars[i].bytes, room));
+        text(x + 238 + size, y + 14, bars[i].ours ? "ink strong" : "ink", "%s",
+             sized(bars[i].bytes, room));
     }
 }
 
@@ -300,19 +324,22 @@ static void draw_memory(const char *mode, const char *sets_file)
     int count = read_bars(&k, sets_file, bars);
     bars_in_words(bars, count, words, sizeof words);
     grouped(k.count, n);
-    snprintf(description, sizeof description, "Memory for the same %s web addresses: %s.", n, words);
+    snprintf(description, sizeof description, "Memory for the same %s web addresses: %s.", n,
+             words);
     begin(mode, 720, 60 + count * BAR_HEIGHT, "Memory of a set", description);
-    text(20, 30, "ink strong", "Memory to answer &#8220;is it in?&#8221; for the same %s web addresses", n);
+    text(20, 30, "ink strong",
+         "Memory to answer &#8220;is it in?&#8221; for the same %s web addresses", n);
     draw_bars(bars, count, 10, 48, 700);
     end();
     free_keys(&k);
 }
 
-/* ------------------------------------------------------------------------------------------------- overview */
+/* ------------------------------------------------------------------------------------- overview */
 
-/* A column of boxes; those after the first `ready` are planned and dashed. Arrows run from or to x_arrow. */
-static void draw_column(const char *const *names, int count, int ready, double x, double y, double x_arrow,
-                        double y_arrow)
+/* A column of boxes; those after the first `ready` are planned and dashed. Arrows run from or to
+ * x_arrow. */
+static void draw_column(const char *const *names, int count, int ready, double x, double y,
+                        double x_arrow, double y_arrow)
 {
     double step = 200.0 / count;
     for (int i = 0; i < count; i++) {
@@ -321,7 +348,8 @@ static void draw_column(const char *const *names, int count, int ready, double x
         double edge = x_arrow > x ? x + 130 : x;
         box(x, top, 130, step - 6, i < ready ? "k" : "rule", dash);
         text(x + 65, middle + 5, i < ready ? "ink mid strong" : "muted mid", "%s", names[i]);
-        line(edge, middle, x_arrow, y_arrow + (middle - y - 100) * 0.7, i < ready ? "k" : "rule", dash);
+        line(edge, middle, x_arrow, y_arrow + (middle - y - 100) * 0.7, i < ready ? "k" : "rule",
+             dash);
     }
 }
 
@@ -340,8 +368,10 @@ static void draw_sheet(const key_list *k, double x, double y, double cell, int r
 
 static void draw_overview(const char *mode, const char *sets_file)
 {
-    static const char *const SOURCES[] = {"lists of keys", "Guava", "Spark", "Parquet", "Redis", "Go", "DCSO"};
-    static const char *const READERS[] = {"C", "shell", "Python", "Go", "Java", ".NET", "browser", "Redis"};
+    static const char *const SOURCES[] = {"lists of keys", "Guava", "Spark", "Parquet",
+                                          "Redis",         "Go",    "DCSO"};
+    static const char *const READERS[] = {"C",    "shell", "Python",  "Go",
+                                          "Java", ".NET",  "browser", "Redis"};
     key_list k = {0};
     bar bars[BARS_MAX];
     char words[512], description[1280], n[32];
@@ -349,12 +379,14 @@ static void draw_overview(const char *mode, const char *sets_file)
     int count = read_bars(&k, sets_file, bars);
     bars_in_words(bars, count, words, sizeof words);
     grouped(k.count, n);
-    snprintf(description, sizeof description,
-             "Lists of keys, and the filters of Guava, Spark, Parquet, Redis, Go and DCSO, become one petal file of "
-             "64-byte lines. C and the shell ask it today; Python, Go, Java, .NET, the browser and Redis are planned. "
-             "Memory for the same %s web addresses: %s.",
-             n, words);
-    begin(mode, 760, 330 + count * BAR_HEIGHT, "One Bloom filter file for every language", description);
+    snprintf(
+        description, sizeof description,
+        "Lists of keys, and the filters of Guava, Spark, Parquet, Redis, Go and DCSO, become one petal file of "
+        "64-byte lines. C and the shell query it today; Python, Go, Java, .NET, the browser and Redis are planned. "
+        "Memory for the same %s web addresses: %s.",
+        n, words);
+    begin(mode, 760, 330 + count * BAR_HEIGHT, "One Bloom filter file for every language",
+          description);
     draw_column(SOURCES, 7, 7, 30, 40, 290, 140);
     draw_column(READERS, 8, 2, 600, 40, 470, 140);
     text(380, 30, "ink strong mid", "urls.petal");
@@ -370,9 +402,16 @@ static void draw_overview(const char *mode, const char *sets_file)
     free_keys(&k);
 }
 
-/* ---------------------------------------------------------------------------------------- the 11-bit filter */
+/* ---------------------------------------------------------------------------- the 11-bit filter */
 
-enum { TOY_BITS = 11, TOY_HASHES = 2, TOY_SEED = 197072, TOY_CELL = 28, TOY_STEP = 36, TOY_X = 150 };
+enum {
+    TOY_BITS = 11,
+    TOY_HASHES = 2,
+    TOY_SEED = 197072,
+    TOY_CELL = 28,
+    TOY_STEP = 36,
+    TOY_X = 150
+};
 
 typedef struct toy {
     petal_filter *filter;
@@ -388,10 +427,11 @@ static void toy_positions(const toy *t, const char *key, unsigned position[TOY_H
     }
 }
 
-static void toy_label(const char *verb, const char *key, const unsigned position[TOY_HASHES], double y)
+static void toy_label(const char *verb, const char *key, const unsigned position[TOY_HASHES],
+                      double y)
 {
-    text(20, y + 19, "ink", "%s <tspan class=\"code strong\">%s</tspan> &#8594; %u, %u", verb, key, position[0],
-         position[1]);
+    text(20, y + 19, "ink", "%s <tspan class=\"code strong\">%s</tspan> &#8594; %u, %u", verb, key,
+         position[0], position[1]);
 }
 
 static void toy_cells(const toy *t, double y)
@@ -422,7 +462,8 @@ static void toy_check(const toy *t, const char *key, double y, const char *words
         mark_cell(TOY_X + position[i] * TOY_STEP, y, TOY_CELL, t->set[position[i]]);
         found = found && t->set[position[i]];
     }
-    if (found != petal_contains(t->filter, key, strlen(key))) stop("the classic rule here and in the library differ");
+    if (found != petal_contains(t->filter, key, strlen(key)))
+        stop("the classic rule here and in the library differ");
     verdict(TOY_X + TOY_BITS * TOY_STEP + 10, y + 19, found, words);
 }
 
@@ -441,7 +482,8 @@ static void draw_cells(const char *mode)
         "probes 8 and 3: both set, so probably, which is wrong. Checking g probes 5, set, and 1, clear: certainly not. "
         "Checking d probes 4 and 0, both clear: certainly not.");
     text(20, 34, "muted", "bit");
-    for (int i = 0; i < TOY_BITS; i++) text(TOY_X + i * TOY_STEP + TOY_CELL / 2.0, 34, "muted mid", "%d", i);
+    for (int i = 0; i < TOY_BITS; i++)
+        text(TOY_X + i * TOY_STEP + TOY_CELL / 2.0, 34, "muted mid", "%d", i);
     toy_add(&t, "a", 50, "");
     toy_add(&t, "b", 94, "5 was set already");
     toy_check(&t, "c", 144, "probably (wrong!)");
@@ -454,15 +496,17 @@ static void draw_cells(const char *mode)
     petal_free(t.filter);
 }
 
-/* --------------------------------------------------------------------------------------------- one 512-bit line */
+/* ----------------------------------------------------------------------------- one 512-bit line */
 
 static const char LINE_KEY[] = "https://www.kernel.org/";
 
-static void draw_line_cells(const uint32_t words[16], const probe *p, double x, double y, double step)
+static void draw_line_cells(const uint32_t words[16], const probe *p, double x, double y,
+                            double step)
 {
     for (int w = 0; w < 16; w++)
         for (int bit = 0; bit < 32; bit++)
-            box(x + bit * step, y + w * step, step - 3, step - 3, words[w] >> bit & 1 ? "one" : "zero", "rx=\"2\"");
+            box(x + bit * step, y + w * step, step - 3, step - 3,
+                words[w] >> bit & 1 ? "one" : "zero", "rx=\"2\"");
     for (int w = 0; w < 16; w++)
         if (p->bit[w] >= 0) mark_cell(x + p->bit[w] * step, y + w * step, step - 3, true);
 }
@@ -476,28 +520,31 @@ static void draw_line(const char *mode)
     uint32_t *words = all_words(&k);
     probe p = blocked_probe(petal_hash_key(k.filter, LINE_KEY, strlen(LINE_KEY)), &k.info);
     uint32_t *own = words + p.line * 16;
-    if (!petal_contains(k.filter, LINE_KEY, strlen(LINE_KEY))) stop("the key of the line figure is not in the list");
+    if (!petal_contains(k.filter, LINE_KEY, strlen(LINE_KEY)))
+        stop("the key of the line figure is not in the list");
     for (size_t i = 0; i < k.count; i++) sharing += probe_of(&k, i).line == p.line;
     for (int w = 0; w < 16; w++) set += ones(own[w]);
-    snprintf(description, sizeof description,
-             "Line %llu of %llu, drawn as 16 rows of 32 cells. %u addresses share it and have set %u of its 512 bits. "
-             "%s set %u of them, each in another row.",
-             (unsigned long long)p.line, (unsigned long long)(k.info.bits / 512), sharing, set, LINE_KEY,
-             k.info.hashes);
+    snprintf(
+        description, sizeof description,
+        "Line %llu of %llu, drawn as 16 rows of 32 cells. %u addresses share it and have set %u of its 512 bits. "
+        "%s set %u of them, each in another row.",
+        (unsigned long long)p.line, (unsigned long long)(k.info.bits / 512), sharing, set, LINE_KEY,
+        k.info.hashes);
     begin(mode, 720, 400, "One line of a blocked filter", description);
     text(90, 30, "ink strong", "One line: 512 bits = 16 words of 32 bits = 64 bytes");
     for (int w = 0; w < 16; w++) text(80, 60 + w * 18, "muted small end", "word %d", w);
     draw_line_cells(own, &p, 90, 47, 18);
-    text(90, 360, "ink", "<tspan class=\"code\">%s</tspan>: %u bits in %u different words (ringed)", LINE_KEY,
-         k.info.hashes, k.info.hashes);
-    text(90, 382, "muted", "line %llu of the %s of this filter; %u addresses share it; %u of 512 bits are set",
+    text(90, 360, "ink", "<tspan class=\"code\">%s</tspan>: %u bits in %u different words (ringed)",
+         LINE_KEY, k.info.hashes, k.info.hashes);
+    text(90, 382, "muted",
+         "line %llu of the %s of this filter; %u addresses share it; %u of 512 bits are set",
          (unsigned long long)p.line, grouped(k.info.bits / 512, n), sharing, set);
     end();
     free(words);
     free_keys(&k);
 }
 
-/* ---------------------------------------------------------------------------------------------------- the curve */
+/* ------------------------------------------------------------------------------------ the curve */
 
 enum { CURVE_KEYS = 100000, CURVE_QUERIES = 100000 };
 
@@ -534,7 +581,8 @@ static void draw_measured(const petal_filter *filter, int64_t keys, const petal_
     for (int64_t i = 0; i < CURVE_QUERIES; i++) hits += petal_contains_i64(filter, -1 - i);
     double rate = (double)hits / CURVE_QUERIES, sd = sqrt(rate * (1 - rate) / CURVE_QUERIES);
     double predicted = petal_predict_rate(plan, (uint64_t)keys), x = at_keys((double)keys);
-    if (fabs(rate - predicted) > 5 * sd + 0.05 * predicted) stop("measured and predicted rate differ");
+    if (fabs(rate - predicted) > 5 * sd + 0.05 * predicted)
+        stop("measured and predicted rate differ");
     line(x, at_rate(rate - 1.96 * sd), x, at_rate(rate + 1.96 * sd), "o", "stroke-width=\"2\"");
     printf("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" class=\"orange\"/>\n", x, at_rate(rate));
 }
@@ -552,15 +600,18 @@ static void draw_points(const petal_options *options, const petal_info *plan)
 
 static void draw_axes(void)
 {
-    static const char *const RATES[] = {"every key", "1 in 10", "1 in 100", "1 in 1,000", "1 in 10,000"};
+    static const char *const RATES[] = {"every key", "1 in 10", "1 in 100", "1 in 1,000",
+                                        "1 in 10,000"};
     for (int i = 0; i <= 4; i++) {
         double y = CURVE_Y + CURVE_HEIGHT * i / 4;
         line(CURVE_X, y, CURVE_X + CURVE_WIDTH, y, "rule", "");
         text(CURVE_X + CURVE_WIDTH + 8, y + 4, "muted small", "%s", RATES[i]);
     }
     for (int i = 0; i <= 6; i++)
-        text(at_keys(CURVE_KEYS * i / 2.0), CURVE_Y + CURVE_HEIGHT + 20, "muted small mid", "%.3gx", i / 2.0);
-    text(CURVE_X + CURVE_WIDTH / 2, CURVE_Y + CURVE_HEIGHT + 42, "ink mid", "keys, as a multiple of those planned");
+        text(at_keys(CURVE_KEYS * i / 2.0), CURVE_Y + CURVE_HEIGHT + 20, "muted small mid", "%.3gx",
+             i / 2.0);
+    text(CURVE_X + CURVE_WIDTH / 2, CURVE_Y + CURVE_HEIGHT + 42, "ink mid",
+         "keys, as a multiple of those planned");
     text(CURVE_X, 26, "ink", "How often an absent key gets &#8220;probably&#8221;");
 }
 
@@ -580,7 +631,8 @@ static void draw_curve(const char *mode)
         "False-positive rate against keys, for a filter planned for 1 %%. With the planned number of keys 1 %%; with 1.5 "
         "times as many %.2g %%, with twice as many %.2g %%, with three times as many %.2g %%. Measured points lie on "
         "the line.",
-        100 * petal_predict_rate(&plan, 3 * CURVE_KEYS / 2), 100 * petal_predict_rate(&plan, 2 * CURVE_KEYS),
+        100 * petal_predict_rate(&plan, 3 * CURVE_KEYS / 2),
+        100 * petal_predict_rate(&plan, 2 * CURVE_KEYS),
         100 * petal_predict_rate(&plan, 3 * CURVE_KEYS));
     begin(mode, 740, 440, "Rate against keys", description);
     draw_axes();
@@ -599,11 +651,12 @@ static void draw_curve(const char *mode)
     end();
 }
 
-/* --------------------------------------------------------------------------------------------------------- main */
+/* ----------------------------------------------------------------------------------------- main */
 
 int main(int argc, char **argv)
 {
-    if (argc != 4) stop("usage: figures overview|memory|cells|line|curve light|dark|auto SETS-FILE < keys");
+    if (argc != 4)
+        stop("usage: figures overview|memory|cells|line|curve light|dark|auto SETS-FILE < keys");
     const char *name = argv[1], *mode = argv[2], *sets_file = argv[3];
     if (strcmp(name, "overview") == 0)
         draw_overview(mode, sets_file);

@@ -1,15 +1,17 @@
-/* petal_inline.h - the hot loop of a `blocked` filter, inlined into yours: opt-in, the same answers and bits as petal.h.
+/* petal_inline.h - the hot loop of a `blocked` filter, inlined into yours: opt-in, the same answers
+ * and bits as petal.h.
  *
- * In cache, a lookup is so short that the call is half of it. This header leaves the call out; the compiler then also overlaps
- * one lookup with the next. Compile with -march=native (or -mavx2, -mavx512f) to get vector instructions: unlike the
- * library, which looks at the CPU when it runs, an inlined loop has those that it was compiled for.
+ * In cache, a lookup is so short that the call is half of it. This header leaves the call out; the
+ * compiler then also overlaps one lookup with the next. Compile with -march=native (or -mavx2,
+ * -mavx512f) to get vector instructions: unlike the library, which looks at the CPU when it runs,
+ * an inlined loop has those that it was compiled for.
  *
- *     petal_inline hot;
- *     if (petal_inline_begin(filter, false, &hot, NULL) != PETAL_OK) ...      // use petal.h instead
+ *     petal_inline hot = PETAL_INLINE_INIT;
+ *     if (petal_inline_begin(filter, &hot, NULL) != PETAL_OK) ... // use petal.h instead
  *     for (i = 0; i < n; i++) hits += petal_inline_contains_i64(&hot, keys[i]);
- *     petal_inline_end(filter, &hot);
  *
- * For batches, and for filters larger than the caches, the calls of petal.h are faster: they hash and fetch ahead. */
+ * For batches, and for filters larger than the caches, the calls of petal.h are faster: they hash
+ * and fetch ahead. */
 #ifndef PETAL_INLINE_H
 #define PETAL_INLINE_H
 
@@ -21,28 +23,41 @@
 extern "C" {
 #endif
 
-/* What the loop needs of a filter: borrowed pointers into it. Not for threads that add at the same time; any number may ask. */
+/* What the loop needs of a filter: borrowed pointers into it. The fields are the library's. */
 typedef struct petal_inline {
-    unsigned char *lines;     /* of 64 bytes */
-    uint64_t line_count;      /* at least 1 */
-    const uint16_t *patterns; /* the k words of a key, as a mask of 16 bits, by the seven high bits of y: see below */
-    uint64_t seed_flip;       /* what the seed makes of XXH3's secret, for keys of 8 bytes */
-    uint64_t added;           /* keys added since begin */
+    uint32_t struct_size;
+    uint32_t for_adding;
+    unsigned char *lines; /* of 64 bytes */
+    uint64_t line_count;  /* at least 1 */
+    /* the k words of a key, as a mask of 16 bits, by the seven high bits of y: see below */
+    const uint16_t *patterns;
+    uint64_t seed_flip; /* what the seed makes of XXH3's secret, for keys of 8 bytes */
+    uint64_t added;     /* keys added since begin */
 } petal_inline;
+#define PETAL_INLINE_INIT PETAL_STRUCT_INIT(petal_inline)
 
-/* Makes *hot ready for a filter of scheme `blocked` with hash xxh3, one layer and one line a key, whose bits are to be asked only
- * (`for_adding` false) or also set. Between begin and end the filter must not be changed by other calls.
- * PETAL_ERR_UNSUPPORTED for all other filters, for shared ones (petal_share()), and for adding to those that refuse keys when
- * they are overfull; PETAL_ERR_READ_ONLY, PETAL_ERR_IO as petal_add(). */
-PETAL_API petal_status petal_inline_begin(petal_filter *filter, bool for_adding, petal_inline *hot, petal_error *error);
+/* Makes *hot ready for looking up keys. Until its last use the filter must not change. Any number
+ * of threads may use it.
+ *   PETAL_ERR_UNSUPPORTED  not a filter of scheme `blocked` with hash xxh3, one layer and one line
+ *                          per key; one that threads share (petal_share()); or the library is newer
+ *                          than this header, and does not know its loop any more: use petal.h */
+PETAL_API petal_status petal_inline_begin(const petal_filter *filter, petal_inline *hot,
+                                          petal_error *error);
 
-/* Tells the filter how many keys were added; *hot is of no use afterwards. Needed after adding only. */
+/* The same for adding too, for one thread: until petal_inline_end() other calls must not use the
+ * filter. Also PETAL_ERR_UNSUPPORTED for a filter that refuses keys when it is overfull, and the
+ * failures of petal_add() for one that cannot be written. */
+PETAL_API petal_status petal_inline_begin_adding(petal_filter *filter, petal_inline *hot,
+                                                 petal_error *error);
+
+/* Counts the keys that were added; *hot is of no use afterwards. Not needed after looking up. */
 PETAL_API void petal_inline_end(petal_filter *filter, petal_inline *hot);
 
-/* ---------------------------------------------------------------------------------- one line, for each CPU */
+/* ----------------------------------------------------------------------- one line, for each CPU */
 
-/* The library's kernels are made of these very functions. Each of its kernel files says which form it wants and for which
- * target; a user's program gets the best one that its compiler flags allow. */
+/* The library's kernels are made of these very functions. Each of its kernel files says which form
+ * it wants and for which target; a user's program gets the best one that its compiler
+ * flags allow. */
 #ifndef PETAL_INLINE_TARGET
 #define PETAL_INLINE_TARGET
 #if defined(__AVX512F__)
@@ -62,10 +77,12 @@ PETAL_API void petal_inline_end(petal_filter *filter, petal_inline *hot);
 #include <arm_neon.h>
 #endif
 
-/* 2^32 / golden ratio, odd: y = x * this spreads x over start (4 bits) and stride (3 bits) of the words. */
+/* 2^32 / golden ratio, odd: y = x * this spreads x over start (4 bits) and stride (3 bits) of the
+ * words. */
 #define PETAL_INLINE_GOLDEN 0x9E3779B1u
 
-/* One for each word. The first eight are those of Parquet's split-block filter, the others odd constants of known hashes. */
+/* One for each word. The first eight are those of Parquet's split-block filter, the others odd
+ * constants of known hashes. */
 static const uint32_t petal_inline_salts[16] = {
     0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31,
     0xd1b54a33, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1, 0xd6e8feb9, 0xff51afd7, 0xc4ceb9ff,
@@ -80,18 +97,21 @@ static const uint32_t petal_inline_salts[16] = {
 /* One bit in each word of the pattern, zero elsewhere. */
 static inline PETAL_INLINE_TARGET __m512i petal_inline_bits(uint32_t x, __mmask16 words)
 {
-    __m512i product = _mm512_mullo_epi32(_mm512_set1_epi32((int)x), _mm512_loadu_si512(petal_inline_salts));
+    __m512i product =
+        _mm512_mullo_epi32(_mm512_set1_epi32((int)x), _mm512_loadu_si512(petal_inline_salts));
     return _mm512_maskz_sllv_epi32(words, _mm512_set1_epi32(1), _mm512_srli_epi32(product, 27));
 }
 
-static inline PETAL_INLINE_TARGET bool petal_inline_line_add(unsigned char *line, uint32_t x, uint32_t words)
+static inline PETAL_INLINE_TARGET bool petal_inline_line_add(unsigned char *line, uint32_t x,
+                                                             uint32_t words)
 {
     __m512i bits = petal_inline_bits(x, (__mmask16)words), old = _mm512_loadu_si512(line);
     _mm512_storeu_si512(line, _mm512_or_si512(old, bits));
     return _mm512_mask_testn_epi32_mask((__mmask16)words, old, bits) != 0;
 }
 
-static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char *line, uint32_t x, uint32_t words)
+static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char *line, uint32_t x,
+                                                             uint32_t words)
 {
     __m512i bits = petal_inline_bits(x, (__mmask16)words);
     return _mm512_mask_testn_epi32_mask((__mmask16)words, _mm512_loadu_si512(line), bits) == 0;
@@ -99,8 +119,10 @@ static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char
 
 #elif defined(PETAL_INLINE_AVX2)
 
-/* One bit in each word of the pattern's half, zero elsewhere: `first` is the number of the half's first word. */
-static inline PETAL_INLINE_TARGET __m256i petal_inline_bits(uint32_t x, uint32_t words, uint32_t first)
+/* One bit in each word of the pattern's half, zero elsewhere: `first` is the number of the half's
+ * first word. */
+static inline PETAL_INLINE_TARGET __m256i petal_inline_bits(uint32_t x, uint32_t words,
+                                                            uint32_t first)
 {
     const __m256i each = _mm256_set_epi32(128, 64, 32, 16, 8, 4, 2, 1);
     __m256i salt = _mm256_loadu_si256((const __m256i *)(const void *)(petal_inline_salts + first));
@@ -122,40 +144,47 @@ static inline PETAL_INLINE_TARGET bool petal_inline_half_add(unsigned char *at, 
     return !_mm256_testc_si256(old, bits);
 }
 
-static inline PETAL_INLINE_TARGET bool petal_inline_line_add(unsigned char *line, uint32_t x, uint32_t words)
+static inline PETAL_INLINE_TARGET bool petal_inline_line_add(unsigned char *line, uint32_t x,
+                                                             uint32_t words)
 {
     bool changed = petal_inline_half_add(line, petal_inline_bits(x, words, 0));
     return petal_inline_half_add(line + 32, petal_inline_bits(x, words, 8)) || changed;
 }
 
-static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char *line, uint32_t x, uint32_t words)
+static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char *line, uint32_t x,
+                                                             uint32_t words)
 {
-    __m256i missing =
-        _mm256_or_si256(_mm256_andnot_si256(petal_inline_load(line), petal_inline_bits(x, words, 0)),
-                        _mm256_andnot_si256(petal_inline_load(line + 32), petal_inline_bits(x, words, 8)));
+    __m256i missing = _mm256_or_si256(
+        _mm256_andnot_si256(petal_inline_load(line), petal_inline_bits(x, words, 0)),
+        _mm256_andnot_si256(petal_inline_load(line + 32), petal_inline_bits(x, words, 8)));
     return _mm256_testz_si256(missing, missing);
 }
 
 #elif defined(PETAL_INLINE_SSE4)
 
-/* One bit in each word of the pattern's quarter, zero elsewhere: `first` is the number of the quarter's first word. Without shifts
- * by a count for each word, 2^place is made as a float and converted; what doesn't fit, 2^31, converts to just that bit. */
-static inline PETAL_INLINE_TARGET __m128i petal_inline_bits(uint32_t x, uint32_t words, uint32_t first)
+/* One bit in each word of the pattern's quarter, zero elsewhere: `first` is the number of the
+ * quarter's first word. Without shifts by a count for each word, 2^place is made as a float and
+ * converted; what doesn't fit, 2^31, converts to just that bit. */
+static inline PETAL_INLINE_TARGET __m128i petal_inline_bits(uint32_t x, uint32_t words,
+                                                            uint32_t first)
 {
     const __m128i each = _mm_set_epi32(8, 4, 2, 1), one = _mm_set1_epi32(127 << 23);
     __m128i salt = _mm_loadu_si128((const __m128i *)(const void *)(petal_inline_salts + first));
     __m128i place = _mm_srli_epi32(_mm_mullo_epi32(_mm_set1_epi32((int)x), salt), 27);
-    __m128i bits = _mm_cvttps_epi32(_mm_castsi128_ps(_mm_add_epi32(_mm_slli_epi32(place, 23), one)));
+    __m128i bits =
+        _mm_cvttps_epi32(_mm_castsi128_ps(_mm_add_epi32(_mm_slli_epi32(place, 23), one)));
     __m128i chosen = _mm_and_si128(_mm_set1_epi32((int)(words >> first)), each);
     return _mm_and_si128(bits, _mm_cmpeq_epi32(chosen, each));
 }
 
-static inline PETAL_INLINE_TARGET __m128i petal_inline_load(const unsigned char *line, uint32_t first)
+static inline PETAL_INLINE_TARGET __m128i petal_inline_load(const unsigned char *line,
+                                                            uint32_t first)
 {
     return _mm_loadu_si128((const __m128i *)(const void *)(line + (size_t)4 * first));
 }
 
-static inline PETAL_INLINE_TARGET bool petal_inline_line_add(unsigned char *line, uint32_t x, uint32_t words)
+static inline PETAL_INLINE_TARGET bool petal_inline_line_add(unsigned char *line, uint32_t x,
+                                                             uint32_t words)
 {
     __m128i missing = _mm_setzero_si128();
     for (uint32_t first = 0; first < 16; first += 4) {
@@ -166,18 +195,20 @@ static inline PETAL_INLINE_TARGET bool petal_inline_line_add(unsigned char *line
     return !_mm_testz_si128(missing, missing);
 }
 
-static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char *line, uint32_t x, uint32_t words)
+static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char *line, uint32_t x,
+                                                             uint32_t words)
 {
     __m128i missing = _mm_setzero_si128();
     for (uint32_t first = 0; first < 16; first += 4)
-        missing =
-            _mm_or_si128(missing, _mm_andnot_si128(petal_inline_load(line, first), petal_inline_bits(x, words, first)));
+        missing = _mm_or_si128(missing, _mm_andnot_si128(petal_inline_load(line, first),
+                                                         petal_inline_bits(x, words, first)));
     return _mm_testz_si128(missing, missing);
 }
 
 #elif defined(PETAL_INLINE_NEON)
 
-/* One bit in each word of the pattern's quarter, zero elsewhere: `first` is the number of the quarter's first word. */
+/* One bit in each word of the pattern's quarter, zero elsewhere: `first` is the number of the
+ * quarter's first word. */
 static inline uint32x4_t petal_inline_bits(uint32_t x, uint32_t words, uint32_t first)
 {
     static const uint32_t each[4] = {1, 2, 4, 8};
@@ -206,11 +237,13 @@ static inline bool petal_inline_line_has(const unsigned char *line, uint32_t x, 
 {
     uint32x4_t missing = vdupq_n_u32(0);
     for (uint32_t first = 0; first < 16; first += 4)
-        missing = vorrq_u32(missing, vbicq_u32(petal_inline_bits(x, words, first), petal_inline_load(line, first)));
+        missing = vorrq_u32(
+            missing, vbicq_u32(petal_inline_bits(x, words, first), petal_inline_load(line, first)));
     return vmaxvq_u32(missing) == 0;
 }
 
-#else /* portable: bit after bit; the words of a line are little-endian, so bit b of word w is in byte 4 w + b / 8 */
+#else /* portable: bit after bit; the words of a line are little-endian, so bit b of word w is in \
+         byte 4 w + b / 8 */
 
 /* The lowest word of a mask that is not 0. */
 static inline uint32_t petal_inline_first_word(uint32_t words)
@@ -233,7 +266,8 @@ static inline bool petal_inline_line_add(unsigned char *line, uint32_t x, uint32
 {
     uint32_t changed = 0;
     for (; words; words &= words - 1) {
-        uint32_t place = petal_inline_place(x, petal_inline_first_word(words)), old = line[place / 8];
+        uint32_t place = petal_inline_place(x, petal_inline_first_word(words)),
+                 old = line[place / 8];
         line[place / 8] = (unsigned char)(old | 1u << place % 8);
         changed |= ~old & 1u << place % 8;
     }
@@ -251,7 +285,7 @@ static inline bool petal_inline_line_has(const unsigned char *line, uint32_t x, 
 
 #endif
 
-/* ------------------------------------------------------------------------------------------------ the loop */
+/* ------------------------------------------------------------------------------------- the loop */
 
 /* floor(hash * lines / 2^64) */
 static inline uint64_t petal_inline_mulhi(uint64_t a, uint64_t b)
@@ -276,19 +310,24 @@ static inline uint32_t petal_inline_words(const petal_inline *hot, uint64_t hash
     return hot->patterns[(uint32_t)hash * PETAL_INLINE_GOLDEN >> 25];
 }
 
-/* Like petal_contains_hash() and petal_add_hash(), true for a new key: the hash must be petal_hash_key()'s or another well-mixed one. */
-static inline PETAL_INLINE_TARGET bool petal_inline_contains_hash(const petal_inline *hot, uint64_t hash)
+/* Like petal_contains_hash() and petal_add_hash(), true for a new key: the hash must be
+ * petal_hash_key()'s or another well-mixed one. */
+static inline PETAL_INLINE_TARGET bool petal_inline_contains_hash(const petal_inline *hot,
+                                                                  uint64_t hash)
 {
-    return petal_inline_line_has(petal_inline_line(hot, hash), (uint32_t)hash, petal_inline_words(hot, hash));
+    return petal_inline_line_has(petal_inline_line(hot, hash), (uint32_t)hash,
+                                 petal_inline_words(hot, hash));
 }
 
 static inline PETAL_INLINE_TARGET bool petal_inline_add_hash(petal_inline *hot, uint64_t hash)
 {
     hot->added++;
-    return petal_inline_line_add(petal_inline_line(hot, hash), (uint32_t)hash, petal_inline_words(hot, hash));
+    return petal_inline_line_add(petal_inline_line(hot, hash), (uint32_t)hash,
+                                 petal_inline_words(hot, hash));
 }
 
-/* XXH3_64bits_withSeed of a key of 8 bytes, read little-endian: the branch for 4 to 8 bytes, written out for 8. */
+/* XXH3_64bits_withSeed of a key of 8 bytes, read little-endian: the branch for 4 to 8 bytes,
+ * written out for 8. */
 static inline uint64_t petal_inline_xxh3(uint64_t key, uint64_t seed_flip)
 {
     uint64_t h = (key << 32 | key >> 32) ^ seed_flip;
@@ -298,7 +337,8 @@ static inline uint64_t petal_inline_xxh3(uint64_t key, uint64_t seed_flip)
 }
 
 /* Like petal_contains_i64() and petal_add_i64(), true for a new key. */
-static inline PETAL_INLINE_TARGET bool petal_inline_contains_i64(const petal_inline *hot, int64_t value)
+static inline PETAL_INLINE_TARGET bool petal_inline_contains_i64(const petal_inline *hot,
+                                                                 int64_t value)
 {
     return petal_inline_contains_hash(hot, petal_inline_xxh3((uint64_t)value, hot->seed_flip));
 }

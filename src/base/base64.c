@@ -1,4 +1,5 @@
-/* base64.c - see base64.h. Three bytes, the first in the highest bits, are four groups of six bits. */
+/* base64.c - see base64.h. Three bytes, the first in the highest bits, are four groups
+ * of six bits. */
 #include "base/base64.h"
 
 #define NO_VALUE 64u
@@ -39,7 +40,7 @@ static unsigned decode_group(const char *group, unsigned count, uint8_t *bytes, 
         if (value == NO_VALUE || *seen == (BASE64_STANDARD | BASE64_URL)) return i;
         bits |= value << (18 - 6 * i);
     }
-    if (bits & (0xffffffu >> 8 * count)) return count; /* bits behind the last byte */
+    if (bits & (0xffffffu >> 8 * count)) return count; /* bits after the last byte */
     for (unsigned i = 0; i < count; i++) bytes[i] = (uint8_t)(bits >> (16 - 8 * i));
     return 4;
 }
@@ -50,7 +51,8 @@ uint64_t petal_base64_decode(const char *text, uint64_t chars, uint8_t *bytes, u
     *seen = 0;
     if (!petal_base64_bytes(text, chars, &left)) return 0;
     for (uint64_t at = 0; at < chars; at += 4, bytes += 3) {
-        unsigned count = left < 3 ? (unsigned)left : 3, wrong = decode_group(text + at, count, bytes, seen);
+        unsigned count = left < 3 ? (unsigned)left : 3,
+                 wrong = decode_group(text + at, count, bytes, seen);
         if (wrong < 4) return at + wrong;
         left -= count;
     }
@@ -64,12 +66,14 @@ static char letter_of(unsigned value, enum base64_alphabet alphabet)
     return alphabet == BASE64_STANDARD ? '/' : '_';
 }
 
-void petal_base64_encode(const uint8_t *bytes, size_t size_bytes, enum base64_alphabet alphabet, char *text)
+void petal_base64_encode(const uint8_t *bytes, size_t size_bytes, enum base64_alphabet alphabet,
+                         char *text)
 {
     for (size_t at = 0; at < size_bytes; at += 3) {
         size_t count = size_bytes - at < 3 ? size_bytes - at : 3;
         uint32_t bits = 0;
         for (size_t i = 0; i < count; i++) bits |= (uint32_t)bytes[at + i] << (16 - 8 * i);
-        for (size_t i = 0; i < 4; i++) *text++ = i <= count ? letter_of(bits >> (18 - 6 * i) & 63, alphabet) : '=';
+        for (size_t i = 0; i < 4; i++)
+            *text++ = i <= count ? letter_of(bits >> (18 - 6 * i) & 63, alphabet) : '=';
     }
 }

@@ -1,7 +1,9 @@
-/* bytes.h - numbers as bytes in a stated order, and the few 64-bit operations that C has no name for.
+/* bytes.h - numbers as bytes in a stated order, and the few 64-bit operations that C has no name
+ * for.
  *
- * Everything that is on disk or is hashed goes through these, never through a cast pointer, so the same code is right on
- * big-endian machines and at any alignment. Compilers turn each into one instruction. */
+ * Everything that is on disk or is hashed goes through these, never through a cast pointer, so the
+ * same code is right on big-endian machines and at any alignment. Compilers turn each into one
+ * instruction. */
 #ifndef PETAL_BASE_BYTES_H
 #define PETAL_BASE_BYTES_H
 
@@ -38,13 +40,15 @@ static inline uint64_t load64le(const void *from)
     return PETAL_BIG_ENDIAN ? swap64(x) : x;
 }
 
-/* `count` bytes, at most 8, as a number: the first is the lowest, and zeros follow the last. A memcpy() of a length that only
- * the run knows is a call, which costs more than the hash of a short key. */
+/* `count` bytes, at most 8, as a number: the first is the lowest, and zeros follow the last. A
+ * memcpy() of a length that only the run knows is a call, which costs more than the hash of a short
+ * key. */
 static inline uint64_t load_tail64le(const uint8_t *from, size_t count)
 {
     if (count >= 4) return load32le(from) | (uint64_t)load32le(from + count - 4) << 8 * (count - 4);
     if (count == 0) return 0;
-    return from[0] | (uint64_t)from[count / 2] << 8 * (count / 2) | (uint64_t)from[count - 1] << 8 * (count - 1);
+    return from[0] | (uint64_t)from[count / 2] << 8 * (count / 2) |
+           (uint64_t)from[count - 1] << 8 * (count - 1);
 }
 
 static inline void store32le(void *to, uint32_t x)
@@ -69,6 +73,16 @@ static inline void store32be(void *to, uint32_t x)
     store32le(to, swap32(x));
 }
 
+static inline uint64_t load64be(const void *from)
+{
+    return swap64(load64le(from));
+}
+
+static inline void store64be(void *to, uint64_t x)
+{
+    store64le(to, swap64(x));
+}
+
 /* Doubles travel as their IEEE-754 bits. */
 static inline double double_from_bits(uint64_t bits)
 {
@@ -89,12 +103,23 @@ static inline uint32_t rotl32(uint32_t x, unsigned by)
     return x << by | x >> (32 - by);
 }
 
+static inline uint32_t rotr32(uint32_t x, unsigned by)
+{
+    return x >> by | x << (32 - by);
+}
+
+static inline uint64_t rotr64(uint64_t x, unsigned by)
+{
+    return x >> by | x << (64 - by);
+}
+
 static inline uint64_t rotl64(uint64_t x, unsigned by)
 {
     return x << by | x >> (64 - by);
 }
 
-/* The high 64 bits of a 128-bit product: maps a well-mixed `a` evenly onto 0 .. b-1 without a division. */
+/* The high 64 bits of a 128-bit product: maps a well-mixed `a` evenly onto 0 .. b-1 without a
+ * division. */
 static inline uint64_t mulhi64(uint64_t a, uint64_t b)
 {
 #ifdef __SIZEOF_INT128__

@@ -1,11 +1,13 @@
-/* checked.h - arithmetic on sizes that come from outside: it reports overflow, so that a size is refused, never wrapped. */
+/* checked.h - arithmetic on sizes that come from outside: it reports overflow, so that a size is
+ * refused, never wrapped. */
 #ifndef PETAL_BASE_CHECKED_H
 #define PETAL_BASE_CHECKED_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* *sum = a + b; false (and *sum untouched) where that does not fit. */
+/* *sum = a + b; false (and *sum untouched) if that does not fit. */
 static inline bool checked_add(uint64_t a, uint64_t b, uint64_t *sum)
 {
     if (b > UINT64_MAX - a) return false;
@@ -13,7 +15,7 @@ static inline bool checked_add(uint64_t a, uint64_t b, uint64_t *sum)
     return true;
 }
 
-/* *product = a * b; false (and *product untouched) where that does not fit. */
+/* *product = a * b; false (and *product untouched) if that does not fit. */
 static inline bool checked_mul(uint64_t a, uint64_t b, uint64_t *product)
 {
     if (a != 0 && b > UINT64_MAX / a) return false;
@@ -21,11 +23,17 @@ static inline bool checked_mul(uint64_t a, uint64_t b, uint64_t *product)
     return true;
 }
 
-/* *rounded = x rounded up to a multiple of `unit`; false where that does not fit. */
+/* *rounded = x rounded up to a multiple of `unit`; false if that does not fit. */
 static inline bool checked_round_up(uint64_t x, uint64_t unit, uint64_t *rounded)
 {
     uint64_t rest = x % unit;
     return checked_add(x, rest ? unit - rest : 0, rounded);
+}
+
+/* count, but no more than `max`: the size of a piece. */
+static inline size_t at_most(uint64_t count, uint64_t max)
+{
+    return (size_t)(count < max ? count : max);
 }
 
 /* Counts saturate: a hint that is stuck at the top is better than one that starts again from 0. */

@@ -1,12 +1,14 @@
 /* divide.h - remainders of many numbers by the same one, exactly and without a division.
  *
- * A division costs as much as the rest of a probe. So r = floor((2^64 - 1) / m) is worked out once, and then
+ * A division costs as much as the rest of a probe. So r = floor((2^64 - 1) / m) is worked out once,
+ * and then
  *
- *     q = floor(x * r / 2^64),  rest = x - q * m,  and m is taken off once more where rest >= m
+ *     q = floor(x * r / 2^64),  rest = x - q * m,  and m is taken off once more if rest >= m
  *
- * Why once is enough: 2^64 = m * r + e with 1 <= e <= m, so x * r / 2^64 = x / m - (x / 2^64) * (e / m), which is less than 1
- * below x / m. Hence q is floor(x / m) or one less, for every x below 2^64 and every m from 1: 0 <= rest < 2 * m, and rest <= x,
- * so that nothing wraps. (Barrett's reduction, 1986, with a reciprocal rounded down.) */
+ * Why once is enough: 2^64 = m * r + e with 1 <= e <= m, so x * r / 2^64 = x / m - (x / 2^64) * (e
+ * / m), which is less than 1 below x / m. Hence q is floor(x / m) or one less, for every x below
+ * 2^64 and every m from 1: 0 <= rest < 2 * m, and rest <= x, so that nothing wraps. (Barrett's
+ * reduction, 1986, with a reciprocal rounded down.) */
 #ifndef PETAL_BASE_DIVIDE_H
 #define PETAL_BASE_DIVIDE_H
 
@@ -29,7 +31,8 @@ static inline uint64_t rest_of(uint64_t x, struct divisor divisor)
     return rest < divisor.by ? rest : rest - divisor.by;
 }
 
-/* |x % divisor.by| for a signed x: the remainder of Java and C has the sign of x. INT64_MIN has its magnitude too. */
+/* |x % divisor.by| for a signed x: the remainder of Java and C has the sign of x. INT64_MIN has its
+ * magnitude too. */
 static inline uint64_t signed_rest_of(int64_t x, struct divisor divisor)
 {
     uint64_t magnitude = x < 0 ? 0 - (uint64_t)x : (uint64_t)x;

@@ -7,14 +7,111 @@
 #include <stdio.h>
 #include <string.h>
 
-static void fill(petal_error *error, petal_status status, uint64_t offset, int system_errno, const char *format,
-                 va_list arguments)
+#ifdef _WIN32
+#define strerror_r(number, text, size) strerror_s(text, size, number)
+#endif
+
+#ifdef PETAL_READ_ONLY
+
+struct text {
+    char *at, *end; /* there is always room for the final zero */
+};
+
+static void put(struct text *text, char c)
+{
+    if (text->at < text->end) *text->at++ = c;
+}
+
+static void put_number(struct text *text, unsigned long long number, unsigned base, int digits)
+{
+    char reversed[64];
+    int count = 0;
+    for (; number || count < digits || count == 0; number /= base)
+        reversed[count++] = "0123456789abcdef"[number % base];
+    while (count) put(text, reversed[--count]);
+}
+
+static void put_string(struct text *text, const char *string, int max)
+{
+    for (; max != 0 && *string; string++, max--) put(text, *string);
+}
+
+/* One conversion, after the '%'; returns what stands after it. */
+static const char *convert(struct text *text, const char *format, va_list *arguments)
+{
+    int digits = 0, precision = -1, longs = 0;
+    for (; *format == '#'; format++) put_string(text, "0x", -1);
+    for (; *format >= '0' && *format <= '9'; format++) digits = digits % 10 * 10 + (*format - '0');
+    if (*format == '.' && *++format == '*') precision = va_arg(*arguments, int), format++;
+    for (; *format >= '0' && *format <= '9'; format++)
+        precision = (precision < 0 ? 0 : precision) % 1000 * 10 + (*format - '0');
+    for (; *format == 'l'; format++) longs++;
+    if (*format == 's') {
+        put_string(text, va_arg(*arguments, const char *), precision);
+    } else if (*format == 'd') {
+        long long number = longs == 2   ? va_arg(*arguments, long long)
+                           : longs == 1 ? va_arg(*arguments, long)
+                                        : va_arg(*arguments, int);
+        if (number < 0) put(text, '-');
+        put_number(text, number < 0 ? 0 - (unsigned long long)number : (unsigned long long)number,
+                   10, 0);
+    } else if (*format == 'u' || *format == 'x') {
+        unsigned long long number = longs == 2   ? va_arg(*arguments, unsigned long long)
+                                    : longs == 1 ? va_arg(*arguments, unsigned long)
+                                                 : va_arg(*arguments, unsigned);
+        put_number(text, number, *format == 'u' ? 10 : 16, digits);
+    } else if (*format == 'g') {
+        (void)va_arg(*arguments, double);
+        put(text, '?');
+    } else {
+        put(text, *format);
+    }
+    return format + 1;
+}
+
+static int vtext(char *to, size_t size_bytes, const char *format, va_list given)
+{
+    struct text text = {to, to + size_bytes - 1};
+    va_list arguments;
+    va_copy(arguments, given);
+    while (*format) {
+        if (*format == '%')
+            format = convert(&text, format + 1, &arguments);
+        else
+            put(&text, *format++);
+    }
+    va_end(arguments);
+    *text.at = '\0';
+    return (int)(text.at - to);
+}
+
+#else
+#define vtext vsnprintf
+#endif
+
+int petal_text(char *text, size_t size_bytes, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vtext(text, size_bytes, format, arguments);
+    va_end(arguments);
+    return length;
+}
+
+petal_status petal_refuse_read_only(petal_error *error)
+{
+    return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                      "not in this build, which only reads filters; use a full one");
+}
+
+static void fill(petal_error *error, petal_status status, uint64_t offset, int system_errno,
+                 const char *format, va_list arguments)
 {
     if (!error) return;
     error->status = status;
     error->offset = offset;
     error->system_errno = system_errno;
-    vsnprintf(error->message, sizeof error->message, format, arguments);
+    vtext(error->message, sizeof error->message, format, arguments);
 }
 
 petal_status(petal_fail)(petal_error *error, petal_status status, const char *format, ...)
@@ -26,7 +123,8 @@ petal_status(petal_fail)(petal_error *error, petal_status status, const char *fo
     return status;
 }
 
-petal_status(petal_fail_at)(petal_error *error, petal_status status, uint64_t offset, const char *format, ...)
+petal_status(petal_fail_at)(petal_error *error, petal_status status, uint64_t offset,
+                            const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -38,7 +136,8 @@ petal_status(petal_fail_at)(petal_error *error, petal_status status, uint64_t of
 petal_status(petal_fail_errno)(petal_error *error, int system_errno, const char *what)
 {
     char reason[128] = "";
-    if (strerror_r(system_errno, reason, sizeof reason) != 0) snprintf(reason, sizeof reason, "error %d", system_errno);
+    if (strerror_r(system_errno, reason, sizeof reason) != 0)
+        petal_text(reason, sizeof reason, "error %d", system_errno);
     (petal_fail)(error, PETAL_ERR_IO, "%s: %s", what, reason);
     if (error) error->system_errno = system_errno;
     return PETAL_ERR_IO;
@@ -79,5 +178,6 @@ const char *petal_status_name(petal_status status)
 
 const char *petal_version(void)
 {
-    return STRING(PETAL_VERSION_MAJOR) "." STRING(PETAL_VERSION_MINOR) "." STRING(PETAL_VERSION_PATCH);
+    return STRING(PETAL_VERSION_MAJOR) "." STRING(PETAL_VERSION_MINOR) "." STRING(
+        PETAL_VERSION_PATCH);
 }

@@ -4,27 +4,51 @@
 
 #include "petal/petal.h"
 
+#include <stddef.h>
+
 #if defined(__GNUC__)
 #define PETAL_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define PETAL_PRINTF(text, first)
 #endif
 
-/* Each writes *error where that is not NULL and returns `status`, so that callers can `return petal_fail(...)`.
- * Messages say what is wrong and what to do, on one line, without the path (which only the caller knows). */
-petal_status petal_fail(petal_error *error, petal_status status, const char *format, ...) PETAL_PRINTF(3, 4);
+/* Each writes *error if that is not NULL and returns `status`, so that callers can `return
+ * petal_fail(...)`. Messages say what is wrong and what to do, on one line, without the path (which
+ * only the caller knows). */
+petal_status petal_fail(petal_error *error, petal_status status, const char *format, ...)
+    PETAL_PRINTF(3, 4);
 
 /* Like petal_fail(), with the byte of the input at which it was noticed. */
-petal_status petal_fail_at(petal_error *error, petal_status status, uint64_t offset, const char *format, ...)
-    PETAL_PRINTF(4, 5);
+petal_status petal_fail_at(petal_error *error, petal_status status, uint64_t offset,
+                           const char *format, ...) PETAL_PRINTF(4, 5);
 
 /* Like petal_fail() with PETAL_ERR_IO, for a system call that has just set errno. */
 petal_status petal_fail_errno(petal_error *error, int system_errno, const char *what);
 
-/* Each call's value is the status it was given. The analyser is told so here, since it cannot see it in another file. */
-#define petal_fail(error, status, ...) (petal_fail((error), (status), __VA_ARGS__), (petal_status)(status))
+/* -DPETAL_READ_ONLY makes a library that opens filters, queries them and writes them as they are.
+ * What stands after a test of this constant, or in UNLESS_READ_ONLY(), is compiled and not linked:
+ * planning, making and changing filters, the model of rates, stdio's formatting. */
+#ifdef PETAL_READ_ONLY
+#define PETAL_IS_READ_ONLY 1
+#else
+#define PETAL_IS_READ_ONLY 0
+#endif
+#define UNLESS_READ_ONLY(function) (PETAL_IS_READ_ONLY ? NULL : (function))
+
+/* PETAL_ERR_UNSUPPORTED, for what such a build has not. */
+petal_status petal_refuse_read_only(petal_error *error);
+
+/* snprintf(), for the conversions of our messages; in a build that is only for reading without
+ * stdio: floating-point numbers are "?", and only hexadecimal ones are padded. */
+int petal_text(char *text, size_t size_bytes, const char *format, ...) PETAL_PRINTF(3, 4);
+
+/* Each call's value is the status it was given. This says so to the analyser, which cannot see
+ * it in another file. */
+#define petal_fail(error, status, ...) \
+    (petal_fail((error), (status), __VA_ARGS__), (petal_status)(status))
 #define petal_fail_at(error, status, offset, ...) \
     (petal_fail_at((error), (status), (offset), __VA_ARGS__), (petal_status)(status))
-#define petal_fail_errno(error, system_errno, what) (petal_fail_errno((error), (system_errno), (what)), PETAL_ERR_IO)
+#define petal_fail_errno(error, system_errno, what) \
+    (petal_fail_errno((error), (system_errno), (what)), PETAL_ERR_IO)
 
 #endif

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-#define MOST_LITERALS 32u
-#define MOST_COPIED 264u
-#define MOST_BACK 8192u
+#define MAX_LITERALS 32u
+#define MAX_COPIED 264u
+#define MAX_BACK 8192u
 
-/* ---- expanding ------------------------------------------------------------------------------------------------------- */
+/* ---- expanding ------------------------------------------------------------------------------- */
 
 struct expansion {
     const uint8_t *in, *in_end;
@@ -37,7 +37,8 @@ static bool take_copy(struct expansion *x, unsigned control)
     return true;
 }
 
-bool petal_lzf_expand(const uint8_t *packed, uint64_t packed_bytes, uint8_t *bytes, uint64_t size_bytes)
+bool petal_lzf_expand(const uint8_t *packed, uint64_t packed_bytes, uint8_t *bytes,
+                      uint64_t size_bytes)
 {
     struct expansion x = {.in = packed, .in_end = packed + packed_bytes, .size = size_bytes};
     x.out = bytes;
@@ -48,7 +49,7 @@ bool petal_lzf_expand(const uint8_t *packed, uint64_t packed_bytes, uint8_t *byt
     return x.used == size_bytes;
 }
 
-/* ---- compressing ----------------------------------------------------------------------------------------------------- */
+/* ---- compressing ----------------------------------------------------------------------------- */
 
 /* Output with an open run of literals: its control byte is reserved, and written when it ends. */
 struct output {
@@ -74,7 +75,7 @@ static void begin_run(struct output *out)
 static void put_literal(struct output *out, uint8_t byte)
 {
     out->bytes[out->used++] = byte;
-    if (++out->run < MOST_LITERALS) return;
+    if (++out->run < MAX_LITERALS) return;
     end_run(out);
     begin_run(out);
 }
@@ -96,18 +97,19 @@ static uint32_t *slot_of(uint32_t *slots, const uint8_t *at)
     return &slots[(high - low * 5) % PETAL_LZF_SLOTS];
 }
 
-/* How many bytes from `at` on are those from `from` on; at least 3 are. liblzf looks at 16 more before it minds the limit,
- * and so passes one of 17 or 18 (which is the end of the input, less 2, so nothing is overrun). */
+/* How many bytes from `at` on are those from `from` on; at least 3 are. liblzf looks at 16 more
+ * before it minds the limit, and so passes one of 17 or 18 (which is the end of the input, less 2,
+ * so nothing is overrun). */
 static uint32_t common_bytes(const uint8_t *from, const uint8_t *at, uint32_t left)
 {
-    uint32_t limit = left - 2 < MOST_COPIED ? left - 2 : MOST_COPIED, count = 3;
+    uint32_t limit = left - 2 < MAX_COPIED ? left - 2 : MAX_COPIED, count = 3;
     if (limit == 17 || limit == 18) limit = 19;
     while (count < limit && from[count] == at[count]) count++;
     return count;
 }
 
-uint64_t petal_lzf_compress(const uint8_t *bytes, uint32_t size_bytes, uint8_t *packed, uint64_t room_bytes,
-                            uint32_t *slots)
+uint64_t petal_lzf_compress(const uint8_t *bytes, uint32_t size_bytes, uint8_t *packed,
+                            uint64_t room_bytes, uint32_t *slots)
 {
     struct output out = {.room = room_bytes};
     uint32_t at = 0, copied = 0;
@@ -116,13 +118,15 @@ uint64_t petal_lzf_compress(const uint8_t *bytes, uint32_t size_bytes, uint8_t *
     while (size_bytes - at > 2) {
         uint32_t *slot = slot_of(slots, bytes + at), from = *slot;
         *slot = at;
-        if (from > 0 && from < at && at - from <= MOST_BACK && memcmp(bytes + from, bytes + at, 3) == 0) {
+        if (from > 0 && from < at && at - from <= MAX_BACK &&
+            memcmp(bytes + from, bytes + at, 3) == 0) {
             if (out.used - (out.run == 0) + 4 >= out.room) return 0;
             copied = common_bytes(bytes + from, bytes + at, size_bytes - at);
             put_copy(&out, copied, at - from);
             at += copied;
             if (size_bytes - at <= 2) break;
-            *slot_of(slots, bytes + at - 2) = at - 2; /* of the places passed over, the last two are noted */
+            *slot_of(slots, bytes + at - 2) =
+                at - 2; /* of the places passed over, the last two are noted */
             *slot_of(slots, bytes + at - 1) = at - 1;
         } else {
             if (out.used >= out.room) return 0;

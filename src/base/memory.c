@@ -16,7 +16,9 @@ void petal_release(const petal_allocator *allocator, void *memory, uint64_t size
 
 uint8_t *petal_alloc_lines(const petal_allocator *allocator, uint64_t size_bytes, void **base)
 {
-    *base = size_bytes <= UINT64_MAX - PETAL_LINE_BYTES ? petal_alloc(allocator, size_bytes + PETAL_LINE_BYTES) : NULL;
+    *base = size_bytes <= UINT64_MAX - PETAL_LINE_BYTES
+                ? petal_alloc(allocator, size_bytes + PETAL_LINE_BYTES)
+                : NULL;
     if (!*base) return NULL;
     uintptr_t past = (uintptr_t)*base % PETAL_LINE_BYTES;
     return (uint8_t *)*base + (past ? PETAL_LINE_BYTES - past : 0);
@@ -39,7 +41,8 @@ static size_t page_of(uint64_t left)
 void petal_zero(uint8_t *bytes, uint64_t size_bytes)
 {
     for (uint64_t i = 0; i < size_bytes; i += PAGE_BYTES)
-        if (memcmp(bytes + i, zero_page, page_of(size_bytes - i)) != 0) memset(bytes + i, 0, page_of(size_bytes - i));
+        if (memcmp(bytes + i, zero_page, page_of(size_bytes - i)) != 0)
+            memset(bytes + i, 0, page_of(size_bytes - i));
 }
 
 void petal_copy_to_zeroed(uint8_t *to, const uint8_t *from, uint64_t size_bytes)

@@ -25,12 +25,13 @@ void petal_release_lines(const petal_allocator *allocator, void *base, uint64_t 
 void petal_zero(uint8_t *bytes, uint64_t size_bytes);
 void petal_copy_to_zeroed(uint8_t *to, const uint8_t *from, uint64_t size_bytes);
 
-/* The bytes that opening `held_bytes`, or growing while so many are held, may allocate: the limit
+/* The bytes that opening `held_bytes`, or growing while that many are held, may allocate: the limit
  * that was given; by default 1 GiB, or 64 times as much as there is already. */
 static inline uint64_t petal_memory_limit(uint64_t given, uint64_t held_bytes)
 {
-    uint64_t relative = held_bytes > UINT64_MAX / 64 ? UINT64_MAX : held_bytes * 64, least = (uint64_t)1 << 30;
-    return given ? given : relative > least ? relative : least;
+    uint64_t relative = held_bytes > UINT64_MAX / 64 ? UINT64_MAX : held_bytes * 64,
+             min = (uint64_t)1 << 30;
+    return given ? given : relative > min ? relative : min;
 }
 
 #endif

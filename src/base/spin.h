@@ -6,7 +6,8 @@
 #ifndef PETAL_BASE_SPIN_H
 #define PETAL_BASE_SPIN_H
 
-/* Pauses until a wait is handed to the system: a few microseconds, what a change of threads costs. */
+/* Pauses until a wait is handed to the system: a few microseconds, what a change of
+ * threads costs. */
 #define SPIN_PAUSES 64u
 
 /* Lets other threads run; does nothing on systems where that is unknown. */

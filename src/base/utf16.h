@@ -1,8 +1,10 @@
-/* utf16.h - UTF-8 bytes to the UTF-16 code units that a JavaScript string of them has, one at a time.
+/* utf16.h - UTF-8 bytes to the UTF-16 code units that a JavaScript string of them has, one at a
+ * time.
  *
- * What is no UTF-8 becomes U+FFFD as JavaScript's TextDecoder does it: one for each longest run of bytes that begins a
- * character and cannot go on. With one exception: the three bytes that a lone surrogate would have (ed a0 80 to ed bf
- * bf) give that surrogate, so that every JavaScript string can be written as bytes. */
+ * What is no UTF-8 becomes U+FFFD as JavaScript's TextDecoder does it: one for each longest run of
+ * bytes that begins a character and cannot go on. With one exception: the three bytes that a lone
+ * surrogate would have (ed a0 80 to ed bf bf) give that surrogate, so that every JavaScript string
+ * can be written as bytes. */
 #ifndef PETAL_BASE_UTF16_H
 #define PETAL_BASE_UTF16_H
 
@@ -23,7 +25,8 @@ static inline struct utf16_reader utf16_from(const void *utf8, size_t size_bytes
     return (struct utf16_reader){utf8, size_bytes, 0};
 }
 
-/* What may follow the first byte of a character: how many bytes, and the range of the first of them. */
+/* What may follow the first byte of a character: how many bytes, and the range of the first of
+ * them. */
 struct utf8_lead {
     uint32_t bits; /* of the code point, in the first byte */
     uint8_t follow, low, high;
@@ -33,9 +36,11 @@ static inline bool utf8_lead_of(uint8_t first, struct utf8_lead *lead)
 {
     if (first < 0xc2 || first > 0xf4) return false;
     *lead = (struct utf8_lead){first & 0x1fu, 1, 0x80, 0xbf};
-    if (first >= 0xe0) *lead = (struct utf8_lead){first & 0x0fu, 2, first == 0xe0 ? 0xa0 : 0x80, 0xbf};
+    if (first >= 0xe0)
+        *lead = (struct utf8_lead){first & 0x0fu, 2, first == 0xe0 ? 0xa0 : 0x80, 0xbf};
     if (first >= 0xf0)
-        *lead = (struct utf8_lead){first & 0x07u, 3, first == 0xf0 ? 0x90 : 0x80, first == 0xf4 ? 0x8f : 0xbf};
+        *lead = (struct utf8_lead){first & 0x07u, 3, first == 0xf0 ? 0x90 : 0x80,
+                                   first == 0xf4 ? 0x8f : 0xbf};
     return true;
 }
 
@@ -49,14 +54,15 @@ static inline uint32_t utf8_next(struct utf16_reader *from)
     if (!utf8_lead_of(first, &lead)) return UTF16_REPLACEMENT;
     uint32_t point = lead.bits;
     for (; lead.follow > 0; lead.follow--, lead.low = 0x80, lead.high = 0xbf) {
-        if (from->left == 0 || *from->at < lead.low || *from->at > lead.high) return UTF16_REPLACEMENT;
+        if (from->left == 0 || *from->at < lead.low || *from->at > lead.high)
+            return UTF16_REPLACEMENT;
         point = point << 6 | (*from->at++ & 0x3fu);
         from->left--;
     }
     return point;
 }
 
-/* The next unit; false behind the last. */
+/* The next unit; false after the last. */
 static inline bool utf16_next(struct utf16_reader *from, uint16_t *unit)
 {
     *unit = from->pending;

@@ -7,51 +7,65 @@
 
 static petal_status differ(petal_error *error, const char *field, uint64_t a, uint64_t b)
 {
-    return petal_fail(error, PETAL_ERR_MISMATCH, "they differ in %s (%llu against %llu)", field, (unsigned long long)a,
-                      (unsigned long long)b);
+    return petal_fail(error, PETAL_ERR_MISMATCH, "they differ in %s (%llu against %llu)", field,
+                      (unsigned long long)a, (unsigned long long)b);
 }
 
-static petal_status check_layers_alike(const struct shape *a, const struct shape *b, petal_error *error)
+static petal_status check_layers_alike(const struct shape *a, const struct shape *b,
+                                       petal_error *error)
 {
     if (a->bits != b->bits) return differ(error, "bits", a->bits, b->bits);
     if (a->hashes != b->hashes) return differ(error, "hashes", a->hashes, b->hashes);
-    if (a->lines_per_key != b->lines_per_key) return differ(error, "lines a key", a->lines_per_key, b->lines_per_key);
+    if (a->lines_per_key != b->lines_per_key)
+        return differ(error, "lines per key", a->lines_per_key, b->lines_per_key);
     return PETAL_OK;
 }
 
-petal_status petal_filter_check_alike(const petal_filter *a, const petal_filter *b, petal_error *error)
+petal_status petal_filter_check_alike(const petal_filter *a, const petal_filter *b,
+                                      petal_error *error)
 {
     if (a->scheme != b->scheme)
-        return petal_fail(error, PETAL_ERR_MISMATCH, "they differ in scheme (%s against %s)", a->scheme->name,
-                          b->scheme->name);
+        return petal_fail(error, PETAL_ERR_MISMATCH, "they differ in scheme (%s against %s)",
+                          a->scheme->name, b->scheme->name);
     if (a->hash != b->hash)
-        return petal_fail(error, PETAL_ERR_MISMATCH, "they differ in hash (%s against %s)", a->hash->name,
-                          b->hash->name);
-    if (a->hash_key.seed != b->hash_key.seed) return differ(error, "seed", a->hash_key.seed, b->hash_key.seed);
+        return petal_fail(error, PETAL_ERR_MISMATCH, "they differ in hash (%s against %s)",
+                          a->hash->name, b->hash->name);
+    if (a->hash_key.seed != b->hash_key.seed)
+        return differ(error, "seed", a->hash_key.seed, b->hash_key.seed);
     if (memcmp(a->hash_key.secret, b->hash_key.secret, PETAL_SECRET_BYTES))
         return petal_fail(error, PETAL_ERR_MISMATCH, "they differ in secret (id %08x against %08x)",
                           petal_secret_id(a->hash_key.secret), petal_secret_id(b->hash_key.secret));
-    if (a->layer_count != b->layer_count) return differ(error, "layers", a->layer_count, b->layer_count);
+    if (a->layer_count != b->layer_count)
+        return differ(error, "layers", a->layer_count, b->layer_count);
     for (uint32_t i = 0; i < a->layer_count; i++) {
-        petal_status status = check_layers_alike(&a->layers[i].array.shape, &b->layers[i].array.shape, error);
+        petal_status status =
+            check_layers_alike(&a->layers[i].array.shape, &b->layers[i].array.shape, error);
         if (status != PETAL_OK) return status;
     }
     return PETAL_OK;
 }
 
-/* Layers hold the keys of different times: the union of two chains is fuller than they are rated for, and would not
- * even be found overfull. So neither Petal's own policies nor the chains of other libraries combine, also while they
- * have one layer: its keys would then be more than the next layer was to begin at. */
-static petal_status check_single(const petal_filter *filter, petal_error *error)
+/* Layers hold the keys of different times: the union of two chains is fuller than they are rated
+ * for, and would not even be found overfull. So neither Petal's own policies nor the chains of
+ * other libraries combine, also while they have one layer: its keys would then be more than the
+ * next layer was to begin at. */
+bool petal_filter_is_single(const petal_filter *filter)
 {
-    if (filter->policy.kind == POLICY_NONE && !filter->grow && filter->layer_count == 1) return PETAL_OK;
-    return petal_fail(error, PETAL_ERR_UNSUPPORTED,
-                      "filters that grow or rotate cannot be combined by bits; add the keys, or query both");
+    return filter->policy.kind == POLICY_NONE && !filter->grow && filter->layer_count == 1;
 }
 
-/* What both calls need before they touch a bit. A refusal comes before permission to write is asked for, since that
- * already marks a map as changed. */
-static petal_status prepare(petal_filter *filter, const petal_filter *other, bool lowers, petal_error *error)
+static petal_status check_single(const petal_filter *filter, petal_error *error)
+{
+    if (petal_filter_is_single(filter)) return PETAL_OK;
+    return petal_fail(
+        error, PETAL_ERR_UNSUPPORTED,
+        "filters that grow or rotate cannot be combined by bits; add the keys, or query both");
+}
+
+/* What both calls need before they touch a bit. A refusal comes before permission to write is asked
+ * for, since that already marks a map as changed. */
+static petal_status prepare(petal_filter *filter, const petal_filter *other, bool lowers,
+                            petal_error *error)
 {
     petal_status status = petal_filter_check_alike(filter, other, error);
     if (status == PETAL_OK) status = check_single(filter, error);
@@ -86,8 +100,8 @@ static inline void and_words(uint8_t *to, const uint8_t *from)
     if (other != old) memcpy(to, &other, sizeof other);
 }
 
-static void merge_layer(const struct scheme_def *scheme, struct layer *layer, const struct layer *other,
-                        uint64_t other_items)
+static void merge_layer(const struct scheme_def *scheme, struct layer *layer,
+                        const struct layer *other, uint64_t other_items)
 {
     uint8_t *to = layer->array.bytes;
     const uint8_t *from = other->array.bytes;
@@ -101,8 +115,8 @@ static void merge_layer(const struct scheme_def *scheme, struct layer *layer, co
     layer->items = saturating_add(layer->items, other_items);
 }
 
-static void intersect_layer(const struct scheme_def *scheme, struct layer *layer, const struct layer *other,
-                            uint64_t other_items)
+static void intersect_layer(const struct scheme_def *scheme, struct layer *layer,
+                            const struct layer *other, uint64_t other_items)
 {
     uint8_t *to = layer->array.bytes;
     const uint8_t *from = other->array.bytes;

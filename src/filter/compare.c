@@ -1,16 +1,18 @@
 /* compare.c - how the keys of two filters overlap, estimated from their bits.
  *
- * The union's bits are A | B, so |A or B| is estimated like the size of any filter, and |A and B| = |A| + |B| - |A or B|. The
- * intersection's own bits, A & B, are of no use: other keys of both sides set some of them too.
+ * The union's bits are A | B, so |A or B| is estimated like the size of any filter, and |A and B| =
+ * |A| + |B| - |A or B|. The intersection's own bits, A & B, are of no use: other keys of both sides
+ * set some of them too.
  *
- * How sure is that? Let n(S) be the estimate for a set S of keys, and V(s) its variance where S has s keys. Each key leaves each
- * bit clear with the same probability, independently of the other keys; let q(s) be the probability that s keys do. Then for
- * two sets S and T with the c keys of C in common, and bits i and j
+ * How sure is that? Let n(S) be the estimate for a set S of keys, and V(s) its variance if S has
+ * s keys. Each key leaves each bit clear with the same probability, independently of the other
+ * keys; let q(s) be the probability that s keys do. Then for two sets S and T with the c keys of C
+ * in common, and bits i and j
  *
  *     P(S leaves i clear, T leaves j clear) = q(s - c) q(t - c) P(C leaves both clear)
  *
- * Summed over all i and j, less q(s) q(t), this is Cov(X_S, X_T) = Var(X_C) q(s) q(t) / q(c)^2. The slope of the estimate by X
- * is in proportion to 1 / q, so to first order (the delta method)
+ * Summed over all i and j, less q(s) q(t), this is Cov(X_S, X_T) = Var(X_C) q(s) q(t) / q(c)^2. The
+ * slope of the estimate by X is in proportion to 1 / q, so to first order (the delta method)
  *
  *     Cov(n(S), n(T)) = V(c)
  *
@@ -18,13 +20,17 @@
  *
  *     Var |A and B| = V(a) + V(b) + V(u) + 2 V(c) - 2 V(a) - 2 V(b) = V(u) + 2 V(c) - V(a) - V(b)
  *     Cov(|A and B|, |A|) = V(c)        Cov(|A and B|, |A or B|) = V(a) + V(b) - V(u)
- *     Var(|A and B| / |T|) = (Var |A and B| + r^2 V(t) - 2 r Cov(|A and B|, |T|)) / t^2,   r the ratio
+ *     Var(|A and B| / |T|) = (Var |A and B| + r^2 V(t) - 2 r Cov(|A and B|, |T|)) / t^2
  *
- * The interval is the score's (Wilson's, of a proportion): it holds each c that the estimate is within 1.96 of the sd that it
- * would have if c were true. So it does not shrink to nothing where the sets seem equal, or disjoint. */
+ * with r the ratio.
+ *
+ * The interval is the score's (Wilson's, of a proportion): it holds each c that the estimate is
+ * within 1.96 of the sd that it would have if c were true. So it does not shrink to nothing where
+ * the sets seem equal, or disjoint. */
 #include "base/bytes.h"
 #include "base/error.h"
-#include "filter/filter.h"
+#include "base/sized.h"
+#include "filter/absent.h"
 #include "scheme/model.h"
 
 #include <math.h> /* NAN, a macro */
@@ -62,7 +68,8 @@ static struct overlap overlap_of_bits(const struct bit_array *a, const struct bi
     return counts;
 }
 
-static struct overlap overlap_of(const struct scheme_def *scheme, const struct bit_array *a, const struct bit_array *b)
+static struct overlap overlap_of(const struct scheme_def *scheme, const struct bit_array *a,
+                                 const struct bit_array *b)
 {
     const struct counters *counters = scheme->counters;
     if (!counters) return overlap_of_bits(a, b);
@@ -87,8 +94,9 @@ static double least(double x, double y)
 /* V(keys) */
 static double variance_of(const struct pair *pair, double keys)
 {
-    double sd = petal_model_items_sd((double)pair->shape->bits, petal_filter_bits_a_key(pair->scheme, pair->shape),
-                                     keys, pair->scheme->bits_set_sd(pair->shape, keys));
+    double sd = petal_model_items_sd((double)pair->shape->bits,
+                                     petal_filter_bits_per_key(pair->scheme, pair->shape), keys,
+                                     petal_scheme_bits_set_sd(pair->scheme, pair->shape, keys));
     return sd * sd;
 }
 
@@ -105,24 +113,28 @@ static double share_of(const struct pair *pair, enum share share, double common)
     }
 }
 
-/* sd of the share where so many keys are common. There are no more than the smaller set has, but it may be larger than estimated,
- * and the share with it: the sd is then that of one set within the other. */
+/* sd of the share if that many keys are common. There are no more than the smaller set has, but it
+ * may be larger than estimated, and the share with it: the sd is then that of one set within the
+ * other. */
 static double sd_of_share(const struct pair *pair, enum share share, double common)
 {
     double c = least(common, least(pair->a, pair->b)), u = pair->a + pair->b - c;
-    double of_common = variance_of(pair, c), of_union = variance_of(pair, u), ratio = share_of(pair, share, c);
+    double of_common = variance_of(pair, c), of_union = variance_of(pair, u),
+           ratio = share_of(pair, share, c);
     double variance = of_union + 2 * of_common - pair->variance_a - pair->variance_b, by = 1;
     if (share == OF_UNION) {
-        variance += ratio * ratio * of_union - 2 * ratio * (pair->variance_a + pair->variance_b - of_union);
+        variance +=
+            ratio * ratio * of_union - 2 * ratio * (pair->variance_a + pair->variance_b - of_union);
         by = u;
     } else if (share != OF_ONE) {
-        variance += ratio * ratio * (share == OF_A ? pair->variance_a : pair->variance_b) - 2 * ratio * of_common;
+        variance += ratio * ratio * (share == OF_A ? pair->variance_a : pair->variance_b) -
+                    2 * ratio * of_common;
         by = share == OF_A ? pair->a : pair->b;
     }
     return variance > 0 ? petal_model_sqrt(variance) / by : 0;
 }
 
-/* Would so many common keys explain what was seen? */
+/* Would that many common keys explain what was seen? */
 static bool is_plausible(const struct pair *pair, enum share share, double common)
 {
     double off = share_of(pair, share, common) - share_of(pair, share, pair->common);
@@ -147,7 +159,8 @@ static double reach(const struct pair *pair, enum share share, double end)
 /* `most` common keys make the greatest share there can be. */
 static petal_estimate estimate(const struct pair *pair, enum share share, double most)
 {
-    return (petal_estimate){share_of(pair, share, pair->common), share_of(pair, share, reach(pair, share, 0)),
+    return (petal_estimate){share_of(pair, share, pair->common),
+                            share_of(pair, share, reach(pair, share, 0)),
                             share_of(pair, share, reach(pair, share, most))};
 }
 
@@ -164,7 +177,8 @@ static double common_keys(double a, double b, double in_union)
     return common > 0 ? common : 0;
 }
 
-static void compare_sets(petal_comparison *out, const struct scheme_def *scheme, const struct shape *shape)
+static void compare_sets(petal_comparison *out, const struct scheme_def *scheme,
+                         const struct shape *shape)
 {
     struct pair pair = {scheme, shape, out->items_a.value, out->items_b.value, 0, 0, 0};
     pair.variance_a = variance_of(&pair, pair.a);
@@ -176,7 +190,7 @@ static void compare_sets(petal_comparison *out, const struct scheme_def *scheme,
     out->containment_b_in_a = estimate_ratio(&pair, OF_B, pair.b);
 }
 
-/* Nothing is told of the overlap by a union that has every bit set. */
+/* A union that has every bit set tells nothing of the overlap. */
 static void give_bounds(petal_comparison *out)
 {
     const petal_estimate any = {NAN, 0, 1};
@@ -185,8 +199,8 @@ static void give_bounds(petal_comparison *out)
     out->jaccard = out->containment_a_in_b = out->containment_b_in_a = any;
 }
 
-static void compare_arrays(petal_comparison *out, const struct scheme_def *scheme, const struct bit_array *a,
-                           const struct bit_array *b)
+static void compare_arrays(petal_comparison *out, const struct scheme_def *scheme,
+                           const struct bit_array *a, const struct bit_array *b)
 {
     struct overlap counts = overlap_of(scheme, a, b);
     uint64_t in_union = counts.a + counts.b - counts.both;
@@ -200,17 +214,20 @@ static void compare_arrays(petal_comparison *out, const struct scheme_def *schem
         compare_sets(out, scheme, &a->shape);
 }
 
-petal_status petal_compare(const petal_filter *a, const petal_filter *b, petal_comparison *comparison,
-                           petal_error *error)
+petal_status petal_compare(const petal_filter *a, const petal_filter *b,
+                           petal_comparison *comparison, petal_error *error)
 {
-    if (!comparison || comparison->struct_size != sizeof *comparison)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "the comparison is not set up with PETAL_COMPARISON_INIT");
-    petal_status status = petal_filter_check_alike(a, b, error);
-    if (status == PETAL_OK && a->layer_count > 1)
+    petal_comparison own;
+    petal_status status = petal_sized_check(comparison, "PETAL_COMPARISON_INIT", error);
+    if (status == PETAL_OK) status = petal_filter_check_alike(a, b, error);
+    if (status == PETAL_OK && !(petal_filter_is_single(a) && petal_filter_is_single(b)))
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
-                          "filters of several layers have no bits in common to compare: which layer a key is in "
-                          "depends on when it came");
+                          "filters of several layers have no bits in common to compare: which "
+                          "layer a key is in depends on when it came");
+    if (status == PETAL_OK) status = petal_filter_check_present(a, error);
+    if (status == PETAL_OK) status = petal_filter_check_present(b, error);
     if (status != PETAL_OK) return status;
-    compare_arrays(comparison, a->scheme, &a->layers->array, &b->layers->array);
+    compare_arrays(&own, a->scheme, &a->layers->array, &b->layers->array);
+    petal_sized_give(&own, sizeof own, comparison);
     return PETAL_OK;
 }

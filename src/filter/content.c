@@ -11,7 +11,8 @@ uint64_t petal_block_count(const struct bit_array *array)
 uint64_t petal_block_sum(const struct bit_array *array, uint64_t block, uint64_t number)
 {
     uint64_t from = block * PETAL_BLOCK_BYTES, left = array->size_bytes - from;
-    return petal_xxh3(array->bytes + from, (size_t)(left < PETAL_BLOCK_BYTES ? left : PETAL_BLOCK_BYTES), number);
+    return petal_xxh3(array->bytes + from,
+                      (size_t)(left < PETAL_BLOCK_BYTES ? left : PETAL_BLOCK_BYTES), number);
 }
 
 static uint64_t add_shape(uint64_t id, const struct shape *shape)
@@ -31,7 +32,8 @@ uint64_t petal_content_start(const petal_filter *filter)
     store64le(bytes + 8, filter->hash_key.seed);
     store64le(bytes + 16, filter->hash->keyed ? petal_secret_check(filter->hash_key.secret) : 0);
     uint64_t id = petal_xxh3(bytes, sizeof bytes, 0);
-    for (uint32_t i = 0; i < filter->layer_count; i++) id = add_shape(id, &filter->layers[i].array.shape);
+    for (uint32_t i = 0; i < filter->layer_count; i++)
+        id = add_shape(id, &filter->layers[i].array.shape);
     return id;
 }
 
@@ -42,7 +44,7 @@ uint64_t petal_content_add(uint64_t id, uint64_t block_sum)
     return petal_xxh3(bytes, sizeof bytes, id);
 }
 
-uint64_t petal_content_id(const petal_filter *filter)
+uint64_t petal_content_of_bits(const petal_filter *filter)
 {
     uint64_t id = petal_content_start(filter), number = 0;
     for (uint32_t i = 0; i < filter->layer_count; i++) {

@@ -6,8 +6,6 @@
  * returned either. */
 #include "filter/filter.h"
 
-#include "base/error.h"
-
 enum { NO_FAILURE, BEING_KEPT, IS_KEPT };
 
 /* Const filters keep their failures too: every filter is memory of petal_filter_new(), which is
@@ -17,20 +15,16 @@ static struct failure *failure_of(const petal_filter *filter)
     return (struct failure *)(uintptr_t)&filter->failure;
 }
 
-petal_status petal_filter_note_error(const petal_filter *filter, petal_status status, const petal_error *error)
+petal_status petal_filter_note_error(const petal_filter *filter, petal_status status,
+                                     const petal_error *error)
 {
     int none = NO_FAILURE;
     struct failure *failure = failure_of(filter);
-    if (status >= 0 || !atomic_compare_exchange_strong(&failure->state, &none, BEING_KEPT)) return status;
+    if (status >= 0 || !atomic_compare_exchange_strong(&failure->state, &none, BEING_KEPT))
+        return status;
     failure->error = *error;
     atomic_store(&failure->state, IS_KEPT);
     return status;
-}
-
-petal_status petal_filter_fail(const petal_filter *filter, petal_status status, const char *message)
-{
-    petal_error error;
-    return petal_filter_note_error(filter, petal_fail(&error, status, "%s", message), &error);
 }
 
 petal_status petal_filter_ask_to_write(petal_filter *filter, petal_error *error)
@@ -40,7 +34,8 @@ petal_status petal_filter_ask_to_write(petal_filter *filter, petal_error *error)
     return petal_filter_note_error(filter, filter->before_write(filter, error), error);
 }
 
-petal_status petal_filter_ask_to_lower(petal_filter *filter, enum lowering lowering, petal_error *error)
+petal_status petal_filter_ask_to_lower(petal_filter *filter, enum lowering lowering,
+                                       petal_error *error)
 {
     petal_error own;
     if (!error) error = &own;
@@ -52,12 +47,6 @@ petal_status petal_filter_ask_to_check(petal_filter *filter, petal_error *error)
     petal_error own;
     if (!error) error = &own;
     return petal_filter_note_error(filter, filter->check_wanted(filter, error), error);
-}
-
-petal_status petal_filter_grow(petal_filter *filter)
-{
-    petal_error error;
-    return petal_filter_note_error(filter, filter->grow(filter, &error), &error);
 }
 
 petal_status petal_last_error(const petal_filter *filter, petal_error *error)

@@ -10,18 +10,22 @@
 #include <math.h> /* NAN, a macro */
 #include <string.h>
 
-static petal_status choose_hash(petal_hash *hash, uint64_t seed, const void *secret, petal_error *error)
+static petal_status choose_hash(uint32_t *hash, uint64_t seed, const void *secret,
+                                petal_error *error)
 {
     if (*hash == PETAL_HASH_DEFAULT) *hash = secret ? PETAL_HASH_SIPHASH : PETAL_HASH_XXH3;
     const struct hash_def *def = petal_hash_find(*hash);
-    if (!def) return petal_fail(error, PETAL_ERR_ARGUMENT, "there is no hash number %d", (int)*hash);
+    if (!def)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "there is no hash number %d", (int)*hash);
     if (def->keyed && !secret)
-        return petal_fail(error, PETAL_ERR_SECRET_MISSING, "%s needs a secret of %d bytes", def->name,
-                          PETAL_SECRET_BYTES);
+        return petal_fail(error, PETAL_ERR_SECRET_MISSING, "%s needs a secret of %d bytes",
+                          def->name, PETAL_SECRET_BYTES);
     if (!def->keyed && secret)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "%s takes a seed, not a secret; use siphash", def->name);
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "%s takes a seed, not a secret; use siphash",
+                          def->name);
     if (def->keyed && seed != 0)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "%s takes a secret, not a seed; leave the seed out", def->name);
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "%s takes a secret, not a seed; leave the seed out", def->name);
     return PETAL_OK;
 }
 
@@ -34,9 +38,9 @@ static void set_layer(struct layer *layer, const struct shape *shape, const stru
     layer->target_rate = NAN;
 }
 
-petal_status petal_filter_new(const struct shape *shapes, uint32_t layer_count, petal_hash hash, uint64_t seed,
-                              const void *secret, const petal_allocator *allocator, petal_filter **filter,
-                              petal_error *error)
+petal_status petal_filter_new(const struct shape *shapes, uint32_t layer_count, uint32_t hash,
+                              uint64_t seed, const void *secret, const petal_allocator *allocator,
+                              petal_filter **filter, petal_error *error)
 {
     *filter = NULL;
     petal_status status = choose_hash(&hash, seed, secret, error);
@@ -55,45 +59,53 @@ petal_status petal_filter_new(const struct shape *shapes, uint32_t layer_count, 
     made->kernel = petal_scheme_kernel(made->scheme);
     made->hash = petal_hash_find(hash);
     made->hash_key.seed = seed;
+    made->hash_key.seed_flip = petal_xxh3_seed_flip(seed);
     made->memory_limit = UINT64_MAX;
     if (secret) memcpy(made->hash_key.secret, secret, PETAL_SECRET_BYTES);
     for (uint32_t i = 0; i < layer_count; i++) set_layer(&layers[i], &shapes[i], made->hash);
+    petal_filter_choose_strategy(made);
     *filter = made;
     return PETAL_OK;
 }
 
-static petal_status alloc_layer(petal_filter *filter, struct layer *layer, petal_error *error)
+petal_status petal_filter_alloc_layer(petal_filter *filter, struct layer *layer, petal_error *error)
 {
     uint64_t size = layer->array.size_bytes;
     layer->array.bytes = petal_alloc_lines(&filter->allocator, size, &layer->own_lines);
+    layer->own_bytes = size + PETAL_LINE_BYTES;
     if (layer->array.bytes) return PETAL_OK;
-    return petal_fail(error, PETAL_ERR_MEMORY, "out of memory: the filter needs %llu bytes", (unsigned long long)size);
+    return petal_fail(error, PETAL_ERR_MEMORY, "out of memory: the filter needs %llu bytes",
+                      (unsigned long long)size);
 }
 
 petal_status petal_filter_alloc_bits(petal_filter *filter, petal_error *error)
 {
     petal_status status = PETAL_OK;
     for (uint32_t i = 0; status == PETAL_OK && i < filter->layer_count; i++)
-        status = alloc_layer(filter, &filter->layers[i], error);
+        status = petal_filter_alloc_layer(filter, &filter->layers[i], error);
     return status;
 }
 
 /* The layers of a file may be sized to make the next one as large as memory. */
-static petal_status check_memory_limit(const petal_filter *filter, const struct shape *shape, petal_error *error)
+static petal_status check_memory_limit(const petal_filter *filter, const struct shape *shape,
+                                       petal_error *error)
 {
     uint64_t held = 0, needed = petal_shape_bytes(shape);
-    for (uint32_t i = 0; i < filter->layer_count; i++) held = saturating_add(held, filter->layers[i].array.size_bytes);
+    for (uint32_t i = 0; i < filter->layer_count; i++)
+        held = saturating_add(held, filter->layers[i].array.size_bytes);
     uint64_t limit = petal_memory_limit(filter->memory_limit, held);
     if (needed <= limit) return PETAL_OK;
-    return petal_fail(error, PETAL_ERR_LIMIT,
-                      "the next layer takes %llu bytes of memory, the limit is %llu; if you trust the file, raise it "
-                      "(--memory-limit, options.memory_limit)",
-                      (unsigned long long)needed, (unsigned long long)limit);
+    return petal_fail(
+        error, PETAL_ERR_LIMIT,
+        "the next layer takes %llu bytes of memory, the limit is %llu; if you trust the file, raise it "
+        "(--memory-limit, options.memory_limit)",
+        (unsigned long long)needed, (unsigned long long)limit);
 }
 
 static petal_status make_room_for_layer(petal_filter *filter, petal_error *error)
 {
-    uint64_t old_bytes = filter->layer_room * sizeof *filter->layers, new_bytes = old_bytes + sizeof *filter->layers;
+    uint64_t old_bytes = filter->layer_room * sizeof *filter->layers,
+             new_bytes = old_bytes + sizeof *filter->layers;
     if (filter->layer_count < filter->layer_room) return PETAL_OK;
     struct layer *layers = petal_alloc(&filter->allocator, new_bytes);
     if (!layers) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
@@ -104,7 +116,8 @@ static petal_status make_room_for_layer(petal_filter *filter, petal_error *error
     return PETAL_OK;
 }
 
-petal_status petal_filter_add_layer(petal_filter *filter, const struct shape *shape, petal_error *error)
+petal_status petal_filter_add_layer(petal_filter *filter, const struct shape *shape,
+                                    petal_error *error)
 {
     struct layer added = {0};
     if (filter->close)
@@ -112,12 +125,13 @@ petal_status petal_filter_add_layer(petal_filter *filter, const struct shape *sh
                           "a mapped file has no room for one more layer; load it, and save it");
     set_layer(&added, shape, filter->hash);
     petal_status status = check_memory_limit(filter, shape, error);
-    if (status == PETAL_OK) status = alloc_layer(filter, &added, error);
+    if (status == PETAL_OK) status = petal_filter_alloc_layer(filter, &added, error);
     if (status == PETAL_OK) status = make_room_for_layer(filter, error);
     if (status == PETAL_OK)
         filter->layers[filter->layer_count++] = added;
     else
-        petal_release_lines(&filter->allocator, added.own_lines, added.array.size_bytes);
+        petal_release(&filter->allocator, added.own_lines, added.own_bytes);
+    petal_filter_choose_strategy(filter);
     return status;
 }
 
@@ -131,33 +145,38 @@ void petal_filter_drop_layers(petal_filter *filter, uint32_t from, uint32_t coun
 {
     struct layer *gone = filter->layers + from;
     for (uint32_t i = 0; i < count; i++)
-        petal_release_lines(&filter->allocator, gone[i].own_lines, gone[i].array.size_bytes);
+        petal_release(&filter->allocator, gone[i].own_lines, gone[i].own_bytes);
     memmove(gone, gone + count, (filter->layer_count - from - count) * sizeof *gone);
     filter->layer_count -= count;
+    petal_filter_choose_strategy(filter);
 }
 
 uint64_t petal_filter_items(const petal_filter *filter)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < filter->layer_count; i++) sum = saturating_add(sum, petal_layer_items(filter, i));
+    for (uint32_t i = 0; i < filter->layer_count; i++)
+        sum = saturating_add(sum, petal_layer_items(filter, i));
     return sum;
 }
 
 uint64_t petal_filter_capacity(const petal_filter *filter)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < filter->layer_count; i++) sum = saturating_add(sum, filter->layers[i].capacity);
+    for (uint32_t i = 0; i < filter->layer_count; i++)
+        sum = saturating_add(sum, filter->layers[i].capacity);
     return sum;
 }
 
 static void release_origin(petal_filter *filter)
 {
     struct origin *origin = &filter->origin;
-    if (origin->far) petal_release(&filter->allocator, (uint8_t *)(uintptr_t)origin->far, origin->size_bytes);
+    if (origin->far)
+        petal_release(&filter->allocator, (uint8_t *)(uintptr_t)origin->far, origin->size_bytes);
     *origin = (struct origin){0};
 }
 
-petal_status petal_filter_set_origin(petal_filter *filter, const struct origin *origin, petal_error *error)
+petal_status petal_filter_set_origin(petal_filter *filter, const struct origin *origin,
+                                     petal_error *error)
 {
     uint8_t *copy = NULL;
     if (origin->size_bytes > PETAL_ORIGIN_NEAR_BYTES) {
@@ -171,13 +190,13 @@ petal_status petal_filter_set_origin(petal_filter *filter, const struct origin *
     return PETAL_OK;
 }
 
-petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadata, size_t metadata_bytes,
-                                       petal_error *error)
+petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadata,
+                                       uint64_t metadata_bytes, petal_error *error)
 {
     void *copy = NULL;
     if (metadata_bytes > PETAL_METADATA_MAX_BYTES)
-        return petal_fail(error, PETAL_ERR_LIMIT, "metadata of %zu bytes; the limit is %d", metadata_bytes,
-                          PETAL_METADATA_MAX_BYTES);
+        return petal_fail(error, PETAL_ERR_LIMIT, "metadata of %llu bytes; the limit is %d",
+                          (unsigned long long)metadata_bytes, PETAL_METADATA_MAX_BYTES);
     if (metadata_bytes > 0) {
         copy = petal_alloc(&filter->allocator, metadata_bytes);
         if (!copy) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
@@ -196,8 +215,9 @@ static petal_status clone_frame(const petal_filter *filter, petal_filter **copy,
     struct shape *shapes = petal_alloc(&filter->allocator, filter->layer_count * sizeof *shapes);
     if (!shapes) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
     for (uint32_t i = 0; i < filter->layer_count; i++) shapes[i] = filter->layers[i].array.shape;
-    petal_status status = petal_filter_new(shapes, filter->layer_count, filter->hash->id, filter->hash_key.seed, secret,
-                                           &filter->allocator, copy, error);
+    petal_status status =
+        petal_filter_new(shapes, filter->layer_count, filter->hash->id, filter->hash_key.seed,
+                         secret, &filter->allocator, copy, error);
     petal_release(&filter->allocator, shapes, filter->layer_count * sizeof *shapes);
     if (status == PETAL_OK) (*copy)->memory_limit = filter->memory_limit;
     return status;
@@ -220,7 +240,8 @@ petal_status petal_clone(const petal_filter *filter, petal_filter **copy, petal_
     if (status == PETAL_OK) status = clone_frame(filter, &made, error);
     if (status != PETAL_OK) return status;
     status = petal_filter_alloc_bits(made, error);
-    if (status == PETAL_OK) status = petal_filter_set_metadata(made, filter->metadata, filter->metadata_bytes, error);
+    if (status == PETAL_OK)
+        status = petal_filter_set_metadata(made, filter->metadata, filter->metadata_bytes, error);
     if (status == PETAL_OK) status = petal_filter_set_origin(made, &filter->origin, error);
     if (status != PETAL_OK) {
         petal_free(made);
@@ -230,6 +251,7 @@ petal_status petal_clone(const petal_filter *filter, petal_filter **copy, petal_
     made->refuse_overfull = filter->refuse_overfull;
     made->policy = filter->policy;
     made->grow = filter->grow;
+    petal_filter_choose_strategy(made);
     for (uint32_t i = 0; i < filter->layer_count; i++)
         copy_layer(&made->layers[i], &filter->layers[i], petal_layer_items(filter, i));
     status = petal_filter_check_unchanged(filter, error);
@@ -240,12 +262,20 @@ petal_status petal_clone(const petal_filter *filter, petal_filter **copy, petal_
     return status;
 }
 
-petal_status petal_create_like(const petal_filter *pattern, petal_filter **filter, petal_error *error)
+bool petal_filter_is_pattern(const petal_filter *filter)
+{
+    return filter->policy.kind == POLICY_NONE && filter->layer_count == 1;
+}
+
+petal_status petal_create_like(const petal_filter *pattern, petal_filter **filter,
+                               petal_error *error)
 {
     petal_filter *made = NULL;
     *filter = NULL;
-    if (pattern->layer_count > 1 || pattern->policy.kind != POLICY_NONE)
-        return petal_fail(error, PETAL_ERR_UNSUPPORTED, "a filter of several layers is no pattern for others");
+    if (PETAL_IS_READ_ONLY) return petal_refuse_read_only(error);
+    if (!petal_filter_is_pattern(pattern))
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                          "a filter that grows or has several layers is no pattern for others");
     petal_status status = clone_frame(pattern, &made, error);
     if (status == PETAL_OK) status = petal_filter_alloc_bits(made, error);
     if (status == PETAL_OK) status = petal_filter_set_origin(made, &pattern->origin, error);
@@ -255,7 +285,7 @@ petal_status petal_create_like(const petal_filter *pattern, petal_filter **filte
     }
     made->key_type = pattern->key_type;
     made->refuse_overfull = pattern->refuse_overfull;
-    made->grow = pattern->grow;
+    petal_filter_choose_strategy(made);
     made->layers->capacity = pattern->layers->capacity;
     made->layers->target_rate = pattern->layers->target_rate;
     *filter = made;
@@ -267,7 +297,8 @@ void petal_filter_touch_all(petal_filter *filter)
     atomic_store_explicit(&filter->overfull, 0, memory_order_relaxed);
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         struct layer *layer = &filter->layers[i];
-        if (layer->blocks) memset(layer->blocks, BLOCK_CHANGED, (size_t)petal_block_count(&layer->array));
+        if (layer->blocks)
+            memset(layer->blocks, BLOCK_CHANGED, (size_t)petal_block_count(&layer->array));
     }
 }
 
@@ -302,7 +333,7 @@ void petal_free(petal_filter *filter)
     if (filter->release_held) filter->release_held(filter);
     petal_allocator memory = filter->allocator;
     for (uint32_t i = 0; i < filter->layer_count; i++)
-        petal_release_lines(&memory, filter->layers[i].own_lines, filter->layers[i].array.size_bytes);
+        petal_release(&memory, filter->layers[i].own_lines, filter->layers[i].own_bytes);
     petal_release(&memory, filter->layers, filter->layer_room * sizeof *filter->layers);
     petal_release(&memory, filter->metadata, filter->metadata_bytes);
     release_origin(filter);

@@ -5,39 +5,43 @@
 #include "hash/hash.h"
 #include "scheme/scheme.h"
 
-/* One bit array with what is known of its keys. Most filters have one layer; those that grow have several. */
+/* One bit array with what is known of its keys. Most filters have one layer; those that grow have
+ * several. */
 struct layer {
     struct bit_array array;
     uint64_t capacity;  /* 0: not recorded */
     double target_rate; /* NAN: not recorded */
     uint64_t items;
-    uint64_t until_ms; /* rotating by time: see rotating.c; 0 while no time has been told */
-    void *own_lines;   /* what the bits were allocated as; NULL where they are borrowed or mapped */
-    uint8_t *blocks;   /* of a writable map: an enum block_state for each block; NULL otherwise */
+    uint64_t until_ms;  /* rotating by time: see rotating.c; 0 until the clock is set */
+    void *own_lines;    /* what the bits were allocated as; NULL if they are borrowed or mapped */
+    uint64_t own_bytes; /* and how much that is */
+    _Atomic uint64_t predicted; /* the model's rate at capacity, as a double; 0: not computed yet */
+    uint8_t *blocks; /* of a writable map: an enum block_state for each block; NULL otherwise */
 };
 
-/* Why a filter has several layers, and what becomes of them. growing.c and rotating.c say how; docs/format.md where it is kept. */
+/* Why a filter has several layers, and what becomes of them. growing.c and rotating.c say how;
+ * docs/format.md where it is kept. */
 enum policy_kind { POLICY_NONE = 0, POLICY_GROWING = 1, POLICY_KEYS = 2, POLICY_TIME = 3 };
 struct policy {
     enum policy_kind kind;
     double rate;             /* asked of the whole filter */
     uint64_t first_capacity; /* growing: of the first layer */
-    uint32_t step;           /* growing: each layer is for so many times the keys of the one before */
-    double ratio;            /* growing: and has this part of its rate */
-    uint64_t window_keys;    /* rotating: keys of a window; by time, as many as are expected */
-    uint64_t window_ms;      /* rotating by time */
-    uint64_t clock_ms;       /* rotating by time: the latest time told; 0: none yet */
-    uint32_t generations;    /* rotating: as planned */
+    uint32_t step; /* growing: each layer is for that many times the keys of the one before */
+    double ratio;  /* growing: and has this part of its rate */
+    uint64_t window_keys; /* rotating: keys of a window; by time, as many as are expected */
+    uint64_t window_ms;   /* rotating by time */
+    uint64_t clock_ms;    /* rotating by time: the latest time; 0: none yet */
+    uint32_t generations; /* rotating: as planned */
 };
 
-/* What another container has to say that the filter itself has no place for: kept, so that the file can be written back byte
- * for byte. Its meaning belongs to the format (src/format). */
+/* What another container has to say that the filter itself has no place for: kept, so that the file
+ * can be written back byte for byte. Its meaning belongs to the format (src/format). */
 #define PETAL_ORIGIN_NEAR_BYTES 48u
 struct origin {
     uint32_t format; /* number of the container; 0: none */
     uint32_t size_bytes;
-    uint8_t near[PETAL_ORIGIN_NEAR_BYTES]; /* up to so many bytes; zero beyond size_bytes */
-    const uint8_t *far;                    /* more than that; a filter owns them, a description borrows them */
+    uint8_t near[PETAL_ORIGIN_NEAR_BYTES]; /* up to that many bytes; zero beyond size_bytes */
+    const uint8_t *far; /* more than that; a filter owns them, a description borrows them */
 };
 
 static inline const uint8_t *origin_bytes(const struct origin *origin)
@@ -48,8 +52,9 @@ static inline const uint8_t *origin_bytes(const struct origin *origin)
 /* What a filter has that several threads add to. */
 struct sharing {
     struct stripes stripes;
-    atomic_bool may_write;   /* before_write has given its permission since the last sync */
-    _Atomic uint64_t asking; /* held like a stripe while one thread asks for it; in those, others may count keys */
+    atomic_bool may_write; /* before_write has given its permission since the last sync */
+    /* held like a stripe while one thread asks for it; in those, others may count keys */
+    _Atomic uint64_t asking;
 };
 
 /* How bits are lowered: by counting down keys, or in any other way. */
@@ -62,64 +67,96 @@ struct failure {
 };
 
 struct petal_filter {
-    struct layer
-        *layers; /* oldest first, at least one. A key is in the filter when it is in any; new ones go into the last */
+    /* oldest first, at least one. A key is in the filter when it is in any; new ones go into the
+     * last */
+    struct layer *layers;
     uint32_t layer_count;
     uint32_t layer_room; /* how many `layers` has memory for */
     const struct scheme_def *scheme;
-    const struct kernel *kernel; /* resolved once, here: no global state, and easy to force in tests */
+    /* Resolved once, here: no global state, and easy to force in tests. */
+    const struct kernel *kernel;
     const struct hash_def *hash;
     struct hash_key hash_key;
 
+    const struct key_strategy *strategy; /* how keys go in and are looked up: strategy.h */
+    /* The way of a key in one function, past the strategy; NULL: by the strategy. */
+    struct direct querying, adding;
+    /* A filter that grows: keys go in by querying.add as long as its one layer has room. */
+    bool adds_until_full;
     struct sharing *sharing; /* several threads add; NULL: one at a time */
 
     petal_allocator allocator;
     struct policy policy;
     struct origin origin;
     void *metadata;
-    size_t metadata_bytes;
+    uint64_t metadata_bytes;
     uint64_t recovered_blocks, blocks_compared; /* see petal_info */
     bool live;                                  /* another process changes the bits */
-    petal_key_type key_type;
-    uint64_t memory_limit; /* of the next layer, as given for opening: 0 for the default; UINT64_MAX for none */
+    bool read_only;                             /* opened or viewed for reading, or frozen */
+    uint32_t key_type;
+    /* of the next layer, as given for opening: 0 for the default; UINT64_MAX for none */
+    uint64_t memory_limit;
     bool refuse_overfull;
     struct failure failure;
-    uint64_t removals;         /* keys that were taken out since the filter was made or opened */
-    _Atomic uint64_t overfull; /* what overfull.c found when it last counted the bits; 0: nothing yet */
+    uint64_t removals; /* keys that were taken out since the filter was made or opened */
+    /* What overfull.c found when it last counted the bits; 0: nothing yet. */
+    _Atomic uint64_t overfull;
 
     /* Set if the bits belong to a file or to the caller (src/store); NULL: nothing to do. */
     petal_status (*before_write)(petal_filter *filter, petal_error *error); /* permission to add */
-    petal_status (*before_lowering)(petal_filter *filter, enum lowering lowering, petal_error *error);
-    petal_status (*check_wanted)(petal_filter *filter, petal_error *error);     /* blocks that are BLOCK_WANTED */
-    petal_status (*check_bits)(const petal_filter *filter, petal_error *error); /* all bits, before they are sealed */
-    petal_status (*check_unchanged)(const petal_filter *filter, petal_error *error); /* and after: still the same? */
-    petal_status (*grow)(petal_filter *filter,
-                         petal_error *error); /* a new key has come to a full last layer; NULL: so what */
-    bool content_recorded;                    /* content_id is that of the bits */
+    petal_status (*before_lowering)(petal_filter *filter, enum lowering lowering,
+                                    petal_error *error);
+    petal_status (*check_wanted)(petal_filter *filter,
+                                 petal_error *error); /* blocks that are BLOCK_WANTED */
+    petal_status (*check_bits)(const petal_filter *filter,
+                               petal_error *error); /* all bits, before they are sealed */
+    petal_status (*check_unchanged)(const petal_filter *filter,
+                                    petal_error *error); /* and after: still the same? */
+    petal_status (*grow)(
+        petal_filter *filter,
+        petal_error
+            *error); /* called when a new key meets a full last layer; NULL: keep filling it */
+    bool content_recorded; /* content_id is that of the bits */
     uint64_t content_id;
     void (*close)(petal_filter *filter); /* gives back what the store holds; NULL: nothing */
     void *backing;
-    void (*release_held)(petal_filter *filter); /* of a loaded filter that keeps its file locked */
+    /* of a loaded filter that keeps its file locked, and of a view whose bytes are given back */
+    void (*release_held)(petal_filter *filter);
     void *held;
 };
 
-/* A filter of so many layers of these settled shapes, without bits. *filter is NULL on failure. `secret` is for keyed
- * hashes and is copied. */
-petal_status petal_filter_new(const struct shape *shapes, uint32_t layer_count, petal_hash hash, uint64_t seed,
-                              const void *secret, const petal_allocator *allocator, petal_filter **filter,
-                              petal_error *error);
+/* A filter of that many layers of these normalized shapes, without bits. *filter is NULL on
+ * failure.
+ * `secret` is for keyed hashes and is copied. */
+petal_status petal_filter_new(const struct shape *shapes, uint32_t layer_count, uint32_t hash,
+                              uint64_t seed, const void *secret, const petal_allocator *allocator,
+                              petal_filter **filter, petal_error *error);
 
-/* Everything of *info that needs no look at the bits. */
-void petal_filter_describe(const petal_filter *filter, petal_info *info);
+/* What petal_get_stats() says. */
+void petal_filter_take_stats(const petal_filter *filter, uint32_t layer, petal_stats *stats);
 
-/* All of *info but the name of the format. */
-void petal_filter_examine(const petal_filter *filter, petal_info *info);
+/* The model's rate of a layer, or of the filter (PETAL_ALL_LAYERS), at its capacity; NAN without
+ * one. */
+double petal_filter_predicted_rate(const petal_filter *filter, uint32_t layer);
 
-/* Gives every layer zeroed bits of its own. */
+/* One layer, and never another: its bits are those of all its keys. */
+bool petal_filter_is_single(const petal_filter *filter);
+
+/* Can others be made like it? A chain of another library too, as long as it has one layer. */
+bool petal_filter_is_pattern(const petal_filter *filter);
+
+/* Can several threads add to it? And no longer, once they have ended. */
+bool petal_filter_can_share(const petal_filter *filter);
+void petal_filter_stop_sharing(petal_filter *filter);
+
+/* Gives every layer zeroed bits of its own; or one. */
 petal_status petal_filter_alloc_bits(petal_filter *filter, petal_error *error);
+petal_status petal_filter_alloc_layer(petal_filter *filter, struct layer *layer,
+                                      petal_error *error);
 
 /* Adds a last layer with zeroed bits of its own. */
-petal_status petal_filter_add_layer(petal_filter *filter, const struct shape *shape, petal_error *error);
+petal_status petal_filter_add_layer(petal_filter *filter, const struct shape *shape,
+                                    petal_error *error);
 
 /* Takes away `count` layers from number `from` on, not all. */
 void petal_filter_drop_layers(petal_filter *filter, uint32_t from, uint32_t count);
@@ -132,18 +169,16 @@ uint64_t petal_filter_items(const petal_filter *filter);
 uint64_t petal_filter_capacity(const petal_filter *filter);
 
 /* Replaces the origin by a copy. */
-petal_status petal_filter_set_origin(petal_filter *filter, const struct origin *origin, petal_error *error);
+petal_status petal_filter_set_origin(petal_filter *filter, const struct origin *origin,
+                                     petal_error *error);
 
 /* Replaces the metadata by a copy. */
-petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadata, size_t metadata_bytes,
-                                       petal_error *error);
+petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadata,
+                                       uint64_t metadata_bytes, petal_error *error);
 
-/* Is there a key among them that the original of the filter does not take? */
-bool petal_filter_refuses_any(const petal_filter *filter, const petal_key *keys, size_t key_count);
-
-/* Hashes of keys and of numbers, filter->hash->words each, where that is not 0. */
-void petal_filter_hash_keys(const petal_filter *filter, const petal_key *keys, size_t count, uint64_t *words);
-void petal_filter_hash_i64(const petal_filter *filter, const int64_t *values, size_t count, uint64_t *words);
+/* Decides anew how keys go in and are looked up (strategy.h): after any change of the number of
+ * layers, policy, grow, sharing, before_write, close or refuse_overfull. */
+void petal_filter_choose_strategy(petal_filter *filter);
 
 static inline struct layer *petal_filter_last(const petal_filter *filter)
 {
@@ -163,53 +198,62 @@ static inline bool petal_filter_counts_new_only(const petal_filter *filter)
            filter->policy.kind == POLICY_TIME;
 }
 
-/* Keeps the error of a call that failed for petal_last_error(), unless there is one already; any number of threads may.
- * Returns `status`, of which all but failures are passed over. A public call that changes, saves or checks a filter ends so:
+/* Keeps the error of a call that failed for petal_last_error(), unless there is one already; any
+ * number of threads may. Returns `status`, of which all but failures are passed over. A public call
+ * that changes, saves or checks a filter ends so:
  *     petal_error own;
  *     if (!error) error = &own;
  *     return petal_filter_note_error(filter, the_work(filter, error), error); */
-petal_status petal_filter_note_error(const petal_filter *filter, petal_status status, const petal_error *error);
+petal_status petal_filter_note_error(const petal_filter *filter, petal_status status,
+                                     const petal_error *error);
 
-/* The same for calls that have no petal_error. */
-petal_status petal_filter_fail(const petal_filter *filter, petal_status status, const char *message);
-
-/* Permission to set bits: PETAL_OK, or why not. Only for calls that will set some: a file is marked as dirty by it.
- * A refusal is kept for petal_last_error(). */
+/* Permission to set bits: PETAL_OK, or why not. Only for calls that will set some: a file is marked
+ * as dirty by it. A refusal is kept for petal_last_error(). */
 petal_status petal_filter_ask_to_write(petal_filter *filter, petal_error *error);
-petal_status petal_filter_ask_to_lower(petal_filter *filter, enum lowering lowering, petal_error *error);
+petal_status petal_filter_ask_to_lower(petal_filter *filter, enum lowering lowering,
+                                       petal_error *error);
 petal_status petal_filter_ask_to_check(petal_filter *filter, petal_error *error);
 static inline petal_status petal_filter_prepare_write(petal_filter *filter, petal_error *error)
 {
+    if (PETAL_IS_READ_ONLY) return petal_refuse_read_only(error);
     return filter->before_write ? petal_filter_ask_to_write(filter, error) : PETAL_OK;
 }
 
-/* Whether it can be had at all, before it is known what will change: a file is not marked as dirty by it. */
+/* Whether it can be had at all, before it is known what will change: a file is not marked as dirty
+ * by it. */
 static inline petal_status petal_filter_may_write(petal_filter *filter, petal_error *error)
 {
-    return filter->layers->blocks ? PETAL_OK : petal_filter_prepare_write(filter, error);
+    bool later = filter->layers->blocks && !filter->read_only && !PETAL_IS_READ_ONLY;
+    return later ? PETAL_OK : petal_filter_prepare_write(filter, error);
 }
 
 /* The same for lowering them. */
-static inline petal_status petal_filter_prepare_lowering(petal_filter *filter, enum lowering lowering,
-                                                         petal_error *error)
+static inline petal_status petal_filter_prepare_lowering(petal_filter *filter,
+                                                         enum lowering lowering, petal_error *error)
 {
+    if (PETAL_IS_READ_ONLY) return petal_refuse_read_only(error);
     return filter->before_lowering ? petal_filter_ask_to_lower(filter, lowering, error) : PETAL_OK;
 }
 
-/* Before bits that come from a file are sealed anew, in another file or under new sums: are they those of its sums? */
+/* Before bits that come from a file are sealed anew, in another file or under new sums: are they
+ * those of its sums? */
 static inline petal_status petal_filter_check_bits(const petal_filter *filter, petal_error *error)
 {
     return filter->check_bits ? filter->check_bits(filter, error) : PETAL_OK;
 }
 
-/* After such bits were read: PETAL_ERR_BUSY if another process has begun to change them meanwhile. */
-static inline petal_status petal_filter_check_unchanged(const petal_filter *filter, petal_error *error)
+/* After such bits were read: PETAL_ERR_BUSY if another process has begun to change
+ * them meanwhile. */
+static inline petal_status petal_filter_check_unchanged(const petal_filter *filter,
+                                                        petal_error *error)
 {
     return filter->check_unchanged ? filter->check_unchanged(filter, error) : PETAL_OK;
 }
 
-/* Notes that the blocks of a hash change. False: some of them must be checked before: petal_filter_check_wanted(). */
-static inline bool petal_filter_note_change(const petal_filter *filter, struct layer *layer, const uint64_t *hash)
+/* Notes that the blocks of a hash change. False: some of them must be checked before:
+ * petal_filter_check_wanted(). */
+static inline bool petal_filter_note_change(const petal_filter *filter, struct layer *layer,
+                                            const uint64_t *hash)
 {
     return !layer->blocks || !filter->scheme->touch(&layer->array, hash, layer->blocks);
 }
@@ -219,27 +263,29 @@ static inline petal_status petal_filter_check_wanted(petal_filter *filter, petal
     return filter->check_wanted ? petal_filter_ask_to_check(filter, error) : PETAL_OK;
 }
 
-/* Adds a layer, where filter->grow is not NULL. A failure is kept for petal_last_error(). */
-petal_status petal_filter_grow(petal_filter *filter);
+/* Permission to set bits of a filter that several threads add to: one of them asks. */
+petal_status petal_filter_prepare_shared(petal_filter *filter, petal_error *error);
 
-/* The same for a filter that several threads add to: one of them asks. */
-petal_status petal_filter_prepare_shared(petal_filter *filter);
-
-/* Notes that any bit may change, otherwise than by adding a key: of bits that were checked, or that all get new values. */
+/* Notes that any bit may change, otherwise than by adding a key: of bits that were checked, or that
+ * all get new values. */
 void petal_filter_touch_all(petal_filter *filter);
 
-/* PETAL_OK where both have the same parameters, so that their bits mean the same; or PETAL_ERR_MISMATCH, naming the field. */
-petal_status petal_filter_check_alike(const petal_filter *a, const petal_filter *b, petal_error *error);
+/* PETAL_OK if both have the same parameters, so that their bits mean the same; or
+ * PETAL_ERR_MISMATCH, naming the field. */
+petal_status petal_filter_check_alike(const petal_filter *a, const petal_filter *b,
+                                      petal_error *error);
 
 /* Different bits that a key sets in the mean. */
-double petal_filter_bits_a_key(const struct scheme_def *scheme, const struct shape *shape);
+double petal_filter_bits_per_key(const struct scheme_def *scheme, const struct shape *shape);
 
-/* Positions of such bytes of an array that are set, and stuck counters. Whole lines, where the scheme counts. */
-struct counts petal_filter_count(const struct scheme_def *scheme, const uint8_t *bytes, uint64_t size_bytes);
+/* Positions of such bytes of an array that are set, and stuck counters. Whole lines, where the
+ * scheme counts. */
+struct counts petal_filter_count(const struct scheme_def *scheme, const uint8_t *bytes,
+                                 uint64_t size_bytes);
 
-/* Distinct keys by the number of set bits. The value is infinite where every bit is set. */
-petal_estimate petal_filter_estimate_items(const struct scheme_def *scheme, const struct shape *shape,
-                                           uint64_t bits_set);
+/* Distinct keys by the number of set bits. The value is infinite if every bit is set. */
+petal_estimate petal_filter_estimate_items(const struct scheme_def *scheme,
+                                           const struct shape *shape, uint64_t bits_set);
 
 /* The same for the whole filter, of the bits as they are now. */
 petal_estimate petal_filter_estimate_distinct(const petal_filter *filter);
@@ -247,7 +293,8 @@ petal_estimate petal_filter_estimate_distinct(const petal_filter *filter);
 /* Is it certainly more than `capacity`, or so much that nobody can tell? */
 bool petal_filter_is_too_much(const petal_estimate *items, uint64_t capacity);
 
-/* What petal_is_overfull() says once the bits tell that so many distinct keys are in; it is kept for the next such question. */
+/* What petal_is_overfull() says once the bits tell how many distinct keys are in; it is kept
+ * for the next such question. */
 bool petal_filter_judge_overfull(const petal_filter *filter, const petal_estimate *distinct);
 
 /* The answer of the last count, without another; false if there was none. */

@@ -1,18 +1,46 @@
-/* layers.c - see layers.h.
+/* layers.c - the strategies of filters of several layers.
  *
- * A key that an older layer has is not added again: it would only fill the last one. So a piece is first asked of the older
- * layers, and what is left goes into the last; but no more at once than that still has room for, so that the filter grows at the
- * very key at which it would grow one by one. Generations work the other way round: every key goes into the newest,
- * which is how it stays remembered, and the older ones only tell whether it was new. */
-#include "filter/layers.h"
-
+ * A key that an older layer has is not added again: it would only fill the last one. So a piece is
+ * first looked up in the older layers, and what is left goes into the last; but no more at once
+ * than that still has room for, so that the filter grows at the very key at which it would grow one
+ * by one. Generations work the other way round: every key goes into the newest, which is how it
+ * stays remembered, and the older ones only tell whether it was new. */
 #include "base/checked.h"
 #include "filter/rotating.h"
+#include "filter/strategy.h"
 
 #include <string.h>
 
-size_t petal_layers_contain(const petal_filter *filter, uint32_t layer_count, const uint64_t *words, size_t count,
-                            uint8_t *found)
+/* ---- looking up ------------------------------------------------------------------------------ */
+
+/* The hash that a layer goes by. */
+static const uint64_t *words_for(const petal_filter *filter, const struct layer *layer,
+                                 const struct probe *probe, uint64_t own[PETAL_HASH_MAX_WORDS])
+{
+    if (probe->words) return probe->words;
+    petal_strategy_hash_for(filter, layer, probe->data, probe->size_bytes, own);
+    return own;
+}
+
+/* Is it in one of the first `layer_count` layers? */
+static bool layers_have(const petal_filter *filter, uint32_t layer_count, const struct probe *probe)
+{
+    uint64_t own[PETAL_HASH_MAX_WORDS];
+    for (uint32_t i = 0; i < layer_count; i++) {
+        const struct layer *layer = &filter->layers[i];
+        if (filter->kernel->contains(&layer->array, words_for(filter, layer, probe, own)))
+            return true;
+    }
+    return false;
+}
+
+static bool contains(const petal_filter *filter, const struct probe *probe)
+{
+    return layers_have(filter, filter->layer_count, probe);
+}
+
+static size_t layers_contain(const petal_filter *filter, uint32_t layer_count,
+                             const uint64_t *words, size_t count, uint8_t *found)
 {
     uint8_t in_one[PETAL_PIECE_WORDS];
     size_t sum = 0;
@@ -25,36 +53,42 @@ size_t petal_layers_contain(const petal_filter *filter, uint32_t layer_count, co
     return sum;
 }
 
-petal_status petal_layers_prepare(petal_filter *filter, const uint64_t *words, size_t count)
+static size_t contains_piece(const petal_filter *filter, const uint64_t *words, size_t count,
+                             uint8_t *found)
 {
-    struct layer *layer = petal_filter_last(filter);
-    bool checked = true;
-    for (size_t i = 0; layer->blocks && i < count; i++)
-        checked &= petal_filter_note_change(filter, layer, words + i * layer->array.hash_words);
-    petal_status status = checked ? PETAL_OK : petal_filter_check_wanted(filter, NULL);
+    return layers_contain(filter, filter->layer_count, words, count, found);
+}
+
+/* ---- growing --------------------------------------------------------------------------------- */
+
+/* How many keys the last layer takes before the filter grows. */
+static uint64_t room_in_last(const petal_filter *filter)
+{
+    const struct layer *last = petal_filter_last(filter);
+    if (!filter->grow) return UINT64_MAX;
+    return last->items < last->capacity ? last->capacity - last->items : 0;
+}
+
+static petal_status add_growing(petal_filter *filter, const struct probe *probe, petal_error *error)
+{
+    uint64_t own[PETAL_HASH_MAX_WORDS];
+    petal_status status = PETAL_OK;
+    if (filter->before_write || filter->refuse_overfull)
+        status = petal_strategy_may_add(filter, error);
     if (status != PETAL_OK) return status;
-    return filter->sharing ? petal_filter_prepare_shared(filter) : petal_filter_prepare_write(filter, NULL);
+    if (filter->layer_count > 1 && layers_have(filter, filter->layer_count - 1, probe))
+        return PETAL_SEEN;
+    if (room_in_last(filter) == 0) {
+        if (contains(filter, probe)) return PETAL_SEEN;
+        status = filter->grow(filter, error);
+    }
+    if (status != PETAL_OK) return status;
+    const uint64_t *words = words_for(filter, petal_filter_last(filter), probe, own);
+    return petal_strategy_add_to_last(filter, words, error);
 }
 
-size_t petal_layers_add_to_last(petal_filter *filter, const uint64_t *words, size_t count, uint8_t *changed,
-                                petal_status *status)
-{
-    struct layer *layer = petal_filter_last(filter);
-    *status = petal_layers_prepare(filter, words, count);
-    if (*status < 0) return 0;
-    size_t sum = filter->kernel->add_many(&layer->array, words, count, changed);
-    layer->items = saturating_add(layer->items, petal_filter_counts_new_only(filter) ? sum : count);
-    return sum;
-}
-
-static size_t at_most(size_t count, uint64_t room)
-{
-    return room < count ? (size_t)room : count;
-}
-
-/* ---- growing --------------------------------------------------------------------------------------------------------- */
-
-/* Keys of a piece that are still to be added, in order: their hashes, and where they stand in the piece. */
+/* Keys of a piece that are still to be added, in order: their hashes, and where they stand in the
+ * piece. */
 struct waiting {
     uint64_t words[PETAL_PIECE_WORDS];
     uint16_t place[PETAL_PIECE_WORDS];
@@ -67,108 +101,126 @@ static void keep_absent(struct waiting *waiting, size_t hash_words, const uint8_
     size_t kept = waiting->from;
     for (size_t i = waiting->from; i < waiting->to; i++) {
         if (found[i - waiting->from]) continue;
-        memmove(waiting->words + kept * hash_words, waiting->words + i * hash_words, hash_words * sizeof(uint64_t));
+        memmove(waiting->words + kept * hash_words, waiting->words + i * hash_words,
+                hash_words * sizeof(uint64_t));
         waiting->place[kept++] = waiting->place[i];
     }
     waiting->to = kept;
 }
 
-static void ask_layers(const petal_filter *filter, uint32_t first, uint32_t count, struct waiting *waiting)
+static void look_up_waiting(const petal_filter *filter, uint32_t first, uint32_t count,
+                            struct waiting *waiting)
 {
     uint8_t found[PETAL_PIECE_WORDS];
     for (uint32_t layer = first; layer < first + count && waiting->from < waiting->to; layer++) {
         const uint64_t *words = waiting->words + waiting->from * filter->hash->words;
-        if (filter->kernel->contains_many(&filter->layers[layer].array, words, waiting->to - waiting->from, found))
+        if (filter->kernel->contains_many(&filter->layers[layer].array, words,
+                                          waiting->to - waiting->from, found))
             keep_absent(waiting, filter->hash->words, found);
     }
 }
 
-/* How many keys the last layer takes before the filter grows. */
-static uint64_t room_in_last(const petal_filter *filter)
-{
-    const struct layer *last = petal_filter_last(filter);
-    if (!filter->grow) return UINT64_MAX;
-    return last->items < last->capacity ? last->capacity - last->items : 0;
-}
-
-/* Adds the first that wait, at most `room`; returns how many were new. */
-static size_t add_waiting(petal_filter *filter, struct waiting *waiting, uint64_t room, uint8_t *was_new,
-                          petal_status *status)
+/* Adds the first that wait, at most `room`. */
+static petal_status add_waiting(petal_filter *filter, struct waiting *waiting, uint64_t room,
+                                uint8_t *was_new, struct progress *progress, petal_error *error)
 {
     uint8_t changed[PETAL_PIECE_WORDS];
+    struct progress part = {0, 0};
     size_t count = at_most(waiting->to - waiting->from, room);
     const uint64_t *words = waiting->words + waiting->from * filter->hash->words;
-    size_t sum = petal_layers_add_to_last(filter, words, count, changed, status);
-    if (*status < 0) return 0;
-    for (size_t i = 0; i < count; i++) was_new[waiting->place[waiting->from + i]] = changed[i];
-    waiting->from += count;
-    return sum;
+    petal_status status =
+        petal_strategy_add_piece_to_last(filter, words, count, changed, &part, error);
+    for (size_t i = 0; i < part.done; i++) was_new[waiting->place[waiting->from + i]] = changed[i];
+    waiting->from += (size_t)part.done;
+    progress->positive += part.positive;
+    return status;
 }
 
-/* The last layer is full: keys that it has are old ones, and the first that it has not makes the filter grow. A filter of another
- * library may have nothing against more keys than it is rated for; then the key goes in alone. */
-static size_t grow_for_waiting(petal_filter *filter, struct waiting *waiting, uint8_t *was_new, petal_status *status)
+/* The last layer is full: keys that it has are old ones, and the first that it has not makes the
+ * filter grow. A filter of another library may have nothing against more keys than it is rated for;
+ * then the key goes in alone. */
+static petal_status grow_for_waiting(petal_filter *filter, struct waiting *waiting,
+                                     uint8_t *was_new, struct progress *progress,
+                                     petal_error *error)
 {
     uint32_t layers = filter->layer_count;
-    ask_layers(filter, layers - 1, 1, waiting);
-    if (waiting->from == waiting->to) return 0;
-    *status = petal_filter_grow(filter);
-    return *status >= 0 && filter->layer_count == layers ? add_waiting(filter, waiting, 1, was_new, status) : 0;
+    look_up_waiting(filter, layers - 1, 1, waiting);
+    if (waiting->from == waiting->to) return PETAL_OK;
+    petal_status status = filter->grow(filter, error);
+    return status == PETAL_OK && filter->layer_count == layers
+               ? add_waiting(filter, waiting, 1, was_new, progress, error)
+               : status;
 }
 
-static size_t add_growing(petal_filter *filter, const uint64_t *words, size_t count, uint8_t *was_new,
-                          petal_status *status)
+static petal_status add_piece_growing(petal_filter *filter, const uint64_t *words, size_t count,
+                                      uint8_t *was_new, struct progress *progress,
+                                      petal_error *error)
 {
     struct waiting waiting;
-    size_t sum = 0;
+    petal_status status = petal_strategy_may_add(filter, error);
+    if (status != PETAL_OK) return status;
     waiting.from = 0;
     waiting.to = count;
     memcpy(waiting.words, words, count * filter->hash->words * sizeof *words);
     for (size_t i = 0; i < count; i++) waiting.place[i] = (uint16_t)i;
     memset(was_new, 0, count);
-    ask_layers(filter, 0, filter->layer_count - 1, &waiting);
-    while (*status >= 0 && waiting.from < waiting.to) {
+    look_up_waiting(filter, 0, filter->layer_count - 1, &waiting);
+    while (status == PETAL_OK && waiting.from < waiting.to) {
         uint64_t room = room_in_last(filter);
-        sum += room ? add_waiting(filter, &waiting, room, was_new, status)
-                    : grow_for_waiting(filter, &waiting, was_new, status);
+        status = room ? add_waiting(filter, &waiting, room, was_new, progress, error)
+                      : grow_for_waiting(filter, &waiting, was_new, progress, error);
     }
-    return sum;
+    progress->done += status == PETAL_OK ? count : waiting.place[waiting.from];
+    return status;
 }
 
-/* ---- rotating -------------------------------------------------------------------------------------------------------- */
+const struct key_strategy petal_strategy_growing = {add_growing, contains, add_piece_growing,
+                                                    contains_piece};
+const struct key_strategy petal_strategy_hash_per_layer = {add_growing, contains, NULL, NULL};
+
+/* ---- windows --------------------------------------------------------------------------------- */
 
 /* As many as go into the newest generation as it is. */
-static size_t add_generation(petal_filter *filter, const uint64_t *words, size_t count, uint8_t *was_new,
-                             petal_status *status)
+static petal_status add_generation(petal_filter *filter, const uint64_t *words, size_t count,
+                                   uint8_t *was_new, struct progress *progress, petal_error *error)
 {
     uint8_t changed[PETAL_PIECE_WORDS];
-    size_t sum = 0;
-    petal_layers_contain(filter, filter->layer_count - 1, words, count, was_new);
-    petal_layers_add_to_last(filter, words, count, changed, status);
-    if (*status < 0) return 0;
-    for (size_t i = 0; i < count; i++) sum += was_new[i] = changed[i] & !was_new[i];
-    return sum;
+    struct progress part = {0, 0};
+    layers_contain(filter, filter->layer_count - 1, words, count, was_new);
+    petal_status status =
+        petal_strategy_add_piece_to_last(filter, words, count, changed, &part, error);
+    for (size_t i = 0; i < count && i < part.done; i++)
+        progress->positive += was_new[i] = changed[i] & !was_new[i];
+    progress->done += part.done;
+    return status;
 }
 
-static size_t add_rotating(petal_filter *filter, const uint64_t *words, size_t count, uint8_t *was_new,
-                           petal_status *status)
+static petal_status add_piece_to_window(petal_filter *filter, const uint64_t *words, size_t count,
+                                        uint8_t *was_new, struct progress *progress,
+                                        petal_error *error)
 {
-    size_t sum = 0;
     uint64_t room = 0;
-    memset(was_new, 0, count);
-    *status = petal_filter_prepare_write(filter, NULL); /* before a generation is begun or dropped */
-    for (size_t done = 0, part; *status >= 0 && done < count; done += part) {
-        *status = petal_rotating_make_room(filter, &room);
-        if (*status < 0) break;
+    petal_status status = petal_strategy_may_add(filter, error);
+    /* before a generation is begun or dropped */
+    if (status == PETAL_OK) status = petal_filter_prepare_write(filter, error);
+    for (size_t done = 0, part; status == PETAL_OK && done < count; done += part) {
+        status = petal_rotating_make_room(filter, &room, error);
+        if (status != PETAL_OK) break;
         part = at_most(count - done, room);
-        sum += add_generation(filter, words + done * filter->hash->words, part, was_new + done, status);
+        status = add_generation(filter, words + done * filter->hash->words, part, was_new + done,
+                                progress, error);
     }
-    return sum;
+    return status;
 }
 
-size_t petal_layers_add(petal_filter *filter, const uint64_t *words, size_t count, uint8_t *was_new,
-                        petal_status *status)
+static petal_status add_to_window(petal_filter *filter, const struct probe *probe,
+                                  petal_error *error)
 {
-    if (petal_filter_rotates(filter)) return add_rotating(filter, words, count, was_new, status);
-    return add_growing(filter, words, count, was_new, status);
+    struct progress progress = {0, 0};
+    uint8_t was_new;
+    petal_status status = add_piece_to_window(filter, probe->words, 1, &was_new, &progress, error);
+    return status < 0 ? status : progress.positive ? PETAL_OK : PETAL_SEEN;
 }
+
+const struct key_strategy petal_strategy_window = {add_to_window, contains, add_piece_to_window,
+                                                   contains_piece};

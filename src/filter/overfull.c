@@ -15,8 +15,8 @@
 
 #define STEPS_PER_CAPACITY 32u
 
-/* Filters that grow cannot be, nor can a window of keys, which drops the oldest. A window of time can, but its generations
- * count the keys that are new to them, so no bits need counting. */
+/* Filters that grow cannot be, nor can a window of keys, which drops the oldest. A window of time
+ * can, but its generations count the keys that are new to them, so no bits need counting. */
 static bool can_overfill(const petal_filter *filter)
 {
     return filter->policy.kind == POLICY_NONE && filter->layer_count == 1 && !filter->grow;
@@ -76,7 +76,8 @@ bool petal_filter_was_overfull(const petal_filter *filter)
 
 bool petal_is_overfull(const petal_filter *filter)
 {
-    uint64_t step = current_step(filter), known = atomic_load_explicit(answer_of(filter), memory_order_relaxed);
+    uint64_t step = current_step(filter),
+             known = atomic_load_explicit(answer_of(filter), memory_order_relaxed);
     if (filter->policy.kind == POLICY_TIME) return petal_rotating_is_overfull(filter);
     if (step == 0) return false;
     if (known >> 1 == step) return known & 1;

@@ -1,47 +1,60 @@
-/* remove.c - taking keys out of filters that count them, and what is left when the counts are given up. */
+/* remove.c - taking keys out of filters that count them, and what is left when the counts are given
+ * up. */
 #include "base/error.h"
-#include "filter/filter.h"
+#include "filter/batch.h"
 
-/* ---- removing -------------------------------------------------------------------------------------------------------- */
+/* ---- removing -------------------------------------------------------------------------------- */
 
-/* A filter of several layers does not know into which a key went: only one layer can count keys down again. */
-static petal_status check_removing(const petal_filter *filter)
+/* A filter of several layers does not know into which a key went: only one layer can count keys
+ * down again. */
+static petal_status check_removing(const petal_filter *filter, petal_error *error)
 {
     if (filter->scheme->counters && filter->layer_count == 1 && !filter->grow) return PETAL_OK;
-    return petal_filter_fail(filter, PETAL_ERR_UNSUPPORTED,
-                             "keys can be removed from counting filters of one layer only; build one of those");
+    return petal_fail(
+        error, PETAL_ERR_UNSUPPORTED,
+        "keys can be removed from counting filters of one layer only; build one of those");
 }
 
-/* Permission to count down these keys: the blocks of a map that they lie in are checked before any of them changes. */
-static petal_status prepare(petal_filter *filter, const uint64_t *hashes, size_t count)
+/* How many of the hashes, from the first on, lie in blocks of a map that need no check. */
+static size_t count_checked(const petal_filter *filter, const uint64_t *hashes, size_t count)
 {
-    bool checked = true;
-    for (size_t i = 0; filter->layers->blocks && i < count; i++)
-        checked &= petal_filter_note_change(filter, filter->layers, &hashes[i]);
-    petal_status status = checked ? PETAL_OK : petal_filter_check_wanted(filter, NULL);
-    return status == PETAL_OK ? petal_filter_prepare_lowering(filter, LOWERING_COUNTS, NULL) : status;
+    size_t i = 0;
+    if (!filter->layers->blocks) return count;
+    while (i < count && petal_filter_note_change(filter, filter->layers, &hashes[i])) i++;
+    return i;
 }
 
-/* Returns how many were removed; 0 if *status is a failure. */
-static size_t remove_piece(petal_filter *filter, const uint64_t *hashes, size_t count, uint8_t *was_removed,
-                           petal_status *status)
+/* The blocks that a key lies in are checked before any of them changes. */
+static petal_status remove_piece(petal_filter *filter, const uint64_t *hashes, size_t count,
+                                 uint8_t *results, struct progress *progress, petal_error *error)
 {
     struct layer *layer = filter->layers;
-    *status = prepare(filter, hashes, count);
-    if (*status != PETAL_OK) return 0;
-    size_t removed = filter->scheme->counters->remove_many(&layer->array, hashes, count, was_removed);
-    layer->items -= removed < layer->items ? removed : layer->items;
-    filter->removals += removed;
-    return removed;
+    petal_status status = PETAL_OK;
+    for (size_t done = 0, part; status == PETAL_OK && done < count; done += part) {
+        part = count_checked(filter, hashes + done, count - done);
+        status = part ? petal_filter_prepare_lowering(filter, LOWERING_COUNTS, error)
+                      : petal_filter_check_wanted(filter, error);
+        if (status != PETAL_OK || part == 0) continue;
+        size_t removed = filter->scheme->counters->remove_many(&layer->array, hashes + done, part,
+                                                               results + done);
+        layer->items -= removed < layer->items ? removed : layer->items;
+        filter->removals += removed;
+        progress->positive += removed;
+        progress->done += part;
+    }
+    return status;
 }
 
 petal_status petal_remove_hash(petal_filter *filter, uint64_t hash)
 {
+    struct progress progress = {0, 0};
+    petal_error error;
     uint8_t was_removed;
-    petal_status status = check_removing(filter);
-    if (status == PETAL_OK && remove_piece(filter, &hash, 1, &was_removed, &status) == 0 && status == PETAL_OK)
-        status = PETAL_ABSENT;
-    return status;
+    petal_status status = check_removing(filter, &error);
+    if (status == PETAL_OK)
+        status = remove_piece(filter, &hash, 1, &was_removed, &progress, &error);
+    if (status != PETAL_OK) return petal_filter_note_error(filter, status, &error);
+    return progress.positive ? PETAL_OK : PETAL_ABSENT;
 }
 
 petal_status petal_remove(petal_filter *filter, const void *key, size_t key_bytes)
@@ -56,89 +69,53 @@ petal_status petal_remove_i64(petal_filter *filter, int64_t value)
     return petal_remove(filter, key, sizeof key);
 }
 
-petal_status petal_remove_f64(petal_filter *filter, double value)
-{
-    uint8_t key[8];
-    petal_encode_f64(value, key);
-    return petal_remove(filter, key, sizeof key);
-}
-
-/* Batches go through in pieces of so many keys. */
+/* Batches go through in pieces of that many keys. Filters that count have hashes of one word. */
 #define PIECE_KEYS 256u
 
-static size_t piece_of(size_t left)
+petal_status petal_batch_remove(petal_filter *filter, const petal_batch *batch, uint8_t *results,
+                                struct progress *progress, petal_error *error)
 {
-    return left < PIECE_KEYS ? left : PIECE_KEYS;
-}
-
-petal_status petal_remove_hashes(petal_filter *filter, const uint64_t *hashes, size_t hash_count, uint8_t *was_removed,
-                                 size_t *removed_count)
-{
+    uint64_t room[PIECE_KEYS];
     uint8_t unwanted[PIECE_KEYS];
-    size_t sum = 0, piece;
-    petal_status status = check_removing(filter);
-    for (size_t from = 0; status == PETAL_OK && from < hash_count; from += piece) {
-        piece = piece_of(hash_count - from);
-        sum += remove_piece(filter, hashes + from, piece, was_removed ? was_removed + from : unwanted, &status);
+    petal_status status = check_removing(filter, error);
+    if (status != PETAL_OK) return status;
+    while (status == PETAL_OK && progress->done < batch->count) {
+        uint64_t from = progress->done, left = batch->count - from;
+        size_t piece = left < PIECE_KEYS ? (size_t)left : PIECE_KEYS;
+        const uint64_t *words = petal_batch_words(filter, batch, from, piece, room);
+        status = remove_piece(filter, words, piece, results ? results + from : unwanted, progress,
+                              error);
     }
-    if (removed_count) *removed_count = sum;
+    if (status != PETAL_OK) error->offset = progress->done;
     return status;
 }
 
-petal_status petal_remove_many(petal_filter *filter, const petal_key *keys, size_t key_count, uint8_t *was_removed,
-                               size_t *removed_count)
-{
-    uint64_t hashes[PIECE_KEYS];
-    uint8_t unwanted[PIECE_KEYS];
-    size_t sum = 0, piece;
-    petal_status status = check_removing(filter);
-    for (size_t from = 0; status == PETAL_OK && from < key_count; from += piece) {
-        piece = piece_of(key_count - from);
-        petal_hash_keys(filter, keys + from, piece, hashes);
-        sum += remove_piece(filter, hashes, piece, was_removed ? was_removed + from : unwanted, &status);
-    }
-    if (removed_count) *removed_count = sum;
-    return status;
-}
-
-/* ---- without counts -------------------------------------------------------------------------------------------------- */
-
-/* Bits stand for positions of their own scheme; only counters have the same ones elsewhere. */
-static petal_status check_target(const petal_filter *filter, petal_scheme scheme, petal_error *error)
-{
-    const struct scheme_def *from = filter->scheme, *to = petal_scheme_find(scheme);
-    if (!to) return petal_fail(error, PETAL_ERR_ARGUMENT, "there is no scheme number %d", (int)scheme);
-    if (from == to)
-        return petal_fail(error, PETAL_ERR_UNSUPPORTED, "the filter is %s already; a copy of it will do", to->name);
-    if (!from->counters || from->counters->bit_scheme != scheme)
-        return petal_fail(error, PETAL_ERR_UNSUPPORTED,
-                          "%s cannot become %s: bits are never translated, that needs the keys; build one from them",
-                          from->name, to->name);
-    if (filter->layer_count > 1)
-        return petal_fail(error, PETAL_ERR_UNSUPPORTED, "filters of several layers cannot be converted");
-    return PETAL_OK;
-}
+/* ---- without counts -------------------------------------------------------------------------- */
 
 /* The filter without its bits. */
-static petal_status make_frame(const petal_filter *filter, petal_scheme scheme, petal_filter **made, petal_error *error)
+static petal_status make_frame(const petal_filter *filter, petal_filter **made, petal_error *error)
 {
     const void *secret = filter->hash->keyed ? filter->hash_key.secret : NULL;
     struct shape shape = filter->layers->array.shape;
-    shape.scheme = scheme;
-    return petal_filter_new(&shape, 1, filter->hash->id, filter->hash_key.seed, secret, &filter->allocator, made,
-                            error);
+    shape.scheme = filter->scheme->counters->bit_scheme;
+    return petal_filter_new(&shape, 1, filter->hash->id, filter->hash_key.seed, secret,
+                            &filter->allocator, made, error);
 }
 
-petal_status petal_convert_scheme(const petal_filter *filter, petal_scheme scheme, petal_filter **converted,
-                                  petal_error *error)
+petal_status petal_drop_counts(const petal_filter *filter, petal_filter **dropped,
+                               petal_error *error)
 {
     petal_filter *made = NULL;
-    *converted = NULL;
-    petal_status status = check_target(filter, scheme, error);
-    if (status == PETAL_OK) status = petal_filter_check_bits(filter, error);
-    if (status == PETAL_OK) status = make_frame(filter, scheme, &made, error);
+    *dropped = NULL;
+    if (!filter->scheme->counters)
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                          "a %s filter has no counts to drop; a copy of it will do",
+                          filter->scheme->name);
+    petal_status status = petal_filter_check_bits(filter, error);
+    if (status == PETAL_OK) status = make_frame(filter, &made, error);
     if (status == PETAL_OK) status = petal_filter_alloc_bits(made, error);
-    if (status == PETAL_OK) status = petal_filter_set_metadata(made, filter->metadata, filter->metadata_bytes, error);
+    if (status == PETAL_OK)
+        status = petal_filter_set_metadata(made, filter->metadata, filter->metadata_bytes, error);
     if (status != PETAL_OK) {
         petal_free(made);
         return status;
@@ -150,7 +127,7 @@ petal_status petal_convert_scheme(const petal_filter *filter, petal_scheme schem
     filter->scheme->counters->to_bits(&filter->layers->array, made->layers->array.bytes);
     status = petal_filter_check_unchanged(filter, error);
     if (status == PETAL_OK)
-        *converted = made;
+        *dropped = made;
     else
         petal_free(made);
     return status;

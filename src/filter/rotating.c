@@ -7,18 +7,18 @@
  * By keys, what is used up is a share of the keys handed to add. Then there is a ring of G
  * generations, and beginning one drops the oldest:
  *
- *     share    0        1        2        3        4                window = 3 shares, G = 4
+ *     share    0        1        2        3        4             window = 3 shares, G = 4
  *     keys     aaaaaaaa bbbbbbbb cccccccc dddddddd
- *                       bbbbbbbb cccccccc dddddddd eeee             a is dropped as the first e comes
+ *                       bbbbbbbb cccccccc dddddddd eeee          a is dropped as the first e comes
  *                       |<------- window ------->|
  *
  * By time, a generation is used up when its span of the window, 1 / (G - 1), is over, or when it
  * holds a share of keys, whichever comes first: a burst begins generations, not more time. Closed
  * ones are dropped when their last key has left the window:
  *
- *     time     0        1        2        3        4                window = 3 spans, G = 4
- *     keys     aaaaaaaa bbccddee ffffffff gggggggg hhhhhhhh         four shares came in span 1
- *              |until a          |<------- window ------->|         a is dropped by age alone
+ *     time     0        1        2        3        4             window = 3 spans, G = 4
+ *     keys     aaaaaaaa bbccddee ffffffff gggggggg hhhhhhhh      four shares came in span 1
+ *              |until a          |<------- window ------->|      a is dropped by age alone
  *
  * until_ms of a generation is the time of its last key if it is closed, and the last millisecond of
  * its span if it is the newest. So a key is found for at least the window, and forgotten after at
@@ -69,20 +69,22 @@ uint32_t petal_rotating_max_layers(const struct policy *policy)
     return policy->kind == POLICY_TIME ? 2 * policy->generations - 1 : policy->generations;
 }
 
-bool petal_rotating_is_possible(const struct policy *policy, uint32_t layer_count, uint64_t capacity)
+bool petal_rotating_is_possible(const struct policy *policy, uint32_t layer_count,
+                                uint64_t capacity)
 {
     bool by_time = policy->kind == POLICY_TIME;
     if (policy->generations < 2 || policy->generations > PETAL_MAX_GENERATIONS) return false;
     uint32_t most = petal_rotating_max_layers(policy), least = by_time ? 1 : most;
-    return layer_count >= least && layer_count <= most && policy->window_keys > 0 && policy->rate > 0 &&
-           policy->rate < 1 && capacity == part_of(policy->window_keys, policy->generations) &&
+    return layer_count >= least && layer_count <= most && policy->window_keys > 0 &&
+           policy->rate > 0 && policy->rate < 1 &&
+           capacity == part_of(policy->window_keys, policy->generations) &&
            policy->clock_ms <= INT64_MAX && policy->window_ms <= INT64_MAX &&
            (by_time ? policy->window_ms > 0 : policy->window_ms == 0 && policy->clock_ms == 0);
 }
 
 /* The newest is dated by the last millisecond of its span, unless it stays open for longer. */
-bool petal_rotating_has_time(const struct policy *policy, uint32_t number, uint32_t layer_count, uint64_t before,
-                             uint64_t until_ms)
+bool petal_rotating_has_time(const struct policy *policy, uint32_t number, uint32_t layer_count,
+                             uint64_t before, uint64_t until_ms)
 {
     bool is_newest = number == layer_count - 1;
     uint64_t clock = policy->clock_ms, latest = is_newest ? petal_rotating_until(policy) : clock;
@@ -91,10 +93,10 @@ bool petal_rotating_has_time(const struct policy *policy, uint32_t number, uint3
            (until_ms >= clock || clock - until_ms <= policy->window_ms);
 }
 
-/* ---- planning -------------------------------------------------------------------------------------------------------- */
+/* ---- planning -------------------------------------------------------------------------------- */
 
-static petal_status plan_generation(const petal_options *options, uint32_t generations, struct shape *shape,
-                                    petal_error *error)
+static petal_status plan_generation(const petal_options *options, uint32_t generations,
+                                    struct shape *shape, petal_error *error)
 {
     petal_options one = PETAL_OPTIONS_INIT;
     one.scheme = options->scheme;
@@ -108,24 +110,27 @@ static petal_status plan_generation(const petal_options *options, uint32_t gener
 /* The number of generations of which G, full ones, need the least memory, or nearly so. By time
  * there may be 2G - 1 of them for a while; but what a window holds when keys come evenly is G, and
  * what is best for those needs at most 2 % more than the best for 2G - 1 (tests/unit/layers.c). */
-static petal_status choose_generations(const petal_options *options, uint32_t *generations, petal_error *error)
+static petal_status choose_generations(const petal_options *options, uint32_t *generations,
+                                       petal_error *error)
 {
     double bits[MAX_WORTH_TRYING + 1] = {0}, least = 0;
     petal_status status = PETAL_OK;
     for (uint32_t i = 2; i <= MAX_WORTH_TRYING; i++) {
         struct shape shape;
-        petal_status possible = plan_generation(options, i, &shape, status == PETAL_OK ? error : NULL);
+        petal_status possible =
+            plan_generation(options, i, &shape, status == PETAL_OK ? error : NULL);
         if (possible != PETAL_OK) status = possible;
         if (possible == PETAL_OK) bits[i] = (double)shape.bits * i;
         if (possible == PETAL_OK && (least == 0 || bits[i] < least)) least = bits[i];
     }
     if (least == 0) return status;
-    for (*generations = 2; bits[*generations] == 0 || bits[*generations] > least * NEARLY;) ++*generations;
+    for (*generations = 2; bits[*generations] == 0 || bits[*generations] > least * NEARLY;)
+        ++*generations;
     return PETAL_OK;
 }
 
-petal_status petal_rotating_plan(const petal_options *options, struct policy *policy, uint64_t *capacity,
-                                 struct shape *shape, petal_error *error)
+petal_status petal_rotating_plan(const petal_options *options, struct policy *policy,
+                                 uint64_t *capacity, struct shape *shape, petal_error *error)
 {
     *policy = (struct policy){.kind = options->window_ms ? POLICY_TIME : POLICY_KEYS,
                               .rate = options->rate,
@@ -138,7 +143,8 @@ petal_status petal_rotating_plan(const petal_options *options, struct policy *po
             error, PETAL_ERR_ARGUMENT,
             "a window needs its number of keys (by time: how many are expected) and a rate between 0 and 1");
     if (*generations == 1 || *generations > PETAL_MAX_GENERATIONS || options->window_ms > INT64_MAX)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "a window has 2 to %u generations and at most 2^63 - 1 ms",
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "a window has 2 to %u generations and at most 2^63 - 1 ms",
                           PETAL_MAX_GENERATIONS);
     petal_status status = *generations ? PETAL_OK : choose_generations(options, generations, error);
     if (status == PETAL_OK) status = plan_generation(options, *generations, shape, error);
@@ -147,7 +153,7 @@ petal_status petal_rotating_plan(const petal_options *options, struct policy *po
     return status;
 }
 
-/* ---- adding ---------------------------------------------------------------------------------------------------------- */
+/* ---- adding ---------------------------------------------------------------------------------- */
 
 uint64_t petal_rotating_until(const struct policy *policy)
 {
@@ -155,7 +161,7 @@ uint64_t petal_rotating_until(const struct policy *policy)
 }
 
 /* G shares: what can be remembered while no window holds more than planned. */
-static uint64_t most_items(const petal_filter *filter)
+static uint64_t max_items(const petal_filter *filter)
 {
     uint64_t most = UINT64_MAX;
     (void)checked_mul(filter->layers->capacity, filter->policy.generations, &most);
@@ -166,14 +172,15 @@ bool petal_rotating_is_overfull(const petal_filter *filter)
 {
     for (uint32_t i = 0; i < filter->layer_count; i++)
         if (filter->layers[i].items > filter->layers[i].capacity) return true;
-    return petal_filter_items(filter) > most_items(filter);
+    return petal_filter_items(filter) > max_items(filter);
 }
 
 uint64_t petal_rotating_keys_to_overfull(const petal_filter *filter)
 {
     const struct layer *newest = petal_filter_last(filter);
     if (petal_rotating_is_overfull(filter)) return 1;
-    uint64_t left = most_items(filter) - petal_filter_items(filter), share_left = newest->capacity - newest->items;
+    uint64_t left = max_items(filter) - petal_filter_items(filter),
+             share_left = newest->capacity - newest->items;
     return saturating_add(left < share_left ? left : share_left, 1);
 }
 
@@ -218,23 +225,24 @@ static bool is_used_up(const petal_filter *filter)
     return newest->items >= newest->capacity || newest->until_ms < filter->policy.clock_ms;
 }
 
-petal_status petal_rotating_make_room(petal_filter *filter, uint64_t *room)
+petal_status petal_rotating_make_room(petal_filter *filter, uint64_t *room, petal_error *error)
 {
     petal_status status = PETAL_OK;
     bool by_time = filter->policy.kind == POLICY_TIME;
-    if (is_used_up(filter) && by_time) status = petal_filter_grow(filter);
+    if (is_used_up(filter) && by_time) status = petal_rotating_begin(filter, error);
     if (is_used_up(filter) && !by_time) recycle_oldest(filter);
     const struct layer *newest = petal_filter_last(filter);
     *room = newest->items < newest->capacity ? newest->capacity - newest->items : UINT64_MAX;
     return status;
 }
 
-/* ---- time ------------------------------------------------------------------------------------------------------------ */
+/* ---- time ------------------------------------------------------------------------------------ */
 
-/* The first time told is that of all keys added before. */
+/* Keys added before the first time are dated to it. */
 static void date_layers(petal_filter *filter)
 {
-    for (uint32_t i = 0; i < filter->layer_count; i++) filter->layers[i].until_ms = filter->policy.clock_ms;
+    for (uint32_t i = 0; i < filter->layer_count; i++)
+        filter->layers[i].until_ms = filter->policy.clock_ms;
     petal_filter_last(filter)->until_ms = petal_rotating_until(&filter->policy);
 }
 
@@ -260,9 +268,12 @@ static petal_status advance(petal_filter *filter, uint64_t now_ms, petal_error *
 {
     struct policy *policy = &filter->policy;
     if (policy->kind != POLICY_TIME)
-        return petal_fail(error, PETAL_ERR_UNSUPPORTED, "only a filter with a window of time has a clock");
-    if (now_ms > INT64_MAX) return petal_fail(error, PETAL_ERR_ARGUMENT, "a clock beyond 2^63 - 1 ms");
-    if (now_ms <= policy->clock_ms) return PETAL_OK; /* clocks are set back now and then: nothing is dropped early */
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                          "only a filter with a window of time has a clock");
+    if (now_ms > INT64_MAX)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "a clock beyond 2^63 - 1 ms");
+    if (now_ms <= policy->clock_ms)
+        return PETAL_OK; /* clocks are set back now and then: nothing is dropped early */
     petal_status status = petal_filter_prepare_write(filter, error);
     if (status != PETAL_OK) return status;
     bool is_first = policy->clock_ms == 0;

@@ -1,22 +1,32 @@
-/* sharing.c - filters that several threads add to. How they keep out of each other's way is in scheme/stripes.h. */
+/* sharing.c - filters that several threads add to. How they keep out of each other's way is in
+ * scheme/stripes.h. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "filter/filter.h"
 
+bool petal_filter_can_share(const petal_filter *filter)
+{
+    return petal_scheme_kernel_shared(filter->scheme)->add_shared && filter->layer_count == 1 &&
+           !filter->grow && filter->hash->words != 0 && !filter->scheme->counts_new_only;
+}
+
 static petal_status share(petal_filter *filter, petal_error *error)
 {
-    const struct kernel *kernel = petal_scheme_kernel_shared(filter->scheme);
+    if (PETAL_IS_READ_ONLY) return petal_refuse_read_only(error);
     if (filter->sharing) return PETAL_OK;
-    if (!kernel->add_shared || filter->layer_count > 1 || filter->grow || filter->hash->words == 0 ||
-        filter->scheme->counts_new_only)
-        return petal_fail(error, PETAL_ERR_UNSUPPORTED, "several threads cannot add to a %s filter%s",
-                          filter->scheme->name, filter->layer_count > 1 || filter->grow ? " of several layers" : "");
-    petal_status status = petal_filter_check_bits(filter, error); /* threads could not check a block by turns */
+    if (!petal_filter_can_share(filter))
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                          "several threads cannot add to a %s filter%s", filter->scheme->name,
+                          filter->layer_count > 1 || filter->grow ? " of several layers" : "");
+    petal_status status = petal_filter_may_write(filter, error);
+    if (status == PETAL_OK) /* threads could not check a block by turns */
+        status = petal_filter_check_bits(filter, error);
     if (status != PETAL_OK) return status;
     filter->sharing = petal_alloc(&filter->allocator, sizeof *filter->sharing);
     if (!filter->sharing) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
-    filter->kernel = kernel;
+    filter->kernel = petal_scheme_kernel_shared(filter->scheme);
+    petal_filter_choose_strategy(filter);
     return PETAL_OK;
 }
 
@@ -27,12 +37,12 @@ petal_status petal_share(petal_filter *filter, petal_error *error)
     return petal_filter_note_error(filter, share(filter, error), error);
 }
 
-petal_status petal_filter_prepare_shared(petal_filter *filter)
+petal_status petal_filter_prepare_shared(petal_filter *filter, petal_error *error)
 {
     struct sharing *sharing = filter->sharing;
     if (atomic_load_explicit(&sharing->may_write, memory_order_acquire)) return PETAL_OK;
     uint64_t word = stripe_take(&sharing->asking);
-    petal_status status = petal_filter_prepare_write(filter, NULL);
+    petal_status status = petal_filter_prepare_write(filter, error);
     if (status == PETAL_OK) atomic_store_explicit(&sharing->may_write, true, memory_order_release);
     stripe_give_back(&sharing->asking, word);
     return status;
@@ -44,4 +54,14 @@ void petal_filter_settle_items(petal_filter *filter)
     filter->layers->items = petal_layer_items(filter, 0);
     for (uint32_t i = 0; i < PETAL_STRIPES; i++)
         atomic_store_explicit(&filter->sharing->stripes.words[i], 0, memory_order_relaxed);
+}
+
+void petal_filter_stop_sharing(petal_filter *filter)
+{
+    if (!filter->sharing) return;
+    petal_filter_settle_items(filter);
+    petal_release(&filter->allocator, filter->sharing, sizeof *filter->sharing);
+    filter->sharing = NULL;
+    filter->kernel = petal_scheme_kernel(filter->scheme);
+    petal_filter_choose_strategy(filter);
 }

@@ -1,12 +1,14 @@
-/* datasketches.c - what the Bloom filter of Apache DataSketches serializes to, in Java, C++ and Python. All numbers little-endian.
+/* datasketches.c - what the Bloom filter of Apache DataSketches serializes to, in Java, C++ and
+ * Python. All numbers little-endian.
  *
  *     0           1   2    3       4     6   8      16       20   24         32
  *     +-----------+---+----+-------+-----+---+------+--------+----+----------+--------------+
  *     | 3 or 4    | 1 | 21 | flags | k   | 0 | seed | longs  | 0  | bits set | longs * 8    |
  *     +-----------+---+----+-------+-----+---+------+--------+----+----------+--------------+
  *
- * The first byte is the number of longs before the bits. Flag 4: empty, and the file ends at 24. Bits set are -1 where nobody has
- * counted since the last update ("dirty"); no reader here believes the number. docs/formats/datasketches.md. */
+ * The first byte is the number of longs before the bits. Flag 4: empty, and the file ends at 24.
+ * Bits set are -1 if nobody has counted since the last update ("dirty"); no reader here believes
+ * the number. docs/formats/datasketches.md. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/sizing.h"
@@ -41,20 +43,24 @@ enum {
     NOTE_DIRECT = 4,     /* empty, with 4 for the first byte: Java, of a filter in such memory */
 };
 
-/* ---- reading --------------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static petal_status check_head(const uint8_t *bytes, uint64_t size_bytes, petal_error *error)
 {
-    if (size_bytes > AT_FAMILY && (bytes[AT_PREAMBLE] < PREAMBLE_EMPTY || bytes[AT_PREAMBLE] > PREAMBLE ||
-                                   bytes[AT_VERSION] != VERSION || bytes[AT_FAMILY] != FAMILY))
-        return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0,
-                             "not a Bloom filter of DataSketches (that begins with 03 or 04, 01, 15)");
+    if (size_bytes > AT_FAMILY &&
+        (bytes[AT_PREAMBLE] < PREAMBLE_EMPTY || bytes[AT_PREAMBLE] > PREAMBLE ||
+         bytes[AT_VERSION] != VERSION || bytes[AT_FAMILY] != FAMILY))
+        return petal_fail_at(
+            error, PETAL_ERR_NOT_A_FILTER, 0,
+            "not a Bloom filter of DataSketches (that begins with 03 or 04, 01, 15)");
     if (size_bytes < EMPTY_BYTES)
         return petal_fail_at(error, PETAL_ERR_TRUNCATED, size_bytes,
                              "truncated (a header has 24 bytes); copy it again");
-    if (bytes[AT_FLAGS] & ~FLAG_EMPTY) return petal_format_damaged(error, AT_FLAGS, "unknown flags");
+    if (bytes[AT_FLAGS] & ~FLAG_EMPTY)
+        return petal_format_damaged(error, AT_FLAGS, "unknown flags");
     if (bytes[AT_PREAMBLE] == PREAMBLE_EMPTY && bytes[AT_FLAGS] == 0)
-        return petal_format_damaged(error, AT_PREAMBLE, "3 longs before the bits are for empty filters");
+        return petal_format_damaged(error, AT_PREAMBLE,
+                                    "3 longs before the bits are for empty filters");
     if (load32le(bytes + AT_HASHES) >> 16 != 0)
         return petal_format_damaged(error, AT_ZERO_16, "unused bytes that are not 0");
     if (load32le(bytes + AT_ZERO_32) != 0)
@@ -65,7 +71,7 @@ static petal_status check_head(const uint8_t *bytes, uint64_t size_bytes, petal_
 /* Why a size that the header has room for is refused. */
 static petal_status check_bits(double bits, uint64_t offset, petal_error *error)
 {
-    if (bits <= (double)petal_datasketches.max_bits) return PETAL_OK;
+    if (bits <= (double)petal_scheme_datasketches.max_bits) return PETAL_OK;
     return petal_fail_at(
         error, PETAL_ERR_LIMIT, offset,
         "%.10g bits: from 2^32 on DataSketches' Java and C++ disagree where the bits are, and C++ cannot read its "
@@ -77,9 +83,9 @@ static petal_status check_limits(uint32_t longs, uint32_t hashes, petal_error *e
 {
     petal_status status = check_bits((double)longs * 64, AT_LONGS, error);
     if (status != PETAL_OK) return status;
-    if (hashes > petal_datasketches.max_hashes)
-        return petal_fail_at(error, PETAL_ERR_LIMIT, AT_HASHES, "%u hashes; petal reads up to %u", hashes,
-                             petal_datasketches.max_hashes);
+    if (hashes > petal_scheme_datasketches.max_hashes)
+        return petal_fail_at(error, PETAL_ERR_LIMIT, AT_HASHES, "%u hashes; petal reads up to %u",
+                             hashes, petal_scheme_datasketches.max_hashes);
     return PETAL_OK;
 }
 
@@ -90,41 +96,40 @@ static uint8_t notes_of(const uint8_t *bytes, bool is_empty)
     return bits_set == DIRTY ? NOTE_DIRTY : bits_set == 0 ? NOTE_LONG_EMPTY : 0;
 }
 
-static petal_status read(const uint8_t *bytes, uint64_t size_bytes, struct description *about, petal_error *error)
+static petal_status read(const struct format_def *self, const uint8_t *bytes, uint64_t size_bytes,
+                         struct description *about, petal_error *error)
 {
     petal_status status = check_head(bytes, size_bytes, error);
     if (status != PETAL_OK) return status;
     bool is_empty = bytes[AT_FLAGS] & FLAG_EMPTY;
     uint32_t longs = load32le(bytes + AT_LONGS), hashes = load32le(bytes + AT_HASHES);
     if (hashes == 0) return petal_format_damaged(error, AT_HASHES, "a filter has at least 1 hash");
-    if (longs == 0 || longs > INT32_MAX) return petal_format_damaged(error, AT_LONGS, "an impossible number of longs");
-    status = petal_format_check_size(is_empty ? EMPTY_BYTES : AT_BITS + (uint64_t)longs * 8, size_bytes, error);
+    if (longs == 0 || longs > INT32_MAX)
+        return petal_format_damaged(error, AT_LONGS, "an impossible number of longs");
+    status = petal_format_check_size(is_empty ? EMPTY_BYTES : AT_BITS + (uint64_t)longs * 8,
+                                     size_bytes, error);
     if (status == PETAL_OK) status = check_limits(longs, hashes, error);
     if (status != PETAL_OK) return status;
-    struct shape shape = {PETAL_SCHEME_DATASKETCHES, hashes, 0, (uint64_t)longs * 64};
+    struct shape shape = {self->scheme, hashes, 0, (uint64_t)longs * 64};
     petal_format_single(about, &shape, AT_BITS);
     about->bits_left_out = is_empty;
-    about->hash = PETAL_HASH_DATASKETCHES;
     about->seed = load64le(bytes + AT_SEED);
     about->origin.size_bytes = 1;
     about->origin.near[0] = notes_of(bytes, is_empty);
     return PETAL_OK;
 }
 
-static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
-{
-    struct description about = {0};
-    return read(bytes, size_bytes, &about, NULL) == PETAL_OK ? FIT_CERTAIN : FIT_NO;
-}
+/* ---- sizing ---------------------------------------------------------------------------------- */
 
-/* ---- sizing ---------------------------------------------------------------------------------------------------------- */
-
-/* C++ and Python: m = ceil(-n ln p / (ln 2 * ln 2)), in whole longs, and k = ceil(-ln p / ln 2). Java takes k = ceil(m / n * ln 2) with m
- * not yet in whole longs, which is one more for small n, and where p is a power of 1/2. */
-static petal_status size_by_rate(const struct request *asked, struct shape *shape, petal_error *error)
+/* C++ and Python: m = ceil(-n ln p / (ln 2 * ln 2)), in whole longs, and k = ceil(-ln p / ln 2).
+ * Java takes k = ceil(m / n * ln 2) with m not yet in whole longs, which is one more for small n,
+ * and if p is a power of 1/2. */
+static petal_status size_by_rate(const struct request *asked, struct shape *shape,
+                                 petal_error *error)
 {
     if (asked->keys == 0)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "DataSketches makes no filter for 0 keys; give at least 1");
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "DataSketches makes no filter for 0 keys; give at least 1");
     double bits = petal_model_ceil(petal_model_optimal_bits((double)asked->keys, asked->rate));
     petal_status status = check_bits(bits, PETAL_NO_OFFSET, error);
     if (status != PETAL_OK) return status;
@@ -133,28 +138,29 @@ static petal_status size_by_rate(const struct request *asked, struct shape *shap
     return PETAL_OK;
 }
 
-static petal_status plan(const petal_options *options, struct description *about, petal_error *error)
+static petal_status plan(const struct format_def *self, const petal_options *options,
+                         struct description *about, petal_error *error)
 {
     struct request asked;
-    struct shape shape = {PETAL_SCHEME_DATASKETCHES, 0, 0, 0};
+    struct shape shape = {self->scheme, 0, 0, 0};
     petal_status status = petal_size_request(options, &asked, error);
     if (status != PETAL_OK) return status;
     shape.hashes = asked.hashes;
     shape.bits = asked.bits;
-    status =
-        asked.by_bits ? check_bits((double)asked.bits, PETAL_NO_OFFSET, error) : size_by_rate(&asked, &shape, error);
+    status = asked.by_bits ? check_bits((double)asked.bits, PETAL_NO_OFFSET, error)
+                           : size_by_rate(&asked, &shape, error);
     if (status != PETAL_OK) return status;
     shape.bits = (shape.bits + 63) / 64 * 64;
-    about->hash = PETAL_HASH_DATASKETCHES;
     about->seed = options->seed;
     return petal_size_layer(options, &shape, about, error);
 }
 
-/* ---- writing --------------------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static uint8_t noted(const petal_filter *filter)
 {
-    bool is_noted = filter->origin.format == petal_format_datasketches.id && filter->origin.size_bytes == 1;
+    bool is_noted =
+        filter->origin.format == petal_format_datasketches.id && filter->origin.size_bytes == 1;
     return is_noted ? filter->origin.near[0] : 0;
 }
 
@@ -166,10 +172,11 @@ static uint64_t bits_set_of(const petal_filter *filter)
     return popcount_bytes(layer->array.bytes, layer->array.size_bytes);
 }
 
-static petal_status write(const petal_filter *filter, const struct sink *sink, petal_error *error)
+static petal_status write(const struct format_def *self, const petal_filter *filter,
+                          const struct sink *sink, petal_error *error)
 {
     uint8_t header[AT_BITS] = {0};
-    petal_status status = petal_format_expect_single(filter, PETAL_SCHEME_DATASKETCHES, "datasketches", error);
+    petal_status status = petal_format_expect_single(self, filter, error);
     if (status != PETAL_OK) return status;
     const struct bit_array *array = &filter->layers->array;
     uint64_t bits_set = bits_set_of(filter);
@@ -183,9 +190,17 @@ static petal_status write(const petal_filter *filter, const struct sink *sink, p
     store32le(header + AT_LONGS, (uint32_t)(array->shape.bits / 64));
     store64le(header + AT_BITS_SET, bits_set);
     if (is_empty) return petal_put(sink, header, EMPTY_BYTES, error);
-    status = petal_put(sink, header, AT_BITS, error);
-    return status == PETAL_OK ? petal_put(sink, array->bytes, array->size_bytes, error) : status;
+    return petal_put_both(sink, header, AT_BITS, array, error);
 }
 
 const struct format_def petal_format_datasketches = {
-    .id = 10, .name = "datasketches", .fits = fits, .read = read, .plan = plan, .write = write};
+    .id = PETAL_FORMAT_DATASKETCHES,
+    .name = "datasketches",
+    .scheme = PETAL_SCHEME_DATASKETCHES,
+    .hash = PETAL_HASH_DATASKETCHES,
+    .keys = "UTF-8 or i64, not empty",
+    .fit = FIT_CERTAIN,
+    .read = read,
+    .plan = UNLESS_READ_ONLY(plan),
+    .write = write,
+};

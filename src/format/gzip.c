@@ -17,13 +17,14 @@ bool petal_is_gzip(const uint8_t *bytes, uint64_t size_bytes)
 #define ZLIB_CONST /* so that the input may be const */
 #include <zlib.h>
 
-#define GZIP_WINDOW (15 + 16)    /* the largest window; 16 more is zlib's way to say gzip */
-#define MOST_AT_ONCE 0x40000000u /* zlib counts in unsigned int */
+#define GZIP_WINDOW (15 + 16)   /* the largest window; 16 more is zlib's way to say gzip */
+#define MAX_AT_ONCE 0x40000000u /* zlib counts in unsigned int */
 #define OS_UNKNOWN 255
 
-/* ---- zlib's memory --------------------------------------------------------------------------------------------------- */
+/* ---- zlib's memory --------------------------------------------------------------------------- */
 
-#define SIZE_ROOM 16u /* in front of each block its size, which our allocators want back; keeps malloc's alignment */
+/* In front of each block its size, which our allocators want back; keeps malloc's alignment. */
+#define SIZE_ROOM 16u
 
 static void *zlib_alloc(void *allocator, unsigned items, unsigned size)
 {
@@ -44,7 +45,8 @@ static void zlib_free(void *allocator, void *memory)
 static z_stream stream_with(const petal_allocator *allocator)
 {
     if (!allocator) return (z_stream){.zalloc = Z_NULL};
-    return (z_stream){.zalloc = zlib_alloc, .zfree = zlib_free, .opaque = (void *)(uintptr_t)allocator};
+    return (z_stream){
+        .zalloc = zlib_alloc, .zfree = zlib_free, .opaque = (void *)(uintptr_t)allocator};
 }
 
 static petal_status out_of_memory(petal_error *error)
@@ -54,14 +56,14 @@ static petal_status out_of_memory(petal_error *error)
 
 static unsigned at_once(uint64_t bytes)
 {
-    return bytes < MOST_AT_ONCE ? (unsigned)bytes : MOST_AT_ONCE;
+    return bytes < MAX_AT_ONCE ? (unsigned)bytes : MAX_AT_ONCE;
 }
 
-/* ---- unpacking ------------------------------------------------------------------------------------------------------- */
+/* ---- unpacking ------------------------------------------------------------------------------- */
 
 struct unpacking {
     z_stream stream;
-    uint64_t left_bytes; /* of the input, behind what the stream has */
+    uint64_t left_bytes; /* of the input, after what the stream has */
     uint8_t *to;         /* NULL: only count */
     uint64_t room, made;
 };
@@ -85,34 +87,42 @@ static int unpack_some(struct unpacking *of)
     return result;
 }
 
-static petal_status why_stopped(const struct unpacking *of, int result, bool whole, uint64_t size_bytes,
-                                petal_error *error)
+static petal_status why_stopped(const struct unpacking *of, int result, bool whole,
+                                uint64_t size_bytes, petal_error *error)
 {
-    uint64_t behind = of->stream.avail_in + of->left_bytes;
+    uint64_t after = of->stream.avail_in + of->left_bytes;
     if (result == Z_STREAM_END)
-        return behind ? petal_format_damaged(error, size_bytes - behind, "bytes after the end of the gzip stream")
-                      : PETAL_OK;
+        return after ? petal_format_damaged(error, size_bytes - after,
+                                            "bytes after the end of the gzip stream")
+                     : PETAL_OK;
     if (result == Z_MEM_ERROR) return out_of_memory(error);
     if (result != Z_OK && result != Z_BUF_ERROR)
-        return petal_format_damaged(error, size_bytes - behind, "not a gzip stream");
+        return petal_format_damaged(error, size_bytes - after, "not a gzip stream");
     if (!whole && of->made == of->room) return PETAL_OK;
-    if (behind)
-        return petal_format_damaged(error, size_bytes - behind, "the gzip stream holds more than its header promises");
-    return petal_fail_at(error, PETAL_ERR_TRUNCATED, size_bytes, "truncated (within the gzip stream); copy it again");
+    if (after)
+        return petal_format_damaged(error, size_bytes - after,
+                                    "the gzip stream holds more than its header promises");
+    return petal_fail_at(error, PETAL_ERR_TRUNCATED, size_bytes,
+                         "truncated (within the gzip stream); copy it again");
 }
 
-static petal_status unpack(struct unpacking *of, bool whole, uint64_t size_bytes, petal_error *error)
+static petal_status unpack(struct unpacking *of, bool whole, uint64_t size_bytes,
+                           petal_error *error)
 {
     int result;
-    do result = unpack_some(of); /* without room it still takes the end of the stream, and no more */
+    do
+        result =
+            unpack_some(of); /* without room it still takes the end of the stream, and no more */
     while (result == Z_OK && (whole || of->made < of->room));
     return why_stopped(of, result, whole, size_bytes, error);
 }
 
-petal_status petal_gunzip(const uint8_t *bytes, uint64_t size_bytes, bool whole, const petal_allocator *allocator,
-                          uint8_t *to, uint64_t room, uint64_t *made, petal_error *error)
+petal_status petal_gunzip(const uint8_t *bytes, uint64_t size_bytes, bool whole,
+                          const petal_allocator *allocator, uint8_t *to, uint64_t room,
+                          uint64_t *made, petal_error *error)
 {
-    struct unpacking of = {.stream = stream_with(allocator), .left_bytes = size_bytes, .room = room};
+    struct unpacking of = {
+        .stream = stream_with(allocator), .left_bytes = size_bytes, .room = room};
     of.stream.next_in = bytes;
     of.to = to;
     if (inflateInit2(&of.stream, GZIP_WINDOW) != Z_OK) return out_of_memory(error);
@@ -122,7 +132,7 @@ petal_status petal_gunzip(const uint8_t *bytes, uint64_t size_bytes, bool whole,
     return status;
 }
 
-/* ---- packing --------------------------------------------------------------------------------------------------------- */
+/* ---- packing --------------------------------------------------------------------------------- */
 
 struct packing {
     z_stream stream;
@@ -130,7 +140,8 @@ struct packing {
 };
 
 /* Hands the bytes to zlib, and what it makes of them to the sink. */
-static petal_status pack(struct packing *into, const uint8_t *bytes, unsigned size_bytes, int flush, petal_error *error)
+static petal_status pack(struct packing *into, const uint8_t *bytes, unsigned size_bytes, int flush,
+                         petal_error *error)
 {
     uint8_t packed[16384];
     petal_status status = PETAL_OK;
@@ -139,7 +150,7 @@ static petal_status pack(struct packing *into, const uint8_t *bytes, unsigned si
     do {
         into->stream.next_out = packed;
         into->stream.avail_out = sizeof packed;
-        deflate(&into->stream, flush); /* cannot fail but for want of room, which it then gets */
+        deflate(&into->stream, flush); /* can only fail for lack of room, which it then gets */
         status = petal_put(into->sink, packed, sizeof packed - into->stream.avail_out, error);
     } while (status == PETAL_OK && into->stream.avail_out == 0);
     return status;
@@ -158,43 +169,20 @@ static petal_status put(void *context, const void *bytes, uint64_t size_bytes, p
     return status;
 }
 
-petal_status petal_gzip(const petal_filter *filter,
-                        petal_status (*write)(const petal_filter *, const struct sink *, petal_error *),
+petal_status petal_gzip(const struct format_def *format, const petal_filter *filter,
                         const struct sink *sink, petal_error *error)
 {
     struct packing into = {stream_with(&filter->allocator), sink};
     struct sink packer = {put, &into, false};
     gz_header header = {.os = OS_UNKNOWN}; /* and no time, no name */
-    if (deflateInit2(&into.stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (deflateInit2(&into.stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8,
+                     Z_DEFAULT_STRATEGY) != Z_OK)
         return out_of_memory(error);
     deflateSetHeader(&into.stream, &header);
-    petal_status status = write(filter, &packer, error);
+    petal_status status = format->write(format, filter, &packer, error);
     if (status == PETAL_OK) status = pack(&into, NULL, 0, Z_FINISH, error);
     deflateEnd(&into.stream);
     return status;
-}
-
-#else
-
-static petal_status unsupported(petal_error *error)
-{
-    return petal_fail(error, PETAL_ERR_UNSUPPORTED, "this petal was built without zlib, which reads and writes gzip");
-}
-
-petal_status petal_gunzip(const uint8_t *bytes, uint64_t size_bytes, bool whole, const petal_allocator *allocator,
-                          uint8_t *to, uint64_t room, uint64_t *made, petal_error *error)
-{
-    (void)bytes, (void)size_bytes, (void)whole, (void)allocator, (void)to, (void)room;
-    *made = 0;
-    return unsupported(error);
-}
-
-petal_status petal_gzip(const petal_filter *filter,
-                        petal_status (*write)(const petal_filter *, const struct sink *, petal_error *),
-                        const struct sink *sink, petal_error *error)
-{
-    (void)filter, (void)write, (void)sink;
-    return unsupported(error);
 }
 
 #endif

@@ -1,11 +1,13 @@
-/* hadoop.c - the files of Hadoop's org.apache.hadoop.util.bloom.BloomFilter.write; all numbers big-endian.
+/* hadoop.c - the files of Hadoop's org.apache.hadoop.util.bloom.BloomFilter.write; all numbers
+ * big-endian.
  *
  *     0        4   8      9               13
  *     +--------+---+------+---------------+--------------------+
  *     | -1     | k | hash | vectorSize m  | ceil(m / 8) bytes  |
  *     +--------+---+------+---------------+--------------------+
  *
- * hash: 0 is Jenkins, 1 is Murmur. Before there were versions a file began with k and always had Jenkins:
+ * hash: 0 is Jenkins, 1 is Murmur. Before there were versions a file began with k and always had
+ * Jenkins:
  *
  *     | k | vectorSize m | ceil(m / 8) bytes |          4 bytes each
  *
@@ -30,15 +32,18 @@ struct header {
     uint32_t hashes, hash_type, bits;
 };
 
-static petal_status read_header(const uint8_t *bytes, uint64_t size_bytes, struct header *header, petal_error *error)
+static petal_status read_header(const uint8_t *bytes, uint64_t size_bytes, struct header *header,
+                                petal_error *error)
 {
     int32_t first = size_bytes >= 4 ? (int32_t)load32be(bytes) : VERSION;
     if (first <= 0 && first != VERSION)
-        return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0, "not a Hadoop filter (version %d; there is only -1)",
-                             first);
-    *header = (struct header){.old = first > 0, .size_bytes = first > 0 ? OLD_HEADER_BYTES : HEADER_BYTES};
+        return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0,
+                             "not a Hadoop filter (version %d; there is only -1)", first);
+    *header = (struct header){.old = first > 0,
+                              .size_bytes = first > 0 ? OLD_HEADER_BYTES : HEADER_BYTES};
     if (size_bytes < header->size_bytes)
-        return petal_fail_at(error, PETAL_ERR_TRUNCATED, size_bytes, "truncated (a header has %u bytes); copy it again",
+        return petal_fail_at(error, PETAL_ERR_TRUNCATED, size_bytes,
+                             "truncated (a header has %u bytes); copy it again",
                              header->size_bytes);
     header->hashes = header->old ? (uint32_t)first : load32be(bytes + 4);
     header->hash_type = header->old ? JENKINS : bytes[8];
@@ -48,31 +53,35 @@ static petal_status read_header(const uint8_t *bytes, uint64_t size_bytes, struc
 
 static petal_status check_header(const struct header *header, petal_error *error)
 {
-    if (header->hashes < 1 || header->hashes > petal_hadoop.max_hashes)
+    if (header->hashes < 1 || header->hashes > petal_scheme_hadoop.max_hashes)
         return petal_format_damaged(error, header->old ? 0 : 4, "an impossible number of hashes");
     if (header->hash_type > MURMUR) return petal_format_damaged(error, 8, "a hash is 0 or 1");
-    if (header->bits < 1 || header->bits > petal_hadoop.max_bits)
-        return petal_format_damaged(error, header->size_bytes - 4, "an impossible size of the vector");
+    if (header->bits < 1 || header->bits > petal_scheme_hadoop.max_bits)
+        return petal_format_damaged(error, header->size_bytes - 4,
+                                    "an impossible size of the vector");
     return PETAL_OK;
 }
 
 /* Hadoop's other filters begin with the same header; what follows is longer. */
 static petal_status check_body(uint64_t promised_bytes, uint64_t size_bytes, petal_error *error)
 {
-    if (size_bytes <= promised_bytes) return petal_format_check_size(promised_bytes, size_bytes, error);
-    return petal_fail_at(error, PETAL_ERR_DAMAGED, promised_bytes,
-                         "bytes after the end (header promises %llu, file has %llu): damaged, or one of Hadoop's "
-                         "counting, dynamic or retouched filters, which petal does not read",
-                         (unsigned long long)promised_bytes, (unsigned long long)size_bytes);
+    if (size_bytes <= promised_bytes)
+        return petal_format_check_size(promised_bytes, size_bytes, error);
+    return petal_fail_at(
+        error, PETAL_ERR_DAMAGED, promised_bytes,
+        "bytes after the end (header promises %llu, file has %llu): damaged, or one of Hadoop's "
+        "counting, dynamic or retouched filters, which petal does not read",
+        (unsigned long long)promised_bytes, (unsigned long long)size_bytes);
 }
 
-static petal_status read(const uint8_t *bytes, uint64_t size_bytes, struct description *about, petal_error *error)
+static petal_status read(const struct format_def *self, const uint8_t *bytes, uint64_t size_bytes,
+                         struct description *about, petal_error *error)
 {
     struct header header;
     petal_status status = read_header(bytes, size_bytes, &header, error);
     if (status == PETAL_OK) status = check_header(&header, error);
     if (status != PETAL_OK) return status;
-    struct shape shape = {PETAL_SCHEME_HADOOP, header.hashes, 0, header.bits};
+    struct shape shape = {self->scheme, header.hashes, 0, header.bits};
     status = check_body(header.size_bytes + petal_shape_bytes(&shape), size_bytes, error);
     if (status != PETAL_OK) return status;
     petal_format_single(about, &shape, header.size_bytes);
@@ -82,30 +91,16 @@ static petal_status read(const uint8_t *bytes, uint64_t size_bytes, struct descr
     return petal_format_check_tail(about, bytes, error);
 }
 
-static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
-{
-    struct description about = {0};
-    return read(bytes, size_bytes, &about, NULL) == PETAL_OK ? FIT_POSSIBLE : FIT_NO;
-}
-
 /* The class leaves both numbers to its caller. Hadoop's own caller, BloomMapFile, has k = 5 and
  * m = ceil(-k n / ln(1 - p^(1/k))); the hash is the default of hadoop.util.hash.type. */
 #define BLOOM_MAP_FILE_HASHES 5
 
-static petal_status plan(const petal_options *options, struct description *about, petal_error *error)
+static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
-    struct request asked;
-    petal_status status = petal_size_request(options, &asked, error);
-    struct shape shape = {PETAL_SCHEME_HADOOP, asked.hashes, 0, asked.bits};
-    if (status == PETAL_OK && !asked.by_bits) {
-        double n = asked.keys ? (double)asked.keys : 1, k = BLOOM_MAP_FILE_HASHES;
-        double bits = petal_model_ceil(-k * n / petal_model_ln(1.0 - petal_model_pow(asked.rate, 1.0 / k)));
-        status = petal_size_bits(bits, petal_hadoop.max_bits, &shape.bits, error);
-        shape.hashes = BLOOM_MAP_FILE_HASHES;
-    }
-    if (status != PETAL_OK) return status;
-    about->hash = PETAL_HASH_HADOOP_MURMUR;
-    return petal_size_layer(options, &shape, about, error);
+    double n = keys ? (double)keys : 1, k = BLOOM_MAP_FILE_HASHES;
+    double bits = petal_model_ceil(-k * n / petal_model_ln(1.0 - petal_model_pow(rate, 1.0 / k)));
+    shape->hashes = BLOOM_MAP_FILE_HASHES;
+    return petal_size_bits(bits, petal_scheme_hadoop.max_bits, &shape->bits, error);
 }
 
 static bool is_old(const petal_filter *filter)
@@ -128,15 +123,23 @@ static uint32_t write_header(const petal_filter *filter, uint8_t header[HEADER_B
     return size;
 }
 
-static petal_status write(const petal_filter *filter, const struct sink *sink, petal_error *error)
+static petal_status write(const struct format_def *self, const petal_filter *filter,
+                          const struct sink *sink, petal_error *error)
 {
     uint8_t header[HEADER_BYTES];
-    petal_status status = petal_format_expect_single(filter, PETAL_SCHEME_HADOOP, "hadoop", error);
+    petal_status status = petal_format_expect_single(self, filter, error);
     if (status != PETAL_OK) return status;
-    status = petal_put(sink, header, write_header(filter, header), error);
-    if (status != PETAL_OK) return status;
-    return petal_put(sink, filter->layers->array.bytes, filter->layers->array.size_bytes, error);
+    uint32_t size = write_header(filter, header);
+    return petal_put_both(sink, header, size, &filter->layers->array, error);
 }
 
 const struct format_def petal_format_hadoop = {
-    .id = 17, .name = "hadoop", .fits = fits, .read = read, .plan = plan, .write = write};
+    .id = PETAL_FORMAT_HADOOP,
+    .name = "hadoop",
+    .scheme = PETAL_SCHEME_HADOOP,
+    .hash = PETAL_HASH_HADOOP_MURMUR,
+    .fit = FIT_POSSIBLE,
+    .read = read,
+    .size = UNLESS_READ_ONLY(size),
+    .write = write,
+};

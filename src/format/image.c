@@ -10,14 +10,14 @@
 #include "filter/rotating.h"
 
 #include <math.h> /* isnan, a macro */
-#include <stdio.h>
 #include <string.h>
 
-/* PNG's trick: a first byte that is no text, then line ends that text tools convert and an end-of-file for old ones. */
+/* PNG's trick: a first byte that is no text, then line ends that text tools convert and an
+ * end-of-file for old ones. */
 static const uint8_t magic[8] = {0x89, 'P', 'T', 'L', '\r', '\n', 0x1a, '\n'};
 
 #define VERSION 1u
-#define NOT_RECORDED 0x7ff8000000000000u /* a rate's bits where there is none */
+#define NOT_RECORDED 0x7ff8000000000000u /* a rate's bits if there is none */
 
 /* Features that a reader must understand. */
 enum {
@@ -74,7 +74,7 @@ enum {
     LAYER_BYTES = 56
 };
 
-/* ---- layout ---------------------------------------------------------------------------------------------------------- */
+/* ---- layout ---------------------------------------------------------------------------------- */
 
 /* Where the entry of a layer stands in a slot. */
 static uint64_t layer_at(uint32_t layer)
@@ -82,10 +82,10 @@ static uint64_t layer_at(uint32_t layer)
     return AT_LAYERS + (uint64_t)layer * LAYER_BYTES;
 }
 
-/* The smallest power of two that has room for so many layers. */
+/* The smallest power of two that has room for that many layers. */
 static uint64_t slot_bytes_for(uint32_t layer_count)
 {
-    uint64_t size = PETAL_SLOT_LEAST_BYTES;
+    uint64_t size = PETAL_SLOT_MIN_BYTES;
     while (layer_at(layer_count) + SUM_BYTES > size) size *= 2;
     return size;
 }
@@ -101,7 +101,8 @@ static uint64_t block_count(const struct image *image)
     return last->first_block + blocks_of(last->size_bytes);
 }
 
-/* Offsets follow from the sizes alone: metadata, origin and sums at multiples of 8, each layer at a multiple of 64. */
+/* Offsets follow from the sizes alone: metadata, origin and sums at multiples of 8, each layer at a
+ * multiple of 64. */
 static bool lay_out(struct image *image)
 {
     uint64_t blocks = 0, end;
@@ -113,9 +114,12 @@ static bool lay_out(struct image *image)
     }
     image->slot_bytes = slot_bytes_for(image->about.layer_count);
     image->about.metadata_offset = (uint64_t)PETAL_SLOTS * image->slot_bytes;
-    if (!checked_round_up(image->about.metadata_offset + image->about.metadata_bytes, 8, &image->origin_offset) ||
-        !checked_round_up(image->origin_offset + image->about.origin.size_bytes, 8, &image->sums_offset) ||
-        !checked_round_up(image->sums_offset + 8 * blocks, PETAL_LINE_BYTES, &image->payload_offset))
+    if (!checked_round_up(image->about.metadata_offset + image->about.metadata_bytes, 8,
+                          &image->origin_offset) ||
+        !checked_round_up(image->origin_offset + image->about.origin.size_bytes, 8,
+                          &image->sums_offset) ||
+        !checked_round_up(image->sums_offset + 8 * blocks, PETAL_LINE_BYTES,
+                          &image->payload_offset))
         return false;
     end = image->payload_offset;
     for (uint32_t i = 0; i < image->about.layer_count; i++) {
@@ -128,7 +132,7 @@ static bool lay_out(struct image *image)
     return true;
 }
 
-/* ---- writing --------------------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 petal_status petal_image_of(const petal_filter *filter, struct image *image, petal_error *error)
 {
@@ -147,7 +151,8 @@ petal_status petal_image_of(const petal_filter *filter, struct image *image, pet
     image->metadata_sum = petal_xxh3(filter->metadata, filter->metadata_bytes, 0);
     image->about.layer_count = filter->layer_count;
     if (image->about.layer_count > PETAL_MAX_LAYERS)
-        return petal_fail(error, PETAL_ERR_LIMIT, "%u layers; a file holds %u", filter->layer_count, PETAL_MAX_LAYERS);
+        return petal_fail(error, PETAL_ERR_LIMIT, "%u layers; a file holds %u", filter->layer_count,
+                          PETAL_MAX_LAYERS);
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         const struct layer *layer = &filter->layers[i];
         image->about.layers[i] = (struct layer_description){.shape = layer->array.shape,
@@ -184,7 +189,8 @@ static void write_layer(const struct layer_description *layer, uint8_t *entry)
     store32le(entry + LAYER_LINES_PER_KEY, layer->shape.lines_per_key);
     store64le(entry + LAYER_BITS, layer->shape.bits);
     store64le(entry + LAYER_CAPACITY, layer->capacity);
-    store64le(entry + LAYER_RATE, isnan(layer->target_rate) ? NOT_RECORDED : bits_from_double(layer->target_rate));
+    store64le(entry + LAYER_RATE,
+              isnan(layer->target_rate) ? NOT_RECORDED : bits_from_double(layer->target_rate));
     store64le(entry + LAYER_ITEMS, layer->items);
     store64le(entry + LAYER_SIZE_BYTES, layer->size_bytes);
     store64le(entry + LAYER_UNTIL_MS, layer->until_ms);
@@ -229,38 +235,22 @@ void petal_image_write_slot(const struct image *image, unsigned number, uint8_t 
     store32le(slot + AT_ORIGIN_BYTES, image->about.origin.size_bytes);
     store64le(slot + AT_ORIGIN_SUM, image->origin_sum);
     write_policy(&image->about.policy, slot);
-    for (uint32_t i = 0; i < image->about.layer_count; i++) write_layer(&image->about.layers[i], slot + layer_at(i));
+    for (uint32_t i = 0; i < image->about.layer_count; i++)
+        write_layer(&image->about.layers[i], slot + layer_at(i));
     store64le(slot + image->slot_bytes - SUM_BYTES, slot_sum(slot, image->slot_bytes, number));
 }
 
-/* The sums of all blocks; returns the content id they make. */
-static uint64_t write_sums(const petal_filter *filter, uint8_t *sums)
+void petal_image_write_slots(const petal_filter *filter, struct image *image, uint8_t *slots)
 {
-    uint64_t id = petal_content_start(filter), number = 0;
-    for (uint32_t i = 0; i < filter->layer_count; i++) {
-        const struct bit_array *array = &filter->layers[i].array;
-        for (uint64_t block = 0; block < petal_block_count(array); block++, number++) {
-            uint64_t sum = petal_block_sum(array, block, number);
-            store64le(sums + 8 * number, sum);
-            id = petal_content_add(id, sum);
-        }
-    }
-    return id;
-}
-
-void petal_image_write_head(const petal_filter *filter, struct image *image, uint8_t *head)
-{
-    image->content_id = write_sums(filter, head + image->sums_offset);
-    if (filter->metadata_bytes) memcpy(head + image->about.metadata_offset, filter->metadata, filter->metadata_bytes);
-    if (filter->origin.size_bytes)
-        memcpy(head + image->origin_offset, origin_bytes(&filter->origin), filter->origin.size_bytes);
+    image->content_id =
+        filter->content_recorded ? filter->content_id : petal_content_of_bits(filter);
     for (unsigned i = 0; i < PETAL_SLOTS; i++) {
         unsigned slot = petal_image_next(image, IMAGE_CLEAN);
-        petal_image_write_slot(image, slot, head + slot * image->slot_bytes);
+        petal_image_write_slot(image, slot, slots + slot * image->slot_bytes);
     }
 }
 
-/* ---- reading --------------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static bool has_magic(const uint8_t *slot)
 {
@@ -274,12 +264,14 @@ static bool is_sealed(const uint8_t *slot, uint64_t slot_bytes, unsigned number)
            load64le(slot + slot_bytes - SUM_BYTES) == slot_sum(slot, slot_bytes, number);
 }
 
-/* Where the second slot stands, and so how long each is: told by its magic, or by the checksum of the first, since either may
- * be damaged. 0: nowhere. */
+/* Where the second slot stands, and so how long each is: known by its magic, or by the checksum of
+ * the first, since either may be damaged. 0: nowhere. */
 static uint64_t find_slot_bytes(const uint8_t *bytes, uint64_t size_bytes)
 {
-    for (uint64_t size = PETAL_SLOT_LEAST_BYTES; size <= PETAL_SLOT_MOST_BYTES; size *= 2)
-        if (size_bytes >= PETAL_SLOTS * size && (has_magic(bytes + size) || is_sealed(bytes, size, 0))) return size;
+    for (uint64_t size = PETAL_SLOT_MIN_BYTES; size <= PETAL_SLOT_MAX_BYTES; size *= 2)
+        if (size_bytes >= PETAL_SLOTS * size &&
+            (has_magic(bytes + size) || is_sealed(bytes, size, 0)))
+            return size;
     return 0;
 }
 
@@ -291,48 +283,54 @@ static bool is_zero(const uint8_t *bytes, uint64_t from, uint64_t to)
 }
 
 /* Bytes that cannot be a petal file at all, or are one cut off inside its slots. */
-static petal_status check_magic(const uint8_t *bytes, uint64_t size_bytes, uint64_t slot_bytes, petal_error *error)
+static petal_status check_magic(const uint8_t *bytes, uint64_t size_bytes, uint64_t slot_bytes,
+                                petal_error *error)
 {
     uint64_t compare = size_bytes < sizeof magic ? size_bytes : sizeof magic;
-    if (size_bytes == 0) return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0, "not a filter (empty)");
+    if (size_bytes == 0)
+        return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0, "not a filter (empty)");
     if (slot_bytes) return PETAL_OK;
     if (memcmp(bytes, magic, (size_t)compare) != 0) {
         if (compare >= 4 && memcmp(bytes, magic, 4) == 0)
             return petal_format_damaged(error, 4, "line ends were converted as in a text");
         return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0, "not a petal file");
     }
-    if (size_bytes < PETAL_SLOTS * PETAL_SLOT_LEAST_BYTES ||
+    if (size_bytes < PETAL_SLOTS * PETAL_SLOT_MIN_BYTES ||
         size_bytes < (uint64_t)PETAL_SLOTS * load32le(bytes + AT_SLOT_BYTES))
         return petal_fail_at(error, PETAL_ERR_TRUNCATED, size_bytes,
                              "truncated (%llu bytes are less than a header); copy it again",
                              (unsigned long long)size_bytes);
-    return petal_format_damaged(error, PETAL_SLOT_LEAST_BYTES, "no second header slot");
+    return petal_format_damaged(error, PETAL_SLOT_MIN_BYTES, "no second header slot");
 }
 
 /* A slot of a later format version may be sealed in another way; both slots then say so. */
 static bool is_newer(const uint8_t *bytes, uint64_t slot_bytes)
 {
     uint32_t version = load32le(bytes + AT_VERSION);
-    return has_magic(bytes) && version > VERSION && load32le(bytes + slot_bytes + AT_VERSION) == version;
+    return has_magic(bytes) && version > VERSION &&
+           load32le(bytes + slot_bytes + AT_VERSION) == version;
 }
 
 /* The number of the slot that counts, and whether the other one is torn. */
-static petal_status choose_slot(const uint8_t *bytes, uint64_t slot_bytes, unsigned *chosen, bool *torn,
-                                petal_error *error)
+static petal_status choose_slot(const uint8_t *bytes, uint64_t slot_bytes, unsigned *chosen,
+                                bool *torn, petal_error *error)
 {
     const uint8_t *second = bytes + slot_bytes;
     bool sealed[PETAL_SLOTS] = {is_sealed(bytes, slot_bytes, 0), is_sealed(second, slot_bytes, 1)};
     if (is_newer(bytes, slot_bytes))
-        return petal_fail_at(error, PETAL_ERR_NEWER, AT_VERSION,
-                             "written by a newer petal (format %u; this one reads %u); update petal",
-                             load32le(bytes + AT_VERSION), VERSION);
-    if (!sealed[0] && !sealed[1]) return petal_format_damaged(error, 0, "checksums of both header slots");
-    *chosen = sealed[1] && (!sealed[0] || load64le(second + AT_SEQUENCE) > load64le(bytes + AT_SEQUENCE));
+        return petal_fail_at(
+            error, PETAL_ERR_NEWER, AT_VERSION,
+            "written by a newer petal (format %u; this one reads %u); update petal",
+            load32le(bytes + AT_VERSION), VERSION);
+    if (!sealed[0] && !sealed[1])
+        return petal_format_damaged(error, 0, "checksums of both header slots");
+    *chosen =
+        sealed[1] && (!sealed[0] || load64le(second + AT_SEQUENCE) > load64le(bytes + AT_SEQUENCE));
     *torn = !sealed[0] || !sealed[1];
     return PETAL_OK;
 }
 
-static void read_layer(const uint8_t *entry, petal_scheme scheme, struct layer_description *layer)
+static void read_layer(const uint8_t *entry, uint32_t scheme, struct layer_description *layer)
 {
     layer->shape.scheme = scheme;
     layer->shape.hashes = load32le(entry + LAYER_HASHES);
@@ -369,7 +367,7 @@ static void read_slot(const uint8_t *slot, uint64_t slot_bytes, struct image *im
     uint32_t layers = load32le(slot + AT_LAYER_COUNT);
     *image = (struct image){0};
     image->slot_bytes = slot_bytes;
-    image->about.hash = (petal_hash)load32le(slot + AT_HASH);
+    image->about.hash = load32le(slot + AT_HASH);
     image->state = (enum image_state)load32le(slot + AT_STATE);
     image->sequence = load64le(slot + AT_SEQUENCE);
     image->about.seed = load64le(slot + AT_SEED);
@@ -378,7 +376,7 @@ static void read_slot(const uint8_t *slot, uint64_t slot_bytes, struct image *im
     image->content_id = load64le(slot + AT_CONTENT_ID);
     image->about.metadata_bytes = load64le(slot + AT_METADATA_BYTES);
     image->metadata_sum = load64le(slot + AT_METADATA_SUM);
-    image->about.key_type = (petal_key_type)load32le(slot + AT_KEY_TYPE);
+    image->about.key_type = load32le(slot + AT_KEY_TYPE);
     image->sums_offset = load64le(slot + AT_SUMS_OFFSET);
     image->payload_offset = load64le(slot + AT_PAYLOAD_OFFSET);
     image->file_bytes = load64le(slot + AT_FILE_BYTES);
@@ -388,48 +386,69 @@ static void read_slot(const uint8_t *slot, uint64_t slot_bytes, struct image *im
     read_policy(slot, &image->about.policy);
     image->about.layer_count = layers <= room && layers <= PETAL_MAX_LAYERS ? layers : 0;
     for (uint32_t i = 0; i < image->about.layer_count; i++)
-        read_layer(slot + layer_at(i), (petal_scheme)load32le(slot + AT_SCHEME), &image->about.layers[i]);
+        read_layer(slot + layer_at(i), load32le(slot + AT_SCHEME), &image->about.layers[i]);
 }
 
-static petal_status impossible(petal_error *error, uint64_t slot_offset, uint64_t at, const char *field)
+static petal_status impossible(petal_error *error, uint64_t slot_offset, uint64_t at,
+                               const char *field)
 {
     char what[64];
-    snprintf(what, sizeof what, "impossible %s in the header", field);
+    petal_text(what, sizeof what, "impossible %s in the header", field);
     return petal_format_damaged(error, slot_offset + at, what);
 }
 
-/* Things that this version does not know but a later one may. */
+static petal_status left_out(petal_error *error, uint64_t at, const char *what, const char *name)
+{
+    return petal_fail_at(error, PETAL_ERR_UNSUPPORTED, at, "has the %s %s, not in this build", what,
+                         name);
+}
+
+/* Things that this version does not know but a later one may, and those that this build leaves
+ * out. */
 static petal_status check_known(const uint8_t *slot, uint64_t offset, petal_error *error)
 {
-    static const char *const text = "needs a newer petal (%s %u is not known to this one); update petal";
-    uint32_t flags = load32le(slot + AT_FLAGS), scheme = load32le(slot + AT_SCHEME), hash = load32le(slot + AT_HASH);
+    static const char *const text =
+        "needs a newer petal (%s %u is not known to this one); update petal";
+    uint32_t flags = load32le(slot + AT_FLAGS), scheme = load32le(slot + AT_SCHEME),
+             hash = load32le(slot + AT_HASH);
     if (flags & ~(uint32_t)FEATURE_POLICY)
         return petal_fail_at(error, PETAL_ERR_NEWER, offset + AT_FLAGS, text, "feature", flags);
     if (flags && load32le(slot + AT_POLICY) > POLICY_TIME)
-        return petal_fail_at(error, PETAL_ERR_NEWER, offset + AT_POLICY, text, "policy", load32le(slot + AT_POLICY));
-    if (!petal_scheme_find((petal_scheme)scheme))
+        return petal_fail_at(error, PETAL_ERR_NEWER, offset + AT_POLICY, text, "policy",
+                             load32le(slot + AT_POLICY));
+    if (!petal_scheme_find(scheme) && petal_scheme_left_out(scheme))
+        return left_out(error, offset + AT_SCHEME, "scheme", petal_scheme_left_out(scheme));
+    if (!petal_scheme_find(scheme))
         return petal_fail_at(error, PETAL_ERR_NEWER, offset + AT_SCHEME, text, "scheme", scheme);
-    if (!petal_hash_find((petal_hash)hash))
+    if (!petal_hash_find(hash) && petal_hash_left_out(hash))
+        return left_out(error, offset + AT_HASH, "hash", petal_hash_left_out(hash));
+    if (!petal_hash_find(hash))
         return petal_fail_at(error, PETAL_ERR_NEWER, offset + AT_HASH, text, "hash", hash);
     return PETAL_OK;
 }
 
-static petal_status check_layer(const struct layer_description *layer, uint64_t at, petal_error *error)
+static petal_status check_layer(const struct layer_description *layer, uint64_t at,
+                                petal_error *error)
 {
     struct shape shape = layer->shape;
     bool rated = bits_from_double(layer->target_rate) != NOT_RECORDED;
-    petal_status status = petal_scheme_find(shape.scheme)->settle(&shape, error);
-    if (status == PETAL_ERR_UNSUPPORTED) return status; /* well-formed, but more than this build can do */
-    if (status != PETAL_OK || shape.bits != layer->shape.bits || shape.lines_per_key != layer->shape.lines_per_key)
+    petal_status status = petal_normalize(&shape, error);
+    if (status == PETAL_ERR_UNSUPPORTED)
+        return status; /* well-formed, but more than this build can do */
+    if (status != PETAL_OK || shape.bits != layer->shape.bits ||
+        shape.lines_per_key != layer->shape.lines_per_key)
         return impossible(error, at, LAYER_HASHES, "number of bits or hashes");
-    if (rated && !(layer->target_rate > 0 && layer->target_rate < 1)) return impossible(error, at, LAYER_RATE, "rate");
-    if (layer->size_bytes != petal_shape_bytes(&shape)) return impossible(error, at, LAYER_SIZE_BYTES, "size");
+    if (rated && !(layer->target_rate > 0 && layer->target_rate < 1))
+        return impossible(error, at, LAYER_RATE, "rate");
+    if (layer->size_bytes != petal_shape_bytes(&shape))
+        return impossible(error, at, LAYER_SIZE_BYTES, "size");
     return PETAL_OK;
 }
 
 static petal_status check_layers(const struct image *image, uint64_t offset, petal_error *error)
 {
-    if (image->about.layer_count == 0) return impossible(error, offset, AT_LAYER_COUNT, "number of layers");
+    if (image->about.layer_count == 0)
+        return impossible(error, offset, AT_LAYER_COUNT, "number of layers");
     for (uint32_t i = 0; i < image->about.layer_count; i++) {
         const struct layer_description *layer = &image->about.layers[i];
         petal_status status = check_layer(layer, offset + layer_at(i), error);
@@ -452,12 +471,15 @@ static bool has_no_times(const struct description *about)
 static bool can_grow(const struct description *about)
 {
     const struct policy *policy = &about->policy;
-    if (policy->window_ms != 0 || policy->clock_ms != 0 || !has_no_times(about) || !petal_growing_is_possible(policy))
+    if (policy->window_ms != 0 || policy->clock_ms != 0 || !has_no_times(about) ||
+        !petal_growing_is_possible(policy))
         return false;
     for (uint32_t i = 0; i < about->layer_count; i++) {
         uint64_t capacity;
         double rate;
-        if (!petal_growing_layer(policy, i, &capacity, &rate) || about->layers[i].capacity != capacity) return false;
+        if (!petal_growing_layer(policy, i, &capacity, &rate) ||
+            about->layers[i].capacity != capacity)
+            return false;
     }
     return true;
 }
@@ -473,19 +495,22 @@ static bool can_rotate(const struct description *about, const uint8_t *slot)
         const struct layer_description *layer = &about->layers[i];
         uint64_t before = i ? about->layers[i - 1].until_ms : 0;
         if (layer->capacity != first->capacity || layer->shape.bits != first->shape.bits ||
-            layer->shape.hashes != first->shape.hashes || layer->shape.lines_per_key != first->shape.lines_per_key ||
-            !petal_rotating_has_time(&about->policy, i, about->layer_count, before, layer->until_ms))
+            layer->shape.hashes != first->shape.hashes ||
+            layer->shape.lines_per_key != first->shape.lines_per_key ||
+            !petal_rotating_has_time(&about->policy, i, about->layer_count, before,
+                                     layer->until_ms))
             return false;
     }
     return true;
 }
 
-static petal_status check_policy(const uint8_t *slot, const struct description *about, uint64_t offset,
-                                 petal_error *error)
+static petal_status check_policy(const uint8_t *slot, const struct description *about,
+                                 uint64_t offset, petal_error *error)
 {
     enum policy_kind kind = about->policy.kind;
-    petal_scheme scheme = about->layers->shape.scheme;
-    bool good = (scheme == PETAL_SCHEME_BLOCKED || scheme == PETAL_SCHEME_CLASSIC) && about->origin.format == 0;
+    uint32_t scheme = about->layers->shape.scheme;
+    bool good = (scheme == PETAL_SCHEME_BLOCKED || scheme == PETAL_SCHEME_CLASSIC) &&
+                about->origin.format == 0;
     if (load32le(slot + AT_FLAGS) == 0)
         good = is_zero(slot, AT_POLICY, AT_RESERVED_3) && has_no_times(about);
     else if (kind == POLICY_NONE)
@@ -501,65 +526,74 @@ static petal_status check_offsets(struct image *image, uint64_t offset, petal_er
     struct image given = *image;
     if (image->about.metadata_bytes > PETAL_METADATA_MAX_BYTES)
         return impossible(error, offset, AT_METADATA_BYTES, "size of metadata");
-    if (!lay_out(image) || image->slot_bytes != given.slot_bytes || image->sums_offset != given.sums_offset ||
-        image->payload_offset != given.payload_offset || image->file_bytes != given.file_bytes)
+    if (!lay_out(image) || image->slot_bytes != given.slot_bytes ||
+        image->sums_offset != given.sums_offset || image->payload_offset != given.payload_offset ||
+        image->file_bytes != given.file_bytes)
         return impossible(error, offset, AT_SUMS_OFFSET, "offset or size");
     return PETAL_OK;
 }
 
 /* Every field of a sealed slot, since a checksum proves nothing about who made it. */
-static petal_status check_fields(const uint8_t *slot, struct image *image, unsigned number, petal_error *error)
+static petal_status check_fields(const uint8_t *slot, struct image *image, unsigned number,
+                                 petal_error *error)
 {
-    petal_scheme scheme = (petal_scheme)load32le(slot + AT_SCHEME);
+    uint32_t scheme = load32le(slot + AT_SCHEME);
     uint64_t offset = number * image->slot_bytes;
     bool keyed = petal_hash_find(image->about.hash)->keyed;
     if (petal_scheme_find(scheme)->hash_words != petal_hash_find(image->about.hash)->words)
         return impossible(error, offset, AT_HASH, "hash for this scheme");
-    if (load32le(slot + AT_VERSION) != VERSION) return impossible(error, offset, AT_VERSION, "version");
-    if (image->state < IMAGE_CLEAN || image->state > IMAGE_FALLING) return impossible(error, offset, AT_STATE, "state");
+    if (load32le(slot + AT_VERSION) != VERSION)
+        return impossible(error, offset, AT_VERSION, "version");
+    if (image->state < IMAGE_CLEAN || image->state > IMAGE_FALLING)
+        return impossible(error, offset, AT_STATE, "state");
     if (slot_of(image->sequence) != number || image->sequence == UINT64_MAX)
         return impossible(error, offset, AT_SEQUENCE, "sequence number");
     if (keyed ? image->about.seed != 0 : image->secret_id != 0 || image->secret_check != 0)
         return impossible(error, offset, AT_SEED, "seed or secret");
-    if (image->about.key_type > PETAL_KEY_TYPE_BASE64) return impossible(error, offset, AT_KEY_TYPE, "key type");
+    if (image->about.key_type > PETAL_KEY_TYPE_BASE64)
+        return impossible(error, offset, AT_KEY_TYPE, "key type");
     petal_status status = check_layers(image, offset, error);
     if (status == PETAL_OK) status = check_policy(slot, &image->about, offset, error);
     if (status == PETAL_OK) status = check_offsets(image, offset, error);
     if (status != PETAL_OK) return status;
     uint64_t layers_end = layer_at(image->about.layer_count);
     if (!is_zero(slot, AT_RESERVED_1, AT_SUMS_OFFSET) || !is_zero(slot, AT_RESERVED_2, AT_POLICY) ||
-        !is_zero(slot, AT_RESERVED_3, AT_LAYERS) || !is_zero(slot, layers_end, image->slot_bytes - SUM_BYTES))
+        !is_zero(slot, AT_RESERVED_3, AT_LAYERS) ||
+        !is_zero(slot, layers_end, image->slot_bytes - SUM_BYTES))
         return impossible(error, offset, AT_RESERVED_1, "reserved field");
     return PETAL_OK;
 }
 
+petal_status petal_image_layer_end_damaged(const struct layer_description *layer,
+                                           petal_error *error)
+{
+    return petal_format_damaged(error, layer->offset + layer->size_bytes,
+                                "bits set beyond the last");
+}
+
 /* The bits of a layer's last bytes that no key can set, and the padding up to the next. */
-static petal_status check_layer_end(const uint8_t *bytes, const struct layer_description *layer, petal_error *error)
+static petal_status check_layer_end(const uint8_t *bytes, const struct layer_description *layer,
+                                    petal_error *error)
 {
     uint64_t end = layer->offset + layer->size_bytes, padded = end;
     checked_round_up(end, PETAL_LINE_BYTES, &padded); /* it fitted when the file was laid out */
-    if (!petal_tail_is_clear(&layer->shape, bytes + layer->offset, layer->size_bytes) || !is_zero(bytes, end, padded))
-        return petal_format_damaged(error, end, "bits set beyond the last");
-    return PETAL_OK;
+    if (petal_tail_is_clear(&layer->shape, bytes + layer->offset, layer->size_bytes) &&
+        is_zero(bytes, end, padded))
+        return PETAL_OK;
+    return petal_image_layer_end_damaged(layer, error);
 }
 
-/* All bytes that no block sum covers. */
-static petal_status check_gaps(const uint8_t *bytes, const struct image *image, petal_error *error)
+/* Metadata and origin. */
+static petal_status check_named_sums(const uint8_t *bytes, const struct image *image,
+                                     petal_error *error)
 {
-    uint64_t metadata_end = image->about.metadata_offset + image->about.metadata_bytes;
-    uint64_t origin_end = image->origin_offset + image->about.origin.size_bytes;
-    uint64_t sums_end = image->sums_offset + 8 * block_count(image);
-    if (petal_xxh3(bytes + image->about.metadata_offset, (size_t)image->about.metadata_bytes, 0) != image->metadata_sum)
-        return petal_format_damaged(error, image->about.metadata_offset, "checksum of the metadata");
-    if (petal_xxh3(bytes + image->origin_offset, image->about.origin.size_bytes, 0) != image->origin_sum)
+    if (petal_xxh3(bytes + image->about.metadata_offset, (size_t)image->about.metadata_bytes, 0) !=
+        image->metadata_sum)
+        return petal_format_damaged(error, image->about.metadata_offset,
+                                    "checksum of the metadata");
+    if (petal_xxh3(bytes + image->origin_offset, image->about.origin.size_bytes, 0) !=
+        image->origin_sum)
         return petal_format_damaged(error, image->origin_offset, "checksum of the origin");
-    if (!is_zero(bytes, metadata_end, image->origin_offset) || !is_zero(bytes, origin_end, image->sums_offset) ||
-        !is_zero(bytes, sums_end, image->payload_offset))
-        return petal_format_damaged(error, metadata_end, "padding that is not zero");
-    for (uint32_t i = 0; i < image->about.layer_count; i++) {
-        petal_status status = check_layer_end(bytes, &image->about.layers[i], error);
-        if (status != PETAL_OK) return status;
-    }
     return PETAL_OK;
 }
 
@@ -572,8 +606,32 @@ static void take_origin(const uint8_t *bytes, uint64_t offset, struct origin *or
         memcpy(origin->near, bytes + offset, origin->size_bytes);
 }
 
-petal_status petal_image_parse(const uint8_t *head, const uint8_t *bytes, uint64_t size_bytes, struct image *image,
-                               petal_error *error)
+petal_status petal_image_check_front(const uint8_t *bytes, struct image *image, petal_error *error)
+{
+    uint64_t metadata_end = image->about.metadata_offset + image->about.metadata_bytes;
+    uint64_t origin_end = image->origin_offset + image->about.origin.size_bytes;
+    uint64_t sums_end = image->sums_offset + 8 * block_count(image);
+    petal_status status = check_named_sums(bytes, image, error);
+    if (status != PETAL_OK) return status;
+    if (!is_zero(bytes, metadata_end, image->origin_offset) ||
+        !is_zero(bytes, origin_end, image->sums_offset) ||
+        !is_zero(bytes, sums_end, image->payload_offset))
+        return petal_format_damaged(error, metadata_end, "padding that is not zero");
+    take_origin(bytes, image->origin_offset, &image->about.origin);
+    return PETAL_OK;
+}
+
+/* All bytes that no block sum covers. */
+static petal_status check_gaps(const uint8_t *bytes, struct image *image, petal_error *error)
+{
+    petal_status status = petal_image_check_front(bytes, image, error);
+    for (uint32_t i = 0; status == PETAL_OK && i < image->about.layer_count; i++)
+        status = check_layer_end(bytes, &image->about.layers[i], error);
+    return status;
+}
+
+petal_status petal_image_parse_slots(const uint8_t *head, uint64_t size_bytes, struct image *image,
+                                     petal_error *error)
 {
     unsigned number = 0;
     bool torn = false;
@@ -586,16 +644,47 @@ petal_status petal_image_parse(const uint8_t *head, const uint8_t *bytes, uint64
     read_slot(slot, slot_bytes, image);
     image->torn = torn;
     status = check_known(slot, offset, error);
-    if (status == PETAL_OK) status = check_fields(slot, image, number, error);
-    if (status == PETAL_OK) status = petal_format_check_size(image->file_bytes, size_bytes, error);
-    if (status == PETAL_OK) status = check_gaps(bytes, image, error);
+    return status == PETAL_OK ? check_fields(slot, image, number, error) : status;
+}
+
+/* How many bytes the header has that begins with these: at least that many, while not even the
+ * slots are there. 0: no more would help. */
+static uint64_t header_bytes(const uint8_t *bytes, uint64_t size_bytes)
+{
+    bool is_told = size_bytes >= AT_SLOT_BYTES + 4;
+    uint64_t slot_bytes = is_told ? load32le(bytes + AT_SLOT_BYTES) : PETAL_SLOT_MIN_BYTES;
+    bool is_possible = slot_bytes >= PETAL_SLOT_MIN_BYTES && slot_bytes <= PETAL_SLOT_MAX_BYTES;
+    uint64_t slots = PETAL_SLOTS * (is_possible ? slot_bytes : PETAL_SLOT_MAX_BYTES);
+    return slots > size_bytes ? slots : 0;
+}
+
+petal_status petal_image_parse_header(const uint8_t *head, const uint8_t *bytes,
+                                      uint64_t size_bytes, struct image *image, petal_error *error)
+{
+    petal_status status = petal_image_parse_slots(head, size_bytes, image, error);
+    uint64_t needed = status == PETAL_OK ? image->origin_offset + image->about.origin.size_bytes
+                                         : header_bytes(head, size_bytes);
+    if ((status == PETAL_OK || status == PETAL_ERR_TRUNCATED) && needed > size_bytes)
+        return petal_format_header_short(error, needed, size_bytes);
+    if (status == PETAL_ERR_TRUNCATED)
+        return petal_format_damaged(error, AT_SLOT_BYTES, "impossible size of a header slot");
+    if (status == PETAL_OK) status = check_named_sums(bytes, image, error);
     if (status == PETAL_OK) take_origin(bytes, image->origin_offset, &image->about.origin);
     return status;
 }
 
-/* ---- judging --------------------------------------------------------------------------------------------------------- */
+petal_status petal_image_parse(const uint8_t *head, const uint8_t *bytes, uint64_t size_bytes,
+                               struct image *image, petal_error *error)
+{
+    petal_status status = petal_image_parse_slots(head, size_bytes, image, error);
+    if (status == PETAL_OK) status = petal_format_check_size(image->file_bytes, size_bytes, error);
+    return status == PETAL_OK ? check_gaps(bytes, image, error) : status;
+}
 
-/* Where the state stands that made the file dirty: in the slot that counts, or in the one that is torn. */
+/* ---- judging --------------------------------------------------------------------------------- */
+
+/* Where the state stands that made the file dirty: in the slot that counts, or in the one that is
+ * torn. */
 static uint64_t state_offset(const struct image *image)
 {
     unsigned slot = slot_of(image->sequence + (image->torn ? 1 : 0));
@@ -605,15 +694,17 @@ static uint64_t state_offset(const struct image *image)
 petal_status petal_image_check_clean(const struct image *image, petal_error *error)
 {
     if (petal_image_is_clean(image)) return PETAL_OK;
-    return petal_fail_at(error, PETAL_ERR_DIRTY, state_offset(image),
-                         "dirty (its writer died before it had finished); petal verify --recover keeps what is there");
+    return petal_fail_at(
+        error, PETAL_ERR_DIRTY, state_offset(image),
+        "dirty (its writer died before it had finished); petal verify --recover keeps what is there");
 }
 
 petal_status petal_image_check_recoverable(const struct image *image, petal_error *error)
 {
     if (image->state != IMAGE_FALLING) return PETAL_OK;
-    return petal_fail_at(error, PETAL_ERR_DAMAGED, state_offset(image),
-                         "its writer died while it was clearing or intersecting it; rebuild it from the keys");
+    return petal_fail_at(
+        error, PETAL_ERR_DAMAGED, state_offset(image),
+        "its writer died while it was clearing or intersecting it; rebuild it from the keys");
 }
 
 uint64_t petal_image_sum(const struct image *image, const uint8_t *bytes, uint64_t number)
@@ -621,17 +712,18 @@ uint64_t petal_image_sum(const struct image *image, const uint8_t *bytes, uint64
     return load64le(bytes + image->sums_offset + 8 * number);
 }
 
-petal_status petal_image_block_damaged(const struct image *image, uint32_t layer, uint64_t block, petal_error *error)
+petal_status petal_image_block_damaged(const struct image *image, uint32_t layer, uint64_t block,
+                                       petal_error *error)
 {
     char what[64];
     const struct layer_description *about = &image->about.layers[layer];
     uint64_t number = about->first_block + block;
-    snprintf(what, sizeof what, "checksum of block %llu", (unsigned long long)number);
+    petal_text(what, sizeof what, "checksum of block %llu", (unsigned long long)number);
     return petal_format_damaged(error, about->offset + block * PETAL_BLOCK_BYTES, what);
 }
 
-petal_status petal_image_verify(const petal_filter *filter, const struct image *image, const uint8_t *bytes,
-                                petal_error *error)
+petal_status petal_image_verify(const petal_filter *filter, const struct image *image,
+                                const uint8_t *bytes, petal_error *error)
 {
     uint64_t id = petal_content_start(filter), number = 0;
     for (uint32_t i = 0; i < image->about.layer_count; i++) {

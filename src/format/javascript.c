@@ -6,27 +6,27 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { AT_BITS = 0, AT_HASHES = 8, AT_SEED = 16, AT_FORM = 24, HEADER_BYTES = 32 };
 
-/* ---- reading --------------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
-static petal_status check_shape(const struct js_filter *about, petal_scheme scheme, struct shape *shape,
+static petal_status check_shape(const struct js_filter *about, uint32_t scheme, struct shape *shape,
                                 petal_error *error)
 {
     const struct scheme_def *def = petal_scheme_find(scheme);
     *shape = (struct shape){scheme, (uint32_t)about->hashes, 0, about->bits};
     if (about->hashes < 1 || about->hashes > def->max_hashes)
         return petal_format_damaged(error, about->hashes_at, "an impossible number of hashes");
-    if (def->settle(shape, NULL) != PETAL_OK)
+    if (petal_normalize(shape, NULL) != PETAL_OK)
         return petal_format_damaged(error, about->bits_at, "an impossible number of bits");
     return PETAL_OK;
 }
 
-petal_status petal_js_image(const struct js_filter *about, petal_scheme scheme, const petal_allocator *allocator,
-                            uint8_t **image, uint64_t *image_bytes, petal_error *error)
+petal_status petal_js_image(const struct js_filter *about, uint32_t scheme,
+                            const petal_allocator *allocator, uint8_t **image,
+                            uint64_t *image_bytes, petal_error *error)
 {
     struct shape shape;
     petal_status status = check_shape(about, scheme, &shape, error);
@@ -63,19 +63,21 @@ petal_status petal_js_count(struct json_array numbers, uint64_t *count, petal_er
     }
 }
 
-petal_status petal_js_take_numbers(struct json_array numbers, uint32_t unit_bytes, int64_t least, int64_t most,
-                                   uint8_t *bits, uint64_t size_bytes, int64_t *lowest, int64_t *highest,
-                                   petal_error *error)
+petal_status petal_js_take_numbers(struct json_array numbers, uint32_t unit_bytes, int64_t min,
+                                   int64_t max, uint8_t *bits, uint64_t size_bytes, int64_t *lowest,
+                                   int64_t *highest, petal_error *error)
 {
     uint8_t unit[8];
     int64_t number = 0;
     bool more;
     *lowest = *highest = 0;
-    for (uint64_t at = 0; at < size_bytes; at += unit_bytes) { /* counted before, so there are as many */
+    for (uint64_t at = 0; at < size_bytes;
+         at += unit_bytes) { /* counted before, so there are as many */
         petal_status status = petal_json_next(&numbers, &number, &more, error);
         if (status != PETAL_OK) return status;
-        if (number < least || number > most)
-            return petal_format_damaged(error, numbers.at, "a number that is out of range stands before it");
+        if (number < min || number > max)
+            return petal_format_damaged(error, numbers.at,
+                                        "a number that is out of range stands before it");
         if (number < *lowest) *lowest = number;
         if (number > *highest) *highest = number;
         store64le(unit, (uint64_t)number);
@@ -89,30 +91,35 @@ uint8_t petal_js_line_break(const uint8_t *bytes, uint64_t size_bytes)
     return size_bytes > 0 && bytes[size_bytes - 1] == '\n' ? JS_FORM_LINE_BREAK : 0;
 }
 
-petal_status petal_js_read(petal_scheme scheme, petal_hash hash, const uint8_t *image, uint64_t image_bytes,
-                           struct description *about, petal_error *error)
+petal_status petal_js_read(const struct format_def *self, const uint8_t *image,
+                           uint64_t image_bytes, struct description *about, petal_error *error)
 {
-    struct shape shape = {scheme, (uint32_t)load64le(image + AT_HASHES), 0, load64le(image + AT_BITS)};
+    struct shape shape = {self->scheme, (uint32_t)load64le(image + AT_HASHES), 0,
+                          load64le(image + AT_BITS)};
     petal_format_single(about, &shape, HEADER_BYTES);
-    about->hash = hash;
     about->seed = load64le(image + AT_SEED);
     about->origin.size_bytes = 1;
     about->origin.near[0] = image[AT_FORM];
-    if (petal_tail_is_clear(&shape, image + HEADER_BYTES, image_bytes - HEADER_BYTES)) return PETAL_OK;
-    return petal_fail(error, PETAL_ERR_DAMAGED,
-                      "damaged (bits set beyond the last); restore a copy or rebuild from the keys");
+    if (petal_tail_is_clear(&shape, image + HEADER_BYTES, image_bytes - HEADER_BYTES))
+        return PETAL_OK;
+    return petal_fail(
+        error, PETAL_ERR_DAMAGED,
+        "damaged (bits set beyond the last); restore a copy or rebuild from the keys");
 }
 
-/* ---- writing --------------------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 uint8_t petal_js_form(const petal_filter *filter, const struct format_def *format, uint8_t newest)
 {
-    return filter->origin.format == format->id && filter->origin.size_bytes == 1 ? filter->origin.near[0] : newest;
+    return filter->origin.format == format->id && filter->origin.size_bytes == 1
+               ? filter->origin.near[0]
+               : newest;
 }
 
 static void flush(struct js_text *text)
 {
-    if (text->status == PETAL_OK) text->status = petal_put(text->sink, text->chars, text->used, text->error);
+    if (text->status == PETAL_OK)
+        text->status = petal_put(text->sink, text->chars, text->used, text->error);
     text->used = 0;
 }
 
@@ -127,7 +134,7 @@ void petal_js_put(struct js_text *text, const char *chars)
 void petal_js_put_number(struct js_text *text, int64_t number)
 {
     char digits[24];
-    snprintf(digits, sizeof digits, "%lld", (long long)number);
+    petal_text(digits, sizeof digits, "%lld", (long long)number);
     petal_js_put(text, digits);
 }
 
@@ -144,8 +151,8 @@ static void put_name(struct js_text *text, uint64_t index)
     petal_js_put(text, "\":");
 }
 
-void petal_js_put_array(struct js_text *text, const struct bit_array *array, uint32_t unit_bytes, bool is_signed,
-                        bool named)
+void petal_js_put_array(struct js_text *text, const struct bit_array *array, uint32_t unit_bytes,
+                        bool is_signed, bool named)
 {
     petal_js_put(text, named ? "{" : "[");
     for (uint64_t i = 0; i < array->size_bytes / unit_bytes && text->status == PETAL_OK; i++) {

@@ -1,19 +1,19 @@
-/* javascript.h - what the codecs of JavaScript's filters share. Their files are JSON; decode() makes of one this plain
- * image:
+/* javascript.h - what the codecs of JavaScript's filters share. Their files are JSON; decode()
+ * makes of one this plain image:
  *
  *     0   8   16     24      32
  *     +---+---+------+-------+------------------+
  *     | m | k | seed | form  | ceil(m / 8) bytes|       8 bytes each, little-endian
  *     +---+---+------+-------+------------------+
  *
- * `form` says in which of its forms the text was written, so that it can be written so again; it is kept as the one
- * byte of the filter's origin data. */
+ * `form` says in which of its forms the text was written, so that it can be written so again; it is
+ * kept as the one byte of the filter's origin data. */
 #ifndef PETAL_FORMAT_JAVASCRIPT_H
 #define PETAL_FORMAT_JAVASCRIPT_H
 
 #include "format/json.h"
 
-/* A line break behind the JSON text. The other bits of a form are the codec's. */
+/* A line break after the JSON text. The other bits of a form are the codec's. */
 #define JS_FORM_LINE_BREAK 0x80u
 
 struct js_filter {
@@ -23,19 +23,21 @@ struct js_filter {
     uint64_t bits_at, hashes_at;
 };
 
-/* Allocates the image, with the fields and without the bits. Fails unless the scheme can have the shape. */
-petal_status petal_js_image(const struct js_filter *about, petal_scheme scheme, const petal_allocator *allocator,
-                            uint8_t **image, uint64_t *image_bytes, petal_error *error);
+/* Allocates the image, with the fields and without the bits. Fails unless the scheme can have the
+ * shape. */
+petal_status petal_js_image(const struct js_filter *about, uint32_t scheme,
+                            const petal_allocator *allocator, uint8_t **image,
+                            uint64_t *image_bytes, petal_error *error);
 
-/* The image's bits; its form, where that is known only once they have been read. */
+/* The image's bits; its form, if that is known only once they have been read. */
 uint8_t *petal_js_image_bits(uint8_t *image);
 void petal_js_set_form(uint8_t *image, uint8_t form);
 
-/* Numbers of `unit_bytes` bytes each, from `least` to `most`, into an image's bits, little-endian; there must be just
- * as many as fill them. *lowest and *highest are those that were met, or 0. */
-petal_status petal_js_take_numbers(struct json_array numbers, uint32_t unit_bytes, int64_t least, int64_t most,
-                                   uint8_t *bits, uint64_t size_bytes, int64_t *lowest, int64_t *highest,
-                                   petal_error *error);
+/* Numbers of `unit_bytes` bytes each, from `min` to `max`, into an image's bits, little-endian;
+ * there must be just as many as fill them. *lowest and *highest are those that were met, or 0. */
+petal_status petal_js_take_numbers(struct json_array numbers, uint32_t unit_bytes, int64_t min,
+                                   int64_t max, uint8_t *bits, uint64_t size_bytes, int64_t *lowest,
+                                   int64_t *highest, petal_error *error);
 
 /* How many numbers there are. */
 petal_status petal_js_count(struct json_array numbers, uint64_t *count, petal_error *error);
@@ -44,13 +46,13 @@ petal_status petal_js_count(struct json_array numbers, uint64_t *count, petal_er
 uint8_t petal_js_line_break(const uint8_t *bytes, uint64_t size_bytes);
 
 /* Image -> description. */
-petal_status petal_js_read(petal_scheme scheme, petal_hash hash, const uint8_t *image, uint64_t image_bytes,
-                           struct description *about, petal_error *error);
+petal_status petal_js_read(const struct format_def *self, const uint8_t *image,
+                           uint64_t image_bytes, struct description *about, petal_error *error);
 
 /* The form that the filter was read in by this format, or `newest`. */
 uint8_t petal_js_form(const petal_filter *filter, const struct format_def *format, uint8_t newest);
 
-/* Text on its way out, a piece at a time; what goes wrong is told at the end. */
+/* Text being written, a piece at a time; what goes wrong is reported at the end. */
 struct js_text {
     const struct sink *sink;
     petal_error *error;
@@ -62,10 +64,10 @@ struct js_text {
 void petal_js_put(struct js_text *text, const char *chars);
 void petal_js_put_number(struct js_text *text, int64_t number);
 
-/* Units of 1 or 4 bytes as numbers between brackets; or between braces, each with its index as name. Those of 4 bytes
- * are signed or not. */
-void petal_js_put_array(struct js_text *text, const struct bit_array *array, uint32_t unit_bytes, bool is_signed,
-                        bool named);
+/* Units of 1 or 4 bytes as numbers between brackets; or between braces, each with its index as
+ * name. Those of 4 bytes are signed or not. */
+void petal_js_put_array(struct js_text *text, const struct bit_array *array, uint32_t unit_bytes,
+                        bool is_signed, bool named);
 void petal_js_put_base64(struct js_text *text, const struct bit_array *array);
 
 /* Puts out what is left, with a line break if the form has one. */

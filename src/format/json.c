@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/utf16.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define MAX_DEPTH 128u /* of what is passed over, too */
@@ -21,7 +20,7 @@ bool petal_json_begins(const uint8_t *bytes, uint64_t size_bytes)
     return at < size_bytes && bytes[at] == '{';
 }
 
-/* ---- the text -------------------------------------------------------------------------------------------------------- */
+/* ---- the text -------------------------------------------------------------------------------- */
 
 struct reader {
     const char *text;
@@ -32,7 +31,8 @@ struct reader {
 static petal_status stop(const struct reader *from, const char *what)
 {
     if (from->at < from->size_bytes) return petal_format_damaged(from->error, from->at, what);
-    return petal_fail_at(from->error, PETAL_ERR_TRUNCATED, from->at, "truncated (within the JSON text); copy it again");
+    return petal_fail_at(from->error, PETAL_ERR_TRUNCATED, from->at,
+                         "truncated (within the JSON text); copy it again");
 }
 
 static petal_status not_json(const struct reader *from)
@@ -51,7 +51,7 @@ static char peek(const struct reader *from)
     return from->at < from->size_bytes ? from->text[from->at] : '\0';
 }
 
-/* Is this the next character but for space? Then it is passed. */
+/* Skips space, and then this character; false if it is another. */
 static bool take(struct reader *from, char c)
 {
     skip_space(from);
@@ -60,7 +60,7 @@ static bool take(struct reader *from, char c)
     return true;
 }
 
-/* ---- numbers and words ----------------------------------------------------------------------------------------------- */
+/* ---- numbers and words ----------------------------------------------------------------------- */
 
 static const char *pass_digits(const char *at, const char *end)
 {
@@ -106,7 +106,7 @@ static petal_status read_bare(struct reader *from, struct json_value *value)
     return is_value ? PETAL_OK : not_json(from);
 }
 
-/* ---- strings --------------------------------------------------------------------------------------------------------- */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 static bool hex_digit(char c, uint32_t *digit)
 {
@@ -168,7 +168,8 @@ static petal_status read_string(struct reader *from, struct json_value *value)
     return status;
 }
 
-/* The next character of a string that was read: its code point, or of an escape what it stands for, a surrogate too. */
+/* The next character of a string that was read: its code point, or of an escape what it stands for,
+ * a surrogate too. */
 static uint32_t next_character(const char *text, uint64_t *at, uint64_t end)
 {
     static const char escapes[] = "b\bf\fn\nr\rt\t";
@@ -189,7 +190,8 @@ static uint32_t next_character(const char *text, uint64_t *at, uint64_t end)
     return point;
 }
 
-/* What Unicode's simple folding makes of a character, if that is ASCII: two beyond it are the Kelvin sign and the long s. */
+/* What Unicode's simple folding makes of a character, if that is ASCII: two beyond it are the
+ * Kelvin sign and the long s. */
 static uint32_t folded(uint32_t point)
 {
     if (point == 0x212a) return 'k';
@@ -198,7 +200,8 @@ static uint32_t folded(uint32_t point)
 }
 
 /* Has the string these characters? `other` is ASCII. */
-static bool same_text(const char *text, const struct json_value *value, const char *other, bool any_case)
+static bool same_text(const char *text, const struct json_value *value, const char *other,
+                      bool any_case)
 {
     uint64_t at = value->at;
     for (; at < value->end && *other; other++) {
@@ -208,11 +211,12 @@ static bool same_text(const char *text, const struct json_value *value, const ch
     return at == value->end && !*other;
 }
 
-/* ---- objects and arrays ---------------------------------------------------------------------------------------------- */
+/* ---- objects and arrays ---------------------------------------------------------------------- */
 
 static petal_status read_value(struct reader *from, uint32_t depth, struct json_value *value);
 
-static void note_member(struct json_object *object, const struct json_value *name, const struct json_value *value)
+static void note_member(struct json_object *object, const struct json_value *name,
+                        const struct json_value *value)
 {
     const struct json_names *names = object->names;
     uint32_t i = 0;
@@ -223,7 +227,7 @@ static void note_member(struct json_object *object, const struct json_value *nam
         object->has_others = true;
 }
 
-/* `object` is NULL where it is only passed over. */
+/* `object` is NULL if it is only passed over. */
 static petal_status read_members(struct reader *from, uint32_t depth, struct json_object *object)
 {
     struct json_value name = {0}, value = {0};
@@ -259,30 +263,35 @@ static petal_status read_value(struct reader *from, uint32_t depth, struct json_
     if (first != '{' && first != '[') return read_bare(from, value);
     if (depth > MAX_DEPTH) return stop(from, "nested deeper than any filter");
     *value = (struct json_value){first == '{' ? JSON_OBJECT : JSON_ARRAY, from->at, from->at};
-    petal_status status = first == '{' ? read_members(from, depth, NULL) : pass_elements(from, depth);
+    petal_status status =
+        first == '{' ? read_members(from, depth, NULL) : pass_elements(from, depth);
     value->end = from->at;
     return status;
 }
 
 /* The object that begins at from->at. */
-static petal_status read_object(struct reader *from, const struct json_names *names, struct json_object *object)
+static petal_status read_object(struct reader *from, const struct json_names *names,
+                                struct json_object *object)
 {
-    *object = (struct json_object){.text = from->text, .size_bytes = from->size_bytes, .at = from->at, .names = names};
+    *object = (struct json_object){
+        .text = from->text, .size_bytes = from->size_bytes, .at = from->at, .names = names};
     return read_members(from, 1, object);
 }
 
-petal_status petal_json_read(const uint8_t *bytes, uint64_t size_bytes, const struct json_names *names,
-                             struct json_object *object, petal_error *error)
+petal_status petal_json_read(const uint8_t *bytes, uint64_t size_bytes,
+                             const struct json_names *names, struct json_object *object,
+                             petal_error *error)
 {
     struct reader from = {(const char *)bytes, size_bytes, 0, error};
     skip_space(&from);
     petal_status status = read_object(&from, names, object);
     skip_space(&from);
-    if (status == PETAL_OK && from.at < size_bytes) return petal_format_damaged(error, from.at, "bytes after the end");
+    if (status == PETAL_OK && from.at < size_bytes)
+        return petal_format_damaged(error, from.at, "bytes after the end");
     return status;
 }
 
-/* ---- members --------------------------------------------------------------------------------------------------------- */
+/* ---- members --------------------------------------------------------------------------------- */
 
 const struct json_value *petal_json_find(const struct json_object *object, const char *name)
 {
@@ -305,25 +314,26 @@ static petal_status get(const struct json_object *object, const char *name, enum
     char what[64];
     *value = petal_json_find(object, name);
     if (*value && (*value)->kind == kind) return PETAL_OK;
-    snprintf(what, sizeof what, "no %s \"%s\"", kinds[kind], name);
+    petal_text(what, sizeof what, "no %s \"%s\"", kinds[kind], name);
     return petal_format_damaged(error, *value ? (*value)->at : object->at, what);
 }
 
-/* Decimal digits and nothing else; false where they are too many. */
+/* Decimal digits and nothing else; false if they are too many. */
 static bool to_number(const char *digits, const char *end, uint64_t *number)
 {
     uint64_t sum = 0;
     if (digits == end) return false;
     for (; digits < end; digits++) {
-        if (*digits < '0' || *digits > '9' || sum > (UINT64_MAX - (uint64_t)(*digits - '0')) / 10) return false;
+        if (*digits < '0' || *digits > '9' || sum > (UINT64_MAX - (uint64_t)(*digits - '0')) / 10)
+            return false;
         sum = sum * 10 + (uint64_t)(*digits - '0');
     }
     *number = sum;
     return true;
 }
 
-petal_status petal_json_unsigned(const struct json_object *object, const char *name, uint64_t *number, uint64_t *at,
-                                 petal_error *error)
+petal_status petal_json_unsigned(const struct json_object *object, const char *name,
+                                 uint64_t *number, uint64_t *at, petal_error *error)
 {
     const struct json_value *value;
     petal_status status = get(object, name, JSON_NUMBER, &value, error);
@@ -333,18 +343,18 @@ petal_status petal_json_unsigned(const struct json_object *object, const char *n
     return petal_format_damaged(error, value->at, "not a whole number that fits");
 }
 
-/* With a sign in front, perhaps; false where it is no such number. */
+/* With a sign in front, perhaps; false if it is no such number. */
 static bool to_signed(const char *digits, const char *end, int64_t *number)
 {
     bool negative = digits < end && *digits == '-';
-    uint64_t magnitude, most = (uint64_t)INT64_MAX + negative;
-    if (!to_number(digits + negative, end, &magnitude) || magnitude > most) return false;
+    uint64_t magnitude, max = (uint64_t)INT64_MAX + negative;
+    if (!to_number(digits + negative, end, &magnitude) || magnitude > max) return false;
     *number = (int64_t)(negative ? 0 - magnitude : magnitude);
     return true;
 }
 
-petal_status petal_json_signed(const struct json_object *object, const char *name, int64_t *number, uint64_t *at,
-                               petal_error *error)
+petal_status petal_json_signed(const struct json_object *object, const char *name, int64_t *number,
+                               uint64_t *at, petal_error *error)
 {
     const struct json_value *value;
     petal_status status = get(object, name, JSON_NUMBER, &value, error);
@@ -354,23 +364,26 @@ petal_status petal_json_signed(const struct json_object *object, const char *nam
     return petal_format_damaged(error, value->at, "not a whole number that fits");
 }
 
-petal_status petal_json_string(const struct json_object *object, const char *name, const char **chars, uint64_t *count,
-                               uint64_t *at, petal_error *error)
+petal_status petal_json_string(const struct json_object *object, const char *name,
+                               const char **chars, uint64_t *count, uint64_t *at,
+                               petal_error *error)
 {
     const struct json_value *value;
     petal_status status = get(object, name, JSON_STRING, &value, error);
     if (status != PETAL_OK) return status;
     for (uint64_t i = value->at; i < value->end; i++)
         if (object->text[i] == '\\' || (unsigned char)object->text[i] < 0x20)
-            return petal_format_damaged(error, i, "an escape or a control character where none is needed");
+            return petal_format_damaged(error, i,
+                                        "an escape or a control character where none is needed");
     *at = value->at;
     *chars = object->text + value->at;
     *count = value->end - value->at;
     return PETAL_OK;
 }
 
-petal_status petal_json_inner(const struct json_object *object, const char *name, const struct json_names *names,
-                              struct json_object *inner, petal_error *error)
+petal_status petal_json_inner(const struct json_object *object, const char *name,
+                              const struct json_names *names, struct json_object *inner,
+                              petal_error *error)
 {
     const struct json_value *value;
     petal_status status = get(object, name, JSON_OBJECT, &value, error);
@@ -379,13 +392,14 @@ petal_status petal_json_inner(const struct json_object *object, const char *name
     return read_object(&from, names, inner);
 }
 
-petal_status petal_json_array(const struct json_object *object, const char *name, struct json_array *array,
-                              petal_error *error)
+petal_status petal_json_array(const struct json_object *object, const char *name,
+                              struct json_array *array, petal_error *error)
 {
     const struct json_value *value = petal_json_find(object, name);
     bool named = value && value->kind == JSON_OBJECT;
     petal_status status = get(object, name, named ? JSON_OBJECT : JSON_ARRAY, &value, error);
-    if (status == PETAL_OK) *array = (struct json_array){object->text, value->at + 1, value->end - 1, 0, named};
+    if (status == PETAL_OK)
+        *array = (struct json_array){object->text, value->at + 1, value->end - 1, 0, named};
     return status;
 }
 
@@ -393,7 +407,8 @@ petal_status petal_json_array(const struct json_object *object, const char *name
 static void pass_space_and(struct json_array *array, char mark)
 {
     const char *text = array->text;
-    while (array->at < array->end && (is_space(text[array->at]) || text[array->at] == mark)) array->at++;
+    while (array->at < array->end && (is_space(text[array->at]) || text[array->at] == mark))
+        array->at++;
 }
 
 /* Passes the name of the next element, which must be its index. */
@@ -402,14 +417,16 @@ static bool pass_index(struct json_array *array)
     char digits[24];
     struct reader from = {array->text, array->end, array->at, NULL};
     struct json_value name = {0};
-    snprintf(digits, sizeof digits, "%llu", (unsigned long long)array->index++);
-    if (read_string(&from, &name) != PETAL_OK || !same_text(array->text, &name, digits, false)) return false;
+    petal_text(digits, sizeof digits, "%llu", (unsigned long long)array->index++);
+    if (read_string(&from, &name) != PETAL_OK || !same_text(array->text, &name, digits, false))
+        return false;
     array->at = from.at;
     pass_space_and(array, ':');
     return true;
 }
 
-petal_status petal_json_next(struct json_array *array, int64_t *number, bool *more, petal_error *error)
+petal_status petal_json_next(struct json_array *array, int64_t *number, bool *more,
+                             petal_error *error)
 {
     const char *text = array->text;
     pass_space_and(array, ',');

@@ -1,10 +1,13 @@
-/* json.h - JSON (RFC 8259) for codecs: an object with the few members that filters are written as. Everything is checked here: the
- * structure, numbers, escapes, and that the text is UTF-8. Nothing is allocated: an array of a million numbers is walked in the text.
+/* json.h - JSON (RFC 8259) for codecs: an object with the few members that filters are written as.
+ * Everything is checked here: the structure, numbers, escapes, and that the text is UTF-8. Nothing
+ * is allocated: an array of a million numbers is walked in the text.
  *
- * Members are told by their names' characters, so "\u006d" is "m". Other members than those that a codec looks for are passed over,
- * and of several with one name the last counts, as with encoding/json of Go and JSON.parse of JavaScript.
+ * Members are matched by the characters of their names, so "\u006d" is "m". Other members than
+ * those that a codec looks for are passed over, and of several with one name the last counts, as
+ * with encoding/json of Go and JSON.parse of JavaScript.
  *
- * Every failure names the byte of the file: PETAL_ERR_TRUNCATED if the text ends too soon, otherwise PETAL_ERR_DAMAGED. */
+ * Every failure names the byte of the file: PETAL_ERR_TRUNCATED if the text ends too soon,
+ * otherwise PETAL_ERR_DAMAGED. */
 #ifndef PETAL_FORMAT_JSON_H
 #define PETAL_FORMAT_JSON_H
 
@@ -12,15 +15,24 @@
 
 #define PETAL_JSON_MAX_NAMES 8u
 
-enum json_kind { JSON_NONE, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT, JSON_WORD /* true, false, null */ };
+enum json_kind {
+    JSON_NONE,
+    JSON_NUMBER,
+    JSON_STRING,
+    JSON_ARRAY,
+    JSON_OBJECT,
+    JSON_WORD /* true, false, null */
+};
 
-/* Where a value stands in the text: of strings what is between the quotes, of arrays and objects the brackets too. */
+/* Where a value stands in the text: of strings what is between the quotes, of arrays and objects
+ * the brackets too. */
 struct json_value {
     enum json_kind kind; /* JSON_NONE: there is no such member */
     uint64_t at, end;
 };
 
-/* The members that a codec looks for: names in ASCII, NULL after the last. any_case: "M" is "m" too, as encoding/json of Go has it. */
+/* The members that a codec looks for: names in ASCII, NULL after the last. any_case: "M" is "m"
+ * too, as encoding/json of Go has it. */
 struct json_names {
     bool any_case;
     const char *name[PETAL_JSON_MAX_NAMES + 1];
@@ -35,8 +47,8 @@ struct json_object {
     bool has_others; /* members that were passed over */
 };
 
-/* An array on the way from its first element to its last. JavaScript writes a typed array as an object with the indices
- * as names: that is one too, with `named` set. */
+/* An array on the way from its first element to its last. JavaScript writes a typed array as an
+ * object with the indices as names: that is one too, with `named` set. */
 struct json_array {
     const char *text;
     uint64_t at, end, index;
@@ -47,28 +59,33 @@ struct json_array {
 bool petal_json_begins(const uint8_t *bytes, uint64_t size_bytes);
 
 /* Reads a text that is one object, with space around it at most. */
-petal_status petal_json_read(const uint8_t *bytes, uint64_t size_bytes, const struct json_names *names,
-                             struct json_object *object, petal_error *error);
+petal_status petal_json_read(const uint8_t *bytes, uint64_t size_bytes,
+                             const struct json_names *names, struct json_object *object,
+                             petal_error *error);
 
 /* The value of a member that is looked for, or NULL if there is none; has it this kind? */
 const struct json_value *petal_json_find(const struct json_object *object, const char *name);
 bool petal_json_has(const struct json_object *object, const char *name, enum json_kind kind);
 
-/* The value of a member that must be there and be this: a whole number from 0 to UINT64_MAX, without fraction or
- * exponent; one from INT64_MIN to INT64_MAX; a string without escapes; an object; an array. *at tells where it stands,
- * for messages. */
-petal_status petal_json_unsigned(const struct json_object *object, const char *name, uint64_t *number, uint64_t *at,
-                                 petal_error *error);
-petal_status petal_json_signed(const struct json_object *object, const char *name, int64_t *number, uint64_t *at,
-                               petal_error *error);
-petal_status petal_json_string(const struct json_object *object, const char *name, const char **chars, uint64_t *count,
+/* The value of a member that must be there and be this: a whole number from 0 to UINT64_MAX,
+ * without fraction or exponent; one from INT64_MIN to INT64_MAX; a string without escapes; an
+ * object; an array. *at tells where it stands, for messages. */
+petal_status petal_json_unsigned(const struct json_object *object, const char *name,
+                                 uint64_t *number, uint64_t *at, petal_error *error);
+petal_status petal_json_signed(const struct json_object *object, const char *name, int64_t *number,
                                uint64_t *at, petal_error *error);
-petal_status petal_json_inner(const struct json_object *object, const char *name, const struct json_names *names,
-                              struct json_object *inner, petal_error *error);
-petal_status petal_json_array(const struct json_object *object, const char *name, struct json_array *array,
+petal_status petal_json_string(const struct json_object *object, const char *name,
+                               const char **chars, uint64_t *count, uint64_t *at,
+                               petal_error *error);
+petal_status petal_json_inner(const struct json_object *object, const char *name,
+                              const struct json_names *names, struct json_object *inner,
                               petal_error *error);
+petal_status petal_json_array(const struct json_object *object, const char *name,
+                              struct json_array *array, petal_error *error);
 
-/* The next element, which must be a whole number that fits. *more is false, and *number as it was, behind the last. */
-petal_status petal_json_next(struct json_array *array, int64_t *number, bool *more, petal_error *error);
+/* The next element, which must be a whole number that fits. *more is false, and *number as it was,
+ * after the last. */
+petal_status petal_json_next(struct json_array *array, int64_t *number, bool *more,
+                             petal_error *error);
 
 #endif

@@ -1,15 +1,19 @@
-/* parquet.c - one Bloom filter of Apache Parquet, as it stands in a file or alone: a header in Thrift's compact protocol, then the
- * blocks. parquet_file.c finds such regions inside a .parquet file.
+/* parquet.c - one Bloom filter of Apache Parquet, as it stands in a file or alone: a header in
+ * Thrift's compact protocol, then the blocks. parquet_file.c finds such regions inside a .parquet
+ * file.
  *
- *     15 <zigzag varint: bytes of the blocks>  1c 1c 00 00  1c 1c 00 00  1c 1c 00 00  00 | blocks of 32 bytes
+ *     15 <zigzag varint: bytes of the blocks>  1c 1c 00 00  1c 1c 00 00  1c 1c 00 00  00 | blocks
  *      numBytes                                algorithm    hash         compression
  *                                              BLOCK        XXHASH       UNCOMPRESSED
  *
- * One block with "hello" added (bits 20 9 10 7 9 31 28 27 of its words):
- *     15 40 1c1c0000 1c1c0000 1c1c0000 00 | 00001000 00020000 00040000 80000000 00020000 00000080 00000010 00000008
+ * A block has 32 bytes. One block with "hello" added (bits 20 9 10 7 9 31 28 27 of its words):
  *
- * Thrift allows other forms of the same header (long field ids, fields that are unknown here). They are read, and kept in the
- * origin, as they are, so that they can be written back. docs/formats/parquet.md. */
+ *     15 40 1c1c0000 1c1c0000 1c1c0000 00 |
+ *     00001000 00020000 00040000 80000000 00020000 00000080 00000010 00000008
+ *
+ * Thrift allows other forms of the same header (long field ids, fields that are unknown here). They
+ * are read, and kept in the origin, as they are, so that they can be written back.
+ * docs/formats/parquet.md. */
 #include "format/parquet.h"
 
 #include "base/bytes.h"
@@ -20,14 +24,15 @@
 
 #define BLOCK_BYTES 32u
 #define HASHES 8u
-/* A header has 15 to 20 bytes; Arrow's C++ reader, too, looks at no more. So a hostile one costs little time. */
-#define MOST_HEADER_BYTES 256u
+/* A header has 15 to 20 bytes; Arrow's C++ reader, too, looks at no more. So a hostile one costs
+ * little time. */
+#define MAX_HEADER_BYTES 256u
 /* parquet-java, Arrow and arrow-rs make none larger. */
-#define MOST_WRITTEN_BYTES ((uint64_t)128 << 20)
+#define MAX_WRITTEN_BYTES ((uint64_t)128 << 20)
 
-/* ---- the header ------------------------------------------------------------------------------------------------------ */
+/* ---- the header ------------------------------------------------------------------------------ */
 
-/* A header on its way in. */
+/* A header being read. */
 struct reading {
     uint64_t offset;
     int64_t bitset_bytes;
@@ -39,7 +44,8 @@ struct reading {
 /* The unions of the header by field id, with the only member that they have. */
 static const struct {
     const char *what, *member;
-} unions[] = {[2] = {"algorithm", "BLOCK"}, [3] = {"hash", "XXHASH"}, [4] = {"compression", "UNCOMPRESSED"}};
+} unions[] = {
+    [2] = {"algorithm", "BLOCK"}, [3] = {"hash", "XXHASH"}, [4] = {"compression", "UNCOMPRESSED"}};
 
 /* Reads the one member of a union; *context becomes its id. */
 static bool take_member(struct thrift *in, const struct thrift_field *field, void *context)
@@ -54,12 +60,14 @@ static bool take_union(struct thrift *in, const struct thrift_field *field, stru
 {
     int32_t member = 0;
     uint64_t from = reading->offset + in->at;
-    if (!petal_thrift_is(field, THRIFT_STRUCT) || !petal_thrift_struct(in, take_member, &member)) return false;
+    if (!petal_thrift_is(field, THRIFT_STRUCT) || !petal_thrift_struct(in, take_member, &member))
+        return false;
     if (member == 1) return true;
     if (member == 0) return false;
-    reading->status = petal_fail_at(reading->error, PETAL_ERR_UNSUPPORTED, from,
-                                    "its %s is number %d, made by a newer Parquet; only %s is known",
-                                    unions[field->id].what, member, unions[field->id].member);
+    reading->status =
+        petal_fail_at(reading->error, PETAL_ERR_UNSUPPORTED, from,
+                      "its %s is number %d, made by a newer Parquet; only %s is known",
+                      unions[field->id].what, member, unions[field->id].member);
     return false;
 }
 
@@ -68,7 +76,8 @@ static bool take_size(struct thrift *in, const struct thrift_field *field, struc
     uint64_t from = reading->offset + in->at;
     if (!petal_thrift_integer(in, field, THRIFT_I32, &reading->bitset_bytes)) return false;
     if (reading->bitset_bytes > 0 && reading->bitset_bytes % BLOCK_BYTES == 0) return true;
-    reading->status = petal_format_damaged(reading->error, from, "an impossible number of bytes; blocks have 32");
+    reading->status =
+        petal_format_damaged(reading->error, from, "an impossible number of bytes; blocks have 32");
     return false;
 }
 
@@ -87,7 +96,8 @@ petal_status petal_parquet_read_header(const uint8_t *bytes, uint64_t size_bytes
                                        struct parquet_header *header, petal_error *error)
 {
     struct reading reading = {.offset = offset, .error = error};
-    struct thrift in = {bytes, 0, size_bytes < MOST_HEADER_BYTES ? size_bytes : MOST_HEADER_BYTES, false};
+    struct thrift in = {bytes, 0, size_bytes < MAX_HEADER_BYTES ? size_bytes : MAX_HEADER_BYTES,
+                        false};
     if (petal_thrift_struct(&in, take_header_field, &reading) && reading.seen == ALL_FIELDS) {
         *header = (struct parquet_header){(uint32_t)in.at, (uint32_t)reading.bitset_bytes};
         return PETAL_OK;
@@ -101,7 +111,7 @@ petal_status petal_parquet_read_header(const uint8_t *bytes, uint64_t size_bytes
                          (unsigned long long)(offset + in.at));
 }
 
-/* ---- reading --------------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 #define USUAL_BYTES 20u /* at most */
 
@@ -125,25 +135,27 @@ static bool is_usual(const uint8_t *bytes, const struct parquet_header *header)
            memcmp(bytes, usual, header->header_bytes) == 0;
 }
 
-static petal_status read_region(const uint8_t *bytes, uint64_t size_bytes, struct parquet_header *header,
-                                petal_error *error)
+static petal_status read_region(const uint8_t *bytes, uint64_t size_bytes,
+                                struct parquet_header *header, petal_error *error)
 {
     if (size_bytes >= 4 && memcmp(bytes, "PAR1", 4) == 0)
-        return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0,
-                             "a whole Parquet file; take one of the filters in it (petal_parquet_list() finds them)");
+        return petal_fail_at(
+            error, PETAL_ERR_NOT_A_FILTER, 0,
+            "a whole Parquet file; take one of the filters in it (petal_parquet_list() finds them)");
     petal_status status = petal_parquet_read_header(bytes, size_bytes, 0, header, error);
     if (status != PETAL_OK) return status;
-    return petal_format_check_size((uint64_t)header->header_bytes + header->bitset_bytes, size_bytes, error);
+    return petal_format_check_size((uint64_t)header->header_bytes + header->bitset_bytes,
+                                   size_bytes, error);
 }
 
-static petal_status read(const uint8_t *bytes, uint64_t size_bytes, struct description *about, petal_error *error)
+static petal_status read(const struct format_def *self, const uint8_t *bytes, uint64_t size_bytes,
+                         struct description *about, petal_error *error)
 {
     struct parquet_header header;
     petal_status status = read_region(bytes, size_bytes, &header, error);
     if (status != PETAL_OK) return status;
-    struct shape shape = {PETAL_SCHEME_PARQUET, HASHES, 0, (uint64_t)header.bitset_bytes * 8};
+    struct shape shape = {self->scheme, HASHES, 0, (uint64_t)header.bitset_bytes * 8};
     petal_format_single(about, &shape, header.header_bytes);
-    about->hash = PETAL_HASH_XXH64;
     if (!is_usual(bytes, &header)) petal_format_keep(about, bytes, header.header_bytes);
     return PETAL_OK;
 }
@@ -156,60 +168,63 @@ static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
     return is_usual(bytes, &header) ? FIT_CERTAIN : FIT_POSSIBLE;
 }
 
-/* ---- making and writing ---------------------------------------------------------------------------------------------- */
+/* ---- making and writing ---------------------------------------------------------------------- */
 
 /* Up to the power of two that arrow-rs and parquet-java make. */
 static uint64_t usual_size(uint64_t bytes)
 {
     uint64_t size = BLOCK_BYTES;
-    while (size < bytes && size < MOST_WRITTEN_BYTES) size *= 2;
+    while (size < bytes && size < MAX_WRITTEN_BYTES) size *= 2;
     return size;
 }
 
-/* arrow-rs: (usize)(-8 n / ln(1 - p^(1/8))) / 8, as a power of two from 32 bytes to 128 MiB. A rate too low for doubles makes
- * that negative; parquet-java then takes the largest, which is kinder than arrow-rs's smallest. */
+/* arrow-rs: (usize)(-8 n / ln(1 - p^(1/8))) / 8, as a power of two from 32 bytes to 128 MiB. A rate
+ * too low for doubles makes that negative; parquet-java then takes the largest, which is kinder
+ * than arrow-rs's smallest. */
 static uint64_t bytes_of_rate(uint64_t keys, double rate)
 {
     double bits = petal_model_split_block_bits((double)keys, rate);
-    if (keys > 0 && !(bits >= 0 && bits < (double)(8 * MOST_WRITTEN_BYTES))) return MOST_WRITTEN_BYTES;
+    if (keys > 0 && !(bits >= 0 && bits < (double)(8 * MAX_WRITTEN_BYTES)))
+        return MAX_WRITTEN_BYTES;
     return keys > 0 ? usual_size((uint64_t)bits / 8) : BLOCK_BYTES;
 }
 
-static petal_status plan(const petal_options *options, struct description *about, petal_error *error)
+static petal_status plan(const struct format_def *self, const petal_options *options,
+                         struct description *about, petal_error *error)
 {
     struct request asked;
-    struct shape shape = {PETAL_SCHEME_PARQUET, HASHES, 0, 0};
+    struct shape shape = {self->scheme, HASHES, 0, 0};
     petal_status status = petal_size_request(options, &asked, error);
     if (status != PETAL_OK) return status;
-    if (asked.by_bits && asked.bits / 8 > MOST_WRITTEN_BYTES)
-        return petal_fail(error, PETAL_ERR_LIMIT, "Parquet's writers make no filter above %llu bytes",
-                          (unsigned long long)MOST_WRITTEN_BYTES);
+    if (asked.by_bits && asked.bits / 8 > MAX_WRITTEN_BYTES)
+        return petal_fail(error, PETAL_ERR_LIMIT,
+                          "Parquet's writers make no filter above %llu bytes",
+                          (unsigned long long)MAX_WRITTEN_BYTES);
     if (asked.by_bits) shape.hashes = asked.hashes;
     shape.bits = 8 * (asked.by_bits ? usual_size(asked.bits / 8 + (asked.bits % 8 != 0))
                                     : bytes_of_rate(asked.keys, asked.rate));
-    status = petal_parquet.settle(&shape, error);
-    if (status != PETAL_OK) return status;
-    petal_format_single(about, &shape, 0);
-    petal_size_record(options, about);
-    about->hash = PETAL_HASH_XXH64;
-    return PETAL_OK;
+    return petal_size_layer(options, &shape, about, error);
 }
 
-/* Has the filter the header of its file, and does that say just these blocks? A petal file may have been changed. */
+/* Has the filter the header of its file, and does that say just these blocks? A petal file may have
+ * been changed. */
 static bool has_header(const petal_filter *filter)
 {
     const struct origin *origin = &filter->origin;
     struct parquet_header header;
     return origin->format == petal_format_parquet.id && origin->size_bytes > 0 &&
-           petal_parquet_read_header(origin_bytes(origin), origin->size_bytes, 0, &header, NULL) == PETAL_OK &&
-           header.header_bytes == origin->size_bytes && header.bitset_bytes == filter->layers->array.size_bytes;
+           petal_parquet_read_header(origin_bytes(origin), origin->size_bytes, 0, &header, NULL) ==
+               PETAL_OK &&
+           header.header_bytes == origin->size_bytes &&
+           header.bitset_bytes == filter->layers->array.size_bytes;
 }
 
-static petal_status write(const petal_filter *filter, const struct sink *sink, petal_error *error)
+static petal_status write(const struct format_def *self, const petal_filter *filter,
+                          const struct sink *sink, petal_error *error)
 {
     uint8_t usual[USUAL_BYTES];
     const struct bit_array *array = &filter->layers->array;
-    petal_status status = petal_format_expect_hashed(filter, PETAL_SCHEME_PARQUET, PETAL_HASH_XXH64, "parquet", error);
+    petal_status status = petal_format_expect_hashed(self, filter, error);
     if (status != PETAL_OK) return status;
     if (has_header(filter))
         status = petal_put(sink, origin_bytes(&filter->origin), filter->origin.size_bytes, error);
@@ -219,4 +234,13 @@ static petal_status write(const petal_filter *filter, const struct sink *sink, p
 }
 
 const struct format_def petal_format_parquet = {
-    .id = 6, .name = "parquet", .fits = fits, .read = read, .plan = plan, .write = write};
+    .id = PETAL_FORMAT_PARQUET,
+    .name = "parquet",
+    .scheme = PETAL_SCHEME_PARQUET,
+    .hash = PETAL_HASH_XXH64,
+    .keys = "plain encoding of the column",
+    .fits = fits,
+    .read = read,
+    .plan = UNLESS_READ_ONLY(plan),
+    .write = write,
+};

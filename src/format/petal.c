@@ -1,8 +1,11 @@
-/* petal.c - the petal file as a row of the table of formats. Reading is image.c's; src/store maps and changes such files. */
+/* petal.c - the petal file as a row of the table of formats. Reading is image.c's; src/store maps
+ * and changes such files. */
 #include "format/image.h"
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "filter/content.h"
 
 #include <string.h>
 
@@ -10,13 +13,18 @@ static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
 {
     struct image image;
     uint8_t head[PETAL_HEAD_BYTES]; /* a copy: the file may be changed meanwhile */
-    if (size_bytes) memcpy(head, bytes, size_bytes < sizeof head ? (size_t)size_bytes : sizeof head);
+    if (size_bytes)
+        memcpy(head, bytes, size_bytes < sizeof head ? (size_t)size_bytes : sizeof head);
     petal_status status = petal_image_parse(head, bytes, size_bytes, &image, NULL);
-    return status == PETAL_ERR_NOT_A_FILTER ? FIT_NO : FIT_CERTAIN; /* damaged or newer, it is one all the same */
+    return status == PETAL_ERR_NOT_A_FILTER
+               ? FIT_NO
+               : FIT_CERTAIN; /* damaged or newer, it is one all the same */
 }
 
-static petal_status read(const uint8_t *bytes, uint64_t size_bytes, struct description *about, petal_error *error)
+static petal_status read(const struct format_def *self, const uint8_t *bytes, uint64_t size_bytes,
+                         struct description *about, petal_error *error)
 {
+    (void)self;
     struct image image;
     petal_status status = petal_image_parse(bytes, bytes, size_bytes, &image, error);
     if (status == PETAL_OK) status = petal_image_check_clean(&image, error);
@@ -24,32 +32,77 @@ static petal_status read(const uint8_t *bytes, uint64_t size_bytes, struct descr
     return status;
 }
 
-static petal_status write_layers(const petal_filter *filter, const struct image *image, const struct sink *sink,
-                                 petal_error *error)
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* A file being written, in order and in pieces: nothing of the filter's size is held. After the
+ * first failure nothing more is written. */
+struct writer {
+    const struct sink *sink;
+    uint64_t at;
+    petal_status status;
+    petal_error *error;
+};
+
+static void put(struct writer *to, const void *bytes, uint64_t size_bytes)
+{
+    if (to->status != PETAL_OK || size_bytes == 0) return;
+    to->status = petal_put(to->sink, bytes, size_bytes, to->error);
+    to->at += size_bytes;
+}
+
+/* Zeros up to an offset less than a line ahead. */
+static void pad(struct writer *to, uint64_t offset)
 {
     static const uint8_t zeros[PETAL_LINE_BYTES];
-    petal_status status = PETAL_OK;
-    for (uint32_t i = 0; status == PETAL_OK && i < image->about.layer_count; i++) {
-        uint64_t size = image->about.layers[i].size_bytes, rest = size % PETAL_LINE_BYTES;
-        status = petal_put(sink, filter->layers[i].array.bytes, size, error);
-        if (status == PETAL_OK && rest) status = petal_put(sink, zeros, PETAL_LINE_BYTES - rest, error);
-    }
-    return status;
+    if (to->status == PETAL_OK) put(to, zeros, offset - to->at);
 }
 
-static petal_status write(const petal_filter *filter, const struct sink *sink, petal_error *error)
+#define SUMS_PER_PIECE 512u
+
+/* The content id, which comes before them, has been made of the same sums: working them out twice
+ * costs less than a place for them. */
+static void put_sums(struct writer *to, const struct bit_array *array, uint64_t first_block)
 {
-    struct image image;
-    petal_status status = petal_image_of(filter, &image, error);
-    if (status != PETAL_OK) return status;
-    if (sink->only_counts) return petal_put(sink, NULL, image.file_bytes, error);
-    uint8_t *head = petal_alloc(&filter->allocator, image.payload_offset);
-    if (!head) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
-    petal_image_write_head(filter, &image, head);
-    status = petal_put(sink, head, image.payload_offset, error);
-    if (status == PETAL_OK) status = write_layers(filter, &image, sink, error);
-    petal_release(&filter->allocator, head, image.payload_offset);
-    return status;
+    uint8_t sums[8 * SUMS_PER_PIECE];
+    uint64_t blocks = petal_block_count(array);
+    for (uint64_t block = 0, count = 0; block < blocks && to->status == PETAL_OK; block++) {
+        store64le(sums + 8 * count++, petal_block_sum(array, block, first_block + block));
+        if (count < SUMS_PER_PIECE && block + 1 < blocks) continue;
+        put(to, sums, 8 * count);
+        count = 0;
+    }
 }
 
-const struct format_def petal_format_petal = {.id = 1, .name = "petal", .fits = fits, .read = read, .write = write};
+static petal_status write(const struct format_def *self, const petal_filter *filter,
+                          const struct sink *sink, petal_error *error)
+{
+    (void)self;
+    struct image image;
+    struct writer to = {.sink = sink, .error = error};
+    uint8_t slots[PETAL_HEAD_BYTES];
+    to.status = petal_image_of(filter, &image, error);
+    if (to.status != PETAL_OK) return to.status;
+    if (sink->only_counts) return petal_put(sink, NULL, image.file_bytes, error);
+    petal_image_write_slots(filter, &image, slots);
+    put(&to, slots, PETAL_SLOTS * image.slot_bytes);
+    put(&to, filter->metadata, filter->metadata_bytes);
+    pad(&to, image.origin_offset);
+    put(&to, origin_bytes(&filter->origin), filter->origin.size_bytes);
+    pad(&to, image.sums_offset);
+    for (uint32_t i = 0; i < filter->layer_count; i++)
+        put_sums(&to, &filter->layers[i].array, image.about.layers[i].first_block);
+    pad(&to, image.payload_offset);
+    for (uint32_t i = 0; i < filter->layer_count; i++) {
+        bool is_last = i + 1 == filter->layer_count;
+        put(&to, filter->layers[i].array.bytes, image.about.layers[i].size_bytes);
+        pad(&to, is_last ? image.file_bytes : image.about.layers[i + 1].offset);
+    }
+    return to.status;
+}
+
+const struct format_def petal_format_petal = {.id = PETAL_FORMAT_PETAL,
+                                              .name = "petal",
+                                              .has_checksum = true,
+                                              .fits = fits,
+                                              .read = read,
+                                              .write = write};

@@ -1,12 +1,12 @@
-/* redisbloom.c - what BF.SCANDUMP gives of a RedisBloom filter, in one file: its header, then the bits of its links. All numbers
- * little-endian; nothing is aligned.
+/* redisbloom.c - what BF.SCANDUMP gives of a RedisBloom filter, in one file: its header, then the
+ * bits of its links. All numbers little-endian; nothing is aligned.
  *
  *     0        8        12        16       20
- *     +--------+--------+---------+--------+-------------------+----------------+----------------+---
- *     | size   | links  | options | growth | 53 bytes a link   | bits of link 0 | bits of link 1 | ...
- *     +--------+--------+---------+--------+-------------------+----------------+----------------+---
+ *     +--------+--------+---------+--------+----------------+----------------+----------------+---
+ *     | size   | links  | options | growth | links * 53     | bits of link 0 | bits of link 1 | ...
+ *     +--------+--------+---------+--------+----------------+----------------+----------------+---
  *
- *     a link:  bytes 8, bits 8, size 8, error f64, bits per entry f64, hashes 4, entries 8, n2 1
+ *     link: bytes 8, bits 8, size 8, error f64, bits per entry f64, hashes 4, entries 8, n2 1
  *
  * No magic. docs/formats/redisbloom.md; redis_chain.c has the rules of the fields. */
 #include "base/bytes.h"
@@ -28,7 +28,7 @@ enum {
     LINK_HEADER_BYTES = 53
 };
 
-#define MOST_HEADER_BYTES (HEAD_BYTES + PETAL_MAX_LAYERS * LINK_HEADER_BYTES)
+#define MAX_HEADER_BYTES (HEAD_BYTES + PETAL_MAX_LAYERS * LINK_HEADER_BYTES)
 
 static void read_link(const uint8_t *entry, struct redis_link *link)
 {
@@ -42,7 +42,8 @@ static void read_link(const uint8_t *entry, struct redis_link *link)
     link->n2 = entry[LINK_N2];
 }
 
-/* All links, and where their bits must stand in the file; the end of the last is returned, or UINT64_MAX. */
+/* All links, and where their bits must stand in the file; the end of the last is returned, or
+ * UINT64_MAX. */
 static uint64_t read_links(const uint8_t *bytes, struct redis_chain *chain)
 {
     uint64_t end = HEAD_BYTES + chain->link_count * LINK_HEADER_BYTES;
@@ -56,8 +57,12 @@ static uint64_t read_links(const uint8_t *bytes, struct redis_chain *chain)
     return end;
 }
 
-static petal_status read_chain(const uint8_t *bytes, uint64_t size_bytes, struct redis_chain *chain, petal_error *error)
+/* All but the bits. *end is where those of the last link must end; or, of a header that is
+ * truncated, how many bytes it has at least. */
+static petal_status read_chain(const uint8_t *bytes, uint64_t size_bytes, struct redis_chain *chain,
+                               uint64_t *end, petal_error *error)
 {
+    *end = HEAD_BYTES + LINK_HEADER_BYTES;
     if (size_bytes < HEAD_BYTES)
         return petal_fail_at(error, PETAL_ERR_TRUNCATED, size_bytes,
                              "truncated (a header has at least 73 bytes); copy it again");
@@ -67,27 +72,38 @@ static petal_status read_chain(const uint8_t *bytes, uint64_t size_bytes, struct
     chain->growth = load32le(bytes + AT_GROWTH);
     petal_status status = petal_redis_check_head(chain, error);
     if (status != PETAL_OK) return status;
-    if (size_bytes < HEAD_BYTES + chain->link_count * LINK_HEADER_BYTES)
+    *end = HEAD_BYTES + chain->link_count * LINK_HEADER_BYTES;
+    if (size_bytes < *end)
         return petal_fail_at(error, PETAL_ERR_TRUNCATED, size_bytes,
                              "truncated (within the header of %llu layers); copy it again",
                              (unsigned long long)chain->link_count);
-    return petal_format_check_size(read_links(bytes, chain), size_bytes, error);
+    *end = read_links(bytes, chain);
+    return PETAL_OK;
 }
 
-static petal_status read(const uint8_t *bytes, uint64_t size_bytes, struct description *about, petal_error *error)
+static petal_status read(const struct format_def *self, const uint8_t *bytes, uint64_t size_bytes,
+                         struct description *about, petal_error *error)
 {
+    (void)self;
     struct redis_chain chain = petal_redis_new_chain;
-    petal_status status = read_chain(bytes, size_bytes, &chain, error);
+    uint64_t end;
+    petal_status status = read_chain(bytes, size_bytes, &chain, &end, error);
+    if (status == PETAL_OK) status = petal_format_check_size(end, size_bytes, error);
     return status == PETAL_OK ? petal_redis_describe(&chain, bytes, about, error) : status;
 }
 
-static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
+static petal_status read_header(const struct format_def *self, const uint8_t *bytes,
+                                uint64_t size_bytes, struct description *about, petal_error *error)
 {
-    struct description about = {0};
-    return read(bytes, size_bytes, &about, NULL) == PETAL_OK ? FIT_POSSIBLE : FIT_NO;
+    (void)self;
+    struct redis_chain chain = petal_redis_new_chain;
+    uint64_t end;
+    petal_status status = read_chain(bytes, size_bytes, &chain, &end, error);
+    if (status == PETAL_ERR_TRUNCATED) return petal_format_header_short(error, end, size_bytes);
+    return status == PETAL_OK ? petal_redis_describe(&chain, NULL, about, error) : status;
 }
 
-/* ---- writing --------------------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void write_link(const struct redis_link *link, uint8_t *entry)
 {
@@ -101,9 +117,10 @@ static void write_link(const struct redis_link *link, uint8_t *entry)
     entry[LINK_N2] = (uint8_t)link->n2;
 }
 
-static petal_status put_header(const struct redis_chain *chain, const struct sink *sink, petal_error *error)
+static petal_status put_header(const struct redis_chain *chain, const struct sink *sink,
+                               petal_error *error)
 {
-    uint8_t header[MOST_HEADER_BYTES];
+    uint8_t header[MAX_HEADER_BYTES];
     store64le(header + AT_SIZE, chain->size);
     store32le(header + AT_LINKS, (uint32_t)chain->link_count);
     store32le(header + AT_OPTIONS, (uint32_t)chain->options);
@@ -113,21 +130,27 @@ static petal_status put_header(const struct redis_chain *chain, const struct sin
     return petal_put(sink, header, HEAD_BYTES + chain->link_count * LINK_HEADER_BYTES, error);
 }
 
-static petal_status write(const petal_filter *filter, const struct sink *sink, petal_error *error)
+static petal_status write(const struct format_def *self, const petal_filter *filter,
+                          const struct sink *sink, petal_error *error)
 {
     struct redis_chain chain;
-    petal_status status = petal_redis_chain_of(filter, &petal_format_redisbloom, &chain, error);
+    petal_status status = petal_redis_chain_of(filter, self, &chain, error);
     if (status == PETAL_OK) status = put_header(&chain, sink, error);
     for (uint32_t i = 0; status == PETAL_OK && i < chain.link_count; i++)
         status = petal_redis_put_bits(&filter->layers[i], &chain.links[i], sink, error);
     return status;
 }
 
-const struct format_def petal_format_redisbloom = {.id = REDIS_FORMAT_CHUNKS,
-                                                   .name = "redisbloom",
-                                                   .fits = fits,
-                                                   .read = read,
-                                                   .plan = petal_redis_plan,
-                                                   .write = write,
-                                                   .grows = petal_redis_grows,
-                                                   .grow = petal_redis_grow};
+const struct format_def petal_format_redisbloom = {
+    .id = PETAL_FORMAT_REDISBLOOM,
+    .name = "redisbloom",
+    .scheme = PETAL_SCHEME_REDISBLOOM,
+    .hash = PETAL_HASH_MURMUR64A,
+    .fit = FIT_POSSIBLE,
+    .read = read,
+    .read_header = read_header,
+    .plan = UNLESS_READ_ONLY(petal_redis_plan),
+    .write = write,
+    .grows = petal_redis_grows,
+    .grow = petal_redis_grow,
+};

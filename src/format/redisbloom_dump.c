@@ -1,18 +1,20 @@
-/* redisbloom_dump.c - a RedisBloom filter as Redis itself stores it: the payload of DUMP and RESTORE, or the bare value, as it stands
- * behind the key in an RDB file.
+/* redisbloom_dump.c - a RedisBloom filter as Redis itself stores it: the payload of DUMP and
+ * RESTORE, or the bare value, as it stands after the key in an RDB file.
  *
  *     +---+-------------------------------------------------------+---+-------------+-----------+
  *     | 7 | 81 id (64, big-endian) | fields | fields of links ... | 0 | version LE16 | CRC LE64 |
  *     +---+-------------------------------------------------------+---+-------------+-----------+
  *         |<------------------- the bare value ------------------>----|
  *
- * The id is the module's type "MBbloom--", 6 bits a letter, and in its low 10 bits the encoding, 0 to 4. A field is a kind (2: number,
- * 4: double, 5: string), then a number as a length of RDB, eight bytes, or a string of RDB, which may be LZF-compressed or, where
- * its bytes look like one, a decimal number. The fields: size, links, options (from encoding 2), growth (from 4), and of each link
- * entries, error, hashes, bits per entry, bits and n2 (from 1), the bits as a string, size.
+ * The id is the module's type "MBbloom--", 6 bits per letter, and in its low 10 bits the encoding, 0
+ * to 4. A field is a kind (2: number, 4: double, 5: string), then a number as a length of RDB,
+ * eight bytes, or a string of RDB, which may be LZF-compressed or, where its bytes look like one, a
+ * decimal number. The fields: size, links, options (from encoding 2), growth (from 4), and of each
+ * link entries, error, hashes, bits per entry, bits and n2 (from 1), the bits as a string, size.
  *
- * decode() makes a struct redis_chain of it, with the bits of the links behind. It takes memory for no more than 88 times the
- * bytes that came in: LZF cannot hold more. docs/formats/redisbloom.md. */
+ * decode() makes a struct redis_chain of it, followed by the bits of the links. It takes memory for
+ * no more than 88 times the bytes that came in: LZF cannot hold more.
+ * docs/formats/redisbloom.md. */
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/crc64.h"
@@ -21,13 +23,12 @@
 #include "base/memory.h"
 #include "format/redis_chain.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define TYPE_MODULE 7u
 #define TYPE_NAME "MBbloom--"
 #define FOOTER_BYTES 10u
-#define LEAST_RDB_VERSION 8u
+#define MIN_RDB_VERSION 8u
 
 enum { FIELD_END = 0, FIELD_NUMBER = 2, FIELD_DOUBLE = 4, FIELD_STRING = 5 };
 
@@ -48,7 +49,7 @@ struct dump {
     struct text texts[PETAL_MAX_LAYERS];
 };
 
-/* ---- reading --------------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* After the first failure nothing more is read, and everything read is 0. */
 struct reader {
@@ -68,10 +69,11 @@ static const uint8_t *take(struct reader *from, uint64_t count)
 {
     if (from->status != PETAL_OK) return NULL;
     if (count > from->size_bytes - from->at) {
-        from->status = petal_fail_at(from->error, PETAL_ERR_TRUNCATED, from->size_bytes,
-                                     "truncated (byte %llu promises %llu more, and there are %llu); copy it again",
-                                     (unsigned long long)from->at, (unsigned long long)count,
-                                     (unsigned long long)(from->size_bytes - from->at));
+        from->status = petal_fail_at(
+            from->error, PETAL_ERR_TRUNCATED, from->size_bytes,
+            "truncated (byte %llu promises %llu more, and there are %llu); copy it again",
+            (unsigned long long)from->at, (unsigned long long)count,
+            (unsigned long long)(from->size_bytes - from->at));
         return NULL;
     }
     from->at += count;
@@ -86,7 +88,7 @@ static uint64_t take_big_endian(struct reader *from, unsigned count)
     return number;
 }
 
-/* A length; where *encoded is set it is the form of a string instead. */
+/* A length; if *encoded is set it is the form of a string instead. */
 static uint64_t take_length(struct reader *from, bool *encoded)
 {
     uint64_t at = from->at, first = take_big_endian(from, 1);
@@ -137,7 +139,7 @@ static int32_t integer_of(const struct text *text)
 /* Its decimal digits, and their number. */
 static uint64_t digits_of(const struct text *text, char digits[16])
 {
-    return (uint64_t)snprintf(digits, 16, "%ld", (long)integer_of(text));
+    return (uint64_t)petal_text(digits, 16, "%ld", (long)integer_of(text));
 }
 
 static void take_lzf(struct reader *from, struct text *text)
@@ -146,7 +148,7 @@ static void take_lzf(struct reader *from, struct text *text)
     text->stored_bytes = take_plain_length(from);
     text->size_bytes = take_plain_length(from);
     text->stored = take(from, text->stored_bytes);
-    if (text->size_bytes / PETAL_LZF_MOST_EXPANSION > text->stored_bytes)
+    if (text->size_bytes / PETAL_LZF_MAX_EXPANSION > text->stored_bytes)
         spoiled(from, at, "a compressed string of impossible length");
 }
 
@@ -167,7 +169,7 @@ static void take_text(struct reader *from, struct text *text)
     if (encoded && text->stored) text->size_bytes = digits_of(text, digits);
 }
 
-/* ---- the type of a module's value ------------------------------------------------------------------------------------ */
+/* ---- the type of a module's value ------------------------------------------------------------ */
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -190,11 +192,13 @@ static void take_type(struct reader *from, struct redis_chain *chain)
     char name[10];
     const uint8_t *first = from->bytes;
     if (from->size_bytes >= 2 && first[0] == TYPE_MODULE && first[1] == LENGTH_64) {
-        chain->rdb_version = LEAST_RDB_VERSION; /* the real one is in the footer */
+        chain->rdb_version = MIN_RDB_VERSION; /* the real one is in the footer */
         from->at = 1;
-    } else if (from->size_bytes > 0 && first[0] != LENGTH_64 && !(from->size_bytes == 1 && first[0] == TYPE_MODULE)) {
-        from->status = petal_fail_at(from->error, PETAL_ERR_NOT_A_FILTER, 0,
-                                     "not a value of a Redis module, as DUMP gives it (that begins with 07 81)");
+    } else if (from->size_bytes > 0 && first[0] != LENGTH_64 &&
+               !(from->size_bytes == 1 && first[0] == TYPE_MODULE)) {
+        from->status = petal_fail_at(
+            from->error, PETAL_ERR_NOT_A_FILTER, 0,
+            "not a value of a Redis module, as DUMP gives it (that begins with 07 81)");
         return;
     }
     uint64_t id = take_plain_length(from);
@@ -202,17 +206,18 @@ static void take_type(struct reader *from, struct redis_chain *chain)
     name_of(id, name);
     chain->encver = id & 1023u;
     if (strcmp(name, TYPE_NAME) != 0)
-        from->status =
-            petal_fail_at(from->error, PETAL_ERR_NOT_A_FILTER, from->at - 8,
-                          "a value of the Redis module type %s, not of %s, which is RedisBloom's BF", name, TYPE_NAME);
+        from->status = petal_fail_at(
+            from->error, PETAL_ERR_NOT_A_FILTER, from->at - 8,
+            "a value of the Redis module type %s, not of %s, which is RedisBloom's BF", name,
+            TYPE_NAME);
     else if (chain->encver > REDIS_ENCVER_NEWEST)
-        from->status =
-            petal_fail_at(from->error, PETAL_ERR_NEWER, from->at - 2,
-                          "written by a newer RedisBloom (encoding %u; this petal reads 0 to %u); update petal",
-                          chain->encver, REDIS_ENCVER_NEWEST);
+        from->status = petal_fail_at(
+            from->error, PETAL_ERR_NEWER, from->at - 2,
+            "written by a newer RedisBloom (encoding %u; this petal reads 0 to %u); update petal",
+            chain->encver, REDIS_ENCVER_NEWEST);
 }
 
-/* ---- the value ------------------------------------------------------------------------------------------------------- */
+/* ---- the value ------------------------------------------------------------------------------- */
 
 static void take_head(struct reader *from, struct redis_chain *chain)
 {
@@ -220,17 +225,20 @@ static void take_head(struct reader *from, struct redis_chain *chain)
     chain->size = take_number(from);
     chain->link_count = take_number(from);
     chain->options = chain->encver >= REDIS_ENCVER_OPTIONS ? take_number(from) : 0;
-    chain->growth = chain->encver >= REDIS_ENCVER_GROWTH ? take_number(from) : petal_redis_new_chain.growth;
+    chain->growth =
+        chain->encver >= REDIS_ENCVER_GROWTH ? take_number(from) : petal_redis_new_chain.growth;
 }
 
-/* The first encoding does not say the bits. What does not fit 64 bits comes out as a number that fits no string. */
+/* The first encoding does not say the bits. What does not fit 64 bits comes out as a number that
+ * fits no string. */
 static uint64_t implied_bits(const struct redis_link *link)
 {
     double bits = (double)link->entries * link->bpe;
     return bits >= 0 && bits < 0x1p63 ? (uint64_t)bits : UINT64_MAX;
 }
 
-static void take_link(struct reader *from, struct redis_chain *chain, struct redis_link *link, struct text *text)
+static void take_link(struct reader *from, struct redis_chain *chain, struct redis_link *link,
+                      struct text *text)
 {
     link->told_at = from->at;
     link->entries = take_number(from);
@@ -252,13 +260,15 @@ static void take_footer(struct reader *from, struct redis_chain *chain)
     const uint8_t *footer = take(from, FOOTER_BYTES);
     if (!footer) return;
     chain->rdb_version = footer[0] | (uint32_t)footer[1] << 8;
-    if (chain->rdb_version < LEAST_RDB_VERSION) spoiled(from, at, "a version of RDB that has no such values");
+    if (chain->rdb_version < MIN_RDB_VERSION)
+        spoiled(from, at, "a version of RDB that has no such values");
     crc64_begin(&crc);
     crc64_add(&crc, from->bytes, at + 2);
     if (load64le(footer + 2) != crc.value) spoiled(from, at + 2, "checksum");
 }
 
-static petal_status parse(const uint8_t *bytes, uint64_t size_bytes, struct dump *dump, petal_error *error)
+static petal_status parse(const uint8_t *bytes, uint64_t size_bytes, struct dump *dump,
+                          petal_error *error)
 {
     struct reader from = {bytes, size_bytes, 0, PETAL_OK, error};
     struct redis_chain *chain = &dump->chain;
@@ -283,12 +293,13 @@ static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
     return from.status == PETAL_OK || from.status == PETAL_ERR_NEWER ? FIT_CERTAIN : FIT_NO;
 }
 
-/* ---- the plain image: the chain, then the bits of its links ---------------------------------------------------------- */
+/* ---- the plain image: the chain, then the bits of its links ---------------------------------- */
 
 static bool expand(const struct text *text, uint8_t *to)
 {
     char digits[16];
-    if (text->form == TEXT_LZF) return petal_lzf_expand(text->stored, text->stored_bytes, to, text->size_bytes);
+    if (text->form == TEXT_LZF)
+        return petal_lzf_expand(text->stored, text->stored_bytes, to, text->size_bytes);
     if (text->form == TEXT_PLAIN)
         memcpy(to, text->stored, (size_t)text->size_bytes);
     else
@@ -307,8 +318,9 @@ static petal_status lay_out(struct dump *dump, uint64_t *image_bytes, petal_erro
     return PETAL_OK;
 }
 
-static petal_status decode(const uint8_t *bytes, uint64_t size_bytes, const petal_allocator *allocator,
-                           uint8_t **decoded, uint64_t *decoded_bytes, petal_error *error)
+static petal_status decode(const uint8_t *bytes, uint64_t size_bytes,
+                           const petal_allocator *allocator, uint8_t **decoded,
+                           uint64_t *decoded_bytes, petal_error *error)
 {
     struct dump dump;
     petal_status status = parse(bytes, size_bytes, &dump, error);
@@ -320,21 +332,24 @@ static petal_status decode(const uint8_t *bytes, uint64_t size_bytes, const peta
     for (uint32_t i = 0; i < dump.chain.link_count; i++) {
         if (expand(&dump.texts[i], image + dump.chain.links[i].bytes_at)) continue;
         petal_release(allocator, image, *decoded_bytes);
-        return petal_format_damaged(error, (uint64_t)(dump.texts[i].stored - bytes), "a compressed string");
+        return petal_format_damaged(error, (uint64_t)(dump.texts[i].stored - bytes),
+                                    "a compressed string");
     }
     *decoded = image;
     return PETAL_OK;
 }
 
-static petal_status read(const uint8_t *image, uint64_t size_bytes, struct description *about, petal_error *error)
+static petal_status read(const struct format_def *self, const uint8_t *image, uint64_t size_bytes,
+                         struct description *about, petal_error *error)
 {
     struct redis_chain chain;
+    (void)self;
     (void)size_bytes; /* decode() has made it */
     memcpy(&chain, image, sizeof chain);
     return petal_redis_describe(&chain, image, about, error);
 }
 
-/* ---- writing --------------------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* After the first failure nothing more is written. */
 struct writer {
@@ -352,7 +367,8 @@ static void put(struct writer *to, const void *bytes, uint64_t size_bytes)
     to->status = petal_put(to->sink, bytes, size_bytes, to->error);
 }
 
-static petal_status put_through(void *context, const void *bytes, uint64_t size_bytes, petal_error *error)
+static petal_status put_through(void *context, const void *bytes, uint64_t size_bytes,
+                                petal_error *error)
 {
     struct writer *to = context;
     (void)error; /* the writer has it */
@@ -396,12 +412,14 @@ static void put_double(struct writer *to, double number)
     put(to, bytes, sizeof bytes);
 }
 
-/* Redis compresses strings above 20 bytes where that saves 4 at least. Tells whether it was done. */
-#define LEAST_COMPRESSED 21u
+/* Redis compresses strings above 20 bytes where that saves 4 at least. Tells whether
+ * it was done. */
+#define MIN_COMPRESSED 21u
 
 static bool put_compressed(struct writer *to, const uint8_t *bytes, uint32_t size_bytes)
 {
-    uint64_t room = size_bytes - 4u, slots_bytes = PETAL_LZF_SLOTS * sizeof(uint32_t), packed_bytes = 0;
+    uint64_t room = size_bytes - 4u, slots_bytes = PETAL_LZF_SLOTS * sizeof(uint32_t),
+             packed_bytes = 0;
     uint32_t *slots = petal_alloc(to->allocator, slots_bytes);
     uint8_t *packed = petal_alloc(to->allocator, room);
     if (slots && packed)
@@ -419,13 +437,15 @@ static bool put_compressed(struct writer *to, const uint8_t *bytes, uint32_t siz
     return packed_bytes != 0;
 }
 
-static void put_text(struct writer *to, const struct layer *layer, const struct redis_link *link, bool compressed)
+static void put_text(struct writer *to, const struct layer *layer, const struct redis_link *link,
+                     bool compressed)
 {
     struct sink through = {put_through, to, false};
     put_length(to, FIELD_STRING);
     if (to->status != PETAL_OK) return;
-    if (compressed && link->bytes >= LEAST_COMPRESSED && link->bytes <= UINT32_MAX &&
-        put_compressed(to, layer->array.bytes, (uint32_t)link->bytes)) /* a layer so big is of whole words */
+    if (compressed && link->bytes >= MIN_COMPRESSED && link->bytes <= UINT32_MAX &&
+        put_compressed(to, layer->array.bytes,
+                       (uint32_t)link->bytes)) /* a layer so big is of whole words */
         return;
     put_length(to, link->bytes);
     if (to->status == PETAL_OK) petal_redis_put_bits(layer, link, &through, to->error);
@@ -465,26 +485,33 @@ static void put_footer(struct writer *to, const struct redis_chain *chain)
     put(to, sum, sizeof sum);
 }
 
-static petal_status write(const petal_filter *filter, const struct sink *sink, petal_error *error)
+static petal_status write(const struct format_def *self, const petal_filter *filter,
+                          const struct sink *sink, petal_error *error)
 {
     struct redis_chain chain;
     struct writer to = {.sink = sink, .allocator = &filter->allocator, .error = error};
-    to.status = petal_redis_chain_of(filter, &petal_format_redisbloom_dump, &chain, error);
+    to.status = petal_redis_chain_of(filter, self, &chain, error);
     if (to.status != PETAL_OK) return to.status;
     crc64_begin(&to.crc);
     put_head(&to, &chain);
-    for (uint32_t i = 0; i < chain.link_count; i++) put_link(&to, &filter->layers[i], &chain.links[i], &chain);
+    for (uint32_t i = 0; i < chain.link_count; i++)
+        put_link(&to, &filter->layers[i], &chain.links[i], &chain);
     put_length(&to, FIELD_END);
     if (chain.rdb_version) put_footer(&to, &chain);
     return to.status;
 }
 
-const struct format_def petal_format_redisbloom_dump = {.id = REDIS_FORMAT_DUMP,
-                                                        .name = "redisbloom-dump",
-                                                        .fits = fits,
-                                                        .decode = decode,
-                                                        .read = read,
-                                                        .plan = petal_redis_plan,
-                                                        .write = write,
-                                                        .grows = petal_redis_grows,
-                                                        .grow = petal_redis_grow};
+const struct format_def petal_format_redisbloom_dump = {
+    .id = PETAL_FORMAT_REDISBLOOM_DUMP,
+    .name = "redisbloom-dump",
+    .has_checksum = true,
+    .scheme = PETAL_SCHEME_REDISBLOOM,
+    .hash = PETAL_HASH_MURMUR64A,
+    .fits = fits,
+    .decode = decode,
+    .read = read,
+    .plan = UNLESS_READ_ONLY(petal_redis_plan),
+    .write = write,
+    .grows = petal_redis_grows,
+    .grow = petal_redis_grow,
+};

@@ -1,4 +1,5 @@
-/* sizing.h - what codecs need to size a filter just as another library does: the same expressions, in the same order. */
+/* sizing.h - what codecs need to size a filter just as another library does: the same expressions,
+ * in the same order. */
 #ifndef PETAL_FORMAT_SIZING_H
 #define PETAL_FORMAT_SIZING_H
 
@@ -13,20 +14,29 @@ struct request {
     uint32_t hashes;
 };
 
-/* Takes the options apart; PETAL_ERR_ARGUMENT where they are neither. A capacity of 0 keys is left as it is. */
-petal_status petal_size_request(const petal_options *options, struct request *request, petal_error *error);
+/* Takes the options apart; PETAL_ERR_ARGUMENT if they are neither. A capacity of 0 keys is left
+ * as it is. */
+petal_status petal_size_request(const petal_options *options, struct request *request,
+                                petal_error *error);
 
-/* A double as an unsigned number of bits, truncated; PETAL_ERR_LIMIT where it is above `most`. */
-petal_status petal_size_bits(double bits, uint64_t most, uint64_t *result, petal_error *error);
+/* A double as an unsigned number of bits, truncated; PETAL_ERR_LIMIT if it is above `max`. */
+petal_status petal_size_bits(double bits, uint64_t max, uint64_t *result, petal_error *error);
+
+/* The default of format_def.plan: bits and hashes of the request, or the row's size() for its keys
+ * and rate; the bits rounded up to the scheme's step. */
+petal_status petal_size_plan(const struct format_def *self, const petal_options *options,
+                             struct description *about, petal_error *error);
+
+/* m = (long)(-n ln p / (ln 2)^2), of 1 key at least; k = max(1, round(m / n * ln 2)): Guava's and
+ * Spark's. */
+petal_status petal_size_java(uint64_t keys, double rate, struct shape *shape, petal_error *error);
 
 /* k = ceil(ln 2 * m / n), as the libraries for Go have it. */
 uint32_t petal_size_hashes(uint64_t bits, uint64_t keys);
 
-/* The shape, if its scheme can have it, as the single layer of `about`, with the request's capacity and rate. */
-petal_status petal_size_layer(const petal_options *options, struct shape *shape, struct description *about,
-                              petal_error *error);
-
-/* Capacity and rate of the request onto the (single) layer. */
-void petal_size_record(const petal_options *options, struct description *about);
+/* The shape, if its scheme can have it, as the single layer of `about`, with the request's capacity
+ * and rate. */
+petal_status petal_size_layer(const petal_options *options, struct shape *shape,
+                              struct description *about, petal_error *error);
 
 #endif

@@ -47,7 +47,8 @@ static bool take_zigzag(struct thrift *in, int64_t *value)
     return true;
 }
 
-/* The header of the next field; type 0 at the end of the struct. `last_id` is that of the field before. */
+/* The header of the next field; type 0 at the end of the struct. `last_id` is that of the field
+ * before. */
 static bool take_field(struct thrift *in, int32_t last_id, struct thrift_field *field)
 {
     uint8_t head;
@@ -100,7 +101,8 @@ bool petal_thrift_is(const struct thrift_field *field, enum thrift_type type)
     return field->type == (uint32_t)type;
 }
 
-bool petal_thrift_integer(struct thrift *in, const struct thrift_field *field, enum thrift_type type, int64_t *value)
+bool petal_thrift_integer(struct thrift *in, const struct thrift_field *field,
+                          enum thrift_type type, int64_t *value)
 {
     if (!petal_thrift_is(field, type) || !take_zigzag(in, value)) return false;
     return type == THRIFT_I64 || (*value >= INT32_MIN && *value <= INT32_MAX);
@@ -114,7 +116,7 @@ bool petal_thrift_binary(struct thrift *in, const struct thrift_field *field, co
     return advance(in, *size_bytes);
 }
 
-/* ---- skipping -------------------------------------------------------------------------------------------------------- */
+/* ---- skipping -------------------------------------------------------------------------------- */
 
 static bool skip(struct thrift *in, uint32_t type, bool in_list, unsigned depth);
 

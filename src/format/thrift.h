@@ -1,8 +1,10 @@
-/* thrift.h - reading Thrift's compact protocol, in which Parquet writes its headers and its footer. Every byte is hostile: the
- * cursor never leaves its bytes, nothing is allocated, and the time is that of looking at each byte once.
+/* thrift.h - reading Thrift's compact protocol, in which Parquet writes its headers and its footer.
+ * Every byte is hostile: the cursor never leaves its bytes, nothing is allocated, and the time is
+ * that of looking at each byte once.
  *
- *     struct:  fields, then 00.   field: delta of the id << 4 | type (delta 0: the id follows, zigzag varint), then the value
- *     integers are zigzag varints; true and false are types of a field, without a value
+ *     struct:  fields, then 00
+ *     field:   delta of the id << 4 | type (delta 0: the id follows, zigzag varint), then the value
+ *              integers are zigzag varints; true and false are types, without a value
  *     list:    count << 4 | type (15: the count follows, varint), then the elements */
 #ifndef PETAL_FORMAT_THRIFT_H
 #define PETAL_FORMAT_THRIFT_H
@@ -26,7 +28,8 @@ enum thrift_type {
     THRIFT_UUID = 13
 };
 
-/* Where the reader is: `at` runs up to `end`. After a failure it stands at or just behind what is wrong. */
+/* Where the reader is: `at` runs up to `end`. After a failure it stands at or just after what is
+ * wrong. */
 struct thrift {
     const uint8_t *bytes;
     uint64_t at, end;
@@ -38,17 +41,20 @@ struct thrift_field {
     uint32_t type; /* of enum thrift_type, or unknown */
 };
 
-/* What to do with a field: read its value, or skip it. False ends the reading, and is for what is wrong with the value. */
+/* What to do with a field: read its value, or skip it. False ends the reading, and is for what is
+ * wrong with the value. */
 typedef bool thrift_take(struct thrift *in, const struct thrift_field *field, void *context);
 
 /* Hands each field of a struct to take(). */
 bool petal_thrift_struct(struct thrift *in, thrift_take *take, void *context);
 
-/* The same for the elements of a list, all of one type; the ids are 0, 1, ... They cannot be skipped. */
+/* The same for the elements of a list, all of one type; the ids are 0, 1, ... They cannot be
+ * skipped. */
 bool petal_thrift_list(struct thrift *in, thrift_take *take, void *context);
 
 /* The value of an integer field of just this type. */
-bool petal_thrift_integer(struct thrift *in, const struct thrift_field *field, enum thrift_type type, int64_t *value);
+bool petal_thrift_integer(struct thrift *in, const struct thrift_field *field,
+                          enum thrift_type type, int64_t *value);
 
 /* The value of a binary field: bytes where they are. */
 bool petal_thrift_binary(struct thrift *in, const struct thrift_field *field, const uint8_t **data,

@@ -1,5 +1,5 @@
-/* fnv1.c - FNV-1, 64 bits (Fowler, Noll, Vo; public domain): for each byte multiply by the prime, then xor. FNV-1a,
- * which is better known, does the two in the other order. Used by DCSO's bloom.
+/* fnv1.c - FNV-1, 64 bits (Fowler, Noll, Vo; public domain): for each byte multiply by the prime,
+ * then xor. FNV-1a, which is better known, does the two in the other order. Used by DCSO's bloom.
  *
  *     FNV-1("test") = 8c093f7e9fccbf69 */
 #include "hash/hash.h"
@@ -7,10 +7,15 @@
 #define OFFSET_BASIS 0xcbf29ce484222325u
 #define PRIME 0x100000001b3u
 
-uint64_t petal_fnv1(const void *data, size_t size_bytes)
+static void compute(const struct hash_key *with, const void *data, size_t size_bytes,
+                    uint64_t *words)
 {
+    (void)with;
     const uint8_t *at = data;
     uint64_t h = OFFSET_BASIS;
     for (size_t i = 0; i < size_bytes; i++) h = h * PRIME ^ at[i];
-    return h;
+    words[0] = h;
 }
+
+const struct hash_def petal_hash_fnv1 = {
+    .id = PETAL_HASH_FNV1, .name = "fnv1", .words = 1, .compute = compute};

@@ -1,5 +1,6 @@
-/* murmur2.c - MurmurHash2, 32 bits (Austin Appleby, public domain). Written from its definition: words are little-endian on every
- * machine; bytes of the tail are unsigned. Used by RedisBloom's filters from before 2018. */
+/* murmur2.c - MurmurHash2, 32 bits (Austin Appleby, public domain). Written from its definition:
+ * words are little-endian on every machine; bytes of the tail are unsigned. Used by RedisBloom's
+ * filters from before 2018. */
 #include "base/bytes.h"
 #include "hash/hash.h"
 
@@ -11,7 +12,7 @@ static inline uint32_t mix(uint32_t word)
     return (word ^ word >> 24) * M;
 }
 
-uint32_t petal_murmur2(const void *data, size_t size_bytes, uint32_t seed)
+static uint32_t hash(const void *data, size_t size_bytes, uint32_t seed)
 {
     const uint8_t *at = data;
     size_t left = size_bytes;
@@ -21,3 +22,17 @@ uint32_t petal_murmur2(const void *data, size_t size_bytes, uint32_t seed)
     h = (h ^ h >> 13) * M;
     return h ^ h >> 15;
 }
+
+/* RedisBloom's pair: of a seed of its own, and of the first hash as the seed. */
+#define SEED 0x9747b28cu
+
+static void compute(const struct hash_key *with, const void *data, size_t size_bytes,
+                    uint64_t *words)
+{
+    (void)with;
+    words[0] = hash(data, size_bytes, SEED);
+    words[1] = hash(data, size_bytes, (uint32_t)words[0]);
+}
+
+const struct hash_def petal_hash_murmur2 = {
+    .id = PETAL_HASH_MURMUR2, .name = "murmur2", .words = 2, .compute = compute};

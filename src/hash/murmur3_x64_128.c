@@ -1,6 +1,7 @@
-/* murmur3_x64_128.c - MurmurHash3 for 64-bit machines, 128 bits (Austin Appleby, public domain). Written from its
- * definition: blocks of two little-endian words are mixed into two lanes; a tail of up to 15 bytes is filled up with
- * zeros; bytes are unsigned. Used by Guava and bits-and-blooms; and by Cassandra, where the bytes of the tail are signed. */
+/* murmur3_x64_128.c - MurmurHash3 for 64-bit machines, 128 bits (Austin Appleby, public domain).
+ * Written from its definition: blocks of two little-endian words are mixed into two lanes; a tail
+ * of up to 15 bytes is filled up with zeros; bytes are unsigned. Used by Guava and bits-and-blooms;
+ * and by Cassandra, where the bytes of the tail are signed. */
 #include "base/bytes.h"
 #include "hash/hash.h"
 
@@ -67,14 +68,22 @@ static inline void finish(struct lanes of, struct tail tail, uint64_t size_bytes
     words[1] = h2 + words[0];
 }
 
-void petal_murmur3_x64_128(const void *data, size_t size_bytes, uint64_t seed, uint64_t words[2])
+static void compute(const struct hash_key *with, const void *data, size_t size_bytes,
+                    uint64_t *words)
 {
-    finish(mix_blocks(data, size_bytes, seed), tail_of(data, size_bytes), size_bytes, words);
+    finish(mix_blocks(data, size_bytes, with->seed), tail_of(data, size_bytes), size_bytes, words);
 }
 
-/* The 0x01 goes into the tail's first free byte; with a tail of 15 bytes it completes a block, and no tail is left. */
-void petal_murmur3_twice(const void *data, size_t size_bytes, uint64_t words[4])
+const struct hash_def petal_hash_murmur3_x64_128 = {
+    .id = PETAL_HASH_MURMUR3_X64_128, .name = "murmur3-x64-128", .words = 2, .compute = compute};
+
+/* bits-and-blooms: of the data, and of the data followed by 0x01.
+ * The 0x01 goes into the tail's first free byte; with a tail of 15 bytes it completes a block, and
+ * no tail is left. */
+static void compute_twice(const struct hash_key *with, const void *data, size_t size_bytes,
+                          uint64_t *words)
 {
+    (void)with;
     struct lanes lanes = mix_blocks(data, size_bytes, 0);
     struct tail tail = tail_of(data, size_bytes);
     unsigned free_byte = size_bytes % 16;
@@ -87,7 +96,13 @@ void petal_murmur3_twice(const void *data, size_t size_bytes, uint64_t words[4])
     finish(lanes, tail, (uint64_t)size_bytes + 1, words + 2);
 }
 
-/* Each byte of the tail is taken for a signed one: it flips all bits above its own too, up to the end of its word. */
+const struct hash_def petal_hash_bits_and_blooms = {.id = PETAL_HASH_BITS_AND_BLOOMS,
+                                                    .name = "murmur3-x64-128-twice",
+                                                    .words = 4,
+                                                    .compute = compute_twice};
+
+/* Each byte of the tail counts as signed: it flips all bits above its own too, up to the
+ * end of its word. */
 static inline uint64_t signed_word(uint64_t bytes)
 {
     uint64_t word = 0;
@@ -95,9 +110,14 @@ static inline uint64_t signed_word(uint64_t bytes)
     return word;
 }
 
-void petal_murmur3_cassandra(const void *data, size_t size_bytes, uint64_t words[2])
+static void compute_cassandra(const struct hash_key *with, const void *data, size_t size_bytes,
+                              uint64_t *words)
 {
+    (void)with;
     struct tail tail = tail_of(data, size_bytes);
     tail = (struct tail){signed_word(tail.first), signed_word(tail.second)};
     finish(mix_blocks(data, size_bytes, 0), tail, size_bytes, words);
 }
+
+const struct hash_def petal_hash_cassandra = {
+    .id = PETAL_HASH_CASSANDRA, .name = "cassandra", .words = 2, .compute = compute_cassandra};

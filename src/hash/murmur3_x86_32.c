@@ -1,8 +1,8 @@
-/* murmur3_x86_32.c - MurmurHash3 for 32-bit machines, 32 bits (Austin Appleby, public domain), and what Apache Spark's
- * sketches make of it: the same for whole groups of four bytes; but there each byte of the tail is sign-extended and
- * mixed as a full round of its own. */
+/* murmur3_x86_32.c - MurmurHash3 for 32-bit machines, 32 bits (Austin Appleby, public domain), and
+ * what Apache Spark's sketches make of it: the same for whole groups of four bytes; but there each
+ * byte of the tail is sign-extended and mixed as a full round of its own. */
 #include "base/bytes.h"
-#include "hash/hash.h"
+#include "hash/hash32.h"
 
 static inline uint32_t scrambled(uint32_t k)
 {
@@ -22,7 +22,7 @@ static inline uint32_t finished(uint32_t h, size_t size_bytes)
     return h ^ h >> 16;
 }
 
-uint32_t petal_murmur3_x86_32(const void *data, size_t size_bytes, uint32_t seed)
+static uint32_t hash(const void *data, size_t size_bytes, uint32_t seed)
 {
     const uint8_t *at = data;
     uint32_t h = seed;
@@ -32,7 +32,7 @@ uint32_t petal_murmur3_x86_32(const void *data, size_t size_bytes, uint32_t seed
     return finished(h ^ scrambled(tail), size_bytes); /* scrambling zero changes nothing */
 }
 
-uint32_t petal_murmur3_spark(const void *data, size_t size_bytes, uint32_t seed)
+static uint32_t hash_spark(const void *data, size_t size_bytes, uint32_t seed)
 {
     const uint8_t *at = data;
     uint32_t h = seed;
@@ -41,3 +41,21 @@ uint32_t petal_murmur3_spark(const void *data, size_t size_bytes, uint32_t seed)
     for (; i < size_bytes; i++) h = round_of(h, (uint32_t)(int32_t)(int8_t)at[i]);
     return finished(h, size_bytes);
 }
+
+static void compute_hbase(const struct hash_key *with, const void *data, size_t size_bytes,
+                          uint64_t *words)
+{
+    hash32_pair(hash, with->seed, data, size_bytes, words);
+}
+
+const struct hash_def petal_hash_hbase_murmur3 = {
+    .id = PETAL_HASH_HBASE_MURMUR3, .name = "hbase-murmur3", .words = 1, .compute = compute_hbase};
+
+static void compute_spark(const struct hash_key *with, const void *data, size_t size_bytes,
+                          uint64_t *words)
+{
+    hash32_pair(hash_spark, with->seed, data, size_bytes, words);
+}
+
+const struct hash_def petal_hash_murmur3_spark = {
+    .id = PETAL_HASH_MURMUR3_SPARK, .name = "murmur3-spark", .words = 1, .compute = compute_spark};

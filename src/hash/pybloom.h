@@ -1,14 +1,13 @@
-/* pybloom.h - the hash of pybloom_live 4, which depends on the number and the size of a filter's slices. */
+/* pybloom.h - the hash of pybloom_live 4, which depends on the number and the size of a filter's
+ * slices. */
 #ifndef PETAL_HASH_PYBLOOM_H
 #define PETAL_HASH_PYBLOOM_H
 
 #include "hash/hash.h"
 
-/* One word a slice, to be taken mod slice_bits. Not to be called where petal_pybloom_missing() names something. */
-void petal_pybloom_hash(uint32_t slices, uint64_t slice_bits, const void *data, size_t size_bytes, uint64_t *words);
-
-/* The digest that such a filter needs and this build is without; NULL where there is nothing amiss. */
-const char *petal_pybloom_missing(uint32_t slices, uint64_t slice_bits);
+/* One word per slice, to be taken mod slice_bits. */
+void petal_pybloom_hash(uint32_t slices, uint64_t slice_bits, const void *data, size_t size_bytes,
+                        uint64_t *words);
 
 /* Bits that a word has. */
 uint32_t petal_pybloom_chunk_bits(uint64_t slice_bits);

@@ -1,10 +1,12 @@
-/* shard.c - which of N filters a key belongs to, where a set is spread over several: docs/format.md, "Shards".
+/* shard.c - which of N filters a key belongs to, where a set is spread over several:
+ * docs/format.md, "Shards".
  *
  *     shard = mulhi64(fmix64(fmix64(g)), N),   g = XXH3_64bits(key, 0)
  *
- * The shard must tell nothing of where in its filter a key goes, or the keys of a shard would crowd in a part of it. The high
- * bits of g itself choose the line, or the first position; those of fmix64(g) the second line of a filter with two lines a key;
- * so it takes a second round of mixing. */
+ * The shard must tell nothing of where in its filter a key goes, or the keys of a shard would crowd
+ * in a part of it. The high bits of g itself choose the line, or the first position; those of
+ * fmix64(g) the second line of a filter with two lines per key; so it takes a second round of
+ * mixing. */
 #include "base/bytes.h"
 #include "hash/hash.h"
 

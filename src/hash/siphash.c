@@ -1,8 +1,10 @@
-/* siphash.c - see siphash.h. Written from the paper: four 64-bit words of state, two rounds for each 8-byte word of input
- * (little-endian), the last word filled up with zeros and the length mod 256 in its top byte, four closing rounds. */
+/* siphash.c - see siphash.h. Written from the paper: four 64-bit words of state, two rounds for
+ * each 8-byte word of input (little-endian), the last word filled up with zeros and the length mod
+ * 256 in its top byte, four closing rounds. */
 #include "hash/siphash.h"
 
 #include "base/bytes.h"
+#include "hash/hash.h"
 
 static inline void sip_round(uint64_t v[4])
 {
@@ -46,3 +48,12 @@ uint64_t petal_siphash24(const void *data, size_t size_bytes, const uint8_t secr
     for (int i = 0; i < 4; i++) sip_round(v);
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
+
+static void compute(const struct hash_key *with, const void *data, size_t size_bytes,
+                    uint64_t *words)
+{
+    words[0] = petal_siphash24(data, size_bytes, with->secret);
+}
+
+const struct hash_def petal_hash_siphash = {
+    .id = PETAL_HASH_SIPHASH, .name = "siphash", .keyed = true, .words = 1, .compute = compute};

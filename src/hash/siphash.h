@@ -1,5 +1,6 @@
-/* siphash.h - SipHash-2-4 with a 64-bit result (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012).
- * A keyed pseudorandom function: without the 128-bit secret nobody can predict or choose a key's bits. */
+/* siphash.h - SipHash-2-4 with a 64-bit result (Aumasson and Bernstein, "SipHash: a fast
+ * short-input PRF", 2012). A keyed pseudorandom function: without the 128-bit secret nobody can
+ * predict or choose a key's bits. */
 #ifndef PETAL_HASH_SIPHASH_H
 #define PETAL_HASH_SIPHASH_H
 

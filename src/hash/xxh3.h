@@ -1,4 +1,5 @@
-/* xxh3.h - XXH3 from libxxhash's header, inlined where it is called: for the two places where a key's whole cost is its hash. */
+/* xxh3.h - XXH3 from libxxhash's header, inlined where it is called: for the two places where a
+ * key's whole cost is its hash. */
 #ifndef PETAL_HASH_XXH3_H
 #define PETAL_HASH_XXH3_H
 

@@ -1,5 +1,5 @@
-/* xxh3_i64.c - XXH3 of many 8-byte keys at once: petal_inline.h's form of it, which a compiler turns into vector instructions. The
- * same values as the library's (tests/unit/hashes.c).
+/* xxh3_i64.c - XXH3 of many 8-byte keys at once: petal_inline.h's form of it, which a compiler
+ * turns into vector instructions. The same values as the library's (tests/unit/hashes.c).
  *
  *     x = the 8 bytes, first half times 2^32 + second half
  *     h = x ^ (secret[8..16] ^ secret[16..24]) - (seed ^ byte-swapped low half of seed, times 2^32)
@@ -15,8 +15,8 @@ static inline void hash_all(const int64_t *keys, size_t count, uint64_t flip, ui
 
 #if defined(__x86_64__) && defined(__GNUC__)
 /* Eight at a time: only AVX512DQ multiplies 64-bit lanes. */
-__attribute__((target("avx512f,avx512dq,avx512vl"))) static void hash_all_avx512(const int64_t *keys, size_t count,
-                                                                                 uint64_t flip, uint64_t *hashes)
+__attribute__((target("avx512f,avx512dq,avx512vl"))) static void
+hash_all_avx512(const int64_t *keys, size_t count, uint64_t flip, uint64_t *hashes)
 {
     hash_all(keys, count, flip, hashes);
 }

@@ -1,12 +1,55 @@
-/* xxh64.c - XXH64 (64 bits, with seed) from libxxhash's header: inlined, so nothing of it is linked or exported. Used by
- * Parquet. */
+/* xxh64.c - XXH64 (64 bits, with seed) from libxxhash's header: inlined, so nothing of it is linked
+ * or exported. Used by Parquet; by DataSketches, the second time seeded with the first hash; and by
+ * npm bloom-filters 2 and 3.
+ *
+ * That takes of two XXH64 of the key, seeded with the filter's seed + 1 and + 2, the low 32 bits;
+ * of the seeds too only the low 32 bits count. docs/formats/bloom-filters.md. */
 #include "hash/hash.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-uint64_t petal_xxh64(const void *data, size_t size_bytes, uint64_t seed)
+static inline uint64_t xxh64(const void *data, size_t size_bytes, uint64_t seed)
 {
     return XXH64(data ? data : "", size_bytes,
                  seed); /* the empty key may be NULL, which XXH64 does not promise to take */
 }
+
+static void compute(const struct hash_key *with, const void *data, size_t size_bytes,
+                    uint64_t *words)
+{
+    words[0] = xxh64(data, size_bytes, with->seed);
+}
+
+const struct hash_def petal_hash_xxh64 = {
+    .id = PETAL_HASH_XXH64, .name = "xxh64", .words = 1, .compute = compute};
+
+static void compute_pair(const struct hash_key *with, const void *data, size_t size_bytes,
+                         uint64_t *words)
+{
+    words[0] = xxh64(data, size_bytes, with->seed);
+    words[1] = xxh64(data, size_bytes, words[0]);
+}
+
+const struct hash_def petal_hash_datasketches = {
+    .id = PETAL_HASH_DATASKETCHES, .name = "xxh64-pair", .words = 2, .compute = compute_pair};
+
+/* A seed of 0 would mean none, so this replaces it. */
+static uint32_t real_seed(uint64_t seed)
+{
+    return (uint32_t)(seed ? seed : PETAL_BLOOM_FILTERS_SEED);
+}
+
+/* The first in the low half, the second in the high half. */
+static void compute_bloom_filters(const struct hash_key *with, const void *data, size_t size_bytes,
+                                  uint64_t *words)
+{
+    uint64_t first = xxh64(data, size_bytes, real_seed(with->seed + 1));
+    uint64_t second = xxh64(data, size_bytes, real_seed(with->seed + 2));
+    words[0] = (uint32_t)first | second << 32;
+}
+
+const struct hash_def petal_hash_bloom_filters = {.id = PETAL_HASH_BLOOM_FILTERS,
+                                                  .name = "bloom-filters",
+                                                  .words = 1,
+                                                  .compute = compute_bloom_filters};

@@ -1,8 +1,10 @@
-/* xxph3.c - XXPH3, 64 bits, seed 0: the preview of XXH3 (xxHash 0.7.2, Yann Collet) that RocksDB has frozen for its
- * filters. It is not today's XXH3: the parts are the same, the way they are put together is not.
+/* xxph3.c - XXPH3, 64 bits, seed 0: the preview of XXH3 (xxHash 0.7.2, Yann Collet) that RocksDB
+ * has frozen for its filters. It is not today's XXH3: the parts are the same, the way they are put
+ * together is not.
  *
- * Written from the algorithm. Every part of it mixes input with a secret of 192 bytes (the one that XXH3 has too) and
- * folds 128-bit products: fold(a, b) = high half of a * b xor its low half. Words are little-endian. By length:
+ * Written from the algorithm. Every part of it mixes input with a secret of 192 bytes (the one that
+ * XXH3 has too) and folds 128-bit products: fold(a, b) = high half of a * b xor its low half. Words
+ * are little-endian. By length:
  *
  *     0            a fold of the secret alone: RocksDB's own, the preview had 0
  *     1 .. 3       three bytes and the length, one multiplication
@@ -27,21 +29,22 @@
 #define P64_5 0x27d4eb2f165667c5u
 
 #define STRIPE_BYTES 64u
-#define STRIPES_A_BLOCK 16u /* each takes 8 bytes more of the secret */
+#define STRIPES_PER_BLOCK 16u /* each takes 8 bytes more of the secret */
 #define LANES 8u
 
 static const uint8_t secret[192] = {
-    0xb8, 0xfe, 0x6c, 0x39, 0x23, 0xa4, 0x4b, 0xbe, 0x7c, 0x01, 0x81, 0x2c, 0xf7, 0x21, 0xad, 0x1c, 0xde, 0xd4,
-    0x6d, 0xe9, 0x83, 0x90, 0x97, 0xdb, 0x72, 0x40, 0xa4, 0xa4, 0xb7, 0xb3, 0x67, 0x1f, 0xcb, 0x79, 0xe6, 0x4e,
-    0xcc, 0xc0, 0xe5, 0x78, 0x82, 0x5a, 0xd0, 0x7d, 0xcc, 0xff, 0x72, 0x21, 0xb8, 0x08, 0x46, 0x74, 0xf7, 0x43,
-    0x24, 0x8e, 0xe0, 0x35, 0x90, 0xe6, 0x81, 0x3a, 0x26, 0x4c, 0x3c, 0x28, 0x52, 0xbb, 0x91, 0xc3, 0x00, 0xcb,
-    0x88, 0xd0, 0x65, 0x8b, 0x1b, 0x53, 0x2e, 0xa3, 0x71, 0x64, 0x48, 0x97, 0xa2, 0x0d, 0xf9, 0x4e, 0x38, 0x19,
-    0xef, 0x46, 0xa9, 0xde, 0xac, 0xd8, 0xa8, 0xfa, 0x76, 0x3f, 0xe3, 0x9c, 0x34, 0x3f, 0xf9, 0xdc, 0xbb, 0xc7,
-    0xc7, 0x0b, 0x4f, 0x1d, 0x8a, 0x51, 0xe0, 0x4b, 0xcd, 0xb4, 0x59, 0x31, 0xc8, 0x9f, 0x7e, 0xc9, 0xd9, 0x78,
-    0x73, 0x64, 0xea, 0xc5, 0xac, 0x83, 0x34, 0xd3, 0xeb, 0xc3, 0xc5, 0x81, 0xa0, 0xff, 0xfa, 0x13, 0x63, 0xeb,
-    0x17, 0x0d, 0xdd, 0x51, 0xb7, 0xf0, 0xda, 0x49, 0xd3, 0x16, 0x55, 0x26, 0x29, 0xd4, 0x68, 0x9e, 0x2b, 0x16,
-    0xbe, 0x58, 0x7d, 0x47, 0xa1, 0xfc, 0x8f, 0xf8, 0xb8, 0xd1, 0x7a, 0xd0, 0x31, 0xce, 0x45, 0xcb, 0x3a, 0x8f,
-    0x95, 0x16, 0x04, 0x28, 0xaf, 0xd7, 0xfb, 0xca, 0xbb, 0x4b, 0x40, 0x7e,
+    0xb8, 0xfe, 0x6c, 0x39, 0x23, 0xa4, 0x4b, 0xbe, 0x7c, 0x01, 0x81, 0x2c, 0xf7, 0x21, 0xad, 0x1c,
+    0xde, 0xd4, 0x6d, 0xe9, 0x83, 0x90, 0x97, 0xdb, 0x72, 0x40, 0xa4, 0xa4, 0xb7, 0xb3, 0x67, 0x1f,
+    0xcb, 0x79, 0xe6, 0x4e, 0xcc, 0xc0, 0xe5, 0x78, 0x82, 0x5a, 0xd0, 0x7d, 0xcc, 0xff, 0x72, 0x21,
+    0xb8, 0x08, 0x46, 0x74, 0xf7, 0x43, 0x24, 0x8e, 0xe0, 0x35, 0x90, 0xe6, 0x81, 0x3a, 0x26, 0x4c,
+    0x3c, 0x28, 0x52, 0xbb, 0x91, 0xc3, 0x00, 0xcb, 0x88, 0xd0, 0x65, 0x8b, 0x1b, 0x53, 0x2e, 0xa3,
+    0x71, 0x64, 0x48, 0x97, 0xa2, 0x0d, 0xf9, 0x4e, 0x38, 0x19, 0xef, 0x46, 0xa9, 0xde, 0xac, 0xd8,
+    0xa8, 0xfa, 0x76, 0x3f, 0xe3, 0x9c, 0x34, 0x3f, 0xf9, 0xdc, 0xbb, 0xc7, 0xc7, 0x0b, 0x4f, 0x1d,
+    0x8a, 0x51, 0xe0, 0x4b, 0xcd, 0xb4, 0x59, 0x31, 0xc8, 0x9f, 0x7e, 0xc9, 0xd9, 0x78, 0x73, 0x64,
+    0xea, 0xc5, 0xac, 0x83, 0x34, 0xd3, 0xeb, 0xc3, 0xc5, 0x81, 0xa0, 0xff, 0xfa, 0x13, 0x63, 0xeb,
+    0x17, 0x0d, 0xdd, 0x51, 0xb7, 0xf0, 0xda, 0x49, 0xd3, 0x16, 0x55, 0x26, 0x29, 0xd4, 0x68, 0x9e,
+    0x2b, 0x16, 0xbe, 0x58, 0x7d, 0x47, 0xa1, 0xfc, 0x8f, 0xf8, 0xb8, 0xd1, 0x7a, 0xd0, 0x31, 0xce,
+    0x45, 0xcb, 0x3a, 0x8f, 0x95, 0x16, 0x04, 0x28, 0xaf, 0xd7, 0xfb, 0xca, 0xbb, 0x4b, 0x40, 0x7e,
 };
 
 static inline uint64_t fold(uint64_t a, uint64_t b)
@@ -55,7 +58,7 @@ static inline uint64_t avalanche(uint64_t h)
     return h ^ h >> 32;
 }
 
-/* ---- up to 16 bytes -------------------------------------------------------------------------------------------------- */
+/* ---- up to 16 bytes -------------------------------------------------------------------------- */
 
 static uint64_t hash_1_to_3(const uint8_t *at, size_t size_bytes)
 {
@@ -74,7 +77,8 @@ static uint64_t hash_4_to_8(const uint8_t *at, size_t size_bytes)
 
 static uint64_t hash_9_to_16(const uint8_t *at, size_t size_bytes)
 {
-    uint64_t low = load64le(at) ^ load64le(secret), high = load64le(at + size_bytes - 8) ^ load64le(secret + 8);
+    uint64_t low = load64le(at) ^ load64le(secret),
+             high = load64le(at + size_bytes - 8) ^ load64le(secret + 8);
     return avalanche(size_bytes + low + high + fold(low, high));
 }
 
@@ -85,7 +89,7 @@ static uint64_t hash_up_to_16(const uint8_t *at, size_t size_bytes)
     return size_bytes ? hash_1_to_3(at, size_bytes) : fold(load64le(secret), P64_2);
 }
 
-/* ---- up to 240 bytes ------------------------------------------------------------------------------------------------- */
+/* ---- up to 240 bytes ------------------------------------------------------------------------- */
 
 static inline uint64_t mix16(const uint8_t *at, const uint8_t *key)
 {
@@ -97,21 +101,24 @@ static uint64_t hash_up_to_128(const uint8_t *at, size_t size_bytes)
     const uint8_t *end = at + size_bytes;
     uint64_t sum = size_bytes * P64_1;
     for (size_t i = 0; i < (size_bytes + 31) / 32; i++)
-        sum += mix16(at + 16 * i, secret + 32 * i) + mix16(end - 16 * (i + 1), secret + 32 * i + 16);
+        sum +=
+            mix16(at + 16 * i, secret + 32 * i) + mix16(end - 16 * (i + 1), secret + 32 * i + 16);
     return avalanche(sum);
 }
 
-/* The second part of the key and the last begin at odd places of the secret, so that they are other keys. */
+/* The second part of the key and the last begin at odd places of the secret, so that they are other
+ * keys. */
 static uint64_t hash_up_to_240(const uint8_t *at, size_t size_bytes)
 {
     uint64_t sum = size_bytes * P64_1;
     for (size_t i = 0; i < 8; i++) sum += mix16(at + 16 * i, secret + 16 * i);
     sum = avalanche(sum);
-    for (size_t i = 8; i < size_bytes / 16; i++) sum += mix16(at + 16 * i, secret + 3 + 16 * (i - 8));
+    for (size_t i = 8; i < size_bytes / 16; i++)
+        sum += mix16(at + 16 * i, secret + 3 + 16 * (i - 8));
     return avalanche(sum + mix16(at + size_bytes - 16, secret + 119));
 }
 
-/* ---- longer ---------------------------------------------------------------------------------------------------------- */
+/* ---- longer ---------------------------------------------------------------------------------- */
 
 static inline void add_stripe(uint64_t lanes[LANES], const uint8_t *at, const uint8_t *key)
 {
@@ -124,7 +131,8 @@ static inline void add_stripe(uint64_t lanes[LANES], const uint8_t *at, const ui
 static void scramble(uint64_t lanes[LANES])
 {
     const uint8_t *key = secret + sizeof secret - STRIPE_BYTES;
-    for (size_t i = 0; i < LANES; i++) lanes[i] = (lanes[i] ^ lanes[i] >> 47 ^ load64le(key + 8 * i)) * P32_1;
+    for (size_t i = 0; i < LANES; i++)
+        lanes[i] = (lanes[i] ^ lanes[i] >> 47 ^ load64le(key + 8 * i)) * P32_1;
 }
 
 static uint64_t merge(const uint64_t lanes[LANES], uint64_t sum)
@@ -135,23 +143,33 @@ static uint64_t merge(const uint64_t lanes[LANES], uint64_t sum)
     return avalanche(sum);
 }
 
-/* Unlike XXH3, a block that ends with the input is scrambled too, and a last stripe is added only for an input that is
- * not made of whole ones. */
+/* Unlike XXH3, a block that ends with the input is scrambled too, and a last stripe is added only
+ * for an input that is not made of whole ones. */
 static uint64_t hash_long(const uint8_t *at, size_t size_bytes)
 {
     uint64_t lanes[LANES] = {P32_3, P64_1, P64_2, P64_3, P64_4, P32_2, P64_5, P32_1};
     for (size_t i = 0; i < size_bytes / STRIPE_BYTES; i++) {
-        add_stripe(lanes, at + i * STRIPE_BYTES, secret + 8 * (i % STRIPES_A_BLOCK));
-        if (i % STRIPES_A_BLOCK == STRIPES_A_BLOCK - 1) scramble(lanes);
+        add_stripe(lanes, at + i * STRIPE_BYTES, secret + 8 * (i % STRIPES_PER_BLOCK));
+        if (i % STRIPES_PER_BLOCK == STRIPES_PER_BLOCK - 1) scramble(lanes);
     }
     if (size_bytes % STRIPE_BYTES) add_stripe(lanes, at + size_bytes - STRIPE_BYTES, secret + 121);
     return merge(lanes, size_bytes * P64_1);
 }
 
-uint64_t petal_xxph3(const void *data, size_t size_bytes)
+static uint64_t hash(const void *data, size_t size_bytes)
 {
     if (size_bytes <= 16) return hash_up_to_16(data, size_bytes);
     if (size_bytes <= 128) return hash_up_to_128(data, size_bytes);
     if (size_bytes <= 240) return hash_up_to_240(data, size_bytes);
     return hash_long(data, size_bytes);
 }
+
+static void compute(const struct hash_key *with, const void *data, size_t size_bytes,
+                    uint64_t *words)
+{
+    (void)with;
+    words[0] = hash(data, size_bytes);
+}
+
+const struct hash_def petal_hash_xxph3 = {
+    .id = PETAL_HASH_XXPH3, .name = "xxph3", .words = 1, .compute = compute};

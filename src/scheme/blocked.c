@@ -1,25 +1,27 @@
 /* blocked.c - the scheme `blocked`: all k bits of a key in one cache line, or in two.
  *
- * m is a multiple of 512 bits: lines of 16 little-endian words of 32 bits. A key sets one bit in each of k distinct words:
+ * m is a multiple of 512 bits: lines of 16 little-endian words of 32 bits. A key sets one bit in
+ * each of k distinct words:
  *
- *     line   = mulhi64(h, lines)                      the high bits of the hash
+ *     line   = mulhi64(h, lines)                                    the high bits of the hash
  *     x      = low 32 bits of h;  y = x * 0x9E3779B1
- *     word i = ((y >> 28) + i * (2 * ((y >> 25) & 7) + 1)) mod 16        i < k: a start and an odd stride
- *     bit    = (x * salt[word]) >> 27                                    all products mod 2^32
+ *     word i = ((y >> 28) + i * (2 * ((y >> 25) & 7) + 1)) mod 16   i < k: a start, an odd stride
+ *     bit    = (x * salt[word]) >> 27                               all products mod 2^32
  *
  *      line   word 0    1    2    3   ...  15           one line, k = 3, start 1, stride 5:
  *     +-----+---------+----+----+----+---+----+
  *     | ... |         |  * |    |    |   |    |         words 1, 6 and 11 get one bit each
  *
- * One bit a word keeps the bits of a key apart, so a whole line is one vector operation. With two lines a key, (h, ceil(k/2))
- * and (fmix64(h), floor(k/2)) are two such patterns; they may fall into the same line. */
+ * One bit per word keeps the bits of a key apart, so a whole line is one vector operation. With two
+ * lines per key, (h, ceil(k/2)) and (fmix64(h), floor(k/2)) are two such patterns; they may fall
+ * into the same line. */
 #include "scheme/blocked_line.h"
 
 #include "base/checked.h"
 #include "base/error.h"
 #include "scheme/model.h"
 
-/* ---- the patterns, written out by the preprocessor ------------------------------------------------------------------- */
+/* ---- the patterns, written out by the preprocessor ------------------------------------------- */
 
 #define WORD(i, start, stride) (1u << ((start) + (i) * (stride)) % WORDS)
 #define P1(start, stride) WORD(0u, start, stride)
@@ -40,20 +42,23 @@
 #define P16(start, stride) (P15(start, stride) | WORD(15u, start, stride))
 
 #define STRIDES(P, start) \
-    P(start, 1u), P(start, 3u), P(start, 5u), P(start, 7u), P(start, 9u), P(start, 11u), P(start, 13u), P(start, 15u)
+    P(start, 1u), P(start, 3u), P(start, 5u), P(start, 7u), P(start, 9u), P(start, 11u), \
+        P(start, 13u), P(start, 15u)
 #define STARTS(P) \
     { \
-        STRIDES(P, 0u), STRIDES(P, 1u), STRIDES(P, 2u), STRIDES(P, 3u), STRIDES(P, 4u), STRIDES(P, 5u), \
-            STRIDES(P, 6u), STRIDES(P, 7u), STRIDES(P, 8u), STRIDES(P, 9u), STRIDES(P, 10u), STRIDES(P, 11u), \
-            STRIDES(P, 12u), STRIDES(P, 13u), STRIDES(P, 14u), STRIDES(P, 15u) \
+        STRIDES(P, 0u), STRIDES(P, 1u), STRIDES(P, 2u), STRIDES(P, 3u), STRIDES(P, 4u), \
+            STRIDES(P, 5u), STRIDES(P, 6u), STRIDES(P, 7u), STRIDES(P, 8u), STRIDES(P, 9u), \
+            STRIDES(P, 10u), STRIDES(P, 11u), STRIDES(P, 12u), STRIDES(P, 13u), STRIDES(P, 14u), \
+            STRIDES(P, 15u) \
     }
 
 const uint16_t petal_blocked_patterns[WORDS + 1][128] = {
-    {0},        STARTS(P1),  STARTS(P2),  STARTS(P3),  STARTS(P4),  STARTS(P5),  STARTS(P6),  STARTS(P7),  STARTS(P8),
-    STARTS(P9), STARTS(P10), STARTS(P11), STARTS(P12), STARTS(P13), STARTS(P14), STARTS(P15), STARTS(P16),
+    {0},         STARTS(P1),  STARTS(P2),  STARTS(P3),  STARTS(P4),  STARTS(P5),
+    STARTS(P6),  STARTS(P7),  STARTS(P8),  STARTS(P9),  STARTS(P10), STARTS(P11),
+    STARTS(P12), STARTS(P13), STARTS(P14), STARTS(P15), STARTS(P16),
 };
 
-/* ---- the generic kernel: it defines the scheme, word by word --------------------------------------------------------- */
+/* ---- the generic kernel: it defines the scheme, word by word --------------------------------- */
 
 /* The words of a hash, one after the other. */
 struct walk {
@@ -71,21 +76,24 @@ static inline void next_word(struct walk *at)
     at->word = (at->word + at->stride) % WORDS;
 }
 
-/* Where the bit of the word stands in the line, counted from its first byte's lowest: words are little-endian. */
+/* Where the bit of the word stands in the line, counted from its first byte's lowest: words are
+ * little-endian. */
 static inline uint32_t place_of(const struct walk *at)
 {
     return at->word * WORD_BITS + (at->x * petal_inline_salts[at->word] >> 27);
 }
 
-/* Bytes are read and written as atomics, which costs nothing here: other threads may ask, or add elsewhere in the line's array.
- * NOLINTNEXTLINE(readability-non-const-parameter): the builtin stores through it */
+/* Bytes are read and written as atomics, which costs nothing here: other threads may query, or add
+ * elsewhere in the line's array. The builtin stores through `line`.
+ * NOLINTNEXTLINE(readability-non-const-parameter) */
 static inline bool line_add(unsigned char *line, uint32_t x, uint32_t hashes)
 {
     struct walk at = first_word(x);
     bool changed = false;
     for (uint32_t i = 0; i < hashes; i++, next_word(&at)) {
         uint32_t place = place_of(&at), old = __atomic_load_n(line + place / 8, __ATOMIC_RELAXED);
-        __atomic_store_n(line + place / 8, (unsigned char)(old | 1u << place % 8), __ATOMIC_RELAXED);
+        __atomic_store_n(line + place / 8, (unsigned char)(old | 1u << place % 8),
+                         __ATOMIC_RELAXED);
         changed |= !(old >> place % 8 & 1);
     }
     return changed;
@@ -101,12 +109,8 @@ static inline bool line_has(const unsigned char *line, uint32_t x, uint32_t hash
     return true;
 }
 
-static bool usable(void)
-{
-    return true;
-}
-
 #define OWN_LINE
+#define USABLE NULL
 #define KERNEL_NAME "generic"
 #define KERNEL_SYMBOL petal_blocked_generic
 extern const struct kernel petal_blocked_generic;
@@ -123,7 +127,7 @@ static const struct kernel *const kernels[] = {
     &petal_blocked_generic, NULL,
 };
 
-/* ---- the rest of the row --------------------------------------------------------------------------------------------- */
+/* ---- the rest of the row --------------------------------------------------------------------- */
 
 static inline bool touch_line(const struct bit_array *array, uint64_t hash, uint8_t *blocks)
 {
@@ -137,33 +141,58 @@ static bool touch(const struct bit_array *array, const uint64_t *hash, uint8_t *
     return unchecked;
 }
 
-static petal_status settle(struct shape *shape, petal_error *error)
+static uint32_t line_positions(const struct shape *shape, uint64_t hash, uint32_t hashes,
+                               uint64_t *positions)
+{
+    uint64_t line = mulhi64(hash, shape->bits / PETAL_LINE_BITS);
+    struct walk at = first_word((uint32_t)hash);
+    for (uint32_t i = 0; i < hashes; i++, next_word(&at))
+        positions[i] = line * PETAL_LINE_BITS + place_of(&at);
+    return hashes;
+}
+
+static uint32_t positions_of(const struct shape *shape, uint64_t hash, uint64_t *positions)
+{
+    uint32_t first = line_positions(shape, hash, hashes_of_first(shape), positions);
+    return first + line_positions(shape, fmix64(hash), hashes_of_second(shape), positions + first);
+}
+
+static petal_status normalize(const struct scheme_def *self, struct shape *shape,
+                              petal_error *error)
 {
     if (shape->lines_per_key == 0) shape->lines_per_key = shape->hashes > WORDS ? 2 : 1;
     if (shape->lines_per_key > 2)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "blocked takes 1 or 2 lines a key, not %u", shape->lines_per_key);
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "blocked takes 1 or 2 lines per key, not %u",
+                          shape->lines_per_key);
     if (shape->hashes < shape->lines_per_key || shape->hashes > WORDS * shape->lines_per_key)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "blocked with %u line%s a key takes %u to %u hashes, not %u",
-                          shape->lines_per_key, shape->lines_per_key == 2 ? "s" : "", shape->lines_per_key,
-                          WORDS * shape->lines_per_key, shape->hashes);
-    if (shape->bits < 1) return petal_fail(error, PETAL_ERR_ARGUMENT, "a filter needs at least 1 bit");
-    if (!checked_round_up(shape->bits, PETAL_LINE_BITS, &shape->bits) || shape->bits > petal_blocked.max_bits)
-        return petal_fail(error, PETAL_ERR_LIMIT, "more than 2^48 bits (32 TiB); use several filters");
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "blocked with %u line%s per key takes %u to %u hashes, not %u",
+                          shape->lines_per_key, shape->lines_per_key == 2 ? "s" : "",
+                          shape->lines_per_key, WORDS * shape->lines_per_key, shape->hashes);
+    if (shape->bits < 1)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "a filter needs at least 1 bit");
+    if (!checked_round_up(shape->bits, PETAL_LINE_BITS, &shape->bits) ||
+        shape->bits > self->max_bits)
+        return petal_fail(error, PETAL_ERR_LIMIT,
+                          "more than 2^48 bits (32 TiB); use several filters");
     return PETAL_OK;
 }
 
-static double rate(const struct shape *shape, double keys)
+static double rate(const struct scheme_def *self, const struct shape *shape, double keys)
 {
-    return petal_model_blocked_rate(shape->bits / PETAL_LINE_BITS, shape->hashes, shape->lines_per_key, keys);
+    (void)self;
+    return petal_model_blocked_rate(shape->bits / PETAL_LINE_BITS, shape->hashes,
+                                    shape->lines_per_key, keys);
 }
 
 static double bits_set_sd(const struct shape *shape, double keys)
 {
-    return petal_model_blocked_sd(shape->bits / PETAL_LINE_BITS, shape->hashes, shape->lines_per_key, keys);
+    return petal_model_blocked_sd(shape->bits / PETAL_LINE_BITS, shape->hashes,
+                                  shape->lines_per_key, keys);
 }
 
-/* Mean over the word patterns of the product of the words' fills. Strides s and 16 - s make the same sets, so the strides
- * 1, 3, 5, 7 stand for all eight. */
+/* Mean over the word patterns of the product of the words' fills. Strides s and 16 - s make the
+ * same sets, so the strides 1, 3, 5, 7 stand for all eight. */
 static double rate_of_line(const uint8_t *line, uint32_t hashes)
 {
     double fill[WORDS], sum = 0;
@@ -178,9 +207,9 @@ static double rate_of_line(const uint8_t *line, uint32_t hashes)
     return sum / (4 * WORDS);
 }
 
-/* Above this many lines (16 MiB) a sample of them is taken, one of each stretch: its error is below 1 % of the rate, and all
- * lines would take minutes at the largest sizes. Which ones depends on all bytes, so that nobody can choose keys whose lines are
- * left out. */
+/* Above this many lines (16 MiB) a sample of them is taken, one of each stretch: its error is below
+ * 1 % of the rate, and all lines would take minutes at the largest sizes. Which ones depends on all
+ * bytes, so that nobody can choose keys whose lines are left out. */
 #define SAMPLE_LINES ((uint64_t)1 << 18)
 
 static uint64_t sampled_line(uint64_t i, uint64_t lines, uint64_t seed)
@@ -191,27 +220,31 @@ static uint64_t sampled_line(uint64_t i, uint64_t lines, uint64_t seed)
 
 static double rate_of_bits(const struct bit_array *array, uint64_t bits_set)
 {
-    uint64_t lines = array->shape.bits / PETAL_LINE_BITS, sample = lines < SAMPLE_LINES ? lines : SAMPLE_LINES;
+    uint64_t lines = array->shape.bits / PETAL_LINE_BITS,
+             sample = lines < SAMPLE_LINES ? lines : SAMPLE_LINES;
     uint64_t seed = sample < lines ? petal_xxh3(array->bytes, (size_t)array->size_bytes, 0) : 0;
     double first = 0, second = 0;
     if (bits_set == 0) return 0;
     for (uint64_t i = 0; i < sample; i++) {
-        const uint8_t *line = array->bytes + (sample < lines ? sampled_line(i, lines, seed) : i) * PETAL_LINE_BYTES;
+        const uint8_t *line =
+            array->bytes + (sample < lines ? sampled_line(i, lines, seed) : i) * PETAL_LINE_BYTES;
         first += rate_of_line(line, hashes_of_first(&array->shape));
-        if (array->shape.lines_per_key == 2) second += rate_of_line(line, hashes_of_second(&array->shape));
+        if (array->shape.lines_per_key == 2)
+            second += rate_of_line(line, hashes_of_second(&array->shape));
     }
     double rate = first / (double)sample;
     return array->shape.lines_per_key == 2 ? rate * second / (double)sample : rate;
 }
 
-const struct scheme_def petal_blocked = {
+const struct scheme_def petal_scheme_blocked = {
     .id = PETAL_SCHEME_BLOCKED,
     .name = "blocked",
     .kernels = kernels,
-    .settle = settle,
-    .array_bytes = petal_bytes_of_lines,
+    .normalize = normalize,
+    .unit_bytes = PETAL_LINE_BYTES,
     .hash_words = 1,
     .touch = touch,
+    .positions = positions_of,
     .max_hashes = WORDS,
     .step_bits = PETAL_LINE_BITS,
     .max_bits = (uint64_t)1 << 48,

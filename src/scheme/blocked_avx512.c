@@ -1,14 +1,16 @@
-/* blocked_avx512.c - `blocked` with AVX-512: a line is one register, and the words of a key are its mask. For x86-64 CPUs with
- * AVX512F (Intel servers from Skylake, AMD from Zen 4). */
+/* blocked_avx512.c - `blocked` with AVX-512: a line is one register, and the words of a key are its
+ * mask; numbers are hashed by multiplying 64-bit lanes, which takes AVX512DQ. For x86-64 CPUs from
+ * Skylake servers and AMD's Zen 4 on. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PETAL_INLINE_AVX512
-#define PETAL_INLINE_TARGET __attribute__((target("avx512f,bmi2")))
+#define PETAL_INLINE_TARGET __attribute__((target("avx512f,avx512dq,avx512vl,bmi2")))
 #include "scheme/blocked_line.h"
 
 static bool usable(void)
 {
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("bmi2");
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2");
 }
 
 #define KERNEL_NAME "avx512"

@@ -1,18 +1,22 @@
-/* blocked_line.h - what every kernel of the scheme `blocked` shares: where the line is, and which words. The rule itself is at the
- * top of blocked.c; what is done to a line, for each CPU, is in petal_inline.h. */
+/* blocked_line.h - what every kernel of the scheme `blocked` shares: where the line is, and which
+ * words. The rule itself is at the top of blocked.c; what is done to a line, for each CPU, is in
+ * petal_inline.h. */
 #ifndef PETAL_SCHEME_BLOCKED_LINE_H
 #define PETAL_SCHEME_BLOCKED_LINE_H
 
 #include "base/bytes.h"
+#include "base/checked.h"
 #include "base/memory.h"
 #include "hash/hash.h"
+#include "hash/xxh3.h"
 #include "petal/petal_inline.h"
 #include "scheme/scheme.h"
 
 #define WORDS 16u
 #define WORD_BITS 32u
 
-/* The words of a key as a mask of 16 bits: petal_blocked_patterns[k][y >> 25], whose seven bits are start and stride. */
+/* The words of a key as a mask of 16 bits: petal_blocked_patterns[k][y >> 25], whose seven bits are
+ * start and stride. */
 extern const uint16_t petal_blocked_patterns[WORDS + 1][128];
 
 static inline uint32_t pattern_of(uint32_t x, uint32_t hashes)
@@ -25,7 +29,8 @@ static inline uint8_t *line_of(const struct bit_array *array, uint64_t hash)
     return array->bytes + mulhi64(hash, array->shape.bits / PETAL_LINE_BITS) * PETAL_LINE_BYTES;
 }
 
-/* A key's hashes are shared out: all to its one line, or ceil(k/2) to the first and the rest to the second. */
+/* A key's hashes are shared out: all to its one line, or ceil(k/2) to the first and the rest to the
+ * second. */
 static inline uint32_t hashes_of_first(const struct shape *shape)
 {
     return shape->lines_per_key == 2 ? (shape->hashes + 1) / 2 : shape->hashes;
@@ -36,6 +41,7 @@ static inline uint32_t hashes_of_second(const struct shape *shape)
     return shape->hashes - hashes_of_first(shape);
 }
 
-extern const struct kernel petal_blocked_avx512, petal_blocked_avx2, petal_blocked_sse4, petal_blocked_neon;
+extern const struct kernel petal_blocked_avx512, petal_blocked_avx2, petal_blocked_sse4,
+    petal_blocked_neon;
 
 #endif

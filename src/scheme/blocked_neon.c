@@ -1,4 +1,5 @@
-/* blocked_neon.c - `blocked` with NEON: a line is four registers of four words. For little-endian 64-bit ARM, all of which has it. */
+/* blocked_neon.c - `blocked` with NEON: a line is four registers of four words. For little-endian
+ * 64-bit ARM, all of which has it. */
 #if defined(__aarch64__) && defined(__AARCH64EL__)
 #define PETAL_INLINE_NEON
 #define PETAL_INLINE_TARGET

@@ -2,9 +2,10 @@
  *
  *     a = hash;  k times: position = mulhi64(a, m), then a = a * 0xDA942042E4DD58B5 mod 2^64
  *
- * The high bits of `a` choose the position, without a division. The multiplier is the 64-bit one of Steele and Vigna
- * ("Computationally easy, spectrally good multipliers", 2021), so successive high halves are as good as independent, where
- * plain double hashing has up to 5 times too many false positives in small filters. */
+ * The high bits of `a` choose the position, without a division. The multiplier is the 64-bit one of
+ * Steele and Vigna ("Computationally easy, spectrally good multipliers", 2021), so successive high
+ * halves are as good as independent, where plain double hashing has up to 5 times too many false
+ * positives in small filters. */
 #ifndef PETAL_SCHEME_CLASSIC_H
 #define PETAL_SCHEME_CLASSIC_H
 
@@ -30,7 +31,17 @@ static inline uint64_t walk_next(struct walk *at)
     return position;
 }
 
-/* settle of both: any m up to the scheme's max_bits. */
-petal_status petal_settle_classic(struct shape *shape, petal_error *error);
+/* scheme_def.positions of both, if a position has that many bits. */
+static inline uint32_t walk_positions(const struct shape *shape, uint64_t hash, uint32_t unit_bits,
+                                      uint64_t *positions)
+{
+    struct walk at = {hash, shape->bits};
+    for (uint32_t i = 0; i < shape->hashes; i++) positions[i] = walk_next(&at) * unit_bits;
+    return shape->hashes;
+}
+
+/* normalize of both: any m up to the scheme's max_bits. */
+petal_status petal_normalize_classic(const struct scheme_def *self, struct shape *shape,
+                                     petal_error *error);
 
 #endif

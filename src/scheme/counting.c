@@ -1,38 +1,39 @@
-/* counting.c - the scheme `counting`: classic with a counter of 4 bits in place of each bit, so that keys can be removed.
+/* counting.c - the scheme `counting`: classic with a counter of 4 bits in place of each bit, so
+ * that keys can be removed.
  *
- * Counting Bloom filters are of Fan, Cao, Almeida and Broder ("Summary cache", 2000). A key has the positions of classic, and
- * each different one of them is counted once. Counter i is the low (i even) or the high (i odd) half of byte i / 2:
+ * Counting Bloom filters are of Fan, Cao, Almeida and Broder ("Summary cache", 2000). A key has the
+ * positions of classic, and each different one of them is counted once. Counter i is the low (i
+ * even) or the high (i odd) half of byte i / 2:
  *
  *     byte     0           1           2               m = 5, two keys at 0, 2, 4 and at 2, 3, 4
  *     bits     7..4 3..0   7..4 3..0   7..4 3..0
  *     counter     1    0      3    2      -    4
  *     value       0    1      1    2      0    2
  *
- * A counter that has come to 15 may stand for more, so it sticks: it is never counted down again. What it costs are false
- * positives, never a key. */
+ * A counter that has come to 15 may stand for more, so it sticks: it is never counted down again.
+ * What it costs are false positives, never a key. */
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "scheme/classic.h"
 
 #define COUNTER_BITS 4u
-#define MOST 15u /* and it sticks */
-#define COUNTERS_A_LINE (PETAL_LINE_BITS / COUNTER_BITS)
+#define MAX 15u /* and it sticks */
 
-#define POSITIONS_A_BYTE 2u
+#define POSITIONS_PER_BYTE 2u
 
-/* ---- one counter ----------------------------------------------------------------------------------------------------- */
+/* ---- one counter ----------------------------------------------------------------------------- */
 
 static inline unsigned shift_of(uint64_t position)
 {
-    return (unsigned)(position % POSITIONS_A_BYTE) * COUNTER_BITS;
+    return (unsigned)(position % POSITIONS_PER_BYTE) * COUNTER_BITS;
 }
 
 static inline unsigned value_at(const uint8_t *bytes, uint64_t position)
 {
-    return bytes[position / POSITIONS_A_BYTE] >> shift_of(position) & MOST;
+    return bytes[position / POSITIONS_PER_BYTE] >> shift_of(position) & MAX;
 }
 
-/* ---- one key --------------------------------------------------------------------------------------------------------- */
+/* ---- one key --------------------------------------------------------------------------------- */
 
 /* Has this position come up before? k is small, and the list is in registers or close to them. */
 static inline bool is_repeat(const uint64_t *positions, uint32_t i)
@@ -55,8 +56,8 @@ static inline bool count_up(uint8_t *bytes, const uint64_t *positions, uint32_t 
     bool changed = false;
     for (uint32_t i = 0; i < count; i++) {
         unsigned value = value_at(bytes, positions[i]);
-        if (value == MOST || is_repeat(positions, i)) continue;
-        bytes[positions[i] / POSITIONS_A_BYTE] += (uint8_t)(1u << shift_of(positions[i]));
+        if (value == MAX || is_repeat(positions, i)) continue;
+        bytes[positions[i] / POSITIONS_PER_BYTE] += (uint8_t)(1u << shift_of(positions[i]));
         changed |= value == 0;
     }
     return changed;
@@ -67,33 +68,34 @@ static inline bool count_down(uint8_t *bytes, const uint64_t *positions, uint32_
 {
     if (!test_all(bytes, positions, count)) return false;
     for (uint32_t i = 0; i < count; i++) {
-        if (value_at(bytes, positions[i]) == MOST || is_repeat(positions, i)) continue;
-        bytes[positions[i] / POSITIONS_A_BYTE] -= (uint8_t)(1u << shift_of(positions[i]));
+        if (value_at(bytes, positions[i]) == MAX || is_repeat(positions, i)) continue;
+        bytes[positions[i] / POSITIONS_PER_BYTE] -= (uint8_t)(1u << shift_of(positions[i]));
     }
     return true;
 }
 
-/* ---- batches --------------------------------------------------------------------------------------------------------- */
+/* ---- batches --------------------------------------------------------------------------------- */
 
-/* In a batch the positions of a group of keys are worked out and their bytes asked for before the first is needed, so that
- * the misses overlap. */
+/* In a batch the positions of a group of keys are worked out and their bytes asked for before the
+ * first is needed, so that the misses overlap. */
 #define GROUP_KEYS 16u
 #define GROUP_POSITIONS (GROUP_KEYS * CLASSIC_MAX_HASHES)
 
-static void find_positions(const struct bit_array *array, const uint64_t *hashes, size_t count, uint64_t *positions)
+static void find_positions(const struct bit_array *array, const uint64_t *hashes, size_t count,
+                           uint64_t *positions)
 {
     for (size_t key = 0; key < count; key++) {
         struct walk at = walk_from(array, &hashes[key]);
         for (uint32_t i = 0; i < array->shape.hashes; i++) {
             uint64_t position = walk_next(&at);
-            __builtin_prefetch(array->bytes + (position / POSITIONS_A_BYTE));
+            __builtin_prefetch(array->bytes + (position / POSITIONS_PER_BYTE));
             *positions++ = position;
         }
     }
 }
 
-static inline size_t many(const struct bit_array *array, const uint64_t *hashes, size_t count, uint8_t *results,
-                          bool (*each)(uint8_t *, const uint64_t *, uint32_t))
+static inline size_t many(const struct bit_array *array, const uint64_t *hashes, size_t count,
+                          uint8_t *results, bool (*each)(uint8_t *, const uint64_t *, uint32_t))
 {
     uint64_t positions[GROUP_POSITIONS];
     uint32_t k = array->shape.hashes;
@@ -101,22 +103,26 @@ static inline size_t many(const struct bit_array *array, const uint64_t *hashes,
     for (size_t from = 0; from < count; from += GROUP_KEYS) {
         size_t group = count - from < GROUP_KEYS ? count - from : GROUP_KEYS;
         find_positions(array, hashes + from, group, positions);
-        for (size_t i = 0; i < group; i++) sum += results[from + i] = each(array->bytes, positions + i * k, k);
+        for (size_t i = 0; i < group; i++)
+            sum += results[from + i] = each(array->bytes, positions + i * k, k);
     }
     return sum;
 }
 
-static size_t add_many(const struct bit_array *array, const uint64_t *hashes, size_t count, uint8_t *results)
+static size_t add_many(const struct bit_array *array, const uint64_t *hashes, size_t count,
+                       uint8_t *results)
 {
     return many(array, hashes, count, results, count_up);
 }
 
-static size_t contains_many(const struct bit_array *array, const uint64_t *hashes, size_t count, uint8_t *results)
+static size_t contains_many(const struct bit_array *array, const uint64_t *hashes, size_t count,
+                            uint8_t *results)
 {
     return many(array, hashes, count, results, test_all);
 }
 
-static size_t remove_many(const struct bit_array *array, const uint64_t *hashes, size_t count, uint8_t *results)
+static size_t remove_many(const struct bit_array *array, const uint64_t *hashes, size_t count,
+                          uint8_t *results)
 {
     return many(array, hashes, count, results, count_down);
 }
@@ -141,19 +147,18 @@ static bool touch(const struct bit_array *array, const uint64_t *hash, uint8_t *
     struct walk at = walk_from(array, hash);
     bool unchecked = false;
     for (uint32_t i = 0; i < array->shape.hashes; i++)
-        unchecked |= note_change(blocks, walk_next(&at) / POSITIONS_A_BYTE);
+        unchecked |= note_change(blocks, walk_next(&at) / POSITIONS_PER_BYTE);
     return unchecked;
 }
 
-static bool always(void)
-{
-    return true;
-}
-
-static const struct kernel generic = {"generic", always, add, contains, add_many, contains_many, NULL, NULL, NULL};
+static const struct kernel generic = {.name = "generic",
+                                      .add = UNLESS_READ_ONLY(add),
+                                      .contains = contains,
+                                      .add_many = UNLESS_READ_ONLY(add_many),
+                                      .contains_many = contains_many};
 static const struct kernel *const kernels[] = {&generic, NULL};
 
-/* ---- all counters: 16 to a word, whose byte order does not matter ------------------------------------------------------ */
+/* ---- all counters: 16 to a word, whose byte order does not matter ---------------------------- */
 
 #define LOW_BITS 0x1111111111111111u  /* the lowest bit of every counter */
 #define EVEN_ONES 0x0f0f0f0f0f0f0f0fu /* every second counter, with room for a carry */
@@ -202,15 +207,15 @@ static uint64_t count_common(const uint8_t *a, const uint8_t *b, uint64_t size_b
 static inline uint64_t add_even(uint64_t a, uint64_t b)
 {
     uint64_t sum = (a & EVEN_ONES) + (b & EVEN_ONES);
-    return (sum | ((sum & CARRIES) >> COUNTER_BITS) * MOST) & EVEN_ONES;
+    return (sum | ((sum & CARRIES) >> COUNTER_BITS) * MAX) & EVEN_ONES;
 }
 
 /* Every second counter: a bit is borrowed from above each, and is left where a >= b. */
-static inline uint64_t least_even(uint64_t a, uint64_t b)
+static inline uint64_t min_even(uint64_t a, uint64_t b)
 {
     a &= EVEN_ONES;
     b &= EVEN_ONES;
-    uint64_t take_b = ((((a | CARRIES) - b) & CARRIES) >> COUNTER_BITS) * MOST;
+    uint64_t take_b = ((((a | CARRIES) - b) & CARRIES) >> COUNTER_BITS) * MAX;
     return (b & take_b) | (a & ~take_b);
 }
 
@@ -218,7 +223,9 @@ static void merge(uint8_t *to, const uint8_t *from, uint64_t size_bytes)
 {
     for (uint64_t i = 0; i < size_bytes; i += 8) {
         uint64_t a = load(to + i), b = load(from + i);
-        store_changed(to + i, a, add_even(a, b) | add_even(a >> COUNTER_BITS, b >> COUNTER_BITS) << COUNTER_BITS);
+        store_changed(to + i, a,
+                      add_even(a, b) | add_even(a >> COUNTER_BITS, b >> COUNTER_BITS)
+                                           << COUNTER_BITS);
     }
 }
 
@@ -226,11 +233,14 @@ static void intersect(uint8_t *to, const uint8_t *from, uint64_t size_bytes)
 {
     for (uint64_t i = 0; i < size_bytes; i += 8) {
         uint64_t a = load(to + i), b = load(from + i);
-        store_changed(to + i, a, least_even(a, b) | least_even(a >> COUNTER_BITS, b >> COUNTER_BITS) << COUNTER_BITS);
+        store_changed(to + i, a,
+                      min_even(a, b) | min_even(a >> COUNTER_BITS, b >> COUNTER_BITS)
+                                           << COUNTER_BITS);
     }
 }
 
-/* The lowest bits of the 16 counters of a word, side by side: halves of 1, 2, 4 and 8 bits move together. */
+/* The lowest bits of the 16 counters of a word, side by side: halves of 1, 2, 4 and 8 bits move
+ * together. */
 static inline uint64_t gather(uint64_t word)
 {
     word = (word | word >> 3) & 0x0303030303030303u;
@@ -248,16 +258,11 @@ static void to_bits(const struct bit_array *array, uint8_t *bits)
     }
 }
 
-/* ---- table ----------------------------------------------------------------------------------------------------------- */
-
-static uint64_t array_bytes(const struct shape *shape)
-{
-    return (shape->bits / COUNTERS_A_LINE + (shape->bits % COUNTERS_A_LINE != 0)) * PETAL_LINE_BYTES;
-}
+/* ---- table ----------------------------------------------------------------------------------- */
 
 static const struct counters counters = {
     .bits = COUNTER_BITS,
-    .remove_many = remove_many,
+    .remove_many = UNLESS_READ_ONLY(remove_many),
     .count = count,
     .count_common = count_common,
     .merge = merge,
@@ -266,19 +271,22 @@ static const struct counters counters = {
     .to_bits = to_bits,
 };
 
-const struct scheme_def petal_counting = {
+static uint32_t positions_of(const struct shape *shape, uint64_t hash, uint64_t *positions)
+{
+    return walk_positions(shape, hash, COUNTER_BITS, positions);
+}
+
+const struct scheme_def petal_scheme_counting = {
     .id = PETAL_SCHEME_COUNTING,
     .name = "counting",
     .kernels = kernels,
-    .settle = petal_settle_classic,
-    .array_bytes = array_bytes,
+    .normalize = petal_normalize_classic,
+    .unit_bytes = PETAL_LINE_BYTES,
     .hash_words = 1,
     .touch = touch,
+    .positions = positions_of,
     .max_hashes = CLASSIC_MAX_HASHES,
     .step_bits = 1,
     .max_bits = (uint64_t)1 << 46, /* 32 TiB */
-    .rate = petal_uniform_rate,
-    .rate_of_bits = petal_uniform_rate_of_bits,
-    .bits_set_sd = petal_uniform_bits_set_sd,
     .counters = &counters,
 };

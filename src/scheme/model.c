@@ -1,22 +1,23 @@
 /* model.c - see model.h. The models are derived in docs/format.md, section "Rates". */
 #include "scheme/model.h"
 
-#include "petal/petal.h"
+#include "base/error.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- classic --------------------------------------------------------------------------------------------------------- */
+/* ---- classic --------------------------------------------------------------------------------- */
 
-/* Up to here the distribution of X is computed in full. Above, its mean and variance suffice: at m = 1024 the two differ by
- * less than 1e-4 of the rate for k <= 16 from half a key a bit on, and by 5e-4 in emptier filters (tests/unit/model.c). */
+/* Up to here the distribution of X is computed in full. Above, its mean and variance suffice: at m
+ * = 1024 the two differ by less than 1e-4 of the rate for k <= 16 from half a key per bit on, and
+ * by 5e-4 in emptier filters (tests/unit/model.c). */
 #define EXACT_BITS 1024u
 
 /* After this many balls a bin of EXACT_BITS is empty with probability e^-64: the filter is full. */
 #define FULL_BALLS_PER_BIT 64.0
 
-/* The distribution of the number of occupied bins of `bins`, at most EXACT_BITS: p[x] for x from low to high. Outside, it is
- * below 1e-30; that leaves every rate above 1e-20 exact. */
+/* The distribution of the number of occupied bins of `bins`, at most EXACT_BITS: p[x] for x from
+ * low to high. Outside, it is below 1e-30; that leaves every rate above 1e-20 exact. */
 struct occupancy {
     uint32_t bins, low, high;
     double p[EXACT_BITS + 1];
@@ -33,7 +34,8 @@ static void throw_ball(struct occupancy *of)
     double *p = of->p;
     uint32_t bins = of->bins;
     if (of->high < bins) p[++of->high] = 0;
-    for (uint32_t x = of->high; x > of->low; x--) p[x] = p[x] * x / bins + p[x - 1] * (bins - x + 1) / bins;
+    for (uint32_t x = of->high; x > of->low; x--)
+        p[x] = p[x] * x / bins + p[x - 1] * (bins - x + 1) / bins;
     p[of->low] *= (double)of->low / bins;
     while (of->low < of->high && p[of->low] < 1e-30) p[of->low++] = 0;
 }
@@ -61,10 +63,12 @@ static double classic_fill(double bits, double balls)
 
 double petal_model_classic_sd(uint64_t bits, uint32_t hashes, double keys)
 {
+    if (PETAL_IS_READ_ONLY) return NAN;
     double m = (double)bits, balls = keys * hashes, c = balls / m;
     if (bits == 1) return 0;
     if (bits > EXACT_BITS) return sqrt(m * exp(-c) * (-expm1(-c) - c * exp(-c)));
-    double clear = exp(balls * log1p(-1 / m)), both_clear = bits == 2 ? balls == 0 : exp(balls * log1p(-2 / m));
+    double clear = exp(balls * log1p(-1 / m)),
+           both_clear = bits == 2 ? balls == 0 : exp(balls * log1p(-2 / m));
     double variance = m * clear + m * (m - 1) * both_clear - m * m * clear * clear;
     return sqrt(fmax(variance, 0));
 }
@@ -74,7 +78,8 @@ static double normal_moment(double s, uint32_t k)
 {
     double term = 1, sum = 1;
     for (uint32_t j = 2; j <= k; j += 2) {
-        term *= s * s * (k - j + 2) * (k - j + 1) / j; /* C(k, j) (j-1)!! from that of j - 2: j! / (j-1)!! = j!! */
+        term *= s * s * (k - j + 2) * (k - j + 1) /
+                j; /* C(k, j) (j-1)!! from that of j - 2: j! / (j-1)!! = j!! */
         sum += term;
     }
     return sum;
@@ -82,20 +87,23 @@ static double normal_moment(double s, uint32_t k)
 
 double petal_model_classic_rate(uint64_t bits, uint32_t hashes, double keys)
 {
+    if (PETAL_IS_READ_ONLY) return NAN;
     double balls = keys * hashes;
     if (keys <= 0) return 0;
     if (balls > FULL_BALLS_PER_BIT * (double)bits) return 1;
-    if (bits <= EXACT_BITS) return fmin(1, small_classic_rate((uint32_t)bits, hashes, (uint64_t)balls));
+    if (bits <= EXACT_BITS)
+        return fmin(1, small_classic_rate((uint32_t)bits, hashes, (uint64_t)balls));
     double fill = classic_fill((double)bits, balls);
     double sd = petal_model_classic_sd(bits, hashes, keys) / (double)bits;
     /* Beside a full array of positions, two keys whose 64-bit hashes are equal are one key. */
     return fmin(1, pow(fill, hashes) * normal_moment(sd / fill, hashes) + keys * 0x1p-64);
 }
 
-/* ---- blocked --------------------------------------------------------------------------------------------------------- */
+/* ---- blocked --------------------------------------------------------------------------------- */
 
-/* One class of subsets T of the tested words: the sum of their signs, and the mean share of keys' patterns that leaves the
- * tested bits of T clear, for keys that set one word less than the query tests, as many, one more. */
+/* One class of subsets T of the tested words: the sum of their signs, and the mean share of keys'
+ * patterns that leaves the tested bits of T clear, for keys that set one word less than the query
+ * tests, as many, one more. */
 struct pattern_class {
     int32_t sign;
     double clear[3];
@@ -103,15 +111,19 @@ struct pattern_class {
 
 #include "scheme/blocked_model.inc"
 
-/* Probability that all `hashes` tested bits of a line are set. Each key throws into the line a pattern of `same` size
- * with probability 1/lines, and independently one of `other` size (0: none) with probability 1/lines. */
+/* Probability that all `hashes` tested bits of a line are set. Each key throws into the line a
+ * pattern of `same` size with probability 1/lines, and independently one of `other` size (0: none)
+ * with probability 1/lines. */
 static double line_rate(double lines, uint32_t hashes, uint32_t other, double keys)
 {
     double sum = 0;
     for (uint32_t i = class_start[hashes]; i < class_start[hashes + 1]; i++) {
         const struct pattern_class *class = &pattern_classes[i];
         double log_clear = log1p(-(1 - class->clear[1]) / lines);
-        if (other) log_clear += log1p(-(1 - class->clear[1 + (int)(other - hashes)]) / lines);
+        if (other == hashes)
+            log_clear *= 2;
+        else if (other)
+            log_clear += log1p(-(1 - class->clear[1 + (int)(other - hashes)]) / lines);
         sum += class->sign * exp(keys * log_clear);
     }
     return fmin(fmax(sum, 0), 1);
@@ -123,42 +135,55 @@ static double with_equal_patterns(double rate, double load)
     return rate + (1 - rate) * -expm1(-load * 0x1p-32);
 }
 
-double petal_model_blocked_rate(uint64_t lines, uint32_t hashes, uint32_t lines_per_key, double keys)
+double petal_model_blocked_rate(uint64_t lines, uint32_t hashes, uint32_t lines_per_key,
+                                double keys)
 {
+    if (PETAL_IS_READ_ONLY) return NAN;
     double load = keys / (double)lines, same_hash = keys * 0x1p-64, n = (double)lines;
     if (keys <= 0) return 0;
-    if (lines_per_key == 1) return fmin(1, with_equal_patterns(line_rate(n, hashes, 0, keys), load) + same_hash);
+    if (lines_per_key == 1)
+        return fmin(1, with_equal_patterns(line_rate(n, hashes, 0, keys), load) + same_hash);
     uint32_t first = (hashes + 1) / 2, second = hashes / 2;
-    double rate = with_equal_patterns(line_rate(n, first, second, keys), load) *
-                  with_equal_patterns(line_rate(n, second, first, keys), load);
-    return fmin(1, rate + same_hash);
+    double of_first = with_equal_patterns(line_rate(n, first, second, keys), load),
+           of_second = first == second
+                           ? of_first
+                           : with_equal_patterns(line_rate(n, second, first, keys), load);
+    return fmin(1, of_first * of_second + same_hash);
 }
 
-/* Pairs of bits of one line in different words: 512 * 480. A key sets both with a probability that sums to
- * (number of ordered pairs of its words in the line) / (512 * 480) each; bits of one word are set by different keys. */
-#define PAIRS_OF_A_LINE 245760.0
+/* Pairs of bits of one line in different words: 512 * 480. A key sets both with a probability that
+ * sums to (number of ordered pairs of its words in the line) / (512 * 480) each; bits of one word
+ * are set by different keys. */
+#define PAIRS_PER_LINE 245760.0
 
 double petal_model_blocked_sd(uint64_t lines, uint32_t hashes, uint32_t lines_per_key, double keys)
 {
-    double load = keys / (double)lines, k = hashes, first = lines_per_key == 2 ? (hashes + 1) / 2 : hashes;
-    double second = k - first, pairs = first * first + second * second - k; /* ordered, within a line */
+    if (PETAL_IS_READ_ONLY) return NAN;
+    double load = keys / (double)lines, k = hashes,
+           first = lines_per_key == 2 ? (hashes + 1) / 2 : hashes;
+    double second = k - first,
+           pairs = first * first + second * second - k; /* ordered, within a line */
     double clear = exp(-load * k / 512);
-    /* Variance with a Poisson number of keys, of each line and of what its two lines share, less the part that comes from
-     * the number of keys, which is known: (d E[X] / d keys)^2 = (k clear)^2 for each. */
-    double line = 512 * clear * (1 - clear) + PAIRS_OF_A_LINE * clear * clear * expm1(load * pairs / PAIRS_OF_A_LINE) +
+    /* Variance with a Poisson number of keys, of each line and of what its two lines share, less
+     * the part that comes from the number of keys, which is known: (d E[X] / d keys)^2 = (k
+     * clear)^2 for each. */
+    double line = 512 * clear * (1 - clear) +
+                  PAIRS_PER_LINE * clear * clear * expm1(load * pairs / PAIRS_PER_LINE) +
                   load * clear * clear * (2 * first * second - k * k);
     return sqrt(fmax((double)lines * line, 0));
 }
 
-/* ---- split block ----------------------------------------------------------------------------------------------------- */
+/* ---- split block ----------------------------------------------------------------------------- */
 
 #define BLOCK_BITS 256.0
 #define BLOCK_WORDS 8
 
-/* By inclusion and exclusion over the tested bits that are clear: i of them stay so with one key's probability
- * 1 - (1 - (31/32)^i) / blocks. The sum is good to 1e-14, far below what equal patterns add to any real filter. */
+/* By inclusion and exclusion over the tested bits that are clear: i of them stay so with one key's
+ * probability 1 - (1 - (31/32)^i) / blocks. The sum is good to 1e-14, far below what equal patterns
+ * add to any real filter. */
 double petal_model_split_block_rate(uint64_t blocks, double keys)
 {
+    if (PETAL_IS_READ_ONLY) return NAN;
     double sum = 1, choose = 1, clear = 1, load = keys / (double)blocks;
     if (keys <= 0) return 0;
     for (int i = 1; i <= BLOCK_WORDS; i++) {
@@ -169,10 +194,12 @@ double petal_model_split_block_rate(uint64_t blocks, double keys)
     return fmin(1, with_equal_patterns(fmin(fmax(sum, 0), 1), load) + keys * 0x1p-64);
 }
 
-/* From the probabilities that a bit stays clear, and that two bits both do: of one word, or of two blocks, which are alike
+/* From the probabilities that a bit stays clear, and that two bits both do: of one word, or of two
+ * blocks, which are alike
  * (`apart`), or of two words of a block (`beside`). Written so that nothing large is subtracted. */
 double petal_model_split_block_sd(uint64_t blocks, double keys)
 {
+    if (PETAL_IS_READ_ONLY) return NAN;
     double m = (double)blocks * BLOCK_BITS, q = BLOCK_WORDS / m, word = BLOCK_BITS / BLOCK_WORDS;
     double clear = exp(keys * log1p(-q)), apart = exp(keys * log1p(-2 * q));
     double beside = exp(keys * log1p(-2 * q + q / word));
@@ -182,12 +209,13 @@ double petal_model_split_block_sd(uint64_t blocks, double keys)
     return sqrt(fmax(variance, 0));
 }
 
-/* ---- lines ----------------------------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 #define LINE_BITS 512u
 
-/* Of `keys` keys, j lie in the query's line with the binomial probability of 1 in `lines`; then k j balls are thrown into its
- * bits. Logarithms, since the probability of an empty line may be below all doubles. */
+/* Of `keys` keys, j lie in the query's line with the binomial probability of 1 in `lines`; then k j
+ * balls are thrown into its bits. Logarithms, since the probability of an empty line may be below
+ * all doubles. */
 static double mean_over_loads(double lines, uint32_t hashes, double keys)
 {
     double rate = 0, log_weight = keys * log1p(-1 / lines);
@@ -204,27 +232,32 @@ static double mean_over_loads(double lines, uint32_t hashes, double keys)
 
 double petal_model_lines_rate(uint64_t lines, uint32_t hashes, double keys)
 {
+    if (PETAL_IS_READ_ONLY) return NAN;
     double load = keys / (double)lines;
     if (keys <= 0) return 0;
     if (load * hashes > FULL_BALLS_PER_BIT * LINE_BITS) return 1;
-    double rate =
-        lines == 1 ? petal_model_classic_rate(LINE_BITS, hashes, keys) : mean_over_loads((double)lines, hashes, keys);
+    double rate = lines == 1 ? petal_model_classic_rate(LINE_BITS, hashes, keys)
+                             : mean_over_loads((double)lines, hashes, keys);
     return fmin(1, with_equal_patterns(rate, load));
 }
 
-/* The law of total variance over a Poisson number of keys in a line, less what comes from the number of all keys, which is
- * known. A key leaves a bit clear with probability a, two bits with b. */
+/* The law of total variance over a Poisson number of keys in a line, less what comes from the
+ * number of all keys, which is known. A key leaves a bit clear with probability a, two
+ * bits with b. */
 double petal_model_lines_sd(uint64_t lines, uint32_t hashes, double keys)
 {
+    if (PETAL_IS_READ_ONLY) return NAN;
     const double m = LINE_BITS;
     double load = keys / (double)lines, a = pow(1 - 1 / m, hashes), b = pow(1 - 2 / m, hashes);
     if (lines == 1) return petal_model_classic_sd(LINE_BITS, hashes, keys);
-    double clear = exp(load * (a - 1)), both_clear = exp(load * (b - 1)), slope = m * (1 - a) * clear;
-    double line = m * clear + m * (m - 1) * both_clear - m * m * clear * clear - load * slope * slope;
+    double clear = exp(load * (a - 1)), both_clear = exp(load * (b - 1)),
+           slope = m * (1 - a) * clear;
+    double line =
+        m * clear + m * (m - 1) * both_clear - m * m * clear * clear - load * slope * slope;
     return sqrt(fmax((double)lines * line, 0));
 }
 
-/* ---- estimates and textbook ------------------------------------------------------------------------------------------ */
+/* ---- estimates and textbook ------------------------------------------------------------------ */
 
 double petal_model_items(double bits_set, double bits, double hashes)
 {

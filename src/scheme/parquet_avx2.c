@@ -1,4 +1,5 @@
-/* parquet_avx2.c - `parquet` with AVX2: a block is one register of eight words. For x86-64 CPUs from Haswell and Zen 1. */
+/* parquet_avx2.c - `parquet` with AVX2: a block is one register of eight words. For x86-64 CPUs
+ * from Haswell and Zen 1. */
 #include "scheme/parquet_block.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -22,14 +23,16 @@ static inline TARGET __m256i bits_of(uint64_t hash)
 
 static inline TARGET bool add_hash(const struct bit_array *array, uint64_t hash)
 {
-    __m256i *block = (__m256i *)(void *)block_of(array, hash), old = _mm256_loadu_si256(block), bits = bits_of(hash);
+    __m256i *block = (__m256i *)(void *)block_of(array, hash), old = _mm256_loadu_si256(block),
+            bits = bits_of(hash);
     _mm256_storeu_si256(block, _mm256_or_si256(old, bits));
     return !_mm256_testc_si256(old, bits);
 }
 
 static inline TARGET bool has_hash(const struct bit_array *array, uint64_t hash)
 {
-    return _mm256_testc_si256(_mm256_loadu_si256((const __m256i *)(void *)block_of(array, hash)), bits_of(hash));
+    return _mm256_testc_si256(_mm256_loadu_si256((const __m256i *)(void *)block_of(array, hash)),
+                              bits_of(hash));
 }
 
 #define KERNEL_NAME "avx2"

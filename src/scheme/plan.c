@@ -1,24 +1,29 @@
 /* plan.c - see plan.h.
  *
- * The models only go forward: shape and keys -> rate. Inverting them is a search: for each number of hashes, bisect to
- * the smallest array that keeps the rate; take the smallest of all, and of equals the one with the lowest rate. */
+ * The models only go forward: shape and keys -> rate. Inverting them is a search: for numbers of
+ * hashes around the best, find the smallest array that keeps the rate; take the smallest of all,
+ * and of equals the one with the lowest rate, then with the fewest hashes. */
 #include "scheme/plan.h"
 
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "scheme/model.h"
 
 #include <math.h> /* isnan, a macro */
 
-/* From this rate on down a blocked filter may use two lines a key: they save a tenth of the bits there, and more below. */
+/* From this rate on down a blocked filter may use two lines per key: they save a tenth of the bits
+ * there, and more below. */
 #define TWO_LINES_BELOW 2e-4
-/* With fewer lines than this the two of a key meet too often for the model's two independent factors. */
-#define TWO_LINES_LEAST_LINES 64u
+/* With fewer lines than this the two of a key meet too often for the model's two independent
+ * factors. */
+#define TWO_LINES_MIN_LINES 64u
 /* A key is worth at most a line of its own; a rate that needs more is out of the scheme's reach. */
-#define MOST_BITS_A_KEY 512u
+#define MAX_BITS_PER_KEY 512u
 
-/* Planned sizes keep this many significant bits (at most 0.003 % more memory). A search ends where two nearly equal numbers are
- * compared, and machines whose exp() differs in the last bit must still plan the same filter. */
+/* Planned sizes keep this many significant bits (at most 0.003 % more memory). A search ends where
+ * two nearly equal numbers are compared, and machines whose exp() differs in the last bit must
+ * still plan the same filter. */
 #define SIGNIFICANT_BITS 16u
 
 static uint64_t round_up_significant(uint64_t x)
@@ -29,34 +34,107 @@ static uint64_t round_up_significant(uint64_t x)
     return (x + unit - 1) & ~(unit - 1);
 }
 
-static double rate_at(const struct scheme_def *scheme, struct shape shape, uint64_t steps, uint64_t keys)
+static double rate_at(const struct scheme_def *scheme, struct shape shape, uint64_t steps,
+                      uint64_t keys)
 {
     shape.bits = steps * scheme->step_bits;
-    return scheme->rate(&shape, (double)keys);
+    return petal_scheme_rate(scheme, &shape, (double)keys);
 }
 
-/* The fewest steps of bits that keep `rate`, of at most `most`; 0 where none does. */
-static uint64_t fewest_steps(const struct scheme_def *scheme, const struct shape *shape, uint64_t keys, double rate,
-                             uint64_t most)
+/* The next lower number of so many significant bits. */
+static uint64_t round_down_significant(uint64_t x)
 {
-    double guess = petal_textbook_bits((double)keys, rate) / (double)scheme->step_bits;
-    uint64_t high = guess < 1              ? 1
-                    : guess < (double)most ? (uint64_t)guess
-                                           : most,
-             low = 0; /* low: known not to keep it */
-    while (rate_at(scheme, *shape, high, keys) > rate) {
-        if (high >= most) return 0;
-        low = high;
-        high = high < most - high / 4 - 1 ? high + high / 4 + 1 : most;
+    unsigned drop = 0;
+    while (x >> drop >> SIGNIFICANT_BITS) drop++;
+    return x >> drop << drop;
+}
+
+/* ---- the fewest bits --------------------------------------------------------------------------
+ *
+ * The logarithm of the rate is nearly a straight line over the bits, so that a few evaluations of
+ * the model do: from a guess along the classic filter's slope until the size is enclosed, then by
+ * false position, with the end that stays halved (the Illinois algorithm). Only numbers with few
+ * significant bits are tried, and the result is exact among them. */
+
+/* What is known: `low` does not keep the rate, `high` does (0: not known yet), and has rate_high.
+ * Beside them how far the logarithm of their rates is above the one asked for. */
+struct enclosure {
+    uint64_t low, high;
+    double above_low, above_high, rate_high;
+};
+
+struct inverse {
+    const struct scheme_def *scheme;
+    struct shape shape;
+    uint64_t keys;
+    uint64_t max; /* of few significant bits, though it stands for max_steps */
+    uint64_t max_steps;
+    double rate;
+};
+
+static bool note(const struct inverse *of, struct enclosure *at, uint64_t steps)
+{
+    uint64_t real = steps < of->max_steps ? steps : of->max_steps;
+    double got = rate_at(of->scheme, of->shape, real, of->keys);
+    double above = petal_model_ln(got / of->rate);
+    bool keeps = !(got > of->rate);
+    if (keeps) at->high = steps, at->above_high = above, at->rate_high = got;
+    if (!keeps) at->low = steps, at->above_low = above;
+    return keeps;
+}
+
+/* d ln rate / d ln bits of the classic filter, without its sign. */
+static double slope_at(const struct inverse *of, double steps)
+{
+    double k = of->shape.hashes,
+           load = k * (double)of->keys / (steps * (double)of->scheme->step_bits);
+    double clear = petal_model_pow(2.718281828459045, -load);
+    double slope = k * load * clear / (1 - clear);
+    return slope > 0.01 ? slope : 0.01;
+}
+
+static uint64_t clamp(double steps, uint64_t low, uint64_t high)
+{
+    uint64_t whole = steps < (double)low ? low : steps < (double)high ? (uint64_t)steps : high;
+    uint64_t few = round_up_significant(whole);
+    return few > high ? round_down_significant(high) : few;
+}
+
+/* Where it should be, seen from the one end that is known, and a margin beyond. */
+static uint64_t along_slope(const struct inverse *of, const struct enclosure *at, double margin)
+{
+    double from = (double)(at->high ? at->high : at->low),
+           above = at->high ? at->above_high : at->above_low;
+    double part = above / slope_at(of, from);
+    double factor = part < 0 ? 1 / (1 - part + part * part / 2) : 1 + part + part * part / 2;
+    if (!(factor > 0.25)) factor = 0.25;
+    if (factor > 4) factor = 4;
+    factor = at->high ? factor / (1 + margin) : factor * (1 + margin);
+    return at->high ? clamp(from * factor, 1, at->high - 1)
+                    : clamp(from * factor, at->low + 1, of->max);
+}
+
+/* 0 if none does. at->low is 0, which keeps no rate, or known not to keep this one. */
+static uint64_t fewest_steps(const struct inverse *of, struct enclosure *at, uint64_t guess)
+{
+    double margin = 0.01;
+    if (!at->high) (void)note(of, at, guess);
+    for (; at->high == 0 || (at->low == 0 && at->high > 1); margin *= 3) {
+        if (at->low >= of->max) return 0;
+        (void)note(of, at, along_slope(of, at, margin));
     }
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-        if (rate_at(scheme, *shape, middle, keys) > rate)
-            low = middle;
-        else
-            high = middle;
+    int side = 0; /* the end that moved last */
+    while (at->low && round_up_significant(at->low + 1) < at->high) {
+        double width = (double)(at->high - at->low),
+               part = at->above_low / (at->above_low - at->above_high);
+        if (!(part > 0 && part < 1)) part = 0.5;
+        uint64_t next = clamp((double)at->low + width * part, at->low + 1, at->high - 1);
+        bool keeps = note(of, at, next);
+        if (keeps && side == 1) at->above_low /= 2;
+        if (!keeps && side == -1) at->above_high /= 2;
+        side = keeps ? 1 : -1;
     }
-    return round_up_significant(high);
+    return at->high;
 }
 
 /* The best found so far. rate is INFINITY while there is none. */
@@ -68,70 +146,129 @@ struct candidate {
 static bool is_better(const struct candidate *a, const struct candidate *b)
 {
     if (isinf(b->rate)) return true;
-    return a->shape.bits < b->shape.bits || (a->shape.bits == b->shape.bits && a->rate < b->rate);
+    if (a->shape.bits != b->shape.bits) return a->shape.bits < b->shape.bits;
+    if (a->rate != b->rate) return a->rate < b->rate;
+    if (a->shape.lines_per_key != b->shape.lines_per_key)
+        return a->shape.lines_per_key < b->shape.lines_per_key;
+    return a->shape.hashes < b->shape.hashes;
 }
 
-static uint64_t least_steps(uint32_t lines_per_key)
+static uint64_t min_steps(uint32_t lines_per_key)
 {
-    return lines_per_key == 2 ? TWO_LINES_LEAST_LINES : 1;
+    return lines_per_key == 2 ? TWO_LINES_MIN_LINES : 1;
 }
 
-/* The most steps that are worth trying for so many keys. */
-static uint64_t most_steps(const struct scheme_def *scheme, uint32_t lines_per_key, uint64_t keys)
+/* The most steps that are worth trying for that many keys. */
+static uint64_t max_steps(const struct scheme_def *scheme, uint32_t lines_per_key, uint64_t keys)
 {
-    uint64_t most = scheme->max_bits / scheme->step_bits, worth;
-    if (checked_mul(keys, MOST_BITS_A_KEY / scheme->step_bits, &worth) && worth < most) most = worth;
-    return most < least_steps(lines_per_key) ? least_steps(lines_per_key) : most;
+    uint64_t max = scheme->max_bits / scheme->step_bits, worth;
+    if (checked_mul(keys, MAX_BITS_PER_KEY / scheme->step_bits, &worth) && worth < max) max = worth;
+    return max < min_steps(lines_per_key) ? min_steps(lines_per_key) : max;
 }
 
-/* Tries every number of hashes (or only that of `wanted`) with these lines a key; the best goes into *best. *floor becomes the
- * lowest rate met. */
-static void search(const struct scheme_def *scheme, const struct shape *wanted, uint64_t keys, double rate,
-                   struct candidate *best, double *floor)
+/* The bits of a classic filter with k hashes, and a little more if it is blocked. */
+static uint64_t guess_steps(const struct inverse *of)
+{
+    double k = of->shape.hashes, root = petal_model_pow(of->rate, 1 / k);
+    double bits = -k * (double)of->keys / petal_model_ln(1 - root);
+    if (of->shape.lines_per_key) bits *= 1.07;
+    return clamp(bits / (double)of->scheme->step_bits, 1, of->max);
+}
+
+/* Where the search for the number of hashes begins. */
+static uint32_t guess_hashes(double rate, uint32_t lines_per_key, uint32_t from, uint32_t to)
+{
+    double bits = -petal_model_log2(rate);
+    double k = lines_per_key == 1 ? 0.72 * bits + 0.9 : lines_per_key == 2 ? 0.9 * bits : bits;
+    return k < from ? from : k > to ? to : (uint32_t)(k + 0.5);
+}
+
+/* The search for one number of lines per key. */
+struct search {
+    struct inverse of;
+    uint64_t min, fewest; /* steps; fewest: of all tried so far, 0 for none */
+    struct candidate *best;
+};
+
+/* True: more hashes on this side would be of no use. */
+static bool try_hashes(struct search *with, uint32_t hashes)
+{
+    struct inverse *of = &with->of;
+    struct enclosure at = {0};
+    of->shape.hashes = hashes;
+    if (with->fewest && !note(of, &at, with->fewest)) return true;
+    uint64_t steps = fewest_steps(of, &at, with->fewest ? with->fewest : guess_steps(of));
+    if (steps == 0) return false;
+    bool is_known = steps >= with->min && steps <= of->max_steps;
+    if (steps < with->min) steps = with->min;
+    with->fewest = steps;
+    struct candidate try = {of->shape, at.rate_high};
+    try.shape.bits = steps * of->scheme->step_bits;
+    if (!is_known) try.rate = petal_scheme_rate(of->scheme, &try.shape, (double)of->keys);
+    if (is_better(&try, with->best)) *with->best = try;
+    return false;
+}
+
+/* Tries numbers of hashes (or only that of `wanted`) with these lines per key; the best goes into
+ * *best. Bits over hashes fall, then rise: the search goes up and down from a guess until there are
+ * more. */
+static void search(const struct scheme_def *scheme, const struct shape *wanted, uint64_t keys,
+                   double rate, struct candidate *best)
 {
     uint32_t lines = wanted->lines_per_key ? wanted->lines_per_key : 1;
-    uint32_t from = wanted->hashes ? wanted->hashes : lines, to = wanted->hashes ? from : scheme->max_hashes * lines;
-    uint64_t most = most_steps(scheme, wanted->lines_per_key, keys), least = least_steps(wanted->lines_per_key);
-    uint64_t fewest = UINT64_MAX;
-    uint32_t worse = 0; /* bits over hashes falls, then rises: three in a row above the fewest end the search */
-    for (uint32_t k = from; k <= to && worse < 3; k++) {
-        struct candidate try = {*wanted, 0};
-        try.shape.hashes = k;
-        uint64_t steps = fewest_steps(scheme, &try.shape, keys, rate, most);
-        double lowest = rate_at(scheme, try.shape, most, keys);
-        if (lowest < *floor) *floor = lowest;
-        if (steps == 0) continue;
-        try.shape.bits = (steps < least ? least : steps) * scheme->step_bits;
-        try.rate = scheme->rate(&try.shape, (double)keys);
-        worse = try.shape.bits > fewest ? worse + 1 : 0;
-        if (try.shape.bits < fewest) fewest = try.shape.bits;
-        if (is_better(&try, best)) *best = try;
+    uint32_t from = wanted->hashes ? wanted->hashes : lines,
+             to = wanted->hashes ? from : scheme->max_hashes * lines;
+    uint32_t begin = guess_hashes(rate, wanted->lines_per_key, from, to);
+    uint64_t max = max_steps(scheme, wanted->lines_per_key, keys);
+    struct search with = {{scheme, *wanted, keys, round_up_significant(max), max, rate},
+                          min_steps(wanted->lines_per_key),
+                          isinf(best->rate) ? 0 : best->shape.bits / scheme->step_bits,
+                          best};
+    for (uint32_t k = begin; k <= to && !try_hashes(&with, k);) k++;
+    for (uint32_t k = begin; k > from && !try_hashes(&with, k - 1);) k--;
+}
+
+/* The lowest rate of any number of hashes, or `lowest` if that is lower: for a message. */
+static double lowest_rate(const struct scheme_def *scheme, struct shape shape, uint64_t keys,
+                          double lowest)
+{
+    uint32_t lines = shape.lines_per_key ? shape.lines_per_key : 1, fixed = shape.hashes;
+    uint64_t max = max_steps(scheme, shape.lines_per_key, keys);
+    for (uint32_t k = fixed ? fixed : lines; k <= (fixed ? fixed : scheme->max_hashes * lines);
+         k++) {
+        shape.hashes = k;
+        double rate = rate_at(scheme, shape, max, keys);
+        if (rate < lowest) lowest = rate;
     }
+    return lowest;
 }
 
 /* For `keys` and `rate`. */
-static petal_status plan_rate(const struct scheme_def *scheme, uint64_t keys, double rate, struct shape *shape,
-                              petal_error *error)
+static petal_status plan_rate(const struct scheme_def *scheme, uint64_t keys, double rate,
+                              struct shape *shape, petal_error *error)
 {
     struct candidate best = {*shape, INFINITY};
-    struct shape wanted = *shape;
+    struct shape one = *shape, two = *shape;
+    bool choose = scheme->id == PETAL_SCHEME_BLOCKED && shape->lines_per_key == 0,
+         fits_one = !choose || shape->hashes <= scheme->max_hashes,
+         wants_two = choose && (rate < TWO_LINES_BELOW || !fits_one) && shape->hashes != 1;
     double floor = 1;
-    bool blocked = scheme->id == PETAL_SCHEME_BLOCKED, choose = blocked && wanted.lines_per_key == 0;
-    if (choose) wanted.lines_per_key = 1;
-    if (!choose || wanted.hashes <= scheme->max_hashes) search(scheme, &wanted, keys, rate, &best, &floor);
-    if (choose && (rate < TWO_LINES_BELOW || wanted.hashes > scheme->max_hashes) && wanted.hashes != 1) {
-        wanted.lines_per_key = 2;
-        search(scheme, &wanted, keys, rate, &best, &floor);
-    }
+    if (choose) one.lines_per_key = 1;
+    two.lines_per_key = 2;
+    if (wants_two) search(scheme, &two, keys, rate, &best); /* first: it mostly needs fewer bits */
+    if (fits_one) search(scheme, &one, keys, rate, &best);
+    if (isinf(best.rate) && fits_one) floor = lowest_rate(scheme, one, keys, floor);
+    if (isinf(best.rate) && wants_two) floor = lowest_rate(scheme, two, keys, floor);
     if (isinf(best.rate))
-        return petal_fail(error, PETAL_ERR_UNREACHABLE,
-                          "no %s filter keeps a rate of %.3g for %llu keys; the lowest it reaches is %.2g",
-                          scheme->name, rate, (unsigned long long)keys, floor);
+        return petal_fail(
+            error, PETAL_ERR_UNREACHABLE,
+            "no %s filter keeps a rate of %.3g for %llu keys; the lowest it reaches is %.2g",
+            scheme->name, rate, (unsigned long long)keys, floor);
     *shape = best.shape;
     return PETAL_OK;
 }
 
-/* For given bits: the number of hashes (and of lines a key) with the lowest rate. */
+/* For given bits: the number of hashes (and of lines per key) with the lowest rate. */
 static void plan_hashes(const struct scheme_def *scheme, uint64_t keys, struct shape *shape)
 {
     struct candidate best = {*shape, INFINITY};
@@ -144,7 +281,7 @@ static void plan_hashes(const struct scheme_def *scheme, uint64_t keys, struct s
             struct candidate try = best;
             try.shape.hashes = k;
             try.shape.lines_per_key = blocked ? lines : 0;
-            try.rate = scheme->rate(&try.shape, (double)keys);
+            try.rate = petal_scheme_rate(scheme, &try.shape, (double)keys);
             if (try.rate < best.rate) best = try;
         }
     }
@@ -152,13 +289,14 @@ static void plan_hashes(const struct scheme_def *scheme, uint64_t keys, struct s
 }
 
 /* Keys and memory: as many whole lines as fit. */
-static petal_status bits_of_memory(const struct scheme_def *scheme, uint64_t memory_bytes, uint64_t *bits,
-                                   petal_error *error)
+static petal_status bits_of_memory(const struct scheme_def *scheme, uint64_t memory_bytes,
+                                   uint64_t *bits, petal_error *error)
 {
     uint64_t lines = memory_bytes / PETAL_LINE_BYTES;
-    uint64_t bits_a_line = PETAL_LINE_BITS / (scheme->counters ? scheme->counters->bits : 1);
-    if (lines == 0) return petal_fail(error, PETAL_ERR_ARGUMENT, "a filter needs at least 64 bytes of memory");
-    if (!checked_mul(lines, bits_a_line, bits))
+    uint64_t bits_per_line = PETAL_LINE_BITS / (scheme->counters ? scheme->counters->bits : 1);
+    if (lines == 0)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "a filter needs at least 64 bytes of memory");
+    if (!checked_mul(lines, bits_per_line, bits))
         return petal_fail(error, PETAL_ERR_LIMIT, "%llu bytes of memory are too many",
                           (unsigned long long)memory_bytes);
     return PETAL_OK;
@@ -168,7 +306,8 @@ petal_status petal_plan_check(const petal_options *o, uint64_t keys, petal_error
 {
     const char *wrong = NULL;
     if (o->rate != 0 && !(o->rate > 0 && o->rate < 1)) /* or not a number */
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "a false-positive rate is above 0 and below 1, not %g", o->rate);
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "a false-positive rate is above 0 and below 1, not %g", o->rate);
     if (o->bits != 0 && o->memory_bytes != 0)
         wrong = "bits and memory both fix the size; give one of them";
     else if (o->memory_bytes != 0 && o->rate != 0)
@@ -186,10 +325,11 @@ petal_status petal_plan_check(const petal_options *o, uint64_t keys, petal_error
     return wrong ? petal_fail(error, PETAL_ERR_ARGUMENT, "%s", wrong) : PETAL_OK;
 }
 
-static petal_status plan_size(const struct scheme_def *scheme, const petal_options *o, struct shape *shape,
-                              petal_error *error)
+static petal_status plan_size(const struct scheme_def *scheme, const petal_options *o,
+                              struct shape *shape, petal_error *error)
 {
-    if (o->bits == 0 && o->memory_bytes == 0) return plan_rate(scheme, o->capacity, o->rate, shape, error);
+    if (o->bits == 0 && o->memory_bytes == 0)
+        return plan_rate(scheme, o->capacity, o->rate, shape, error);
     shape->bits = o->bits;
     if (o->memory_bytes != 0) {
         petal_status status = bits_of_memory(scheme, o->memory_bytes, &shape->bits, error);
@@ -202,39 +342,47 @@ static petal_status plan_size(const struct scheme_def *scheme, const petal_optio
     return PETAL_OK;
 }
 
-static bool is_native(petal_scheme id)
+static bool is_native(uint32_t id)
 {
     return id == PETAL_SCHEME_BLOCKED || id == PETAL_SCHEME_CLASSIC || id == PETAL_SCHEME_COUNTING;
 }
 
 /* A number of hashes, and of lines per key, that the scheme takes together. */
-static petal_status check_hashes(const struct scheme_def *scheme, const struct shape *wanted, petal_error *error)
+static petal_status check_hashes(const struct scheme_def *scheme, const struct shape *wanted,
+                                 petal_error *error)
 {
     bool blocked = scheme->id == PETAL_SCHEME_BLOCKED;
     uint32_t hashes = wanted->hashes, lines = wanted->lines_per_key;
     if (!blocked && lines != 0)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "lines per key are for the blocked scheme only; leave them out");
-    if (lines > 2) return petal_fail(error, PETAL_ERR_ARGUMENT, "blocked takes 1 or 2 lines per key, not %u", lines);
-    uint32_t least = lines == 2 ? 2 : 1, most = scheme->max_hashes * (blocked && lines != 1 ? 2 : 1);
-    if (hashes == 0 || (hashes >= least && hashes <= most)) return PETAL_OK;
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "lines per key are for the blocked scheme only; leave them out");
+    if (lines > 2)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "blocked takes 1 or 2 lines per key, not %u",
+                          lines);
+    uint32_t min = lines == 2 ? 2 : 1, max = scheme->max_hashes * (blocked && lines != 1 ? 2 : 1);
+    if (hashes == 0 || (hashes >= min && hashes <= max)) return PETAL_OK;
     if (lines == 0)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "%s takes up to %u hashes, not %u", scheme->name, most, hashes);
-    return petal_fail(error, PETAL_ERR_ARGUMENT, "%s with %u line%s per key takes %u to %u hashes, not %u",
-                      scheme->name, lines, lines == 2 ? "s" : "", least, most, hashes);
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "%s takes up to %u hashes, not %u",
+                          scheme->name, max, hashes);
+    return petal_fail(error, PETAL_ERR_ARGUMENT,
+                      "%s with %u line%s per key takes %u to %u hashes, not %u", scheme->name,
+                      lines, lines == 2 ? "s" : "", min, max, hashes);
 }
 
 petal_status petal_plan_shape(const petal_options *options, struct shape *shape, petal_error *error)
 {
-    petal_scheme id = options->scheme == PETAL_SCHEME_DEFAULT ? PETAL_SCHEME_BLOCKED : options->scheme;
+    uint32_t id = options->scheme == PETAL_SCHEME_DEFAULT ? PETAL_SCHEME_BLOCKED : options->scheme;
     const struct scheme_def *scheme = petal_scheme_find(id);
-    if (!scheme) return petal_fail(error, PETAL_ERR_ARGUMENT, "there is no scheme number %d", (int)id);
+    if (!scheme)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "there is no scheme number %d", (int)id);
     if (!is_native(id))
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "scheme %s is of another library; ask for its format instead",
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "scheme %s is of another library; ask for its format instead",
                           scheme->name);
     struct shape plan = {id, options->hashes, options->lines_per_key, 0};
     petal_status status = check_hashes(scheme, &plan, error);
     if (status == PETAL_OK) status = plan_size(scheme, options, &plan, error);
-    if (status == PETAL_OK) status = scheme->settle(&plan, error);
+    if (status == PETAL_OK) status = petal_normalize(&plan, error);
     if (status == PETAL_OK) *shape = plan;
     return status;
 }

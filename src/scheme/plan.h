@@ -1,14 +1,17 @@
-/* plan.h - from what is asked (keys and rate, keys and memory, bits and hashes) to a shape, by inverting the exact models. */
+/* plan.h - from what is asked (keys and rate, keys and memory, bits and hashes) to a shape, by
+ * inverting the exact models. */
 #ifndef PETAL_SCHEME_PLAN_H
 #define PETAL_SCHEME_PLAN_H
 
 #include "scheme/scheme.h"
 
-/* Whether the size fields of `options` go together, for filters of any format; `keys` are its capacity, or the keys of its
- * window. PETAL_ERR_ARGUMENT otherwise. */
+/* Whether the size fields of `options` go together, for filters of any format; `keys` are its
+ * capacity, or the keys of its window. PETAL_ERR_ARGUMENT otherwise. */
 petal_status petal_plan_check(const petal_options *options, uint64_t keys, petal_error *error);
 
-/* The settled shape for the size, scheme and rate fields of checked `options`. Status as of petal_plan(). */
-petal_status petal_plan_shape(const petal_options *options, struct shape *shape, petal_error *error);
+/* The normalized shape for the size, scheme and rate fields of checked `options`. Status as of
+ * petal_plan(). */
+petal_status petal_plan_shape(const petal_options *options, struct shape *shape,
+                              petal_error *error);
 
 #endif

@@ -1,55 +1,41 @@
-/* scheme.c - the table of schemes. */
+/* scheme.c - the table of schemes, and the defaults of their rows. */
 #include "scheme/scheme.h"
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "scheme/model.h"
 
+#include <math.h> /* NAN, a macro */
+
 #ifdef PETAL_FORCE_KERNEL
 #include <stdlib.h>
 #include <string.h>
 #endif
 
-/* clang-format off */ /* one row a line */
-static const struct scheme_def *const table[] = {
-    &petal_blocked,
-    &petal_classic,
-    &petal_counting,
-    &petal_guava_mitz64,
-    &petal_guava_mitz32,
-    &petal_spark_v1,
-    &petal_spark_v2,
-    &petal_oldpanda_py32,
-    &petal_oldpanda_go32,
-    &petal_parquet,
-    &petal_orc,
-    &petal_redisbloom,
-    &petal_datasketches,
-    &petal_bits_and_blooms,
-    &petal_dcso,
-    &petal_leveldb,
-    &petal_rocksdb,
-    &petal_bloom_filters,
-    &petal_bloomfilter,
-    &petal_js_tutorial,
-    &petal_pybloom,
-    &petal_hadoop,
-    &petal_hbase,
-    &petal_cassandra,
-    &petal_cassandra_be,
-    &petal_cassandra_2,
-};
-/* clang-format on */
+#define SCHEME_CASE(LIBRARY, NAME, name, number) \
+    PETAL_IF(LIBRARY, case PETAL_SCHEME_##NAME : return &petal_scheme_##name;)
 
-const struct scheme_def *petal_scheme_find(petal_scheme id)
+const struct scheme_def *petal_scheme_find(uint32_t id)
 {
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (table[i]->id == id) return table[i];
-    return NULL;
+    switch (id) {
+        PETAL_SCHEMES(SCHEME_CASE)
+    default: return NULL;
+    }
 }
 
-/* Builds for testing let the environment choose: PETAL_KERNEL=avx2 is the kernel of that name where the scheme has one that this
- * CPU can run, so that one machine tests all of its levels. */
+#define SCHEME_NAME(LIBRARY, NAME, name, number) \
+    case PETAL_SCHEME_##NAME: return #name;
+
+const char *petal_scheme_left_out(uint32_t id)
+{
+    switch (id) {
+        PETAL_SCHEMES(SCHEME_NAME)
+    default: return NULL;
+    }
+}
+
+/* Builds for testing let the environment choose: PETAL_KERNEL=avx2 is the kernel of that name where
+ * the scheme has one that this CPU can run, so that one machine tests all of its levels. */
 static bool is_passed_over(const struct kernel *kernel)
 {
 #ifdef PETAL_FORCE_KERNEL
@@ -64,7 +50,8 @@ static bool is_passed_over(const struct kernel *kernel)
 const struct kernel *petal_scheme_kernel(const struct scheme_def *scheme)
 {
     const struct kernel *const *kernel = scheme->kernels;
-    while (kernel[1] && (!(*kernel)->usable() || is_passed_over(*kernel))) kernel++; /* the last, generic, always is */
+    while (kernel[1] && (!kernel_is_usable(*kernel) || is_passed_over(*kernel)))
+        kernel++; /* the last, generic, always is */
     return *kernel;
 }
 
@@ -87,27 +74,20 @@ const struct kernel *petal_scheme_kernel_shared(const struct scheme_def *scheme)
 #endif
 }
 
+static uint64_t divided_up(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
 uint64_t petal_shape_bytes(const struct shape *shape)
 {
-    return petal_scheme_find(shape->scheme)->array_bytes(shape);
+    const struct scheme_def *scheme = petal_scheme_find(shape->scheme);
+    uint64_t bytes = divided_up(shape->bits, scheme->counters ? 8 / scheme->counters->bits : 8);
+    return scheme->unit_bytes ? divided_up(bytes, scheme->unit_bytes) * scheme->unit_bytes : bytes;
 }
 
-uint64_t petal_bytes_of_lines(const struct shape *shape)
-{
-    return (shape->bits / PETAL_LINE_BITS + (shape->bits % PETAL_LINE_BITS != 0)) * PETAL_LINE_BYTES;
-}
-
-uint64_t petal_bytes_of_words(const struct shape *shape)
-{
-    return (shape->bits / 64 + (shape->bits % 64 != 0)) * 8;
-}
-
-uint64_t petal_bytes_of_bits(const struct shape *shape)
-{
-    return shape->bits / 8 + (shape->bits % 8 != 0);
-}
-
-petal_status petal_check_most_bits(const struct scheme_def *scheme, uint64_t bits, petal_error *error)
+petal_status petal_check_most_bits(const struct scheme_def *scheme, uint64_t bits,
+                                   petal_error *error)
 {
     if (bits <= scheme->max_bits) return PETAL_OK;
     return petal_fail(error, PETAL_ERR_LIMIT, "more than 2^%u %s (32 TiB); use several filters",
@@ -126,34 +106,60 @@ bool petal_tail_is_clear(const struct shape *shape, const uint8_t *bytes, uint64
     return true;
 }
 
-double petal_uniform_rate(const struct shape *shape, double keys)
-{
-    return petal_model_classic_rate(shape->bits, shape->hashes, keys);
-}
-
-double petal_uniform_bits_set_sd(const struct shape *shape, double keys)
-{
-    return petal_model_classic_sd(shape->bits, shape->hashes, keys);
-}
-
-double petal_uniform_rate_of_bits(const struct bit_array *array, uint64_t bits_set)
-{
-    double fill = (double)bits_set / (double)array->shape.bits, product = 1;
-    for (uint32_t i = 0; i < array->shape.hashes; i++) product *= fill;
-    return product;
-}
-
-petal_status petal_settle_foreign(const struct shape *shape, uint64_t unit, petal_error *error)
+petal_status petal_normalize(struct shape *shape, petal_error *error)
 {
     const struct scheme_def *scheme = petal_scheme_find(shape->scheme);
+    return (scheme->normalize ? scheme->normalize : petal_normalize_foreign)(scheme, shape, error);
+}
+
+petal_status petal_normalize_foreign(const struct scheme_def *self, struct shape *shape,
+                                     petal_error *error)
+{
     if (shape->lines_per_key != 0)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "lines a key are for the blocked scheme only; leave them out");
-    if (shape->hashes < 1 || shape->hashes > scheme->max_hashes)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "%s takes 1 to %u hashes, not %u", scheme->name,
-                          scheme->max_hashes, shape->hashes);
-    if (shape->bits < 1 || shape->bits % unit != 0 || shape->bits > scheme->max_bits)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "%s takes a multiple of %llu bits up to %llu, not %llu",
-                          scheme->name, (unsigned long long)unit, (unsigned long long)scheme->max_bits,
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "lines per key are for the blocked scheme only; leave them out");
+    if (shape->hashes < 1 || shape->hashes > self->max_hashes)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "%s takes 1 to %u hashes, not %u", self->name,
+                          self->max_hashes, shape->hashes);
+    if (shape->bits < 1 || shape->bits % self->step_bits != 0 || shape->bits > self->max_bits)
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "%s takes a multiple of %llu bits up to %llu, not %llu", self->name,
+                          (unsigned long long)self->step_bits, (unsigned long long)self->max_bits,
                           (unsigned long long)shape->bits);
     return PETAL_OK;
+}
+
+/* ---- models ---------------------------------------------------------------------------------- */
+
+static uint64_t reachable(const struct scheme_def *scheme, uint64_t bits)
+{
+    return scheme->reachable_bits && bits > scheme->reachable_bits ? scheme->reachable_bits : bits;
+}
+
+double petal_uniform_rate(const struct scheme_def *self, const struct shape *shape, double keys)
+{
+    return petal_model_classic_rate(reachable(self, shape->bits), shape->hashes, keys);
+}
+
+double petal_scheme_rate(const struct scheme_def *scheme, const struct shape *shape, double keys)
+{
+    if (PETAL_IS_READ_ONLY) return NAN;
+    return (scheme->rate ? scheme->rate : petal_uniform_rate)(scheme, shape, keys);
+}
+
+double petal_scheme_bits_set_sd(const struct scheme_def *scheme, const struct shape *shape,
+                                double keys)
+{
+    if (PETAL_IS_READ_ONLY) return NAN;
+    if (scheme->bits_set_sd) return scheme->bits_set_sd(shape, keys);
+    return petal_model_classic_sd(reachable(scheme, shape->bits), shape->hashes, keys);
+}
+
+double petal_scheme_rate_of_bits(const struct scheme_def *scheme, const struct bit_array *array,
+                                 uint64_t bits_set)
+{
+    if (scheme->rate_of_bits) return scheme->rate_of_bits(array, bits_set);
+    double fill = (double)bits_set / (double)reachable(scheme, array->shape.bits), product = 1;
+    for (uint32_t i = 0; i < array->shape.hashes; i++) product *= fill;
+    return product;
 }

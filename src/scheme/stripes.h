@@ -1,12 +1,14 @@
 /* stripes.h - how threads add to one filter at the same time without losing a bit.
  *
- * The lines of a filter are dealt out to 2048 stripes. A thread that changes a line holds its stripe: one atomic operation to take it,
- * one store to give it back, and whole-vector operations in between. Atomic ORs of the words would need k atomic operations
- * for each key, and are 3 to 5 times slower (./dev bench-shared). Readers need no stripe: bits only rise, and each bit says what it says
- * alone.
+ * The lines of a filter are dealt out to 2048 stripes. A thread that changes a line holds its
+ * stripe: one atomic operation to take it, one store to give it back, and whole-vector operations
+ * in between. Atomic ORs of the words would need k atomic operations for each key, and are 3 to 5
+ * times slower (./dev bench shared). Readers need no stripe: bits only rise, and each bit says what
+ * it says alone.
  *
- * A stripe is held for a few nanoseconds, or for one cache miss. It is a spin lock: a thread that is preempted while
- * holding a stripe makes others wait until it runs again, on 1 of 2048 lines; they give it their cores meanwhile. */
+ * A stripe is held for a few nanoseconds, or for one cache miss. It is a spin lock: a thread that
+ * is preempted while holding a stripe makes others wait until it runs again, on 1 of 2048 lines;
+ * they give it their cores meanwhile. */
 #ifndef PETAL_SCHEME_STRIPES_H
 #define PETAL_SCHEME_STRIPES_H
 
@@ -17,8 +19,9 @@
 
 #define PETAL_STRIPES 2048u
 
-/* Bit 0: held. The rest counts keys that were added: whoever holds the stripe has the word in its cache anyhow, where a counter for
- * the whole filter would go back and forth between all threads. */
+/* Bit 0: held. The rest counts keys that were added: whoever holds the stripe has the word in its
+ * cache anyhow, where a counter for the whole filter would go back and forth between
+ * all threads. */
 struct stripes {
     _Atomic uint64_t words[PETAL_STRIPES];
 };
@@ -36,8 +39,8 @@ static inline uint64_t stripe_take(_Atomic uint64_t *stripe)
 {
     unsigned rounds = 0;
     uint64_t word = atomic_load_explicit(stripe, memory_order_relaxed) & ~(uint64_t)STRIPE_HELD;
-    while (!atomic_compare_exchange_weak_explicit(stripe, &word, word | STRIPE_HELD, memory_order_acquire,
-                                                  memory_order_relaxed)) {
+    while (!atomic_compare_exchange_weak_explicit(stripe, &word, word | STRIPE_HELD,
+                                                  memory_order_acquire, memory_order_relaxed)) {
         if (word & STRIPE_HELD) spin_wait(&rounds);
         word &= ~(uint64_t)STRIPE_HELD;
     }

@@ -1,7 +1,8 @@
 /* backing.c - see backing.h: maps that are read, and petal files that are changed in place.
  *
- * A block of a writable map is UNCHECKED, CHECKED or CHANGED (scheme/scheme.h). It is compared with its recorded sum before its
- * first change, and only changed blocks get new sums: so a sum never comes to vouch for bits that went bad on disk. */
+ * A block of a writable map is UNCHECKED, CHECKED or CHANGED (scheme/scheme.h). It is compared with
+ * its recorded sum before its first change, and only changed blocks get new sums: so a sum never
+ * would vouch for bits that went bad on disk. */
 #include "store/backing.h"
 
 #include "base/bytes.h"
@@ -26,25 +27,29 @@ petal_status petal_refuse_lowering(petal_filter *filter, enum lowering lowering,
 static petal_status refuse_after_failure(petal_filter *filter, petal_error *error)
 {
     const struct backing *backing = filter->backing;
-    return petal_fail_errno(error, backing->io_errno, "an earlier write failed, and what the file holds is unknown");
+    return petal_fail_errno(error, backing->io_errno,
+                            "an earlier write failed, and what the file holds is unknown");
 }
 
 static petal_status refuse_after_damage(petal_filter *filter, petal_error *error)
 {
     (void)filter;
-    return petal_fail(error, PETAL_ERR_DAMAGED, "damage was found in it; restore a copy or rebuild from the keys");
+    return petal_fail(error, PETAL_ERR_DAMAGED,
+                      "damage was found in it; restore a copy or rebuild from the keys");
 }
 
-/* ---- checking -------------------------------------------------------------------------------------------------------- */
+/* ---- checking -------------------------------------------------------------------------------- */
 
-static bool agrees(const petal_filter *filter, const struct image *image, const uint8_t *bytes, uint32_t layer,
-                   uint64_t block)
+static bool agrees(const petal_filter *filter, const struct image *image, const uint8_t *bytes,
+                   uint32_t layer, uint64_t block)
 {
     uint64_t number = image->about.layers[layer].first_block + block;
-    return petal_block_sum(&filter->layers[layer].array, block, number) == petal_image_sum(image, bytes, number);
+    return petal_block_sum(&filter->layers[layer].array, block, number) ==
+           petal_image_sum(image, bytes, number);
 }
 
-void petal_backing_count_changed(petal_filter *filter, const struct image *image, const uint8_t *bytes)
+void petal_backing_count_changed(petal_filter *filter, const struct image *image,
+                                 const uint8_t *bytes)
 {
     filter->recovered_blocks = filter->blocks_compared = 0;
     for (uint32_t i = 0; i < filter->layer_count; i++) {
@@ -56,15 +61,16 @@ void petal_backing_count_changed(petal_filter *filter, const struct image *image
 }
 
 /* Checks the blocks of this state in a writable map; they get state `then`. */
-static petal_status check_blocks(const petal_filter *filter, enum block_state state, enum block_state then,
-                                 petal_error *error)
+static petal_status check_blocks(const petal_filter *filter, enum block_state state,
+                                 enum block_state then, petal_error *error)
 {
     const struct backing *backing = filter->backing;
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         uint8_t *blocks = filter->layers[i].blocks;
         const uint8_t *end = blocks + petal_block_count(&filter->layers[i].array);
         /* A key changes a few blocks of many: memchr() passes over the others. */
-        for (uint8_t *at = blocks; (at = memchr(at, (int)state, (size_t)(end - at))) != NULL; at++) {
+        for (uint8_t *at = blocks; (at = memchr(at, (int)state, (size_t)(end - at))) != NULL;
+             at++) {
             uint64_t block = (uint64_t)(at - blocks);
             if (!agrees(filter, &backing->image, backing->bytes, i, block))
                 return petal_image_block_damaged(&backing->image, i, block, error);
@@ -84,8 +90,9 @@ static petal_status check_wanted(petal_filter *filter, petal_error *error)
 /* A map that another process changes has no sums to compare with. */
 static petal_status refuse_live(petal_error *error)
 {
-    return petal_fail(error, PETAL_ERR_BUSY,
-                      "another process is changing the file, so its bits are not settled; open it again later");
+    return petal_fail(
+        error, PETAL_ERR_BUSY,
+        "another process is changing the file, so its bits are not settled; open it again later");
 }
 
 petal_status petal_backing_check_unchanged(const petal_filter *filter, petal_error *error)
@@ -95,13 +102,14 @@ petal_status petal_backing_check_unchanged(const petal_filter *filter, petal_err
     uint8_t head[PETAL_HEAD_BYTES];
     uint64_t got;
     if (!backing || !backing->is_petal || backing->writable || !backing->file.path) return PETAL_OK;
-    petal_status status = petal_io_read(&backing->file, 0, head, sizeof head, &got, error);
+    petal_status status = petal_os_read(&backing->file, 0, head, sizeof head, &got, error);
     if (status != PETAL_OK) return status;
     if (got == sizeof head || got == backing->image.file_bytes)
         status = petal_image_parse(head, backing->bytes, backing->image.file_bytes, &now, NULL);
     else
         status = PETAL_ERR_TRUNCATED;
-    if (status == PETAL_OK && now.sequence == backing->image.sequence && petal_image_is_clean(&now)) return PETAL_OK;
+    if (status == PETAL_OK && now.sequence == backing->image.sequence && petal_image_is_clean(&now))
+        return PETAL_OK;
     return refuse_live(error);
 }
 
@@ -112,10 +120,12 @@ static petal_status check_bits(const petal_filter *filter, petal_error *error)
     if (filter->live) return refuse_live(error);
     if (backing->writable) {
         petal_status status = check_blocks(filter, BLOCK_UNCHECKED, BLOCK_CHECKED, error);
-        return status == PETAL_OK ? check_blocks(filter, BLOCK_WANTED, BLOCK_CHANGED, error) : status;
+        return status == PETAL_OK ? check_blocks(filter, BLOCK_WANTED, BLOCK_CHANGED, error)
+                                  : status;
     }
     petal_status status = petal_image_verify(filter, &backing->image, backing->bytes, error);
-    if (status != PETAL_OK && petal_backing_check_unchanged(filter, NULL) != PETAL_OK) return refuse_live(error);
+    if (status != PETAL_OK && petal_backing_check_unchanged(filter, NULL) != PETAL_OK)
+        return refuse_live(error);
     return status;
 }
 
@@ -125,7 +135,8 @@ static petal_status verify(const petal_filter *filter, petal_error *error)
     if (filter->live) return refuse_live(error);
     if (!backing || !backing->is_petal || backing->changed) return PETAL_UNCHECKED;
     petal_status status = petal_image_verify(filter, &backing->image, backing->bytes, error);
-    if (status != PETAL_OK && petal_backing_check_unchanged(filter, NULL) != PETAL_OK) return refuse_live(error);
+    if (status != PETAL_OK && petal_backing_check_unchanged(filter, NULL) != PETAL_OK)
+        return refuse_live(error);
     return status;
 }
 
@@ -136,18 +147,21 @@ petal_status petal_verify(const petal_filter *filter, petal_error *error)
     return petal_filter_note_error(filter, verify(filter, error), error);
 }
 
-/* ---- changing a file in place ---------------------------------------------------------------------------------------- */
+/* ---- changing a file in place ---------------------------------------------------------------- */
 
-/* Writes the image's next state into the slot that does not count now, and makes it durable. The slot is made elsewhere and
- * written in one call, so that a reader, or the next process after this one was killed, sees it whole or not at all. */
+/* Writes the image's next state into the slot that does not count now, and makes it durable. The
+ * slot is made elsewhere and written in one call, so that a reader, or the next process after this
+ * one was killed, sees it whole or not at all. */
 static petal_status write_state(struct backing *backing, enum image_state state, petal_error *error)
 {
-    uint8_t slot[PETAL_SLOT_MOST_BYTES];
+    uint8_t slot[PETAL_SLOT_MAX_BYTES];
     uint64_t slot_bytes = backing->image.slot_bytes;
     unsigned number = petal_image_next(&backing->image, state);
     petal_image_write_slot(&backing->image, number, slot);
-    petal_status status = petal_io_write(&backing->file, number * slot_bytes, slot, slot_bytes, error);
-    return status == PETAL_OK ? petal_io_sync(&backing->map, 0, PETAL_SLOTS * slot_bytes, error) : status;
+    petal_status status =
+        petal_os_write(&backing->file, number * slot_bytes, slot, slot_bytes, error);
+    return status == PETAL_OK ? petal_os_sync(&backing->map, 0, PETAL_SLOTS * slot_bytes, error)
+                              : status;
 }
 
 /* A failed write is final: the system may take its pages for written. */
@@ -173,7 +187,8 @@ static petal_status mark(petal_filter *filter, enum image_state state, petal_err
     return note_io(filter, status, error);
 }
 
-/* Before the first change the file must say on disk that it is being changed: from then on its sums are wrong. */
+/* Before the first change the file must say on disk that it is being changed: from then on its sums
+ * are wrong. */
 static petal_status mark_rising(petal_filter *filter, petal_error *error)
 {
     return mark(filter, IMAGE_RISING, error);
@@ -203,15 +218,16 @@ static void update_sums(petal_filter *filter, struct backing *backing)
     backing->image.content_id = id;
 }
 
-/* Bits and sums first, then the header that vouches for them. Of a recovered file the disk may lack pages that the system
- * believes written, since a failed sync marks them so: all of them are written again. */
+/* Bits and sums first, then the header that vouches for them. Of a recovered file the disk may lack
+ * pages that the system believes written, since a failed sync marks them so: all of them are
+ * written again. */
 static petal_status write_back(petal_filter *filter, struct backing *backing, petal_error *error)
 {
     const struct image *image = &backing->image;
     update_sums(filter, backing);
-    if (backing->rewrite) petal_io_touch(&backing->map, 0, image->file_bytes);
+    if (backing->rewrite) petal_os_touch(&backing->map, 0, image->file_bytes);
     uint64_t from = backing->rewrite ? 0 : image->sums_offset;
-    petal_status status = petal_io_sync(&backing->map, from, image->file_bytes - from, error);
+    petal_status status = petal_os_sync(&backing->map, from, image->file_bytes - from, error);
     return status == PETAL_OK ? write_state(backing, IMAGE_CLEAN, error) : status;
 }
 
@@ -230,12 +246,14 @@ static void note_synced(petal_filter *filter, struct backing *backing)
 
 static petal_status check_replaced(struct backing *backing, petal_error *error)
 {
-    petal_status status =
-        backing->replaced ? PETAL_ERR_REPLACED : petal_io_is_at(&backing->file, backing->file.path, error);
+    petal_status status = backing->replaced
+                              ? PETAL_ERR_REPLACED
+                              : petal_os_is_at(&backing->file, backing->file.path, error);
     backing->replaced = status == PETAL_ERR_REPLACED;
     if (!backing->replaced) return status;
-    return petal_fail(error, PETAL_ERR_REPLACED,
-                      "was replaced or removed meanwhile, and the changes went with it; make them again");
+    return petal_fail(
+        error, PETAL_ERR_REPLACED,
+        "was replaced or removed meanwhile, and the changes went with it; make them again");
 }
 
 static petal_status sync(petal_filter *filter, petal_error *error)
@@ -257,16 +275,32 @@ petal_status petal_sync(petal_filter *filter, petal_error *error)
     return filter->backing ? petal_filter_note_error(filter, sync(filter, error), error) : PETAL_OK;
 }
 
-/* ---- attaching ------------------------------------------------------------------------------------------------------- */
+/* ---- no more changes ------------------------------------------------------------------------- */
+
+petal_status petal_freeze(petal_filter *filter, petal_error *error)
+{
+    petal_status status = petal_sync(filter, error);
+    if (status != PETAL_OK) return status;
+    petal_filter_stop_sharing(filter);
+    filter->before_write = petal_refuse_write;
+    filter->before_lowering = petal_refuse_lowering;
+    filter->read_only = true;
+    petal_filter_choose_strategy(filter);
+    return PETAL_OK;
+}
+
+/* ---- attaching ------------------------------------------------------------------------------- */
 
 static void close_backing(petal_filter *filter)
 {
     struct backing *backing = filter->backing;
-    if (backing->map.bytes) petal_sync(filter, NULL); /* if it fails the file stays dirty, as the next reader sees */
-    petal_io_unmap(&backing->map);
-    petal_io_close(&backing->file);
+    if (backing->map.bytes)
+        petal_sync(filter, NULL); /* if it fails the file stays dirty, as the next reader sees */
+    petal_os_unmap(&backing->map);
+    petal_os_close(&backing->file);
     for (uint32_t i = 0; i < filter->layer_count; i++)
-        petal_release(&filter->allocator, filter->layers[i].blocks, petal_block_count(&filter->layers[i].array));
+        petal_release(&filter->allocator, filter->layers[i].blocks,
+                      petal_block_count(&filter->layers[i].array));
     petal_release(&filter->allocator, backing, sizeof *backing);
 }
 
@@ -281,8 +315,10 @@ static bool alloc_blocks(petal_filter *filter)
     return all;
 }
 
-/* The image of a petal file: its sums vouch for the bits, unless it is being recovered, or changed by another process. */
-static void take_image(petal_filter *filter, struct backing *backing, const struct image *image, bool recover)
+/* The image of a petal file: its sums vouch for the bits, unless it is being recovered, or changed
+ * by another process. */
+static void take_image(petal_filter *filter, struct backing *backing, const struct image *image,
+                       bool recover)
 {
     backing->is_petal = true;
     backing->image = *image;
@@ -297,8 +333,9 @@ static void take_image(petal_filter *filter, struct backing *backing, const stru
     backing->changed = backing->rewrite = true;
 }
 
-petal_status petal_backing_attach(petal_filter *filter, const struct description *about, const struct image *image,
-                                  const struct opening *from, petal_error *error)
+petal_status petal_backing_attach(petal_filter *filter, const struct description *about,
+                                  const struct image *image, const struct opening *from,
+                                  petal_error *error)
 {
     struct backing *backing = petal_alloc(&filter->allocator, sizeof *backing);
     if (!backing) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
@@ -308,10 +345,13 @@ petal_status petal_backing_attach(petal_filter *filter, const struct description
     filter->backing = backing;
     filter->close = close_backing;
     filter->live = from->live;
+    filter->read_only = !from->writable;
     filter->before_write = from->writable ? mark_rising : petal_refuse_write;
     filter->before_lowering = from->writable ? mark_lowering : petal_refuse_lowering;
     filter->check_wanted = from->writable ? check_wanted : NULL;
-    if (from->writable && !alloc_blocks(filter)) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
+    petal_filter_choose_strategy(filter);
+    if (from->writable && !alloc_blocks(filter))
+        return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
     for (uint32_t i = 0; i < filter->layer_count; i++) /* written through `map` only */
         filter->layers[i].array.bytes = (uint8_t *)(uintptr_t)from->bytes + about->layers[i].offset;
     if (image) take_image(filter, backing, image, from->recover);
@@ -328,5 +368,6 @@ void petal_backing_own(petal_filter *filter, const struct mapping *map, const st
 petal_status petal_backing_is_at(const petal_filter *filter, const char *path, petal_error *error)
 {
     const struct backing *backing = filter->backing;
-    return backing && backing->writable ? petal_io_is_at(&backing->file, path, error) : PETAL_ERR_REPLACED;
+    return backing && backing->writable ? petal_os_is_at(&backing->file, path, error)
+                                        : PETAL_ERR_REPLACED;
 }

@@ -1,28 +1,21 @@
 /* open.c - files and memory to filters: mapped, viewed or loaded, in any container. */
 #include "base/error.h"
 #include "base/memory.h"
-#include "store/backing.h"
+#include "base/sized.h"
+#include "filter/absent.h"
 #include "store/budget.h"
+#include "store/source.h"
 
 #include <string.h>
 
-/* What is being opened, on its way to a filter. */
-struct source {
-    struct opening from;
-    const petal_open_options *options; /* checked */
-    unsigned mode;                     /* PETAL_OPEN_MAP, _WRITABLE or _LOAD */
-    const struct format_def *format;
-    const petal_allocator *allocator; /* bounded */
-};
-
-static const petal_open_options default_options = PETAL_OPEN_OPTIONS_INIT;
 static const struct file no_file = {NULL, NULL, -1, false}; /* PETAL_NO_FILE */
 
-/* ---- the header of a file that others change ---------------------------------------------------------------------------
+/* ---- the header of a file that others change ----------------------------------------------------
  *
- * It is read from a copy. What the copy says counts if it is clean. Otherwise a writer may have been in the middle of an
- * update, so it is read again, until it says the same twice while nobody holds the lock; or until it is clear that a writer is at
- * work, which is no damage but another process being busy. */
+ * It is read from a copy. What the copy says counts if it is clean. Otherwise a writer may have
+ * been in the middle of an update, so it is read again, until it says the same twice while nobody
+ * holds the lock; or until it is clear that a writer is at work, which is no damage but another
+ * process being busy. */
 
 #define MAX_READS 1000
 
@@ -37,32 +30,38 @@ static petal_status read_head(const struct source *source, struct head *head, pe
     uint64_t size = from->size_bytes < sizeof head->bytes ? from->size_bytes : sizeof head->bytes;
     head->size_bytes = size;
     if (from->file->path && !from->is_copy) {
-        petal_status status = petal_io_read(from->file, 0, head->bytes, size, &head->size_bytes, error);
+        petal_status status =
+            petal_os_read(from->file, 0, head->bytes, size, &head->size_bytes, error);
         if (status != PETAL_OK || head->size_bytes == size) return status;
-        return petal_fail_at(error, PETAL_ERR_TRUNCATED, head->size_bytes, "truncated while it was read");
+        return petal_fail_at(error, PETAL_ERR_TRUNCATED, head->size_bytes,
+                             "truncated while it was read");
     }
     if (size) memcpy(head->bytes, from->bytes, (size_t)size);
     return PETAL_OK;
 }
 
 /* May a file in this state be opened as it was asked for? */
-static petal_status judge(const struct source *source, const struct image *image, petal_error *error)
+static petal_status judge(const struct source *source, const struct image *image,
+                          petal_error *error)
 {
-    if (source->options->flags & PETAL_OPEN_RECOVER) return petal_image_check_recoverable(image, error);
+    if (source->options.flags & PETAL_OPEN_RECOVER)
+        return petal_image_check_recoverable(image, error);
     return petal_image_check_clean(image, error);
 }
 
-static petal_status parse(const struct source *source, struct head *head, struct image *image, petal_error *error)
+static petal_status parse(const struct source *source, struct head *head, struct image *image,
+                          petal_error *error)
 {
     petal_status status = read_head(source, head, error);
     if (status == PETAL_OK)
-        status = petal_image_parse(head->bytes, source->from.bytes, source->from.size_bytes, image, error);
+        status = (source->header_only ? petal_image_parse_header : petal_image_parse)(
+            head->bytes, source->from.bytes, source->from.size_bytes, image, error);
     return status == PETAL_OK ? judge(source, image, error) : status;
 }
 
 static bool is_live(const struct source *source, petal_status status, const struct image *image)
 {
-    return (source->options->flags & PETAL_OPEN_LIVE) && status == PETAL_ERR_DIRTY && !image->torn &&
+    return (source->options.flags & PETAL_OPEN_LIVE) && status == PETAL_ERR_DIRTY && !image->torn &&
            image->state == IMAGE_RISING;
 }
 
@@ -72,65 +71,83 @@ static petal_status read_image(struct source *source, struct image *image, petal
     bool is_shared = source->from.file->path && !source->from.file->is_locked;
     petal_status status = parse(source, &head, image, error);
     if (is_shared && status == PETAL_OK && !petal_image_is_clean(image) &&
-        petal_io_is_locked_elsewhere(source->from.file)) /* what a writer is at work on is not to be recovered */
-        return petal_fail(error, PETAL_ERR_BUSY, "another process is changing it; try again when it has finished");
-    for (int reads = 1; is_shared && status != PETAL_OK && status != PETAL_ERR_NOT_A_FILTER; reads++) {
-        bool is_busy = petal_io_is_locked_elsewhere(source->from.file);
+        petal_os_is_locked_elsewhere(
+            source->from.file)) /* what a writer is at work on is not to be recovered */
+        return petal_fail(error, PETAL_ERR_BUSY,
+                          "another process is changing it; try again when it has finished");
+    for (int reads = 1; is_shared && status != PETAL_OK && status != PETAL_ERR_NOT_A_FILTER;
+         reads++) {
+        bool is_busy = petal_os_is_locked_elsewhere(source->from.file);
         source->from.live = is_busy && is_live(source, status, image);
         if (source->from.live) return PETAL_OK;
-        bool may_settle = image->torn && (source->options->flags & PETAL_OPEN_LIVE); /* an update is being written */
+        bool may_settle = image->torn && (source->options.flags &
+                                          PETAL_OPEN_LIVE); /* an update is being written */
         if (is_busy && ((status == PETAL_ERR_DIRTY && !may_settle) || reads == MAX_READS))
-            return petal_fail(error, PETAL_ERR_BUSY, "another process is changing it; try again when it has finished");
-        bool is_settled =
-            head.size_bytes == before.size_bytes && memcmp(head.bytes, before.bytes, (size_t)head.size_bytes) == 0;
+            return petal_fail(error, PETAL_ERR_BUSY,
+                              "another process is changing it; try again when it has finished");
+        bool is_settled = head.size_bytes == before.size_bytes &&
+                          memcmp(head.bytes, before.bytes, (size_t)head.size_bytes) == 0;
         if (!is_busy && (is_settled || reads == MAX_READS)) return status;
-        if (is_busy) petal_io_pause();
+        if (is_busy) petal_os_pause();
         before = head;
         status = parse(source, &head, image, error);
     }
     return status;
 }
 
-/* Has the file been changed since its header was read? Then what was read after it may be of two times. */
+/* Has the file been changed since its header was read? Then what was read after it may be of two
+ * times. */
 static bool has_changed(const struct source *source, const struct image *image)
 {
     struct head head;
     struct image now;
-    if (!source->from.file->path || source->from.file->is_locked || source->from.live || source->from.is_copy)
+    if (!source->from.file->path || source->from.file->is_locked || source->from.live ||
+        source->from.is_copy)
         return false;
     return parse(source, &head, &now, NULL) != PETAL_OK || now.sequence != image->sequence;
 }
 
-/* ---- what is in it --------------------------------------------------------------------------------------------------- */
+/* ---- what is in it --------------------------------------------------------------------------- */
 
 static petal_status check_secret(const struct image *image, const void *secret, petal_error *error)
 {
     if (!petal_hash_find(image->about.hash)->keyed)
-        return secret ? petal_fail(error, PETAL_ERR_SECRET_WRONG, "is not keyed, but a secret was given; leave it out")
+        return secret ? petal_fail(error, PETAL_ERR_SECRET_WRONG,
+                                   "is not keyed, but a secret was given; leave it out")
                       : PETAL_OK;
     if (!secret)
         return petal_fail(error, PETAL_ERR_SECRET_MISSING,
-                          "needs the secret with id %08x, none given; nothing was checked", image->secret_id);
+                          "needs the secret with id %08x, none given; nothing was checked",
+                          image->secret_id);
     if (petal_secret_check(secret) != image->secret_check)
-        return petal_fail(error, PETAL_ERR_SECRET_WRONG, "needs the secret with id %08x, the one given is %08x",
-                          image->secret_id, petal_secret_id(secret));
+        return petal_fail(error, PETAL_ERR_SECRET_WRONG,
+                          "needs the secret with id %08x, the one given is %08x", image->secret_id,
+                          petal_secret_id(secret));
     return PETAL_OK;
 }
 
-/* A filter without bits, with its metadata. */
-static petal_status make_frame(const struct source *source, const struct description *about, petal_filter **made,
-                               petal_error *error)
+petal_status petal_source_check(const struct source *source, const struct image *image,
+                                petal_error *error)
 {
-    petal_status status = petal_filter_of(about, source->options->secret, source->allocator, made, error);
-    if (status != PETAL_OK) return status;
-    (*made)->memory_limit = source->options->memory_limit;
-    (*made)->refuse_overfull = source->options->refuse_overfull;
-    return petal_filter_set_metadata(*made, source->from.bytes + about->metadata_offset, (size_t)about->metadata_bytes,
-                                     error);
+    petal_status status = judge(source, image, error);
+    return status == PETAL_OK ? check_secret(image, source->options.secret, error) : status;
 }
 
-static petal_status copy_bits(petal_filter *filter, const struct description *about, const uint8_t *bytes,
-                              petal_error *error)
+petal_status petal_source_make_frame(const struct source *source, const struct description *about,
+                                     petal_filter **made, petal_error *error)
+{
+    petal_status status =
+        petal_filter_of(about, source->options.secret, source->allocator, made, error);
+    if (status != PETAL_OK) return status;
+    (*made)->memory_limit = source->options.memory_limit;
+    (*made)->refuse_overfull = source->options.refuse_overfull;
+    petal_filter_choose_strategy(*made);
+    return petal_filter_set_metadata(*made, source->from.bytes + about->metadata_offset,
+                                     (size_t)about->metadata_bytes, error);
+}
+
+static petal_status copy_bits(petal_filter *filter, const struct description *about,
+                              const uint8_t *bytes, petal_error *error)
 {
     petal_status status = petal_filter_alloc_bits(filter, error);
     for (uint32_t i = 0; status == PETAL_OK && i < about->layer_count; i++)
@@ -140,44 +157,58 @@ static petal_status copy_bits(petal_filter *filter, const struct description *ab
 }
 
 /* Gives the frame its bits, copied or where they are. */
-static petal_status give_bits(const struct source *source, const struct description *about, const struct image *image,
-                              petal_filter *made, petal_error *error)
+static petal_status give_bits(const struct source *source, const struct description *about,
+                              const struct image *image, petal_filter *made, petal_error *error)
 {
     const struct opening *from = &source->from;
-    if (source->mode != PETAL_OPEN_LOAD) return petal_backing_attach(made, about, image, from, error);
-    petal_status status = copy_bits(made, about, from->bytes, error);
-    if (status == PETAL_OK && image && !petal_image_is_clean(image))
-        petal_backing_count_changed(made, image, from->bytes);
-    return status;
+    if (source->mode != PETAL_OPEN_LOAD)
+        return petal_backing_attach(made, about, image, from, error);
+    return copy_bits(made, about, from->bytes, error);
 }
 
-/* Bits that are loaded leave their sums behind, and get new ones when they are saved: so they are compared now. The sums of
- * a dirty file may be old. */
-static petal_status verify(const struct source *source, const struct image *image, const petal_filter *made,
-                           petal_error *error)
+/* What the header says of the bits stays known until the first of them comes. */
+static void give_none(const struct image *image, petal_filter *made)
 {
-    bool wanted = source->mode == PETAL_OPEN_LOAD || (source->options->flags & PETAL_OPEN_VERIFY);
-    if (!wanted || !petal_image_is_clean(image)) return PETAL_OK;
-    return petal_image_verify(made, image, source->from.bytes, error);
+    made->content_recorded = image && petal_image_is_clean(image);
+    made->content_id = made->content_recorded ? image->content_id : 0;
+    petal_filter_note_bits(made);
 }
 
-/* Of a file that is changed in place a crash leaves bits that were there or have come; a generation that is dropped takes bits
- * away, and then nobody could say what is left. */
-static petal_status check_writable(const struct source *source, const struct image *image, petal_error *error)
+petal_status petal_source_verify(const struct source *source, const struct image *image,
+                                 const uint8_t *bytes, petal_filter *made, petal_error *error)
+{
+    bool loads = source->mode == PETAL_OPEN_LOAD, is_clean = petal_image_is_clean(image);
+    if (loads && !is_clean) petal_backing_count_changed(made, image, bytes);
+    if (!is_clean || !(loads || (source->options.flags & PETAL_OPEN_VERIFY))) return PETAL_OK;
+    return petal_image_verify(made, image, bytes, error);
+}
+
+/* Of a file that is changed in place a crash leaves bits that were there or have come; a generation
+ * that is dropped takes bits away, and then nobody could say what is left. */
+static petal_status check_writable(const struct source *source, const struct image *image,
+                                   petal_error *error)
 {
     enum policy_kind kind = image->about.policy.kind;
-    if (source->mode != PETAL_OPEN_WRITABLE || kind == POLICY_NONE || kind == POLICY_GROWING) return PETAL_OK;
-    return petal_fail(error, PETAL_ERR_UNSUPPORTED, "a rotating filter is not changed in place; load it, and save it");
+    if (source->mode != PETAL_OPEN_WRITABLE || kind == POLICY_NONE || kind == POLICY_GROWING)
+        return PETAL_OK;
+    return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                      "a rotating filter is not changed in place; load it, and save it");
 }
 
-static petal_status open_image_of(struct source *source, struct image *image, petal_filter **made, petal_error *error)
+static petal_status open_image_of(struct source *source, struct image *image, petal_filter **made,
+                                  petal_error *error)
 {
     petal_status status = read_image(source, image, error);
-    if (status == PETAL_OK) status = check_secret(image, source->options->secret, error);
+    if (status == PETAL_OK) status = check_secret(image, source->options.secret, error);
     if (status == PETAL_OK) status = check_writable(source, image, error);
-    if (status == PETAL_OK) status = make_frame(source, &image->about, made, error);
+    if (status == PETAL_OK) status = petal_source_make_frame(source, &image->about, made, error);
+    if (status == PETAL_OK && source->header_only) {
+        give_none(image, *made);
+        return PETAL_OK;
+    }
     if (status == PETAL_OK) status = give_bits(source, &image->about, image, *made, error);
-    if (status == PETAL_OK) status = verify(source, image, *made, error);
+    if (status == PETAL_OK)
+        status = petal_source_verify(source, image, source->from.bytes, *made, error);
     return status;
 }
 
@@ -185,29 +216,34 @@ static petal_status open_image_of(struct source *source, struct image *image, pe
 
 static petal_status fail_for_changes(petal_error *error)
 {
-    return petal_fail(error, PETAL_ERR_BUSY, "other processes keep changing it; try again when they have finished");
+    return petal_fail(error, PETAL_ERR_BUSY,
+                      "other processes keep changing it; try again when they have finished");
 }
 
-/* Loading and verifying take their time, in which a writer may have come: then what was read is worth nothing. */
+/* Loading and verifying take their time, in which a writer may have come: then what was read is
+ * worth nothing. */
 static petal_status open_petal(struct source *source, petal_filter **made, petal_error *error)
 {
     struct image image = {0};
-    bool reads_bits = source->mode == PETAL_OPEN_LOAD || (source->options->flags & PETAL_OPEN_VERIFY);
+    bool reads_bits = !source->header_only && (source->mode == PETAL_OPEN_LOAD ||
+                                               (source->options.flags & PETAL_OPEN_VERIFY));
     for (int loads = 0; loads < MAX_LOADS; loads++) {
         petal_status status = open_image_of(source, &image, made, error);
         bool is_read = status == PETAL_OK || (status == PETAL_ERR_DAMAGED && *made);
         if (!reads_bits || !is_read || !has_changed(source, &image)) return status;
         petal_free(*made);
         *made = NULL;
-        petal_io_pause();
+        petal_os_pause();
     }
     return fail_for_changes(error);
 }
 
 static void refuse_changes(petal_filter *filter)
 {
+    filter->read_only = true;
     filter->before_write = petal_refuse_write;
     filter->before_lowering = petal_refuse_lowering;
+    petal_filter_choose_strategy(filter);
 }
 
 /* Gives a frame whose file leaves out its bits zeroed ones. */
@@ -222,53 +258,116 @@ static petal_status open_image(const struct source *source, petal_filter **made,
 {
     struct description about = {0};
     about.origin.format = source->format->id;
-    petal_status status = source->format->read(source->from.bytes, source->from.size_bytes, &about, error);
-    if (status == PETAL_OK) status = make_frame(source, &about, made, error);
+    about.hash = source->format->hash;
+    petal_status status = source->format->read(source->format, source->from.bytes,
+                                               source->from.size_bytes, &about, error);
+    if (status == PETAL_OK) status = petal_source_make_frame(source, &about, made, error);
     if (status != PETAL_OK) return status;
-    return about.bits_left_out ? give_zeros(source, *made, error) : give_bits(source, &about, NULL, *made, error);
+    return about.bits_left_out ? give_zeros(source, *made, error)
+                               : give_bits(source, &about, NULL, *made, error);
 }
 
-/* Unpacks the file first, if it is packed. The bits are then the filter's own, and read-only where it was to be mapped. */
-static petal_status open_packed(const struct source *source, petal_filter **made, petal_error *error)
+/* Unpacks the file first, if it is packed. The bits are then the filter's own, and read-only where
+ * it was to be mapped. */
+static petal_status open_packed(const struct source *source, petal_filter **made,
+                                petal_error *error)
 {
     const petal_allocator *allocator = source->allocator;
     struct source plain = *source;
     uint8_t *decoded = NULL;
-    petal_status status = source->format->decode(source->from.bytes, source->from.size_bytes, allocator, &decoded,
-                                                 &plain.from.size_bytes, error);
-    if (status != PETAL_OK) return status;
-    if (!decoded) return open_image(source, made, error);
+    petal_status status =
+        source->format->decode(source->from.bytes, source->from.size_bytes, allocator, &decoded,
+                               &plain.from.size_bytes, error);
+    if (status == PETAL_OK && !decoded) return open_image(source, made, error);
     uint64_t decoded_bytes = plain.from.size_bytes;
     plain.from.bytes = decoded;
     plain.mode = PETAL_OPEN_LOAD;
-    status = open_image(&plain, made, error);
+    if (status == PETAL_OK) status = open_image(&plain, made, error);
     petal_release(allocator, decoded, decoded_bytes);
     if (status == PETAL_OK && source->mode == PETAL_OPEN_MAP) refuse_changes(*made);
     return status;
 }
 
-static petal_status open_foreign(const struct source *source, petal_filter **made, petal_error *error)
+static petal_status open_foreign_header(const struct source *source, petal_filter **made,
+                                        petal_error *error)
 {
-    if (source->mode == PETAL_OPEN_WRITABLE || (source->options->flags & PETAL_OPEN_RECOVER))
+    struct description about = {0};
+    const struct format_def *format = source->format;
+    about.origin.format = format->id;
+    about.hash = format->hash;
+    if (!format->read_header)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
-                          "a %s file cannot be changed in place; load it and save it, or convert it to petal",
-                          source->format->name);
-    if (source->options->secret)
-        return petal_fail(error, PETAL_ERR_SECRET_WRONG, "is not keyed, but a secret was given; leave it out");
-    return source->format->decode ? open_packed(source, made, error) : open_image(source, made, error);
+                          "the header of %s does not tell everything but the bits; load all of it",
+                          format->name);
+    petal_status status =
+        format->read_header(format, source->from.bytes, source->from.size_bytes, &about, error);
+    if (status == PETAL_OK) status = petal_source_make_frame(source, &about, made, error);
+    if (status == PETAL_OK) give_none(NULL, *made);
+    return status;
+}
+
+static petal_status open_foreign(const struct source *source, petal_filter **made,
+                                 petal_error *error)
+{
+    if (source->mode == PETAL_OPEN_WRITABLE || (source->options.flags & PETAL_OPEN_RECOVER))
+        return petal_fail(
+            error, PETAL_ERR_UNSUPPORTED,
+            "a %s file cannot be changed in place; load it and save it, or convert it to petal",
+            source->format->name);
+    if (source->options.secret)
+        return petal_fail(error, PETAL_ERR_SECRET_WRONG,
+                          "is not keyed, but a secret was given; leave it out");
+    if (source->header_only) return open_foreign_header(source, made, error);
+    return source->format->decode ? open_packed(source, made, error)
+                                  : open_image(source, made, error);
+}
+
+/* ---- format "auto" --------------------------------------------------------------------------- */
+
+#define MAX_NAMES 32u
+
+static petal_status fail_with_names(const char *const *names, uint32_t count, petal_error *error)
+{
+    char list[160] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < count && used < sizeof list; i++)
+        used += (size_t)petal_text(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "",
+                                   names[i]);
+    return petal_fail(error, PETAL_ERR_ARGUMENT, "could be any of %s; say which", list);
+}
+
+/* Decides the format of the bytes if it is to be found out. */
+static petal_status recognize(struct source *source, petal_error *error)
+{
+    const char *names[MAX_NAMES];
+    if (!source->is_auto) return PETAL_OK;
+    uint32_t count = petal_recognize(source->from.bytes, source->from.size_bytes, names, MAX_NAMES);
+    if (count == 0)
+        return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0, "not a filter of a known format");
+    if (count > 1) return fail_with_names(names, count < MAX_NAMES ? count : MAX_NAMES, error);
+    source->format = petal_format_find(names[0]);
+    return PETAL_OK;
+}
+
+/* ---- the whole way --------------------------------------------------------------------------- */
+
+const petal_allocator *petal_source_allocator(const struct source *source)
+{
+    return source->options.allocator ? source->options.allocator : &petal_os_allocator;
 }
 
 /* Whatever made half of a filter and failed is released here, in one place. */
-static petal_status open_source(struct source *source, petal_filter **filter, petal_error *error)
+petal_status petal_source_open(struct source *source, petal_filter **filter, petal_error *error)
 {
-    const petal_open_options *options = source->options;
-    const petal_allocator *inner = options->allocator ? options->allocator : &petal_io_allocator;
+    const petal_allocator *inner = petal_source_allocator(source);
     petal_filter *made = NULL;
     struct budget budget;
-    petal_budget_begin(&budget, inner, options->memory_limit, source->from.size_bytes);
+    petal_budget_begin(&budget, inner, source->options.memory_limit, source->from.size_bytes);
     source->allocator = &budget.bounded;
-    bool is_petal = source->format == &petal_format_petal;
-    petal_status status = is_petal ? open_petal(source, &made, error) : open_foreign(source, &made, error);
+    petal_status status = recognize(source, error);
+    if (status == PETAL_OK)
+        status = source->format == &petal_format_petal ? open_petal(source, &made, error)
+                                                       : open_foreign(source, &made, error);
     source->allocator = inner; /* the budget ends here */
     if (status != PETAL_OK) {
         petal_free(made);
@@ -279,10 +378,12 @@ static petal_status open_source(struct source *source, petal_filter **filter, pe
     return PETAL_OK;
 }
 
-/* ---- public calls ---------------------------------------------------------------------------------------------------- */
+/* ---- public calls ---------------------------------------------------------------------------- */
 
 #define MODES 15u
-#define FLAGS (PETAL_OPEN_VERIFY | PETAL_OPEN_RECOVER | PETAL_OPEN_LIVE | PETAL_OPEN_LOCKED | PETAL_OPEN_NO_LOCK)
+#define FLAGS \
+    (PETAL_OPEN_VERIFY | PETAL_OPEN_RECOVER | PETAL_OPEN_LIVE | PETAL_OPEN_LOCKED | \
+     PETAL_OPEN_NO_LOCK | PETAL_OPEN_HEADER)
 
 static petal_status check_flags(unsigned flags, petal_error *error)
 {
@@ -294,65 +395,75 @@ static petal_status check_flags(unsigned flags, petal_error *error)
     if ((flags & PETAL_OPEN_LIVE) && mode != PETAL_OPEN_MAP)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "LIVE is for reading a map");
     if ((flags & PETAL_OPEN_LOCKED) && mode != PETAL_OPEN_LOAD)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "LOCKED is for LOAD; a writable map is locked anyway");
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "LOCKED is for LOAD; a writable map is locked anyway");
+    if ((flags & PETAL_OPEN_HEADER) &&
+        (mode == PETAL_OPEN_WRITABLE || (flags & (PETAL_OPEN_VERIFY | PETAL_OPEN_LIVE))))
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "HEADER reads no bits: leave WRITABLE, VERIFY and LIVE out");
     return PETAL_OK;
 }
 
 /* Checks the options and takes them apart. */
-static petal_status begin(const petal_open_options *options, struct source *source, petal_error *error)
+static petal_status begin(const petal_open_options *theirs, struct source *source,
+                          petal_error *error)
 {
-    source->options = options ? options : &default_options;
-    options = source->options;
+    petal_open_options *options = &source->options;
+    petal_status status = PETAL_OK;
+    *options = (petal_open_options)PETAL_OPEN_OPTIONS_INIT;
+    if (theirs)
+        status =
+            petal_sized_take(theirs, options, sizeof *options, "PETAL_OPEN_OPTIONS_INIT", error);
+    if (status == PETAL_OK) status = check_flags(options->flags, error);
+    if (status != PETAL_OK) return status;
     source->mode = options->flags & MODES;
+    source->header_only = options->flags & PETAL_OPEN_HEADER;
+    if (source->header_only) source->mode = PETAL_OPEN_LOAD;
     source->from.writable = source->mode == PETAL_OPEN_WRITABLE;
     source->from.recover = options->flags & PETAL_OPEN_RECOVER;
-    if (options->struct_size != sizeof *options)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "options are not set up with PETAL_OPEN_OPTIONS_INIT");
-    petal_status status = check_flags(options->flags, error);
-    if (status != PETAL_OK) return status;
-    source->format = options->format ? petal_format_find(options->format) : &petal_format_petal;
-    if (!source->format) return petal_fail(error, PETAL_ERR_ARGUMENT, "there is no format %s", options->format);
-    return PETAL_OK;
+    source->is_auto = options->format && strcmp(options->format, "auto") == 0;
+    return petal_format_named(source->is_auto ? NULL : options->format, &source->format, error);
 }
 
-/* ---- files ----------------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static void release_held(petal_filter *filter)
 {
-    petal_io_close(filter->held);
-    petal_release(&filter->allocator, filter->held, sizeof(struct file));
+    struct held held = *(struct held *)filter->held;
+    petal_release(&filter->allocator, filter->held, sizeof held);
+    petal_os_close(&held.file);
+    if (held.release) held.release(held.context, held.bytes, held.size_bytes);
 }
 
-/* Gives the filter the lock of the file that it was loaded from. */
-static petal_status hold(petal_filter *filter, struct file *file, petal_error *error)
+static petal_status hold(petal_filter *filter, const struct held *held, petal_error *error)
 {
-    filter->held = petal_alloc(&filter->allocator, sizeof *file);
+    filter->held = petal_alloc(&filter->allocator, sizeof *held);
     if (!filter->held) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
-    *(struct file *)filter->held = *file;
+    *(struct held *)filter->held = *held;
     filter->release_held = release_held;
-    *file = no_file;
     return PETAL_OK;
 }
 
 static enum access access_of(const struct source *source)
 {
     bool is_petal = source->format == &petal_format_petal;
-    bool writes = (source->mode == PETAL_OPEN_WRITABLE && is_petal) || (source->options->flags & PETAL_OPEN_LOCKED);
+    bool writes = (source->mode == PETAL_OPEN_WRITABLE && is_petal) ||
+                  (source->options.flags & PETAL_OPEN_LOCKED);
     if (!writes) return ACCESS_READ;
-    return source->options->flags & PETAL_OPEN_NO_LOCK ? ACCESS_WRITE_ALONE : ACCESS_WRITE;
+    return source->options.flags & PETAL_OPEN_NO_LOCK ? ACCESS_WRITE_ALONE : ACCESS_WRITE;
 }
 
 static petal_status open_mapped(struct source *source, struct mapping *map, const struct file *file,
                                 petal_filter **filter, petal_error *error)
 {
     bool writable = source->mode == PETAL_OPEN_WRITABLE && source->format == &petal_format_petal;
-    petal_status status = petal_io_map(file, writable, source->options->max_bytes, map, error);
+    petal_status status = petal_os_map(file, writable, source->options.max_bytes, map, error);
     if (status != PETAL_OK) return status;
     source->from.bytes = map->bytes;
     source->from.size_bytes = map->size_bytes;
     source->from.is_copy = map->is_copy;
     source->from.file = file;
-    return open_source(source, filter, error);
+    return petal_source_open(source, filter, error);
 }
 
 /* Has the header of a file changed since the file was copied, beginning with its header? */
@@ -360,21 +471,21 @@ static bool is_outdated(const struct mapping *map, const struct file *file)
 {
     uint8_t head[PETAL_HEAD_BYTES];
     uint64_t size = map->size_bytes < sizeof head ? map->size_bytes : sizeof head, got;
-    return petal_io_read(file, 0, head, size, &got, NULL) != PETAL_OK || got != size ||
+    return petal_os_read(file, 0, head, size, &got, NULL) != PETAL_OK || got != size ||
            memcmp(head, map->bytes, (size_t)size) != 0;
 }
 
 /* What the filter needs of the map and the file goes over to it. */
-static petal_status open_map(struct source *source, struct mapping *map, struct file *file, petal_filter **filter,
-                             petal_error *error)
+static petal_status open_map(struct source *source, struct mapping *map, struct file *file,
+                             petal_filter **filter, petal_error *error)
 {
     petal_status status = open_mapped(source, map, file, filter, error);
     for (int loads = 1; map->is_copy && is_outdated(map, file); loads++) {
         petal_free(*filter);
         *filter = NULL;
-        petal_io_unmap(map);
+        petal_os_unmap(map);
         if (loads == MAX_LOADS) return fail_for_changes(error);
-        petal_io_pause();
+        petal_os_pause();
         status = open_mapped(source, map, file, filter, error);
     }
     if (status != PETAL_OK || !*filter) return status;
@@ -382,13 +493,15 @@ static petal_status open_map(struct source *source, struct mapping *map, struct 
         petal_backing_own(*filter, map, file);
         *map = (struct mapping){NULL, 0, false};
         *file = no_file;
-    } else if (source->options->flags & PETAL_OPEN_LOCKED) {
-        status = hold(*filter, file, error);
+    } else if (source->options.flags & PETAL_OPEN_LOCKED) {
+        status = hold(*filter, &(struct held){.file = *file}, error);
+        if (status == PETAL_OK) *file = no_file;
     }
     return status;
 }
 
-petal_status petal_open(const char *path, const petal_open_options *options, petal_filter **filter, petal_error *error)
+petal_status petal_open(const char *path, const petal_open_options *options, petal_filter **filter,
+                        petal_error *error)
 {
     struct mapping map = {NULL, 0, false};
     struct file file = PETAL_NO_FILE;
@@ -396,10 +509,10 @@ petal_status petal_open(const char *path, const petal_open_options *options, pet
     petal_error own; /* opening may fail, try again, and succeed */
     *filter = NULL;
     petal_status status = begin(options, &source, &own);
-    if (status == PETAL_OK) status = petal_io_open(path, access_of(&source), &file, &own);
+    if (status == PETAL_OK) status = petal_os_open(path, access_of(&source), &file, &own);
     if (status == PETAL_OK) status = open_map(&source, &map, &file, filter, &own);
-    petal_io_unmap(&map);
-    petal_io_close(&file);
+    petal_os_unmap(&map);
+    petal_os_close(&file);
     if (status == PETAL_OK) return PETAL_OK;
     if (error) *error = own;
     petal_free(*filter);
@@ -407,32 +520,65 @@ petal_status petal_open(const char *path, const petal_open_options *options, pet
     return status;
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
-static petal_status open_bytes(const void *bytes, size_t size_bytes, const petal_open_options *options, unsigned mode,
+static petal_status begin_in_memory(const petal_open_options *options, unsigned mode,
+                                    struct source *source, petal_error *error)
+{
+    *source = (struct source){.from = {.file = &no_file}};
+    petal_status status = begin(options, source, error);
+    if (status != PETAL_OK) return status;
+    if (source->options.flags & (PETAL_OPEN_LIVE | PETAL_OPEN_LOCKED | PETAL_OPEN_NO_LOCK))
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "LIVE, LOCKED and NO_LOCK are for files");
+    /* MAP is the default mode, and means none here. */
+    if (source->mode != PETAL_OPEN_MAP && source->mode != mode)
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          mode == PETAL_OPEN_MAP ? "a view is for reading only"
+                                                 : "memory is loaded, not written to");
+    source->mode = mode;
+    return PETAL_OK;
+}
+
+petal_status petal_source_to_load(const petal_open_options *options, struct source *source,
+                                  petal_error *error)
+{
+    return begin_in_memory(options, PETAL_OPEN_LOAD, source, error);
+}
+
+static petal_status open_bytes(const void *bytes, uint64_t size_bytes,
+                               const petal_open_options *options, unsigned mode,
                                petal_filter **filter, petal_error *error)
 {
-    struct source source = {.from = {.bytes = bytes, .size_bytes = size_bytes, .file = &no_file}};
+    struct source source;
     *filter = NULL;
-    petal_status status = begin(options, &source, error);
-    if (status == PETAL_OK && (options->flags & (PETAL_OPEN_LIVE | PETAL_OPEN_LOCKED | PETAL_OPEN_NO_LOCK)))
-        status = petal_fail(error, PETAL_ERR_ARGUMENT, "LIVE, LOCKED and NO_LOCK are for files");
-    if (status == PETAL_OK && source.mode != mode)
-        status = petal_fail(error, PETAL_ERR_ARGUMENT,
-                            mode == PETAL_OPEN_MAP ? "a view is for reading only" : "memory is loaded, not written to");
-    return status == PETAL_OK ? open_source(&source, filter, error) : status;
+    petal_status status = begin_in_memory(options, mode, &source, error);
+    if (status != PETAL_OK) return status;
+    source.from.bytes = bytes;
+    source.from.size_bytes = size_bytes;
+    status = petal_source_open(&source, filter, error);
+    if (status != PETAL_OK || !*filter || mode != PETAL_OPEN_MAP || !source.options.release)
+        return status;
+    status = hold(*filter,
+                  &(struct held){.file = no_file,
+                                 .release = source.options.release,
+                                 .context = source.options.release_context,
+                                 .bytes = bytes,
+                                 .size_bytes = size_bytes},
+                  error);
+    if (status == PETAL_OK) return PETAL_OK;
+    petal_free(*filter);
+    *filter = NULL;
+    return status;
 }
 
-petal_status petal_load_from_memory(const void *bytes, size_t size_bytes, const petal_open_options *options,
-                                    petal_filter **filter, petal_error *error)
+petal_status petal_load(const void *bytes, uint64_t size_bytes, const petal_open_options *options,
+                        petal_filter **filter, petal_error *error)
 {
-    petal_open_options loading = options ? *options : default_options;
-    if ((loading.flags & MODES) == PETAL_OPEN_MAP) loading.flags |= PETAL_OPEN_LOAD;
-    return open_bytes(bytes, size_bytes, &loading, PETAL_OPEN_LOAD, filter, error);
+    return open_bytes(bytes, size_bytes, options, PETAL_OPEN_LOAD, filter, error);
 }
 
-petal_status petal_view(const void *bytes, size_t size_bytes, const petal_open_options *options, petal_filter **filter,
-                        petal_error *error)
+petal_status petal_view(const void *bytes, uint64_t size_bytes, const petal_open_options *options,
+                        petal_filter **filter, petal_error *error)
 {
-    return open_bytes(bytes, size_bytes, options ? options : &default_options, PETAL_OPEN_MAP, filter, error);
+    return open_bytes(bytes, size_bytes, options, PETAL_OPEN_MAP, filter, error);
 }

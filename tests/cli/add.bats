@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# add.bats - petal add changes a file in place, and a change that was cut short is never taken for a good one.
+# add.bats - petal add changes a file in place, and a change that was cut short is never taken for a
+# good one.
 load helper
 
 @test "added keys are in, those before too, and the file is clean" {

@@ -1,12 +1,13 @@
 #!/usr/bin/env bats
-# bench.bats - petal bench tells what it measured, and counts right; how long things take is nobody's promise.
+# bench.bats - petal bench tells what it measured, and counts right; how long things take is
+# nobody's promise.
 load helper
 
 @test "a new filter: what it is, a row for each thing measured, and the rate beside the predicted" {
     run -0 --separate-stderr petal bench -n 100k -p 1% --seconds 1
     is "$stderr" ""
     contains "${lines[0]}" "blocked, k 6, xxh3, kernel "
-    for row in size holds asked 'ns a key' add 'lookup, found' 'lookup, absent' 'hash alone' 'a line of memory'; do
+    for row in size holds asked 'ns per key' add 'lookup, found' 'lookup, absent' 'hash alone' 'a line of memory'; do
         grep -q "^$row  *[0-9o]" <<<"$output" || fail "no row: $row" "$output"
     done
     contains "$output" "false positives "
@@ -20,8 +21,9 @@ load helper
         awk -v t="$(field ${time}_ns <json)" 'BEGIN { exit !(t > 0) }' || fail "$time"
     done
     is "$(field keys <json)" 10000
-    is "$(field keys_a_round <json)" 10000
-    # One filter's own rate is off by some percent of the mean at this size; a fifth is beyond chance.
+    is "$(field keys_per_round <json)" 10000
+    # One filter's own rate is off by some percent of the mean at this size; a fifth is beyond
+    # chance.
     awk -v f="$(field absent_found <json)" -v n="$(field absent_keys <json)" -v p="$(field predicted_rate <json)" \
         'BEGIN { r = f / n / p; exit !(r > 0.8 && r < 1.2) }'
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# build.bats - petal create and petal build make the filter that was asked for, whole, or leave everything as it was.
+# build.bats - petal create and petal build make the filter that was asked for, whole, or leave
+# everything as it was.
 load helper
 
 @test "build of the URL list counts 29,619 distinct keys, and not one is missing" {
@@ -50,7 +51,7 @@ load helper
     is "$(petal info --json added.petal | field items)" "$(petal info --json built.petal | field items)"
 }
 
-@test "every way to give a size works for build, with both schemes and two lines a key" {
+@test "every way to give a size works for build, with both schemes and two lines per key" {
     seq 5000 >keys
     for options in '-p 0.1%' '--memory 8KiB' '-n 6000 --memory 8KiB' '--bits 70000 --hashes 7' '--bits 70000 -n 5000' \
         '-n 5000 -p 1% --hashes 4' '-p 1e-6 --lines-per-key 2'; do
@@ -197,7 +198,7 @@ load helper
     [ ! -e y ]
 }
 
-@test "a filter that build has sized for its keys is not told to be too small" {
+@test "a filter that build has sized for its keys is not called too small" {
     for ((keys = 1; keys < 30000; keys += keys / 16 + 1)); do
         for rate in 10% 1% 0.1%; do
             seq $keys | petal build --force -p $rate -o b.petal 2>message

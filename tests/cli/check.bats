@@ -111,7 +111,7 @@ setup() {
     refuses "check: no option -z; see" petal check -vz f.petal
     refuses "check: -e needs KEY; see" petal check f.petal -e
     refuses "check: --count takes no value; see" petal check --count=3 f.petal
-    refuses "--key-type: i65 is none of text|utf16le|i32|i64|f64|hex|base64" petal check --key-type i65 f.petal
+    refuses "--key-type: unknown value 'i65'; choose one of text|utf16le|i32|i64|f64|hex|base64" petal check --key-type i65 f.petal
     refuses "--explain shows every key; leave out -v, -c, -q and -n" petal check --explain -v f.petal
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# compare.bats - petal compare tells how the keys of two filters overlap, with intervals that hold the truth, and refuses what
-# cannot be compared.
+# compare.bats - petal compare tells how the keys of two filters overlap, with intervals that hold
+# the truth, and refuses what cannot be compared.
 load helper
 
 setup() {
@@ -21,7 +21,8 @@ between() {
     is_as_expected compare.txt
 }
 
-# Of the keys of 20 such tests, those of one would be outside: that the intervals are right is for tests/stat/overlap.c to prove.
+# Of the keys of 20 such tests, those of one would be outside: that the intervals are right is for
+# tests/stat/overlap.c to prove.
 @test "machines get the numbers, each with its interval, and the truth lies in all of them" {
     run -0 --separate-stderr petal compare --json a.petal b.petal
     is "${#lines[@]}" 1
@@ -36,7 +37,7 @@ between() {
     is "$(field file_a <<<"$output")" a.petal
 }
 
-@test "the order of the two does not matter, but for their names" {
+@test "the order of the two does not matter, except for their names" {
     one=$(petal compare --json a.petal b.petal) other=$(petal compare --json b.petal a.petal)
     for name in union intersection jaccard jaccard_low; do is "$(field $name <<<"$one")" "$(field $name <<<"$other")"; done
     is "$(field containment <<<"$one")" "$(field containment_of_b <<<"$other")"

@@ -1,7 +1,8 @@
-# Promise: other libraries' files are built, read, converted, merged and grown by the tool, byte for byte, and never guessed in silence.
+# Promise: other libraries' files are built, read, converted, merged and grown by the tool, byte for
+# byte, and never guessed in silence.
 
 load helper
-vectors=$PETAL_ROOT/tests/vectors
+vectors=$PETAL_ROOT/vectors
 
 setup() {
     mkdir "$BATS_TEST_TMPDIR/here" && cd "$BATS_TEST_TMPDIR/here" || return
@@ -41,7 +42,7 @@ setup() {
     run --separate-stderr petal check "$vectors/guava/utf8_n100_p0.01_mitz64.bin" -e key-0
     [ "$status" -eq 0 ]
     [ "$output" = key-0 ]
-    [[ $stderr == *"read as guava"*"--from guava"* ]]
+    [[ $stderr == *"looks like guava"*"--from guava"* ]]
 }
 
 @test "bits are never translated: a format that cannot hold the scheme is refused with the reason" {

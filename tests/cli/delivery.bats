@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# delivery.bats - petal seen -f remembers what was delivered: a rerun prints every line that was not.
+# delivery.bats - petal seen -f remembers what was delivered: a rerun prints every line that was
+# not.
 load helper
 
 # Enough lines for several blocks, and a filter that makes no mistakes with them.
@@ -11,8 +12,8 @@ setup() {
 # How many bytes of a pipe, the standard input, nobody has read; Linux.
 unread() { perl -e '$n = pack "i", 0; ioctl(STDIN, 0x541B, $n) or die; print unpack "i", $n'; }
 
-# fail_at KIB OPTION...: petal seen with a file size limit that stands for a full disk. FILE is made first, so that the limit is
-# that of the output alone; prints the status.
+# fail_at KIB OPTION...: petal seen with a file size limit that stands for a full disk. FILE is made
+# first, so that the limit is that of the output alone; prints the status.
 fail_at() {
     local status=0 limit=$1
     shift

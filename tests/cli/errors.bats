@@ -33,7 +33,7 @@ setup() {
     refuses "keys: cannot open it: Permission denied" $drop "$PETAL" build -o x.petal keys
 }
 
-@test "a text is not a filter, and the way to make one of it is told" {
+@test "a text is not a filter, and the message says how to make one of it" {
     echo 'some words' >notes.txt
     refuses "petal: notes.txt: not a filter (text, from byte 0); to make one: petal build -o notes.petal notes.txt" petal info notes.txt
     echo 'some words' >notes
@@ -49,12 +49,12 @@ setup() {
     refuses "mangled: damaged at byte 4 (line ends were converted" petal info mangled
 }
 
-@test "a newer version is refused, and the two versions are told" {
+@test "a newer version is refused, and the message has both versions" {
     for slot in 0 512; do flip f.petal $((slot + 8)) 02; done
     refuses "petal: f.petal: written by a newer petal (format 3; this one reads 1); update petal" petal info f.petal
 }
 
-@test "damage and truncation are told with the byte and the way out" {
+@test "damage and truncation are reported with the byte and the way out" {
     flip f.petal 1600 01
     refuses "petal: f.petal: damaged at byte 1088 (checksum of block 0); restore a copy or rebuild from the keys" petal verify f.petal
     head -c 1500 saved >short
@@ -84,7 +84,7 @@ setup() {
     head -c 100 /dev/zero >bad4
     : >bad5
     for bad in bad1 bad2 bad3 bad5; do
-        refuses "$bad: is no secret; 16 bytes or 32 hex digits make one" petal create -o x -n 10 --key-file $bad
+        refuses "$bad: not a secret; expected 16 bytes or 32 hex digits" petal create -o x -n 10 --key-file $bad
     done
     refuses "bad4: has more than" petal create -o x -n 10 --key-file bad4
     printf '000102030405060708090a0b0c0d0e0f' | tee hex | perl -pe '$_ = pack "H*", $_' >raw

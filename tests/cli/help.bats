@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# help.bats - help fits a screen, and the manual page and the completions know every command and option.
+# help.bats - help fits a screen, and the manual page and the completions know every command and
+# option.
 load helper
 
 commands() { petal help | sed -n 's/^  \([a-z]*\)  .*/\1/p' | grep -v '^petal'; }
@@ -18,8 +19,8 @@ options_of() { { petal help "$1" | grep -o '^  [ -].. *--[a-z-]*' | grep -o -e '
     is "$stderr" "$overview"
 }
 
-@test "there are fifteen commands" {
-    is "$(commands | tr '\n' ' ')" "plan create build add remove check seen info verify merge intersect compare shard convert bench "
+@test "there are sixteen commands" {
+    is "$(commands | tr '\n' ' ')" "plan create build add remove check seen info verify merge intersect compare shard convert formats bench "
 }
 
 @test "the help of every command fits 24 lines of 80 columns, and has an example" {
@@ -35,9 +36,13 @@ options_of() { { petal help "$1" | grep -o '^  [ -].. *--[a-z-]*' | grep -o -e '
     [ "$(petal help | wc -l)" -le 24 ]
 }
 
-@test "--version prints the version of petal.h" {
+@test "--version prints the version of petal.h, and what is in" {
     version=$(sed -n 's/#define PETAL_VERSION_[MP][A-Z]* \([0-9]*\)/\1/p' "$PETAL_ROOT/include/petal/petal.h" | paste -sd.)
-    is "$(petal --version)" "petal $version"
+    run -0 petal --version
+    is "${lines[0]}" "petal $version"
+    formats=$(petal formats --json | grep -c .)
+    grep -Eqx "$formats formats, with(out)? zlib; [a-z0-9]+ on this CPU" <<<"${lines[1]}" ||
+        fail "${lines[1]}"
 }
 
 @test "the manual page tells of every command and every option" {

@@ -75,7 +75,7 @@ is_json() {
     awk -v l="$low" -v h="$high" 'BEGIN { exit !(l < 1000 && 1000 < h) }' # seed 0, a fixed case
 }
 
-@test "kind is told: classic, two lines a key, seed, secret, metadata" {
+@test "kind is shown: classic, two lines per key, seed, secret, metadata" {
     echo 000102030405060708090a0b0c0d0e0f >secret
     petal create -o f.petal -n 1000 -p 1e-6 --key-file secret --metadata 'made by hand'
     run -0 petal info --key-file secret f.petal

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# keys.bats - every byte of the input is read as documented: lines, NUL-separated keys, CR LF, and typed values.
+# keys.bats - every byte of the input is read as documented: lines, NUL-separated keys, CR LF, and
+# typed values.
 load helper
 
 # What the filter is asked about, byte for byte: key_of BYTES
@@ -62,7 +63,11 @@ holds() { printf '%s' "$2" | petal check -q "$1"; }
 }
 
 @test "a line may be longer than any buffer, and comes out whole" {
-    { head -c 3000000 /dev/zero | tr '\0' x; echo; echo short; head -c 1048576 /dev/zero | tr '\0' y; } >long
+    {
+        head -c 3000000 /dev/zero | tr '\0' x
+        printf '\nshort\n'
+        head -c 1048576 /dev/zero | tr '\0' y
+    } >long
     petal build -o f.petal -p 1e-9 long
     is "$(petal info --json f.petal | field items)" 3
     { cat long; echo; } >ended
@@ -73,8 +78,11 @@ holds() { printf '%s' "$2" | petal check -q "$1"; }
 @test "lines are the same whatever the pieces they arrive in" {
     seq 1000 >numbers
     petal build -o f.petal numbers
-    { for i in $(seq 1 40); do sed -n "$((i * 25 - 24)),$((i * 25))p" numbers | head -c 40; sed -n "$((i * 25 - 24)),$((i * 25))p" numbers | tail -c +41; done; } |
-        petal check f.petal | cmp - numbers
+    for i in $(seq 1 40); do
+        sed -n "$((i * 25 - 24)),$((i * 25))p" numbers >lines
+        head -c 40 lines
+        tail -c +41 lines
+    done | petal check f.petal | cmp - numbers
 }
 
 # same_keys TYPE LINES TYPE LINES: they are the same bytes, by the bits of their filters.
@@ -250,7 +258,8 @@ refused() {
     run -0 --separate-stderr petal build -o f.petal blank
     is "$stderr" ""
     is "$(petal check -c f.petal blank)" 5
-    { seq 100000; echo; seq 100001 200000; } | petal build --format datasketches --force -o f.ds -n 200k 2>message
+    { seq 100000; echo; seq 100001 200000; } |
+        petal build --format datasketches --force -o f.ds -n 200k 2>message
     is "$(cat message)" "petal: f.ds: 1 empty key skipped: datasketches filters take none"
     is "$(seq 200000 | petal check --from datasketches -c f.ds)" 200000
 }

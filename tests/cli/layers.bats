@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# layers.bats - filters that grow and filters that forget, in files and through the tool: no key of theirs is ever missed.
+# layers.bats - filters that grow and filters that forget, in files and through the tool: no key of
+# theirs is ever missed.
 load helper
 
 @test "a filter that grows keeps every key and its rate, far beyond the keys it began with" {
@@ -71,12 +72,15 @@ load helper
     seq 2500 | petal seen --window 1000 -f k.petal >fresh
     run -0 petal info k.petal
     is_as_expected info-window-keys.txt
-    for day in 0 1 2 3 4 5; do seq $day $((day + 100)) | petal seen --window 3d -n 1000 --now $((1700000000 + day * 86400)) -f t.petal >fresh; done
+    for day in 0 1 2 3 4 5; do
+        seq $day $((day + 100)) |
+            petal seen --window 3d -n 1000 --now $((1700000000 + day * 86400)) -f t.petal >fresh
+    done
     run -0 petal info t.petal
     is_as_expected info-window-time.txt
 }
 
-@test "more keys than expected in a window of time are told, and all are remembered" {
+@test "more keys than expected in a window of time are reported, and all are remembered" {
     run -0 --separate-stderr petal seen --window 1d -n 100 --now 1700000000 -f t.petal < <(seq 3000)
     is "${#stderr_lines[@]}" 1
     contains "$stderr" "petal: t.petal: the window holds more keys than planned (100), so more than 1 % of new lines may be dropped"

@@ -1,10 +1,12 @@
 #!/usr/bin/env bats
-# locks.bats - two processes and one file: every key of a command that succeeded is in it, and the other command is told.
+# locks.bats - two processes and one file: every key of a command that succeeded is in it, and the
+# other command is told.
 load helper
 
 BUSY="f.petal: busy: another process is changing it; try again when it has finished"
 
-# start COMMAND... : petal with the fifo `in` (descriptor 4) as its input, in the background; $running.
+# start COMMAND... : petal with the fifo `in` (descriptor 4) as its input, in the background;
+# $running.
 start() {
     [ -p in ] || mkfifo in
     exec 4<>in

@@ -1,10 +1,13 @@
 #!/usr/bin/env bats
-# merge.bats - petal merge is exactly the filter of all keys; petal intersect keeps every common one.
+# merge.bats - petal merge is exactly the filter of all keys; petal intersect keeps every common
+# one.
 load helper
 
 setup() {
     mkdir "$BATS_TEST_TMPDIR/here" && cd "$BATS_TEST_TMPDIR/here" || return
-    for part in 1 2 3; do seq $((part * 1000 - 999)) $((part * 1000 + 500)) | petal build -n 5000 -o $part.petal; done
+    for part in 1 2 3; do
+        seq $((part * 1000 - 999)) $((part * 1000 + 500)) | petal build -n 5000 -o $part.petal
+    done
 }
 
 @test "merged parts are the filter built in one go, whatever their order" {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# parts.bats - a big set in parts: parallel builds with a template merge to the bytes of one build, and petal shard splits keys the
-# same way everywhere.
+# parts.bats - a big set in parts: parallel builds with a template merge to the bytes of one build,
+# and petal shard splits keys the same way everywhere.
 load helper
 
 @test "eight parts built by eight processes, and merged, are the single build byte for byte" {
@@ -8,12 +8,14 @@ load helper
     awk '{ print > ("part." NR % 8) }' urls.txt
     for kind in '-p 1%' '-p 0.001%' '--scheme classic' '--seed 42'; do
         petal create -n 30000 $kind --force -o template.petal
-        for i in 0 1 2 3 4 5 6 7; do petal build --template template.petal --force -o $i.petal part.$i & done
+        for i in 0 1 2 3 4 5 6 7; do
+            petal build --template template.petal --force -o $i.petal part.$i &
+        done
         wait
         petal merge --force -o merged.petal [0-7].petal
         petal build -n 30000 $kind --force -o single.petal urls.txt
         cmp merged.petal single.petal || fail "differs: $kind"
-        petal merge --force -o backwards.petal 7.petal 3.petal 5.petal 1.petal 6.petal 0.petal 2.petal 4.petal
+        petal merge --force -o backwards.petal {7,3,5,1,6,0,2,4}.petal
         cmp backwards.petal single.petal || fail "differs backwards: $kind"
     done
     petal verify single.petal --sample urls.txt
@@ -21,7 +23,8 @@ load helper
 
 @test "a template's capacity, rate, seed and secret are taken over, its keys and metadata are not" {
     head -c 16 /dev/zero >secret
-    seq 100 | petal build -n 1000 -p 0.1% --scheme classic --key-file secret --metadata old -o t.petal
+    seq 100 | petal build -n 1000 -p 0.1% --scheme classic --key-file secret --metadata old \
+        -o t.petal
     petal create --template t.petal --key-file secret -o o.petal
     for name in scheme hash bits hashes capacity target_rate key_id seed; do
         is "$(petal info --key-file secret --json o.petal | field $name)" "$(petal info --key-file secret --json t.petal | field $name)"
@@ -56,7 +59,7 @@ load helper
 # ---- shards
 
 @test "a key has the shard of the rule, of which there are vectors" {
-    grep -v '^#' "$PETAL_ROOT/tests/vectors/shards/shards.txt" | while read -r key _ shards shard; do
+    grep -v '^#' "$PETAL_ROOT/vectors/shards/shards.txt" | while read -r key _ shards shard; do
         [ "$key" != - ] || key=
         is "$(echo "$key" | petal shard --key-type hex -n "$shards")" "$shard"$'\t'"$key"
     done

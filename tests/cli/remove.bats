@@ -1,8 +1,10 @@
 #!/usr/bin/env bats
-# remove.bats - petal remove takes keys out of counting filters, in place and as often as they come, and says what was absent.
+# remove.bats - petal remove takes keys out of counting filters, in place and as often as they come,
+# and says what was absent.
 load helper
 
-# At 0.01 % (and seed 0) none of the keys that are asked for below, and were not added, is a false positive.
+# At 0.01 % (and seed 0) none of the keys that are asked for below, and were not added, is a false
+# positive.
 counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
 
 @test "removed keys are gone, the others stay, and the file is clean" {
@@ -101,7 +103,7 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     counting
     petal create -o b.petal -n 1000
     contains "$(petal info f.petal)" "counters of 4 bits"
-    contains "$(petal info f.petal)" "bytes of counters, 76.7 bits a key"
+    contains "$(petal info f.petal)" "bytes of counters, 76.7 bits per key"
     is "$(petal info --json f.petal | field counter_bits)" 4
     is "$(petal info --json b.petal | field counter_bits)" null
     is "$(petal info --json b.petal | field saturated_counters)" null
@@ -133,9 +135,9 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     counting
     petal create -o b.petal -n 1000
     petal create -o c.petal -n 1000 --scheme classic
-    refuses "b.petal: blocked cannot become classic: bits are never translated" petal convert b.petal x --to-scheme classic
-    refuses "c.petal: the filter is classic already" petal convert c.petal x --to-scheme classic
-    refuses "blocked is none of classic" petal convert f.petal x --to-scheme blocked
+    refuses "b.petal: a blocked filter has no counts to drop" petal convert b.petal x --to-scheme classic
+    refuses "c.petal: a classic filter has no counts to drop" petal convert c.petal x --to-scheme classic
+    refuses "unknown value 'blocked'; choose one of classic" petal convert f.petal x --to-scheme blocked
     refuses "cannot hold a counting filter" petal convert f.petal x --to guava
     refuses "cannot hold a classic filter" petal convert f.petal x --to-scheme classic --to guava
     [ ! -e x ]
@@ -164,7 +166,7 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
 @test "seen, which would count repeats, does not take a counting filter" {
     counting
     refuses "f.petal: is a counting filter" petal seen -f f.petal </dev/null
-    refuses "counting is none of blocked|classic" petal seen --scheme counting </dev/null
+    refuses "unknown value 'counting'; choose one of blocked|classic" petal seen --scheme counting </dev/null
 }
 
 @test "SIGTERM stops cleanly: what was read is out, the file is clean, the status is 143" {
@@ -215,7 +217,7 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     petal verify f.petal
 }
 
-@test "misuse is told, and nothing is changed" {
+@test "misuse is reported, and nothing is changed" {
     counting
     seq 10 | petal add f.petal
     refuses "needs a filter FILE" petal remove

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# seen.bats - petal seen replaces awk '!s[$0]++' on a stream, in bounded memory, and forgets nothing when it is stopped.
+# seen.bats - petal seen replaces awk '!s[$0]++' on a stream, in bounded memory, and forgets nothing
+# when it is stopped.
 load helper
 
 @test "with room enough it prints exactly what awk prints" {
@@ -15,9 +16,11 @@ load helper
     awk '!s[$0]++' urls.txt >exact
     petal seen -n 29619 -p 1% urls.txt >fresh
     is "$(sort fresh | uniq -d | wc -l)" 0
-    # What is printed is what awk prints, in its order, less the dropped lines: diff finds deletions only.
+    # What is printed is what awk prints, in its order, less the dropped lines: diff finds deletions
+    # only.
     ! diff exact fresh | grep -q '^>'
-    # Each distinct line is dropped with the rate at that moment, at most 1 %: 296 on the whole, and 5 sd (86) more.
+    # Each distinct line is dropped with the rate at that moment, at most 1 %: 296 on the whole, and
+    # 5 sd (86) more.
     dropped=$(($(wc -l <exact) - $(wc -l <fresh)))
     [ "$dropped" -gt 0 ]
     [ "$dropped" -le $((296 + 86)) ]
@@ -62,10 +65,10 @@ load helper
     is "$(cat out)" $'first\nsecond'
 }
 
-@test "without -n it grows and says so where talk is wanted" {
+@test "without -n it grows, and says so on a terminal or with --verbose" {
     run -0 --separate-stderr petal seen --verbose <<<a
     is "$output" a
-    is "${stderr_lines[0]}" "petal: grows by layers, each of 2 times the keys at 0.85 of the rate; at most 1 % of new lines are dropped"
+    is "${stderr_lines[0]}" "petal: no -n: the filter grows as needed; at most 1 % of new lines will be dropped"
     run -0 --separate-stderr petal seen <<<a
     is "$stderr" ""
     petal seen -f s.petal <<<a
@@ -90,7 +93,8 @@ load helper
     is "$stderr" "petal: s.petal: 58,240 read, 29,564 new, 28,676 repeats (about 55 of these may be new)"
 }
 
-# drops_are_told KEYS OPTION...: of the numbers up to KEYS, each once, some are dropped; the summary says how many, within 20 %.
+# drops_are_told KEYS OPTION...: of the numbers up to KEYS, each once, some are dropped; the summary
+# says how many, within 20 %.
 drops_are_told() {
     local keys=$1 dropped told
     shift

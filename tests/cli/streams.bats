@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# streams.bats - data on stdout, talk on stderr; broken pipes, closed files, terminals and progress are handled as users expect.
+# streams.bats - data on stdout, talk on stderr; broken pipes, closed files, terminals and progress
+# are handled as users expect.
 load helper
 
 setup() {
@@ -97,7 +98,7 @@ setup() {
         run -0 --separate-stderr petal check -c f.petal --progress=$when keys
         is "$stderr" ""
     done
-    refuses "--progress: sometimes is none of auto|always|lines|never" petal check f.petal --progress=sometimes keys
+    refuses "--progress: unknown value 'sometimes'; choose one of auto|always|lines|never" petal check f.petal --progress=sometimes keys
 }
 
 @test "on a terminal: the next step after plan, the summary after build, and bold type" {

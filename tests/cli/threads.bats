@@ -1,7 +1,9 @@
 #!/usr/bin/env bats
-# threads.bats - on any number of threads the tool writes the same bytes, in the same order, with the same messages.
+# threads.bats - on any number of threads the tool writes the same bytes, in the same order, with
+# the same messages.
 #
-# Blocks are of 256 KiB, and threads are started as full ones come in: these inputs are of many blocks.
+# Blocks are of 256 KiB, and threads are started as full ones come in: these inputs are of many
+# blocks.
 load helper
 
 # 400,000 lines in 2.9 MB, in two rounds that overlap: 300,000 different ones.
@@ -27,7 +29,8 @@ make_numbers() {
     make_numbers
     petal seen -n 100k -p 10% --threads 1 -f one.petal numbers >one 2>/dev/null
     for threads in 2 5; do
-        petal seen -n 100k -p 10% --threads $threads -f $threads.petal numbers 2>/dev/null | cmp - one
+        petal seen -n 100k -p 10% --threads $threads -f $threads.petal numbers 2>/dev/null |
+            cmp - one
         cmp one.petal $threads.petal
     done
     [ "$(wc -l <one)" -lt 300000 ] # it did drop some
@@ -61,7 +64,9 @@ make_numbers() {
     done
     is "$(petal info --json counted-1.petal | field items)" 300000
     for threads in 2 7; do
-        for file in counted-1.petal planned-1.petal dcso-1 added-1.petal; do cmp $file ${file/-1/-$threads}; done
+        for file in counted-1.petal planned-1.petal dcso-1 added-1.petal; do
+            cmp $file ${file/-1/-$threads}
+        done
     done
     petal verify added-7.petal --sample numbers
 }
@@ -98,7 +103,8 @@ make_numbers() {
     seq 1 100000 >good
     petal build --key-type i64 -o f.petal good
     for threads in 1 2 6; do
-        run -2 --separate-stderr petal check --threads $threads --key-type i64 f.petal numbers missing
+        run -2 --separate-stderr \
+            petal check --threads $threads --key-type i64 f.petal numbers missing
         is "$(wc -l <<<"$output")" 100000
         cmp - good <<<"$output"
         is "${#stderr_lines[@]}" 1
@@ -120,14 +126,17 @@ make_numbers() {
 @test "typed keys, and another library's filter that takes no hashes, are the same too" {
     make_numbers
     for threads in 1 4; do
-        petal build --threads $threads --key-type i64 -n 300k --format guava -o guava-$threads numbers
-        petal check --threads $threads --from guava --key-type i64 guava-$threads numbers | cmp - numbers
+        petal build --threads $threads --key-type i64 -n 300k --format guava \
+            -o guava-$threads numbers
+        petal check --threads $threads --from guava --key-type i64 guava-$threads numbers |
+            cmp - numbers
     done
     cmp guava-1 guava-4
 }
 
-@test "input that breaks off in a line is answered up to there, and the failure is told" {
-    # A socket whose other end was closed over unread bytes gives what it holds, and then ECONNRESET.
+@test "input that breaks off in a line is answered up to there, and the failure is reported" {
+    # A socket whose other end was closed over unread bytes gives what it holds, and then
+    # ECONNRESET.
     run -2 --separate-stderr perl -MSocket -e 'socketpair(A, B, AF_UNIX, SOCK_STREAM, 0) or die;
         syswrite B, "one\ntwo\nthr"; syswrite A, "x"; close B; open STDIN, "<&A" or die; exec @ARGV' "$PETAL" seen -n 10
     is "$output" $'one\ntwo'

@@ -31,14 +31,14 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* ---- cases ----------------------------------------------------------------------------------------------------------- */
+/* ---- cases ----------------------------------------------------------------------------------- */
 
 static struct {
     unsigned cases, bad_cases;
     uint64_t broken, told; /* expectations of this case that did not hold, and those printed */
 } campaign;
 
-/* Only so many broken expectations of a case are printed: a campaign may find the same thing a
+/* Only this many broken expectations per case are printed: a campaign may find the same thing a
  * million times. */
 #define TOLD_PER_CASE 12
 
@@ -103,7 +103,7 @@ __attribute__((format(printf, 1, 2), noreturn)) static inline void give_up(const
     exit(99);
 }
 
-/* ---- random numbers -------------------------------------------------------------------------------------------------- */
+/* ---- random numbers -------------------------------------------------------------------------- */
 
 static uint64_t random_state = 1;
 
@@ -128,7 +128,7 @@ static inline double seconds_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* ---- a folder -------------------------------------------------------------------------------------------------------- */
+/* ---- a folder -------------------------------------------------------------------------------- */
 
 static char folder[256]; /* that of this campaign */
 static pid_t folder_owner;
@@ -140,7 +140,8 @@ static inline void empty_folder(int descriptor)
     if (!dir) return;
     for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
         const char *name = entry->d_name;
-        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || unlinkat(dirfd(dir), name, 0) == 0) continue;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || unlinkat(dirfd(dir), name, 0) == 0)
+            continue;
         empty_folder(openat(dirfd(dir), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         unlinkat(dirfd(dir), name, AT_REMOVEDIR);
     }
@@ -176,7 +177,7 @@ static inline const char *in_folder(const char *name)
     return path;
 }
 
-/* ---- files ----------------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 struct bytes {
     uint8_t *data;
@@ -232,7 +233,7 @@ static inline void copy_text(char to[PATH_MAX], const char *text)
     if (snprintf(to, PATH_MAX, "%s", text) >= PATH_MAX) give_up("%s is too long", text);
 }
 
-/* ---- filters and keys ------------------------------------------------------------------------------------------------ */
+/* ---- filters and keys ------------------------------------------------------------------------ */
 
 /* Keys are lines that the tool can read too: key 7 is "k7". */
 #define KEY_TEXT 24
@@ -271,7 +272,7 @@ static inline uint64_t missing_keys(const petal_filter *filter, uint64_t from, u
     return missing;
 }
 
-static inline petal_filter *new_filter(petal_scheme scheme, uint64_t capacity, double rate)
+static inline petal_filter *new_filter(uint32_t scheme, uint64_t capacity, double rate)
 {
     petal_options options = PETAL_OPTIONS_INIT;
     petal_filter *filter = NULL;
@@ -279,17 +280,20 @@ static inline petal_filter *new_filter(petal_scheme scheme, uint64_t capacity, d
     options.scheme = scheme;
     options.capacity = capacity;
     options.rate = rate;
-    if (petal_create(&options, &filter, &error) != PETAL_OK) give_up("petal_create: %s", error.message);
+    if (petal_create(&options, &filter, &error) != PETAL_OK)
+        give_up("petal_create: %s", error.message);
     return filter;
 }
 
 static inline void save_or_give_up(const petal_filter *filter, const char *path)
 {
     petal_error error;
-    if (petal_save(filter, path, 0, &error) != PETAL_OK) give_up("petal_save: %s", error.message);
+    if (petal_save(filter, path, NULL, 0, &error) != PETAL_OK)
+        give_up("petal_save: %s", error.message);
 }
 
-static inline petal_status open_flags(const char *path, unsigned flags, petal_filter **filter, petal_error *error)
+static inline petal_status open_flags(const char *path, unsigned flags, petal_filter **filter,
+                                      petal_error *error)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     options.flags = flags;
@@ -297,7 +301,7 @@ static inline petal_status open_flags(const char *path, unsigned flags, petal_fi
     return petal_open(path, &options, filter, error);
 }
 
-/* ---- other processes ------------------------------------------------------------------------------------------------- */
+/* ---- other processes ------------------------------------------------------------------------- */
 
 /* The tool beside which this program was built. */
 static inline const char *tool_path(void)
@@ -319,7 +323,8 @@ static inline const char *part_path(const char *name)
     char *path = paths[next++ % COUNT(paths)];
     const char *build = getenv("PETAL_BUILD_DIR");
     char raw[PATH_MAX];
-    snprintf(raw, sizeof raw, "%.4000s/tests/crash/lib/%.60s", build ? build : "build/release", name);
+    snprintf(raw, sizeof raw, "%.4000s/tests/crash/lib/%.60s", build ? build : "build/release",
+             name);
     if (!realpath(raw, path)) give_up("no %s", raw);
     return path;
 }
@@ -346,7 +351,8 @@ static inline void start_command(struct command *command)
     if (command->pid < 0) give_up("fork");
     if (command->pid > 0) return;
     int in = open(command->input ? command->input : "/dev/null", O_RDONLY);
-    int out = open(command->output ? command->output : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    int out =
+        open(command->output ? command->output : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC, 0644);
     if (in < 0 || out < 0) _exit(98);
     dup2(in, 0);
     dup2(out, 1);
@@ -360,7 +366,8 @@ static inline void start_command(struct command *command)
 }
 
 /* Waits for its end; one that does not come within this many seconds counts as hung, and is
- * killed. The bound is for hanging programs, not a measurement: a slow machine does not reach it. */
+ * killed. The bound is for hanging programs, not a measurement: a slow machine does
+ * not reach it. */
 #define HANGS_AFTER_SECONDS 60
 
 static inline void end_command(struct command *command)

@@ -9,7 +9,7 @@
 #define _GNU_SOURCE
 #include "lib/control.h"
 
-/* ---- the commands ---------------------------------------------------------------------------------------------------- */
+/* ---- the commands ---------------------------------------------------------------------------- */
 
 /* Keys, in groups: those in the file at the start, those that are handed to the command, and
  * those of other filters. */
@@ -20,7 +20,8 @@ enum start { NOTHING, CLEAN, DIRTY, COUNTING, GROWING, WINDOW, GUAVA, STARTS };
 
 struct job {
     const char *name;
-    const char *arguments[12]; /* FILE, IN and TWIN stand for paths; OUT for other files beside FILE */
+    /* FILE, IN and TWIN stand for paths; OUT for other files beside FILE. */
+    const char *arguments[12];
     enum start start;
     bool reads_keys;
     bool removes;       /* the old keys */
@@ -30,9 +31,19 @@ struct job {
 #define ONE_THREAD "--threads", "1"
 static const struct job jobs[] = {
     {"create", {"create", "-n", "1000", "-o", "FILE"}, NOTHING, false, false, NULL},
-    {"create --force", {"create", "--force", "-n", "1000", "-o", "FILE"}, CLEAN, false, false, NULL},
+    {"create --force",
+     {"create", "--force", "-n", "1000", "-o", "FILE"},
+     CLEAN,
+     false,
+     false,
+     NULL},
     {"build", {"build", ONE_THREAD, "-o", "FILE"}, NOTHING, true, false, NULL},
-    {"build --force -n", {"build", ONE_THREAD, "--force", "-n", "1000", "-o", "FILE"}, CLEAN, true, false, NULL},
+    {"build --force -n",
+     {"build", ONE_THREAD, "--force", "-n", "1000", "-o", "FILE"},
+     CLEAN,
+     true,
+     false,
+     NULL},
     {"build --format",
      {"build", ONE_THREAD, "-n", "1000", "--format", "guava", "-o", "FILE"},
      NOTHING,
@@ -45,7 +56,12 @@ static const struct job jobs[] = {
     {"add, guava", {"add", ONE_THREAD, "--from", "guava", "FILE"}, GUAVA, true, false, "guava"},
     {"remove", {"remove", ONE_THREAD, "FILE", "REMOVED"}, COUNTING, false, true, NULL},
     {"seen -f", {"seen", ONE_THREAD, "-f", "FILE"}, CLEAN, true, false, NULL},
-    {"seen -f, new", {"seen", ONE_THREAD, "-n", "1000", "-p", "1e-6", "-f", "FILE"}, NOTHING, true, false, NULL},
+    {"seen -f, new",
+     {"seen", ONE_THREAD, "-n", "1000", "-p", "1e-6", "-f", "FILE"},
+     NOTHING,
+     true,
+     false,
+     NULL},
     {"seen -f, window", {"seen", ONE_THREAD, "-f", "FILE"}, WINDOW, true, false, NULL},
     {"check", {"check", ONE_THREAD, "FILE", "REMOVED"}, CLEAN, false, false, NULL},
     {"check -c", {"check", ONE_THREAD, "-c", "FILE", "REMOVED"}, CLEAN, false, false, NULL},
@@ -69,14 +85,16 @@ static const struct job jobs[] = {
     {"plan --chart", {"plan", "-n", "1M", "--chart", "OUT.svg"}, NOTHING, false, false, NULL},
 };
 
-/* ---- files ----------------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static struct bytes images[STARTS];
 static const char *path; /* FILE, in a folder for it alone and what is made beside it */
-static char keys[PATH_MAX], removed[PATH_MAX], in[PATH_MAX], twin[PATH_MAX], guava[PATH_MAX], out[PATH_MAX];
+static char keys[PATH_MAX], removed[PATH_MAX], in[PATH_MAX], twin[PATH_MAX], guava[PATH_MAX],
+    out[PATH_MAX];
 static char output[PATH_MAX], second_output[PATH_MAX];
 
-static petal_status open_format(const char *format, unsigned flags, petal_filter **filter, petal_error *error)
+static petal_status open_format(const char *format, unsigned flags, petal_filter **filter,
+                                petal_error *error)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     options.flags = flags;
@@ -96,14 +114,16 @@ static petal_filter *filter_of(enum start start)
     if (start == GROWING) options.growth = true;
     if (start == WINDOW) options.window_keys = 1000;
     if (start == GUAVA) options.format = "guava";
-    if (petal_create(&options, &filter, &error) != PETAL_OK) give_up("petal_create: %s", error.message);
+    if (petal_create(&options, &filter, &error) != PETAL_OK)
+        give_up("petal_create: %s", error.message);
     return filter;
 }
 
 static void add_groups(petal_filter *filter, unsigned groups)
 {
     for (unsigned group = 0; group < GROUPS; group++)
-        if (groups >> group & 1 && add_keys(filter, group * GROUP, (group + 1) * GROUP) < 0) give_up("petal_add");
+        if (groups >> group & 1 && add_keys(filter, group * GROUP, (group + 1) * GROUP) < 0)
+            give_up("petal_add");
 }
 
 static struct bytes image_of(enum start start, unsigned groups)
@@ -111,7 +131,7 @@ static struct bytes image_of(enum start start, unsigned groups)
     petal_filter *filter = filter_of(start);
     petal_error error;
     add_groups(filter, groups);
-    petal_status status = petal_save_as(filter, path, start == GUAVA ? "guava" : "petal", 0, &error);
+    petal_status status = petal_save(filter, path, start == GUAVA ? "guava" : "petal", 0, &error);
     if (status != PETAL_OK) give_up("petal_save_as: %s", error.message);
     petal_free(filter);
     return read_file(path);
@@ -124,7 +144,8 @@ static struct bytes dirty_image(void)
     if (pid == 0) {
         petal_filter *filter;
         petal_error error;
-        bool good = open_flags(path, PETAL_OPEN_WRITABLE, &filter, &error) == PETAL_OK && add_key(filter, 0) >= 0;
+        bool good = open_flags(path, PETAL_OPEN_WRITABLE, &filter, &error) == PETAL_OK &&
+                    add_key(filter, 0) >= 0;
         _exit(good ? 0 : 1);
     }
     waitpid(pid, NULL, 0);
@@ -142,7 +163,8 @@ static void write_keys(char *to, const char *name, unsigned groups)
     copy_text(to, in_folder(name));
     FILE *file = fopen(to, "w");
     for (unsigned group = 0; file && group < GROUPS; group++)
-        for (unsigned k = 0; groups >> group & 1 && k < GROUP; k++) fprintf(file, "k%u\n", group * GROUP + k);
+        for (unsigned k = 0; groups >> group & 1 && k < GROUP; k++)
+            fprintf(file, "k%u\n", group * GROUP + k);
     if (!file || fclose(file) != 0) give_up("cannot write %s", to);
 }
 
@@ -175,7 +197,7 @@ static unsigned groups_in_file(const char *format, unsigned flags, petal_status 
     return groups;
 }
 
-/* ---- the folder ------------------------------------------------------------------------------------------------------ */
+/* ---- the folder ------------------------------------------------------------------------------ */
 
 static char expected_names[512]; /* " a b " */
 
@@ -185,7 +207,8 @@ static void list_names(char *names, size_t size)
     DIR *dir = opendir(in_folder("w"));
     size_t used = (size_t)snprintf(names, size, " ");
     for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL && used < size;)
-        if (entry->d_name[0] != '.') used += (size_t)snprintf(names + used, size - used, "%s ", entry->d_name);
+        if (entry->d_name[0] != '.')
+            used += (size_t)snprintf(names + used, size - used, "%s ", entry->d_name);
     if (dir) closedir(dir);
 }
 
@@ -206,12 +229,13 @@ static bool has_hidden_names(void)
     bool has = false;
     DIR *dir = opendir(in_folder("w"));
     for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;)
-        has = has || (entry->d_name[0] == '.' && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0);
+        has = has || (entry->d_name[0] == '.' && strcmp(entry->d_name, ".") != 0 &&
+                      strcmp(entry->d_name, "..") != 0);
     if (dir) closedir(dir);
     return has;
 }
 
-/* ---- one run --------------------------------------------------------------------------------------------------------- */
+/* ---- one run --------------------------------------------------------------------------------- */
 
 #define MAX_ARGUMENTS 16
 
@@ -269,7 +293,8 @@ static bool run_clean(const struct job *job)
     clean.groups = groups_in_file(job->format, job->format ? 0 : PETAL_OPEN_VERIFY, &clean.opens);
     for (int i = 0; i < SHIM_CALLS; i++) clean.calls[i] = atomic_load(&control->seen[i]);
     list_names(expected_names, sizeof expected_names);
-    return expect(has_succeeded(&command), "%s without a fault: %s, %s", job->name, ending_of(&command), command.said);
+    return expect(has_succeeded(&command), "%s without a fault: %s, %s", job->name,
+                  ending_of(&command), command.said);
 }
 
 static char fault_text[200]; /* which fault, for the report */
@@ -281,11 +306,11 @@ static void expect_success(const struct job *job, const struct command *command)
     petal_status status;
     struct bytes printed = read_file(output);
     unsigned groups = groups_in_file(job->format, job->format ? 0 : PETAL_OPEN_VERIFY, &status);
-    expect(same_bytes(printed, clean.printed), "%s: exit status 0, but it printed something else: %s", fault_text,
-           command->said);
+    expect(same_bytes(printed, clean.printed),
+           "%s: exit status 0, but it printed something else: %s", fault_text, command->said);
     expect(status == clean.opens && groups == clean.groups,
-           "%s: exit status 0, but the file is \"%s\" with groups %#x, wanted %#x; it said: %s", fault_text,
-           petal_status_name(status), groups, clean.groups, command->said);
+           "%s: exit status 0, but the file is \"%s\" with groups %#x, wanted %#x; it said: %s",
+           fault_text, petal_status_name(status), groups, clean.groups, command->said);
     free(printed.data);
 }
 
@@ -297,28 +322,32 @@ static void expect_old_or_new(const struct job *job, const struct command *comma
     bool is_same = job->start == NOTHING ? now.data == NULL : same_bytes(now, images[job->start]);
     unsigned old = job->start == NOTHING ? 0 : job->removes ? 0 : OLD, groups;
     free(now.data);
-    groups = is_same ? 0 : groups_in_file(job->format, job->format ? 0 : PETAL_OPEN_VERIFY, &status);
+    groups =
+        is_same ? 0 : groups_in_file(job->format, job->format ? 0 : PETAL_OPEN_VERIFY, &status);
     /* seen makes a new file at once, and what is then unchanged is that. */
-    bool is_empty = strncmp(job->name, "seen", 4) == 0 && job->start == NOTHING && !is_same && groups == 0;
+    bool is_empty =
+        strncmp(job->name, "seen", 4) == 0 && job->start == NOTHING && !is_same && groups == 0;
     if (strstr(command->said, "unchanged"))
-        expect(is_empty || (is_same && job->start != NOTHING), "%s: it is not unchanged: %s", fault_text,
-               command->said);
+        expect(is_empty || (is_same && job->start != NOTHING), "%s: it is not unchanged: %s",
+               fault_text, command->said);
     if (strstr(command->said, "nothing was written"))
         expect(is_same || is_empty, "%s: something was written: %s", fault_text, command->said);
     if (is_same) return;
     if (status == PETAL_OK) {
-        expect(groups == clean.groups || (groups & old) == old, "%s: the file has groups %#x; it said: %s", fault_text,
-               groups, command->said);
+        expect(groups == clean.groups || (groups & old) == old,
+               "%s: the file has groups %#x; it said: %s", fault_text, groups, command->said);
         return;
     }
-    if (!expect(status == PETAL_ERR_DIRTY, "%s: the file is \"%s\"; it said: %s", fault_text, petal_status_name(status),
-                command->said))
+    if (!expect(status == PETAL_ERR_DIRTY, "%s: the file is \"%s\"; it said: %s", fault_text,
+                petal_status_name(status), command->said))
         return;
-    expect(strstr(command->said, "recover") || strstr(command->said, "dirty") || job->start == DIRTY,
+    expect(strstr(command->said, "recover") || strstr(command->said, "dirty") ||
+               job->start == DIRTY,
            "%s: the file is dirty, which it does not say: %s", fault_text, command->said);
     groups = groups_in_file(job->format, PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER, &status);
-    expect(status == PETAL_OK && (groups & old) == old, "%s: recovered it is \"%s\" and has groups %#x", fault_text,
-           petal_status_name(status), groups);
+    expect(status == PETAL_OK && (groups & old) == old,
+           "%s: recovered it is \"%s\" and has groups %#x", fault_text, petal_status_name(status),
+           groups);
 }
 
 /* Which of the new keys are among the whole lines of a file. */
@@ -352,8 +381,8 @@ static void expect_delivery(const struct job *job, const struct command *command
     note_lines(second_output, came);
     for (unsigned i = 0; i < GROUP; i++) lost += !came[i];
     expect(has_succeeded(&again), "%s: the next run fails: %s", fault_text, again.said);
-    expect(lost == 0, "%s: %u of %u lines come out of neither run; it said: %s", fault_text, lost, GROUP,
-           command->said);
+    expect(lost == 0, "%s: %u of %u lines come out of neither run; it said: %s", fault_text, lost,
+           GROUP, command->said);
 }
 
 /* Lines that say what failed; others say what was done all the same. Of a fault that lasts a
@@ -361,7 +390,8 @@ static void expect_delivery(const struct job *job, const struct command *command
 static unsigned complaints_in(const char *said, bool lasts)
 {
     const char *second = strchr(said, '\n');
-    static const char *const remarks[] = {"before that are in\n", "before that are out\n", "recovered what is there",
+    static const char *const remarks[] = {"before that are in\n", "before that are out\n",
+                                          "recovered what is there",
                                           "differ from their last checksums"};
     unsigned lines = lines_in(said);
     for (size_t i = 0; i < COUNT(remarks); i++) lines -= strstr(said, remarks[i]) != NULL;
@@ -373,29 +403,35 @@ static void judge(const struct job *job, struct command *command, enum shim_call
 {
     char names[1024];
     bool is_as_ever = WIFEXITED(command->status) && command->status == clean.status;
-    if (!expect(!command->hung && WIFEXITED(command->status), "%s: %s", fault_text, ending_of(command))) return;
+    if (!expect(!command->hung && WIFEXITED(command->status), "%s: %s", fault_text,
+                ending_of(command)))
+        return;
     if (is_as_ever) {
         expect_success(job, command);
     } else {
         failures++;
         expect(WEXITSTATUS(command->status) == 2, "%s: %s", fault_text, ending_of(command));
-        expect(strncmp(command->said, "petal: ", 7) == 0 && complaints_in(command->said, lasts) == 1,
+        expect(strncmp(command->said, "petal: ", 7) == 0 &&
+                   complaints_in(command->said, lasts) == 1,
                "%s: not one message: %s", fault_text, command->said[0] ? command->said : "(none)");
-        if (!strstr(job->name, "plan") && !strstr(job->name, "shard")) expect_old_or_new(job, command);
+        if (!strstr(job->name, "plan") && !strstr(job->name, "shard"))
+            expect_old_or_new(job, command);
     }
     list_names(names, sizeof names);
-    expect(call == SHIM_UNLINK || (is_expected(names) && !has_hidden_names()), "%s: left in the folder:%s; it said: %s",
-           fault_text, names, command->said);
+    expect(call == SHIM_UNLINK || (is_expected(names) && !has_hidden_names()),
+           "%s: left in the folder:%s; it said: %s", fault_text, names, command->said);
     if (strncmp(job->name, "seen", 4) == 0) expect_delivery(job, command);
 }
 
-static void run_fault(const struct job *job, enum shim_call call, enum shim_action action, uint32_t nth, int error)
+static void run_fault(const struct job *job, enum shim_call call, enum shim_action action,
+                      uint32_t nth, int error)
 {
     const char *arguments[MAX_ARGUMENTS];
     struct command command = command_of(job, arguments);
-    static const char *const actions[] = {"count", "fails", "fails from there on", "is short", "waits"};
-    snprintf(fault_text, sizeof fault_text, "petal %s, %s %u %s (%s)", job->name, shim_names[call], nth,
-             actions[action], action == SHIM_SHORT ? "half" : strerror(error));
+    static const char *const actions[] = {"count", "fails", "fails from there on", "is short",
+                                          "waits"};
+    snprintf(fault_text, sizeof fault_text, "petal %s, %s %u %s (%s)", job->name, shim_names[call],
+             nth, actions[action], action == SHIM_SHORT ? "half" : strerror(error));
     prepare(job);
     arm(call, action, nth, error);
     start_command(&command);
@@ -406,7 +442,7 @@ static void run_fault(const struct job *job, enum shim_call call, enum shim_acti
     judge(job, &command, call, action == SHIM_FAIL_ON);
 }
 
-/* ---- all faults ------------------------------------------------------------------------------------------------------ */
+/* ---- all faults ------------------------------------------------------------------------------ */
 
 struct fault {
     enum shim_call call;
@@ -439,9 +475,11 @@ static uint64_t for_all_faults(const struct job *job, double probability)
     uint64_t number = 0;
     for (size_t i = 0; i < COUNT(faults); i++)
         for (size_t j = 0; j < COUNT(faults[i].errors); j++)
-            for (uint32_t nth = 1; nth <= clean.calls[faults[i].call] && (j == 0 || faults[i].errors[j]); nth++) {
+            for (uint32_t nth = 1;
+                 nth <= clean.calls[faults[i].call] && (j == 0 || faults[i].errors[j]); nth++) {
                 int error = faults[i].errors[j];
-                bool lasts = error != EINTR; /* that a call is interrupted for ever does not happen */
+                bool lasts =
+                    error != EINTR; /* that a call is interrupted for ever does not happen */
                 number += 1 + lasts;
                 if (probability == 0) continue;
                 if ((double)random_below(1u << 30) < probability * (1u << 30))
@@ -492,10 +530,11 @@ int main(int argc, char **argv)
             for_all_faults(&jobs[i], (double)amount / (double)number);
         }
         all += number;
-        snprintf(promise, sizeof promise, "petal %s: a fault is told, and loses nothing", jobs[i].name);
+        snprintf(promise, sizeof promise, "petal %s: a fault is reported, and loses nothing",
+                 jobs[i].name);
         end_case(promise);
     }
-    return end_campaign("%zu commands, %" PRIu64 " faults in all, %" PRIu64 " runs, %" PRIu64 " with a fault, %" PRIu64
-                        " of them failed",
+    return end_campaign("%zu commands, %" PRIu64 " faults in all, %" PRIu64 " runs, %" PRIu64
+                        " with a fault, %" PRIu64 " of them failed",
                         COUNT(jobs), all, runs, hits, failures);
 }

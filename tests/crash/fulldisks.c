@@ -1,4 +1,4 @@
-/* fulldisks.c - proves that a full disk is an error that is told, and never a signal or half a
+/* fulldisks.c - proves that a full disk is an error that is reported, and never a signal or half a
  * file.
  *
  * Every command that writes runs on file systems (tmpfs) of 64 KiB to 1 MiB. It succeeds and the
@@ -16,7 +16,7 @@
 #define OLD_KEYS 100u
 #define ALL_KEYS 200u
 
-/* ---- a small disk ---------------------------------------------------------------------------------------------------- */
+/* ---- a small disk ---------------------------------------------------------------------------- */
 
 static const char *disk, *path, *filler; /* the last two are on it */
 static bool is_mounted;
@@ -70,7 +70,7 @@ static int files_on_disk(void)
     return count - 2;
 }
 
-/* ---- commands -------------------------------------------------------------------------------------------------------- */
+/* ---- commands -------------------------------------------------------------------------------- */
 
 enum start { NOTHING, CLEAN, GROWING, GUAVA, DIRTY, STARTS };
 
@@ -86,7 +86,12 @@ static const struct job jobs[] = {
     {"create", {"create", "-n", "300000", "-o", "FILE"}, NOTHING, 0, 0, NULL},
     {"create --force", {"create", "--force", "-n", "300000", "-o", "FILE"}, CLEAN, 0, 0, NULL},
     {"build", {"build", "-n", "300000", "-o", "FILE", "KEYS"}, NOTHING, OLD_KEYS, ALL_KEYS, NULL},
-    {"build --force", {"build", "--force", "-n", "300000", "-o", "FILE", "KEYS"}, CLEAN, OLD_KEYS, ALL_KEYS, NULL},
+    {"build --force",
+     {"build", "--force", "-n", "300000", "-o", "FILE", "KEYS"},
+     CLEAN,
+     OLD_KEYS,
+     ALL_KEYS,
+     NULL},
     {"build --format",
      {"build", "--format", "guava", "-n", "300000", "-o", "FILE", "KEYS"},
      NOTHING,
@@ -97,7 +102,12 @@ static const struct job jobs[] = {
     {"add, growing", {"add", "FILE", "KEYS"}, GROWING, 0, ALL_KEYS, NULL},
     {"add, guava", {"add", "--from", "guava", "FILE", "KEYS"}, GUAVA, 0, ALL_KEYS, "guava"},
     {"seen -f", {"seen", "-f", "FILE", "KEYS"}, CLEAN, 0, ALL_KEYS, NULL},
-    {"seen -f, new", {"seen", "-n", "300000", "-f", "FILE", "KEYS"}, NOTHING, OLD_KEYS, ALL_KEYS, NULL},
+    {"seen -f, new",
+     {"seen", "-n", "300000", "-f", "FILE", "KEYS"},
+     NOTHING,
+     OLD_KEYS,
+     ALL_KEYS,
+     NULL},
     {"merge", {"merge", "--force", "-o", "FILE", "FILE", "IN"}, CLEAN, 0, ALL_KEYS, NULL},
     {"merge, new", {"merge", "-o", "FILE", "IN", "TWIN"}, NOTHING, OLD_KEYS, ALL_KEYS, NULL},
     {"intersect", {"intersect", "-o", "FILE", "IN", "TWIN"}, NOTHING, OLD_KEYS, ALL_KEYS, NULL},
@@ -118,7 +128,8 @@ static petal_filter *filter_of(enum start start, uint64_t from, uint64_t to)
     options.capacity = start == GROWING ? 100 : 300000;
     options.growth = start == GROWING;
     if (start == GUAVA) options.format = "guava";
-    if (petal_create(&options, &filter, &error) != PETAL_OK) give_up("petal_create: %s", error.message);
+    if (petal_create(&options, &filter, &error) != PETAL_OK)
+        give_up("petal_create: %s", error.message);
     if (add_keys(filter, from, to) < 0) give_up("petal_add");
     return filter;
 }
@@ -128,7 +139,7 @@ static const char *save_image(const char *name, enum start start, uint64_t from,
     const char *saved = strdup(in_folder(name));
     petal_filter *filter = filter_of(start, from, to);
     petal_error error;
-    if (petal_save_as(filter, saved, start == GUAVA ? "guava" : "petal", 0, &error) != PETAL_OK)
+    if (petal_save(filter, saved, start == GUAVA ? "guava" : "petal", 0, &error) != PETAL_OK)
         give_up("petal_save_as: %s", error.message);
     petal_free(filter);
     return saved;
@@ -140,7 +151,8 @@ static struct bytes dirty_image(const char *file)
     if (pid == 0) {
         petal_filter *filter;
         petal_error error;
-        bool good = open_flags(file, PETAL_OPEN_WRITABLE, &filter, &error) == PETAL_OK && add_key(filter, 0) >= 0;
+        bool good = open_flags(file, PETAL_OPEN_WRITABLE, &filter, &error) == PETAL_OK &&
+                    add_key(filter, 0) >= 0;
         _exit(good ? 0 : 1);
     }
     waitpid(pid, NULL, 0);
@@ -169,13 +181,15 @@ static bool put_image(struct bytes image)
     for (size_t at = 0; good && at < image.size; at += 4096) {
         size_t size = image.size - at < 4096 ? image.size - at : 4096, zeros = 0;
         while (zeros < size && image.data[at + zeros] == 0) zeros++;
-        if (zeros < size) good = pwrite(descriptor, image.data + at, size, (off_t)at) == (ssize_t)size;
+        if (zeros < size)
+            good = pwrite(descriptor, image.data + at, size, (off_t)at) == (ssize_t)size;
     }
     close(descriptor);
     return good;
 }
 
-static petal_status open_as(const char *format, unsigned flags, petal_filter **filter, petal_error *error)
+static petal_status open_as(const char *format, unsigned flags, petal_filter **filter,
+                            petal_error *error)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     options.flags = flags;
@@ -184,16 +198,16 @@ static petal_status open_as(const char *format, unsigned flags, petal_filter **f
     return petal_open(path, &options, filter, error);
 }
 
-static void expect_keys(const struct job *job, unsigned kib, unsigned flags, uint64_t from, uint64_t to,
-                        const char *said)
+static void expect_keys(const struct job *job, unsigned kib, unsigned flags, uint64_t from,
+                        uint64_t to, const char *said)
 {
     petal_filter *filter;
     petal_error error;
     petal_status status = open_as(job->format, flags, &filter, &error);
-    if (expect(status == PETAL_OK, "petal %s, %u KiB: the file is \"%s\"; it said: %s", job->name, kib,
-               petal_status_name(status), said))
-        expect(missing_keys(filter, from, to) == 0, "petal %s, %u KiB: keys missing; it said: %s", job->name, kib,
-               said);
+    if (expect(status == PETAL_OK, "petal %s, %u KiB: the file is \"%s\"; it said: %s", job->name,
+               kib, petal_status_name(status), said))
+        expect(missing_keys(filter, from, to) == 0, "petal %s, %u KiB: keys missing; it said: %s",
+               job->name, kib, said);
     petal_free(filter);
 }
 
@@ -209,10 +223,11 @@ static void expect_unharmed(const struct job *job, unsigned kib, const char *sai
     petal_status status = open_as(job->format, 0, &filter, &error);
     petal_free(filter);
     if (job->start == NOTHING)
-        expect(status == PETAL_OK && strncmp(job->name, "seen", 4) == 0, "petal %s, %u KiB: it left something: %s",
-               job->name, kib, said);
+        expect(status == PETAL_OK && strncmp(job->name, "seen", 4) == 0,
+               "petal %s, %u KiB: it left something: %s", job->name, kib, said);
     else
-        expect_keys(job, kib, status == PETAL_ERR_DIRTY ? PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER : 0, 0, OLD_KEYS, said);
+        expect_keys(job, kib, status == PETAL_ERR_DIRTY ? PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER : 0,
+                    0, OLD_KEYS, said);
 }
 
 static void run_job(const struct job *job, unsigned kib)
@@ -235,7 +250,8 @@ static void run_job(const struct job *job, unsigned kib)
                 ending_of(&command)))
         return;
     if (has_succeeded(&command)) {
-        expect_keys(job, kib, job->format ? 0 : PETAL_OPEN_VERIFY, job->from, job->to, command.said);
+        expect_keys(job, kib, job->format ? 0 : PETAL_OPEN_VERIFY, job->from, job->to,
+                    command.said);
     } else {
         failures++;
         expect(WEXITSTATUS(command.status) == 2 && lines_in(command.said) == 1 &&
@@ -243,11 +259,11 @@ static void run_job(const struct job *job, unsigned kib)
                "petal %s, %u KiB: %s, %s", job->name, kib, ending_of(&command), command.said);
         expect_unharmed(job, kib, command.said);
     }
-    expect(files_on_disk() == (access(path, F_OK) == 0), "petal %s, %u KiB: %d files; it said: %s", job->name, kib,
-           files_on_disk(), command.said);
+    expect(files_on_disk() == (access(path, F_OK) == 0), "petal %s, %u KiB: %d files; it said: %s",
+           job->name, kib, files_on_disk(), command.said);
 }
 
-/* ---- holes without a page behind them -------------------------------------------------------------------------------- */
+/* ---- holes without a page after them -------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -268,7 +284,7 @@ static int use(unsigned flags)
     if (status != PETAL_OK) _exit(error.system_errno == ENOSPC ? 1 : 3);
     if (missing_keys(filter, 0, OLD_KEYS)) _exit(2);
     for (uint64_t i = OLD_KEYS; i < 20000; i++) (void)has_key(filter, i);
-    (void)petal_get_info(filter, &info, &error);
+    (void)petal_get_info(filter, PETAL_ALL_LAYERS, &info, &error);
     if (petal_verify(filter, &error) < 0) _exit(3);
     if (flags & (PETAL_OPEN_WRITABLE | PETAL_OPEN_LOAD)) {
         if (add_keys(filter, OLD_KEYS, 20000) < 0 || petal_sync(filter, &error) < 0) _exit(3);
@@ -291,23 +307,25 @@ static void try_holes(unsigned kib)
         waitpid(pid, &status, 0);
         opens++;
         bool may_fail = modes[i].flags == PETAL_OPEN_WRITABLE;
-        expect(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || (may_fail && WEXITSTATUS(status) == 1)),
-               "%s, %u KiB: %s %d", modes[i].name, kib, WIFSIGNALED(status) ? "signal" : "exit status",
+        expect(WIFEXITED(status) &&
+                   (WEXITSTATUS(status) == 0 || (may_fail && WEXITSTATUS(status) == 1)),
+               "%s, %u KiB: %s %d", modes[i].name, kib,
+               WIFSIGNALED(status) ? "signal" : "exit status",
                WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     }
     for (size_t i = 0; i < COUNT(readers); i++) {
-        const char *arguments[] = {tool_path(), readers[i], path, strcmp(readers[i], "compare") == 0 ? path : NULL,
-                                   NULL};
+        const char *arguments[] = {tool_path(), readers[i], path,
+                                   strcmp(readers[i], "compare") == 0 ? path : NULL, NULL};
         const char *check[] = {tool_path(), "check", "-e", "k1", path, NULL};
         struct command command;
         run_tool(&command, strcmp(readers[i], "check") == 0 ? check : arguments);
         opens++;
-        expect(has_succeeded(&command), "petal %s of holes, %u KiB: %s, %s", readers[i], kib, ending_of(&command),
-               command.said);
+        expect(has_succeeded(&command), "petal %s of holes, %u KiB: %s, %s", readers[i], kib,
+               ending_of(&command), command.said);
     }
 }
 
-/* ---- the campaign ---------------------------------------------------------------------------------------------------- */
+/* ---- the campaign ---------------------------------------------------------------------------- */
 
 int main(int argc, char **argv)
 {
@@ -323,7 +341,8 @@ int main(int argc, char **argv)
     bool may_mount = mount_disk(64) || (enter_name_spaces() && mount_disk(64));
     if (may_mount) make_files();
     for (size_t i = 0; i < COUNT(jobs); i++) {
-        snprintf(promise, sizeof promise, "petal %s on a small disk: done, or told and nothing lost", jobs[i].name);
+        snprintf(promise, sizeof promise,
+                 "petal %s on a small disk: done, or reported and nothing lost", jobs[i].name);
         for (unsigned kib = 64; may_mount && kib <= 1024; kib += step) run_job(&jobs[i], kib);
         if (may_mount)
             end_case(promise);
@@ -331,11 +350,13 @@ int main(int argc, char **argv)
             skip_case(promise, "this machine gives no right to mount a tmpfs");
     }
     for (unsigned kib = 64; may_mount && kib <= 1024; kib += step) try_holes(kib);
-    snprintf(promise, sizeof promise, "holes on a full disk: no reader and no writer gets a signal");
+    snprintf(promise, sizeof promise,
+             "holes on a full disk: no reader and no writer gets a signal");
     if (may_mount)
         end_case(promise);
     else
         skip_case(promise, "this machine gives no right to mount a tmpfs");
-    return end_campaign("%" PRIu64 " commands on small disks, %" PRIu64 " of them failed; %" PRIu64 " uses of holes",
+    return end_campaign("%" PRIu64 " commands on small disks, %" PRIu64 " of them failed; %" PRIu64
+                        " uses of holes",
                         runs, failures, opens);
 }

@@ -13,17 +13,19 @@
 
 #define CAPACITY 20000u
 
-/* ---- the file -------------------------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static const char *path;
-static uint64_t acknowledged; /* keys 0 .. acknowledged - 1 are in the file, but for removed ones */
-static bool counting;         /* the file's keys whose number is a multiple of 3 are removed again */
+static uint64_t acknowledged; /* keys 0 .. acknowledged - 1 are in the file, except removed ones */
+static bool counting; /* the file's keys whose number is a multiple of 3 are removed again */
 
-static uint64_t kills, dirty_files, recoveries, killed_recoveries, keys_acknowledged, lines_streamed;
+static uint64_t kills, dirty_files, recoveries, killed_recoveries, keys_acknowledged,
+    lines_streamed;
 
 static void start_anew(uint64_t number)
 {
-    static const petal_scheme schemes[] = {PETAL_SCHEME_BLOCKED, PETAL_SCHEME_CLASSIC, PETAL_SCHEME_COUNTING};
+    static const uint32_t schemes[] = {PETAL_SCHEME_BLOCKED, PETAL_SCHEME_CLASSIC,
+                                       PETAL_SCHEME_COUNTING};
     petal_filter *filter = new_filter(schemes[number % 3], CAPACITY, 0.0001);
     counting = schemes[number % 3] == PETAL_SCHEME_COUNTING;
     unlink(path);
@@ -32,7 +34,7 @@ static void start_anew(uint64_t number)
     acknowledged = 0;
 }
 
-/* ---- the children ---------------------------------------------------------------------------------------------------- */
+/* ---- the children ---------------------------------------------------------------------------- */
 
 static void acknowledge(int pipe, uint64_t keys)
 {
@@ -89,7 +91,7 @@ static void add_by_saving(int pipe, uint64_t from)
     for (uint64_t to; from < CAPACITY; from = to) {
         to = from + 1 + from % 7;
         status = add_keys(filter, from, to);
-        if (status == PETAL_OK) status = petal_save(filter, path, 0, &error);
+        if (status == PETAL_OK) status = petal_save(filter, path, NULL, 0, &error);
         if (status != PETAL_OK) stop_at("save", status, &error);
         acknowledge(pipe, to);
     }
@@ -101,14 +103,15 @@ static void recover_it(int pipe, uint64_t from)
     petal_filter *filter;
     petal_error error;
     (void)pipe, (void)from;
-    petal_status status = open_flags(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER, &filter, &error);
+    petal_status status =
+        open_flags(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER, &filter, &error);
     if (status == PETAL_OK) status = petal_sync(filter, &error);
     if (status != PETAL_OK) stop_at("recovering", status, &error);
     petal_free(filter);
     _exit(0);
 }
 
-/* Runs one of them and kills it up to so many microseconds after it began; half of them not
+/* Runs one of them and kills it up to that many microseconds after it began; half of them not
  * before they have opened the file, so that the kills meet them at work on a slow machine too.
  * Notes what it acknowledged. */
 static void run_and_kill(void (*child)(int, uint64_t), useconds_t within)
@@ -127,8 +130,8 @@ static void run_and_kill(void (*child)(int, uint64_t), useconds_t within)
     usleep((useconds_t)random_below(within));
     kill(pid, SIGKILL);
     waitpid(pid, &status, 0);
-    expect(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 0, "a child ended by itself: %#x",
-           (unsigned)status);
+    expect(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 0,
+           "a child ended by itself: %#x", (unsigned)status);
     kills += WIFSIGNALED(status);
     while (read(ends[0], &keys, sizeof keys) == sizeof keys) {
         keys_acknowledged += keys - acknowledged;
@@ -137,7 +140,7 @@ static void run_and_kill(void (*child)(int, uint64_t), useconds_t within)
     close(ends[0]);
 }
 
-/* ---- after the kill -------------------------------------------------------------------------------------------------- */
+/* ---- after the kill -------------------------------------------------------------------------- */
 
 static void recover(uint64_t round)
 {
@@ -148,10 +151,12 @@ static void recover(uint64_t round)
         struct command command;
         const char *arguments[] = {tool_path(), "verify", "--recover", path, NULL};
         run_tool(&command, arguments);
-        expect(has_succeeded(&command), "petal verify --recover: %s, %s", ending_of(&command), command.said);
+        expect(has_succeeded(&command), "petal verify --recover: %s, %s", ending_of(&command),
+               command.said);
         return;
     }
-    petal_status status = open_flags(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER, &filter, &error);
+    petal_status status =
+        open_flags(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER, &filter, &error);
     if (status == PETAL_OK) status = petal_sync(filter, &error);
     expect(status == PETAL_OK, "recovering: %s: %s", petal_status_name(status), error.message);
     petal_free(filter);
@@ -160,7 +165,8 @@ static void recover(uint64_t round)
 static uint64_t missing(const petal_filter *filter)
 {
     uint64_t missing = 0;
-    for (uint64_t i = 0; i < acknowledged; i++) missing += !(counting && i % 3 == 0) && !has_key(filter, i);
+    for (uint64_t i = 0; i < acknowledged; i++)
+        missing += !(counting && i % 3 == 0) && !has_key(filter, i);
     return missing;
 }
 
@@ -171,11 +177,12 @@ static void judge(uint64_t round)
     petal_error error;
     petal_status status = open_flags(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY, &filter, &error);
     petal_free(filter);
-    expect(status == PETAL_OK || status == PETAL_ERR_DIRTY, "after the kill: %s: %s", petal_status_name(status),
-           error.message);
+    expect(status == PETAL_OK || status == PETAL_ERR_DIRTY, "after the kill: %s: %s",
+           petal_status_name(status), error.message);
     if (status != PETAL_OK) {
         dirty_files++;
-        for (int i = 0; i < 3 && random_below(4) == 0; i++, killed_recoveries++) run_and_kill(recover_it, 300);
+        for (int i = 0; i < 3 && random_below(4) == 0; i++, killed_recoveries++)
+            run_and_kill(recover_it, 300);
         recover(round);
         status = open_flags(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY, &filter, &error);
         expect(status == PETAL_OK, "recovered: %s: %s", petal_status_name(status), error.message);
@@ -186,8 +193,8 @@ static void judge(uint64_t round)
         return;
     }
     uint64_t gone = missing(filter);
-    expect(gone == 0, "round %" PRIu64 ": %" PRIu64 " of %" PRIu64 " acknowledged keys are gone", round, gone,
-           acknowledged);
+    expect(gone == 0, "round %" PRIu64 ": %" PRIu64 " of %" PRIu64 " acknowledged keys are gone",
+           round, gone, acknowledged);
     petal_free(filter);
 }
 
@@ -206,13 +213,15 @@ static void judge_temporaries(void)
     petal_filter *filter;
     petal_error error;
     petal_status status = open_flags(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED, &filter, &error);
-    if (status == PETAL_OK) status = petal_save(filter, path, 0, &error);
-    expect(status == PETAL_OK, "saving after the kill: %s: %s", petal_status_name(status), error.message);
+    if (status == PETAL_OK) status = petal_save(filter, path, NULL, 0, &error);
+    expect(status == PETAL_OK, "saving after the kill: %s: %s", petal_status_name(status),
+           error.message);
     petal_free(filter);
-    expect(files_in_folder() == 1, "%d files are in the folder after the next save, wanted 1", files_in_folder());
+    expect(files_in_folder() == 1, "%d files are in the folder after the next save, wanted 1",
+           files_in_folder());
 }
 
-/* ---- through the tool ------------------------------------------------------------------------------------------------ */
+/* ---- through the tool ------------------------------------------------------------------------ */
 
 static void write_lines(const char *name, uint64_t from, uint64_t to)
 {
@@ -229,8 +238,10 @@ static void kill_command(struct command *command, useconds_t within)
     kill(command->pid, SIGKILL);
     end_command(command);
     kills += WIFSIGNALED(command->status);
-    expect(has_succeeded(command) || (WIFSIGNALED(command->status) && WTERMSIG(command->status) == SIGKILL),
-           "petal %s ended by itself: %s, %s", command->arguments[1], ending_of(command), command->said);
+    expect(has_succeeded(command) ||
+               (WIFSIGNALED(command->status) && WTERMSIG(command->status) == SIGKILL),
+           "petal %s ended by itself: %s, %s", command->arguments[1], ending_of(command),
+           command->said);
 }
 
 /* petal add acknowledges all its keys, by its exit status. */
@@ -263,15 +274,18 @@ static void note_lines(const char *name, bool *came, uint64_t lines)
 
 static void run_seen(const char *output, useconds_t within)
 {
-    const char *arguments[] = {tool_path(), "seen", "-n", "20000", "-p", "1e-9", "-f", in_folder("seen.petal"), NULL};
-    struct command command = {.arguments = arguments, .input = in_folder("lines"), .output = in_folder(output)};
+    const char *arguments[] = {
+        tool_path(), "seen", "-n", "20000", "-p", "1e-9", "-f", in_folder("seen.petal"), NULL};
+    struct command command = {
+        .arguments = arguments, .input = in_folder("lines"), .output = in_folder(output)};
     if (within) {
         kill_command(&command, within);
         return;
     }
     start_command(&command);
     end_command(&command);
-    expect(has_succeeded(&command), "petal seen after the kill: %s, %s", ending_of(&command), command.said);
+    expect(has_succeeded(&command), "petal seen after the kill: %s, %s", ending_of(&command),
+           command.said);
 }
 
 static void recover_seen(void)
@@ -301,7 +315,7 @@ static void stream_through_tool(void)
     expect(files_in_folder() == 1, "petal seen -f left %d files", files_in_folder() - 1);
 }
 
-/* ---- the campaign ---------------------------------------------------------------------------------------------------- */
+/* ---- the campaign ---------------------------------------------------------------------------- */
 
 static void run_rounds(uint64_t rounds, int way, const char *promise)
 {
@@ -323,14 +337,19 @@ static void run_rounds(uint64_t rounds, int way, const char *promise)
 int main(int argc, char **argv)
 {
     uint64_t rounds = amount_of(argc, argv, 200, 20000);
-    prctl(PR_SET_TIMERSLACK, 1L); /* nanoseconds: moments that are far shorter than the default of 50,000 */
+    prctl(PR_SET_TIMERSLACK,
+          1L); /* nanoseconds: moments that are far shorter than the default of 50,000 */
     make_folder();
     path = strdup(in_folder("f.petal"));
     run_rounds(rounds / 2, 0, "kill -9 while keys are added in place: every synced key is there");
-    run_rounds(rounds / 4, 1, "kill -9 while files are saved: every saved key is there, and no temporary file stays");
+    run_rounds(
+        rounds / 4, 1,
+        "kill -9 while files are saved: every saved key is there, and no temporary file stays");
     run_rounds(rounds / 8, 2, "kill -9 of petal add: every key of an exit status 0 is there");
-    run_rounds(rounds / 8, 3, "kill -9 of petal seen -f: every line comes out, now or of the next run");
-    return end_campaign("%" PRIu64 " kills, %" PRIu64 " dirty files, %" PRIu64 " recoveries and %" PRIu64
-                        " that were killed, %" PRIu64 " keys acknowledged, %" PRIu64 " lines streamed",
-                        kills, dirty_files, recoveries, killed_recoveries, keys_acknowledged, lines_streamed);
+    run_rounds(rounds / 8, 3,
+               "kill -9 of petal seen -f: every line comes out, now or of the next run");
+    return end_campaign(
+        "%" PRIu64 " kills, %" PRIu64 " dirty files, %" PRIu64 " recoveries and %" PRIu64
+        " that were killed, %" PRIu64 " keys acknowledged, %" PRIu64 " lines streamed",
+        kills, dirty_files, recoveries, killed_recoveries, keys_acknowledged, lines_streamed);
 }

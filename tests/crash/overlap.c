@@ -8,14 +8,36 @@
 #define _GNU_SOURCE
 #include "lib/control.h"
 
-/* ---- what the commands do -------------------------------------------------------------------------------------------- */
+/* ---- what the commands do -------------------------------------------------------------------- */
 
 /* Keys, in groups of GROUP that come and go together. */
 #define GROUP 40u
-enum { BASE = 1, FIRSTS = 2, SECONDS = 4, REMOVED_BY_FIRST = 8, REMOVED_BY_SECOND = 16, OTHER = 32, GROUPS = 6 };
+enum {
+    BASE = 1,
+    FIRSTS = 2,
+    SECONDS = 4,
+    REMOVED_BY_FIRST = 8,
+    REMOVED_BY_SECOND = 16,
+    OTHER = 32,
+    GROUPS = 6
+};
 #define AT_START (BASE | REMOVED_BY_FIRST | REMOVED_BY_SECOND)
 
-enum kind { ADD, REMOVE, SEEN, MERGE_INTO, MERGE, INTERSECT, BUILD, CONVERT, CREATE, RECOVER, VERIFY, CHECK, KINDS };
+enum kind {
+    ADD,
+    REMOVE,
+    SEEN,
+    MERGE_INTO,
+    MERGE,
+    INTERSECT,
+    BUILD,
+    CONVERT,
+    CREATE,
+    RECOVER,
+    VERIFY,
+    CHECK,
+    KINDS
+};
 
 struct job {
     const char *name;
@@ -30,10 +52,19 @@ static const struct job jobs[KINDS] = {
     [SEEN] = {"seen -f", {"seen", "--threads", "1", "-f", "FILE"}, true, false},
     [MERGE_INTO] = {"merge F F", {"merge", "--force", "-o", "FILE", "FILE", "OTHER"}, false, true},
     [MERGE] = {"merge", {"merge", "--force", "-o", "FILE", "OTHER", "TWIN"}, false, true},
-    [INTERSECT] = {"intersect F F", {"intersect", "--force", "-o", "FILE", "FILE", "WHOLE"}, false, true},
-    [BUILD] = {"build", {"build", "--threads", "1", "--force", "-n", "1000", "-p", "1e-6", "-o", "FILE"}, true, true},
+    [INTERSECT] = {"intersect F F",
+                   {"intersect", "--force", "-o", "FILE", "FILE", "WHOLE"},
+                   false,
+                   true},
+    [BUILD] = {"build",
+               {"build", "--threads", "1", "--force", "-n", "1000", "-p", "1e-6", "-o", "FILE"},
+               true,
+               true},
     [CONVERT] = {"convert", {"convert", "--force", "OTHER", "FILE", "--to", "petal"}, false, true},
-    [CREATE] = {"create", {"create", "--force", "-n", "1000", "-p", "1e-6", "-o", "FILE"}, false, true},
+    [CREATE] = {"create",
+                {"create", "--force", "-n", "1000", "-p", "1e-6", "-o", "FILE"},
+                false,
+                true},
     [RECOVER] = {"verify --recover", {"verify", "--recover", "FILE"}, false, true},
     [VERIFY] = {"verify", {"verify", "FILE"}, false, true},
     [CHECK] = {"check", {"check", "--threads", "1", "FILE", "-e", "k0"}, false, true},
@@ -56,7 +87,7 @@ static unsigned after(enum kind kind, bool is_first, unsigned groups)
     }
 }
 
-/* ---- files ----------------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 /* What the pairs work on. The last one is for those that only read: on a tmpfs, holes are read in
  * another way. */
@@ -66,12 +97,13 @@ static struct images {
     char other[PATH_MAX], twin[PATH_MAX], whole[PATH_MAX];
 } images[SETS];
 
-static const char *path;             /* the file, alone in its folder */
-static char keys_of[2][2][PATH_MAX]; /* those of the first and the second, to be added and to be removed */
+static const char *path; /* the file, alone in its folder */
+static char
+    keys_of[2][2][PATH_MAX]; /* those of the first and the second, to be added and to be removed */
 
 static petal_filter *filter_of(enum set set, unsigned groups)
 {
-    petal_scheme scheme = set == COUNTERS ? PETAL_SCHEME_COUNTING : PETAL_SCHEME_BLOCKED;
+    uint32_t scheme = set == COUNTERS ? PETAL_SCHEME_COUNTING : PETAL_SCHEME_BLOCKED;
     petal_filter *filter = new_filter(scheme, set == HOLES ? 300000 : 1000, 1e-6);
     for (unsigned group = 0; group < GROUPS; group++)
         if (groups >> group & 1) add_keys(filter, group * GROUP, (group + 1) * GROUP);
@@ -93,7 +125,8 @@ static struct bytes dirty_image(void)
     if (pid == 0) {
         petal_filter *filter;
         petal_error error;
-        bool good = open_flags(path, PETAL_OPEN_WRITABLE, &filter, &error) == PETAL_OK && add_key(filter, 0) >= 0;
+        bool good = open_flags(path, PETAL_OPEN_WRITABLE, &filter, &error) == PETAL_OK &&
+                    add_key(filter, 0) >= 0;
         _exit(good ? 0 : 1);
     }
     waitpid(pid, NULL, 0);
@@ -115,7 +148,8 @@ static void make_files(void)
         save_groups(set, (1u << GROUPS) - 1, wholes[set], images[set].whole);
     }
     static const unsigned wanted[2][2] = {{FIRSTS, REMOVED_BY_FIRST}, {SECONDS, REMOVED_BY_SECOND}};
-    static const char *const names[2][2] = {{"first", "first-removed"}, {"second", "second-removed"}};
+    static const char *const names[2][2] = {{"first", "first-removed"},
+                                            {"second", "second-removed"}};
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++) {
             copy_text(keys_of[i][j], in_folder(names[i][j]));
@@ -149,7 +183,7 @@ static int files_beside(void)
     return count - 3; /* with . and .. and the file */
 }
 
-/* ---- two commands ---------------------------------------------------------------------------------------------------- */
+/* ---- two commands ---------------------------------------------------------------------------- */
 
 struct pair {
     enum kind kinds[2];
@@ -159,8 +193,8 @@ struct pair {
 static const char *name_of(const struct pair *pair)
 {
     static char text[80];
-    snprintf(text, sizeof text, "%s, then %s%s", jobs[pair->kinds[0]].name, jobs[pair->kinds[1]].name,
-             pair->is_absent ? ", of a new file" : "");
+    snprintf(text, sizeof text, "%s, then %s%s", jobs[pair->kinds[0]].name,
+             jobs[pair->kinds[1]].name, pair->is_absent ? ", of a new file" : "");
     return text;
 }
 
@@ -201,7 +235,8 @@ static struct command command_of(const struct pair *pair, int which, const char 
         arguments[count++] = "counting";
     }
     arguments[count] = NULL;
-    struct command command = which == 0 ? watched_command(arguments) : (struct command){.arguments = arguments};
+    struct command command =
+        which == 0 ? watched_command(arguments) : (struct command){.arguments = arguments};
     if (job->reads_keys) command.input = keys_of[which][pair->kinds[which] == REMOVE];
     return command;
 }
@@ -216,7 +251,8 @@ static void write_pages(struct bytes image)
     for (size_t at = 0; good && at < image.size; at += 4096) {
         size_t size = image.size - at < 4096 ? image.size - at : 4096, zeros = 0;
         while (zeros < size && image.data[at + zeros] == 0) zeros++;
-        if (zeros < size) good = pwrite(descriptor, image.data + at, size, (off_t)at) == (ssize_t)size;
+        if (zeros < size)
+            good = pwrite(descriptor, image.data + at, size, (off_t)at) == (ssize_t)size;
     }
     if (!good || close(descriptor) != 0) give_up("cannot write %s", path);
 }
@@ -237,12 +273,14 @@ static uint64_t overlaps, refusals;
 static bool has_done(const struct command *command, enum kind kind)
 {
     bool may_miss = kind == REMOVE || kind == CHECK;
-    return has_succeeded(command) || (may_miss && WIFEXITED(command->status) && WEXITSTATUS(command->status) == 1);
+    return has_succeeded(command) ||
+           (may_miss && WIFEXITED(command->status) && WEXITSTATUS(command->status) == 1);
 }
 
 static bool is_good_reason(const char *said)
 {
-    static const char *const reasons[] = {"another process", "replaced", "exists", "dirty", "being changed"};
+    static const char *const reasons[] = {"another process", "replaced", "exists", "dirty",
+                                          "being changed"};
     for (size_t i = 0; i < COUNT(reasons); i++)
         if (strstr(said, reasons[i])) return true;
     return false;
@@ -251,17 +289,18 @@ static bool is_good_reason(const char *said)
 static void expect_reason(const struct command *command, const char *moment)
 {
     refusals++;
-    expect(!command->hung && WIFEXITED(command->status), "%s: petal %s: %s", moment, command->arguments[1],
-           ending_of(command));
-    expect(is_good_reason(command->said), "%s: petal %s fails for no reason that it should: %s", moment,
-           command->arguments[1], command->said);
+    expect(!command->hung && WIFEXITED(command->status), "%s: petal %s: %s", moment,
+           command->arguments[1], ending_of(command));
+    expect(is_good_reason(command->said), "%s: petal %s fails for no reason that it should: %s",
+           moment, command->arguments[1], command->said);
 }
 
 /* One moment of one pair. False: the first command makes no such call. */
 static bool try_moment(const struct pair *pair, enum shim_call call, uint32_t nth)
 {
     const char *arguments[2][MAX_ARGUMENTS];
-    struct command first = command_of(pair, 0, arguments[0]), second = command_of(pair, 1, arguments[1]);
+    struct command first = command_of(pair, 0, arguments[0]),
+                   second = command_of(pair, 1, arguments[1]);
     enum kind a = pair->kinds[0], b = pair->kinds[1];
     unsigned start = prepare(pair), wanted;
     petal_status status;
@@ -270,7 +309,9 @@ static bool try_moment(const struct pair *pair, enum shim_call call, uint32_t nt
     arm(call, SHIM_PAUSE, nth, 0);
     start_command(&first);
     while (!atomic_load(&control->paused)) {
-        if (waitid(P_PID, (id_t)first.pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid) break;
+        if (waitid(P_PID, (id_t)first.pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            ended.si_pid)
+            break;
         usleep(50);
     }
     bool was_paused = atomic_load(&control->paused);
@@ -286,35 +327,38 @@ static bool try_moment(const struct pair *pair, enum shim_call call, uint32_t nt
     end_command(&first);
     if (!was_paused) return false;
     overlaps++;
-    snprintf(moment, sizeof moment, "%s: the first stopped before %s %u", name_of(pair), shim_names[call], nth);
+    snprintf(moment, sizeof moment, "%s: the first stopped before %s %u", name_of(pair),
+             shim_names[call], nth);
     bool first_done = has_done(&first, a), second_done = has_done(&second, b);
     if (!first_done) expect_reason(&first, moment);
     if (!second_done) expect_reason(&second, moment);
-    expect(first_done || second_done || a >= VERIFY || b >= VERIFY, "%s: both fail: %s / %s", moment, first.said,
-           second.said);
+    expect(first_done || second_done || a >= VERIFY || b >= VERIFY, "%s: both fail: %s / %s",
+           moment, first.said, second.said);
     wanted = start;
     if (second_done && !is_done) wanted = after(b, false, wanted);
     if (first_done) wanted = after(a, true, wanted);
     if (second_done && is_done) wanted = after(b, false, wanted);
     groups = groups_in_file(&status);
-    expect(status == PETAL_OK, "%s: afterwards the file is \"%s\" (%s / %s)", moment, petal_status_name(status),
-           first.said, second.said);
+    expect(status == PETAL_OK, "%s: afterwards the file is \"%s\" (%s / %s)", moment,
+           petal_status_name(status), first.said, second.said);
     expect(status != PETAL_OK || (groups & wanted) == wanted,
-           "%s: keys lost: groups %#x wanted, %#x there (exits %s%s; %s/ %s)", moment, wanted, groups,
-           first_done ? "0 " : "!", second_done ? "0" : "!", first.said, second.said);
+           "%s: keys lost: groups %#x wanted, %#x there (exits %s%s; %s/ %s)", moment, wanted,
+           groups, first_done ? "0 " : "!", second_done ? "0" : "!", first.said, second.said);
     unsigned back = groups & ~wanted & (REMOVED_BY_FIRST | REMOVED_BY_SECOND);
-    expect(status != PETAL_OK || back == 0, "%s: removed keys are back: groups %#x wanted, %#x there (%s/ %s)", moment,
-           wanted, groups, first.said, second.said);
+    expect(status != PETAL_OK || back == 0,
+           "%s: removed keys are back: groups %#x wanted, %#x there (%s/ %s)", moment, wanted,
+           groups, first.said, second.said);
     expect(files_beside() == 0, "%s: %d files left in the folder", moment, files_beside());
     return true;
 }
 
-/* ---- the campaign ---------------------------------------------------------------------------------------------------- */
+/* ---- the campaign ---------------------------------------------------------------------------- */
 
 /* Where it can matter who comes first. */
-static const enum shim_call moments[] = {SHIM_RENAME, SHIM_LINK, SHIM_FSYNC,  SHIM_LOCK, SHIM_MSYNC,
-                                         SHIM_READ,   SHIM_OPEN, SHIM_WRITE,  SHIM_MMAP, SHIM_ALLOCATE,
-                                         SHIM_CLOSE,  SHIM_STAT, SHIM_UNLINK, SHIM_MODE, SHIM_TRUNCATE};
+static const enum shim_call moments[] = {SHIM_RENAME, SHIM_LINK,     SHIM_FSYNC,   SHIM_LOCK,
+                                         SHIM_MSYNC,  SHIM_READ,     SHIM_OPEN,    SHIM_WRITE,
+                                         SHIM_MMAP,   SHIM_ALLOCATE, SHIM_CLOSE,   SHIM_STAT,
+                                         SHIM_UNLINK, SHIM_MODE,     SHIM_TRUNCATE};
 
 /* The number of calls of each kind that the first makes when it is alone. */
 static uint32_t count_calls(const struct pair *pair, uint32_t calls[SHIM_CALLS])
@@ -326,15 +370,18 @@ static uint32_t count_calls(const struct pair *pair, uint32_t calls[SHIM_CALLS])
     arm(SHIM_NONE, SHIM_COUNT, 0, 0);
     start_command(&first);
     end_command(&first);
-    expect(has_done(&first, pair->kinds[0]), "petal %s alone: %s, %s", arguments[1], ending_of(&first), first.said);
-    for (size_t i = 0; i < COUNT(moments); i++) all += calls[moments[i]] = atomic_load(&control->seen[moments[i]]);
+    expect(has_done(&first, pair->kinds[0]), "petal %s alone: %s, %s", arguments[1],
+           ending_of(&first), first.said);
+    for (size_t i = 0; i < COUNT(moments); i++)
+        all += calls[moments[i]] = atomic_load(&control->seen[moments[i]]);
     return all;
 }
 
 static void try_all(const struct pair *pair, const uint32_t calls[SHIM_CALLS])
 {
     for (size_t i = 0; i < COUNT(moments); i++)
-        for (uint32_t nth = 1; nth <= calls[moments[i]]; nth++) (void)try_moment(pair, moments[i], nth);
+        for (uint32_t nth = 1; nth <= calls[moments[i]]; nth++)
+            (void)try_moment(pair, moments[i], nth);
 }
 
 /* The call before which the file is published, or the last of those before which it is made
@@ -380,9 +427,11 @@ int main(int argc, char **argv)
             }
             if (!tried) continue;
             pairs += tried;
-            snprintf(promise, sizeof promise, "%s%s, and another command in the middle: no promise is broken",
-                     jobs[a].name, absent ? " of a new file" : "");
+            snprintf(promise, sizeof promise,
+                     "%s%s, and another command in the middle: no promise is broken", jobs[a].name,
+                     absent ? " of a new file" : "");
             end_case(promise);
         }
-    return end_campaign("%u pairs of commands, %" PRIu64 " overlaps, %" PRIu64 " refused", pairs, overlaps, refusals);
+    return end_campaign("%u pairs of commands, %" PRIu64 " overlaps, %" PRIu64 " refused", pairs,
+                        overlaps, refusals);
 }

@@ -15,7 +15,7 @@
 
 #define SECTOR 512u
 
-/* ---- what a disk may have -------------------------------------------------------------------------------------------- */
+/* ---- what a disk may have -------------------------------------------------------------------- */
 
 #define MIDDLES 6u
 #define FILES 4u
@@ -23,15 +23,17 @@
 /* One file, by what it is and not by its name. */
 struct content {
     struct bytes surely, now;
-    struct bytes middles[MIDDLES]; /* states between these two, as far as they were seen; the last ones */
+    /* States between these two, as far as they were seen; the last ones. */
+    struct bytes middles[MIDDLES];
     unsigned middle_count;
 };
 
 struct moment {
     struct content files[FILES];
     unsigned file_count;
-    int surely_named, now_named; /* the file that the path surely leads to, and the one it does now; -1: none */
-    uint64_t synced;             /* keys of calls that had succeeded */
+    int surely_named,
+        now_named;   /* the file that the path surely leads to, and the one it does now; -1: none */
+    uint64_t synced; /* keys of calls that had succeeded */
 };
 
 #define MOMENTS 96u
@@ -49,7 +51,8 @@ static struct bytes nothing_if_null(struct bytes bytes)
 
 static struct content copy_content(const struct content *of)
 {
-    struct content copy = {.surely = copy_of(of->surely), .now = copy_of(of->now), .middle_count = of->middle_count};
+    struct content copy = {
+        .surely = copy_of(of->surely), .now = copy_of(of->now), .middle_count = of->middle_count};
     for (unsigned i = 0; i < of->middle_count; i++) copy.middles[i] = copy_of(of->middles[i]);
     return copy;
 }
@@ -64,13 +67,14 @@ static void free_content(struct content *content)
 static void free_trail(struct trail *trail)
 {
     for (unsigned i = 0; i < trail->count; i++) {
-        for (unsigned j = 0; j < trail->moments[i]->file_count; j++) free_content(&trail->moments[i]->files[j]);
+        for (unsigned j = 0; j < trail->moments[i]->file_count; j++)
+            free_content(&trail->moments[i]->files[j]);
         free(trail->moments[i]);
     }
     trail->count = 0;
 }
 
-/* ---- watching a writer ----------------------------------------------------------------------------------------------- */
+/* ---- watching a writer ----------------------------------------------------------------------- */
 
 static const char *path;
 static struct trail *watching; /* NULL: nobody watches */
@@ -126,7 +130,8 @@ static void look(void)
         }
         if (content->middle_count == MIDDLES) {
             free(content->middles[0].data);
-            memmove(content->middles, content->middles + 1, (MIDDLES - 1) * sizeof content->middles[0]);
+            memmove(content->middles, content->middles + 1,
+                    (MIDDLES - 1) * sizeof content->middles[0]);
             content->middle_count--;
         }
         content->middles[content->middle_count++] = content->now;
@@ -145,7 +150,8 @@ static void look_and_note(void)
 static void settle(struct content *content, size_t from, size_t to)
 {
     if (to > content->now.size) to = content->now.size;
-    if (content->surely.size != content->now.size) { /* only a new file changes its size, and is synced as a whole */
+    if (content->surely.size !=
+        content->now.size) { /* only a new file changes its size, and is synced as a whole */
         free(content->surely.data);
         content->surely = copy_of(content->now);
     }
@@ -184,7 +190,7 @@ static void stop_watching(void)
     model.file_count = 0;
 }
 
-/* ---- the calls ------------------------------------------------------------------------------------------------------- */
+/* ---- the calls ------------------------------------------------------------------------------- */
 
 ssize_t pwrite(int descriptor, const void *bytes, size_t size, off_t offset)
 {
@@ -249,7 +255,8 @@ void *mmap(void *at, size_t size, int protection, int flags, int descriptor, off
     void *(*next)(void *, size_t, int, int, int, off_t);
     FIND(next, "mmap");
     uint8_t *bytes = next(at, size, protection, flags, descriptor, offset);
-    if (watching && bytes != MAP_FAILED && descriptor >= 0 && (flags & MAP_SHARED) && (protection & PROT_WRITE)) {
+    if (watching && bytes != MAP_FAILED && descriptor >= 0 && (flags & MAP_SHARED) &&
+        (protection & PROT_WRITE)) {
         map.bytes = bytes;
         map.size = size;
         map.file = file_of(descriptor);
@@ -264,7 +271,8 @@ int msync(void *from, size_t size, int flags)
     look_and_note();
     int result = next(from, size, flags);
     if (!watching || result != 0 || (flags & MS_SYNC) == 0) return result;
-    if ((uint8_t *)from < map.bytes || (uint8_t *)from >= map.bytes + map.size) give_up("an msync of no known map");
+    if ((uint8_t *)from < map.bytes || (uint8_t *)from >= map.bytes + map.size)
+        give_up("an msync of no known map");
     size_t at = (size_t)((uint8_t *)from - map.bytes);
     settle(&model.files[map.file], at, at + size);
     note_moment();
@@ -314,9 +322,10 @@ int link(const char *from, const char *to)
     return named(next(from, to));
 }
 
-/* ---- judging --------------------------------------------------------------------------------------------------------- */
+/* ---- judging --------------------------------------------------------------------------------- */
 
-static uint64_t judged, dirty_files, absent_files, recoveries, wanted; /* wanted: how many are to be judged by now */
+static uint64_t judged, dirty_files, absent_files, recoveries,
+    wanted; /* wanted: how many are to be judged by now */
 static char origin[160];
 static bool counting; /* keys whose number is a multiple of 5 are removed again */
 
@@ -324,9 +333,12 @@ static bool counting; /* keys whose number is a multiple of 5 are removed again 
 static void expect_keys(const petal_filter *filter, uint64_t keys, const char *how)
 {
     uint64_t missing = 0, all = keys < 1000 ? keys : 300;
-    for (uint64_t i = keys - all; i < keys; i++) missing += !(counting && i % 5 == 0) && !has_key(filter, i);
-    for (uint64_t i = 0; keys > all && i < 300; i++) missing += !has_key(filter, random_below(keys));
-    expect(missing == 0, "%s: %s: %" PRIu64 " of %" PRIu64 " synced keys missing", origin, how, missing, keys);
+    for (uint64_t i = keys - all; i < keys; i++)
+        missing += !(counting && i % 5 == 0) && !has_key(filter, i);
+    for (uint64_t i = 0; keys > all && i < 300; i++)
+        missing += !has_key(filter, random_below(keys));
+    expect(missing == 0, "%s: %s: %" PRIu64 " of %" PRIu64 " synced keys missing", origin, how,
+           missing, keys);
 }
 
 /* Recovers the file, watched. */
@@ -337,13 +349,17 @@ static void recover(uint64_t keys, struct trail *trail)
     recoveries++;
     model.synced = keys;
     watch(trail);
-    petal_status status = open_flags(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER, &filter, &error);
+    petal_status status =
+        open_flags(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER, &filter, &error);
     if (status == PETAL_OK) status = petal_sync(filter, &error);
     petal_free(filter);
     stop_watching();
-    if (!expect(status == PETAL_OK, "%s: recovering: %s: %s", origin, petal_status_name(status), error.message)) return;
+    if (!expect(status == PETAL_OK, "%s: recovering: %s: %s", origin, petal_status_name(status),
+                error.message))
+        return;
     status = open_flags(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY, &filter, &error);
-    if (expect(status == PETAL_OK, "%s: recovered: %s: %s", origin, petal_status_name(status), error.message))
+    if (expect(status == PETAL_OK, "%s: recovered: %s: %s", origin, petal_status_name(status),
+               error.message))
         expect_keys(filter, keys, "recovered");
     petal_free(filter);
 }
@@ -360,8 +376,11 @@ static void judge(struct bytes left, uint64_t keys, struct trail *trail)
     if (status == PETAL_OK) expect_keys(filter, keys, "clean");
     petal_free(filter);
     if (status == PETAL_OK) return;
-    if (!expect(status == PETAL_ERR_DIRTY, "%s: %s: %s", origin, petal_status_name(status), error.message)) return;
-    expect(strstr(error.message, "recover"), "%s: it does not say the way out: %s", origin, error.message);
+    if (!expect(status == PETAL_ERR_DIRTY, "%s: %s: %s", origin, petal_status_name(status),
+                error.message))
+        return;
+    expect(strstr(error.message, "recover"), "%s: it does not say the way out: %s", origin,
+           error.message);
     dirty_files++;
     status = open_flags(path, PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER, &filter, &error);
     if (expect(status == PETAL_OK, "%s: LOAD | RECOVER: %s", origin, error.message))
@@ -370,9 +389,10 @@ static void judge(struct bytes left, uint64_t keys, struct trail *trail)
     recover(keys, trail);
 }
 
-/* ---- cutting --------------------------------------------------------------------------------------------------------- */
+/* ---- cutting --------------------------------------------------------------------------------- */
 
-static void cut_trail(const struct trail *trail, const char *what, unsigned depth, unsigned per_moment);
+static void cut_trail(const struct trail *trail, const char *what, unsigned depth,
+                      unsigned per_moment);
 
 /* Sectors of which the disk may have one of several. */
 static unsigned open_sectors(const struct content *content, size_t *sectors, unsigned room)
@@ -380,8 +400,8 @@ static unsigned open_sectors(const struct content *content, size_t *sectors, uns
     unsigned count = 0;
     for (size_t at = 0; at < content->now.size; at += SECTOR) {
         size_t size = content->now.size - at < SECTOR ? content->now.size - at : SECTOR;
-        bool differs =
-            at + size > content->surely.size || memcmp(content->surely.data + at, content->now.data + at, size) != 0;
+        bool differs = at + size > content->surely.size ||
+                       memcmp(content->surely.data + at, content->now.data + at, size) != 0;
         for (unsigned i = 0; i < content->middle_count && !differs; i++)
             differs = at + size > content->middles[i].size ||
                       memcmp(content->middles[i].data + at, content->now.data + at, size) != 0;
@@ -395,7 +415,8 @@ static void take_sector(struct bytes to, struct bytes from, size_t at)
 {
     size_t size = to.size - at < SECTOR ? to.size - at : SECTOR;
     memset(to.data + at, 0, size); /* what a file did not have yet reads as zeros */
-    if (at < from.size) memcpy(to.data + at, from.data + at, from.size - at < size ? from.size - at : size);
+    if (at < from.size)
+        memcpy(to.data + at, from.data + at, from.size - at < size ? from.size - at : size);
 }
 
 /* Makes one of the files: `choice` has a bit for each of the first sectors, new or old; NULL: at
@@ -406,19 +427,21 @@ static struct bytes make_cut(const struct content *content, const size_t *sector
     struct bytes left = {calloc(1, content->now.size + 1), content->now.size};
     memcpy(left.data, content->now.data, left.size);
     for (unsigned i = 0; i < count; i++) {
-        uint64_t from =
-            choice ? (*choice >> i & 1) * (content->middle_count + 1) : random_below(content->middle_count + 2);
+        uint64_t from = choice ? (*choice >> i & 1) * (content->middle_count + 1)
+                               : random_below(content->middle_count + 2);
         struct bytes source = from == 0                           ? content->surely
                               : from == content->middle_count + 1 ? content->now
                                                                   : content->middles[from - 1];
         take_sector(left, source, sectors[i]);
     }
-    if (left.size != content->surely.size && content->surely.size == 0 && random_below(8) == 0) left.size = 0;
+    if (left.size != content->surely.size && content->surely.size == 0 && random_below(8) == 0)
+        left.size = 0;
     return left;
 }
 
-static void cut_once(const struct content *content, const size_t *sectors, unsigned count, const uint64_t *choice,
-                     const struct moment *moment, const char *what, unsigned depth)
+static void cut_once(const struct content *content, const size_t *sectors, unsigned count,
+                     const uint64_t *choice, const struct moment *moment, const char *what,
+                     unsigned depth)
 {
     struct bytes left = make_cut(content, sectors, count, choice);
     struct trail recovery = {.count = 0};
@@ -436,8 +459,8 @@ static void cut_once(const struct content *content, const size_t *sectors, unsig
 #define ALL_OF 12u
 #define SECTORS 4096u
 
-static void cut_content(const struct content *content, const struct moment *moment, const char *what, unsigned depth,
-                        unsigned per_moment)
+static void cut_content(const struct content *content, const struct moment *moment,
+                        const char *what, unsigned depth, unsigned per_moment)
 {
     static size_t space[3][SECTORS]; /* by depth: this is called again by way of recoveries */
     size_t *sectors = space[depth];
@@ -446,11 +469,13 @@ static void cut_content(const struct content *content, const struct moment *mome
     if (count > SECTORS) give_up("too many sectors");
     for (uint64_t choice = 0; all && choice < 1u << count && judged < wanted; choice++)
         cut_once(content, sectors, count, &choice, moment, what, depth);
-    for (unsigned i = 0; i < per_moment && count > 0 && judged < wanted && (!all || content->middle_count > 0); i++)
+    for (unsigned i = 0;
+         i < per_moment && count > 0 && judged < wanted && (!all || content->middle_count > 0); i++)
         cut_once(content, sectors, count, NULL, moment, what, depth);
 }
 
-static void cut_moment(const struct moment *moment, const char *what, unsigned depth, unsigned per_moment)
+static void cut_moment(const struct moment *moment, const char *what, unsigned depth,
+                       unsigned per_moment)
 {
     int names[2] = {moment->surely_named, moment->now_named};
     for (int i = 0; i < 2 && judged < wanted; i++) {
@@ -459,12 +484,14 @@ static void cut_moment(const struct moment *moment, const char *what, unsigned d
             cut_content(&moment->files[names[i]], moment, what, depth, per_moment);
         } else {
             absent_files++;
-            expect(moment->synced == 0, "%s: the file is gone, with %" PRIu64 " keys", what, moment->synced);
+            expect(moment->synced == 0, "%s: the file is gone, with %" PRIu64 " keys", what,
+                   moment->synced);
         }
     }
 }
 
-static void cut_trail(const struct trail *trail, const char *what, unsigned depth, unsigned per_moment)
+static void cut_trail(const struct trail *trail, const char *what, unsigned depth,
+                      unsigned per_moment)
 {
     for (unsigned i = 0; i < trail->count && judged < wanted; i++) {
         char text[120];
@@ -473,11 +500,11 @@ static void cut_trail(const struct trail *trail, const char *what, unsigned dept
     }
 }
 
-/* ---- the writers ----------------------------------------------------------------------------------------------------- */
+/* ---- the writers ----------------------------------------------------------------------------- */
 
 struct subject {
     const char *name;
-    petal_scheme scheme;
+    uint32_t scheme;
     uint64_t capacity;
     bool grows, saves, is_new;
 };
@@ -491,7 +518,8 @@ static petal_filter *make_subject(const struct subject *subject)
     options.capacity = subject->capacity;
     options.rate = 0.001;
     options.growth = subject->grows;
-    if (petal_create(&options, &filter, &error) != PETAL_OK) give_up("petal_create: %s", error.message);
+    if (petal_create(&options, &filter, &error) != PETAL_OK)
+        give_up("petal_create: %s", error.message);
     return filter;
 }
 
@@ -499,7 +527,8 @@ static void remove_some(petal_filter *filter, uint64_t from, uint64_t to)
 {
     char text[KEY_TEXT];
     for (uint64_t i = from; counting && i < to; i++)
-        if (i % 5 == 0 && petal_remove(filter, text, key_text(i, text)) < 0) give_up("petal_remove");
+        if (i % 5 == 0 && petal_remove(filter, text, key_text(i, text)) < 0)
+            give_up("petal_remove");
 }
 
 /* Adds keys and makes them safe, twice or more. */
@@ -516,7 +545,8 @@ static void work(const struct subject *subject, uint64_t from)
     for (int round = 0; round < 2 && status == PETAL_OK; round++, from += 20) {
         status = add_keys(filter, from, from + 20);
         if (round > 0) remove_some(filter, from - 20, from);
-        if (status == PETAL_OK && subject->saves) status = petal_save(filter, path, 0, &error);
+        if (status == PETAL_OK && subject->saves)
+            status = petal_save(filter, path, NULL, 0, &error);
         if (status == PETAL_OK && !subject->saves) status = petal_sync(filter, &error);
         if (status == PETAL_OK) model.synced = from + 20;
         if (watching) note_moment();
@@ -527,7 +557,9 @@ static void work(const struct subject *subject, uint64_t from)
 
 static void record(const struct subject *subject, struct trail *trail)
 {
-    uint64_t first = subject->is_new ? 0 : subject->grows ? 40 * subject->capacity : subject->capacity / 2;
+    uint64_t first = subject->is_new  ? 0
+                     : subject->grows ? 40 * subject->capacity
+                                      : subject->capacity / 2;
     counting = subject->scheme == PETAL_SCHEME_COUNTING;
     unlink(path);
     if (!subject->is_new) {
@@ -540,7 +572,8 @@ static void record(const struct subject *subject, struct trail *trail)
     watch(trail);
     work(subject, first);
     stop_watching();
-    expect(trail->count >= 12, "only %u moments were seen: the writer is not watched", trail->count);
+    expect(trail->count >= 12, "only %u moments were seen: the writer is not watched",
+           trail->count);
 }
 
 int main(int argc, char **argv)
@@ -561,7 +594,8 @@ int main(int argc, char **argv)
         char promise[160];
         struct trail trail = {.count = 0};
         record(&subjects[i], &trail);
-        wanted = judged + (amount - judged) / (COUNT(subjects) - i); /* saving leaves fewer files than its share */
+        wanted = judged + (amount - judged) /
+                              (COUNT(subjects) - i); /* saving leaves fewer files than its share */
         for (unsigned per_moment = 16; judged < wanted; per_moment *= 2) {
             uint64_t at = judged;
             cut_trail(&trail, subjects[i].name, 2, per_moment);
@@ -569,7 +603,8 @@ int main(int argc, char **argv)
         }
         free_trail(&trail);
         snprintf(promise, sizeof promise,
-                 "%s: a power cut loses no synced key, and leaves no file that only seems good", subjects[i].name);
+                 "%s: a power cut loses no synced key, and leaves no file that only seems good",
+                 subjects[i].name);
         end_case(promise);
     }
     return end_campaign("%" PRIu64 " files after a power cut, %" PRIu64 " of them dirty, %" PRIu64

@@ -17,14 +17,16 @@
 #define READERS 8
 
 enum { MAPPED, LOADED, VERIFIED, LIVE, USED, MODES };
-static const char *const mode_names[MODES] = {"MAP", "LOAD", "VERIFY", "LIVE", "MAP, to be verified and copied,"};
-static const unsigned mode_flags[MODES] = {PETAL_OPEN_MAP, PETAL_OPEN_LOAD, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY,
+static const char *const mode_names[MODES] = {"MAP", "LOAD", "VERIFY", "LIVE",
+                                              "MAP, to be verified and copied,"};
+static const unsigned mode_flags[MODES] = {PETAL_OPEN_MAP, PETAL_OPEN_LOAD,
+                                           PETAL_OPEN_MAP | PETAL_OPEN_VERIFY,
                                            PETAL_OPEN_MAP | PETAL_OPEN_LIVE, PETAL_OPEN_MAP};
 
 /* What the processes share. */
 static struct shared {
-    _Atomic uint64_t
-        synced; /* keys 0 .. synced - 1 are in the file. In the high half which file: the writer starts anew */
+    /* keys 0 .. synced - 1 are in the file. In the high half which file: the writer starts anew */
+    _Atomic uint64_t synced;
     _Atomic uint64_t held; /* odd while the writer surely holds the lock */
     _Atomic uint64_t opens[MODES], statuses[MODES][32], missing[MODES];
     _Atomic uint64_t updates, replacements;
@@ -32,7 +34,7 @@ static struct shared {
     _Atomic uint64_t left; /* opens that are to be made */
 } * shared;
 
-/* ---- the writer ------------------------------------------------------------------------------------------------------ */
+/* ---- the writer ------------------------------------------------------------------------------ */
 
 static uint64_t file_number;
 
@@ -50,7 +52,8 @@ static bool change(const char *path, uint64_t *next)
 {
     petal_filter *filter;
     petal_error error;
-    if (open_flags(path, PETAL_OPEN_WRITABLE, &filter, &error) != PETAL_OK) give_up("the writer: %s", error.message);
+    if (open_flags(path, PETAL_OPEN_WRITABLE, &filter, &error) != PETAL_OK)
+        give_up("the writer: %s", error.message);
     atomic_fetch_add(&shared->held, 1);
     for (unsigned i = 0; i < 8 && *next < CAPACITY; i++) {
         uint64_t to = *next + 1 + *next % 5;
@@ -76,14 +79,15 @@ static void write_on(const char *path)
     }
 }
 
-/* ---- the readers ----------------------------------------------------------------------------------------------------- */
+/* ---- the readers ----------------------------------------------------------------------------- */
 
 /* Keys that had been synced before the file was opened; a file that came later has none of them. */
 static uint64_t count_missing(const petal_filter *filter, uint64_t before)
 {
     uint64_t keys = before & UINT32_MAX, missing = 0;
     if (atomic_load(&shared->synced) >> 32 != before >> 32) return 0;
-    for (uint64_t i = 0; i < 4 && keys > 0; i++) missing += !has_key(filter, i ? random_below(keys) : keys - 1);
+    for (uint64_t i = 0; i < 4 && keys > 0; i++)
+        missing += !has_key(filter, i ? random_below(keys) : keys - 1);
     return atomic_load(&shared->synced) >> 32 == before >> 32 ? missing : 0;
 }
 
@@ -107,10 +111,12 @@ static void open_once(const char *path, int mode)
     if (status == PETAL_OK && mode == USED) status = use(filter, before, &error);
     /* The lock was held all the while: then LIVE has no reason to call the file dirty. */
     bool was_held = held % 2 == 1 && atomic_load(&shared->held) == held;
-    bool is_honest = (status == PETAL_ERR_DIRTY || status == PETAL_ERR_BUSY) && (mode != LIVE || !was_held);
+    bool is_honest =
+        (status == PETAL_ERR_DIRTY || status == PETAL_ERR_BUSY) && (mode != LIVE || !was_held);
     atomic_fetch_add(&shared->opens[mode], 1);
     if (status == PETAL_OK) atomic_fetch_add(&shared->missing[mode], count_missing(filter, before));
-    if (status != PETAL_OK && !is_honest && atomic_fetch_add(&shared->statuses[mode][(unsigned)-status % 32], 1) == 0) {
+    if (status != PETAL_OK && !is_honest &&
+        atomic_fetch_add(&shared->statuses[mode][(unsigned)-status % 32], 1) == 0) {
         printf("# %s: %s: %s\n", mode_names[mode], petal_status_name(status), error.message);
         fflush(stdout);
     }
@@ -140,24 +146,28 @@ static pid_t in_child(const char *path, uint64_t seed)
     _exit(0);
 }
 
-/* ---- the campaign ---------------------------------------------------------------------------------------------------- */
+/* ---- the campaign ---------------------------------------------------------------------------- */
 
 static void report(void)
 {
     for (int mode = 0; mode < MODES; mode++) {
-        uint64_t opens = atomic_load(&shared->opens[mode]), missing = atomic_load(&shared->missing[mode]);
+        uint64_t opens = atomic_load(&shared->opens[mode]),
+                 missing = atomic_load(&shared->missing[mode]);
         char promise[160];
         for (int i = 0; i < 32; i++) {
             uint64_t times = atomic_load(&shared->statuses[mode][i]);
-            expect(times == 0, "%s: %s: %" PRIu64 " of %" PRIu64 " opens of a healthy file", mode_names[mode],
-                   petal_status_name((petal_status)-i), times, opens);
+            expect(times == 0, "%s: %s: %" PRIu64 " of %" PRIu64 " opens of a healthy file",
+                   mode_names[mode], petal_status_name((petal_status)-i), times, opens);
         }
-        expect(missing == 0, "%s: %" PRIu64 " keys of ended syncs missing", mode_names[mode], missing);
-        snprintf(promise, sizeof promise, "a file is opened with %s beside a writer: good, or honestly not",
+        expect(missing == 0, "%s: %" PRIu64 " keys of ended syncs missing", mode_names[mode],
+               missing);
+        snprintf(promise, sizeof promise,
+                 "a file is opened with %s beside a writer: good, or honestly not",
                  mode_names[mode]);
         end_case(promise);
     }
-    expect(atomic_load(&shared->updates) > 0 && atomic_load(&shared->replacements) > 0, "the writer did not write");
+    expect(atomic_load(&shared->updates) > 0 && atomic_load(&shared->replacements) > 0,
+           "the writer did not write");
 }
 
 int main(int argc, char **argv)
@@ -175,7 +185,8 @@ int main(int argc, char **argv)
     for (int ended = 0, status; ended < READERS;) {
         pid_t pid = wait(&status);
         if (pid == writer) {
-            expect(status == 0 && atomic_load(&shared->stop), "the writer ended: status %#x", (unsigned)status);
+            expect(status == 0 && atomic_load(&shared->stop), "the writer ended: status %#x",
+                   (unsigned)status);
             atomic_store(&shared->stop, true);
             writer = 0;
             continue;
@@ -197,8 +208,8 @@ int main(int argc, char **argv)
     end_case("no reader crashes, and the writer goes on");
     report();
     for (int mode = 0; mode < MODES; mode++) opens += atomic_load(&shared->opens[mode]);
-    return end_campaign("%" PRIu64 " opens beside %" PRIu64 " updates and %" PRIu64 " replacements, %" PRIu64
-                        " crashes; %.0f opens per second",
-                        opens, atomic_load(&shared->updates), atomic_load(&shared->replacements), crashes,
-                        (double)opens / seconds);
+    return end_campaign("%" PRIu64 " opens beside %" PRIu64 " updates and %" PRIu64
+                        " replacements, %" PRIu64 " crashes; %.0f opens per second",
+                        opens, atomic_load(&shared->updates), atomic_load(&shared->replacements),
+                        crashes, (double)opens / seconds);
 }

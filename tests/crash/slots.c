@@ -17,7 +17,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* ---- what the file held, and when ------------------------------------------------------------------------------------ */
+/* ---- what the file held, and when ------------------------------------------------------------ */
 
 struct state {
     struct bytes bytes;
@@ -54,7 +54,7 @@ static void free_trail(struct trail *trail)
     trail->count = 0;
 }
 
-/* ---- the calls ------------------------------------------------------------------------------------------------------- */
+/* ---- the calls ------------------------------------------------------------------------------- */
 
 ssize_t pwrite(int descriptor, const void *bytes, size_t size, off_t offset)
 {
@@ -98,19 +98,20 @@ int munmap(void *from, size_t size)
     return next(from, size);
 }
 
-/* ---- torn files ------------------------------------------------------------------------------------------------------ */
+/* ---- torn files ------------------------------------------------------------------------------ */
 
 enum { WORDS_IN_ORDER, RANDOM_WORDS, RANDOM_BYTES, TEARINGS };
 enum { REST_BEFORE, REST_AFTER, REST_MIXED, RESTS };
 
 /* Of the units (bytes, or words of 8) between from and to that differ, the first `in_order`
  * become new, or random ones. */
-static void mix(struct bytes torn, struct bytes after, size_t from, size_t to, size_t unit, size_t in_order,
-                bool at_random)
+static void mix(struct bytes torn, struct bytes after, size_t from, size_t to, size_t unit,
+                size_t in_order, bool at_random)
 {
     for (size_t at = from, number = 0; at + unit <= to; at += unit) {
         if (memcmp(torn.data + at, after.data + at, unit) == 0) continue;
-        if (at_random ? random_below(2) : number < in_order) memcpy(torn.data + at, after.data + at, unit);
+        if (at_random ? random_below(2) : number < in_order)
+            memcpy(torn.data + at, after.data + at, unit);
         number++;
     }
 }
@@ -118,7 +119,8 @@ static void mix(struct bytes torn, struct bytes after, size_t from, size_t to, s
 static size_t units_that_differ(struct bytes a, struct bytes b, size_t from, size_t to, size_t unit)
 {
     size_t count = 0;
-    for (size_t at = from; at + unit <= to; at += unit) count += memcmp(a.data + at, b.data + at, unit) != 0;
+    for (size_t at = from; at + unit <= to; at += unit)
+        count += memcmp(a.data + at, b.data + at, unit) != 0;
     return count;
 }
 
@@ -143,7 +145,7 @@ static bool is_sealed(struct bytes file)
     return true;
 }
 
-/* ---- judging --------------------------------------------------------------------------------------------------------- */
+/* ---- judging --------------------------------------------------------------------------------- */
 
 static const char *path;
 static uint64_t judged, torn_headers, recoveries, tool_runs;
@@ -155,8 +157,10 @@ static char origin[160];
 static void expect_keys(const petal_filter *filter, uint64_t keys, const char *how)
 {
     uint64_t all = keys < 1000 ? keys : 500, missing = missing_keys(filter, keys - all, keys);
-    for (uint64_t i = 0; keys > all && i < 500; i++) missing += !has_key(filter, random_below(keys));
-    expect(missing == 0, "%s: %s: %" PRIu64 " of %" PRIu64 " synced keys missing", origin, how, missing, keys);
+    for (uint64_t i = 0; keys > all && i < 500; i++)
+        missing += !has_key(filter, random_below(keys));
+    expect(missing == 0, "%s: %s: %" PRIu64 " of %" PRIu64 " synced keys missing", origin, how,
+           missing, keys);
 }
 
 /* What a reader gets: a torn header is dirty, whole ones are dirty or all right. */
@@ -165,10 +169,10 @@ static petal_status judge_reading(unsigned flags, const char *mode, bool is_torn
     petal_filter *filter;
     petal_error error;
     petal_status status = open_flags(path, flags, &filter, &error);
-    expect(status == PETAL_ERR_DIRTY || (status == PETAL_OK && !is_torn), "%s: %s gives \"%s\": %s", origin, mode,
-           petal_status_name(status), error.message);
-    expect(status != PETAL_ERR_DIRTY || strstr(error.message, "recover"), "%s: %s does not say the way out: %s", origin,
-           mode, error.message);
+    expect(status == PETAL_ERR_DIRTY || (status == PETAL_OK && !is_torn), "%s: %s gives \"%s\": %s",
+           origin, mode, petal_status_name(status), error.message);
+    expect(status != PETAL_ERR_DIRTY || strstr(error.message, "recover"),
+           "%s: %s does not say the way out: %s", origin, mode, error.message);
     if (status == PETAL_OK) expect_keys(filter, keys, mode);
     petal_free(filter);
     return status;
@@ -179,8 +183,8 @@ static void judge_recovery_by_loading(uint64_t keys)
     petal_filter *filter;
     petal_error error;
     petal_status status = open_flags(path, PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER, &filter, &error);
-    if (expect(status == PETAL_OK, "%s: LOAD | RECOVER gives \"%s\": %s", origin, petal_status_name(status),
-               error.message))
+    if (expect(status == PETAL_OK, "%s: LOAD | RECOVER gives \"%s\": %s", origin,
+               petal_status_name(status), error.message))
         expect_keys(filter, keys, "LOAD | RECOVER");
     petal_free(filter);
 }
@@ -193,10 +197,11 @@ static void judge_recovery_in_place(uint64_t keys, struct trail *trail)
     synced = keys;
     watching = trail;
     note_state();
-    petal_status status = open_flags(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER, &filter, &error);
+    petal_status status =
+        open_flags(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER, &filter, &error);
     recoveries++;
-    if (expect(status == PETAL_OK, "%s: WRITABLE | RECOVER gives \"%s\": %s", origin, petal_status_name(status),
-               error.message)) {
+    if (expect(status == PETAL_OK, "%s: WRITABLE | RECOVER gives \"%s\": %s", origin,
+               petal_status_name(status), error.message)) {
         expect_keys(filter, keys, "WRITABLE | RECOVER");
         status = petal_sync(filter, &error);
         expect(status == PETAL_OK, "%s: sync after recovering: %s", origin, error.message);
@@ -206,8 +211,8 @@ static void judge_recovery_in_place(uint64_t keys, struct trail *trail)
     watching = NULL;
     if (status != PETAL_OK) return;
     status = open_flags(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY, &filter, &error);
-    if (expect(status == PETAL_OK, "%s: recovered, and then \"%s\": %s", origin, petal_status_name(status),
-               error.message))
+    if (expect(status == PETAL_OK, "%s: recovered, and then \"%s\": %s", origin,
+               petal_status_name(status), error.message))
         expect_keys(filter, keys, "recovered");
     petal_free(filter);
 }
@@ -222,15 +227,18 @@ static void judge_tool(bool is_torn, struct bytes torn)
     expect(!has_succeeded(&command) || !is_torn, "%s: petal verify calls it intact", origin);
     expect(!strstr(command.said, "damaged"), "%s: petal verify says %s", origin, command.said);
     run_tool(&command, recover);
-    expect(has_succeeded(&command), "%s: petal verify --recover: %s, %s", origin, ending_of(&command), command.said);
+    expect(has_succeeded(&command), "%s: petal verify --recover: %s, %s", origin,
+           ending_of(&command), command.said);
     run_tool(&command, verify);
-    expect(has_succeeded(&command), "%s: petal verify then: %s, %s", origin, ending_of(&command), command.said);
+    expect(has_succeeded(&command), "%s: petal verify then: %s, %s", origin, ending_of(&command),
+           command.said);
     tool_runs += 3;
 }
 
 /* One file that a crash may have left. The states of its recovery go into *trail, if that is
  * asked for. */
-static void judge(struct bytes torn, bool is_torn, uint64_t keys, bool through_tool, struct trail *trail)
+static void judge(struct bytes torn, bool is_torn, uint64_t keys, bool through_tool,
+                  struct trail *trail)
 {
     struct trail unused = {.count = 0};
     judged++;
@@ -245,7 +253,7 @@ static void judge(struct bytes torn, bool is_torn, uint64_t keys, bool through_t
     if (through_tool) judge_tool(is_torn, torn);
 }
 
-/* ---- tearing --------------------------------------------------------------------------------------------------------- */
+/* ---- tearing --------------------------------------------------------------------------------- */
 
 static void tear_trail(const struct trail *trail, const char *what, unsigned depth, uint64_t until);
 
@@ -254,17 +262,19 @@ static void tear_trail(const struct trail *trail, const char *what, unsigned dep
 
 /* Tears one step of a writer in one way, judges the file, and tears the recovery too, down to
  * `depth`. */
-static void tear_step(const struct trail *trail, size_t step, const char *what, int tearing, size_t in_order, int rest,
-                      unsigned depth, uint64_t until)
+static void tear_step(const struct trail *trail, size_t step, const char *what, int tearing,
+                      size_t in_order, int rest, unsigned depth, uint64_t until)
 {
     const struct state *before = &trail->states[step], *after = &trail->states[step + 1];
     size_t header = header_bytes(before->bytes), unit = tearing == RANDOM_BYTES ? 1 : 8;
     struct bytes torn = copy_of(before->bytes);
     struct trail recovery = {.count = 0};
     mix(torn, after->bytes, 0, header, unit, in_order, tearing != WORDS_IN_ORDER);
-    mix(torn, after->bytes, header, torn.size, 8, rest == REST_AFTER ? SIZE_MAX : 0, rest == REST_MIXED);
+    mix(torn, after->bytes, header, torn.size, 8, rest == REST_AFTER ? SIZE_MAX : 0,
+        rest == REST_MIXED);
     bool is_torn = !is_sealed(torn);
-    snprintf(origin, sizeof origin, "%.100s step %zu, tearing %d/%zu, rest %d", what, step, tearing, in_order, rest);
+    snprintf(origin, sizeof origin, "%.100s step %zu, tearing %d/%zu, rest %d", what, step, tearing,
+             in_order, rest);
     judge(torn, is_torn, before->synced, depth == TOOL_DEPTH && random_below(4) == 0, &recovery);
     free(torn.data);
     if (depth > 0) {
@@ -276,7 +286,8 @@ static void tear_step(const struct trail *trail, size_t step, const char *what, 
 }
 
 /* Every prefix of every step; at random at lower depths, where there would be too many. */
-static void tear_in_order(const struct trail *trail, const char *what, unsigned depth, uint64_t until)
+static void tear_in_order(const struct trail *trail, const char *what, unsigned depth,
+                          uint64_t until)
 {
     for (size_t i = 0; i + 1 < trail->count && judged < until; i++) {
         struct bytes before = trail->states[i].bytes, after = trail->states[i + 1].bytes;
@@ -287,7 +298,8 @@ static void tear_in_order(const struct trail *trail, const char *what, unsigned 
     }
 }
 
-static void tear_at_random(const struct trail *trail, const char *what, unsigned depth, uint64_t until)
+static void tear_at_random(const struct trail *trail, const char *what, unsigned depth,
+                           uint64_t until)
 {
     size_t step = (size_t)random_below(trail->count - 1);
     int tearing = RANDOM_WORDS + (int)random_below(2), rest = (int)random_below(RESTS);
@@ -306,11 +318,11 @@ static void tear_trail(const struct trail *trail, const char *what, unsigned dep
     }
 }
 
-/* ---- the campaign ---------------------------------------------------------------------------------------------------- */
+/* ---- the campaign ---------------------------------------------------------------------------- */
 
 struct subject {
     const char *name;
-    petal_scheme scheme;
+    uint32_t scheme;
     uint64_t capacity;
     bool grows;
 };
@@ -324,7 +336,8 @@ static petal_filter *make_subject(const struct subject *subject)
     options.capacity = subject->capacity;
     options.rate = 0.01;
     options.growth = subject->grows;
-    if (petal_create(&options, &filter, &error) != PETAL_OK) give_up("petal_create: %s", error.message);
+    if (petal_create(&options, &filter, &error) != PETAL_OK)
+        give_up("petal_create: %s", error.message);
     return filter;
 }
 
@@ -341,7 +354,8 @@ static void record(const struct subject *subject, struct trail *trail)
     synced = first;
     watching = trail;
     note_state();
-    if (open_flags(path, PETAL_OPEN_WRITABLE, &filter, &error) != PETAL_OK) give_up("petal_open: %s", error.message);
+    if (open_flags(path, PETAL_OPEN_WRITABLE, &filter, &error) != PETAL_OK)
+        give_up("petal_open: %s", error.message);
     for (uint64_t keys = first + step; keys <= first + 2 * step; keys += step) {
         petal_status status = add_keys(filter, keys - step, keys);
         if (status == PETAL_OK) status = petal_sync(filter, &error);
@@ -373,11 +387,12 @@ int main(int argc, char **argv)
         tear_in_order(&trail, subjects[i].name, 1, until);
         while (judged < until && trail.count > 1) tear_trail(&trail, subjects[i].name, 3, until);
         free_trail(&trail);
-        snprintf(promise, sizeof promise, "%s: a header slot torn at any word is dirty, and recovers every synced key",
+        snprintf(promise, sizeof promise,
+                 "%s: a header slot torn at any word is dirty, and recovers every synced key",
                  subjects[i].name);
         end_case(promise);
     }
-    return end_campaign("%" PRIu64 " torn files, of %" PRIu64 " the header, %" PRIu64 " recoveries, %" PRIu64
-                        " runs of the tool",
+    return end_campaign("%" PRIu64 " torn files, of %" PRIu64 " the header, %" PRIu64
+                        " recoveries, %" PRIu64 " runs of the tool",
                         judged, torn_headers, recoveries, tool_runs);
 }

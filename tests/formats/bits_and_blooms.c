@@ -1,5 +1,5 @@
-/* bits-and-blooms' files: what the common vectors cannot say of them. Sizes are the package's own, positions those it
- * published, and impossible headers are refused by name. */
+/* bits-and-blooms' files: what the common vectors cannot say of them. Sizes are the package's own,
+ * positions those it published, and impossible headers are refused by name. */
 #include "support.h"
 
 enum { AT_BITS = 0, AT_HASHES = 8, AT_LENGTH = 16, HEADER_BYTES = 24 };
@@ -20,8 +20,8 @@ static void sizes_are_those_of_the_package(void **state)
     expect_sizes("bits-and-blooms", "bits-and-blooms/sizing.txt", 190);
 }
 
-/* What the package's Locations() gives, before it takes them mod m. The last key fills a block of the hash with its
- * 0x01. */
+/* What the package's Locations() gives, before it takes them mod m. The last key fills a block of
+ * the hash with its 0x01. */
 static void positions_are_those_of_locations(void **state)
 {
     static const struct {
@@ -48,7 +48,7 @@ static void positions_are_those_of_locations(void **state)
         options.hashes = cases[i].hashes;
         expect_status(petal_create(&options, &filter, &error), PETAL_OK, &error);
         petal_add(filter, cases[i].key, strlen(cases[i].key));
-        assert_int_equal(info_of(filter).bits_set, options.hashes);
+        assert_int_equal(stats_of(filter).bits_set, options.hashes);
         struct bytes file = written(filter, "bits-and-blooms");
         for (uint32_t k = 0; k < options.hashes; k++) {
             uint64_t bit = cases[i].locations[k] % options.bits;
@@ -98,7 +98,8 @@ static void a_promise_of_2_to_48_bits_is_refused_before_memory_is_taken(void **s
     struct counting count = {0};
     petal_filter *filter;
     petal_error error;
-    expect_status(load_counted(file, "bits-and-blooms", &count, &filter, &error), PETAL_ERR_TRUNCATED, &error);
+    expect_status(load_counted(file, "bits-and-blooms", &count, &filter, &error),
+                  PETAL_ERR_TRUNCATED, &error);
     assert_int_equal(count.calls, 0);
     free(file.data);
 }
@@ -112,16 +113,19 @@ static void a_bit_beyond_the_last_is_refused(void **state)
     free(file.data);
 }
 
-/* ---- forms ----------------------------------------------------------------------------------------------------------- */
+/* ---- forms ----------------------------------------------------------------------------------- */
 
 static void json_and_binary_are_the_same_filter_and_each_name_leads_to_its_form(void **state)
 {
     (void)state;
-    struct bytes binary = vector("bits-and-blooms/n100_p0.01.bin"), json = vector("bits-and-blooms/n100_p0.01.json");
-    petal_filter *from_binary = loaded(binary, "bits-and-blooms"), *held = loaded(json, "bits-and-blooms");
+    struct bytes binary = vector("bits-and-blooms/n100_p0.01.bin"),
+                 json = vector("bits-and-blooms/n100_p0.01.json");
+    petal_filter *from_binary = loaded(binary, "bits-and-blooms"),
+                 *held = loaded(json, "bits-and-blooms");
     petal_filter *from_json = loaded(json, "bits-and-blooms-json");
-    struct bytes made[] = {written(from_binary, "bits-and-blooms-json"), written(held, "bits-and-blooms"),
-                           written(from_json, "bits-and-blooms"), written(from_json, "bits-and-blooms-json")};
+    struct bytes made[] = {written(from_binary, "bits-and-blooms-json"),
+                           written(held, "bits-and-blooms"), written(from_json, "bits-and-blooms"),
+                           written(from_json, "bits-and-blooms-json")};
     expect_same(made[0], json);
     expect_same(made[1], json); /* the form it came in */
     expect_same(made[2], binary);
@@ -137,7 +141,8 @@ static void json_and_binary_are_the_same_filter_and_each_name_leads_to_its_form(
 static void json_may_have_space_and_another_order(void **state)
 {
     (void)state;
-    struct bytes spaced = text_of("\r\n\t { \"b\" : \"AAAAAAAAAAoAAAAAAAADbQ==\" ,\n\"k\":7, \"m\":10 } \n");
+    struct bytes spaced =
+        text_of("\r\n\t { \"b\" : \"AAAAAAAAAAoAAAAAAAADbQ==\" ,\n\"k\":7, \"m\":10 } \n");
     struct bytes plain = vector("bits-and-blooms/n1_p0.01.bin");
     petal_filter *filter = loaded(spaced, "bits-and-blooms-json");
     struct bytes back = written(filter, "bits-and-blooms");
@@ -156,47 +161,80 @@ static void what_is_not_this_json_is_refused_at_its_byte(void **state)
     } cases[] = {
         {"{}", PETAL_ERR_DAMAGED, "byte 0 (no number \"m\")"},
         {"{\"m\":10,\"k\":7}", PETAL_ERR_DAMAGED, "no string \"b\""},
-        {"{\"m\":\"10\",\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "byte 6 (no number"},
-        {"{\"m\":10.0,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "byte 5 (not a whole number"},
-        {"{\"m\":1e1,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "not a whole number"},
-        {"{\"m\":-10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "not a whole number"},
-        {"{\"m\":010,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "byte 5 (not JSON)"},
-        {"{\"m\":18446744073709551626,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "that fits"},
-        {"{\"m\":18446744073709551615,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
-         "byte 5 (an imp"},
-        {"{\"m\":0,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "byte 5 (an impossible"},
-        {"{\"m\":10,\"k\":0,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "byte 12 (an impossible"},
-        {"{\"m\":10,\"k\":1025,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "byte 12 (an impossible"},
-        {"{\"m\":65,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "byte 19 (b is not as long"},
-        {"{\"m\":281474976710656,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "b is not as long"},
-        {"{\"m\":11,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "shorter than the filter"},
-        {"{\"m\":9,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "bits set beyond the last"},
-        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ=\"}", PETAL_ERR_DAMAGED, "b is not as long"},
-        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQAA\"}", PETAL_ERR_DAMAGED, "b is not as long"},
-        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbR==\"}", PETAL_ERR_DAMAGED, "byte 40 (not base64)"},
-        {"{\"m\":10,\"k\":7,\"b\":\"AAAA=AAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "byte 23 (not base64)"},
-        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAo-AAA/AAADbQ==\"}", PETAL_ERR_DAMAGED, "byte 34 (not base64)"},
-        {"{\"m\":10,\"k\":7,\"b\":\"\\u0041AAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "byte 19 (an escape"},
+        {"{\"m\":\"10\",\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
+         "byte 6 (no number"},
+        {"{\"m\":10.0,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
+         "byte 5 (not a whole number"},
+        {"{\"m\":1e1,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
+         "not a whole number"},
+        {"{\"m\":-10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
+         "not a whole number"},
+        {"{\"m\":010,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
+         "byte 5 (not JSON)"},
+        {"{\"m\":18446744073709551626,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}",
+         PETAL_ERR_DAMAGED, "that fits"},
+        {"{\"m\":18446744073709551615,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}",
+         PETAL_ERR_DAMAGED, "byte 5 (an imp"},
+        {"{\"m\":0,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
+         "byte 5 (an impossible"},
+        {"{\"m\":10,\"k\":0,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
+         "byte 12 (an impossible"},
+        {"{\"m\":10,\"k\":1025,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
+         "byte 12 (an impossible"},
+        {"{\"m\":65,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
+         "byte 19 (b is not as long"},
+        {"{\"m\":281474976710656,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
+         "b is not as long"},
+        {"{\"m\":11,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
+         "shorter than the filter"},
+        {"{\"m\":9,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
+         "bits set beyond the last"},
+        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ=\"}", PETAL_ERR_DAMAGED,
+         "b is not as long"},
+        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQAA\"}", PETAL_ERR_DAMAGED,
+         "b is not as long"},
+        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbR==\"}", PETAL_ERR_DAMAGED,
+         "byte 40 (not base64)"},
+        {"{\"m\":10,\"k\":7,\"b\":\"AAAA=AAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
+         "byte 23 (not base64)"},
+        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAo-AAA/AAADbQ==\"}", PETAL_ERR_DAMAGED,
+         "byte 34 (not base64)"},
+        {"{\"m\":10,\"k\":7,\"b\":\"\\u0041AAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
+         "byte 19 (an escape"},
         {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",\"m\":11}", PETAL_ERR_DAMAGED,
          "shorter than the filter"},
-        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",\"c\":01}", PETAL_ERR_DAMAGED, "byte 49 (not JSON)"},
-        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",\"c\":tru}", PETAL_ERR_DAMAGED, "byte 49 (not JSON)"},
-        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",\"c\":.5}", PETAL_ERR_DAMAGED, "byte 49 (not JSON)"},
-        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",\"c\":1.}", PETAL_ERR_DAMAGED, "byte 49 (not JSON)"},
-        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",\"\\x\":1}", PETAL_ERR_DAMAGED, "byte 47 (not JSON)"},
+        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",\"c\":01}", PETAL_ERR_DAMAGED,
+         "byte 49 (not JSON)"},
+        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",\"c\":tru}", PETAL_ERR_DAMAGED,
+         "byte 49 (not JSON)"},
+        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",\"c\":.5}", PETAL_ERR_DAMAGED,
+         "byte 49 (not JSON)"},
+        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",\"c\":1.}", PETAL_ERR_DAMAGED,
+         "byte 49 (not JSON)"},
+        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",\"\\x\":1}", PETAL_ERR_DAMAGED,
+         "byte 47 (not JSON)"},
         {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",\"\\u00g0\":1}", PETAL_ERR_DAMAGED,
          "byte 50 (not JSON)"},
-        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",\"\t\":1}", PETAL_ERR_DAMAGED, "byte 46 (not JSON)"},
-        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",'c':1}", PETAL_ERR_DAMAGED, "byte 45 (not JSON)"},
-        {"{\"m\":10,\"k\":7,,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "byte 14 (not JSON)"},
-        {"{\"m\":10 \"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "byte 8 (not JSON)"},
-        {"{\"m\" 10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "byte 5 (not JSON)"},
-        {"{\"m\"::10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "byte 5 (not JSON)"},
-        {"{m:10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED, "byte 1 (not JSON)"},
+        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",\"\t\":1}", PETAL_ERR_DAMAGED,
+         "byte 46 (not JSON)"},
+        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",'c':1}", PETAL_ERR_DAMAGED,
+         "byte 45 (not JSON)"},
+        {"{\"m\":10,\"k\":7,,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
+         "byte 14 (not JSON)"},
+        {"{\"m\":10 \"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
+         "byte 8 (not JSON)"},
+        {"{\"m\" 10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
+         "byte 5 (not JSON)"},
+        {"{\"m\"::10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
+         "byte 5 (not JSON)"},
+        {"{m:10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}", PETAL_ERR_DAMAGED,
+         "byte 1 (not JSON)"},
         {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\",}", PETAL_ERR_DAMAGED, "not JSON"},
         {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"]", PETAL_ERR_DAMAGED, "not JSON"},
-        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"} x", PETAL_ERR_DAMAGED, "bytes after the end"},
-        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}{}", PETAL_ERR_DAMAGED, "bytes after the end"},
+        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"} x", PETAL_ERR_DAMAGED,
+         "bytes after the end"},
+        {"{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}{}", PETAL_ERR_DAMAGED,
+         "bytes after the end"},
         {"{\"m\":[[[[[10]]]]],\"k\":7,\"b\":\"\"}", PETAL_ERR_DAMAGED, "byte 5 (no number"},
         {"{\"m\":10,\"k\":7,\"b\":\"AAAA", PETAL_ERR_TRUNCATED, "truncated"},
         {"{\"m\":10,\"k\":7", PETAL_ERR_TRUNCATED, "truncated"},
@@ -214,7 +252,8 @@ static void what_is_not_this_json_is_refused_at_its_byte(void **state)
 
 #define B "\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\""
 
-/* encoding/json knows members by their characters in any case, passes over others, and of several takes the last. */
+/* encoding/json knows members by their characters in any case, passes over others, and of several
+ * takes the last. */
 static void json_is_read_as_go_reads_it(void **state)
 {
     static const char *const texts[] = {
@@ -224,9 +263,11 @@ static void json_is_read_as_go_reads_it(void **state)
         "{\"m\":10,\"\\u212A\":7," B "}",
         "{\"m\":1,\"M\":\"x\",\"m\":10,\"k\":7," B "}",
         "{\"b\":null,\"m\":10,\"k\":7," B "}",
-        "{\"version\":[1,2.5e-3,{\"m\":[[[[\"\\\"}\"]]]]}],\"m\":10,\"k\":7,\"\":null,\"\\ud800\":true," B "}",
+        "{\"version\":[1,2.5e-3,{\"m\":[[[[\"\\\"}\"]]]]}],\"m\":10,\"k\":7,\"\":null,\"\\ud800\":true," B
+        "}",
         "{\"a\":0,\"c\":0,\"d\":0,\"e\":0,\"f\":0,\"g\":0,\"h\":0,\"i\":0,\"j\":0,\"l\":0,\"n\":0,\"o\":0,\"p\":0,\"q\":0,"
-        "\"r\":0,\"s\":0,\"t\":0,\"mm\":0,\"kk\":0,\"caf\xc3\xa9 \xf0\x9f\x99\x82\":0,\"m\":10,\"k\":7," B "}",
+        "\"r\":0,\"s\":0,\"t\":0,\"mm\":0,\"kk\":0,\"caf\xc3\xa9 \xf0\x9f\x99\x82\":0,\"m\":10,\"k\":7," B
+        "}",
     };
     (void)state;
     struct bytes plain = vector("bits-and-blooms/n1_p0.01.bin");
@@ -256,7 +297,8 @@ static void what_is_not_utf8_is_refused_wherever_it_stands(void **state)
         snprintf(text, sizeof text, "{\"m\":10,\"k\":7," B ",\"c\":[\"%s\"]}", bad[i]);
         expect_refused(text_of(text), "bits-and-blooms", PETAL_ERR_DAMAGED, "not UTF-8");
     }
-    expect_refused(text_of("{\"m\":10,\"k\":7,\xc3\xa9" B "}"), "bits-and-blooms", PETAL_ERR_DAMAGED, "not JSON");
+    expect_refused(text_of("{\"m\":10,\"k\":7,\xc3\xa9" B "}"), "bits-and-blooms",
+                   PETAL_ERR_DAMAGED, "not JSON");
 }
 
 static size_t recognized(const char *text, const char **name)
@@ -273,7 +315,8 @@ static void only_its_own_json_is_recognized(void **state)
         "{}",
         "{\"m\":10,\"k\":7}",
         "{\"m\":10,\"k\":7,\"b\":\"text\"}",
-        "{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAAAAAAAAAAAAA==\"}", /* of the right size, but no length */
+        "{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAAAAAAAAAAAAA==\"}", /* of the right size, but no length
+                                                                  */
         "{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAA!AAAAAAAADbQ==\"}",
         "{\"m\":\"10\",\"k\":7," B "}",
         "[{\"m\":10,\"k\":7," B "}]",
@@ -293,14 +336,16 @@ static void binary_is_refused_by_the_name_of_json(void **state)
 {
     (void)state;
     struct bytes file = vector("bits-and-blooms/n1_p0.01.bin");
-    expect_refused(file, "bits-and-blooms-json", PETAL_ERR_NOT_A_FILTER, "its format is bits-and-blooms");
+    expect_refused(file, "bits-and-blooms-json", PETAL_ERR_NOT_A_FILTER,
+                   "its format is bits-and-blooms");
     free(file.data);
 }
 
 /* A text of a million brackets, numbers or members gets no memory, whatever it promises. */
 static void hostile_json_gets_no_memory(void **state)
 {
-    static const char *const beginnings[] = {"{\"m\":[", "{\"m\":[1", "{\"m\":{\"a\":", "{\"m\":\""};
+    static const char *const beginnings[] = {"{\"m\":[", "{\"m\":[1",
+                                             "{\"m\":{\"a\":", "{\"m\":\""};
     static const char *const rests[] = {"[", ",1", "{\"a\":", "\\\\"};
     (void)state;
     for (int i = 0; i < 4; i++) {
@@ -319,7 +364,8 @@ static void hostile_json_gets_no_memory(void **state)
 
 static void without_memory_nothing_is_lost(void **state)
 {
-    static const char *const names[] = {"bits-and-blooms/n100_p0.01.json", "bits-and-blooms/little_n10_p0.01.bin"};
+    static const char *const names[] = {"bits-and-blooms/n100_p0.01.json",
+                                        "bits-and-blooms/little_n10_p0.01.bin"};
     (void)state;
     for (int i = 0; i < 2; i++) {
         struct bytes file = vector(names[i]);

@@ -1,10 +1,11 @@
-/* DataSketches: numbers and sizes as its C++ library has them; empty filters without their bits; the count of bits that need not be true;
- * the empty key; and the sizes at which its own libraries part ways. */
+/* DataSketches: numbers and sizes as its C++ library has them; empty filters without their bits;
+ * the count of bits that need not be true; the empty key; and the sizes at which its own libraries
+ * part ways. */
 #include "support.h"
 
 #define FOLDER "datasketches/"
 
-/* ---- helpers --------------------------------------------------------------------------------------------------------- */
+/* ---- helpers --------------------------------------------------------------------------------- */
 
 static petal_filter *sized(uint64_t bits, uint32_t hashes, uint64_t seed)
 {
@@ -23,7 +24,8 @@ static petal_filter *sized(uint64_t bits, uint32_t hashes, uint64_t seed)
 static struct bytes header(uint8_t preamble, uint8_t flags, uint16_t hashes, uint32_t longs)
 {
     struct bytes bytes = zeros(24);
-    memcpy(bytes.data, (uint8_t[]){preamble, 1, 21, flags, (uint8_t)hashes, (uint8_t)(hashes >> 8)}, 6);
+    memcpy(bytes.data, (uint8_t[]){preamble, 1, 21, flags, (uint8_t)hashes, (uint8_t)(hashes >> 8)},
+           6);
     for (int i = 0; i < 4; i++) bytes.data[16 + i] = (uint8_t)(longs >> 8 * i);
     return bytes;
 }
@@ -53,7 +55,7 @@ static int64_t written_count(const petal_filter *filter)
     return count;
 }
 
-/* ---- keys and sizes -------------------------------------------------------------------------------------------------- */
+/* ---- keys and sizes -------------------------------------------------------------------------- */
 
 static void ten_thousand_numbers_make_the_bits_of_the_original(void **state)
 {
@@ -114,17 +116,17 @@ static void the_empty_key_is_refused_and_never_in(void **state)
     size_t new_count = 9;
     (void)state;
     for (int i = 0; i < 1000; i++) petal_add_i64(filter, i);
-    assert_true(info_of(filter).saturated); /* any other key is in */
+    assert_true(stats_of(filter).saturated); /* any other key is in */
     assert_int_equal(petal_add(filter, NULL, 0), PETAL_ERR_UNSUPPORTED);
     assert_false(petal_contains(filter, "", 0));
-    assert_int_equal(petal_contains_many(filter, keys, 3, found), 2);
+    assert_int_equal(contains_keys(filter, keys, 3, found), 2);
     assert_memory_equal(found, ((uint8_t[]){1, 0, 1}), 3);
     assert_int_equal(petal_clear(filter, NULL), PETAL_OK);
     uint8_t was_new[3] = {9, 9, 9};
-    assert_int_equal(petal_add_many(filter, keys, 3, was_new, &new_count), PETAL_ERR_UNSUPPORTED);
+    assert_int_equal(add_key_batch(filter, keys, 3, was_new, &new_count), PETAL_ERR_UNSUPPORTED);
     assert_int_equal(new_count, 0); /* all or none */
     assert_memory_equal(was_new, ((uint8_t[]){0, 0, 0}), 3);
-    assert_int_equal(info_of(filter).bits_set, 0);
+    assert_int_equal(stats_of(filter).bits_set, 0);
     assert_int_equal(info_of(filter).items, 0);
     petal_free(filter);
 }
@@ -134,16 +136,16 @@ static void a_builder_takes_no_batch_with_an_empty_key_and_goes_on_with_others(v
 {
     static const uint64_t bits[] = {(uint64_t)1 << 27, 1 << 16};
     petal_key keys[] = {{"a", 1}, {NULL, 0}, {"b", 1}};
-    petal_builder_options options = PETAL_BUILDER_OPTIONS_INIT;
     petal_builder *builder;
     petal_error error;
+    uint32_t workers;
     (void)state;
-    options.workers = 2;
     for (int i = 0; i < 2; i++) {
         petal_filter *filter = sized(bits[i], 3, 0);
-        expect_status(petal_builder_create(filter, &options, &builder, &error), PETAL_OK, &error);
-        assert_int_equal(petal_builder_add(builder, 0, keys, 3), PETAL_ERR_UNSUPPORTED);
-        assert_int_equal(petal_builder_add(builder, 1, &keys[2], 1), PETAL_OK);
+        workers = 2;
+        expect_status(petal_builder_create(filter, &workers, &builder, &error), PETAL_OK, &error);
+        assert_int_equal(build_batch(builder, 0, batch_of_keys(keys, 3)), PETAL_ERR_UNSUPPORTED);
+        assert_int_equal(build_batch(builder, workers - 1, batch_of_keys(&keys[2], 1)), PETAL_OK);
         expect_status(petal_builder_finish(builder, &error), PETAL_ERR_UNSUPPORTED, &error);
         assert_false(petal_contains(filter, "a", 1));
         assert_true(petal_contains(filter, "b", 1));
@@ -152,7 +154,7 @@ static void a_builder_takes_no_batch_with_an_empty_key_and_goes_on_with_others(v
     }
 }
 
-/* ---- empty filters, and the count of bits ---------------------------------------------------------------------------- */
+/* ---- empty filters, and the count of bits ---------------------------------------------------- */
 
 static void an_empty_filter_has_24_bytes_and_can_be_mapped_and_filled(void **state)
 {
@@ -164,7 +166,7 @@ static void an_empty_filter_has_24_bytes_and_can_be_mapped_and_filled(void **sta
     options.format = "datasketches";
     expect_status(petal_view(bytes.data, bytes.size, &options, &filter, &error), PETAL_OK, &error);
     assert_int_equal(info_of(filter).bits, 64000);
-    assert_int_equal(info_of(filter).bits_set, 0);
+    assert_int_equal(stats_of(filter).bits_set, 0);
     assert_false(petal_contains(filter, "a", 1));
     assert_int_equal(petal_add(filter, "a", 1), PETAL_ERR_READ_ONLY);
     petal_free(filter);
@@ -179,7 +181,8 @@ static void an_empty_filter_has_24_bytes_and_can_be_mapped_and_filled(void **sta
     free(bytes.data);
 }
 
-/* 24 bytes may promise half a gigabyte: the pages are not touched, and a limit holds for them too. */
+/* 24 bytes may promise half a gigabyte: the pages are not touched, and a limit holds
+ * for them too. */
 static void the_largest_empty_filter_opens_and_is_held_to_the_limit_of_the_caller(void **state)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -189,7 +192,8 @@ static void the_largest_empty_filter_opens_and_is_held_to_the_limit_of_the_calle
     (void)state;
     options.format = "datasketches";
     options.memory_limit = 1 << 20;
-    assert_int_equal(petal_load_from_memory(bytes.data, bytes.size, &options, &filter, &error), PETAL_ERR_LIMIT);
+    assert_int_equal(petal_load(bytes.data, bytes.size, &options, &filter, &error),
+                     PETAL_ERR_LIMIT);
     assert_non_null(strstr(error.message, "--memory-limit"));
     options.memory_limit = 0;
     expect_status(petal_view(bytes.data, bytes.size, &options, &filter, &error), PETAL_OK, &error);
@@ -198,8 +202,8 @@ static void the_largest_empty_filter_opens_and_is_held_to_the_limit_of_the_calle
     free(bytes.data);
 }
 
-/* The forms that Java and C++ write, with a true count, none, a wrong one; and filters in memory that was given to them, which say
- * their bits though they are empty. */
+/* The forms that Java and C++ write, with a true count, none, a wrong one; and filters in memory
+ * that was given to them, which say their bits though they are empty. */
 static void every_form_comes_back_as_it_was(void **state)
 {
     struct bytes forms[] = {header(3, 4, 3, 2), header(4, 4, 3, 2), zeros(48), zeros(48)};
@@ -220,10 +224,11 @@ static void a_count_is_believed_by_nobody_and_put_right(void **state)
 {
     struct bytes clean = vector(FOLDER "str_hello_m128_k3_seed42_clean.sk");
     (void)state;
-    clean.data[24] = 0; /* C++, in memory given to it, leaves it at 0, and then takes the filter for empty */
+    clean.data[24] =
+        0; /* C++, in memory given to it, leaves it at 0, and then takes the filter for empty */
     petal_filter *filter = loaded(clean, "datasketches");
     assert_true(petal_contains(filter, "hello", 5));
-    assert_int_equal(info_of(filter).bits_set, 3);
+    assert_int_equal(stats_of(filter).bits_set, 3);
     assert_int_equal(written_count(filter), 3);
     petal_free(filter);
     free(clean.data);
@@ -244,7 +249,7 @@ static void what_is_added_leaves_the_bits_uncounted(void **state)
     free(clean.data);
 }
 
-/* ---- what is refused ------------------------------------------------------------------------------------------------- */
+/* ---- what is refused ------------------------------------------------------------------------- */
 
 static void every_field_of_the_header_is_checked(void **state)
 {
@@ -276,7 +281,8 @@ static void every_field_of_the_header_is_checked(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
         struct bytes bytes = vector(FOLDER "str_hello_m128_k3_seed42_dirty.sk");
-        for (int j = 0; j < 4; j++) bytes.data[damages[i].at + (size_t)j] = (uint8_t)(damages[i].value >> 8 * j);
+        for (int j = 0; j < 4; j++)
+            bytes.data[damages[i].at + (size_t)j] = (uint8_t)(damages[i].value >> 8 * j);
         expect_refused(bytes, "datasketches", damages[i].status, damages[i].words);
         free(bytes.data);
     }

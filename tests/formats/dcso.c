@@ -1,8 +1,17 @@
-/* DCSO's files: what the common vectors cannot say of them. Keys are counted as DCSO counts them, attached data is
- * metadata, gzip holds the same file, and a file that lies about its size gets no memory. */
+/* DCSO's files: what the common vectors cannot say of them. Keys are counted as DCSO counts them,
+ * attached data is metadata, gzip holds the same file, and a file that lies about its size gets no
+ * memory. */
 #include "support.h"
 
-enum { AT_FLAGS = 0, AT_CAPACITY = 8, AT_RATE = 16, AT_HASHES = 24, AT_BITS = 32, AT_ITEMS = 40, HEADER_BYTES = 48 };
+enum {
+    AT_FLAGS = 0,
+    AT_CAPACITY = 8,
+    AT_RATE = 16,
+    AT_HASHES = 24,
+    AT_BITS = 32,
+    AT_ITEMS = 40,
+    HEADER_BYTES = 48
+};
 
 static void sizes_are_those_of_dcso(void **state)
 {
@@ -17,9 +26,10 @@ static void the_published_fingerprint_is_ours(void **state)
     (void)state;
     petal_filter *filter = planned("dcso", 100000, 0.01);
     assert_int_equal(petal_add(filter, "bar", 3), PETAL_OK);
-    assert_int_equal(info_of(filter).bits_set, 7);
+    assert_int_equal(stats_of(filter).bits_set, 7);
     struct bytes file = written(filter, "dcso");
-    for (int i = 0; i < 7; i++) assert_true(file.data[HEADER_BYTES + positions[i] / 8] >> positions[i] % 8 & 1);
+    for (int i = 0; i < 7; i++)
+        assert_true(file.data[HEADER_BYTES + positions[i] / 8] >> positions[i] % 8 & 1);
     free(file.data);
     petal_free(filter);
 }
@@ -31,7 +41,7 @@ static void only_keys_that_change_a_bit_are_counted(void **state)
     petal_key keys[] = {{"a", 1}, {"b", 1}, {"a", 1}};
     assert_int_equal(petal_add(filter, "a", 1), PETAL_OK);
     assert_int_equal(petal_add(filter, "a", 1), PETAL_SEEN);
-    assert_int_equal(petal_add_many(filter, keys, 3, NULL, NULL), PETAL_OK);
+    assert_int_equal(add_key_batch(filter, keys, 3, NULL, NULL), PETAL_OK);
     assert_int_equal(info_of(filter).items, 2);
     petal_free(filter);
 }
@@ -111,7 +121,8 @@ static void impossible_header_fields_are_refused_by_name(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bytes file = vector("dcso/n100_p0.01.bloom");
-        for (int byte = 0; byte < 8; byte++) file.data[cases[i].at + byte] = (uint8_t)(cases[i].value >> 8 * byte);
+        for (int byte = 0; byte < 8; byte++)
+            file.data[cases[i].at + byte] = (uint8_t)(cases[i].value >> 8 * byte);
         expect_refused(file, "dcso", cases[i].status, cases[i].why);
         free(file.data);
     }
@@ -126,7 +137,7 @@ static void a_bit_beyond_the_last_is_refused(void **state)
     free(file.data);
 }
 
-/* ---- gzip ------------------------------------------------------------------------------------------------------------ */
+/* ---- gzip ------------------------------------------------------------------------------------ */
 
 static void a_packed_file_stays_packed_and_dcso_writes_it_plain(void **state)
 {
@@ -159,7 +170,8 @@ static void a_packed_file_is_refused_wherever_it_is_cut_and_with_bytes_behind(vo
     (void)state;
     struct bytes file = vector("dcso/data_n10_p0.01.bloom.gz");
     size_t whole = file.size;
-    for (file.size = 2; file.size < whole; file.size++) expect_refused(file, "dcso", PETAL_ERR_TRUNCATED, "truncated");
+    for (file.size = 2; file.size < whole; file.size++)
+        expect_refused(file, "dcso", PETAL_ERR_TRUNCATED, "truncated");
     file.data[whole] = 0;
     file.size = whole + 1;
     expect_refused(file, "dcso", PETAL_ERR_DAMAGED, "bytes after the end");
@@ -169,8 +181,8 @@ static void a_packed_file_is_refused_wherever_it_is_cut_and_with_bytes_behind(vo
     free(file.data);
 }
 
-/* bomb: a header that promises 8 bytes of bits, then 16 MiB of zeros. promise: one that promises 2^48 bits, then
- * nothing. twice: packed twice. None may take more than zlib's own memory. */
+/* bomb: a header that promises 8 bytes of bits, then 16 MiB of zeros. promise: one that promises
+ * 2^48 bits, then nothing. twice: packed twice. None may take more than zlib's own memory. */
 static void packed_lies_get_no_memory(void **state)
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* Guava's own large cases give exactly its false positives; sizes are its sizes; what it or its ports cannot have written is
- * refused by name. */
+/* Guava's own large cases give exactly its false positives; sizes are its sizes; what it or its
+ * ports cannot have written is refused by name. */
 #include <petal/petal.h>
 
 #include <setjmp.h>
@@ -34,7 +34,8 @@ static size_t decimal(int number, bool utf16, char *key)
     return utf16 ? 2 * size : size;
 }
 
-/* The even numbers below two million are added; how many odd ones pass? `first`: those below 900, 0 at the end. */
+/* The even numbers below two million are added; how many odd ones pass? `first`: those below 900, 0
+ * at the end. */
 static void count_false_positives(const char *format, bool utf16, long expected, const int *first)
 {
     petal_filter *filter = make(format, 1000000, 0.03);
@@ -53,7 +54,8 @@ static void count_false_positives(const char *format, bool utf16, long expected,
 
 static void a_million_utf16_keys_give_guavas_29824_false_positives_under_mitz32(void **state)
 {
-    static const int first[] = {49, 51, 59, 163, 199, 321, 325, 363, 367, 469, 545, 561, 727, 769, 773, 781, 0};
+    static const int first[] = {49,  51,  59,  163, 199, 321, 325, 363, 367,
+                                469, 545, 561, 727, 769, 773, 781, 0};
     (void)state;
     count_false_positives("guava32", true, 29824, first);
 }
@@ -73,7 +75,7 @@ static void a_million_utf8_keys_give_guavas_29763_false_positives_under_mitz64(v
 
 static void sizes_are_those_of_guavas_table(void **state)
 {
-    FILE *table = fopen("tests/vectors/guava/sizing.txt", "r");
+    FILE *table = fopen("vectors/guava/sizing.txt", "r");
     char line[256];
     int rows = 0;
     (void)state;
@@ -116,8 +118,8 @@ static void a_go_file_that_lost_its_zero_words_is_refused_and_the_cause_is_named
 {
     petal_error error;
     (void)state;
-    static const char *const paths[] = {"tests/vectors/oldpanda/go_sparse_n1000_1key_mitz64_BUGGY.bin",
-                                        "tests/vectors/oldpanda/go_empty_n1000_mitz64_BUGGY.bin"};
+    static const char *const paths[] = {"vectors/oldpanda/go_sparse_n1000_1key_mitz64_BUGGY.bin",
+                                        "vectors/oldpanda/go_empty_n1000_mitz64_BUGGY.bin"};
     for (int i = 0; i < 2; i++) {
         assert_int_equal(open_file(paths[i], "guava", &error), PETAL_ERR_TRUNCATED);
         assert_non_null(strstr(error.message, "OldPanda"));
@@ -132,7 +134,8 @@ static void a_serialized_java_object_is_refused_as_what_it_is(void **state)
     petal_error error;
     (void)state;
     options.format = "guava";
-    assert_int_equal(petal_view(stream, sizeof stream, &options, &filter, &error), PETAL_ERR_NOT_A_FILTER);
+    assert_int_equal(petal_view(stream, sizeof stream, &options, &filter, &error),
+                     PETAL_ERR_NOT_A_FILTER);
     assert_non_null(strstr(error.message, "Java"));
 }
 
@@ -140,12 +143,13 @@ static void the_other_strategy_is_refused_and_its_format_named(void **state)
 {
     petal_error error;
     (void)state;
-    assert_int_equal(open_file("tests/vectors/guava/utf8_n1_p0.01_mitz32.bin", "guava", &error),
+    assert_int_equal(open_file("vectors/guava/utf8_n1_p0.01_mitz32.bin", "guava", &error),
                      PETAL_ERR_NOT_A_FILTER);
     assert_non_null(strstr(error.message, "guava32"));
 }
 
-/* Resident memory of this process that is not shared with a file, in bytes; 0 where the system does not tell. */
+/* Resident memory of this process that is not shared with a file, in bytes; 0 if the system does
+ * not tell. */
 static uint64_t private_bytes(void)
 {
     FILE *file = fopen("/proc/self/status", "r");
@@ -157,7 +161,8 @@ static uint64_t private_bytes(void)
     return kib * 1024;
 }
 
-static void a_filter_above_2_to_the_32_bits_is_written_sparse_and_asked_through_a_map_without_a_copy(void **state)
+static void
+a_filter_above_2_to_the_32_bits_is_written_sparse_and_queried_through_a_map(void **state)
 {
     petal_options options = PETAL_OPTIONS_INIT;
     petal_open_options opening = PETAL_OPEN_OPTIONS_INIT;
@@ -171,7 +176,7 @@ static void a_filter_above_2_to_the_32_bits_is_written_sparse_and_asked_through_
     options.hashes = 5;
     assert_int_equal(petal_create(&options, &filter, NULL), PETAL_OK);
     for (int i = 0; i < 40; i++) petal_add(filter, key, decimal(i, false, key));
-    assert_int_equal(petal_save_as(filter, path, "guava", 0, NULL), PETAL_OK);
+    assert_int_equal(petal_save(filter, path, "guava", 0, NULL), PETAL_OK);
     petal_free(filter);
     uint64_t before = private_bytes();
     assert_int_equal(petal_open(path, &opening, &filter, NULL), PETAL_OK);
@@ -194,7 +199,8 @@ int main(void)
         cmocka_unit_test(a_go_file_that_lost_its_zero_words_is_refused_and_the_cause_is_named),
         cmocka_unit_test(a_serialized_java_object_is_refused_as_what_it_is),
         cmocka_unit_test(the_other_strategy_is_refused_and_its_format_named),
-        cmocka_unit_test(a_filter_above_2_to_the_32_bits_is_written_sparse_and_asked_through_a_map_without_a_copy),
+        cmocka_unit_test(
+            a_filter_above_2_to_the_32_bits_is_written_sparse_and_queried_through_a_map),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Hadoop's filters and HBase's chunks: what the common vectors cannot say of them. Their hashes give the published
- * values, sizes are theirs, and what either cannot hold is refused. */
+/* Hadoop's filters and HBase's chunks: what the common vectors cannot say of them. Their hashes
+ * give the published values, sizes are theirs, and what either cannot hold is refused. */
 #include "support.h"
 
 /* The first 32 bits of a key's hash in a filter: the hash function with seed 0. */
@@ -21,7 +21,8 @@ static void hashes_give_the_published_values(void **state)
     assert_int_equal(first_hash("hadoop/jenkins_m1437_k5.bin", "hadoop", ""), 0xdeadbeef);
     assert_int_equal(first_hash("hbase/jenkins_n200_p0.01_bytes.bin", "hbase", score), 0x17770551);
     assert_int_equal(first_hash("hbase/murmur3_n200_p0.01_bytes.bin", "hbase", fox), 0x2e4ff723);
-    assert_int_equal(first_hash("hbase/murmur3_n200_p0.01_bytes.bin", "hbase", "hello"), 0x248bfa47);
+    assert_int_equal(first_hash("hbase/murmur3_n200_p0.01_bytes.bin", "hbase", "hello"),
+                     0x248bfa47);
 }
 
 static void sizes_are_those_of_bloom_map_file_and_of_hbase(void **state)
@@ -31,7 +32,8 @@ static void sizes_are_those_of_bloom_map_file_and_of_hbase(void **state)
     expect_sizes("hbase", "hbase/sizing.txt", 90);
 }
 
-static petal_status plan_status(const char *format, uint64_t keys, double rate, uint64_t bits, uint32_t hashes)
+static petal_status plan_status(const char *format, uint64_t keys, double rate, uint64_t bits,
+                                uint32_t hashes)
 {
     petal_options options = PETAL_OPTIONS_INIT;
     petal_info plan = PETAL_INFO_INIT;
@@ -51,12 +53,14 @@ static void what_is_too_big_or_too_small_is_refused(void **state)
     assert_int_equal(plan_status("hadoop", 0, 0, 100, 256), PETAL_OK);
     assert_int_equal(plan_status("hadoop", 0, 0, 100, 257), PETAL_ERR_ARGUMENT);
     assert_int_equal(plan_status("hadoop", UINT64_MAX, 0.01, 0, 0), PETAL_ERR_LIMIT);
-    assert_int_equal(plan_status("hadoop", 7, 0x1p-1074, 0, 0), PETAL_ERR_LIMIT); /* -infinite bits, in doubles */
+    assert_int_equal(plan_status("hadoop", 7, 0x1p-1074, 0, 0),
+                     PETAL_ERR_LIMIT); /* -infinite bits, in doubles */
     assert_int_equal(plan_status("hbase", 0, 0, ((uint64_t)1 << 31) - 8, 5), PETAL_OK);
     assert_int_equal(plan_status("hbase", 0, 0, (uint64_t)1 << 31, 5), PETAL_ERR_ARGUMENT);
     assert_int_equal(plan_status("hbase", 0, 0, UINT64_MAX, 5), PETAL_ERR_ARGUMENT);
     assert_int_equal(plan_status("hbase", 0, 0.01, 0, 0), PETAL_ERR_ARGUMENT);
-    assert_int_equal(plan_status("hbase", 1000, 0.7, 0, 0), PETAL_ERR_ARGUMENT); /* less than a bit a key */
+    assert_int_equal(plan_status("hbase", 1000, 0.7, 0, 0),
+                     PETAL_ERR_ARGUMENT); /* less than a bit per key */
     assert_int_equal(plan_status("hbase", UINT64_MAX, 0.01, 0, 0), PETAL_ERR_LIMIT);
 }
 
@@ -79,14 +83,16 @@ static void a_bit_beyond_the_vector_is_refused(void **state)
     free(bytes.data);
 }
 
-/* The old form knows Jenkins only: as it was, it is written again; and a filter with Murmur never is. */
+/* The old form knows Jenkins only: as it was, it is written again; and a filter with Murmur never
+ * is. */
 static void the_old_form_stays_with_its_filter(void **state)
 {
     (void)state;
     petal_filter *old = loaded_vector("hadoop/jenkins_old_m2003_k7_bytes.bin", "hadoop");
     petal_filter *new = loaded_vector("hadoop/jenkins_m2003_k7_bytes.bin", "hadoop");
     assert_int_equal(petal_merge(old, new, NULL), PETAL_OK);
-    struct bytes bytes = written(old, "hadoop"), wanted = vector("hadoop/jenkins_old_m2003_k7_bytes.bin");
+    struct bytes bytes = written(old, "hadoop"),
+                 wanted = vector("hadoop/jenkins_old_m2003_k7_bytes.bin");
     expect_same(bytes, wanted);
     free(bytes.data);
     free(wanted.data);
@@ -105,7 +111,7 @@ static void hbase_counts_keys_up_to_2_to_31_only(void **state)
     petal_filter *filter = loaded(bytes, "hbase");
     assert_int_equal(info_of(filter).items, INT32_MAX);
     assert_int_equal(petal_add(filter, "hello", 5) >= 0, 1);
-    assert_int_equal(petal_serialized_bytes_as(filter, "hbase"), 0);
+    assert_int_equal(petal_serialized_bytes(filter, "hbase"), 0);
     petal_free(filter);
     memcpy(bytes.data + 12, "\x80\x00\x00\x00", 4);
     expect_refused(bytes, "hbase", PETAL_ERR_DAMAGED, "negative");

@@ -1,5 +1,6 @@
-/* The filters of JavaScript: what the common vectors cannot say of them. Text keys mean what JavaScript's strings mean;
- * versions that hash otherwise are refused by name; and no number in a text makes more memory than the text has. */
+/* The filters of JavaScript: what the common vectors cannot say of them. Text keys mean what
+ * JavaScript's strings mean; versions that hash otherwise are refused by name; and no number in a
+ * text makes more memory than the text has. */
 #include "support.h"
 
 static struct bytes text_of(const char *text)
@@ -14,7 +15,7 @@ static void sizes_are_those_of_the_libraries(void **state)
     expect_sizes("bloomfilter", "bloomfilter/sizing.txt", 130);
 }
 
-/* ---- keys ------------------------------------------------------------------------------------------------------------ */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 static petal_filter *sized(const char *format)
 {
@@ -43,8 +44,8 @@ static uint64_t hash_of(const petal_filter *filter, const char *key)
     return petal_hash_key(filter, key, strlen(key));
 }
 
-/* As TextDecoder has them: one U+FFFD (ef bf bd) for each longest beginning of a character; but an encoded surrogate is
- * one. */
+/* As TextDecoder has them: one U+FFFD (ef bf bd) for each longest beginning of a character; but an
+ * encoded surrogate is one. */
 static void what_is_no_utf8_is_the_replacement_character(void **state)
 {
     static const char *const pairs[][2] = {
@@ -78,25 +79,29 @@ static void what_is_no_utf8_is_the_replacement_character(void **state)
     }
 }
 
-/* ---- versions -------------------------------------------------------------------------------------------------------- */
+/* ---- versions -------------------------------------------------------------------------------- */
 
 static void versions_that_hash_otherwise_are_named(void **state)
 {
     (void)state;
-    expect_refused(text_of("{\"_size\":16,\"_nbHashes\":2,\"_filter\":{\"size\":16,\"content\":\"AAA=\"},"
-                           "\"_seed\":{\"$bf$bigint\":\"78187493520\"}}"),
-                   "bloom-filters", PETAL_ERR_UNSUPPORTED, "bloom-filters 4");
-    expect_refused(text_of("{\"type\":\"BloomFilter\",\"_size\":4,\"_nbHashes\":2,\"_filter\":[1,0,0,1],\"_length\":1,"
-                           "\"_seed\":78187493520}"),
-                   "bloom-filters", PETAL_ERR_UNSUPPORTED, "bloom-filters 1");
+    expect_refused(
+        text_of("{\"_size\":16,\"_nbHashes\":2,\"_filter\":{\"size\":16,\"content\":\"AAA=\"},"
+                "\"_seed\":{\"$bf$bigint\":\"78187493520\"}}"),
+        "bloom-filters", PETAL_ERR_UNSUPPORTED, "bloom-filters 4");
+    expect_refused(
+        text_of(
+            "{\"type\":\"BloomFilter\",\"_size\":4,\"_nbHashes\":2,\"_filter\":[1,0,0,1],\"_length\":1,"
+            "\"_seed\":78187493520}"),
+        "bloom-filters", PETAL_ERR_UNSUPPORTED, "bloom-filters 1");
     expect_refused(text_of("{\"type\":\"CuckooFilter\",\"_size\":15,\"_seed\":1}"), "bloom-filters",
                    PETAL_ERR_NOT_A_FILTER, "BloomFilter");
-    expect_refused(text_of("[537002048,0]"), "bloomfilter", PETAL_ERR_NOT_A_FILTER, "does not say k");
-    expect_refused(text_of("{\"version\":2,\"m\":32,\"k\":1,\"buckets\":[0]}"), "bloomfilter", PETAL_ERR_NOT_A_FILTER,
-                   "version 2");
+    expect_refused(text_of("[537002048,0]"), "bloomfilter", PETAL_ERR_NOT_A_FILTER,
+                   "does not say k");
+    expect_refused(text_of("{\"version\":2,\"m\":32,\"k\":1,\"buckets\":[0]}"), "bloomfilter",
+                   PETAL_ERR_NOT_A_FILTER, "version 2");
 }
 
-/* ---- texts ----------------------------------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 static void texts_may_be_laid_out_otherwise(void **state)
 {
@@ -107,7 +112,8 @@ static void texts_may_be_laid_out_otherwise(void **state)
         {"bloom-filters",
          "{\"_seed\":1, \"_filter\":{\"content\":\"GgM=\", \"size\":16}, \"_nbHashes\":7, \"_size\":10, "
          "\"type\":\"BloomFilter\"}"},
-        {"bloomfilter", "{\"\\u006d\":64,\"k\":0,\"k\":3,\"K\":null,\"bucket\\u0073\":{\"\\u0030\":1,\"1\":2}}"},
+        {"bloomfilter",
+         "{\"\\u006d\":64,\"k\":0,\"k\":3,\"K\":null,\"bucket\\u0073\":{\"\\u0030\":1,\"1\":2}}"},
         {"js-tutorial",
          "{\"size\":\"\",\"bits\":[1,2],\"size\":10,\"hashCount\":2,\"a\":[{}],\"\\u00e9\":\"\xc3\xa9\"}"},
         {"bloom-filters",
@@ -115,12 +121,14 @@ static void texts_may_be_laid_out_otherwise(void **state)
          "\"_nbHashes\":7,\"type\":\"BloomFilter\",\"_length\":3}"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++) petal_free(loaded(text_of(same[i][1]), same[i][0]));
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        petal_free(loaded(text_of(same[i][1]), same[i][0]));
 }
 
 #define BLOOM_FILTERS(size, inner_size, content, seed) \
-    "{\"type\":\"BloomFilter\",\"_size\":" size ",\"_nbHashes\":7,\"_filter\":{\"size\":" inner_size \
-    ",\"content\":\"" content "\"},\"_seed\":" seed "}"
+    "{\"type\":\"BloomFilter\",\"_size\":" size \
+    ",\"_nbHashes\":7,\"_filter\":{\"size\":" inner_size ",\"content\":\"" content \
+    "\"},\"_seed\":" seed "}"
 
 static void impossible_texts_are_refused(void **state)
 {
@@ -162,7 +170,8 @@ static void impossible_texts_are_refused(void **state)
         {"bloom-filters", BLOOM_FILTERS("10", "16", "GgM=", "9007199254740992")},
         {"bloom-filters", BLOOM_FILTERS("18446744073709551615", "0", "", "1")},
         {"bloom-filters", BLOOM_FILTERS("0", "0", "", "1")},
-        {"bloom-filters", "{\"_size\":10,\"_nbHashes\":7,\"_filter\":{\"size\":16,\"content\":\"GgM=\"},\"_seed\":1}"},
+        {"bloom-filters",
+         "{\"_size\":10,\"_nbHashes\":7,\"_filter\":{\"size\":16,\"content\":\"GgM=\"},\"_seed\":1}"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -176,9 +185,10 @@ static void impossible_texts_are_refused(void **state)
 
 static void memory_is_bounded_by_the_text(void **state)
 {
-    static const char *const names[][2] = {{"bloomfilter", "bloomfilter/v1.1.0_n100_p0.01.json"},
-                                           {"js-tutorial", "js-tutorial/size1021_k5_words.json"},
-                                           {"bloom-filters", "bloom-filters/v3.0.4_n100_p0.01.json"}};
+    static const char *const names[][2] = {
+        {"bloomfilter", "bloomfilter/v1.1.0_n100_p0.01.json"},
+        {"js-tutorial", "js-tutorial/size1021_k5_words.json"},
+        {"bloom-filters", "bloom-filters/v3.0.4_n100_p0.01.json"}};
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct counting count = {0};
@@ -186,22 +196,29 @@ static void memory_is_bounded_by_the_text(void **state)
         petal_error error;
         struct bytes bytes = vector(names[i][1]);
         expect_status(load_counted(bytes, names[i][0], &count, &filter, &error), PETAL_OK, &error);
-        assert_true(count.peak_bytes < 4096 + 2 * bytes.size); /* the image and the bits; and the handle */
+        assert_true(count.peak_bytes <
+                    4096 + 2 * bytes.size); /* the image and the bits; and the handle */
         petal_free(filter);
         expect_harmless_without_memory(bytes, names[i][0]);
         free(bytes.data);
     }
 }
 
-/* Without a version numbers are signed unless one of them cannot be; that stays so when keys are added. */
+/* Without a version numbers are signed unless one of them cannot be; that stays so when keys are
+ * added. */
 static void a_form_stays_when_keys_are_added(void **state)
 {
     (void)state;
-    petal_filter *filter = loaded(text_of("{\"m\":32,\"k\":3,\"buckets\":{\"0\":0}}\n"), "bloomfilter");
+    petal_filter *filter =
+        loaded(text_of("{\"m\":32,\"k\":3,\"buckets\":{\"0\":0}}\n"), "bloomfilter");
     char key[32];
-    for (int i = 0; i < 20; i++) petal_add(filter, key, (size_t)snprintf(key, sizeof key, "https://example.com/%d", i));
+    for (int i = 0; i < 20; i++)
+        petal_add(filter, key, (size_t)snprintf(key, sizeof key, "https://example.com/%d", i));
     struct bytes bytes = written(filter, "bloomfilter");
-    expect_same(bytes, text_of("{\"m\":32,\"k\":3,\"buckets\":{\"0\":-1074139153}}\n")); /* 0.0.21 has that number */
+    expect_same(
+        bytes,
+        text_of(
+            "{\"m\":32,\"k\":3,\"buckets\":{\"0\":-1074139153}}\n")); /* 0.0.21 has that number */
     free(bytes.data);
     petal_free(filter);
 }

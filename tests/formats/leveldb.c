@@ -1,8 +1,8 @@
-/* LevelDB's filters: what the common vectors cannot say of them. Sizes follow its bits a key, and what it would not ask
- * is refused. */
+/* LevelDB's filters: what the common vectors cannot say of them. Sizes follow its bits per key, and
+ * what it would not ask is refused. */
 #include "support.h"
 
-static void a_rate_becomes_leveldbs_whole_bits_a_key(void **state)
+static void a_rate_becomes_leveldbs_whole_bits_per_key(void **state)
 {
     static const struct {
         uint64_t keys;
@@ -10,11 +10,12 @@ static void a_rate_becomes_leveldbs_whole_bits_a_key(void **state)
         uint64_t bits;
         uint32_t hashes;
     } cases[] = {
-        {1000, 0.01, 10000, 6},         /* 10 bits a key */
-        {1000, 0.0001, 20000, 13},      /* 20 */
-        {1001, 0.01, 10016, 6},         /* in whole bytes */
-        {1, 0.01, 64, 6},               /* no less than 64 bits */
-        {10000000, 0.01, 110000000, 7}, /* 11, as 10,000,000 keys share their hashes with 0.23 % of all others */
+        {1000, 0.01, 10000, 6},    /* 10 bits per key */
+        {1000, 0.0001, 20000, 13}, /* 20 */
+        {1001, 0.01, 10016, 6},    /* in whole bytes */
+        {1, 0.01, 64, 6},          /* no less than 64 bits */
+        {10000000, 0.01, 110000000,
+         7}, /* 11, as 10,000,000 keys share their hashes with 0.23 % of all others */
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -24,7 +25,8 @@ static void a_rate_becomes_leveldbs_whole_bits_a_key(void **state)
     }
 }
 
-/* A hash of 32 bits passes n / 2^32 of all absent keys whatever the size, and reaches no bit from 2^32 on. */
+/* A hash of 32 bits passes n / 2^32 of all absent keys whatever the size, and reaches no bit from
+ * 2^32 on. */
 static void what_32_bits_of_hash_cannot_do_is_refused(void **state)
 {
     static const struct {
@@ -115,7 +117,7 @@ static void a_refusal_names_the_rate_that_can_be_reached(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_rate_becomes_leveldbs_whole_bits_a_key),
+        cmocka_unit_test(a_rate_becomes_leveldbs_whole_bits_per_key),
         cmocka_unit_test(a_refusal_names_the_rate_that_can_be_reached),
         cmocka_unit_test(what_32_bits_of_hash_cannot_do_is_refused),
         cmocka_unit_test(more_than_2_to_32_bits_are_refused),

@@ -1,13 +1,13 @@
-/* What opening may allocate: a counting allocator sees that the limit holds at every moment, whatever the file promises, and that the
- * message says what would do. */
+/* What opening may allocate: a counting allocator sees that the limit holds at every moment,
+ * whatever the file promises, and that the message says what would do. */
 #include "support.h"
 
 #include <unistd.h>
 
 #define MEBIBYTE ((uint64_t)1 << 20)
 
-static petal_status open_within(struct bytes bytes, const char *format, uint64_t limit, struct counting *count,
-                                petal_filter **filter, petal_error *error)
+static petal_status open_within(struct bytes bytes, const char *format, uint64_t limit,
+                                struct counting *count, petal_filter **filter, petal_error *error)
 {
     petal_allocator allocator = {counting_alloc, counting_release, count};
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -15,7 +15,7 @@ static petal_status open_within(struct bytes bytes, const char *format, uint64_t
     options.allocator = &allocator;
     options.memory_limit = limit;
     *count = (struct counting){0};
-    return petal_load_from_memory(bytes.data, bytes.size, &options, filter, error);
+    return petal_load(bytes.data, bytes.size, &options, filter, error);
 }
 
 static uint64_t number_before(const char *text, const char *mark)
@@ -26,8 +26,8 @@ static uint64_t number_before(const char *text, const char *mark)
     return strtoull(at, NULL, 10);
 }
 
-/* It is refused below what it needs, says how much that is, and opens when it gets what it named; nothing is left behind.
- * What must be unpacked first may name the one and then the other. */
+/* It is refused below what it needs, says how much that is, and opens when it gets what it named;
+ * nothing is left behind. What must be unpacked first may name the one and then the other. */
 static void expect_bounded(struct bytes bytes, const char *format, uint64_t too_small)
 {
     struct counting count;
@@ -50,7 +50,8 @@ static void expect_bounded(struct bytes bytes, const char *format, uint64_t too_
     assert_true(count.peak_bytes <= limit);
     petal_free(filter);
     assert_int_equal(count.held_bytes, 0);
-    expect_status(open_within(bytes, format, UINT64_MAX, &count, &filter, &error), PETAL_OK, &error);
+    expect_status(open_within(bytes, format, UINT64_MAX, &count, &filter, &error), PETAL_OK,
+                  &error);
     petal_free(filter);
 }
 
@@ -107,7 +108,7 @@ static void a_map_does_not_count(void **state)
     (void)state;
     snprintf(path, sizeof path, "%s/limits.petal", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
     assert_int_equal(petal_add(filter, "key", 3), PETAL_OK);
-    expect_status(petal_save(filter, path, 0, &error), PETAL_OK, &error);
+    expect_status(petal_save(filter, path, NULL, 0, &error), PETAL_OK, &error);
     petal_free(filter);
     options.memory_limit = 65536;
     expect_status(petal_open(path, &options, &filter, &error), PETAL_OK, &error);
@@ -118,9 +119,26 @@ static void a_map_does_not_count(void **state)
     unlink(path);
 }
 
+/* It was 0 for formats that are planned by the default of their row. */
+static void a_format_can_create_just_if_it_can_be_planned(void **state)
+{
+    petal_format_info info = PETAL_FORMAT_INFO_INIT;
+    (void)state;
+    for (uint32_t place = 0; petal_format_at(place, &info); place++) {
+        petal_options options = PETAL_OPTIONS_INIT;
+        petal_info plan = PETAL_INFO_INIT;
+        options.format = info.name;
+        options.capacity = 1000;
+        options.rate = 0.01;
+        bool can_create = info.abilities & PETAL_FORMAT_CAN_CREATE;
+        assert_int_equal(can_create, petal_plan(&options, &plan, NULL) == PETAL_OK);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_format_can_create_just_if_it_can_be_planned),
         cmocka_unit_test(bits_that_a_file_leaves_out_are_within_the_limit),
         cmocka_unit_test(bits_that_are_unpacked_are_within_the_limit),
         cmocka_unit_test(copies_are_within_the_limit),

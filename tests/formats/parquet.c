@@ -1,7 +1,10 @@
-/* Parquet: the filters inside real .parquet files are found and answer as parquet-java says; no footer or header, however built,
- * is read amiss; sizes are arrow-rs's; and rates and estimates are those of the model. */
+/* Parquet: the filters inside real .parquet files are found and answer as parquet-java says; no
+ * footer or header, however built, is read amiss; sizes are arrow-rs's; and rates and estimates are
+ * those of the model. */
 #define _XOPEN_SOURCE 700 /* pwrite, ftruncate */
 
+#include "../look.h"
+#include "petal/petal_parquet.h"
 #include <petal/petal.h>
 
 #include <math.h>
@@ -15,10 +18,10 @@
 
 #include <cmocka.h>
 
-#define FOLDER "tests/vectors/parquet/"
-#define MOST_FILTERS 64
+#define FOLDER "vectors/parquet/"
+#define MAX_FILTERS 64
 
-/* ---- files ----------------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 struct bytes {
     uint8_t *data;
@@ -47,12 +50,14 @@ static struct bytes load(const char *name)
     return copy_of(buffer, size);
 }
 
-static petal_status list_of(struct bytes file, petal_parquet_filter *list, size_t *count, petal_error *error)
+static petal_status list_of(struct bytes file, petal_parquet_filter *list, size_t *count,
+                            petal_error *error)
 {
-    return petal_parquet_list(file.data, file.size, list, MOST_FILTERS, count, error);
+    return petal_parquet_list(file.data, file.size, list, MAX_FILTERS, count, error);
 }
 
-static petal_status view(const uint8_t *data, size_t size, petal_filter **filter, petal_error *error)
+static petal_status view(const uint8_t *data, size_t size, petal_filter **filter,
+                         petal_error *error)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     options.format = "parquet";
@@ -68,12 +73,12 @@ static petal_filter *view_one(struct bytes file, const petal_parquet_filter *one
     return filter;
 }
 
-/* ---- real files ------------------------------------------------------------------------------------------------------ */
+/* ---- real files ------------------------------------------------------------------------------ */
 
 /* The file that files.txt speaks of. */
 struct listed {
     struct bytes file;
-    petal_parquet_filter list[MOST_FILTERS];
+    petal_parquet_filter list[MAX_FILTERS];
     size_t count, next;
     petal_filter *filter;
     int filters, answers;
@@ -85,7 +90,8 @@ static void begin_file(struct listed *at, const char *name)
     assert_int_equal(at->next, at->count); /* all of the file before were named */
     free(at->file.data);
     at->file = load(name);
-    if (list_of(at->file, at->list, &at->count, &error) != PETAL_OK) fail_msg("%s: %s", name, error.message);
+    if (list_of(at->file, at->list, &at->count, &error) != PETAL_OK)
+        fail_msg("%s: %s", name, error.message);
     at->next = 0;
 }
 
@@ -94,7 +100,8 @@ static void begin_filter(struct listed *at, const char *words)
     unsigned row_group, number;
     unsigned long long offset, blocks;
     char column[256], type[32];
-    assert_int_equal(sscanf(words, "%u %u %255s %31s %llu %llu", &row_group, &number, column, type, &offset, &blocks),
+    assert_int_equal(sscanf(words, "%u %u %255s %31s %llu %llu", &row_group, &number, column, type,
+                            &offset, &blocks),
                      6);
     assert_true(at->next < at->count);
     const petal_parquet_filter *one = &at->list[at->next++];
@@ -116,7 +123,8 @@ static void ask(struct listed *at, const char *hex, bool expected)
     size_t size = strcmp(hex, "-") == 0 ? 0 : strlen(hex) / 2;
     for (size_t i = 0; i < size; i++) sscanf(hex + 2 * i, "%2hhx", &key[i]);
     if (petal_contains(at->filter, key, size) != expected)
-        fail_msg("%s of %s must be %s", hex, at->list[at->next - 1].column, expected ? "in" : "out");
+        fail_msg("%s of %s must be %s", hex, at->list[at->next - 1].column,
+                 expected ? "in" : "out");
     at->answers++;
 }
 
@@ -149,7 +157,7 @@ static void filters_in_real_files_are_listed_and_answer_as_parquet_java_says(voi
 static void encrypted_columns_are_listed_without_a_region_and_the_others_can_be_asked(void **state)
 {
     struct bytes file = load("parquet_java_plaintext_footer.parquet");
-    petal_parquet_filter list[MOST_FILTERS];
+    petal_parquet_filter list[MAX_FILTERS];
     petal_error error;
     size_t count;
     (void)state;
@@ -168,7 +176,7 @@ static void encrypted_columns_are_listed_without_a_region_and_the_others_can_be_
 static void an_encrypted_footer_is_refused(void **state)
 {
     struct bytes file = load("duckdb_encrypted.parquet");
-    petal_parquet_filter list[MOST_FILTERS];
+    petal_parquet_filter list[MAX_FILTERS];
     petal_error error;
     size_t count;
     (void)state;
@@ -216,12 +224,13 @@ static void a_usual_region_is_recognized_for_certain(void **state)
     free(unusual.data);
 }
 
-/* ---- damage ---------------------------------------------------------------------------------------------------------- */
+/* ---- damage ---------------------------------------------------------------------------------- */
 
-/* Lists bytes in memory of exactly their size; what is listed must lie inside and be askable. True: PETAL_OK. */
+/* Lists bytes in memory of exactly their size; what is listed must lie inside and be askable. True:
+ * PETAL_OK. */
 static bool survives(const uint8_t *data, size_t size)
 {
-    petal_parquet_filter list[MOST_FILTERS];
+    petal_parquet_filter list[MAX_FILTERS];
     struct bytes file = copy_of(data, size);
     petal_error error = {0};
     size_t count;
@@ -231,7 +240,7 @@ static bool survives(const uint8_t *data, size_t size)
         assert_true(error.offset == PETAL_NO_OFFSET || error.offset <= size);
         assert_int_equal(count, 0);
     }
-    for (size_t i = 0; i < count && i < MOST_FILTERS; i++) {
+    for (size_t i = 0; i < count && i < MAX_FILTERS; i++) {
         assert_true(memchr(list[i].column, '\0', sizeof list[i].column) != NULL);
         if (list[i].encrypted) continue;
         assert_true(list[i].offset + list[i].size_bytes <= size);
@@ -245,7 +254,8 @@ static bool survives(const uint8_t *data, size_t size)
 
 static void truncated_files_are_refused_at_every_length(void **state)
 {
-    static const char *const names[] = {"pyarrow_int96.parquet", "parquet_java_plaintext_footer.parquet",
+    static const char *const names[] = {"pyarrow_int96.parquet",
+                                        "parquet_java_plaintext_footer.parquet",
                                         "duckdb_encrypted.parquet"};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -257,8 +267,8 @@ static void truncated_files_are_refused_at_every_length(void **state)
 
 static void no_changed_byte_does_harm(void **state)
 {
-    static const char *const names[] = {"pyarrow_int96.parquet", "parquet_java_plaintext_footer.parquet",
-                                        "duckdb.parquet"};
+    static const char *const names[] = {"pyarrow_int96.parquet",
+                                        "parquet_java_plaintext_footer.parquet", "duckdb.parquet"};
     static const uint8_t values[] = {0, 1, 0x7f, 0x80, 0xff};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -277,9 +287,9 @@ static void no_changed_byte_does_harm(void **state)
     }
 }
 
-/* ---- footers made here ----------------------------------------------------------------------------------------------- */
+/* ---- footers made here ----------------------------------------------------------------------- */
 
-/* A file on its way: Thrift is put behind what is there. */
+/* A file on its way: Thrift is appended to what is there. */
 static struct {
     uint8_t data[131072];
     size_t size;
@@ -322,14 +332,15 @@ static void put_hex(const char *hex)
     for (; sscanf(hex, "%2x", &byte) == 1; hex += 2) put_byte(byte);
 }
 
-#define MOST_HEX 20000
+#define MAX_HEX 20000
 
-/* Hex of `start`, then so many times `again`, then `end`. Static storage, good for one call. */
+/* Hex of `start`, then that many times `again`, then `end`. Static storage, good for one call. */
 static const char *repeated(const char *start, const char *again, size_t times, const char *end)
 {
-    static char hex[MOST_HEX];
+    static char hex[MAX_HEX];
     size_t size = (size_t)snprintf(hex, sizeof hex, "%s", start);
-    for (size_t i = 0; i < times; i++) size += (size_t)snprintf(hex + size, sizeof hex - size, "%s", again);
+    for (size_t i = 0; i < times; i++)
+        size += (size_t)snprintf(hex + size, sizeof hex - size, "%s", again);
     size += (size_t)snprintf(hex + size, sizeof hex - size, "%s", end);
     assert_true(size < sizeof hex);
     return hex;
@@ -342,7 +353,7 @@ struct column {
     int64_t offset, length; /* length 0: not said */
     const char *path;       /* list of the parts of its path, hex; NULL: a, b */
     const char *extra;      /* fields of the chunk, hex */
-    const char *end;        /* of the footer, behind the row groups, hex; NULL: 00 */
+    const char *end;        /* of the footer, after the row groups, hex; NULL: 00 */
     const char *header;     /* of the filter, hex; NULL: the usual one of 32 bytes */
 };
 
@@ -363,7 +374,8 @@ static void put_column(const struct column *column)
     put_byte(0);
 }
 
-static petal_status list_made(const struct column *column, petal_parquet_filter *list, petal_error *error)
+static petal_status list_made(const struct column *column, petal_parquet_filter *list,
+                              petal_error *error)
 {
     static const uint8_t blocks[32];
     size_t footer, count;
@@ -390,7 +402,7 @@ static petal_status list_made(const struct column *column, petal_parquet_filter 
 
 static void expect(petal_status wanted, const struct column *column, const char *message)
 {
-    petal_parquet_filter list[MOST_FILTERS];
+    petal_parquet_filter list[MAX_FILTERS];
     petal_error error = {0};
     petal_status status = list_made(column, list, &error);
     if (status != wanted || (message && !strstr(error.message, message)))
@@ -401,7 +413,7 @@ static void expect(petal_status wanted, const struct column *column, const char 
 static void a_made_footer_is_read(void **state)
 {
     const struct column column = {.offset = FILTER_AT, .length = FILTER_BYTES};
-    petal_parquet_filter list[MOST_FILTERS];
+    petal_parquet_filter list[MAX_FILTERS];
     petal_error error = {0};
     (void)state;
     assert_int_equal(list_made(&column, list, &error), PETAL_OK);
@@ -412,49 +424,58 @@ static void a_made_footer_is_read(void **state)
     assert_int_equal(list->blocks, 1);
 }
 
-/* 2801610162: two texts. A path is cut where the room ends, and what could upset a terminal does not get through. */
+/* 2801610162: two texts. A path is cut where the room ends, and what could upset a terminal does
+ * not get through. */
 static void paths_are_cut_to_fit_and_shown_safely(void **state)
 {
-    petal_parquet_filter list[MOST_FILTERS];
+    petal_parquet_filter list[MAX_FILTERS];
     petal_error error = {0};
     (void)state;
     /* Three parts: ESC [ 1 m; DEL NUL a; 300 times x. */
-    const struct column column = {.offset = FILTER_AT, .path = repeated("38041b5b316d037f0061ac02", "78", 300, "")};
+    const struct column column = {.offset = FILTER_AT,
+                                  .path = repeated("38041b5b316d037f0061ac02", "78", 300, "")};
     assert_int_equal(list_made(&column, list, &error), PETAL_OK);
     assert_int_equal(strlen(list->column), PETAL_PARQUET_COLUMN_BYTES - 1);
     assert_memory_equal(list->column, "?[1m.??a.xxx", 12);
-    expect(PETAL_ERR_DAMAGED, &(struct column){.offset = FILTER_AT, .path = "28ffffffff0f61"}, "not a Parquet footer");
+    expect(PETAL_ERR_DAMAGED, &(struct column){.offset = FILTER_AT, .path = "28ffffffff0f61"},
+           "not a Parquet footer");
     expect(PETAL_ERR_DAMAGED, &(struct column){.offset = FILTER_AT, .path = "250202"},
            "not a Parquet footer"); /* of i32 */
 }
 
 static void offsets_and_lengths_that_lie_are_refused(void **state)
 {
-    static const int64_t offsets[] = {0,         -1,        3,         51, 52, 1000, INT32_MAX, (int64_t)1 << 32,
-                                      INT64_MAX, INT64_MIN, -FILTER_AT};
+    static const int64_t offsets[] = {
+        0, -1, 3, 51, 52, 1000, INT32_MAX, (int64_t)1 << 32, INT64_MAX, INT64_MIN, -FILTER_AT};
     static const int64_t lengths[] = {-1, 1, 15, 32, 46, 48, 4096, INT32_MAX, INT32_MIN};
     (void)state;
     for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++)
         expect(PETAL_ERR_DAMAGED, &(struct column){.offset = offsets[i]}, "outside");
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
-        expect(PETAL_ERR_DAMAGED, &(struct column){.offset = FILTER_AT, .length = lengths[i]}, "footer says");
+        expect(PETAL_ERR_DAMAGED, &(struct column){.offset = FILTER_AT, .length = lengths[i]},
+               "footer says");
     expect(PETAL_ERR_NOT_A_FILTER, &(struct column){.offset = FILTER_AT + 1}, "no such header");
 }
 
 static void headers_in_files_that_lie_are_refused(void **state)
 {
     (void)state;
-    expect(PETAL_ERR_DAMAGED, &(struct column){.offset = FILTER_AT, .header = "1580011c1c00001c1c00001c1c000000"},
+    expect(PETAL_ERR_DAMAGED,
+           &(struct column){.offset = FILTER_AT, .header = "1580011c1c00001c1c00001c1c000000"},
            "outside");
-    expect(PETAL_ERR_DAMAGED, &(struct column){.offset = FILTER_AT, .header = "15c0ffffff0f1c1c00001c1c00001c1c000000"},
-           "outside");
-    expect(PETAL_ERR_DAMAGED, &(struct column){.offset = FILTER_AT, .header = "15001c1c00001c1c00001c1c000000"},
+    expect(
+        PETAL_ERR_DAMAGED,
+        &(struct column){.offset = FILTER_AT, .header = "15c0ffffff0f1c1c00001c1c00001c1c000000"},
+        "outside");
+    expect(PETAL_ERR_DAMAGED,
+           &(struct column){.offset = FILTER_AT, .header = "15001c1c00001c1c00001c1c000000"},
            "impossible");
 }
 
 static void unknown_fields_of_every_type_are_skipped(void **state)
 {
-    /* 100: bool, byte, i16, i32, i64, double, binary, list of bools, set of structs, map, empty map, struct, uuid */
+    /* 100: bool, byte, i16, i32, i64, double, binary, list of bools, set of structs, map, empty
+     * map, struct, uuid */
     static const char extra[] = "01c801"
                                 "02c801"
                                 "03c80105"
@@ -480,8 +501,10 @@ static void unknown_fields_of_every_type_are_skipped(void **state)
 static void columns_of_another_file_are_refused(void **state)
 {
     (void)state;
-    expect(PETAL_ERR_UNSUPPORTED, &(struct column){.offset = FILTER_AT, .extra = "08020161"}, "other files");
-    expect(PETAL_OK, &(struct column){.offset = FILTER_AT, .extra = "080200"}, NULL); /* an empty name */
+    expect(PETAL_ERR_UNSUPPORTED, &(struct column){.offset = FILTER_AT, .extra = "08020161"},
+           "other files");
+    expect(PETAL_OK, &(struct column){.offset = FILTER_AT, .extra = "080200"},
+           NULL); /* an empty name */
 }
 
 static void bytes_behind_the_footer_are_refused_unless_it_is_signed(void **state)
@@ -489,17 +512,21 @@ static void bytes_behind_the_footer_are_refused_unless_it_is_signed(void **state
     static const char signature[] = "00112233445566778899aabb00112233445566778899aabbccddeeff";
     char end[128];
     (void)state;
-    expect(PETAL_ERR_DAMAGED, &(struct column){.offset = FILTER_AT, .end = "000000"}, "after the end");
+    expect(PETAL_ERR_DAMAGED, &(struct column){.offset = FILTER_AT, .end = "000000"},
+           "after the end");
     snprintf(end, sizeof end, "00%s", signature);
     expect(PETAL_ERR_DAMAGED, &(struct column){.offset = FILTER_AT, .end = end}, "after the end");
-    expect(PETAL_ERR_DAMAGED, &(struct column){.offset = FILTER_AT, .end = ""}, "not a Parquet footer");
-    snprintf(end, sizeof end, "0c100000%s", signature); /* field 8, encryption_algorithm, comes before */
+    expect(PETAL_ERR_DAMAGED, &(struct column){.offset = FILTER_AT, .end = ""},
+           "not a Parquet footer");
+    snprintf(end, sizeof end, "0c100000%s",
+             signature); /* field 8, encryption_algorithm, comes before */
     expect(PETAL_OK, &(struct column){.offset = FILTER_AT, .end = end}, NULL);
     snprintf(end, sizeof end, "0c100000%s00", signature);
     expect(PETAL_ERR_DAMAGED, &(struct column){.offset = FILTER_AT, .end = end}, "after the end");
 }
 
-/* Counts that promise more than there is, and values inside of values, end quickly and without deep stacks. */
+/* Counts that promise more than there is, and values inside of values, end quickly and without deep
+ * stacks. */
 static void huge_counts_and_deep_nesting_are_refused(void **state)
 {
     static const char *const extras[] = {"09c801f5ffffffffffffffff7f",
@@ -514,15 +541,17 @@ static void huge_counts_and_deep_nesting_are_refused(void **state)
                                          "f0"};
     (void)state;
     for (size_t i = 0; i < sizeof extras / sizeof *extras; i++)
-        expect(PETAL_ERR_DAMAGED, &(struct column){.offset = FILTER_AT, .extra = extras[i]}, "not a Parquet footer");
+        expect(PETAL_ERR_DAMAGED, &(struct column){.offset = FILTER_AT, .extra = extras[i]},
+               "not a Parquet footer");
     const struct column deep = {.offset = FILTER_AT,
-                                .extra = repeated("09c801", "19", 5000, "")}; /* list of a list of ... */
+                                .extra =
+                                    repeated("09c801", "19", 5000, "")}; /* list of a list of ... */
     expect(PETAL_ERR_DAMAGED, &deep, "not a Parquet footer");
 }
 
-/* ---- headers made here ----------------------------------------------------------------------------------------------- */
+/* ---- headers made here ----------------------------------------------------------------------- */
 
-/* Views a header with 32 bytes of blocks behind it. */
+/* Views a header with 32 bytes of blocks after it. */
 static petal_status view_header(const char *hex, petal_filter **filter, petal_error *error)
 {
     static const uint8_t blocks[32] = {1};
@@ -543,17 +572,24 @@ static void headers_that_say_something_else_are_refused(void **state)
         {"15401c1c00001c2c00001c1c000000", PETAL_ERR_UNSUPPORTED, "hash is number 2"},
         {"15401c1c00001c1c00001c2c000000", PETAL_ERR_UNSUPPORTED, "compression is number 2"},
         {"15001c1c00001c1c00001c1c000000", PETAL_ERR_DAMAGED, "impossible number of bytes"},
-        {"153f1c1c00001c1c00001c1c000000", PETAL_ERR_DAMAGED, "impossible number of bytes"}, /* -32 */
-        {"15421c1c00001c1c00001c1c000000", PETAL_ERR_DAMAGED, "impossible number of bytes"}, /* 33 */
+        {"153f1c1c00001c1c00001c1c000000", PETAL_ERR_DAMAGED,
+         "impossible number of bytes"}, /* -32 */
+        {"15421c1c00001c1c00001c1c000000", PETAL_ERR_DAMAGED,
+         "impossible number of bytes"}, /* 33 */
         {"15feffffff0f1c1c00001c1c00001c1c000000", PETAL_ERR_DAMAGED, "impossible number of bytes"},
-        {"1580808080101c1c00001c1c00001c1c000000", PETAL_ERR_NOT_A_FILTER, "no such header"}, /* above 2^31 */
+        {"1580808080101c1c00001c1c00001c1c000000", PETAL_ERR_NOT_A_FILTER,
+         "no such header"}, /* above 2^31 */
         {"15c0ffffff0f1c1c00001c1c00001c1c000000", PETAL_ERR_TRUNCATED, "header promises"},
         {"1580011c1c00001c1c00001c1c000000", PETAL_ERR_TRUNCATED, "header promises"},
-        {"16401c1c00001c1c00001c1c000000", PETAL_ERR_NOT_A_FILTER, "no such header"},     /* an i64 */
-        {"1c1c00001c1c00001c1c000000", PETAL_ERR_NOT_A_FILTER, "no such header"},         /* without numBytes */
-        {"15401c1c00001c1c000000", PETAL_ERR_NOT_A_FILTER, "no such header"},             /* without compression */
-        {"15401c001c1c00001c1c000000", PETAL_ERR_NOT_A_FILTER, "no such header"},         /* an empty union */
-        {"15401c1c001c00001c1c00001c1c000000", PETAL_ERR_NOT_A_FILTER, "no such header"}, /* two members */
+        {"16401c1c00001c1c00001c1c000000", PETAL_ERR_NOT_A_FILTER, "no such header"}, /* an i64 */
+        {"1c1c00001c1c00001c1c000000", PETAL_ERR_NOT_A_FILTER,
+         "no such header"}, /* without numBytes */
+        {"15401c1c00001c1c000000", PETAL_ERR_NOT_A_FILTER,
+         "no such header"}, /* without compression */
+        {"15401c001c1c00001c1c000000", PETAL_ERR_NOT_A_FILTER,
+         "no such header"}, /* an empty union */
+        {"15401c1c001c00001c1c00001c1c000000", PETAL_ERR_NOT_A_FILTER,
+         "no such header"}, /* two members */
         {"1540050240"
          "1c1c00001c1c00001c1c000000",
          PETAL_ERR_NOT_A_FILTER, "no such header"}, /* numBytes twice */
@@ -569,10 +605,10 @@ static void headers_that_say_something_else_are_refused(void **state)
     }
 }
 
-/* The usual fields behind those that stand before. */
+/* The usual fields after those before. */
 #define USUAL_FIELDS "0502401c1c00001c1c00001c1c000000"
 
-/* A header with an unknown field: a text of so many bytes. */
+/* A header with an unknown field: a text of that many bytes. */
 static const char *long_header(size_t text_bytes)
 {
     char start[16];
@@ -590,16 +626,16 @@ static void long_headers_are_read_and_written_back_through_a_petal_file_too(void
         const char *hex = long_header(text);
         assert_int_equal(view_header(hex, &filter, &error), PETAL_OK);
         size_t size = strlen(hex) / 2 + 32;
-        size_t carried_bytes = (size_t)petal_serialized_bytes(filter);
+        size_t carried_bytes = (size_t)petal_serialized_bytes(filter, NULL);
         uint8_t *carried = malloc(carried_bytes);
         petal_filter *through, *copy;
-        assert_int_equal(petal_serialize(filter, carried, carried_bytes, NULL), PETAL_OK);
-        assert_int_equal(petal_load_from_memory(carried, carried_bytes, NULL, &through, NULL), PETAL_OK);
+        assert_int_equal(petal_serialize(filter, NULL, carried, carried_bytes, NULL), PETAL_OK);
+        assert_int_equal(petal_load(carried, carried_bytes, NULL, &through, NULL), PETAL_OK);
         assert_int_equal(petal_clone(through, &copy, NULL), PETAL_OK);
         petal_filter *all[] = {filter, through, copy};
         for (int i = 0; i < 3; i++) {
-            assert_int_equal(petal_serialized_bytes_as(all[i], "parquet"), size);
-            assert_int_equal(petal_serialize_as(all[i], "parquet", back, sizeof back, NULL), PETAL_OK);
+            assert_int_equal(petal_serialized_bytes(all[i], "parquet"), size);
+            assert_int_equal(petal_serialize(all[i], "parquet", back, sizeof back, NULL), PETAL_OK);
             assert_memory_equal(back, made.data, size);
             petal_free(all[i]);
         }
@@ -612,15 +648,18 @@ static void headers_above_256_bytes_are_refused(void **state)
     petal_filter *filter;
     petal_error error;
     (void)state;
-    /* 60 and 61 unknown fields of 4 bytes, behind which stand 16 bytes: 256 in all, and 260. */
-    assert_int_equal(view_header(repeated("", "08c80100", 60, USUAL_FIELDS), &filter, &error), PETAL_OK);
+    /* 60 and 61 unknown fields of 4 bytes, followed by 16 bytes: 256 in all, and 260. */
+    assert_int_equal(view_header(repeated("", "08c80100", 60, USUAL_FIELDS), &filter, &error),
+                     PETAL_OK);
     petal_free(filter);
-    assert_int_equal(view_header(repeated("", "08c80100", 61, USUAL_FIELDS), &filter, &error), PETAL_ERR_NOT_A_FILTER);
+    assert_int_equal(view_header(repeated("", "08c80100", 61, USUAL_FIELDS), &filter, &error),
+                     PETAL_ERR_NOT_A_FILTER);
 }
 
-/* ---- sizes ----------------------------------------------------------------------------------------------------------- */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
-static petal_status plan(uint64_t keys, double rate, uint64_t bits, uint32_t hashes, petal_info *info)
+static petal_status plan(uint64_t keys, double rate, uint64_t bits, uint32_t hashes,
+                         petal_info *info)
 {
     petal_options options = PETAL_OPTIONS_INIT;
     *info = (petal_info)PETAL_INFO_INIT;
@@ -645,7 +684,8 @@ static void sizes_are_those_of_arrow_rs(void **state)
         petal_info info;
         if (sscanf(line, "%llu %lf %llu", &keys, &rate, &bytes) != 3) continue;
         rows++;
-        assert_int_equal(plan(keys, rate, 0, 0, &info), keys ? PETAL_OK : PETAL_ERR_ARGUMENT); /* 0: left out */
+        assert_int_equal(plan(keys, rate, 0, 0, &info),
+                         keys ? PETAL_OK : PETAL_ERR_ARGUMENT); /* 0: left out */
         if (keys == 0) continue;
         if (info.bytes != bytes) fail_msg("%s: %llu bytes", line, (unsigned long long)info.bytes);
         assert_int_equal(info.hashes, 8);
@@ -661,7 +701,8 @@ static void sizes_end_at_128_mib_and_the_plan_says_at_which_rate(void **state)
     assert_int_equal(plan(200000000, 0.01, 0, 0, &info), PETAL_OK);
     assert_int_equal(info.bytes, 128 << 20);
     assert_true(info.predicted_rate > 0.1435 && info.predicted_rate < 0.1445);
-    assert_int_equal(plan(10, 1e-300, 0, 0, &info), PETAL_OK); /* too low for doubles: the largest, as parquet-java */
+    assert_int_equal(plan(10, 1e-300, 0, 0, &info),
+                     PETAL_OK); /* too low for doubles: the largest, as parquet-java */
     assert_int_equal(info.bytes, 128 << 20);
 }
 
@@ -681,21 +722,24 @@ static void given_bits_become_a_power_of_two_of_bytes(void **state)
     assert_int_equal(plan(0, 0, 256, 9, &info), PETAL_ERR_ARGUMENT);
 }
 
-/* A sparse file of the most bytes that a header can say, 2^31 - 32, mapped: the one key in it is found, 17 * 10^9 bits wide. */
+/* A sparse file of the most bytes that a header can say, 2^31 - 32, mapped: the one key in it is
+ * found, 17 * 10^9 bits wide. */
 static void the_largest_file_is_mapped_and_asked(void **state)
 {
     const uint64_t blocks = 67108863, header_bytes = 19;
     const uint8_t header[] = {0x15, 0xc0, 0xff, 0xff, 0xff, 0x0f, 0x1c, 0x1c, 0, 0,
                               0x1c, 0x1c, 0,    0,    0x1c, 0x1c, 0,    0,    0};
     /* "hello" (docs/formats/parquet.md): h >> 32 = 26c7827d */
-    const uint8_t hello[32] = {[2] = 0x10, [5] = 2, [9] = 4, [12] = 0x80, [17] = 2, [23] = 0x80, [27] = 0x10, [31] = 8};
+    const uint8_t hello[32] = {
+        [2] = 0x10, [5] = 2, [9] = 4, [12] = 0x80, [17] = 2, [23] = 0x80, [27] = 0x10, [31] = 8};
     char path[512];
     const char *folder = getenv("TMPDIR"); /* NOLINT(concurrency-mt-unsafe): no thread is running */
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     petal_filter *filter;
     petal_error error;
     (void)state;
-    snprintf(path, sizeof path, "%s/petal-large-%ld.sbbf", folder && *folder ? folder : "/tmp", (long)getpid());
+    snprintf(path, sizeof path, "%s/petal-large-%ld.sbbf", folder && *folder ? folder : "/tmp",
+             (long)getpid());
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
     off_t at = (off_t)(header_bytes + 32 * (0x26c7827d * blocks >> 32));
@@ -712,7 +756,7 @@ static void the_largest_file_is_mapped_and_asked(void **state)
     petal_free(filter);
 }
 
-/* ---- rates ----------------------------------------------------------------------------------------------------------- */
+/* ---- rates ----------------------------------------------------------------------------------- */
 
 static petal_filter *filter_of(uint64_t blocks, uint64_t capacity)
 {
@@ -732,14 +776,8 @@ static int64_t number(uint64_t i)
     return (int64_t)(i * 0x9e3779b97f4a7c15u);
 }
 
-static petal_info info_of(const petal_filter *filter)
-{
-    petal_info info = PETAL_INFO_INIT;
-    assert_int_equal(petal_get_info(filter, &info, NULL), PETAL_OK);
-    return info;
-}
-
-/* The mean of (1 - (31/32)^j)^8 over the binomial number j of the block's keys: the model without its alternating sum. */
+/* The mean of (1 - (31/32)^j)^8 over the binomial number j of the block's keys: the model without
+ * its alternating sum. */
 static double rate_by_load(uint64_t blocks, uint64_t keys)
 {
     double n = (double)keys, z = (double)blocks, sum = 0;
@@ -758,42 +796,51 @@ static void the_model_is_the_mean_over_the_loads_of_a_block(void **state)
         for (uint64_t load = 2; load <= 128; load *= 2) {
             petal_filter *filter = filter_of(blocks, 0);
             petal_info info = info_of(filter);
-            double model = petal_predict_rate(&info, blocks * load), mean = rate_by_load(blocks, blocks * load);
-            /* Equal patterns and equal hashes come on top. The model's sum is good to 1e-14; three lgammas that
-             * are good to 2e-16 each stand in an exponent. */
+            double model = petal_predict_rate(&info, blocks * load),
+                   mean = rate_by_load(blocks, blocks * load);
+            /* Equal patterns and equal hashes come on top. The model's sum is good to 1e-14; three
+             * lgammas that are good to 2e-16 each stand in an exponent. */
             double equal = (1 - mean) * (double)load * 0x1p-32 + (double)(blocks * load) * 0x1p-64;
-            if (fabs(model - mean - equal) > 2e-14 + 6e-16 * (1 + lgamma((double)(blocks * load) + 1)) * mean)
-                fail_msg("%llu blocks, load %llu: %g, not %g", (unsigned long long)blocks, (unsigned long long)load,
-                         model, mean);
+            if (fabs(model - mean - equal) >
+                2e-14 + 6e-16 * (1 + lgamma((double)(blocks * load) + 1)) * mean)
+                fail_msg("%llu blocks, load %llu: %g, not %g", (unsigned long long)blocks,
+                         (unsigned long long)load, model, mean);
             petal_free(filter);
         }
 }
 
-/* Of Q absent keys, binomial with the rate given the bits: within 5 sd. Seeds are fixed by number(). */
+/* Of Q absent keys, binomial with the rate given the bits: within 5 sd. Seeds are fixed by
+ * number(). */
 static void measured_rates_are_those_of_the_bits(void **state)
 {
-    static const uint64_t cases[][2] = {{1, 26}, {4, 60}, {64, 1664}, {1024, 16384}, {4096, 200000}};
+    static const uint64_t cases[][2] = {
+        {1, 26}, {4, 60}, {64, 1664}, {1024, 16384}, {4096, 200000}};
     const uint64_t queries = 1000000;
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         petal_filter *filter = filter_of(cases[i][0], cases[i][1]);
         uint64_t found = 0;
         for (uint64_t k = 0; k < cases[i][1]; k++) petal_add_i64(filter, number(k));
-        for (uint64_t k = 0; k < queries; k++) found += petal_contains_i64(filter, number(k + ((uint64_t)1 << 32)));
-        double rate = info_of(filter).estimated_rate, mean = rate * (double)queries, sd = sqrt(mean * (1 - rate));
-        if (fabs((double)found - mean) > 5 * sd + 1) fail_msg("%g found, %g expected, sd %g", (double)found, mean, sd);
+        for (uint64_t k = 0; k < queries; k++)
+            found += petal_contains_i64(filter, number(k + ((uint64_t)1 << 32)));
+        double rate = stats_of(filter).estimated_rate, mean = rate * (double)queries,
+               sd = sqrt(mean * (1 - rate));
+        if (fabs((double)found - mean) > 5 * sd + 1)
+            fail_msg("%g found, %g expected, sd %g", (double)found, mean, sd);
         petal_free(filter);
     }
 }
 
-/* Over 2,000 filters of 64 blocks with 1,664 keys. The mean of the rate given the bits agrees with the model within 5 of its
- * own standard errors; the mean and the spread of the set bits with theirs (5 errors; that of a variance is sqrt(2/2000) of
- * it); and the 95 % intervals hold the true number in 1,900 -/+ 5 sqrt(2000 * .95 * .05) = 1,851 cases at least. */
+/* Over 2,000 filters of 64 blocks with 1,664 keys. The mean of the rate given the bits agrees with
+ * the model within 5 of its own standard errors; the mean and the spread of the set bits with
+ * theirs (5 errors; that of a variance is sqrt(2/2000) of it); and the 95 % intervals hold the true
+ * number in 1,900 -/+ 5 sqrt(2000 * .95 * .05) = 1,851 cases at least. */
 static void rates_bits_and_estimates_agree_with_the_model(void **state)
 {
     const uint64_t blocks = 64, keys = 1664;
     const double filters = 2000, clear = exp((double)keys * log1p(-1.0 / (32.0 * (double)blocks)));
-    double rates = 0, rates2 = 0, bits = 0, bits2 = 0, covered = 0, items = 0, predicted = 0, width = 0;
+    double rates = 0, rates2 = 0, bits = 0, bits2 = 0, covered = 0, items = 0, predicted = 0,
+           width = 0;
     petal_filter *filter = filter_of(blocks, keys);
     uint64_t next = 0;
     (void)state;
@@ -801,30 +848,35 @@ static void rates_bits_and_estimates_agree_with_the_model(void **state)
         petal_clear(filter, NULL);
         for (uint64_t k = 0; k < keys; k++) petal_add_i64(filter, number(++next));
         petal_info info = info_of(filter);
-        rates += info.estimated_rate;
-        rates2 += info.estimated_rate * info.estimated_rate;
-        bits += (double)info.bits_set;
-        bits2 += (double)info.bits_set * (double)info.bits_set;
-        items += info.estimated_items;
-        covered += info.estimated_items_low <= (double)keys && (double)keys <= info.estimated_items_high;
-        width += info.estimated_items_high - info.estimated_items_low;
+        petal_stats info_stats = stats_of(filter);
+        rates += info_stats.estimated_rate;
+        rates2 += info_stats.estimated_rate * info_stats.estimated_rate;
+        bits += (double)info_stats.bits_set;
+        bits2 += (double)info_stats.bits_set * (double)info_stats.bits_set;
+        items += info_stats.estimated_items.value;
+        covered += info_stats.estimated_items.low <= (double)keys &&
+                   (double)keys <= info_stats.estimated_items.high;
+        width += info_stats.estimated_items.high - info_stats.estimated_items.low;
         predicted = info.predicted_rate;
     }
     double mean = rates / filters, error = sqrt((rates2 / filters - mean * mean) / filters);
-    if (fabs(mean - predicted) > 5 * error) fail_msg("rate %g, model %g, error %g", mean, predicted, error);
+    if (fabs(mean - predicted) > 5 * error)
+        fail_msg("rate %g, model %g, error %g", mean, predicted, error);
     double bits_mean = bits / filters, sd = sqrt(bits2 / filters - bits_mean * bits_mean);
     double expected = 256 * (double)blocks * (1 - clear);
-    if (fabs(bits_mean - expected) > 5 * sd / sqrt(filters)) fail_msg("%g bits, %g expected", bits_mean, expected);
+    if (fabs(bits_mean - expected) > 5 * sd / sqrt(filters))
+        fail_msg("%g bits, %g expected", bits_mean, expected);
     /* width / 2 is 1.96 sd of the bits, turned into keys: a key more sets 8 * clear bits. */
     double model_sd = width / filters / 2 / 1.959964 * 8 * clear;
-    if (fabs(sd / model_sd - 1) > 0.01 + 5 * sqrt(0.5 / filters)) fail_msg("sd %g, model %g", sd, model_sd);
+    if (fabs(sd / model_sd - 1) > 0.01 + 5 * sqrt(0.5 / filters))
+        fail_msg("sd %g, model %g", sd, model_sd);
     if (covered < 1851) fail_msg("%g of %g intervals hold the number", covered, filters);
     assert_true(fabs(items / filters / (double)keys - 1) <
                 0.002); /* too high by 7 / (512 blocks) = 0.02 %; error 0.016 % */
     petal_free(filter);
 }
 
-/* ---- containers ------------------------------------------------------------------------------------------------------ */
+/* ---- containers ------------------------------------------------------------------------------ */
 
 static void other_containers_and_other_schemes_are_refused_by_name(void **state)
 {
@@ -837,9 +889,11 @@ static void other_containers_and_other_schemes_are_refused_by_name(void **state)
     options.capacity = 10;
     options.rate = 0.01;
     assert_int_equal(petal_create(&options, &guava, NULL), PETAL_OK);
-    assert_int_equal(petal_serialize_as(parquet, "guava", bytes, sizeof bytes, &error), PETAL_ERR_UNSUPPORTED);
+    assert_int_equal(petal_serialize(parquet, "guava", bytes, sizeof bytes, &error),
+                     PETAL_ERR_UNSUPPORTED);
     assert_non_null(strstr(error.message, "parquet"));
-    assert_int_equal(petal_serialize_as(guava, "parquet", bytes, sizeof bytes, &error), PETAL_ERR_UNSUPPORTED);
+    assert_int_equal(petal_serialize(guava, "parquet", bytes, sizeof bytes, &error),
+                     PETAL_ERR_UNSUPPORTED);
     assert_non_null(strstr(error.message, "guava-mitz64"));
     petal_free(parquet);
     petal_free(guava);

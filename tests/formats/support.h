@@ -1,8 +1,10 @@
-/* support.h - what the tests of single formats share: filters in one line, files, a counting allocator, sizing
- * tables. */
+/* support.h - what the tests of single formats share: filters in one line, files, a counting
+ * allocator, sizing tables. */
 #ifndef PETAL_TESTS_FORMATS_SUPPORT_H
 #define PETAL_TESTS_FORMATS_SUPPORT_H
 
+#include "../keys.h"
+#include "../look.h"
 #include <petal/petal.h>
 
 #include <setjmp.h>
@@ -22,7 +24,7 @@ static inline void expect_status(petal_status status, petal_status wanted, const
              status < 0 ? error->message : "");
 }
 
-/* ---- bytes ----------------------------------------------------------------------------------------------------------- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 struct bytes {
     uint8_t *data;
@@ -36,11 +38,11 @@ static inline struct bytes zeros(size_t size)
     return bytes;
 }
 
-/* A file of tests/vectors. */
+/* A file of vectors. */
 static inline struct bytes vector(const char *name)
 {
     char path[512];
-    snprintf(path, sizeof path, "tests/vectors/%s", name);
+    snprintf(path, sizeof path, "vectors/%s", name);
     FILE *file = fopen(path, "rb");
     if (!file) fail_msg("cannot open %s", path);
     struct bytes bytes = {malloc(1 << 20), 0};
@@ -53,10 +55,11 @@ static inline struct bytes vector(const char *name)
 static inline struct bytes written(const petal_filter *filter, const char *format)
 {
     petal_error error;
-    struct bytes bytes = {NULL, (size_t)petal_serialized_bytes_as(filter, format)};
+    struct bytes bytes = {NULL, (size_t)petal_serialized_bytes(filter, format)};
     assert_true(bytes.size > 0);
     bytes.data = malloc(bytes.size + 1);
-    expect_status(petal_serialize_as(filter, format, bytes.data, bytes.size, &error), PETAL_OK, &error);
+    expect_status(petal_serialize(filter, format, bytes.data, bytes.size, &error), PETAL_OK,
+                  &error);
     return bytes;
 }
 
@@ -66,7 +69,7 @@ static inline void expect_same(struct bytes a, struct bytes b)
     assert_memory_equal(a.data, b.data, a.size);
 }
 
-/* ---- filters --------------------------------------------------------------------------------------------------------- */
+/* ---- filters --------------------------------------------------------------------------------- */
 
 static inline petal_filter *planned(const char *format, uint64_t keys, double rate)
 {
@@ -81,13 +84,14 @@ static inline petal_filter *planned(const char *format, uint64_t keys, double ra
 }
 
 /* Reads the bytes in memory of exactly their size, so that a sanitizer sees a read past the end. */
-static inline petal_status load(struct bytes bytes, const char *format, petal_filter **filter, petal_error *error)
+static inline petal_status load(struct bytes bytes, const char *format, petal_filter **filter,
+                                petal_error *error)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     options.format = format;
     uint8_t *exact = malloc(bytes.size ? bytes.size : 1);
     memcpy(exact, bytes.data, bytes.size);
-    petal_status status = petal_load_from_memory(exact, bytes.size, &options, filter, error);
+    petal_status status = petal_load(exact, bytes.size, &options, filter, error);
     free(exact);
     return status;
 }
@@ -109,7 +113,8 @@ static inline petal_filter *loaded_vector(const char *name, const char *format)
 }
 
 /* The bytes are refused so, and the message says why. */
-static inline void expect_refused(struct bytes bytes, const char *format, petal_status wanted, const char *why)
+static inline void expect_refused(struct bytes bytes, const char *format, petal_status wanted,
+                                  const char *why)
 {
     petal_filter *filter = NULL;
     petal_error error;
@@ -117,15 +122,7 @@ static inline void expect_refused(struct bytes bytes, const char *format, petal_
     if (!strstr(error.message, why)) fail_msg("\"%s\" does not say \"%s\"", error.message, why);
 }
 
-static inline petal_info info_of(const petal_filter *filter)
-{
-    petal_info info = PETAL_INFO_INIT;
-    petal_error error;
-    expect_status(petal_get_info(filter, &info, &error), PETAL_OK, &error);
-    return info;
-}
-
-/* ---- sizes ----------------------------------------------------------------------------------------------------------- */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 static inline petal_info plan_of(const char *format, uint64_t keys, double rate)
 {
@@ -139,7 +136,8 @@ static inline petal_info plan_of(const char *format, uint64_t keys, double rate)
     return plan;
 }
 
-/* A rate for no keys, which other libraries take for one, is refused: 0 means that the number was left out. */
+/* A rate for no keys, which other libraries take for one, is refused: 0 means that the number was
+ * left out. */
 static inline void expect_no_keys_refused(const char *format, double rate)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -150,8 +148,9 @@ static inline void expect_no_keys_refused(const char *format, double rate)
     expect_status(petal_plan(&options, &plan, &error), PETAL_ERR_ARGUMENT, &error);
 }
 
-/* A table of lines "keys rate bits hashes", below one line of comment, as another library sizes its filters. */
-static inline void expect_sizes(const char *format, const char *name, int least_rows)
+/* A table of lines "keys rate bits hashes", below one line of comment, as another library sizes its
+ * filters. */
+static inline void expect_sizes(const char *format, const char *name, int min_rows)
 {
     struct bytes table = vector(name);
     int rows = 0;
@@ -169,11 +168,11 @@ static inline void expect_sizes(const char *format, const char *name, int least_
         if (plan.bits != bits || plan.hashes != hashes)
             fail_msg("%s: %llu keys at %g", name, (unsigned long long)keys, rate);
     }
-    assert_true(rows >= least_rows);
+    assert_true(rows >= min_rows);
     free(table.data);
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Counts what is held, and refuses the fail_at-th allocation (0: none). */
 struct counting {
@@ -196,14 +195,15 @@ static inline void counting_release(void *context, void *memory, size_t size_byt
 }
 
 /* Like load(), through the counting allocator. */
-static inline petal_status load_counted(struct bytes bytes, const char *format, struct counting *count,
-                                        petal_filter **filter, petal_error *error)
+static inline petal_status load_counted(struct bytes bytes, const char *format,
+                                        struct counting *count, petal_filter **filter,
+                                        petal_error *error)
 {
     petal_allocator allocator = {counting_alloc, counting_release, count};
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     options.format = format;
     options.allocator = &allocator;
-    return petal_load_from_memory(bytes.data, bytes.size, &options, filter, error);
+    return petal_load(bytes.data, bytes.size, &options, filter, error);
 }
 
 /* Each allocation fails in turn: the only harm is the error. */

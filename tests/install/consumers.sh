@@ -1,6 +1,6 @@
 #!/bin/sh
-# consumers.sh - a C program gets Petal in each way the README offers: CMake (installed, or as a subdirectory),
-# pkg-config (shared, static), and by compiling the sources along with its own.
+# consumers.sh - a C program gets Petal in each way the README offers: CMake (installed, or as a
+# subdirectory), pkg-config (shared, static), and by compiling the sources along with its own.
 set -u
 . tests/install/lib/tap.sh
 CC=${CC:-cc}
@@ -42,6 +42,6 @@ way=pkg-config-static flags=--static
 ok 'pkg-config, static: builds' by_pkg_config -static
 ok 'pkg-config, static: works' runs "$TMPDIR/$way"
 
-ok 'cc src/*/*.c: builds' "$CC" src/*/*.c "$consumer/consumer.c" -Iinclude -Isrc -lm -o "$TMPDIR/plain"
+ok 'cc src/*/*.c: builds' "$CC" -std=c11 src/*/*.c "$consumer/consumer.c" -Iinclude -Isrc -lm -o "$TMPDIR/plain"
 ok 'cc src/*/*.c: works' runs "$TMPDIR/plain"
 finish

@@ -1,17 +1,24 @@
 #!/bin/sh
-# docs.sh - each C program printed in README.md and docs/ compiles without a warning and exits 0 as it stands there.
+# docs.sh - each C program printed in README.md and docs/ compiles without a warning and exits 0 as
+# it stands there.
 set -u
 . tests/install/lib/tap.sh
 CC=${CC:-cc}
 
-# Each ```c block with a main() becomes DOCUMENT:LINE.c in TMPDIR, named after the line its fence is on.
+# Each ```c block with a main() becomes DOCUMENT:LINE.c in TMPDIR, named after the line its fence is
+# on.
 mkdir "$TMPDIR/blocks" "$TMPDIR/run"
 for document in README.md docs/*.md; do
     [ -f "$document" ] || continue
     awk -v stem="$TMPDIR/blocks/$(basename "$document" .md)" '
         !inside && /^```c *$/ { inside = 1; body = ""; start = FNR; next }
-        inside && /^```/ { inside = 0; if (body ~ /int main\(/ && !named) printf "%s", body >(stem "-" start ".c"); next }
-        inside && body == "" { named = /^\/[*\/] [a-z_]+\.c/ } # a program with arguments; tests/interop runs it
+        inside && /^```/ {
+            inside = 0
+            if (body ~ /int main\(/ && !named) printf "%s", body >(stem "-" start ".c")
+            next
+        }
+        # A program with arguments is named; tests/interop runs it.
+        inside && body == "" { named = /^\/[*\/] [a-z_]+\.c/ }
         inside { body = body $0 "\n" }' "$document"
 done
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# header.sh - petal.h and petal_inline.h are C99, C11 and C++, and may be included by any number of files of one program.
+# header.sh - petal.h and petal_inline.h are C99, C11 and C++, and may be included by any number of
+# files of one program.
 set -u
 . tests/install/lib/tap.sh
 CC=${CC:-cc} CXX=${CXX:-c++}

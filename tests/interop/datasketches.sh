@@ -1,5 +1,6 @@
 #!/bin/sh
-# datasketches.sh - the BloomFilter of Apache DataSketches (Java) and Petal: alike in both directions.
+# datasketches.sh - the BloomFilter of Apache DataSketches (Java) and Petal: alike in both
+# directions.
 set -u
 . tests/interop/lib/interop.sh
 needs javac mvn || finish
@@ -8,7 +9,8 @@ theirs() { java_run "$@"; }
 # 6.2.0 is the newest that runs on Java 17.
 maven datasketches-6.2.0 org.apache.datasketches:datasketches-java:6.2.0 || finish
 ran DataSketches 6.2.0 'Maven org.apache.datasketches:datasketches-java' datasketches
-java_options='--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED --add-exports=java.base/jdk.internal.ref=ALL-UNNAMED
+java_options='--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED
+    --add-exports=java.base/jdk.internal.ref=ALL-UNNAMED
     --add-opens=java.base/java.nio=ALL-UNNAMED --add-opens=java.base/sun.nio.ch=ALL-UNNAMED'
 java_driver tests/interop/datasketches/Driver.java
 

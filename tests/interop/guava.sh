@@ -1,11 +1,13 @@
 #!/bin/sh
-# guava.sh - Google Guava's BloomFilter and Petal read, answer, fill and write each other's files alike.
+# guava.sh - Google Guava's BloomFilter and Petal read, answer, fill and write each other's files
+# alike.
 set -u
 . tests/interop/lib/interop.sh
 needs javac mvn || finish
 theirs() { java_run "$@"; }
 
-# Of few keys, Guava makes k in another way since 33.4.0; we size as it did before. Given bits and hashes, we make either.
+# Of few keys, Guava makes k in another way since 33.4.0; we size as it did before. Given bits and
+# hashes, we make either.
 few_keys() { # few_keys N P HASHES
     head -n "$1" "$TMPDIR/text.keys" >"$TMPDIR/few.keys"
     theirs make guava text "$TMPDIR/few.keys" "$1" "$2" "$TMPDIR/few.theirs" &&

@@ -1,5 +1,6 @@
 #!/bin/sh
-# hbase.sh - one chunk of HBase's Bloom filters, with each of its three hashes, and Petal: alike in both directions.
+# hbase.sh - one chunk of HBase's Bloom filters, with each of its three hashes, and Petal: alike in
+# both directions.
 set -u
 . tests/interop/lib/interop.sh
 needs javac mvn || finish

@@ -1,5 +1,6 @@
 #!/bin/sh
-# orc.sh - the Bloom filters of Apache ORC, of strings and of numbers, and Petal: alike in both directions.
+# orc.sh - the Bloom filters of Apache ORC, of strings and of numbers, and Petal: alike in both
+# directions.
 set -u
 . tests/interop/lib/interop.sh
 needs javac mvn || finish

@@ -1,5 +1,6 @@
 #!/bin/sh
-# parquet.sh - Bloom filters in the Parquet files of DuckDB and Arrow: found, read and made alike by Petal; and DuckDB asks ours.
+# parquet.sh - Bloom filters in the Parquet files of DuckDB and Arrow: found, read and made alike by
+# Petal; and DuckDB asks ours.
 set -u
 . tests/interop/lib/interop.sh
 . tests/interop/lib/parquet.sh

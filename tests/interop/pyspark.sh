@@ -1,6 +1,6 @@
 #!/bin/sh
-# pyspark.sh - df.stat.bloomFilter on a DataFrame of a running Spark, and Spark's Parquet files with Bloom filters: read by
-# Petal, and made alike.
+# pyspark.sh - df.stat.bloomFilter on a DataFrame of a running Spark, and Spark's Parquet files with
+# Bloom filters: read by Petal, and made alike.
 set -u
 . tests/interop/lib/interop.sh
 . tests/interop/lib/parquet.sh
@@ -14,7 +14,8 @@ classpath=$(ls "$interop"/pyspark-4.3.0/pyspark/jars/spark-sketch_*.jar)
 java_driver tests/interop/spark/Driver.java
 for type in text i32 i64; do keys $type; done
 
-# Spark starts once, and does all it has to. It would look up the machine's own name, which may have no address.
+# Spark starts once, and does all it has to. It would look up the machine's own name, which may have
+# no address.
 SPARK_LOCAL_IP=127.0.0.1 SPARK_LOCAL_HOSTNAME=127.0.0.1
 export SPARK_LOCAL_IP SPARK_LOCAL_HOSTNAME
 frames=$TMPDIR/frames

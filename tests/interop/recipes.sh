@@ -1,8 +1,9 @@
 #!/bin/sh
-# recipes.sh - docs/interop.md does what it shows: its programs are run with the real libraries, and its transcripts compared.
+# recipes.sh - docs/interop.md does what it shows: its programs are run with the real libraries, and
+# its transcripts compared.
 #
-# In order: a block whose first line is a comment with a file's name becomes that file; of a ```console block, each command is
-# run and what it prints compared.
+# In order: a block whose first line is a comment with a file's name becomes that file; of a
+# ```console block, each command is run and what it prints compared.
 set -u
 . tests/interop/lib/interop.sh
 . tests/interop/lib/redis.sh
@@ -16,18 +17,21 @@ maven guava-33.8.0-jre com.google.guava:guava:33.8.0-jre || finish
 guava=$(ls "$interop"/guava-33.8.0-jre/guava-*.jar)
 maven kotlin-2.2.0 org.jetbrains.kotlin:kotlin-compiler-embeddable:2.2.0 || finish
 all=
-python_packages pyspark-4.3.0 pyspark==4.3.0 && all=$all:$PYTHONPATH && python_packages duckdb-2.0.0 duckdb==2.0.0 &&
-    all=$all:$PYTHONPATH && redis_packages || finish
+python_packages pyspark-4.3.0 pyspark==4.3.0 && all=$all:$PYTHONPATH &&
+    python_packages duckdb-2.0.0 duckdb==2.0.0 && all=$all:$PYTHONPATH && redis_packages || finish
 PYTHONPATH=$PYTHONPATH$all
 
-# What the page takes for granted: an installed Petal, the distinct URLs, Guava's jar, and in Redis two filters with their keys.
+# What the page takes for granted: an installed Petal, the distinct URLs, Guava's jar, and in Redis
+# two filters with their keys.
 ok 'Petal is installed' cmake --install "$PETAL_BUILD_DIR" --prefix "$TMPDIR/prefix"
-PATH=$TMPDIR/prefix/bin:$PATH CPATH=$TMPDIR/prefix/include LIBRARY_PATH=$TMPDIR/prefix/lib LD_LIBRARY_PATH=$TMPDIR/prefix/lib
+PATH=$TMPDIR/prefix/bin:$PATH CPATH=$TMPDIR/prefix/include
+LIBRARY_PATH=$TMPDIR/prefix/lib LD_LIBRARY_PATH=$TMPDIR/prefix/lib
 export PATH CPATH LIBRARY_PATH LD_LIBRARY_PATH
 gzip -dc examples/data/urls.txt.gz | sort -u >"$here/urls.txt"
 ln -s "$guava" "$here/guava.jar"
 
-# The two commands of Kotlin, as its package for Maven does not bring them: COMMAND -cp CLASSPATH ARGUMENT...
+# The two commands of Kotlin, as its package for Maven does not bring them: COMMAND -cp CLASSPATH
+# ARGUMENT...
 kotlin_command() { # kotlin_command NAME JAVA_ARGUMENTS
     printf '#!/bin/sh\ncp=$2:%s\nshift 2\nexec java -cp %s "$@"\n' "$kotlin_library" "$2" >"$TMPDIR/bin/$1"
     chmod +x "$TMPDIR/bin/$1"
@@ -41,7 +45,7 @@ redis_start
 seq 1 50 | sed 's/^/user-/' >"$here/monday.txt"
 seq 40 90 | sed 's/^/user-/' >"$here/tuesday.txt"
 for day in monday tuesday; do
-    # shellcheck disable=SC2046 # a word a key
+    # shellcheck disable=SC2046 # a word per key
     redis_cli bf.reserve $day 0.01 100 && redis_cli bf.madd $day $(cat "$here/$day.txt")
 done >"$TMPDIR/redis.filled" 2>&1
 cd "$here" || exit 1

@@ -1,5 +1,6 @@
 #!/bin/sh
-# redisbloom.sh - RedisBloom in a running Redis, its SCANDUMP and its DUMP, and Petal: alike in both directions.
+# redisbloom.sh - RedisBloom in a running Redis, its SCANDUMP and its DUMP, and Petal: alike in both
+# directions.
 set -u
 . tests/interop/lib/interop.sh
 . tests/interop/lib/redis.sh
@@ -24,7 +25,8 @@ for REDIS_RESERVE in 'EXPANSION 4' 'EXPANSION 1' NONSCALING; do
 done
 unset REDIS_RESERVE
 
-# What Redis dumps is packed, and how depends on its build. So it is asked to dump ours again, and that is compared.
+# What Redis dumps is packed, and how depends on its build. So it is asked to dump ours again, and
+# that is compared.
 same_file() { theirs add redisbloom-dump text "$2" /dev/null "$2.again" && cmp "$1" "$2.again"; }
 for type in text hex; do alike "RedisBloom $version" redisbloom-dump $type 2000 0.01; done
 alike "RedisBloom $version" redisbloom-dump text 500 0.01

@@ -1,5 +1,6 @@
 #!/bin/sh
-# rocksdb.sh - the Bloom filter that RocksDB puts into a table of the same keys is Petal's, byte for byte.
+# rocksdb.sh - the Bloom filter that RocksDB puts into a table of the same keys is Petal's, byte for
+# byte.
 set -u
 . tests/interop/lib/interop.sh
 needs javac mvn || finish
@@ -9,13 +10,13 @@ maven rocksdb-11.8.1 org.rocksdb:rocksdbjni:11.8.1 || finish
 ran RocksDB 11.8.1 'Maven org.rocksdb:rocksdbjni' rocksdb
 java_driver tests/interop/rocksdb/Driver.java
 
-# Five bytes of numbers stand behind the bits; the number of hashes is in the third.
+# Five bytes of numbers stand after the bits; the number of hashes is in the third.
 size_of() {
     bits=$((($(wc -c <"$1") - 5) * 8))
     hashes=$(tail -c 3 "$1" | od -An -tu1 | awk '{ print $1 }')
 }
 at_bits_per_key() { # at_bits_per_key TYPE BITS_PER_KEY
-    said="RocksDB 11.8.1, $1, $2 bits a key" at=$TMPDIR/$1.$2
+    said="RocksDB 11.8.1, $1, $2 bits per key" at=$TMPDIR/$1.$2
     ok "$said: it writes a table" theirs make rocksdb "$1" "$TMPDIR/$1.keys" 0 "$2" "$at"
     size_of "$at"
     ok "$said: ours is the same, byte for byte" made_alike "$1" "$at"

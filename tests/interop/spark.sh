@@ -1,5 +1,6 @@
 #!/bin/sh
-# spark.sh - BloomFilter of Apache Spark's sketch library, both versions, and Petal: alike in both directions.
+# spark.sh - BloomFilter of Apache Spark's sketch library, both versions, and Petal: alike in both
+# directions.
 set -u
 . tests/interop/lib/interop.sh
 needs javac mvn || finish

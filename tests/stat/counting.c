@@ -1,5 +1,6 @@
-/* counting.c - proves with 10^7 random steps beside an exact multiset that a counting filter misses no key, counts exactly, and
- * refuses to remove what is absent; at the load it was planned for, and far above it. */
+/* counting.c - proves with 10^7 random steps beside an exact multiset that a counting filter misses
+ * no key, counts exactly, and refuses to remove what is absent; at the load it was planned for, and
+ * far above it. */
 #include "../unit/multiset.h"
 
 static void ten_million_steps_at_the_planned_load_miss_no_key_and_leave_no_trace(void **state)
@@ -22,7 +23,7 @@ static void ten_million_steps_with_counters_that_stick_miss_no_key(void **state)
     (void)state;
     struct workload work = {40000, 4, 30000, 12, 60000, 10000000, 62};
     struct multiset set = run_multiset(&work);
-    assert_true(info_of(set.filter).saturated_counters > 1000);
+    assert_true(stats_of(set.filter).saturated_counters > 1000);
     set_free(&set);
 }
 

@@ -1,10 +1,12 @@
-/* families.c - proves that keys of every shape that people have are as good as random ones: no family of keys, however alike, makes
- * a filter wrong more often, or miss a key.
+/* families.c - proves that keys of every shape that people have are as good as random ones: no
+ * family of keys, however alike, makes a filter wrong more often, or miss a key.
  *
- * Weak hashes betray themselves on keys that differ little. Each family is a numbered list of distinct keys; some of its
- * first keys are added and the next are asked. Given the bits, hits are binomial with the exact rate p of these bits, so
- * z = (hits - N p) / sqrt(N p (1 - p)) has sd 1; |z| < 6 has the chance 2e-9 to fail by accident, and there are 30 families with 3
- * layouts and 2 hashes. That the keys of a family are distinct is tested too: most "hash bugs" are keys asked twice. */
+ * Weak hashes betray themselves on keys that differ little. Each family is a numbered list of
+ * distinct keys; some of its first keys are added and the next are asked. Given the bits, hits are
+ * binomial with the exact rate p of these bits, so z = (hits - N p) / sqrt(N p (1 - p)) has sd 1;
+ * |z| < 6 has the chance 2e-9 to fail by accident, and there are 30 families with 3 layouts and 2
+ * hashes. That the keys of a family are distinct is tested too: most "hash bugs" are keys asked
+ * twice. */
 #include "statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -13,7 +15,7 @@
 
 static const uint8_t secret[PETAL_SECRET_BYTES] = {2, 7, 1, 8, 2, 8, 1, 8, 2, 8, 4, 5, 9, 0, 4, 5};
 
-/* ---- families: key number i into `key`, its size back ---------------------------------------------------------------- */
+/* ---- families: key number i into `key`, its size back ---------------------------------------- */
 
 static size_t big_endian(uint64_t number, size_t size, uint8_t *key)
 {
@@ -29,7 +31,8 @@ static size_t little_endian(uint64_t number, size_t size, uint8_t *key)
 
 static size_t text(uint8_t *key, const char *format, uint64_t number)
 {
-    return (size_t)snprintf((char *)key, LONGEST, format, (unsigned long long)number); /* NOLINT: formats are below */
+    return (size_t)snprintf((char *)key, LONGEST, format,
+                            (unsigned long long)number); /* NOLINT: formats are below */
 }
 
 static size_t u32_little(uint64_t i, uint8_t *key)
@@ -78,12 +81,13 @@ static size_t base64(uint64_t i, uint8_t *key)
 static size_t uuid_4(uint64_t i, uint8_t *key)
 {
     uint64_t a = mix(2 * i + 1), b = mix(2 * i + 2);
-    return (size_t)snprintf((char *)key, LONGEST, "%08x-%04x-4%03x-%04x-%012llx", (unsigned)(a >> 32),
-                            (unsigned)(a >> 16 & 0xffff), (unsigned)(a & 0xfff),
-                            (unsigned)(0x8000 | (b >> 48 & 0x3fff)), (unsigned long long)(b & 0xffffffffffff));
+    return (size_t)snprintf((char *)key, LONGEST, "%08x-%04x-4%03x-%04x-%012llx",
+                            (unsigned)(a >> 32), (unsigned)(a >> 16 & 0xffff),
+                            (unsigned)(a & 0xfff), (unsigned)(0x8000 | (b >> 48 & 0x3fff)),
+                            (unsigned long long)(b & 0xffffffffffff));
 }
 
-/* Time in the front, 40 a millisecond, random behind. */
+/* Time in the front, 40 a millisecond, random at the end. */
 static size_t uuid_7(uint64_t i, uint8_t *key)
 {
     uint64_t time = 1700000000000u + i / 40, random = mix(i + 1);
@@ -196,8 +200,8 @@ static size_t multiples_of_a_prime(uint64_t i, uint8_t *key)
 
 static size_t ipv4_ranges(uint64_t i, uint8_t *key)
 {
-    return (size_t)snprintf((char *)key, LONGEST, "10.%u.%u.%u", (unsigned)(i >> 16 & 255), (unsigned)(i >> 8 & 255),
-                            (unsigned)(i & 255));
+    return (size_t)snprintf((char *)key, LONGEST, "10.%u.%u.%u", (unsigned)(i >> 16 & 255),
+                            (unsigned)(i >> 8 & 255), (unsigned)(i & 255));
 }
 
 #define IPV4_RANGE (1 << 24)
@@ -220,7 +224,8 @@ static size_t doubles(uint64_t i, uint8_t *key)
     return 8;
 }
 
-/* Even numbers are added and odd ones asked: each absent key is one bit away from a member (see `interleaved`). */
+/* Even numbers are added and odd ones asked: each absent key is one bit away from a member (see
+ * `interleaved`). */
 static size_t neighbours(uint64_t i, uint8_t *key)
 {
     memset(key, 0xaa, 40);
@@ -268,17 +273,18 @@ static const struct family {
 
 #define FAMILIES COUNT(families)
 
-/* ---- one family, one layout, one hash -------------------------------------------------------------------------------- */
+/* ---- one family, one layout, one hash -------------------------------------------------------- */
 
 struct layout {
-    petal_scheme scheme;
+    uint32_t scheme;
     uint32_t lines_per_key;
     double bits_per_key;
     uint32_t hashes;
 };
 
-static const struct layout layouts[] = {
-    {PETAL_SCHEME_BLOCKED, 1, 10, 6}, {PETAL_SCHEME_BLOCKED, 2, 12, 8}, {PETAL_SCHEME_CLASSIC, 0, 9.6, 7}};
+static const struct layout layouts[] = {{PETAL_SCHEME_BLOCKED, 1, 10, 6},
+                                        {PETAL_SCHEME_BLOCKED, 2, 12, 8},
+                                        {PETAL_SCHEME_CLASSIC, 0, 9.6, 7}};
 
 static uint64_t members_of(const struct family *family)
 {
@@ -288,7 +294,8 @@ static uint64_t members_of(const struct family *family)
 static uint64_t queries_of(const struct family *family)
 {
     uint64_t members = members_of(family), left = family->count - members;
-    if (family->interleaved && family->count < SOME) return family->count / 2 < 300000 ? family->count / 2 : 300000;
+    if (family->interleaved && family->count < SOME)
+        return family->count / 2 < 300000 ? family->count / 2 : 300000;
     return left < 300000 ? left : 300000;
 }
 
@@ -306,10 +313,11 @@ static uint64_t absent(const struct family *family, uint64_t i)
 static void fill(petal_filter *filter, const struct family *family)
 {
     uint8_t key[LONGEST];
-    for (uint64_t i = 0; i < members_of(family); i++) petal_add(filter, key, family->key(member(family, i), key));
     for (uint64_t i = 0; i < members_of(family); i++)
-        require(petal_contains(filter, key, family->key(member(family, i), key)), "%s: key %llu is a false negative",
-                family->name, (unsigned long long)i);
+        petal_add(filter, key, family->key(member(family, i), key));
+    for (uint64_t i = 0; i < members_of(family); i++)
+        require(petal_contains(filter, key, family->key(member(family, i), key)),
+                "%s: key %llu is a false negative", family->name, (unsigned long long)i);
 }
 
 static double z_of(double hits, double queries, double rate)
@@ -322,14 +330,16 @@ static double ask(const petal_filter *filter, const struct family *family, doubl
 {
     uint8_t key[LONGEST];
     uint64_t hits = 0, queries = queries_of(family);
-    for (uint64_t i = 0; i < queries; i++) hits += petal_contains(filter, key, family->key(absent(family, i), key));
+    for (uint64_t i = 0; i < queries; i++)
+        hits += petal_contains(filter, key, family->key(absent(family, i), key));
     return z_of((double)hits, (double)queries, rate);
 }
 
 static petal_filter *filter_for(const struct layout *layout, bool keyed, uint64_t keys)
 {
-    petal_options options = options_of(layout->scheme, (uint64_t)(layout->bits_per_key * (double)keys) + 1,
-                                       layout->hashes, layout->lines_per_key);
+    petal_options options =
+        options_of(layout->scheme, (uint64_t)(layout->bits_per_key * (double)keys) + 1,
+                   layout->hashes, layout->lines_per_key);
     options.secret = keyed ? secret : NULL;
     return create(&options);
 }
@@ -341,13 +351,14 @@ static void run_all(bool keyed)
         for (size_t l = 0; l < COUNT(layouts); l++) {
             petal_filter *filter = filter_for(&layouts[l], keyed, members_of(&families[f]));
             fill(filter, &families[f]);
-            z[l] = ask(filter, &families[f], info_of(filter).estimated_rate);
+            z[l] = ask(filter, &families[f], stats_of(filter).estimated_rate);
             petal_free(filter);
-            require(fabs(z[l]) < 6, "%s, layout %zu, %s: z = %.2f", families[f].name, l, keyed ? "siphash" : "xxh3",
-                    z[l]);
+            require(fabs(z[l]) < 6, "%s, layout %zu, %s: z = %.2f", families[f].name, l,
+                    keyed ? "siphash" : "xxh3", z[l]);
         }
-        printf("# %-38s %-7s %7llu asked, z %+5.2f %+5.2f %+5.2f\n", families[f].name, keyed ? "siphash" : "xxh3",
-               (unsigned long long)queries_of(&families[f]), z[0], z[1], z[2]);
+        printf("# %-38s %-7s %7llu asked, z %+5.2f %+5.2f %+5.2f\n", families[f].name,
+               keyed ? "siphash" : "xxh3", (unsigned long long)queries_of(&families[f]), z[0], z[1],
+               z[2]);
     }
 }
 
@@ -368,7 +379,8 @@ static double z_of_members(const petal_filter *filter, const struct family *fami
 {
     uint8_t key[LONGEST];
     uint64_t hits = 0, asked = members_of(family);
-    for (uint64_t i = 0; i < asked; i++) hits += petal_contains(filter, key, family->key(member(family, i), key));
+    for (uint64_t i = 0; i < asked; i++)
+        hits += petal_contains(filter, key, family->key(member(family, i), key));
     return z_of((double)hits, (double)asked, rate);
 }
 
@@ -380,7 +392,7 @@ static void members_of_one_filter_are_strangers_to_another_of_the_same_seed(void
     for (size_t l = 0; l < COUNT(layouts); l++) {
         petal_filter *filter = filter_for(&layouts[l], false, members_of(mine));
         fill(filter, mine);
-        double rate = info_of(filter).estimated_rate;
+        double rate = stats_of(filter).estimated_rate;
         for (size_t f = 0; f < FAMILIES; f++) {
             double z = &families[f] == mine ? 0 : z_of_members(filter, &families[f], rate);
             require(fabs(z) < 6, "%s, layout %zu: z = %.2f", families[f].name, l, z);
@@ -399,12 +411,14 @@ static void all_strings_of_0_to_3_bytes_are_asked(void **state)
             uint8_t key[8];
             uint64_t hits = 0;
             petal_filter *filter = filter_for(&layouts[l], keyed, members);
-            for (uint64_t i = 0; i < members; i++) petal_add(filter, key, short_strings(335 * i, key));
-            for (uint64_t i = 0; i < SHORT_STRINGS; i++) hits += petal_contains(filter, key, short_strings(i, key));
-            double z =
-                z_of((double)(hits - members), (double)(SHORT_STRINGS - members), info_of(filter).estimated_rate);
-            printf("# all strings of 0 to 3 bytes, layout %zu, %s: %llu hits, z %+.2f\n", l, keyed ? "siphash" : "xxh3",
-                   (unsigned long long)(hits - members), z);
+            for (uint64_t i = 0; i < members; i++)
+                petal_add(filter, key, short_strings(335 * i, key));
+            for (uint64_t i = 0; i < SHORT_STRINGS; i++)
+                hits += petal_contains(filter, key, short_strings(i, key));
+            double z = z_of((double)(hits - members), (double)(SHORT_STRINGS - members),
+                            stats_of(filter).estimated_rate);
+            printf("# all strings of 0 to 3 bytes, layout %zu, %s: %llu hits, z %+.2f\n", l,
+                   keyed ? "siphash" : "xxh3", (unsigned long long)(hits - members), z);
             require(fabs(z) < 6, "layout %zu, %s: z = %.2f", l, keyed ? "siphash" : "xxh3", z);
             petal_free(filter);
         }
@@ -429,7 +443,8 @@ static void the_keys_of_a_family_are_distinct(void **state)
             prints[count++] = XXH3_128bits(key, families[f].key(absent(&families[f], i), key));
         qsort(prints, count, sizeof *prints, ascending);
         for (uint64_t i = 1; i < count; i++)
-            require(ascending(&prints[i - 1], &prints[i]) != 0, "%s: a key comes twice", families[f].name);
+            require(ascending(&prints[i - 1], &prints[i]) != 0, "%s: a key comes twice",
+                    families[f].name);
     }
     free(memory.data);
 }

@@ -11,10 +11,10 @@ static const double rates[] = {0.99, 0.9, 0.5, 0.1, 0.01, 0.001, 1e-5};
 struct tried {
     petal_info plan;
     uint64_t filters;
-    double most_sd; /* how far above its capacity a filter was estimated, in sd */
+    double max_sd; /* how far above its capacity a filter was estimated, in sd */
 };
 
-static bool plan_for(petal_scheme scheme, double rate, uint64_t keys, petal_info *plan)
+static bool plan_for(uint32_t scheme, double rate, uint64_t keys, petal_info *plan)
 {
     petal_options options = PETAL_OPTIONS_INIT;
     options.scheme = scheme;
@@ -24,8 +24,8 @@ static bool plan_for(petal_scheme scheme, double rate, uint64_t keys, petal_info
     return petal_plan(&options, plan, NULL) == PETAL_OK;
 }
 
-/* A filter as planned, with so many keys in. */
-static petal_info filled(const petal_info *plan, uint64_t keys, uint64_t seed)
+/* A filter as planned, with that many keys in. */
+static petal_stats filled(const petal_info *plan, uint64_t keys, uint64_t seed)
 {
     petal_options options = PETAL_OPTIONS_INIT;
     options.scheme = plan->scheme;
@@ -37,21 +37,25 @@ static petal_info filled(const petal_info *plan, uint64_t keys, uint64_t seed)
     petal_filter *filter = create(&options);
     add_numbers(filter, 0, keys);
     petal_info info = info_of(filter);
-    assert_true(info.bits == plan->bits && (info.overfull || !petal_is_overfull(filter)));
+    petal_stats info_stats = stats_of(filter);
+    assert_true(info.bits == plan->bits && (info_stats.overfull || !petal_is_overfull(filter)));
     petal_free(filter);
-    return info;
+    return info_stats;
 }
 
 static void try_seeds(struct tried *tried, uint64_t seeds)
 {
     for (uint64_t seed = 0; seed < seeds; seed++, tried->filters++) {
-        petal_info info = filled(&tried->plan, tried->plan.capacity, seed);
-        double sd = (info.estimated_items - info.estimated_items_low) / 1.96;
-        double above = isfinite(sd) && sd > 0 ? (info.estimated_items - (double)info.capacity) / sd : 0;
-        require(!info.overfull, "%s, %llu keys at %g, seed %llu: %g to %g", info.scheme_name,
-                (unsigned long long)info.capacity, tried->plan.target_rate, (unsigned long long)seed,
-                info.estimated_items_low, info.estimated_items_high);
-        if (above > tried->most_sd) tried->most_sd = above;
+        petal_stats stats = filled(&tried->plan, tried->plan.capacity, seed);
+        double sd = (stats.estimated_items.value - stats.estimated_items.low) / 1.96;
+        double above = isfinite(sd) && sd > 0
+                           ? (stats.estimated_items.value - (double)tried->plan.capacity) / sd
+                           : 0;
+        require(!stats.overfull, "%s, %llu keys at %g, seed %llu: %g to %g",
+                tried->plan.scheme_name, (unsigned long long)tried->plan.capacity,
+                tried->plan.target_rate, (unsigned long long)seed, stats.estimated_items.low,
+                stats.estimated_items.high);
+        if (above > tried->max_sd) tried->max_sd = above;
     }
 }
 
@@ -62,11 +66,11 @@ static void a_filter_that_holds_just_its_capacity_is_never_overfull(void **state
         for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
             struct tried tried = {.filters = 0};
             for (uint64_t keys = 1; keys <= 64; keys++)
-                if (plan_for((petal_scheme)scheme, rates[i], keys, &tried.plan)) try_seeds(&tried, 10);
+                if (plan_for((uint32_t)scheme, rates[i], keys, &tried.plan)) try_seeds(&tried, 10);
             for (uint64_t keys = 70; keys < 100000; keys += keys / 4)
-                if (plan_for((petal_scheme)scheme, rates[i], keys, &tried.plan)) try_seeds(&tried, 2);
-            printf("# %s, rate %g: %llu filters, at most %.1f sd above\n", tried.plan.scheme_name, rates[i],
-                   (unsigned long long)tried.filters, tried.most_sd);
+                if (plan_for((uint32_t)scheme, rates[i], keys, &tried.plan)) try_seeds(&tried, 2);
+            printf("# %s, rate %g: %llu filters, at most %.1f sd above\n", tried.plan.scheme_name,
+                   rates[i], (unsigned long long)tried.filters, tried.max_sd);
             assert_true(tried.filters > 600);
         }
 }
@@ -80,11 +84,12 @@ static void a_quarter_more_keys_make_a_filter_overfull(void **state)
         for (size_t i = 2; i < sizeof rates / sizeof *rates; i++)
             for (uint64_t keys = 1000; keys < 200000; keys += keys / 3) {
                 petal_info plan;
-                assert_true(plan_for((petal_scheme)scheme, rates[i], keys, &plan));
+                assert_true(plan_for((uint32_t)scheme, rates[i], keys, &plan));
                 for (uint64_t seed = 0; seed < 3; seed++) {
-                    petal_info info = filled(&plan, keys + keys / 4, seed);
-                    require(info.overfull, "%s, %llu keys at %g: %g to %g", info.scheme_name, (unsigned long long)keys,
-                            rates[i], info.estimated_items_low, info.estimated_items_high);
+                    petal_stats stats = filled(&plan, keys + keys / 4, seed);
+                    require(stats.overfull, "%s, %llu keys at %g: %g to %g", plan.scheme_name,
+                            (unsigned long long)keys, rates[i], stats.estimated_items.low,
+                            stats.estimated_items.high);
                 }
             }
 }

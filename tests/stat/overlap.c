@@ -1,9 +1,11 @@
-/* overlap.c - proves that petal_compare() is right on average, and as sure as it says: all layouts, six fills, every estimate.
+/* overlap.c - proves that petal_compare() is right on average, and as sure as it says: all layouts,
+ * six fills, every estimate.
  *
- * 4,000 seeds a case, each with two filters of which A has 5 and B 4 of 7 equal parts of the keys, 2 of them in both. (One of
- * the cases is lopsided: B is small.) Of an unbiased estimate with standard deviation s the mean over 4,000 seeds has the
- * standard error s / sqrt(4000); it must lie within 4 of them. Of 4,000 intervals of 95 % the share that hold the truth has the
- * standard deviation sqrt(0.05 * 0.95 / 4000) = 0.35 %; it must lie between 93 % and 97 %. */
+ * 4,000 seeds a case, each with two filters of which A has 5 and B 4 of 7 equal parts of the keys,
+ * 2 of them in both. (One of the cases is lopsided: B is small.) Of an unbiased estimate with
+ * standard deviation s the mean over 4,000 seeds has the standard error s / sqrt(4000); it must lie
+ * within 4 of them. Of 4,000 intervals of 95 % the share that hold the truth has the standard
+ * deviation sqrt(0.05 * 0.95 / 4000) = 0.35 %; it must lie between 93 % and 97 %. */
 #include "statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -15,7 +17,7 @@ struct overlap {
 };
 
 struct layout {
-    petal_scheme scheme;
+    uint32_t scheme;
     uint32_t hashes, lines_per_key;
     const char *format; /* another library's filter; NULL: Petal's own */
 };
@@ -28,9 +30,9 @@ static const struct layout layouts[] = {
 
 /* Positions as good as uniform, in split blocks, in lines. */
 static const struct layout foreign_layouts[] = {
-    {PETAL_SCHEME_GUAVA_MITZ64, 7, 0, "guava"},
-    {PETAL_SCHEME_PARQUET, 8, 0, "parquet"},
-    {PETAL_SCHEME_ROCKSDB, 6, 0, "rocksdb"},
+    {0, 7, 0, "guava"},
+    {0, 8, 0, "parquet"},
+    {0, 6, 0, "rocksdb"},
 };
 
 #define BITS 65536
@@ -53,7 +55,8 @@ static void list_estimates(const petal_comparison *comparison, petal_estimate li
 
 static void list_truths(const struct overlap *of, double list[ESTIMATES])
 {
-    double a = (double)(of->a + of->common), b = (double)(of->b + of->common), c = (double)of->common;
+    double a = (double)(of->a + of->common), b = (double)(of->b + of->common),
+           c = (double)of->common;
     const double truths[ESTIMATES] = {a, b, a + b - c, c, c / (a + b - c), c / a, c / b};
     memcpy(list, truths, sizeof truths);
 }
@@ -71,11 +74,12 @@ static void add_range(petal_filter *filter, uint64_t from, uint64_t count)
     static int64_t values[1 << 20];
     require(count <= COUNT(values), "%llu keys", (unsigned long long)count);
     for (uint64_t i = 0; i < count; i++) values[i] = (int64_t)(from + i);
-    assert_true(petal_add_many_i64(filter, values, (size_t)count, NULL, NULL) >= 0);
+    assert_true(add_number_batch(filter, values, (size_t)count, NULL, NULL) >= 0);
 }
 
 /* The integers from `first` on: those of A, the common ones, those of B. */
-static petal_comparison try_seed(const struct layout *layout, const struct overlap *of, uint64_t seed)
+static petal_comparison try_seed(const struct layout *layout, const struct overlap *of,
+                                 uint64_t seed)
 {
     petal_options options = options_of(layout->scheme, BITS, layout->hashes, layout->lines_per_key);
     uint64_t first = 0;
@@ -100,7 +104,8 @@ struct outcome {
     int inside[ESTIMATES];
 };
 
-static void take_seed(struct outcome *out, const struct layout *layout, const struct overlap *of, uint64_t seed)
+static void take_seed(struct outcome *out, const struct layout *layout, const struct overlap *of,
+                      uint64_t seed)
 {
     petal_estimate estimates[ESTIMATES];
     double truths[ESTIMATES];
@@ -111,8 +116,8 @@ static void take_seed(struct outcome *out, const struct layout *layout, const st
         petal_estimate e = estimates[i];
         take(&out->errors[i], e.value - truths[i]);
         out->inside[i] += e.low <= truths[i] && truths[i] <= e.high;
-        require(e.low <= e.value && e.value <= e.high, "seed %llu, %s: %g .. %g .. %g", (unsigned long long)seed,
-                names[i], e.low, e.value, e.high);
+        require(e.low <= e.value && e.value <= e.high, "seed %llu, %s: %g .. %g .. %g",
+                (unsigned long long)seed, names[i], e.low, e.value, e.high);
     }
 }
 
@@ -121,18 +126,21 @@ static void try_case(const struct layout *layout, double fill, const struct over
     static struct outcome out;
     memset(&out, 0, sizeof out);
     for (uint64_t seed = 0; seed < SEEDS; seed++) take_seed(&out, layout, of, seed);
-    printf("# scheme %d, k %u, fill %.2f, %llu + %llu keys and %llu in both: bias in standard errors, coverage:",
-           layout->scheme, layout->hashes, fill, (unsigned long long)of->a, (unsigned long long)of->b,
-           (unsigned long long)of->common);
+    printf(
+        "# %s %u, k %u, fill %.2f, %llu + %llu keys and %llu in both: bias in standard errors, coverage:",
+        layout->format ? layout->format : "scheme", layout->scheme, layout->hashes, fill,
+        (unsigned long long)of->a, (unsigned long long)of->b, (unsigned long long)of->common);
     for (int i = 0; i < ESTIMATES; i++)
-        printf(" %s %+.1f %.1f %%,", names[i], mean_of(&out.errors[i]) / sd_of(&out.errors[i]) * sqrt(SEEDS),
+        printf(" %s %+.1f %.1f %%,", names[i],
+               mean_of(&out.errors[i]) / sd_of(&out.errors[i]) * sqrt(SEEDS),
                100.0 * out.inside[i] / SEEDS);
     printf("\n");
     for (int i = 0; i < ESTIMATES; i++) {
         double error = sd_of(&out.errors[i]) / sqrt(SEEDS), covered = (double)out.inside[i] / SEEDS;
-        require(fabs(mean_of(&out.errors[i])) <= 4 * error, "%s: bias %g, standard error %g", names[i],
-                mean_of(&out.errors[i]), error);
-        require(covered >= 0.93 && covered <= 0.97, "%s: %g of the intervals hold", names[i], covered);
+        require(fabs(mean_of(&out.errors[i])) <= 4 * error, "%s: bias %g, standard error %g",
+                names[i], mean_of(&out.errors[i]), error);
+        require(covered >= 0.93 && covered <= 0.97, "%s: %g of the intervals hold", names[i],
+                covered);
     }
 }
 
@@ -148,7 +156,8 @@ static void the_overlap_is_estimated_without_bias_and_its_intervals_hold_95_of_1
     for (size_t i = 0; i < COUNT(layouts); i++)
         for (size_t j = 0; j < COUNT(fills); j++) {
             uint64_t part = keys_of_fill(&layouts[i], fills[j]) / 7;
-            struct overlap even = {3 * part, 2 * part, 2 * part}, lopsided = {6 * part, part / 2, part / 2};
+            struct overlap even = {3 * part, 2 * part, 2 * part},
+                           lopsided = {6 * part, part / 2, part / 2};
             try_case(&layouts[i], fills[j], j == 2 ? &lopsided : &even);
         }
 }

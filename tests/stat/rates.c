@@ -1,13 +1,16 @@
-/* rates.c - proves that filters are wrong as often as they say: n from 10 to 10^7 keys, rates from 0.3 to 1e-5, all layouts.
+/* rates.c - proves that filters are wrong as often as they say: n from 10 to 10^7 keys, rates from
+ * 0.3 to 1e-5, all layouts.
  *
  * In three steps, each with the noise of the one before taken out.
- *  1. Bits. The number X of set bits against its exact mean and sd. No query is needed, and a wrong width, a weak hash or an
- *     unreachable part of the array shows here first.
- *  2. Rate given the bits. N absent keys are asked; given the bits the hits are binomial with the exact rate p of these very
- *     bits, so z = (hits - N p) / sqrt(N p (1 - p)) has sd 1, and no spread between filters is in it.
- *  3. Promise. The mean of p over seeds is the model's rate within 5 of its own standard errors, and at most 1.02 times the
- *     rate that was asked, with 4 standard errors on top.
- * |z| < 5 has the chance 6e-7 to fail by accident; there are about 500 such tests, with fixed seeds. */
+ *  1. Bits. The number X of set bits against its exact mean and sd. No query is needed, and a wrong
+ *     width, a weak hash or an unreachable part of the array shows here first.
+ *  2. Rate given the bits. N absent keys are asked; given the bits the hits are binomial with the
+ *     exact rate p of these very bits, so z = (hits - N p) / sqrt(N p (1 - p)) has sd 1, and no
+ *     spread between filters is in it.
+ *  3. Promise. The mean of p over seeds is the model's rate within 5 of its own standard errors,
+ *     and at most 1.02 times the rate that was asked, with 4 standard errors on top.
+ * |z| < 5 has the chance 6e-7 to fail by accident; there are about 500 such tests, with fixed
+ * seeds. */
 #include "statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -18,9 +21,11 @@ static const double asked_rates[] = {1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.3};
 
 static const struct size {
     uint64_t keys, seeds;
-} sizes[] = {{10, 4000}, {100, 1000}, {1000, 200}, {10000, 40}, {100000, 8}, {1000000, 3}, {10000000, 1}};
+} sizes[] = {{10, 4000},  {100, 1000},  {1000, 200},  {10000, 40},
+             {100000, 8}, {1000000, 3}, {10000000, 1}};
 
-/* Hands the integers from .. from+count-1 to `each` in batches of keys; the sum of what it returns. */
+/* Hands the integers from .. from+count-1 to `each` in batches of keys; the sum of
+ * what it returns. */
 static uint64_t in_batches(petal_filter *filter, uint64_t from, uint64_t count,
                            size_t (*each)(petal_filter *, const petal_key *, size_t))
 {
@@ -42,13 +47,13 @@ static uint64_t in_batches(petal_filter *filter, uint64_t from, uint64_t count,
 static size_t add_batch(petal_filter *filter, const petal_key *keys, size_t count)
 {
     size_t new_count;
-    assert_int_equal(petal_add_many(filter, keys, count, NULL, &new_count), PETAL_OK);
+    assert_int_equal(add_key_batch(filter, keys, count, NULL, &new_count), PETAL_OK);
     return new_count;
 }
 
 static size_t ask_batch(petal_filter *filter, const petal_key *keys, size_t count)
 {
-    return petal_contains_many(filter, keys, count, NULL);
+    return contains_keys(filter, keys, count, NULL);
 }
 
 /* One layout at one size and rate, over all its seeds. */
@@ -66,55 +71,66 @@ static char name_text[128];
 
 static const char *name_of(const struct cell *cell)
 {
-    snprintf(name_text, sizeof name_text, "%s, %u lines a key, %llu keys, rate %g (m = %llu, k = %u)",
-             cell->plan.scheme_name, cell->plan.lines_per_key, (unsigned long long)cell->keys, cell->asked,
+    snprintf(name_text, sizeof name_text,
+             "%s, %u lines per key, %llu keys, rate %g (m = %llu, k = %u)", cell->plan.scheme_name,
+             cell->plan.lines_per_key, (unsigned long long)cell->keys, cell->asked,
              (unsigned long long)cell->plan.bits, cell->plan.hashes);
     return name_text;
 }
 
-/* Are the bits spread over the whole array? In 1,024 slices, each against its own mean and sd: |z| < 5.5, chance 4e-8 each. */
+/* Are the bits spread over the whole array? In 1,024 slices, each against its own mean and sd: |z|
+ * < 5.5, chance 4e-8 each. */
 static void require_even_slices(const struct cell *cell, const uint8_t *payload)
 {
-    uint64_t unit = cell->plan.scheme == PETAL_SCHEME_BLOCKED ? 512 : 1, units = cell->plan.bits / unit;
+    uint64_t unit = cell->plan.scheme == PETAL_SCHEME_BLOCKED ? 512 : 1,
+             units = cell->plan.bits / unit;
     for (uint64_t i = 0; i < 1024; i++) {
         uint64_t from = units * i / 1024 * unit, to = units * (i + 1) / 1024 * unit;
         struct moments wanted = moments_of(&cell->plan, (double)cell->keys, (double)(to - from));
         double z = ((double)bits_in(payload, from, to) - wanted.mean) / wanted.sd;
-        require(fabs(z) < 5.5, "%s: slice %llu of 1,024 has z = %.2f", name_of(cell), (unsigned long long)i, z);
+        require(fabs(z) < 5.5, "%s: slice %llu of 1,024 has z = %.2f", name_of(cell),
+                (unsigned long long)i, z);
     }
 }
 
-/* Looks at the bits of the first seed: their slices, the library's own rate, and the spread that other seeds will have. */
+/* Looks at the bits of the first seed: their slices, the library's own rate, and the spread that
+ * other seeds will have. */
 static void look_at_bits(struct cell *cell, const petal_filter *filter, const petal_info *info)
 {
+    double estimated = stats_of(filter).estimated_rate;
     struct bytes image = serialized(filter);
     struct rate own = rate_given_bits(info, payload_of(image), (double)cell->keys);
-    double off = fabs(info->estimated_rate - own.rate) / own.rate;
+    double off = fabs(estimated - own.rate) / own.rate;
     if (cell->keys >= 1000000) require_even_slices(cell, payload_of(image));
     free(image.data);
     cell->sd_of_one = own.sd;
     /* above 16 MiB the library takes a sample of the lines, whose error is below 1 % */
-    require(off < (info->bytes <= 1 << 24 ? 1e-9 : 0.01), "%s: info says %g, the bits %g", name_of(cell),
-            info->estimated_rate, own.rate);
+    require(off < (info->bytes <= 1 << 24 ? 1e-9 : 0.01), "%s: stats say %g, the bits %g",
+            name_of(cell), estimated, own.rate);
 }
 
 static void run_seed(struct cell *cell, uint64_t seed)
 {
-    petal_options options = options_of(cell->plan.scheme, cell->plan.bits, cell->plan.hashes, cell->plan.lines_per_key);
+    petal_options options =
+        options_of(cell->plan.scheme, cell->plan.bits, cell->plan.hashes, cell->plan.lines_per_key);
     options.seed = 1000 * cell->keys + seed;
     petal_filter *filter = create(&options);
     in_batches(filter, 0, cell->keys, add_batch);
     uint64_t found = in_batches(filter, 0, cell->keys, ask_batch);
-    require(found == cell->keys, "%s, seed %llu: %llu false negatives", name_of(cell), (unsigned long long)options.seed,
-            (unsigned long long)(cell->keys - found));
+    require(found == cell->keys, "%s, seed %llu: %llu false negatives", name_of(cell),
+            (unsigned long long)options.seed, (unsigned long long)(cell->keys - found));
     petal_info info = info_of(filter);
-    double rate = info.estimated_rate, z = ((double)info.bits_set - cell->bits.mean) / cell->bits.sd;
+    petal_stats info_stats = stats_of(filter);
+    double rate = info_stats.estimated_rate,
+           z = ((double)info_stats.bits_set - cell->bits.mean) / cell->bits.sd;
     if (seed == 0) look_at_bits(cell, filter, &info);
     take(&cell->bits_z, z);
     take(&cell->rates, rate);
     /* of few keys X takes few values and is not normal; its mean over many seeds is */
-    require(cell->keys < 1000 || fabs(z) < 5.5, "%s, seed %llu: %llu bits are set, mean %.1f, sd %.1f", name_of(cell),
-            (unsigned long long)options.seed, (unsigned long long)info.bits_set, cell->bits.mean, cell->bits.sd);
+    require(cell->keys < 1000 || fabs(z) < 5.5,
+            "%s, seed %llu: %llu bits are set, mean %.1f, sd %.1f", name_of(cell),
+            (unsigned long long)options.seed, (unsigned long long)info_stats.bits_set,
+            cell->bits.mean, cell->bits.sd);
     cell->hits += (double)in_batches(filter, ABSENT, cell->queries, ask_batch);
     cell->expected_hits += rate * (double)cell->queries;
     cell->variance_of_hits += rate * (1 - rate) * (double)cell->queries;
@@ -123,38 +139,46 @@ static void run_seed(struct cell *cell, uint64_t seed)
 
 static void judge(const struct cell *cell)
 {
-    double seeds = (double)cell->seeds, rate = mean_of(&cell->rates), predicted = cell->plan.predicted_rate;
+    double seeds = (double)cell->seeds, rate = mean_of(&cell->rates),
+           predicted = cell->plan.predicted_rate;
     double error = (seeds >= 40 ? sd_of(&cell->rates) : cell->sd_of_one) / sqrt(seeds);
     double bits_z = mean_of(&cell->bits_z) * sqrt(seeds), sd_of_hits = sqrt(cell->variance_of_hits);
     double asked_hits = cell->asked * (double)cell->queries * seeds;
-    printf("# %s: %llu seeds, bits z %+.2f, %.0f hits z %+.2f, rate / model %.4f +- %.4f, rate / asked %.4f\n",
-           name_of(cell), (unsigned long long)cell->seeds, bits_z, cell->hits,
-           (cell->hits - cell->expected_hits) / sd_of_hits, rate / predicted, error / predicted, rate / cell->asked);
+    printf(
+        "# %s: %llu seeds, bits z %+.2f, %.0f hits z %+.2f, rate / model %.4f +- %.4f, rate / asked %.4f\n",
+        name_of(cell), (unsigned long long)cell->seeds, bits_z, cell->hits,
+        (cell->hits - cell->expected_hits) / sd_of_hits, rate / predicted, error / predicted,
+        rate / cell->asked);
     require(fabs(bits_z) < 5, "%s: bits z = %.2f over %llu seeds", name_of(cell), bits_z,
             (unsigned long long)cell->seeds);
-    require(fabs(cell->hits - cell->expected_hits) < 5 * sd_of_hits + 5, "%s: %.0f hits, expected %.1f, sd %.1f",
-            name_of(cell), cell->hits, cell->expected_hits, sd_of_hits); /* + 5: where next to none are expected */
-    require(rate < 1.02 * cell->asked + 4 * error, "%s: %g, standard error %g", name_of(cell), rate, error);
-    require(cell->hits < 1.02 * asked_hits + 4 * sqrt(asked_hits), "%s: %.0f hits, asked %.1f", name_of(cell),
-            cell->hits, asked_hits);
-    if (predicted > 1e-8) /* below, equal patterns count (2^-32 for each key of a line), which no bit shows */
-        require(fabs(rate - predicted) < 5 * error, "%s: %g, model %g, standard error %g", name_of(cell), rate,
-                predicted, error);
+    require(fabs(cell->hits - cell->expected_hits) < 5 * sd_of_hits + 5,
+            "%s: %.0f hits, expected %.1f, sd %.1f", name_of(cell), cell->hits, cell->expected_hits,
+            sd_of_hits); /* + 5: where next to none are expected */
+    require(rate < 1.02 * cell->asked + 4 * error, "%s: %g, standard error %g", name_of(cell), rate,
+            error);
+    require(cell->hits < 1.02 * asked_hits + 4 * sqrt(asked_hits), "%s: %.0f hits, asked %.1f",
+            name_of(cell), cell->hits, asked_hits);
+    if (predicted >
+        1e-8) /* below, equal patterns count (2^-32 for each key of a line), which no bit shows */
+        require(fabs(rate - predicted) < 5 * error, "%s: %g, model %g, standard error %g",
+                name_of(cell), rate, predicted, error);
 }
 
 /* Where the smallest filter does for several rates, it is tried with the lowest only. */
-static void run_cell(petal_scheme scheme, uint32_t lines, double asked, const struct size *size)
+static void run_cell(uint32_t scheme, uint32_t lines, double asked, const struct size *size)
 {
     static petal_info last;
     petal_options options = PETAL_OPTIONS_INIT;
     petal_error error;
-    struct cell cell = {.plan = PETAL_INFO_INIT, .keys = size->keys, .seeds = size->seeds, .asked = asked};
+    struct cell cell = {
+        .plan = PETAL_INFO_INIT, .keys = size->keys, .seeds = size->seeds, .asked = asked};
     options.scheme = scheme;
     options.lines_per_key = lines;
     options.capacity = size->keys;
     options.rate = asked;
     require_status(PETAL_OK, petal_plan(&options, &cell.plan, &error), error);
-    bool known = cell.plan.bits == last.bits && cell.plan.hashes == last.hashes && cell.plan.capacity == last.capacity;
+    bool known = cell.plan.bits == last.bits && cell.plan.hashes == last.hashes &&
+                 cell.plan.capacity == last.capacity;
     last = cell.plan;
     if (known) return;
     cell.bits = moments_of(&cell.plan, (double)cell.keys, (double)cell.plan.bits);
@@ -163,11 +187,12 @@ static void run_cell(petal_scheme scheme, uint32_t lines, double asked, const st
     judge(&cell);
 }
 
-static void run_layout(petal_scheme scheme, uint32_t lines)
+static void run_layout(uint32_t scheme, uint32_t lines)
 {
     for (size_t i = 0; i < COUNT(sizes); i++)
         for (size_t j = 0; j < COUNT(asked_rates); j++)
-            if (sizes[i].keys < 10000000 || j % 2 == 1) run_cell(scheme, lines, asked_rates[j], &sizes[i]); /* time */
+            if (sizes[i].keys < 10000000 || j % 2 == 1)
+                run_cell(scheme, lines, asked_rates[j], &sizes[i]); /* time */
 }
 
 static void classic_is_wrong_as_often_as_it_says(void **state)

@@ -1,8 +1,10 @@
-/* shards.c - proves that a set in eight shards keeps its promise: even shards, each as often wrong as one filter, none misses a key.
+/* shards.c - proves that a set in eight shards keeps its promise: even shards, each as often wrong
+ * as one filter, none misses a key.
  *
- * The trap: if the shard of a key tells anything of where in its filter it goes, the keys of a shard crowd there. With
- * mulhi64(fmix64(g), N), for one, the keys of a shard would share the high bits of fmix64(h), and so a part of the lines as the
- * second of their two. Therefore all layouts are tried, and the rate is measured over absent keys of the same shard. */
+ * The trap: if the shard of a key tells anything of where in its filter it goes, the keys of a
+ * shard crowd there. With mulhi64(fmix64(g), N), for one, the keys of a shard would share the high
+ * bits of fmix64(h), and so a part of the lines as the second of their two. Therefore all layouts
+ * are tried, and the rate is measured over absent keys of the same shard. */
 #include "statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -35,13 +37,13 @@ static void shards_are_even(void **state)
         }
         double mean = (double)KEYS / shards, sd = sqrt(mean * (1 - 1.0 / shards));
         for (uint32_t shard = 0; shard < shards; shard++)
-            require(fabs((double)sizes[shard] - mean) < 4.5 * sd, "shard %u of %u has %llu keys", shard, shards,
-                    (unsigned long long)sizes[shard]);
+            require(fabs((double)sizes[shard] - mean) < 4.5 * sd, "shard %u of %u has %llu keys",
+                    shard, shards, (unsigned long long)sizes[shard]);
     }
 }
 
 struct cell {
-    petal_scheme scheme;
+    uint32_t scheme;
     uint32_t lines_per_key;
     double rate;
 };
@@ -72,16 +74,18 @@ static void require_rates(const struct cell *cell, petal_filter *filters[SHARDS]
     }
     for (uint32_t i = 0; i < SHARDS; i++) {
         petal_info info = info_of(filters[i]);
+        petal_stats info_stats = stats_of(filters[i]);
         double model = petal_predict_rate(&info, info.items);
         expected += model * (double)asked_of[i];
         variance += model * (1 - model) * (double)asked_of[i];
-        require(!info.overfull && fabs(info.estimated_rate - model) < 0.1 * model, "shard %u: %g, model %g", i,
-                info.estimated_rate, model);
+        require(!info_stats.overfull && fabs(info_stats.estimated_rate - model) < 0.1 * model,
+                "shard %u: %g, model %g", i, info_stats.estimated_rate, model);
     }
     double z = ((double)hits - expected) / sqrt(variance);
-    printf("# scheme %d, %u lines a key: %llu of %llu absent keys pass, expected %.1f (z %+.2f), asked %g\n",
-           cell->scheme, cell->lines_per_key, (unsigned long long)hits, (unsigned long long)asked, expected, z,
-           cell->rate);
+    printf(
+        "# scheme %d, %u lines per key: %llu of %llu absent keys pass, expected %.1f (z %+.2f), asked %g\n",
+        cell->scheme, cell->lines_per_key, (unsigned long long)hits, (unsigned long long)asked,
+        expected, z, cell->rate);
     require(fabs(z) < 5, "%llu of %llu absent keys pass, expected %.1f", (unsigned long long)hits,
             (unsigned long long)asked, expected);
 }
@@ -90,14 +94,16 @@ static void eight_shards_keep_their_own_rates(void **state)
 {
     (void)state;
     static const struct cell cells[] = {
-        {PETAL_SCHEME_BLOCKED, 1, 0.01}, {PETAL_SCHEME_BLOCKED, 1, 0.001}, {PETAL_SCHEME_BLOCKED, 2, 0.001},
-        {PETAL_SCHEME_BLOCKED, 2, 1e-4}, {PETAL_SCHEME_CLASSIC, 0, 0.01},  {PETAL_SCHEME_CLASSIC, 0, 1e-4},
+        {PETAL_SCHEME_BLOCKED, 1, 0.01},  {PETAL_SCHEME_BLOCKED, 1, 0.001},
+        {PETAL_SCHEME_BLOCKED, 2, 0.001}, {PETAL_SCHEME_BLOCKED, 2, 1e-4},
+        {PETAL_SCHEME_CLASSIC, 0, 0.01},  {PETAL_SCHEME_CLASSIC, 0, 1e-4},
     };
     for (size_t i = 0; i < COUNT(cells); i++) {
         petal_filter *filters[SHARDS];
         make_shards(&cells[i], filters);
         for (int64_t value = 0; value < KEYS; value++)
-            require(petal_contains_i64(filters[shard_of(value)], value), "false negative: %lld", (long long)value);
+            require(petal_contains_i64(filters[shard_of(value)], value), "false negative: %lld",
+                    (long long)value);
         require_rates(&cells[i], filters);
         for (uint32_t shard = 0; shard < SHARDS; shard++) petal_free(filters[shard]);
     }

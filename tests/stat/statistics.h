@@ -1,7 +1,8 @@
-/* statistics.h - what the statistical tests share: exact moments of the number of set bits, the rate given the bits, z.
+/* statistics.h - what the statistical tests share: exact moments of the number of set bits, the
+ * rate given the bits, z.
  *
- * Derivations are beside the functions. All seeds are fixed, so a test that passes once passes always; the bounds say how
- * unlikely a wrong alarm was when the seeds were chosen. */
+ * Derivations are beside the functions. All seeds are fixed, so a test that passes once passes
+ * always; the bounds say how unlikely a wrong alarm was when the seeds were chosen. */
 #ifndef PETAL_TESTS_STATISTICS_H
 #define PETAL_TESTS_STATISTICS_H
 
@@ -11,40 +12,47 @@
 #define STRIDES 8
 #define PATTERNS (WORDS * STRIDES)
 
-/* The words that a pattern of k covers, as a set: a start and an odd stride (docs/format.md, section 2). */
+/* The words that a pattern of k covers, as a set: a start and an odd stride (docs/format.md,
+ * section 2). */
 static inline uint32_t words_of_pattern(uint32_t pattern, uint32_t k)
 {
     uint32_t set = 0;
-    for (uint32_t i = 0; i < k; i++) set |= 1u << (pattern / STRIDES + i * (2 * (pattern % STRIDES) + 1)) % WORDS;
+    for (uint32_t i = 0; i < k; i++)
+        set |= 1u << (pattern / STRIDES + i * (2 * (pattern % STRIDES) + 1)) % WORDS;
     return set;
 }
 
-/* ---- the number of set bits ------------------------------------------------------------------------------------------ */
+/* ---- the number of set bits ------------------------------------------------------------------ */
 
 struct moments {
     double mean, sd;
 };
 
-/* How much less likely than independent it is that two bits are both clear after one throw. A throw sets a bit with
- * probability a, and both with probability `both`: P(neither) / (1 - a)^2 - 1 = (both - a^2) / (1 - a)^2, in logarithm. */
+/* How much less likely than independent it is that two bits are both clear after one throw. A throw
+ * sets a bit with probability a, and both with probability `both`: P(neither) / (1 - a)^2 - 1 =
+ * (both - a^2) / (1 - a)^2, in logarithm. */
 static inline double log_excess(double a, double both)
 {
     return log1p((both - a * a) / ((1 - a) * (1 - a)));
 }
 
-/* Of `part` of the m bits of a classic filter with n keys: kn independent throws, each sets a bit with probability 1/m. With
- * q = (1 - 1/m)^(kn) the mean is part * (1 - q), and the variance part q (1 - q) + part (part - 1) cov. */
+/* Of `part` of the m bits of a classic filter with n keys: kn independent throws, each sets a bit
+ * with probability 1/m. With q = (1 - 1/m)^(kn) the mean is part * (1 - q), and the variance part q
+ * (1 - q) + part (part - 1) cov. */
 static inline struct moments classic_moments(double m, double k, double n, double part)
 {
     if (m == 1) return (struct moments){part, 0};
-    double q = exp(k * n * log1p(-1 / m)), cov = m == 2 ? -q * q : q * q * expm1(k * n * log_excess(1 / m, 0));
-    return (struct moments){part * (1 - q), sqrt(fmax(0, part * q * (1 - q) + part * (part - 1) * cov))};
+    double q = exp(k * n * log1p(-1 / m)),
+           cov = m == 2 ? -q * q : q * q * expm1(k * n * log_excess(1 / m, 0));
+    return (struct moments){part * (1 - q),
+                            sqrt(fmax(0, part * q * (1 - q) + part * (part - 1) * cov))};
 }
 
-/* Of `part` (whole lines) of a blocked filter's bits. A key throws a pattern of k1 words into one of L lines, and with two
- * lines a key one of k2 into another. It sets a bit with probability a = k / m; two bits of different words of a line with
- * probability share / (32^2 L), where `share` of the 128 patterns covers both words, which depends on their distance only; two
- * bits of one word, or of different lines, never both. */
+/* Of `part` (whole lines) of a blocked filter's bits. A key throws a pattern of k1 words into one
+ * of L lines, and with two lines per key one of k2 into another. It sets a bit with probability a =
+ * k / m; two bits of different words of a line with probability share / (32^2 L), where `share` of
+ * the 128 patterns covers both words, which depends on their distance only; two bits of one word,
+ * or of different lines, never both. */
 static inline struct moments blocked_moments(double m, const uint32_t k[2], double n, double part)
 {
     double lines = m / 512, part_lines = part / 512, a[2] = {k[0] / m, k[1] / m};
@@ -55,7 +63,8 @@ static inline struct moments blocked_moments(double m, const uint32_t k[2], doub
         double log_both = 0;
         for (int i = 0; i < 2; i++) {
             uint32_t covering = 0, both = 1u | 1u << distance;
-            for (uint32_t p = 0; p < PATTERNS; p++) covering += (words_of_pattern(p, k[i]) & both) == both;
+            for (uint32_t p = 0; p < PATTERNS; p++)
+                covering += (words_of_pattern(p, k[i]) & both) == both;
             log_both += log_excess(a[i], covering / (double)PATTERNS / 1024 / lines);
         }
         variance += part * 32 * q * q * expm1(n * log_both);
@@ -67,7 +76,8 @@ static inline struct moments moments_of(const petal_info *info, double n, double
 {
     uint32_t first = info->lines_per_key == 2 ? (info->hashes + 1) / 2 : info->hashes;
     uint32_t k[2] = {first, info->hashes - first};
-    if (info->scheme == PETAL_SCHEME_CLASSIC) return classic_moments((double)info->bits, info->hashes, n, part);
+    if (info->scheme == PETAL_SCHEME_CLASSIC)
+        return classic_moments((double)info->bits, info->hashes, n, part);
     return blocked_moments((double)info->bits, k, n, part);
 }
 
@@ -80,7 +90,7 @@ static inline uint64_t bits_in(const uint8_t *bytes, uint64_t from, uint64_t to)
     return count;
 }
 
-/* ---- sums ------------------------------------------------------------------------------------------------------------ */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 struct sample {
     double sum, squares, count;
@@ -100,14 +110,15 @@ static inline double mean_of(const struct sample *sample)
 
 static inline double sd_of(const struct sample *sample)
 {
-    double mean = mean_of(sample), variance = (sample->squares - sample->count * mean * mean) / (sample->count - 1);
+    double mean = mean_of(sample),
+           variance = (sample->squares - sample->count * mean * mean) / (sample->count - 1);
     return sample->count < 2 ? 0 : sqrt(fmax(0, variance));
 }
 
-/* ---- the rate given the bits ----------------------------------------------------------------------------------------- */
+/* ---- the rate given the bits ----------------------------------------------------------------- */
 
-/* A query of k words hits any pattern of words, and any bit of each word: the mean of the products of the words' fills. Strides
- * s and 16 - s cover the same sets, so every second one will do. */
+/* A query of k words hits any pattern of words, and any bit of each word: the mean of the products
+ * of the words' fills. Strides s and 16 - s cover the same sets, so every second one will do. */
 static inline double rate_of_line(const uint8_t *payload, uint64_t line, uint32_t k)
 {
     double fill[WORDS], sum = 0;
@@ -122,12 +133,14 @@ static inline double rate_of_line(const uint8_t *payload, uint64_t line, uint32_
     return sum / (PATTERNS / 2.0);
 }
 
-/* The rate of an absent key, given the bits, and the spread of that rate between filters of as many keys. */
+/* The rate of an absent key, given the bits, and the spread of that rate between filters of as many
+ * keys. */
 struct rate {
     double rate, sd;
 };
 
-/* Over all lines. They fill almost independently of each other, so the spread of their mean is that of one over sqrt(lines). */
+/* Over all lines. They fill almost independently of each other, so the spread of their mean is that
+ * of one over sqrt(lines). */
 static inline struct rate rate_of_lines(const uint8_t *payload, uint64_t lines, uint32_t k)
 {
     struct sample sample = {0, 0, 0};
@@ -135,18 +148,23 @@ static inline struct rate rate_of_lines(const uint8_t *payload, uint64_t lines, 
     return (struct rate){mean_of(&sample), sd_of(&sample) / sqrt((double)lines)};
 }
 
-/* classic: (X/m)^k, whose relative spread is k times that of X. blocked: the two lines of a key are independent of each other. */
-static inline struct rate rate_given_bits(const petal_info *info, const uint8_t *payload, double keys)
+/* classic: (X/m)^k, whose relative spread is k times that of X. blocked: the two lines of a key are
+ * independent of each other. */
+static inline struct rate rate_given_bits(const petal_info *info, const uint8_t *payload,
+                                          double keys)
 {
     if (info->scheme == PETAL_SCHEME_CLASSIC) {
         struct moments bits = moments_of(info, keys, (double)info->bits);
-        double rate = pow((double)bits_in(payload, 0, info->bits) / (double)info->bits, info->hashes);
+        double rate =
+            pow((double)bits_in(payload, 0, info->bits) / (double)info->bits, info->hashes);
         return (struct rate){rate, rate * info->hashes * bits.sd / bits.mean};
     }
-    uint32_t first = info->lines_per_key == 2 ? (info->hashes + 1) / 2 : info->hashes, second = info->hashes - first;
+    uint32_t first = info->lines_per_key == 2 ? (info->hashes + 1) / 2 : info->hashes,
+             second = info->hashes - first;
     struct rate a = rate_of_lines(payload, info->bits / 512, first), b = {1, 0};
     if (second) b = rate_of_lines(payload, info->bits / 512, second);
-    return (struct rate){a.rate * b.rate, a.rate * b.sd + b.rate * a.sd}; /* the same lines are full for both */
+    return (struct rate){a.rate * b.rate,
+                         a.rate * b.sd + b.rate * a.sd}; /* the same lines are full for both */
 }
 
 #endif

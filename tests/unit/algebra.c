@@ -1,5 +1,6 @@
-/* algebra.c - proves what petal.h says of sets: comparing filters at the edges, filters made like another, overfull ones, shards.
- * (That estimates are right on average is proved in tests/stat/overlap.c.) */
+/* algebra.c - proves what petal.h says of sets: comparing filters at the edges, filters made like
+ * another, overfull ones, shards. (That estimates are right on average is proved in
+ * tests/stat/overlap.c.) */
 #include "petal/petal_inline.h"
 #include "support.h"
 
@@ -29,7 +30,7 @@ static bool is_unknown(petal_estimate estimate)
 }
 
 /* Adds the integers first .. first+a-1 to *a, and so on. The caller frees both. */
-static petal_comparison compare_ranges(petal_scheme scheme, const uint64_t a[2], const uint64_t b[2])
+static petal_comparison compare_ranges(uint32_t scheme, const uint64_t a[2], const uint64_t b[2])
 {
     petal_filter *one = make(scheme, 51200, 6, 0), *other = make(scheme, 51200, 6, 0);
     add_numbers(one, a[0], a[1]);
@@ -40,7 +41,7 @@ static petal_comparison compare_ranges(petal_scheme scheme, const uint64_t a[2],
     return comparison;
 }
 
-/* ---- comparing ------------------------------------------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 static void sizes_and_union_are_those_that_info_and_merge_give(void **state)
 {
@@ -52,26 +53,34 @@ static void sizes_and_union_are_those_that_info_and_merge_give(void **state)
         add_numbers(b, 2000, 2000);
         petal_filter *before = clone_of(a);
         petal_comparison comparison = compare(a, b);
-        petal_info of_a = info_of(a), of_b = info_of(b);
+        petal_stats of_a_stats = stats_of(a);
+        petal_stats of_b_stats = stats_of(b);
         assert_true(same_image(a, before)); /* comparing changes nothing */
         assert_int_equal(petal_merge(a, b, NULL), PETAL_OK);
-        petal_info of_union = info_of(a);
-        assert_true(is(comparison.items_a, of_a.estimated_items, of_a.estimated_items_low, of_a.estimated_items_high));
-        assert_true(is(comparison.items_b, of_b.estimated_items, of_b.estimated_items_low, of_b.estimated_items_high));
-        assert_true(is(comparison.union_items, of_union.estimated_items, of_union.estimated_items_low,
-                       of_union.estimated_items_high));
-        double common = of_a.estimated_items + of_b.estimated_items - of_union.estimated_items;
+        petal_stats of_union_stats = stats_of(a);
+        assert_true(is(comparison.items_a, of_a_stats.estimated_items.value,
+                       of_a_stats.estimated_items.low, of_a_stats.estimated_items.high));
+        assert_true(is(comparison.items_b, of_b_stats.estimated_items.value,
+                       of_b_stats.estimated_items.low, of_b_stats.estimated_items.high));
+        assert_true(is(comparison.union_items, of_union_stats.estimated_items.value,
+                       of_union_stats.estimated_items.low, of_union_stats.estimated_items.high));
+        double common = of_a_stats.estimated_items.value + of_b_stats.estimated_items.value -
+                        of_union_stats.estimated_items.value;
         assert_true(fabs(comparison.intersection.value - common) < 1e-9);
-        assert_true(fabs(comparison.jaccard.value - common / of_union.estimated_items) < 1e-12);
-        assert_true(fabs(comparison.containment_a_in_b.value - common / of_a.estimated_items) < 1e-12);
-        assert_true(fabs(comparison.containment_b_in_a.value - common / of_b.estimated_items) < 1e-12);
+        assert_true(fabs(comparison.jaccard.value - common / of_union_stats.estimated_items.value) <
+                    1e-12);
+        assert_true(fabs(comparison.containment_a_in_b.value -
+                         common / of_a_stats.estimated_items.value) < 1e-12);
+        assert_true(fabs(comparison.containment_b_in_a.value -
+                         common / of_b_stats.estimated_items.value) < 1e-12);
         petal_free(a);
         petal_free(b);
         petal_free(before);
     }
 }
 
-/* The same sets: all of each is in the other. Yet one key more might change no bit, so the interval has some width. */
+/* The same sets: all of each is in the other. Yet one key more might change no bit, so the interval
+ * has some width. */
 static void a_filter_holds_all_of_itself_and_may_yet_differ_by_a_few_keys(void **state)
 {
     (void)state;
@@ -94,13 +103,14 @@ static void a_part_is_contained_and_the_whole_is_not(void **state)
         assert_true(c.containment_a_in_b.value == 1 && c.containment_a_in_b.high == 1);
         require(c.containment_a_in_b.low > 0.97 && c.containment_a_in_b.low < 1, "at least %g",
                 c.containment_a_in_b.low);
-        assert_true(holds(c.containment_b_in_a, 0.2) && holds(c.jaccard, 0.2) && holds(c.intersection, 1000));
+        assert_true(holds(c.containment_b_in_a, 0.2) && holds(c.jaccard, 0.2) &&
+                    holds(c.intersection, 1000));
         require(c.containment_b_in_a.high < 0.22, "at most %g", c.containment_b_in_a.high);
     }
 }
 
-/* At the edge a two-sided interval of 95 % may hold more often than it must; never less than its other side alone, 97.5 %. Of
- * 400 seeds that has the standard deviation 0.8 %. */
+/* At the edge a two-sided interval of 95 % may hold more often than it must; never less than its
+ * other side alone, 97.5 %. Of 400 seeds that has the standard deviation 0.8 %. */
 static void intervals_hold_for_disjoint_sets_parts_and_equal_ones(void **state)
 {
     (void)state;
@@ -113,7 +123,8 @@ static void intervals_hold_for_disjoint_sets_parts_and_equal_ones(void **state)
         add_numbers(b, 10000, 800);
         add_numbers(both, 0, 1500);
         petal_comparison c = compare(a, b);
-        disjoint += holds(c.intersection, 0) && holds(c.jaccard, 0) && holds(c.containment_a_in_b, 0);
+        disjoint +=
+            holds(c.intersection, 0) && holds(c.jaccard, 0) && holds(c.containment_a_in_b, 0);
         c = compare(a, both);
         equal += holds(c.jaccard, 1) && holds(c.containment_b_in_a, 1);
         add_numbers(both, 20000, 1);
@@ -136,10 +147,13 @@ static void of_nothing_there_is_no_share(void **state)
     FOR_NATIVE_SCHEMES(scheme)
     {
         petal_comparison c = compare_ranges(scheme, (uint64_t[2]){0, 0}, (uint64_t[2]){0, 0});
-        assert_true(is(c.items_a, 0, 0, 0) && is(c.union_items, 0, 0, 0) && is(c.intersection, 0, 0, 0));
-        assert_true(is_unknown(c.jaccard) && is_unknown(c.containment_a_in_b) && is_unknown(c.containment_b_in_a));
+        assert_true(is(c.items_a, 0, 0, 0) && is(c.union_items, 0, 0, 0) &&
+                    is(c.intersection, 0, 0, 0));
+        assert_true(is_unknown(c.jaccard) && is_unknown(c.containment_a_in_b) &&
+                    is_unknown(c.containment_b_in_a));
         c = compare_ranges(scheme, (uint64_t[2]){0, 0}, (uint64_t[2]){0, 100});
-        assert_true(is(c.intersection, 0, 0, 0) && c.jaccard.value == 0 && c.containment_b_in_a.value == 0);
+        assert_true(is(c.intersection, 0, 0, 0) && c.jaccard.value == 0 &&
+                    c.containment_b_in_a.value == 0);
         assert_true(is_unknown(c.containment_a_in_b));
     }
 }
@@ -147,14 +161,17 @@ static void of_nothing_there_is_no_share(void **state)
 static void a_saturated_union_leaves_bounds_only(void **state)
 {
     (void)state;
-    petal_filter *full = make(PETAL_SCHEME_CLASSIC, 500, 5, 0), *half = make(PETAL_SCHEME_CLASSIC, 500, 5, 0);
+    petal_filter *full = make(PETAL_SCHEME_CLASSIC, 500, 5, 0),
+                 *half = make(PETAL_SCHEME_CLASSIC, 500, 5, 0);
     add_numbers(full, 0, 3000);
     add_numbers(half, 0, 100);
-    assert_true(info_of(full).saturated);
+    assert_true(stats_of(full).saturated);
     petal_comparison c = compare(full, half);
-    assert_true(c.saturated && isinf(c.items_a.value) && isinf(c.items_a.high) && isfinite(c.items_a.low));
+    assert_true(c.saturated && isinf(c.items_a.value) && isinf(c.items_a.high) &&
+                isfinite(c.items_a.low));
     assert_true(isinf(c.union_items.value) && isfinite(c.items_b.value));
-    assert_true(isnan(c.intersection.value) && c.intersection.low == 0 && c.intersection.high == c.items_b.high);
+    assert_true(isnan(c.intersection.value) && c.intersection.low == 0 &&
+                c.intersection.high == c.items_b.high);
     assert_true(isnan(c.jaccard.value) && c.jaccard.low == 0 && c.jaccard.high == 1);
     assert_true(isnan(c.containment_a_in_b.value) && isnan(c.containment_b_in_a.value));
     petal_free(full);
@@ -167,15 +184,17 @@ static void numbers_of_tiny_and_nearly_full_filters_are_sound(void **state)
     (void)state;
     for (uint64_t bits = 1; bits < 3000; bits = bits * 3 / 2 + 1)
         for (uint64_t keys = 1; keys < 3000; keys *= 3) {
-            petal_filter *a = make(PETAL_SCHEME_CLASSIC, bits, 3, 0), *b = make(PETAL_SCHEME_CLASSIC, bits, 3, 0);
+            petal_filter *a = make(PETAL_SCHEME_CLASSIC, bits, 3, 0),
+                         *b = make(PETAL_SCHEME_CLASSIC, bits, 3, 0);
             add_numbers(a, 0, keys);
             add_numbers(b, keys / 2, keys);
             petal_comparison c = compare(a, b);
             if (!c.saturated) {
-                const petal_estimate all[] = {c.intersection, c.jaccard, c.containment_a_in_b, c.containment_b_in_a};
+                const petal_estimate all[] = {c.intersection, c.jaccard, c.containment_a_in_b,
+                                              c.containment_b_in_a};
                 for (size_t i = 0; i < COUNT(all); i++)
-                    require(all[i].low >= 0 && all[i].low <= all[i].value && all[i].value <= all[i].high &&
-                                (i == 0 || all[i].high <= 1),
+                    require(all[i].low >= 0 && all[i].low <= all[i].value &&
+                                all[i].value <= all[i].high && (i == 0 || all[i].high <= 1),
                             "m = %llu, %llu keys, %zu: %g .. %g .. %g", (unsigned long long)bits,
                             (unsigned long long)keys, i, all[i].low, all[i].value, all[i].high);
             }
@@ -188,24 +207,28 @@ static void unlike_filters_are_not_compared_and_the_field_is_named(void **state)
 {
     (void)state;
     static const struct {
-        petal_scheme scheme;
+        uint32_t scheme;
         uint64_t bits, seed;
         uint32_t hashes, lines;
         const char *field;
     } others[] = {
-        {PETAL_SCHEME_CLASSIC, 5120, 0, 6, 0, "scheme"}, {PETAL_SCHEME_BLOCKED, 5632, 0, 6, 1, "bits"},
-        {PETAL_SCHEME_BLOCKED, 5120, 1, 6, 1, "seed"},   {PETAL_SCHEME_BLOCKED, 5120, 0, 7, 1, "hashes"},
+        {PETAL_SCHEME_CLASSIC, 5120, 0, 6, 0, "scheme"},
+        {PETAL_SCHEME_BLOCKED, 5632, 0, 6, 1, "bits"},
+        {PETAL_SCHEME_BLOCKED, 5120, 1, 6, 1, "seed"},
+        {PETAL_SCHEME_BLOCKED, 5120, 0, 7, 1, "hashes"},
         {PETAL_SCHEME_BLOCKED, 5120, 0, 6, 2, "lines"},
     };
     petal_filter *filter = make(PETAL_SCHEME_BLOCKED, 5120, 6, 1);
     for (size_t i = 0; i < COUNT(others); i++) {
-        petal_options options = options_of(others[i].scheme, others[i].bits, others[i].hashes, others[i].lines);
+        petal_options options =
+            options_of(others[i].scheme, others[i].bits, others[i].hashes, others[i].lines);
         petal_comparison comparison = PETAL_COMPARISON_INIT;
         petal_error error;
         options.seed = others[i].seed;
         petal_filter *other = create(&options);
         assert_int_equal(petal_compare(filter, other, &comparison, &error), PETAL_ERR_MISMATCH);
-        require(strstr(error.message, others[i].field) != NULL, "%s: %s", others[i].field, error.message);
+        require(strstr(error.message, others[i].field) != NULL, "%s: %s", others[i].field,
+                error.message);
         petal_free(other);
     }
     petal_comparison unset = {0};
@@ -213,25 +236,28 @@ static void unlike_filters_are_not_compared_and_the_field_is_named(void **state)
     petal_free(filter);
 }
 
-/* Of the common bits some come from other keys of both sides: what petal_intersect() says, and why there is petal_compare(). */
+/* Of the common bits some come from other keys of both sides: what petal_intersect() says, and why
+ * there is petal_compare(). */
 static void an_intersection_seems_to_hold_more_keys_than_are_common(void **state)
 {
     (void)state;
-    petal_filter *a = make(PETAL_SCHEME_BLOCKED, 51200, 6, 1), *b = make(PETAL_SCHEME_BLOCKED, 51200, 6, 1);
+    petal_filter *a = make(PETAL_SCHEME_BLOCKED, 51200, 6, 1),
+                 *b = make(PETAL_SCHEME_BLOCKED, 51200, 6, 1);
     add_numbers(a, 0, 5000);
     add_numbers(b, 4000, 5000);
     petal_comparison comparison = compare(a, b);
     assert_int_equal(petal_intersect(a, b, NULL), PETAL_OK);
     petal_info both = info_of(a);
+    petal_stats both_stats = stats_of(a);
     require_numbers(a, 4000, 1000);
     assert_true(holds(comparison.intersection, 1000));
-    require(both.estimated_items > 1500, "%g", both.estimated_items);
+    require(both_stats.estimated_items.value > 1500, "%g", both_stats.estimated_items.value);
     assert_int_equal(both.items, 5000);
     petal_free(a);
     petal_free(b);
 }
 
-/* ---- alike ----------------------------------------------------------------------------------------------------------- */
+/* ---- alike ----------------------------------------------------------------------------------- */
 
 static void partial_filters_made_alike_merge_to_the_bytes_of_one_build(void **state)
 {
@@ -248,7 +274,7 @@ static void partial_filters_made_alike_merge_to_the_bytes_of_one_build(void **st
         petal_filter *whole = create(&options), *sum = NULL;
         add_numbers(whole, 0, 8000);
         assert_int_equal(petal_create_like(whole, &sum, NULL), PETAL_OK);
-        assert_int_equal(info_of(sum).bits_set, 0);
+        assert_int_equal(stats_of(sum).bits_set, 0);
         for (uint64_t i = 0; i < 8; i++) {
             petal_filter *part = NULL;
             assert_int_equal(petal_create_like(whole, &part, NULL), PETAL_OK);
@@ -291,9 +317,9 @@ static void what_is_made_like_another_has_no_metadata_and_can_fail_for_memory_on
     assert_true(count.live_blocks == 0 && count.bad_releases == 0);
 }
 
-/* ---- overfull -------------------------------------------------------------------------------------------------------- */
+/* ---- overfull -------------------------------------------------------------------------------- */
 
-static petal_filter *rated_for(petal_scheme scheme, uint64_t capacity)
+static petal_filter *rated_for(uint32_t scheme, uint64_t capacity)
 {
     petal_options options = PETAL_OPTIONS_INIT;
     options.scheme = scheme;
@@ -312,16 +338,18 @@ static void add_number(petal_filter *filter, uint64_t number)
             petal_status_name(status));
 }
 
-/* Adds *next and what follows until the filter is overfull, which it must be soon after `in` keys have become its capacity. */
+/* Adds *next and what follows until the filter is overfull, which it must be soon after `in` keys
+ * have become its capacity. */
 static void overfill(petal_filter *filter, uint64_t capacity, uint64_t in, uint64_t *next)
 {
     for (; !petal_is_overfull(filter) && in < 3 * capacity; in++) add_number(filter, (*next)++);
-    petal_info info = info_of(filter);
+    petal_stats info_stats = stats_of(filter);
     /* past the interval of a small filter, 2 sd, and a thirty-second of the capacity */
-    double margin = (double)capacity / 30 + 2.5 * (info.estimated_items - info.estimated_items_low) + 2;
-    require(in > capacity && (double)in < (double)capacity + margin, "%llu of %llu", (unsigned long long)in,
-            (unsigned long long)capacity);
-    assert_true(info.overfull);
+    double margin = (double)capacity / 30 +
+                    2.5 * (info_stats.estimated_items.value - info_stats.estimated_items.low) + 2;
+    require(in > capacity && (double)in < (double)capacity + margin, "%llu of %llu",
+            (unsigned long long)in, (unsigned long long)capacity);
+    assert_true(info_stats.overfull);
 }
 
 static void a_filter_is_overfull_soon_after_its_capacity_and_never_before(void **state)
@@ -350,11 +378,11 @@ static void repeats_make_no_filter_overfull(void **state)
         for (int round = 0; round < 5; round++)
             for (uint64_t n = 0; n < capacity * 9 / 10; n++) {
                 add_number(filter, n);
-                require(!petal_is_overfull(filter), "capacity %llu, round %d, key %llu", (unsigned long long)capacity,
-                        round, (unsigned long long)n);
+                require(!petal_is_overfull(filter), "capacity %llu, round %d, key %llu",
+                        (unsigned long long)capacity, round, (unsigned long long)n);
             }
-        petal_info info = info_of(filter);
-        assert_true(info.items > 4 * capacity && !info.overfull);
+        petal_stats info_stats = stats_of(filter);
+        assert_true(info_of(filter).items > 4 * capacity && !info_stats.overfull);
         petal_free(filter);
     }
 }
@@ -367,18 +395,19 @@ static void come_one_by_one(petal_filter *filter, const int64_t *values, size_t 
 
 static void come_in_batches(petal_filter *filter, const int64_t *values, size_t count)
 {
-    assert_int_equal(petal_add_many_i64(filter, values, count / 3, NULL, NULL), PETAL_OK);
-    assert_int_equal(petal_add_many_i64(filter, values + count / 3, count - count / 3, NULL, NULL), PETAL_OK);
+    assert_int_equal(add_number_batch(filter, values, count / 3, NULL, NULL), PETAL_OK);
+    assert_int_equal(add_number_batch(filter, values + count / 3, count - count / 3, NULL, NULL),
+                     PETAL_OK);
 }
 
 static void come_from_a_builder(petal_filter *filter, const int64_t *values, size_t count)
 {
-    petal_builder_options options = PETAL_BUILDER_OPTIONS_INIT;
     petal_builder *builder = NULL;
-    options.workers = 2;
-    assert_int_equal(petal_builder_create(filter, &options, &builder, NULL), PETAL_OK);
-    assert_int_equal(petal_builder_add_i64(builder, 0, values, count / 2), PETAL_OK);
-    assert_int_equal(petal_builder_add_i64(builder, 1, values + count / 2, count - count / 2), PETAL_OK);
+    uint32_t workers = 2;
+    petal_batch second = batch_of_numbers(values + count / 2, count - count / 2);
+    assert_int_equal(petal_builder_create(filter, &workers, &builder, NULL), PETAL_OK);
+    assert_int_equal(build_batch(builder, 0, batch_of_numbers(values, count / 2)), PETAL_OK);
+    assert_int_equal(build_batch(builder, workers - 1, second), PETAL_OK);
     assert_int_equal(petal_builder_finish(builder, NULL), PETAL_OK);
 }
 
@@ -399,14 +428,14 @@ static void come_from_another_filter(petal_filter *filter, const int64_t *values
 }
 
 typedef void come(petal_filter *filter, const int64_t *values, size_t count);
-static come *const ways[] = {come_one_by_one, come_in_batches, come_from_a_builder, come_from_threads,
-                             come_from_another_filter};
+static come *const ways[] = {come_one_by_one, come_in_batches, come_from_a_builder,
+                             come_from_threads, come_from_another_filter};
 
 static bool is_so_when_loaded(const petal_filter *filter)
 {
     struct bytes image = serialized(filter);
     petal_filter *loaded = NULL;
-    assert_int_equal(petal_load_from_memory(image.data, image.size, NULL, &loaded, NULL), PETAL_OK);
+    assert_int_equal(petal_load(image.data, image.size, NULL, &loaded, NULL), PETAL_OK);
     bool is_overfull = petal_is_overfull(loaded);
     petal_free(loaded);
     free(image.data);
@@ -430,12 +459,14 @@ static void it_is_the_same_however_the_keys_came(void **state)
                 petal_filter *filter = rated_for(PETAL_SCHEME_BLOCKED, some[i]);
                 ways[way](filter, values, some[i] * percent[j] / 100);
                 answers[way] = petal_is_overfull(filter);
-                require(answers[way] == answers[0] && answers[way] == info_of(filter).overfull &&
+                require(answers[way] == answers[0] && answers[way] == stats_of(filter).overfull &&
                             answers[way] == is_so_when_loaded(filter),
-                        "way %zu of %llu keys, %u %%", way, (unsigned long long)some[i], percent[j]);
+                        "way %zu of %llu keys, %u %%", way, (unsigned long long)some[i],
+                        percent[j]);
                 petal_free(filter);
             }
-            if (percent[j] <= 100 || percent[j] == 130) assert_int_equal(answers[0], percent[j] > 100);
+            if (percent[j] <= 100 || percent[j] == 130)
+                assert_int_equal(answers[0], percent[j] > 100);
         }
     free(values);
 }
@@ -443,23 +474,26 @@ static void it_is_the_same_however_the_keys_came(void **state)
 static void clearing_ends_it_and_merging_brings_it(void **state)
 {
     (void)state;
-    petal_filter *filter = rated_for(PETAL_SCHEME_CLASSIC, 1000), *other = rated_for(PETAL_SCHEME_CLASSIC, 1000);
+    petal_filter *filter = rated_for(PETAL_SCHEME_CLASSIC, 1000),
+                 *other = rated_for(PETAL_SCHEME_CLASSIC, 1000);
     add_numbers(filter, 0, 900);
     add_numbers(other, 1000, 900);
-    assert_true(!petal_is_overfull(filter) && !info_of(filter).overfull);
+    assert_true(!petal_is_overfull(filter) && !stats_of(filter).overfull);
     assert_int_equal(petal_merge(filter, other, NULL), PETAL_OK);
-    assert_true(petal_is_overfull(filter) && info_of(filter).overfull);
+    assert_true(petal_is_overfull(filter) && stats_of(filter).overfull);
     assert_int_equal(petal_clear(filter, NULL), PETAL_OK);
-    assert_true(!petal_is_overfull(filter) && !info_of(filter).overfull);
+    assert_true(!petal_is_overfull(filter) && !stats_of(filter).overfull);
     petal_free(filter);
     petal_free(other);
 }
 
-/* Merging a filter with itself brings items past the capacity, and then no bit: what was known of it must not stand. */
+/* Merging a filter with itself brings items past the capacity, and then no bit: what was known of
+ * it must not stand. */
 static void a_change_of_all_bits_is_seen_at_the_same_number_of_items(void **state)
 {
     (void)state;
-    petal_filter *filter = rated_for(PETAL_SCHEME_CLASSIC, 1000), *fuller = rated_for(PETAL_SCHEME_CLASSIC, 1000);
+    petal_filter *filter = rated_for(PETAL_SCHEME_CLASSIC, 1000),
+                 *fuller = rated_for(PETAL_SCHEME_CLASSIC, 1000);
     petal_filter *other = rated_for(PETAL_SCHEME_CLASSIC, 1000);
     for (int round = 0; round < 2; round++) add_numbers(filter, 0, 600);
     add_numbers(fuller, 1000, 1200);
@@ -479,7 +513,8 @@ static void a_change_of_all_bits_is_seen_at_the_same_number_of_items(void **stat
 static void remove_range(petal_filter *filter, uint64_t from, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
-        require(petal_remove_i64(filter, (int64_t)(from + i)) == PETAL_OK, "%llu", (unsigned long long)(from + i));
+        require(petal_remove_i64(filter, (int64_t)(from + i)) == PETAL_OK, "%llu",
+                (unsigned long long)(from + i));
 }
 
 static void removing_keys_ends_it_and_new_ones_bring_it_back(void **state)
@@ -492,7 +527,7 @@ static void removing_keys_ends_it_and_new_ones_bring_it_back(void **state)
             overfill(filter, capacity, next - first, &next);
             remove_range(filter, first, capacity / 2);
             first += capacity / 2;
-            assert_false(petal_is_overfull(filter) || info_of(filter).overfull);
+            assert_false(petal_is_overfull(filter) || stats_of(filter).overfull);
         }
         petal_free(filter);
     }
@@ -516,7 +551,8 @@ static void where_repeats_came_removing_keys_ends_it_too(void **state)
     }
 }
 
-/* What was added twice and removed once is in, though it is counted once: no key is free for that. */
+/* What was added twice and removed once is in, though it is counted once: no key is
+ * free for that. */
 static void removed_repeats_do_not_hide_it(void **state)
 {
     (void)state;
@@ -545,15 +581,16 @@ static void without_a_capacity_no_filter_is_overfull_and_none_that_grows(void **
     petal_filter *filter = make(PETAL_SCHEME_CLASSIC, 500, 5, 0), *growing = create(&options);
     for (uint64_t i = 0; i < 1000; i++) add_number(filter, i);
     for (uint64_t i = 0; i < 5000; i++) add_number(growing, i);
-    assert_true(info_of(filter).saturated && !info_of(filter).overfull && !petal_is_overfull(filter));
-    assert_false(info_of(growing).overfull || petal_is_overfull(growing));
+    assert_true(stats_of(filter).saturated && !stats_of(filter).overfull &&
+                !petal_is_overfull(filter));
+    assert_false(stats_of(growing).overfull || petal_is_overfull(growing));
     petal_free(filter);
     petal_free(growing);
 }
 
-/* ---- refusing more --------------------------------------------------------------------------------------------------- */
+/* ---- refusing more --------------------------------------------------------------------------- */
 
-static petal_filter *refusing(petal_scheme scheme, uint64_t capacity)
+static petal_filter *refusing(uint32_t scheme, uint64_t capacity)
 {
     petal_options options = PETAL_OPTIONS_INIT;
     options.scheme = scheme;
@@ -563,11 +600,11 @@ static petal_filter *refusing(petal_scheme scheme, uint64_t capacity)
     return create(&options);
 }
 
-static uint64_t add_until_full(petal_filter *filter, uint64_t most)
+static uint64_t add_until_full(petal_filter *filter, uint64_t max)
 {
     uint64_t next = 0;
     petal_status status = PETAL_OK;
-    while (status >= 0 && next < most) status = petal_add_i64(filter, (int64_t)next++);
+    while (status >= 0 && next < max) status = petal_add_i64(filter, (int64_t)next++);
     assert_int_equal(status, PETAL_ERR_FULL);
     return next - 1;
 }
@@ -589,11 +626,11 @@ static void a_filter_that_refuses_takes_no_more_keys_when_it_is_overfull(void **
             petal_filter *before = clone_of(filter);
             assert_int_equal(petal_add(filter, "a", 1), PETAL_ERR_FULL);
             assert_int_equal(petal_add_hash(filter, hashes[0]), PETAL_ERR_FULL);
-            assert_int_equal(petal_add_f64(filter, 0.5), PETAL_ERR_FULL);
-            assert_int_equal(petal_add_many(filter, keys, 2, was_new, &new_count), PETAL_ERR_FULL);
+            assert_int_equal(add_f64(filter, 0.5), PETAL_ERR_FULL);
+            assert_int_equal(add_key_batch(filter, keys, 2, was_new, &new_count), PETAL_ERR_FULL);
             assert_int_equal(new_count, 0);
-            assert_int_equal(petal_add_many_i64(filter, values, 2, NULL, NULL), PETAL_ERR_FULL);
-            assert_int_equal(petal_add_hashes(filter, hashes, 2, NULL, NULL), PETAL_ERR_FULL);
+            assert_int_equal(add_number_batch(filter, values, 2, NULL, NULL), PETAL_ERR_FULL);
+            assert_int_equal(add_hash_batch(filter, hashes, 2, NULL, NULL), PETAL_ERR_FULL);
             assert_true(petal_is_overfull(filter) && same_image(filter, before));
             assert_int_equal(petal_last_error(filter, &error), PETAL_ERR_FULL);
             assert_int_equal(petal_add(before, "a", 1), PETAL_ERR_FULL); /* a copy refuses, too */
@@ -616,12 +653,14 @@ static void a_batch_stops_at_the_key_that_would_be_refused_alone(void **state)
         petal_filter *single = refusing(scheme, 1000), *batch = refusing(scheme, 1000);
         size_t new_count = 0, sum = 0;
         uint64_t in = add_until_full(single, 2000);
-        assert_int_equal(petal_add_many_i64(batch, values, first, NULL, NULL), first > in ? PETAL_ERR_FULL : PETAL_OK);
+        assert_int_equal(add_number_batch(batch, values, first, NULL, NULL),
+                         first > in ? PETAL_ERR_FULL : PETAL_OK);
         if (first > in) first = in;
-        assert_int_equal(petal_add_many_i64(batch, values + first, 2000 - first, was_new, &new_count), PETAL_ERR_FULL);
+        assert_int_equal(add_number_batch(batch, values + first, 2000 - first, was_new, &new_count),
+                         PETAL_ERR_FULL);
         for (uint64_t i = 0; i < in - first; i++) sum += was_new[i];
-        require(same_image(single, batch) && sum == new_count, "first %llu, %llu fit", (unsigned long long)first,
-                (unsigned long long)in);
+        require(same_image(single, batch) && sum == new_count, "first %llu, %llu fit",
+                (unsigned long long)first, (unsigned long long)in);
         petal_free(single);
         petal_free(batch);
     }
@@ -636,7 +675,7 @@ static void a_filter_is_opened_to_refuse_and_removing_makes_room(void **state)
     struct bytes image = serialized(filter);
     options.flags = PETAL_OPEN_LOAD;
     options.refuse_overfull = true;
-    assert_int_equal(petal_load_from_memory(image.data, image.size, &options, &loaded, NULL), PETAL_OK);
+    assert_int_equal(petal_load(image.data, image.size, &options, &loaded, NULL), PETAL_OK);
     assert_int_equal(petal_add_i64(loaded, 5000), PETAL_ERR_FULL);
     remove_range(loaded, 0, 700);
     assert_int_equal(petal_add_i64(loaded, 5000), PETAL_OK);
@@ -649,18 +688,18 @@ static void builders_and_shared_filters_refuse_too(void **state)
 {
     (void)state;
     static int64_t values[4000];
-    petal_builder_options options = PETAL_BUILDER_OPTIONS_INIT;
     petal_builder *builder = NULL;
-    petal_inline hot;
-    petal_filter *built = refusing(PETAL_SCHEME_BLOCKED, 4000000), *shared = refusing(PETAL_SCHEME_BLOCKED, 10000);
-    options.workers = 2;
-    assert_int_equal(petal_inline_begin(built, true, &hot, NULL),
+    petal_inline hot = PETAL_INLINE_INIT;
+    uint32_t workers = 2;
+    petal_filter *built = refusing(PETAL_SCHEME_BLOCKED, 4000000),
+                 *shared = refusing(PETAL_SCHEME_BLOCKED, 10000);
+    assert_int_equal(petal_inline_begin_adding(built, &hot, NULL),
                      PETAL_ERR_UNSUPPORTED); /* it counts at its end only */
-    assert_int_equal(petal_builder_create(built, &options, &builder, NULL), PETAL_OK);
+    assert_int_equal(petal_builder_create(built, &workers, &builder, NULL), PETAL_OK);
     petal_status status = PETAL_OK;
     for (int64_t from = 0; status == PETAL_OK && from < 6000000; from += 4000) {
         for (int64_t i = 0; i < 4000; i++) values[i] = from + i;
-        status = petal_builder_add_i64(builder, 1, values, 4000);
+        status = build_batch(builder, workers - 1, batch_of_numbers(values, 4000));
     }
     assert_int_equal(status, PETAL_ERR_FULL);
     assert_int_equal(petal_builder_finish(builder, NULL), PETAL_ERR_FULL);
@@ -673,7 +712,7 @@ static void builders_and_shared_filters_refuse_too(void **state)
     petal_free(shared);
 }
 
-/* ---- shards ---------------------------------------------------------------------------------------------------------- */
+/* ---- shards ---------------------------------------------------------------------------------- */
 
 /* "6162" -> bytes; "-" -> none. */
 static size_t bytes_of_hex(const char *text, uint8_t bytes[16])
@@ -694,14 +733,17 @@ static void shards_are_those_of_the_vectors(void **state)
     unsigned long long hash;
     unsigned shards, shard;
     int rows = 0;
-    FILE *file = fopen("tests/vectors/shards/shards.txt", "r");
+    FILE *file = fopen("vectors/shards/shards.txt", "r");
     require(file != NULL, "cannot read the vectors; tests run from the top of the tree");
     while (fgets(line, sizeof line, file)) {
         uint8_t key[16];
         if (line[0] == '#') continue;
-        assert_int_equal(sscanf(line, "%39s %llx %u %u", hex, &hash, &shards, &shard), 4); /* NOLINT(cert-err34-c) */
+        assert_int_equal(sscanf(line, "%39s %llx %u %u", hex, &hash, &shards, &shard),
+                         4); /* NOLINT(cert-err34-c) */
         size_t size = bytes_of_hex(hex, key);
-        require(petal_shard_of(key, size, shards) == shard && petal_shard_of_hash(hash, shards) == shard, "%s", line);
+        require(petal_shard_of(key, size, shards) == shard &&
+                    petal_shard_of_hash(hash, shards) == shard,
+                "%s", line);
         rows++;
     }
     fclose(file);

@@ -1,12 +1,12 @@
-/* builder.c - proves that building by regions sets the bits of plain adding, whatever the threads, the filter and the
- * hashes, and that nothing is lost.
+/* builder.c - proves that building by regions sets the bits of plain adding, whatever the threads,
+ * the filter and the hashes, and that nothing is lost.
  *
  * Data races are found under ThreadSanitizer (`./dev tsan unit/builder`). */
 #include "support.h"
 
 #include <pthread.h>
 
-#define MOST_WORKERS 4u
+#define MAX_WORKERS 4u
 
 /* Above the size from which several workers go by regions: 4 MiB. */
 #define BIG_BITS ((uint64_t)8 * (5 << 20))
@@ -42,9 +42,10 @@ static petal_status add_piece(struct job *job, uint64_t from, size_t count)
         petal_encode_i64(values[i], bytes[i]);
         keys[i] = (petal_key){bytes[i], 8};
     }
-    if (job->way == NUMBERS) return petal_builder_add_i64(job->builder, job->worker, values, count);
-    if (job->way == KEYS) return petal_builder_add(job->builder, job->worker, keys, count);
-    return petal_builder_add_hashes(job->builder, job->worker, hashes, count);
+    if (job->way == NUMBERS)
+        return build_batch(job->builder, job->worker, batch_of_numbers(values, count));
+    if (job->way == KEYS) return build_batch(job->builder, job->worker, batch_of_keys(keys, count));
+    return build_batch(job->builder, job->worker, batch_of_hashes(hashes, count));
 }
 
 static void *run(void *argument)
@@ -53,19 +54,20 @@ static void *run(void *argument)
     job->status = PETAL_OK;
     for (uint64_t i = job->from; i < job->end && job->status == PETAL_OK; i += PIECE)
         job->status = add_piece(job, i, (size_t)(job->end - i < PIECE ? job->end - i : PIECE));
-    if (job->flush && job->status == PETAL_OK) job->status = petal_builder_flush(job->builder, job->worker);
+    if (job->flush && job->status == PETAL_OK)
+        job->status = petal_builder_flush(job->builder, job->worker, NULL);
     return NULL;
 }
 
-/* Numbers 0 .. count-1 into the filter, by so many threads. */
+/* Numbers 0 .. count-1 into the filter, by at most that many threads. */
 static void build(petal_filter *filter, uint32_t workers, enum way way, uint64_t count)
 {
-    petal_builder_options options = PETAL_BUILDER_OPTIONS_INIT;
-    struct job jobs[MOST_WORKERS];
+    struct job jobs[MAX_WORKERS];
     petal_builder *builder;
     petal_error error;
-    options.workers = workers;
-    require_status(PETAL_OK, petal_builder_create(filter, &options, &builder, &error), error);
+    uint32_t max = workers;
+    require_status(PETAL_OK, petal_builder_create(filter, &workers, &builder, &error), error);
+    require(workers >= 1 && workers <= max, "%u workers of %u", workers, max);
     for (uint32_t i = 0; i < workers; i++) {
         jobs[i] = (struct job){.builder = builder, .worker = i, .way = way, .flush = i % 2 == 0};
         jobs[i].from = count * i / workers;
@@ -83,24 +85,27 @@ static void add_plainly(petal_filter *filter, enum way way, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {
         uint64_t number = number_of(i);
-        petal_status status = way == HASHES ? petal_add_hash(filter, number) : petal_add_i64(filter, (int64_t)number);
+        petal_status status =
+            way == HASHES ? petal_add_hash(filter, number) : petal_add_i64(filter, (int64_t)number);
         require(status >= 0, "adding: %s", petal_status_name(status));
     }
 }
 
-static void require_same(const petal_filter *built, const petal_filter *plain, const char *what, uint32_t workers)
+static void require_same(const petal_filter *built, const petal_filter *plain, const char *what,
+                         uint32_t workers)
 {
-    require(same_image(built, plain), "%s, %u workers: not the filter of plain adding", what, workers);
+    require(same_image(built, plain), "%s, %u workers: not the filter of plain adding", what,
+            workers);
     assert_int_equal(info_of(built).items, info_of(plain).items);
 }
 
-/* ---- equal to plain adding ------------------------------------------------------------------------------------------- */
+/* ---- equal to plain adding ------------------------------------------------------------------- */
 
 static void a_built_filter_is_the_one_of_plain_adding(void **state)
 {
     static const struct {
         const char *what;
-        petal_scheme scheme;
+        uint32_t scheme;
         uint64_t bits;
         uint32_t hashes, lines_per_key;
     } shapes[] = {
@@ -116,10 +121,12 @@ static void a_built_filter_is_the_one_of_plain_adding(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        petal_filter *plain = make(shapes[i].scheme, shapes[i].bits, shapes[i].hashes, shapes[i].lines_per_key);
+        petal_filter *plain =
+            make(shapes[i].scheme, shapes[i].bits, shapes[i].hashes, shapes[i].lines_per_key);
         add_plainly(plain, NUMBERS, 150001);
-        for (uint32_t workers = 1; workers <= MOST_WORKERS; workers++) {
-            petal_filter *built = make(shapes[i].scheme, shapes[i].bits, shapes[i].hashes, shapes[i].lines_per_key);
+        for (uint32_t workers = 1; workers <= MAX_WORKERS; workers++) {
+            petal_filter *built =
+                make(shapes[i].scheme, shapes[i].bits, shapes[i].hashes, shapes[i].lines_per_key);
             build(built, workers, (enum way)(workers % 2), 150001);
             require_same(built, plain, shapes[i].what, workers);
             petal_free(built);
@@ -133,7 +140,7 @@ static void far_more_keys_than_buffers_make_the_same_filter(void **state)
     (void)state;
     petal_filter *plain = make(PETAL_SCHEME_BLOCKED, BIG_BITS, 6, 1);
     add_plainly(plain, HASHES, 3000000);
-    for (uint32_t workers = 1; workers <= MOST_WORKERS; workers += 3) {
+    for (uint32_t workers = 1; workers <= MAX_WORKERS; workers += 3) {
         petal_filter *built = make(PETAL_SCHEME_BLOCKED, BIG_BITS, 6, 1);
         build(built, workers, HASHES, 3000000); /* 24 MB of hashes */
         require_same(built, plain, "hashes", workers);
@@ -144,7 +151,8 @@ static void far_more_keys_than_buffers_make_the_same_filter(void **state)
 
 static void other_libraries_filters_are_built_as_well(void **state)
 {
-    static const char *const formats[] = {"guava", "spark", "parquet", "rocksdb", "leveldb", "hadoop", "dcso"};
+    static const char *const formats[] = {"guava",   "spark",  "parquet", "rocksdb",
+                                          "leveldb", "hadoop", "dcso"};
     (void)state;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         petal_options options = PETAL_OPTIONS_INIT;
@@ -176,12 +184,13 @@ static void a_filter_that_grows_takes_its_keys_directly(void **state)
     petal_free(built);
     built = create(&options);
     build(built, 3, NUMBERS, 20000);
-    for (uint64_t i = 0; i < 20000; i++) assert_true(petal_contains_i64(built, (int64_t)number_of(i)));
+    for (uint64_t i = 0; i < 20000; i++)
+        assert_true(petal_contains_i64(built, (int64_t)number_of(i)));
     petal_free(plain);
     petal_free(built);
 }
 
-/* ---- hostile hashes -------------------------------------------------------------------------------------------------- */
+/* ---- hostile hashes -------------------------------------------------------------------------- */
 
 struct hostile {
     pthread_t thread;
@@ -197,7 +206,7 @@ static void *add_hostile(void *argument)
     uint64_t hashes[PIECE];
     for (uint64_t i = 0; i < job->count; i += PIECE) {
         for (size_t j = 0; j < PIECE; j++) hashes[j] = i + j;
-        petal_builder_add_hashes(job->builder, job->worker, hashes, PIECE);
+        build_batch(job->builder, job->worker, batch_of_hashes(hashes, PIECE));
     }
     return NULL;
 }
@@ -205,12 +214,12 @@ static void *add_hostile(void *argument)
 static void hashes_of_one_region_only_cost_time(void **state)
 {
     (void)state;
-    petal_builder_options options = PETAL_BUILDER_OPTIONS_INIT;
     struct hostile jobs[3];
-    options.workers = 3;
-    petal_filter *plain = make(PETAL_SCHEME_BLOCKED, BIG_BITS, 6, 1),
-                 *built = make(PETAL_SCHEME_BLOCKED, BIG_BITS, 6, 1);
-    assert_int_equal(petal_builder_create(built, &options, &jobs[0].builder, NULL), PETAL_OK);
+    uint32_t workers = 3;
+    petal_filter *plain = make(PETAL_SCHEME_BLOCKED, 2 * BIG_BITS, 6, 1),
+                 *built = make(PETAL_SCHEME_BLOCKED, 2 * BIG_BITS, 6, 1);
+    assert_int_equal(petal_builder_create(built, &workers, &jobs[0].builder, NULL), PETAL_OK);
+    assert_int_equal(workers, 3);
     for (uint32_t i = 0; i < 3; i++) {
         jobs[i] = (struct hostile){.builder = jobs[0].builder, .worker = i, .count = 700000};
         assert_int_equal(pthread_create(&jobs[i].thread, NULL, add_hostile, &jobs[i]), 0);
@@ -219,12 +228,12 @@ static void hashes_of_one_region_only_cost_time(void **state)
     assert_int_equal(petal_builder_finish(jobs[0].builder, NULL), PETAL_OK);
     for (uint64_t i = 0; i < 700000; i++) petal_add_hash(plain, i);
     assert_int_equal(info_of(built).items, 3 * 700000);
-    assert_true(info_of(built).content_id == info_of(plain).content_id);
+    assert_true(content_of(built) == content_of(plain));
     petal_free(plain);
     petal_free(built);
 }
 
-/* ---- files ----------------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static void a_writable_map_is_built_synced_and_verified(void **state)
 {
@@ -235,7 +244,7 @@ static void a_writable_map_is_built_synced_and_verified(void **state)
     for (size_t i = 0; i < 2; i++) {
         petal_filter *plain = make(PETAL_SCHEME_BLOCKED, sizes[i], 9, 2), *map = NULL;
         petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
-        require_status(PETAL_OK, petal_save(plain, path, 0, &error), error);
+        require_status(PETAL_OK, petal_save(plain, path, NULL, 0, &error), error);
         options.flags = PETAL_OPEN_WRITABLE;
         require_status(PETAL_OK, petal_open(path, &options, &map, &error), error);
         build(map, 2, NUMBERS, 30000); /* some blocks of the larger one stay as they are */
@@ -249,39 +258,42 @@ static void a_writable_map_is_built_synced_and_verified(void **state)
         add_plainly(plain, NUMBERS, 3);
         require_same(map, plain, "a map", 2);
         petal_builder *builder = (petal_builder *)map;
-        assert_int_equal(petal_builder_create(map, NULL, &builder, &error), PETAL_ERR_READ_ONLY);
+        uint32_t workers = 7;
+        assert_int_equal(petal_builder_create(map, &workers, &builder, &error),
+                         PETAL_ERR_READ_ONLY);
         assert_null(builder);
+        assert_int_equal(workers, 7);
         petal_free(map);
         petal_free(plain);
         unlink(path);
     }
 }
 
-/* ---- arguments and memory -------------------------------------------------------------------------------------------- */
+/* ---- arguments and memory -------------------------------------------------------------------- */
 
 static void wrong_arguments_are_refused(void **state)
 {
     (void)state;
     petal_filter *filter = make(PETAL_SCHEME_BLOCKED, BIG_BITS, 6, 1);
-    petal_builder_options options = PETAL_BUILDER_OPTIONS_INIT;
     petal_builder *builder = (petal_builder *)filter;
+    petal_batch unset = {0};
+    petal_error error;
+    uint32_t workers = 0;
     int64_t value = 1;
-    options.workers = 0;
-    assert_int_equal(petal_builder_create(filter, &options, &builder, NULL), PETAL_ERR_ARGUMENT);
+    assert_int_equal(petal_builder_create(filter, &workers, &builder, NULL), PETAL_ERR_ARGUMENT);
     assert_null(builder);
-    options.workers = PETAL_BUILDER_MAX_WORKERS + 1;
-    assert_int_equal(petal_builder_create(filter, &options, &builder, NULL), PETAL_ERR_ARGUMENT);
-    options.workers = 2;
-    options.struct_size = 1;
-    assert_int_equal(petal_builder_create(filter, &options, &builder, NULL), PETAL_ERR_ARGUMENT);
     assert_int_equal(petal_builder_finish(NULL, NULL), PETAL_OK);
 
-    assert_int_equal(petal_builder_create(filter, NULL, &builder, NULL), PETAL_OK);
-    assert_int_equal(petal_builder_add_i64(builder, 1, &value, 1), PETAL_ERR_ARGUMENT);
-    assert_int_equal(petal_builder_add_i64(builder, 0, &value, 1), PETAL_OK);
-    assert_int_equal(petal_builder_add(builder, 0, NULL, 0), PETAL_OK);
-    assert_int_equal(petal_builder_flush(builder, 7), PETAL_ERR_ARGUMENT);
-    assert_int_equal(petal_builder_finish(builder, NULL), PETAL_ERR_ARGUMENT); /* it remembers */
+    workers = 1;
+    assert_int_equal(petal_builder_create(filter, &workers, &builder, NULL), PETAL_OK);
+    assert_int_equal(build_batch(builder, 1, batch_of_numbers(&value, 1)), PETAL_ERR_ARGUMENT);
+    assert_int_equal(petal_builder_add(builder, 0, &unset, NULL), PETAL_ERR_ARGUMENT);
+    assert_int_equal(build_batch(builder, 0, batch_of_numbers(&value, 1)), PETAL_OK);
+    assert_int_equal(build_batch(builder, 0, batch_of_keys(NULL, 0)), PETAL_OK);
+    assert_int_equal(petal_builder_flush(builder, 7, NULL), PETAL_ERR_ARGUMENT);
+    error.message[0] = 0;
+    assert_int_equal(petal_builder_finish(builder, &error), PETAL_ERR_ARGUMENT);
+    assert_non_null(strstr(error.message, "worker")); /* it remembers the first failure */
     assert_true(petal_contains_i64(filter, 1));
     assert_int_equal(info_of(filter).items, 1);
     petal_free(filter);
@@ -293,46 +305,53 @@ static void keys_that_the_original_refuses_are_refused(void **state)
     petal_options options = PETAL_OPTIONS_INIT;
     petal_builder *builder;
     petal_key keys[2] = {{"a", 1}, {"", 0}};
+    uint32_t workers;
     options.format = "datasketches";
     options.hashes = 3;
     for (unsigned big = 0; big < 2; big++) { /* directly, and by regions */
         options.bits = big ? BIG_BITS : 64000;
         petal_filter *filter = create(&options);
-        assert_int_equal(petal_builder_create(filter, NULL, &builder, NULL), PETAL_OK);
-        assert_int_equal(petal_builder_add(builder, 0, keys, 1), PETAL_OK);
-        assert_int_equal(petal_builder_add(builder, 0, keys, 2), PETAL_ERR_UNSUPPORTED);
+        workers = 2;
+        assert_int_equal(petal_builder_create(filter, &workers, &builder, NULL), PETAL_OK);
+        assert_int_equal(workers, big ? 2 : 1);
+        assert_int_equal(build_batch(builder, 0, batch_of_keys(keys, 1)), PETAL_OK);
+        assert_int_equal(build_batch(builder, 0, batch_of_keys(keys, 2)), PETAL_ERR_UNSUPPORTED);
         assert_int_equal(petal_builder_finish(builder, NULL), PETAL_ERR_UNSUPPORTED);
         assert_true(petal_contains(filter, "a", 1));
         petal_free(filter);
     }
 }
 
-/* Whichever allocation fails, nothing leaks, the filter stays usable, and the buffers keep their bound. */
+/* Whichever allocation fails, nothing leaks, the filter stays usable, and the buffers keep their
+ * bound. */
 static void running_out_of_memory_is_a_clean_error(void **state)
 {
     (void)state;
-    petal_filter *filter = make(PETAL_SCHEME_BLOCKED, BIG_BITS, 6, 1);
     struct counting count = {0};
     petal_allocator allocator = counting_allocator(&count);
-    petal_builder_options options = PETAL_BUILDER_OPTIONS_INIT;
+    petal_options options = options_of(PETAL_SCHEME_BLOCKED, BIG_BITS, 6, 1);
+    options.allocator = &allocator;
+    petal_filter *filter = create(&options);
     petal_builder *builder = NULL;
     petal_error error;
-    options.workers = 2;
-    options.allocator = &allocator;
+    uint32_t workers = 2;
+    uint64_t own_blocks = count.live_blocks, own_bytes = count.live_bytes;
     petal_status status = PETAL_ERR_MEMORY;
     for (count.fail_at = 1; status != PETAL_OK; count.fail_at++) {
         count.calls = 0;
-        status = petal_builder_create(filter, &options, &builder, &error);
-        require(status == PETAL_OK || (status == PETAL_ERR_MEMORY && !builder && count.live_blocks == 0),
-                "allocation %llu: %s, %llu blocks", (unsigned long long)count.fail_at, petal_status_name(status),
-                (unsigned long long)count.live_blocks);
+        status = petal_builder_create(filter, &workers, &builder, &error);
+        require(status == PETAL_OK ||
+                    (status == PETAL_ERR_MEMORY && !builder && count.live_blocks == own_blocks),
+                "allocation %llu: %s, %llu blocks", (unsigned long long)count.fail_at,
+                petal_status_name(status), (unsigned long long)count.live_blocks);
     }
     assert_true(count.fail_at > 4);
-    assert_true(count.live_bytes < (5 << 20)); /* two for each of two workers, and something */
+    /* two for each of two workers, and something */
+    assert_true(count.live_bytes - own_bytes < (5 << 20));
     uint64_t calls = count.calls, hash = 12345;
-    assert_int_equal(petal_builder_add_hashes(builder, 1, &hash, 1), PETAL_OK);
+    assert_int_equal(build_batch(builder, 1, batch_of_hashes(&hash, 1)), PETAL_OK);
     assert_int_equal(petal_builder_finish(builder, NULL), PETAL_OK);
-    assert_true(count.calls == calls && count.live_blocks == 0 && count.bad_releases == 0);
+    assert_true(count.calls == calls && count.live_blocks == own_blocks && count.bad_releases == 0);
     assert_true(petal_contains_hash(filter, hash));
     petal_free(filter);
 }
@@ -345,12 +364,13 @@ static void flushing_in_between_loses_nothing(void **state)
                  *built = make(PETAL_SCHEME_BLOCKED, BIG_BITS, 9, 2);
     petal_builder *builder;
     for (int round = 0; round < 2; round++) {
-        assert_int_equal(petal_builder_create(built, NULL, &builder, NULL), PETAL_OK);
+        uint32_t workers = 2;
+        assert_int_equal(petal_builder_create(built, &workers, &builder, NULL), PETAL_OK);
         for (uint64_t i = 0; i < 40000; i++) {
             int64_t value = (int64_t)(i * 2 + (uint64_t)round);
             petal_add_i64(plain, value);
-            petal_builder_add_i64(builder, 0, &value, 1);
-            if (i % 10007 == 0) assert_int_equal(petal_builder_flush(builder, 0), PETAL_OK);
+            build_batch(builder, 0, batch_of_numbers(&value, 1));
+            if (i % 10007 == 0) assert_int_equal(petal_builder_flush(builder, 0, NULL), PETAL_OK);
         }
         assert_int_equal(petal_builder_finish(builder, NULL), PETAL_OK);
         require_same(built, plain, "flushed", 1);

@@ -1,7 +1,9 @@
-/* damage.c - proves that no change of a file goes unnoticed, and that no file, however forged, does harm.
+/* damage.c - proves that no change of a file goes unnoticed, and that no file, however forged, does
+ * harm.
  *
- * Accidents first: every single bit, every length, sectors and blocks lost, swapped or old. Then forgeries: fields set to hostile
- * values with all checksums made right again, which is what an attacker's file looks like. */
+ * Accidents first: every single bit, every length, sectors and blocks lost, swapped or old. Then
+ * forgeries: fields set to hostile values with all checksums made right again, which is what an
+ * attacker's file looks like. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "image.h"
 
@@ -9,7 +11,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* A file with everything in it: metadata of an odd length, capacity, rate, a seed, bits that do not fill the last line. */
+/* A file with everything in it: metadata of an odd length, capacity, rate, a seed, bits that do not
+ * fill the last line. */
 static petal_filter *small_filter(void)
 {
     petal_options options = options_of(PETAL_SCHEME_CLASSIC, 1001, 4, 0);
@@ -46,11 +49,13 @@ static struct bytes large_image(void)
 /* The errors that damage may show as. */
 static bool is_noticed(petal_status status)
 {
-    return status == PETAL_ERR_DAMAGED || status == PETAL_ERR_TRUNCATED || status == PETAL_ERR_NEWER ||
-           status == PETAL_ERR_NOT_A_FILTER || status == PETAL_ERR_DIRTY;
+    return status == PETAL_ERR_DAMAGED || status == PETAL_ERR_TRUNCATED ||
+           status == PETAL_ERR_NEWER || status == PETAL_ERR_NOT_A_FILTER ||
+           status == PETAL_ERR_DIRTY;
 }
 
-/* Noticed when opened with verification; and without, unless only block sums can tell, and then by petal_verify(). */
+/* Noticed when opened with verification; and without, unless only block sums can tell, and then by
+ * petal_verify(). */
 static void require_noticed(struct bytes image, bool by_the_header, const char *what, size_t where)
 {
     petal_error error = {PETAL_OK, 0, 0, ""};
@@ -58,18 +63,21 @@ static void require_noticed(struct bytes image, bool by_the_header, const char *
     petal_status status = status_of_loading(image, PETAL_OPEN_VERIFY, &error);
     require(is_noticed(status) && error.status == status, "%s %zu: loading says %s", what, where,
             petal_status_name(status));
-    require(error.offset <= image.size + 4096 || error.offset == PETAL_NO_OFFSET, "%s %zu: offset %llu", what, where,
-            (unsigned long long)error.offset);
+    require(error.offset <= image.size + 4096 || error.offset == PETAL_NO_OFFSET,
+            "%s %zu: offset %llu", what, where, (unsigned long long)error.offset);
     status = petal_view(image.data, image.size, NULL, &view, &error);
-    if (by_the_header) require(is_noticed(status), "%s %zu: opening says %s", what, where, petal_status_name(status));
+    if (by_the_header)
+        require(is_noticed(status), "%s %zu: opening says %s", what, where,
+                petal_status_name(status));
     if (status == PETAL_OK) {
         status = petal_verify(view, &error);
-        require(status == PETAL_ERR_DAMAGED, "%s %zu: verify says %s", what, where, petal_status_name(status));
+        require(status == PETAL_ERR_DAMAGED, "%s %zu: verify says %s", what, where,
+                petal_status_name(status));
     }
     petal_free(view);
 }
 
-/* ---- accidents ------------------------------------------------------------------------------------------------------- */
+/* ---- accidents ------------------------------------------------------------------------------- */
 
 static void the_whole_files_themselves_are_good(void **state)
 {
@@ -104,12 +112,14 @@ static void flips_in_a_file_of_several_blocks_name_the_block(void **state)
     for (int i = 0; i < 500; i++) {
         petal_error error;
         petal_filter *view = NULL;
-        size_t byte = payload_at + random_below(&random, image.size - payload_at), bit = random_below(&random, 8);
+        size_t byte = payload_at + random_below(&random, image.size - payload_at),
+               bit = random_below(&random, 8);
         image.data[byte] ^= (uint8_t)(1u << bit);
         require_status(PETAL_OK, petal_view(image.data, image.size, NULL, &view, &error), error);
         require_status(PETAL_ERR_DAMAGED, petal_verify(view, &error), error);
-        require(error.offset == byte - (byte - payload_at) % BLOCK, "byte %zu of seed %llu: block at %llu", byte,
-                (unsigned long long)seed, (unsigned long long)error.offset);
+        require(error.offset == byte - (byte - payload_at) % BLOCK,
+                "byte %zu of seed %llu: block at %llu", byte, (unsigned long long)seed,
+                (unsigned long long)error.offset);
         petal_free(view);
         image.data[byte] ^= (uint8_t)(1u << bit);
     }
@@ -134,8 +144,8 @@ static void two_flips_in_the_header_are_noticed(void **state)
         image.data[b / 8] ^= (uint8_t)(1u << b % 8);
         petal_error error;
         petal_status status = status_of_loading(image, 0, &error);
-        require(is_noticed(status), "bits %zu and %zu (seed %llu): %s", a, b, (unsigned long long)seed,
-                petal_status_name(status));
+        require(is_noticed(status), "bits %zu and %zu (seed %llu): %s", a, b,
+                (unsigned long long)seed, petal_status_name(status));
         image.data[a / 8] ^= (uint8_t)(1u << a % 8);
         image.data[b / 8] ^= (uint8_t)(1u << b % 8);
     }
@@ -148,10 +158,12 @@ static void every_truncation_is_noticed_as_one(void **state)
     struct bytes image = small_image();
     for (size_t size = 0; size < image.size; size++) {
         petal_error error;
-        struct bytes cut = copy_bytes(image.data, size); /* of just that size: a sanitizer sees a read past the end */
+        struct bytes cut = copy_bytes(
+            image.data, size); /* of just that size: a sanitizer sees a read past the end */
         petal_status wanted = size == 0 ? PETAL_ERR_NOT_A_FILTER : PETAL_ERR_TRUNCATED;
         require(status_of_loading(cut, 0, &error) == wanted, "%zu bytes: %s", size, error.message);
-        require(error.offset == size, "%zu bytes: offset %llu", size, (unsigned long long)error.offset);
+        require(error.offset == size, "%zu bytes: offset %llu", size,
+                (unsigned long long)error.offset);
         free(cut.data);
     }
     free(image.data);
@@ -165,8 +177,9 @@ static void a_file_of_several_blocks_is_truncated_at_any_edge(void **state)
         for (size_t off = 0; off < 3; off++) {
             petal_error error;
             struct bytes cut = {image.data, size - 1 + off};
-            require(cut.size >= image.size || status_of_loading(cut, 0, &error) == PETAL_ERR_TRUNCATED, "%zu bytes",
-                    cut.size);
+            require(cut.size >= image.size ||
+                        status_of_loading(cut, 0, &error) == PETAL_ERR_TRUNCATED,
+                    "%zu bytes", cut.size);
         }
     free(image.data);
 }
@@ -181,9 +194,10 @@ static void bytes_after_the_end_are_noticed(void **state)
             struct bytes longer = new_bytes(image.size + more);
             memcpy(longer.data, image.data, image.size);
             memset(longer.data + image.size, fill, more);
-            require(status_of_loading(longer, 0, &error) == PETAL_ERR_DAMAGED, "%zu bytes of %02x", more,
-                    (unsigned)fill);
-            require(error.offset == image.size, "%zu bytes: offset %llu", more, (unsigned long long)error.offset);
+            require(status_of_loading(longer, 0, &error) == PETAL_ERR_DAMAGED, "%zu bytes of %02x",
+                    more, (unsigned)fill);
+            require(error.offset == image.size, "%zu bytes: offset %llu", more,
+                    (unsigned long long)error.offset);
             free(longer.data);
         }
     free(image.data);
@@ -272,7 +286,8 @@ static void random_edits_are_noticed(void **state)
         memcpy(edited.data, image.data, image.size);
         for (uint64_t edits = 1 + random_below(&random, 8); edits > 0; edits--) {
             size_t at = random_below(&random, image.size), length = 1 + random_below(&random, 16);
-            for (size_t i = at; i < at + length && i < image.size; i++) edited.data[i] = (uint8_t)next_random(&random);
+            for (size_t i = at; i < at + length && i < image.size; i++)
+                edited.data[i] = (uint8_t)next_random(&random);
         }
         if (same_bytes(image, edited)) continue;
         petal_error error;
@@ -307,7 +322,8 @@ static void a_file_sent_as_text_is_noticed(void **state)
     (void)state;
     petal_error error;
     struct bytes image = small_image();
-    struct bytes unix_text = translated(image, "\r\n", "\n"), dos_text = translated(image, "\n", "\r\n");
+    struct bytes unix_text = translated(image, "\r\n", "\n"),
+                 dos_text = translated(image, "\n", "\r\n");
     struct bytes seven_bits = copy_bytes(image.data, image.size);
     for (size_t i = 0; i < seven_bits.size; i++) seven_bits.data[i] &= 0x7f;
     require_status(PETAL_ERR_DAMAGED, status_of_loading(unix_text, 0, &error), error);
@@ -324,10 +340,12 @@ static void a_file_sent_as_text_is_noticed(void **state)
 static void other_files_are_not_filters(void **state)
 {
     (void)state;
-    static const char *const others[] = {"", "x", "\n", "PK\3\4", "\x89PNG\r\n\x1a\n", "#!/bin/sh\n", "\x1f\x8b\x08"};
+    static const char *const others[] = {
+        "", "x", "\n", "PK\3\4", "\x89PNG\r\n\x1a\n", "#!/bin/sh\n", "\x1f\x8b\x08"};
     for (size_t i = 0; i < COUNT(others); i++) {
         petal_error error;
-        struct bytes short_file = copy_bytes(others[i], strlen(others[i])), long_file = new_bytes(5000);
+        struct bytes short_file = copy_bytes(others[i], strlen(others[i])),
+                     long_file = new_bytes(5000);
         memcpy(long_file.data, others[i], strlen(others[i]));
         require_status(PETAL_ERR_NOT_A_FILTER, status_of_loading(short_file, 0, &error), error);
         require_status(PETAL_ERR_NOT_A_FILTER, status_of_loading(long_file, 0, &error), error);
@@ -337,17 +355,19 @@ static void other_files_are_not_filters(void **state)
     }
 }
 
-/* ---- forgeries ------------------------------------------------------------------------------------------------------- */
+/* ---- forgeries ------------------------------------------------------------------------------- */
 
-/* Asks for a hash that lies at the very end of readable memory, so that a read past it ends the program. */
+/* Asks for a hash that lies at the very end of readable memory, so that a read past it ends the
+ * program. */
 static size_t ask_at_the_edge(const petal_filter *filter)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), found;
-    uint8_t *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *pages =
+        mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     require(pages != MAP_FAILED, "no memory");
     assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
     memset(pages, 0x5a, page);
-    found = petal_contains_hashes(filter, (const uint64_t *)(void *)(pages + page - 8), 1, NULL);
+    found = contains_hashes(filter, (const uint64_t *)(void *)(pages + page - 8), 1, NULL);
     munmap(pages, 2 * page);
     return found;
 }
@@ -361,25 +381,28 @@ static void use(petal_filter *filter)
     petal_error error;
     petal_filter *copy = NULL;
     petal_contains(filter, "key", 3);
-    petal_contains_many(filter, keys, 3, found);
+    contains_keys(filter, keys, 3, found);
     ask_at_the_edge(filter);
-    require_status(PETAL_OK, petal_get_info(filter, &info, &error), error);
+    require_status(PETAL_OK, petal_get_info(filter, PETAL_ALL_LAYERS, &info, &error), error);
     petal_predict_rate(&info, info.capacity);
     (void)petal_verify(filter, &error);
     if (petal_clone(filter, &copy, &error) != PETAL_OK) return;
     petal_add(copy, "key", 3);
-    size_t taken = petal_add_many(copy, keys, 3, NULL, NULL) == PETAL_OK ? 3 : 2;
+    size_t taken = add_key_batch(copy, keys, 3, NULL, NULL) == PETAL_OK ? 3 : 2;
     if (taken == 2)
-        assert_int_equal(petal_add_many(copy, keys, 2, NULL, NULL), PETAL_OK); /* the scheme has no empty key */
-    assert_true(petal_contains(copy, "key", 3) && petal_contains_many(copy, keys, taken, NULL) == taken);
+        assert_int_equal(add_key_batch(copy, keys, 2, NULL, NULL),
+                         PETAL_OK); /* the scheme has no empty key */
+    assert_true(petal_contains(copy, "key", 3) && contains_keys(copy, keys, taken, NULL) == taken);
     (void)petal_merge(copy, filter, &error);
     struct bytes image = serialized(copy);
-    if (!info.keyed) require_status(PETAL_OK, status_of_loading(image, PETAL_OPEN_VERIFY, &error), error);
+    if (!info.keyed)
+        require_status(PETAL_OK, status_of_loading(image, PETAL_OPEN_VERIFY, &error), error);
     free(image.data);
     petal_free(copy);
 }
 
-/* Opens the image in every way, uses what opens, and gives the status of loading it with verification. */
+/* Opens the image in every way, uses what opens, and gives the status of loading it with
+ * verification. */
 static petal_status open_and_use(struct bytes image)
 {
     static const uint8_t secret[PETAL_SECRET_BYTES] = {0};
@@ -388,24 +411,27 @@ static petal_status open_and_use(struct bytes image)
         petal_error error = {PETAL_OK, 0, 0, ""};
         petal_filter *filter = NULL;
         petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
-        options.flags = (unsigned[]){PETAL_OPEN_VERIFY, 0, PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER, 0, 0}[way];
+        options.flags =
+            (unsigned[]){PETAL_OPEN_VERIFY, 0, PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER, 0, 0}[way];
         options.secret = way == 4 ? secret : NULL;
         petal_status got = way == 3 ? petal_view(image.data, image.size, &options, &filter, &error)
-                                    : petal_load_from_memory(image.data, image.size, &options, &filter, &error);
+                                    : petal_load(image.data, image.size, &options, &filter, &error);
         if (way == 0) status = got;
-        require(got <= 0 && (got == PETAL_OK) == (filter != NULL) && error.status == got, "way %d: %s", way,
-                petal_status_name(got));
+        require(got <= 0 && (got == PETAL_OK) == (filter != NULL) && error.status == got,
+                "way %d: %s", way, petal_status_name(got));
         if (filter) use(filter);
         petal_free(filter);
     }
     return status;
 }
 
-/* Fields that stand for nothing that the bits or the layout must agree with: any value in their range will do. */
+/* Fields that stand for nothing that the bits or the layout must agree with: any value in their
+ * range will do. */
 static bool is_free_field(size_t at)
 {
-    return (at >= AT_CAPACITY && at < AT_LAYER_BYTES) || (at >= AT_ORIGIN && at < AT_ORIGIN_BYTES) ||
-           (at >= AT_KEY_TYPE && at < AT_ZEROS_1) || (at >= AT_SEQUENCE && at < AT_FILE_BYTES);
+    return (at >= AT_CAPACITY && at < AT_LAYER_BYTES) ||
+           (at >= AT_ORIGIN && at < AT_ORIGIN_BYTES) || (at >= AT_KEY_TYPE && at < AT_ZEROS_1) ||
+           (at >= AT_SEQUENCE && at < AT_FILE_BYTES);
 }
 
 static void hostile_fields_under_right_checksums_are_refused(void **state)
@@ -456,7 +482,8 @@ static void hostile_fields_under_right_checksums_are_refused(void **state)
             for (size_t v = 0; v < COUNT(values); v++)
                 for (int both = 0; both <= 1; both++) {
                     memcpy(forged.data, image.data, image.size);
-                    put_number(slot_of(forged, 1) + at, size, values[v]); /* slot 1 counts in a fresh file */
+                    put_number(slot_of(forged, 1) + at, size,
+                               values[v]); /* slot 1 counts in a fresh file */
                     if (both) put_number(slot_of(forged, 0) + at, size, values[v]);
                     if (same_bytes(image, forged)) continue;
                     seal_both(forged);
@@ -465,8 +492,9 @@ static void hostile_fields_under_right_checksums_are_refused(void **state)
                         taken++;
                     else
                         refused++;
-                    require(status != PETAL_OK || is_free_field(at), "%zu bytes at %zu set to %llx: taken as good",
-                            size, at, (unsigned long long)values[v]);
+                    require(status != PETAL_OK || is_free_field(at),
+                            "%zu bytes at %zu set to %llx: taken as good", size, at,
+                            (unsigned long long)values[v]);
                 }
     printf("# %d forgeries refused, %d of fields that are free taken\n", refused, taken);
     assert_true(refused > 10000 && taken > 0);
@@ -482,8 +510,10 @@ static void random_slots_under_right_checksums_do_no_harm(void **state)
     for (int round = 0; round < 5000; round++) {
         memcpy(forged.data, image.data, image.size);
         for (uint64_t edits = 1 + random_below(&random, 6); edits > 0; edits--) {
-            size_t at = 8 + 4 * random_below(&random, 96); /* most of them in fields that mean something */
-            uint64_t value = random_below(&random, 2) ? random_below(&random, 300) : next_random(&random);
+            size_t at =
+                8 + 4 * random_below(&random, 96); /* most of them in fields that mean something */
+            uint64_t value =
+                random_below(&random, 2) ? random_below(&random, 300) : next_random(&random);
             put32(slot_of(forged, 1) + at, (uint32_t)value);
         }
         seal_both(forged);
@@ -493,11 +523,13 @@ static void random_slots_under_right_checksums_do_no_harm(void **state)
     free(forged.data);
 }
 
-/* A file can name any scheme with any hash. A pair that does not fit must not be taken: its hash may have too few bits. */
+/* A file can name any scheme with any hash. A pair that does not fit must not be taken: its hash
+ * may have too few bits. */
 static void every_pair_of_scheme_and_hash_is_refused_or_works(void **state)
 {
     (void)state;
-    struct bytes image = image_of(make(PETAL_SCHEME_BLOCKED, 1024, 2, 1)), forged = copy_bytes(image.data, image.size);
+    struct bytes image = image_of(make(PETAL_SCHEME_BLOCKED, 1024, 2, 1)),
+                 forged = copy_bytes(image.data, image.size);
     for (uint32_t lines = 0; lines <= 1; lines++)
         for (uint32_t scheme = 0; scheme < 64; scheme++)
             for (uint32_t hash = 0; hash < 64; hash++) {
@@ -560,7 +592,8 @@ static struct bytes with_metadata(size_t size)
     for (unsigned slot = 0; slot < 2; slot++) {
         put64(slot_of(forged, slot) + AT_FILE_BYTES, forged.size);
         put64(slot_of(forged, slot) + AT_METADATA_BYTES, size);
-        put64(slot_of(forged, slot) + AT_METADATA_SUM, XXH3_64bits(forged.data + AT_METADATA, size));
+        put64(slot_of(forged, slot) + AT_METADATA_SUM,
+              XXH3_64bits(forged.data + AT_METADATA, size));
         put64(slot_of(forged, slot) + AT_SUMS_OFFSET, sums_at);
         put64(slot_of(forged, slot) + AT_PAYLOAD_OFFSET, payload_at);
     }
@@ -575,7 +608,8 @@ static void metadata_above_the_limit_are_refused_even_where_all_else_is_right(vo
     petal_error error;
     for (size_t more = 0; more < 3; more++) {
         struct bytes image = with_metadata(PETAL_METADATA_MAX_BYTES + more);
-        require_status(more ? PETAL_ERR_DAMAGED : PETAL_OK, status_of_loading(image, PETAL_OPEN_VERIFY, &error), error);
+        require_status(more ? PETAL_ERR_DAMAGED : PETAL_OK,
+                       status_of_loading(image, PETAL_OPEN_VERIFY, &error), error);
         free(image.data);
     }
 }
@@ -594,7 +628,7 @@ static void a_sequence_number_that_has_no_next_is_refused(void **state)
     free(image.data);
 }
 
-/* ---- newer files ----------------------------------------------------------------------------------------------------- */
+/* ---- newer files ----------------------------------------------------------------------------- */
 
 static void a_newer_version_feature_scheme_or_hash_is_told_apart_from_damage(void **state)
 {
@@ -624,9 +658,10 @@ static void a_later_version_may_seal_its_slots_in_another_way(void **state)
     free(image.data);
 }
 
-/* ---- dirty files ----------------------------------------------------------------------------------------------------- */
+/* ---- dirty files ----------------------------------------------------------------------------- */
 
-/* As a writer leaves it that died: the next sequence number with state dirty, in the slot that did not count. */
+/* As a writer leaves it that died: the next sequence number with state dirty, in the slot that did
+ * not count. */
 static struct bytes dirty_image(void)
 {
     struct bytes image = small_image();
@@ -644,7 +679,7 @@ static void require_recovered(struct bytes image, const char *what)
     petal_filter *filter = NULL;
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     options.flags = PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER;
-    petal_status status = petal_load_from_memory(image.data, image.size, &options, &filter, &error);
+    petal_status status = petal_load(image.data, image.size, &options, &filter, &error);
     require(status == PETAL_OK, "%s: %s (%s)", what, petal_status_name(status), error.message);
     require_numbers(filter, 0, 100);
     struct bytes clean = serialized(filter);
@@ -663,7 +698,8 @@ static void a_dirty_file_is_refused_and_can_be_recovered(void **state)
     require_status(PETAL_ERR_DIRTY, status_of_loading(image, PETAL_OPEN_VERIFY, &error), error);
     require(strstr(error.message, "recover"), "%s", error.message);
     require_recovered(image, "dirty");
-    unsigned flags = PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER | PETAL_OPEN_VERIFY; /* its sums are known to be old */
+    unsigned flags =
+        PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER | PETAL_OPEN_VERIFY; /* its sums are known to be old */
     require_status(PETAL_OK, status_of_loading(image, flags, &error), error);
     free(image.data);
 }
@@ -736,7 +772,8 @@ static void two_torn_slots_are_beyond_recovery(void **state)
     struct bytes image = small_image();
     slot_of(image, 0)[100] ^= 1;
     slot_of(image, 1)[100] ^= 1;
-    require_status(PETAL_ERR_DAMAGED, status_of_loading(image, PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER, &error), error);
+    require_status(PETAL_ERR_DAMAGED,
+                   status_of_loading(image, PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER, &error), error);
     free(image.data);
 }
 
@@ -747,11 +784,12 @@ static void recovering_does_not_open_what_is_forged(void **state)
     struct bytes image = dirty_image();
     put64(slot_of(image, 0) + AT_BITS, (uint64_t)1 << 40);
     seal(image, 0);
-    require_status(PETAL_ERR_DAMAGED, status_of_loading(image, PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER, &error), error);
+    require_status(PETAL_ERR_DAMAGED,
+                   status_of_loading(image, PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER, &error), error);
     free(image.data);
 }
 
-/* ---- ways to call ---------------------------------------------------------------------------------------------------- */
+/* ---- ways to call ---------------------------------------------------------------------------- */
 
 static void flags_that_make_no_sense_are_refused(void **state)
 {
@@ -759,18 +797,21 @@ static void flags_that_make_no_sense_are_refused(void **state)
     petal_error error;
     petal_filter *filter = NULL;
     struct bytes image = small_image();
-    static const unsigned view_flags[] = {PETAL_OPEN_WRITABLE, PETAL_OPEN_LOAD, PETAL_OPEN_RECOVER, 3, 64, 1u << 31};
+    static const unsigned view_flags[] = {
+        PETAL_OPEN_WRITABLE, PETAL_OPEN_LOAD, PETAL_OPEN_RECOVER, 3, 64, 1u << 31};
     for (size_t i = 0; i < COUNT(view_flags); i++) {
         petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
         options.flags = view_flags[i];
-        require_status(PETAL_ERR_ARGUMENT, petal_view(image.data, image.size, &options, &filter, &error), error);
+        require_status(PETAL_ERR_ARGUMENT,
+                       petal_view(image.data, image.size, &options, &filter, &error), error);
         assert_null(filter);
     }
     require_status(PETAL_ERR_ARGUMENT, status_of_loading(image, 3, &error), error);
     require_status(PETAL_ERR_ARGUMENT, status_of_loading(image, 64, &error), error);
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     options.struct_size = 1;
-    require_status(PETAL_ERR_ARGUMENT, petal_view(image.data, image.size, &options, &filter, &error), error);
+    require_status(PETAL_ERR_ARGUMENT,
+                   petal_view(image.data, image.size, &options, &filter, &error), error);
     free(image.data);
 }
 

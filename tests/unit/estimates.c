@@ -1,15 +1,17 @@
-/* estimates.c - proves that what a filter says of itself from its bits is true: distinct keys, their interval, its rate, full.
+/* estimates.c - proves that what a filter says of itself from its bits is true: distinct keys,
+ * their interval, its rate, full.
  *
- * 1,000 seeds a case. Of an unbiased estimate with standard deviation s, the mean over 1,000 filters has the standard error
- * s / sqrt(1000); it must lie within 4 of them (chance 6e-5 a case, but the seeds are fixed). Of 1,000 intervals of 95 %, each
- * holds the truth or not: the share that does has the standard deviation sqrt(0.05 * 0.95 / 1000) = 0.7 %. */
+ * 1,000 seeds a case. Of an unbiased estimate with standard deviation s, the mean over 1,000
+ * filters has the standard error s / sqrt(1000); it must lie within 4 of them (chance 6e-5 a case,
+ * but the seeds are fixed). Of 1,000 intervals of 95 %, each holds the truth or not: the share that
+ * does has the standard deviation sqrt(0.05 * 0.95 / 1000) = 0.7 %. */
 #include "support.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define SEEDS 1000
 
 struct tried {
-    petal_scheme scheme;
+    uint32_t scheme;
     uint64_t bits;
     uint32_t hashes, lines_per_key;
     uint64_t keys;
@@ -30,15 +32,16 @@ struct outcome {
     double mean, sd, coverage;
 };
 
-static petal_info filled(const struct tried *tried, uint64_t seed)
+static petal_stats filled(const struct tried *tried, uint64_t seed)
 {
-    petal_options options = options_of(tried->scheme, tried->bits, tried->hashes, tried->lines_per_key);
+    petal_options options =
+        options_of(tried->scheme, tried->bits, tried->hashes, tried->lines_per_key);
     options.seed = seed;
     petal_filter *filter = create(&options);
     add_numbers(filter, 0, tried->keys);
-    petal_info info = info_of(filter);
+    petal_stats stats = stats_of(filter);
     petal_free(filter);
-    return info;
+    return stats;
 }
 
 static struct outcome try_seeds(const struct tried *tried)
@@ -46,14 +49,15 @@ static struct outcome try_seeds(const struct tried *tried)
     double sum = 0, squares = 0, truth = (double)tried->keys;
     int inside = 0;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        petal_info info = filled(tried, seed);
-        double error = info.estimated_items - truth;
+        petal_stats stats = filled(tried, seed);
+        double error = stats.estimated_items.value - truth;
         sum += error;
         squares += error * error;
-        inside += info.estimated_items_low <= truth && truth <= info.estimated_items_high;
-        require(info.estimated_items_low <= info.estimated_items && info.estimated_items <= info.estimated_items_high,
-                "seed %llu: %g .. %g .. %g", (unsigned long long)seed, info.estimated_items_low, info.estimated_items,
-                info.estimated_items_high);
+        inside += stats.estimated_items.low <= truth && truth <= stats.estimated_items.high;
+        require(stats.estimated_items.low <= stats.estimated_items.value &&
+                    stats.estimated_items.value <= stats.estimated_items.high,
+                "seed %llu: %g .. %g .. %g", (unsigned long long)seed, stats.estimated_items.low,
+                stats.estimated_items.value, stats.estimated_items.high);
     }
     double mean = sum / SEEDS;
     return (struct outcome){mean, sqrt(squares / SEEDS - mean * mean), (double)inside / SEEDS};
@@ -66,23 +70,26 @@ static void the_estimate_of_items_is_unbiased_and_its_interval_holds_95_of_100(v
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct outcome out = try_seeds(&cases[i]);
         double error = out.sd / sqrt(SEEDS);
-        printf("# case %zu: %llu keys, bias %+.3f (standard error %.3f, sd %.2f), coverage %.3f\n", i,
-               (unsigned long long)cases[i].keys, out.mean, error, out.sd, out.coverage);
-        require(fabs(out.mean) <= 4 * error, "case %zu: bias %g, standard error %g", i, out.mean, error);
-        require(out.coverage > 0.92 && out.coverage < 0.98, "case %zu: %g of the intervals hold", i, out.coverage);
+        printf("# case %zu: %llu keys, bias %+.3f (standard error %.3f, sd %.2f), coverage %.3f\n",
+               i, (unsigned long long)cases[i].keys, out.mean, error, out.sd, out.coverage);
+        require(fabs(out.mean) <= 4 * error, "case %zu: bias %g, standard error %g", i, out.mean,
+                error);
+        require(out.coverage > 0.92 && out.coverage < 0.98, "case %zu: %g of the intervals hold", i,
+                out.coverage);
         coverage += out.coverage / COUNT(cases);
     }
     require(coverage > 0.93 && coverage < 0.97, "%g of all intervals hold", coverage);
 }
 
-/* sd of the estimate of a classic filter by Swamidass and Baldi: sqrt(m (e^c - c - 1)) / k, c = kn/m. */
+/* sd of the estimate of a classic filter by Swamidass and Baldi: sqrt(m (e^c - c - 1)) / k, c =
+ * kn/m. */
 static void the_interval_is_as_wide_as_theory_says(void **state)
 {
     (void)state;
     struct tried tried = {PETAL_SCHEME_CLASSIC, 96000, 7, 0, 10000};
-    petal_info info = filled(&tried, 3);
+    petal_stats stats = filled(&tried, 3);
     double m = 96000, c = 7 * 10000 / m, sd = sqrt(m * (exp(c) - c - 1)) / 7;
-    double half = (info.estimated_items_high - info.estimated_items_low) / 2;
+    double half = (stats.estimated_items.high - stats.estimated_items.low) / 2;
     require(fabs(half - 1.96 * sd) < 0.02 * half, "half width %g, theory %g", half, 1.96 * sd);
 }
 
@@ -93,9 +100,14 @@ static void repeats_do_not_change_the_estimate(void **state)
     petal_filter *filter = make(PETAL_SCHEME_BLOCKED, 51200, 6, 1);
     add_numbers(filter, 0, 3000);
     petal_info once = info_of(filter);
+    petal_stats once_stats = stats_of(filter);
+    uint64_t once_id = content_of(filter);
     add_numbers(filter, 0, 3000);
     petal_info twice = info_of(filter);
-    assert_true(once.estimated_items == twice.estimated_items && once.content_id == twice.content_id);
+    petal_stats twice_stats = stats_of(filter);
+    uint64_t twice_id = content_of(filter);
+    assert_true(once_stats.estimated_items.value == twice_stats.estimated_items.value &&
+                once_id == twice_id);
     assert_int_equal(once.items, 3000);
     assert_int_equal(twice.items, 6000);
     petal_free(filter);
@@ -104,22 +116,24 @@ static void repeats_do_not_change_the_estimate(void **state)
 static void an_empty_filter_holds_nothing_and_is_never_wrong(void **state)
 {
     (void)state;
-    static const petal_scheme schemes[] = {PETAL_SCHEME_BLOCKED, PETAL_SCHEME_CLASSIC};
+    static const uint32_t schemes[] = {PETAL_SCHEME_BLOCKED, PETAL_SCHEME_CLASSIC};
     for (size_t i = 0; i < COUNT(schemes); i++) {
         petal_filter *filter = make(schemes[i], 10240, 5, 0);
-        petal_info info = info_of(filter);
-        assert_true(info.bits_set == 0 && info.fill == 0 && !info.saturated && info.items == 0);
-        assert_true(info.estimated_items == 0 && info.estimated_items_low == 0 && info.estimated_items_high == 0);
-        assert_true(info.estimated_rate == 0);
+        petal_stats info_stats = stats_of(filter);
+        assert_true(info_stats.bits_set == 0 && info_stats.fill == 0 && !info_stats.saturated &&
+                    info_of(filter).items == 0);
+        assert_true(info_stats.estimated_items.value == 0 && info_stats.estimated_items.low == 0 &&
+                    info_stats.estimated_items.high == 0);
+        assert_true(info_stats.estimated_rate == 0);
         petal_free(filter);
     }
 }
 
 /* Adds until every bit is set. */
-static petal_filter *full(petal_scheme scheme, uint64_t bits, uint32_t hashes)
+static petal_filter *full(uint32_t scheme, uint64_t bits, uint32_t hashes)
 {
     petal_filter *filter = make(scheme, bits, hashes, 0);
-    for (uint64_t from = 0; info_of(filter).bits_set < info_of(filter).bits; from += 1000)
+    for (uint64_t from = 0; stats_of(filter).bits_set < info_of(filter).bits; from += 1000)
         add_numbers(filter, from, 1000);
     return filter;
 }
@@ -130,14 +144,18 @@ static void a_full_filter_is_saturated_and_says_probably_of_everything(void **st
     static const uint64_t sizes[] = {1, 11, 512, 513, 1024};
     for (size_t i = 0; i < COUNT(sizes); i++)
         for (int scheme = PETAL_SCHEME_BLOCKED; scheme <= PETAL_SCHEME_CLASSIC; scheme++) {
-            petal_filter *filter = full((petal_scheme)scheme, sizes[i], 3);
-            petal_info info = info_of(filter);
-            require(info.saturated && info.fill == 1 && info.estimated_rate == 1, "scheme %d, %llu bits", scheme,
-                    (unsigned long long)sizes[i]);
-            require(isinf(info.estimated_items) && info.estimated_items > 0 && isinf(info.estimated_items_high),
-                    "scheme %d, %llu bits: %g", scheme, (unsigned long long)sizes[i], info.estimated_items);
-            require(isfinite(info.estimated_items_low) && info.estimated_items_low >= 0, "scheme %d, %llu bits: low %g",
-                    scheme, (unsigned long long)sizes[i], info.estimated_items_low);
+            petal_filter *filter = full((uint32_t)scheme, sizes[i], 3);
+            petal_stats info_stats = stats_of(filter);
+            require(info_stats.saturated && info_stats.fill == 1 && info_stats.estimated_rate == 1,
+                    "scheme %d, %llu bits", scheme, (unsigned long long)sizes[i]);
+            require(isinf(info_stats.estimated_items.value) &&
+                        info_stats.estimated_items.value > 0 &&
+                        isinf(info_stats.estimated_items.high),
+                    "scheme %d, %llu bits: %g", scheme, (unsigned long long)sizes[i],
+                    info_stats.estimated_items.value);
+            require(isfinite(info_stats.estimated_items.low) && info_stats.estimated_items.low >= 0,
+                    "scheme %d, %llu bits: low %g", scheme, (unsigned long long)sizes[i],
+                    info_stats.estimated_items.low);
             assert_true(petal_contains(filter, "never added", 11));
             petal_free(filter);
         }
@@ -148,8 +166,9 @@ static void one_bit_short_of_full_is_not_saturated(void **state)
     (void)state;
     petal_filter *filter = make(PETAL_SCHEME_CLASSIC, 2, 1, 0);
     petal_add_hash(filter, 0); /* bit 0 of 2 */
-    petal_info info = info_of(filter);
-    assert_true(info.bits_set == 1 && !info.saturated && isfinite(info.estimated_items) && info.estimated_rate == 0.5);
+    petal_stats info_stats = stats_of(filter);
+    assert_true(info_stats.bits_set == 1 && !info_stats.saturated &&
+                isfinite(info_stats.estimated_items.value) && info_stats.estimated_rate == 0.5);
     petal_free(filter);
 }
 
@@ -161,11 +180,15 @@ static void no_number_of_an_info_is_nan_but_those_documented(void **state)
             petal_filter *filter = make(PETAL_SCHEME_CLASSIC, bits, k, 0);
             for (uint64_t keys = 0; keys < 1000; keys = keys * 2 + 1) {
                 add_numbers(filter, keys, keys + 1);
-                petal_info info = info_of(filter);
-                require(!isnan(info.fill) && !isnan(info.estimated_items) && !isnan(info.estimated_items_low) &&
-                            !isnan(info.estimated_items_high) && info.estimated_rate >= 0 && info.estimated_rate <= 1,
-                        "m = %llu, k = %u, %llu keys", (unsigned long long)bits, k, (unsigned long long)keys);
-                require(isnan(info.predicted_rate) && isnan(info.target_rate), "m = %llu", (unsigned long long)bits);
+                petal_stats info_stats = stats_of(filter);
+                require(!isnan(info_stats.fill) && !isnan(info_stats.estimated_items.value) &&
+                            !isnan(info_stats.estimated_items.low) &&
+                            !isnan(info_stats.estimated_items.high) &&
+                            info_stats.estimated_rate >= 0 && info_stats.estimated_rate <= 1,
+                        "m = %llu, k = %u, %llu keys", (unsigned long long)bits, k,
+                        (unsigned long long)keys);
+                require(isnan(info_of(filter).predicted_rate) && isnan(info_of(filter).target_rate),
+                        "m = %llu", (unsigned long long)bits);
             }
             petal_free(filter);
         }
@@ -178,13 +201,16 @@ static void the_rate_now_is_what_asking_finds(void **state)
     const uint64_t asked = 400000;
     for (size_t i = 0; i < COUNT(cases); i++) {
         uint64_t hits = 0, random = 77 + i;
-        petal_filter *filter = make(cases[i].scheme, cases[i].bits, cases[i].hashes, cases[i].lines_per_key);
+        petal_filter *filter =
+            make(cases[i].scheme, cases[i].bits, cases[i].hashes, cases[i].lines_per_key);
         add_numbers(filter, 0, cases[i].keys);
-        double p = info_of(filter).estimated_rate;
-        for (uint64_t n = 0; n < asked; n++) hits += petal_contains_hash(filter, next_random(&random));
+        double p = stats_of(filter).estimated_rate;
+        for (uint64_t n = 0; n < asked; n++)
+            hits += petal_contains_hash(filter, next_random(&random));
         double expected = p * (double)asked, sd = sqrt(expected * (1 - p));
-        require(fabs((double)hits - expected) <= 5 * sd + 3, "case %zu: %llu hits, expected %g, sd %g", i,
-                (unsigned long long)hits, expected, sd); /* 3: where next to none are expected */
+        require(fabs((double)hits - expected) <= 5 * sd + 3,
+                "case %zu: %llu hits, expected %g, sd %g", i, (unsigned long long)hits, expected,
+                sd); /* 3: where next to none are expected */
         petal_free(filter);
     }
 }
@@ -198,18 +224,21 @@ static void the_rate_now_follows_the_keys_not_the_capacity(void **state)
     petal_filter *filter = create(&options);
     add_numbers(filter, 0, 10000);
     petal_info rated = info_of(filter);
+    petal_stats rated_stats = stats_of(filter);
     add_numbers(filter, 10000, 10000);
     petal_info twice = info_of(filter);
-    assert_true(fabs(rated.estimated_rate - rated.predicted_rate) < 0.1 * rated.predicted_rate);
+    petal_stats twice_stats = stats_of(filter);
+    assert_true(fabs(rated_stats.estimated_rate - rated.predicted_rate) <
+                0.1 * rated.predicted_rate);
     assert_true(twice.predicted_rate == rated.predicted_rate);
     double wanted = petal_predict_rate(&twice, 20000);
-    require(fabs(twice.estimated_rate - wanted) < 0.1 * wanted && wanted > 0.1, "%g, wanted %g", twice.estimated_rate,
-            wanted);
+    require(fabs(twice_stats.estimated_rate - wanted) < 0.1 * wanted && wanted > 0.1,
+            "%g, wanted %g", twice_stats.estimated_rate, wanted);
     petal_free(filter);
 }
 
-/* Keys chosen so that 11.8 % of the lines are full, and those at the end, which a sample of fixed places left out: of 297,208
- * lines it took the first 262,144. */
+/* Keys chosen so that 11.8 % of the lines are full, and those at the end, which a sample of fixed
+ * places left out: of 297,208 lines it took the first 262,144. */
 static void no_chosen_lines_hide_from_the_rate_of_a_big_filter(void **state)
 {
     (void)state;
@@ -219,14 +248,15 @@ static void no_chosen_lines_hide_from_the_rate_of_a_big_filter(void **state)
     petal_filter *filter = make(PETAL_SCHEME_BLOCKED, lines * 512, 16, 1);
     for (uint64_t line = first; line < lines; line++) {
         for (size_t i = 0; i < COUNT(hashes); i++) /* mulhi64(hash, lines) is the line */
-            hashes[i] =
-                (uint64_t)(((double)line + 0.5) / (double)lines * 0x1p64) >> 32 << 32 | next_random(&random) >> 32;
-        assert_int_equal(petal_add_hashes(filter, hashes, COUNT(hashes), NULL, NULL), PETAL_OK);
+            hashes[i] = (uint64_t)(((double)line + 0.5) / (double)lines * 0x1p64) >> 32 << 32 |
+                        next_random(&random) >> 32;
+        assert_int_equal(add_hash_batch(filter, hashes, COUNT(hashes), NULL, NULL), PETAL_OK);
     }
     for (int i = 0; i < 100000; i++) passed += petal_contains_hash(filter, next_random(&random));
-    double rate = info_of(filter).estimated_rate;
+    double rate = stats_of(filter).estimated_rate;
     require(fabs(rate - 0.118) < 0.003, "%g", rate);
-    require(fabs(rate - (double)passed / 100000) < 0.005, "%g, measured %g", rate, (double)passed / 100000);
+    require(fabs(rate - (double)passed / 100000) < 0.005, "%g, measured %g", rate,
+            (double)passed / 100000);
     petal_free(filter);
 }
 

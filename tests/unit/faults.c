@@ -1,8 +1,9 @@
-/* faults.c - proves that a failing system call, and a power cut at any moment, lose nothing that was promised.
+/* faults.c - proves that a failing system call, and a power cut at any moment, lose nothing that
+ * was promised.
  *
- * The calls that write to disk are defined here once more, in front of the C library's: each passes on, unless it is the
- * one that was told to fail. A power cut leaves, of all 512-byte sectors written since the last msync, any selection old and any
- * new; those files are made and opened. */
+ * The calls that write to disk are defined here once more, in front of the C library's: each passes
+ * on, unless it is the one that was told to fail. A power cut leaves, of all 512-byte sectors
+ * written since the last msync, any selection old and any new; those files are made and opened. */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #define _FILE_OFFSET_BITS 64
 #include "support.h"
@@ -19,7 +20,7 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define SECTOR 512
 
-/* ---- the calls ------------------------------------------------------------------------------------------------------- */
+/* ---- the calls ------------------------------------------------------------------------------- */
 
 static struct {
     const char *call; /* that is to fail; NULL: none */
@@ -37,7 +38,8 @@ static bool is_to_fail(const char *call)
     return true;
 }
 
-/* The C library's function of this name. Where sizes of files have 64 bits by name (pwrite64), that one. */
+/* The C library's function of this name. Where sizes of files have 64 bits by name (pwrite64), that
+ * one. */
 static void *next_of(const char *name)
 {
     char name64[32];
@@ -160,7 +162,7 @@ int posix_fallocate(int descriptor, off_t offset, off_t size)
     return next(descriptor, offset, size);
 }
 
-/* ---- saving ---------------------------------------------------------------------------------------------------------- */
+/* ---- saving ---------------------------------------------------------------------------------- */
 
 static petal_filter *with_numbers(uint64_t count)
 {
@@ -199,43 +201,49 @@ static int files_in(const char *folder)
     return count - 2; /* . and .. */
 }
 
-static petal_status save_failing(const petal_filter *filter, const char *path, unsigned flags, const char *call,
-                                 int nth, int error_number, petal_error *error)
+static petal_status save_failing(const petal_filter *filter, const char *path, unsigned flags,
+                                 const char *call, int nth, int error_number, petal_error *error)
 {
     *error = (petal_error){PETAL_OK, 0, 0, ""};
     fault.call = call;
     fault.nth = nth;
     fault.error = error_number;
     fault.seen = 0;
-    petal_status status = petal_save(filter, path, flags, error);
+    petal_status status = petal_save(filter, path, NULL, flags, error);
     fault.call = NULL;
     return status;
 }
 
-/* Lets the 1st, 2nd .. call of this name fail while a file is replaced, until there are no more; how many there are. */
-static int sweep_save(const struct place *place, const char *call, int error_number, const petal_filter *new)
+/* Lets the 1st, 2nd .. call of this name fail while a file is replaced, until there are no more;
+ * how many there are. */
+static int sweep_save(const struct place *place, const char *call, int error_number,
+                      const petal_filter *new)
 {
     petal_filter *old = with_numbers(10);
     petal_error error;
     int nth = 0;
     for (;; nth++) {
-        require_status(PETAL_OK, petal_save(old, place->path, 0, &error), error);
+        require_status(PETAL_OK, petal_save(old, place->path, NULL, 0, &error), error);
         struct bytes before = read_file(place->path);
-        petal_status status = save_failing(new, place->path, 0, call, nth + 1, error_number, &error);
+        petal_status status =
+            save_failing(new, place->path, 0, call, nth + 1, error_number, &error);
         struct bytes after = read_file(place->path);
         bool kept = same_bytes(before, after);
         free(before.data);
         free(after.data);
-        require(files_in(place->folder) == 1, "%s, call %d: a temporary file is left", call, nth + 1);
+        require(files_in(place->folder) == 1, "%s, call %d: a temporary file is left", call,
+                nth + 1);
         if (fault.seen < nth + 1) {
             require(status == PETAL_OK && !kept, "%s without a fault: %s", call, error.message);
             break;
         }
-        require(status == PETAL_ERR_IO && error.system_errno == error_number, "%s, call %d: %s (%s)", call, nth + 1,
-                petal_status_name(status), error.message);
-        /* after the rename only the folder is synced: whether the new file lasts is then unknown, but it is whole */
+        require(status == PETAL_ERR_IO && error.system_errno == error_number,
+                "%s, call %d: %s (%s)", call, nth + 1, petal_status_name(status), error.message);
+        /* after the rename only the folder is synced: whether the new file lasts is then unknown,
+         * but it is whole */
         bool renamed = strcmp(call, "fsync") == 0 && nth == 1;
-        require(kept != renamed, "%s, call %d: the old file is %s", call, nth + 1, kept ? "there" : "gone");
+        require(kept != renamed, "%s, call %d: the old file is %s", call, nth + 1,
+                kept ? "there" : "gone");
     }
     petal_free(old);
     return nth;
@@ -269,7 +277,7 @@ static void a_failing_close_while_saving_is_an_error(void **state)
     struct place place = new_place();
     petal_error error;
     petal_filter *old = with_numbers(10), *new = with_numbers(20);
-    require_status(PETAL_OK, petal_save(old, place.path, 0, &error), error);
+    require_status(PETAL_OK, petal_save(old, place.path, NULL, 0, &error), error);
     require_status(PETAL_ERR_IO, save_failing(new, place.path, 0, "close", 1, EIO, &error), error);
     petal_filter *file = NULL;
     require_status(PETAL_OK, petal_open(place.path, NULL, &file, &error), error);
@@ -290,7 +298,9 @@ static void interrupted_and_short_writes_are_gone_on_with(void **state)
     for (size_t i = 0; i < COUNT(errors); i++)
         for (int nth = 1; nth <= 3; nth++) {
             petal_error error;
-            require_status(PETAL_OK, save_failing(filter, place.path, 0, "pwrite", nth, errors[i], &error), error);
+            require_status(PETAL_OK,
+                           save_failing(filter, place.path, 0, "pwrite", nth, errors[i], &error),
+                           error);
             struct bytes file = read_file(place.path);
             require(same_bytes(file, image), "write %d, error %d", nth, errors[i]);
             free(file.data);
@@ -308,25 +318,33 @@ static void a_file_system_without_links_can_be_saved_to_without_replacing(void *
     petal_filter *filter = with_numbers(5);
     unsigned flags = PETAL_SAVE_NO_REPLACE;
     no_renameat2 = true;
-    require_status(PETAL_OK, save_failing(filter, place.path, flags, "link", 1, EPERM, &error), error);
-    require_status(PETAL_ERR_EXISTS, save_failing(filter, place.path, flags, "link", 1, EPERM, &error), error);
+    require_status(PETAL_OK, save_failing(filter, place.path, flags, "link", 1, EPERM, &error),
+                   error);
+    require_status(PETAL_ERR_EXISTS,
+                   save_failing(filter, place.path, flags, "link", 1, EPERM, &error), error);
     unlink(place.path);
-    require_status(PETAL_ERR_EXISTS, save_failing(filter, place.path, flags, "link", 1, EEXIST, &error), error);
-    require_status(PETAL_ERR_BUSY, save_failing(filter, place.path, 0, "link", 1, EEXIST, &error), error);
+    require_status(PETAL_ERR_EXISTS,
+                   save_failing(filter, place.path, flags, "link", 1, EEXIST, &error), error);
+    require_status(PETAL_ERR_BUSY, save_failing(filter, place.path, 0, "link", 1, EEXIST, &error),
+                   error);
     assert_int_equal(files_in(place.folder), 0);
     no_renameat2 = false;
-    require_status(PETAL_ERR_EXISTS, save_failing(filter, place.path, flags, "renameat2", 1, EEXIST, &error), error);
-    require_status(PETAL_ERR_BUSY, save_failing(filter, place.path, 0, "renameat2", 1, EEXIST, &error), error);
-    require_status(PETAL_OK, save_failing(filter, place.path, 0, "renameat2", 1, ENOSYS, &error), error);
+    require_status(PETAL_ERR_EXISTS,
+                   save_failing(filter, place.path, flags, "renameat2", 1, EEXIST, &error), error);
+    require_status(PETAL_ERR_BUSY,
+                   save_failing(filter, place.path, 0, "renameat2", 1, EEXIST, &error), error);
+    require_status(PETAL_OK, save_failing(filter, place.path, 0, "renameat2", 1, ENOSYS, &error),
+                   error);
     unlink(place.path);
     assert_int_equal(files_in(place.folder), 0);
     petal_free(filter);
     end_place(&place);
 }
 
-/* ---- writable maps --------------------------------------------------------------------------------------------------- */
+/* ---- writable maps --------------------------------------------------------------------------- */
 
-static petal_status open_as(const char *path, unsigned flags, petal_filter **filter, petal_error *error)
+static petal_status open_as(const char *path, unsigned flags, petal_filter **filter,
+                            petal_error *error)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     options.flags = flags;
@@ -351,7 +369,7 @@ static void a_failing_call_while_opening_to_write_is_an_error(void **state)
     struct place place = new_place();
     petal_error error;
     petal_filter *filter = with_numbers(10);
-    require_status(PETAL_OK, petal_save(filter, place.path, 0, &error), error);
+    require_status(PETAL_OK, petal_save(filter, place.path, NULL, 0, &error), error);
     petal_free(filter);
     for (size_t i = 0; i < COUNT(calls); i++) {
         fault.call = calls[i].call;
@@ -375,7 +393,7 @@ static petal_filter *failing_map(const struct place *place, int nth)
 {
     petal_error error;
     petal_filter *filter = with_numbers(100), *map = NULL;
-    require_status(PETAL_OK, petal_save(filter, place->path, 0, &error), error);
+    require_status(PETAL_OK, petal_save(filter, place->path, NULL, 0, &error), error);
     petal_free(filter);
     require_status(PETAL_OK, open_as(place->path, PETAL_OPEN_WRITABLE, &map, &error), error);
     fault.call = "msync";
@@ -389,9 +407,10 @@ static void require_poisoned(petal_filter *map)
 {
     petal_error error;
     petal_key key = {"later", 5};
-    for (int i = 0; i < 3; i++) { /* the disk works again, but what it holds is unknown: there is no second try */
+    for (int i = 0; i < 3;
+         i++) { /* the disk works again, but what it holds is unknown: there is no second try */
         assert_int_equal(petal_add(map, "later", 5), PETAL_ERR_IO);
-        assert_int_equal(petal_add_many(map, &key, 1, NULL, NULL), PETAL_ERR_IO);
+        assert_int_equal(add_key_batch(map, &key, 1, NULL, NULL), PETAL_ERR_IO);
         require_status(PETAL_ERR_IO, petal_clear(map, &error), error);
         require_status(PETAL_ERR_IO, petal_sync(map, &error), error);
     }
@@ -404,17 +423,19 @@ static void when_the_file_cannot_be_marked_dirty_nothing_is_changed(void **state
     struct place place = new_place();
     petal_error error;
     petal_filter *map = failing_map(&place, 1), *filter = NULL;
-    uint64_t before = info_of(map).bits_set;
+    uint64_t before = stats_of(map).bits_set;
     assert_int_equal(petal_add(map, "new", 3), PETAL_ERR_IO);
     fault.call = NULL;
-    assert_int_equal(info_of(map).bits_set, before);
+    assert_int_equal(stats_of(map).bits_set, before);
     require_poisoned(map);
     petal_free(map);
     petal_status status = open_as(place.path, PETAL_OPEN_MAP, &filter, &error);
     require(status == PETAL_OK || status == PETAL_ERR_DIRTY, "%s", error.message);
     petal_free(filter);
-    require_status(PETAL_OK, open_as(place.path, PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER, &filter, &error), error);
-    assert_int_equal(info_of(filter).bits_set, before);
+    require_status(PETAL_OK,
+                   open_as(place.path, PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER, &filter, &error),
+                   error);
+    assert_int_equal(stats_of(filter).bits_set, before);
     petal_free(filter);
     end_place(&place);
 }
@@ -424,7 +445,8 @@ static void after_a_failed_sync_the_filter_takes_no_changes_and_the_file_stays_d
     (void)state;
     struct place place = new_place();
     petal_error error;
-    petal_filter *map = failing_map(&place, 2), *filter = NULL; /* the 1st marks it dirty, the 2nd syncs the bits */
+    petal_filter *map = failing_map(&place, 2),
+                 *filter = NULL; /* the 1st marks it dirty, the 2nd syncs the bits */
     assert_int_equal(petal_add(map, "new", 3), PETAL_OK);
     require_status(PETAL_ERR_IO, petal_sync(map, &error), error);
     assert_int_equal(error.system_errno, EIO);
@@ -440,7 +462,8 @@ static void a_failed_sync_of_the_clean_header_is_reported_and_leaves_a_consisten
     (void)state;
     struct place place = new_place();
     petal_error error;
-    petal_filter *map = failing_map(&place, 3), *filter = NULL; /* bits and sums are on disk; only the header is not */
+    petal_filter *map = failing_map(&place, 3),
+                 *filter = NULL; /* bits and sums are on disk; only the header is not */
     assert_int_equal(petal_add(map, "new", 3), PETAL_OK);
     require_status(PETAL_ERR_IO, petal_sync(map, &error), error);
     fault.call = NULL;
@@ -466,7 +489,7 @@ static void a_sync_that_fails_while_freeing_leaves_the_file_dirty(void **state)
     end_place(&place);
 }
 
-/* ---- power cuts ------------------------------------------------------------------------------------------------------ */
+/* ---- power cuts ------------------------------------------------------------------------------ */
 
 static struct {
     const char *path;
@@ -497,16 +520,18 @@ static void require_survives(struct bytes cut)
     petal_error error = {PETAL_OK, 0, 0, ""};
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     options.flags = PETAL_OPEN_VERIFY;
-    petal_status status = petal_load_from_memory(cut.data, cut.size, &options, &filter, &error);
-    require(status == PETAL_OK || status == PETAL_ERR_DIRTY, "state %d: %s", power.states, error.message);
+    petal_status status = petal_load(cut.data, cut.size, &options, &filter, &error);
+    require(status == PETAL_OK || status == PETAL_ERR_DIRTY, "state %d: %s", power.states,
+            error.message);
     power.clean += status == PETAL_OK;
     power.dirty += status == PETAL_ERR_DIRTY;
     if (status == PETAL_ERR_DIRTY) {
         options.flags = PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER;
-        status = petal_load_from_memory(cut.data, cut.size, &options, &filter, &error);
+        status = petal_load(cut.data, cut.size, &options, &filter, &error);
         require(status == PETAL_OK, "state %d: recovery says %s", power.states, error.message);
     }
-    if (power.synced > power.removed) require_numbers(filter, power.removed, power.synced - power.removed);
+    if (power.synced > power.removed)
+        require_numbers(filter, power.removed, power.synced - power.removed);
     petal_free(filter);
     power.states++;
 }
@@ -525,7 +550,8 @@ static void cut_the_power(int times)
 /* Just before the disk is made to catch up, and at once after it has. */
 static void cut_around_msync(const uint8_t *from, size_t size)
 {
-    if (!power.base) power.base = from; /* the first is that of the header, at the file's first byte */
+    if (!power.base)
+        power.base = from; /* the first is that of the header, at the file's first byte */
     cut_the_power(10);
     struct bytes now = read_file(power.path);
     size_t at = (size_t)(from - power.base), end = at + size < now.size ? at + size : now.size;
@@ -547,13 +573,13 @@ static void change_between_syncs(petal_filter *map, bool removes, uint64_t *adde
     }
 }
 
-static void cut_power_to(petal_scheme scheme)
+static void cut_power_to(uint32_t scheme)
 {
     struct place place = new_place();
     petal_error error;
     uint64_t added = 0;
     petal_filter *filter = make(scheme, 300000, 5, 0), *map = NULL;
-    require_status(PETAL_OK, petal_save(filter, place.path, 0, &error), error);
+    require_status(PETAL_OK, petal_save(filter, place.path, NULL, 0, &error), error);
     petal_free(filter);
     memset(&power, 0, sizeof power);
     power.path = place.path;
@@ -569,7 +595,8 @@ static void cut_power_to(petal_scheme scheme)
     }
     before_msync = NULL;
     petal_free(map);
-    printf("# %d states after power cuts: %d clean, %d dirty\n", power.states, power.clean, power.dirty);
+    printf("# %d states after power cuts: %d clean, %d dirty\n", power.states, power.clean,
+           power.dirty);
     assert_true(power.clean > 100 && power.dirty > 100);
     free(power.durable.data);
     end_place(&place);
@@ -598,7 +625,8 @@ int main(void)
         cmocka_unit_test(a_failing_call_while_opening_to_write_is_an_error),
         cmocka_unit_test(when_the_file_cannot_be_marked_dirty_nothing_is_changed),
         cmocka_unit_test(after_a_failed_sync_the_filter_takes_no_changes_and_the_file_stays_dirty),
-        cmocka_unit_test(a_failed_sync_of_the_clean_header_is_reported_and_leaves_a_consistent_file),
+        cmocka_unit_test(
+            a_failed_sync_of_the_clean_header_is_reported_and_leaves_a_consistent_file),
         cmocka_unit_test(a_sync_that_fails_while_freeing_leaves_the_file_dirty),
         cmocka_unit_test(a_power_cut_at_any_moment_loses_no_synced_key_and_is_never_taken_for_good),
         cmocka_unit_test(a_power_cut_loses_no_synced_key_that_was_not_removed),

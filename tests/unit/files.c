@@ -1,5 +1,6 @@
-/* files.c - proves that saving is all or nothing, that opening says what is wrong, and that writable maps are never taken for
- * good when they are not: killed writers, second writers, full disks. */
+/* files.c - proves that saving is all or nothing, that opening says what is wrong, and that
+ * writable maps are never taken for good when they are not: killed writers, second writers, full
+ * disks. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, mount points */
 #define _GNU_SOURCE     /* unshare */
 #include "image.h"
@@ -25,7 +26,7 @@ static petal_filter *with_numbers(uint64_t count)
 static void save(const petal_filter *filter, const char *path)
 {
     petal_error error;
-    require_status(PETAL_OK, petal_save(filter, path, 0, &error), error);
+    require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
 }
 
 static void save_numbers(const char *path, uint64_t count)
@@ -35,7 +36,7 @@ static void save_numbers(const char *path, uint64_t count)
     petal_free(filter);
 }
 
-/* ---- saving ---------------------------------------------------------------------------------------------------------- */
+/* ---- saving ---------------------------------------------------------------------------------- */
 
 static void a_save_replaces_a_file_or_refuses_to_as_asked(void **state)
 {
@@ -44,12 +45,13 @@ static void a_save_replaces_a_file_or_refuses_to_as_asked(void **state)
     const char *path = temporary("files.petal");
     petal_filter *old = with_numbers(10), *new = with_numbers(20);
     struct bytes old_image = serialized(old), new_image = serialized(new);
-    require_status(PETAL_OK, petal_save(old, path, PETAL_SAVE_NO_REPLACE, &error), error);
-    require_status(PETAL_ERR_EXISTS, petal_save(new, path, PETAL_SAVE_NO_REPLACE, &error), error);
+    require_status(PETAL_OK, petal_save(old, path, NULL, PETAL_SAVE_NO_REPLACE, &error), error);
+    require_status(PETAL_ERR_EXISTS, petal_save(new, path, NULL, PETAL_SAVE_NO_REPLACE, &error),
+                   error);
     assert_true(file_is(path, old_image));
-    require_status(PETAL_OK, petal_save(new, path, 0, &error), error);
+    require_status(PETAL_OK, petal_save(new, path, NULL, 0, &error), error);
     assert_true(file_is(path, new_image));
-    require_status(PETAL_ERR_ARGUMENT, petal_save(new, path, 8, &error), error);
+    require_status(PETAL_ERR_ARGUMENT, petal_save(new, path, NULL, 8, &error), error);
     unlink(path);
     petal_free(old);
     petal_free(new);
@@ -110,17 +112,18 @@ static void where_a_save_is_impossible_it_says_why(void **state)
     char long_name[600];
     memset(long_name, 'x', sizeof long_name - 1);
     long_name[sizeof long_name - 1] = '\0';
-    require_status(PETAL_ERR_IO, petal_save(filter, temporary("missing/f.petal"), 0, &error), error);
+    require_status(PETAL_ERR_IO, petal_save(filter, temporary("missing/f.petal"), NULL, 0, &error),
+                   error);
     assert_int_equal(error.system_errno, ENOENT);
-    require_status(PETAL_ERR_IO, petal_save(filter, ".", 0, &error), error);
+    require_status(PETAL_ERR_IO, petal_save(filter, ".", NULL, 0, &error), error);
     assert_int_equal(error.system_errno, EISDIR);
-    require_status(PETAL_ERR_IO, petal_save(filter, long_name, 0, &error), error);
+    require_status(PETAL_ERR_IO, petal_save(filter, long_name, NULL, 0, &error), error);
     assert_int_equal(error.system_errno, ENAMETOOLONG);
-    require_status(PETAL_ERR_UNSUPPORTED, petal_save(filter, "/dev/null", 0, &error), error);
+    require_status(PETAL_ERR_UNSUPPORTED, petal_save(filter, "/dev/null", NULL, 0, &error), error);
     petal_free(filter);
 }
 
-/* ---- opening --------------------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static void what_cannot_be_opened_says_why(void **state)
 {
@@ -136,7 +139,8 @@ static void what_cannot_be_opened_says_why(void **state)
         assert_int_equal(error.system_errno, ENOENT);
         require_status(PETAL_ERR_IO, open_as(".", mode, &filter, &error), error);
         assert_int_equal(error.system_errno, EISDIR);
-        require_status(PETAL_ERR_UNSUPPORTED, open_as(fifo, mode, &filter, &error), error); /* and does not wait */
+        require_status(PETAL_ERR_UNSUPPORTED, open_as(fifo, mode, &filter, &error),
+                       error); /* and does not wait */
         require_status(PETAL_ERR_NOT_A_FILTER, open_as(text, mode, &filter, &error), error);
         require_status(PETAL_ERR_NOT_A_FILTER, open_as(none, mode, &filter, &error), error);
     }
@@ -153,7 +157,8 @@ static void require_child(int (*deed)(const char *path), const char *path)
     assert_true(child >= 0);
     if (child == 0) _exit(deed(path));
     assert_int_equal(waitpid(child, &status, 0), child);
-    require(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ended with %x (exit status %d)", (unsigned)status,
+    require(WIFEXITED(status) && WEXITSTATUS(status) == 0,
+            "the child ended with %x (exit status %d)", (unsigned)status,
             WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 }
 
@@ -162,7 +167,8 @@ static bool is_refused(petal_status status, const petal_error *error)
     return status == PETAL_ERR_IO && error->system_errno == EACCES;
 }
 
-/* As somebody else, in a folder that is not his, beside a file that he may read and one that he may not. */
+/* As somebody else, in a folder that is not his, beside a file that he may read and one that he may
+ * not. */
 static int try_without_leave(const char *folder)
 {
     petal_filter *filter = NULL;
@@ -175,8 +181,8 @@ static int try_without_leave(const char *folder)
     filter = NULL;
     if (!is_refused(open_as("readable", PETAL_OPEN_WRITABLE, &filter, &error), &error)) return 4;
     if (!is_refused(open_as("secret", PETAL_OPEN_MAP, &filter, &error), &error)) return 5;
-    if (!is_refused(petal_save(mine, "new", 0, &error), &error)) return 6;
-    if (!is_refused(petal_save(mine, "readable", 0, &error), &error)) return 7;
+    if (!is_refused(petal_save(mine, "new", NULL, 0, &error), &error)) return 6;
+    if (!is_refused(petal_save(mine, "readable", NULL, 0, &error), &error)) return 7;
     petal_free(mine);
     return 0;
 }
@@ -268,13 +274,13 @@ static void a_read_only_map_refuses_changes(void **state)
     petal_filter *map = opened(path, PETAL_OPEN_MAP);
     assert_int_equal(petal_add(map, "x", 1), PETAL_ERR_READ_ONLY);
     assert_int_equal(petal_clear(map, NULL), PETAL_ERR_READ_ONLY);
-    assert_int_equal(petal_set_metadata(map, "x", 1, NULL), PETAL_ERR_UNSUPPORTED);
+    assert_int_equal(petal_set_metadata(map, "x", 1, NULL), PETAL_ERR_READ_ONLY);
     require_numbers(map, 0, 50);
     petal_free(map);
     unlink(path);
 }
 
-/* ---- writable maps --------------------------------------------------------------------------------------------------- */
+/* ---- writable maps --------------------------------------------------------------------------- */
 
 static void a_writable_map_is_dirty_from_the_first_change_to_the_sync(void **state)
 {
@@ -287,16 +293,16 @@ static void a_writable_map_is_dirty_from_the_first_change_to_the_sync(void **sta
     for (uint64_t round = 1; round <= 3; round++) {
         add_numbers(map, 100 * round, 100);
         assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP), PETAL_ERR_BUSY);
-        assert_false(info_of(map).content_id_known);
-        require_status(PETAL_UNCHECKED, petal_verify(map, &error), error); /* nothing vouches for the bits now */
+        require_status(PETAL_UNCHECKED, petal_verify(map, &error),
+                       error); /* nothing vouches for the bits now */
         require_status(PETAL_OK, petal_sync(map, &error), error);
-        assert_true(info_of(map).content_id_known);
         assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY), PETAL_OK);
         require_status(PETAL_OK, petal_verify(map, &error), error);
     }
     petal_free(map);
-    petal_filter *file = opened(path, PETAL_OPEN_LOAD | PETAL_OPEN_VERIFY), *wanted = with_numbers(400);
-    assert_true(info_of(file).content_id == info_of(wanted).content_id && info_of(file).items == 400);
+    petal_filter *file = opened(path, PETAL_OPEN_LOAD | PETAL_OPEN_VERIFY),
+                 *wanted = with_numbers(400);
+    assert_true(content_of(file) == content_of(wanted) && info_of(file).items == 400);
     petal_free(file);
     petal_free(wanted);
     unlink(path);
@@ -326,14 +332,15 @@ static void a_writable_map_that_is_not_changed_does_not_change_the_file(void **s
     petal_filter *map = opened(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_VERIFY);
     petal_filter *unlike = make(PETAL_SCHEME_CLASSIC, 1000, 5, 0);
     require_numbers(map, 0, 100);
-    assert_int_equal(petal_add_many(map, NULL, 0, NULL, NULL), PETAL_OK); /* neither do no keys nor refusals */
-    assert_int_equal(petal_add_many_i64(map, NULL, 0, NULL, NULL), PETAL_OK);
-    assert_int_equal(petal_add_hashes(map, NULL, 0, NULL, NULL), PETAL_OK);
+    assert_int_equal(add_key_batch(map, NULL, 0, NULL, NULL),
+                     PETAL_OK); /* neither do no keys nor refusals */
+    assert_int_equal(add_number_batch(map, NULL, 0, NULL, NULL), PETAL_OK);
+    assert_int_equal(add_hash_batch(map, NULL, 0, NULL, NULL), PETAL_OK);
     require_status(PETAL_ERR_UNSUPPORTED, petal_remove_hash(map, 1), error);
     require_status(PETAL_ERR_MISMATCH, petal_merge(map, unlike, &error), error);
     require_status(PETAL_ERR_MISMATCH, petal_intersect(map, unlike, &error), error);
     require_status(PETAL_ERR_UNSUPPORTED, petal_set_metadata(map, "m", 1, &error), error);
-    assert_true(info_of(map).content_id_known && file_is(path, before));
+    assert_true(file_is(path, before));
     require_status(PETAL_OK, petal_sync(map, &error), error);
     petal_free(map);
     petal_free(unlike);
@@ -357,16 +364,20 @@ static void every_kind_of_change_reaches_the_file(void **state)
         petal_key keys[2] = {{"one", 3}, {"two", 3}};
         petal_filter *both[2] = {memory, map};
         for (int i = 0; i < 2; i++) {
-            if (change == 0) assert_int_equal(petal_add_hashes(both[i], hashes, 2, NULL, NULL), PETAL_OK);
-            if (change == 1) assert_int_equal(petal_add_many(both[i], keys, 2, NULL, NULL), PETAL_OK);
+            if (change == 0)
+                assert_int_equal(add_hash_batch(both[i], hashes, 2, NULL, NULL), PETAL_OK);
+            if (change == 1)
+                assert_int_equal(add_key_batch(both[i], keys, 2, NULL, NULL), PETAL_OK);
             if (change == 2) require_status(PETAL_OK, petal_merge(both[i], other, &error), error);
-            if (change == 3) require_status(PETAL_OK, petal_intersect(both[i], other, &error), error);
+            if (change == 3)
+                require_status(PETAL_OK, petal_intersect(both[i], other, &error), error);
             if (change == 4) require_status(PETAL_OK, petal_clear(both[i], &error), error);
             if (change == 5) assert_true(petal_add_i64(both[i], 5) == PETAL_OK);
         }
         require_status(PETAL_OK, petal_sync(map, &error), error);
         petal_filter *file = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY);
-        require(info_of(file).content_id == info_of(memory).content_id && info_of(file).items == info_of(memory).items,
+        require(content_of(file) == content_of(memory) &&
+                    info_of(file).items == info_of(memory).items,
                 "change %d", change);
         petal_free(file);
     }
@@ -419,7 +430,8 @@ static void an_open_for_writing_allocates_the_holes_of_the_file(void **state)
     (void)state;
     struct stat about;
     const char *path = temporary("files.petal");
-    petal_filter *filter = make(PETAL_SCHEME_BLOCKED, (uint64_t)8 << 24, 6, 1); /* 16 MiB, all holes */
+    petal_filter *filter =
+        make(PETAL_SCHEME_BLOCKED, (uint64_t)8 << 24, 6, 1); /* 16 MiB, all holes */
     save(filter, path);
     petal_free(filter);
     assert_int_equal(stat(path, &about), 0);
@@ -433,7 +445,7 @@ static void an_open_for_writing_allocates_the_holes_of_the_file(void **state)
             (unsigned long long)after);
 }
 
-/* ---- killed writers -------------------------------------------------------------------------------------------------- */
+/* ---- killed writers -------------------------------------------------------------------------- */
 
 /* What a child does before it dies by signal 9. */
 struct deeds {
@@ -460,7 +472,8 @@ static void run_and_kill(const char *path, struct deeds deeds)
     assert_true(child >= 0);
     if (child == 0) die(path, deeds);
     assert_int_equal(waitpid(child, &status, 0), child);
-    require(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "the child ended with %x", (unsigned)status);
+    require(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "the child ended with %x",
+            (unsigned)status);
 }
 
 static void a_writer_killed_after_its_first_store_leaves_a_dirty_file(void **state)
@@ -509,7 +522,8 @@ static void no_key_of_a_successful_sync_is_lost_by_a_kill(void **state)
         save_numbers(path, 0);
         run_and_kill(path, deeds);
         assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP), PETAL_ERR_DIRTY);
-        petal_filter *filter = opened(path, (round % 2 ? PETAL_OPEN_LOAD : PETAL_OPEN_WRITABLE) | PETAL_OPEN_RECOVER);
+        petal_filter *filter =
+            opened(path, (round % 2 ? PETAL_OPEN_LOAD : PETAL_OPEN_WRITABLE) | PETAL_OPEN_RECOVER);
         require_numbers(filter, 0, deeds.synced);
         if (round % 2)
             save(filter, path);
@@ -517,8 +531,8 @@ static void no_key_of_a_successful_sync_is_lost_by_a_kill(void **state)
             require_status(PETAL_OK, petal_sync(filter, &error), error);
         petal_free(filter);
         filter = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY);
-        require(petal_contains_i64(filter, (int64_t)deeds.synced - 1), "round %d of seed %llu", round,
-                (unsigned long long)seed);
+        require(petal_contains_i64(filter, (int64_t)deeds.synced - 1), "round %d of seed %llu",
+                round, (unsigned long long)seed);
         petal_free(filter);
     }
     unlink(path);
@@ -535,7 +549,7 @@ static void a_killed_writer_holds_no_lock(void **state)
     unlink(path);
 }
 
-/* ---- no room --------------------------------------------------------------------------------------------------------- */
+/* ---- no room --------------------------------------------------------------------------------- */
 
 /* A save under `ulimit -f`: EFBIG, since the signal is ignored. */
 static int save_over_the_limit(const char *path)
@@ -548,7 +562,7 @@ static int save_over_the_limit(const char *path)
     if (petal_create(&options, &filter, NULL) != PETAL_OK) return 1;
     for (int64_t i = 0; i < 10000; i++) petal_add_i64(filter, i);
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 2;
-    if (petal_save(filter, path, 0, &error) != PETAL_ERR_IO) return 3;
+    if (petal_save(filter, path, NULL, 0, &error) != PETAL_ERR_IO) return 3;
     if (error.system_errno != EFBIG) return 4;
     petal_free(filter);
     return 0;
@@ -587,16 +601,19 @@ static bool leave_namespace(void)
     unsigned user = geteuid(), group = getegid();
     if (unshare(CLONE_NEWNS) == 0) return true;
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
-    int descriptor = open("/proc/self/setgroups", O_WRONLY); /* without this nobody may map groups */
+    int descriptor =
+        open("/proc/self/setgroups", O_WRONLY); /* without this nobody may map groups */
     bool denied = descriptor >= 0 && write(descriptor, "deny", 4) == 4;
     close(descriptor);
-    return denied && write_map("/proc/self/uid_map", user) && write_map("/proc/self/gid_map", group);
+    return denied && write_map("/proc/self/uid_map", user) &&
+           write_map("/proc/self/gid_map", group);
 }
 
 /* A file system of 64 KiB of its own, on `folder`. */
 static bool mount_tiny(const char *folder)
 {
-    if (!leave_namespace() || mount("none", "/", "none", MS_REC | MS_PRIVATE, "") != 0) return false;
+    if (!leave_namespace() || mount("none", "/", "none", MS_REC | MS_PRIVATE, "") != 0)
+        return false;
     return mount("tiny", folder, "tmpfs", 0, "size=65536") == 0;
 }
 
@@ -611,12 +628,14 @@ static int save_on_a_full_disk(const char *folder)
     snprintf(path, sizeof path, "%s/files.petal", folder);
     if (petal_create(&small, &a, NULL) || petal_create(&big, &b, NULL)) return 1;
     for (int64_t i = 0; i < 10000; i++) petal_add_i64(b, i); /* so that it has no holes */
-    if (petal_save(a, path, 0, &error) != PETAL_OK) return 2;
+    if (petal_save(a, path, NULL, 0, &error) != PETAL_OK) return 2;
     struct bytes before = read_file(path);
-    if (petal_save(b, path, 0, &error) != PETAL_ERR_IO || error.system_errno != ENOSPC) return 3;
+    if (petal_save(b, path, NULL, 0, &error) != PETAL_ERR_IO || error.system_errno != ENOSPC)
+        return 3;
     struct bytes after = read_file(path);
     if (!same_bytes(before, after)) return 4;
-    if (petal_save(a, path, 0, &error) != PETAL_OK) return 5; /* what was written is free again */
+    if (petal_save(a, path, NULL, 0, &error) != PETAL_OK)
+        return 5; /* what was written is free again */
     free(before.data);
     free(after.data);
     petal_free(a);
@@ -624,7 +643,8 @@ static int save_on_a_full_disk(const char *folder)
     return 0;
 }
 
-/* A sparse file of 1 MiB on a disk of 64 KiB: mapping it for writing must fail, or the first store would be a SIGBUS. */
+/* A sparse file of 1 MiB on a disk of 64 KiB: mapping it for writing must fail, or the first store
+ * would be a SIGBUS. */
 static int write_on_a_full_disk(const char *folder)
 {
     char path[PATH_SIZE];
@@ -635,9 +655,10 @@ static int write_on_a_full_disk(const char *folder)
     if (!mount_tiny(folder)) return NO_MOUNT;
     snprintf(path, sizeof path, "%s/files.petal", folder);
     if (petal_create(&options, &filter, NULL)) return 1;
-    if (petal_save(filter, path, 0, &error) != PETAL_OK) return 2;
+    if (petal_save(filter, path, NULL, 0, &error) != PETAL_OK) return 2;
     writing.flags = PETAL_OPEN_WRITABLE;
-    if (petal_open(path, &writing, &map, &error) != PETAL_ERR_IO || error.system_errno != ENOSPC) return 3;
+    if (petal_open(path, &writing, &map, &error) != PETAL_ERR_IO || error.system_errno != ENOSPC)
+        return 3;
     if (petal_open(path, NULL, &map, &error) != PETAL_OK) return 4; /* it is as good as before */
     petal_free(map);
     petal_free(filter);
@@ -655,8 +676,10 @@ static void require_child_on_a_tiny_disk(int (*deed)(const char *folder))
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(rmdir(folder), 0);
     if (WIFEXITED(status) && WEXITSTATUS(status) == NO_MOUNT)
-        skip_because("this machine lets no test mount a file system (root or user namespaces needed)");
-    require(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ended with %x", (unsigned)status);
+        skip_because(
+            "this machine lets no test mount a file system (root or user namespaces needed)");
+    require(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ended with %x",
+            (unsigned)status);
 }
 
 static void a_save_on_a_full_disk_fails_and_leaves_the_old_file_only(void **state)

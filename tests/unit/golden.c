@@ -1,23 +1,27 @@
-/* golden.c - proves that today's library writes the very bytes that are in tests/vectors/petal, and refuses tests/vectors/reject.
+/* golden.c - proves that today's library writes the very bytes that are in vectors/petal, and
+ * refuses vectors/reject.
  *
- * The recipes are the table below; each golden file is made by its recipe and by nothing else, and each rejected file is
- * the golden file textbook.petal with one thing done to it. `PETAL_UPDATE_VECTORS=1` writes the files anew in place of
- * comparing them: a change of a golden file breaks every file that users have, so think twice. */
+ * The recipes are the table below; each golden file is made by its recipe and by nothing else, and
+ * each rejected file is the golden file textbook.petal with one thing done to it.
+ * `PETAL_UPDATE_VECTORS=1` writes the files anew in place of comparing them: a change of a golden
+ * file breaks every file that users have, so think twice. */
 #include "image.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define DAY ((uint64_t)86400000)
-#define GOLDEN "tests/vectors/petal/"
-#define REJECT "tests/vectors/reject/"
+#define GOLDEN "vectors/petal/"
+#define REJECT "vectors/reject/"
 
-static const uint8_t secret[PETAL_SECRET_BYTES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+static const uint8_t secret[PETAL_SECRET_BYTES] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                                   8, 9, 10, 11, 12, 13, 14, 15};
 
 static bool updating(void)
 {
-    return getenv("PETAL_UPDATE_VECTORS") != NULL; /* NOLINT(concurrency-mt-unsafe): no thread is running */
+    return getenv("PETAL_UPDATE_VECTORS") !=
+           NULL; /* NOLINT(concurrency-mt-unsafe): no thread is running */
 }
 
-/* ---- recipes --------------------------------------------------------------------------------------------------------- */
+/* ---- recipes --------------------------------------------------------------------------------- */
 
 static void add_nothing(petal_filter *filter)
 {
@@ -34,7 +38,8 @@ static void add_a_and_b(petal_filter *filter)
 static void add_100_texts(petal_filter *filter)
 {
     char key[16];
-    for (int i = 0; i < 100; i++) petal_add(filter, key, (size_t)snprintf(key, sizeof key, "key-%d", i));
+    for (int i = 0; i < 100; i++)
+        petal_add(filter, key, (size_t)snprintf(key, sizeof key, "key-%d", i));
 }
 
 static void add_typed_keys(petal_filter *filter)
@@ -45,9 +50,9 @@ static void add_typed_keys(petal_filter *filter)
     petal_add(filter, "\xff\xfe", 2);
     petal_add_i64(filter, -1);
     petal_add_i64(filter, 1);
-    petal_add_f64(filter, -0.0);
-    petal_add_f64(filter, 1.5);
-    petal_add_f64(filter, NAN);
+    add_f64(filter, -0.0);
+    add_f64(filter, 1.5);
+    add_f64(filter, NAN);
 }
 
 static void add_100_integers(petal_filter *filter)
@@ -82,20 +87,23 @@ static void add_burst(petal_filter *filter)
     add_100_texts(filter);
 }
 
-/* The texts, ten of them twice, and one so often that its counters stick; then half of them are removed once. */
+/* The texts, ten of them twice, and one so often that its counters stick; then half of them are
+ * removed once. */
 static void add_and_remove_texts(petal_filter *filter)
 {
     char key[16];
     add_100_texts(filter);
-    for (int i = 0; i < 10; i++) petal_add(filter, key, (size_t)snprintf(key, sizeof key, "key-%d", i));
+    for (int i = 0; i < 10; i++)
+        petal_add(filter, key, (size_t)snprintf(key, sizeof key, "key-%d", i));
     for (int i = 0; i < 20; i++) petal_add(filter, "key-95", 6);
-    for (int i = 0; i < 50; i++) petal_remove(filter, key, (size_t)snprintf(key, sizeof key, "key-%d", i));
+    for (int i = 0; i < 50; i++)
+        petal_remove(filter, key, (size_t)snprintf(key, sizeof key, "key-%d", i));
     petal_remove(filter, "key-95", 6);
 }
 
 struct recipe {
     const char *name;
-    petal_scheme scheme;
+    uint32_t scheme;
     uint64_t bits;
     uint32_t hashes, lines_per_key;
     uint64_t capacity;
@@ -145,7 +153,7 @@ static void keeps_a_day(petal_options *options)
 #define CLASSIC PETAL_SCHEME_CLASSIC
 #define COUNTING PETAL_SCHEME_COUNTING
 
-/* tests/vectors/README.md says the same in words. */
+/* vectors/README.md says the same in words. */
 static const struct recipe recipes[] = {
     {"textbook", CLASSIC, 11, 2, 0, 0, 0, 197072, false, NULL, 0, add_a_and_b, NULL},
     {"one-bit", CLASSIC, 1, 1, 0, 0, 0, 0, false, NULL, 0, add_a_and_b, NULL},
@@ -162,7 +170,8 @@ static const struct recipe recipes[] = {
     {"classic-keyed", CLASSIC, 1009, 7, 0, 0, 0, 0, true, NULL, 0, add_100_texts, NULL},
     {"blocked-keyed", BLOCKED, 1024, 6, 1, 0, 0, 0, true, NULL, 0, add_100_texts, NULL},
     {"typed-keys", BLOCKED, 1024, 5, 1, 0, 0, 0, false, NULL, 0, add_typed_keys, NULL},
-    {"metadata", CLASSIC, 100, 3, 0, 10, 0.5, 7, false, "{\"made\": \"for a test\"}\0\xff", 25, add_a_and_b, NULL},
+    {"metadata", CLASSIC, 100, 3, 0, 10, 0.5, 7, false, "{\"made\": \"for a test\"}\0\xff", 25,
+     add_a_and_b, NULL},
     {"saturated", CLASSIC, 100, 4, 0, 0, 0, 0, false, NULL, 0, add_until_full, NULL},
     {"two-blocks", CLASSIC, 8 * BLOCK + 99, 3, 0, 0, 0, 0, false, NULL, 0, add_2000_integers, NULL},
     {"growing", BLOCKED, 0, 0, 0, 10, 0.01, 0, false, NULL, 0, add_100_texts, grows},
@@ -176,12 +185,14 @@ static const struct recipe recipes[] = {
     {"counting", COUNTING, 1009, 5, 0, 0, 0, 42, false, NULL, 0, add_and_remove_texts, NULL},
     {"counting-planned", COUNTING, 0, 0, 0, 100, 0.01, 0, false, NULL, 0, add_100_texts, NULL},
     {"counting-keyed", COUNTING, 1009, 7, 0, 0, 0, 0, true, NULL, 0, add_100_texts, NULL},
-    {"counting-two-blocks", COUNTING, 2 * BLOCK + 99, 3, 0, 0, 0, 0, false, NULL, 0, add_2000_integers, NULL},
+    {"counting-two-blocks", COUNTING, 2 * BLOCK + 99, 3, 0, 0, 0, 0, false, NULL, 0,
+     add_2000_integers, NULL},
 };
 
 static petal_filter *cook(const struct recipe *recipe)
 {
-    petal_options options = options_of(recipe->scheme, recipe->bits, recipe->hashes, recipe->lines_per_key);
+    petal_options options =
+        options_of(recipe->scheme, recipe->bits, recipe->hashes, recipe->lines_per_key);
     options.capacity = recipe->capacity;
     options.rate = recipe->rate;
     options.seed = recipe->seed;
@@ -209,10 +220,12 @@ static void require_file(const char *path, struct bytes wanted)
         return;
     }
     struct bytes file = read_file(path);
-    require(file.size == wanted.size, "%s has %zu bytes, the library makes %zu", path, file.size, wanted.size);
+    require(file.size == wanted.size, "%s has %zu bytes, the library makes %zu", path, file.size,
+            wanted.size);
     for (size_t i = 0; i < file.size; i++)
-        require(file.data[i] == wanted.data[i], "%s differs at byte %zu: %02x in the file, %02x made", path, i,
-                file.data[i], wanted.data[i]);
+        require(file.data[i] == wanted.data[i],
+                "%s differs at byte %zu: %02x in the file, %02x made", path, i, file.data[i],
+                wanted.data[i]);
     free(file.data);
 }
 
@@ -238,10 +251,11 @@ static void the_golden_files_open_verify_and_equal_what_is_made(void **state)
             petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
             options.flags = mode | PETAL_OPEN_VERIFY;
             options.secret = recipes[i].keyed ? secret : NULL;
-            petal_status status = petal_open(path_of(GOLDEN, recipes[i].name), &options, &opened, &error);
+            petal_status status =
+                petal_open(path_of(GOLDEN, recipes[i].name), &options, &opened, &error);
             require(status == PETAL_OK, "%s: %s", recipes[i].name, error.message);
             require(same_image(filter, opened), "%s", recipes[i].name);
-            assert_true(info_of(filter).content_id == info_of(opened).content_id);
+            assert_true(content_of(filter) == content_of(opened));
             petal_free(opened);
             petal_free(filter);
         }
@@ -261,13 +275,16 @@ static void the_golden_files_answer_as_they_always_did(void **state)
         hits += found;
     }
     petal_info info = info_of(filter);
-    assert_int_equal(hits, 101); /* key-0 .. key-99, and key-980, the same false positive for ever */
+    petal_stats info_stats = stats_of(filter);
+    uint64_t info_id = content_of(filter);
+    assert_int_equal(hits,
+                     101); /* key-0 .. key-99, and key-980, the same false positive for ever */
     assert_true(petal_contains(filter, "key-980", 7));
-    assert_true(info.items == 100 && info.bits_set == 629 && info.content_id == 0x14f5876858484957u);
+    assert_true(info.items == 100 && info_stats.bits_set == 629 && info_id == 0x14f5876858484957u);
     petal_free(filter);
 }
 
-/* ---- rejected files -------------------------------------------------------------------------------------------------- */
+/* ---- rejected files -------------------------------------------------------------------------- */
 
 /* What is done to textbook.petal: 1,152 bytes, both slots clean, one block, no metadata. */
 static struct bytes cut(struct bytes image, size_t size)
@@ -641,20 +658,21 @@ static void every_rejected_file_is_refused_with_the_expected_error(void **state)
 {
     (void)state;
     struct bytes listed = new_bytes(COUNT(rejected) * 64 + 256);
-    listed.size =
-        (size_t)snprintf((char *)listed.data, listed.size,
-                         "# Each file of this folder and the name of its error (petal_status_name), when opened with\n"
-                         "# PETAL_OPEN_VERIFY and without a secret.\n");
+    listed.size = (size_t)snprintf(
+        (char *)listed.data, listed.size,
+        "# Each file of this folder and the name of its error (petal_status_name), when opened with\n"
+        "# PETAL_OPEN_VERIFY and without a secret.\n");
     for (size_t i = 0; i < COUNT(rejected); i++) {
         petal_error error = {PETAL_OK, 0, 0, ""};
         petal_filter *filter = NULL;
         petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
         options.flags = PETAL_OPEN_VERIFY;
-        petal_status status = petal_open(path_of(REJECT, rejected[i].name), &options, &filter, &error);
-        require(status == rejected[i].status && !filter, "%s: %s (%s)", rejected[i].name, petal_status_name(status),
-                error.message);
-        listed.size += (size_t)snprintf((char *)listed.data + listed.size, 96, "%s %s\n", rejected[i].name,
-                                        petal_status_name(status));
+        petal_status status =
+            petal_open(path_of(REJECT, rejected[i].name), &options, &filter, &error);
+        require(status == rejected[i].status && !filter, "%s: %s (%s)", rejected[i].name,
+                petal_status_name(status), error.message);
+        listed.size += (size_t)snprintf((char *)listed.data + listed.size, 96, "%s %s\n",
+                                        rejected[i].name, petal_status_name(status));
     }
     require_file(REJECT "expected.txt", listed);
     free(listed.data);

@@ -1,30 +1,34 @@
-/* hashes.c - proves that keys become the hashes that are published: XXH3 with seed, SipHash-2-4, and numbers as key bytes.
+/* hashes.c - proves that keys become the hashes that are published: XXH3 with seed, SipHash-2-4,
+ * the SHA family, and numbers as key bytes.
  *
- * The vectors are in tests/vectors/hashes, for ports too. */
+ * The vectors are in vectors/hashes, for ports too. */
 #include "support.h"
+
+#include "hash/sha.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define FOLDER "tests/vectors/hashes/"
+#define FOLDER "vectors/hashes/"
 #define LONGEST 4096
 
-/* ---- vector files: blank-separated columns, # begins a comment ------------------------------------------------------- */
+/* ---- vector files: blank-separated columns, # begins a comment ------------------------------- */
 
 struct row {
     int number; /* line of the file */
-    char columns[3][32];
+    char columns[4][160];
 };
 
 static bool split(const char *line, struct row *row)
 {
-    return line[0] != '#' && sscanf(line, "%31s %31s %31s", row->columns[0], row->columns[1], row->columns[2]) >= 2;
+    return line[0] != '#' && sscanf(line, "%159s %159s %159s %159s", row->columns[0],
+                                    row->columns[1], row->columns[2], row->columns[3]) >= 2;
 }
 
 /* Calls `check` with every row of the file, and gives their number. */
 static int for_each_row(const char *path, void (*check)(const struct row *row))
 {
-    char line[256];
+    char line[512];
     int rows = 0;
     struct row row = {0};
     FILE *file = fopen(path, "r");
@@ -61,7 +65,7 @@ static void bytes_of_hex(const char *text, uint8_t bytes[8])
     }
 }
 
-/* ---- hashing through a filter ---------------------------------------------------------------------------------------- */
+/* ---- hashing through a filter ---------------------------------------------------------------- */
 
 static uint64_t xxh3_of(const void *key, size_t key_bytes, uint64_t seed)
 {
@@ -80,7 +84,7 @@ static petal_filter *keyed(const uint8_t secret[PETAL_SECRET_BYTES])
     return create(&options);
 }
 
-/* ---- the vectors ----------------------------------------------------------------------------------------------------- */
+/* ---- the vectors ----------------------------------------------------------------------------- */
 
 static void check_siphash(const struct row *row)
 {
@@ -90,7 +94,8 @@ static void check_siphash(const struct row *row)
     bytes_of_hex(row->columns[1], wanted);
     petal_filter *filter = keyed(secret);
     uint64_t hash = petal_hash_key(filter, input, strtoul(row->columns[0], NULL, 10));
-    require(hash == little_endian(wanted), "line %d: got %016llx", row->number, (unsigned long long)hash);
+    require(hash == little_endian(wanted), "line %d: got %016llx", row->number,
+            (unsigned long long)hash);
     petal_free(filter);
 }
 
@@ -110,8 +115,10 @@ static void check_xxh3(const struct row *row)
 {
     uint8_t input[LONGEST];
     sanity_buffer(input, sizeof input);
-    uint64_t hash = xxh3_of(input, strtoul(row->columns[0], NULL, 10), hexadecimal(row->columns[1]));
-    require(hash == hexadecimal(row->columns[2]), "line %d: got %016llx", row->number, (unsigned long long)hash);
+    uint64_t hash =
+        xxh3_of(input, strtoul(row->columns[0], NULL, 10), hexadecimal(row->columns[1]));
+    require(hash == hexadecimal(row->columns[2]), "line %d: got %016llx", row->number,
+            (unsigned long long)hash);
 }
 
 static void xxh3_gives_the_values_of_its_authors_sanity_check(void **state)
@@ -131,10 +138,78 @@ static void xxh3_is_the_librarys_own_at_every_length_and_seed(void **state)
         options.seed = seeds[s];
         petal_filter *filter = create(&options);
         for (size_t length = 0; length <= 1100; length++)
-            require(petal_hash_key(filter, input, length) == XXH3_64bits_withSeed(input, length, seeds[s]),
+            require(petal_hash_key(filter, input, length) ==
+                        XXH3_64bits_withSeed(input, length, seeds[s]),
                     "length %zu, seed %llu", length, (unsigned long long)seeds[s]);
         petal_free(filter);
     }
+}
+
+/* ---- SHA ------------------------------------------------------------------------------------- */
+
+struct sha {
+    const char *name;
+    size_t digest_bytes, block_bytes;
+    void (*compute)(struct sha_message of, uint8_t *digest);
+};
+
+static const struct sha family[] = {
+    {"SHA-1", 20, 64, petal_sha1},
+    {"SHA-256", 32, 64, petal_sha256},
+    {"SHA-384", 48, 128, petal_sha384},
+    {"SHA-512", 64, 128, petal_sha512},
+};
+
+static const struct sha *sha_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof family / sizeof *family; i++)
+        if (strcmp(family[i].name, name) == 0) return &family[i];
+    fail_msg("no such hash: %s", name);
+    return NULL;
+}
+
+static char *repeat(const char *text, size_t times)
+{
+    size_t length = strlen(text);
+    char *all = malloc(length * times + 1);
+    for (size_t i = 0; i < times; i++) memcpy(all + i * length, text, length);
+    all[length * times] = '\0';
+    return all;
+}
+
+static void check_sha(const struct row *row)
+{
+    const struct sha *sha = sha_named(row->columns[0]);
+    size_t times = strtoul(row->columns[1], NULL, 10);
+    size_t size = times * strlen(row->columns[2]);
+    char *message = repeat(row->columns[2], times), text[2 * 64 + 1] = "";
+    uint8_t digest[64];
+    sha->compute((struct sha_message){NULL, 0, message, size}, digest);
+    for (size_t i = 0; i < sha->digest_bytes; i++) snprintf(text + 2 * i, 3, "%02x", digest[i]);
+    require(strcmp(text, row->columns[3]) == 0, "line %d: got %s", row->number, text);
+    free(message);
+}
+
+static void sha_gives_the_digests_of_its_standard(void **state)
+{
+    (void)state;
+    assert_int_equal(for_each_row(FOLDER "sha.txt", check_sha), 80);
+}
+
+static void sha_of_a_prefix_and_data_is_that_of_both_together(void **state)
+{
+    (void)state;
+    uint8_t input[400], whole[64], parts[64];
+    sanity_buffer(input, sizeof input);
+    for (size_t i = 0; i < sizeof family / sizeof *family; i++)
+        for (size_t size = 0; size < sizeof input; size += 7)
+            for (size_t prefix = 0; prefix < family[i].block_bytes && prefix <= size; prefix++) {
+                family[i].compute((struct sha_message){NULL, 0, input, size}, whole);
+                family[i].compute(
+                    (struct sha_message){input, prefix, input + prefix, size - prefix}, parts);
+                require(memcmp(whole, parts, family[i].digest_bytes) == 0,
+                        "%s of %zu bytes, %zu of them as a prefix", family[i].name, size, prefix);
+            }
 }
 
 static void check_number(const struct row *row)
@@ -158,7 +233,7 @@ static void numbers_have_the_same_key_bytes_in_every_language(void **state)
     assert_int_equal(for_each_row(FOLDER "typed-keys.txt", check_number), 34);
 }
 
-/* ---- the hash of a filter -------------------------------------------------------------------------------------------- */
+/* ---- the hash of a filter -------------------------------------------------------------------- */
 
 static void the_seed_changes_the_hash_and_the_default_seed_is_0(void **state)
 {
@@ -203,7 +278,8 @@ static void the_hash_does_not_depend_on_where_the_key_lies(void **state)
             uint64_t sip_here = petal_hash_key(sip, buffer + shift, length);
             uint64_t xxh_here = petal_hash_key(xxh, buffer + shift, length);
             memmove(buffer, buffer + shift, length);
-            require(sip_here == petal_hash_key(sip, buffer, length) && xxh_here == petal_hash_key(xxh, buffer, length),
+            require(sip_here == petal_hash_key(sip, buffer, length) &&
+                        xxh_here == petal_hash_key(xxh, buffer, length),
                     "length %zu at offset %zu", length, shift);
         }
     petal_free(sip);
@@ -216,6 +292,8 @@ int main(void)
         cmocka_unit_test(siphash_gives_its_authors_64_vectors),
         cmocka_unit_test(xxh3_gives_the_values_of_its_authors_sanity_check),
         cmocka_unit_test(xxh3_is_the_librarys_own_at_every_length_and_seed),
+        cmocka_unit_test(sha_gives_the_digests_of_its_standard),
+        cmocka_unit_test(sha_of_a_prefix_and_data_is_that_of_both_together),
         cmocka_unit_test(numbers_have_the_same_key_bytes_in_every_language),
         cmocka_unit_test(the_seed_changes_the_hash_and_the_default_seed_is_0),
         cmocka_unit_test(every_bit_of_the_secret_changes_the_hash),

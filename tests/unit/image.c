@@ -1,13 +1,16 @@
-/* image.c - proves that the petal file is, byte for byte, what docs/format.md says: fields, sums, content id, worked example,
- * several layers. The expected bytes are made here from the specification, not by the library. */
+/* image.c - proves that the petal file is, byte for byte, what docs/format.md says: fields, sums,
+ * content id, worked example, several layers. The expected bytes are made here from the
+ * specification, not by the library. */
 #include "image.h"
 
 static const uint8_t magic[8] = {0x89, 'P', 'T', 'L', '\r', '\n', 0x1a, '\n'};
-static const uint8_t secret[PETAL_SECRET_BYTES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+static const uint8_t secret[PETAL_SECRET_BYTES] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                                   8, 9, 10, 11, 12, 13, 14, 15};
 
-/* ---- what the specification says of one filter ----------------------------------------------------------------------- */
+/* ---- what the specification says of one filter ----------------------------------------------- */
 
-static uint64_t xxh3_of_numbers(const uint64_t *numbers, const size_t *sizes, size_t count, uint64_t seed)
+static uint64_t xxh3_of_numbers(const uint64_t *numbers, const size_t *sizes, size_t count,
+                                uint64_t seed)
 {
     uint8_t bytes[64];
     size_t used = 0;
@@ -21,9 +24,11 @@ static uint64_t xxh3_of_numbers(const uint64_t *numbers, const size_t *sizes, si
 /* The content id of a filter of one layer with these bits. */
 static uint64_t content_id(const petal_info *info, uint64_t secret_check, const uint8_t *payload)
 {
-    uint64_t id = xxh3_of_numbers((uint64_t[]){(uint64_t)info->scheme, (uint64_t)info->hash, info->seed, secret_check},
-                                  (size_t[]){4, 4, 8, 8}, 4, 0);
-    id = xxh3_of_numbers((uint64_t[]){info->hashes, info->lines_per_key, info->bits}, (size_t[]){4, 4, 8}, 3, id);
+    uint64_t id = xxh3_of_numbers(
+        (uint64_t[]){(uint64_t)info->scheme, (uint64_t)info->hash, info->seed, secret_check},
+        (size_t[]){4, 4, 8, 8}, 4, 0);
+    id = xxh3_of_numbers((uint64_t[]){info->hashes, info->lines_per_key, info->bits},
+                         (size_t[]){4, 4, 8}, 3, id);
     for (uint64_t block = 0; block * BLOCK < info->bytes; block++) {
         uint64_t size = info->bytes - block * BLOCK < BLOCK ? info->bytes - block * BLOCK : BLOCK;
         uint64_t sum = XXH3_64bits_withSeed(payload + block * BLOCK, size, block);
@@ -38,12 +43,14 @@ struct field {
     uint64_t wanted;
 };
 
-static void require_fields(struct bytes image, unsigned slot, const struct field *fields, size_t count)
+static void require_fields(struct bytes image, unsigned slot, const struct field *fields,
+                           size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         uint64_t got = get_number(slot_of(image, slot) + fields[i].at, fields[i].size);
-        require(got == fields[i].wanted, "slot %u, %s at %zu: got %llx, wanted %llx", slot, fields[i].name,
-                fields[i].at, (unsigned long long)got, (unsigned long long)fields[i].wanted);
+        require(got == fields[i].wanted, "slot %u, %s at %zu: got %llx, wanted %llx", slot,
+                fields[i].name, fields[i].at, (unsigned long long)got,
+                (unsigned long long)fields[i].wanted);
     }
 }
 
@@ -57,9 +64,11 @@ static void require_image(const petal_filter *filter)
 {
     struct bytes image = serialized(filter);
     petal_info info = info_of(filter);
+    uint64_t info_id = content_of(filter);
     size_t metadata_bytes;
     const void *metadata = petal_metadata(filter, &metadata_bytes);
-    uint64_t blocks = (info.bytes + BLOCK - 1) / BLOCK, sums_at = round_up(AT_METADATA + metadata_bytes, 8);
+    uint64_t blocks = (info.bytes + BLOCK - 1) / BLOCK,
+             sums_at = round_up(AT_METADATA + metadata_bytes, 8);
     uint64_t payload_at = round_up(sums_at + 8 * blocks, 64), check = 0, id = 0;
     const uint8_t *payload = image.data + payload_at;
     if (info.keyed) {
@@ -94,30 +103,34 @@ static void require_image(const petal_filter *filter)
             {"bytes of origin", AT_ORIGIN_BYTES, 4, 0},
             {"sum of the origin", AT_ORIGIN_SUM, 8, XXH3_64bits(NULL, 0)},
             {"k", AT_HASHES, 4, info.hashes},
-            {"lines a key", AT_LINES_PER_KEY, 4, info.lines_per_key},
+            {"lines per key", AT_LINES_PER_KEY, 4, info.lines_per_key},
             {"m", AT_BITS, 8, info.bits},
             {"capacity", AT_CAPACITY, 8, info.capacity},
-            {"rate", AT_RATE, 8, isnan(info.target_rate) ? NO_RATE : bits_of_double(info.target_rate)},
+            {"rate", AT_RATE, 8,
+             isnan(info.target_rate) ? NO_RATE : bits_of_double(info.target_rate)},
             {"items", AT_ITEMS, 8, info.items},
             {"bytes of the layer", AT_LAYER_BYTES, 8, info.bytes},
             {"time of the layer", AT_UNTIL_MS, 8, 0},
             {"sum of the slot", AT_SUM, 8, slot_sum(slot_of(image, slot), slot)},
         };
         require_fields(image, slot, fields, sizeof fields / sizeof *fields);
-        for (size_t i = AT_ZEROS_4; i < AT_LAYER; i++) require(slot_of(image, slot)[i] == 0, "byte %zu", i);
-        for (size_t i = AT_ZEROS_3; i < AT_SUM; i++) require(slot_of(image, slot)[i] == 0, "byte %zu", i);
+        for (size_t i = AT_ZEROS_4; i < AT_LAYER; i++)
+            require(slot_of(image, slot)[i] == 0, "byte %zu", i);
+        for (size_t i = AT_ZEROS_3; i < AT_SUM; i++)
+            require(slot_of(image, slot)[i] == 0, "byte %zu", i);
     }
     if (metadata_bytes) assert_memory_equal(image.data + AT_METADATA, metadata, metadata_bytes);
     for (uint64_t i = AT_METADATA + metadata_bytes; i < sums_at; i++)
         require(image.data[i] == 0, "byte %llu", (unsigned long long)i);
     for (uint64_t i = 0; i < blocks; i++) {
         uint64_t size = info.bytes - i * BLOCK < BLOCK ? info.bytes - i * BLOCK : BLOCK;
-        require(get64(image.data + sums_at + 8 * i) == XXH3_64bits_withSeed(payload + i * BLOCK, size, i),
+        require(get64(image.data + sums_at + 8 * i) ==
+                    XXH3_64bits_withSeed(payload + i * BLOCK, size, i),
                 "sum of block %llu", (unsigned long long)i);
     }
     for (uint64_t i = sums_at + 8 * blocks; i < payload_at; i++)
         require(image.data[i] == 0, "byte %llu", (unsigned long long)i);
-    assert_true(info.content_id == content_id(&info, check, payload));
+    assert_true(info_id == content_id(&info, check, payload));
     free(image.data);
 }
 
@@ -173,7 +186,7 @@ static void metadata_of_every_length_leave_sums_and_payload_aligned(void **state
     }
 }
 
-/* ---- the worked example ---------------------------------------------------------------------------------------------- */
+/* ---- the worked example ---------------------------------------------------------------------- */
 
 /* "    010  0002 0000 ...  words" -> offset and bytes; false for other lines. */
 static bool read_dump_line(const char *line, size_t *offset, uint8_t bytes[16])
@@ -212,7 +225,7 @@ static void take_named_file(const char *line, struct bytes *image)
     const char *name = strstr(line, "(`"), *end = name ? strstr(name, ".petal`)") : NULL;
     if (!end) return;
     free(image->data);
-    snprintf(path, sizeof path, "tests/vectors/petal/%.*s.petal", (int)(end - name - 2), name + 2);
+    snprintf(path, sizeof path, "vectors/petal/%.*s.petal", (int)(end - name - 2), name + 2);
     *image = read_file(path);
 }
 
@@ -228,7 +241,8 @@ static void the_further_examples_of_the_specification_are_golden_files(void **st
     while (fgets(line, sizeof line, file)) {
         take_named_file(line, &image);
         if (!image.data || !read_dump_line(line, &offset, wanted)) continue;
-        require(offset + 16 <= image.size && memcmp(image.data + offset, wanted, 16) == 0, "%s", line);
+        require(offset + 16 <= image.size && memcmp(image.data + offset, wanted, 16) == 0, "%s",
+                line);
         lines++;
     }
     fclose(file);
@@ -248,15 +262,16 @@ static void the_worked_example_of_the_specification_is_what_the_library_writes(v
     require(file != NULL, "cannot read docs/format.md; tests run from the top of the tree");
     while (fgets(line, sizeof line, file) && !strstr(line, ".petal`)")) {
         if (!read_dump_line(line, &offset, wanted)) continue;
-        require(offset + 16 <= image.size && memcmp(image.data + offset, wanted, 16) == 0, "line %03zx differs",
-                offset);
+        require(offset + 16 <= image.size && memcmp(image.data + offset, wanted, 16) == 0,
+                "line %03zx differs", offset);
         memset(covered.data + offset, 1, 16);
         lines++;
     }
     fclose(file);
     assert_int_equal(image.size, 1152);
     assert_true(lines >= 11);
-    for (size_t i = 0; i < image.size; i++) /* "lines of zeros are left out"; slot 1 is shown in one line */
+    for (size_t i = 0; i < image.size;
+         i++) /* "lines of zeros are left out"; slot 1 is shown in one line */
         require(covered.data[i] || image.data[i] == 0 || (i >= SLOT && i < 2 * SLOT),
                 "byte %03zx is not in the example", i);
     free(image.data);
@@ -264,7 +279,7 @@ static void the_worked_example_of_the_specification_is_what_the_library_writes(v
     petal_free(filter);
 }
 
-/* ---- files, images and filters are the same thing -------------------------------------------------------------------- */
+/* ---- files, images and filters are the same thing -------------------------------------------- */
 
 static void a_saved_file_is_the_serialized_image(void **state)
 {
@@ -278,7 +293,7 @@ static void a_saved_file_is_the_serialized_image(void **state)
         options.metadata_bytes = 1;
         petal_filter *filter = create(&options);
         add_numbers(filter, 0, 5); /* most of the file is zeros, so that it has holes */
-        require_status(PETAL_OK, petal_save(filter, path, 0, &error), error);
+        require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
         struct bytes image = serialized(filter), file = read_file(path);
         assert_true(same_bytes(image, file));
         unlink(path);
@@ -305,9 +320,12 @@ static void a_loaded_image_is_the_same_filter_and_gives_the_same_image(void **st
         struct bytes image = serialized(filter);
         petal_filter *loaded = load(image);
         petal_info a = info_of(filter), b = info_of(loaded);
+        uint64_t a_id = content_of(filter);
+        uint64_t b_id = content_of(loaded);
         assert_true(same_image(filter, loaded));
-        assert_true(a.capacity == b.capacity && a.target_rate == b.target_rate && a.items == b.items);
-        assert_true(a.predicted_rate == b.predicted_rate && a.content_id == b.content_id && a.seed == b.seed);
+        assert_true(a.capacity == b.capacity && a.target_rate == b.target_rate &&
+                    a.items == b.items);
+        assert_true(a.predicted_rate == b.predicted_rate && a_id == b_id && a.seed == b.seed);
         require_numbers(loaded, 0, 2000);
         add_numbers(loaded, 2000, 10);
         assert_int_equal(info_of(loaded).items, 2010);
@@ -322,15 +340,18 @@ static void a_buffer_that_is_too_small_is_refused_and_not_overrun(void **state)
     (void)state;
     petal_error error;
     petal_filter *filter = worked_example();
-    size_t size = (size_t)petal_serialized_bytes(filter);
+    size_t size = (size_t)petal_serialized_bytes(filter, NULL);
     for (size_t room = 0; room < size; room += room < 16 ? 1 : 101) {
-        struct bytes small = new_bytes(room); /* of just that size: a sanitizer sees one byte too many */
-        require_status(PETAL_ERR_ARGUMENT, petal_serialize(filter, small.data, room, &error), error);
+        struct bytes small =
+            new_bytes(room); /* of just that size: a sanitizer sees one byte too many */
+        require_status(PETAL_ERR_ARGUMENT, petal_serialize(filter, NULL, small.data, room, &error),
+                       error);
         free(small.data);
     }
     struct bytes larger = new_bytes(size + 100);
     memset(larger.data, 0xee, larger.size);
-    require_status(PETAL_OK, petal_serialize(filter, larger.data, larger.size, &error), error);
+    require_status(PETAL_OK, petal_serialize(filter, NULL, larger.data, larger.size, &error),
+                   error);
     for (size_t i = size; i < larger.size; i++) assert_int_equal(larger.data[i], 0xee);
     free(larger.data);
     petal_free(filter);
@@ -346,7 +367,8 @@ static void an_image_may_lie_anywhere_in_memory(void **state)
         petal_filter *view = NULL;
         petal_error error;
         memcpy(room.data + shift, image.data, image.size);
-        require_status(PETAL_OK, petal_view(room.data + shift, image.size, NULL, &view, &error), error);
+        require_status(PETAL_OK, petal_view(room.data + shift, image.size, NULL, &view, &error),
+                       error);
         require_numbers(view, 0, 50);
         assert_true(same_image(filter, view));
         petal_free(view);
@@ -356,9 +378,10 @@ static void an_image_may_lie_anywhere_in_memory(void **state)
     petal_free(filter);
 }
 
-/* ---- several layers -------------------------------------------------------------------------------------------------- */
+/* ---- several layers -------------------------------------------------------------------------- */
 
-/* The image of a filter of several layers, put together by the specification from filters of one layer each. */
+/* The image of a filter of several layers, put together by the specification from filters of one
+ * layer each. */
 static struct bytes image_of_layers(petal_filter *const *filters, uint32_t count)
 {
     struct bytes parts[64];
@@ -370,21 +393,25 @@ static struct bytes image_of_layers(petal_filter *const *filters, uint32_t count
     }
     uint64_t sums_at = 2 * slot_bytes, payload_at = round_up(sums_at + 8 * blocks, 64);
     end = payload_at;
-    for (uint32_t i = 0; i < count; i++) end = round_up(end + get64(parts[i].data + AT_LAYER_BYTES), 64);
+    for (uint32_t i = 0; i < count; i++)
+        end = round_up(end + get64(parts[i].data + AT_LAYER_BYTES), 64);
     struct bytes image = new_bytes((size_t)end);
     const uint8_t *first = parts[0].data;
     uint8_t start[24];
     memcpy(start, first + AT_SCHEME, 16); /* scheme, hash, seed */
     memcpy(start + 16, first + AT_SECRET_CHECK, 8);
     uint64_t id = XXH3_64bits(start, 24);
-    for (uint32_t i = 0; i < count; i++) id = XXH3_64bits_withSeed(parts[i].data + AT_LAYER, 16, id); /* k, lines, m */
+    for (uint32_t i = 0; i < count; i++)
+        id = XXH3_64bits_withSeed(parts[i].data + AT_LAYER, 16, id); /* k, lines, m */
     for (uint32_t i = 0; i < count; i++) {
         uint64_t size = get64(parts[i].data + AT_LAYER_BYTES), at = payload_at;
-        for (uint32_t j = 0; j < i; j++) at = round_up(at + get64(parts[j].data + AT_LAYER_BYTES), 64);
+        for (uint32_t j = 0; j < i; j++)
+            at = round_up(at + get64(parts[j].data + AT_LAYER_BYTES), 64);
         memcpy(image.data + at, payload_of(parts[i]), size);
         for (uint64_t from = 0; from < size; from += BLOCK, number++) {
             uint64_t block = size - from < BLOCK ? size - from : BLOCK;
-            put64(image.data + sums_at + 8 * number, XXH3_64bits_withSeed(image.data + at + from, block, number));
+            put64(image.data + sums_at + 8 * number,
+                  XXH3_64bits_withSeed(image.data + at + from, block, number));
             id = XXH3_64bits_withSeed(image.data + sums_at + 8 * number, 8, id);
         }
     }
@@ -408,7 +435,8 @@ static struct bytes image_of_layers(petal_filter *const *filters, uint32_t count
 static void a_file_of_several_layers_has_the_keys_of_all(void **state)
 {
     (void)state;
-    static const uint32_t counts[] = {2, 4, 5, 13, 14, 64}; /* slots of 512, 512, 1024, .. 4096 bytes */
+    static const uint32_t counts[] = {2,  4,  5,
+                                      13, 14, 64}; /* slots of 512, 512, 1024, .. 4096 bytes */
     FOR_NATIVE_SCHEMES(scheme)
     {
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
@@ -421,7 +449,8 @@ static void a_file_of_several_layers_has_the_keys_of_all(void **state)
                 add_numbers(filters[i], 100 * (uint64_t)i, 100);
             }
             struct bytes image = image_of_layers(filters, counts[c]);
-            require_status(PETAL_OK, petal_load_from_memory(image.data, image.size, &options, &loaded, &error), error);
+            require_status(PETAL_OK, petal_load(image.data, image.size, &options, &loaded, &error),
+                           error);
             petal_info info = info_of(loaded);
             require_numbers(loaded, 0, 100 * (uint64_t)counts[c]);
             assert_true(info.layers == counts[c] && info.items == 100 * counts[c]);
@@ -439,20 +468,24 @@ static void a_file_of_several_layers_has_the_keys_of_all(void **state)
 static void a_filter_of_layers_counts_and_estimates_over_all_of_them(void **state)
 {
     (void)state;
-    petal_filter *filters[2] = {make(PETAL_SCHEME_BLOCKED, 51200, 5, 1), make(PETAL_SCHEME_BLOCKED, 102400, 6, 1)};
+    petal_filter *filters[2] = {make(PETAL_SCHEME_BLOCKED, 51200, 5, 1),
+                                make(PETAL_SCHEME_BLOCKED, 102400, 6, 1)};
     add_numbers(filters[0], 0, 4000);
     add_numbers(filters[1], 4000, 8000);
     petal_info a = info_of(filters[0]), b = info_of(filters[1]);
+    petal_stats a_stats = stats_of(filters[0]);
+    petal_stats b_stats = stats_of(filters[1]);
     struct bytes image = image_of_layers(filters, 2);
     petal_filter *both = load(image);
     petal_info info = info_of(both);
+    petal_stats info_stats = stats_of(both);
     assert_true(info.bits == a.bits + b.bits && info.bytes == a.bytes + b.bytes);
-    assert_true(info.bits_set == a.bits_set + b.bits_set && info.hashes == 6);
-    double items = a.estimated_items + b.estimated_items;
-    assert_true(fabs(info.estimated_items - items) < 1e-6 * items);
-    double rate = 1 - (1 - a.estimated_rate) * (1 - b.estimated_rate);
-    assert_true(fabs(info.estimated_rate - rate) < 1e-9);
-    assert_true(info.estimated_items_low < 12000 && info.estimated_items_high > 12000);
+    assert_true(info_stats.bits_set == a_stats.bits_set + b_stats.bits_set && info.hashes == 6);
+    double items = a_stats.estimated_items.value + b_stats.estimated_items.value;
+    assert_true(fabs(info_stats.estimated_items.value - items) < 1e-6 * items);
+    double rate = 1 - (1 - a_stats.estimated_rate) * (1 - b_stats.estimated_rate);
+    assert_true(fabs(info_stats.estimated_rate - rate) < 1e-9);
+    assert_true(info_stats.estimated_items.low < 12000 && info_stats.estimated_items.high > 12000);
     petal_free(both);
     petal_free(filters[0]);
     petal_free(filters[1]);
@@ -462,24 +495,27 @@ static void a_filter_of_layers_counts_and_estimates_over_all_of_them(void **stat
 static void new_keys_go_into_the_last_layer_and_old_ones_are_seen(void **state)
 {
     (void)state;
-    petal_filter *filters[2] = {make(PETAL_SCHEME_CLASSIC, 1 << 16, 7, 0), make(PETAL_SCHEME_CLASSIC, 1 << 17, 8, 0)};
+    petal_filter *filters[2] = {make(PETAL_SCHEME_CLASSIC, 1 << 16, 7, 0),
+                                make(PETAL_SCHEME_CLASSIC, 1 << 17, 8, 0)};
     add_numbers(filters[0], 0, 500);
     struct bytes image = image_of_layers(filters, 2);
     petal_filter *both = load(image);
-    for (int64_t i = 0; i < 500; i++) require(petal_add_i64(both, i) == PETAL_SEEN, "key %lld", (long long)i);
-    for (int64_t i = 500; i < 900; i++) require(petal_add_i64(both, i) == PETAL_OK, "key %lld", (long long)i);
+    for (int64_t i = 0; i < 500; i++)
+        require(petal_add_i64(both, i) == PETAL_SEEN, "key %lld", (long long)i);
+    for (int64_t i = 500; i < 900; i++)
+        require(petal_add_i64(both, i) == PETAL_OK, "key %lld", (long long)i);
     uint8_t bytes[8], was_new[2];
     petal_key keys[2] = {{bytes, 8}, {"x", 1}};
     size_t count;
     petal_encode_i64(3, bytes);
-    assert_int_equal(petal_add_many(both, keys, 2, was_new, &count), PETAL_OK);
+    assert_int_equal(add_key_batch(both, keys, 2, was_new, &count), PETAL_OK);
     assert_true(was_new[0] == 0 && was_new[1] == 1 && count == 1);
-    assert_int_equal(petal_contains_many(both, keys, 2, was_new), 2);
+    assert_int_equal(contains_keys(both, keys, 2, was_new), 2);
     add_numbers(filters[1], 500, 400);
     petal_add(filters[1], "x", 1);
     struct bytes wanted = image_of_layers(filters, 2);
     petal_filter *same = load(wanted);
-    assert_true(info_of(both).content_id == info_of(same).content_id);
+    assert_true(content_of(both) == content_of(same));
     petal_free(both);
     petal_free(same);
     petal_free(filters[0]);
@@ -492,7 +528,8 @@ static void layers_are_neither_merged_nor_intersected(void **state)
 {
     (void)state;
     petal_error error;
-    petal_filter *filters[2] = {make(PETAL_SCHEME_BLOCKED, 8192, 5, 1), make(PETAL_SCHEME_BLOCKED, 16384, 6, 1)};
+    petal_filter *filters[2] = {make(PETAL_SCHEME_BLOCKED, 8192, 5, 1),
+                                make(PETAL_SCHEME_BLOCKED, 16384, 6, 1)};
     struct bytes empty = image_of_layers(filters, 2);
     add_numbers(filters[0], 0, 50);
     add_numbers(filters[1], 50, 50);
@@ -500,12 +537,12 @@ static void layers_are_neither_merged_nor_intersected(void **state)
     petal_filter *a = load(empty), *b = load(filled), *copy = clone_of(b);
     assert_true(same_image(b, copy));
     require_status(PETAL_ERR_UNSUPPORTED, petal_merge(a, b, &error), error);
-    assert_true(info_of(a).items == 0 && info_of(a).bits_set == 0);
+    assert_true(info_of(a).items == 0 && stats_of(a).bits_set == 0);
     require_status(PETAL_ERR_MISMATCH, petal_merge(a, filters[1], &error), error);
     require(strstr(error.message, "layers (2 against 1)"), "%s", error.message);
     require_status(PETAL_ERR_UNSUPPORTED, petal_intersect(a, b, &error), error);
     require_status(PETAL_OK, petal_clear(copy, &error), error);
-    assert_true(info_of(copy).bits_set == 0 && info_of(copy).layers == 2);
+    assert_true(stats_of(copy).bits_set == 0 && info_of(copy).layers == 2);
     petal_free(a);
     petal_free(b);
     petal_free(copy);

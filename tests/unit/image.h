@@ -1,5 +1,6 @@
-/* image.h - the petal file by its specification (docs/format.md, section 3), for tests that read, forge and break files. The
- * offsets stand here once more, so that the library is compared with the specification and not with itself. */
+/* image.h - the petal file by its specification (docs/format.md, section 3), for tests that read,
+ * forge and break files. The offsets stand here once more, so that the library is compared with the
+ * specification and not with itself. */
 #ifndef PETAL_TESTS_IMAGE_H
 #define PETAL_TESTS_IMAGE_H
 
@@ -62,7 +63,7 @@ enum { CLEAN = 1, DIRTY = 2, REMOVING = 3, FALLING = 4 };
 #define BLOCK 65536u
 #define NO_RATE 0x7ff8000000000000u
 
-/* ---- numbers in bytes ------------------------------------------------------------------------------------------------ */
+/* ---- numbers in bytes ------------------------------------------------------------------------ */
 
 static inline uint64_t get_number(const uint8_t *bytes, size_t size)
 {
@@ -103,7 +104,7 @@ static inline uint64_t bits_of_double(double value)
     return bits;
 }
 
-/* ---- parts of an image ----------------------------------------------------------------------------------------------- */
+/* ---- parts of an image ----------------------------------------------------------------------- */
 
 static inline uint8_t *slot_of(struct bytes image, unsigned number)
 {
@@ -113,7 +114,8 @@ static inline uint8_t *slot_of(struct bytes image, unsigned number)
 /* The slot that counts: the one with the higher sequence number. */
 static inline uint8_t *current_slot(struct bytes image)
 {
-    return slot_of(image, get64(slot_of(image, 1) + AT_SEQUENCE) > get64(slot_of(image, 0) + AT_SEQUENCE));
+    return slot_of(image,
+                   get64(slot_of(image, 1) + AT_SEQUENCE) > get64(slot_of(image, 0) + AT_SEQUENCE));
 }
 
 static inline uint8_t *payload_of(struct bytes image)
@@ -144,7 +146,7 @@ static inline void seal_both(struct bytes image)
     seal(image, 1);
 }
 
-/* ---- opening images -------------------------------------------------------------------------------------------------- */
+/* ---- opening images -------------------------------------------------------------------------- */
 
 /* Loads and frees; the status. */
 static inline petal_status status_of_loading(struct bytes image, unsigned flags, petal_error *error)
@@ -152,9 +154,9 @@ static inline petal_status status_of_loading(struct bytes image, unsigned flags,
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     petal_filter *filter = NULL;
     options.flags = flags;
-    petal_status status = petal_load_from_memory(image.data, image.size, &options, &filter, error);
-    require((status == PETAL_OK) == (filter != NULL), "status %s, filter %p", petal_status_name(status),
-            (void *)filter);
+    petal_status status = petal_load(image.data, image.size, &options, &filter, error);
+    require((status == PETAL_OK) == (filter != NULL), "status %s, filter %p",
+            petal_status_name(status), (void *)filter);
     petal_free(filter);
     return status;
 }
@@ -163,13 +165,14 @@ static inline petal_filter *load(struct bytes image)
 {
     petal_filter *filter = NULL;
     petal_error error;
-    require_status(PETAL_OK, petal_load_from_memory(image.data, image.size, NULL, &filter, &error), error);
+    require_status(PETAL_OK, petal_load(image.data, image.size, NULL, &filter, &error), error);
     return filter;
 }
 
-/* ---- files ----------------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
-static inline petal_status open_as(const char *path, unsigned flags, petal_filter **filter, petal_error *error)
+static inline petal_status open_as(const char *path, unsigned flags, petal_filter **filter,
+                                   petal_error *error)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     options.flags = flags;

@@ -1,5 +1,5 @@
-/* petal_inline.h answers and sets exactly what petal.h does, in the form that this file is compiled for; inline_avx2.c and
- * inline_avx512.c are this file with other forms of it. */
+/* petal_inline.h answers and sets exactly what petal.h does, in the form that this file is compiled
+ * for; inline_avx2.c and inline_avx512.c are this file with other forms of it. */
 #include "support.h"
 
 #include "petal/petal_inline.h"
@@ -29,7 +29,10 @@ static PETAL_INLINE_TARGET size_t ask_all(const petal_inline *hot, int64_t from,
 static void begin(petal_filter *filter, bool for_adding, petal_inline *hot)
 {
     petal_error error;
-    require_status(PETAL_OK, petal_inline_begin(filter, for_adding, hot, &error), error);
+    require_status(PETAL_OK,
+                   for_adding ? petal_inline_begin_adding(filter, hot, &error)
+                              : petal_inline_begin(filter, hot, &error),
+                   error);
 }
 
 static petal_filter *make_seeded(uint32_t hashes, uint64_t seed)
@@ -44,16 +47,20 @@ static void compare(uint32_t hashes, uint64_t seed)
 {
     static uint8_t got[KEYS], wanted[KEYS];
     petal_filter *by_call = make_seeded(hashes, seed), *by_loop = make_seeded(hashes, seed);
-    petal_inline hot;
+    petal_inline hot = PETAL_INLINE_INIT;
     size_t wanted_new = 0, wanted_in = 0;
-    for (int64_t i = 0; i < KEYS; i++) wanted_new += wanted[i] = petal_add_i64(by_call, i - KEYS) == PETAL_OK;
+    for (int64_t i = 0; i < KEYS; i++)
+        wanted_new += wanted[i] = petal_add_i64(by_call, i - KEYS) == PETAL_OK;
     begin(by_loop, true, &hot);
-    require(add_all(&hot, -KEYS, got) == wanted_new && memcmp(got, wanted, KEYS) == 0, "k %u", hashes);
+    require(add_all(&hot, -KEYS, got) == wanted_new && memcmp(got, wanted, KEYS) == 0, "k %u",
+            hashes);
     petal_inline_end(by_loop, &hot);
     assert_true(same_image(by_call, by_loop)); /* bits and the count of items */
     begin(by_loop, false, &hot);
-    for (int64_t i = 0; i < KEYS; i++) wanted_in += wanted[i] = petal_contains_i64(by_call, i - 100);
-    require(ask_all(&hot, -100, got) == wanted_in && memcmp(got, wanted, KEYS) == 0, "k %u", hashes);
+    for (int64_t i = 0; i < KEYS; i++)
+        wanted_in += wanted[i] = petal_contains_i64(by_call, i - 100);
+    require(ask_all(&hot, -100, got) == wanted_in && memcmp(got, wanted, KEYS) == 0, "k %u",
+            hashes);
     petal_inline_end(by_loop, &hot);
     assert_true(info_of(by_loop).items == KEYS);
     petal_free(by_call);
@@ -64,7 +71,8 @@ static void the_inline_loop_sets_and_answers_what_the_calls_do(void **state)
 {
     (void)state;
     if (!USABLE) skip_because("this machine's CPU has no %s", FORM);
-    for (uint32_t hashes = 1; hashes <= 16; hashes++) compare(hashes, hashes % 3 * 0x123456789abcdefu);
+    for (uint32_t hashes = 1; hashes <= 16; hashes++)
+        compare(hashes, hashes % 3 * 0x123456789abcdefu);
 }
 
 static PETAL_INLINE_TARGET bool has_text(const petal_inline *hot, uint64_t hash)
@@ -82,7 +90,7 @@ static void texts_go_through_their_hash(void **state)
     (void)state;
     if (!USABLE) skip_because("this machine's CPU has no %s", FORM);
     petal_filter *filter = make_seeded(6, 0);
-    petal_inline hot;
+    petal_inline hot = PETAL_INLINE_INIT;
     begin(filter, true, &hot);
     assert_true(add_text(&hot, petal_hash_key(filter, "here", 4)));
     assert_false(add_text(&hot, petal_hash_key(filter, "here", 4)));
@@ -96,12 +104,12 @@ static void texts_go_through_their_hash(void **state)
 static void other_filters_are_refused(void **state)
 {
     (void)state;
-    petal_inline hot;
+    petal_inline hot = PETAL_INLINE_INIT;
     petal_error error;
     petal_filter *classic = make(PETAL_SCHEME_CLASSIC, 1000, 5, 0),
                  *two_lines = make(PETAL_SCHEME_BLOCKED, 51200, 8, 2);
-    require_status(PETAL_ERR_UNSUPPORTED, petal_inline_begin(classic, false, &hot, &error), error);
-    require_status(PETAL_ERR_UNSUPPORTED, petal_inline_begin(two_lines, false, &hot, &error), error);
+    require_status(PETAL_ERR_UNSUPPORTED, petal_inline_begin(classic, &hot, &error), error);
+    require_status(PETAL_ERR_UNSUPPORTED, petal_inline_begin(two_lines, &hot, &error), error);
     petal_free(classic);
     petal_free(two_lines);
 }
@@ -110,12 +118,12 @@ static void other_filters_are_refused(void **state)
 static void filters_that_threads_share_are_refused(void **state)
 {
     (void)state;
-    petal_inline hot;
+    petal_inline hot = PETAL_INLINE_INIT;
     petal_error error, kept;
     petal_filter *filter = make_seeded(6, 0);
     require_status(PETAL_OK, petal_share(filter, &error), error);
-    require_status(PETAL_ERR_UNSUPPORTED, petal_inline_begin(filter, true, &hot, &error), error);
-    require_status(PETAL_ERR_UNSUPPORTED, petal_inline_begin(filter, false, &hot, &error), error);
+    require_status(PETAL_ERR_UNSUPPORTED, petal_inline_begin_adding(filter, &hot, &error), error);
+    require_status(PETAL_ERR_UNSUPPORTED, petal_inline_begin(filter, &hot, &error), error);
     assert_int_equal(petal_last_error(filter, &kept), PETAL_ERR_UNSUPPORTED);
     assert_string_equal(kept.message, error.message);
     petal_free(filter);
@@ -127,13 +135,13 @@ static void a_map_notices_what_the_loop_changes(void **state)
     if (!USABLE) skip_because("this machine's CPU has no %s", FORM);
     static uint8_t was_new[KEYS];
     petal_error error;
-    petal_inline hot;
+    petal_inline hot = PETAL_INLINE_INIT;
     const char *path = temporary("inline.petal");
     petal_filter *filter = make_seeded(6, 0), *map = NULL;
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
-    require_status(PETAL_OK, petal_save(filter, path, 0, &error), error);
+    require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
     require_status(PETAL_OK, petal_open(path, NULL, &map, &error), error);
-    require_status(PETAL_ERR_READ_ONLY, petal_inline_begin(map, true, &hot, &error), error);
+    require_status(PETAL_ERR_READ_ONLY, petal_inline_begin_adding(map, &hot, &error), error);
     begin(map, false, &hot);
     petal_free(map);
     options.flags = PETAL_OPEN_WRITABLE;
@@ -150,9 +158,23 @@ static void a_map_notices_what_the_loop_changes(void **state)
     unlink(path);
 }
 
+static void a_struct_of_another_version_is_refused(void **state)
+{
+    (void)state;
+    petal_filter *filter = make(PETAL_SCHEME_BLOCKED, 5120, 6, 1);
+    petal_inline unset = {0}, older = PETAL_INLINE_INIT, newer = PETAL_INLINE_INIT;
+    older.struct_size -= 8;
+    newer.struct_size += 8;
+    assert_int_equal(petal_inline_begin(filter, &unset, NULL), PETAL_ERR_ARGUMENT);
+    assert_int_equal(petal_inline_begin(filter, &older, NULL), PETAL_ERR_UNSUPPORTED);
+    assert_int_equal(petal_inline_begin_adding(filter, &newer, NULL), PETAL_ERR_UNSUPPORTED);
+    petal_free(filter);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_struct_of_another_version_is_refused),
         cmocka_unit_test(the_inline_loop_sets_and_answers_what_the_calls_do),
         cmocka_unit_test(texts_go_through_their_hash),
         cmocka_unit_test(other_filters_are_refused),

@@ -1,4 +1,5 @@
-/* inline.c again, in the form of petal_inline.h for AVX2: what a program compiled with -mavx2 gets. */
+/* inline.c again, in the form of petal_inline.h for AVX2: what a program compiled with
+ * -mavx2 gets. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PETAL_INLINE_AVX2
 #define PETAL_INLINE_TARGET __attribute__((target("avx2,bmi2")))

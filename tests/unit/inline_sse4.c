@@ -1,4 +1,5 @@
-/* inline.c again, in the form of petal_inline.h for SSE4.1: what a program compiled with -msse4.1 gets. */
+/* inline.c again, in the form of petal_inline.h for SSE4.1: what a program compiled with -msse4.1
+ * gets. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PETAL_INLINE_SSE4
 #define PETAL_INLINE_TARGET __attribute__((target("sse4.1")))

@@ -1,5 +1,6 @@
-/* Every kernel of every scheme that this CPU can run sets and tests exactly the bits of the generic one, key by key and in
- * batches, at every number of hashes, one line a key and two; and the remainders that foreign schemes need are exact. */
+/* Every kernel of every scheme that this CPU can run sets and tests exactly the bits of the generic
+ * one, key by key and in batches, at every number of hashes, one line per key and two; and the
+ * remainders that foreign schemes need are exact. */
 #include "base/divide.h"
 #include "base/memory.h"
 #include "scheme/scheme.h"
@@ -25,15 +26,20 @@ static uint8_t *lines_for(const struct shape *shape)
     return bytes;
 }
 
-/* The same keys, taken apart as the build by regions does: the same bits, each part in the line it is said to be in. */
-static void compare_parts(const struct kernel *kernel, const struct bit_array *wanted, const uint64_t *hashes)
+/* The same keys, taken apart as the build by regions does: the same bits, each part in the line it
+ * is said to be in. */
+static void compare_parts(const struct kernel *kernel, const struct bit_array *wanted,
+                          const uint64_t *hashes)
 {
     static uint64_t words[KEYS], lines[KEYS];
     const struct shape *shape = &wanted->shape;
-    struct bit_array array = {
-        .shape = *shape, .hash_words = 1, .bytes = lines_for(shape), .size_bytes = wanted->size_bytes};
+    struct bit_array array = {.shape = *shape,
+                              .hash_words = 1,
+                              .bytes = lines_for(shape),
+                              .size_bytes = wanted->size_bytes};
     const struct parts *parts = kernel->parts;
-    require(parts->kinds(shape) == shape->lines_per_key && parts->words(shape) == 1, "%s: parts", kernel->name);
+    require(parts->kinds(shape) == shape->lines_per_key && parts->words(shape) == 1, "%s: parts",
+            kernel->name);
     for (uint32_t kind = 0; kind < parts->kinds(shape); kind++) {
         parts->split(&array, kind, hashes, KEYS, words, lines);
         for (size_t i = 0; i < KEYS; i += KEYS / 4) { /* one alone, in a line of its own */
@@ -48,13 +54,14 @@ static void compare_parts(const struct kernel *kernel, const struct bit_array *w
         }
         parts->add(&array, kind, words, KEYS);
     }
-    require(memcmp(array.bytes, wanted->bytes, wanted->size_bytes) == 0, "%s: bits of parts, k %u", kernel->name,
-            shape->hashes);
+    require(memcmp(array.bytes, wanted->bytes, wanted->size_bytes) == 0, "%s: bits of parts, k %u",
+            kernel->name, shape->hashes);
     free(array.bytes);
 }
 
 /* Both add the same keys; then both are asked for them and for others. */
-static void compare(const struct kernel *kernel, const struct kernel *generic, const struct shape *shape, uint64_t seed)
+static void compare(const struct kernel *kernel, const struct kernel *generic,
+                    const struct shape *shape, uint64_t seed)
 {
     static uint64_t hashes[2 * KEYS];
     static uint8_t one[2 * KEYS], many[2 * KEYS], wanted[2 * KEYS];
@@ -68,18 +75,19 @@ static void compare(const struct kernel *kernel, const struct kernel *generic, c
         one[i] = kernel->add(&b, &hashes[i]);
     }
     kernel->add_many(&c, hashes, KEYS, many);
-    require(memcmp(one, wanted, KEYS) == 0 && memcmp(many, wanted, KEYS) == 0, "%s: what was new, k %u, seed %llu",
-            kernel->name, shape->hashes, (unsigned long long)seed);
-    require(memcmp(b.bytes, a.bytes, size) == 0 && memcmp(c.bytes, a.bytes, size) == 0, "%s: bits, k %u, seed %llu",
-            kernel->name, shape->hashes, (unsigned long long)seed);
+    require(memcmp(one, wanted, KEYS) == 0 && memcmp(many, wanted, KEYS) == 0,
+            "%s: what was new, k %u, seed %llu", kernel->name, shape->hashes,
+            (unsigned long long)seed);
+    require(memcmp(b.bytes, a.bytes, size) == 0 && memcmp(c.bytes, a.bytes, size) == 0,
+            "%s: bits, k %u, seed %llu", kernel->name, shape->hashes, (unsigned long long)seed);
     if (kernel->parts) compare_parts(kernel, &a, hashes);
     for (size_t i = 0; i < 2 * KEYS; i++) {
         wanted[i] = generic->contains(&a, &hashes[i]);
         one[i] = kernel->contains(&a, &hashes[i]);
     }
     kernel->contains_many(&a, hashes, 2 * KEYS, many);
-    require(memcmp(one, wanted, 2 * KEYS) == 0 && memcmp(many, wanted, 2 * KEYS) == 0, "%s: answers, k %u, seed %llu",
-            kernel->name, shape->hashes, (unsigned long long)seed);
+    require(memcmp(one, wanted, 2 * KEYS) == 0 && memcmp(many, wanted, 2 * KEYS) == 0,
+            "%s: answers, k %u, seed %llu", kernel->name, shape->hashes, (unsigned long long)seed);
     free(a.bytes);
     free(b.bytes);
     free(c.bytes);
@@ -91,7 +99,7 @@ static void every_kernel_of_blocked_is_bit_equal_to_the_generic_one(void **state
     uint64_t compared = 0;
     (void)state;
     for (const struct kernel *const *kernel = scheme->kernels; *kernel; kernel++) {
-        if (!(*kernel)->usable()) {
+        if (!kernel_is_usable(*kernel)) {
             print_message("# this CPU has no %s\n", (*kernel)->name);
             continue;
         }
@@ -99,7 +107,8 @@ static void every_kernel_of_blocked_is_bit_equal_to_the_generic_one(void **state
             for (uint32_t lines = 1; lines <= 2; lines++)
                 for (uint32_t k = lines; k <= 16 * lines; k++) {
                     struct shape shape = {PETAL_SCHEME_BLOCKED, k, lines, 512 * line_counts[i]};
-                    compare(*kernel, generic_of(scheme), &shape, 1000 * line_counts[i] + 40 * lines + k);
+                    compare(*kernel, generic_of(scheme), &shape,
+                            1000 * line_counts[i] + 40 * lines + k);
                     compared += 2 * KEYS;
                 }
         print_message("# %s\n", (*kernel)->name);
@@ -107,7 +116,8 @@ static void every_kernel_of_blocked_is_bit_equal_to_the_generic_one(void **state
     print_message("# %llu keys compared\n", (unsigned long long)compared);
 }
 
-/* The bulk of the keys: 100 million for each kernel, over all numbers of hashes. Sanitised builds do a hundredth. */
+/* The bulk of the keys: 100 million for each kernel, over all numbers of hashes. Sanitised builds
+ * do a hundredth. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
 #define BULK ((uint64_t)1000000)
 #else
@@ -116,24 +126,26 @@ static void every_kernel_of_blocked_is_bit_equal_to_the_generic_one(void **state
 #define BULK_PIECE 1024u
 
 /* Half of the hashes are added to both; all are asked of both. */
-static void compare_in_bulk(const struct kernel *kernel, const struct kernel *generic, const struct shape *shape,
-                            uint64_t keys, uint64_t *state)
+static void compare_in_bulk(const struct kernel *kernel, const struct kernel *generic,
+                            const struct shape *shape, uint64_t keys, uint64_t *state)
 {
     static uint64_t hashes[BULK_PIECE];
     static uint8_t got[BULK_PIECE], wanted[BULK_PIECE];
     uint64_t size = petal_shape_bytes(shape);
-    struct bit_array a = {.shape = *shape, .hash_words = 1, .bytes = lines_for(shape), .size_bytes = size};
-    struct bit_array b = {.shape = *shape, .hash_words = 1, .bytes = lines_for(shape), .size_bytes = size};
+    struct bit_array a = {
+        .shape = *shape, .hash_words = 1, .bytes = lines_for(shape), .size_bytes = size};
+    struct bit_array b = {
+        .shape = *shape, .hash_words = 1, .bytes = lines_for(shape), .size_bytes = size};
     for (uint64_t done = 0; done < keys; done += BULK_PIECE) {
         for (size_t i = 0; i < BULK_PIECE; i++) hashes[i] = next_random(state);
         size_t wanted_new = generic->add_many(&a, hashes, BULK_PIECE / 2, wanted);
         size_t got_new = kernel->add_many(&b, hashes, BULK_PIECE / 2, got);
-        require(got_new == wanted_new && memcmp(got, wanted, BULK_PIECE / 2) == 0, "%s: new, k %u", kernel->name,
-                shape->hashes);
+        require(got_new == wanted_new && memcmp(got, wanted, BULK_PIECE / 2) == 0, "%s: new, k %u",
+                kernel->name, shape->hashes);
         size_t wanted_in = generic->contains_many(&a, hashes, BULK_PIECE, wanted);
         size_t got_in = kernel->contains_many(&b, hashes, BULK_PIECE, got);
-        require(got_in == wanted_in && memcmp(got, wanted, BULK_PIECE) == 0, "%s: answers, k %u", kernel->name,
-                shape->hashes);
+        require(got_in == wanted_in && memcmp(got, wanted, BULK_PIECE) == 0, "%s: answers, k %u",
+                kernel->name, shape->hashes);
     }
     require(memcmp(a.bytes, b.bytes, size) == 0, "%s: bits, k %u", kernel->name, shape->hashes);
     free(a.bytes);
@@ -145,8 +157,9 @@ static void a_hundred_million_keys_are_the_same_to_every_kernel(void **state)
     const struct scheme_def *scheme = petal_scheme_find(PETAL_SCHEME_BLOCKED);
     uint64_t seed = 2026, each = BULK / 47 + 1; /* 16 shapes of one line, 31 of two */
     (void)state;
-    for (const struct kernel *const *kernel = scheme->kernels; *kernel != generic_of(scheme); kernel++) {
-        if (!(*kernel)->usable()) continue;
+    for (const struct kernel *const *kernel = scheme->kernels; *kernel != generic_of(scheme);
+         kernel++) {
+        if (!kernel_is_usable(*kernel)) continue;
         for (uint32_t lines = 1; lines <= 2; lines++)
             for (uint32_t k = lines; k <= 16 * lines; k++) {
                 uint64_t bits = each * k * 3 / 4 / 512 * 512 + 512; /* about half full at the end */
@@ -162,7 +175,7 @@ static void every_kernel_of_parquet_is_bit_equal_to_the_generic_one(void **state
     const struct scheme_def *scheme = petal_scheme_find(PETAL_SCHEME_PARQUET);
     (void)state;
     for (const struct kernel *const *kernel = scheme->kernels; *kernel; kernel++) {
-        if (!(*kernel)->usable()) {
+        if (!kernel_is_usable(*kernel)) {
             print_message("# this CPU has no %s\n", (*kernel)->name);
             continue;
         }
@@ -192,43 +205,53 @@ static void a_line_at_any_address_works_as_well(void **state)
     }
 }
 
-/* ---- batches of the schemes that walk: foreign ones are their own generic kernel ------------------------------------------- */
+/* ---- batches of the schemes that walk: foreign ones are their own generic kernel ------------- */
 
-/* Keys one by one and in a batch; crowded, so that answers differ, and above the size where batches ask ahead. */
-static void compare_batches(const struct scheme_def *scheme, struct shape shape, uint32_t words, uint64_t seed)
+/* Keys one by one and in a batch; crowded, so that answers differ, and above the size where batches
+ * ask ahead. */
+static void compare_batches(const struct scheme_def *scheme, struct shape shape, uint32_t words,
+                            uint64_t seed)
 {
     static uint64_t hashes[2 * KEYS * 8];
     static uint8_t one[2 * KEYS], many[2 * KEYS];
     const struct kernel *kernel = petal_scheme_kernel(scheme);
-    uint64_t size = scheme->array_bytes(&shape), state = seed;
+    uint64_t size = petal_shape_bytes(&shape), state = seed;
     struct bit_array a = {shape, words, new_bytes(size).data, size, divisor_of(shape.bits)}, b = a;
     b.bytes = new_bytes(size).data;
     for (size_t i = 0; i < 2 * KEYS * words; i++) hashes[i] = next_random(&state);
-    memcpy(hashes + (KEYS - 7) * words, hashes, 7 * words * sizeof *hashes); /* keys that come twice are new once */
+    memcpy(hashes + (KEYS - 7) * words, hashes,
+           7 * words * sizeof *hashes); /* keys that come twice are new once */
     size_t sum = kernel->add_many(&b, hashes, KEYS, many), wanted = 0;
     for (size_t i = 0; i < KEYS; i++) wanted += one[i] = kernel->add(&a, hashes + i * words);
     require(sum == wanted && memcmp(one, many, KEYS) == 0 && memcmp(a.bytes, b.bytes, size) == 0,
             "%s: adding, m %llu, k %u", scheme->name, (unsigned long long)shape.bits, shape.hashes);
-    memset(a.bytes, seed % 2 ? 0x55 : 0x77, size); /* half of the bits, or three of four: answers of all lengths */
+    memset(a.bytes, seed % 2 ? 0x55 : 0x77,
+           size); /* half of the bits, or three of four: answers of all lengths */
     sum = kernel->contains_many(&a, hashes, 2 * KEYS, many), wanted = 0;
-    for (size_t i = 0; i < 2 * KEYS; i++) wanted += one[i] = kernel->contains(&a, hashes + i * words);
-    require(sum == wanted && memcmp(one, many, sizeof one) == 0, "%s: asking, m %llu, k %u", scheme->name,
-            (unsigned long long)shape.bits, shape.hashes);
+    for (size_t i = 0; i < 2 * KEYS; i++)
+        wanted += one[i] = kernel->contains(&a, hashes + i * words);
+    require(sum == wanted && memcmp(one, many, sizeof one) == 0, "%s: asking, m %llu, k %u",
+            scheme->name, (unsigned long long)shape.bits, shape.hashes);
     sum = kernel->contains_many(&b, hashes, KEYS, many);
-    require(sum == KEYS, "%s: %zu of %u found, m %llu, k %u", scheme->name, sum, KEYS, (unsigned long long)shape.bits,
-            shape.hashes);
+    require(sum == KEYS, "%s: %zu of %u found, m %llu, k %u", scheme->name, sum, KEYS,
+            (unsigned long long)shape.bits, shape.hashes);
     free(a.bytes);
     free(b.bytes);
 }
 
 static void a_batch_is_its_keys_one_by_one_near_and_far(void **state)
 {
-    static const petal_scheme schemes[] = {
-        PETAL_SCHEME_CLASSIC,      PETAL_SCHEME_GUAVA_MITZ64, PETAL_SCHEME_GUAVA_MITZ32, PETAL_SCHEME_SPARK_V1,
-        PETAL_SCHEME_SPARK_V2,     PETAL_SCHEME_REDISBLOOM,   PETAL_SCHEME_DATASKETCHES, PETAL_SCHEME_BITS_AND_BLOOMS,
-        PETAL_SCHEME_DCSO,         PETAL_SCHEME_LEVELDB,      PETAL_SCHEME_ORC,          PETAL_SCHEME_BLOOM_FILTERS,
-        PETAL_SCHEME_BLOOMFILTER,  PETAL_SCHEME_JS_TUTORIAL,  PETAL_SCHEME_HBASE,        PETAL_SCHEME_CASSANDRA,
-        PETAL_SCHEME_CASSANDRA_BE, PETAL_SCHEME_CASSANDRA_2,  PETAL_SCHEME_ROCKSDB,
+    static const uint32_t schemes[] = {
+        PETAL_SCHEME_CLASSIC,      PETAL_SCHEME_GUAVA_MITZ64,
+        PETAL_SCHEME_GUAVA_MITZ32, PETAL_SCHEME_SPARK_V1,
+        PETAL_SCHEME_SPARK_V2,     PETAL_SCHEME_REDISBLOOM,
+        PETAL_SCHEME_DATASKETCHES, PETAL_SCHEME_BITS_AND_BLOOMS,
+        PETAL_SCHEME_DCSO,         PETAL_SCHEME_LEVELDB,
+        PETAL_SCHEME_ORC,          PETAL_SCHEME_BLOOM_FILTERS,
+        PETAL_SCHEME_BLOOMFILTER,  PETAL_SCHEME_JS_TUTORIAL,
+        PETAL_SCHEME_HBASE,        PETAL_SCHEME_CASSANDRA,
+        PETAL_SCHEME_CASSANDRA_BE, PETAL_SCHEME_CASSANDRA_2,
+        PETAL_SCHEME_ROCKSDB,
     };
     static const uint32_t hashes[] = {1, 2, 3, 7, 8, 11, 21};
     static const uint64_t sizes[] = {1u << 15, 1u << 25}; /* 4 KB and 4 MB */
@@ -237,25 +260,27 @@ static void a_batch_is_its_keys_one_by_one_near_and_far(void **state)
         for (size_t k = 0; k < sizeof hashes / sizeof *hashes; k++)
             for (size_t size = 0; size < 2; size++) {
                 const struct scheme_def *scheme = petal_scheme_find(schemes[i]);
-                compare_batches(scheme, (struct shape){schemes[i], hashes[k], 0, sizes[size]}, scheme->hash_words,
-                                100 * i + k);
+                compare_batches(scheme, (struct shape){schemes[i], hashes[k], 0, sizes[size]},
+                                scheme->hash_words, 100 * i + k);
             }
 }
 
-/* ---- remainders ------------------------------------------------------------------------------------------------------ */
+/* ---- remainders ------------------------------------------------------------------------------ */
 
 static void check_rests(uint64_t by, uint64_t x)
 {
     struct divisor divisor = divisor_of(by);
     int64_t as_signed;
     memcpy(&as_signed, &x, sizeof x);
-    require(rest_of(x, divisor) == x % by, "%llu mod %llu", (unsigned long long)x, (unsigned long long)by);
-    uint64_t magnitude = x >> 63 ? 0 - x : x;
-    require(signed_rest_of(as_signed, divisor) == magnitude % by, "|%lld| mod %llu", (long long)as_signed,
+    require(rest_of(x, divisor) == x % by, "%llu mod %llu", (unsigned long long)x,
             (unsigned long long)by);
+    uint64_t magnitude = x >> 63 ? 0 - x : x;
+    require(signed_rest_of(as_signed, divisor) == magnitude % by, "|%lld| mod %llu",
+            (long long)as_signed, (unsigned long long)by);
 }
 
-/* Next to every power of two, and next to multiples of the divisor, where a quotient that is off by one shows. */
+/* Next to every power of two, and next to multiples of the divisor, where a quotient that is off by
+ * one shows. */
 static uint64_t check_near_multiples(uint64_t by)
 {
     uint64_t checked = 0;
@@ -277,8 +302,10 @@ static void remainders_are_exact(void **state)
     (void)state;
     for (uint64_t by = 1; by <= 2000; by++) checked += check_near_multiples(by);
     for (unsigned power = 2; power < 64; power++)
-        for (uint64_t near = 0; near < 5; near++) checked += check_near_multiples(((uint64_t)1 << power) + near - 2);
-    for (uint64_t below = 0; below < 100; below++) checked += check_near_multiples(UINT64_MAX - below);
+        for (uint64_t near = 0; near < 5; near++)
+            checked += check_near_multiples(((uint64_t)1 << power) + near - 2);
+    for (uint64_t below = 0; below < 100; below++)
+        checked += check_near_multiples(UINT64_MAX - below);
     for (int i = 0; i < 10000; i++)
         checked += check_near_multiples((next_random(&seed) >> next_random(&seed) % 64) | 1);
     for (int i = 0; i < 10000000; i++, checked++) {

@@ -1,30 +1,35 @@
-/* keyed.c - proves that a keyed filter is of no use without its secret, and that the secret is in no file and no message. */
+/* keyed.c - proves that a keyed filter is of no use without its secret, and that the secret is in
+ * no file and no message. */
 #include "image.h"
 
 static const uint8_t secret[PETAL_SECRET_BYTES] = {0xc0, 0xff, 0xee, 0x11, 0x22, 0x33, 0x44, 0x55,
                                                    0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd};
-static const uint8_t other_secret[PETAL_SECRET_BYTES] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+static const uint8_t other_secret[PETAL_SECRET_BYTES] = {1, 2,  3,  4,  5,  6,  7,  8,
+                                                         9, 10, 11, 12, 13, 14, 15, 16};
 
-static petal_filter *keyed(const void *with, petal_scheme scheme)
+static petal_filter *keyed(const void *with, uint32_t scheme)
 {
     petal_options options = options_of(scheme, 8192, 6, 0);
     options.secret = with;
     return create(&options);
 }
 
-static petal_status load_with(struct bytes image, const void *with, petal_filter **filter, petal_error *error)
+static petal_status load_with(struct bytes image, const void *with, petal_filter **filter,
+                              petal_error *error)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     options.secret = with;
-    return petal_load_from_memory(image.data, image.size, &options, filter, error);
+    return petal_load(image.data, image.size, &options, filter, error);
 }
 
 static void a_secret_means_siphash_and_no_secret_xxh3(void **state)
 {
     (void)state;
-    petal_filter *with = keyed(secret, PETAL_SCHEME_BLOCKED), *without = keyed(NULL, PETAL_SCHEME_BLOCKED);
+    petal_filter *with = keyed(secret, PETAL_SCHEME_BLOCKED),
+                 *without = keyed(NULL, PETAL_SCHEME_BLOCKED);
     petal_info keyed_info = info_of(with), plain_info = info_of(without);
-    assert_true(keyed_info.keyed && keyed_info.hash == PETAL_HASH_SIPHASH && keyed_info.key_id != 0);
+    assert_true(keyed_info.keyed && keyed_info.hash == PETAL_HASH_SIPHASH &&
+                keyed_info.key_id != 0);
     assert_true(!plain_info.keyed && plain_info.hash == PETAL_HASH_XXH3 && plain_info.key_id == 0);
     assert_string_equal(keyed_info.hash_name, "siphash");
     assert_string_equal(plain_info.hash_name, "xxh3");
@@ -73,11 +78,13 @@ static void a_missing_secret_is_an_error_by_every_way_in(void **state)
     const char *path = temporary("keyed.petal");
     write_file(path, image.data, image.size);
     require_status(PETAL_ERR_SECRET_MISSING, load_with(image, NULL, &opened, &error), error);
-    require_status(PETAL_ERR_SECRET_MISSING, petal_view(image.data, image.size, NULL, &opened, &error), error);
+    require_status(PETAL_ERR_SECRET_MISSING,
+                   petal_view(image.data, image.size, NULL, &opened, &error), error);
     for (unsigned mode = PETAL_OPEN_MAP; mode <= PETAL_OPEN_LOAD; mode++) {
         petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
         options.flags = mode;
-        require_status(PETAL_ERR_SECRET_MISSING, petal_open(path, &options, &opened, &error), error);
+        require_status(PETAL_ERR_SECRET_MISSING, petal_open(path, &options, &opened, &error),
+                       error);
         assert_null(opened);
     }
     unlink(path);
@@ -101,8 +108,8 @@ static void each_of_10000_wrong_secrets_is_an_error(void **state)
             put64(wrong, next_random(&random));
             put64(wrong + 8, next_random(&random));
         }
-        require(load_with(image, wrong, &opened, &error) == PETAL_ERR_SECRET_WRONG && !opened, "secret %d of seed %llu",
-                i, (unsigned long long)seed);
+        require(load_with(image, wrong, &opened, &error) == PETAL_ERR_SECRET_WRONG && !opened,
+                "secret %d of seed %llu", i, (unsigned long long)seed);
     }
     petal_free(filter);
     free(image.data);
@@ -129,9 +136,11 @@ static void the_id_of_a_secret_proves_nothing(void **state)
 {
     (void)state;
     petal_error error;
-    petal_filter *filter = keyed(secret, PETAL_SCHEME_BLOCKED), *other = keyed(other_secret, PETAL_SCHEME_BLOCKED);
+    petal_filter *filter = keyed(secret, PETAL_SCHEME_BLOCKED),
+                 *other = keyed(other_secret, PETAL_SCHEME_BLOCKED);
     struct bytes image = serialized(filter);
-    for (unsigned slot = 0; slot < 2; slot++) put32(slot_of(image, slot) + AT_SECRET_ID, info_of(other).key_id);
+    for (unsigned slot = 0; slot < 2; slot++)
+        put32(slot_of(image, slot) + AT_SECRET_ID, info_of(other).key_id);
     seal_both(image);
     petal_filter *opened = NULL;
     require_status(PETAL_ERR_SECRET_WRONG, load_with(image, other_secret, &opened, &error), error);
@@ -164,17 +173,19 @@ static void a_secret_for_a_filter_without_one_is_an_error(void **state)
     free(image.data);
 }
 
-/* Do any 4 bytes in a row of the secret stand in these bytes, as they are, reversed, or as hexadecimal text? */
+/* Do any 4 bytes in a row of the secret stand in these bytes, as they are, reversed, or as
+ * hexadecimal text? */
 static bool gives_away(const uint8_t *bytes, size_t size)
 {
     for (size_t from = 0; from + 4 <= sizeof secret; from++) {
         uint8_t reversed[4];
         char text[9];
         for (size_t i = 0; i < 4; i++) reversed[i] = secret[from + 3 - i];
-        snprintf(text, sizeof text, "%02x%02x%02x%02x", secret[from], secret[from + 1], secret[from + 2],
-                 secret[from + 3]);
+        snprintf(text, sizeof text, "%02x%02x%02x%02x", secret[from], secret[from + 1],
+                 secret[from + 2], secret[from + 3]);
         for (size_t i = 0; i + 8 <= size; i++)
-            if (!memcmp(bytes + i, secret + from, 4) || !memcmp(bytes + i, reversed, 4) || !memcmp(bytes + i, text, 8))
+            if (!memcmp(bytes + i, secret + from, 4) || !memcmp(bytes + i, reversed, 4) ||
+                !memcmp(bytes + i, text, 8))
                 return true;
     }
     return false;
@@ -209,7 +220,8 @@ static void the_caller_may_wipe_the_secret_once_the_filter_is_made(void **state)
     (void)state;
     uint8_t mine[PETAL_SECRET_BYTES];
     memcpy(mine, secret, sizeof mine);
-    petal_filter *filter = keyed(mine, PETAL_SCHEME_BLOCKED), *twin = keyed(secret, PETAL_SCHEME_BLOCKED);
+    petal_filter *filter = keyed(mine, PETAL_SCHEME_BLOCKED),
+                 *twin = keyed(secret, PETAL_SCHEME_BLOCKED);
     memset(mine, 0, sizeof mine);
     assert_true(petal_hash_key(filter, "key", 3) == petal_hash_key(twin, "key", 3));
     petal_free(filter);
@@ -253,7 +265,8 @@ static void merge_wants_the_same_secret(void **state)
     (void)state;
     petal_error error;
     petal_filter *a = keyed(secret, PETAL_SCHEME_BLOCKED), *b = keyed(secret, PETAL_SCHEME_BLOCKED);
-    petal_filter *c = keyed(other_secret, PETAL_SCHEME_BLOCKED), *d = keyed(NULL, PETAL_SCHEME_BLOCKED);
+    petal_filter *c = keyed(other_secret, PETAL_SCHEME_BLOCKED),
+                 *d = keyed(NULL, PETAL_SCHEME_BLOCKED);
     require_status(PETAL_OK, petal_merge(a, b, &error), error);
     require_status(PETAL_ERR_MISMATCH, petal_merge(a, c, &error), error);
     require(strstr(error.message, "secret"), "%s", error.message);
@@ -276,26 +289,30 @@ static void a_clone_keeps_the_secret(void **state)
     petal_free(copy);
 }
 
-/* Whoever knows the hash can choose keys whose bits are all fresh: the fill rises by k bits a key, and the filter is full early
- * (reliability of keyed filters: without the secret a chosen key is as good as a random one). */
-static uint64_t bits_set_by_chosen_keys(petal_filter *target, const petal_filter *oracle, uint64_t keys)
+/* Whoever knows the hash can choose keys whose bits are all fresh: the fill rises by k bits per
+ * key, and the filter is full early (reliability of keyed filters: without the secret a chosen key
+ * is as good as a random one). */
+static uint64_t bits_set_by_chosen_keys(petal_filter *target, const petal_filter *oracle,
+                                        uint64_t keys)
 {
     petal_filter *shadow = clone_of(oracle);
     uint64_t candidate = 0;
     for (uint64_t i = 0; i < keys; i++) {
-        uint64_t best = candidate, most = 0;
-        for (int tries = 0; tries < 8; tries++, candidate++) { /* the first that is new to the oracle's bits */
+        uint64_t best = candidate, max = 0;
+        for (int tries = 0; tries < 8;
+             tries++, candidate++) { /* the first that is new to the oracle's bits */
             bool fresh = !petal_contains_i64(shadow, (int64_t)candidate);
-            if (fresh && !most) best = candidate, most = 1;
+            if (fresh && !max) best = candidate, max = 1;
         }
         petal_add_i64(shadow, (int64_t)best);
         petal_add_i64(target, (int64_t)best);
     }
     petal_free(shadow);
-    return info_of(target).bits_set;
+    return stats_of(target).bits_set;
 }
 
-static void keys_chosen_without_the_secret_fill_a_keyed_filter_no_faster_than_random_ones(void **state)
+static void
+keys_chosen_without_the_secret_fill_a_keyed_filter_no_faster_than_random_ones(void **state)
 {
     (void)state;
     const uint64_t keys = 5000;
@@ -307,7 +324,9 @@ static void keys_chosen_without_the_secret_fill_a_keyed_filter_no_faster_than_ra
     uint64_t keyed_set = bits_set_by_chosen_keys(keyed_target, oracle, keys);
     double m = 10.0 * (double)keys, c = (double)keys / m, expected = m * (1 - exp(-c));
     double sd = sqrt(m * exp(-c) * (1 - (1 + c) * exp(-c)));
-    assert_int_equal(by_choice, keys); /* the attack is real: with a known hash every chosen key sets a fresh bit */
+    assert_int_equal(
+        by_choice,
+        keys); /* the attack is real: with a known hash every chosen key sets a fresh bit */
     require(fabs((double)keyed_set - expected) < 5 * sd, "%llu bits set, expected %.0f, sd %.1f",
             (unsigned long long)keyed_set, expected, sd);
     petal_free(open_target);
@@ -332,7 +351,8 @@ int main(void)
         cmocka_unit_test(the_secret_is_wiped_when_the_filter_is_freed),
         cmocka_unit_test(merge_wants_the_same_secret),
         cmocka_unit_test(a_clone_keeps_the_secret),
-        cmocka_unit_test(keys_chosen_without_the_secret_fill_a_keyed_filter_no_faster_than_random_ones),
+        cmocka_unit_test(
+            keys_chosen_without_the_secret_fill_a_keyed_filter_no_faster_than_random_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

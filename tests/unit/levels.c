@@ -1,5 +1,5 @@
-/* Every SIMD level that this CPU has, chosen by PETAL_KERNEL, makes the same filters and gives the same answers through every door of
- * petal.h. */
+/* Every SIMD level that this CPU has, chosen by PETAL_KERNEL, makes the same filters and gives the
+ * same answers through every call of petal.h. */
 #include "support.h"
 
 #define KEYS 3000u
@@ -39,28 +39,32 @@ static void add_by_every_door(petal_filter *filter)
         petal_add(filter, keys[i].data, keys[i].size_bytes);
         petal_add_i64(filter, numbers[i]);
     }
-    petal_add_many(filter, keys + KEYS / 3, KEYS / 3, NULL, NULL);
-    petal_add_many_i64(filter, numbers + KEYS / 3, KEYS / 3, NULL, NULL);
+    add_key_batch(filter, keys + KEYS / 3, KEYS / 3, NULL, NULL);
+    add_number_batch(filter, numbers + KEYS / 3, KEYS / 3, NULL, NULL);
     for (size_t i = 0; i < KEYS / 3; i++) {
         const petal_key *key = &keys[KEYS / 3 * 2 + i];
         hashes[i] = petal_hash_key(filter, key->data, key->size_bytes);
         petal_add_i64(filter, numbers[KEYS / 3 * 2 + i]);
     }
-    petal_add_hashes(filter, hashes, KEYS / 3, NULL, NULL);
+    add_hash_batch(filter, hashes, KEYS / 3, NULL, NULL);
 }
 
-/* The answers for all keys, added or not, by every door: for each key a byte with a bit for each door. */
-static void ask_by_every_door(const petal_filter *filter, uint8_t answers[2 * KEYS])
+/* The answers for all keys, added or not, by every call: for each key one byte, with a bit for each
+ * call. */
+static void query_by_every_call(const petal_filter *filter, uint8_t answers[2 * KEYS])
 {
     uint8_t text_batch[2 * KEYS], number_batch[2 * KEYS];
-    petal_contains_many(filter, keys, (size_t)2 * KEYS, text_batch);
-    petal_contains_many_i64(filter, numbers, (size_t)2 * KEYS, number_batch);
+    contains_keys(filter, keys, (size_t)2 * KEYS, text_batch);
+    contains_numbers(filter, numbers, (size_t)2 * KEYS, number_batch);
     for (size_t i = 0; i < 2 * KEYS; i++) {
         unsigned text = petal_contains(filter, keys[i].data, keys[i].size_bytes);
         unsigned number = petal_contains_i64(filter, numbers[i]);
-        unsigned hash = petal_contains_hash(filter, petal_hash_key(filter, keys[i].data, keys[i].size_bytes));
-        answers[i] = (uint8_t)(text | number << 1 | hash << 2 | text_batch[i] << 3 | number_batch[i] << 4);
-        require(i >= KEYS || answers[i] == 31, "key %zu is missed at %s", i, petal_kernel_name(filter));
+        unsigned hash =
+            petal_contains_hash(filter, petal_hash_key(filter, keys[i].data, keys[i].size_bytes));
+        answers[i] =
+            (uint8_t)(text | number << 1 | hash << 2 | text_batch[i] << 3 | number_batch[i] << 4);
+        require(i >= KEYS || answers[i] == 31, "key %zu is missed at %s", i,
+                info_of(filter).kernel_name);
     }
 }
 
@@ -71,8 +75,8 @@ static void compare_level(const char *level, const petal_options *options)
     add_by_every_door(reference);
     add_by_every_door(filter);
     require(same_image(reference, filter), "%s, k %u", level, options->hashes);
-    ask_by_every_door(reference, wanted);
-    ask_by_every_door(filter, got);
+    query_by_every_call(reference, wanted);
+    query_by_every_call(filter, got);
     require(memcmp(got, wanted, sizeof got) == 0, "%s, k %u", level, options->hashes);
     petal_free(reference);
     petal_free(filter);
@@ -84,13 +88,14 @@ static void every_level_of_this_cpu_is_the_same_filter(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
         petal_filter *probe = make_at(levels[i], &options);
-        bool is_here = strcmp(petal_kernel_name(probe), levels[i]) == 0;
+        bool is_here = strcmp(info_of(probe).kernel_name, levels[i]) == 0;
         petal_free(probe);
         print_message("# %s: %s\n", levels[i], is_here ? "compared" : "not on this CPU");
         if (!is_here) continue;
         for (uint32_t lines = 1; lines <= 2; lines++)
             for (uint32_t k = lines; k <= 16 * lines; k++) {
-                petal_options shape = options_of(PETAL_SCHEME_BLOCKED, (uint64_t)20 * KEYS, k, lines);
+                petal_options shape =
+                    options_of(PETAL_SCHEME_BLOCKED, (uint64_t)20 * KEYS, k, lines);
                 compare_level(levels[i], &shape);
             }
         petal_options classic = options_of(PETAL_SCHEME_CLASSIC, (uint64_t)20 * KEYS, 7, 0);
@@ -103,9 +108,10 @@ static void the_environment_chooses_the_level(void **state)
     petal_options options = options_of(PETAL_SCHEME_BLOCKED, 5120, 6, 1);
     (void)state;
     petal_filter *generic = make_at("generic", &options), *best = create(&options);
-    if (strcmp(petal_kernel_name(best), "generic") == 0) skip_because("this machine's CPU has the generic level only");
-    require(strcmp(petal_kernel_name(generic), "generic") == 0,
-            "got %s; was the library built with PETAL_FORCE_KERNEL?", petal_kernel_name(generic));
+    if (strcmp(info_of(best).kernel_name, "generic") == 0)
+        skip_because("this machine's CPU has the generic level only");
+    require(strcmp(info_of(generic).kernel_name, "generic") == 0,
+            "got %s; was the library built with PETAL_FORCE_KERNEL?", info_of(generic).kernel_name);
     petal_free(generic);
     petal_free(best);
 }

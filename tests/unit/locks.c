@@ -1,5 +1,6 @@
-/* locks.c - proves what is promised of files that several processes touch: locks, readers beside a writer, saves that hold
- * the lock over the rename, temporary files, and damage that is never sealed as sound. */
+/* locks.c - proves what is promised of files that several processes touch: locks, readers beside a
+ * writer, saves that hold the lock over the rename, temporary files, and damage that is never
+ * sealed as sound. */
 #define _GNU_SOURCE /* F_OFD_SETLK */
 #include "image.h"
 
@@ -25,7 +26,7 @@ static void save_numbers(const char *path, uint64_t count)
 {
     petal_error error;
     petal_filter *filter = with_numbers(count);
-    require_status(PETAL_OK, petal_save(filter, path, 0, &error), error);
+    require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
     petal_free(filter);
 }
 
@@ -47,7 +48,7 @@ static uint64_t payload_offset(const char *path)
     return offset;
 }
 
-/* ---- locks ----------------------------------------------------------------------------------------------------------- */
+/* ---- locks ----------------------------------------------------------------------------------- */
 
 static void a_file_that_is_changed_in_place_is_not_replaced(void **state)
 {
@@ -57,34 +58,39 @@ static void a_file_that_is_changed_in_place_is_not_replaced(void **state)
     save_numbers(path, 10);
     struct bytes before = read_file(path);
     petal_filter *writer = opened(path, PETAL_OPEN_WRITABLE), *other = with_numbers(5);
-    require_status(PETAL_ERR_BUSY, petal_save(other, path, 0, &error), error);
+    require_status(PETAL_ERR_BUSY, petal_save(other, path, NULL, 0, &error), error);
     assert_true(file_is(path, before));
     assert_int_equal(status_of_opening(path, PETAL_OPEN_WRITABLE), PETAL_ERR_BUSY);
     assert_int_equal(status_of_opening(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED), PETAL_ERR_BUSY);
-    assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP), PETAL_OK); /* nothing has changed yet */
+    assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP),
+                     PETAL_OK); /* nothing has changed yet */
     petal_free(writer);
-    require_status(PETAL_OK, petal_save(other, path, 0, &error), error);
+    require_status(PETAL_OK, petal_save(other, path, NULL, 0, &error), error);
     petal_free(other);
     free(before.data);
     unlink(path);
 }
 
-static void a_file_that_is_loaded_locked_is_replaced_by_its_holder_only_again_and_again(void **state)
+static void
+a_file_that_is_loaded_locked_is_replaced_by_its_holder_only_again_and_again(void **state)
 {
     (void)state;
     petal_error error;
     const char *path = temporary("locks.petal");
     save_numbers(path, 10);
-    petal_filter *holder = opened(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED), *other = with_numbers(5);
+    petal_filter *holder = opened(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED),
+                 *other = with_numbers(5);
     for (uint64_t round = 0; round < 3; round++) {
         assert_int_equal(status_of_opening(path, PETAL_OPEN_WRITABLE), PETAL_ERR_BUSY);
-        assert_int_equal(status_of_opening(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED), PETAL_ERR_BUSY);
-        require_status(PETAL_ERR_BUSY, petal_save(other, path, 0, &error), error);
+        assert_int_equal(status_of_opening(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED),
+                         PETAL_ERR_BUSY);
+        require_status(PETAL_ERR_BUSY, petal_save(other, path, NULL, 0, &error), error);
         add_numbers(holder, 10 + 10 * round, 10);
-        require_status(PETAL_OK, petal_save(holder, path, 0, &error), error);
+        require_status(PETAL_OK, petal_save(holder, path, NULL, 0, &error), error);
     }
     petal_free(holder);
-    petal_filter *file = opened(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED); /* the lock has gone with its holder */
+    petal_filter *file =
+        opened(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED); /* the lock has gone with its holder */
     require_numbers(file, 0, 40);
     petal_free(file);
     petal_free(other);
@@ -98,7 +104,7 @@ static void saving_elsewhere_leaves_the_lock_where_it_is(void **state)
     const char *path = temporary("locks.petal"), *copy = temporary("copy.petal");
     save_numbers(path, 10);
     petal_filter *holder = opened(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED);
-    require_status(PETAL_OK, petal_save(holder, copy, 0, &error), error);
+    require_status(PETAL_OK, petal_save(holder, copy, NULL, 0, &error), error);
     assert_int_equal(status_of_opening(copy, PETAL_OPEN_WRITABLE), PETAL_OK);
     assert_int_equal(status_of_opening(path, PETAL_OPEN_WRITABLE), PETAL_ERR_BUSY);
     petal_free(holder);
@@ -116,10 +122,10 @@ static void a_file_that_somebody_moved_away_is_not_taken_for_the_one_that_was_lo
     petal_filter *holder = opened(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED);
     assert_int_equal(rename(other_path, path), 0); /* mv takes no lock */
     struct bytes before = read_file(path);
-    require_status(PETAL_ERR_REPLACED, petal_save(holder, path, 0, &error), error);
+    require_status(PETAL_ERR_REPLACED, petal_save(holder, path, NULL, 0, &error), error);
     assert_true(file_is(path, before));
     unlink(path);
-    require_status(PETAL_ERR_REPLACED, petal_save(holder, path, 0, &error), error);
+    require_status(PETAL_ERR_REPLACED, petal_save(holder, path, NULL, 0, &error), error);
     assert_int_equal(petal_last_error(holder, &error), PETAL_ERR_REPLACED);
     petal_free(holder);
     free(before.data);
@@ -136,13 +142,17 @@ static void changes_to_a_file_that_was_replaced_meanwhile_are_not_acknowledged(v
     add_numbers(writer, 100, 10);
     require_status(PETAL_OK, petal_sync(writer, &error), error);
     assert_int_equal(rename(other_path, path), 0);
-    require_status(PETAL_OK, petal_sync(writer, &error), error); /* there was nothing to acknowledge */
+    require_status(PETAL_OK, petal_sync(writer, &error),
+                   error); /* there was nothing to acknowledge */
     add_numbers(writer, 200, 10);
-    for (int i = 0; i < 3; i++) require_status(PETAL_ERR_REPLACED, petal_sync(writer, &error), error);
+    for (int i = 0; i < 3; i++)
+        require_status(PETAL_ERR_REPLACED, petal_sync(writer, &error), error);
     struct bytes before = read_file(path);
-    require_status(PETAL_ERR_REPLACED, petal_save(writer, path, 0, &error), error); /* the other file stays */
+    require_status(PETAL_ERR_REPLACED, petal_save(writer, path, NULL, 0, &error),
+                   error); /* the other file stays */
     assert_true(file_is(path, before));
-    require_status(PETAL_OK, petal_save(writer, other_path, 0, &error), error); /* elsewhere nobody minds */
+    require_status(PETAL_OK, petal_save(writer, other_path, NULL, 0, &error),
+                   error); /* elsewhere nobody minds */
     petal_free(writer);
     free(before.data);
     unlink(path);
@@ -159,8 +169,9 @@ static void saving_a_writable_map_onto_its_own_file_is_a_sync(void **state)
     assert_int_equal(stat(path, &before), 0);
     petal_filter *writer = opened(path, PETAL_OPEN_WRITABLE);
     add_numbers(writer, 10, 10);
-    require_status(PETAL_ERR_EXISTS, petal_save(writer, path, PETAL_SAVE_NO_REPLACE, &error), error);
-    require_status(PETAL_OK, petal_save(writer, path, 0, &error), error);
+    require_status(PETAL_ERR_EXISTS, petal_save(writer, path, NULL, PETAL_SAVE_NO_REPLACE, &error),
+                   error);
+    require_status(PETAL_OK, petal_save(writer, path, NULL, 0, &error), error);
     assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY), PETAL_OK);
     add_numbers(writer, 20, 10); /* the map is still that of the file */
     require_status(PETAL_OK, petal_sync(writer, &error), error);
@@ -172,7 +183,8 @@ static void saving_a_writable_map_onto_its_own_file_is_a_sync(void **state)
     unlink(path);
 }
 
-/* Several processes make the same file: all but one are turned away, and the one that is not has its keys in it. */
+/* Several processes make the same file: all but one are turned away, and the one that is not has
+ * its keys in it. */
 static void of_several_makers_of_one_file_the_first_wins(void **state)
 {
     (void)state;
@@ -187,7 +199,7 @@ static void of_several_makers_of_one_file_the_first_wins(void **state)
             assert_true(makers[i] >= 0);
             if (makers[i]) continue;
             petal_filter *filter = with_numbers(10);
-            petal_status saved = petal_save(filter, path, PETAL_SAVE_NO_REPLACE, NULL);
+            petal_status saved = petal_save(filter, path, NULL, PETAL_SAVE_NO_REPLACE, NULL);
             _exit(saved == PETAL_OK ? 0 : saved == PETAL_ERR_EXISTS ? 1 : 2);
         }
         for (int i = 0; i < MAKERS; i++) {
@@ -200,7 +212,7 @@ static void of_several_makers_of_one_file_the_first_wins(void **state)
     unlink(path);
 }
 
-/* ---- readers beside a writer ----------------------------------------------------------------------------------------- */
+/* ---- readers beside a writer ----------------------------------------------------------------- */
 
 static void a_file_that_is_being_changed_can_be_read_live(void **state)
 {
@@ -219,17 +231,21 @@ static void a_file_that_is_being_changed_can_be_read_live(void **state)
     add_numbers(writer, 200, 100);
     require_numbers(reader, 0, 300); /* bits rise under its eyes */
     petal_info info = info_of(reader);
-    assert_true(info.live && !info.content_id_known);
+    uint64_t id;
+    assert_true(info.live && !(info.abilities & PETAL_CAN_SAVE));
+    require_status(PETAL_ERR_BUSY, petal_content_id(reader, &id, &error), error);
     require_status(PETAL_ERR_BUSY, petal_verify(reader, &error), error);
     require_status(PETAL_ERR_BUSY, petal_clone(reader, &copy, &error), error);
-    require_status(PETAL_ERR_BUSY, petal_save(reader, elsewhere, 0, &error), error);
-    require_status(PETAL_ERR_BUSY, petal_serialize(reader, &byte, 1, &error), error);
+    require_status(PETAL_ERR_BUSY, petal_save(reader, elsewhere, NULL, 0, &error), error);
+    require_status(PETAL_ERR_BUSY, petal_serialize(reader, NULL, &byte, 1, &error), error);
     assert_int_equal(petal_add(reader, "x", 1), PETAL_ERR_READ_ONLY);
     assert_int_equal(access(elsewhere, F_OK), -1);
     petal_free(writer);
     petal_free(reader);
-    reader = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_LIVE); /* nobody changes it any more: a map like any other */
-    assert_true(!info_of(reader).live && info_of(reader).content_id_known);
+    reader =
+        opened(path, PETAL_OPEN_MAP |
+                         PETAL_OPEN_LIVE); /* nobody changes it any more: a map like any other */
+    assert_true(!info_of(reader).live);
     require_status(PETAL_OK, petal_verify(reader, &error), error);
     petal_free(reader);
     unlink(path);
@@ -241,10 +257,10 @@ static void a_file_whose_bits_are_lowered_cannot_be_read_live(void **state)
     petal_error error;
     const char *path = temporary("locks.petal");
     for (int round = 0; round < 3; round++) {
-        petal_scheme scheme = round == 0 ? PETAL_SCHEME_COUNTING : PETAL_SCHEME_BLOCKED;
+        uint32_t scheme = round == 0 ? PETAL_SCHEME_COUNTING : PETAL_SCHEME_BLOCKED;
         petal_filter *filter = make(scheme, 100000, 5, 0), *other = make(scheme, 100000, 5, 0);
         add_numbers(filter, 0, 100);
-        require_status(PETAL_OK, petal_save(filter, path, 0, &error), error);
+        require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
         petal_free(filter);
         petal_filter *writer = opened(path, PETAL_OPEN_WRITABLE);
         petal_status status = round == 0   ? petal_remove_i64(writer, 1)
@@ -272,7 +288,9 @@ static void die_after(const char *path, petal_status (*deed)(petal_filter *filte
     if (child == 0) {
         petal_filter *writer = NULL;
         petal_error error;
-        if (open_as(path, PETAL_OPEN_WRITABLE, &writer, &error) != PETAL_OK || deed(writer) != PETAL_OK) _exit(1);
+        if (open_as(path, PETAL_OPEN_WRITABLE, &writer, &error) != PETAL_OK ||
+            deed(writer) != PETAL_OK)
+            _exit(1);
         raise(SIGKILL);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -289,7 +307,8 @@ static petal_status clear_all(petal_filter *filter)
     return petal_clear(filter, NULL);
 }
 
-static void a_dead_writers_file_is_dirty_and_not_live_and_what_it_cleared_is_not_recovered(void **state)
+static void
+a_dead_writers_file_is_dirty_and_not_live_and_what_it_cleared_is_not_recovered(void **state)
 {
     (void)state;
     petal_error error;
@@ -308,12 +327,14 @@ static void a_dead_writers_file_is_dirty_and_not_live_and_what_it_cleared_is_not
     assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY), PETAL_OK);
     die_after(path, clear_all);
     assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP), PETAL_ERR_DIRTY);
-    require_status(PETAL_ERR_DAMAGED, open_as(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER, &filter, &error), error);
-    require_status(PETAL_ERR_DAMAGED, open_as(path, PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER, &filter, &error), error);
+    require_status(PETAL_ERR_DAMAGED,
+                   open_as(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER, &filter, &error), error);
+    require_status(PETAL_ERR_DAMAGED,
+                   open_as(path, PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER, &filter, &error), error);
     unlink(path);
 }
 
-/* ---- damage ---------------------------------------------------------------------------------------------------------- */
+/* ---- damage ---------------------------------------------------------------------------------- */
 
 static void a_key_whose_block_is_damaged_is_not_added_and_nothing_is_sealed(void **state)
 {
@@ -350,7 +371,8 @@ static petal_status share(petal_filter *filter, petal_error *error)
 static petal_status begin_building(petal_filter *filter, petal_error *error)
 {
     petal_builder *builder = NULL;
-    petal_status status = petal_builder_create(filter, NULL, &builder, error);
+    uint32_t workers = 1;
+    petal_status status = petal_builder_create(filter, &workers, &builder, error);
     (void)petal_builder_finish(builder, NULL);
     return status;
 }
@@ -390,7 +412,7 @@ static petal_status copy_of(petal_filter *filter, petal_error *error)
 static petal_status save_elsewhere(petal_filter *filter, petal_error *error)
 {
     const char *path = temporary("copy.petal");
-    petal_status status = petal_save(filter, path, 0, error);
+    petal_status status = petal_save(filter, path, NULL, 0, error);
     assert_true(status == PETAL_OK || access(path, F_OK) != 0);
     unlink(path);
     return status;
@@ -398,14 +420,15 @@ static petal_status save_elsewhere(petal_filter *filter, petal_error *error)
 
 static petal_status put_into_memory(petal_filter *filter, petal_error *error)
 {
-    size_t size = (size_t)petal_serialized_bytes(filter);
+    size_t size = (size_t)petal_serialized_bytes(filter, NULL);
     uint8_t *image = malloc(size);
-    petal_status status = petal_serialize(filter, image, size, error);
+    petal_status status = petal_serialize(filter, NULL, image, size, error);
     free(image);
     return status;
 }
 
-/* Whatever would give new sums to bits from a file compares them with the old ones first, in maps and in views. */
+/* Whatever would give new sums to bits from a file compares them with the old ones first, in maps
+ * and in views. */
 static void nothing_seals_damaged_bits(void **state)
 {
     (void)state;
@@ -429,15 +452,21 @@ static void nothing_seals_damaged_bits(void **state)
             save_numbers(path, 20000);
             if (is_damaged) damage(path, payload_offset(path) + 5 * BLOCK + 77, 100);
             struct bytes before = read_file(path);
-            petal_filter *map = opened(path, PETAL_OPEN_WRITABLE), *reader = opened(path, PETAL_OPEN_MAP);
-            require_status(PETAL_OK, petal_view(before.data, before.size, NULL, &view, &error), error);
+            petal_filter *map = opened(path, PETAL_OPEN_WRITABLE),
+                         *reader = opened(path, PETAL_OPEN_MAP);
+            require_status(PETAL_OK, petal_view(before.data, before.size, NULL, &view, &error),
+                           error);
             petal_status wanted = is_damaged ? PETAL_ERR_DAMAGED : PETAL_OK;
             if (!deeds[i].writes) {
-                require(deeds[i].deed(reader, &error) == wanted, "%s of a map: %s", deeds[i].name, error.message);
-                require(deeds[i].deed(view, &error) == wanted, "%s of a view: %s", deeds[i].name, error.message);
+                require(deeds[i].deed(reader, &error) == wanted, "%s of a map: %s", deeds[i].name,
+                        error.message);
+                require(deeds[i].deed(view, &error) == wanted, "%s of a view: %s", deeds[i].name,
+                        error.message);
             }
-            require(deeds[i].deed(map, &error) == wanted, "%s of a writable map: %s", deeds[i].name, error.message);
-            if (is_damaged) require(file_is(path, before), "%s: the file has changed", deeds[i].name);
+            require(deeds[i].deed(map, &error) == wanted, "%s of a writable map: %s", deeds[i].name,
+                    error.message);
+            if (is_damaged)
+                require(file_is(path, before), "%s: the file has changed", deeds[i].name);
             petal_free(map);
             petal_free(reader);
             petal_free(view);
@@ -455,14 +484,16 @@ static void damaged_bits_are_not_loaded(void **state)
     save_numbers(path, 20000);
     damage(path, payload_offset(path) + 2 * BLOCK, 8192);
     require_status(PETAL_ERR_DAMAGED, open_as(path, PETAL_OPEN_LOAD, &filter, &error), error);
-    require_status(PETAL_ERR_DAMAGED, open_as(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED, &filter, &error), error);
+    require_status(PETAL_ERR_DAMAGED,
+                   open_as(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED, &filter, &error), error);
     struct bytes image = read_file(path);
     assert_int_equal(status_of_loading(image, 0, &error), PETAL_ERR_DAMAGED);
     free(image.data);
     unlink(path);
 }
 
-/* Another process clears the file just when a copy gets its memory, after the bits were found to be sound. */
+/* Another process clears the file just when a copy gets its memory, after the bits were found to be
+ * sound. */
 struct meddler {
     petal_filter *writer;
     bool is_armed;
@@ -513,7 +544,8 @@ static void a_link_that_points_elsewhere_now_is_not_followed(void **state)
 {
     (void)state;
     petal_error error;
-    const char *first = temporary("first.petal"), *second = temporary("second.petal"), *link = temporary("link.petal");
+    const char *first = temporary("first.petal"), *second = temporary("second.petal"),
+               *link = temporary("link.petal");
     save_numbers(first, 10);
     save_numbers(second, 500);
     assert_int_equal(symlink(first, link), 0);
@@ -522,9 +554,9 @@ static void a_link_that_points_elsewhere_now_is_not_followed(void **state)
     struct bytes before = read_file(second);
     assert_true(unlink(link) == 0 && symlink(second, link) == 0);
     petal_free(writer);
-    require_status(PETAL_ERR_REPLACED, petal_save(holder, link, 0, &error), error);
+    require_status(PETAL_ERR_REPLACED, petal_save(holder, link, NULL, 0, &error), error);
     assert_true(file_is(second, before));
-    require_status(PETAL_OK, petal_save(holder, first, 0, &error),
+    require_status(PETAL_OK, petal_save(holder, first, NULL, 0, &error),
                    error); /* by its name it is the file that is locked */
     petal_free(holder);
     free(before.data);
@@ -540,10 +572,11 @@ static void calls_that_change_nothing_leave_the_file_clean(void **state)
     const char *path = temporary("locks.petal");
     save_numbers(path, 10);
     struct bytes before = read_file(path);
-    petal_filter *writer = opened(path, PETAL_OPEN_WRITABLE), *unlike = make(PETAL_SCHEME_CLASSIC, 1000, 3, 0);
-    assert_int_equal(petal_add_many(writer, NULL, 0, NULL, NULL), PETAL_OK);
-    assert_int_equal(petal_add_many_i64(writer, NULL, 0, NULL, NULL), PETAL_OK);
-    assert_int_equal(petal_add_hashes(writer, NULL, 0, NULL, NULL), PETAL_OK);
+    petal_filter *writer = opened(path, PETAL_OPEN_WRITABLE),
+                 *unlike = make(PETAL_SCHEME_CLASSIC, 1000, 3, 0);
+    assert_int_equal(add_key_batch(writer, NULL, 0, NULL, NULL), PETAL_OK);
+    assert_int_equal(add_number_batch(writer, NULL, 0, NULL, NULL), PETAL_OK);
+    assert_int_equal(add_hash_batch(writer, NULL, 0, NULL, NULL), PETAL_OK);
     require_status(PETAL_ERR_MISMATCH, petal_merge(writer, unlike, &error), error);
     require_status(PETAL_ERR_MISMATCH, petal_intersect(writer, unlike, &error), error);
     assert_int_equal(petal_remove(writer, "x", 1), PETAL_ERR_UNSUPPORTED);
@@ -557,7 +590,7 @@ static void calls_that_change_nothing_leave_the_file_clean(void **state)
     unlink(path);
 }
 
-/* ---- temporary files ------------------------------------------------------------------------------------------------- */
+/* ---- temporary files ------------------------------------------------------------------------- */
 
 /* Names in a folder that begin with the temporary's prefix; the last one goes into `name`. */
 static int count_temporaries(const char *folder, char name[PATH_SIZE])
@@ -565,7 +598,8 @@ static int count_temporaries(const char *folder, char name[PATH_SIZE])
     int count = 0;
     DIR *entries = opendir(folder);
     require(entries != NULL, "cannot read %s", folder);
-    for (struct dirent *entry; (entry = readdir(entries)) != NULL;) { /* NOLINT(concurrency-mt-unsafe): one thread */
+    for (struct dirent *entry;
+         (entry = readdir(entries)) != NULL;) { /* NOLINT(concurrency-mt-unsafe): one thread */
         if (strncmp(entry->d_name, TEMPORARY, strlen(TEMPORARY)) != 0) continue;
         snprintf(name, PATH_SIZE, "%s/%s", folder, entry->d_name);
         count++;
@@ -580,7 +614,8 @@ struct watch {
     int calls, seen;
 };
 
-/* An allocator that looks at the folder while a save is at work: the head of the image is allocated then. */
+/* An allocator that looks at the folder while a save is at work, in a format that takes memory for
+ * that. */
 static void *watch_and_allocate(void *context, size_t size)
 {
     struct watch *watch = context;
@@ -613,15 +648,19 @@ static void a_temporary_file_is_as_private_as_the_one_it_replaces(void **state)
     for (size_t i = 0; i < COUNT(modes); i++) {
         struct watch watch = {folder, 0, 0, 0};
         petal_allocator allocator = {watch_and_allocate, release_watched, &watch};
-        petal_options options = options_of(PETAL_SCHEME_BLOCKED, 4096, 5, 0);
+        petal_options options = PETAL_OPTIONS_INIT;
+        options.format = "redisbloom-dump"; /* it compresses */
+        options.capacity = 1000;
+        options.rate = 0.01;
         options.allocator = &allocator;
         petal_filter *filter = create(&options);
         save_numbers(path, 5);
         assert_int_equal(chmod(path, modes[i]), 0);
-        petal_status status = petal_save(filter, path, 0, &error);
+        petal_status status = petal_save(filter, path, options.format, 0, &error);
         if (geteuid() == 0 || modes[i] & 0200) {
             require_status(PETAL_OK, status, error);
-            require(watch.seen > 0 && watch.mode == modes[i], "the temporary has mode %o", (unsigned)watch.mode);
+            require(watch.seen > 0 && watch.mode == modes[i], "the temporary has mode %o",
+                    (unsigned)watch.mode);
         }
         assert_true(stat(path, &about) == 0 && (about.st_mode & 07777) == modes[i]);
         petal_free(filter);
@@ -680,7 +719,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_that_is_changed_in_place_is_not_replaced),
-        cmocka_unit_test(a_file_that_is_loaded_locked_is_replaced_by_its_holder_only_again_and_again),
+        cmocka_unit_test(
+            a_file_that_is_loaded_locked_is_replaced_by_its_holder_only_again_and_again),
         cmocka_unit_test(saving_elsewhere_leaves_the_lock_where_it_is),
         cmocka_unit_test(a_file_that_somebody_moved_away_is_not_taken_for_the_one_that_was_locked),
         cmocka_unit_test(changes_to_a_file_that_was_replaced_meanwhile_are_not_acknowledged),
@@ -688,7 +728,8 @@ int main(void)
         cmocka_unit_test(of_several_makers_of_one_file_the_first_wins),
         cmocka_unit_test(a_file_that_is_being_changed_can_be_read_live),
         cmocka_unit_test(a_file_whose_bits_are_lowered_cannot_be_read_live),
-        cmocka_unit_test(a_dead_writers_file_is_dirty_and_not_live_and_what_it_cleared_is_not_recovered),
+        cmocka_unit_test(
+            a_dead_writers_file_is_dirty_and_not_live_and_what_it_cleared_is_not_recovered),
         cmocka_unit_test(a_key_whose_block_is_damaged_is_not_added_and_nothing_is_sealed),
         cmocka_unit_test(nothing_seals_damaged_bits),
         cmocka_unit_test(damaged_bits_are_not_loaded),

@@ -1,5 +1,6 @@
-/* memory.c - proves that all memory comes from the caller's allocator and goes back to it, and that running out of it at any
- * point is a clean error: nothing leaks, the filter stays usable, the file stays as it was. */
+/* memory.c - proves that all memory comes from the caller's allocator and goes back to it, and that
+ * running out of it at any point is a clean error: nothing leaks, the filter stays usable, the file
+ * stays as it was. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #endif
@@ -12,7 +13,8 @@ static const uint8_t secret[PETAL_SECRET_BYTES] = {3, 1, 4, 1, 5};
 
 static petal_options counted_options(const petal_allocator *allocator)
 {
-    petal_options options = options_of(PETAL_SCHEME_BLOCKED, 1 << 20, 9, 2); /* two blocks of 64 KiB */
+    petal_options options =
+        options_of(PETAL_SCHEME_BLOCKED, 1 << 20, 9, 2); /* two blocks of 64 KiB */
     options.secret = secret;
     options.metadata = "metadata";
     options.metadata_bytes = 8;
@@ -30,11 +32,11 @@ static void adding_and_asking_allocate_nothing(void **state)
     uint64_t calls = count.calls, hashes[3] = {1, 2, 3};
     petal_key keys[2] = {{"a", 1}, {"b", 1}};
     petal_add(filter, "key", 3);
-    petal_add_many(filter, keys, 2, NULL, NULL);
-    petal_add_hashes(filter, hashes, 3, NULL, NULL);
+    add_key_batch(filter, keys, 2, NULL, NULL);
+    add_hash_batch(filter, hashes, 3, NULL, NULL);
     petal_contains(filter, "key", 3);
-    petal_contains_many(filter, keys, 2, NULL);
-    petal_contains_any(filter, keys, 2);
+    contains_keys(filter, keys, 2, NULL);
+    contains_any(filter, keys, 2);
     petal_merge(filter, other, NULL);
     petal_intersect(filter, other, NULL);
     petal_clear(filter, NULL);
@@ -73,7 +75,8 @@ static void the_allocator_is_copied(void **state)
     assert_true(count.live_blocks == 0 && count.bad_releases == 0);
 }
 
-/* Only malloc's alignment may be expected of an allocator; the bits are on whole lines all the same. */
+/* Only malloc's alignment may be expected of an allocator; the bits are on whole lines all the
+ * same. */
 static void *odd_alloc(void *context, size_t size_bytes)
 {
     uint8_t *block = calloc(1, size_bytes + 64);
@@ -102,9 +105,10 @@ static void memory_of_any_alignment_will_do(void **state)
     petal_free(twin);
 }
 
-/* ---- the Nth allocation fails ---------------------------------------------------------------------------------------- */
+/* ---- the Nth allocation fails ---------------------------------------------------------------- */
 
-/* What the calls work on. Made with the standard allocator: only the call on trial runs out of memory. */
+/* What the calls work on. Made with the standard allocator: only the call on trial runs out of
+ * memory. */
 struct world {
     const petal_allocator *allocator;
     petal_filter *filter; /* of the counting allocator */
@@ -117,8 +121,8 @@ typedef petal_status (*trial)(struct world *world);
 
 static petal_status freed(petal_status status, petal_filter *filter)
 {
-    require((status == PETAL_OK) == (filter != NULL), "%s, but the filter is %p", petal_status_name(status),
-            (void *)filter);
+    require((status == PETAL_OK) == (filter != NULL), "%s, but the filter is %p",
+            petal_status_name(status), (void *)filter);
     petal_free(filter);
     return status;
 }
@@ -145,22 +149,22 @@ static petal_status try_metadata(struct world *world)
     bool lower = memcmp(petal_metadata(world->filter, &size), texts[0], 8) == 0;
     petal_status status = petal_set_metadata(world->filter, texts[lower], 8, NULL);
     const char *wanted = texts[(status == PETAL_OK) == lower];
-    require(memcmp(petal_metadata(world->filter, &size), wanted, 8) == 0 && size == 8, "the metadata are not \"%s\"",
-            wanted);
+    require(memcmp(petal_metadata(world->filter, &size), wanted, 8) == 0 && size == 8,
+            "the metadata are not \"%s\"", wanted);
     return status;
 }
 
 static petal_status try_serialize(struct world *world)
 {
     struct bytes image = new_bytes(world->image.size);
-    petal_status status = petal_serialize(world->filter, image.data, image.size, NULL);
+    petal_status status = petal_serialize(world->filter, NULL, image.data, image.size, NULL);
     free(image.data);
     return status;
 }
 
 static petal_status try_save(struct world *world)
 {
-    return petal_save(world->filter, world->path, 0, NULL);
+    return petal_save(world->filter, world->path, NULL, 0, NULL);
 }
 
 static petal_status try_open(struct world *world, unsigned flags)
@@ -195,7 +199,7 @@ static petal_status try_load_from_memory(struct world *world)
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     options.secret = secret;
     options.allocator = world->allocator;
-    petal_status status = petal_load_from_memory(world->image.data, world->image.size, &options, &made, NULL);
+    petal_status status = petal_load(world->image.data, world->image.size, &options, &made, NULL);
     return freed(status, made);
 }
 
@@ -226,7 +230,8 @@ static petal_status try_writing(struct world *world)
 }
 
 /* Lets the 1st, 2nd, 3rd .. allocation of the call fail, once or for ever, until it has enough. */
-static uint64_t sweep(struct world *world, struct counting *count, trial call, const char *name, bool for_ever)
+static uint64_t sweep(struct world *world, struct counting *count, trial call, const char *name,
+                      bool for_ever)
 {
     uint64_t failures = 0;
     for (uint64_t n = 1;; n++) {
@@ -237,12 +242,15 @@ static uint64_t sweep(struct world *world, struct counting *count, trial call, c
         petal_status status = call(world);
         bool reached = count->calls >= n;
         count->fail_at = 0;
-        require(count->live_blocks == blocks && count->live_bytes == bytes && count->bad_releases == 0,
-                "%s, allocation %llu: a leak of %lld bytes, %llu wrong releases", name, (unsigned long long)n,
-                (long long)(count->live_bytes - bytes), (unsigned long long)count->bad_releases);
+        require(count->live_blocks == blocks && count->live_bytes == bytes &&
+                    count->bad_releases == 0,
+                "%s, allocation %llu: a leak of %lld bytes, %llu wrong releases", name,
+                (unsigned long long)n, (long long)(count->live_bytes - bytes),
+                (unsigned long long)count->bad_releases);
         require_numbers(world->filter, 0, 100);
         if (!reached) {
-            require(status == PETAL_OK, "%s with all its memory: %s", name, petal_status_name(status));
+            require(status == PETAL_OK, "%s with all its memory: %s", name,
+                    petal_status_name(status));
             return failures;
         }
         require(status == PETAL_ERR_MEMORY, "%s, allocation %llu: %s", name, (unsigned long long)n,
@@ -259,7 +267,7 @@ static struct world new_world(struct counting *count, petal_allocator *allocator
     petal_error error;
     add_numbers(world.filter, 0, 100);
     world.image = serialized(world.filter);
-    require_status(PETAL_OK, petal_save(world.filter, world.path, 0, &error), error);
+    require_status(PETAL_OK, petal_save(world.filter, world.path, NULL, 0, &error), error);
     return world;
 }
 
@@ -294,27 +302,57 @@ static void any_allocation_of_any_call_may_fail(void **state)
     for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
         uint64_t once = sweep(&world, &count, trials[i].call, trials[i].name, false);
         uint64_t for_ever = sweep(&world, &count, trials[i].call, trials[i].name, true);
-        printf("# %s: %llu allocations, each failed once and for ever\n", trials[i].name, (unsigned long long)once);
+        printf("# %s: %llu allocations, each failed once and for ever\n", trials[i].name,
+               (unsigned long long)once);
         assert_int_equal(once, for_ever);
     }
     end_world(&world, &count);
 }
 
-static void a_save_without_memory_leaves_the_old_file(void **state)
+static void a_save_takes_no_memory(void **state)
 {
     (void)state;
     struct counting count = {0};
     petal_allocator allocator;
+    petal_error error;
     struct world world = new_world(&count, &allocator);
     add_numbers(world.filter, 100, 100);
     count.calls = 0;
     count.fail_at = 1;
-    assert_int_equal(petal_save(world.filter, world.path, 0, NULL), PETAL_ERR_MEMORY);
+    require_status(PETAL_OK, petal_save(world.filter, world.path, NULL, 0, &error), error);
+    assert_int_equal(count.calls, 0);
     count.fail_at = 0;
-    struct bytes file = read_file(world.path);
-    assert_true(same_bytes(file, world.image));
-    free(file.data);
     end_world(&world, &count);
+}
+
+/* The format compresses, which takes memory. */
+static void a_save_without_memory_leaves_the_old_file(void **state)
+{
+    (void)state;
+    const char *path = temporary("compressed"), *format = "redisbloom-dump";
+    struct counting count = {0};
+    petal_allocator allocator = counting_allocator(&count);
+    petal_options options = PETAL_OPTIONS_INIT;
+    petal_error error;
+    options.allocator = &allocator;
+    options.format = format;
+    options.capacity = 1000;
+    options.rate = 0.01;
+    petal_filter *filter = create(&options);
+    require_status(PETAL_OK, petal_save(filter, path, format, 0, &error), error);
+    struct bytes before = read_file(path);
+    add_numbers(filter, 100, 100);
+    count.calls = 0;
+    count.fail_at = 1;
+    assert_int_equal(petal_save(filter, path, format, 0, NULL), PETAL_ERR_MEMORY);
+    count.fail_at = 0;
+    struct bytes after = read_file(path);
+    assert_true(same_bytes(before, after));
+    free(before.data);
+    free(after.data);
+    unlink(path);
+    petal_free(filter);
+    assert_int_equal(count.live_blocks, 0);
 }
 
 static void a_size_that_no_memory_has_is_a_clean_error(void **state)
@@ -356,7 +394,7 @@ static void pages_release(void *context, void *memory, size_t size_bytes)
         munmap(memory, size_bytes);
 }
 
-/* Whoever writes to a page where nothing is, or reads where there is no need, dies of it here. */
+/* Whoever writes to a page where nothing is, or reads without need, dies of it here. */
 static void untouched_pages_stay_untouched(void **state)
 {
     (void)state;
@@ -365,7 +403,8 @@ static void untouched_pages_stay_untouched(void **state)
     petal_allocator allocator = {pages_alloc, pages_release, &pages};
     FOR_NATIVE_SCHEMES(scheme)
     {
-        petal_options options = options_of(scheme, BIG_BYTES * (scheme == PETAL_SCHEME_COUNTING ? 2 : 8), 6, 0);
+        petal_options options =
+            options_of(scheme, BIG_BYTES * (scheme == PETAL_SCHEME_COUNTING ? 2 : 8), 6, 0);
         petal_filter *copy = NULL;
         options.allocator = &allocator;
         petal_filter *filter = create(&options);
@@ -376,15 +415,16 @@ static void untouched_pages_stay_untouched(void **state)
         require_status(PETAL_OK, petal_clone(filter, &copy, &error), error);
         pages.protection = PROT_READ | PROT_WRITE;
         assert_int_equal(mprotect(bits, BIG_BYTES, PROT_NONE), 0);
-        uint64_t size = petal_serialized_bytes(filter);
+        uint64_t size = petal_serialized_bytes(filter, NULL);
         assert_true(size > BIG_BYTES && size < BIG_BYTES + 65536);
         assert_int_equal(mprotect(bits, BIG_BYTES, PROT_READ | PROT_WRITE), 0);
         struct bytes image = new_bytes((size_t)size);
-        require_status(PETAL_OK, petal_serialize(filter, image.data, image.size, &error), error);
+        require_status(PETAL_OK, petal_serialize(filter, NULL, image.data, image.size, &error),
+                       error);
         free(image.data);
         add_numbers(filter, 0, 1000); /* in pages all over */
         require_status(PETAL_OK, petal_clear(filter, &error), error);
-        assert_true(info_of(filter).bits_set == 0);
+        assert_true(stats_of(filter).bits_set == 0);
         petal_free(copy);
         petal_free(filter);
     }
@@ -398,6 +438,7 @@ int main(void)
         cmocka_unit_test(the_allocator_is_copied),
         cmocka_unit_test(memory_of_any_alignment_will_do),
         cmocka_unit_test(any_allocation_of_any_call_may_fail),
+        cmocka_unit_test(a_save_takes_no_memory),
         cmocka_unit_test(a_save_without_memory_leaves_the_old_file),
         cmocka_unit_test(a_size_that_no_memory_has_is_a_clean_error),
         cmocka_unit_test(untouched_pages_stay_untouched),

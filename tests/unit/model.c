@@ -1,14 +1,16 @@
-/* model.c - proves that the models of false-positive rates, which the planner inverts, are exact as far as they say so.
+/* model.c - proves that the models of false-positive rates, which the planner inverts, are exact as
+ * far as they say so.
  *
- * classic is compared with the distribution of occupied bins, computed ball by ball. blocked is compared with full enumeration
- * where that is possible (k = 1; one line with one key or two), and with simulations of the specification elsewhere. The
- * simulations throw truly random patterns and take the exact rate of each outcome, so only the model is on trial here, not
- * the hash; tests/stat/rates.c has the whole. */
+ * classic is compared with the distribution of occupied bins, computed ball by ball. blocked is
+ * compared with full enumeration if that is possible (k = 1; one line with one key or two), and
+ * with simulations of the specification elsewhere. The simulations throw truly random patterns and
+ * take the exact rate of each outcome, so only the model is on trial here, not the hash;
+ * tests/stat/rates.c has the whole. */
 #include "support.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static double predicted(petal_scheme scheme, uint64_t bits, uint32_t k, uint32_t lines, uint64_t keys)
+static double predicted(uint32_t scheme, uint64_t bits, uint32_t k, uint32_t lines, uint64_t keys)
 {
     petal_info info = PETAL_INFO_INIT;
     info.scheme = scheme;
@@ -19,14 +21,15 @@ static double predicted(petal_scheme scheme, uint64_t bits, uint32_t k, uint32_t
     return petal_predict_rate(&info, keys);
 }
 
-/* ---- classic: bins and balls ----------------------------------------------------------------------------------------- */
+/* ---- classic: bins and balls ----------------------------------------------------------------- */
 
-#define MOST_BINS 4096 /* of a test below */
+#define MAX_BINS 4096 /* of a test below */
 
-/* E[(X/m)^k] for the number X of bins that are occupied after `balls` balls: p[x] is the probability of X = x. */
+/* E[(X/m)^k] for the number X of bins that are occupied after `balls` balls: p[x] is the
+ * probability of X = x. */
 static long double occupancy_rate(uint32_t bins, uint32_t k, uint64_t balls)
 {
-    static long double p[MOST_BINS + 1];
+    static long double p[MAX_BINS + 1];
     long double rate = 0;
     memset(p, 0, sizeof p);
     p[0] = 1;
@@ -46,7 +49,8 @@ static double off_by(uint32_t bins, uint32_t k, uint64_t keys)
 }
 
 static const uint32_t few_k[] = {1, 2, 3, 5, 7, 10, 16};
-static const double loads[] = {0.1, 0.35, 0.69, 1.0, 2.0, 5.0}; /* balls a bin; 0.69 is the best for the rate */
+static const double loads[] = {0.1, 0.35, 0.69,
+                               1.0, 2.0,  5.0}; /* balls a bin; 0.69 is the best for the rate */
 
 static void classic_is_exact_up_to_1024_bits(void **state)
 {
@@ -57,14 +61,15 @@ static void classic_is_exact_up_to_1024_bits(void **state)
             for (size_t l = 0; l < COUNT(loads); l++) {
                 uint64_t keys = (uint64_t)(loads[l] * bins[i] / few_k[j]) + 1;
                 double off = off_by(bins[i], few_k[j], keys);
-                require(off < 1e-9, "m = %u, k = %u, %llu keys: off by %g", bins[i], few_k[j], (unsigned long long)keys,
-                        off);
+                require(off < 1e-9, "m = %u, k = %u, %llu keys: off by %g", bins[i], few_k[j],
+                        (unsigned long long)keys, off);
             }
 }
 
-/* Above 1,024 bits the model has the mean and variance of X only. What is left out is worst for few keys and many hashes. The
- * bounds are about twice the worst that was found, at m = 1025; there is no chance in it. */
-static double most_off(uint32_t k, double load)
+/* Above 1,024 bits the model has the mean and variance of X only. What is left out is worst for few
+ * keys and many hashes. The bounds are about twice the worst that was found, at m = 1025; there is
+ * no chance in it. */
+static double max_off(uint32_t k, double load)
 {
     if (k > 16) return load < 0.5 ? 1 : 2e-3;
     return load < 0.3 ? 1e-3 : load < 0.5 ? 5e-4 : 5e-5;
@@ -78,19 +83,22 @@ static void classic_above_1024_bits_is_within_5e_5_of_exact_from_a_load_of_one_h
         for (size_t j = 0; j < COUNT(all_k); j++)
             for (size_t l = 0; l < COUNT(loads); l++) {
                 uint64_t keys = (uint64_t)(loads[l] * bins[i] / all_k[j]) + 1;
-                long double exact = occupancy_rate(bins[i], all_k[j], keys * all_k[j]) + (long double)keys * 0x1p-64L;
+                long double exact = occupancy_rate(bins[i], all_k[j], keys * all_k[j]) +
+                                    (long double)keys * 0x1p-64L;
                 double rate = predicted(PETAL_SCHEME_CLASSIC, bins[i], all_k[j], 0, keys);
                 double off = (double)(fabsl(rate - exact) / exact);
-                if (exact < 1e-12L) continue; /* too few keys for so many hashes: nobody can measure such a rate */
-                require(off < most_off(all_k[j], loads[l]), "m = %u, k = %u, load %g: off by %g", bins[i], all_k[j],
-                        loads[l], off);
+                if (exact < 1e-12L)
+                    continue; /* too few keys for these hashes: such a rate cannot be measured */
+                require(off < max_off(all_k[j], loads[l]), "m = %u, k = %u, load %g: off by %g",
+                        bins[i], all_k[j], loads[l], off);
             }
 }
 
 static void the_textbook_formula_is_too_low_for_small_filters(void **state)
 {
     (void)state;
-    /* k = 7 at 10 bits a key (reliability of small filters): 14.8 % at m = 64, 1.7 % at 512, 0.9 % at 1,024, 0.2 % at 4,096 */
+    /* k = 7 at 10 bits per key (reliability of small filters): 14.8 % at m = 64, 1.7 % at 512, 0.9
+     * % at 1,024, 0.2 % at 4,096 */
     static const uint32_t bins[] = {64, 512, 1024, 4096};
     static const double wanted[] = {1.148, 1.017, 1.009, 1.002};
     for (size_t i = 0; i < COUNT(bins); i++) {
@@ -110,7 +118,7 @@ static void a_filter_of_one_bit_is_always_wrong(void **state)
     }
 }
 
-/* ---- blocked: full enumeration --------------------------------------------------------------------------------------- */
+/* ---- blocked: full enumeration --------------------------------------------------------------- */
 
 #define WORDS 16
 #define STRIDES 8 /* the odd ones */
@@ -120,11 +128,13 @@ static void a_filter_of_one_bit_is_always_wrong(void **state)
 static uint32_t words_of(uint32_t pattern, uint32_t k)
 {
     uint32_t set = 0;
-    for (uint32_t i = 0; i < k; i++) set |= 1u << (pattern / STRIDES + i * (2 * (pattern % STRIDES) + 1)) % WORDS;
+    for (uint32_t i = 0; i < k; i++)
+        set |= 1u << (pattern / STRIDES + i * (2 * (pattern % STRIDES) + 1)) % WORDS;
     return set;
 }
 
-/* Chance that a pattern of words passes where word w's tested bit is set with probability fill[w]. */
+/* Chance that a pattern of words passes where word w's tested bit is set with
+ * probability fill[w]. */
 static double passes(uint32_t words, const double *fill)
 {
     double product = 1;
@@ -137,7 +147,8 @@ static double passes(uint32_t words, const double *fill)
 static double enumerate(uint32_t k, int keys)
 {
     double sum = 0;
-    for (uint32_t a = 0; a < STRIDES; a++) /* turning all patterns by as many words changes nothing: start at word 0 */
+    for (uint32_t a = 0; a < STRIDES;
+         a++) /* turning all patterns by as many words changes nothing: start at word 0 */
         for (uint32_t b = 0; b < (keys == 2 ? PATTERNS : 1); b++) {
             uint32_t first = words_of(a, k), second = keys == 2 ? words_of(b, k) : 0;
             double fill[WORDS];
@@ -145,7 +156,8 @@ static double enumerate(uint32_t k, int keys)
                 uint32_t hits = (first >> w & 1) + (second >> w & 1);
                 fill[w] = 1 - pow(31.0 / 32, hits);
             }
-            for (uint32_t query = 0; query < PATTERNS; query++) sum += passes(words_of(query, k), fill);
+            for (uint32_t query = 0; query < PATTERNS; query++)
+                sum += passes(words_of(query, k), fill);
         }
     return sum / (keys == 2 ? (double)STRIDES * PATTERNS * PATTERNS : (double)STRIDES * PATTERNS);
 }
@@ -155,10 +167,13 @@ static void blocked_with_one_or_two_keys_is_what_enumeration_gives(void **state)
     (void)state;
     for (uint32_t k = 1; k <= 16; k++)
         for (int keys = 1; keys <= 2; keys++) {
-            double rate = enumerate(k, keys), wanted = rate + (1 - rate) * keys * 0x1p-32 + keys * 0x1p-64;
+            double rate = enumerate(k, keys),
+                   wanted = rate + (1 - rate) * keys * 0x1p-32 + keys * 0x1p-64;
             double got = predicted(PETAL_SCHEME_BLOCKED, 512, k, 1, (uint64_t)keys);
-            /* inclusion and exclusion adds and subtracts terms up to 12,870: 1e-12 is their rounding */
-            require(fabs(got - wanted) < 1e-9 * wanted + 1e-12, "k = %u, %d keys: %g, wanted %g", k, keys, got, wanted);
+            /* inclusion and exclusion adds and subtracts terms up to 12,870: 1e-12 is their
+             * rounding */
+            require(fabs(got - wanted) < 1e-9 * wanted + 1e-12, "k = %u, %d keys: %g, wanted %g", k,
+                    keys, got, wanted);
         }
 }
 
@@ -168,14 +183,16 @@ static void blocked_with_one_hash_is_one_bin_in_m(void **state)
     for (uint64_t lines = 1; lines < 100000; lines *= 7)
         for (uint64_t keys = 1; keys < 1000000; keys *= 10) {
             double m = 512.0 * (double)lines, bins = -expm1((double)keys * log1p(-1 / m));
-            double load = (double)keys / (double)lines, wanted = bins + (1 - bins) * -expm1(-load * 0x1p-32);
+            double load = (double)keys / (double)lines,
+                   wanted = bins + (1 - bins) * -expm1(-load * 0x1p-32);
             double got = predicted(PETAL_SCHEME_BLOCKED, 512 * lines, 1, 1, keys);
-            require(fabs(got - wanted) < 1e-9 * wanted + 1e-15, "%llu lines, %llu keys: %g, wanted %g",
-                    (unsigned long long)lines, (unsigned long long)keys, got, wanted);
+            require(fabs(got - wanted) < 1e-9 * wanted + 1e-15,
+                    "%llu lines, %llu keys: %g, wanted %g", (unsigned long long)lines,
+                    (unsigned long long)keys, got, wanted);
         }
 }
 
-/* ---- blocked: simulation --------------------------------------------------------------------------------------------- */
+/* ---- blocked: simulation --------------------------------------------------------------------- */
 
 /* Throws the words of one random pattern into a line, with a random bit in each. */
 static void throw_pattern(uint32_t *line, uint32_t k, uint64_t *random)
@@ -191,7 +208,8 @@ static double rate_of_lines(const uint32_t *lines, uint32_t line_count, uint32_t
     double sum = 0;
     for (uint32_t i = 0; i < line_count; i++) {
         double fill[WORDS];
-        for (uint32_t w = 0; w < WORDS; w++) fill[w] = __builtin_popcount(lines[i * WORDS + w]) / 32.0;
+        for (uint32_t w = 0; w < WORDS; w++)
+            fill[w] = __builtin_popcount(lines[i * WORDS + w]) / 32.0;
         for (uint32_t pattern = 0; pattern < PATTERNS;
              pattern += 2) /* strides s and 16 - s cover mirrored sets: half is all */
             sum += passes(words_of(pattern, k), fill);
@@ -217,8 +235,8 @@ static double standard_error(const struct mean *mean)
 }
 
 /* Rates of filters with `keys` keys thrown at random. */
-static struct mean simulate(uint32_t line_count, uint32_t k, uint32_t lines_per_key, uint32_t keys, uint32_t filters,
-                            uint64_t seed)
+static struct mean simulate(uint32_t line_count, uint32_t k, uint32_t lines_per_key, uint32_t keys,
+                            uint32_t filters, uint64_t seed)
 {
     uint32_t first = lines_per_key == 2 ? (k + 1) / 2 : k;
     struct mean mean = {0};
@@ -228,7 +246,8 @@ static struct mean simulate(uint32_t line_count, uint32_t k, uint32_t lines_per_
         memset(memory.data, 0, memory.size);
         for (uint32_t key = 0; key < keys; key++) {
             throw_pattern(lines + WORDS * random_below(&seed, line_count), first, &seed);
-            if (k > first) throw_pattern(lines + WORDS * random_below(&seed, line_count), k - first, &seed);
+            if (k > first)
+                throw_pattern(lines + WORDS * random_below(&seed, line_count), k - first, &seed);
         }
         double rate = rate_of_lines(lines, line_count, first);
         take(&mean, k > first ? rate * rate_of_lines(lines, line_count, k - first) : rate);
@@ -237,17 +256,22 @@ static struct mean simulate(uint32_t line_count, uint32_t k, uint32_t lines_per_
     return mean;
 }
 
-/* The model lies within 5 standard errors of the simulation's mean. `left_out`: what it is known to be too low by. */
-static void require_model_fits(uint32_t lines, uint32_t k, uint32_t lines_per_key, double bits_per_key, double left_out)
+/* The model lies within 5 standard errors of the simulation's mean. `left_out`: what it is known to
+ * be too low by. */
+static void require_model_fits(uint32_t lines, uint32_t k, uint32_t lines_per_key,
+                               double bits_per_key, double left_out)
 {
-    uint32_t keys = (uint32_t)(512.0 * lines / bits_per_key), filters = 250000 / (keys + 10 * lines) + 20;
+    uint32_t keys = (uint32_t)(512.0 * lines / bits_per_key),
+             filters = 250000 / (keys + 10 * lines) + 20;
     uint64_t seed = 1000003u * lines + 101u * k + lines_per_key;
     struct mean mean = simulate(lines, k, lines_per_key, keys, filters, seed);
     double rate = predicted(PETAL_SCHEME_BLOCKED, 512 * (uint64_t)lines, k, lines_per_key, keys);
     double simulated = mean.sum / mean.count, slack = 5 * standard_error(&mean);
-    require(rate < simulated + slack && rate > simulated - slack - left_out * simulated,
-            "%u lines, k = %u, %u lines a key, %g bits a key, seed %llu: model %g, simulated %g +- %g", lines, k,
-            lines_per_key, bits_per_key, (unsigned long long)seed, rate, simulated, slack / 5);
+    require(
+        rate < simulated + slack && rate > simulated - slack - left_out * simulated,
+        "%u lines, k = %u, %u lines per key, %g bits per key, seed %llu: model %g, simulated %g +- %g",
+        lines, k, lines_per_key, bits_per_key, (unsigned long long)seed, rate, simulated,
+        slack / 5);
 }
 
 static void blocked_with_one_line_a_key_is_what_simulation_gives(void **state)
@@ -261,8 +285,9 @@ static void blocked_with_one_line_a_key_is_what_simulation_gives(void **state)
                 require_model_fits(lines[i], all_k[j], 1, bits_per_key[l], 0);
 }
 
-/* The two lines of a key see the same filter, which in a small one is fuller or emptier as a whole; the model takes them for
- * independent. That leaves out less than 0.6 / lines of the rate, 0.9 % at the 64 lines that the planner insists on. */
+/* The two lines of a key see the same filter, which in a small one is fuller or emptier as a whole;
+ * the model takes them for independent. That leaves out less than 0.6 / lines of the rate, 0.9 % at
+ * the 64 lines that the planner insists on. */
 static void blocked_with_two_lines_a_key_is_what_simulation_gives(void **state)
 {
     (void)state;

@@ -1,19 +1,20 @@
-/* multiset.h - a counting filter beside an exact multiset of keys and an exact array of counters, through any number of random
- * steps. The counters follow docs/format.md and take nothing from src. */
+/* multiset.h - a counting filter beside an exact multiset of keys and an exact array of counters,
+ * through any number of random steps. The counters follow docs/format.md and take
+ * nothing from src. */
 #ifndef PETAL_TESTS_MULTISET_H
 #define PETAL_TESTS_MULTISET_H
 
 #include "image.h"
 #include "reference.h"
 
-#define COUNTER_MOST 15
+#define COUNTER_MAX 15
 
 struct workload {
     uint64_t counters; /* m */
     uint32_t hashes;
-    uint64_t keys;      /* the integers from 0 on */
-    unsigned most_each; /* a key is in at most so often */
-    uint64_t steady;    /* about so many keys are in, repeats included */
+    uint64_t keys;     /* the integers from 0 on */
+    unsigned max_each; /* a key is in at most so often */
+    uint64_t steady;   /* about that many keys are in, repeats included */
     uint64_t steps, seed;
 };
 
@@ -27,11 +28,12 @@ struct multiset {
         passed; /* steps; passed: absent keys that the filter does not know to be absent */
 };
 
-/* ---- counters by the specification ----------------------------------------------------------------------------------- */
+/* ---- counters by the specification ----------------------------------------------------------- */
 
-static inline uint32_t distinct_positions(uint64_t m, uint32_t k, uint64_t hash, uint64_t *positions)
+static inline uint32_t distinct_positions(uint64_t m, uint32_t k, uint64_t hash,
+                                          uint64_t *positions)
 {
-    uint64_t all[MOST_POSITIONS];
+    uint64_t all[MAX_POSITIONS];
     uint32_t count = 0;
     reference_positions(PETAL_SCHEME_COUNTING, m, k, 0, hash, all);
     for (uint32_t i = 0; i < k; i++) {
@@ -42,7 +44,8 @@ static inline uint32_t distinct_positions(uint64_t m, uint32_t k, uint64_t hash,
     return count;
 }
 
-static inline bool all_above_zero(const uint8_t *counters, const uint64_t *positions, uint32_t count)
+static inline bool all_above_zero(const uint8_t *counters, const uint64_t *positions,
+                                  uint32_t count)
 {
     bool all = true;
     for (uint32_t i = 0; i < count; i++) all = all && counters[positions[i]] > 0;
@@ -52,7 +55,8 @@ static inline bool all_above_zero(const uint8_t *counters, const uint64_t *posit
 static inline void count_by(uint8_t *counters, const uint64_t *positions, uint32_t count, int step)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (counters[positions[i]] < COUNTER_MOST) counters[positions[i]] = (uint8_t)(counters[positions[i]] + step);
+        if (counters[positions[i]] < COUNTER_MAX)
+            counters[positions[i]] = (uint8_t)(counters[positions[i]] + step);
 }
 
 /* Fails the test unless the filter's bytes are those counters. */
@@ -61,12 +65,13 @@ static inline void require_counters(const petal_filter *filter, const uint8_t *c
     struct bytes image = serialized(filter);
     const uint8_t *payload = payload_of(image);
     for (uint64_t i = 0; i < m; i++)
-        require((payload[i / 2] >> (i % 2 ? 4 : 0) & 15) == counters[i], "counter %llu of %llu is %u, not %u",
-                (unsigned long long)i, (unsigned long long)m, payload[i / 2] >> (i % 2 ? 4 : 0) & 15, counters[i]);
+        require((payload[i / 2] >> (i % 2 ? 4 : 0) & 15) == counters[i],
+                "counter %llu of %llu is %u, not %u", (unsigned long long)i, (unsigned long long)m,
+                payload[i / 2] >> (i % 2 ? 4 : 0) & 15, counters[i]);
     free(image.data);
 }
 
-/* ---- steps ----------------------------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 static inline uint64_t hash_of_number(const petal_filter *filter, uint64_t number)
 {
@@ -75,11 +80,13 @@ static inline uint64_t hash_of_number(const petal_filter *filter, uint64_t numbe
     return petal_hash_key(filter, key, sizeof key);
 }
 
-static inline void step_add(struct multiset *set, uint64_t key, const uint64_t *positions, uint32_t count)
+static inline void step_add(struct multiset *set, uint64_t key, const uint64_t *positions,
+                            uint32_t count)
 {
     petal_status wanted = all_above_zero(set->counters, positions, count) ? PETAL_SEEN : PETAL_OK;
     petal_status status = petal_add_i64(set->filter, (int64_t)key);
-    require(status == wanted, "adding %llu: %s", (unsigned long long)key, petal_status_name(status));
+    require(status == wanted, "adding %llu: %s", (unsigned long long)key,
+            petal_status_name(status));
     count_by(set->counters, positions, count, 1);
     set->times[key]++;
     set->in++;
@@ -87,12 +94,13 @@ static inline void step_add(struct multiset *set, uint64_t key, const uint64_t *
 }
 
 /* Of a key that is in, or is known to be absent and therefore refused. */
-static inline void step_remove(struct multiset *set, uint64_t key, const uint64_t *positions, uint32_t count)
+static inline void step_remove(struct multiset *set, uint64_t key, const uint64_t *positions,
+                               uint32_t count)
 {
     bool is_in = set->times[key] > 0;
     petal_status status = petal_remove_i64(set->filter, (int64_t)key);
-    require(status == (is_in ? PETAL_OK : PETAL_ABSENT), "removing %llu: %s", (unsigned long long)key,
-            petal_status_name(status));
+    require(status == (is_in ? PETAL_OK : PETAL_ABSENT), "removing %llu: %s",
+            (unsigned long long)key, petal_status_name(status));
     set->removed += is_in;
     set->refused += !is_in;
     if (!is_in) return;
@@ -104,15 +112,17 @@ static inline void step_remove(struct multiset *set, uint64_t key, const uint64_
 static inline void step(struct multiset *set)
 {
     const struct workload *work = set->work;
-    uint64_t key = random_below(&set->random, work->keys), positions[MOST_POSITIONS];
-    uint32_t count = distinct_positions(work->counters, work->hashes, hash_of_number(set->filter, key), positions);
+    uint64_t key = random_below(&set->random, work->keys), positions[MAX_POSITIONS];
+    uint32_t count = distinct_positions(work->counters, work->hashes,
+                                        hash_of_number(set->filter, key), positions);
     bool found = petal_contains_i64(set->filter, (int64_t)key);
-    require(found == all_above_zero(set->counters, positions, count), "key %llu, seed %llu", (unsigned long long)key,
-            (unsigned long long)work->seed);
-    require(found || set->times[key] == 0, "false negative: %llu, seed %llu", (unsigned long long)key,
-            (unsigned long long)work->seed);
-    bool adds = random_below(&set->random, 2 * work->steady) >= set->in; /* evenly, once as many are in */
-    if (adds && set->times[key] < work->most_each)
+    require(found == all_above_zero(set->counters, positions, count), "key %llu, seed %llu",
+            (unsigned long long)key, (unsigned long long)work->seed);
+    require(found || set->times[key] == 0, "false negative: %llu, seed %llu",
+            (unsigned long long)key, (unsigned long long)work->seed);
+    bool adds =
+        random_below(&set->random, 2 * work->steady) >= set->in; /* evenly, once as many are in */
+    if (adds && set->times[key] < work->max_each)
         step_add(set, key, positions, count);
     else if (set->times[key] > 0 || !found)
         step_remove(set, key, positions, count);
@@ -120,7 +130,7 @@ static inline void step(struct multiset *set)
         set->passed++; /* a false positive: removing it would take counts from others */
 }
 
-/* ---- a whole run ----------------------------------------------------------------------------------------------------- */
+/* ---- a whole run ----------------------------------------------------------------------------- */
 
 /* Everything that is in is found, and the counters and what the filter tells of them are exact. */
 static inline void require_whole(const struct multiset *set)
@@ -128,15 +138,17 @@ static inline void require_whole(const struct multiset *set)
     const struct workload *work = set->work;
     uint64_t not_zero = 0, saturated = 0;
     petal_info info = info_of(set->filter);
+    petal_stats info_stats = stats_of(set->filter);
     for (uint64_t key = 0; key < work->keys; key++)
-        require(set->times[key] == 0 || petal_contains_i64(set->filter, (int64_t)key), "false negative: %llu",
-                (unsigned long long)key);
+        require(set->times[key] == 0 || petal_contains_i64(set->filter, (int64_t)key),
+                "false negative: %llu", (unsigned long long)key);
     require_counters(set->filter, set->counters, work->counters);
     for (uint64_t i = 0; i < work->counters; i++) {
         not_zero += set->counters[i] > 0;
-        saturated += set->counters[i] == COUNTER_MOST;
+        saturated += set->counters[i] == COUNTER_MAX;
     }
-    assert_true(info.bits_set == not_zero && info.saturated_counters == saturated && info.items == set->in);
+    assert_true(info_stats.bits_set == not_zero && info_stats.saturated_counters == saturated &&
+                info.items == set->in);
 }
 
 static inline uint8_t *zeros(uint64_t count)
@@ -163,10 +175,12 @@ static inline struct multiset run_multiset(const struct workload *work)
         step(&set);
         if (i % (work->steps / 16) == 0) require_whole(&set);
     }
-    print_message("# %llu steps: %llu adds, %llu removals, %llu refused, %llu false positives, %llu counters stick\n",
-                  (unsigned long long)work->steps, (unsigned long long)set.added, (unsigned long long)set.removed,
-                  (unsigned long long)set.refused, (unsigned long long)set.passed,
-                  (unsigned long long)info_of(set.filter).saturated_counters);
+    print_message(
+        "# %llu steps: %llu adds, %llu removals, %llu refused, %llu false positives, %llu counters stick\n",
+        (unsigned long long)work->steps, (unsigned long long)set.added,
+        (unsigned long long)set.removed, (unsigned long long)set.refused,
+        (unsigned long long)set.passed,
+        (unsigned long long)stats_of(set.filter).saturated_counters);
     return set;
 }
 
@@ -177,11 +191,12 @@ static inline void set_free(struct multiset *set)
     free(set->counters);
 }
 
-/* Where no counter sticks, all that was removed has left no trace: the filter is the one that was given the rest alone. */
+/* Where no counter sticks, all that was removed has left no trace: the filter is the one that was
+ * given the rest alone. */
 static inline void require_no_trace(const struct multiset *set)
 {
     petal_filter *fresh = make(PETAL_SCHEME_COUNTING, set->work->counters, set->work->hashes, 0);
-    assert_int_equal(info_of(set->filter).saturated_counters, 0);
+    assert_int_equal(stats_of(set->filter).saturated_counters, 0);
     for (uint64_t key = 0; key < set->work->keys; key++)
         for (unsigned i = 0; i < set->times[key]; i++) petal_add_i64(fresh, (int64_t)key);
     assert_true(same_image(set->filter, fresh));

@@ -1,7 +1,8 @@
-/* plan.c - proves that the planner keeps what it promises: the asked rate, in the fewest bits, or a refusal that says why. */
+/* plan.c - proves that the planner keeps what it promises: the asked rate, in the fewest bits, or a
+ * refusal that says why. */
 #include "support.h"
 
-static const petal_scheme schemes[] = {PETAL_SCHEME_BLOCKED, PETAL_SCHEME_CLASSIC};
+static const uint32_t schemes[] = {PETAL_SCHEME_BLOCKED, PETAL_SCHEME_CLASSIC};
 
 static petal_status try_plan(const petal_options *options, petal_info *plan, petal_error *error)
 {
@@ -10,7 +11,7 @@ static petal_status try_plan(const petal_options *options, petal_info *plan, pet
     return petal_plan(options, plan, error);
 }
 
-static petal_options rated(petal_scheme scheme, uint64_t capacity, double rate)
+static petal_options rated(uint32_t scheme, uint64_t capacity, double rate)
 {
     petal_options options = PETAL_OPTIONS_INIT;
     options.scheme = scheme;
@@ -27,7 +28,7 @@ static petal_info plan(const petal_options *options)
     return info;
 }
 
-static petal_info plan_rated(petal_scheme scheme, uint64_t capacity, double rate)
+static petal_info plan_rated(uint32_t scheme, uint64_t capacity, double rate)
 {
     petal_options options = rated(scheme, capacity, rate);
     return plan(&options);
@@ -38,16 +39,19 @@ static void require_refused(petal_status wanted, const petal_options *options, c
     petal_info info;
     petal_error error;
     petal_status status = try_plan(options, &info, &error);
-    require(status == wanted, "%s: got \"%s\" (%s)", what, petal_status_name(status), error.message);
-    require(error.status == status, "%s: returned \"%s\", but the error says \"%s\"", what, petal_status_name(status),
-            petal_status_name(error.status));
-    require(error.message[0] && !strchr(error.message, '\n'), "%s: message \"%s\"", what, error.message);
+    require(status == wanted, "%s: got \"%s\" (%s)", what, petal_status_name(status),
+            error.message);
+    require(error.status == status, "%s: returned \"%s\", but the error says \"%s\"", what,
+            petal_status_name(status), petal_status_name(error.status));
+    require(error.message[0] && !strchr(error.message, '\n'), "%s: message \"%s\"", what,
+            error.message);
 }
 
-/* ---- keys and rate --------------------------------------------------------------------------------------------------- */
+/* ---- keys and rate --------------------------------------------------------------------------- */
 
 static const uint64_t many_keys[] = {1, 2, 3, 10, 33, 100, 1000, 12345, 1000000, 5000000000u};
-static const double many_rates[] = {0.5, 0.3, 0.1, 0.05, 0.01, 1e-3, 2e-4, 1.9e-4, 1e-4, 1e-5, 1e-6};
+static const double many_rates[] = {0.5,  0.3,    0.1,  0.05, 0.01, 1e-3,
+                                    2e-4, 1.9e-4, 1e-4, 1e-5, 1e-6};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -59,19 +63,24 @@ static void the_predicted_rate_is_at_most_the_asked_one(void **state)
             for (size_t j = 0; j < COUNT(many_rates); j++) {
                 petal_info info = plan_rated(schemes[s], many_keys[i], many_rates[j]);
                 require(info.predicted_rate > 0 && info.predicted_rate <= many_rates[j],
-                        "%s, %llu keys: predicted %g, asked %g", info.scheme_name, (unsigned long long)many_keys[i],
-                        info.predicted_rate, many_rates[j]);
-                require(info.predicted_rate == petal_predict_rate(&info, many_keys[i]), "%s, %llu keys, %g",
-                        info.scheme_name, (unsigned long long)many_keys[i], many_rates[j]);
-                require(info.bytes * 8 >= info.bits && info.bytes * 8 - info.bits < 512 && info.layers == 1,
-                        "%llu bits, %llu bytes", (unsigned long long)info.bits, (unsigned long long)info.bytes);
+                        "%s, %llu keys: predicted %g, asked %g", info.scheme_name,
+                        (unsigned long long)many_keys[i], info.predicted_rate, many_rates[j]);
+                require(info.predicted_rate == petal_predict_rate(&info, many_keys[i]),
+                        "%s, %llu keys, %g", info.scheme_name, (unsigned long long)many_keys[i],
+                        many_rates[j]);
+                require(info.bytes * 8 >= info.bits && info.bytes * 8 - info.bits < 512 &&
+                            info.layers == 1,
+                        "%llu bits, %llu bytes", (unsigned long long)info.bits,
+                        (unsigned long long)info.bytes);
             }
 }
 
-/* Planned sizes have 16 significant bits, so the next smaller one that could have been chosen is at least 2^-15 smaller. */
+/* Planned sizes have 16 significant bits, so the next smaller one that could have been chosen is at
+ * least 2^-15 smaller. */
 static uint64_t next_smaller(const petal_info *info)
 {
-    uint64_t step = info->scheme == PETAL_SCHEME_BLOCKED ? 512 : 1, units = info->bits / step, unit = 1;
+    uint64_t step = info->scheme == PETAL_SCHEME_BLOCKED ? 512 : 1, units = info->bits / step,
+             unit = 1;
     while (units / unit > 65535) unit *= 2;
     return units > unit ? (units - unit) * step : 0;
 }
@@ -80,20 +89,24 @@ static void one_size_smaller_would_miss_the_asked_rate(void **state)
 {
     (void)state;
     for (size_t s = 0; s < COUNT(schemes); s++)
-        for (size_t i = 3; i < COUNT(many_keys); i++) /* with fewer keys one line may be too much already */
+        for (size_t i = 3; i < COUNT(many_keys);
+             i++) /* with fewer keys one line may be too much already */
             for (size_t j = 0; j < COUNT(many_rates); j++) {
-                petal_info info = plan_rated(schemes[s], many_keys[i], many_rates[j]), smaller = info;
+                petal_info info = plan_rated(schemes[s], many_keys[i], many_rates[j]),
+                           smaller = info;
                 smaller.bits = next_smaller(&info);
-                if (smaller.bits == 0 || (info.lines_per_key == 2 && info.bits == 64 * 512)) continue; /* least sizes */
+                if (smaller.bits == 0 || (info.lines_per_key == 2 && info.bits == 64 * 512))
+                    continue; /* least sizes */
                 double rate = petal_predict_rate(&smaller, many_keys[i]);
-                require(rate > many_rates[j], "%s, %llu keys, rate %g: %llu bits are too many, %llu give %g",
+                require(rate > many_rates[j],
+                        "%s, %llu keys, rate %g: %llu bits are too many, %llu give %g",
                         info.scheme_name, (unsigned long long)many_keys[i], many_rates[j],
                         (unsigned long long)info.bits, (unsigned long long)smaller.bits, rate);
             }
 }
 
 /* The fewest bits for this k and number of lines, by bisection over what the model predicts. */
-static uint64_t fewest_bits(petal_scheme scheme, uint32_t k, uint32_t lines, uint64_t keys, double rate)
+static uint64_t fewest_bits(uint32_t scheme, uint32_t k, uint32_t lines, uint64_t keys, double rate)
 {
     petal_info info = PETAL_INFO_INIT;
     uint64_t step = scheme == PETAL_SCHEME_BLOCKED ? 512 : 1, low = 0, high = keys * 512 / step + 1;
@@ -114,13 +127,13 @@ static uint64_t fewest_bits(petal_scheme scheme, uint32_t k, uint32_t lines, uin
     return high * step;
 }
 
-static uint64_t fewest_bits_of_all(petal_scheme scheme, uint64_t keys, double rate)
+static uint64_t fewest_bits_of_all(uint32_t scheme, uint64_t keys, double rate)
 {
     uint64_t best = UINT64_MAX, bits;
-    uint32_t most_lines = scheme == PETAL_SCHEME_CLASSIC ? 0 : rate < 2e-4 ? 2 : 1;
-    for (uint32_t lines = scheme == PETAL_SCHEME_CLASSIC ? 0 : 1; lines <= most_lines; lines++) {
-        uint32_t most = scheme == PETAL_SCHEME_CLASSIC ? 64 : 16 * lines;
-        for (uint32_t k = lines ? lines : 1; k <= most; k++) {
+    uint32_t max_lines = scheme == PETAL_SCHEME_CLASSIC ? 0 : rate < 2e-4 ? 2 : 1;
+    for (uint32_t lines = scheme == PETAL_SCHEME_CLASSIC ? 0 : 1; lines <= max_lines; lines++) {
+        uint32_t max = scheme == PETAL_SCHEME_CLASSIC ? 64 : 16 * lines;
+        for (uint32_t k = lines ? lines : 1; k <= max; k++) {
             bits = fewest_bits(scheme, k, lines, keys, rate);
             if (lines == 2 && bits < 64 * 512) bits = (uint64_t)64 * 512;
             if (bits < best) best = bits;
@@ -139,16 +152,19 @@ static void no_other_number_of_hashes_needs_fewer_bits(void **state)
             for (size_t j = 0; j < COUNT(rates); j++) {
                 petal_info info = plan_rated(schemes[s], keys[i], rates[j]);
                 uint64_t best = fewest_bits_of_all(schemes[s], keys[i], rates[j]);
-                uint64_t slack = best / 32768 + (schemes[s] == PETAL_SCHEME_BLOCKED ? 511 : 0); /* rounding */
-                require(info.bits <= best + slack, "%s, %llu keys, rate %g: k = %u needs %llu bits, the best k %llu",
+                uint64_t slack =
+                    best / 32768 + (schemes[s] == PETAL_SCHEME_BLOCKED ? 511 : 0); /* rounding */
+                require(info.bits <= best + slack,
+                        "%s, %llu keys, rate %g: k = %u needs %llu bits, the best k %llu",
                         info.scheme_name, (unsigned long long)keys[i], rates[j], info.hashes,
                         (unsigned long long)info.bits, (unsigned long long)best);
             }
 }
 
-/* What a plan costs beside the textbook's m = -n ln p / (ln 2)^2. classic pays for k being whole, most where it is small (3.7 %
- * at p = 0.35), and for the variance of small filters. blocked pays for its uneven lines; below 2e-4 it has two. */
-static double most_over_textbook(petal_scheme scheme, uint64_t keys, double rate)
+/* What a plan costs beside the textbook's m = -n ln p / (ln 2)^2. classic pays for k being whole,
+ * most where it is small (3.7 % at p = 0.35), and for the variance of small filters. blocked pays
+ * for its uneven lines; below 2e-4 it has two. */
+static double max_over_textbook(uint32_t scheme, uint64_t keys, double rate)
 {
     if (scheme == PETAL_SCHEME_CLASSIC) return keys < 100 ? 1.12 : rate >= 0.01 ? 1.05 : 1.01;
     return rate >= 0.01 ? 1.06 : rate >= 1e-3 ? 1.10 : 1.14;
@@ -158,14 +174,19 @@ static void a_plan_costs_at_most_a_stated_factor_over_the_textbook(void **state)
 {
     (void)state;
     for (size_t s = 0; s < COUNT(schemes); s++)
-        for (uint64_t keys = schemes[s] == PETAL_SCHEME_CLASSIC ? 10 : 10000; keys <= 1000000000; keys *= 10)
-            for (double rate = 0.5; rate > 1e-6; rate *= 0.83) { /* NOLINT(cert-flp30-c): the steps need not be exact */
+        for (uint64_t keys = schemes[s] == PETAL_SCHEME_CLASSIC ? 10 : 10000; keys <= 1000000000;
+             keys *= 10)
+            for (double rate = 0.5; rate > 1e-6;
+                 rate *= 0.83) { /* NOLINT(cert-flp30-c): the steps need not be exact */
                 petal_info info = plan_rated(schemes[s], keys, rate);
-                double textbook = petal_textbook_bits((double)keys, rate), factor = (double)info.bits / textbook;
-                require(factor <= most_over_textbook(schemes[s], keys, rate), "%s, %llu keys, rate %g: %.3f times",
-                        info.scheme_name, (unsigned long long)keys, rate, factor);
-                require(schemes[s] == PETAL_SCHEME_BLOCKED || factor > 0.999, "classic, %llu keys, rate %g: %.4f times",
+                double textbook = petal_textbook_bits((double)keys, rate),
+                       factor = (double)info.bits / textbook;
+                require(factor <= max_over_textbook(schemes[s], keys, rate),
+                        "%s, %llu keys, rate %g: %.3f times", info.scheme_name,
                         (unsigned long long)keys, rate, factor);
+                require(schemes[s] == PETAL_SCHEME_BLOCKED || factor > 0.999,
+                        "classic, %llu keys, rate %g: %.4f times", (unsigned long long)keys, rate,
+                        factor);
             }
 }
 
@@ -177,15 +198,15 @@ static void more_keys_never_need_fewer_bits(void **state)
             uint64_t before = 0;
             for (uint64_t keys = 1; keys < 2000000; keys += keys / 3 + 1) {
                 petal_info info = plan_rated(schemes[s], keys, many_rates[j]);
-                require(info.bits >= before, "%s, rate %g: %llu bits for %llu keys, %llu for fewer", info.scheme_name,
-                        many_rates[j], (unsigned long long)info.bits, (unsigned long long)keys,
-                        (unsigned long long)before);
+                require(info.bits >= before, "%s, rate %g: %llu bits for %llu keys, %llu for fewer",
+                        info.scheme_name, many_rates[j], (unsigned long long)info.bits,
+                        (unsigned long long)keys, (unsigned long long)before);
                 before = info.bits;
             }
         }
 }
 
-/* But for the step at 2e-4, where blocked begins to use two lines a key, which need fewer. */
+/* But for the step at 2e-4, where blocked begins to use two lines per key, which need fewer. */
 static void a_lower_rate_never_needs_fewer_bits(void **state)
 {
     (void)state;
@@ -193,13 +214,15 @@ static void a_lower_rate_never_needs_fewer_bits(void **state)
         for (size_t i = 0; i < COUNT(many_keys); i++) {
             uint64_t before = 0;
             uint32_t lines = 1;
-            for (double rate = 0.9; rate > 1e-6; rate *= 0.77) { /* NOLINT(cert-flp30-c): the steps need not be exact */
+            for (double rate = 0.9; rate > 1e-6;
+                 rate *= 0.77) { /* NOLINT(cert-flp30-c): the steps need not be exact */
                 petal_info info = plan_rated(schemes[s], many_keys[i], rate);
                 if (info.lines_per_key > lines) before = 0;
                 lines = info.lines_per_key;
-                require(info.bits >= before, "%s, %llu keys: %llu bits for rate %g, %llu for a higher one",
-                        info.scheme_name, (unsigned long long)many_keys[i], (unsigned long long)info.bits, rate,
-                        (unsigned long long)before);
+                require(info.bits >= before,
+                        "%s, %llu keys: %llu bits for rate %g, %llu for a higher one",
+                        info.scheme_name, (unsigned long long)many_keys[i],
+                        (unsigned long long)info.bits, rate, (unsigned long long)before);
                 before = info.bits;
             }
         }
@@ -220,14 +243,16 @@ static void the_number_of_hashes_can_be_fixed_to_any_that_the_scheme_takes(void 
     petal_options options = rated(PETAL_SCHEME_CLASSIC, 1000, 0.2);
     for (options.hashes = 1; options.hashes <= 64; options.hashes++) {
         petal_info info = plan(&options);
-        require(info.hashes == options.hashes && info.predicted_rate <= 0.2, "classic, k = %u", options.hashes);
+        require(info.hashes == options.hashes && info.predicted_rate <= 0.2, "classic, k = %u",
+                options.hashes);
     }
     options.scheme = PETAL_SCHEME_BLOCKED;
     for (options.hashes = 1; options.hashes <= 32; options.hashes++) {
         petal_info info = plan(&options);
-        require(info.hashes == options.hashes && info.predicted_rate <= 0.2, "blocked, k = %u", options.hashes);
-        require(info.lines_per_key == (options.hashes > 16 ? 2 : 1), "k = %u: %u lines", options.hashes,
-                info.lines_per_key);
+        require(info.hashes == options.hashes && info.predicted_rate <= 0.2, "blocked, k = %u",
+                options.hashes);
+        require(info.lines_per_key == (options.hashes > 16 ? 2 : 1), "k = %u: %u lines",
+                options.hashes, info.lines_per_key);
     }
 }
 
@@ -240,7 +265,7 @@ static void a_filter_for_5_billion_keys_at_1_percent_is_planned(void **state)
     assert_true(blocked.hashes == 6 && blocked.bytes > 6150000000u && blocked.bytes < 6250000000u);
 }
 
-/* ---- what cannot be -------------------------------------------------------------------------------------------------- */
+/* ---- what cannot be -------------------------------------------------------------------------- */
 
 static void a_rate_of_1e_12_is_planned_or_refused_with_the_floor(void **state)
 {
@@ -249,7 +274,7 @@ static void a_rate_of_1e_12_is_planned_or_refused_with_the_floor(void **state)
     assert_true(info.predicted_rate <= 1e-12);
     petal_options options = rated(PETAL_SCHEME_BLOCKED, 1000000, 1e-12);
     options.lines_per_key = 1;
-    require_refused(PETAL_ERR_UNREACHABLE, &options, "1e-12 with one line a key");
+    require_refused(PETAL_ERR_UNREACHABLE, &options, "1e-12 with one line per key");
 }
 
 /* The number after "lowest it reaches is". */
@@ -268,7 +293,8 @@ static void the_floor_that_is_named_is_true(void **state)
     int refusals = 0;
     for (size_t i = 0; i < COUNT(keys); i++)
         for (size_t j = 0; j < COUNT(lines); j++)
-            for (double rate = 1e-8; rate > 1e-25; rate /= 1000) { /* NOLINT(cert-flp30-c): as above */
+            for (double rate = 1e-8; rate > 1e-25;
+                 rate /= 1000) { /* NOLINT(cert-flp30-c): as above */
                 petal_info info;
                 petal_error error;
                 petal_options options = rated(PETAL_SCHEME_BLOCKED, keys[i], rate);
@@ -277,10 +303,12 @@ static void the_floor_that_is_named_is_true(void **state)
                 assert_int_equal(error.status, PETAL_ERR_UNREACHABLE);
                 refusals++;
                 double lowest = floor_in(error.message);
-                require(lowest > rate, "%llu keys, %g: %s", (unsigned long long)keys[i], rate, error.message);
+                require(lowest > rate, "%llu keys, %g: %s", (unsigned long long)keys[i], rate,
+                        error.message);
                 options.rate = 1.1 * lowest; /* it is rounded to two digits */
-                require(try_plan(&options, &info, &error) == PETAL_OK, "%llu keys, %u lines, asked %g of %g: %s",
-                        (unsigned long long)keys[i], lines[j], options.rate, lowest, error.message);
+                require(try_plan(&options, &info, &error) == PETAL_OK,
+                        "%llu keys, %u lines, asked %g of %g: %s", (unsigned long long)keys[i],
+                        lines[j], options.rate, lowest, error.message);
             }
     assert_true(refusals > 10);
 }
@@ -288,7 +316,8 @@ static void the_floor_that_is_named_is_true(void **state)
 static void rates_outside_0_to_1_are_refused(void **state)
 {
     (void)state;
-    static const double wrong[] = {1, 1.0000001, 2, 5, 100, -0.01, -1, 1e300, -1e300, INFINITY, -INFINITY};
+    static const double wrong[] = {1,  1.0000001, 2,      5,        100,      -0.01,
+                                   -1, 1e300,     -1e300, INFINITY, -INFINITY};
     for (size_t s = 0; s < COUNT(schemes); s++) {
         char what[64];
         petal_options options = rated(schemes[s], 1000, NAN);
@@ -353,7 +382,8 @@ static void every_combination_of_sizes_is_planned_or_refused(void **state)
             if (!fixes_a_native_size(given))
                 require_refused(PETAL_ERR_ARGUMENT, &options, what);
             else if (given & BITS)
-                assert_int_equal(plan(&options).bits, schemes[s] == PETAL_SCHEME_BLOCKED ? 10240 : 9984);
+                assert_int_equal(plan(&options).bits,
+                                 schemes[s] == PETAL_SCHEME_BLOCKED ? 10240 : 9984);
             else
                 assert_true(plan(&options).bits > 9000);
         }
@@ -382,20 +412,20 @@ static void every_combination_of_sizes_is_planned_or_refused(void **state)
 static void a_rate_without_a_number_of_keys_is_refused_by_every_format(void **state)
 {
     (void)state;
-    for (size_t i = 0; petal_format_name(i); i++) {
+    for (size_t i = 0; format_name((uint32_t)i); i++) {
         petal_options options = PETAL_OPTIONS_INIT;
         petal_info info = PETAL_INFO_INIT;
         petal_error error;
-        options.format = petal_format_name(i);
+        options.format = format_name((uint32_t)i);
         options.rate = 0.01;
         petal_status status = petal_plan(&options, &info, &error);
-        require(status == PETAL_ERR_ARGUMENT || status == PETAL_ERR_UNSUPPORTED, "%s: %s", options.format,
-                petal_status_name(status));
+        require(status == PETAL_ERR_ARGUMENT || status == PETAL_ERR_UNSUPPORTED, "%s: %s",
+                options.format, petal_status_name(status));
         options.bits = 1024;
         options.hashes = 3;
         status = petal_plan(&options, &info, &error);
-        require(status == PETAL_ERR_ARGUMENT || status == PETAL_ERR_UNSUPPORTED, "%s: %s", options.format,
-                petal_status_name(status));
+        require(status == PETAL_ERR_ARGUMENT || status == PETAL_ERR_UNSUPPORTED, "%s: %s",
+                options.format, petal_status_name(status));
     }
 }
 
@@ -404,19 +434,19 @@ static void impossible_rates_are_refused_by_every_format_even_beside_bits(void *
 {
     (void)state;
     static const double wrong[] = {1, 1.5, -0.5, INFINITY, -INFINITY, NAN};
-    for (size_t i = 0; petal_format_name(i); i++)
+    for (size_t i = 0; format_name((uint32_t)i); i++)
         for (size_t j = 0; j < COUNT(wrong); j++) {
             petal_options options = PETAL_OPTIONS_INIT;
             petal_info info = PETAL_INFO_INIT;
             petal_error error;
-            options.format = petal_format_name(i);
+            options.format = format_name((uint32_t)i);
             options.capacity = 100;
             options.rate = wrong[j];
             options.bits = 1024;
             options.hashes = 3;
             petal_status status = petal_plan(&options, &info, &error);
-            require(status == PETAL_ERR_ARGUMENT || status == PETAL_ERR_UNSUPPORTED, "%s, rate %g: %s", options.format,
-                    wrong[j], petal_status_name(status));
+            require(status == PETAL_ERR_ARGUMENT || status == PETAL_ERR_UNSUPPORTED,
+                    "%s, rate %g: %s", options.format, wrong[j], petal_status_name(status));
         }
 }
 
@@ -475,16 +505,16 @@ static void numbers_that_no_scheme_takes_are_refused(void **state)
     require_refused(PETAL_ERR_ARGUMENT, &options, "classic with lines");
     options = options_of(PETAL_SCHEME_BLOCKED, 1024, UINT32_MAX, 0);
     require_refused(PETAL_ERR_ARGUMENT, &options, "k = 2^32 - 1");
-    options = options_of((petal_scheme)99, 1024, 4, 0);
+    options = options_of((uint32_t)99, 1024, 4, 0);
     require_refused(PETAL_ERR_ARGUMENT, &options, "scheme 99");
     options = options_of(PETAL_SCHEME_BLOCKED, 1024, 4, 0);
-    options.hash = (petal_hash)99;
+    options.hash = (uint32_t)99;
     require_refused(PETAL_ERR_ARGUMENT, &options, "hash 99");
-    options.hash = PETAL_HASH_MURMUR3_X64_128; /* its file was refused as damaged */
+    options.hash = 16; /* its file was refused as damaged */
     require_refused(PETAL_ERR_ARGUMENT, &options, "another library's hash");
     options = options_of(PETAL_SCHEME_BLOCKED, 1024, 4, 0);
-    options.struct_size = 8;
-    require_refused(PETAL_ERR_ARGUMENT, &options, "another struct size");
+    options.struct_size = 0;
+    require_refused(PETAL_ERR_ARGUMENT, &options, "no struct size");
 }
 
 static void sizes_that_overflow_or_pass_the_limit_are_refused_never_wrapped(void **state)
@@ -493,8 +523,9 @@ static void sizes_that_overflow_or_pass_the_limit_are_refused_never_wrapped(void
     static const uint64_t big[] = {
         ((uint64_t)1 << 48) + 1, (uint64_t)1 << 49, (uint64_t)1 << 61, ((uint64_t)1 << 63) + 1,
         UINT64_MAX - 511,        UINT64_MAX - 510,  UINT64_MAX};
-    static const uint64_t big_memory[] = {((uint64_t)1 << 45) + 64, (uint64_t)1 << 46, (uint64_t)1 << 55,
-                                          (uint64_t)1 << 58,        UINT64_MAX - 63,   UINT64_MAX};
+    static const uint64_t big_memory[] = {((uint64_t)1 << 45) + 64, (uint64_t)1 << 46,
+                                          (uint64_t)1 << 55,        (uint64_t)1 << 58,
+                                          UINT64_MAX - 63,          UINT64_MAX};
     char what[64];
     for (size_t s = 0; s < COUNT(schemes); s++) {
         for (size_t i = 0; i < COUNT(big); i++) {
@@ -528,7 +559,8 @@ static void the_largest_size_is_planned(void **state)
 static void more_keys_than_any_filter_holds_are_refused(void **state)
 {
     (void)state;
-    static const uint64_t keys[] = {(uint64_t)1 << 46, (uint64_t)1 << 55, (uint64_t)1 << 63, UINT64_MAX};
+    static const uint64_t keys[] = {(uint64_t)1 << 46, (uint64_t)1 << 55, (uint64_t)1 << 63,
+                                    UINT64_MAX};
     for (size_t s = 0; s < COUNT(schemes); s++)
         for (size_t i = 0; i < COUNT(keys); i++) {
             petal_info info;
@@ -540,7 +572,7 @@ static void more_keys_than_any_filter_holds_are_refused(void **state)
         }
 }
 
-/* ---- keys and memory; bits and hashes -------------------------------------------------------------------------------- */
+/* ---- keys and memory; bits and hashes -------------------------------------------------------- */
 
 static void memory_is_used_up_and_not_exceeded(void **state)
 {
@@ -553,8 +585,8 @@ static void memory_is_used_up_and_not_exceeded(void **state)
             options.capacity = sizes[i] / 2 + 1;
             options.memory_bytes = sizes[i];
             petal_info info = plan(&options);
-            require(info.bytes == sizes[i] / 64 * 64, "%llu bytes of %llu", (unsigned long long)info.bytes,
-                    (unsigned long long)sizes[i]);
+            require(info.bytes == sizes[i] / 64 * 64, "%llu bytes of %llu",
+                    (unsigned long long)info.bytes, (unsigned long long)sizes[i]);
         }
     petal_options options = PETAL_OPTIONS_INIT;
     options.capacity = 10;
@@ -573,9 +605,11 @@ static void no_other_number_of_hashes_gives_memory_a_lower_rate(void **state)
             options.memory_bytes = 8192;
             petal_info info = plan(&options), other = info;
             for (other.hashes = 1; other.hashes <= 64; other.hashes++) {
-                double rate = petal_predict_rate(&other, keys); /* NaN where the scheme does not take it */
-                require(!(rate < info.predicted_rate), "%s, %llu keys: k = %u gives %g, the chosen %u %g",
-                        info.scheme_name, (unsigned long long)keys, other.hashes, rate, info.hashes,
+                double rate =
+                    petal_predict_rate(&other, keys); /* NaN where the scheme does not take it */
+                require(!(rate < info.predicted_rate),
+                        "%s, %llu keys: k = %u gives %g, the chosen %u %g", info.scheme_name,
+                        (unsigned long long)keys, other.hashes, rate, info.hashes,
                         info.predicted_rate);
             }
         }
@@ -588,17 +622,17 @@ static void bits_and_hashes_are_taken_as_they_are(void **state)
         for (uint32_t k = 1; k <= 64; k += 7) {
             petal_options options = options_of(PETAL_SCHEME_CLASSIC, bits, k, 0);
             petal_info info = plan(&options);
-            require(info.bits == bits && info.hashes == k && info.capacity == 0 && isnan(info.predicted_rate) &&
-                        isnan(info.target_rate),
+            require(info.bits == bits && info.hashes == k && info.capacity == 0 &&
+                        isnan(info.predicted_rate) && isnan(info.target_rate),
                     "m = %llu, k = %u", (unsigned long long)bits, k);
             options.capacity = 10;
             info = plan(&options);
-            require(info.capacity == 10 && info.predicted_rate > 0 && info.predicted_rate <= 1, "m = %llu, k = %u",
-                    (unsigned long long)bits, k);
+            require(info.capacity == 10 && info.predicted_rate > 0 && info.predicted_rate <= 1,
+                    "m = %llu, k = %u", (unsigned long long)bits, k);
         }
 }
 
-/* ---- the rate, also when overfilled ---------------------------------------------------------------------------------- */
+/* ---- the rate, also when overfilled ---------------------------------------------------------- */
 
 static void the_predicted_rate_rises_with_the_keys_from_0_to_1(void **state)
 {
@@ -622,11 +656,13 @@ static void an_overfilled_filter_is_predicted_to_be_as_bad_as_the_textbook_says(
 {
     (void)state;
     static const double times[] = {1.25, 1.5, 2, 3, 4, 8};
-    static const double textbook[] = {0.028, 0.058, 0.158, 0.436, 0.679, 0.98}; /* sized for 1 %, k = 7 */
+    static const double textbook[] = {0.028, 0.058, 0.158,
+                                      0.436, 0.679, 0.98}; /* sized for 1 %, k = 7 */
     petal_info info = plan_rated(PETAL_SCHEME_CLASSIC, 1000000, 0.01);
     for (size_t i = 0; i < COUNT(times); i++) {
         double rate = petal_predict_rate(&info, (uint64_t)(1e6 * times[i]));
-        require(fabs(rate - textbook[i]) < 0.01 * textbook[i] + 5e-4, "%g times: %g", times[i], rate);
+        require(fabs(rate - textbook[i]) < 0.01 * textbook[i] + 5e-4, "%g times: %g", times[i],
+                rate);
     }
 }
 
@@ -644,7 +680,7 @@ static void an_info_that_no_filter_can_have_has_no_predicted_rate(void **state)
     bad.lines_per_key = 3;
     assert_true(isnan(petal_predict_rate(&bad, 1000)));
     bad = good;
-    bad.scheme = (petal_scheme)77;
+    bad.scheme = (uint32_t)77;
     assert_true(isnan(petal_predict_rate(&bad, 1000)));
     bad = good;
     bad.bits = UINT64_MAX;
@@ -654,7 +690,7 @@ static void an_info_that_no_filter_can_have_has_no_predicted_rate(void **state)
     assert_true(isnan(petal_predict_rate(&bad, 1000)));
 }
 
-/* ---- plan and filter ------------------------------------------------------------------------------------------------- */
+/* ---- plan and filter ------------------------------------------------------------------------- */
 
 static void a_filter_is_made_as_it_was_planned(void **state)
 {
@@ -665,10 +701,12 @@ static void a_filter_is_made_as_it_was_planned(void **state)
             petal_info planned = plan(&options);
             petal_filter *filter = create(&options);
             petal_info made = info_of(filter);
-            assert_true(planned.bits == made.bits && planned.hashes == made.hashes && planned.bytes == made.bytes &&
-                        planned.lines_per_key == made.lines_per_key && planned.scheme == made.scheme &&
-                        planned.hash == made.hash && planned.capacity == made.capacity &&
-                        planned.target_rate == made.target_rate && planned.predicted_rate == made.predicted_rate);
+            assert_true(
+                planned.bits == made.bits && planned.hashes == made.hashes &&
+                planned.bytes == made.bytes && planned.lines_per_key == made.lines_per_key &&
+                planned.scheme == made.scheme && planned.hash == made.hash &&
+                planned.capacity == made.capacity && planned.target_rate == made.target_rate &&
+                planned.predicted_rate == made.predicted_rate);
             petal_free(filter);
         }
 }
@@ -677,13 +715,11 @@ static void a_plan_says_nothing_of_bits_that_do_not_exist(void **state)
 {
     (void)state;
     petal_info info = plan_rated(PETAL_SCHEME_DEFAULT, 1000, 0.01);
-    assert_true(info.items == 0 && info.bits_set == 0 && info.fill == 0 && !info.saturated && !info.content_id_known);
-    assert_true(isnan(info.estimated_items) && isnan(info.estimated_items_low) && isnan(info.estimated_items_high));
-    assert_true(isnan(info.estimated_rate));
+    assert_true(info.items == 0 && info.memory_bytes == 0 && info.recovered_blocks == 0);
     assert_string_equal(info.scheme_name, "blocked");
 }
 
-/* ---- the textbook ---------------------------------------------------------------------------------------------------- */
+/* ---- the textbook ---------------------------------------------------------------------------- */
 
 static bool close_to(double value, long double wanted)
 {
@@ -696,10 +732,12 @@ static void the_textbook_formulas_are_exact(void **state)
     const long double ln2 = 0.693147180559945309417232121458176568L;
     for (size_t i = 0; i < COUNT(many_keys); i++)
         for (size_t j = 0; j < COUNT(many_rates); j++) {
-            long double n = many_keys[i], p = many_rates[j], m = -n * logl(p) / (ln2 * ln2), k = m / n * ln2;
+            long double n = many_keys[i], p = many_rates[j], m = -n * logl(p) / (ln2 * ln2),
+                        k = m / n * ln2;
             assert_true(close_to(petal_textbook_bits((double)n, (double)p), m));
             assert_true(close_to(petal_textbook_hashes((double)m, (double)n), k));
-            assert_true(fabs(petal_textbook_rate((double)m, (double)k, (double)n) - (double)p) < 1e-9 * (double)p);
+            assert_true(fabs(petal_textbook_rate((double)m, (double)k, (double)n) - (double)p) <
+                        1e-9 * (double)p);
         }
     assert_true(close_to(petal_textbook_bits(1e6, 0.01), 9585058.37736744L) ||
                 fabs(petal_textbook_bits(1e6, 0.01) - 9585058.38) < 0.01);

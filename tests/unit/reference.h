@@ -1,11 +1,12 @@
-/* reference.h - the native schemes once more, written for reading from the words of docs/format.md. The tests compare the
- * library with it. Nothing here is fast, and nothing here is taken from src. */
+/* reference.h - the native schemes once more, written for reading from the words of docs/format.md.
+ * The tests compare the library with it. Nothing here is fast, and nothing here is
+ * taken from src. */
 #ifndef PETAL_TESTS_REFERENCE_H
 #define PETAL_TESTS_REFERENCE_H
 
 #include "support.h"
 
-#define MOST_POSITIONS 64
+#define MAX_POSITIONS 64
 
 /* The high 64 bits of a * b, as one multiplies on paper: in digits of 32 bits. */
 static inline uint64_t high_half(uint64_t a, uint64_t b)
@@ -18,8 +19,9 @@ static inline uint64_t high_half(uint64_t a, uint64_t b)
 
 static inline void positions_in_line(uint64_t h, uint64_t m, uint32_t k, uint64_t *positions)
 {
-    static const uint32_t salt[16] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b,
-                                      0x9efc4947, 0x5c6bfb31, 0xd1b54a33, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f,
+    static const uint32_t salt[16] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
+                                      0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31,
+                                      0xd1b54a33, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f,
                                       0x165667b1, 0xd6e8feb9, 0xff51afd7, 0xc4ceb9ff};
     uint64_t line = high_half(h, m / 512);
     uint32_t x = (uint32_t)h, y = x * 0x9E3779B1u;
@@ -32,8 +34,8 @@ static inline void positions_in_line(uint64_t h, uint64_t m, uint32_t k, uint64_
 
 /* The k bit positions of hash h, with repeats where classic repeats. `lines` is 0 for classic and
  * counting, which have the same. */
-static inline void reference_positions(petal_scheme scheme, uint64_t m, uint32_t k, uint32_t lines, uint64_t h,
-                                       uint64_t *positions)
+static inline void reference_positions(uint32_t scheme, uint64_t m, uint32_t k, uint32_t lines,
+                                       uint64_t h, uint64_t *positions)
 {
     if (scheme != PETAL_SCHEME_BLOCKED) {
         for (uint32_t i = 0; i < k; i++, h *= 0xDA942042E4DD58B5u) positions[i] = high_half(h, m);
@@ -42,7 +44,8 @@ static inline void reference_positions(petal_scheme scheme, uint64_t m, uint32_t
     } else {
         uint32_t first = (k + 1) / 2;
         positions_in_line(h, m, first, positions);
-        positions_in_line(mix(h), m, k - first, positions + first); /* mix() of support.h is fmix64 */
+        positions_in_line(mix(h), m, k - first,
+                          positions + first); /* mix() of support.h is fmix64 */
     }
 }
 
@@ -51,7 +54,7 @@ static inline bool bit_at(const uint8_t *bytes, uint64_t position)
     return bytes[position / 8] >> position % 8 & 1;
 }
 
-/* Sets the bits; true where some bit was clear. */
+/* Sets the bits; true if some bit was clear. */
 static inline bool reference_add(uint8_t *bytes, const uint64_t *positions, uint32_t k)
 {
     bool changed = false;
@@ -69,12 +72,12 @@ static inline bool reference_contains(const uint8_t *bytes, const uint64_t *posi
     return all;
 }
 
-/* ---- the vectors ----------------------------------------------------------------------------------------------------- */
+/* ---- the vectors ----------------------------------------------------------------------------- */
 
-/* A row of tests/vectors/schemes/positions.txt: the distinct positions of a hash, ascending. */
+/* A row of vectors/schemes/positions.txt: the distinct positions of a hash, ascending. */
 struct row {
-    petal_scheme scheme;
-    uint64_t bits, hash, positions[MOST_POSITIONS];
+    uint32_t scheme;
+    uint64_t bits, hash, positions[MAX_POSITIONS];
     uint32_t hashes, lines, position_count;
 };
 
@@ -83,7 +86,7 @@ static inline void read_positions(const char *at, struct row *row)
     char *end;
     row->position_count = 0;
     for (uint64_t position = strtoull(at, &end, 10); end != at; position = strtoull(at, &end, 10)) {
-        require(row->position_count < MOST_POSITIONS, "too many positions: %s", at);
+        require(row->position_count < MAX_POSITIONS, "too many positions: %s", at);
         row->positions[row->position_count++] = position;
         at = end;
     }
@@ -101,18 +104,18 @@ static inline void read_row(const char *line, struct row *row)
     read_positions(at, row);
 }
 
-/* Calls `check` with every row of up to `most` and more than `least` bits; how many there are. */
-static inline int for_each_row(uint64_t least, uint64_t most, void (*check)(const struct row *row))
+/* Calls `check` with every row of up to `max` and more than `min` bits; how many there are. */
+static inline int for_each_row(uint64_t min, uint64_t max, void (*check)(const struct row *row))
 {
     char line[2048];
     int rows = 0;
-    FILE *file = fopen("tests/vectors/schemes/positions.txt", "r");
+    FILE *file = fopen("vectors/schemes/positions.txt", "r");
     require(file != NULL, "cannot read the positions (tests run from the top of the tree)");
     while (fgets(line, sizeof line, file)) {
         struct row row;
         if (line[0] == '#') continue;
         read_row(line, &row);
-        if (row.bits <= least || row.bits > most) continue;
+        if (row.bits <= min || row.bits > max) continue;
         check(&row);
         rows++;
     }

@@ -1,7 +1,9 @@
-/* support.h - what the tests share: cmocka, seeded random numbers, filters in one line, files in a folder of their own.
+/* support.h - what the tests share: cmocka, seeded random numbers, filters in one line, files in a
+ * folder of their own.
  *
- * Tests use the public header only, as every user does. They run from the top of the tree, so that tests/vectors is found.
- * A test function's name is the sentence that it proves; require() says with which input or seed it failed. */
+ * Tests use the public header only, as every user does. They run from the top of the tree, so that
+ * vectors is found. A test function's name is the sentence that it proves; require() says with
+ * which input or seed it failed. */
 #ifndef PETAL_TESTS_SUPPORT_H
 #define PETAL_TESTS_SUPPORT_H
 
@@ -9,6 +11,8 @@
 #define _XOPEN_SOURCE 700
 #endif
 
+#include "../keys.h"
+#include "../look.h"
 #include "petal/petal.h"
 
 #include <math.h>
@@ -35,13 +39,14 @@
         } \
     } while (0)
 
-/* Fails the test unless a call gives the wanted status. `error` is the petal_error that the call was given. */
+/* Fails the test unless a call gives the wanted status. `error` is the petal_error that the call
+ * was given. */
 #define require_status(wanted, call, error) \
     do { \
         petal_status require_status_got = (call); \
         require(require_status_got == (wanted), "%s: got \"%s\" (%s), wanted \"%s\"", #call, \
-                petal_status_name(require_status_got), require_status_got < 0 ? (error).message : "", \
-                petal_status_name(wanted)); \
+                petal_status_name(require_status_got), \
+                require_status_got < 0 ? (error).message : "", petal_status_name(wanted)); \
     } while (0)
 
 /* Ends the test as skipped. The reason stands on the line before, where the runner looks for it. */
@@ -52,7 +57,7 @@
         skip(); \
     } while (0)
 
-/* ---- random numbers -------------------------------------------------------------------------------------------------- */
+/* ---- random numbers -------------------------------------------------------------------------- */
 
 /* MurmurHash3's finaliser: a bijection, so different numbers stay different. */
 static inline uint64_t mix(uint64_t x)
@@ -62,7 +67,8 @@ static inline uint64_t mix(uint64_t x)
     return x ^ x >> 33;
 }
 
-/* SplitMix64 (Steele, Lea, Flood 2014): the same numbers on every machine, and all different within one seed. */
+/* SplitMix64 (Steele, Lea, Flood 2014): the same numbers on every machine, and all different within
+ * one seed. */
 static inline uint64_t next_random(uint64_t *state)
 {
     return mix(*state += 0x9e3779b97f4a7c15u);
@@ -74,15 +80,17 @@ static inline uint64_t random_below(uint64_t *state, uint64_t bound)
     return next_random(state) % bound;
 }
 
-/* ---- filters --------------------------------------------------------------------------------------------------------- */
+/* ---- filters --------------------------------------------------------------------------------- */
 
-/* A loop over the native schemes. NOLINTBEGIN(bugprone-macro-parentheses): a name, which takes none */
+/* A loop over the native schemes. NOLINTBEGIN(bugprone-macro-parentheses): a name,
+ * which takes none */
 #define FOR_NATIVE_SCHEMES(scheme) \
-    for (petal_scheme scheme = PETAL_SCHEME_BLOCKED; scheme <= PETAL_SCHEME_COUNTING; \
-         scheme = (petal_scheme)(scheme + 1))
+    for (uint32_t scheme = PETAL_SCHEME_BLOCKED; scheme <= PETAL_SCHEME_COUNTING; \
+         scheme = scheme + 1)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-static inline petal_options options_of(petal_scheme scheme, uint64_t bits, uint32_t hashes, uint32_t lines_per_key)
+static inline petal_options options_of(uint32_t scheme, uint64_t bits, uint32_t hashes,
+                                       uint32_t lines_per_key)
 {
     petal_options options = PETAL_OPTIONS_INIT;
     options.scheme = scheme;
@@ -100,7 +108,8 @@ static inline petal_filter *create(const petal_options *options)
     return filter;
 }
 
-static inline petal_filter *make(petal_scheme scheme, uint64_t bits, uint32_t hashes, uint32_t lines_per_key)
+static inline petal_filter *make(uint32_t scheme, uint64_t bits, uint32_t hashes,
+                                 uint32_t lines_per_key)
 {
     petal_options options = options_of(scheme, bits, hashes, lines_per_key);
     return create(&options);
@@ -114,14 +123,6 @@ static inline petal_filter *clone_of(const petal_filter *filter)
     return copy;
 }
 
-static inline petal_info info_of(const petal_filter *filter)
-{
-    petal_info info = PETAL_INFO_INIT;
-    petal_error error;
-    require_status(PETAL_OK, petal_get_info(filter, &info, &error), error);
-    return info;
-}
-
 /* Adds the integers from .. from+count-1. */
 static inline void add_numbers(petal_filter *filter, uint64_t from, uint64_t count)
 {
@@ -133,11 +134,11 @@ static inline void add_numbers(petal_filter *filter, uint64_t from, uint64_t cou
 static inline void require_numbers(const petal_filter *filter, uint64_t from, uint64_t count)
 {
     for (uint64_t i = from; i < from + count; i++)
-        require(petal_contains_i64(filter, (int64_t)i), "false negative: %llu of %llu", (unsigned long long)i,
-                (unsigned long long)count);
+        require(petal_contains_i64(filter, (int64_t)i), "false negative: %llu of %llu",
+                (unsigned long long)i, (unsigned long long)count);
 }
 
-/* ---- bytes ----------------------------------------------------------------------------------------------------------- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 struct bytes {
     uint8_t *data;
@@ -162,9 +163,9 @@ static inline struct bytes copy_bytes(const void *data, size_t size)
 /* The file image of a filter. */
 static inline struct bytes serialized(const petal_filter *filter)
 {
-    struct bytes bytes = new_bytes((size_t)petal_serialized_bytes(filter));
+    struct bytes bytes = new_bytes((size_t)petal_serialized_bytes(filter, NULL));
     petal_error error;
-    require_status(PETAL_OK, petal_serialize(filter, bytes.data, bytes.size, &error), error);
+    require_status(PETAL_OK, petal_serialize(filter, NULL, bytes.data, bytes.size, &error), error);
     return bytes;
 }
 
@@ -183,7 +184,7 @@ static inline bool same_image(const petal_filter *a, const petal_filter *b)
     return same;
 }
 
-/* ---- files ----------------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 #define PATH_SIZE 512
 
@@ -194,7 +195,8 @@ static inline const char *temporary(const char *name)
     static unsigned turn;
     const char *folder = getenv("TMPDIR"); /* NOLINT(concurrency-mt-unsafe): no thread is running */
     char *path = paths[turn++ % 16];
-    snprintf(path, PATH_SIZE, "%s/petal-%ld-%s", folder && *folder ? folder : "/tmp", (long)getpid(), name);
+    snprintf(path, PATH_SIZE, "%s/petal-%ld-%s", folder && *folder ? folder : "/tmp",
+             (long)getpid(), name);
     return path;
 }
 
@@ -226,9 +228,10 @@ static inline bool file_exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
-/* An allocator that counts, checks what is given back, and refuses from the `fail_at`th allocation on (once or for ever). */
+/* An allocator that counts, checks what is given back, and refuses from the `fail_at`th allocation
+ * on (once or for ever). */
 struct counting {
     uint64_t calls, live_blocks, live_bytes, bad_releases;
     uint64_t fail_at; /* 0: never */
@@ -239,9 +242,11 @@ static inline void *counting_alloc(void *context, size_t size_bytes)
 {
     struct counting *count = context;
     count->calls++;
-    if (count->fail_at && (count->calls == count->fail_at || (count->fail_for_ever && count->calls > count->fail_at)))
+    if (count->fail_at &&
+        (count->calls == count->fail_at || (count->fail_for_ever && count->calls > count->fail_at)))
         return NULL;
-    uint8_t *block = calloc(1, size_bytes + 16); /* the size goes in front; 16 keeps malloc's alignment */
+    uint8_t *block =
+        calloc(1, size_bytes + 16); /* the size goes in front; 16 keeps malloc's alignment */
     if (!block) return NULL;
     uint64_t size = size_bytes;
     memcpy(block, &size, sizeof size);

@@ -1,6 +1,7 @@
 /* threads.c - proves that any number of threads may ask one filter at the same time without a lock.
  *
- * It can find wrong answers anywhere, and data races under ThreadSanitizer (`./dev tsan unit/threads`). */
+ * It can find wrong answers anywhere, and data races under ThreadSanitizer (`./dev tsan
+ * unit/threads`). */
 #include "support.h"
 
 #include <pthread.h>
@@ -12,7 +13,8 @@ struct job {
     pthread_t thread;
     const petal_filter *filter;
     uint64_t seed, content_id;
-    uint64_t false_negatives, wrong_hashes, wrong_infos, wrong_batches, wrong_images, saves, failed_saves;
+    uint64_t false_negatives, wrong_hashes, wrong_infos, wrong_batches, wrong_images, saves,
+        failed_saves;
     const char *path;
 };
 
@@ -36,21 +38,24 @@ static void ask_in_batches(struct job *job)
             petal_encode_i64(from + i, bytes[i]);
             keys[i] = (petal_key){bytes[i], 8};
         }
-        job->wrong_batches += petal_contains_many(job->filter, keys, 100, found) != 100;
-        job->wrong_batches += !petal_contains_all(job->filter, keys, 100);
+        job->wrong_batches += contains_keys(job->filter, keys, 100, found) != 100;
+        job->wrong_batches += !contains_all(job->filter, keys, 100);
     }
 }
 
 static void look_inside(struct job *job)
 {
     petal_info info = PETAL_INFO_INIT;
-    job->wrong_infos += petal_get_info(job->filter, &info, NULL) != PETAL_OK || info.content_id != job->content_id;
-    petal_status saved = petal_save(job->filter, job->path, 0, NULL);
+    job->wrong_infos += petal_get_info(job->filter, PETAL_ALL_LAYERS, &info, NULL) != PETAL_OK ||
+                        content_of(job->filter) != job->content_id;
+    petal_status saved = petal_save(job->filter, job->path, NULL, 0, NULL);
     job->saves += saved == PETAL_OK;
-    job->failed_saves += saved != PETAL_OK && saved != PETAL_ERR_BUSY; /* another thread is saving */
-    size_t size = (size_t)petal_serialized_bytes(job->filter);
+    job->failed_saves +=
+        saved != PETAL_OK && saved != PETAL_ERR_BUSY; /* another thread is saving */
+    size_t size = (size_t)petal_serialized_bytes(job->filter, NULL);
     uint8_t *image = malloc(size);
-    job->wrong_images += !image || petal_serialize(job->filter, image, size, NULL) != PETAL_OK;
+    job->wrong_images +=
+        !image || petal_serialize(job->filter, NULL, image, size, NULL) != PETAL_OK;
     free(image);
     petal_filter *copy = NULL;
     job->wrong_images += petal_clone(job->filter, &copy, NULL) != PETAL_OK;
@@ -68,13 +73,14 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Asks the filter from all threads. cmocka's checks are for the main thread, so the threads count only. */
+/* Asks the filter from all threads. cmocka's checks are for the main thread, so the threads count
+ * only. */
 static void ask_from_all_threads(const petal_filter *filter)
 {
     struct job jobs[THREADS];
     const char *path = temporary("threads.petal"); /* one for all: each save replaces it whole */
     memset(jobs, 0, sizeof jobs);
-    uint64_t content_id = info_of(filter).content_id;
+    uint64_t content_id = content_of(filter);
     for (uint64_t i = 0; i < THREADS; i++) {
         jobs[i].filter = filter;
         jobs[i].seed = i;
@@ -87,13 +93,15 @@ static void ask_from_all_threads(const petal_filter *filter)
     for (int i = 0; i < THREADS; i++) saves += jobs[i].saves;
     assert_true(saves > 0);
     for (int i = 0; i < THREADS; i++)
-        require(jobs[i].false_negatives + jobs[i].wrong_hashes + jobs[i].wrong_infos + jobs[i].wrong_batches +
-                        jobs[i].wrong_images + jobs[i].failed_saves ==
-                    0,
-                "thread %d: %llu false negatives, %llu hashes, %llu infos, %llu batches, %llu images, %llu saves", i,
-                (unsigned long long)jobs[i].false_negatives, (unsigned long long)jobs[i].wrong_hashes,
-                (unsigned long long)jobs[i].wrong_infos, (unsigned long long)jobs[i].wrong_batches,
-                (unsigned long long)jobs[i].wrong_images, (unsigned long long)jobs[i].failed_saves);
+        require(
+            jobs[i].false_negatives + jobs[i].wrong_hashes + jobs[i].wrong_infos +
+                    jobs[i].wrong_batches + jobs[i].wrong_images + jobs[i].failed_saves ==
+                0,
+            "thread %d: %llu false negatives, %llu hashes, %llu infos, %llu batches, %llu images, %llu saves",
+            i, (unsigned long long)jobs[i].false_negatives,
+            (unsigned long long)jobs[i].wrong_hashes, (unsigned long long)jobs[i].wrong_infos,
+            (unsigned long long)jobs[i].wrong_batches, (unsigned long long)jobs[i].wrong_images,
+            (unsigned long long)jobs[i].failed_saves);
     petal_filter *saved = NULL;
     petal_error error;
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -124,7 +132,7 @@ static void threads_may_ask_a_map_and_a_view(void **state)
     petal_filter *filter = make(PETAL_SCHEME_BLOCKED, 40960, 6, 0), *map = NULL, *view = NULL;
     add_numbers(filter, 0, KEYS);
     struct bytes image = serialized(filter);
-    require_status(PETAL_OK, petal_save(filter, path, 0, &error), error);
+    require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
     require_status(PETAL_OK, petal_open(path, NULL, &map, &error), error);
     require_status(PETAL_OK, petal_view(image.data, image.size, NULL, &view, &error), error);
     ask_from_all_threads(map);
@@ -136,7 +144,8 @@ static void threads_may_ask_a_map_and_a_view(void **state)
     unlink(path);
 }
 
-/* Filters of one thread each share nothing: the library has no mutable global state that would matter. */
+/* Filters of one thread each share nothing: the library has no mutable global state that would
+ * matter. */
 static void *live_alone(void *argument)
 {
     struct job *job = argument;
@@ -164,7 +173,8 @@ static void threads_may_each_change_a_filter_of_their_own(void **state)
         assert_int_equal(pthread_create(&jobs[i].thread, NULL, live_alone, &jobs[i]), 0);
     }
     for (int i = 0; i < THREADS; i++) pthread_join(jobs[i].thread, NULL);
-    for (int i = 0; i < THREADS; i++) assert_true(jobs[i].false_negatives + jobs[i].wrong_infos == 0);
+    for (int i = 0; i < THREADS; i++)
+        assert_true(jobs[i].false_negatives + jobs[i].wrong_infos == 0);
 }
 
 int main(void)

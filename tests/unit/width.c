@@ -1,8 +1,10 @@
-/* width.c - proves that nothing goes wrong quietly where sizes pass 2^31 and 2^32, in bits and in bytes.
+/* width.c - proves that nothing goes wrong quietly where sizes pass 2^31 and 2^32, in bits and in
+ * bytes.
  *
- * The classic accident of Bloom filters: somewhere a 32-bit number, and beyond it every key lands in the low part or all
- * keys are "in". So filters just below, at and above those sizes are made, and keys whose bits lie at the very ends are
- * added and asked. Memory is mapped, not allocated, so only the pages that hold bits are ever touched. */
+ * The classic accident of Bloom filters: somewhere a 32-bit number, and beyond it every key lands
+ * in the low part or all keys are "in". So filters just below, at and above those sizes are made,
+ * and keys whose bits lie at the very ends are added and asked. Memory is mapped, not allocated, so
+ * only the pages that hold bits are ever touched. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "image.h"
 #include "reference.h"
@@ -11,8 +13,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-/* An allocator of zero pages that cost nothing until they are written. It remembers the bit array, so that the tests can
- * look at the bits: pages are aligned, so the array begins where its memory does. */
+/* An allocator of zero pages that cost nothing until they are written. It remembers the bit array,
+ * so that the tests can look at the bits: pages are aligned, so the array begins where its memory
+ * does. */
 struct lazy_memory {
     uint8_t *bits;
 };
@@ -20,7 +23,8 @@ struct lazy_memory {
 static void *lazy_alloc(void *context, size_t size_bytes)
 {
     struct lazy_memory *lazy = context;
-    void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return NULL;
     if (size_bytes > 1 << 20) lazy->bits = memory;
     return memory;
@@ -32,7 +36,8 @@ static void lazy_release(void *context, void *memory, size_t size_bytes)
     munmap(memory, size_bytes);
 }
 
-static petal_filter *wide(petal_scheme scheme, uint64_t bits, uint32_t hashes, uint32_t lines, struct lazy_memory *lazy)
+static petal_filter *wide(uint32_t scheme, uint64_t bits, uint32_t hashes, uint32_t lines,
+                          struct lazy_memory *lazy)
 {
     petal_allocator allocator = {lazy_alloc, lazy_release, lazy};
     petal_options options = options_of(scheme, bits, hashes, lines);
@@ -40,30 +45,31 @@ static petal_filter *wide(petal_scheme scheme, uint64_t bits, uint32_t hashes, u
     return create(&options);
 }
 
-static bool is_set(petal_scheme scheme, const uint8_t *bytes, uint64_t position)
+static bool is_set(uint32_t scheme, const uint8_t *bytes, uint64_t position)
 {
     if (scheme != PETAL_SCHEME_COUNTING) return bit_at(bytes, position);
     return bytes[position / 2] >> (position % 2 ? 4 : 0) & 15;
 }
 
 /* Are the bits of the hash set where the specification has them? */
-static bool bits_are_set(const struct lazy_memory *lazy, petal_scheme scheme, uint64_t m, uint32_t k, uint32_t lines,
-                         uint64_t hash)
+static bool bits_are_set(const struct lazy_memory *lazy, uint32_t scheme, uint64_t m, uint32_t k,
+                         uint32_t lines, uint64_t hash)
 {
-    uint64_t positions[MOST_POSITIONS];
+    uint64_t positions[MAX_POSITIONS];
     reference_positions(scheme, m, k, lines, hash, positions);
     bool all = true;
     for (uint32_t i = 0; i < k; i++) all = all && is_set(scheme, lazy->bits, positions[i]);
     return all;
 }
 
-/* Hashes whose first position is at the start, at the end, around the middle and around 2^31 and 2^32 of m bits; the rest are
- * random. mulhi64(h, m) = p for h = p * 2^64 / m, rounded up. */
+/* Hashes whose first position is at the start, at the end, around the middle and around 2^31 and
+ * 2^32 of m bits; the rest are random. mulhi64(h, m) = p for h = p * 2^64 / m, rounded up. */
 #define HASHES 200
 
 static uint64_t hash_for(uint64_t position, uint64_t m)
 {
-    long double h = ldexpl((long double)position + 0.5L, 64) / (long double)m; /* the middle of the position's range */
+    long double h = ldexpl((long double)position + 0.5L, 64) /
+                    (long double)m; /* the middle of the position's range */
     return h >= 0x1p64L ? UINT64_MAX : (uint64_t)h;
 }
 
@@ -84,28 +90,34 @@ static void choose_hashes(uint64_t m, uint64_t hashes[HASHES])
 /* As often as they were added; then none is left. */
 static void remove_all(petal_filter *filter, const uint64_t hashes[HASHES])
 {
-    for (int i = 0; i < HASHES; i++) assert_int_equal(petal_remove_hash(filter, hashes[i]), PETAL_OK);
-    for (int i = 0; i < HASHES; i++) assert_int_equal(petal_remove_hash(filter, hashes[i]), PETAL_ABSENT);
+    for (int i = 0; i < HASHES; i++)
+        assert_int_equal(petal_remove_hash(filter, hashes[i]), PETAL_OK);
+    for (int i = 0; i < HASHES; i++)
+        assert_int_equal(petal_remove_hash(filter, hashes[i]), PETAL_ABSENT);
 }
 
-static void add_and_ask(petal_scheme scheme, uint64_t m, uint32_t k, uint32_t lines)
+static void add_and_ask(uint32_t scheme, uint64_t m, uint32_t k, uint32_t lines)
 {
     struct lazy_memory lazy;
     uint64_t hashes[HASHES], random = m + 1, hits = 0;
     petal_filter *filter = wide(scheme, m, k, lines, &lazy);
     choose_hashes(m, hashes);
     for (int i = 0; i < HASHES; i++) {
-        require(petal_contains_hash(filter, hashes[i]) == (petal_add_hash(filter, hashes[i]) == PETAL_SEEN),
+        require(petal_contains_hash(filter, hashes[i]) ==
+                    (petal_add_hash(filter, hashes[i]) == PETAL_SEEN),
                 "m = %llu, hash %016llx", (unsigned long long)m, (unsigned long long)hashes[i]);
-        require(bits_are_set(&lazy, scheme, m, k, lines, hashes[i]), "m = %llu, hash %016llx: other bits were set",
-                (unsigned long long)m, (unsigned long long)hashes[i]);
+        require(bits_are_set(&lazy, scheme, m, k, lines, hashes[i]),
+                "m = %llu, hash %016llx: other bits were set", (unsigned long long)m,
+                (unsigned long long)hashes[i]);
         for (int j = 0; j <= i; j++)
-            require(petal_contains_hash(filter, hashes[j]), "false negative: m = %llu, hash %016llx",
-                    (unsigned long long)m, (unsigned long long)hashes[j]);
+            require(petal_contains_hash(filter, hashes[j]),
+                    "false negative: m = %llu, hash %016llx", (unsigned long long)m,
+                    (unsigned long long)hashes[j]);
     }
-    assert_int_equal(petal_contains_hashes(filter, hashes, HASHES, NULL), HASHES);
+    assert_int_equal(contains_hashes(filter, hashes, HASHES, NULL), HASHES);
     for (int i = 0; i < 5000; i++) hits += petal_contains_hash(filter, next_random(&random));
-    require(hits == 0, "m = %llu: %llu of 5,000 random hashes are in", (unsigned long long)m, (unsigned long long)hits);
+    require(hits == 0, "m = %llu: %llu of 5,000 random hashes are in", (unsigned long long)m,
+            (unsigned long long)hits);
     if (scheme == PETAL_SCHEME_COUNTING) remove_all(filter, hashes);
     petal_free(filter);
 }
@@ -146,7 +158,7 @@ static void keys_reach_every_part_of_a_wide_filter(void **state)
     FOR_NATIVE_SCHEMES(scheme)
     {
         struct lazy_memory lazy;
-        uint64_t seed = 9, random = seed, positions[MOST_POSITIONS];
+        uint64_t seed = 9, random = seed, positions[MAX_POSITIONS];
         uint32_t slices[1024] = {0}, lines = scheme == PETAL_SCHEME_BLOCKED ? 1 : 0;
         petal_filter *filter = wide(scheme, m, 4, lines, &lazy);
         for (uint64_t i = 0; i < keys; i++) {
@@ -158,7 +170,8 @@ static void keys_reach_every_part_of_a_wide_filter(void **state)
             slices[positions[0] / (m / 1024 + 1)]++;
         }
         for (int i = 0; i < 1024; i++) /* 19.5 each, sd 4.4: below 1 has the chance 3e-9 */
-            require(slices[i] > 0, "slice %d of 1,024 is empty, seed %llu", i, (unsigned long long)seed);
+            require(slices[i] > 0, "slice %d of 1,024 is empty, seed %llu", i,
+                    (unsigned long long)seed);
         petal_free(filter);
     }
 }
@@ -170,7 +183,8 @@ static void require_positions_are_set(const struct row *row)
     petal_add_hash(filter, row->hash);
     for (uint32_t i = 0; i < row->position_count; i++)
         require(bit_at(lazy.bits, row->positions[i]), "m = %llu, hash %016llx: bit %llu is clear",
-                (unsigned long long)row->bits, (unsigned long long)row->hash, (unsigned long long)row->positions[i]);
+                (unsigned long long)row->bits, (unsigned long long)row->hash,
+                (unsigned long long)row->positions[i]);
     petal_free(filter);
 }
 
@@ -180,7 +194,7 @@ static void the_published_positions_of_wide_filters_are_set(void **state)
     assert_int_equal(for_each_row(1 << 24, (uint64_t)1 << 36, require_positions_are_set), 84);
 }
 
-/* ---- a file of 2^33 bits --------------------------------------------------------------------------------------------- */
+/* ---- a file of 2^33 bits --------------------------------------------------------------------- */
 
 /* Bytes that the file really takes on disk. */
 static uint64_t disk_bytes(const char *path)
@@ -201,7 +215,7 @@ static bool has_holes(const char *path)
     return sparse;
 }
 
-static void save_map_and_ask(petal_scheme scheme, uint64_t m, uint32_t k, uint32_t lines)
+static void save_map_and_ask(uint32_t scheme, uint64_t m, uint32_t k, uint32_t lines)
 {
     struct lazy_memory lazy;
     uint64_t hashes[HASHES], random = 5, hits = 0;
@@ -210,17 +224,19 @@ static void save_map_and_ask(petal_scheme scheme, uint64_t m, uint32_t k, uint32
     petal_filter *filter = wide(scheme, m, k, lines, &lazy), *map = NULL;
     choose_hashes(m, hashes);
     for (int i = 0; i < HASHES; i++) petal_add_hash(filter, hashes[i]);
-    petal_status status = petal_save(filter, path, 0, &error);
+    petal_status status = petal_save(filter, path, NULL, 0, &error);
     petal_free(filter);
     require_status(PETAL_OK, status, error);
     uint64_t on_disk = disk_bytes(path);
-    require(on_disk < 256u << 20, "%llu bytes on disk: its zeros are no holes", (unsigned long long)on_disk);
+    require(on_disk < 256u << 20, "%llu bytes on disk: its zeros are no holes",
+            (unsigned long long)on_disk);
     status = petal_open(path, NULL, &map, &error);
     unlink(path); /* the map holds on to it */
     require_status(PETAL_OK, status, error);
-    assert_int_equal(petal_contains_hashes(map, hashes, HASHES, NULL), HASHES);
+    assert_int_equal(contains_hashes(map, hashes, HASHES, NULL), HASHES);
     for (int i = 0; i < HASHES; i++)
-        require(petal_contains_hash(map, hashes[i]), "false negative: hash %016llx", (unsigned long long)hashes[i]);
+        require(petal_contains_hash(map, hashes[i]), "false negative: hash %016llx",
+                (unsigned long long)hashes[i]);
     for (int i = 0; i < 100; i++) hits += petal_contains_hash(map, next_random(&random));
     assert_int_equal(hits, 0);
     petal_free(map);
@@ -229,7 +245,8 @@ static void save_map_and_ask(petal_scheme scheme, uint64_t m, uint32_t k, uint32
 static void a_sparse_file_of_2_33_bits_is_saved_mapped_and_asked(void **state)
 {
     (void)state;
-    if (!has_holes(temporary("holes"))) skip_because("this machine's TMPDIR has no holes; 1 GiB would be written");
+    if (!has_holes(temporary("holes")))
+        skip_because("this machine's TMPDIR has no holes; 1 GiB would be written");
     save_map_and_ask(PETAL_SCHEME_BLOCKED, (uint64_t)1 << 33, 8, 1);
     save_map_and_ask(PETAL_SCHEME_CLASSIC, ((uint64_t)1 << 33) + 1, 4, 0);
 }
@@ -237,12 +254,13 @@ static void a_sparse_file_of_2_33_bits_is_saved_mapped_and_asked(void **state)
 static void a_truncated_wide_file_is_told_by_its_size_alone(void **state)
 {
     (void)state;
-    if (!has_holes(temporary("holes"))) skip_because("this machine's TMPDIR has no holes; 1 GiB would be written");
+    if (!has_holes(temporary("holes")))
+        skip_because("this machine's TMPDIR has no holes; 1 GiB would be written");
     const char *path = temporary("wide.petal");
     petal_error error;
     struct lazy_memory lazy;
     petal_filter *filter = wide(PETAL_SCHEME_BLOCKED, (uint64_t)1 << 33, 8, 1, &lazy), *map = NULL;
-    petal_status status = petal_save(filter, path, 0, &error);
+    petal_status status = petal_save(filter, path, NULL, 0, &error);
     petal_free(filter);
     require_status(PETAL_OK, status, error);
     struct stat about;

@@ -9,9 +9,9 @@
 static struct shim_control *control;
 static char shim_environment[2][PATH_MAX + 16];
 
-static const char *const shim_names[SHIM_CALLS] = {"none",   "open",      "read",      "write", "fsync",  "msync",
-                                                   "mmap",   "ftruncate", "fallocate", "close", "rename", "link",
-                                                   "unlink", "lock",      "chmod",     "stat",  "random", "malloc"};
+static const char *const shim_names[SHIM_CALLS] = {
+    "none",  "open",   "read", "write",  "fsync", "msync", "mmap", "ftruncate", "fallocate",
+    "close", "rename", "link", "unlink", "lock",  "chmod", "stat", "random",    "malloc"};
 
 static inline void make_control(void)
 {
@@ -22,7 +22,8 @@ static inline void make_control(void)
     control = mmap(NULL, sizeof *control, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (control == MAP_FAILED) give_up("cannot map %s", path);
     close(descriptor);
-    snprintf(shim_environment[0], sizeof shim_environment[0], "LD_PRELOAD=%s", part_path("shim.so"));
+    snprintf(shim_environment[0], sizeof shim_environment[0], "LD_PRELOAD=%s",
+             part_path("shim.so"));
     snprintf(shim_environment[1], sizeof shim_environment[1], "PETAL_SHIM=%s", path);
 }
 
@@ -43,7 +44,8 @@ static inline void arm(enum shim_call call, enum shim_action action, uint32_t nt
 /* A command that the shim is loaded into. */
 static inline struct command watched_command(const char *const *arguments)
 {
-    return (struct command){.arguments = arguments, .environment = {shim_environment[0], shim_environment[1]}};
+    return (struct command){.arguments = arguments,
+                            .environment = {shim_environment[0], shim_environment[1]}};
 }
 
 #endif

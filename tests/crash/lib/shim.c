@@ -38,7 +38,8 @@ __attribute__((constructor)) static void begin(void)
     const char *path = getenv("PETAL_SHIM");
     int descriptor = path ? (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC) : -1;
     if (descriptor < 0) return;
-    void *page = (void *)syscall(SYS_mmap, NULL, sizeof *control, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0L);
+    void *page = (void *)syscall(SYS_mmap, NULL, sizeof *control, PROT_READ | PROT_WRITE,
+                                 MAP_SHARED, descriptor, 0L);
     syscall(SYS_close, descriptor);
     if (page != MAP_FAILED) control = page;
 }
@@ -55,7 +56,8 @@ static bool is_to_fail(enum shim_call call)
     if (!control) return false;
     uint32_t number = atomic_fetch_add(&control->seen[call], 1) + 1;
     if (control->call != call || control->action == SHIM_COUNT) return false;
-    if (control->action == SHIM_FAIL_ON ? number < control->nth : number != control->nth) return false;
+    if (control->action == SHIM_FAIL_ON ? number < control->nth : number != control->nth)
+        return false;
     atomic_fetch_add(&control->hit, 1);
     if (control->action == SHIM_PAUSE) {
         wait_here();
@@ -113,8 +115,10 @@ PASS_ON_OPEN(openat, (int at, const char *path, int flags, ...), at, path)
 PASS_ON_OPEN(openat64, (int at, const char *path, int flags, ...), at, path)
 
 PASS_ON(ssize_t, read, SHIM_READ, -1, (int file, void *bytes, size_t size), (file, bytes, size))
-PASS_ON(ssize_t, pread, SHIM_READ, -1, (int file, void *bytes, size_t size, off_t at), (file, bytes, size, at))
-PASS_ON(ssize_t, pread64, SHIM_READ, -1, (int file, void *bytes, size_t size, off64_t at), (file, bytes, size, at))
+PASS_ON(ssize_t, pread, SHIM_READ, -1, (int file, void *bytes, size_t size, off_t at),
+        (file, bytes, size, at))
+PASS_ON(ssize_t, pread64, SHIM_READ, -1, (int file, void *bytes, size_t size, off64_t at),
+        (file, bytes, size, at))
 
 ssize_t write(int file, const void *bytes, size_t size)
 {
@@ -128,30 +132,39 @@ ssize_t pwrite(int file, const void *bytes, size_t size, off_t at)
 {
     uint32_t before = hits();
     NEXT(pwrite);
-    return is_to_fail(SHIM_WRITE) ? -1 : next(file, bytes, is_to_be_short(before) ? (size + 1) / 2 : size, at);
+    return is_to_fail(SHIM_WRITE)
+               ? -1
+               : next(file, bytes, is_to_be_short(before) ? (size + 1) / 2 : size, at);
 }
 
 ssize_t pwrite64(int file, const void *bytes, size_t size, off64_t at)
 {
     uint32_t before = hits();
     NEXT(pwrite64);
-    return is_to_fail(SHIM_WRITE) ? -1 : next(file, bytes, is_to_be_short(before) ? (size + 1) / 2 : size, at);
+    return is_to_fail(SHIM_WRITE)
+               ? -1
+               : next(file, bytes, is_to_be_short(before) ? (size + 1) / 2 : size, at);
 }
 
 PASS_ON(int, fsync, SHIM_FSYNC, -1, (int file), (file))
 PASS_ON(int, fdatasync, SHIM_FSYNC, -1, (int file), (file))
 PASS_ON(int, msync, SHIM_MSYNC, -1, (void *from, size_t size, int flags), (from, size, flags))
-PASS_ON(void *, mmap, SHIM_MMAP, MAP_FAILED, (void *where, size_t size, int protection, int flags, int file, off_t at),
+PASS_ON(void *, mmap, SHIM_MMAP, MAP_FAILED,
+        (void *where, size_t size, int protection, int flags, int file, off_t at),
         (where, size, protection, flags, file, at))
 PASS_ON(void *, mmap64, SHIM_MMAP, MAP_FAILED,
         (void *where, size_t size, int protection, int flags, int file, off64_t at),
         (where, size, protection, flags, file, at))
 PASS_ON(int, ftruncate, SHIM_TRUNCATE, -1, (int file, off_t size), (file, size))
 PASS_ON(int, ftruncate64, SHIM_TRUNCATE, -1, (int file, off64_t size), (file, size))
-PASS_ON(int, fallocate, SHIM_ALLOCATE, -1, (int file, int mode, off_t at, off_t size), (file, mode, at, size))
-PASS_ON(int, fallocate64, SHIM_ALLOCATE, -1, (int file, int mode, off64_t at, off64_t size), (file, mode, at, size))
-PASS_ON(int, posix_fallocate, SHIM_ALLOCATE, errno, (int file, off_t at, off_t size), (file, at, size))
-PASS_ON(int, posix_fallocate64, SHIM_ALLOCATE, errno, (int file, off64_t at, off64_t size), (file, at, size))
+PASS_ON(int, fallocate, SHIM_ALLOCATE, -1, (int file, int mode, off_t at, off_t size),
+        (file, mode, at, size))
+PASS_ON(int, fallocate64, SHIM_ALLOCATE, -1, (int file, int mode, off64_t at, off64_t size),
+        (file, mode, at, size))
+PASS_ON(int, posix_fallocate, SHIM_ALLOCATE, errno, (int file, off_t at, off_t size),
+        (file, at, size))
+PASS_ON(int, posix_fallocate64, SHIM_ALLOCATE, errno, (int file, off64_t at, off64_t size),
+        (file, at, size))
 
 int close(int file)
 {
@@ -171,8 +184,10 @@ int close(int file)
     }
 
 PASS_ON_PUBLISH(rename, SHIM_RENAME, (const char *from, const char *to), (from, to))
-PASS_ON_PUBLISH(renameat, SHIM_RENAME, (int in, const char *from, int at, const char *to), (in, from, at, to))
-PASS_ON_PUBLISH(renameat2, SHIM_RENAME, (int in, const char *from, int at, const char *to, unsigned flags),
+PASS_ON_PUBLISH(renameat, SHIM_RENAME, (int in, const char *from, int at, const char *to),
+                (in, from, at, to))
+PASS_ON_PUBLISH(renameat2, SHIM_RENAME,
+                (int in, const char *from, int at, const char *to, unsigned flags),
                 (in, from, at, to, flags))
 PASS_ON_PUBLISH(link, SHIM_LINK, (const char *from, const char *to), (from, to))
 PASS_ON_PUBLISH(linkat, SHIM_LINK, (int in, const char *from, int at, const char *to, int flags),
@@ -189,13 +204,14 @@ PASS_ON(int, lstat, SHIM_STAT, -1, (const char *path, struct stat *about), (path
 PASS_ON(int, lstat64, SHIM_STAT, -1, (const char *path, struct stat64 *about), (path, about))
 PASS_ON(int, fstat, SHIM_STAT, -1, (int file, struct stat *about), (file, about))
 PASS_ON(int, fstat64, SHIM_STAT, -1, (int file, struct stat64 *about), (file, about))
-PASS_ON(ssize_t, getrandom, SHIM_RANDOM, -1, (void *bytes, size_t size, unsigned flags), (bytes, size, flags))
+PASS_ON(ssize_t, getrandom, SHIM_RANDOM, -1, (void *bytes, size_t size, unsigned flags),
+        (bytes, size, flags))
 PASS_ON(int, getentropy, SHIM_RANDOM, -1, (void *bytes, size_t size), (bytes, size))
 
 static bool is_about_locks(int command)
 {
-    return command == F_SETLK || command == F_SETLKW || command == F_GETLK || command == F_OFD_SETLK ||
-           command == F_OFD_SETLKW || command == F_OFD_GETLK;
+    return command == F_SETLK || command == F_SETLKW || command == F_GETLK ||
+           command == F_OFD_SETLK || command == F_OFD_SETLKW || command == F_OFD_GETLK;
 }
 
 #define PASS_ON_FCNTL(name) \
@@ -206,13 +222,14 @@ static bool is_about_locks(int command)
         va_start(rest, command); \
         void *argument = va_arg(rest, void *); \
         va_end(rest); \
-        return is_about_locks(command) && is_to_fail(SHIM_LOCK) ? -1 : next(file, command, argument); \
+        return is_about_locks(command) && is_to_fail(SHIM_LOCK) ? -1 \
+                                                                : next(file, command, argument); \
     }
 
 PASS_ON_FCNTL(fcntl)
 PASS_ON_FCNTL(fcntl64)
 
-/* ---- memory: by glibc's own names, since dlsym() allocates ------------------------------------------------------------- */
+/* ---- memory: by glibc's own names, since dlsym() allocates ----------------------------------- */
 
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);

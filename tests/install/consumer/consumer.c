@@ -1,4 +1,5 @@
-/* consumer.c - a program of somebody else's: makes a filter, saves it, opens it and asks. Exits 0 when all is well. */
+/* consumer.c - a program of somebody else's: makes a filter, saves it, opens it and asks. Exits 0
+ * when all is well. */
 #include <petal/petal.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,13 +11,15 @@ int main(int argc, char **argv)
     char version[32];
     bool well;
     if (argc != 2) return 2;
-    snprintf(version, sizeof version, "%d.%d.%d", PETAL_VERSION_MAJOR, PETAL_VERSION_MINOR, PETAL_VERSION_PATCH);
+    snprintf(version, sizeof version, "%d.%d.%d", PETAL_VERSION_MAJOR, PETAL_VERSION_MINOR,
+             PETAL_VERSION_PATCH);
     options.capacity = 1000;
     options.rate = 0.01;
-    well = petal_create(&options, &made, NULL) == PETAL_OK && petal_add(made, "here", 4) == PETAL_OK &&
-           petal_save(made, argv[1], 0, NULL) == PETAL_OK && petal_open(argv[1], NULL, &opened, NULL) == PETAL_OK &&
-           petal_contains(opened, "here", 4) && !petal_contains(opened, "there", 5) &&
-           strcmp(petal_version(), version) == 0;
+    well =
+        petal_create(&options, &made, NULL) == PETAL_OK && petal_add(made, "here", 4) == PETAL_OK &&
+        petal_save(made, argv[1], NULL, 0, NULL) == PETAL_OK &&
+        petal_open(argv[1], NULL, &opened, NULL) == PETAL_OK && petal_contains(opened, "here", 4) &&
+        !petal_contains(opened, "there", 5) && strcmp(petal_version(), version) == 0;
     petal_free(made);
     petal_free(opened);
     puts(well ? petal_version() : "failed");

@@ -1,4 +1,5 @@
-# tap.sh - TAP for shell tests: `ok WHAT COMMAND...` for each promise, `finish` at the end. Sourced, not run.
+# tap.sh - TAP for shell tests: `ok WHAT COMMAND...` for each promise, `finish` at the end. Sourced,
+# not run.
 tap_count=0 tap_failed=0
 
 ok() {
@@ -19,13 +20,17 @@ skip() { # skip WHAT REASON
     echo "ok $tap_count - $1 # SKIP $2"
 }
 
-# needs PROGRAM...: false, after a skip, if one is not installed. NAME.h is a header, pip Python's.
+# needs PROGRAM...: false, after a skip, if one is not installed. NAME.h is a header, pip and
+# setuptools are Python's, wasi is a C library that clang links for WebAssembly.
 # ./dev installs them: scripts/check-packages.
 needs() {
     for tap_program; do
         case $tap_program in
         *.h) printf '#include <%s>\n' "$tap_program" | cc -E - ;;
         pip) python3 -m pip --version ;;
+        setuptools) python3 -c 'import setuptools' ;;
+        wasi) clang --target=wasm32-wasi -nostartfiles -Wl,--no-entry -xc /dev/null \
+            -o "$TMPDIR/wasi" ;;
         *) command -v "$tap_program" ;;
         esac >/dev/null 2>&1 && continue
         tap_reason="not installed: ./dev test --all installs it${PETAL_DEBIAN:+; $PETAL_DEBIAN}"

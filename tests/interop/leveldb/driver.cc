@@ -1,5 +1,5 @@
-/* driver.cc - one filter of LevelDB's Bloom filter policy. See ../lib/interop.sh; but P is the bits a key, and there is no `add`,
- * since the policy takes all keys at once. */
+/* driver.cc - one filter of LevelDB's Bloom filter policy. See ../lib/interop.sh; but P is the bits
+ * per key, and there is no `add`, since the policy takes all keys at once. */
 #include <leveldb/filter_policy.h>
 #include <leveldb/slice.h>
 
@@ -20,7 +20,8 @@ static std::string key_of(const std::string &type, const std::string &line)
 {
     std::string key;
     if (type != "hex") return line;
-    for (size_t i = 0; i + 1 < line.size(); i += 2) key += static_cast<char>(nibble(line[i]) << 4 | nibble(line[i + 1]));
+    for (size_t i = 0; i + 1 < line.size(); i += 2)
+        key += static_cast<char>(nibble(line[i]) << 4 | nibble(line[i + 1]));
     return key;
 }
 
@@ -36,7 +37,8 @@ int main(int argc, char **argv)
 {
     const std::string verb = argc > 3 ? argv[1] : "", type = argc > 3 ? argv[3] : "";
     if (verb == "make" && argc == 8) {
-        std::unique_ptr<const leveldb::FilterPolicy> policy(leveldb::NewBloomFilterPolicy(std::atoi(argv[6])));
+        std::unique_ptr<const leveldb::FilterPolicy> policy(
+            leveldb::NewBloomFilterPolicy(std::atoi(argv[6])));
         const std::vector<std::string> all = keys(type, argv[4]);
         const std::vector<leveldb::Slice> slices(all.begin(), all.end());
         std::string filter;
@@ -45,8 +47,10 @@ int main(int argc, char **argv)
     } else if (verb == "ask" && argc == 6) {
         std::unique_ptr<const leveldb::FilterPolicy> policy(leveldb::NewBloomFilterPolicy(10));
         std::ifstream file(argv[4], std::ios::binary);
-        const std::string filter((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-        for (const std::string &key : keys(type, argv[5])) std::cout << policy->KeyMayMatch(key, filter) << '\n';
+        const std::string filter((std::istreambuf_iterator<char>(file)),
+                                 std::istreambuf_iterator<char>());
+        for (const std::string &key : keys(type, argv[5]))
+            std::cout << policy->KeyMayMatch(key, filter) << '\n';
     } else {
         return 2;
     }

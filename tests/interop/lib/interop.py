@@ -32,7 +32,8 @@ def run(driver):
     elif verb == "ask":
         path, source = rest
         it.read(path)
-        answers = it.has_each(keys(source, kind)) if hasattr(it, "has_each") else map(it.has, keys(source, kind))
+        queries = keys(source, kind)
+        answers = it.has_each(queries) if hasattr(it, "has_each") else map(it.has, queries)
         sys.stdout.write("".join("1\n" if answer else "0\n" for answer in answers))
         return
     else:

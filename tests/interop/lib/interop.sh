@@ -1,16 +1,19 @@
-# interop.sh - what the interop tests share: packages by name, the common keys, and what every library is asked.
+# interop.sh - what the interop tests share: packages by name, the common keys, and what every
+# library is asked.
 # Sourced, not run.
 #
-# A test defines theirs(), which runs the library's driver; ours() runs Petal's. Both speak one language:
+# A test defines theirs(), which runs the library's driver; ours() runs Petal's. Both speak one
+# language:
 #
 #   make FORMAT TYPE KEYS N P OUT      a filter for N keys at rate P, with the keys in it
 #   add FORMAT TYPE FILE KEYS OUT      the filter of FILE with more keys
 #   ask FORMAT TYPE FILE QUERIES       a line for each query: 1 (probably in) or 0 (certainly not)
 #
-# FORMAT is Petal's name of the format, TYPE the type of the keys (keys.awk), FILE and OUT files in the format.
+# FORMAT is Petal's name of the format, TYPE the type of the keys (keys.awk), FILE and OUT files in
+# the format.
 . tests/install/lib/tap.sh
 
-# ---- packages --------------------------------------------------------------------------------------------------------
+# ---- packages ------------------------------------------------------------------------------------
 . tests/interop/lib/packages.sh
 
 # PySpark looks that name up, which a bare system may not know.
@@ -30,16 +33,16 @@ java_options=
 # ran NAME VERSION FROM FORMATS: for the table in docs/interop.md (tests/interop/versions).
 ran() { echo "# ran against | $1 | $2 | $3 | $4 |"; }
 
-# ---- Petal's side ----------------------------------------------------------------------------------------------------
+# ---- Petal's side --------------------------------------------------------------------------------
 
 ours() { "$TMPDIR/petal_driver" "$@"; }
 ok 'the driver of Petal compiles' "${CC:-cc}" -std=c11 -Iinclude tests/interop/lib/petal_driver.c \
     "$PETAL_BUILD_DIR/lib/libpetal.so" "-Wl,-rpath,$PETAL_BUILD_DIR/lib" -o "$TMPDIR/petal_driver"
 
-# ---- keys ------------------------------------------------------------------------------------------------------------
+# ---- keys ----------------------------------------------------------------------------------------
 
-# keys TYPE: makes TYPE.keys, its halves, and TYPE.queries, which asks for each key and for as many others. $no_empty leaves out
-# the empty key for libraries that do not take it.
+# keys TYPE: makes TYPE.keys, its halves, and TYPE.queries, which asks for each key and for as many
+# others. $no_empty leaves out the empty key for libraries that do not take it.
 keys() {
     [ ! -f "$TMPDIR/$1.keys" ] || return 0
     case $1 in utf16le) list=text ;; wtf8) list=units ;; *) list=$1 ;; esac
@@ -50,10 +53,10 @@ keys() {
 }
 no_empty=
 
-# ---- what is asked of all --------------------------------------------------------------------------------------------
+# ---- what is asked of all ------------------------------------------------------------------------
 
-# Answers to TYPE.queries say something: every key is in, of the others most are not, but some are by mistake (unless the filter
-# is so large that $mistakes is no).
+# Answers to TYPE.queries say something: every key is in, of the others most are not, but some are
+# by mistake (unless the filter is so large that $mistakes is no).
 telling() { # telling TYPE ANSWERS
     awk -v keys="$(wc -l <"$TMPDIR/$1.keys")" -v least="$([ "$mistakes" = no ] && echo 0 || echo 1)" '
         NR <= keys { missed += $0 != 1; next }
@@ -74,7 +77,8 @@ answers_alike() { # answers_alike FORMAT TYPE FILE
 # Where equal filters may be packed in different bytes, a test redefines this.
 same_file() { cmp "$1" "$2"; }
 
-# The first half of the keys in one of ours or theirs, the second added by the other: the same as WHOLE.
+# The first half of the keys in one of ours or theirs, the second added by the other: the same as
+# WHOLE.
 theirs_then_ours() { # FORMAT TYPE N P WHOLE
     theirs make "$1" "$2" "$TMPDIR/$2.half1" "$3" "$4" "$5.half" && ours add "$1" "$2" "$5.half" "$TMPDIR/$2.half2" "$5.both" &&
         same_file "$5" "$5.both"
@@ -98,8 +102,8 @@ theirs_to_us() {
     ok "$said: into a petal file and back" through_petal "$2" "$at"
 }
 
-# alike LIBRARY FORMAT TYPE N P: both ways. $make is `size` where the library has no rule for sizes, so that N and P are bits and
-# hashes; with $same_bytes no, ours differs in form.
+# alike LIBRARY FORMAT TYPE N P: both ways. $make is `size` where the library has no rule for sizes,
+# so that N and P are bits and hashes; with $same_bytes no, ours differs in form.
 alike() {
     theirs_to_us "$@"
     ok "$said: we make one" ours $make "$2" "$3" "$TMPDIR/$3.keys" "$4" "$5" "$at.ours"

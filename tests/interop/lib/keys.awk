@@ -2,11 +2,12 @@
 #
 #   awk -v type=TYPE -v part=keys|absent -f keys.awk
 #
-# One key a line, as TYPE writes it: text (UTF-8), i32 and i64 (decimal), hex (any bytes), units (hex of UTF-16 code units,
-# lone surrogates among them). About 2,000 keys, and 20,000 others that no list of keys has. The first line of the
-# types that have one is the empty key.
+# One key per line, as TYPE writes it: text (UTF-8), i32 and i64 (decimal), hex (any bytes), units
+# (hex of UTF-16 code units, lone surrogates among them). About 2,000 keys, and 20,000 others that
+# no list of keys has. The first line of the types that have one is the empty key.
 
-# The text differs in its number only, and its length and last bytes go through every case that a hash has for its tail.
+# The text differs in its number only, and its length and last bytes go through every case that a
+# hash has for its tail.
 function text(i,    shape) {
     shape = i % 12
     if (shape == 0) return "key " i
@@ -37,7 +38,8 @@ function bytes(i,    n, out) {
 }
 
 function units(i) {
-    return sprintf("%04x", i) (i % 4 == 0 ? "d83dde00" : sprintf("%04x", 55296 + i % 2048)) sprintf("%04x", 57344 + i % 31)
+    between = i % 4 == 0 ? "d83dde00" : sprintf("%04x", 55296 + i % 2048)
+    return sprintf("%04x", i) between sprintf("%04x", 57344 + i % 31)
 }
 
 function i64(i,    high) {

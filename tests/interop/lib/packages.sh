@@ -1,7 +1,8 @@
-# packages.sh - other libraries through their own package clients, by name and version. Sourced, not run.
+# packages.sh - other libraries through their own package clients, by name and version. Sourced, not
+# run.
 #
-# What is installed stays in build/interop, a folder for each version; `./dev clean` removes it. Who sources this has skip()
-# and ok(), which hear of what cannot be had (tap.sh, bench/peers/run).
+# What is installed stays in build/interop, a folder for each version; `./dev clean` removes it. Who
+# sources this has skip() and ok(), which hear of what cannot be had (tap.sh, bench/peers/run).
 interop=$PWD/build/interop
 top=$PWD
 mkdir -p "$interop"
@@ -12,8 +13,8 @@ unreachable='could not resolve host|name resolution|unknown host|no such host|no
 'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|E403|E429|E50[0234]|couldn.?t connect|failed to connect|403 forbidden|429 too many requests|'\
 '50[0234] (internal server error|bad gateway|service unavailable|gateway time)'
 
-# install FOLDER WHAT COMMAND...: COMMAND, run in a new folder of build/interop, brings WHAT there. False where it
-# did not: a skip where the registry is out of reach, a failure for any other reason.
+# install FOLDER WHAT COMMAND...: COMMAND, run in a new folder of build/interop, brings WHAT there.
+# False where it did not: a skip where the registry is out of reach, a failure for any other reason.
 install() {
     folder=$interop/$1 what=$2
     shift 2

@@ -1,4 +1,5 @@
-# parquet.sh - the Bloom filters inside a Parquet file, found by Petal. Sourced after interop.sh, not run.
+# parquet.sh - the Bloom filters inside a Parquet file, found by Petal. Sourced after interop.sh,
+# not run.
 
 ok 'the lister compiles' "${CC:-cc}" -std=c11 -Iinclude tests/interop/lib/petal_parquet.c \
     "$PETAL_BUILD_DIR/lib/libpetal.so" "-Wl,-rpath,$PETAL_BUILD_DIR/lib" -o "$TMPDIR/petal_parquet"

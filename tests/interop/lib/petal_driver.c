@@ -1,4 +1,5 @@
-/* petal_driver.c - Petal's side of the interop tests, over the public API. Its language is in interop.sh, and
+/* petal_driver.c - Petal's side of the interop tests, over the public API. Its language is in
+ * interop.sh, and
  *
  *   size FORMAT TYPE KEYS BITS HASHES OUT    like make, by bits and hashes
  *   convert FORMAT FILE TO OUT               the same filter in another container
@@ -24,7 +25,7 @@ static void check(petal_status status)
     if (status < 0) die(error.message);
 }
 
-/* ---- keys ------------------------------------------------------------------------------------------------------------ */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 /* Bytes of the longest key; lines are far shorter. */
 #define KEY_MAX 4096
@@ -54,7 +55,8 @@ static size_t utf16le(const char *text, uint8_t *key)
         uint32_t point = more ? *at & (0x3fu >> more) : *at;
         for (at++; more > 0; more--) point = point << 6 | (*at++ & 0x3fu);
         if (point >= 0x10000) size += put_unit(key + size, 0xd800 + ((point - 0x10000) >> 10));
-        size += put_unit(key + size, point >= 0x10000 ? 0xdc00 + ((point - 0x10000) & 0x3ff) : point);
+        size +=
+            put_unit(key + size, point >= 0x10000 ? 0xdc00 + ((point - 0x10000) & 0x3ff) : point);
     }
     return size;
 }
@@ -75,7 +77,8 @@ static size_t put_utf8(uint8_t *key, uint32_t point)
     return 1 + more;
 }
 
-/* Units as UTF-8, a lone surrogate as the three bytes that it would have: what Petal takes for JavaScript's strings. */
+/* Units as UTF-8, a lone surrogate as the three bytes that it would have: what Petal takes for
+ * JavaScript's strings. */
 static size_t wtf8(const char *text, uint8_t *key)
 {
     uint8_t units[KEY_MAX];
@@ -84,7 +87,8 @@ static size_t wtf8(const char *text, uint8_t *key)
         uint32_t unit = units[i] | (uint32_t)units[i + 1] << 8;
         uint32_t next = i + 3 < units_bytes ? units[i + 2] | (uint32_t)units[i + 3] << 8 : 0;
         bool is_pair = unit >> 10 == 0x36 && next >> 10 == 0x37;
-        size += put_utf8(key + size, is_pair ? 0x10000 + ((unit & 0x3ff) << 10 | (next & 0x3ff)) : unit);
+        size += put_utf8(key + size,
+                         is_pair ? 0x10000 + ((unit & 0x3ff) << 10 | (next & 0x3ff)) : unit);
         if (is_pair) i += 2;
     }
     return size;
@@ -129,7 +133,7 @@ static void ask(petal_filter *filter, const void *key, size_t key_bytes)
     puts(petal_contains(filter, key, key_bytes) ? "1" : "0");
 }
 
-/* ---- commands -------------------------------------------------------------------------------------------------------- */
+/* ---- commands -------------------------------------------------------------------------------- */
 
 static petal_filter *open_as(const char *format, const char *path, unsigned flags)
 {
@@ -153,7 +157,7 @@ static petal_filter *create(petal_options *options, const char *format)
 
 static void save(petal_filter *filter, const char *format, const char *path)
 {
-    check(petal_save_as(filter, path, format, 0, &error));
+    check(petal_save(filter, path, format, 0, &error));
     petal_free(filter);
 }
 

@@ -1,11 +1,12 @@
-/* petal_parquet.c - lists the Bloom filters of a Parquet file, a line each: ROW_GROUP COLUMN TYPE OFFSET BYTES. */
-#include <petal/petal.h>
+/* petal_parquet.c - lists the Bloom filters of a Parquet file, a line each: ROW_GROUP COLUMN TYPE
+ * OFFSET BYTES. */
+#include <petal/petal_parquet.h>
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MOST_FILTERS 100
+#define MAX_FILTERS 100
 
 static void *load(const char *path, size_t *size)
 {
@@ -21,18 +22,19 @@ static void *load(const char *path, size_t *size)
 
 int main(int argc, char **argv)
 {
-    static petal_parquet_filter list[MOST_FILTERS];
+    static petal_parquet_filter list[MAX_FILTERS];
     petal_error error;
-    size_t size = 0, count = 0;
+    size_t size = 0;
+    uint64_t count = 0;
     void *bytes = argc == 2 ? load(argv[1], &size) : NULL;
     if (!bytes) return 2;
-    if (petal_parquet_list(bytes, size, list, MOST_FILTERS, &count, &error) != PETAL_OK) {
+    if (petal_parquet_list(bytes, size, list, MAX_FILTERS, &count, &error) != PETAL_OK) {
         fprintf(stderr, "petal_parquet: %s\n", error.message);
         return 1;
     }
-    for (size_t i = 0; i < count && i < MOST_FILTERS; i++)
-        printf("%" PRIu32 " %s %s %" PRIu64 " %" PRIu64 "\n", list[i].row_group, list[i].column, list[i].physical_type,
-               list[i].offset, list[i].size_bytes);
+    for (uint64_t i = 0; i < count && i < MAX_FILTERS; i++)
+        printf("%" PRIu32 " %s %s %" PRIu64 " %" PRIu64 "\n", list[i].row_group, list[i].column,
+               list[i].physical_type, list[i].offset, list[i].size_bytes);
     free(bytes);
     return 0;
 }

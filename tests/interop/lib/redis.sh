@@ -1,4 +1,5 @@
-# redis.sh - a Redis server with RedisBloom, at a socket in our own folder. Sourced after interop.sh, not run.
+# redis.sh - a Redis server with RedisBloom, at a socket in our own folder. Sourced after
+# interop.sh, not run.
 needs redis-server || finish
 
 # The package's module in Debian's server (the package's own wants an older OpenSSL).

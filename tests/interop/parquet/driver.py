@@ -1,7 +1,7 @@
-"""driver.py - Parquet files with a Bloom filter on the column "key", by DuckDB or Arrow; and DuckDB's answers.
+"""driver.py - Parquet files with a Bloom filter on the column "key", by DuckDB or Arrow.
 
     driver.py duckdb make TYPE KEYS P OUT         driver.py arrow make TYPE KEYS P OUT
-    driver.py duckdb ask TYPE FILE QUERIES        a line for each query: 1 (probably in) or 0 (certainly not)
+    driver.py duckdb ask TYPE FILE QUERIES        per query a line: 1 (probably in) or 0 (not)
 """
 
 import sys

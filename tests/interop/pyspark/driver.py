@@ -1,9 +1,9 @@
-"""driver.py - df.stat.bloomFilter on a real DataFrame of a running Spark, and a Parquet file of Spark's with Bloom filters.
+"""driver.py - df.stat.bloomFilter of a running Spark, and its Parquet files with Bloom filters.
 
     driver.py KEYS_FOLDER OUT_FOLDER
 
-Reads text.keys, i32.keys, i64.keys of KEYS_FOLDER (with a null row each) and writes OUT_FOLDER/TYPE.N.P, the filter of that
-column, and OUT_FOLDER/TYPE.parquet, the same column.
+Reads text.keys, i32.keys, i64.keys of KEYS_FOLDER (with a null row each) and writes
+OUT_FOLDER/TYPE.N.P, the filter of that column, and OUT_FOLDER/TYPE.parquet, the same column.
 """
 
 import glob
@@ -34,7 +34,7 @@ def start():
 
 
 def write_filter(spark, frame, n, p, path):
-    """PySpark has no bloomFilter of its own: this calls that of the DataFrame behind it."""
+    """PySpark has no bloomFilter of its own: this calls that of the DataFrame after it."""
     made = frame._jdf.stat().bloomFilter("key", n, p)
     out = spark._jvm.java.io.FileOutputStream(path)
     made.writeTo(out)

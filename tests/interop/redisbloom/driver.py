@@ -1,6 +1,7 @@
-"""driver.py - RedisBloom in a running Redis, at the server that REDIS_URL names. See ../lib/interop.sh.
+"""driver.py - RedisBloom in a running Redis, at the server that REDIS_URL names.
 
-A file of redisbloom is what BF.SCANDUMP gives, header and chunks behind one another; one of redisbloom-dump what DUMP gives.
+See ../lib/interop.sh. A file of redisbloom is what BF.SCANDUMP gives, the header and then the
+chunks; one of redisbloom-dump is what DUMP gives.
 REDIS_RESERVE holds more arguments of BF.RESERVE. docs/interop.md shows the same dump and restore.
 """
 

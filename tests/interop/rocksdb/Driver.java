@@ -1,4 +1,4 @@
-/* Driver.java - the Bloom filter of a RocksDB table: written into an SST file with the keys, and cut out of it. P is the bits a key;
+/* Driver.java - the Bloom filter of a RocksDB table: written into an SST file with the keys, and cut out of it. P is the bits per key;
  * there is only `make`, since RocksDB asks its filters in secret. See ../lib/interop.sh.
  *
  *     SST:    blocks, each followed by 5 bytes of trailer | footer of 53 bytes

@@ -1,5 +1,8 @@
-/* images.c - prints the file images of a few filters, of every kind that this library makes, as a checksum and a size each, then
- * checks a golden file. The same on every platform, or something depends on byte order, on word size or on instructions. */
+/* images.c - prints the file images of a few filters, of every kind that this library makes, as a
+ * checksum and a size each, then checks a golden file. The same on every platform, or something
+ * depends on byte order, on word size or on instructions. */
+#include "../../keys.h"
+#include "../../look.h"
 #include <petal/petal.h>
 
 #include <stdio.h>
@@ -29,9 +32,9 @@ static void fill(petal_filter *filter)
     for (size_t i = 0; i < sizeof key; i++) key[i] = (uint8_t)(i * 167 + (i >> 3));
     for (size_t i = 0; i < KEYS; i += 7) petal_add(filter, key, i % 300 + i / 100 * (i % 11));
     for (int i = 0; i < 100; i++) numbers[i] = (int64_t)i * 0x123456789abcdef - 50;
-    petal_add_many_i64(filter, numbers, 100, NULL, NULL);
-    petal_add_f64(filter, -0.0);
-    petal_add_f64(filter, 1.5);
+    add_number_batch(filter, numbers, 100, NULL, NULL);
+    add_f64(filter, -0.0);
+    add_f64(filter, 1.5);
     thin_out(filter, numbers, 100);
 }
 
@@ -39,12 +42,15 @@ static int print(const char *what, const char *format, const petal_options *opti
 {
     petal_filter *filter;
     petal_error error;
-    if (petal_create(options, &filter, &error) != PETAL_OK) return printf("%s: %s\n", what, error.message), 0;
+    if (petal_create(options, &filter, &error) != PETAL_OK)
+        return printf("%s: %s\n", what, error.message), 0;
     fill(filter);
-    size_t size = petal_serialized_bytes_as(filter, format);
-    if (size == 0) return printf("%s: not in this build\n", what), petal_free(filter), 0; /* gzip, without zlib */
+    size_t size = petal_serialized_bytes(filter, format);
+    if (size == 0)
+        return printf("%s: not in this build\n", what), petal_free(filter),
+               0; /* gzip, without zlib */
     uint8_t *bytes = malloc(size + 1);
-    if (!bytes || petal_serialize_as(filter, format, bytes, size, &error) != PETAL_OK) return 1;
+    if (!bytes || petal_serialize(filter, format, bytes, size, &error) != PETAL_OK) return 1;
     printf("%s %zu %016llx\n", what, size, (unsigned long long)checksum(bytes, size));
     free(bytes);
     petal_free(filter);
@@ -61,12 +67,13 @@ static int print_natives(void)
             for (int keyed = 0; keyed <= 1; keyed++) {
                 petal_options options = PETAL_OPTIONS_INIT;
                 char what[64];
-                options.scheme = (petal_scheme)scheme;
+                options.scheme = (uint32_t)scheme;
                 options.capacity = 1000;
                 options.rate = rates[i];
                 options.seed = keyed ? 0 : 12345678901234567u;
                 options.secret = keyed ? secret : NULL;
-                snprintf(what, sizeof what, "scheme %d, rate %g, %s", scheme, rates[i], keyed ? "keyed" : "seeded");
+                snprintf(what, sizeof what, "scheme %d, rate %g, %s", scheme, rates[i],
+                         keyed ? "keyed" : "seeded");
                 bad |= print(what, "petal", &options);
             }
     return bad;
@@ -77,13 +84,15 @@ static int print_layered(void)
     int bad = 0;
     for (int scheme = PETAL_SCHEME_BLOCKED; scheme <= PETAL_SCHEME_CLASSIC; scheme++) {
         petal_options grows = PETAL_OPTIONS_INIT, rotates = PETAL_OPTIONS_INIT;
-        grows.scheme = rotates.scheme = (petal_scheme)scheme;
+        grows.scheme = rotates.scheme = (uint32_t)scheme;
         grows.rate = rotates.rate = 0.01;
         grows.capacity = 20;
         grows.growth = true;
         rotates.window_keys = 200;
-        bad |= print(scheme == PETAL_SCHEME_BLOCKED ? "growing, blocked" : "growing, classic", "petal", &grows);
-        bad |= print(scheme == PETAL_SCHEME_BLOCKED ? "rotating, blocked" : "rotating, classic", "petal", &rotates);
+        bad |= print(scheme == PETAL_SCHEME_BLOCKED ? "growing, blocked" : "growing, classic",
+                     "petal", &grows);
+        bad |= print(scheme == PETAL_SCHEME_BLOCKED ? "rotating, blocked" : "rotating, classic",
+                     "petal", &rotates);
     }
     return bad;
 }
@@ -91,9 +100,9 @@ static int print_layered(void)
 static int print_formats(void)
 {
     int bad = 0;
-    for (size_t place = 1; petal_format_name(place); place++) {
+    for (uint32_t place = 1; format_name(place); place++) {
         petal_options options = PETAL_OPTIONS_INIT;
-        options.format = petal_format_name(place);
+        options.format = format_name(place);
         options.capacity = 1000;
         options.rate = 0.01;
         bad |= print(options.format, options.format, &options);
@@ -108,8 +117,10 @@ static int ask_golden(const char *path)
     petal_filter *filter;
     petal_error error;
     options.flags = PETAL_OPEN_VERIFY;
-    if (petal_open(path, &options, &filter, &error) != PETAL_OK) return printf("%s\n", error.message), 1;
-    for (char letter = 'a'; letter <= 'z'; letter++) putchar(petal_contains(filter, &letter, 1) ? letter : '.');
+    if (petal_open(path, &options, &filter, &error) != PETAL_OK)
+        return printf("%s\n", error.message), 1;
+    for (char letter = 'a'; letter <= 'z'; letter++)
+        putchar(petal_contains(filter, &letter, 1) ? letter : '.');
     putchar('\n');
     petal_free(filter);
     return 0;
@@ -117,5 +128,6 @@ static int ask_golden(const char *path)
 
 int main(int count, char **arguments)
 {
-    return print_natives() | print_layered() | print_formats() | (count > 1 && ask_golden(arguments[1]));
+    return print_natives() | print_layered() | print_formats() |
+           (count > 1 && ask_golden(arguments[1]));
 }

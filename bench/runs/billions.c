@@ -1,0 +1,445 @@
+/* billions.c - five thousand million keys in 5 GB: built, saved, mapped again, asked for every one
+ * of them and for others.
+ *
+ *     ./dev bench billions        5e9 keys at 8 bits: a few minutes, 5 GB of memory and of disk
+ *     ./dev bench billions 2e8    the same in small
+ *
+ * Beside the build stand what it is to be compared with, on the same machine in the same run: the
+ * touch floor (reading and writing one line of an array of that size, at random, and nothing else),
+ * the plain loop of petal_add_i64(), batches, and a classic filter of as many bits. Those are
+ * samples. All filters and the array are written to once before the clock starts, so that no time
+ * holds the system's first handing out of pages; what that takes is reported separately.
+ *
+ * Key i is i * 0x9e3779b97f4a7c15 mod 2^64: an odd factor, so all keys are different; making them
+ * is in the times. Exit status 1 where a key is missing, the rate is off, or the file is not the
+ * filter. What it prints is a document: bench/results/billions.md. */
+#define _GNU_SOURCE
+
+#include <petal/petal.h>
+
+#include "../../tests/keys.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_THREADS 64u
+#define PIECE 1024u
+
+struct setting {
+    uint64_t keys, absent;
+    double bits_per_key;
+    unsigned threads; /* of the second build and of the questions */
+    const char *folder;
+};
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static void give_up(const char *what, const petal_error *error)
+{
+    fprintf(stderr, "billions: %s: %s\n", what, error ? error->message : "failed");
+    exit(2);
+}
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+#define ABSENT_FROM ((uint64_t)1 << 60) /* numbers of keys that are not added */
+
+static int64_t key_of(uint64_t i)
+{
+    return (int64_t)(i * 0x9e3779b97f4a7c15u);
+}
+
+/* The next keys of from .. end-1; how many. */
+static size_t fill_piece(uint64_t from, uint64_t end, int64_t piece[PIECE])
+{
+    size_t count = end - from < PIECE ? (size_t)(end - from) : PIECE;
+    for (size_t i = 0; i < count; i++) piece[i] = key_of(from + i);
+    return count;
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+struct job {
+    pthread_t thread;
+    petal_builder *builder;
+    const petal_filter *filter;
+    uint32_t worker;
+    uint64_t from, end, found;
+    petal_status status;
+};
+
+/* Runs `work` in that many threads, each with its share of from .. from+count-1. */
+static void run(struct job *jobs, unsigned threads, uint64_t from, uint64_t count,
+                void *(*work)(void *))
+{
+    for (unsigned i = 0; i < threads; i++) {
+        jobs[i].worker = i;
+        jobs[i].from = from + count / threads * i;
+        jobs[i].end = i + 1 == threads ? from + count : from + count / threads * (i + 1);
+        if (pthread_create(&jobs[i].thread, NULL, work, &jobs[i]) != 0)
+            give_up("cannot start a thread", NULL);
+    }
+    for (unsigned i = 0; i < threads; i++) pthread_join(jobs[i].thread, NULL);
+}
+
+static void *add_share(void *argument)
+{
+    struct job *job = argument;
+    int64_t piece[PIECE];
+    job->status = PETAL_OK;
+    for (uint64_t i = job->from; i < job->end && job->status == PETAL_OK; i += PIECE) {
+        size_t count = fill_piece(i, job->end, piece);
+        job->status = build_batch(job->builder, job->worker, batch_of_numbers(piece, count));
+    }
+    if (job->status == PETAL_OK) job->status = petal_builder_flush(job->builder, job->worker, NULL);
+    return NULL;
+}
+
+static void *ask_share(void *argument)
+{
+    struct job *job = argument;
+    int64_t piece[PIECE];
+    for (uint64_t i = job->from; i < job->end; i += PIECE)
+        job->found += contains_numbers(job->filter, piece, fill_piece(i, job->end, piece), NULL);
+    return NULL;
+}
+
+/* ---- what is printed ------------------------------------------------------------------------- */
+
+static double row(const char *what, double seconds, double count)
+{
+    double ns = seconds / count * 1e9;
+    printf("| %-52s | %12.4g | %10.2f | %8.2f |\n", what, count, seconds, ns);
+    fflush(stdout);
+    return ns;
+}
+
+static void rows_begin(void)
+{
+    printf("\n| step | keys | seconds | ns per key |\n| --- | --- | --- | --- |\n");
+}
+
+/* The most memory the process ever had, in bytes, from Linux. */
+static double peak_memory(void)
+{
+    char line[256];
+    double kilobytes = NAN;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, "VmHWM:", 6) == 0) kilobytes = strtod(line + 6, NULL);
+    if (file) fclose(file);
+    return kilobytes * 1024;
+}
+
+/* ---- what it is compared with ---------------------------------------------------------------- */
+
+/* One line of an array of that size, read and written at random: no filter can add a key faster,
+ * key by key. */
+static double touch_floor(uint64_t bytes, uint64_t count, double *first_touch)
+{
+    uint8_t *array = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint64_t lines = bytes / 64, x = 88172645463325252u;
+    if (array == MAP_FAILED) give_up("no memory for the touch floor", NULL);
+    madvise(array, bytes, MADV_HUGEPAGE);
+    double start = now();
+    memset(array, 1, bytes);
+    *first_touch = now() - start;
+    start = now();
+    for (uint64_t i = 0; i < count; i++) {
+        x ^= x << 13, x ^= x >> 7, x ^= x << 17; /* xorshift64 (Marsaglia 2003) */
+        array[(x >> 32) * lines / ((uint64_t)1 << 32) * 64]++;
+    }
+    double ns =
+        row("touch floor: a random line read and written, sample", now() - start, (double)count);
+    munmap(array, bytes);
+    return ns;
+}
+
+static petal_filter *new_filter(const struct setting *with, uint32_t scheme)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    petal_filter *filter;
+    petal_error error;
+    options.scheme = scheme;
+    options.capacity = with->keys;
+    options.memory_bytes = (uint64_t)((double)with->keys * with->bits_per_key / 8);
+    if (petal_create(&options, &filter, &error) != PETAL_OK) give_up("create", &error);
+    return filter;
+}
+
+/* Writes to all of a new filter. */
+static double touch(petal_filter *filter)
+{
+    double start = now();
+    petal_clear(filter, NULL);
+    return now() - start;
+}
+
+static double sample_loop(petal_filter *filter, const char *what, uint64_t count)
+{
+    double start = now();
+    for (uint64_t i = 0; i < count; i++) petal_add_i64(filter, key_of(i));
+    return row(what, now() - start, (double)count);
+}
+
+static double sample_batch(petal_filter *filter, uint64_t from, uint64_t count)
+{
+    int64_t piece[PIECE];
+    double start = now();
+    for (uint64_t i = from; i < from + count; i += PIECE)
+        add_number_batch(filter, piece, fill_piece(i, from + count, piece), NULL, NULL);
+    return row("batches of petal_add_batch(), sample", now() - start, (double)count);
+}
+
+/* ---- building -------------------------------------------------------------------------------- */
+
+static double build(petal_filter *filter, const struct setting *with, unsigned threads)
+{
+    struct job jobs[MAX_THREADS] = {0};
+    petal_builder *builder;
+    petal_error error;
+    char what[80];
+    uint32_t workers = threads;
+    double start = now();
+    if (petal_builder_create(filter, &workers, &builder, &error) != PETAL_OK)
+        give_up("builder", &error);
+    threads = workers;
+    for (unsigned i = 0; i < threads; i++) jobs[i].builder = builder;
+    run(jobs, threads, 0, with->keys, add_share);
+    if (petal_builder_finish(builder, &error) != PETAL_OK) give_up("finish", &error);
+    double seconds = now() - start;
+    snprintf(what, sizeof what, "**petal_builder, all keys, %u thread%s**", threads,
+             threads > 1 ? "s" : "");
+    return row(what, seconds, (double)with->keys);
+}
+
+static petal_info info_of(const petal_filter *filter)
+{
+    petal_info info = PETAL_INFO_INIT;
+    petal_get_info(filter, PETAL_ALL_LAYERS, &info, NULL);
+    return info;
+}
+
+static uint64_t content_of(const petal_filter *filter)
+{
+    uint64_t id = 0;
+    petal_content_id(filter, &id, NULL);
+    return id;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static double save(const petal_filter *filter, const char *path)
+{
+    petal_error error;
+    double start = now();
+    if (petal_save(filter, path, NULL, 0, &error) != PETAL_OK) give_up(path, &error);
+    return now() - start;
+}
+
+static petal_filter *map(const char *path, double *seconds)
+{
+    petal_filter *filter;
+    petal_error error;
+    double start = now();
+    if (petal_open(path, NULL, &filter, &error) != PETAL_OK) give_up(path, &error);
+    *seconds = now() - start;
+    return filter;
+}
+
+/* Asks the system to forget the file's pages, so that opening has to go to the disk. */
+static void make_cold(const char *path)
+{
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return;
+    posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
+    close(descriptor);
+}
+
+/* Opens it cold once and warm nine times; the filter is that of the last time. */
+static petal_filter *open_often(const char *path)
+{
+    double cold, warm, max = 0;
+    make_cold(path);
+    petal_filter *filter = map(path, &cold);
+    for (int i = 0; i < 9; i++) {
+        petal_free(filter);
+        filter = map(path, &warm);
+        if (warm > max) max = warm;
+    }
+    printf("| opening it: cold, and the slowest of nine warm | | %.4f, %.4f | |\n", cold, max);
+    return filter;
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+static uint64_t ask(const petal_filter *filter, unsigned threads, const char *what, uint64_t from,
+                    uint64_t count)
+{
+    struct job jobs[MAX_THREADS] = {0};
+    char text[80];
+    uint64_t found = 0;
+    for (unsigned i = 0; i < threads; i++) jobs[i].filter = filter;
+    double start = now();
+    run(jobs, threads, from, count, ask_share);
+    snprintf(text, sizeof text, "%s, %u thread%s", what, threads, threads > 1 ? "s" : "");
+    row(text, now() - start, (double)count);
+    for (unsigned i = 0; i < threads; i++) found += jobs[i].found;
+    return found;
+}
+
+static bool judge(const petal_filter *mapped, const struct setting *with)
+{
+    uint64_t found =
+        ask(mapped, with->threads, "asking the map for every key, batches", 0, with->keys);
+    uint64_t wrong =
+        ask(mapped, with->threads, "asking it for absent keys, batches", ABSENT_FROM, with->absent);
+    petal_info info = info_of(mapped);
+    petal_stats stats = PETAL_STATS_INIT;
+    petal_get_stats(mapped, PETAL_ALL_LAYERS, &stats, NULL);
+    double rate = (double)wrong / (double)with->absent,
+           model = petal_predict_rate(&info, with->keys);
+    double error = sqrt(model * (1 - model) / (double)with->absent), off = (rate - model) / error;
+    printf("\n- missing: **%llu** of %llu keys\n", (unsigned long long)(with->keys - found),
+           (unsigned long long)with->keys);
+    printf(
+        "- false positives: %llu of %llu absent keys, **%.4f %%**; the model says %.4f %%, the standard error of the "
+        "count is %.4f %%: %+.1f of them off\n",
+        (unsigned long long)wrong, (unsigned long long)with->absent, 100 * rate, 100 * model,
+        100 * error, off);
+    printf("- bits set %.3f %%; keys by the bits %.6g (95 %%: %.6g .. %.6g)\n", 100 * stats.fill,
+           stats.estimated_items.value, stats.estimated_items.low, stats.estimated_items.high);
+    return found == with->keys && fabs(off) < 5; /* 5 standard errors: once in two million runs */
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+struct figures {
+    double floor, loop, batch, classic, alone, together;
+};
+
+static void compare(uint64_t bytes, const struct setting *with, struct figures *ns)
+{
+    uint64_t sample = with->keys < 100000000 ? with->keys : 100000000;
+    double first;
+    ns->floor = touch_floor(bytes, sample, &first);
+    printf("| first touch of as much memory, reported separately | | %.2f | |\n", first);
+    petal_filter *classic = new_filter(with, PETAL_SCHEME_CLASSIC);
+    touch(classic);
+    ns->classic =
+        sample_loop(classic, "classic filter, loop of petal_add_i64(), sample", sample * 2 / 5);
+    petal_free(classic);
+}
+
+static void print_ratios(const struct figures *ns, unsigned threads)
+{
+    printf("\n| ratio to the build with | 1 thread | %u threads |\n| --- | --- | --- |\n", threads);
+    printf("| touch floor | %.2fx | %.2fx |\n", ns->floor / ns->alone, ns->floor / ns->together);
+    printf("| plain loop | %.2fx | %.2fx |\n", ns->loop / ns->alone, ns->loop / ns->together);
+    printf("| batches | %.2fx | %.2fx |\n", ns->batch / ns->alone, ns->batch / ns->together);
+    printf("| classic filter | %.1fx | %.1fx |\n", ns->classic / ns->alone,
+           ns->classic / ns->together);
+    printf("| 1 thread | 1x | %.2fx |\n", ns->alone / ns->together);
+}
+
+/* The samples and both builds; the filter is that of the second, and *same tells whether the first
+ * was equal. */
+static petal_filter *build_twice(const struct setting *with, struct figures *ns, bool *same)
+{
+    uint64_t sample = with->keys < 100000000 ? with->keys : 100000000;
+    double start = now();
+    petal_filter *filter = new_filter(with, PETAL_SCHEME_BLOCKED);
+    printf("| creating the filter | | %.4f | |\n", now() - start);
+    touch(filter);
+    ns->loop = sample_loop(filter, "plain loop of petal_add_i64(), sample", sample);
+    ns->batch = sample_batch(filter, sample, sample);
+    petal_clear(filter, NULL);
+    ns->alone = build(filter, with, 1);
+    uint64_t first = content_of(filter);
+    petal_clear(filter, NULL);
+    ns->together = build(filter, with, with->threads);
+    *same = content_of(filter) == first;
+    return filter;
+}
+
+static int go(const struct setting *with)
+{
+    struct figures ns;
+    bool same;
+    char path[4096];
+    struct stat about = {0};
+    snprintf(path, sizeof path, "%s/billions-%ld.petal", with->folder, (long)getpid());
+    printf(
+        "# %.4g keys at %g bits per key\n\nPetal %s, %ld processors. Made by `./dev bench billions`.\n",
+        (double)with->keys, with->bits_per_key, petal_version(), sysconf(_SC_NPROCESSORS_ONLN));
+    rows_begin();
+    compare((uint64_t)((double)with->keys * with->bits_per_key / 8), with, &ns);
+    petal_filter *filter = build_twice(with, &ns, &same);
+    petal_info built = info_of(filter);
+    uint64_t content = content_of(filter);
+    double peak = peak_memory(), saved = save(filter, path);
+    petal_free(filter);
+    stat(path, &about);
+    printf("| saving %.4f GB | | %.2f | |\n", (double)about.st_size * 1e-9, saved);
+    petal_filter *mapped = open_often(path);
+    bool good = judge(mapped, with), equal = content_of(mapped) == content;
+    petal_free(mapped);
+    unlink(path);
+    printf("- k %u; the bits take %.4f GB, the process took at most %.4f GB: %.4f GB more\n",
+           built.hashes, (double)built.bytes * 1e-9, peak * 1e-9,
+           (peak - (double)built.bytes) * 1e-9);
+    printf("- both builds are %s; the mapped file is %s (content id %016llx)\n",
+           same ? "equal" : "DIFFERENT", equal ? "the filter that was saved" : "ANOTHER FILTER",
+           (unsigned long long)content);
+    print_ratios(&ns, with->threads);
+    return good && same && equal ? 0 : 1;
+}
+
+static uint64_t number(const char *text)
+{
+    double value = strtod(text, NULL);
+    return value >= 1 && value < 1e15 ? (uint64_t)value : 0;
+}
+
+int main(int count, char **arguments)
+{
+    struct setting with = {5000000000u, 100000000, 8, 2, "build"};
+    bool wrong = false;
+    for (int i = 1; i < count; i++) {
+        const char *name = arguments[i], *value = i + 1 < count ? arguments[i + 1] : "";
+        if (name[0] != '-')
+            with.keys = number(name);
+        else if (i++, strcmp(name, "--threads") == 0)
+            with.threads = (unsigned)number(value);
+        else if (strcmp(name, "--absent") == 0)
+            with.absent = number(value);
+        else if (strcmp(name, "--bits") == 0)
+            with.bits_per_key = strtod(value, NULL);
+        else if (strcmp(name, "--folder") == 0)
+            with.folder = value;
+        else
+            wrong = true;
+    }
+    if (wrong || with.keys < 1000 || with.absent < 1000 || with.threads < 1 ||
+        with.threads > MAX_THREADS || !(with.bits_per_key >= 1 && with.bits_per_key <= 100)) {
+        fprintf(stderr,
+                "usage: ./dev bench billions [KEYS] [--threads 1..%u] [--bits BITS_PER_KEY]\n"
+                "                      [--absent KEYS] [--folder FOLDER]\n",
+                MAX_THREADS);
+        return 2;
+    }
+    return go(&with);
+}

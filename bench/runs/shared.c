@@ -1,0 +1,219 @@
+/* shared.c - ./dev bench shared: several threads adding to one filter, in each way there is, beside
+ * one thread's plain adding in the same round.
+ *
+ *     plain        add_numbers() by one thread: the yardstick
+ *     shared       the same call on a filter given to petal_share(), the keys divided among threads
+ *     shared, one  one call per key
+ *     atomic OR    what sharing could have been: a relaxed atomic OR for each of a key's k words
+ *     check, OR    the same, but only if a load before it finds the bit clear
+ *
+ * A way's time is the CPU time of its slowest thread: what it would take if the machine had a CPU
+ * for each. It includes waiting for another's stripe. The bits of every way are compared with the
+ * yardstick's. */
+#define _POSIX_C_SOURCE 200809L
+#include <petal/petal.h>
+#include <petal/petal_inline.h>
+
+#include "../../tests/keys.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum way { PLAIN, SHARED, SHARED_ONE, ATOMIC_OR, CHECK_OR, WAYS };
+static const char *const way_names[WAYS] = {"plain, one thread", "shared, batches",
+                                            "shared, one per call", "atomic OR",
+                                            "check, atomic OR"};
+
+#define MAX_THREADS 64u
+#define MAX_ROUNDS 101u
+#define PIECE 1024u
+
+struct work {
+    pthread_t thread;
+    petal_filter *filter;
+    petal_inline hot;
+    enum way way;
+    uint64_t from, to; /* keys are the numbers between */
+    double ns;
+};
+
+/* ---- one thread ------------------------------------------------------------------------------ */
+
+static void add_batches(const struct work *work)
+{
+    int64_t piece[PIECE];
+    for (uint64_t from = work->from; from < work->to; from += PIECE) {
+        size_t count = work->to - from < PIECE ? (size_t)(work->to - from) : PIECE;
+        for (size_t i = 0; i < count; i++) piece[i] = (int64_t)(from + i);
+        add_number_batch(work->filter, piece, count, NULL, NULL);
+    }
+}
+
+static void add_one_per_call(const struct work *work)
+{
+    for (uint64_t i = work->from; i < work->to; i++) petal_add_i64(work->filter, (int64_t)i);
+}
+
+static void or_words(const struct work *work, bool check)
+{
+    for (uint64_t i = work->from; i < work->to; i++) {
+        uint64_t hash = petal_inline_xxh3(i, work->hot.seed_flip);
+        unsigned char *line = petal_inline_line(&work->hot, hash);
+        for (uint32_t words = petal_inline_words(&work->hot, hash); words; words &= words - 1) {
+            uint32_t number = (uint32_t)__builtin_ctz(words),
+                     place = (uint32_t)hash * petal_inline_salts[number] >> 27;
+            uint32_t *word = (uint32_t *)(void *)line + number;
+            if (check && __atomic_load_n(word, __ATOMIC_RELAXED) >> place & 1) continue;
+            __atomic_fetch_or(word, (uint32_t)1 << place, __ATOMIC_RELAXED);
+        }
+    }
+}
+
+static double cpu_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+static void *run(void *argument)
+{
+    struct work *work = argument;
+    double begin = cpu_ns();
+    if (work->way <= SHARED)
+        add_batches(work);
+    else if (work->way == SHARED_ONE)
+        add_one_per_call(work);
+    else
+        or_words(work, work->way == CHECK_OR);
+    work->ns = cpu_ns() - begin;
+    return NULL;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static double add_all(petal_filter *filter, enum way way, uint64_t keys, unsigned threads)
+{
+    struct work work[MAX_THREADS];
+    double slowest = 0;
+    for (unsigned i = 0; i < threads; i++) {
+        work[i] = (struct work){.filter = filter,
+                                .way = way,
+                                .from = keys * i / threads,
+                                .to = keys * (i + 1) / threads};
+        work[i].hot = (petal_inline)PETAL_INLINE_INIT;
+        if (way >= ATOMIC_OR) petal_inline_begin_adding(filter, &work[i].hot, NULL);
+        pthread_create(&work[i].thread, NULL, run, &work[i]);
+    }
+    for (unsigned i = 0; i < threads; i++) {
+        pthread_join(work[i].thread, NULL);
+        if (work[i].ns > slowest) slowest = work[i].ns;
+    }
+    return slowest / (double)keys;
+}
+
+/* A filter of 10 bits per key whose memory has been touched, which costs every way the same. */
+static petal_filter *make_touched(uint64_t keys)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    petal_filter *filter = NULL;
+    petal_inline hot = PETAL_INLINE_INIT;
+    options.capacity = keys;
+    options.bits = 10 * keys;
+    if (petal_create(&options, &filter, NULL) != PETAL_OK ||
+        petal_inline_begin_adding(filter, &hot, NULL) != PETAL_OK) {
+        fprintf(stderr, "bench shared: no memory for %llu keys\n", (unsigned long long)keys);
+        exit(2);
+    }
+    memset(hot.lines, 0, (size_t)hot.line_count * 64);
+    petal_inline_end(filter, &hot);
+    return filter;
+}
+
+/* ns per key of adding new keys (again = 0), and keys that are all in (1), for each round. */
+struct times {
+    double ns[2][MAX_ROUNDS];
+};
+
+/* Small filters are filled several times a round. Returns the content id. */
+static uint64_t run_way(enum way way, uint64_t keys, unsigned threads, unsigned round,
+                        struct times *times)
+{
+    uint64_t content_id = 0;
+    unsigned repeats = keys < 1000000 ? (unsigned)(1000000 / keys) : 1;
+    times->ns[0][round] = times->ns[1][round] = 0;
+    for (unsigned i = 0; i < repeats; i++) {
+        petal_filter *filter = make_touched(keys);
+        if (way == SHARED || way == SHARED_ONE) petal_share(filter, NULL);
+        for (int again = 0; again < 2; again++)
+            times->ns[again][round] +=
+                add_all(filter, way, keys, way == PLAIN ? 1 : threads) / repeats;
+        petal_content_id(filter, &content_id, NULL);
+        petal_free(filter);
+    }
+    return content_id;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void print_spread(const char *what, const struct times *mine, const struct times *plain,
+                         int again, unsigned rounds)
+{
+    double ns[MAX_ROUNDS], ratio[MAX_ROUNDS];
+    for (unsigned i = 0; i < rounds; i++)
+        ratio[i] = (ns[i] = mine->ns[again][i]) / plain->ns[again][i];
+    qsort(ns, rounds, sizeof *ns, compare);
+    qsort(ratio, rounds, sizeof *ratio, compare);
+    printf("   %s %7.2f ns %6.2fx (%.2f..%.2f)", what, ns[rounds / 2], ratio[rounds / 2], ratio[0],
+           ratio[rounds - 1]);
+}
+
+/* False: some way lost bits. */
+static bool run_size(uint64_t keys, unsigned threads, unsigned rounds)
+{
+    static struct times times[WAYS];
+    uint64_t ids[WAYS];
+    bool same = true;
+    for (unsigned round = 0; round < rounds; round++)
+        for (unsigned i = 0; i < WAYS; i++) {
+            enum way way = (enum way)((i + round) % WAYS);
+            ids[way] = run_way(way, keys, threads, round, &times[way]);
+        }
+    printf("\n%llu keys, %u thread%s, %u rounds: median, times plain (least..most)\n",
+           (unsigned long long)keys, threads, threads == 1 ? "" : "s", rounds);
+    for (int way = 0; way < WAYS; way++) {
+        printf("  %-20s", way_names[way]);
+        print_spread("new", &times[way], &times[PLAIN], 0, rounds);
+        print_spread("again", &times[way], &times[PLAIN], 1, rounds);
+        printf("   %s\n", ids[way] == ids[PLAIN] ? "same bits" : "OTHER BITS");
+        same = same && ids[way] == ids[PLAIN];
+    }
+    fflush(stdout);
+    return same;
+}
+
+int main(int count, char **arguments)
+{
+    static const uint64_t sizes[] = {10000, 1000000, 10000000, 50000000};
+    unsigned long threads = count > 1 ? strtoul(arguments[1], NULL, 10) : 2;
+    unsigned long rounds = count > 2 ? strtoul(arguments[2], NULL, 10) : 9;
+    bool same = true;
+    if (threads < 1 || threads > MAX_THREADS || rounds < 1 || rounds > MAX_ROUNDS) {
+        fprintf(stderr, "usage: ./dev bench shared [THREADS 1..%u] [ROUNDS 1..%u]\n", MAX_THREADS,
+                MAX_ROUNDS);
+        return 2;
+    }
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        same = run_size(sizes[i], 1, (unsigned)rounds) && same;
+        if (threads > 1) same = run_size(sizes[i], (unsigned)threads, (unsigned)rounds) && same;
+    }
+    return same ? 0 : 1;
+}

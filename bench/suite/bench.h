@@ -1,0 +1,73 @@
+/* bench.h - a contender is one filter of one library under one way of calling it; rounds.c runs all
+ * of them in turn.
+ *
+ * To add one: a row in the table of its library (a file each), made of plain loops over the keys.
+ * Where the library is C++, the loops are C++ too, so that its templates are inlined. */
+#ifndef PETAL_BENCH_H
+#define PETAL_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Keys of one kind, one after the other in memory: 8 bytes, or the 28 characters of an address. */
+struct keys {
+    const uint8_t *bytes;
+    size_t key_bytes; /* of each */
+    size_t count;
+};
+
+static inline const uint8_t *key_at(const struct keys *keys, size_t i)
+{
+    return keys->bytes + i * keys->key_bytes;
+}
+
+/* Keys of 8 bytes are 8-byte aligned. */
+static inline const int64_t *as_numbers(const struct keys *keys)
+{
+    return (const int64_t *)(const void *)keys->bytes;
+}
+
+enum { FLOOR = 1, NUMBERS_ONLY = 2 };
+
+struct contender {
+    const char *name;
+    /* FLOOR: not a filter, but what the machine needs for the memory or the hash alone */
+    unsigned flags;
+    /* An empty filter for that many keys at that many bits per key; NULL if it can't be had. */
+    void *(*make)(size_t keys, double bits_per_key);
+    void (*add)(void *filter, const struct keys *keys);
+    void (*finish)(void *filter); /* after the last add; NULL: nothing to do */
+    size_t (*count_found)(void *filter, const struct keys *keys);
+    size_t (*add_new)(
+        void *filter,
+        const struct keys *keys); /* adds, and counts those not there before; NULL: can't */
+    double (*bits)(void *filter);
+    void (*drop)(void *filter);
+};
+
+/* Each ends with a row without a name. Those of a library that was not found are not linked: see
+ * CMakeLists.txt here. */
+extern const struct contender libbloom_contenders[], petal_contenders[], petal_inline_contenders[],
+    split_block_contenders[], boost_contenders[], rocksdb_contenders[], rocksdb_inline_contenders[],
+    leveldb_contenders[], floor_contenders[];
+
+/* Sets options.hashes (of a petal_options) to what Petal would choose, worked out once for each
+ * size: other libraries get their k from whoever compiles them, and choosing takes longer than
+ * adding 10,000 keys. */
+void choose_hashes(void *options);
+
+/* Memory in pages of 2 MB (where the system gives them) or of 4 KB, zeroed, for arrays from 4 MB
+ * on; below, it makes no difference and is plain memory. NULL if there is none. */
+void *take_pages(size_t size_bytes, bool huge);
+void drop_pages(void *memory, size_t size_bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,189 @@
+/* boost.cc - Boost.Bloom (1.89 and newer) in its fastest settings: one key per call and in bulk,
+ * with malloc as a user gets it and in pages of 2 MB as Petal asks for.
+ *
+ * fm32 is fast_multiblock32 with a stride of one byte, fm64 fast_multiblock64: one AVX2 or NEON
+ * register a block. Bits per key (K) grow with bits per key of memory: 7 to 11, 8 to 18, then 11.
+ * Its own hash for numbers, XXH3 for text. */
+#include "bench.h"
+
+#include <boost/bloom/fast_multiblock32.hpp>
+#include <boost/bloom/fast_multiblock64.hpp>
+#include <boost/bloom/filter.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace
+{
+
+/* A text of the length that every address here has. */
+struct address {
+    char text[28];
+};
+
+struct address_hash {
+    using is_avalanching = std::true_type;
+    std::size_t operator()(const address &key) const
+    {
+        return XXH3_64bits(key.text, sizeof key.text);
+    }
+};
+
+template <typename T> struct huge_pages {
+    using value_type = T;
+    huge_pages() = default;
+    template <typename U> huge_pages(const huge_pages<U> &)
+    {
+    }
+    T *allocate(std::size_t count)
+    {
+        void *memory = take_pages(count * sizeof(T), true);
+        if (!memory) throw std::bad_alloc();
+        return static_cast<T *>(memory);
+    }
+    void deallocate(T *memory, std::size_t count)
+    {
+        drop_pages(memory, count * sizeof(T));
+    }
+    bool operator==(const huge_pages &) const
+    {
+        return true;
+    }
+    bool operator!=(const huge_pages &) const
+    {
+        return false;
+    }
+};
+
+/* What a contender holds: one of several types, as keys and K ask. */
+struct any_filter {
+    virtual ~any_filter() = default;
+    virtual void add(const struct keys *keys) = 0;
+    virtual std::size_t count_found(const struct keys *keys) = 0;
+    virtual std::size_t add_new(const struct keys *keys) = 0;
+    virtual double bits() = 0;
+};
+
+template <typename Key, typename Hash, typename Block, std::size_t Stride, typename Allocator,
+          bool Bulk>
+struct filter_of final : any_filter {
+    boost::bloom::filter<Key, 1, Block, Stride, Hash, Allocator> filter;
+
+    explicit filter_of(std::size_t bits) : filter(bits)
+    {
+    }
+
+    static const Key *first(const struct keys *keys)
+    {
+        return reinterpret_cast<const Key *>(keys->bytes);
+    }
+
+    void add(const struct keys *keys) override
+    {
+        const Key *key = first(keys), *end = key + keys->count;
+        if (Bulk)
+            filter.insert(key, end);
+        else
+            for (; key != end; key++) filter.insert(*key);
+    }
+
+    std::size_t count_found(const struct keys *keys) override
+    {
+        const Key *key = first(keys), *end = key + keys->count;
+        std::size_t found = 0;
+        if (Bulk)
+            filter.may_contain(key, end, [&found](const Key &, bool is_in) { found += is_in; });
+        else
+            for (; key != end; key++) found += filter.may_contain(*key);
+        return found;
+    }
+
+    std::size_t add_new(const struct keys *keys) override
+    {
+        const Key *key = first(keys), *end = key + keys->count;
+        std::size_t added = 0;
+        for (; key != end; key++) {
+            added += !filter.may_contain(*key);
+            filter.insert(*key);
+        }
+        return added;
+    }
+
+    double bits() override
+    {
+        return static_cast<double>(filter.capacity());
+    }
+};
+
+/* The type is known at the first keys only. */
+template <template <std::size_t> class Block, std::size_t Stride, typename Allocator, bool Bulk>
+struct lazy_filter {
+    std::size_t keys;
+    double bits_per_key;
+    std::unique_ptr<any_filter> filter;
+
+    template <typename Key, typename Hash> any_filter *make() const
+    {
+        auto bits = static_cast<std::size_t>(static_cast<double>(keys) * bits_per_key);
+        if (bits_per_key < 11.5)
+            return new filter_of<Key, Hash, Block<7>, Stride, Allocator, Bulk>(bits);
+        if (bits_per_key < 18.5)
+            return new filter_of<Key, Hash, Block<8>, Stride, Allocator, Bulk>(bits);
+        return new filter_of<Key, Hash, Block<11>, Stride, Allocator, Bulk>(bits);
+    }
+
+    any_filter *of(const struct keys *list)
+    {
+        if (!filter)
+            filter.reset(list->key_bytes == 8 ? make<std::uint64_t, boost::hash<std::uint64_t>>()
+                                              : make<address, address_hash>());
+        return filter.get();
+    }
+};
+
+template <template <std::size_t> class Block, std::size_t Stride, typename Allocator, bool Bulk>
+constexpr struct contender row(const char *name)
+{
+    using lazy = lazy_filter<Block, Stride, Allocator, Bulk>;
+    return {
+        name,
+        0,
+        [](size_t keys, double bits_per_key) -> void * {
+            return new lazy{keys, bits_per_key, nullptr};
+        },
+        [](void *filter, const struct keys *keys) {
+            static_cast<lazy *>(filter)->of(keys)->add(keys);
+        },
+        nullptr,
+        [](void *filter, const struct keys *keys) {
+            return static_cast<lazy *>(filter)->of(keys)->count_found(keys);
+        },
+        [](void *filter, const struct keys *keys) {
+            return static_cast<lazy *>(filter)->of(keys)->add_new(keys);
+        },
+        [](void *filter) { return static_cast<lazy *>(filter)->filter->bits(); },
+        [](void *filter) { delete static_cast<lazy *>(filter); },
+    };
+}
+
+template <std::size_t K> using block32 = boost::bloom::fast_multiblock32<K>;
+template <std::size_t K> using block64 = boost::bloom::fast_multiblock64<K>;
+using small = std::allocator<unsigned char>;
+using huge = huge_pages<unsigned char>;
+
+} // namespace
+
+extern "C" const struct contender boost_contenders[] = {
+    row<block32, 1, small, false>("boost fm32 one"),
+    row<block32, 1, small, true>("boost fm32 bulk"),
+    row<block32, 1, huge, false>("boost fm32 one 2M"),
+    row<block32, 1, huge, true>("boost fm32 bulk 2M"),
+    row<block64, 0, small, false>("boost fm64 one"),
+    row<block64, 0, small, true>("boost fm64 bulk"),
+    row<block64, 0, huge, true>("boost fm64 bulk 2M"),
+    {},
+};

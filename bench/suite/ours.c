@@ -1,0 +1,237 @@
+/* ours.c - Petal's own contenders, through petal.h: each scheme, one key per call and in
+ * batches. */
+#include "bench.h"
+
+#include "../../tests/keys.h"
+
+#include <petal/petal.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+#define PLANS 16u
+
+void choose_hashes(void *options)
+{
+    static petal_options plans[PLANS]; /* the latest, overwritten in turn */
+    static unsigned next;
+    petal_options *wanted = options;
+    for (unsigned i = 0; i < PLANS; i++)
+        if (plans[i].bits == wanted->bits && plans[i].capacity == wanted->capacity &&
+            plans[i].scheme == wanted->scheme && plans[i].lines_per_key == wanted->lines_per_key) {
+            wanted->hashes = plans[i].hashes;
+            return;
+        }
+    petal_info plan = PETAL_INFO_INIT;
+    if (petal_plan(wanted, &plan, NULL) == PETAL_OK) wanted->hashes = plan.hashes;
+    plans[next++ % PLANS] = *wanted;
+}
+
+static void *create(petal_options *options, size_t keys, double bits_per_key)
+{
+    petal_filter *filter;
+    options->capacity = keys;
+    options->bits = (uint64_t)((double)keys * bits_per_key);
+    choose_hashes(options);
+    return petal_create(options, &filter, NULL) == PETAL_OK ? filter : NULL;
+}
+
+static void *make_blocked(size_t keys, double bits_per_key)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    options.lines_per_key = 1;
+    return create(&options, keys, bits_per_key);
+}
+
+static void *make_two_lines(size_t keys, double bits_per_key)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    options.lines_per_key = 2;
+    return create(&options, keys, bits_per_key);
+}
+
+static void *make_classic(size_t keys, double bits_per_key)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    options.scheme = PETAL_SCHEME_CLASSIC;
+    return create(&options, keys, bits_per_key);
+}
+
+static void *take_small_pages(void *context, size_t size_bytes)
+{
+    (void)context;
+    return take_pages(size_bytes, false);
+}
+
+static void release_pages(void *context, void *memory, size_t size_bytes)
+{
+    (void)context;
+    drop_pages(memory, size_bytes);
+}
+
+static void *make_in_small_pages(size_t keys, double bits_per_key)
+{
+    static const petal_allocator allocator = {take_small_pages, release_pages, NULL};
+    petal_options options = PETAL_OPTIONS_INIT;
+    options.lines_per_key = 1;
+    options.allocator = &allocator;
+    return create(&options, keys, bits_per_key);
+}
+
+/* Parquet's writers make powers of two only; but its readers, and so petal_load(), take
+ * any count of blocks. The header is docs/formats/parquet.md's: {numBytes, BLOCK, XXHASH,
+ * UNCOMPRESSED}. */
+static void *make_parquet(size_t keys, double bits_per_key)
+{
+    static const uint8_t rest[10] = {0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c};
+    double blocks = (double)keys * bits_per_key / 256;
+    if (blocks >= 1 << 26) return NULL; /* their size is an int */
+    size_t size = 32 * ((size_t)blocks + 1), at = 0;
+    uint8_t *image = calloc(1, size + 32);
+    if (!image) return NULL;
+    image[at++] = 0x15;
+    for (uint64_t left = 2 * (uint64_t)size; at == 1 || left > 0; left >>= 7)
+        image[at++] = (uint8_t)((left & 127) | (left > 127 ? 128 : 0));
+    memcpy(image + at, rest, sizeof rest);
+    at += sizeof rest + 3; /* three zeros end the structs */
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_filter *filter = NULL;
+    options.format = "parquet";
+    petal_load(image, at + size, &options, &filter, NULL);
+    free(image);
+    return filter;
+}
+
+/* ---- one key per call ------------------------------------------------------------------------ */
+
+static void add(void *filter, const struct keys *keys)
+{
+    const int64_t *numbers = as_numbers(keys);
+    if (keys->key_bytes == 8)
+        for (size_t i = 0; i < keys->count; i++) petal_add_i64(filter, numbers[i]);
+    else
+        for (size_t i = 0; i < keys->count; i++)
+            petal_add(filter, key_at(keys, i), keys->key_bytes);
+}
+
+static size_t count_found(void *filter, const struct keys *keys)
+{
+    const int64_t *numbers = as_numbers(keys);
+    size_t found = 0;
+    if (keys->key_bytes == 8)
+        for (size_t i = 0; i < keys->count; i++) found += petal_contains_i64(filter, numbers[i]);
+    else
+        for (size_t i = 0; i < keys->count; i++)
+            found += petal_contains(filter, key_at(keys, i), keys->key_bytes);
+    return found;
+}
+
+static size_t add_new(void *filter, const struct keys *keys)
+{
+    const int64_t *numbers = as_numbers(keys);
+    size_t added = 0;
+    if (keys->key_bytes == 8)
+        for (size_t i = 0; i < keys->count; i++)
+            added += petal_add_i64(filter, numbers[i]) != PETAL_SEEN;
+    else
+        for (size_t i = 0; i < keys->count; i++)
+            added += petal_add(filter, key_at(keys, i), keys->key_bytes) != PETAL_SEEN;
+    return added;
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+/* Keys are handed over in pieces, as a program that reads a stream would. */
+#define PIECE 1024u
+
+static size_t fill_piece(const struct keys *keys, size_t from, petal_key piece[PIECE])
+{
+    size_t count = keys->count - from < PIECE ? keys->count - from : PIECE;
+    for (size_t i = 0; i < count; i++)
+        piece[i] = (petal_key){key_at(keys, from + i), keys->key_bytes};
+    return count;
+}
+
+static void add_pieces(void *filter, const struct keys *keys)
+{
+    petal_key piece[PIECE];
+    for (size_t from = 0; from < keys->count; from += PIECE)
+        add_key_batch(filter, piece, fill_piece(keys, from, piece), NULL, NULL);
+}
+
+static size_t count_found_keys(void *filter, const struct keys *keys)
+{
+    petal_key piece[PIECE];
+    size_t found = 0;
+    for (size_t from = 0; from < keys->count; from += PIECE)
+        found += contains_keys(filter, piece, fill_piece(keys, from, piece), NULL);
+    return found;
+}
+
+static size_t add_new_keys(void *filter, const struct keys *keys)
+{
+    petal_key piece[PIECE];
+    size_t added = 0, now;
+    for (size_t from = 0; from < keys->count; from += PIECE) {
+        add_key_batch(filter, piece, fill_piece(keys, from, piece), NULL, &now);
+        added += now;
+    }
+    return added;
+}
+
+static void add_all(void *filter, const struct keys *keys)
+{
+    if (keys->key_bytes == 8)
+        add_number_batch(filter, as_numbers(keys), keys->count, NULL, NULL);
+    else
+        add_pieces(filter, keys);
+}
+
+static size_t count_found_all(void *filter, const struct keys *keys)
+{
+    if (keys->key_bytes != 8) return count_found_keys(filter, keys);
+    return contains_numbers(filter, as_numbers(keys), keys->count, NULL);
+}
+
+static size_t add_new_all(void *filter, const struct keys *keys)
+{
+    size_t added;
+    if (keys->key_bytes != 8) return add_new_keys(filter, keys);
+    add_number_batch(filter, as_numbers(keys), keys->count, NULL, &added);
+    return added;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+static double bits(void *filter)
+{
+    petal_info info = PETAL_INFO_INIT;
+    petal_get_info(filter, PETAL_ALL_LAYERS, &info, NULL);
+    return (double)info.bits;
+}
+
+static void drop(void *filter)
+{
+    petal_free(filter);
+}
+
+#define ONE add, NULL, count_found, add_new, bits, drop
+#define BATCH add_all, NULL, count_found_all, add_new_all, bits, drop
+#define KEYS add_pieces, NULL, count_found_keys, add_new_keys, bits, drop
+
+const struct contender petal_contenders[] = {
+    {"petal one", 0, make_blocked, ONE},
+    {"petal batch", 0, make_blocked, BATCH},
+    {"petal batch keys", NUMBERS_ONLY, make_blocked,
+     KEYS}, /* numbers as any bytes: with addresses, that is `petal batch` */
+    {"petal batch 4K", 0, make_in_small_pages, BATCH},
+    {"petal 2-line one", 0, make_two_lines, ONE},
+    {"petal 2-line batch", 0, make_two_lines, BATCH},
+    {"petal classic one", 0, make_classic, ONE},
+    {"petal classic batch", 0, make_classic, BATCH},
+    {"petal parquet one", 0, make_parquet, ONE},
+    {"petal parquet batch", 0, make_parquet, BATCH},
+    {.name = NULL},
+};

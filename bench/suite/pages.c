@@ -1,0 +1,53 @@
+/* pages.c - memory with a page size that is asked for, so that designs can be compared at the same
+ * one. */
+#define _GNU_SOURCE
+
+#include "bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define HUGE_PAGE ((size_t)2 << 20)
+#define FROM ((size_t)4 << 20)
+
+/* One huge page more than is needed, so that an aligned part fits wherever the mapping starts. */
+static size_t mapped_size(size_t size_bytes)
+{
+    return (size_bytes + 2 * HUGE_PAGE) & ~(HUGE_PAGE - 1);
+}
+
+/* A line of 64 bytes must not straddle two cache lines, as it doesn't in pages either. */
+static void *take_plain(size_t size_bytes)
+{
+    void *memory = NULL;
+    if (posix_memalign(&memory, 64, size_bytes ? size_bytes : 1) != 0) return NULL;
+    return memset(memory, 0, size_bytes);
+}
+
+/* What is outside the aligned part is given back at once. */
+void *take_pages(size_t size_bytes, bool huge)
+{
+    if (size_bytes < FROM) return take_plain(size_bytes);
+    size_t size = mapped_size(size_bytes);
+    uint8_t *start = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (start == MAP_FAILED) return NULL;
+    size_t before = (HUGE_PAGE - (uintptr_t)start % HUGE_PAGE) % HUGE_PAGE;
+    if (before > 0) munmap(start, before);
+    munmap(start + size - (HUGE_PAGE - before), HUGE_PAGE - before);
+#if defined(MADV_HUGEPAGE)
+    madvise(start + before, size - HUGE_PAGE, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+#else
+    (void)huge;
+#endif
+    return start + before;
+}
+
+void drop_pages(void *memory, size_t size_bytes)
+{
+    if (size_bytes < FROM)
+        free(memory);
+    else
+        munmap(memory, mapped_size(size_bytes) - HUGE_PAGE);
+}

@@ -1,0 +1,56 @@
+/* rounds.h - what is measured: every contender once in every round, at one size, for one kind of
+ * keys. */
+#ifndef PETAL_BENCH_ROUNDS_H
+#define PETAL_BENCH_ROUNDS_H
+
+#include "bench.h"
+
+enum phase { ADD, HIT, MISS, MIX, SEEN, PHASES };
+extern const char *const phase_names[PHASES]; /* "add", "hit", "miss", "mixed", "seen" */
+
+#define MAX_ROUNDS 101u
+#define MAX_CONTENDERS 64u
+
+struct setting {
+    size_t keys;
+    bool addresses;
+    double bits_per_key;
+    unsigned rounds;
+    size_t absent; /* keys asked for the rate */
+};
+
+/* What one contender did. ns[phase][round]; a phase that it can't do has no rounds. */
+struct result {
+    const struct contender *contender;
+    double ns[PHASES][MAX_ROUNDS];
+    unsigned rounds[PHASES];
+    double bits_per_key, rate; /* rate: 0 of a floor */
+    size_t absent;             /* keys asked for the rate */
+    bool present;              /* false: it can't be had at this size or for these keys */
+};
+
+struct outcome {
+    struct setting setting;
+    size_t count;
+    struct result results[MAX_CONTENDERS];
+};
+
+/* Runs them all. A lost key ends the program with status 1, lack of memory with status 2. */
+void run_rounds(struct outcome *outcome, const struct contender *const *contenders, size_t count);
+
+struct spread {
+    double min, median, max;
+};
+
+/* Of the ns per key in a phase; and of its ratio to another contender's within each round. NAN
+ * if there is none. */
+struct spread spread_of(const struct result *result, enum phase phase);
+struct spread ratio_of(const struct result *above, const struct result *below, enum phase phase);
+
+/* NULL if it wasn't run. */
+const struct result *result_named(const struct outcome *outcome, const char *name);
+
+/* "10^6", "20,000" */
+const char *power_text(size_t keys, char text[32]);
+
+#endif

@@ -1,0 +1,66 @@
+/* batches.h - keys and hashes of a block, as the library takes them. */
+#ifndef PETAL_CLI_BATCHES_H
+#define PETAL_CLI_BATCHES_H
+
+#include <petal/petal.h>
+
+static inline petal_batch keys_batch(const petal_key *keys, size_t count)
+{
+    petal_batch batch = PETAL_BATCH_INIT;
+    batch.layout = PETAL_KEYS_POINTERS;
+    batch.data = keys;
+    batch.count = count;
+    return batch;
+}
+
+static inline petal_batch hashes_batch(const uint64_t *hashes, size_t count)
+{
+    petal_batch batch = PETAL_BATCH_INIT;
+    batch.layout = PETAL_KEYS_HASHES;
+    batch.data = hashes;
+    batch.count = count;
+    return batch;
+}
+
+/* results may be NULL, and so may fresh, which is how many were new. */
+static inline petal_status add_batch(petal_filter *filter, const petal_batch *batch,
+                                     uint8_t *results, size_t *fresh)
+{
+    petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
+    petal_status status = petal_add_batch(filter, batch, results, &outcome, NULL);
+    if (fresh) *fresh = (size_t)outcome.positive;
+    return status;
+}
+
+static inline petal_status add_some_keys(petal_filter *filter, const petal_key *keys, size_t count,
+                                         uint8_t *results, size_t *fresh)
+{
+    petal_batch batch = keys_batch(keys, count);
+    return add_batch(filter, &batch, results, fresh);
+}
+
+static inline petal_status add_hashes(petal_filter *filter, const uint64_t *hashes, size_t count,
+                                      uint8_t *results, size_t *fresh)
+{
+    petal_batch batch = hashes_batch(hashes, count);
+    return add_batch(filter, &batch, results, fresh);
+}
+
+/* Looks up keys; how many are probably in. results may be NULL. */
+static inline size_t look_up_keys(const petal_filter *filter, const petal_key *keys, size_t count,
+                                  uint8_t *results)
+{
+    petal_batch batch = keys_batch(keys, count);
+    petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
+    (void)petal_contains_batch(filter, &batch, results, &outcome, NULL);
+    return (size_t)outcome.positive;
+}
+
+static inline void hash_keys(const petal_filter *filter, const petal_key *keys, size_t count,
+                             uint64_t *hashes)
+{
+    petal_batch batch = keys_batch(keys, count);
+    (void)petal_hash_batch(filter, &batch, hashes, NULL);
+}
+
+#endif

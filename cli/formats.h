@@ -1,0 +1,18 @@
+/* formats.h - names of formats, and what to say of a file that is not opened. */
+#ifndef PETAL_CLI_FORMATS_H
+#define PETAL_CLI_FORMATS_H
+
+#include <petal/petal.h>
+#include <stdbool.h>
+
+/* Reports a failed call on `path`: the library's message, and the tool's own way out where there is
+ * one. Returns false. */
+bool complain_of(const char *path, const petal_error *error);
+
+/* Whether there is such a format; NULL is petal. False: reported, with the names there are. */
+bool check_format(const char *format);
+
+/* Whether a format is Petal's own; NULL is. */
+bool is_petal(const char *format);
+
+#endif

@@ -1,0 +1,15 @@
+/* look.h - what petal.h tells of a filter, as values. */
+#ifndef PETAL_CLI_LOOK_H
+#define PETAL_CLI_LOOK_H
+
+#include <petal/petal.h>
+
+/* petal_get_info() and petal_get_stats() of the whole filter, which fail only on misuse. The second
+ * reads all bits. */
+petal_info info_of(const petal_filter *filter);
+petal_stats stats_of(const petal_filter *filter);
+
+/* Has the filter this ability (PETAL_CAN_)? */
+bool can(const petal_filter *filter, uint32_t ability);
+
+#endif

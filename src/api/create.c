@@ -1,0 +1,220 @@
+/* create.c - new filters, planned or made: Petal's own, and those that another library
+ * would make. */
+#include "api/describe.h"
+#include "base/error.h"
+#include "base/sized.h"
+#include "filter/growing.h"
+#include "filter/rotating.h"
+#include "format/format.h"
+#include "os/os.h"
+#include "scheme/plan.h"
+
+#include <math.h> /* NAN, a macro */
+
+static bool rotates(const petal_options *options)
+{
+    return options->window_keys != 0 || options->window_ms != 0;
+}
+
+static petal_status check_options(const petal_options *options, petal_error *error)
+{
+    if (options->key_type > PETAL_KEY_TYPE_BASE64)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "there is no key type number %u",
+                          options->key_type);
+    if (options->metadata_bytes != 0 && !options->metadata)
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "metadata without bytes; give both or neither");
+    if (!options->growth && (options->growth_step != 0 || options->growth_ratio != 0))
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "steps and ratios are for growth; leave them out");
+    if (!rotates(options) && options->generations != 0)
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "generations are for a window; leave them out");
+    return petal_plan_check(options, rotates(options) ? options->window_keys : options->capacity,
+                            error);
+}
+
+/* Options that only Petal's own filters have. */
+static petal_status check_foreign(const petal_options *options, petal_error *error)
+{
+    if (options->scheme != PETAL_SCHEME_DEFAULT || options->hash != PETAL_HASH_DEFAULT ||
+        options->lines_per_key != 0)
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "scheme, hash and lines per key are fixed by %s; leave them out",
+                          options->format);
+    if (options->growth || rotates(options))
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "growth and windows are Petal's own; %s has its own rules",
+                          options->format);
+    if (options->secret)
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "%s has no keyed filters; leave the secret out", options->format);
+    if (options->memory_bytes != 0)
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "%s is sized by keys and rate, or by bits and hashes", options->format);
+    return PETAL_OK;
+}
+
+/* Rates that a layered filter adds up: only if keys and rate are asked for can it keep them. */
+static petal_status check_layered(const petal_options *options, petal_error *error)
+{
+    bool rotating = rotates(options);
+    if (options->growth && rotating)
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "a filter grows or has a window; it cannot do both");
+    if (options->scheme > PETAL_SCHEME_CLASSIC)
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "only blocked and classic filters grow or have a window");
+    if (options->bits != 0 || options->memory_bytes != 0)
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "a filter of several layers is sized by keys and rate");
+    if (options->growth && (options->hashes != 0 || options->lines_per_key != 0))
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "a filter that grows chooses the hashes of each layer; leave them out");
+    if (rotating && options->capacity != 0)
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "the capacity of a window is window_keys; leave capacity out");
+    return PETAL_OK;
+}
+
+/* The first layer is an ordinary filter of a lower rate. */
+static petal_status describe_growing(const petal_options *options, struct description *about,
+                                     petal_error *error)
+{
+    petal_options first = *options;
+    struct shape shape;
+    petal_status status = petal_growing_policy(options, &about->policy, error);
+    if (status != PETAL_OK) return status;
+    (void)petal_growing_layer(&about->policy, 0, &first.capacity, &first.rate);
+    status = petal_plan_shape(&first, &shape, error);
+    if (status != PETAL_OK) return status;
+    petal_format_single(about, &shape, 0);
+    about->layers->capacity = first.capacity;
+    about->layers->target_rate = first.rate;
+    return PETAL_OK;
+}
+
+static petal_status describe_rotating(const petal_options *options, struct description *about,
+                                      petal_error *error)
+{
+    uint64_t capacity = 0;
+    struct shape shape;
+    petal_status status = petal_rotating_plan(options, &about->policy, &capacity, &shape, error);
+    if (status != PETAL_OK) return status;
+    about->layer_count = petal_rotating_max_layers(&about->policy);
+    for (uint32_t i = 0; i < about->layer_count; i++)
+        about->layers[i] =
+            (struct layer_description){.shape = shape,
+                                       .capacity = capacity,
+                                       .target_rate = options->rate / about->policy.generations,
+                                       .size_bytes = petal_shape_bytes(&shape)};
+    return PETAL_OK;
+}
+
+static petal_status describe_layered(const petal_options *options, struct description *about,
+                                     petal_error *error)
+{
+    petal_status status = check_layered(options, error);
+    about->hash = options->hash;
+    about->seed = options->seed;
+    if (status != PETAL_OK) return status;
+    return options->growth ? describe_growing(options, about, error)
+                           : describe_rotating(options, about, error);
+}
+
+static petal_status describe_native(const petal_options *options, struct description *about,
+                                    petal_error *error)
+{
+    struct shape shape;
+    if (options->hash > PETAL_HASH_SIPHASH)
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "Petal's own filters are hashed by xxh3 or siphash, not number %d",
+                          (int)options->hash);
+    if (options->growth || rotates(options)) return describe_layered(options, about, error);
+    petal_status status = petal_plan_shape(options, &shape, error);
+    if (status != PETAL_OK) return status;
+    petal_format_single(about, &shape, 0);
+    about->hash = options->hash;
+    about->seed = options->seed;
+    about->layers->capacity = options->capacity;
+    about->layers->target_rate = options->rate != 0 ? options->rate : NAN;
+    return PETAL_OK;
+}
+
+/* What the options ask for. */
+static petal_status describe(const petal_options *options, struct description *about,
+                             petal_error *error)
+{
+    if (PETAL_IS_READ_ONLY) return petal_refuse_read_only(error);
+    petal_status status = check_options(options, error);
+    *about = (struct description){0};
+    if (status != PETAL_OK) return status;
+    const struct format_def *format;
+    status = petal_format_named(options->format, &format, error);
+    if (status != PETAL_OK) return status;
+    if (format == &petal_format_petal) return describe_native(options, about, error);
+    status = check_foreign(options, error);
+    if (status == PETAL_OK) status = petal_format_plan(format, options, about, error);
+    if (status != PETAL_OK) return status;
+    if (about->seed != options->seed && options->seed != 0)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "%s does not take this seed; leave it out",
+                          options->format);
+    return PETAL_OK;
+}
+
+static petal_status make(const petal_options *options, const struct description *about,
+                         petal_filter **filter, petal_error *error)
+{
+    const petal_allocator *allocator =
+        options->allocator ? options->allocator : &petal_os_allocator;
+    petal_status status = petal_filter_of(about, options->secret, allocator, filter, error);
+    if (status == PETAL_OK)
+        status =
+            petal_filter_set_metadata(*filter, options->metadata, options->metadata_bytes, error);
+    if (status != PETAL_OK) return status;
+    (*filter)->key_type = options->key_type;
+    (*filter)->refuse_overfull = options->refuse_overfull;
+    petal_filter_choose_strategy(*filter);
+    return PETAL_OK;
+}
+
+petal_status petal_plan(const petal_options *options, petal_info *plan, petal_error *error)
+{
+    petal_options own;
+    petal_info info;
+    struct description about;
+    petal_filter *frame = NULL; /* a filter without bits: it can be described like any other */
+    petal_status status = petal_sized_check(plan, "PETAL_INFO_INIT", error);
+    if (status == PETAL_OK)
+        status = petal_sized_take(options, &own, sizeof own, "PETAL_OPTIONS_INIT", error);
+    if (status == PETAL_OK) status = describe(&own, &about, error);
+    if (status == PETAL_OK) status = make(&own, &about, &frame, error);
+    if (status == PETAL_OK) {
+        petal_filter_describe(frame, PETAL_ALL_LAYERS, &info);
+        info.memory_bytes = 0;
+        petal_sized_give(&info, sizeof info, plan);
+    }
+    petal_free(frame);
+    return status;
+}
+
+petal_status petal_create(const petal_options *options, petal_filter **filter, petal_error *error)
+{
+    petal_options own;
+    struct description about;
+    petal_filter *made = NULL;
+    *filter = NULL;
+    petal_status status = petal_sized_take(options, &own, sizeof own, "PETAL_OPTIONS_INIT", error);
+    if (status == PETAL_OK) status = describe(&own, &about, error);
+    if (status != PETAL_OK) return status;
+    if (about.policy.kind == POLICY_TIME)
+        about.layer_count = 1; /* the others are begun when they are due */
+    status = make(&own, &about, &made, error);
+    if (status == PETAL_OK) status = petal_filter_alloc_bits(made, error);
+    if (status != PETAL_OK) {
+        petal_free(made);
+        return status;
+    }
+    *filter = made;
+    return PETAL_OK;
+}

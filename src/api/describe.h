@@ -1,0 +1,10 @@
+/* describe.h - a filter's description for petal.h, whether it has bits or not. */
+#ifndef PETAL_API_DESCRIBE_H
+#define PETAL_API_DESCRIBE_H
+
+#include "filter/filter.h"
+
+/* What petal_get_info() says of a layer, or of the filter (PETAL_ALL_LAYERS). */
+void petal_filter_describe(const petal_filter *filter, uint32_t layer, petal_info *info);
+
+#endif

@@ -1,0 +1,270 @@
+/* hosts.c - for programs that keep a filter's bytes themselves: bits in and out layer by layer,
+ * queries by byte ranges of a file, and memory that moves. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "filter/absent.h"
+#include "filter/content.h"
+#include "store/backing.h"
+
+#include <string.h>
+
+/* ---- bits in and out ------------------------------------------------------------------------- */
+
+static petal_status check_layer(const petal_filter *filter, uint32_t layer, petal_error *error)
+{
+    if (layer < filter->layer_count) return PETAL_OK;
+    return petal_fail(error, PETAL_ERR_ARGUMENT, "there is no layer %u; the filter has %u", layer,
+                      filter->layer_count);
+}
+
+petal_status petal_bits(const petal_filter *filter, uint32_t layer, const void **bytes,
+                        uint64_t *size_bytes, petal_error *error)
+{
+    *bytes = NULL;
+    *size_bytes = 0;
+    petal_status status = check_layer(filter, layer, error);
+    if (status != PETAL_OK) return status;
+    const struct bit_array *array = &filter->layers[layer].array;
+    *bytes = array->bytes;
+    if (array->bytes) *size_bytes = array->size_bytes;
+    return PETAL_OK;
+}
+
+/* The bits of this layer are to change, otherwise than by keys. */
+static petal_status check_own(const petal_filter *filter, uint32_t layer, petal_error *error)
+{
+    petal_status status = check_layer(filter, layer, error);
+    if (status == PETAL_OK && (filter->close || filter->read_only))
+        return petal_fail(error, PETAL_ERR_READ_ONLY,
+                          "the bits belong to a file or to a view, or are frozen; load a copy");
+    return status;
+}
+
+static petal_status check_tail(const struct bit_array *array, const void *bytes, uint32_t layer,
+                               petal_error *error)
+{
+    if (petal_tail_is_clear(&array->shape, bytes, array->size_bytes)) return PETAL_OK;
+    return petal_fail(error, PETAL_ERR_DAMAGED,
+                      "bits of layer %u that no key can set are set; load a sound copy", layer);
+}
+
+static void note_changed(petal_filter *filter)
+{
+    filter->content_recorded = false;
+    petal_filter_touch_all(filter);
+    petal_filter_note_bits(filter);
+}
+
+/* Writes what goes into the last line of the layer, if that leaves no bit set there that no key can
+ * set: such a filter could be saved, and then not be opened. */
+static petal_status write_end(struct bit_array *array, uint32_t layer, uint64_t offset,
+                              const uint8_t *bytes, uint64_t size_bytes, petal_error *error)
+{
+    uint8_t before[PETAL_LINE_BYTES];
+    uint64_t size = array->size_bytes < sizeof before ? array->size_bytes : sizeof before;
+    uint64_t line = array->size_bytes - size, from = offset > line ? offset : line;
+    if (from >= offset + size_bytes) return PETAL_OK;
+    memcpy(before, array->bytes + line, (size_t)size);
+    memcpy(array->bytes + from, bytes + (from - offset), (size_t)(offset + size_bytes - from));
+    petal_status status = check_tail(array, array->bytes, layer, error);
+    if (status != PETAL_OK) memcpy(array->bytes + line, before, (size_t)size);
+    return status;
+}
+
+static petal_status write_bits(petal_filter *filter, uint32_t layer, uint64_t offset,
+                               const void *bytes, uint64_t size_bytes, petal_error *error)
+{
+    petal_status status = check_own(filter, layer, error);
+    if (status != PETAL_OK) return status;
+    struct bit_array *array = &filter->layers[layer].array;
+    if (offset > array->size_bytes || size_bytes > array->size_bytes - offset)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "layer %u has %llu bytes, no more", layer,
+                          (unsigned long long)array->size_bytes);
+    if (!array->bytes) status = petal_filter_alloc_absent(filter, layer, error);
+    if (status != PETAL_OK || !array->bytes) return status;
+    status = write_end(array, layer, offset, bytes, size_bytes, error);
+    if (status != PETAL_OK) return status;
+    if (size_bytes) memcpy(array->bytes + offset, bytes, (size_t)size_bytes);
+    note_changed(filter);
+    return PETAL_OK;
+}
+
+petal_status petal_write_bits(petal_filter *filter, uint32_t layer, uint64_t offset,
+                              const void *bytes, uint64_t size_bytes, petal_error *error)
+{
+    petal_error own;
+    if (!error) error = &own;
+    petal_status status = write_bits(filter, layer, offset, bytes, size_bytes, error);
+    return petal_filter_note_error(filter, status, error);
+}
+
+static petal_status adopt(petal_filter *filter, uint32_t layer, void *bytes, uint64_t size_bytes,
+                          petal_error *error)
+{
+    petal_status status = check_own(filter, layer, error);
+    if (status != PETAL_OK) return status;
+    struct layer *to = &filter->layers[layer];
+    if (to->array.bytes)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "layer %u has its bits already", layer);
+    if (!bytes || size_bytes != to->array.size_bytes)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "layer %u takes a buffer of %llu bytes", layer,
+                          (unsigned long long)to->array.size_bytes);
+    status = check_tail(&to->array, bytes, layer, error);
+    if (status != PETAL_OK) return status;
+    to->array.bytes = to->own_lines = bytes;
+    to->own_bytes = size_bytes;
+    note_changed(filter);
+    return PETAL_OK;
+}
+
+petal_status petal_adopt(petal_filter *filter, uint32_t layer, void *bytes, uint64_t size_bytes,
+                         petal_error *error)
+{
+    petal_error own;
+    if (!error) error = &own;
+    return petal_filter_note_error(filter, adopt(filter, layer, bytes, size_bytes, error), error);
+}
+
+/* ---- memory that moves ----------------------------------------------------------------------- */
+
+struct move {
+    petal_mover mover;
+    void *context;
+};
+
+static void *moved(const struct move *move, void *memory, uint64_t size_bytes)
+{
+    void *to = memory ? move->mover(move->context, memory, (size_t)size_bytes) : NULL;
+    return to ? to : memory;
+}
+
+/* Bits stand at a line within their block, wherever that is. */
+static void move_bits(const struct move *move, struct layer *layer)
+{
+    struct bit_array *array = &layer->array;
+    if (!layer->own_lines) return;
+    uint64_t at = (uint64_t)(array->bytes - (uint8_t *)layer->own_lines),
+             room = layer->own_bytes - array->size_bytes;
+    layer->own_lines = moved(move, layer->own_lines, layer->own_bytes);
+    array->bytes = (uint8_t *)layer->own_lines + at;
+    uint64_t to =
+        (PETAL_LINE_BYTES - (uintptr_t)layer->own_lines % PETAL_LINE_BYTES) % PETAL_LINE_BYTES;
+    if (to == at || to > room) return;
+    array->bytes =
+        memmove((uint8_t *)layer->own_lines + to, array->bytes, (size_t)array->size_bytes);
+}
+
+petal_status petal_relocate(petal_filter **filter, petal_mover mover, void *context,
+                            petal_error *error)
+{
+    struct move move = {mover, context};
+    if (!mover || !*filter)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "there is nothing to move");
+    petal_filter *to = *filter = moved(&move, *filter, sizeof **filter);
+    to->layers = moved(&move, to->layers, to->layer_room * sizeof *to->layers);
+    for (uint32_t i = 0; i < to->layer_count; i++) {
+        struct layer *layer = &to->layers[i];
+        move_bits(&move, layer);
+        layer->blocks = moved(&move, layer->blocks, petal_block_count(&layer->array));
+    }
+    to->metadata = moved(&move, to->metadata, to->metadata_bytes);
+    to->origin.far = moved(&move, (uint8_t *)(uintptr_t)to->origin.far, to->origin.size_bytes);
+    to->sharing = moved(&move, to->sharing, sizeof *to->sharing);
+    to->backing = moved(&move, to->backing, sizeof(struct backing));
+    to->held = moved(&move, to->held, sizeof(struct held));
+    return PETAL_OK;
+}
+
+/* ---- queries by ranges of the file ----------------------------------------------------------- */
+
+/* What a key reads of a layer: lines, in the order in which its positions first come to them. */
+struct lines {
+    uint32_t position_count, line_count;
+    uint64_t positions[PETAL_MAX_POSITIONS]; /* bits of the array */
+    uint32_t line_of[PETAL_MAX_POSITIONS];   /* which of the lines a position is in */
+    uint64_t lines[PETAL_MAX_POSITIONS];
+};
+
+static void find_lines(const struct layer *layer, const struct scheme_def *scheme, uint64_t hash,
+                       struct lines *found)
+{
+    found->position_count = scheme->positions(&layer->array.shape, hash, found->positions);
+    found->line_count = 0;
+    for (uint32_t i = 0; i < found->position_count; i++) {
+        uint64_t line = found->positions[i] / PETAL_LINE_BITS;
+        uint32_t j = 0;
+        while (j < found->line_count && found->lines[j] != line) j++;
+        if (j == found->line_count) found->lines[found->line_count++] = line;
+        found->line_of[i] = j;
+    }
+}
+
+static petal_status check_ranged(const petal_filter *filter, petal_error *error)
+{
+    if (filter->scheme->positions) return PETAL_OK;
+    return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                      "queries by ranges are for the schemes blocked, classic and counting");
+}
+
+petal_status petal_key_ranges(const petal_filter *filter, const void *key, size_t key_bytes,
+                              petal_range *ranges, uint32_t room, uint32_t *count,
+                              petal_error *error)
+{
+    struct image image;
+    struct lines found;
+    *count = 0;
+    petal_status status = check_ranged(filter, error);
+    if (status == PETAL_OK) status = petal_image_of(filter, &image, error);
+    if (status != PETAL_OK) return status;
+    uint64_t hash = petal_hash_key(filter, key, key_bytes);
+    for (uint32_t i = 0; i < filter->layer_count; i++) {
+        find_lines(&filter->layers[i], filter->scheme, hash, &found);
+        for (uint32_t j = 0; j < found.line_count; j++, (*count)++)
+            if (*count < room)
+                ranges[*count] =
+                    (petal_range){image.about.layers[i].offset + found.lines[j] * PETAL_LINE_BYTES,
+                                  PETAL_LINE_BYTES};
+    }
+    return PETAL_OK;
+}
+
+/* Are the positions, which are that many bits wide, all set in these lines? */
+static bool all_set(const struct lines *found, uint32_t width, const uint8_t *bytes)
+{
+    for (uint32_t i = 0; i < found->position_count; i++) {
+        uint64_t place =
+            found->line_of[i] * (uint64_t)PETAL_LINE_BITS + found->positions[i] % PETAL_LINE_BITS;
+        if (!(bytes[place / 8] >> place % 8 & ((1u << width) - 1))) return false;
+    }
+    return true;
+}
+
+petal_status petal_contains_in_ranges(const petal_filter *filter, const void *key, size_t key_bytes,
+                                      const void *bytes, uint64_t size_bytes, bool *answer,
+                                      petal_error *error)
+{
+    const struct scheme_def *scheme = filter->scheme;
+    struct lines found;
+    uint64_t at = 0;
+    bool is_in = false;
+    petal_status status = check_ranged(filter, error);
+    if (status != PETAL_OK) return status;
+    uint64_t hash = petal_hash_key(filter, key, key_bytes);
+    for (uint32_t i = 0; i < filter->layer_count; i++) {
+        find_lines(&filter->layers[i], scheme, hash, &found);
+        uint64_t part = (uint64_t)found.line_count * PETAL_LINE_BYTES;
+        if (part <= size_bytes - at)
+            is_in |= all_set(&found, scheme->counters ? scheme->counters->bits : 1,
+                             (const uint8_t *)bytes + at);
+        else
+            return petal_fail(error, PETAL_ERR_ARGUMENT,
+                              "the ranges of this key have more than %llu bytes",
+                              (unsigned long long)size_bytes);
+        at += part;
+    }
+    if (at != size_bytes)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "the ranges of this key have %llu bytes",
+                          (unsigned long long)at);
+    *answer = is_in;
+    return PETAL_OK;
+}

@@ -1,0 +1,79 @@
+/* absent.c - see absent.h. */
+#include "filter/absent.h"
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+#include <string.h>
+
+petal_status petal_filter_check_present(const petal_filter *filter, petal_error *error)
+{
+    for (uint32_t i = 0; i < filter->layer_count; i++)
+        if (!filter->layers[i].array.bytes)
+            return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                              "the bits of layer %u are not here; give them with petal_adopt()", i);
+    return PETAL_OK;
+}
+
+/* ---- what such a filter does ----------------------------------------------------------------- */
+
+static bool contains(const struct bit_array *array, const uint64_t *hash)
+{
+    (void)array;
+    (void)hash;
+    return true;
+}
+
+static size_t contains_many(const struct bit_array *array, const uint64_t *hashes, size_t count,
+                            uint8_t *results)
+{
+    (void)array;
+    (void)hashes;
+    memset(results, 1, count);
+    return count;
+}
+
+/* Nothing else of it is reached. */
+static const struct kernel absent_kernel = {
+    .name = "none", .contains = contains, .contains_many = contains_many};
+
+static petal_status refuse_write(petal_filter *filter, petal_error *error)
+{
+    return petal_filter_check_present(filter, error);
+}
+
+static petal_status refuse_lowering(petal_filter *filter, enum lowering lowering,
+                                    petal_error *error)
+{
+    (void)lowering;
+    return petal_filter_check_present(filter, error);
+}
+
+void petal_filter_note_bits(petal_filter *filter)
+{
+    bool all = petal_filter_check_present(filter, NULL) == PETAL_OK;
+    if (all && filter->kernel != &absent_kernel) return;
+    filter->kernel = all ? petal_scheme_kernel(filter->scheme) : &absent_kernel;
+    filter->before_write = all ? NULL : refuse_write;
+    filter->before_lowering = all ? NULL : refuse_lowering;
+    filter->check_bits = all ? NULL : petal_filter_check_present;
+    petal_filter_choose_strategy(filter);
+}
+
+/* ---- bits that come -------------------------------------------------------------------------- */
+
+petal_status petal_filter_alloc_absent(petal_filter *filter, uint32_t layer, petal_error *error)
+{
+    uint64_t held = filter->layers[layer].array.size_bytes;
+    uint64_t limit = petal_memory_limit(filter->memory_limit, 0);
+    for (uint32_t i = 0; i < filter->layer_count; i++)
+        if (filter->layers[i].array.bytes)
+            held = saturating_add(held, filter->layers[i].array.size_bytes);
+    if (held > limit)
+        return petal_fail(error, PETAL_ERR_LIMIT,
+                          "the bits take %llu bytes of memory, the limit is %llu; if you trust the "
+                          "header, raise it (options.memory_limit)",
+                          (unsigned long long)held, (unsigned long long)limit);
+    return petal_filter_alloc_layer(filter, &filter->layers[layer], error);
+}

@@ -1,0 +1,615 @@
+/* batch.c - adding and looking up many keys by one call: see batch.h. */
+#include "filter/batch.h"
+
+#include "base/bytes.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/sized.h"
+#include "hash/xxh3.h"
+
+/* ---- the descriptor -------------------------------------------------------------------------- */
+
+enum { OFFSETS = 1 };
+static const struct {
+    uint8_t uses;
+    uint8_t key_bytes; /* if they are all alike; FIXED says how many */
+    uint8_t stride;    /* of what `data` or `offsets` is an array of */
+} layouts[] = {
+    [PETAL_KEYS_POINTERS] = {0, sizeof(petal_key), sizeof(petal_key)},
+    [PETAL_KEYS_OFFSETS32] = {OFFSETS, 0, sizeof(uint32_t)},
+    [PETAL_KEYS_OFFSETS64] = {OFFSETS, 0, sizeof(uint64_t)},
+    [PETAL_KEYS_FIXED] = {0, 0, 0},
+    [PETAL_KEYS_I64] = {0, sizeof(int64_t), sizeof(int64_t)},
+    [PETAL_KEYS_HASHES] = {0, sizeof(uint64_t), sizeof(uint64_t)},
+};
+
+static inline uint64_t offset_at(const petal_batch *batch, uint32_t layout, uint64_t i)
+{
+    uint32_t narrow;
+    uint64_t wide;
+    const uint8_t *offsets = batch->offsets;
+    if (layout == PETAL_KEYS_OFFSETS32) {
+        memcpy(&narrow, offsets + i * sizeof narrow, sizeof narrow);
+        return narrow;
+    }
+    memcpy(&wide, offsets + i * sizeof wide, sizeof wide);
+    return wide;
+}
+
+/* No branch on a pair: a compiler looks at several at once. */
+static inline bool ascend(const petal_batch *batch, uint32_t layout)
+{
+    uint64_t backwards = 0;
+    for (uint64_t i = 0; i < batch->count; i++)
+        backwards |= offset_at(batch, layout, i) > offset_at(batch, layout, i + 1);
+    return !backwards;
+}
+
+static petal_status refuse_offset(const petal_batch *batch, petal_error *error)
+{
+    uint64_t i = 0, from, to;
+    do {
+        from = offset_at(batch, batch->layout, i);
+        to = offset_at(batch, batch->layout, i + 1);
+    } while (from <= to && to <= batch->data_bytes && ++i < batch->count);
+    if (from > to)
+        return petal_fail_at(error, PETAL_ERR_ARGUMENT, i,
+                             "key %llu of the batch ends at offset %llu, before it begins",
+                             (unsigned long long)i, (unsigned long long)to);
+    return petal_fail_at(error, PETAL_ERR_ARGUMENT, i,
+                         "key %llu of the batch ends at offset %llu, after the end of the data",
+                         (unsigned long long)i, (unsigned long long)to);
+}
+
+static petal_status check_offsets(petal_batch *batch, petal_error *error)
+{
+    uint32_t layout = batch->layout;
+    uint64_t end = offset_at(batch, layout, batch->count);
+    if (batch->data_bytes == 0 && batch->data) batch->data_bytes = end;
+    bool good = layout == PETAL_KEYS_OFFSETS32 ? ascend(batch, PETAL_KEYS_OFFSETS32)
+                                               : ascend(batch, PETAL_KEYS_OFFSETS64);
+    if (!good || end > batch->data_bytes) return refuse_offset(batch, error);
+    if (!batch->data) batch->data = ""; /* of which no byte is read */
+    return PETAL_OK;
+}
+
+/* Bytes that the keys take from the first to the last; false: more than there are addresses. */
+static bool span(uint64_t count, uint64_t stride, uint64_t last_bytes)
+{
+    uint64_t bytes = (count - 1) * stride; /* without a division, which takes as long as 8 keys */
+    return mulhi64(count - 1, stride) == 0 && checked_add(bytes, last_bytes, &bytes) &&
+           bytes <= PTRDIFF_MAX;
+}
+
+/* Fills in what the layout implies. */
+static petal_status check_fields(petal_batch *batch, petal_error *error)
+{
+    uint64_t offsets = (uintptr_t)batch->offsets | batch->data_bytes, unused;
+    uint32_t size = layouts[batch->layout].stride;
+    if (layouts[batch->layout].uses & OFFSETS)
+        unused = batch->key_bytes | batch->stride;
+    else if (batch->layout == PETAL_KEYS_POINTERS)
+        unused = offsets | batch->key_bytes | batch->stride;
+    else
+        unused = offsets | (size ? batch->key_bytes : 0);
+    if (unused)
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "a field of the batch that its layout does not use is not 0");
+    if (batch->layout != PETAL_KEYS_FIXED) batch->key_bytes = layouts[batch->layout].key_bytes;
+    if (batch->stride == 0) batch->stride = size ? size : batch->key_bytes;
+    return PETAL_OK;
+}
+
+static petal_status check_sizes(petal_batch *batch, petal_error *error)
+{
+    bool has_offsets = layouts[batch->layout].uses & OFFSETS;
+    uint64_t last_bytes = has_offsets ? 2 * batch->stride : batch->key_bytes;
+    if (!span(batch->count, batch->stride, last_bytes))
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "a batch of %llu keys, %llu bytes apart, is more than memory can hold",
+                          (unsigned long long)batch->count, (unsigned long long)batch->stride);
+    if (has_offsets ? !batch->offsets : !batch->data && batch->key_bytes)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "the batch has keys, but its %s is NULL",
+                          has_offsets ? "offsets" : "data");
+    return has_offsets ? check_offsets(batch, error) : PETAL_OK;
+}
+
+petal_status petal_batch_take(const petal_batch *theirs, petal_batch *batch, petal_error *error)
+{
+    petal_status status = PETAL_OK;
+    if (theirs && theirs->struct_size == sizeof *batch)
+        *batch = *theirs; /* the usual size, which a compiler copies by a few moves */
+    else
+        status = petal_sized_take(theirs, batch, sizeof *batch, "PETAL_BATCH_INIT", error);
+    if (status != PETAL_OK) return status;
+    if (batch->layout >= sizeof layouts / sizeof *layouts)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "keys have no layout number %u",
+                          batch->layout);
+    status = check_fields(batch, error);
+    return status == PETAL_OK && batch->count ? check_sizes(batch, error) : status;
+}
+
+/* ---- its keys -------------------------------------------------------------------------------- */
+
+static inline const uint8_t *place_of(const petal_batch *batch, uint64_t i)
+{
+    return (const uint8_t *)batch->data + i * batch->stride;
+}
+
+/* The layout is a constant where this is inlined into a loop of one layout. Numbers are not for
+ * this. */
+static inline petal_key key_at(const petal_batch *batch, uint32_t layout, uint64_t i)
+{
+    if (layout == PETAL_KEYS_POINTERS) return ((const petal_key *)batch->data)[i];
+    if (layout == PETAL_KEYS_FIXED)
+        return (petal_key){place_of(batch, i), (size_t)batch->key_bytes};
+    uint64_t from = offset_at(batch, layout, i), to = offset_at(batch, layout, i + 1);
+    return (petal_key){(const uint8_t *)batch->data + from, (size_t)(to - from)};
+}
+
+static inline int64_t number_at(const petal_batch *batch, uint64_t i)
+{
+    int64_t value;
+    memcpy(&value, place_of(batch, i), sizeof value);
+    return value;
+}
+
+petal_key petal_batch_key(const petal_batch *batch, uint64_t i, uint8_t number[8])
+{
+    if (batch->layout != PETAL_KEYS_I64) return key_at(batch, batch->layout, i);
+    petal_encode_i64(number_at(batch, i), number);
+    return (petal_key){number, 8};
+}
+
+petal_batch petal_batch_slice(const petal_batch *batch, uint64_t from, uint64_t count)
+{
+    petal_batch slice = *batch;
+    if (layouts[batch->layout].uses & OFFSETS)
+        slice.offsets = (const uint8_t *)batch->offsets + from * batch->stride;
+    else if (from)
+        slice.data = place_of(batch, from);
+    slice.count = count;
+    return slice;
+}
+
+petal_status petal_batch_check_hashes(const petal_filter *filter, const petal_batch *batch,
+                                      petal_error *error)
+{
+    if (batch->layout != PETAL_KEYS_HASHES) return PETAL_OK;
+    return petal_filter_check_hashes(filter, error);
+}
+
+petal_status petal_batch_check_keys(const petal_filter *filter, const petal_batch *batch,
+                                    petal_error *error)
+{
+    uint8_t number[8];
+    uint64_t i = 0;
+    petal_status status = petal_batch_check_hashes(filter, batch, error);
+    if (status != PETAL_OK || !filter->scheme->no_empty_key || batch->layout == PETAL_KEYS_HASHES)
+        return status;
+    while (i < batch->count && petal_batch_key(batch, i, number).size_bytes > 0) i++;
+    if (i == batch->count) return PETAL_OK;
+    status = petal_filter_refuse_empty_key(error);
+    if (error) error->offset = i;
+    return status;
+}
+
+/* ---- their hashes ---------------------------------------------------------------------------- */
+
+/* Keys of 8 bytes are hashed several at a time, as numbers. */
+#define NUMBERS 64u
+
+static size_t load_numbers(const petal_batch *batch, uint64_t from, size_t count, int64_t *numbers)
+{
+    size_t i = 0;
+    for (; i < count; i++) {
+        petal_key key = key_at(batch, batch->layout, from + i);
+        if (key.size_bytes != sizeof *numbers) break;
+        numbers[i] = (int64_t)load64le(key.data);
+    }
+    return i;
+}
+
+static void hash_numbers(const petal_batch *batch, uint64_t from, size_t count, uint64_t seed,
+                         uint64_t *words)
+{
+    int64_t numbers[NUMBERS];
+    if (batch->stride == sizeof *numbers && (uintptr_t)batch->data % sizeof *numbers == 0) {
+        petal_xxh3_i64((const int64_t *)batch->data + from, count, seed, words);
+        return;
+    }
+    for (size_t done = 0, part; done < count; done += part) {
+        part = count - done < NUMBERS ? count - done : NUMBERS;
+        for (size_t i = 0; i < part; i++) numbers[i] = number_at(batch, from + done + i);
+        petal_xxh3_i64(numbers, part, seed, words + done);
+    }
+}
+
+/* How many of the keys, from the first on, have 8 bytes and so are done. */
+static size_t hash_short(const petal_batch *batch, uint64_t from, size_t count, uint64_t seed,
+                         uint64_t *words)
+{
+    int64_t numbers[NUMBERS];
+    size_t done = 0, part, loaded;
+    do {
+        part = count - done < NUMBERS ? count - done : NUMBERS;
+        loaded = load_numbers(batch, from + done, part, numbers);
+        petal_xxh3_i64(numbers, loaded, seed, words + done);
+        done += loaded;
+    } while (loaded == part && done < count);
+    return done;
+}
+
+static inline __attribute__((always_inline)) void hash_each(const petal_batch *batch,
+                                                            uint32_t layout, uint64_t from,
+                                                            size_t count, uint64_t seed,
+                                                            uint64_t *words)
+{
+    for (size_t i = 0; i < count; i++) {
+        petal_key key = key_at(batch, layout, from + i);
+        words[i] = xxh3(key.data, key.size_bytes, seed);
+    }
+}
+
+/* xxh3 is inlined into each loop: for a short key the call would cost as much as the hash. */
+__attribute__((flatten)) static void hash_default(const petal_batch *batch, uint64_t from,
+                                                  size_t count, uint64_t seed, uint64_t *words)
+{
+    size_t done = key_at(batch, batch->layout, from).size_bytes == 8
+                      ? hash_short(batch, from, count, seed, words)
+                      : 0;
+    if (done == count) return;
+    from += done, count -= done, words += done;
+    switch (batch->layout) {
+    case PETAL_KEYS_POINTERS:
+        hash_each(batch, PETAL_KEYS_POINTERS, from, count, seed, words);
+        break;
+    case PETAL_KEYS_OFFSETS32:
+        hash_each(batch, PETAL_KEYS_OFFSETS32, from, count, seed, words);
+        break;
+    case PETAL_KEYS_OFFSETS64:
+        hash_each(batch, PETAL_KEYS_OFFSETS64, from, count, seed, words);
+        break;
+    default: hash_each(batch, PETAL_KEYS_FIXED, from, count, seed, words); break;
+    }
+}
+
+static const uint64_t *ready_hashes(const petal_batch *batch, uint64_t from, size_t count,
+                                    uint64_t *room)
+{
+    if (batch->stride == sizeof *room && (uintptr_t)batch->data % sizeof *room == 0)
+        return (const uint64_t *)batch->data + from;
+    for (size_t i = 0; i < count; i++) room[i] = (uint64_t)number_at(batch, from + i);
+    return room;
+}
+
+const uint64_t *petal_batch_words(const petal_filter *filter, const petal_batch *batch,
+                                  uint64_t from, size_t count, uint64_t *room)
+{
+    uint8_t number[8];
+    const struct hash_def *hash = filter->hash;
+    if (batch->layout == PETAL_KEYS_HASHES) return ready_hashes(batch, from, count, room);
+    if (hash->id == PETAL_HASH_XXH3 && batch->layout == PETAL_KEYS_I64) {
+        hash_numbers(batch, from, count, filter->hash_key.seed, room);
+        return room;
+    }
+    if (hash->id == PETAL_HASH_XXH3) {
+        hash_default(batch, from, count, filter->hash_key.seed, room);
+        return room;
+    }
+    for (size_t i = 0; i < count; i++) {
+        petal_key key = petal_batch_key(batch, from + i, number);
+        hash->compute(&filter->hash_key, key.size_bytes ? key.data : "", key.size_bytes,
+                      room + i * hash->words);
+    }
+    return room;
+}
+
+/* ---- in pieces ------------------------------------------------------------------------------- */
+
+/* Small pieces stay in the first-level cache; but each begins by waiting for memory, so they are
+ * larger if the filter is. */
+#define NEAR_PIECE_WORDS 512u
+#define PIECE_WORDS PETAL_PIECE_WORDS
+
+static size_t piece_of(const petal_filter *filter, uint64_t left)
+{
+    bool is_near = filter->layers->array.size_bytes <= PETAL_CACHED_BYTES;
+    uint32_t room = is_near ? NEAR_PIECE_WORDS : PIECE_WORDS, words = filter->hash->words;
+    return at_most(left, words == 1 ? room : room / words);
+}
+
+/* If overfull filters are refused, a piece ends where an add would count the bits again. */
+static size_t piece_to_add(const petal_filter *filter, uint64_t left)
+{
+    size_t piece = piece_of(filter, left);
+    return filter->refuse_overfull ? at_most(piece, petal_filter_keys_to_next_step(filter)) : piece;
+}
+
+static petal_status add_one_by_one(petal_filter *filter, const petal_batch *batch, uint8_t *results,
+                                   struct progress *progress, petal_error *error)
+{
+    uint8_t number[8];
+    petal_status status = PETAL_OK;
+    for (uint64_t i = 0; i < batch->count; i++) {
+        petal_key key = petal_batch_key(batch, i, number);
+        status = petal_filter_add_key(filter, key.data, key.size_bytes, error);
+        if (status < 0) return status;
+        if (results) results[i] = status == PETAL_OK;
+        progress->positive += status == PETAL_OK;
+        progress->done++;
+    }
+    return PETAL_OK;
+}
+
+static petal_status add_pieces(petal_filter *filter, const petal_batch *batch, uint8_t *results,
+                               struct progress *progress, petal_error *error)
+{
+    uint64_t room[PIECE_WORDS];
+    uint8_t unwanted[PIECE_WORDS];
+    petal_status status = PETAL_OK;
+    while (status == PETAL_OK && progress->done < batch->count) {
+        uint64_t from = progress->done;
+        size_t piece = piece_to_add(filter, batch->count - from);
+        const uint64_t *words = petal_batch_words(filter, batch, from, piece, room);
+        status = filter->strategy->add_piece(filter, words, piece,
+                                             results ? results + from : unwanted, progress, error);
+    }
+    return status;
+}
+
+petal_status petal_batch_add(petal_filter *filter, const petal_batch *batch, uint8_t *results,
+                             struct progress *progress, petal_error *error)
+{
+    petal_status status = PETAL_IS_READ_ONLY ? petal_refuse_read_only(error)
+                          : filter->strategy->add_piece
+                              ? add_pieces(filter, batch, results, progress, error)
+                              : add_one_by_one(filter, batch, results, progress, error);
+    if (status != PETAL_OK) error->offset = progress->done;
+    return status;
+}
+
+static bool has_key(const petal_filter *filter, const petal_batch *batch, uint64_t i)
+{
+    uint8_t number[8];
+    if (batch->layout == PETAL_KEYS_HASHES)
+        return petal_contains_hash(filter, (uint64_t)number_at(batch, i));
+    petal_key key = petal_batch_key(batch, i, number);
+    return petal_contains(filter, key.data, key.size_bytes);
+}
+
+/* Can the keys be looked up by pieces of hashes, with no key among them that is never in? */
+static bool goes_by_pieces(const petal_filter *filter, const petal_batch *batch)
+{
+    return filter->strategy->contains_piece &&
+           (!filter->scheme->no_empty_key ||
+            petal_batch_check_keys(filter, batch, NULL) == PETAL_OK);
+}
+
+static void look_up(const petal_filter *filter, const petal_batch *batch, uint8_t *results,
+                    struct progress *progress)
+{
+    uint64_t room[PIECE_WORDS], done = 0;
+    uint8_t unwanted[PIECE_WORDS];
+    for (size_t piece; done < batch->count; done += piece) {
+        piece = piece_of(filter, batch->count - done);
+        const uint64_t *words = petal_batch_words(filter, batch, done, piece, room);
+        progress->positive += filter->strategy->contains_piece(filter, words, piece,
+                                                               results ? results + done : unwanted);
+    }
+    progress->done = done;
+}
+
+static void look_up_one_by_one(const petal_filter *filter, const petal_batch *batch,
+                               uint8_t *results, struct progress *progress)
+{
+    for (; progress->done < batch->count; progress->done++) {
+        bool is_in = has_key(filter, batch, progress->done);
+        if (results) results[progress->done] = is_in;
+        progress->positive += is_in;
+    }
+}
+
+/* ---- the calls ------------------------------------------------------------------------------- */
+
+petal_status petal_batch_end(const petal_filter *filter, const petal_batch *batch,
+                             const struct progress *progress, uint8_t *results,
+                             petal_batch_outcome *outcome, petal_status status, petal_error *error)
+{
+    if (outcome) {
+        petal_batch_outcome ours = {0};
+        ours.done = progress->done;
+        ours.positive = progress->positive;
+        petal_sized_give(&ours, sizeof ours, outcome);
+    }
+    if (status == PETAL_OK) return status;
+    if (results && status != PETAL_ERR_ARGUMENT)
+        memset(results + progress->done, 0, (size_t)(batch->count - progress->done));
+    return petal_filter_note_error(filter, status, error);
+}
+
+/* Checks what the caller gave before anything is done with it. */
+static petal_status begin(const petal_batch *theirs, petal_batch *batch,
+                          petal_batch_outcome **outcome, petal_error *error)
+{
+    petal_status status =
+        *outcome ? petal_sized_check(*outcome, "PETAL_BATCH_OUTCOME_INIT", error) : PETAL_OK;
+    if (status != PETAL_OK) *outcome = NULL;
+    if (status == PETAL_OK) status = petal_batch_take(theirs, batch, error);
+    if (status != PETAL_OK) batch->count = 0;
+    return status;
+}
+
+static __attribute__((noinline)) petal_status
+add_any_batch(petal_filter *filter, const petal_batch *batch, uint8_t *results,
+              petal_batch_outcome *outcome, petal_error *error)
+{
+    struct progress progress = {0, 0};
+    petal_batch ours;
+    petal_error own;
+    if (!error) error = &own;
+    petal_status status = begin(batch, &ours, &outcome, error);
+    if (status == PETAL_OK) status = petal_batch_check_keys(filter, &ours, error);
+    if (status == PETAL_OK) status = petal_batch_add(filter, &ours, results, &progress, error);
+    return petal_batch_end(filter, &ours, &progress, results, outcome, status, error);
+}
+
+static __attribute__((noinline)) petal_status
+look_up_any_batch(const petal_filter *filter, const petal_batch *batch, uint8_t *results,
+                  petal_batch_outcome *outcome, petal_error *error)
+{
+    struct progress progress = {0, 0};
+    petal_batch ours;
+    petal_error own;
+    if (!error) error = &own;
+    petal_status status = begin(batch, &ours, &outcome, error);
+    if (status == PETAL_OK) status = petal_batch_check_hashes(filter, &ours, error);
+    if (status == PETAL_OK)
+        (goes_by_pieces(filter, &ours) ? look_up : look_up_one_by_one)(filter, &ours, results,
+                                                                       &progress);
+    return petal_batch_end(filter, &ours, &progress, results, outcome, status, error);
+}
+
+/* For few keys all of the above costs more than the keys themselves. So batches that nothing can be
+ * wrong with go past it, if the filter has a direct way (scheme.h): up to FEW keys if there must be
+ * room for results that nobody wants, and so many that no size overflows. */
+#define FEW 64u
+#define MANY (1u << 24)
+
+static inline bool is_plain(const petal_batch *batch, const uint8_t *results,
+                            const petal_batch_outcome *outcome)
+{
+    return batch && batch->struct_size == sizeof *batch &&
+           (!outcome || outcome->struct_size == sizeof *outcome) && batch->count > 0 &&
+           batch->count <= (results ? MANY : FEW) && batch->data &&
+           !((uintptr_t)batch->offsets | batch->data_bytes | batch->key_bytes);
+}
+
+static inline bool is_plain_i64(const petal_batch *batch)
+{
+    return batch->layout == PETAL_KEYS_I64 &&
+           (batch->stride | sizeof(int64_t)) == sizeof(int64_t) &&
+           (uintptr_t)batch->data % sizeof(int64_t) == 0;
+}
+
+/* Pointers to keys of 8 bytes had better be hashed as numbers. */
+static inline bool is_plain_keys(const petal_batch *batch)
+{
+    return batch->layout == PETAL_KEYS_POINTERS && batch->stride == 0 &&
+           ((const petal_key *)batch->data)->size_bytes != sizeof(int64_t);
+}
+
+static inline petal_status end_plainly(const petal_batch *batch, petal_batch_outcome *outcome,
+                                       size_t positive)
+{
+    if (outcome) *outcome = (petal_batch_outcome){sizeof *outcome, 0, batch->count, positive};
+    return PETAL_OK;
+}
+
+petal_status petal_add_batch(petal_filter *filter, const petal_batch *batch, uint8_t *results,
+                             petal_batch_outcome *outcome, petal_error *error)
+{
+    struct layer *layer = filter->layers;
+    uint8_t unwanted[FEW], *to = results ? results : unwanted;
+    size_t sum;
+    if (!filter->adding.add_many || !is_plain(batch, results, outcome))
+        return add_any_batch(filter, batch, results, outcome, error);
+    if (is_plain_keys(batch))
+        sum = filter->adding.add_many(&layer->array, &layer->items, &filter->hash_key, batch->data,
+                                      (size_t)batch->count, to);
+    else if (is_plain_i64(batch))
+        sum = filter->adding.add_many_i64(&layer->array, &layer->items, &filter->hash_key,
+                                          batch->data, (size_t)batch->count, to);
+    else
+        return add_any_batch(filter, batch, results, outcome, error);
+    return end_plainly(batch, outcome, sum);
+}
+
+petal_status petal_contains_batch(const petal_filter *filter, const petal_batch *batch,
+                                  uint8_t *results, petal_batch_outcome *outcome,
+                                  petal_error *error)
+{
+    const struct bit_array *array = &filter->layers->array;
+    uint8_t unwanted[FEW], *to = results ? results : unwanted;
+    size_t sum;
+    if (!filter->querying.contains_many || !is_plain(batch, results, outcome))
+        return look_up_any_batch(filter, batch, results, outcome, error);
+    if (is_plain_keys(batch))
+        sum = filter->querying.contains_many(array, &filter->hash_key, batch->data,
+                                             (size_t)batch->count, to);
+    else if (is_plain_i64(batch))
+        sum = filter->querying.contains_many_i64(array, &filter->hash_key, batch->data,
+                                                 (size_t)batch->count, to);
+    else
+        return look_up_any_batch(filter, batch, results, outcome, error);
+    return end_plainly(batch, outcome, sum);
+}
+
+petal_status petal_remove_batch(petal_filter *filter, const petal_batch *batch, uint8_t *results,
+                                petal_batch_outcome *outcome, petal_error *error)
+{
+    struct progress progress = {0, 0};
+    petal_batch ours;
+    petal_error own;
+    if (!error) error = &own;
+    petal_status status = begin(batch, &ours, &outcome, error);
+    if (status == PETAL_OK) status = petal_batch_remove(filter, &ours, results, &progress, error);
+    return petal_batch_end(filter, &ours, &progress, results, outcome, status, error);
+}
+
+static void hash_all(const petal_filter *filter, const petal_batch *batch, uint64_t *hashes)
+{
+    uint8_t number[8];
+    if (filter->hash->words == 1 && batch->count) {
+        const uint64_t *words = petal_batch_words(filter, batch, 0, (size_t)batch->count, hashes);
+        if (words != hashes) memcpy(hashes, words, (size_t)batch->count * sizeof *hashes);
+        return;
+    }
+    for (uint64_t i = 0; i < batch->count; i++) {
+        petal_key key = petal_batch_key(batch, i, number);
+        hashes[i] = petal_hash_key(filter, key.data, key.size_bytes);
+    }
+}
+
+petal_status petal_hash_batch(const petal_filter *filter, const petal_batch *batch,
+                              uint64_t *hashes, petal_error *error)
+{
+    petal_batch ours;
+    petal_error own;
+    if (!error) error = &own;
+    petal_status status = petal_batch_take(batch, &ours, error);
+    if (status == PETAL_OK) status = petal_batch_check_hashes(filter, &ours, error);
+    if (status == PETAL_OK) hash_all(filter, &ours, hashes);
+    return petal_filter_note_error(filter, status, error);
+}
+
+/* Is there a key whose answer is `wanted`? */
+static petal_status find(const petal_filter *filter, const petal_batch *batch, bool wanted,
+                         bool *found, petal_error *error)
+{
+    petal_batch ours;
+    petal_error own;
+    uint64_t i = 0;
+    if (!error) error = &own;
+    petal_status status = petal_batch_take(batch, &ours, error);
+    if (status == PETAL_OK) status = petal_batch_check_hashes(filter, &ours, error);
+    if (status != PETAL_OK) return petal_filter_note_error(filter, status, error);
+    while (i < ours.count && has_key(filter, &ours, i) != wanted) i++;
+    *found = i < ours.count;
+    return PETAL_OK;
+}
+
+petal_status petal_contains_any(const petal_filter *filter, const petal_batch *batch, bool *answer,
+                                petal_error *error)
+{
+    return find(filter, batch, true, answer, error);
+}
+
+petal_status petal_contains_all(const petal_filter *filter, const petal_batch *batch, bool *answer,
+                                petal_error *error)
+{
+    bool is_missing = false;
+    petal_status status = find(filter, batch, false, &is_missing, error);
+    if (status == PETAL_OK) *answer = !is_missing;
+    return status;
+}

@@ -1,0 +1,57 @@
+/* strategy.h - how keys go into a filter and are looked up in it.
+ *
+ * Which way that is follows from the filter's state: how many layers it has, whether several
+ * threads add, whether the bits are those of a file. So it is decided when the state changes
+ * (petal_filter_choose_strategy), not again for each key. */
+#ifndef PETAL_FILTER_STRATEGY_H
+#define PETAL_FILTER_STRATEGY_H
+
+#include "filter/filter.h"
+
+/* A key with its hash. If each layer has a hash of its own, words is NULL. */
+struct probe {
+    const void *data;
+    size_t size_bytes;
+    const uint64_t *words;
+};
+
+/* How far a batch has come: keys that are in, or were looked up; and results that are 1. */
+struct progress {
+    uint64_t done, positive;
+};
+
+/* Batches go through in pieces of at most that many words of hashes. */
+#define PETAL_PIECE_WORDS 2048u
+
+struct key_strategy {
+    petal_status (*add)(petal_filter *filter, const struct probe *probe, petal_error *error);
+    bool (*contains)(const petal_filter *filter, const struct probe *probe);
+    /* The same for the hashes of a piece: the filter becomes, byte for byte, what adding one by one
+     * makes of it. results[i] is 1 or 0 for each key that is done. On failure, error is of the
+     * first key that is not. NULL if each layer has a hash of its own. */
+    petal_status (*add_piece)(petal_filter *filter, const uint64_t *words, size_t count,
+                              uint8_t *results, struct progress *progress, petal_error *error);
+    size_t (*contains_piece)(const petal_filter *filter, const uint64_t *words, size_t count,
+                             uint8_t *results);
+};
+
+extern const struct key_strategy petal_strategy_growing, petal_strategy_window,
+    petal_strategy_hash_per_layer;
+
+/* PETAL_ERR_FULL for an overfull filter, if that is wanted; and for one that is for reading only,
+ * its refusal: it takes no key, not even one that it has. */
+petal_status petal_strategy_may_add(petal_filter *filter, petal_error *error);
+
+/* Adds to the last layer. The blocks of a map that keys lie in are checked before any of them
+ * changes. */
+petal_status petal_strategy_add_to_last(petal_filter *filter, const uint64_t *words,
+                                        petal_error *error);
+petal_status petal_strategy_add_piece_to_last(petal_filter *filter, const uint64_t *words,
+                                              size_t count, uint8_t *changed,
+                                              struct progress *progress, petal_error *error);
+
+/* The hash of a key under the parameters of a layer. */
+void petal_strategy_hash_for(const petal_filter *filter, const struct layer *layer,
+                             const void *data, size_t size_bytes, uint64_t *words);
+
+#endif

@@ -1,0 +1,25 @@
+/* hash32.h - what Spark, Hadoop and HBase make of a hash of 32 bits. */
+#ifndef PETAL_HASH_HASH32_H
+#define PETAL_HASH_HASH32_H
+
+#include "hash/hash.h"
+
+typedef uint32_t hash32(const void *data, size_t size_bytes, uint32_t seed);
+
+/* h1 in the low half, and in the high half h2, which is the same hash seeded with h1. */
+static inline void hash32_pair(hash32 *hash, uint64_t seed, const void *data, size_t size_bytes,
+                               uint64_t *words)
+{
+    uint32_t first = hash(data, size_bytes, (uint32_t)seed);
+    words[0] = first | (uint64_t)hash(data, size_bytes, first) << 32;
+}
+
+/* One hash for each probe, the first seeded with 0 and each with the one before. */
+static inline void hash32_chain(hash32 *hash, uint32_t hashes, const void *data, size_t size_bytes,
+                                uint64_t *words)
+{
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < hashes; i++) words[i] = last = hash(data, size_bytes, last);
+}
+
+#endif

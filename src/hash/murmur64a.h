@@ -1,0 +1,65 @@
+/* murmur64a.h - MurmurHash64A, the 64-bit form of MurmurHash2 (Austin Appleby, public domain), to
+ * be inlined into the scheme that it mostly goes with, RedisBloom's. Written from its definition:
+ * words are little-endian on every machine; a tail of up to 7 bytes is filled up with zeros; bytes
+ * are unsigned. */
+#ifndef PETAL_HASH_MURMUR64A_H
+#define PETAL_HASH_MURMUR64A_H
+
+#include "base/bytes.h"
+#include "hash/hash.h"
+
+#define MURMUR64A_M 0xc6a4a7935bd1e995u
+
+static inline uint64_t murmur64a_mix(uint64_t word)
+{
+    word *= MURMUR64A_M;
+    return (word ^ word >> 47) * MURMUR64A_M;
+}
+
+/* Takes up the tail, which may be empty. */
+static inline uint64_t murmur64a_finished(uint64_t h, uint64_t tail, size_t tail_bytes)
+{
+    if (tail_bytes) h = (h ^ tail) * MURMUR64A_M;
+    h = (h ^ h >> 47) * MURMUR64A_M;
+    return h ^ h >> 47;
+}
+
+static inline uint64_t murmur64a(const void *data, size_t size_bytes, uint64_t seed)
+{
+    const uint8_t *at = data;
+    size_t left = size_bytes;
+    uint64_t h = seed ^ (size_bytes * MURMUR64A_M);
+    for (; left >= 8; left -= 8, at += 8) h = (h ^ murmur64a_mix(load64le(at))) * MURMUR64A_M;
+    return murmur64a_finished(h, load_tail64le(at, left), left);
+}
+
+/* The mixed words are the same for both hashes, and most of the work; those of short
+ * keys are kept. */
+#define MURMUR64A_KEPT 16u
+
+/* RedisBloom's pair: of a seed of its own, and of the first hash as the seed. */
+#define MURMUR64A_SEED 0xc6a4a7935bd1e995u
+
+static inline void murmur64a_pair(const struct hash_key *with, const void *data, size_t size_bytes,
+                                  uint64_t *words)
+{
+    (void)with;
+    const uint8_t *at = data;
+    size_t whole = size_bytes / 8, left = size_bytes % 8;
+    uint64_t mixed[MURMUR64A_KEPT], start = size_bytes * MURMUR64A_M,
+                                    first = MURMUR64A_SEED ^ start;
+    if (whole > MURMUR64A_KEPT) {
+        words[0] = murmur64a(data, size_bytes, MURMUR64A_SEED);
+        words[1] = murmur64a(data, size_bytes, words[0]);
+        return;
+    }
+    for (size_t i = 0; i < whole; i++)
+        first = (first ^ (mixed[i] = murmur64a_mix(load64le(at + 8 * i)))) * MURMUR64A_M;
+    uint64_t tail = load_tail64le(at + 8 * whole, left);
+    words[0] = murmur64a_finished(first, tail, left);
+    uint64_t second = words[0] ^ start;
+    for (size_t i = 0; i < whole; i++) second = (second ^ mixed[i]) * MURMUR64A_M;
+    words[1] = murmur64a_finished(second, tail, left);
+}
+
+#endif

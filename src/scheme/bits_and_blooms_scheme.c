@@ -1,0 +1,37 @@
+/* bits_and_blooms_scheme.c - the Go package bits-and-blooms/bloom, version 3: of the four words v
+ * of the hash, for i = 0 .. k-1 position (v[i mod 2] + i * v[2 + ((i + i mod 2) mod 4) / 2]) mod
+ * 2^64 mod m. Any m.
+ * Words of 64 bits, big-endian. docs/formats/bits-and-blooms.md. */
+#include "scheme/scheme.h"
+
+struct walk {
+    const uint64_t *hash;
+    uint64_t i;
+    struct divisor bits;
+};
+
+static inline struct walk walk_from(const struct bit_array *array, const uint64_t *hash)
+{
+    return (struct walk){hash, 0, array->modulus};
+}
+
+static inline uint64_t walk_next(struct walk *at)
+{
+    uint64_t i = at->i++, odd = i % 2;
+    return rest_of(at->hash[odd] + i * at->hash[2 + (i + odd) % 4 / 2], at->bits);
+}
+
+#define WALK bits_and_blooms
+#define BIT_ORDER 56u
+#include "scheme/walk.inc"
+
+const struct scheme_def petal_scheme_bits_and_blooms = {
+    .id = PETAL_SCHEME_BITS_AND_BLOOMS,
+    .name = "bits-and-blooms",
+    WALKED(bits_and_blooms),
+    .unit_bytes = 8,
+    .hash_words = 4,
+    .max_hashes = PETAL_MAX_HASHES,
+    .step_bits = 1,
+    .max_bits = (uint64_t)1 << 48,
+};

@@ -1,0 +1,35 @@
+/* bloom_filters_scheme.c - npm bloom-filters 2 and 3: for i = 0 .. k-1, position (a + i * b + (i^3
+ * - i) / 6) mod m, where a and b are the low and the high half of the hash. The original computes
+ * in doubles, which hold all of it exactly. docs/formats/bloom-filters.md. */
+#include "scheme/scheme.h"
+
+struct walk {
+    uint64_t at, step, i;
+    struct divisor bits;
+};
+
+static inline struct walk walk_from(const struct bit_array *array, const uint64_t *hash)
+{
+    return (struct walk){(uint32_t)*hash, *hash >> 32, 0, array->modulus};
+}
+
+static inline uint64_t walk_next(struct walk *at)
+{
+    uint64_t position = rest_of(at->at, at->bits);
+    at->at += at->step; /* b, b + 1, b + 1 + 2, ...: these steps add up to i * b + (i^3 - i) / 6 */
+    at->step += ++at->i;
+    return position;
+}
+
+#define WALK bloom_filters
+#include "scheme/walk.inc"
+
+const struct scheme_def petal_scheme_bloom_filters = {
+    .id = PETAL_SCHEME_BLOOM_FILTERS,
+    .name = "bloom-filters",
+    WALKED(bloom_filters),
+    .hash_words = 1,
+    .max_hashes = PETAL_MAX_HASHES,
+    .step_bits = 1,
+    .max_bits = (uint64_t)1 << 32,
+};

@@ -1,0 +1,37 @@
+/* hbase_scheme.c - a chunk of HBase's Bloom filters: for i = 0 .. k-1, c = h1 + i * h2 as a signed
+ * number of 32 bits; position abs(c % m), with the remainder of Java and C, which has the sign of
+ * c. docs/formats/hbase.md. */
+#include "scheme/scheme.h"
+
+/* HBase counts the bits in an int when it asks: chunks of 2^28 bytes and more are beyond it. */
+#define MAX_BYTES (((uint64_t)1 << 28) - 1)
+
+struct walk {
+    uint32_t at, step;
+    struct divisor bits;
+};
+
+static inline struct walk walk_from(const struct bit_array *array, const uint64_t *hash)
+{
+    return (struct walk){(uint32_t)*hash, (uint32_t)(*hash >> 32), array->modulus};
+}
+
+static inline uint64_t walk_next(struct walk *at)
+{
+    uint64_t position = signed_rest_of((int32_t)at->at, at->bits);
+    at->at += at->step;
+    return position;
+}
+
+#define WALK hbase
+#include "scheme/walk.inc"
+
+const struct scheme_def petal_scheme_hbase = {
+    .id = PETAL_SCHEME_HBASE,
+    .name = "hbase",
+    WALKED(hbase),
+    .hash_words = 1,
+    .max_hashes = PETAL_MAX_HASHES,
+    .step_bits = 8,
+    .max_bits = MAX_BYTES * 8,
+};

@@ -1,0 +1,34 @@
+/* js_tutorial_scheme.c - the Bloom filter of many JavaScript tutorials: for i = 0 .. k-1, position
+ * (h1 + i * h2) mod m, where h1 and h2 are the low and the high half of the hash and nothing wraps.
+ * docs/formats/js-tutorial.md. */
+#include "scheme/scheme.h"
+
+struct walk {
+    uint64_t at, step;
+    struct divisor bits;
+};
+
+static inline struct walk walk_from(const struct bit_array *array, const uint64_t *hash)
+{
+    return (struct walk){(uint32_t)*hash, *hash >> 32, array->modulus};
+}
+
+static inline uint64_t walk_next(struct walk *at)
+{
+    uint64_t position = rest_of(at->at, at->bits);
+    at->at += at->step;
+    return position;
+}
+
+#define WALK js_tutorial
+#include "scheme/walk.inc"
+
+const struct scheme_def petal_scheme_js_tutorial = {
+    .id = PETAL_SCHEME_JS_TUTORIAL,
+    .name = "js-tutorial",
+    WALKED(js_tutorial),
+    .hash_words = 1,
+    .max_hashes = PETAL_MAX_HASHES,
+    .step_bits = 1,
+    .max_bits = (uint64_t)1 << 31,
+};

@@ -1,0 +1,46 @@
+/* leveldb_scheme.c - LevelDB's Bloom filter: h is the 32-bit hash, d = h rotated right by 17; k
+ * times: position h mod m, then h += d mod 2^32. m is a multiple of 8. Positions from 2^32 on are
+ * never reached, so m ends there. docs/formats/leveldb.md. */
+#include "base/bytes.h"
+#include "scheme/model.h"
+#include "scheme/scheme.h"
+
+struct walk {
+    uint32_t at, step;
+    struct divisor bits;
+};
+
+static inline struct walk walk_from(const struct bit_array *array, const uint64_t *hash)
+{
+    uint32_t h = (uint32_t)*hash;
+    return (struct walk){h, rotl32(h, 32 - 17), array->modulus};
+}
+
+static inline uint64_t walk_next(struct walk *at)
+{
+    uint64_t position = rest_of(at->at, at->bits);
+    at->at += at->step;
+    return position;
+}
+
+#define WALK leveldb
+#include "scheme/walk.inc"
+
+/* Beside a full array of positions, two keys in 2^32 have the same hash. */
+static double rate(const struct scheme_def *self, const struct shape *shape, double keys)
+{
+    double same_hash = keys < 0x1p32 ? keys * 0x1p-32 : 1,
+           rate = petal_uniform_rate(self, shape, keys);
+    return rate + (1 - rate) * same_hash;
+}
+
+const struct scheme_def petal_scheme_leveldb = {
+    .id = PETAL_SCHEME_LEVELDB,
+    .name = "leveldb",
+    WALKED(leveldb),
+    .hash_words = 1,
+    .max_hashes = 30, /* more in a file means an encoding of the future */
+    .step_bits = 8,
+    .max_bits = (uint64_t)1 << 32,
+    .rate = rate,
+};

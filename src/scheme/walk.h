@@ -1,0 +1,92 @@
+/* walk.h - what walk.inc has for every walk alike: one bit, and numbers of keys in flight. */
+#ifndef PETAL_SCHEME_WALK_H
+#define PETAL_SCHEME_WALK_H
+
+#include "base/bytes.h"
+#include "base/checked.h"
+#include "base/memory.h"
+#include "hash/hash.h"
+#include "scheme/scheme.h"
+
+/* ---- one bit: bit i % 8 of byte i / 8 -------------------------------------------------------- */
+
+/* The bit is the lowest of what is returned; those above are of other keys, and are dropped at the
+ * end of a walk. */
+static inline uint32_t test_bit(const uint8_t *bytes, uint64_t i)
+{
+    return (uint32_t)__atomic_load_n(bytes + (i >> 3), __ATOMIC_RELAXED) >>
+           (i & 7); /* a plain load, safe from data races */
+}
+
+/* Sets the bit, and returns as test_bit() does what it was before. */
+static inline uint32_t set_bit(uint8_t *bytes, uint64_t i)
+{
+    uint32_t old = bytes[i >> 3], shift = i & 7;
+    bytes[i >> 3] = (uint8_t)(old | 1u << shift);
+    return old >> shift;
+}
+
+typedef uint32_t visit(uint8_t *bytes, uint64_t i);
+
+/* For several threads. The bits of a key are all over the array, so there is no one stripe to hold:
+ * each is set by an atomic OR, unless it is set. */
+static inline uint32_t set_bit_shared(uint8_t *bytes, uint64_t i)
+{
+    uint32_t shift = i & 7, old = test_bit(bytes, i);
+    return old & 1 ? old
+                   : (uint32_t)__atomic_fetch_or(bytes + (i >> 3), (uint8_t)(1u << shift),
+                                                 __ATOMIC_RELAXED) >>
+                         shift;
+}
+
+/* ---- how many at a time ---------------------------------------------------------------------- */
+
+/* Bits are looked at by STRIDE, not one by one: in a half-full filter each alone is a branch that
+ * nothing can predict, and a wrong guess costs more than the bits that were not needed. */
+#define STRIDE 2u
+
+/* Above this size an array is not in the second-level cache. Then positions are worked out and
+ * their bytes asked for before the first is needed, so that the misses overlap. In cache that costs
+ * more than it brings. */
+static inline bool is_far(const struct bit_array *array)
+{
+    return array->size_bytes > PETAL_CACHED_BYTES;
+}
+
+#define ADD_GROUP 16u                    /* keys in flight */
+#define ASK_GROUP 128u                   /* more, since few bits are asked for at a time */
+#define GROUP_POSITIONS PETAL_MAX_HASHES /* of a group */
+#define FIRST_ROUND 2u                   /* bits that are asked for of every key */
+#define NEXT_ROUND 8u                    /* and of those that had them */
+
+/* ---- building by regions: see parts in scheme.h ---------------------------------------------- */
+
+/* The parts of a key are its positions, as those of the bytes. */
+static inline uint32_t walk_kinds(const struct shape *shape)
+{
+    (void)shape;
+    return 1;
+}
+
+static inline uint32_t walk_words(const struct shape *shape)
+{
+    return shape->hashes;
+}
+
+#define WORDS_AHEAD 64u
+
+static inline void walk_add_words(const struct bit_array *array, uint32_t kind,
+                                  const uint64_t *words, size_t count)
+{
+    (void)kind;
+    uint8_t *bytes = array->bytes;
+    for (size_t i = 0; i < count; i++) {
+        if (i + WORDS_AHEAD < count) __builtin_prefetch(bytes + (words[i + WORDS_AHEAD] >> 3), 1);
+        bytes[words[i] >> 3] |= (uint8_t)(1u << (words[i] & 7));
+    }
+}
+
+/* What a walk named `walk` gives to its row. */
+#define WALKED(walk) .kernels = walk##_kernels, .touch = walk##_touch, .bit_order = walk##_bit_order
+
+#endif

@@ -1,0 +1,11 @@
+/* expect.h - what these programs check, they check with this. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#define expect(condition) \
+    do { \
+        if (!(condition)) { \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+            exit(1); \
+        } \
+    } while (0)

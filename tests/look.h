@@ -1,0 +1,59 @@
+/* look.h - what petal.h tells of a filter, as values: for tests and fuzz targets, where these calls
+ * cannot fail. */
+#ifndef PETAL_TESTS_LOOK_H
+#define PETAL_TESTS_LOOK_H
+
+#include "petal/petal.h"
+
+#include <stddef.h>
+
+static inline petal_info info_of(const petal_filter *filter)
+{
+    petal_info info = PETAL_INFO_INIT;
+    petal_get_info(filter, PETAL_ALL_LAYERS, &info, NULL);
+    return info;
+}
+
+static inline petal_stats stats_of(const petal_filter *filter)
+{
+    petal_stats stats = PETAL_STATS_INIT;
+    petal_get_stats(filter, PETAL_ALL_LAYERS, &stats, NULL);
+    return stats;
+}
+
+static inline petal_info layer_of(const petal_filter *filter, uint32_t number)
+{
+    petal_info info = PETAL_INFO_INIT;
+    petal_get_info(filter, number, &info, NULL);
+    return info;
+}
+
+static inline petal_stats layer_stats(const petal_filter *filter, uint32_t number)
+{
+    petal_stats stats = PETAL_STATS_INIT;
+    petal_get_stats(filter, number, &stats, NULL);
+    return stats;
+}
+
+/* Can hashes stand for all of its keys? */
+static inline bool takes_hashes(const petal_filter *filter)
+{
+    return info_of(filter).abilities & PETAL_CAN_HASHES;
+}
+
+/* 0 for a filter whose bits are another process's. */
+static inline uint64_t content_of(const petal_filter *filter)
+{
+    uint64_t id = 0;
+    petal_content_id(filter, &id, NULL);
+    return id;
+}
+
+/* The name of the format at this place, or NULL after the last. */
+static inline const char *format_name(uint32_t place)
+{
+    petal_format_info info = PETAL_FORMAT_INFO_INIT;
+    return petal_format_at(place, &info) ? info.name : NULL;
+}
+
+#endif

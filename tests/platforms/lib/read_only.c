@@ -1,0 +1,51 @@
+/* read_only.c - a library for reading only opens a filter and queries it; whatever makes or changes
+ * one says that it is not in the build, and what rests on the model of rates is NAN. */
+#include <petal/petal.h>
+#include <petal/petal_inline.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static int accepted;
+
+static void refused(const char *what, petal_status status, const petal_error *error)
+{
+    bool is_refused =
+        status == PETAL_ERR_UNSUPPORTED && strstr(error->message, "not in this build");
+    printf("%s: %s: %s\n", what, petal_status_name(status), error->message);
+    accepted += !is_refused;
+}
+
+int main(int count, char **arguments)
+{
+    petal_filter *filter = NULL, *made = NULL;
+    petal_builder *builder = NULL;
+    petal_error error = {0};
+    petal_options options = PETAL_OPTIONS_INIT;
+    petal_info info = PETAL_INFO_INIT;
+    petal_batch batch = PETAL_BATCH_INIT;
+    petal_inline hot = PETAL_INLINE_INIT;
+    uint32_t workers = 1;
+    int64_t number = 1;
+    options.capacity = 1000;
+    options.rate = 0.01;
+    batch.layout = PETAL_KEYS_I64;
+    batch.data = &number;
+    batch.count = 1;
+    if (count < 2 || petal_open(arguments[1], NULL, &filter, &error) != PETAL_OK) return 1;
+    petal_get_info(filter, PETAL_ALL_LAYERS, &info, NULL);
+    printf("rates %g %g\n", info.predicted_rate, petal_predict_rate(&info, 1000));
+    if (!isnan(info.predicted_rate) || !isnan(petal_predict_rate(&info, 1000))) return 1;
+    refused("plan", petal_plan(&options, &info, &error), &error);
+    refused("create", petal_create(&options, &made, &error), &error);
+    refused("create like", petal_create_like(filter, &made, &error), &error);
+    refused("add batch", petal_add_batch(filter, &batch, NULL, NULL, &error), &error);
+    refused("merge", petal_merge(filter, filter, &error), &error);
+    refused("share", petal_share(filter, &error), &error);
+    refused("builder", petal_builder_create(filter, &workers, &builder, &error), &error);
+    refused("inline", petal_inline_begin_adding(filter, &hot, &error), &error);
+    petal_status one = petal_add(filter, "b", 1), i64 = petal_add_i64(filter, 1);
+    petal_free(filter);
+    return accepted || made || builder || one != PETAL_ERR_UNSUPPORTED || i64 != one;
+}

@@ -1,0 +1,1 @@
+/* setjmp.h - nothing: WASI has none, and only cmocka wants it. */

@@ -1,0 +1,94 @@
+#!/bin/sh
+# What a build leaves out is left out cleanly: without zlib, every format but gzip's is there;
+# without files, memory is; with a list of formats, those are; for reading only, what reads is.
+set -u
+. tests/install/lib/tap.sh
+
+configure() { cmake -S . -B "$TMPDIR/cmake" -DPETAL_WITH_ZLIB=OFF -DPETAL_BUILD_TESTS=OFF; }
+links_no_zlib() { grep '^Libs.private' "$TMPDIR/cmake/petal.pc" | tee /dev/stderr | grep -qvw -e -lz; }
+compile() { # compile OUT OPTION...: the test of all vectors, with the library in it
+    out=$TMPDIR/$1
+    shift
+    cc -std=c11 -O1 -Wall -Wextra -Werror -Iinclude -Isrc "$@" tests/formats/vectors.c src/*/*.c \
+        -lcmocka -lm -o "$out"
+}
+
+ok 'cmake -DPETAL_WITH_ZLIB=OFF: configures' configure
+ok 'cmake -DPETAL_WITH_ZLIB=OFF: links no zlib' links_no_zlib
+ok 'without zlib: builds' compile plain
+ok 'without zlib: all vectors but those of dcso-gzip' \
+    "$TMPDIR/plain" dcso-gzip
+
+# ---- without files -------------------------------------------------------------------------------
+
+compile_no_files() {
+    cc -std=c11 -O1 -Wall -Wextra -Werror -Iinclude -Isrc -DPETAL_OS_NONE \
+        tests/platforms/lib/no_files.c src/*/*.c -lm -o "$TMPDIR/no_files"
+}
+ok 'without files: builds' compile_no_files
+ok 'without files: they are refused, memory is not' \
+    "$TMPDIR/no_files" vectors/petal/textbook.petal
+
+# ---- formats by list -----------------------------------------------------------------------------
+
+compile_into() { # compile_into FOLDER OPTION...: the sources on stdin
+    folder=$TMPDIR/$1
+    shift
+    mkdir -p "$folder"
+    OPTIONS="-ffunction-sections -fdata-sections $*" OUT=$folder xargs -P "$(nproc)" \
+        -I FILE sh -c 'cc -std=c11 -Os -Wall -Wextra -Werror -Iinclude -Isrc $OPTIONS -c FILE \
+            -o "$OUT/$(basename FILE).o"'
+}
+objects() { ls src/*/*.c | compile_into "$@"; }
+listed() { # listed ALL FOLDER OPTION...: the objects of ALL, but with a list of formats
+    cp -r "$TMPDIR/$1" "$TMPDIR/$2" && shift &&
+        grep -l 'PETAL_IF(' src/*/*.c | compile_into "$@" -DPETAL_FORMATS_LISTED
+}
+program() { # program FOLDER SOURCE OPTION...: into FOLDER.NAME, where NAME is that of the source
+    of=$1 source=$2 name=${2##*/}
+    shift 2
+    cc -std=c11 -O1 -Iinclude -Isrc "$@" "$source" "$TMPDIR/$of"/*.o -Wl,--gc-sections -lcmocka -lm \
+        -o "$TMPDIR/$of.${name%.c}"
+}
+formats=$(sed -n 's/^ *[A-Z]*([A-Z0-9_, ]* \([a-z0-9_]*\), [0-9]*).*/\1/p' \
+    src/format/format_list.h | tr _ -)
+foreign() { petal convert --from leveldb vectors/leveldb/bpk10_n100.bin "$TMPDIR/leveldb.petal"; }
+lists() { cmake -S . -B "$TMPDIR/listed" -DPETAL_FORMATS="$1" -DPETAL_BUILD_TESTS=OFF; }
+refuses() { ! lists "$1" && grep -q "no library no-such" "$TMPDIR/tap.out"; }
+code_bytes() { size "$TMPDIR/$1.no_files" | awk 'NR == 2 { print $1 }'; }
+smaller() { # smaller A B: programs that call the same, made of the objects in A and in B
+    program "$1" tests/platforms/lib/no_files.c && program "$2" tests/platforms/lib/no_files.c &&
+        [ "$(code_bytes "$1")" -lt "$(code_bytes "$2")" ]
+}
+
+ok 'cmake -DPETAL_FORMATS: takes names of libraries' lists 'guava;bloom-filters'
+ok 'cmake -DPETAL_FORMATS: refuses another' refuses 'guava;no-such'
+ok 'all formats: builds' objects all
+ok 'guava alone: builds' listed all guava -DPETAL_WITH_GUAVA
+ok 'guava alone: links the vectors' program guava tests/formats/vectors.c
+ok 'guava alone: its vectors, and those of others are refused' \
+    "$TMPDIR/guava.vectors" $(printf '%s\n' $formats | grep -v -e guava -e oldpanda)
+ok 'no format: builds' listed all none
+ok 'no format: links the golden files' program none tests/unit/golden.c
+ok 'no format: the golden files' "$TMPDIR/none.golden"
+ok 'a petal file with the scheme of LevelDB' foreign
+ok 'no format: links what opens it' program none tests/platforms/lib/left_out.c
+ok 'no format: it is refused' "$TMPDIR/none.left_out" "$TMPDIR/leveldb.petal" leveldb
+ok 'no format: is smaller than guava alone' smaller none guava
+ok 'guava alone: is smaller than all formats' smaller guava all
+
+# ---- for reading only ----------------------------------------------------------------------------
+
+ok 'read-only: builds' objects read -DPETAL_READ_ONLY
+ok 'read-only: links the vectors' program read tests/formats/vectors.c -DPETAL_READ_ONLY
+ok 'read-only: all vectors but those of dcso-gzip, none rebuilt' "$TMPDIR/read.vectors" dcso-gzip
+ok 'read-only: links what opens a golden file' program read tests/platforms/lib/read_only.c
+ok 'read-only: it is open, and nothing can be changed' \
+    "$TMPDIR/read.read_only" vectors/petal/blocked.petal
+ok 'read-only: is smaller' smaller read all
+ok 'read-only, no format: builds' listed read read_none -DPETAL_READ_ONLY
+ok 'read-only, no format: is smaller than either' smaller read_none none
+for build in all guava none read read_none; do
+    echo "# a program with $build: $(code_bytes $build) bytes"
+done
+finish

@@ -1,0 +1,811 @@
+/* hosts.c - proves that programs which keep a filter's bytes themselves can do what they do: store
+ * it layer by layer, send it through a socket, load it in chunks, move every array, query a file by
+ * ranges, lend bytes and get them back. Each with a filter of each kind. */
+#include "kinds.h"
+
+#define KEYS 12000 /* half of them are in */
+
+static petal_open_options header_options(enum kind kind, const petal_allocator *allocator)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.flags = PETAL_OPEN_HEADER;
+    options.secret = kind_secret(kind);
+    options.allocator = allocator;
+    return options;
+}
+
+/* The header of an image as a host finds it that knows nothing of petal files: it reads as many
+ * bytes as are said to be needed, until that is enough. */
+static petal_filter *open_header(const struct bytes image, const petal_open_options *options,
+                                 size_t *header_bytes)
+{
+    petal_filter *filter = NULL;
+    petal_error error = {0};
+    petal_status status = PETAL_ERR_TRUNCATED;
+    *header_bytes = 1;
+    for (int tries = 0; status == PETAL_ERR_TRUNCATED; tries++) {
+        require(tries < 5, "still too few: %s", error.message);
+        struct bytes header = copy_bytes(image.data, *header_bytes);
+        status = petal_load(header.data, header.size, options, &filter, &error);
+        free(header.data);
+        if (status != PETAL_ERR_TRUNCATED) break;
+        require(error.offset > *header_bytes && error.offset <= image.size, "needs %llu of %zu",
+                (unsigned long long)error.offset, image.size);
+        *header_bytes = (size_t)error.offset;
+    }
+    require_status(PETAL_OK, status, error);
+    return filter;
+}
+
+static uint64_t layer_bytes(const petal_filter *filter, uint32_t layer)
+{
+    petal_info about = PETAL_INFO_INIT;
+    petal_error error;
+    require_status(PETAL_OK, petal_get_info(filter, layer, &about, &error), error);
+    return about.bytes;
+}
+
+static uint64_t content_id(const petal_filter *filter)
+{
+    uint64_t id = 0;
+    petal_error error;
+    require_status(PETAL_OK, petal_content_id(filter, &id, &error), error);
+    return id;
+}
+
+static void require_same_answers(const petal_filter *a, const petal_filter *b, const char *what)
+{
+    for (int64_t i = 0; i < KEYS; i++)
+        require(petal_contains_i64(a, i) == petal_contains_i64(b, i), "%s: key %lld", what,
+                (long long)i);
+}
+
+#define require_refused(call) \
+    do { \
+        require_status(PETAL_ERR_UNSUPPORTED, call, error); \
+        require(strstr(error.message, "the bits of layer 0 are not here"), "%s", error.message); \
+    } while (0)
+
+/* ---- the header alone ------------------------------------------------------------------------ */
+
+static void a_header_knows_everything_but_the_bits(void **state)
+{
+    (void)state;
+    for (enum kind kind = 0; kind < KIND_COUNT; kind++) {
+        petal_filter *filter = kind_filter(kind, NULL);
+        struct bytes image = serialized(filter);
+        petal_open_options options = header_options(kind, NULL);
+        size_t header_bytes;
+        petal_filter *header = open_header(image, &options, &header_bytes);
+        petal_info has = info_of(header), wanted = info_of(filter);
+        assert_int_equal(has.layers, wanted.layers);
+        assert_int_equal(has.bits, wanted.bits);
+        assert_int_equal(has.bytes, wanted.bytes);
+        assert_int_equal(has.items, wanted.items);
+        assert_int_equal(has.capacity, wanted.capacity);
+        assert_int_equal(has.clock_ms, wanted.clock_ms);
+        assert_int_equal(content_id(header), content_id(filter));
+        assert_int_equal(has.abilities & (PETAL_CAN_ADD | PETAL_CAN_SAVE | PETAL_CAN_STATS), 0);
+        uint64_t metadata_bytes = 0;
+        assert_memory_equal(petal_metadata(header, &metadata_bytes), "of the user", 11);
+        assert_int_equal(metadata_bytes, 11);
+        require(header_bytes < image.size / 4, "%s: a header of %zu bytes", kind_names[kind],
+                header_bytes);
+        petal_free(header);
+        petal_free(filter);
+        free(image.data);
+    }
+}
+
+static int32_t ignore(void *context, const void *bytes, size_t size_bytes)
+{
+    (void)context;
+    (void)bytes;
+    (void)size_bytes;
+    return 0;
+}
+
+static void without_bits_everything_may_be_in_and_nothing_is_changed(void **state)
+{
+    (void)state;
+    for (enum kind kind = 0; kind < KIND_COUNT; kind++) {
+        petal_error error;
+        petal_filter *filter = kind_filter(kind, NULL), *copy = NULL;
+        struct bytes image = serialized(filter);
+        petal_open_options options = header_options(kind, NULL);
+        size_t header_bytes;
+        petal_filter *header = open_header(image, &options, &header_bytes);
+        uint8_t found[3];
+        const petal_key keys[3] = {{"a", 1}, {NULL, 0}, {"bcd", 3}};
+        const petal_batch batch = batch_of_keys(keys, 3);
+        assert_true(petal_contains(header, "absent", 6) && petal_contains_i64(header, -1));
+        assert_true(petal_contains_hash(header, 7));
+        require_status(PETAL_OK, petal_contains_batch(header, &batch, found, NULL, &error), error);
+        assert_true(found[0] && found[1] && found[2]);
+        assert_int_equal(petal_add(header, "a", 1), PETAL_ERR_UNSUPPORTED);
+        assert_int_equal(petal_add_i64(header, 1), PETAL_ERR_UNSUPPORTED);
+        require_refused(petal_add_batch(header, &batch, NULL, NULL, &error));
+        assert_int_equal(petal_remove(header, "a", 1), PETAL_ERR_UNSUPPORTED);
+        assert_int_equal(petal_last_error(header, &error), PETAL_ERR_UNSUPPORTED);
+        assert_non_null(strstr(error.message, "the bits of layer 0 are not here"));
+        require_refused(petal_clone(header, &copy, &error));
+        require_refused(petal_clear(header, &error));
+        require_refused(petal_write(header, NULL, ignore, NULL, &error));
+        require_refused(petal_save(header, temporary("never"), NULL, 0, &error));
+        require_refused(petal_serialize(header, NULL, image.data, image.size, &error));
+        if (kind == KIND_COUNTING) require_refused(petal_drop_counts(header, &copy, &error));
+        petal_stats stats = PETAL_STATS_INIT;
+        require_refused(petal_get_stats(header, PETAL_ALL_LAYERS, &stats, &error));
+        assert_int_equal(petal_serialized_bytes(header, NULL), 0);
+        if (info_of(header).layers == 1 && kind != KIND_GROWING) {
+            petal_comparison comparison = PETAL_COMPARISON_INIT;
+            require_refused(petal_compare(header, filter, &comparison, &error));
+            require_refused(petal_compare(filter, header, &comparison, &error));
+            require_refused(petal_merge(header, filter, &error));
+            require_refused(petal_merge(filter, header, &error));
+            require_refused(petal_intersect(filter, header, &error));
+        }
+        (void)petal_is_overfull(header);
+        assert_int_equal(petal_verify(header, &error), PETAL_UNCHECKED);
+        petal_free(header);
+        petal_free(filter);
+        free(image.data);
+    }
+}
+
+static void a_header_that_is_no_header_is_refused(void **state)
+{
+    (void)state;
+    petal_error error;
+    petal_filter *filter = kind_filter(KIND_KEYED, NULL), *header = NULL;
+    struct bytes image = serialized(filter);
+    petal_open_options options = header_options(KIND_KEYED, NULL);
+    options.secret = NULL;
+    require_status(PETAL_ERR_SECRET_MISSING,
+                   petal_load(image.data, image.size, &options, &header, &error), error);
+    options = header_options(KIND_KEYED, NULL);
+    require_status(PETAL_ERR_NOT_A_FILTER,
+                   petal_load("no filter at all", 16, &options, &header, &error), error);
+    image.data[1024 + 3] ^= 1; /* metadata */
+    require_status(PETAL_ERR_DAMAGED, petal_load(image.data, image.size, &options, &header, &error),
+                   error);
+    assert_int_equal(error.offset, 1024);
+    memset(image.data + 16, 0xff, 4); /* a slot of 4 GiB */
+    memset(image.data + 512, 0, 512);
+    require_status(PETAL_ERR_TRUNCATED, petal_load(image.data, 1024, &options, &header, &error),
+                   error);
+    assert_int_equal(error.offset, 8192);
+    struct bytes longer = new_bytes(8192);
+    memcpy(longer.data, image.data, 512);
+    require_status(PETAL_ERR_DAMAGED,
+                   petal_load(longer.data, longer.size, &options, &header, &error), error);
+    free(longer.data);
+    options = header_options(KIND_CLASSIC, NULL);
+    options.format = "guava";
+    require_status(PETAL_ERR_UNSUPPORTED,
+                   petal_load(image.data, image.size, &options, &header, &error), error);
+    options = header_options(KIND_CLASSIC, NULL);
+    options.flags |= PETAL_OPEN_VERIFY;
+    require_status(PETAL_ERR_ARGUMENT,
+                   petal_load(image.data, image.size, &options, &header, &error), error);
+    options = header_options(KIND_CLASSIC, NULL);
+    require_status(PETAL_ERR_ARGUMENT,
+                   petal_view(image.data, image.size, &options, &header, &error), error);
+    petal_free(filter);
+    free(image.data);
+}
+
+static void the_header_of_a_file_is_opened_too(void **state)
+{
+    (void)state;
+    petal_error error;
+    const char *path = temporary("header");
+    petal_filter *filter = kind_filter(KIND_BLOCKED_1, NULL), *header = NULL;
+    petal_open_options options = header_options(KIND_BLOCKED_1, NULL);
+    require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_open(path, &options, &header, &error), error);
+    assert_int_equal(content_id(header), content_id(filter));
+    assert_true(petal_contains_i64(header, -1));
+    petal_free(header);
+    petal_free(filter);
+    unlink(path);
+}
+
+/* ---- layer by layer, as in an RDB file ------------------------------------------------------- */
+
+/* A file of strings with a length in front: what RedisModule_SaveStringBuffer() makes. */
+static void put_string(FILE *file, const void *bytes, uint64_t size_bytes)
+{
+    require(fwrite(&size_bytes, sizeof size_bytes, 1, file) == 1, "cannot write");
+    require(size_bytes == 0 || fwrite(bytes, (size_t)size_bytes, 1, file) == 1, "cannot write");
+}
+
+/* In memory of the filter's allocator, as RedisModule_LoadStringBuffer() gives it. */
+static void *get_string(FILE *file, const petal_allocator *allocator, uint64_t *size_bytes)
+{
+    require(fread(size_bytes, sizeof *size_bytes, 1, file) == 1, "cannot read");
+    void *bytes = allocator->alloc_zeroed(allocator->context, (size_t)*size_bytes);
+    require(bytes && fread(bytes, (size_t)*size_bytes, 1, file) == 1, "cannot read");
+    return bytes;
+}
+
+/* Stops the stream once it has the header. */
+struct heading {
+    uint8_t bytes[131072];
+    size_t used, wanted;
+};
+
+static int32_t take_heading(void *context, const void *bytes, size_t size_bytes)
+{
+    struct heading *heading = context;
+    size_t part = heading->wanted - heading->used;
+    if (part > size_bytes) part = size_bytes;
+    memcpy(heading->bytes + heading->used, bytes, part);
+    heading->used += part;
+    return heading->used == heading->wanted;
+}
+
+static void save_by_layers(const petal_filter *filter, enum kind kind, FILE *file)
+{
+    static struct heading heading;
+    petal_error error;
+    petal_filter *header = NULL;
+    petal_open_options options = header_options(kind, NULL);
+    petal_status status = PETAL_ERR_TRUNCATED;
+    for (heading.wanted = 1; status == PETAL_ERR_TRUNCATED; heading.wanted = (size_t)error.offset) {
+        heading.used = 0;
+        require_status(PETAL_ERR_IO, petal_write(filter, NULL, take_heading, &heading, &error),
+                       error);
+        status = petal_load(heading.bytes, heading.used, &options, &header, &error);
+        if (status == PETAL_OK) break;
+    }
+    require_status(PETAL_OK, status, error);
+    uint32_t layers = info_of(header).layers;
+    petal_free(header);
+    put_string(file, heading.bytes, heading.used);
+    for (uint32_t i = 0; i < layers; i++) {
+        const void *bits;
+        uint64_t size_bytes;
+        require_status(PETAL_OK, petal_bits(filter, i, &bits, &size_bytes, &error), error);
+        assert_int_equal(size_bytes, layer_bytes(filter, i));
+        put_string(file, bits, size_bytes);
+    }
+}
+
+static petal_filter *load_by_layers(enum kind kind, const petal_allocator *allocator, FILE *file)
+{
+    petal_error error;
+    petal_filter *filter = NULL;
+    petal_open_options options = header_options(kind, allocator);
+    uint64_t size_bytes;
+    void *header = get_string(file, allocator, &size_bytes);
+    require_status(PETAL_OK, petal_load(header, (size_t)size_bytes, &options, &filter, &error),
+                   error);
+    allocator->release(allocator->context, header, (size_t)size_bytes);
+    for (uint32_t i = 0; i < info_of(filter).layers; i++) {
+        const void *bits = filter;
+        assert_true(petal_contains_i64(filter, -1)); /* not all are here */
+        require_status(PETAL_OK, petal_bits(filter, i, &bits, &size_bytes, &error), error);
+        assert_true(bits == NULL && size_bytes == 0);
+        void *string = get_string(file, allocator, &size_bytes);
+        require_status(PETAL_ERR_ARGUMENT, petal_adopt(filter, i, string, size_bytes - 1, &error),
+                       error);
+        require_status(PETAL_OK, petal_adopt(filter, i, string, size_bytes, &error), error);
+        require_status(PETAL_ERR_ARGUMENT, petal_adopt(filter, i, string, size_bytes, &error),
+                       error);
+    }
+    return filter;
+}
+
+static void an_rdb_file_keeps_filters_layer_by_layer(void **state)
+{
+    (void)state;
+    for (enum kind kind = 0; kind < KIND_COUNT; kind++) {
+        struct counting count = {0};
+        petal_allocator allocator = counting_allocator(&count);
+        petal_filter *filter = kind_filter(kind, NULL);
+        FILE *file = tmpfile();
+        require(file != NULL, "no temporary file");
+        save_by_layers(filter, kind, file);
+        rewind(file);
+        petal_filter *loaded = load_by_layers(kind, &allocator, file);
+        fclose(file);
+        require(same_image(filter, loaded), "%s: another image", kind_names[kind]);
+        require_same_answers(filter, loaded, kind_names[kind]);
+        /* It goes on as the original does: grows, rotates, counts. */
+        add_numbers(filter, 20000, 9000);
+        add_numbers(loaded, 20000, 9000);
+        require(same_image(filter, loaded), "%s: another image later", kind_names[kind]);
+        petal_free(loaded);
+        petal_free(filter);
+        assert_int_equal(count.live_blocks, 0);
+        assert_int_equal(count.bad_releases, 0);
+    }
+}
+
+static void a_buffer_with_impossible_bits_is_not_adopted(void **state)
+{
+    (void)state;
+    petal_error error;
+    petal_allocator allocator;
+    struct counting count = {0};
+    allocator = counting_allocator(&count);
+    petal_filter *filter = make(PETAL_SCHEME_CLASSIC, 1000, 3, 0);
+    struct bytes image = serialized(filter);
+    petal_open_options options = header_options(KIND_CLASSIC, &allocator);
+    size_t header_bytes;
+    petal_filter *header = open_header(image, &options, &header_bytes);
+    uint8_t *bits = allocator.alloc_zeroed(allocator.context, 128);
+    bits[125] = 1; /* bit 1000 */
+    require_status(PETAL_ERR_DAMAGED, petal_adopt(header, 0, bits, 128, &error), error);
+    bits[125] = 0;
+    require_status(PETAL_ERR_ARGUMENT, petal_adopt(header, 1, bits, 128, &error), error);
+    require_status(PETAL_OK, petal_adopt(header, 0, bits, 128, &error), error);
+    petal_free(header);
+    petal_free(filter);
+    free(image.data);
+    assert_int_equal(count.live_blocks, 0);
+    assert_int_equal(count.bad_releases, 0);
+}
+
+/* ---- chunks, as BF.LOADCHUNK brings them ----------------------------------------------------- */
+
+#define CHUNK 700
+
+static void write_chunks(petal_filter *filter, const petal_filter *from)
+{
+    petal_error error;
+    for (uint32_t i = 0; i < info_of(from).layers; i++) {
+        const void *bits;
+        uint64_t size_bytes;
+        require_status(PETAL_OK, petal_bits(from, i, &bits, &size_bytes, &error), error);
+        for (uint64_t at = 0; at < size_bytes; at += CHUNK) {
+            uint64_t part = size_bytes - at < CHUNK ? size_bytes - at : CHUNK;
+            struct bytes chunk = copy_bytes((const uint8_t *)bits + at, (size_t)part);
+            require_status(PETAL_OK, petal_write_bits(filter, i, at, chunk.data, part, &error),
+                           error);
+            free(chunk.data);
+        }
+        require_status(PETAL_ERR_ARGUMENT, petal_write_bits(filter, i, size_bytes, "x", 1, &error),
+                       error);
+        require_status(PETAL_ERR_ARGUMENT, petal_write_bits(filter, i, UINT64_MAX, "x", 1, &error),
+                       error);
+        require_status(PETAL_ERR_ARGUMENT, petal_write_bits(filter, i, 1, "x", UINT64_MAX, &error),
+                       error);
+    }
+}
+
+static void a_filter_is_loaded_in_chunks(void **state)
+{
+    (void)state;
+    for (enum kind kind = 0; kind < KIND_COUNT; kind++) {
+        petal_filter *filter = kind_filter(kind, NULL);
+        struct bytes image = serialized(filter);
+        petal_open_options options = header_options(kind, NULL);
+        size_t header_bytes;
+        petal_filter *loaded = open_header(image, &options, &header_bytes);
+        write_chunks(loaded, filter);
+        require(same_image(filter, loaded), "%s: another image", kind_names[kind]);
+        add_numbers(filter, 20000, 9000);
+        add_numbers(loaded, 20000, 9000);
+        require(same_image(filter, loaded), "%s: another image later", kind_names[kind]);
+        petal_free(loaded);
+        petal_free(filter);
+        free(image.data);
+    }
+}
+
+/* What BF.SCANDUMP gives: the header, and then the bits of all links. */
+static void a_redisbloom_filter_is_loaded_in_chunks(void **state)
+{
+    (void)state;
+    petal_options made = PETAL_OPTIONS_INIT;
+    petal_error error;
+    made.format = "redisbloom";
+    made.capacity = 1000;
+    made.rate = 0.01;
+    petal_filter *filter = create(&made);
+    add_numbers(filter, 0, 6000);
+    struct bytes dump = new_bytes((size_t)petal_serialized_bytes(filter, "redisbloom"));
+    require_status(PETAL_OK, petal_serialize(filter, "redisbloom", dump.data, dump.size, &error),
+                   error);
+    petal_open_options options = header_options(KIND_BLOCKED_1, NULL);
+    options.format = "redisbloom";
+    size_t header_bytes;
+    petal_filter *loaded = open_header(dump, &options, &header_bytes);
+    uint32_t layers = info_of(loaded).layers;
+    assert_int_equal(layers, 3);
+    assert_int_equal(header_bytes, 20 + 53 * layers);
+    uint64_t id;
+    require_refused(petal_content_id(loaded, &id, &error));
+    assert_true(petal_contains_i64(loaded, -1));
+    assert_int_equal(petal_add_i64(loaded, 1), PETAL_ERR_UNSUPPORTED);
+    size_t at = header_bytes;
+    for (uint32_t i = 0; i < layers; i++) {
+        uint64_t size_bytes = layer_bytes(loaded, i);
+        require_status(PETAL_OK, petal_write_bits(loaded, i, 0, dump.data + at, size_bytes, &error),
+                       error);
+        at += (size_t)size_bytes;
+    }
+    assert_int_equal(at, dump.size);
+    assert_true(same_image(filter, loaded));
+    require_same_answers(filter, loaded, "redisbloom");
+    petal_range range;
+    uint32_t count;
+    require_status(PETAL_ERR_UNSUPPORTED,
+                   petal_key_ranges(loaded, "a", 1, &range, 1, &count, &error), error);
+    petal_free(loaded);
+    petal_free(filter);
+    free(dump.data);
+}
+
+static void a_header_that_promises_too_much_takes_no_memory(void **state)
+{
+    (void)state;
+    petal_error error;
+    struct counting count = {0};
+    petal_allocator allocator = counting_allocator(&count);
+    petal_filter *filter = make(PETAL_SCHEME_BLOCKED, (uint64_t)1 << 34, 8, 1); /* 2 GiB */
+    struct bytes header = new_bytes(1024);
+    static struct heading heading;
+    heading.used = 0;
+    heading.wanted = 1024;
+    require_status(PETAL_ERR_IO, petal_write(filter, NULL, take_heading, &heading, &error), error);
+    memcpy(header.data, heading.bytes, 1024);
+    petal_open_options options = header_options(KIND_BLOCKED_1, &allocator);
+    petal_filter *loaded = NULL;
+    require_status(PETAL_OK, petal_load(header.data, 1024, &options, &loaded, &error), error);
+    uint64_t calls = count.calls;
+    require_status(PETAL_ERR_LIMIT, petal_write_bits(loaded, 0, 0, "x", 1, &error), error);
+    assert_int_equal(count.calls, calls);
+    petal_free(loaded);
+    options.memory_limit = 4096; /* of the handle alone */
+    require_status(PETAL_OK, petal_load(header.data, 1024, &options, &loaded, &error), error);
+    petal_free(loaded);
+    petal_free(filter);
+    free(header.data);
+}
+
+static void bits_of_maps_and_views_are_read_only(void **state)
+{
+    (void)state;
+    petal_error error;
+    petal_filter *filter = kind_filter(KIND_CLASSIC, NULL), *view = NULL;
+    struct bytes image = serialized(filter);
+    const void *bits;
+    uint64_t size_bytes;
+    require_status(PETAL_OK, petal_view(image.data, image.size, NULL, &view, &error), error);
+    require_status(PETAL_OK, petal_bits(view, 0, &bits, &size_bytes, &error), error);
+    assert_true((const uint8_t *)bits > image.data &&
+                (const uint8_t *)bits + size_bytes <= image.data + image.size);
+    require_status(PETAL_ERR_READ_ONLY, petal_write_bits(view, 0, 0, "x", 1, &error), error);
+    require_status(PETAL_ERR_READ_ONLY, petal_adopt(view, 0, image.data, size_bytes, &error),
+                   error);
+    require_status(PETAL_ERR_ARGUMENT, petal_bits(view, 1, &bits, &size_bytes, &error), error);
+    petal_free(view);
+    petal_free(filter);
+    free(image.data);
+}
+
+/* ---- queries by ranges ----------------------------------------------------------------------- */
+
+/* As many as 64 layers of 64 lines have. */
+#define MAX_RANGES 4096
+
+static void ranges_answer_as_the_whole_filter_does(void **state)
+{
+    (void)state;
+    static petal_range ranges[MAX_RANGES];
+    static uint8_t bytes[MAX_RANGES * 64];
+    petal_error error;
+    for (enum kind kind = 0; kind < KIND_COUNT; kind++) {
+        const char *path = temporary("ranges");
+        petal_filter *filter = kind_filter(kind, NULL);
+        require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
+        struct bytes image = read_file(path);
+        petal_open_options options = header_options(kind, NULL);
+        size_t header_bytes;
+        petal_filter *header = open_header(image, &options, &header_bytes);
+        petal_info info = info_of(header);
+        uint32_t max_lines = info.lines_per_key ? info.lines_per_key : info.hashes + 8;
+        uint64_t false_positives = 0, found = 0;
+        for (int64_t i = 0; i < KEYS; i++) {
+            uint8_t key[8];
+            uint32_t count, again;
+            bool answer = false, wanted = petal_contains_i64(filter, i);
+            petal_encode_i64(i, key);
+            require_status(PETAL_OK,
+                           petal_key_ranges(header, key, 8, ranges, MAX_RANGES, &count, &error),
+                           error);
+            require_status(PETAL_OK, petal_key_ranges(header, key, 8, NULL, 0, &again, &error),
+                           error);
+            assert_int_equal(count, again);
+            require(count <= info.layers * max_lines && count >= info.layers, "%s: %u ranges",
+                    kind_names[kind], count);
+            if (kind == KIND_BLOCKED_1) assert_int_equal(count, 1);
+            for (uint32_t j = 0; j < count; j++) {
+                require(ranges[j].size_bytes == 64 && ranges[j].offset <= image.size - 64,
+                        "%s: a range at %llu", kind_names[kind],
+                        (unsigned long long)ranges[j].offset);
+                memcpy(bytes + 64 * (size_t)j, image.data + ranges[j].offset, 64);
+            }
+            uint64_t size_bytes = 64 * (uint64_t)count;
+            require_status(
+                PETAL_OK,
+                petal_contains_in_ranges(header, key, 8, bytes, size_bytes, &answer, &error),
+                error);
+            require(answer == wanted, "%s: key %lld", kind_names[kind], (long long)i);
+            require_status(
+                PETAL_ERR_ARGUMENT,
+                petal_contains_in_ranges(header, key, 8, bytes, size_bytes - 1, &answer, &error),
+                error);
+            require_status(
+                PETAL_ERR_ARGUMENT,
+                petal_contains_in_ranges(header, key, 8, bytes, size_bytes + 64, &answer, &error),
+                error);
+            found += answer;
+            false_positives += answer && i >= 6000;
+        }
+        require(found >= 4000 && false_positives > 0, "%s: %llu found, %llu falsely",
+                kind_names[kind], (unsigned long long)found, (unsigned long long)false_positives);
+        petal_free(header);
+        petal_free(filter);
+        free(image.data);
+        unlink(path);
+    }
+}
+
+/* ---- memory that moves ----------------------------------------------------------------------- */
+
+/* A mover that gives each block a new address, at another distance from a line each time, and
+ * spoils the old one. */
+struct moving {
+    struct counting *count;
+    uint64_t moves, leave_every;
+};
+
+static void *move_block(void *context, void *memory, size_t size_bytes)
+{
+    struct moving *moving = context;
+    moving->moves++;
+    if (moving->leave_every && moving->moves % moving->leave_every == 0) return NULL;
+    void *to = counting_alloc(moving->count, size_bytes);
+    require(to != NULL && size_bytes > 0, "moving %zu bytes", size_bytes);
+    memcpy(to, memory, size_bytes);
+    memset(memory, 0xa5, size_bytes);
+    counting_release(moving->count, memory, size_bytes);
+    return to;
+}
+
+static void require_moves(petal_filter *filter, struct counting *count, const char *what)
+{
+    petal_error error;
+    petal_filter *same = clone_of(filter);
+    for (uint64_t leave_every = 0; leave_every < 4; leave_every++) {
+        struct moving moving = {count, 0, leave_every};
+        uint64_t blocks = count->live_blocks;
+        petal_filter *before = filter;
+        void *gap = malloc(16 + 16 * leave_every); /* another distance */
+        require_status(PETAL_OK, petal_relocate(&filter, move_block, &moving, &error), error);
+        free(gap);
+        assert_int_equal(count->live_blocks, blocks);
+        require(leave_every == 1 || filter != before, "%s: the handle stays", what);
+        require(same_image(filter, same), "%s: another image", what);
+        add_numbers(filter, 30000 + leave_every * 1000, 1000);
+        add_numbers(same, 30000 + leave_every * 1000, 1000);
+        require(same_image(filter, same), "%s: another image later", what);
+        require_same_answers(filter, same, what);
+    }
+    petal_free(same);
+    petal_free(filter);
+    require(count->live_blocks == 0 && count->bad_releases == 0, "%s: %llu blocks left", what,
+            (unsigned long long)count->live_blocks);
+}
+
+static void every_block_can_move(void **state)
+{
+    (void)state;
+    for (enum kind kind = 0; kind < KIND_COUNT; kind++) {
+        struct counting count = {0};
+        petal_allocator allocator = counting_allocator(&count);
+        require_moves(kind_filter(kind, &allocator), &count, kind_names[kind]);
+    }
+}
+
+static void shared_and_foreign_filters_move_too(void **state)
+{
+    (void)state;
+    petal_error error;
+    struct counting count = {0};
+    petal_allocator allocator = counting_allocator(&count);
+    petal_filter *filter = kind_filter(KIND_BLOCKED_1, &allocator);
+    require_status(PETAL_OK, petal_share(filter, &error), error);
+    require_moves(filter, &count, "shared");
+    const char *formats[] = {"redisbloom", "guava", "pybloom-scalable"};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        petal_options options = PETAL_OPTIONS_INIT;
+        options.format = formats[i];
+        options.capacity = 1000;
+        options.rate = 0.01;
+        options.allocator = &allocator;
+        filter = create(&options);
+        add_numbers(filter, 0, 3000);
+        require_moves(filter, &count, formats[i]);
+    }
+}
+
+static void what_stands_on_a_file_moves_and_is_written_back(void **state)
+{
+    (void)state;
+    petal_error error;
+    const char *path = temporary("moving");
+    struct counting count = {0};
+    petal_allocator allocator = counting_allocator(&count);
+    struct moving moving = {&count, 0, 0};
+    petal_filter *filter = kind_filter(KIND_BLOCKED_1, NULL), *map = NULL;
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.allocator = &allocator;
+    require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
+    const unsigned ways[] = {PETAL_OPEN_MAP, PETAL_OPEN_WRITABLE,
+                             PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED};
+    for (size_t i = 0; i < 3; i++) {
+        options.flags = ways[i];
+        require_status(PETAL_OK, petal_open(path, &options, &map, &error), error);
+        require_status(PETAL_OK, petal_relocate(&map, move_block, &moving, &error), error);
+        assert_true(same_image(map, filter));
+        if (ways[i] != PETAL_OPEN_MAP) {
+            add_numbers(map, 40000 + i * 1000, 500);
+            add_numbers(filter, 40000 + i * 1000, 500);
+            require_status(PETAL_OK, petal_relocate(&map, move_block, &moving, &error), error);
+            require_status(PETAL_OK, petal_save(map, path, NULL, 0, &error), error);
+        }
+        petal_free(map);
+        assert_int_equal(count.live_blocks, 0);
+        assert_int_equal(count.bad_releases, 0);
+    }
+    struct bytes file = read_file(path), wanted = serialized(filter);
+    assert_int_equal(file.size, wanted.size);
+    require_status(PETAL_OK, petal_open(path, NULL, &map, &error), error);
+    assert_true(same_image(map, filter));
+    petal_free(map);
+    free(file.data);
+    free(wanted.data);
+    petal_free(filter);
+    unlink(path);
+}
+
+/* ---- views ----------------------------------------------------------------------------------- */
+
+struct lent {
+    int times;
+    const void *bytes;
+    uint64_t size_bytes;
+};
+
+static void take_back(void *context, const void *bytes, uint64_t size_bytes)
+{
+    struct lent *lent = context;
+    lent->times++;
+    lent->bytes = bytes;
+    lent->size_bytes = size_bytes;
+    free((void *)(uintptr_t)bytes);
+}
+
+static void a_view_gives_its_bytes_back_once(void **state)
+{
+    (void)state;
+    petal_error error;
+    const char *formats[] = {"petal", "guava", "bloomfilter", "redisbloom-dump"};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        petal_options made = PETAL_OPTIONS_INIT;
+        if (i) made.format = formats[i];
+        made.capacity = 1000;
+        made.rate = 0.01;
+        petal_filter *filter = create(&made), *view = NULL;
+        add_numbers(filter, 0, 500);
+        struct bytes image = new_bytes((size_t)petal_serialized_bytes(filter, formats[i]));
+        require_status(PETAL_OK,
+                       petal_serialize(filter, formats[i], image.data, image.size, &error), error);
+        struct lent lent = {0, NULL, 0};
+        petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+        options.format = formats[i];
+        options.release = take_back;
+        options.release_context = &lent;
+        /* On failure the bytes stay the caller's. */
+        require(petal_view(image.data, image.size - 1, &options, &view, &error) < 0, "%s: cut",
+                formats[i]);
+        assert_int_equal(lent.times, 0);
+        require_status(PETAL_OK, petal_view(image.data, image.size, &options, &view, &error),
+                       error);
+        require_numbers(view, 0, 500);
+        petal_filter *copy = clone_of(view);
+        assert_int_equal(lent.times, 0);
+        petal_free(view);
+        assert_int_equal(lent.times, 1);
+        assert_true(lent.bytes == image.data && lent.size_bytes == image.size);
+        require_numbers(copy, 0, 500);
+        petal_free(copy);
+        assert_int_equal(lent.times, 1);
+        petal_free(filter);
+    }
+}
+
+static void a_view_that_finds_no_memory_does_not_give_back(void **state)
+{
+    (void)state;
+    petal_error error;
+    struct counting count = {0};
+    petal_allocator allocator = counting_allocator(&count);
+    petal_filter *filter = kind_filter(KIND_CLASSIC, NULL), *view = NULL;
+    struct bytes image = serialized(filter);
+    struct lent lent = {0, NULL, 0};
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.allocator = &allocator;
+    options.release = take_back;
+    options.release_context = &lent;
+    petal_status status = PETAL_ERR_MEMORY;
+    for (count.fail_at = 1; status != PETAL_OK; count.fail_at++) {
+        count.calls = 0;
+        status = petal_view(image.data, image.size, &options, &view, &error);
+        require(status == PETAL_OK || status == PETAL_ERR_MEMORY, "%s", error.message);
+        assert_int_equal(lent.times, 0);
+        if (status != PETAL_OK) assert_int_equal(count.live_blocks, 0);
+    }
+    petal_free(view);
+    assert_int_equal(lent.times, 1);
+    assert_int_equal(count.live_blocks, 0);
+    petal_free(filter);
+}
+
+/* 1,000 bits or counters end within a byte or a line; the file would be refused as damaged. */
+static void bits_that_no_key_can_set_are_not_written(void **state)
+{
+    (void)state;
+    uint8_t ones[512];
+    memset(ones, 0xff, sizeof ones);
+    for (uint32_t scheme = PETAL_SCHEME_CLASSIC; scheme <= PETAL_SCHEME_COUNTING; scheme++) {
+        petal_filter *filter = make(scheme, 1000, 3, 0);
+        petal_error error;
+        add_numbers(filter, 0, 50);
+        struct bytes before = serialized(filter);
+        uint64_t size = info_of(filter).bytes, used = scheme == PETAL_SCHEME_CLASSIC ? 125 : 500;
+        for (uint64_t from = 0; from <= used; from++)
+            require_status(PETAL_ERR_DAMAGED,
+                           petal_write_bits(filter, 0, from, ones, size - from, &error), error);
+        struct bytes after = serialized(filter);
+        assert_true(same_bytes(before, after));
+        require_status(PETAL_OK, petal_write_bits(filter, 0, 0, ones, used, &error), error);
+        struct bytes full = serialized(filter);
+        petal_filter *loaded = NULL;
+        require_status(PETAL_OK, petal_load(full.data, full.size, NULL, &loaded, &error), error);
+        petal_free(loaded);
+        free(before.data);
+        free(after.data);
+        free(full.data);
+        petal_free(filter);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_header_knows_everything_but_the_bits),
+        cmocka_unit_test(without_bits_everything_may_be_in_and_nothing_is_changed),
+        cmocka_unit_test(a_header_that_is_no_header_is_refused),
+        cmocka_unit_test(the_header_of_a_file_is_opened_too),
+        cmocka_unit_test(an_rdb_file_keeps_filters_layer_by_layer),
+        cmocka_unit_test(a_buffer_with_impossible_bits_is_not_adopted),
+        cmocka_unit_test(a_filter_is_loaded_in_chunks),
+        cmocka_unit_test(bits_that_no_key_can_set_are_not_written),
+        cmocka_unit_test(a_redisbloom_filter_is_loaded_in_chunks),
+        cmocka_unit_test(a_header_that_promises_too_much_takes_no_memory),
+        cmocka_unit_test(bits_of_maps_and_views_are_read_only),
+        cmocka_unit_test(ranges_answer_as_the_whole_filter_does),
+        cmocka_unit_test(every_block_can_move),
+        cmocka_unit_test(shared_and_foreign_filters_move_too),
+        cmocka_unit_test(what_stands_on_a_file_moves_and_is_written_back),
+        cmocka_unit_test(a_view_gives_its_bytes_back_once),
+        cmocka_unit_test(a_view_that_finds_no_memory_does_not_give_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
