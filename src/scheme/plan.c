@@ -310,18 +310,18 @@ petal_status petal_plan_check(const petal_options *o, uint64_t keys, petal_error
                           "a false-positive rate is above 0 and below 1, not %g", o->rate);
     if (o->bits != 0 && o->memory_bytes != 0)
         wrong = "bits and memory both fix the size; give one of them";
-    else if (o->memory_bytes != 0 && o->rate != 0)
-        wrong = "rate and memory both fix the size; give one of them";
+    else if (o->memory_bytes != 0 && o->rate != 0 && keys != 0)
+        wrong = "two of keys, rate and memory fix the third; leave one out";
     else if (o->bits != 0 && o->hashes == 0 && o->rate != 0)
         wrong = "rate and bits both fix the size; give one of them";
-    else if (o->rate != 0 && keys == 0)
-        wrong = "a rate holds for a number of keys; give that too";
-    else if (o->memory_bytes != 0 && keys == 0)
-        wrong = "memory fixes the size for a number of keys; give that too";
+    else if (o->rate != 0 && o->memory_bytes == 0 && keys == 0)
+        wrong = "a rate holds for a number of keys; give that too, or memory";
+    else if (o->memory_bytes != 0 && o->rate == 0 && keys == 0)
+        wrong = "memory fixes the size for a number of keys, or for a rate; give one of them";
     else if (o->bits != 0 && o->hashes == 0 && keys == 0)
         wrong = "the number of hashes is open; give it, or the number of keys";
     else if (o->bits == 0 && o->memory_bytes == 0 && o->rate == 0)
-        wrong = "no size; give keys and rate, keys and memory, or bits and hashes";
+        wrong = "no size; give two of keys, rate and memory, or bits and hashes";
     return wrong ? petal_fail(error, PETAL_ERR_ARGUMENT, "%s", wrong) : PETAL_OK;
 }
 
