@@ -168,9 +168,9 @@ static bool fits(const struct format_def *format, petal_options *options, uint64
     options->capacity = capacity;
     return describe_sized(format, options, about, NULL) == PETAL_OK &&
            about->layers->size_bytes <= memory_bytes &&
-           (capacity < FEW_KEYS || petal_scheme_rate(petal_scheme_find(shape->scheme), shape,
-                                                     (double)capacity) <=
-                                       MISSED_RATE * options->rate);
+           (capacity < FEW_KEYS ||
+            petal_scheme_rate(petal_scheme_find(shape->scheme), shape, (double)capacity) <=
+                MISSED_RATE * options->rate);
 }
 
 /* Rate and memory: the largest capacity whose filter fits. Sizes rise with the capacity; planned

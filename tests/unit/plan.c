@@ -368,8 +368,8 @@ static bool fixes_a_native_size(unsigned given)
 
 static bool fixes_a_foreign_size(unsigned given)
 {
-    return given == (KEYS | RATE) || given == (RATE | MEMORY) || given == (BITS | HASHES) || given == (KEYS | BITS | HASHES) ||
-           given == (KEYS | RATE | BITS | HASHES);
+    return given == (KEYS | RATE) || given == (RATE | MEMORY) || given == (BITS | HASHES) ||
+           given == (KEYS | BITS | HASHES) || given == (KEYS | RATE | BITS | HASHES);
 }
 
 static void every_combination_of_sizes_is_planned_or_refused(void **state)
