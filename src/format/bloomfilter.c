@@ -116,14 +116,5 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
 }
 
 const struct format_def petal_format_bloomfilter = {
-    .id = PETAL_FORMAT_BLOOMFILTER,
-    .name = "bloomfilter",
-    .scheme = PETAL_SCHEME_BLOOMFILTER,
-    .hash = PETAL_HASH_FNV1A_UTF16,
-    .keys = "UTF-8 of a string",
-    .fits = fits,
-    .decode = decode,
-    .read = petal_js_read,
-    .size = UNLESS_READ_ONLY(size),
-    .write = write,
+    JS_ROW(BLOOMFILTER, "bloomfilter", PETAL_HASH_FNV1A_UTF16),
 };

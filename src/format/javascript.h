@@ -62,6 +62,12 @@ petal_status petal_js_list_write(const struct js_list *list, const petal_filter 
                                  const struct sink *sink, const char *begin, bool is_signed,
                                  uint8_t form, petal_error *error);
 
+/* What the rows have in common; decode, fits, size and write are the codec's own. */
+#define JS_ROW(NAME, name_, hash_) \
+    .id = PETAL_FORMAT_##NAME, .name = (name_), .scheme = PETAL_SCHEME_##NAME, .hash = (hash_), \
+    .keys = "UTF-8 of a string", .fits = fits, .decode = decode, .read = petal_js_read, \
+    .size = UNLESS_READ_ONLY(size), .write = write
+
 /* JS_FORM_LINE_BREAK or 0. */
 uint8_t petal_js_line_break(const uint8_t *bytes, uint64_t size_bytes);
 

@@ -68,14 +68,5 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
 }
 
 const struct format_def petal_format_js_tutorial = {
-    .id = PETAL_FORMAT_JS_TUTORIAL,
-    .name = "js-tutorial",
-    .scheme = PETAL_SCHEME_JS_TUTORIAL,
-    .hash = PETAL_HASH_JS_TUTORIAL,
-    .keys = "UTF-8 of a string",
-    .fits = fits,
-    .decode = decode,
-    .read = petal_js_read,
-    .size = UNLESS_READ_ONLY(size),
-    .write = write,
+    JS_ROW(JS_TUTORIAL, "js-tutorial", PETAL_HASH_JS_TUTORIAL),
 };
