@@ -80,8 +80,8 @@ bool is_petal(const char *format)
     return !format || strcmp(format, "petal") == 0;
 }
 
-/* In the library's words, which knows those that this build leaves out: of no bytes, it says what is
- * wrong with the name. */
+/* In the words of the library, which knows those that this build leaves out: given no bytes, it
+ * says what is wrong with the name. */
 static const char *why_not(const char *format, petal_error *error)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;

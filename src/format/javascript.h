@@ -33,8 +33,8 @@ petal_status petal_js_image(const struct js_filter *about, uint32_t scheme,
 uint8_t *petal_js_image_bits(uint8_t *image);
 void petal_js_set_form(uint8_t *image, uint8_t form);
 
-/* A class whose bits are a list of numbers of 1 or 4 bytes. The form `named` is of a list that is an
- * object, with its indices as names. */
+/* A class whose bits are a list of numbers of 1 or 4 bytes. The form `named` is of a list that is
+ * an object, with its indices as names. */
 struct js_list {
     struct json_names members; /* m, k and the list, and then any others */
     uint32_t scheme, unit_bytes;

@@ -29,7 +29,7 @@ petal_status petal_size_request(const petal_options *options, struct request *re
 petal_status petal_size_bits(double bits, uint64_t max, uint64_t *result, petal_error *error)
 {
     if (bits < 0)
-        bits = INFINITY; /* divided by -ln(1 - p'), where doubles cannot tell 1 - p' from 1 */
+        bits = INFINITY; /* divided by -ln(1 - p'), if doubles cannot tell 1 - p' from 1 */
     if (!(bits <= (double)max))
         return petal_fail(error, PETAL_ERR_LIMIT, "%.4g bits; this format holds at most %llu", bits,
                           (unsigned long long)max);

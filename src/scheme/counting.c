@@ -210,7 +210,7 @@ static inline uint64_t add_even(uint64_t a, uint64_t b)
     return (sum | ((sum & CARRIES) >> COUNTER_BITS) * MAX) & EVEN_ONES;
 }
 
-/* Every second counter: a bit is borrowed from above each, and is left where a >= b. */
+/* Every second counter: a bit is borrowed from above each, and is left if a >= b. */
 static inline uint64_t min_even(uint64_t a, uint64_t b)
 {
     a &= EVEN_ONES;

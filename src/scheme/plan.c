@@ -21,7 +21,7 @@
 /* A key is worth at most a line of its own; a rate that needs more is out of the scheme's reach. */
 #define MAX_BITS_PER_KEY 512u
 
-/* Planned sizes keep this many significant bits (at most 0.003 % more memory). A search ends where
+/* Planned sizes keep this many significant bits (at most 0.003 % more memory). A search ends when
  * two nearly equal numbers are compared, and machines whose exp() differs in the last bit must
  * still plan the same filter. */
 #define SIGNIFICANT_BITS 16u
@@ -41,7 +41,7 @@ static double rate_at(const struct scheme_def *scheme, struct shape shape, uint6
     return petal_scheme_rate(scheme, &shape, (double)keys);
 }
 
-/* The next lower number of so many significant bits. */
+/* The next lower number of that many significant bits. */
 static uint64_t round_down_significant(uint64_t x)
 {
     unsigned drop = 0;
@@ -158,7 +158,7 @@ static uint64_t min_steps(uint32_t lines_per_key)
     return lines_per_key == 2 ? TWO_LINES_MIN_LINES : 1;
 }
 
-/* The most steps that are worth trying for that many keys. */
+/* The largest number of steps that is worth trying for that many keys. */
 static uint64_t max_steps(const struct scheme_def *scheme, uint32_t lines_per_key, uint64_t keys)
 {
     uint64_t max = scheme->max_bits / scheme->step_bits, worth;
