@@ -368,8 +368,9 @@ PETAL_API petal_status petal_save(const petal_filter *filter, const char *path, 
  * queries; saving, copying and verifying it are PETAL_ERR_BUSY. */
 #define PETAL_OPEN_LIVE 64u
 /* LOAD: keep the file locked against writers until petal_free(), so that a later petal_save() to
- * the same path replaces exactly what was loaded. PETAL_ERR_BUSY if it is locked. After chdir() save
- * to an absolute path: the same relative one may name another file, which is PETAL_ERR_REPLACED. */
+ * the same path replaces exactly what was loaded. PETAL_ERR_BUSY if it is locked. After chdir(),
+ * save to an absolute path: the same relative one may name another file, which is
+ * PETAL_ERR_REPLACED. */
 #define PETAL_OPEN_LOCKED 128u
 /* WRITABLE or LOCKED: take no lock, for file systems without; make sure that nobody else writes. */
 #define PETAL_OPEN_NO_LOCK 256u
