@@ -3,8 +3,6 @@
 
 #include "base/error.h"
 #include "filter/growing.h"
-#include "filter/rotating.h"
-#include "format/sizing.h"
 
 #include <math.h> /* NAN, a macro */
 #include <string.h>
@@ -101,7 +99,6 @@ petal_status petal_filter_of(const struct description *about, const void *secret
     if (format && format->grow && format->grows(*filter)) (*filter)->grow = format->grow;
     (*filter)->policy = about->policy;
     if (about->policy.kind == POLICY_GROWING) (*filter)->grow = petal_growing_grow;
-    if (about->policy.kind == POLICY_TIME) (*filter)->grow = petal_rotating_begin;
     petal_filter_choose_strategy(*filter);
     for (uint32_t i = 0; i < about->layer_count; i++) {
         (*filter)->layers[i].capacity = about->layers[i].capacity;
@@ -119,17 +116,6 @@ enum fit petal_format_fits(const struct format_def *format, const uint8_t *bytes
     if (format->fits) return format->fits(bytes, size_bytes);
     if (format->fit == FIT_NO) return FIT_NO;
     return format->read(format, bytes, size_bytes, &about, NULL) == PETAL_OK ? format->fit : FIT_NO;
-}
-
-petal_status petal_format_plan(const struct format_def *format, const petal_options *options,
-                               struct description *about, petal_error *error)
-{
-    about->hash = format->hash;
-    about->origin.format = format->id;
-    if (format->plan) return format->plan(format, options, about, error);
-    if (format->size) return petal_size_plan(format, options, about, error);
-    return petal_fail(error, PETAL_ERR_UNSUPPORTED, "%s files can be read, not made anew",
-                      format->name);
 }
 
 petal_status petal_format_write(const struct format_def *format, const petal_filter *filter,

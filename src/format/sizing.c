@@ -78,3 +78,14 @@ petal_status petal_size_plan(const struct format_def *self, const petal_options 
         shape.bits = UINT64_MAX; /* refused below */
     return petal_size_layer(options, &shape, about, error);
 }
+
+petal_status petal_format_plan(const struct format_def *format, const petal_options *options,
+                               struct description *about, petal_error *error)
+{
+    about->hash = format->hash;
+    about->origin.format = format->id;
+    if (format->plan) return format->plan(format, options, about, error);
+    if (format->size) return petal_size_plan(format, options, about, error);
+    return petal_fail(error, PETAL_ERR_UNSUPPORTED, "%s files can be read, not made anew",
+                      format->name);
+}

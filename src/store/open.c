@@ -9,6 +9,7 @@
 #include <string.h>
 
 static const struct file no_file = {NULL, NULL, -1, false}; /* PETAL_NO_FILE */
+static const struct mapping no_map = {NULL, 0, false};
 
 /* ---- the header of a file that others change ----------------------------------------------------
  *
@@ -238,18 +239,10 @@ static petal_status open_petal(struct source *source, petal_filter **made, petal
     return fail_for_changes(error);
 }
 
-static void refuse_changes(petal_filter *filter)
-{
-    filter->read_only = true;
-    filter->before_write = petal_refuse_write;
-    filter->before_lowering = petal_refuse_lowering;
-    petal_filter_choose_strategy(filter);
-}
-
 /* Gives a frame whose file leaves out its bits zeroed ones. */
 static petal_status give_zeros(const struct source *source, petal_filter *made, petal_error *error)
 {
-    if (source->mode == PETAL_OPEN_MAP) refuse_changes(made);
+    if (source->mode == PETAL_OPEN_MAP) petal_filter_refuse_changes(made);
     return petal_filter_alloc_bits(made, error);
 }
 
@@ -284,7 +277,7 @@ static petal_status open_packed(const struct source *source, petal_filter **made
     plain.mode = PETAL_OPEN_LOAD;
     if (status == PETAL_OK) status = open_image(&plain, made, error);
     petal_release(allocator, decoded, decoded_bytes);
-    if (status == PETAL_OK && source->mode == PETAL_OPEN_MAP) refuse_changes(*made);
+    if (status == PETAL_OK && source->mode == PETAL_OPEN_MAP) petal_filter_refuse_changes(*made);
     return status;
 }
 
@@ -427,23 +420,6 @@ static petal_status begin(const petal_open_options *theirs, struct source *sourc
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static void release_held(petal_filter *filter)
-{
-    struct held held = *(struct held *)filter->held;
-    petal_release(&filter->allocator, filter->held, sizeof held);
-    petal_os_close(&held.file);
-    if (held.release) held.release(held.context, held.bytes, held.size_bytes);
-}
-
-static petal_status hold(petal_filter *filter, const struct held *held, petal_error *error)
-{
-    filter->held = petal_alloc(&filter->allocator, sizeof *held);
-    if (!filter->held) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
-    *(struct held *)filter->held = *held;
-    filter->release_held = release_held;
-    return PETAL_OK;
-}
-
 static enum access access_of(const struct source *source)
 {
     bool is_petal = source->format == &petal_format_petal;
@@ -488,23 +464,22 @@ static petal_status open_map(struct source *source, struct mapping *map, struct 
         petal_os_pause();
         status = open_mapped(source, map, file, filter, error);
     }
-    if (status != PETAL_OK || !*filter) return status;
-    if ((*filter)->backing) {
-        petal_backing_own(*filter, map, file);
-        *map = (struct mapping){NULL, 0, false};
-        *file = no_file;
-    } else if (source->options.flags & PETAL_OPEN_LOCKED) {
-        status = hold(*filter, &(struct held){.file = *file}, error);
-        if (status == PETAL_OK) *file = no_file;
-    }
-    return status;
+    bool is_mapped = status == PETAL_OK && petal_filter_has_foreign_bits(*filter);
+    if (status != PETAL_OK || !(is_mapped || (source->options.flags & PETAL_OPEN_LOCKED)))
+        return status;
+    status = petal_backing_hold(
+        *filter, &(struct holdings){.map = is_mapped ? *map : no_map, .file = *file}, error);
+    if (status != PETAL_OK) return status;
+    if (is_mapped) *map = no_map;
+    *file = no_file;
+    return PETAL_OK;
 }
 
 petal_status petal_open(const char *path, const petal_open_options *options, petal_filter **filter,
                         petal_error *error)
 {
-    struct mapping map = {NULL, 0, false};
-    struct file file = PETAL_NO_FILE;
+    struct mapping map = no_map;
+    struct file file = no_file;
     struct source source = {.from = {.file = &no_file}};
     petal_error own; /* opening may fail, try again, and succeed */
     *filter = NULL;
@@ -558,13 +533,13 @@ static petal_status open_bytes(const void *bytes, uint64_t size_bytes,
     status = petal_source_open(&source, filter, error);
     if (status != PETAL_OK || !*filter || mode != PETAL_OPEN_MAP || !source.options.release)
         return status;
-    status = hold(*filter,
-                  &(struct held){.file = no_file,
-                                 .release = source.options.release,
-                                 .context = source.options.release_context,
-                                 .bytes = bytes,
-                                 .size_bytes = size_bytes},
-                  error);
+    status = petal_backing_hold(*filter,
+                                &(struct holdings){.file = no_file,
+                                                   .release = source.options.release,
+                                                   .context = source.options.release_context,
+                                                   .bytes = bytes,
+                                                   .size_bytes = size_bytes},
+                                error);
     if (status == PETAL_OK) return PETAL_OK;
     petal_free(*filter);
     *filter = NULL;
