@@ -769,8 +769,8 @@ typedef struct petal_builder petal_builder;
 /* *workers: how many threads will add, at most; on return, how many of them are worth having (at
  * least 1): worker numbers are below that. It is 1 if regions would not be faster: for filters
  * below 4 MiB, those that count or grow, and some foreign schemes. The buffers come from the
- * filter's allocator: none for one worker, otherwise 2 to 4 MiB per worker, twice that with two
- * lines per key.
+ * filter's allocator: none for one worker, otherwise 1 to 4 MiB per worker, twice that with two
+ * lines per key. If it has not got that, there are fewer workers.
  *   PETAL_ERR_ARGUMENT (no worker), PETAL_ERR_MEMORY, and those of petal_add() for a filter that
  *   cannot be written. A writable map is checked and marked as dirty here. On failure *builder is
  *   NULL, and *workers and the filter are as they were. */
