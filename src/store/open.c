@@ -442,6 +442,41 @@ static petal_status open_mapped(struct source *source, struct mapping *map, cons
     return petal_source_open(source, filter, error);
 }
 
+/* Reads that many bytes of the file, and opens the header in them. */
+static petal_status open_first_bytes(struct source *source, uint64_t size_bytes,
+                                     const struct file *file, petal_filter **filter,
+                                     petal_error *error)
+{
+    struct budget budget;
+    petal_budget_begin(&budget, petal_source_allocator(source), source->options.memory_limit, 0);
+    uint8_t *bytes = petal_alloc(&budget.bounded, size_bytes);
+    if (!bytes && size_bytes)
+        return petal_budget_end(&budget, petal_fail(error, PETAL_ERR_MEMORY, "out of memory"),
+                                error);
+    source->from.bytes = bytes;
+    source->from.file = file;
+    petal_status status =
+        petal_os_read(file, 0, bytes, size_bytes, &source->from.size_bytes, error);
+    if (status == PETAL_OK) status = petal_source_open(source, filter, error);
+    petal_release(&budget.bounded, bytes, size_bytes);
+    return status;
+}
+
+/* The header alone: as many bytes as it turns out to need. */
+static petal_status open_header(struct source *source, const struct file *file,
+                                petal_filter **filter, petal_error *error)
+{
+    uint64_t size, needed = PETAL_HEAD_BYTES;
+    petal_status status = petal_os_size(file, source->options.max_bytes, &size, error);
+    if (status != PETAL_OK) return status;
+    for (;;) {
+        uint64_t read = needed < size ? needed : size;
+        status = open_first_bytes(source, read, file, filter, error);
+        if (status != PETAL_ERR_TRUNCATED || read == size || error->offset <= read) return status;
+        needed = error->offset;
+    }
+}
+
 /* Has the header of a file changed since the file was copied, beginning with its header? */
 static bool is_outdated(const struct mapping *map, const struct file *file)
 {
@@ -455,7 +490,10 @@ static bool is_outdated(const struct mapping *map, const struct file *file)
 static petal_status open_map(struct source *source, struct mapping *map, struct file *file,
                              petal_filter **filter, petal_error *error)
 {
-    petal_status status = open_mapped(source, map, file, filter, error);
+    /* Which format it is may depend on all bytes. */
+    bool reads_header = source->header_only && !source->is_auto;
+    petal_status status = reads_header ? open_header(source, file, filter, error)
+                                       : open_mapped(source, map, file, filter, error);
     for (int loads = 1; map->is_copy && is_outdated(map, file); loads++) {
         petal_free(*filter);
         *filter = NULL;
