@@ -864,8 +864,9 @@ PETAL_API petal_status petal_view(const void *bytes, uint64_t size_bytes,
  * The bits of petal files go straight into the filter's memory. All other formats, "auto" and
  * PETAL_OPEN_HEADER are buffered until the end, and opened as by petal_load(): the filter's own
  * memory comes on top then. The buffer has at most twice what has come, and no more than
- * expected_bytes or memory_limit. A header takes no memory for what it promises but does not fit: above the memory
- * limit (by default, above 1 GiB or 64 times what has come), or not the expected size.
+ * expected_bytes or memory_limit. A header takes no memory for what it promises but does not fit:
+ * above the memory limit (by default, above 1 GiB or 64 times what has come), or not the expected
+ * size.
  *
  * A failure is returned by the call that makes it certain: mostly petal_reader_feed(), but while
  * more bytes could give another one, petal_reader_finish(). With expected_bytes a stream that its

@@ -65,8 +65,8 @@ struct failure {
     petal_error error;
 };
 
-/* What a filter stands on that is not just memory of its own: a row for each kind (store/backing.c),
- * for as long as the filter lives. A function that is NULL has nothing to do. */
+/* What a filter stands on that is not just memory of its own: a row for each kind
+ * (store/backing.c), for as long as the filter lives. A function that is NULL has nothing to do. */
 struct store_def {
     bool has_bits; /* it holds the bits: there is no other place for them, and no room for more */
     /* Permission to set bits, and to lower them. The first holds for all that follow, until

@@ -280,7 +280,8 @@ void petal_filter_touch_all(petal_filter *filter)
 
 void petal_filter_refuse_changes(petal_filter *filter)
 {
-    filter->read_only = filter->needs_permission = true;
+    filter->read_only = true;
+    filter->needs_permission = true;
     petal_filter_choose_strategy(filter);
 }
 

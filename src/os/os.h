@@ -80,7 +80,8 @@ struct mapping {
 
 /* Maps the file, shared. For writing, its holes are allocated first, so that a full disk is an
  * error here and not a signal later. For reading, a file with holes on a file system that allocates
- * them on reading (tmpfs) is copied into memory instead, for the same reason. max_bytes as above. */
+ * them on reading (tmpfs) is copied into memory instead, for the same reason. max_bytes: as
+ * above. */
 petal_status petal_os_map(const struct file *file, bool writable, uint64_t max_bytes,
                           struct mapping *map, petal_error *error);
 void petal_os_unmap(struct mapping *map);
