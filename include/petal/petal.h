@@ -377,8 +377,9 @@ PETAL_API petal_status petal_save(const petal_filter *filter, const char *path, 
 /* petal_load() and petal_open(): the header alone; the bytes after it need not be there. The filter
  * has no bits until petal_adopt() or petal_write_bits() gives them: petal_get_info() works,
  * contains is true, and what needs bits is PETAL_ERR_UNSUPPORTED. Of too few bytes
- * (PETAL_ERR_TRUNCATED), error->offset is how many are needed, as far as they tell. For petal files
- * and what BF.SCANDUMP gives first (redisbloom). */
+ * (PETAL_ERR_TRUNCATED), error->offset is how many are needed, as far as they tell. No more than
+ * that is read of a file, unless the format is "auto". For petal files and what BF.SCANDUMP gives
+ * first (redisbloom). */
 #define PETAL_OPEN_HEADER 512u
 
 typedef struct petal_open_options {
@@ -772,8 +773,8 @@ typedef struct petal_builder petal_builder;
 /* *workers: how many threads will add, at most; on return, how many of them are worth having (at
  * least 1): worker numbers are below that. It is 1 if regions would not be faster: for filters
  * below 4 MiB, those that count or grow, and some foreign schemes. The buffers come from the
- * filter's allocator: none for one worker, otherwise 2 to 4 MiB per worker, twice that with two
- * lines per key.
+ * filter's allocator: none for one worker, otherwise 1 to 4 MiB per worker, twice that with two
+ * lines per key. If it has not got that, there are fewer workers.
  *   PETAL_ERR_ARGUMENT (no worker), PETAL_ERR_MEMORY, and those of petal_add() for a filter that
  *   cannot be written. A writable map is checked and marked as dirty here. On failure *builder is
  *   NULL, and *workers and the filter are as they were. */
@@ -863,10 +864,12 @@ PETAL_API petal_status petal_view(const void *bytes, uint64_t size_bytes,
  * as petal_load() of all bytes. expected_bytes: the size of the whole stream if it is
  * known, otherwise 0. The options are copied; max_bytes bounds the stream.
  *
- * The bits of petal files go straight into the filter's memory; other formats are buffered, and
- * opened at the end. Buffers hold at most twice what has come, and no more than expected_bytes or
- * memory_limit. A header takes no memory for what it promises but does not fit: above the memory
- * limit (by default, above 1 GiB or 64 times what has come), or not the expected size.
+ * The bits of petal files go straight into the filter's memory. All other formats, "auto" and
+ * PETAL_OPEN_HEADER are buffered until the end, and opened as by petal_load(): the filter's own
+ * memory comes on top then. The buffer has at most twice what has come, and no more than
+ * expected_bytes or memory_limit. A header takes no memory for what it promises but does not fit:
+ * above the memory limit (by default, above 1 GiB or 64 times what has come), or not the expected
+ * size.
  *
  * A failure is returned by the call that makes it certain: mostly petal_reader_feed(), but while
  * more bytes could give another one, petal_reader_finish(). With expected_bytes a stream that its

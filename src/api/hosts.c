@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "filter/absent.h"
 #include "filter/content.h"
+#include "filter/permission.h"
 #include "store/backing.h"
 
 #include <string.h>
@@ -34,7 +35,7 @@ petal_status petal_bits(const petal_filter *filter, uint32_t layer, const void *
 static petal_status check_own(const petal_filter *filter, uint32_t layer, petal_error *error)
 {
     petal_status status = check_layer(filter, layer, error);
-    if (status == PETAL_OK && (filter->close || filter->read_only))
+    if (status == PETAL_OK && (petal_filter_has_foreign_bits(filter) || filter->read_only))
         return petal_fail(error, PETAL_ERR_READ_ONLY,
                           "the bits belong to a file or to a view, or are frozen; load a copy");
     return status;
@@ -171,7 +172,6 @@ petal_status petal_relocate(petal_filter **filter, petal_mover mover, void *cont
     to->origin.far = moved(&move, (uint8_t *)(uintptr_t)to->origin.far, to->origin.size_bytes);
     to->sharing = moved(&move, to->sharing, sizeof *to->sharing);
     to->backing = moved(&move, to->backing, sizeof(struct backing));
-    to->held = moved(&move, to->held, sizeof(struct held));
     return PETAL_OK;
 }
 

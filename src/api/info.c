@@ -2,8 +2,8 @@
 #include "api/describe.h"
 #include "base/error.h"
 #include "base/sized.h"
-#include "filter/absent.h"
 #include "filter/content.h"
+#include "filter/permission.h"
 #include "filter/rotating.h"
 #include "format/format.h"
 
@@ -31,7 +31,7 @@ static uint32_t abilities_of(const petal_filter *filter)
     if (petal_filter_is_pattern(filter)) can |= PETAL_CAN_LIKE;
     if (filter->hash->words == 1 && !filter->scheme->no_empty_key) can |= PETAL_CAN_HASHES;
     if (!filter->scheme->no_empty_key) can |= PETAL_CAN_EMPTY_KEY;
-    if (filter->grow && !rotates && !filter->close) can |= PETAL_CAN_GROW;
+    if (filter->grow && !petal_filter_has_foreign_bits(filter)) can |= PETAL_CAN_GROW;
     can |= rotates ? PETAL_CAN_WINDOW : PETAL_CAN_MAP;
     if (petal_filter_check_present(filter, NULL) != PETAL_OK)
         can &= PETAL_CAN_HASHES | PETAL_CAN_LIKE | PETAL_CAN_WINDOW | PETAL_CAN_EMPTY_KEY |
@@ -160,6 +160,9 @@ petal_status petal_get_stats(const petal_filter *filter, uint32_t layer, petal_s
     if (status == PETAL_OK) status = petal_filter_check_present(filter, error);
     if (status != PETAL_OK) return status;
     petal_filter_take_stats(filter, layer, &own);
+    own.overfull = layer == PETAL_ALL_LAYERS
+                       ? petal_filter_judge_overfull(filter, &own.estimated_items)
+                       : petal_filter_was_overfull(filter);
     petal_sized_give(&own, sizeof own, stats);
     return PETAL_OK;
 }
@@ -188,7 +191,7 @@ static petal_status set_metadata(petal_filter *filter, const void *metadata,
                                  uint64_t metadata_bytes, petal_error *error)
 {
     petal_status status = petal_filter_may_write(filter, error);
-    if (status == PETAL_OK && filter->close)
+    if (status == PETAL_OK && petal_filter_has_foreign_bits(filter))
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                           "the metadata of a map has its place in the file; load a copy");
     return status == PETAL_OK ? petal_filter_set_metadata(filter, metadata, metadata_bytes, error)

@@ -4,17 +4,9 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "filter/permission.h"
 
 #include <string.h>
-
-petal_status petal_filter_check_present(const petal_filter *filter, petal_error *error)
-{
-    for (uint32_t i = 0; i < filter->layer_count; i++)
-        if (!filter->layers[i].array.bytes)
-            return petal_fail(error, PETAL_ERR_UNSUPPORTED,
-                              "the bits of layer %u are not here; give them with petal_adopt()", i);
-    return PETAL_OK;
-}
 
 /* ---- what such a filter does ----------------------------------------------------------------- */
 
@@ -38,26 +30,12 @@ static size_t contains_many(const struct bit_array *array, const uint64_t *hashe
 static const struct kernel absent_kernel = {
     .name = "none", .contains = contains, .contains_many = contains_many};
 
-static petal_status refuse_write(petal_filter *filter, petal_error *error)
-{
-    return petal_filter_check_present(filter, error);
-}
-
-static petal_status refuse_lowering(petal_filter *filter, enum lowering lowering,
-                                    petal_error *error)
-{
-    (void)lowering;
-    return petal_filter_check_present(filter, error);
-}
-
 void petal_filter_note_bits(petal_filter *filter)
 {
     bool all = petal_filter_check_present(filter, NULL) == PETAL_OK;
     if (all && filter->kernel != &absent_kernel) return;
     filter->kernel = all ? petal_scheme_kernel(filter->scheme) : &absent_kernel;
-    filter->before_write = all ? NULL : refuse_write;
-    filter->before_lowering = all ? NULL : refuse_lowering;
-    filter->check_bits = all ? NULL : petal_filter_check_present;
+    filter->needs_permission = !all;
     petal_filter_choose_strategy(filter);
 }
 

@@ -5,9 +5,6 @@
 
 #include "filter/filter.h"
 
-/* PETAL_OK if every layer has bits; or PETAL_ERR_UNSUPPORTED, naming one that has none. */
-petal_status petal_filter_check_present(const petal_filter *filter, petal_error *error);
-
 /* Makes the filter answer for itself if every layer has bits, and refuse what needs them if not:
  * for filters in memory, whenever that has changed. */
 void petal_filter_note_bits(petal_filter *filter);

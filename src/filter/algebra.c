@@ -1,7 +1,10 @@
-/* algebra.c - union and intersection, and the check that two filters speak of the same bits. */
+/* algebra.c - what changes all bits at once: union, intersection, clearing; and the check that two
+ * filters speak of the same bits. */
 #include "base/checked.h"
 #include "base/error.h"
-#include "filter/filter.h"
+#include "base/memory.h"
+#include "filter/permission.h"
+#include "filter/rotating.h"
 
 #include <string.h>
 
@@ -49,11 +52,6 @@ petal_status petal_filter_check_alike(const petal_filter *a, const petal_filter 
  * for, and would not even be found overfull. So neither Petal's own policies nor the chains of
  * other libraries combine, also while they have one layer: its keys would then be more than the
  * next layer was to begin at. */
-bool petal_filter_is_single(const petal_filter *filter)
-{
-    return filter->policy.kind == POLICY_NONE && !filter->grow && filter->layer_count == 1;
-}
-
 static petal_status check_single(const petal_filter *filter, petal_error *error)
 {
     if (petal_filter_is_single(filter)) return PETAL_OK;
@@ -158,4 +156,29 @@ petal_status petal_intersect(petal_filter *filter, const petal_filter *other, pe
     petal_error own;
     if (!error) error = &own;
     return petal_filter_note_error(filter, intersect(filter, other, error), error);
+}
+
+static petal_status clear(petal_filter *filter, petal_error *error)
+{
+    petal_status status = petal_filter_prepare_lowering(filter, LOWERING_BITS, error);
+    if (status != PETAL_OK) return status;
+    /* As new; a map keeps its layers, empty. */
+    bool adds_layers = filter->policy.kind == POLICY_GROWING || filter->policy.kind == POLICY_TIME;
+    if (adds_layers && !petal_filter_has_foreign_bits(filter))
+        petal_filter_drop_layers(filter, 1, filter->layer_count - 1);
+    petal_filter_touch_all(filter);
+    petal_filter_settle_items(filter);
+    for (uint32_t i = 0; i < filter->layer_count; i++) {
+        petal_zero(filter->layers[i].array.bytes, filter->layers[i].array.size_bytes);
+        filter->layers[i].items = 0;
+    }
+    petal_filter_last(filter)->until_ms = petal_rotating_until(&filter->policy);
+    return PETAL_OK;
+}
+
+petal_status petal_clear(petal_filter *filter, petal_error *error)
+{
+    petal_error own;
+    if (!error) error = &own;
+    return petal_filter_note_error(filter, clear(filter, error), error);
 }

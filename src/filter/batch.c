@@ -429,9 +429,8 @@ petal_status petal_batch_end(const petal_filter *filter, const petal_batch *batc
     return petal_filter_note_error(filter, status, error);
 }
 
-/* Checks what the caller gave before anything is done with it. */
-static petal_status begin(const petal_batch *theirs, petal_batch *batch,
-                          petal_batch_outcome **outcome, petal_error *error)
+petal_status petal_batch_begin(const petal_batch *theirs, petal_batch *batch,
+                               petal_batch_outcome **outcome, petal_error *error)
 {
     petal_status status =
         *outcome ? petal_sized_check(*outcome, "PETAL_BATCH_OUTCOME_INIT", error) : PETAL_OK;
@@ -449,7 +448,7 @@ add_any_batch(petal_filter *filter, const petal_batch *batch, uint8_t *results,
     petal_batch ours;
     petal_error own;
     if (!error) error = &own;
-    petal_status status = begin(batch, &ours, &outcome, error);
+    petal_status status = petal_batch_begin(batch, &ours, &outcome, error);
     if (status == PETAL_OK) status = petal_batch_check_keys(filter, &ours, error);
     if (status == PETAL_OK) status = petal_batch_add(filter, &ours, results, &progress, error);
     return petal_batch_end(filter, &ours, &progress, results, outcome, status, error);
@@ -463,7 +462,7 @@ look_up_any_batch(const petal_filter *filter, const petal_batch *batch, uint8_t 
     petal_batch ours;
     petal_error own;
     if (!error) error = &own;
-    petal_status status = begin(batch, &ours, &outcome, error);
+    petal_status status = petal_batch_begin(batch, &ours, &outcome, error);
     if (status == PETAL_OK) status = petal_batch_check_hashes(filter, &ours, error);
     if (status == PETAL_OK)
         (goes_by_pieces(filter, &ours) ? look_up : look_up_one_by_one)(filter, &ours, results,
@@ -544,18 +543,6 @@ petal_status petal_contains_batch(const petal_filter *filter, const petal_batch 
     else
         return look_up_any_batch(filter, batch, results, outcome, error);
     return end_plainly(batch, outcome, sum);
-}
-
-petal_status petal_remove_batch(petal_filter *filter, const petal_batch *batch, uint8_t *results,
-                                petal_batch_outcome *outcome, petal_error *error)
-{
-    struct progress progress = {0, 0};
-    petal_batch ours;
-    petal_error own;
-    if (!error) error = &own;
-    petal_status status = begin(batch, &ours, &outcome, error);
-    if (status == PETAL_OK) status = petal_batch_remove(filter, &ours, results, &progress, error);
-    return petal_batch_end(filter, &ours, &progress, results, outcome, status, error);
 }
 
 static void hash_all(const petal_filter *filter, const petal_batch *batch, uint64_t *hashes)

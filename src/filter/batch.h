@@ -32,9 +32,10 @@ const uint64_t *petal_batch_words(const petal_filter *filter, const petal_batch 
 petal_status petal_batch_add(petal_filter *filter, const petal_batch *batch, uint8_t *results,
                              struct progress *progress, petal_error *error);
 
-/* The same for petal_remove_batch(), in remove.c. */
-petal_status petal_batch_remove(petal_filter *filter, const petal_batch *batch, uint8_t *results,
-                                struct progress *progress, petal_error *error);
+/* Begins a public call for a batch: checks what the caller gave before anything is done with it. An
+ * outcome that cannot be written to becomes NULL. */
+petal_status petal_batch_begin(const petal_batch *theirs, petal_batch *batch,
+                               petal_batch_outcome **outcome, petal_error *error);
 
 /* Ends a public call for a batch: what is known goes into the outcome, results of keys that are not
  * done become 0, and the filter keeps the error. */

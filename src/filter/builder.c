@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "base/spin.h"
 #include "filter/batch.h"
+#include "filter/permission.h"
 
 #include <stdatomic.h>
 
@@ -243,8 +244,8 @@ petal_status petal_builder_finish(petal_builder *builder, petal_error *error)
 /* Do the filter's keys come apart? */
 static bool goes_by_regions(const petal_filter *filter)
 {
-    return filter->kernel->parts && filter->hash->words != 0 && filter->layer_count == 1 &&
-           !filter->grow && !filter->scheme->counts_new_only && !filter->refuse_overfull;
+    return filter->kernel->parts && filter->hash->words != 0 && petal_filter_is_single(filter) &&
+           !filter->scheme->counts_new_only && !filter->refuse_overfull;
 }
 
 /* Each has a good part of the filter, compared with its buffers. */
@@ -276,7 +277,8 @@ static bool alloc_buffers(petal_builder *builder, struct worker *worker)
     return worker->filled && worker->words;
 }
 
-static petal_status make_regions(petal_builder *builder, petal_error *error)
+/* False: out of memory. */
+static bool make_regions(petal_builder *builder)
 {
     builder->parts = builder->filter->kernel->parts;
     builder->kinds = builder->parts->kinds(&builder->layer->array.shape);
@@ -289,10 +291,7 @@ static petal_status make_regions(petal_builder *builder, petal_error *error)
         atomic_flag_clear(&builder->regions[i].lock);
     for (uint32_t i = 0; all && i < builder->worker_count; i++)
         all = alloc_buffers(builder, &builder->workers[i]);
-    if (all) return PETAL_OK;
-    return petal_fail(error, PETAL_ERR_MEMORY,
-                      "out of memory: building takes %llu bytes of scratch",
-                      (unsigned long long)(builder->worker_count * worker_bytes(builder)));
+    return all;
 }
 
 static petal_status new_builder(petal_filter *filter, uint32_t workers, petal_builder **builder,
@@ -317,6 +316,17 @@ static petal_status new_builder(petal_filter *filter, uint32_t workers, petal_bu
     return PETAL_OK;
 }
 
+/* With half as many workers where there is no memory for their buffers; the last one needs none. */
+static petal_status make_builder(petal_filter *filter, uint32_t workers, petal_builder **builder,
+                                 petal_error *error)
+{
+    for (;; workers /= 2) {
+        petal_status status = new_builder(filter, workers, builder, error);
+        if (status != PETAL_OK || workers == 1 || make_regions(*builder)) return status;
+        release(*builder);
+    }
+}
+
 static petal_status create(petal_filter *filter, uint32_t *workers, petal_builder **builder,
                            petal_error *error)
 {
@@ -324,9 +334,7 @@ static petal_status create(petal_filter *filter, uint32_t *workers, petal_builde
     *builder = NULL;
     if (*workers == 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "a builder needs at least 1 worker, not 0");
-    uint32_t worth = useful_workers(filter, *workers);
-    petal_status status = new_builder(filter, worth, &made, error);
-    if (status == PETAL_OK && worth > 1) status = make_regions(made, error);
+    petal_status status = make_builder(filter, useful_workers(filter, *workers), &made, error);
     if (status == PETAL_OK) status = petal_filter_may_write(filter, error);
     if (status == PETAL_OK) status = petal_filter_check_bits(filter, error);
     if (status == PETAL_OK) status = petal_filter_prepare_write(filter, error);
@@ -335,7 +343,7 @@ static petal_status create(petal_filter *filter, uint32_t *workers, petal_builde
         return status;
     }
     *builder = made;
-    *workers = worth;
+    *workers = made->worker_count;
     return PETAL_OK;
 }
 

@@ -30,7 +30,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/sized.h"
-#include "filter/absent.h"
+#include "filter/permission.h"
 #include "scheme/model.h"
 
 #include <math.h> /* NAN, a macro */

@@ -156,9 +156,6 @@ void petal_filter_take_stats(const petal_filter *filter, uint32_t layer, petal_s
     stats->saturated = stats->bits_set == bits;
     stats->estimated_items = items_of_tally(&tally);
     stats->estimated_rate = tally.estimated_rate;
-    stats->overfull = layer == PETAL_ALL_LAYERS
-                          ? petal_filter_judge_overfull(filter, &stats->estimated_items)
-                          : petal_filter_was_overfull(filter);
 }
 
 double petal_predict_rate(const petal_info *theirs, uint64_t keys)

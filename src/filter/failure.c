@@ -27,28 +27,6 @@ petal_status petal_filter_note_error(const petal_filter *filter, petal_status st
     return status;
 }
 
-petal_status petal_filter_ask_to_write(petal_filter *filter, petal_error *error)
-{
-    petal_error own;
-    if (!error) error = &own;
-    return petal_filter_note_error(filter, filter->before_write(filter, error), error);
-}
-
-petal_status petal_filter_ask_to_lower(petal_filter *filter, enum lowering lowering,
-                                       petal_error *error)
-{
-    petal_error own;
-    if (!error) error = &own;
-    return petal_filter_note_error(filter, filter->before_lowering(filter, lowering, error), error);
-}
-
-petal_status petal_filter_ask_to_check(petal_filter *filter, petal_error *error)
-{
-    petal_error own;
-    if (!error) error = &own;
-    return petal_filter_note_error(filter, filter->check_wanted(filter, error), error);
-}
-
 petal_status petal_last_error(const petal_filter *filter, petal_error *error)
 {
     struct failure *failure = failure_of(filter);

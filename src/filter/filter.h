@@ -52,8 +52,7 @@ static inline const uint8_t *origin_bytes(const struct origin *origin)
 /* What a filter has that several threads add to. */
 struct sharing {
     struct stripes stripes;
-    atomic_bool may_write; /* before_write has given its permission since the last sync */
-    /* held like a stripe while one thread asks for it; in those, others may count keys */
+    /* held like a stripe while one thread asks for permission; in those, others may count keys */
     _Atomic uint64_t asking;
 };
 
@@ -64,6 +63,23 @@ enum lowering { LOWERING_COUNTS, LOWERING_BITS };
 struct failure {
     atomic_int state;
     petal_error error;
+};
+
+/* What a filter stands on that is not just memory of its own: a row for each kind
+ * (store/backing.c), for as long as the filter lives. A function that is NULL has nothing to do. */
+struct store_def {
+    bool has_bits; /* it holds the bits: there is no other place for them, and no room for more */
+    /* Permission to set bits, and to lower them. The first holds for all that follow, until
+     * needs_permission is set again. */
+    petal_status (*before_write)(petal_filter *filter, petal_error *error);
+    petal_status (*before_lowering)(petal_filter *filter, enum lowering lowering,
+                                    petal_error *error);
+    /* Are the bits those of the recorded sums? In blocks that are BLOCK_WANTED; in all, before they
+     * are sealed elsewhere; and after that, are they still the same? */
+    petal_status (*check_wanted)(petal_filter *filter, petal_error *error);
+    petal_status (*check_bits)(const petal_filter *filter, petal_error *error);
+    petal_status (*check_unchanged)(const petal_filter *filter, petal_error *error);
+    void (*close)(petal_filter *filter); /* gives back all that it holds */
 };
 
 struct petal_filter {
@@ -102,27 +118,16 @@ struct petal_filter {
     /* What overfull.c found when it last counted the bits; 0: nothing yet. */
     _Atomic uint64_t overfull;
 
-    /* Set if the bits belong to a file or to the caller (src/store); NULL: nothing to do. */
-    petal_status (*before_write)(petal_filter *filter, petal_error *error); /* permission to add */
-    petal_status (*before_lowering)(petal_filter *filter, enum lowering lowering,
-                                    petal_error *error);
-    petal_status (*check_wanted)(petal_filter *filter,
-                                 petal_error *error); /* blocks that are BLOCK_WANTED */
-    petal_status (*check_bits)(const petal_filter *filter,
-                               petal_error *error); /* all bits, before they are sealed */
-    petal_status (*check_unchanged)(const petal_filter *filter,
-                                    petal_error *error); /* and after: still the same? */
-    petal_status (*grow)(
-        petal_filter *filter,
-        petal_error
-            *error); /* called when a new key meets a full last layer; NULL: keep filling it */
+    /* Called when a new key meets a full last layer; NULL: keep filling it. */
+    petal_status (*grow)(petal_filter *filter, petal_error *error);
     bool content_recorded; /* content_id is that of the bits */
     uint64_t content_id;
-    void (*close)(petal_filter *filter); /* gives back what the store holds; NULL: nothing */
-    void *backing;
-    /* of a loaded filter that keeps its file locked, and of a view whose bytes are given back */
-    void (*release_held)(petal_filter *filter);
-    void *held;
+
+    const struct store_def *store; /* NULL: memory of its own, and nothing else */
+    struct backing *backing;       /* what that needs (src/store) */
+    /* Bits are set after petal_filter_prepare_write() only: it may be refused, or the store must
+     * know. Cleared where it has been given once for all. */
+    atomic_bool needs_permission;
 };
 
 /* A filter of that many layers of these normalized shapes, without bits. *filter is NULL on
@@ -132,15 +137,12 @@ petal_status petal_filter_new(const struct shape *shapes, uint32_t layer_count, 
                               uint64_t seed, const void *secret, const petal_allocator *allocator,
                               petal_filter **filter, petal_error *error);
 
-/* What petal_get_stats() says. */
+/* What petal_get_stats() says, except `overfull`. */
 void petal_filter_take_stats(const petal_filter *filter, uint32_t layer, petal_stats *stats);
 
 /* The model's rate of a layer, or of the filter (PETAL_ALL_LAYERS), at its capacity; NAN without
  * one. */
 double petal_filter_predicted_rate(const petal_filter *filter, uint32_t layer);
-
-/* One layer, and never another: its bits are those of all its keys. */
-bool petal_filter_is_single(const petal_filter *filter);
 
 /* Can others be made like it? A chain of another library too, as long as it has one layer. */
 bool petal_filter_is_pattern(const petal_filter *filter);
@@ -177,12 +179,24 @@ petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadat
                                        uint64_t metadata_bytes, petal_error *error);
 
 /* Decides anew how keys go in and are looked up (strategy.h): after any change of the number of
- * layers, policy, grow, sharing, before_write, close or refuse_overfull. */
+ * layers, policy, grow, sharing, read_only, store or refuse_overfull. */
 void petal_filter_choose_strategy(petal_filter *filter);
 
 static inline struct layer *petal_filter_last(const petal_filter *filter)
 {
     return &filter->layers[filter->layer_count - 1];
+}
+
+/* One layer, and never another: its bits are those of all its keys. */
+static inline bool petal_filter_is_single(const petal_filter *filter)
+{
+    return filter->policy.kind == POLICY_NONE && !filter->grow && filter->layer_count == 1;
+}
+
+/* Bits of a map or of a view. */
+static inline bool petal_filter_has_foreign_bits(const petal_filter *filter)
+{
+    return filter->store && filter->store->has_bits;
 }
 
 /* Where the layers are generations, which come and go. */
@@ -207,64 +221,8 @@ static inline bool petal_filter_counts_new_only(const petal_filter *filter)
 petal_status petal_filter_note_error(const petal_filter *filter, petal_status status,
                                      const petal_error *error);
 
-/* Permission to set bits: PETAL_OK, or why not. Only for calls that will set some: a file is marked
- * as dirty by it. A refusal is kept for petal_last_error(). */
-petal_status petal_filter_ask_to_write(petal_filter *filter, petal_error *error);
-petal_status petal_filter_ask_to_lower(petal_filter *filter, enum lowering lowering,
-                                       petal_error *error);
-petal_status petal_filter_ask_to_check(petal_filter *filter, petal_error *error);
-static inline petal_status petal_filter_prepare_write(petal_filter *filter, petal_error *error)
-{
-    if (PETAL_IS_READ_ONLY) return petal_refuse_read_only(error);
-    return filter->before_write ? petal_filter_ask_to_write(filter, error) : PETAL_OK;
-}
-
-/* Whether it can be had at all, before it is known what will change: a file is not marked as dirty
- * by it. */
-static inline petal_status petal_filter_may_write(petal_filter *filter, petal_error *error)
-{
-    bool later = filter->layers->blocks && !filter->read_only && !PETAL_IS_READ_ONLY;
-    return later ? PETAL_OK : petal_filter_prepare_write(filter, error);
-}
-
-/* The same for lowering them. */
-static inline petal_status petal_filter_prepare_lowering(petal_filter *filter,
-                                                         enum lowering lowering, petal_error *error)
-{
-    if (PETAL_IS_READ_ONLY) return petal_refuse_read_only(error);
-    return filter->before_lowering ? petal_filter_ask_to_lower(filter, lowering, error) : PETAL_OK;
-}
-
-/* Before bits that come from a file are sealed anew, in another file or under new sums: are they
- * those of its sums? */
-static inline petal_status petal_filter_check_bits(const petal_filter *filter, petal_error *error)
-{
-    return filter->check_bits ? filter->check_bits(filter, error) : PETAL_OK;
-}
-
-/* After such bits were read: PETAL_ERR_BUSY if another process has begun to change
- * them meanwhile. */
-static inline petal_status petal_filter_check_unchanged(const petal_filter *filter,
-                                                        petal_error *error)
-{
-    return filter->check_unchanged ? filter->check_unchanged(filter, error) : PETAL_OK;
-}
-
-/* Notes that the blocks of a hash change. False: some of them must be checked before:
- * petal_filter_check_wanted(). */
-static inline bool petal_filter_note_change(const petal_filter *filter, struct layer *layer,
-                                            const uint64_t *hash)
-{
-    return !layer->blocks || !filter->scheme->touch(&layer->array, hash, layer->blocks);
-}
-
-static inline petal_status petal_filter_check_wanted(petal_filter *filter, petal_error *error)
-{
-    return filter->check_wanted ? petal_filter_ask_to_check(filter, error) : PETAL_OK;
-}
-
-/* Permission to set bits of a filter that several threads add to: one of them asks. */
-petal_status petal_filter_prepare_shared(petal_filter *filter, petal_error *error);
+/* Makes it a filter for reading only. */
+void petal_filter_refuse_changes(petal_filter *filter);
 
 /* Notes that any bit may change, otherwise than by adding a key: of bits that were checked, or that
  * all get new values. */

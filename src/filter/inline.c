@@ -3,7 +3,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
-#include "filter/absent.h"
+#include "filter/permission.h"
 #include "scheme/blocked_line.h"
 
 /* The loop is compiled into the program, so its struct must be the very one of this library. */
@@ -23,8 +23,8 @@ static petal_status begin(const petal_filter *filter, petal_inline *hot, petal_e
     petal_status status = check_version(hot, error);
     if (status != PETAL_OK) return status;
     *hot = (petal_inline)PETAL_INLINE_INIT;
-    if (filter->scheme->id != PETAL_SCHEME_BLOCKED || filter->layer_count != 1 ||
-        filter->hash->id != PETAL_HASH_XXH3 || array->shape.lines_per_key != 1 || filter->grow)
+    if (filter->scheme->id != PETAL_SCHEME_BLOCKED || !petal_filter_is_single(filter) ||
+        filter->hash->id != PETAL_HASH_XXH3 || array->shape.lines_per_key != 1)
         return petal_fail(
             error, PETAL_ERR_UNSUPPORTED,
             "the inline calls are for blocked filters with xxh3, one layer and one line per key");

@@ -6,6 +6,7 @@
  * by one. Generations work the other way round: every key goes into the newest, which is how it
  * stays remembered, and the older ones only tell whether it was new. */
 #include "base/checked.h"
+#include "filter/permission.h"
 #include "filter/rotating.h"
 #include "filter/strategy.h"
 
@@ -73,7 +74,7 @@ static petal_status add_growing(petal_filter *filter, const struct probe *probe,
 {
     uint64_t own[PETAL_HASH_MAX_WORDS];
     petal_status status = PETAL_OK;
-    if (filter->before_write || filter->refuse_overfull)
+    if (filter->needs_permission || filter->refuse_overfull)
         status = petal_strategy_may_add(filter, error);
     if (status != PETAL_OK) return status;
     if (filter->layer_count > 1 && layers_have(filter, filter->layer_count - 1, probe))

@@ -11,16 +11,39 @@
  * place, all may be different. */
 #include "base/checked.h"
 #include "filter/filter.h"
-#include "filter/rotating.h"
 
 #define STEPS_PER_CAPACITY 32u
 
-/* Filters that grow cannot be, nor can a window of keys, which drops the oldest. A window of time
- * can, but its generations count the keys that are new to them, so no bits need counting. */
-static bool can_overfill(const petal_filter *filter)
+/* ---- windows of time ------------------------------------------------------------------------- */
+
+/* G shares: what can be remembered while no window holds more than planned. */
+static uint64_t max_items(const petal_filter *filter)
 {
-    return filter->policy.kind == POLICY_NONE && filter->layer_count == 1 && !filter->grow;
+    uint64_t most = UINT64_MAX;
+    (void)checked_mul(filter->layers->capacity, filter->policy.generations, &most);
+    return most;
 }
+
+/* By time: whether some window held more keys than planned, as far as its generations are still
+ * there. The rate may then be above the one asked. */
+static bool window_is_overfull(const petal_filter *filter)
+{
+    for (uint32_t i = 0; i < filter->layer_count; i++)
+        if (filter->layers[i].items > filter->layers[i].capacity) return true;
+    return petal_filter_items(filter) > max_items(filter);
+}
+
+/* How many keys may come until that can be so: at least 1. */
+static uint64_t keys_to_window_overfull(const petal_filter *filter)
+{
+    const struct layer *newest = petal_filter_last(filter);
+    if (window_is_overfull(filter)) return 1;
+    uint64_t left = max_items(filter) - petal_filter_items(filter),
+             share_left = newest->capacity - newest->items;
+    return saturating_add(left < share_left ? left : share_left, 1);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 static uint64_t step_width(uint64_t capacity)
 {
@@ -34,11 +57,13 @@ static uint64_t keys_beyond(const petal_filter *filter, uint64_t items, uint64_t
     return items - capacity - 1 + 2 * filter->removals;
 }
 
-/* The number of the step that the filter is in, from 1; 0 if the bits need not be counted. */
+/* The number of the step that the filter is in, from 1; 0 if the bits need not be counted. Filters
+ * that grow cannot be overfull, nor can a window of keys, which drops the oldest. A window of time
+ * can, but its generations count the keys that are new to them. */
 static uint64_t current_step(const petal_filter *filter)
 {
     uint64_t items = petal_filter_items(filter), capacity = petal_filter_capacity(filter);
-    if (!can_overfill(filter) || capacity == 0 || items <= capacity) return 0;
+    if (!petal_filter_is_single(filter) || capacity == 0 || items <= capacity) return 0;
     uint64_t step = keys_beyond(filter, items, capacity) / step_width(capacity) + 1;
     return step <= INT64_MAX ? step : INT64_MAX;
 }
@@ -46,8 +71,8 @@ static uint64_t current_step(const petal_filter *filter)
 uint64_t petal_filter_keys_to_next_step(const petal_filter *filter)
 {
     uint64_t items = petal_filter_items(filter), capacity = petal_filter_capacity(filter);
-    if (filter->policy.kind == POLICY_TIME) return petal_rotating_keys_to_overfull(filter);
-    if (!can_overfill(filter) || capacity == 0) return UINT64_MAX;
+    if (filter->policy.kind == POLICY_TIME) return keys_to_window_overfull(filter);
+    if (!petal_filter_is_single(filter) || capacity == 0) return UINT64_MAX;
     if (items <= capacity) return saturating_add(capacity - items, 1);
     return step_width(capacity) - keys_beyond(filter, items, capacity) % step_width(capacity);
 }
@@ -62,7 +87,7 @@ static _Atomic uint64_t *answer_of(const petal_filter *filter)
 bool petal_filter_judge_overfull(const petal_filter *filter, const petal_estimate *distinct)
 {
     uint64_t step = current_step(filter);
-    if (filter->policy.kind == POLICY_TIME) return petal_rotating_is_overfull(filter);
+    if (filter->policy.kind == POLICY_TIME) return window_is_overfull(filter);
     if (step == 0) return false;
     bool is_overfull = petal_filter_is_too_much(distinct, petal_filter_capacity(filter));
     atomic_store_explicit(answer_of(filter), step << 1 | is_overfull, memory_order_relaxed);
@@ -78,7 +103,7 @@ bool petal_is_overfull(const petal_filter *filter)
 {
     uint64_t step = current_step(filter),
              known = atomic_load_explicit(answer_of(filter), memory_order_relaxed);
-    if (filter->policy.kind == POLICY_TIME) return petal_rotating_is_overfull(filter);
+    if (filter->policy.kind == POLICY_TIME) return window_is_overfull(filter);
     if (step == 0) return false;
     if (known >> 1 == step) return known & 1;
     petal_estimate distinct = petal_filter_estimate_distinct(filter);

@@ -2,6 +2,7 @@
  * up. */
 #include "base/error.h"
 #include "filter/batch.h"
+#include "filter/permission.h"
 
 /* ---- removing -------------------------------------------------------------------------------- */
 
@@ -9,7 +10,7 @@
  * down again. */
 static petal_status check_removing(const petal_filter *filter, petal_error *error)
 {
-    if (filter->scheme->counters && filter->layer_count == 1 && !filter->grow) return PETAL_OK;
+    if (filter->scheme->counters && petal_filter_is_single(filter)) return PETAL_OK;
     return petal_fail(
         error, PETAL_ERR_UNSUPPORTED,
         "keys can be removed from counting filters of one layer only; build one of those");
@@ -72,7 +73,7 @@ petal_status petal_remove_i64(petal_filter *filter, int64_t value)
 /* Batches go through in pieces of that many keys. Filters that count have hashes of one word. */
 #define PIECE_KEYS 256u
 
-petal_status petal_batch_remove(petal_filter *filter, const petal_batch *batch, uint8_t *results,
+static petal_status remove_keys(petal_filter *filter, const petal_batch *batch, uint8_t *results,
                                 struct progress *progress, petal_error *error)
 {
     uint64_t room[PIECE_KEYS];
@@ -88,6 +89,18 @@ petal_status petal_batch_remove(petal_filter *filter, const petal_batch *batch, 
     }
     if (status != PETAL_OK) error->offset = progress->done;
     return status;
+}
+
+petal_status petal_remove_batch(petal_filter *filter, const petal_batch *batch, uint8_t *results,
+                                petal_batch_outcome *outcome, petal_error *error)
+{
+    struct progress progress = {0, 0};
+    petal_batch ours;
+    petal_error own;
+    if (!error) error = &own;
+    petal_status status = petal_batch_begin(batch, &ours, &outcome, error);
+    if (status == PETAL_OK) status = remove_keys(filter, &ours, results, &progress, error);
+    return petal_batch_end(filter, &ours, &progress, results, outcome, status, error);
 }
 
 /* ---- without counts -------------------------------------------------------------------------- */

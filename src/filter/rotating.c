@@ -44,6 +44,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "filter/permission.h"
 #include "scheme/plan.h"
 
 #include <string.h>
@@ -160,30 +161,6 @@ uint64_t petal_rotating_until(const struct policy *policy)
     return policy->clock_ms ? policy->clock_ms + petal_rotating_span(policy) - 1 : 0;
 }
 
-/* G shares: what can be remembered while no window holds more than planned. */
-static uint64_t max_items(const petal_filter *filter)
-{
-    uint64_t most = UINT64_MAX;
-    (void)checked_mul(filter->layers->capacity, filter->policy.generations, &most);
-    return most;
-}
-
-bool petal_rotating_is_overfull(const petal_filter *filter)
-{
-    for (uint32_t i = 0; i < filter->layer_count; i++)
-        if (filter->layers[i].items > filter->layers[i].capacity) return true;
-    return petal_filter_items(filter) > max_items(filter);
-}
-
-uint64_t petal_rotating_keys_to_overfull(const petal_filter *filter)
-{
-    const struct layer *newest = petal_filter_last(filter);
-    if (petal_rotating_is_overfull(filter)) return 1;
-    uint64_t left = max_items(filter) - petal_filter_items(filter),
-             share_left = newest->capacity - newest->items;
-    return saturating_add(left < share_left ? left : share_left, 1);
-}
-
 /* Makes the oldest the newest, empty. */
 static void recycle_oldest(petal_filter *filter)
 {
@@ -194,9 +171,9 @@ static void recycle_oldest(petal_filter *filter)
     *petal_filter_last(filter) = oldest;
 }
 
-/* Dates the newest: `until` the clock if it is closed now, or must stay open though its time is
- * over. */
-petal_status petal_rotating_begin(petal_filter *filter, petal_error *error)
+/* By time: begins a generation, or leaves the newest open if there are as many as can be. Dates the
+ * newest: `until` the clock if it is closed now, or must stay open though its time is over. */
+static petal_status begin_generation(petal_filter *filter, petal_error *error)
 {
     const struct policy *policy = &filter->policy;
     struct layer closed = *petal_filter_last(filter);
@@ -229,7 +206,7 @@ petal_status petal_rotating_make_room(petal_filter *filter, uint64_t *room, peta
 {
     petal_status status = PETAL_OK;
     bool by_time = filter->policy.kind == POLICY_TIME;
-    if (is_used_up(filter) && by_time) status = petal_rotating_begin(filter, error);
+    if (is_used_up(filter) && by_time) status = begin_generation(filter, error);
     if (is_used_up(filter) && !by_time) recycle_oldest(filter);
     const struct layer *newest = petal_filter_last(filter);
     *room = newest->items < newest->capacity ? newest->capacity - newest->items : UINT64_MAX;

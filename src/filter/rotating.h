@@ -37,15 +37,4 @@ uint64_t petal_rotating_until(const struct policy *policy);
  * takes then, at least 1. */
 petal_status petal_rotating_make_room(petal_filter *filter, uint64_t *room, petal_error *error);
 
-/* By time: whether some window held more keys than planned, as far as its generations are still
- * there. The rate may then be above the one asked. */
-bool petal_rotating_is_overfull(const petal_filter *filter);
-
-/* How many keys may come until that can be so: at least 1. */
-uint64_t petal_rotating_keys_to_overfull(const petal_filter *filter);
-
-/* grow of filters with a window of time: begins a generation, or leaves the newest open if there
- * are as many as can be. */
-petal_status petal_rotating_begin(petal_filter *filter, petal_error *error);
-
 #endif

@@ -3,12 +3,13 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "filter/filter.h"
+#include "filter/permission.h"
 
 bool petal_filter_can_share(const petal_filter *filter)
 {
-    return petal_scheme_kernel_shared(filter->scheme)->add_shared && filter->layer_count == 1 &&
-           !filter->grow && filter->hash->words != 0 && !filter->scheme->counts_new_only;
+    return petal_scheme_kernel_shared(filter->scheme)->add_shared &&
+           petal_filter_is_single(filter) && filter->hash->words != 0 &&
+           !filter->scheme->counts_new_only;
 }
 
 static petal_status share(petal_filter *filter, petal_error *error)
@@ -18,7 +19,7 @@ static petal_status share(petal_filter *filter, petal_error *error)
     if (!petal_filter_can_share(filter))
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                           "several threads cannot add to a %s filter%s", filter->scheme->name,
-                          filter->layer_count > 1 || filter->grow ? " of several layers" : "");
+                          !petal_filter_is_single(filter) ? " of several layers" : "");
     petal_status status = petal_filter_may_write(filter, error);
     if (status == PETAL_OK) /* threads could not check a block by turns */
         status = petal_filter_check_bits(filter, error);
@@ -35,25 +36,6 @@ petal_status petal_share(petal_filter *filter, petal_error *error)
     petal_error own;
     if (!error) error = &own;
     return petal_filter_note_error(filter, share(filter, error), error);
-}
-
-petal_status petal_filter_prepare_shared(petal_filter *filter, petal_error *error)
-{
-    struct sharing *sharing = filter->sharing;
-    if (atomic_load_explicit(&sharing->may_write, memory_order_acquire)) return PETAL_OK;
-    uint64_t word = stripe_take(&sharing->asking);
-    petal_status status = petal_filter_prepare_write(filter, error);
-    if (status == PETAL_OK) atomic_store_explicit(&sharing->may_write, true, memory_order_release);
-    stripe_give_back(&sharing->asking, word);
-    return status;
-}
-
-void petal_filter_settle_items(petal_filter *filter)
-{
-    if (!filter->sharing) return;
-    filter->layers->items = petal_layer_items(filter, 0);
-    for (uint32_t i = 0; i < PETAL_STRIPES; i++)
-        atomic_store_explicit(&filter->sharing->stripes.words[i], 0, memory_order_relaxed);
 }
 
 void petal_filter_stop_sharing(petal_filter *filter)

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "filter/permission.h"
 
 /* ---- looking up ------------------------------------------------------------------------------ */
 
@@ -85,7 +86,7 @@ petal_status petal_strategy_add_to_last(petal_filter *filter, const uint64_t *wo
 {
     struct layer *layer = petal_filter_last(filter);
     petal_status status = PETAL_OK;
-    if (layer->blocks || filter->before_write) status = prepare(filter, layer, words, error);
+    if (layer->blocks || filter->needs_permission) status = prepare(filter, layer, words, error);
     if (status != PETAL_OK) return status;
     bool changed = filter->kernel->add(&layer->array, words);
     if (changed || !petal_filter_counts_new_only(filter))
@@ -195,7 +196,8 @@ void petal_strategy_hash_for(const petal_filter *filter, const struct layer *lay
 /* A file, or a limit, must be watched. */
 static bool needs_care(const petal_filter *filter)
 {
-    return filter->close || filter->before_write || filter->refuse_overfull;
+    return petal_filter_has_foreign_bits(filter) || filter->needs_permission ||
+           filter->refuse_overfull;
 }
 
 static const struct key_strategy *choose(const petal_filter *filter)

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "filter/growing.h"
-#include "filter/rotating.h"
 
 #include <math.h> /* NAN, a macro */
 #include <string.h>
@@ -100,7 +99,6 @@ petal_status petal_filter_of(const struct description *about, const void *secret
     if (format && format->grow && format->grows(*filter)) (*filter)->grow = format->grow;
     (*filter)->policy = about->policy;
     if (about->policy.kind == POLICY_GROWING) (*filter)->grow = petal_growing_grow;
-    if (about->policy.kind == POLICY_TIME) (*filter)->grow = petal_rotating_begin;
     petal_filter_choose_strategy(*filter);
     for (uint32_t i = 0; i < about->layer_count; i++) {
         (*filter)->layers[i].capacity = about->layers[i].capacity;

@@ -71,6 +71,14 @@ void petal_os_pause(void)
 {
 }
 
+petal_status petal_os_size(const struct file *file, uint64_t max_bytes, uint64_t *size_bytes,
+                           petal_error *error)
+{
+    (void)file, (void)max_bytes;
+    *size_bytes = 0;
+    return no_files(error);
+}
+
 petal_status petal_os_map(const struct file *file, bool writable, uint64_t max_bytes,
                           struct mapping *map, petal_error *error)
 {

@@ -55,6 +55,10 @@ bool petal_os_is_locked_elsewhere(const struct file *file);
  * without a message, which is the caller's; PETAL_ERR_IO if nobody can tell. */
 petal_status petal_os_is_at(const struct file *file, const char *path, petal_error *error);
 
+/* The size of the file; PETAL_ERR_LIMIT if that is above max_bytes (0: no limit). */
+petal_status petal_os_size(const struct file *file, uint64_t max_bytes, uint64_t *size_bytes,
+                           petal_error *error);
+
 /* Reads `size_bytes` at an offset, or up to the end of the file; *got says how many. */
 petal_status petal_os_read(const struct file *file, uint64_t offset, void *bytes,
                            uint64_t size_bytes, uint64_t *got, petal_error *error);
@@ -76,8 +80,8 @@ struct mapping {
 
 /* Maps the file, shared. For writing, its holes are allocated first, so that a full disk is an
  * error here and not a signal later. For reading, a file with holes on a file system that allocates
- * them on reading (tmpfs) is copied into memory instead, for the same reason. Files above max_bytes
- * (0: none) are PETAL_ERR_LIMIT. */
+ * them on reading (tmpfs) is copied into memory instead, for the same reason. max_bytes: as
+ * above. */
 petal_status petal_os_map(const struct file *file, bool writable, uint64_t max_bytes,
                           struct mapping *map, petal_error *error);
 void petal_os_unmap(struct mapping *map);

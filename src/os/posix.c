@@ -236,16 +236,16 @@ int petal_posix_flush(int descriptor)
 
 /* ---- mapping --------------------------------------------------------------------------------- */
 
-static petal_status file_size(int descriptor, uint64_t max_bytes, uint64_t *size_bytes,
-                              petal_error *error)
+petal_status petal_os_size(const struct file *file, uint64_t max_bytes, uint64_t *size_bytes,
+                           petal_error *error)
 {
     struct stat about;
-    if (fstat(descriptor, &about) != 0) return petal_fail_errno(error, errno, "cannot look at it");
+    *size_bytes = 0;
+    if (fstat(file->descriptor, &about) != 0)
+        return petal_fail_errno(error, errno, "cannot look at it");
     if (max_bytes && (uint64_t)about.st_size > max_bytes)
         return petal_fail(error, PETAL_ERR_LIMIT, "has %llu bytes, more than the limit of %llu",
                           (unsigned long long)about.st_size, (unsigned long long)max_bytes);
-    if ((uint64_t)about.st_size > SIZE_MAX / 2)
-        return petal_fail(error, PETAL_ERR_LIMIT, "too big for the address space of this machine");
     *size_bytes = (uint64_t)about.st_size;
     return PETAL_OK;
 }
@@ -332,8 +332,10 @@ petal_status petal_os_map(const struct file *file, bool writable, uint64_t max_b
                           struct mapping *map, petal_error *error)
 {
     *map = (struct mapping){NULL, 0, false};
-    petal_status status = file_size(file->descriptor, max_bytes, &map->size_bytes, error);
+    petal_status status = petal_os_size(file, max_bytes, &map->size_bytes, error);
     if (status != PETAL_OK || map->size_bytes == 0) return status;
+    if (map->size_bytes > SIZE_MAX / 2)
+        return petal_fail(error, PETAL_ERR_LIMIT, "too big for the address space of this machine");
     if (writable) status = allocate_holes(file->descriptor, map->size_bytes, error);
     if (status != PETAL_OK) return status;
     if (!writable && has_costly_holes(file->descriptor, map->size_bytes))

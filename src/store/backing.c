@@ -9,31 +9,18 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "filter/content.h"
+#include "filter/permission.h"
 
 #include <string.h>
 
-petal_status petal_refuse_write(petal_filter *filter, petal_error *error)
+static petal_status refuse_after_failure(const struct backing *backing, petal_error *error)
 {
-    (void)filter;
-    return petal_fail(error, PETAL_ERR_READ_ONLY, "the filter is open for reading only");
-}
-
-petal_status petal_refuse_lowering(petal_filter *filter, enum lowering lowering, petal_error *error)
-{
-    (void)lowering;
-    return petal_refuse_write(filter, error);
-}
-
-static petal_status refuse_after_failure(petal_filter *filter, petal_error *error)
-{
-    const struct backing *backing = filter->backing;
     return petal_fail_errno(error, backing->io_errno,
                             "an earlier write failed, and what the file holds is unknown");
 }
 
-static petal_status refuse_after_damage(petal_filter *filter, petal_error *error)
+static petal_status refuse_after_damage(petal_error *error)
 {
-    (void)filter;
     return petal_fail(error, PETAL_ERR_DAMAGED,
                       "damage was found in it; restore a copy or rebuild from the keys");
 }
@@ -83,7 +70,7 @@ static petal_status check_blocks(const petal_filter *filter, enum block_state st
 static petal_status check_wanted(petal_filter *filter, petal_error *error)
 {
     petal_status status = check_blocks(filter, BLOCK_WANTED, BLOCK_CHANGED, error);
-    if (status != PETAL_OK) filter->before_write = refuse_after_damage;
+    if (status != PETAL_OK) filter->needs_permission = filter->backing->damaged = true;
     return status;
 }
 
@@ -95,14 +82,15 @@ static petal_status refuse_live(petal_error *error)
         "another process is changing the file, so its bits are not settled; open it again later");
 }
 
-petal_status petal_backing_check_unchanged(const petal_filter *filter, petal_error *error)
+/* PETAL_ERR_BUSY if another process has begun to change the file since it was opened. */
+static petal_status check_unchanged(const petal_filter *filter, petal_error *error)
 {
     const struct backing *backing = filter->backing;
     struct image now;
     uint8_t head[PETAL_HEAD_BYTES];
     uint64_t got;
-    if (!backing || !backing->is_petal || backing->writable || !backing->file.path) return PETAL_OK;
-    petal_status status = petal_os_read(&backing->file, 0, head, sizeof head, &got, error);
+    if (!backing->held.file.path) return PETAL_OK;
+    petal_status status = petal_os_read(&backing->held.file, 0, head, sizeof head, &got, error);
     if (status != PETAL_OK) return status;
     if (got == sizeof head || got == backing->image.file_bytes)
         status = petal_image_parse(head, backing->bytes, backing->image.file_bytes, &now, NULL);
@@ -113,31 +101,28 @@ petal_status petal_backing_check_unchanged(const petal_filter *filter, petal_err
     return refuse_live(error);
 }
 
-/* All blocks, before their bits are sealed elsewhere. */
-static petal_status check_bits(const petal_filter *filter, petal_error *error)
+/* All bits against the sums as they are in the file. */
+static petal_status compare_all(const petal_filter *filter, petal_error *error)
 {
     const struct backing *backing = filter->backing;
     if (filter->live) return refuse_live(error);
-    if (backing->writable) {
-        petal_status status = check_blocks(filter, BLOCK_UNCHECKED, BLOCK_CHECKED, error);
-        return status == PETAL_OK ? check_blocks(filter, BLOCK_WANTED, BLOCK_CHANGED, error)
-                                  : status;
-    }
     petal_status status = petal_image_verify(filter, &backing->image, backing->bytes, error);
-    if (status != PETAL_OK && petal_backing_check_unchanged(filter, NULL) != PETAL_OK)
+    if (status != PETAL_OK && petal_filter_check_unchanged(filter, NULL) != PETAL_OK)
         return refuse_live(error);
     return status;
 }
 
+/* Of a writable map, those blocks that are not to get new sums. */
+static petal_status compare_unchecked(const petal_filter *filter, petal_error *error)
+{
+    petal_status status = check_blocks(filter, BLOCK_UNCHECKED, BLOCK_CHECKED, error);
+    return status == PETAL_OK ? check_blocks(filter, BLOCK_WANTED, BLOCK_CHANGED, error) : status;
+}
+
 static petal_status verify(const petal_filter *filter, petal_error *error)
 {
-    const struct backing *backing = filter->backing;
-    if (filter->live) return refuse_live(error);
-    if (!backing || !backing->is_petal || backing->changed) return PETAL_UNCHECKED;
-    petal_status status = petal_image_verify(filter, &backing->image, backing->bytes, error);
-    if (status != PETAL_OK && petal_backing_check_unchanged(filter, NULL) != PETAL_OK)
-        return refuse_live(error);
-    return status;
+    bool has_sums = filter->store && filter->store->check_bits && !filter->backing->changed;
+    return has_sums ? compare_all(filter, error) : PETAL_UNCHECKED;
 }
 
 petal_status petal_verify(const petal_filter *filter, petal_error *error)
@@ -159,9 +144,10 @@ static petal_status write_state(struct backing *backing, enum image_state state,
     unsigned number = petal_image_next(&backing->image, state);
     petal_image_write_slot(&backing->image, number, slot);
     petal_status status =
-        petal_os_write(&backing->file, number * slot_bytes, slot, slot_bytes, error);
-    return status == PETAL_OK ? petal_os_sync(&backing->map, 0, PETAL_SLOTS * slot_bytes, error)
-                              : status;
+        petal_os_write(&backing->held.file, number * slot_bytes, slot, slot_bytes, error);
+    return status == PETAL_OK
+               ? petal_os_sync(&backing->held.map, 0, PETAL_SLOTS * slot_bytes, error)
+               : status;
 }
 
 /* A failed write is final: the system may take its pages for written. */
@@ -171,20 +157,21 @@ static petal_status note_io(petal_filter *filter, petal_status status, const pet
     if (status == PETAL_OK) return PETAL_OK;
     backing->io_failed = true;
     backing->io_errno = error->system_errno;
-    filter->before_write = refuse_after_failure;
+    filter->needs_permission = true;
     return status;
 }
 
 static petal_status mark(petal_filter *filter, enum image_state state, petal_error *error)
 {
     struct backing *backing = filter->backing;
-    if (backing->io_failed) return refuse_after_failure(filter, error);
+    if (backing->io_failed) return refuse_after_failure(backing, error);
+    if (backing->damaged) return refuse_after_damage(error);
     if (backing->changed && backing->image.state >= state) return PETAL_OK;
     filter->content_recorded = false;
-    petal_status status = write_state(backing, state, error);
+    petal_status status = note_io(filter, write_state(backing, state, error), error);
     backing->changed = true;
-    filter->before_write = NULL;
-    return note_io(filter, status, error);
+    if (status == PETAL_OK) filter->needs_permission = false;
+    return status;
 }
 
 /* Before the first change the file must say on disk that it is being changed: from then on its sums
@@ -197,14 +184,13 @@ static petal_status mark_rising(petal_filter *filter, petal_error *error)
 /* And before bits are lowered, that not even those of the last clean state can be counted on. */
 static petal_status mark_lowering(petal_filter *filter, enum lowering lowering, petal_error *error)
 {
-    if (filter->before_write == refuse_after_damage) return refuse_after_damage(filter, error);
     return mark(filter, lowering == LOWERING_COUNTS ? IMAGE_REMOVING : IMAGE_FALLING, error);
 }
 
 /* Brings the sums of changed blocks up to date, and the content id with them. */
 static void update_sums(petal_filter *filter, struct backing *backing)
 {
-    uint8_t *sums = backing->map.bytes + backing->image.sums_offset;
+    uint8_t *sums = backing->held.map.bytes + backing->image.sums_offset;
     uint64_t id = petal_content_start(filter), number = 0;
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         const struct layer *layer = &filter->layers[i];
@@ -225,9 +211,9 @@ static petal_status write_back(petal_filter *filter, struct backing *backing, pe
 {
     const struct image *image = &backing->image;
     update_sums(filter, backing);
-    if (backing->rewrite) petal_os_touch(&backing->map, 0, image->file_bytes);
+    if (backing->rewrite) petal_os_touch(&backing->held.map, 0, image->file_bytes);
     uint64_t from = backing->rewrite ? 0 : image->sums_offset;
-    petal_status status = petal_os_sync(&backing->map, from, image->file_bytes - from, error);
+    petal_status status = petal_os_sync(&backing->held.map, from, image->file_bytes - from, error);
     return status == PETAL_OK ? write_state(backing, IMAGE_CLEAN, error) : status;
 }
 
@@ -238,7 +224,7 @@ static void note_synced(petal_filter *filter, struct backing *backing)
         for (uint64_t block = 0; block < petal_block_count(&filter->layers[i].array); block++)
             if (blocks[block] == BLOCK_CHANGED) blocks[block] = BLOCK_CHECKED;
     }
-    if (filter->before_write != refuse_after_damage) filter->before_write = mark_rising;
+    filter->needs_permission = true;
     backing->changed = backing->rewrite = false;
     filter->content_recorded = true;
     filter->content_id = backing->image.content_id;
@@ -248,7 +234,7 @@ static petal_status check_replaced(struct backing *backing, petal_error *error)
 {
     petal_status status = backing->replaced
                               ? PETAL_ERR_REPLACED
-                              : petal_os_is_at(&backing->file, backing->file.path, error);
+                              : petal_os_is_at(&backing->held.file, backing->held.file.path, error);
     backing->replaced = status == PETAL_ERR_REPLACED;
     if (!backing->replaced) return status;
     return petal_fail(
@@ -260,9 +246,8 @@ static petal_status sync(petal_filter *filter, petal_error *error)
 {
     struct backing *backing = filter->backing;
     if (!backing->changed) return backing->replaced ? check_replaced(backing, error) : PETAL_OK;
-    if (backing->io_failed) return refuse_after_failure(filter, error);
+    if (backing->io_failed) return refuse_after_failure(backing, error);
     petal_status status = note_io(filter, write_back(filter, backing, error), error);
-    if (filter->sharing) atomic_store(&filter->sharing->may_write, false);
     if (status != PETAL_OK) return status;
     note_synced(filter, backing);
     return check_replaced(backing, error);
@@ -272,7 +257,7 @@ petal_status petal_sync(petal_filter *filter, petal_error *error)
 {
     petal_error own;
     if (!error) error = &own;
-    return filter->backing ? petal_filter_note_error(filter, sync(filter, error), error) : PETAL_OK;
+    return filter->store ? petal_filter_note_error(filter, sync(filter, error), error) : PETAL_OK;
 }
 
 /* ---- no more changes ------------------------------------------------------------------------- */
@@ -282,10 +267,7 @@ petal_status petal_freeze(petal_filter *filter, petal_error *error)
     petal_status status = petal_sync(filter, error);
     if (status != PETAL_OK) return status;
     petal_filter_stop_sharing(filter);
-    filter->before_write = petal_refuse_write;
-    filter->before_lowering = petal_refuse_lowering;
-    filter->read_only = true;
-    petal_filter_choose_strategy(filter);
+    petal_filter_refuse_changes(filter);
     return PETAL_OK;
 }
 
@@ -294,14 +276,41 @@ petal_status petal_freeze(petal_filter *filter, petal_error *error)
 static void close_backing(petal_filter *filter)
 {
     struct backing *backing = filter->backing;
-    if (backing->map.bytes)
+    struct holdings held = backing->held;
+    if (held.map.bytes)
         petal_sync(filter, NULL); /* if it fails the file stays dirty, as the next reader sees */
-    petal_os_unmap(&backing->map);
-    petal_os_close(&backing->file);
     for (uint32_t i = 0; i < filter->layer_count; i++)
         petal_release(&filter->allocator, filter->layers[i].blocks,
                       petal_block_count(&filter->layers[i].array));
     petal_release(&filter->allocator, backing, sizeof *backing);
+    petal_os_unmap(&held.map);
+    petal_os_close(&held.file);
+    if (held.release) held.release(held.context, held.bytes, held.size_bytes);
+}
+
+static const struct store_def writable_map = {.has_bits = true,
+                                              .before_write = mark_rising,
+                                              .before_lowering = mark_lowering,
+                                              .check_wanted = check_wanted,
+                                              .check_bits = compare_unchecked,
+                                              .close = close_backing};
+/* A map or a view. */
+static const struct store_def readable = {.has_bits = true,
+                                          .check_bits = compare_all,
+                                          .check_unchanged = check_unchanged,
+                                          .close = close_backing};
+static const struct store_def readable_foreign = {.has_bits = true, .close = close_backing};
+static const struct store_def holdings_only = {.close = close_backing};
+
+static petal_status make_backing(petal_filter *filter, const struct store_def *store,
+                                 petal_error *error)
+{
+    filter->backing = petal_alloc(&filter->allocator, sizeof *filter->backing);
+    if (!filter->backing) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
+    filter->backing->held.file = PETAL_NO_FILE;
+    filter->store = store;
+    petal_filter_choose_strategy(filter);
+    return PETAL_OK;
 }
 
 static bool alloc_blocks(petal_filter *filter)
@@ -317,18 +326,15 @@ static bool alloc_blocks(petal_filter *filter)
 
 /* The image of a petal file: its sums vouch for the bits, unless it is being recovered, or changed
  * by another process. */
-static void take_image(petal_filter *filter, struct backing *backing, const struct image *image,
-                       bool recover)
+static void take_image(petal_filter *filter, const struct image *image, bool recover)
 {
-    backing->is_petal = true;
+    struct backing *backing = filter->backing;
     backing->image = *image;
-    filter->check_bits = check_bits;
-    filter->check_unchanged = petal_backing_check_unchanged;
     filter->content_recorded = petal_image_is_clean(image);
     filter->content_id = image->content_id;
     if (petal_image_is_clean(image) || !recover) return;
     petal_backing_count_changed(filter, image, backing->bytes);
-    filter->before_write = NULL; /* dirty on disk already, and every sum is to be made anew */
+    filter->needs_permission = false; /* dirty on disk already, and every sum is to be made anew */
     petal_filter_touch_all(filter);
     backing->changed = backing->rewrite = true;
 }
@@ -337,37 +343,38 @@ petal_status petal_backing_attach(petal_filter *filter, const struct description
                                   const struct image *image, const struct opening *from,
                                   petal_error *error)
 {
-    struct backing *backing = petal_alloc(&filter->allocator, sizeof *backing);
-    if (!backing) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
-    backing->bytes = from->bytes;
-    backing->writable = from->writable;
-    backing->file = PETAL_NO_FILE;
-    filter->backing = backing;
-    filter->close = close_backing;
+    const struct store_def *readable_here = image ? &readable : &readable_foreign;
+    petal_status status =
+        make_backing(filter, from->writable ? &writable_map : readable_here, error);
+    if (status != PETAL_OK) return status;
+    filter->backing->bytes = from->bytes;
     filter->live = from->live;
     filter->read_only = !from->writable;
-    filter->before_write = from->writable ? mark_rising : petal_refuse_write;
-    filter->before_lowering = from->writable ? mark_lowering : petal_refuse_lowering;
-    filter->check_wanted = from->writable ? check_wanted : NULL;
-    petal_filter_choose_strategy(filter);
+    filter->needs_permission = true;
     if (from->writable && !alloc_blocks(filter))
         return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
     for (uint32_t i = 0; i < filter->layer_count; i++) /* written through `map` only */
         filter->layers[i].array.bytes = (uint8_t *)(uintptr_t)from->bytes + about->layers[i].offset;
-    if (image) take_image(filter, backing, image, from->recover);
+    if (image) take_image(filter, image, from->recover);
     return PETAL_OK;
 }
 
-void petal_backing_own(petal_filter *filter, const struct mapping *map, const struct file *file)
+petal_status petal_backing_hold(petal_filter *filter, const struct holdings *held,
+                                petal_error *error)
 {
-    struct backing *backing = filter->backing;
-    backing->map = *map;
-    backing->file = *file;
+    petal_status status = filter->store ? PETAL_OK : make_backing(filter, &holdings_only, error);
+    if (status == PETAL_OK) filter->backing->held = *held;
+    return status;
+}
+
+struct file *petal_backing_file(const petal_filter *filter)
+{
+    bool is_for_writing = filter->store == &writable_map || filter->store == &holdings_only;
+    return is_for_writing && filter->backing->held.file.path ? &filter->backing->held.file : NULL;
 }
 
 petal_status petal_backing_is_at(const petal_filter *filter, const char *path, petal_error *error)
 {
-    const struct backing *backing = filter->backing;
-    return backing && backing->writable ? petal_os_is_at(&backing->file, path, error)
-                                        : PETAL_ERR_REPLACED;
+    return filter->store == &writable_map ? petal_os_is_at(&filter->backing->held.file, path, error)
+                                          : PETAL_ERR_REPLACED;
 }

@@ -1,5 +1,5 @@
-/* backing.h - what a filter stands on whose bits are not its own: a mapped file, or memory of the
- * caller. */
+/* backing.h - what a filter stands on that is not memory of its own: a mapped file, memory of the
+ * caller, or just a file that it keeps locked. */
 #ifndef PETAL_STORE_BACKING_H
 #define PETAL_STORE_BACKING_H
 
@@ -17,53 +17,47 @@ struct opening {
     bool live;    /* a writer is at work */
 };
 
-struct backing {
-    bool is_petal; /* then `image` describes it, and there are checksums */
-    bool writable;
-    struct image image;
-    const uint8_t *bytes;
-    struct mapping map; /* empty (descriptor -1) if the bytes are the caller's */
-    struct file file;   /* none for memory of the caller */
-    bool changed;       /* a writable map that is marked dirty on disk */
-    bool rewrite;       /* recovered: nobody knows which of its pages the disk has */
-    bool io_failed;     /* what the disk holds is unknown: no more changes */
-    int io_errno;       /* why */
-    bool replaced;      /* what was synced is in a file that is no longer at its path */
-};
-
-/* What a filter keeps until it is freed, beside its bits: filter->held. */
-struct held {
-    struct file file; /* locked since it was loaded, or none */
-    /* what the bytes of a view are given back by, or NULL */
+/* What a filter keeps, and gives back when it is freed. */
+struct holdings {
+    struct mapping map; /* or none */
+    struct file file;   /* of the map, or locked since the filter was loaded from it; or none */
+    /* what takes back the bytes of a view, or NULL */
     void (*release)(void *context, const void *bytes, uint64_t size_bytes);
     void *context;
     const void *bytes;
     uint64_t size_bytes;
 };
 
+struct backing {
+    struct image image; /* of a petal file */
+    const uint8_t *bytes;
+    struct holdings held;
+    bool changed;   /* a writable map that is marked dirty on disk */
+    bool rewrite;   /* recovered: nobody knows which of its pages the disk has */
+    bool damaged;   /* a block was: no more changes */
+    bool io_failed; /* what the disk holds is unknown: no more changes */
+    int io_errno;   /* why */
+    bool replaced;  /* what was synced is in a file that is no longer at its path */
+};
+
 /* Makes the filter stand on the bytes. `image` is NULL for files of other libraries, which are for
- * reading only. The map and the file stay the caller's until petal_backing_own() gives them to the
- * filter. */
+ * reading only. Map, file and bytes stay the caller's until petal_backing_hold() gives them to the
+ * filter, which need not stand on them. */
 petal_status petal_backing_attach(petal_filter *filter, const struct description *about,
                                   const struct image *image, const struct opening *from,
                                   petal_error *error);
-void petal_backing_own(petal_filter *filter, const struct mapping *map, const struct file *file);
+petal_status petal_backing_hold(petal_filter *filter, const struct holdings *held,
+                                petal_error *error);
 
 /* Is this a filter that is mapped for writing from the file at `path`? PETAL_OK; PETAL_ERR_REPLACED
  * if not; PETAL_ERR_IO. */
 petal_status petal_backing_is_at(const petal_filter *filter, const char *path, petal_error *error);
 
-/* PETAL_ERR_BUSY if another process has begun to change the file of this filter since it was
- * opened. */
-petal_status petal_backing_check_unchanged(const petal_filter *filter, petal_error *error);
+/* The file that the filter keeps for writing, mapped or loaded; or NULL. */
+struct file *petal_backing_file(const petal_filter *filter);
 
 /* Notes in the filter how many blocks differ from their recorded sums, and of how many. */
 void petal_backing_count_changed(petal_filter *filter, const struct image *image,
                                  const uint8_t *bytes);
-
-/* before_write and before_lowering of filters that must not be changed. */
-petal_status petal_refuse_write(petal_filter *filter, petal_error *error);
-petal_status petal_refuse_lowering(petal_filter *filter, enum lowering lowering,
-                                   petal_error *error);
 
 #endif

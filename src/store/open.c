@@ -9,6 +9,7 @@
 #include <string.h>
 
 static const struct file no_file = {NULL, NULL, -1, false}; /* PETAL_NO_FILE */
+static const struct mapping no_map = {NULL, 0, false};
 
 /* ---- the header of a file that others change ----------------------------------------------------
  *
@@ -238,18 +239,10 @@ static petal_status open_petal(struct source *source, petal_filter **made, petal
     return fail_for_changes(error);
 }
 
-static void refuse_changes(petal_filter *filter)
-{
-    filter->read_only = true;
-    filter->before_write = petal_refuse_write;
-    filter->before_lowering = petal_refuse_lowering;
-    petal_filter_choose_strategy(filter);
-}
-
 /* Gives a frame whose file leaves out its bits zeroed ones. */
 static petal_status give_zeros(const struct source *source, petal_filter *made, petal_error *error)
 {
-    if (source->mode == PETAL_OPEN_MAP) refuse_changes(made);
+    if (source->mode == PETAL_OPEN_MAP) petal_filter_refuse_changes(made);
     return petal_filter_alloc_bits(made, error);
 }
 
@@ -284,7 +277,7 @@ static petal_status open_packed(const struct source *source, petal_filter **made
     plain.mode = PETAL_OPEN_LOAD;
     if (status == PETAL_OK) status = open_image(&plain, made, error);
     petal_release(allocator, decoded, decoded_bytes);
-    if (status == PETAL_OK && source->mode == PETAL_OPEN_MAP) refuse_changes(*made);
+    if (status == PETAL_OK && source->mode == PETAL_OPEN_MAP) petal_filter_refuse_changes(*made);
     return status;
 }
 
@@ -428,23 +421,6 @@ static petal_status begin(const petal_open_options *theirs, struct source *sourc
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static void release_held(petal_filter *filter)
-{
-    struct held held = *(struct held *)filter->held;
-    petal_release(&filter->allocator, filter->held, sizeof held);
-    petal_os_close(&held.file);
-    if (held.release) held.release(held.context, held.bytes, held.size_bytes);
-}
-
-static petal_status hold(petal_filter *filter, const struct held *held, petal_error *error)
-{
-    filter->held = petal_alloc(&filter->allocator, sizeof *held);
-    if (!filter->held) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
-    *(struct held *)filter->held = *held;
-    filter->release_held = release_held;
-    return PETAL_OK;
-}
-
 static enum access access_of(const struct source *source)
 {
     bool is_petal = source->format == &petal_format_petal;
@@ -467,6 +443,41 @@ static petal_status open_mapped(struct source *source, struct mapping *map, cons
     return petal_source_open(source, filter, error);
 }
 
+/* Reads that many bytes of the file, and opens the header in them. */
+static petal_status open_first_bytes(struct source *source, uint64_t size_bytes,
+                                     const struct file *file, petal_filter **filter,
+                                     petal_error *error)
+{
+    struct budget budget;
+    petal_budget_begin(&budget, petal_source_allocator(source), source->options.memory_limit, 0);
+    uint8_t *bytes = petal_alloc(&budget.bounded, size_bytes);
+    if (!bytes && size_bytes)
+        return petal_budget_end(&budget, petal_fail(error, PETAL_ERR_MEMORY, "out of memory"),
+                                error);
+    source->from.bytes = bytes;
+    source->from.file = file;
+    petal_status status =
+        petal_os_read(file, 0, bytes, size_bytes, &source->from.size_bytes, error);
+    if (status == PETAL_OK) status = petal_source_open(source, filter, error);
+    petal_release(&budget.bounded, bytes, size_bytes);
+    return status;
+}
+
+/* The header alone: as many bytes as it turns out to need. */
+static petal_status open_header(struct source *source, const struct file *file,
+                                petal_filter **filter, petal_error *error)
+{
+    uint64_t size, needed = PETAL_HEAD_BYTES;
+    petal_status status = petal_os_size(file, source->options.max_bytes, &size, error);
+    if (status != PETAL_OK) return status;
+    for (;;) {
+        uint64_t read = needed < size ? needed : size;
+        status = open_first_bytes(source, read, file, filter, error);
+        if (status != PETAL_ERR_TRUNCATED || read == size || error->offset <= read) return status;
+        needed = error->offset;
+    }
+}
+
 /* Has the header of a file changed since the file was copied, beginning with its header? */
 static bool is_outdated(const struct mapping *map, const struct file *file)
 {
@@ -480,7 +491,10 @@ static bool is_outdated(const struct mapping *map, const struct file *file)
 static petal_status open_map(struct source *source, struct mapping *map, struct file *file,
                              petal_filter **filter, petal_error *error)
 {
-    petal_status status = open_mapped(source, map, file, filter, error);
+    /* Which format it is may depend on all bytes. */
+    bool reads_header = source->header_only && !source->is_auto;
+    petal_status status = reads_header ? open_header(source, file, filter, error)
+                                       : open_mapped(source, map, file, filter, error);
     for (int loads = 1; map->is_copy && is_outdated(map, file); loads++) {
         petal_free(*filter);
         *filter = NULL;
@@ -489,23 +503,22 @@ static petal_status open_map(struct source *source, struct mapping *map, struct 
         petal_os_pause();
         status = open_mapped(source, map, file, filter, error);
     }
-    if (status != PETAL_OK || !*filter) return status;
-    if ((*filter)->backing) {
-        petal_backing_own(*filter, map, file);
-        *map = (struct mapping){NULL, 0, false};
-        *file = no_file;
-    } else if (source->options.flags & PETAL_OPEN_LOCKED) {
-        status = hold(*filter, &(struct held){.file = *file}, error);
-        if (status == PETAL_OK) *file = no_file;
-    }
-    return status;
+    bool is_mapped = status == PETAL_OK && petal_filter_has_foreign_bits(*filter);
+    if (status != PETAL_OK || !(is_mapped || (source->options.flags & PETAL_OPEN_LOCKED)))
+        return status;
+    status = petal_backing_hold(
+        *filter, &(struct holdings){.map = is_mapped ? *map : no_map, .file = *file}, error);
+    if (status != PETAL_OK) return status;
+    if (is_mapped) *map = no_map;
+    *file = no_file;
+    return PETAL_OK;
 }
 
 petal_status petal_open(const char *path, const petal_open_options *options, petal_filter **filter,
                         petal_error *error)
 {
-    struct mapping map = {NULL, 0, false};
-    struct file file = PETAL_NO_FILE;
+    struct mapping map = no_map;
+    struct file file = no_file;
     struct source source = {.from = {.file = &no_file}};
     petal_error own; /* opening may fail, try again, and succeed */
     *filter = NULL;
@@ -559,13 +572,13 @@ static petal_status open_bytes(const void *bytes, uint64_t size_bytes,
     status = petal_source_open(&source, filter, error);
     if (status != PETAL_OK || !*filter || mode != PETAL_OPEN_MAP || !source.options.release)
         return status;
-    status = hold(*filter,
-                  &(struct held){.file = no_file,
-                                 .release = source.options.release,
-                                 .context = source.options.release_context,
-                                 .bytes = bytes,
-                                 .size_bytes = size_bytes},
-                  error);
+    status = petal_backing_hold(*filter,
+                                &(struct holdings){.file = no_file,
+                                                   .release = source.options.release,
+                                                   .context = source.options.release_context,
+                                                   .bytes = bytes,
+                                                   .size_bytes = size_bytes},
+                                error);
     if (status == PETAL_OK) return PETAL_OK;
     petal_free(*filter);
     *filter = NULL;

@@ -1,6 +1,6 @@
 /* save.c - filters to files and to memory, in any container. */
 #include "base/error.h"
-#include "filter/absent.h"
+#include "filter/permission.h"
 #include "store/backing.h"
 #include "store/write.h"
 
@@ -23,15 +23,6 @@ static petal_status save_in_place(const petal_filter *filter, const struct forma
     return petal_sync((petal_filter *)(uintptr_t)filter, error);
 }
 
-/* The file that the filter has locked: loaded from or mapped. */
-static struct file *locked_file(const petal_filter *filter)
-{
-    struct backing *backing = filter->backing;
-    struct held *held = filter->held;
-    if (backing && backing->writable) return &backing->file;
-    return held && held->file.path ? &held->file : NULL;
-}
-
 static petal_status save(const petal_filter *filter, const char *path, const char *format,
                          uint32_t flags, petal_error *error)
 {
@@ -45,10 +36,11 @@ static petal_status save(const petal_filter *filter, const char *path, const cha
     status = petal_backing_is_at(filter, path, error);
     if (status == PETAL_OK) return save_in_place(filter, def, flags, error);
     if (status == PETAL_ERR_REPLACED) status = petal_filter_check_bits(filter, error);
-    if (status == PETAL_OK) status = petal_os_begin(path, flags, locked_file(filter), &made, error);
+    if (status == PETAL_OK)
+        status = petal_os_begin(path, flags, petal_backing_file(filter), &made, error);
     if (status != PETAL_OK) return status;
     status = petal_format_write(def, filter, &sink, error);
-    if (status == PETAL_OK) status = petal_backing_check_unchanged(filter, error);
+    if (status == PETAL_OK) status = petal_filter_check_unchanged(filter, error);
     petal_status finished =
         petal_os_finish(&made, status == PETAL_OK, status == PETAL_OK ? error : NULL);
     return status == PETAL_OK ? finished : status;

@@ -2,6 +2,7 @@
 #include "store/write.h"
 
 #include "base/error.h"
+#include "filter/permission.h"
 
 #include <string.h>
 

@@ -322,9 +322,25 @@ static void keys_that_the_original_refuses_are_refused(void **state)
     }
 }
 
-/* Whichever allocation fails, nothing leaks, the filter stays usable, and the buffers keep their
- * bound. */
-static void running_out_of_memory_is_a_clean_error(void **state)
+/* ---- too little memory ----------------------------------------------------------------------- */
+
+static void require_use(petal_filter *filter, petal_builder *builder, uint32_t workers,
+                        struct counting *count)
+{
+    static uint64_t hash = 12345;
+    uint64_t calls = count->calls, first = ++hash * 0x9e3779b97f4a7c15,
+             last = ++hash * 0x9e3779b97f4a7c15;
+    assert_int_equal(build_batch(builder, 0, batch_of_hashes(&first, 1)), PETAL_OK);
+    assert_int_equal(build_batch(builder, workers - 1, batch_of_hashes(&last, 1)), PETAL_OK);
+    assert_int_equal(build_batch(builder, workers, batch_of_hashes(&last, 1)), PETAL_ERR_ARGUMENT);
+    assert_int_equal(petal_builder_finish(builder, NULL), PETAL_ERR_ARGUMENT);
+    assert_true(petal_contains_hash(filter, first) && petal_contains_hash(filter, last));
+    assert_true(count->calls == calls && count->bad_releases == 0);
+}
+
+/* Whichever allocation fails, nothing leaks and the filter stays usable; and only without memory
+ * for the builder itself is there none. */
+static void a_failed_allocation_costs_workers_at_most(void **state)
 {
     (void)state;
     struct counting count = {0};
@@ -334,25 +350,66 @@ static void running_out_of_memory_is_a_clean_error(void **state)
     petal_filter *filter = create(&options);
     petal_builder *builder = NULL;
     petal_error error;
-    uint32_t workers = 2;
-    uint64_t own_blocks = count.live_blocks, own_bytes = count.live_bytes;
-    petal_status status = PETAL_ERR_MEMORY;
-    for (count.fail_at = 1; status != PETAL_OK; count.fail_at++) {
+    uint64_t own_blocks = count.live_blocks, fail_at;
+    uint32_t workers = 0;
+    for (fail_at = 1; workers != 2; fail_at++) {
+        workers = 2;
         count.calls = 0;
-        status = petal_builder_create(filter, &workers, &builder, &error);
-        require(status == PETAL_OK ||
-                    (status == PETAL_ERR_MEMORY && !builder && count.live_blocks == own_blocks),
-                "allocation %llu: %s, %llu blocks", (unsigned long long)count.fail_at,
-                petal_status_name(status), (unsigned long long)count.live_blocks);
+        count.fail_at = fail_at;
+        petal_status status = petal_builder_create(filter, &workers, &builder, &error);
+        if (fail_at <= 2) {
+            require(status == PETAL_ERR_MEMORY && !builder && workers == 2, "allocation %llu: %s",
+                    (unsigned long long)fail_at, petal_status_name(status));
+            workers = 0;
+        } else {
+            require(status == PETAL_OK && workers >= 1, "allocation %llu: %s",
+                    (unsigned long long)fail_at, petal_status_name(status));
+            require_use(filter, builder, workers, &count);
+        }
+        assert_true(count.live_blocks == own_blocks);
     }
-    assert_true(count.fail_at > 4);
-    /* two for each of two workers, and something */
-    assert_true(count.live_bytes - own_bytes < (5 << 20));
-    uint64_t calls = count.calls, hash = 12345;
-    assert_int_equal(build_batch(builder, 1, batch_of_hashes(&hash, 1)), PETAL_OK);
-    assert_int_equal(petal_builder_finish(builder, NULL), PETAL_OK);
-    assert_true(count.calls == calls && count.live_blocks == own_blocks && count.bad_releases == 0);
-    assert_true(petal_contains_hash(filter, hash));
+    assert_true(fail_at > 6); /* two allocations for the builder, more for regions and buffers */
+    petal_free(filter);
+}
+
+struct limited {
+    struct counting count; /* first: what is given back is counted alone */
+    uint64_t limit_bytes;
+};
+
+static void *limited_alloc(void *context, size_t size_bytes)
+{
+    struct limited *limited = context;
+    return limited->count.live_bytes + size_bytes <= limited->limit_bytes
+               ? counting_alloc(&limited->count, size_bytes)
+               : NULL;
+}
+
+/* There are as many workers as have room for their buffers, 65 of 16 KiB for each, halving their
+ * number; and one has room always. */
+static void workers_are_as_many_as_have_memory(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t limit_kib;
+        uint32_t workers;
+    } cases[] = {{64, 1}, {2000, 1}, {2200, 2}, {4000, 2}, {4400, 4}};
+    struct limited limited = {.limit_bytes = UINT64_MAX};
+    petal_allocator allocator = {limited_alloc, counting_release, &limited};
+    petal_options options = options_of(PETAL_SCHEME_BLOCKED, 4 * 2 * 8 << 20, 6, 1);
+    options.allocator = &allocator;
+    petal_filter *filter = create(&options);
+    uint64_t own_bytes = limited.count.live_bytes;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        petal_builder *builder;
+        uint32_t workers = 4;
+        limited.limit_bytes = own_bytes + cases[i].limit_kib * 1024;
+        assert_int_equal(petal_builder_create(filter, &workers, &builder, NULL), PETAL_OK);
+        require(workers == cases[i].workers, "%llu KiB: %u workers",
+                (unsigned long long)cases[i].limit_kib, workers);
+        require_use(filter, builder, workers, &limited.count);
+        assert_true(limited.count.live_bytes == own_bytes);
+    }
     petal_free(filter);
 }
 
@@ -390,7 +447,8 @@ int main(void)
         cmocka_unit_test(a_writable_map_is_built_synced_and_verified),
         cmocka_unit_test(wrong_arguments_are_refused),
         cmocka_unit_test(keys_that_the_original_refuses_are_refused),
-        cmocka_unit_test(running_out_of_memory_is_a_clean_error),
+        cmocka_unit_test(a_failed_allocation_costs_workers_at_most),
+        cmocka_unit_test(workers_are_as_many_as_have_memory),
         cmocka_unit_test(flushing_in_between_loses_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

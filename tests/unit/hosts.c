@@ -3,6 +3,8 @@
  * ranges, lend bytes and get them back. Each with a filter of each kind. */
 #include "kinds.h"
 
+#include <sys/resource.h>
+
 #define KEYS 12000 /* half of them are in */
 
 static petal_open_options header_options(enum kind kind, const petal_allocator *allocator)
@@ -195,6 +197,17 @@ static void a_header_that_is_no_header_is_refused(void **state)
     free(image.data);
 }
 
+/* Bytes of address space that this process has taken. */
+static rlim_t address_space(void)
+{
+    unsigned long long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_true(file && fscanf(file, "%llu", &pages) == 1);
+    fclose(file);
+    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Not even if what follows the header has no room in memory: it is not mapped. */
 static void the_header_of_a_file_is_opened_too(void **state)
 {
     (void)state;
@@ -207,6 +220,27 @@ static void the_header_of_a_file_is_opened_too(void **state)
     assert_int_equal(content_id(header), content_id(filter));
     assert_true(petal_contains_i64(header, -1));
     petal_free(header);
+    static char metadata[60000] = "longer than the first read";
+    require_status(PETAL_OK, petal_set_metadata(filter, metadata, sizeof metadata, &error), error);
+    require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
+    assert_int_equal(truncate(path, (off_t)1 << 43), 0);
+    struct rlimit before;
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    struct rlimit tight = {address_space() + ((rlim_t)1 << 30), before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_AS, &tight), 0);
+    petal_status opened = petal_open(path, &options, &header, &error);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    require_status(PETAL_OK, opened, error);
+    assert_memory_equal(petal_metadata(header, NULL), metadata, sizeof metadata);
+    petal_free(header);
+    options.memory_limit = sizeof metadata;
+    require_status(PETAL_ERR_LIMIT, petal_open(path, &options, &header, &error), error);
+    options.memory_limit = 0;
+    options.max_bytes = (uint64_t)1 << 40;
+    require_status(PETAL_ERR_LIMIT, petal_open(path, &options, &header, &error), error);
+    assert_int_equal(truncate(path, 50000), 0);
+    require_status(PETAL_ERR_TRUNCATED, petal_open(path, &options, &header, &error), error);
+    assert_true(error.offset > sizeof metadata);
     petal_free(filter);
     unlink(path);
 }

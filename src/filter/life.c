@@ -1,11 +1,9 @@
-/* filter.c - the life cycle of a filter in memory. */
-#include "filter/filter.h"
-
+/* life.c - the life cycle of a filter in memory. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "filter/content.h"
-#include "filter/rotating.h"
+#include "filter/permission.h"
 
 #include <math.h> /* NAN, a macro */
 #include <string.h>
@@ -120,7 +118,7 @@ petal_status petal_filter_add_layer(petal_filter *filter, const struct shape *sh
                                     petal_error *error)
 {
     struct layer added = {0};
-    if (filter->close)
+    if (petal_filter_has_foreign_bits(filter))
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                           "a mapped file has no room for one more layer; load it, and save it");
     set_layer(&added, shape, filter->hash);
@@ -135,12 +133,6 @@ petal_status petal_filter_add_layer(petal_filter *filter, const struct shape *sh
     return status;
 }
 
-uint64_t petal_layer_items(const petal_filter *filter, uint32_t layer)
-{
-    uint64_t items = filter->layers[layer].items;
-    return filter->sharing ? saturating_add(items, stripes_keys(&filter->sharing->stripes)) : items;
-}
-
 void petal_filter_drop_layers(petal_filter *filter, uint32_t from, uint32_t count)
 {
     struct layer *gone = filter->layers + from;
@@ -149,22 +141,6 @@ void petal_filter_drop_layers(petal_filter *filter, uint32_t from, uint32_t coun
     memmove(gone, gone + count, (filter->layer_count - from - count) * sizeof *gone);
     filter->layer_count -= count;
     petal_filter_choose_strategy(filter);
-}
-
-uint64_t petal_filter_items(const petal_filter *filter)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < filter->layer_count; i++)
-        sum = saturating_add(sum, petal_layer_items(filter, i));
-    return sum;
-}
-
-uint64_t petal_filter_capacity(const petal_filter *filter)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < filter->layer_count; i++)
-        sum = saturating_add(sum, filter->layers[i].capacity);
-    return sum;
 }
 
 static void release_origin(petal_filter *filter)
@@ -302,35 +278,17 @@ void petal_filter_touch_all(petal_filter *filter)
     }
 }
 
-static petal_status clear(petal_filter *filter, petal_error *error)
+void petal_filter_refuse_changes(petal_filter *filter)
 {
-    petal_status status = petal_filter_prepare_lowering(filter, LOWERING_BITS, error);
-    if (status != PETAL_OK) return status;
-    /* As new; a map keeps its layers, empty. */
-    if (filter->grow && filter->policy.kind != POLICY_NONE && !filter->close)
-        petal_filter_drop_layers(filter, 1, filter->layer_count - 1);
-    petal_filter_touch_all(filter);
-    petal_filter_settle_items(filter);
-    for (uint32_t i = 0; i < filter->layer_count; i++) {
-        petal_zero(filter->layers[i].array.bytes, filter->layers[i].array.size_bytes);
-        filter->layers[i].items = 0;
-    }
-    petal_filter_last(filter)->until_ms = petal_rotating_until(&filter->policy);
-    return PETAL_OK;
-}
-
-petal_status petal_clear(petal_filter *filter, petal_error *error)
-{
-    petal_error own;
-    if (!error) error = &own;
-    return petal_filter_note_error(filter, clear(filter, error), error);
+    filter->read_only = true;
+    filter->needs_permission = true;
+    petal_filter_choose_strategy(filter);
 }
 
 void petal_free(petal_filter *filter)
 {
     if (!filter) return;
-    if (filter->close) filter->close(filter);
-    if (filter->release_held) filter->release_held(filter);
+    if (filter->store) filter->store->close(filter);
     petal_allocator memory = filter->allocator;
     for (uint32_t i = 0; i < filter->layer_count; i++)
         petal_release(&memory, filter->layers[i].own_lines, filter->layers[i].own_bytes);

@@ -1,0 +1,73 @@
+/* permission.c - see permission.h. */
+#include "filter/permission.h"
+
+petal_status petal_filter_check_present(const petal_filter *filter, petal_error *error)
+{
+    for (uint32_t i = 0; i < filter->layer_count; i++)
+        if (!filter->layers[i].array.bytes)
+            return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                              "the bits of layer %u are not here; give them with petal_adopt()", i);
+    return PETAL_OK;
+}
+
+static petal_status check_changing(const petal_filter *filter, petal_error *error)
+{
+    if (filter->read_only)
+        return petal_fail(error, PETAL_ERR_READ_ONLY, "the filter is open for reading only");
+    return petal_filter_check_present(filter, error);
+}
+
+static petal_status ask_to_write(petal_filter *filter, petal_error *error)
+{
+    const struct store_def *store = filter->store;
+    petal_status status = check_changing(filter, error);
+    if (status != PETAL_OK || !store || !store->before_write) return status;
+    return store->before_write(filter, error);
+}
+
+static petal_status ask_to_lower(petal_filter *filter, enum lowering lowering, petal_error *error)
+{
+    const struct store_def *store = filter->store;
+    petal_status status = check_changing(filter, error);
+    if (status != PETAL_OK || !store || !store->before_lowering) return status;
+    return store->before_lowering(filter, lowering, error);
+}
+
+petal_status petal_filter_ask_to_write(petal_filter *filter, petal_error *error)
+{
+    petal_error own;
+    if (!error) error = &own;
+    return petal_filter_note_error(filter, ask_to_write(filter, error), error);
+}
+
+petal_status petal_filter_ask_to_lower(petal_filter *filter, enum lowering lowering,
+                                       petal_error *error)
+{
+    petal_error own;
+    if (!error) error = &own;
+    return petal_filter_note_error(filter, ask_to_lower(filter, lowering, error), error);
+}
+
+petal_status petal_filter_prepare_shared(petal_filter *filter, petal_error *error)
+{
+    if (!atomic_load_explicit(&filter->needs_permission, memory_order_acquire)) return PETAL_OK;
+    uint64_t word = stripe_take(&filter->sharing->asking);
+    petal_status status = petal_filter_prepare_write(filter, error);
+    stripe_give_back(&filter->sharing->asking, word);
+    return status;
+}
+
+petal_status petal_filter_check_wanted(petal_filter *filter, petal_error *error)
+{
+    petal_error own;
+    if (!error) error = &own;
+    return petal_filter_note_error(filter, filter->store->check_wanted(filter, error), error);
+}
+
+petal_status petal_filter_check_bits(const petal_filter *filter, petal_error *error)
+{
+    const struct store_def *store = filter->store;
+    petal_status status = petal_filter_check_present(filter, error);
+    if (status != PETAL_OK || !store || !store->check_bits) return status;
+    return store->check_bits(filter, error);
+}

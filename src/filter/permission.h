@@ -1,0 +1,67 @@
+/* permission.h - what stands between a call and the bits: filters that are for reading only, those
+ * that lack bits, and what a filter stands on (struct store_def). */
+#ifndef PETAL_FILTER_PERMISSION_H
+#define PETAL_FILTER_PERMISSION_H
+
+#include "base/error.h"
+#include "filter/filter.h"
+
+/* PETAL_OK if every layer has bits; or PETAL_ERR_UNSUPPORTED, naming one that has none. */
+petal_status petal_filter_check_present(const petal_filter *filter, petal_error *error);
+
+/* Permission to set bits: PETAL_OK, or why not. Only for calls that will set some: a file is marked
+ * as dirty by it. A refusal is kept for petal_last_error(). */
+petal_status petal_filter_ask_to_write(petal_filter *filter, petal_error *error);
+petal_status petal_filter_ask_to_lower(petal_filter *filter, enum lowering lowering,
+                                       petal_error *error);
+static inline petal_status petal_filter_prepare_write(petal_filter *filter, petal_error *error)
+{
+    if (PETAL_IS_READ_ONLY) return petal_refuse_read_only(error);
+    if (!atomic_load_explicit(&filter->needs_permission, memory_order_acquire)) return PETAL_OK;
+    return petal_filter_ask_to_write(filter, error);
+}
+
+/* The same for a filter that several threads add to: one of them asks. */
+petal_status petal_filter_prepare_shared(petal_filter *filter, petal_error *error);
+
+/* Whether it can be had at all, before it is known what will change: a file is not marked as dirty
+ * by it. */
+static inline petal_status petal_filter_may_write(petal_filter *filter, petal_error *error)
+{
+    bool later = filter->layers->blocks && !filter->read_only && !PETAL_IS_READ_ONLY;
+    return later ? PETAL_OK : petal_filter_prepare_write(filter, error);
+}
+
+/* The same for lowering them. */
+static inline petal_status petal_filter_prepare_lowering(petal_filter *filter,
+                                                         enum lowering lowering, petal_error *error)
+{
+    if (PETAL_IS_READ_ONLY) return petal_refuse_read_only(error);
+    if (!filter->store && !filter->needs_permission) return PETAL_OK;
+    return petal_filter_ask_to_lower(filter, lowering, error);
+}
+
+/* Before bits that come from a file are sealed anew, in another file or under new sums: are they
+ * those of its sums? */
+petal_status petal_filter_check_bits(const petal_filter *filter, petal_error *error);
+
+/* After such bits were read: PETAL_ERR_BUSY if another process has begun to change
+ * them meanwhile. */
+static inline petal_status petal_filter_check_unchanged(const petal_filter *filter,
+                                                        petal_error *error)
+{
+    const struct store_def *store = filter->store;
+    return store && store->check_unchanged ? store->check_unchanged(filter, error) : PETAL_OK;
+}
+
+/* Notes that the blocks of a hash change. False: some of them must be checked before:
+ * petal_filter_check_wanted(). */
+static inline bool petal_filter_note_change(const petal_filter *filter, struct layer *layer,
+                                            const uint64_t *hash)
+{
+    return !layer->blocks || !filter->scheme->touch(&layer->array, hash, layer->blocks);
+}
+
+petal_status petal_filter_check_wanted(petal_filter *filter, petal_error *error);
+
+#endif
