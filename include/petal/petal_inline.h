@@ -113,8 +113,10 @@ static inline PETAL_INLINE_TARGET bool petal_inline_line_add(unsigned char *line
 static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char *line, uint32_t x,
                                                              uint32_t words)
 {
-    __m512i bits = petal_inline_bits(x, (__mmask16)words);
-    return _mm512_mask_testn_epi32_mask((__mmask16)words, _mm512_loadu_si512(line), bits) == 0;
+    __m512i product =
+        _mm512_mullo_epi32(_mm512_set1_epi32((int)x), _mm512_loadu_si512(petal_inline_salts));
+    __m512i lowest = _mm512_srlv_epi32(_mm512_loadu_si512(line), _mm512_srli_epi32(product, 27));
+    return (_mm512_testn_epi32_mask(lowest, _mm512_set1_epi32(1)) & words) == 0;
 }
 
 #elif defined(PETAL_INLINE_AVX2)

@@ -172,6 +172,7 @@ petal_status petal_relocate(petal_filter **filter, petal_mover mover, void *cont
     to->origin.far = moved(&move, (uint8_t *)(uintptr_t)to->origin.far, to->origin.size_bytes);
     to->sharing = moved(&move, to->sharing, sizeof *to->sharing);
     to->backing = moved(&move, to->backing, sizeof(struct backing));
+    petal_filter_choose_strategy(to); /* which knows where the layers are */
     return PETAL_OK;
 }
 

@@ -133,6 +133,12 @@ static inline uint64_t mulhi64(uint64_t a, uint64_t b)
 #endif
 }
 
+/* The two halves of a 128-bit product, one upon the other. */
+static inline uint64_t mulfold64(uint64_t a, uint64_t b)
+{
+    return a * b ^ mulhi64(a, b);
+}
+
 static inline unsigned popcount64(uint64_t x)
 {
 #ifdef __GNUC__

@@ -45,6 +45,18 @@ static inline bool ascend(const petal_batch *batch, uint32_t layout)
     return !backwards;
 }
 
+/* Are all keys as long as a number? Then the offsets ascend, too. Differences are taken in the
+ * width of the offsets; first and last tell whether one wrapped. */
+static inline bool are_by_eight(const petal_batch *batch, uint32_t layout)
+{
+    uint64_t mask = layout == PETAL_KEYS_OFFSETS32 ? UINT32_MAX : UINT64_MAX, other = 0;
+    uint64_t first = offset_at(batch, layout, 0), last = offset_at(batch, layout, batch->count);
+    if (offset_at(batch, layout, 1) - first != sizeof(int64_t)) return false;
+    for (uint64_t i = 1; i < batch->count; i++)
+        other |= (offset_at(batch, layout, i + 1) - offset_at(batch, layout, i)) ^ sizeof(int64_t);
+    return (other & mask) == 0 && last >= first && last - first == sizeof(int64_t) * batch->count;
+}
+
 static petal_status refuse_offset(const petal_batch *batch, petal_error *error)
 {
     uint64_t i = 0, from, to;
@@ -66,9 +78,19 @@ static petal_status check_offsets(petal_batch *batch, petal_error *error)
     uint32_t layout = batch->layout;
     uint64_t end = offset_at(batch, layout, batch->count);
     if (batch->data_bytes == 0 && batch->data) batch->data_bytes = end;
-    bool good = layout == PETAL_KEYS_OFFSETS32 ? ascend(batch, PETAL_KEYS_OFFSETS32)
-                                               : ascend(batch, PETAL_KEYS_OFFSETS64);
+    bool by_eight = layout == PETAL_KEYS_OFFSETS32 ? are_by_eight(batch, PETAL_KEYS_OFFSETS32)
+                                                   : are_by_eight(batch, PETAL_KEYS_OFFSETS64);
+    bool good = by_eight || (layout == PETAL_KEYS_OFFSETS32 ? ascend(batch, PETAL_KEYS_OFFSETS32)
+                                                            : ascend(batch, PETAL_KEYS_OFFSETS64));
     if (!good || end > batch->data_bytes) return refuse_offset(batch, error);
+    /* On a little-endian machine they are numbers, which are hashed faster than keys. */
+    if (by_eight && batch->data && !PETAL_BIG_ENDIAN)
+        *batch = (petal_batch){.struct_size = sizeof *batch,
+                               .layout = PETAL_KEYS_I64,
+                               .data = (const uint8_t *)batch->data + offset_at(batch, layout, 0),
+                               .key_bytes = sizeof(int64_t),
+                               .stride = sizeof(int64_t),
+                               .count = batch->count};
     return PETAL_OK;
 }
 
@@ -411,7 +433,7 @@ static void look_up_one_by_one(const petal_filter *filter, const petal_batch *ba
     }
 }
 
-/* ---- the calls ------------------------------------------------------------------------------- */
+/* ---- beginning and ending a call ------------------------------------------------------------- */
 
 petal_status petal_batch_end(const petal_filter *filter, const petal_batch *batch,
                              const struct progress *progress, uint8_t *results,
@@ -440,6 +462,63 @@ petal_status petal_batch_begin(const petal_batch *theirs, petal_batch *batch,
     return status;
 }
 
+/* ---- batches that need no pieces ------------------------------------------------------------- */
+
+/* All by one call, if the filter has a direct way (scheme.h): up to FEW keys if there must be room
+ * for results that nobody wants, and so many that no size overflows. False: nothing is done. The
+ * batch is as petal_batch_take() leaves it, or is_plain(). */
+#define FEW 64u
+#define MANY (1u << 24)
+
+/* Numbers in a row; so are keys of 8 bytes on a little-endian machine. */
+static inline bool is_numbers(const petal_batch *batch)
+{
+    bool is_fixed = batch->layout == PETAL_KEYS_FIXED && batch->key_bytes == sizeof(int64_t);
+    return (batch->layout == PETAL_KEYS_I64 || (is_fixed && !PETAL_BIG_ENDIAN)) &&
+           (batch->stride | sizeof(int64_t)) == sizeof(int64_t) &&
+           (uintptr_t)batch->data % sizeof(int64_t) == 0;
+}
+
+static inline __attribute__((always_inline)) bool go_directly(const petal_filter *filter, bool adds,
+                                                              const petal_batch *batch,
+                                                              uint8_t *results,
+                                                              struct progress *progress)
+{
+    const struct direct *way = &filter->direct;
+    uint8_t unwanted[FEW], *to = results ? results : unwanted;
+    size_t count = (size_t)batch->count, sum;
+    if (!(adds ? way->calls.add_many : way->calls.contains_many) || batch->count == 0 ||
+        batch->count > (results ? MANY : FEW))
+        return false;
+    if (is_numbers(batch))
+        sum = (adds ? way->calls.add_many_i64 : way->calls.contains_many_i64)(way, batch->data,
+                                                                              count, to);
+    else if (batch->layout == PETAL_KEYS_POINTERS)
+        sum = (adds ? way->calls.add_many : way->calls.contains_many)(way, batch->data, count, to);
+    else
+        return false;
+    *progress = (struct progress){count, sum};
+    return true;
+}
+
+/* Nothing can be wrong with these, which for few keys would cost more to check than the keys. */
+static inline bool is_plain(const petal_batch *batch, const petal_batch_outcome *outcome)
+{
+    return batch && batch->struct_size == sizeof *batch &&
+           (!outcome || outcome->struct_size == sizeof *outcome) && batch->data &&
+           !((uintptr_t)batch->offsets | batch->data_bytes) &&
+           (batch->key_bytes == 0 || batch->layout == PETAL_KEYS_FIXED) &&
+           (is_numbers(batch) || (batch->layout == PETAL_KEYS_POINTERS && batch->stride == 0));
+}
+
+static inline petal_status end_plainly(const struct progress *progress,
+                                       petal_batch_outcome *outcome)
+{
+    if (outcome)
+        *outcome = (petal_batch_outcome){sizeof *outcome, 0, progress->done, progress->positive};
+    return PETAL_OK;
+}
+
 static __attribute__((noinline)) petal_status
 add_any_batch(petal_filter *filter, const petal_batch *batch, uint8_t *results,
               petal_batch_outcome *outcome, petal_error *error)
@@ -450,7 +529,8 @@ add_any_batch(petal_filter *filter, const petal_batch *batch, uint8_t *results,
     if (!error) error = &own;
     petal_status status = petal_batch_begin(batch, &ours, &outcome, error);
     if (status == PETAL_OK) status = petal_batch_check_keys(filter, &ours, error);
-    if (status == PETAL_OK) status = petal_batch_add(filter, &ours, results, &progress, error);
+    if (status == PETAL_OK && !go_directly(filter, true, &ours, results, &progress))
+        status = petal_batch_add(filter, &ours, results, &progress, error);
     return petal_batch_end(filter, &ours, &progress, results, outcome, status, error);
 }
 
@@ -464,85 +544,31 @@ look_up_any_batch(const petal_filter *filter, const petal_batch *batch, uint8_t 
     if (!error) error = &own;
     petal_status status = petal_batch_begin(batch, &ours, &outcome, error);
     if (status == PETAL_OK) status = petal_batch_check_hashes(filter, &ours, error);
-    if (status == PETAL_OK)
+    if (status == PETAL_OK && !go_directly(filter, false, &ours, results, &progress))
         (goes_by_pieces(filter, &ours) ? look_up : look_up_one_by_one)(filter, &ours, results,
                                                                        &progress);
     return petal_batch_end(filter, &ours, &progress, results, outcome, status, error);
 }
 
-/* For few keys all of the above costs more than the keys themselves. So batches that nothing can be
- * wrong with go past it, if the filter has a direct way (scheme.h): up to FEW keys if there must be
- * room for results that nobody wants, and so many that no size overflows. */
-#define FEW 64u
-#define MANY (1u << 24)
-
-static inline bool is_plain(const petal_batch *batch, const uint8_t *results,
-                            const petal_batch_outcome *outcome)
-{
-    return batch && batch->struct_size == sizeof *batch &&
-           (!outcome || outcome->struct_size == sizeof *outcome) && batch->count > 0 &&
-           batch->count <= (results ? MANY : FEW) && batch->data &&
-           !((uintptr_t)batch->offsets | batch->data_bytes | batch->key_bytes);
-}
-
-static inline bool is_plain_i64(const petal_batch *batch)
-{
-    return batch->layout == PETAL_KEYS_I64 &&
-           (batch->stride | sizeof(int64_t)) == sizeof(int64_t) &&
-           (uintptr_t)batch->data % sizeof(int64_t) == 0;
-}
-
-/* Pointers to keys of 8 bytes had better be hashed as numbers. */
-static inline bool is_plain_keys(const petal_batch *batch)
-{
-    return batch->layout == PETAL_KEYS_POINTERS && batch->stride == 0 &&
-           ((const petal_key *)batch->data)->size_bytes != sizeof(int64_t);
-}
-
-static inline petal_status end_plainly(const petal_batch *batch, petal_batch_outcome *outcome,
-                                       size_t positive)
-{
-    if (outcome) *outcome = (petal_batch_outcome){sizeof *outcome, 0, batch->count, positive};
-    return PETAL_OK;
-}
+/* ---- the calls ------------------------------------------------------------------------------- */
 
 petal_status petal_add_batch(petal_filter *filter, const petal_batch *batch, uint8_t *results,
                              petal_batch_outcome *outcome, petal_error *error)
 {
-    struct layer *layer = filter->layers;
-    uint8_t unwanted[FEW], *to = results ? results : unwanted;
-    size_t sum;
-    if (!filter->adding.add_many || !is_plain(batch, results, outcome))
-        return add_any_batch(filter, batch, results, outcome, error);
-    if (is_plain_keys(batch))
-        sum = filter->adding.add_many(&layer->array, &layer->items, &filter->hash_key, batch->data,
-                                      (size_t)batch->count, to);
-    else if (is_plain_i64(batch))
-        sum = filter->adding.add_many_i64(&layer->array, &layer->items, &filter->hash_key,
-                                          batch->data, (size_t)batch->count, to);
-    else
-        return add_any_batch(filter, batch, results, outcome, error);
-    return end_plainly(batch, outcome, sum);
+    struct progress progress;
+    if (is_plain(batch, outcome) && go_directly(filter, true, batch, results, &progress))
+        return end_plainly(&progress, outcome);
+    return add_any_batch(filter, batch, results, outcome, error);
 }
 
 petal_status petal_contains_batch(const petal_filter *filter, const petal_batch *batch,
                                   uint8_t *results, petal_batch_outcome *outcome,
                                   petal_error *error)
 {
-    const struct bit_array *array = &filter->layers->array;
-    uint8_t unwanted[FEW], *to = results ? results : unwanted;
-    size_t sum;
-    if (!filter->querying.contains_many || !is_plain(batch, results, outcome))
-        return look_up_any_batch(filter, batch, results, outcome, error);
-    if (is_plain_keys(batch))
-        sum = filter->querying.contains_many(array, &filter->hash_key, batch->data,
-                                             (size_t)batch->count, to);
-    else if (is_plain_i64(batch))
-        sum = filter->querying.contains_many_i64(array, &filter->hash_key, batch->data,
-                                                 (size_t)batch->count, to);
-    else
-        return look_up_any_batch(filter, batch, results, outcome, error);
-    return end_plainly(batch, outcome, sum);
+    struct progress progress;
+    if (is_plain(batch, outcome) && go_directly(filter, false, batch, results, &progress))
+        return end_plainly(&progress, outcome);
+    return look_up_any_batch(filter, batch, results, outcome, error);
 }
 
 static void hash_all(const petal_filter *filter, const petal_batch *batch, uint64_t *hashes)

@@ -83,6 +83,12 @@ struct store_def {
 };
 
 struct petal_filter {
+    /* The way of one key, the first thing that a call reads: through one function if there is one,
+     * else by the strategy. */
+    struct direct direct;
+    /* Its adding, where that is only for a filter that grows, as long as its one layer has room. */
+    petal_status (*add_directly)(const struct direct *way, const void *key, size_t key_bytes);
+    petal_status (*add_i64_directly)(const struct direct *way, int64_t value);
     /* oldest first, at least one. A key is in the filter when it is in any; new ones go into the
      * last */
     struct layer *layers;
@@ -95,11 +101,7 @@ struct petal_filter {
     struct hash_key hash_key;
 
     const struct key_strategy *strategy; /* how keys go in and are looked up: strategy.h */
-    /* The way of a key in one function, past the strategy; NULL: by the strategy. */
-    struct direct querying, adding;
-    /* A filter that grows: keys go in by querying.add as long as its one layer has room. */
-    bool adds_until_full;
-    struct sharing *sharing; /* several threads add; NULL: one at a time */
+    struct sharing *sharing;             /* several threads add; NULL: one at a time */
 
     petal_allocator allocator;
     struct policy policy;

@@ -37,7 +37,7 @@ static petal_status begin(const petal_filter *filter, petal_inline *hot, petal_e
     hot->lines = array->bytes;
     hot->line_count = array->shape.bits / PETAL_LINE_BITS;
     hot->patterns = petal_blocked_patterns[array->shape.hashes];
-    hot->seed_flip = filter->hash_key.seed_flip;
+    hot->seed_flip = filter->direct.flip;
     return PETAL_OK;
 }
 

@@ -5,6 +5,8 @@
 #include "filter/strategy.h"
 #include "hash/xxh3.h"
 
+#include <stddef.h>
+
 /* ---- the general way ------------------------------------------------------------------------- */
 
 /* A key that the original of the filter does not take, and so cannot find. */
@@ -53,36 +55,61 @@ bool petal_filter_has_key(const petal_filter *filter, const void *key, size_t ke
     return filter->strategy->contains(filter, &probe);
 }
 
-static bool adds_directly(const petal_filter *filter)
+/* ---- one key, for any filter: see direct in scheme.h ----------------------------------------- */
+
+static bool contains(const struct direct *way, const void *key, size_t key_bytes)
 {
-    return filter->adds_until_full && filter->layers->items < filter->layers->capacity;
+    return petal_filter_has_key((const petal_filter *)way, key, key_bytes);
 }
 
-static __attribute__((noinline)) petal_status add_key(petal_filter *filter, const void *key,
-                                                      size_t key_bytes)
+static bool contains_i64(const struct direct *way, int64_t value)
 {
-    struct layer *layer = filter->layers;
+    uint8_t key[8];
+    petal_encode_i64(value, key);
+    return contains(way, key, sizeof key);
+}
+
+/* The caller of petal_add() gave a filter that may change. */
+static petal_status add(const struct direct *way, const void *key, size_t key_bytes)
+{
+    petal_filter *filter = (petal_filter *)(uintptr_t)way;
     petal_error error;
-    if (adds_directly(filter))
-        return filter->querying.add(&layer->array, &layer->items, &filter->hash_key, key,
-                                    key_bytes);
     petal_status status = petal_filter_add_key(filter, key, key_bytes, &error);
     return status < 0 ? petal_filter_note_error(filter, status, &error) : status;
 }
 
-/* ---- the calls ------------------------------------------------------------------------------- */
+static petal_status add_i64(const struct direct *way, int64_t value)
+{
+    uint8_t key[8];
+    petal_encode_i64(value, key);
+    return add(way, key, sizeof key);
+}
+
+const struct direct_calls petal_keys_by_strategy = {
+    .contains = contains, .contains_i64 = contains_i64, .add = add, .add_i64 = add_i64};
+
+_Static_assert(offsetof(petal_filter, direct) == 0, "a way is its filter's first member");
+
+/* ---- the calls: one load and one jump -------------------------------------------------------- */
 
 petal_status petal_add(petal_filter *filter, const void *key, size_t key_bytes)
 {
-    struct layer *layer = filter->layers;
-    if (!filter->adding.add) return add_key(filter, key, key_bytes);
-    return filter->adding.add(&layer->array, &layer->items, &filter->hash_key, key, key_bytes);
+    return filter->direct.calls.add(&filter->direct, key, key_bytes);
 }
 
 bool petal_contains(const petal_filter *filter, const void *key, size_t key_bytes)
 {
-    if (!filter->querying.contains) return petal_filter_has_key(filter, key, key_bytes);
-    return filter->querying.contains(&filter->layers->array, &filter->hash_key, key, key_bytes);
+    return filter->direct.calls.contains(&filter->direct, key, key_bytes);
+}
+
+petal_status petal_add_i64(petal_filter *filter, int64_t value)
+{
+    return filter->direct.calls.add_i64(&filter->direct, value);
+}
+
+bool petal_contains_i64(const petal_filter *filter, int64_t value)
+{
+    return filter->direct.calls.contains_i64(&filter->direct, value);
 }
 
 void petal_encode_i32(int32_t value, uint8_t key[4])
@@ -99,37 +126,6 @@ void petal_encode_f64(double value, uint8_t key[8])
 {
     uint64_t bits = value == 0 ? 0 : value != value ? 0x7ff8000000000000u : bits_from_double(value);
     store64le(key, bits);
-}
-
-/* Inlined, the number would give the function for the usual case a frame. */
-static __attribute__((noinline)) petal_status add_number(petal_filter *filter, int64_t value)
-{
-    struct layer *layer = filter->layers;
-    uint8_t key[8];
-    if (adds_directly(filter))
-        return filter->querying.add_i64(&layer->array, &layer->items, &filter->hash_key, value);
-    petal_encode_i64(value, key);
-    return add_key(filter, key, sizeof key);
-}
-
-petal_status petal_add_i64(petal_filter *filter, int64_t value)
-{
-    struct layer *layer = filter->layers;
-    if (!filter->adding.add_i64) return add_number(filter, value);
-    return filter->adding.add_i64(&layer->array, &layer->items, &filter->hash_key, value);
-}
-
-static __attribute__((noinline)) bool has_number(const petal_filter *filter, int64_t value)
-{
-    uint8_t key[8];
-    petal_encode_i64(value, key);
-    return petal_filter_has_key(filter, key, sizeof key);
-}
-
-bool petal_contains_i64(const petal_filter *filter, int64_t value)
-{
-    if (!filter->querying.contains_i64) return has_number(filter, value);
-    return filter->querying.contains_i64(&filter->layers->array, &filter->hash_key, value);
 }
 
 uint64_t petal_hash_key(const petal_filter *filter, const void *key, size_t key_bytes)

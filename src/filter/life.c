@@ -57,7 +57,6 @@ petal_status petal_filter_new(const struct shape *shapes, uint32_t layer_count, 
     made->kernel = petal_scheme_kernel(made->scheme);
     made->hash = petal_hash_find(hash);
     made->hash_key.seed = seed;
-    made->hash_key.seed_flip = petal_xxh3_seed_flip(seed);
     made->memory_limit = UINT64_MAX;
     if (secret) memcpy(made->hash_key.secret, secret, PETAL_SECRET_BYTES);
     for (uint32_t i = 0; i < layer_count; i++) set_layer(&layers[i], &shapes[i], made->hash);

@@ -210,22 +210,57 @@ static const struct key_strategy *choose(const petal_filter *filter)
     return &plain;
 }
 
-/* The way through one function, for a key of one layer. */
-static struct direct choose_direct(const petal_filter *filter)
+/* The ways through one function, for keys of one layer; false: there are none. */
+static bool find_direct(const petal_filter *filter, struct direct *way)
 {
-    const struct kernel *kernel = filter->kernel;
-    const struct direct *direct = NULL;
-    if (kernel->direct && filter->layer_count == 1 && !filter->scheme->no_empty_key)
-        direct = kernel->direct(&filter->layers->array.shape, filter->hash->id);
-    return direct ? *direct : (struct direct){0};
+    *way = (struct direct){.array = &filter->layers->array,
+                           .items = &filter->layers->items,
+                           .seed = filter->hash_key.seed,
+                           .flip = petal_xxh3_seed_flip(filter->hash_key.seed),
+                           .flips = petal_xxh3_flips(filter->hash_key.seed)};
+    return filter->kernel->direct && filter->layer_count == 1 && !filter->scheme->no_empty_key &&
+           filter->kernel->direct(way, filter->hash->id);
+}
+
+/* A filter that grows: keys go in directly as long as its one layer has room. */
+static petal_status add_until_full(const struct direct *way, const void *key, size_t key_bytes)
+{
+    const petal_filter *filter = (const petal_filter *)way;
+    if (filter->layers->items >= filter->layers->capacity)
+        return petal_keys_by_strategy.add(way, key, key_bytes);
+    return filter->add_directly(way, key, key_bytes);
+}
+
+static petal_status add_until_full_i64(const struct direct *way, int64_t value)
+{
+    const petal_filter *filter = (const petal_filter *)way;
+    if (filter->layers->items >= filter->layers->capacity)
+        return petal_keys_by_strategy.add_i64(way, value);
+    return filter->add_i64_directly(way, value);
+}
+
+/* By the strategy, unless there is a shorter way. */
+static void choose_direct(petal_filter *filter)
+{
+    struct direct *way = &filter->direct;
+    struct direct_calls *calls = &way->calls;
+    if (!find_direct(filter, way)) {
+        *calls = petal_keys_by_strategy;
+        return;
+    }
+    if (!PETAL_IS_READ_ONLY && filter->strategy == &plain) return;
+    filter->add_directly = calls->add;
+    filter->add_i64_directly = calls->add_i64;
+    bool grows = filter->strategy == &petal_strategy_growing && filter->scheme->counts_new_only &&
+                 !needs_care(filter) && !PETAL_IS_READ_ONLY;
+    calls->add = grows ? add_until_full : petal_keys_by_strategy.add;
+    calls->add_i64 = grows ? add_until_full_i64 : petal_keys_by_strategy.add_i64;
+    calls->add_many = NULL;
+    calls->add_many_i64 = NULL;
 }
 
 void petal_filter_choose_strategy(petal_filter *filter)
 {
     filter->strategy = choose(filter);
-    filter->querying = choose_direct(filter);
-    bool adds_directly = !PETAL_IS_READ_ONLY && filter->strategy == &plain;
-    filter->adding = adds_directly ? filter->querying : (struct direct){0};
-    filter->adds_until_full = filter->strategy == &petal_strategy_growing && filter->querying.add &&
-                              filter->scheme->counts_new_only && !needs_care(filter);
+    choose_direct(filter);
 }

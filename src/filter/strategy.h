@@ -35,6 +35,9 @@ struct key_strategy {
                              uint8_t *results);
 };
 
+/* One key, for any filter: by its strategy (keys.c). */
+extern const struct direct_calls petal_keys_by_strategy;
+
 extern const struct key_strategy petal_strategy_growing, petal_strategy_window,
     petal_strategy_hash_per_layer;
 

@@ -20,7 +20,6 @@ enum { PETAL_FOREIGN_HASHES(HASH_NUMBER) };
 /* What a hash needs beside the key. */
 struct hash_key {
     uint64_t seed;
-    uint64_t seed_flip; /* petal_xxh3_seed_flip(seed) */
     uint8_t secret[PETAL_SECRET_BYTES];
     uint32_t hashes; /* k and m of the layer: for hashes that depend on them */
     uint64_t bits;
@@ -67,12 +66,43 @@ uint64_t petal_secret_check(const uint8_t secret[PETAL_SECRET_BYTES]);
 /* XXH3_64bits with a seed, for checksums too. */
 uint64_t petal_xxh3(const void *data, size_t size_bytes, uint64_t seed);
 
-/* What a seed does to keys of 8 bytes in petal_inline_xxh3(): bytes 8 to 24 of XXH3's default
- * secret, less the seed with its low half byte-swapped on top. */
+/* Two branches of XXH3 written out, for keys whose whole cost is their hash: what they make of a
+ * seed is worked out before.
+ *
+ * What it does to keys of 8 bytes in petal_inline_xxh3(): bytes 8 to 24 of the default secret, less
+ * the seed with its low half byte-swapped on top. */
 static inline uint64_t petal_xxh3_seed_flip(uint64_t seed)
 {
     return (0x1cad21f72c81017cu ^ 0xdb979083e96dd4deu) -
            (seed ^ (uint64_t)swap32((uint32_t)seed) << 32);
+}
+
+/* And to keys of 17 to 32 bytes: bytes 0 to 32 of the secret, more or less the seed. */
+struct xxh3_flips {
+    uint64_t words[4];
+};
+
+static inline struct xxh3_flips petal_xxh3_flips(uint64_t seed)
+{
+    return (struct xxh3_flips){{0xbe4ba423396cfeb8u + seed, 0x1cad21f72c81017cu - seed,
+                                0xdb979083e96dd4deu + seed, 0x1f67b3b7a4a44072u - seed}};
+}
+
+static inline bool petal_xxh3_is_medium(size_t size_bytes)
+{
+    return size_bytes - 17 <= 32 - 17;
+}
+
+static inline uint64_t petal_xxh3_medium(const void *key, size_t size_bytes,
+                                         const struct xxh3_flips *flips)
+{
+    const uint8_t *first = key, *last = first + size_bytes - 16;
+    const uint64_t *flip = flips->words;
+    uint64_t h = size_bytes * 0x9e3779b185ebca87u;
+    h += mulfold64(load64le(first) ^ flip[0], load64le(first + 8) ^ flip[1]);
+    h += mulfold64(load64le(last) ^ flip[2], load64le(last + 8) ^ flip[3]);
+    h = (h ^ h >> 37) * 0x165667919e3779f9u;
+    return h ^ h >> 32;
 }
 
 /* XXH3 of the 8 little-endian bytes of each number, several at a time. */

@@ -1,77 +1,11 @@
-/* murmur3_x64_128.c - MurmurHash3 for 64-bit machines, 128 bits (Austin Appleby, public domain).
- * Written from its definition: blocks of two little-endian words are mixed into two lanes; a tail
- * of up to 15 bytes is filled up with zeros; bytes are unsigned. Used by Guava and bits-and-blooms;
- * and by Cassandra, where the bytes of the tail are signed. */
-#include "base/bytes.h"
-#include "hash/hash.h"
-
-#define C1 0x87c37b91114253d5u
-#define C2 0x4cf5ad432745937fu
-
-static inline uint64_t mix_first(uint64_t word)
-{
-    return rotl64(word * C1, 31) * C2;
-}
-
-static inline uint64_t mix_second(uint64_t word)
-{
-    return rotl64(word * C2, 33) * C1;
-}
-
-struct lanes {
-    uint64_t h1, h2;
-};
-
-static inline struct lanes mix_words(struct lanes of, uint64_t first, uint64_t second)
-{
-    of.h1 = (rotl64(of.h1 ^ mix_first(first), 27) + of.h2) * 5 + 0x52dce729u;
-    of.h2 = (rotl64(of.h2 ^ mix_second(second), 31) + of.h1) * 5 + 0x38495ab5u;
-    return of;
-}
-
-static inline struct lanes mix_block(struct lanes of, const uint8_t block[16])
-{
-    return mix_words(of, load64le(block), load64le(block + 8));
-}
-
-/* What is left over after the last block, as two words filled up with zeros. */
-struct tail {
-    uint64_t first, second;
-};
-
-static inline struct tail tail_of(const uint8_t *at, size_t size_bytes)
-{
-    size_t left = size_bytes % 16;
-    at += size_bytes - left;
-    if (left > 8) return (struct tail){load64le(at), load_tail64le(at + 8, left - 8)};
-    return (struct tail){load_tail64le(at, left), 0};
-}
-
-/* All whole blocks. */
-static inline struct lanes mix_blocks(const uint8_t *at, size_t size_bytes, uint64_t seed)
-{
-    struct lanes to = {seed, seed};
-    for (; size_bytes >= 16; size_bytes -= 16, at += 16) to = mix_block(to, at);
-    return to;
-}
-
-/* Mixing the zeros of a tail in changes nothing. */
-static inline void finish(struct lanes of, struct tail tail, uint64_t size_bytes, uint64_t words[2])
-{
-    uint64_t h1 = of.h1 ^ mix_first(tail.first) ^ size_bytes;
-    uint64_t h2 = of.h2 ^ mix_second(tail.second) ^ size_bytes;
-    h1 += h2;
-    h2 += h1;
-    h1 = fmix64(h1);
-    h2 = fmix64(h2);
-    words[0] = h1 + h2;
-    words[1] = h2 + words[0];
-}
+/* murmur3_x64_128.c - the hashes that are made of murmur3_x64_128.h: Guava's; that of
+ * bits-and-blooms; and Cassandra's, where the bytes of the tail are signed. */
+#include "hash/murmur3_x64_128.h"
 
 static void compute(const struct hash_key *with, const void *data, size_t size_bytes,
                     uint64_t *words)
 {
-    finish(mix_blocks(data, size_bytes, with->seed), tail_of(data, size_bytes), size_bytes, words);
+    murmur3_x64_128(with->seed, data, size_bytes, words);
 }
 
 const struct hash_def petal_hash_murmur3_x64_128 = {
@@ -84,16 +18,16 @@ static void compute_twice(const struct hash_key *with, const void *data, size_t 
                           uint64_t *words)
 {
     (void)with;
-    struct lanes lanes = mix_blocks(data, size_bytes, 0);
-    struct tail tail = tail_of(data, size_bytes);
+    struct murmur3_lanes lanes = murmur3_mix_blocks(data, size_bytes, 0);
+    struct murmur3_tail tail = murmur3_tail_of(data, size_bytes);
     unsigned free_byte = size_bytes % 16;
-    finish(lanes, tail, size_bytes, words);
+    murmur3_finish(lanes, tail, size_bytes, words);
     *(free_byte < 8 ? &tail.first : &tail.second) |= (uint64_t)1 << free_byte % 8 * 8;
     if (free_byte == 15) {
-        lanes = mix_words(lanes, tail.first, tail.second);
-        tail = (struct tail){0, 0};
+        lanes = murmur3_mix_words(lanes, tail.first, tail.second);
+        tail = (struct murmur3_tail){0, 0};
     }
-    finish(lanes, tail, (uint64_t)size_bytes + 1, words + 2);
+    murmur3_finish(lanes, tail, (uint64_t)size_bytes + 1, words + 2);
 }
 
 const struct hash_def petal_hash_bits_and_blooms = {.id = PETAL_HASH_BITS_AND_BLOOMS,
@@ -114,9 +48,9 @@ static void compute_cassandra(const struct hash_key *with, const void *data, siz
                               uint64_t *words)
 {
     (void)with;
-    struct tail tail = tail_of(data, size_bytes);
-    tail = (struct tail){signed_word(tail.first), signed_word(tail.second)};
-    finish(mix_blocks(data, size_bytes, 0), tail, size_bytes, words);
+    struct murmur3_tail tail = murmur3_tail_of(data, size_bytes);
+    tail = (struct murmur3_tail){signed_word(tail.first), signed_word(tail.second)};
+    murmur3_finish(murmur3_mix_blocks(data, size_bytes, 0), tail, size_bytes, words);
 }
 
 const struct hash_def petal_hash_cassandra = {

@@ -40,10 +40,10 @@ static inline uint64_t murmur64a(const void *data, size_t size_bytes, uint64_t s
 /* RedisBloom's pair: of a seed of its own, and of the first hash as the seed. */
 #define MURMUR64A_SEED 0xc6a4a7935bd1e995u
 
-static inline void murmur64a_pair(const struct hash_key *with, const void *data, size_t size_bytes,
+static inline void murmur64a_pair(uint64_t seed, const void *data, size_t size_bytes,
                                   uint64_t *words)
 {
-    (void)with;
+    (void)seed;
     const uint8_t *at = data;
     size_t whole = size_bytes / 8, left = size_bytes % 8;
     uint64_t mixed[MURMUR64A_KEPT], start = size_bytes * MURMUR64A_M,

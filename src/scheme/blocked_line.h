@@ -19,14 +19,22 @@
  * start and stride. */
 extern const uint16_t petal_blocked_patterns[WORDS + 1][128];
 
-static inline uint32_t pattern_of(uint32_t x, uint32_t hashes)
+static inline uint32_t row_word(const uint16_t *row, uint32_t x)
 {
-    return petal_blocked_patterns[hashes][x * PETAL_INLINE_GOLDEN >> 25];
+    return row[x * PETAL_INLINE_GOLDEN >> 25];
 }
 
+static inline uint32_t pattern_of(uint32_t x, uint32_t hashes)
+{
+    return row_word(petal_blocked_patterns[hashes], x);
+}
+
+/* Line mulhi64(hash, lines): m is a multiple of 512, so it is the one that bit mulhi64(hash, m) is
+ * in. */
 static inline uint8_t *line_of(const struct bit_array *array, uint64_t hash)
 {
-    return array->bytes + mulhi64(hash, array->shape.bits / PETAL_LINE_BITS) * PETAL_LINE_BYTES;
+    uint64_t byte = mulhi64(hash, array->shape.bits) / 8;
+    return array->bytes + (byte & ~(uint64_t)(PETAL_LINE_BYTES - 1));
 }
 
 /* A key's hashes are shared out: all to its one line, or ceil(k/2) to the first and the rest to the

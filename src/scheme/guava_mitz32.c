@@ -11,6 +11,7 @@
  *
  *     oldpanda-py32   the Python package drops the sign bit of a
  *     oldpanda-go32   in the Go module i runs from 0 to k - 1 */
+#include "hash/murmur3_x64_128.h"
 #include "scheme/scheme.h"
 
 struct walk {
@@ -43,6 +44,10 @@ static inline uint64_t walk_next(struct walk *at)
 
 #define WALK mitz32
 #define BIT_ORDER 56u
+#define WALK_HASH murmur3_x64_128
+#define WALK_HASH_ID PETAL_HASH_MURMUR3_X64_128
+#define WALK_HASH_WORDS 2
+#define WALK_COUNTS_NEW_ONLY false
 #include "scheme/walk.inc"
 
 #define WALK orc

@@ -1,5 +1,6 @@
 /* guava_mitz64.c - Guava's MURMUR128_MITZ_64: c = h1; k times: position (c & (2^63 - 1)) mod m,
  * then c += h2. Words of 64 bits, big-endian. docs/formats/guava.md. */
+#include "hash/murmur3_x64_128.h"
 #include "scheme/two_words.h"
 
 static inline uint64_t walk_next(struct walk *at)
@@ -11,6 +12,10 @@ static inline uint64_t walk_next(struct walk *at)
 
 #define WALK guava_mitz64
 #define BIT_ORDER 56u
+#define WALK_HASH murmur3_x64_128
+#define WALK_HASH_ID PETAL_HASH_MURMUR3_X64_128
+#define WALK_HASH_WORDS 2
+#define WALK_COUNTS_NEW_ONLY false
 #include "scheme/walk.inc"
 
 const struct scheme_def petal_scheme_guava_mitz64 = {

@@ -15,6 +15,7 @@ static inline uint64_t walk_next(struct walk *at)
 #define WALK redisbloom
 #define WALK_HASH murmur64a_pair
 #define WALK_HASH_ID PETAL_HASH_MURMUR64A
+#define WALK_HASH_WORDS 2
 #define WALK_COUNTS_NEW_ONLY true
 #include "scheme/walk.inc"
 

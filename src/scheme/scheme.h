@@ -9,6 +9,7 @@
 
 #include "base/divide.h"
 #include "base/error.h"
+#include "hash/hash.h"
 #include "petal/petal.h"
 #include "scheme/scheme_list.h"
 #include "scheme/stripes.h"
@@ -68,24 +69,30 @@ struct parts {
  * it mostly goes with. The same answers and bits as hash and kernel one after the other. add counts
  * the keys in *items as the scheme does, and returns PETAL_OK or PETAL_SEEN. The functions for many
  * keys return the sum of the results; they are NULL if batches do better by hashing ahead. */
-struct hash_key;
-struct direct {
-    bool (*contains)(const struct bit_array *array, const struct hash_key *with, const void *key,
-                     size_t key_bytes);
-    bool (*contains_i64)(const struct bit_array *array, const struct hash_key *with, int64_t value);
-    petal_status (*add)(const struct bit_array *array, uint64_t *items, const struct hash_key *with,
-                        const void *key, size_t key_bytes);
-    petal_status (*add_i64)(const struct bit_array *array, uint64_t *items,
-                            const struct hash_key *with, int64_t value);
-    size_t (*contains_many)(const struct bit_array *array, const struct hash_key *with,
-                            const petal_key *keys, size_t count, uint8_t *results);
-    size_t (*contains_many_i64)(const struct bit_array *array, const struct hash_key *with,
-                                const int64_t *values, size_t count, uint8_t *results);
-    size_t (*add_many)(const struct bit_array *array, uint64_t *items, const struct hash_key *with,
-                       const petal_key *keys, size_t count, uint8_t *results);
-    size_t (*add_many_i64)(const struct bit_array *array, uint64_t *items,
-                           const struct hash_key *with, const int64_t *values, size_t count,
+struct direct;
+struct direct_calls {
+    bool (*contains)(const struct direct *way, const void *key, size_t key_bytes);
+    bool (*contains_i64)(const struct direct *way, int64_t value);
+    petal_status (*add)(const struct direct *way, const void *key, size_t key_bytes);
+    petal_status (*add_i64)(const struct direct *way, int64_t value);
+    size_t (*contains_many)(const struct direct *way, const petal_key *keys, size_t count,
+                            uint8_t *results);
+    size_t (*contains_many_i64)(const struct direct *way, const int64_t *values, size_t count,
+                                uint8_t *results);
+    size_t (*add_many)(const struct direct *way, const petal_key *keys, size_t count,
+                       uint8_t *results);
+    size_t (*add_many_i64)(const struct direct *way, const int64_t *values, size_t count,
                            uint8_t *results);
+};
+
+/* These functions, for one filter: what they need of it is at hand. */
+struct direct {
+    struct direct_calls calls;
+    const struct bit_array *array;
+    uint64_t *items;
+    const void *table;   /* the kernel's own */
+    uint64_t seed, flip; /* flip, flips: what XXH3 makes of the seed (hash.h) */
+    struct xxh3_flips flips;
 };
 
 /* In a stream of new and old keys nobody can foresee the answer, so there is no branch on it. */
@@ -116,8 +123,9 @@ struct kernel {
     size_t (*add_many_shared)(const struct bit_array *array, struct stripes *stripes,
                               const uint64_t *hashes, size_t count, uint8_t *results);
     const struct parts *parts; /* NULL: keys cannot be taken apart */
-    /* For keys with this hash, or NULL; itself NULL if there is none at all. */
-    const struct direct *(*direct)(const struct shape *shape, uint32_t hash);
+    /* Fills in calls and table for keys with this hash; false if there are none. NULL: there are
+     * none at all. */
+    bool (*direct)(struct direct *way, uint32_t hash);
 };
 
 static inline bool kernel_is_usable(const struct kernel *kernel)

@@ -41,10 +41,6 @@ static inline uint32_t set_bit_shared(uint8_t *bytes, uint64_t i)
 
 /* ---- how many at a time ---------------------------------------------------------------------- */
 
-/* Bits are looked at by STRIDE, not one by one: in a half-full filter each alone is a branch that
- * nothing can predict, and a wrong guess costs more than the bits that were not needed. */
-#define STRIDE 2u
-
 /* Above this size an array is not in the second-level cache. Then positions are worked out and
  * their bytes asked for before the first is needed, so that the misses overlap. In cache that costs
  * more than it brings. */

@@ -13,12 +13,14 @@ enum variant {
     POINTERS_OF_EIGHT,
     OFFSETS32,
     OFFSETS32_FROM_7,
+    OFFSETS32_OF_EIGHT,
     OFFSETS64,
     OFFSETS64_OF_EIGHT,
     FIXED,
     FIXED_APART,
     FIXED_OVERLAPPING,
     FIXED_OF_EIGHT,
+    FIXED_NUMBERS,
     NUMBERS,
     NUMBERS_APART,
     NUMBERS_UNALIGNED,
@@ -40,7 +42,9 @@ struct material {
 /* Sizes around 8, where several keys are hashed at once, and now and then a longer one. */
 static size_t size_of_key(enum variant variant, uint64_t i, bool empty_too)
 {
-    if (variant == POINTERS_OF_EIGHT || variant == OFFSETS64_OF_EIGHT) return 8;
+    if (variant == POINTERS_OF_EIGHT || variant == OFFSETS32_OF_EIGHT ||
+        variant == OFFSETS64_OF_EIGHT)
+        return 8;
     size_t size = i < 70 ? 8 : (size_t)(mix(i % 400) % 20) + (i % 97 == 0 ? 40 : 0);
     return size == 0 && !empty_too ? 1 : size;
 }
@@ -93,9 +97,10 @@ static void make_batch(struct material *all, enum variant variant, bool empty_to
 {
     static const uint32_t layouts[VARIANTS] = {
         PETAL_KEYS_POINTERS,  PETAL_KEYS_POINTERS,  PETAL_KEYS_OFFSETS32, PETAL_KEYS_OFFSETS32,
-        PETAL_KEYS_OFFSETS64, PETAL_KEYS_OFFSETS64, PETAL_KEYS_FIXED,     PETAL_KEYS_FIXED,
-        PETAL_KEYS_FIXED,     PETAL_KEYS_FIXED,     PETAL_KEYS_I64,       PETAL_KEYS_I64,
-        PETAL_KEYS_I64,       PETAL_KEYS_HASHES,    PETAL_KEYS_HASHES};
+        PETAL_KEYS_OFFSETS32, PETAL_KEYS_OFFSETS64, PETAL_KEYS_OFFSETS64, PETAL_KEYS_FIXED,
+        PETAL_KEYS_FIXED,     PETAL_KEYS_FIXED,     PETAL_KEYS_FIXED,     PETAL_KEYS_FIXED,
+        PETAL_KEYS_I64,       PETAL_KEYS_I64,       PETAL_KEYS_I64,       PETAL_KEYS_HASHES,
+        PETAL_KEYS_HASHES};
     static const struct {
         uint64_t key_bytes, stride;
         size_t from;
@@ -103,6 +108,7 @@ static void make_batch(struct material *all, enum variant variant, bool empty_to
                            [FIXED_APART] = {11, 17, 0},
                            [FIXED_OVERLAPPING] = {12, 1, 0},
                            [FIXED_OF_EIGHT] = {8, 9, 3},
+                           [FIXED_NUMBERS] = {8, 0, 8},
                            [NUMBERS] = {8, 0, 0},
                            [NUMBERS_APART] = {8, 24, 8},
                            [NUMBERS_UNALIGNED] = {8, 9, 1},
@@ -439,11 +445,15 @@ static void offsets_that_go_backwards_or_past_the_data_are_refused(void **state)
                           wild[] = {0, UINT32_MAX, 8};
     static const uint64_t backwards64[] = {3, 2}, wild64[] = {0, 4, UINT64_MAX, 5},
                           past64[] = {0, 1, 2, UINT64_MAX};
+    static const uint32_t wrapped[] = {UINT32_MAX - 15, UINT32_MAX - 7, 0, 8};
+    static const uint64_t wrapped64[] = {UINT64_MAX - 15, UINT64_MAX - 7, 0, 8};
     (void)state;
     require_refused(offsets_batch(PETAL_KEYS_OFFSETS32, backwards, 4), 2, "backwards");
     require_refused(offsets_batch(PETAL_KEYS_OFFSETS64, backwards64, 1), 0, "backwards, 64");
     require_refused(offsets_batch(PETAL_KEYS_OFFSETS32, wild, 2), 0, "wild");
     require_refused(offsets_batch(PETAL_KEYS_OFFSETS64, wild64, 3), 1, "wild, 64");
+    require_refused(offsets_batch(PETAL_KEYS_OFFSETS32, wrapped, 3), 0, "by eight, wrapped");
+    require_refused(offsets_batch(PETAL_KEYS_OFFSETS64, wrapped64, 3), 0, "by eight, wrapped, 64");
     petal_batch batch = offsets_batch(PETAL_KEYS_OFFSETS32, past, 3);
     batch.data_bytes = 16;
     require_refused(batch, 1, "past the data");
