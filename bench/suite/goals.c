@@ -25,6 +25,7 @@ struct goal {
 };
 
 #define BOOST_ONE "boost fm32 one,boost fm32 one 2M,boost fm64 one"
+#define BOOST_CALL "boost fm32 call,boost fm64 call"
 #define BOOST_BULK "boost fm32 bulk,boost fm64 bulk"
 #define BOOST_BULK_2M "boost fm32 bulk 2M,boost fm64 bulk 2M"
 #define FLOOR_2M "floor touch 2M,floor prefetch 2M"
@@ -43,6 +44,8 @@ static const struct goal goals[] = {
      0.95},
     {"petal inline", "Boost", BOOST_ONE, LOOKUP, NUMBERS, 10000, 1000000, false, 1.3},
     {"petal one", "Boost", BOOST_ONE, LOOKUP, ADDRESSES, 10000, 1000000, false, 1.0},
+    {"petal one", "Boost behind a call", BOOST_CALL, LOOKUP, ADDRESSES, 10000, 1000000, false,
+     1.05},
     {"petal batch", "Boost in bulk", BOOST_BULK "," BOOST_BULK_2M, LOOKUP | ADDING, NUMBERS, 10000,
      1000000, false, 1.0},
     {"petal batch", "Boost in bulk in 2M", BOOST_BULK_2M, LOOKUP | ADDING, NUMBERS, 10000000,
