@@ -155,7 +155,9 @@ static bool read_buffer(PyObject *object, uint32_t key_type, struct key *key)
     }
     key->data = view->buf;
     key->size = (size_t)view->len;
-    if (view->ndim == 1 && strchr("Bbc", format[0]) && format[1] == '\0') return true;
+    /* numpy.datetime64 shows its number as bytes. */
+    bool is_numpy = PyObject_HasAttrString(object, "dtype");
+    if (view->ndim == 1 && strchr("Bbc", format[0]) && format[1] == '\0' && !is_numpy) return true;
     PyBuffer_Release(view);
     view->obj = NULL;
     return refuse(object);
