@@ -13,7 +13,7 @@ mkdir -p "$work"
 
 # ---- what it needs -------------------------------------------------------------------------------
 
-needs python3 python3-config || finish
+needs python3 python3-config nm ldd || finish
 folder=python-$(built_of "$here/needs")
 tools=$interop/$folder/bin/python
 if [ ! -d "$interop/$folder" ] && [ -z "${PETAL_INSTALL-}" ]; then

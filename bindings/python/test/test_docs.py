@@ -3,6 +3,8 @@
 import doctest
 import inspect
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import petal
@@ -41,3 +43,17 @@ def test_every_call_is_documented_and_in_the_stubs():
         assert f"`{name}" in table or f".{name}" in table, f"{name} is not in docs/python.md"
     for name in petal.__all__:
         assert inspect.getdoc(getattr(petal, name)), name
+
+
+def test_the_examples_run(tmp_path):
+    def run(name, *args, input=""):
+        command = [sys.executable, f"bindings/python/example/{name}", *args]
+        run = subprocess.run(command, input=input, capture_output=True, text=True)
+        assert run.returncode == 0, run.stderr
+        return run.stdout
+
+    path = str(tmp_path / "seen.petal")
+    assert run("dedupe.py", path, input="a\nb\na\n") == "a\nb\n"
+    assert run("dedupe.py", path, input="c\nb\n") == "c\n"
+    found = int(run("antijoin.py").split()[0])
+    assert 4970 <= found <= 5000

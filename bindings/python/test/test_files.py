@@ -61,7 +61,10 @@ def test_what_python_saves_the_tool_reads(path, tool):
 def test_what_the_tool_builds_python_reads(tmp_path):
     path = tmp_path / "b.petal"
     subprocess.run(
-        ["petal", "build", "-n", "100", "-o", path], input=b"a\nb\nc\n", check=True, capture_output=True
+        ["petal", "build", "-n", "100", "-o", path],
+        input=b"a\nb\nc\n",
+        check=True,
+        capture_output=True,
     )
     with petal.open(path) as f:
         assert f.contains_all(["a", "b", b"c"]) and f.key_type == "text"
@@ -91,7 +94,8 @@ def test_errors_have_errno_filename_and_the_words_of_the_core(tmp_path, path):
         with pytest.raises(FileNotFoundError) as caught:
             petal.open(kind(missing))
         assert caught.value.errno == errno.ENOENT
-        assert caught.value.filename == (os.fsencode(missing) if kind is os.fsencode else str(missing))
+        assert os.fsdecode(caught.value.filename) == str(missing)
+        assert isinstance(caught.value.filename, bytes) == (kind is os.fsencode)
         assert caught.value.status == "i/o error" and caught.value.strerror
     with pytest.raises(OSError) as caught:
         Filter(10).save(missing / "in" / "it")

@@ -107,7 +107,7 @@ def test_too_much_memory_is_a_memory_error():
     with pytest.raises(MemoryError) as caught:
         for _ in range(8):
             held.append(Filter(bits=2**48, hashes=2))
-    assert caught.value.status == "no memory"
+    assert caught.value.status == "out of memory"
 
 
 def test_other_misuse():
