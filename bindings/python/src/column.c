@@ -431,9 +431,11 @@ bool column_run(struct work *work, const struct column *column, uint8_t *answers
     if (!(work->verb == VERB_ADD || work->verb == VERB_DISCARD ? enter_change(filter)
                                                                : enter_query(filter)))
         return false;
-    Py_BEGIN_ALLOW_THREADS in_range = fits(column, filter->key_type, &row);
+    Py_BEGIN_ALLOW_THREADS
+    in_range = fits(column, filter->key_type, &row);
     if (in_range) good = run(work, column, answers);
-    Py_END_ALLOW_THREADS leave(filter);
+    Py_END_ALLOW_THREADS
+    leave(filter);
     if (good) return true;
     if (in_range) {
         if (work->error.offset != PETAL_NO_OFFSET && work->error.offset < column->count)

@@ -20,7 +20,9 @@ if [ ! -d "$interop/$folder" ] && [ -z "${PETAL_INSTALL-}" ]; then
     skip python 'not installed: ./dev test --all or ./dev test bindings/python installs it'
     finish
 fi
-make_venv() { python3 -m venv . && bin/python -m pip install --disable-pip-version-check -r "$here/needs"; }
+make_venv() {
+    python3 -m venv . && bin/python -m pip install --disable-pip-version-check -r "$here/needs"
+}
 install "$folder" 'what bindings/python/needs lists' make_venv || finish
 
 # ---- wheels --------------------------------------------------------------------------------------
@@ -67,7 +69,10 @@ ok 'the command petal comes with it' same_tool
 ok 'it keeps to the limited API' "$tools" -m abi3audit --strict "$TMPDIR"/wheel/*.whl
 
 if [ -n "${PETAL_INSTALL-}" ]; then
-    sdist() { PYTHON=$tools "$here/sdist" "$TMPDIR/sdist" && cd "$TMPDIR" && wheel "$TMPDIR"/sdist/*.tar.gz "$TMPDIR/again" "$TMPDIR/objects"; }
+    sdist() {
+        PYTHON=$tools "$here/sdist" "$TMPDIR/sdist" &&
+            wheel "$TMPDIR"/sdist/*.tar.gz "$TMPDIR/again" "$TMPDIR/objects"
+    }
     ok 'the sdist is built, and a wheel from it elsewhere' sdist
     ok 'that is installed without anything else' bare "$TMPDIR/bare2" "$TMPDIR/again"
     relay in_bare "$TMPDIR/bare2"
