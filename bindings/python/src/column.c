@@ -467,8 +467,8 @@ bool column_run(struct work *work, const struct column *column, uint8_t *answers
             work->error.offset += before;
         return work_raise(work) != NULL;
     }
+    unsigned long long index = before + row;
     PyErr_Format(PyExc_OverflowError, "int key outside %d bits, signed, at index %llu",
-                 filter->key_type == PETAL_KEY_TYPE_I32 ? 32 : 64,
-                 (unsigned long long)(before + row));
+                 filter->key_type == PETAL_KEY_TYPE_I32 ? 32 : 64, index);
     return false;
 }
