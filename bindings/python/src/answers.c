@@ -1,0 +1,210 @@
+/* answers.c - petal.Answers: what an Arrow column is answered with. A sequence of True, False and
+ * None (for a null), which pyarrow.array(), polars.Series() and so on take as a column of bool with
+ * nulls (__arrow_c_array__), and numpy.frombuffer() as bytes of 0, 1 and 2 (a null). */
+#include "module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct answers_object {
+    PyObject_HEAD PyObject *bytes; /* a bytearray */
+} answers_object;
+
+PyObject *answers_wrap(struct state *state, PyObject *bytes)
+{
+    allocfunc alloc = (allocfunc)PyType_GetSlot(state->answers, Py_tp_alloc);
+    answers_object *self = (answers_object *)alloc(state->answers, 0);
+    if (!self)
+        Py_DECREF(bytes);
+    else
+        self->bytes = bytes;
+    return (PyObject *)self;
+}
+
+static void dealloc(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    Py_XDECREF(((answers_object *)object)->bytes);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF(type);
+}
+
+static const uint8_t *flags_of(PyObject *object)
+{
+    return (const uint8_t *)PyByteArray_AsString(((answers_object *)object)->bytes);
+}
+
+static Py_ssize_t length(PyObject *object)
+{
+    return PyByteArray_Size(((answers_object *)object)->bytes);
+}
+
+static PyObject *get(PyObject *object, Py_ssize_t index)
+{
+    if (index < 0 || index >= length(object)) {
+        PyErr_SetString(PyExc_IndexError, "no such answer");
+        return NULL;
+    }
+    uint8_t flag = flags_of(object)[index];
+    return Py_NewRef(flag == ANSWER_NULL ? Py_None : flag ? Py_True : Py_False);
+}
+
+static Py_ssize_t count_nulls(PyObject *object)
+{
+    Py_ssize_t nulls = 0;
+    for (Py_ssize_t i = 0; i < length(object); i++) nulls += flags_of(object)[i] == ANSWER_NULL;
+    return nulls;
+}
+
+static PyObject *null_count(PyObject *object, void *unused)
+{
+    (void)unused;
+    return PyLong_FromSsize_t(count_nulls(object));
+}
+
+static PyObject *repr(PyObject *object)
+{
+    return PyUnicode_FromFormat("<petal.Answers of %zd keys>", length(object));
+}
+
+static int get_buffer(PyObject *object, Py_buffer *view, int flags)
+{
+    return PyBuffer_FillInfo(view, object, (void *)flags_of(object), length(object), 1, flags);
+}
+
+/* ---- as an Arrow array of bool --------------------------------------------------------------- */
+
+struct arrow_schema {
+    const char *format, *name, *metadata;
+    int64_t flags, n_children;
+    void **children, *dictionary;
+    void (*release)(struct arrow_schema *);
+    void *private_data;
+};
+
+struct arrow_array {
+    int64_t length, null_count, offset, n_buffers, n_children;
+    const void **buffers;
+    void **children, *dictionary;
+    void (*release)(struct arrow_array *);
+    void *private_data; /* the two buffers, and the pointers to them */
+};
+
+static void release_schema(struct arrow_schema *schema)
+{
+    schema->release = NULL;
+}
+
+static void release_array(struct arrow_array *array)
+{
+    free(array->private_data);
+    array->release = NULL;
+}
+
+static void free_schema(PyObject *capsule)
+{
+    struct arrow_schema *schema = PyCapsule_GetPointer(capsule, "arrow_schema");
+    if (schema->release) schema->release(schema);
+    free(schema);
+}
+
+static void free_array(PyObject *capsule)
+{
+    struct arrow_array *array = PyCapsule_GetPointer(capsule, "arrow_array");
+    if (array->release) array->release(array);
+    free(array);
+}
+
+static PyObject *schema_capsule(void)
+{
+    struct arrow_schema *schema = calloc(1, sizeof *schema);
+    if (!schema) return PyErr_NoMemory();
+    schema->format = "b";
+    schema->name = "";
+    schema->flags = 2; /* nullable */
+    schema->release = release_schema;
+    PyObject *capsule = PyCapsule_New(schema, "arrow_schema", free_schema);
+    if (!capsule) free(schema);
+    return capsule;
+}
+
+/* Two bitmaps: which answers are no nulls, and which are yes. */
+static bool fill_array(struct arrow_array *array, const uint8_t *flags, Py_ssize_t count)
+{
+    size_t bytes = (size_t)(count + 7) / 8 + 8;
+    const void **buffers = calloc(1, 2 * sizeof *buffers + 2 * bytes);
+    if (!buffers) return false;
+    uint8_t *valid = (uint8_t *)(buffers + 2), *yes = valid + bytes;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        valid[i / 8] |= (uint8_t)((flags[i] != ANSWER_NULL) << i % 8);
+        yes[i / 8] |= (uint8_t)((flags[i] == 1) << i % 8);
+    }
+    buffers[0] = valid;
+    buffers[1] = yes;
+    array->length = count;
+    array->n_buffers = 2;
+    array->buffers = array->private_data = buffers;
+    array->release = release_array;
+    return true;
+}
+
+static PyObject *array_capsule(PyObject *object)
+{
+    struct arrow_array *array = calloc(1, sizeof *array);
+    if (!array || !fill_array(array, flags_of(object), length(object))) {
+        free(array);
+        return PyErr_NoMemory();
+    }
+    array->null_count = count_nulls(object);
+    PyObject *capsule = PyCapsule_New(array, "arrow_array", free_array);
+    if (!capsule) {
+        free(array->private_data);
+        free(array);
+    }
+    return capsule;
+}
+
+static PyObject *arrow_c_array(PyObject *object, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"requested_schema", NULL};
+    PyObject *requested = NULL; /* a wish that may be ignored */
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O", names, &requested)) return NULL;
+    PyObject *schema = schema_capsule(), *array = schema ? array_capsule(object) : NULL;
+    PyObject *pair = array ? PyTuple_Pack(2, schema, array) : NULL;
+    Py_XDECREF(schema);
+    Py_XDECREF(array);
+    return pair;
+}
+
+static PyMethodDef methods[] = {
+    {"__arrow_c_array__", (PyCFunction)(void (*)(void))arrow_c_array, METH_VARARGS | METH_KEYWORDS,
+     "__arrow_c_array__($self, requested_schema=None)\n--\n\nThe answers as an Arrow array of bool."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef getset[] = {
+    {"null_count", null_count, NULL, "How many answers are None.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc,
+     "What an Arrow column is answered with: True, False or None per key.\n\n"
+     "pyarrow.array() and polars.Series() take it as it is; numpy.frombuffer() as bytes of\n"
+     "0, 1 and, of a null, 2."},
+    {Py_tp_dealloc, dealloc},
+    {Py_tp_repr, repr},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, getset},
+    {Py_sq_length, length},
+    {Py_sq_item, get},
+    {Py_bf_getbuffer, get_buffer},
+    {0, NULL},
+};
+
+PyType_Spec answers_spec = {
+    .name = "petal.Answers",
+    .basicsize = sizeof(answers_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = slots,
+};

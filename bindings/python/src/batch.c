@@ -1,0 +1,508 @@
+/* batch.c - many keys in one call: lists and other iterables, buffers such as numpy's arrays, and
+ * bytes with offsets. (Arrow's arrays: arrow.c.)
+ *
+ * The GIL is released while the core works, except for a few keys. Of a list, keys are pinned a
+ * piece at a time. */
+#include "module.h"
+
+#include <string.h>
+
+enum { LIST_PIECE = 8192 };
+
+/* ---- one batch of the core ------------------------------------------------------------------- */
+
+static bool run_plain(struct work *work, const petal_batch *batch, uint8_t *answers)
+{
+    petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
+    petal_filter *core = work->filter->core;
+    petal_error *error = &work->error;
+    petal_status status = PETAL_OK;
+    bool answer = false;
+    switch (work->verb) {
+    case VERB_ADD: status = petal_add_batch(core, batch, answers, &outcome, error); break;
+    case VERB_CONTAINS: status = petal_contains_batch(core, batch, answers, &outcome, error); break;
+    case VERB_DISCARD: status = petal_remove_batch(core, batch, answers, &outcome, error); break;
+    case VERB_ANY: status = petal_contains_any(core, batch, &answer, error); break;
+    case VERB_ALL: status = petal_contains_all(core, batch, &answer, error); break;
+    }
+    work->done += outcome.done;
+    work->positive += outcome.positive;
+    if (status < 0) return false;
+    if (work->verb == VERB_ANY) work->answer = work->decided = answer;
+    if (work->verb == VERB_ALL) work->decided = !(work->answer = answer);
+    return true;
+}
+
+static bool is_empty(const petal_batch *batch, uint64_t i)
+{
+    switch (batch->layout) {
+    case PETAL_KEYS_POINTERS: return ((const petal_key *)batch->data)[i].size_bytes == 0;
+    case PETAL_KEYS_OFFSETS32:
+        return ((const uint32_t *)batch->offsets)[i] == ((const uint32_t *)batch->offsets)[i + 1];
+    case PETAL_KEYS_OFFSETS64:
+        return ((const uint64_t *)batch->offsets)[i] == ((const uint64_t *)batch->offsets)[i + 1];
+    default: return false;
+    }
+}
+
+/* Keys `from` up to `to` of a batch by pointers or offsets. */
+static petal_batch part(const petal_batch *batch, uint64_t from, uint64_t to)
+{
+    petal_batch some = *batch;
+    some.count = to - from;
+    if (batch->layout == PETAL_KEYS_POINTERS)
+        some.data = (const petal_key *)batch->data + from;
+    else if (batch->layout == PETAL_KEYS_OFFSETS32)
+        some.offsets = (const uint32_t *)batch->offsets + from;
+    else
+        some.offsets = (const uint64_t *)batch->offsets + from;
+    return some;
+}
+
+/* Some libraries ignore the empty key, and so do their filters here: left out, and counted. */
+static bool run_without_empty(struct work *work, const petal_batch *batch, uint8_t *answers)
+{
+    for (uint64_t from = 0, to; from < batch->count; from = to + 1) {
+        for (to = from; to < batch->count && !is_empty(batch, to);) to++;
+        petal_batch some = part(batch, from, to);
+        if (to > from && !run_plain(work, &some, answers ? answers + from : NULL)) {
+            if (work->error.offset < some.count) work->error.offset += from;
+            return false;
+        }
+        if (to == batch->count) break;
+        if (answers) answers[to] = 0;
+        work->empty_skipped++;
+    }
+    return true;
+}
+
+bool work_run(struct work *work, const petal_batch *batch, uint8_t *answers)
+{
+    bool may_have_empty = batch->layout <= PETAL_KEYS_OFFSETS64;
+    if (work->verb == VERB_ADD && !work->filter->empty_key && may_have_empty)
+        return run_without_empty(work, batch, answers);
+    return run_plain(work, batch, answers);
+}
+
+PyObject *work_raise(struct work *work)
+{
+    return raise_error(work->filter->state, &work->error, work->filter->path);
+}
+
+bool work_warn(struct work *work)
+{
+    return work->empty_skipped == 0 ||
+           PyErr_WarnFormat(PyExc_RuntimeWarning, 1,
+                            "%llu empty keys skipped: filters of this scheme take none",
+                            (unsigned long long)work->empty_skipped) == 0;
+}
+
+static bool changes(enum verb verb)
+{
+    return verb == VERB_ADD || verb == VERB_DISCARD;
+}
+
+/* ---- lists and iterables --------------------------------------------------------------------- */
+
+/* Keys of some objects, which stay alive with it. */
+struct pinned {
+    Py_ssize_t count, room;
+    PyObject **objects;
+    petal_key *keys;
+    struct key *read;
+};
+
+static bool pinned_create(struct pinned *pinned, Py_ssize_t room)
+{
+    size_t bytes = sizeof(PyObject *) + sizeof(petal_key) + sizeof(struct key);
+    char *memory = PyMem_Malloc((size_t)room * bytes);
+    pinned->count = 0;
+    pinned->room = room;
+    pinned->read = (struct key *)memory;
+    if (!memory) {
+        PyErr_NoMemory();
+        return false;
+    }
+    pinned->keys = (petal_key *)(memory + (size_t)room * sizeof(struct key));
+    pinned->objects = (PyObject **)((char *)pinned->keys + (size_t)room * sizeof(petal_key));
+    return true;
+}
+
+static void pinned_clear(struct pinned *pinned)
+{
+    for (Py_ssize_t i = 0; i < pinned->count; i++) {
+        key_release(&pinned->read[i]);
+        Py_DECREF(pinned->objects[i]);
+    }
+    pinned->count = 0;
+}
+
+static void pinned_free(struct pinned *pinned)
+{
+    pinned_clear(pinned);
+    PyMem_Free(pinned->read);
+}
+
+/* Takes over the reference. */
+static bool pin(struct pinned *pinned, PyObject *object, uint32_t key_type)
+{
+    struct key *key = &pinned->read[pinned->count];
+    if (!key_read(object, key_type, key)) {
+        Py_DECREF(object);
+        return false;
+    }
+    pinned->objects[pinned->count] = object;
+    pinned->keys[pinned->count].data = key->data;
+    pinned->keys[pinned->count].size_bytes = key->size;
+    pinned->count++;
+    return true;
+}
+
+/* With the GIL held on entry. */
+static bool run_pinned(struct work *work, struct pinned *pinned, uint8_t *answers)
+{
+    filter_object *filter = work->filter;
+    bool good;
+    petal_batch batch = PETAL_BATCH_INIT;
+    batch.layout = PETAL_KEYS_POINTERS;
+    batch.data = pinned->keys;
+    batch.count = (uint64_t)pinned->count;
+    if (pinned->count <= FEW_KEYS) {
+        if (!(changes(work->verb) ? may_change(filter) : may_query(filter))) return false;
+        good = work_run(work, &batch, answers);
+    } else {
+        if (!(changes(work->verb) ? enter_change(filter) : enter_query(filter))) return false;
+        Py_BEGIN_ALLOW_THREADS
+        good = work_run(work, &batch, answers);
+        Py_END_ALLOW_THREADS
+        leave(filter);
+    }
+    if (good) return true;
+    if (work->error.offset < batch.count) work->error.offset += work->rows_before;
+    work_raise(work);
+    return false;
+}
+
+static PyObject *new_answers(Py_ssize_t count)
+{
+    return PyByteArray_FromStringAndSize(NULL, count);
+}
+
+static uint8_t *answers_at(PyObject *answers, Py_ssize_t from)
+{
+    return answers ? (uint8_t *)PyByteArray_AsString(answers) + from : NULL;
+}
+
+/* The next objects into the piece, from a list or tuple. */
+static bool pin_some(PyObject *list, bool is_list, Py_ssize_t from, Py_ssize_t to,
+                     struct pinned *pinned, uint32_t key_type)
+{
+    for (Py_ssize_t i = from; i < to; i++) {
+        PyObject *object = is_list ? PyList_GetItem(list, i) : PyTuple_GetItem(list, i);
+        if (!object || !pin(pinned, Py_NewRef(object), key_type)) return false;
+    }
+    return true;
+}
+
+static bool run_list(struct work *work, PyObject *list, bool is_list, PyObject *answers,
+                     Py_ssize_t count)
+{
+    struct pinned pinned;
+    bool good = true;
+    if (!pinned_create(&pinned, count < LIST_PIECE ? count + 1 : LIST_PIECE)) return false;
+    for (Py_ssize_t from = 0; good && from < count && !work->decided; from += LIST_PIECE) {
+        Py_ssize_t to = count - from < LIST_PIECE ? count : from + LIST_PIECE;
+        work->rows_before = (uint64_t)from;
+        good = pin_some(list, is_list, from, to, &pinned, work->filter->key_type) &&
+               run_pinned(work, &pinned, answers_at(answers, from));
+        pinned_clear(&pinned);
+    }
+    pinned_free(&pinned);
+    return good;
+}
+
+/* False at its end, and when an exception is set. */
+static bool pin_next(PyObject *iterator, struct pinned *pinned, uint32_t key_type)
+{
+    PyObject *object = PyIter_Next(iterator);
+    return object && pin(pinned, object, key_type);
+}
+
+static bool run_iterator(struct work *work, PyObject *iterator, PyObject *answers)
+{
+    struct pinned pinned;
+    bool good = true, more = true;
+    if (!pinned_create(&pinned, LIST_PIECE)) return false;
+    while (good && more && !work->decided) {
+        while (more && pinned.count < pinned.room)
+            more = pin_next(iterator, &pinned, work->filter->key_type);
+        Py_ssize_t from = (Py_ssize_t)work->rows_before;
+        good = !PyErr_Occurred() &&
+               (!answers || PyByteArray_Resize(answers, from + pinned.count) == 0) &&
+               (pinned.count == 0 || run_pinned(work, &pinned, answers_at(answers, from)));
+        work->rows_before += (uint64_t)pinned.count;
+        pinned_clear(&pinned);
+    }
+    pinned_free(&pinned);
+    return good;
+}
+
+static PyObject *objects_run(struct work *work, PyObject *keys, bool flags)
+{
+    bool is_list = PyList_Check(keys), good;
+    Py_ssize_t count = is_list ? PyList_Size(keys) : PyTuple_Check(keys) ? PyTuple_Size(keys) : 0;
+    PyObject *answers = flags ? new_answers(count) : Py_NewRef(Py_None);
+    if (!answers) return NULL;
+    if (is_list || PyTuple_Check(keys)) {
+        good = run_list(work, keys, is_list, flags ? answers : NULL, count);
+    } else {
+        PyObject *iterator = PyObject_GetIter(keys);
+        good = iterator && run_iterator(work, iterator, flags ? answers : NULL);
+        Py_XDECREF(iterator);
+    }
+    if (good) return answers;
+    Py_DECREF(answers);
+    return NULL;
+}
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+static bool is_little_endian(void)
+{
+    const uint16_t one = 1;
+    return *(const uint8_t *)&one == 1;
+}
+
+/* What the struct format of a buffer's items says. */
+static bool read_format(const Py_buffer *view, struct column *column)
+{
+    const char *format = view->format ? view->format : "B";
+    bool little = is_little_endian();
+    column->width = (uint64_t)view->itemsize;
+    if (strchr("<>=@|!", format[0])) {
+        column->swapped = little ? format[0] == '>' || format[0] == '!' : format[0] == '<';
+        format++;
+    }
+    size_t digits = strspn(format, "0123456789");
+    if (format[digits] == '\0' || format[digits + 1] != '\0') return false;
+    char letter = format[digits];
+    bool is_scalar = digits == 0 && (column->width == 1 || column->width == 2 ||
+                                     column->width == 4 || column->width == 8);
+    if (letter == 's')
+        column->kind = COLUMN_PADDED;
+    else if (letter == 'x')
+        column->kind = COLUMN_FIXED;
+    else if (letter == 'w')
+        column->kind = COLUMN_UCS4;
+    else if (is_scalar && strchr("bhilqn", letter))
+        column->kind = COLUMN_SIGNED;
+    else if (is_scalar && strchr("BHILQN", letter))
+        column->kind = COLUMN_UNSIGNED;
+    else if (is_scalar && strchr("efd", letter))
+        column->kind = COLUMN_FLOATING;
+    else
+        return false;
+    if (column->kind == COLUMN_PADDED || column->kind == COLUMN_FIXED || column->width == 1)
+        column->swapped = false;
+    return true;
+}
+
+static bool read_buffer_of_keys(const Py_buffer *view, struct column *column)
+{
+    memset(column, 0, sizeof *column);
+    if (view->ndim != 1) {
+        PyErr_Format(PyExc_ValueError, "keys must have one dimension, not %d", view->ndim);
+        return false;
+    }
+    if (!read_format(view, column)) {
+        PyErr_Format(PyExc_TypeError, "an array of '%s' holds no keys", view->format);
+        return false;
+    }
+    column->data = view->buf;
+    column->count = (uint64_t)view->shape[0];
+    column->stride = view->strides ? view->strides[0] : view->itemsize;
+    return true;
+}
+
+/* A numpy array is answered with one: the same bytes, as bool. */
+static PyObject *like_numpy(PyObject *answers)
+{
+    PyObject *numpy = PyImport_ImportModule("numpy");
+    PyObject *made = numpy ? PyObject_CallMethod(numpy, "frombuffer", "Os", answers, "bool") : NULL;
+    Py_XDECREF(numpy);
+    Py_DECREF(answers);
+    return made;
+}
+
+static PyObject *column_answers(struct work *work, const struct column *column, bool flags)
+{
+    PyObject *answers = flags ? new_answers((Py_ssize_t)column->count) : Py_NewRef(Py_None);
+    if (!answers) return NULL;
+    if (column_run(work, column, answers_at(flags ? answers : NULL, 0))) return answers;
+    Py_DECREF(answers);
+    return NULL;
+}
+
+static PyObject *buffer_run(struct work *work, Py_buffer *view, bool flags)
+{
+    struct column column;
+    PyObject *answers = NULL;
+    if (read_buffer_of_keys(view, &column)) answers = column_answers(work, &column, flags);
+    PyBuffer_Release(view);
+    return answers;
+}
+
+/* ---- bytes with offsets ---------------------------------------------------------------------- */
+
+static bool read_offsets(const Py_buffer *view, struct column *column)
+{
+    struct column numbers;
+    if (!read_buffer_of_keys(view, &numbers)) return false;
+    bool is_integer = numbers.kind == COLUMN_SIGNED || numbers.kind == COLUMN_UNSIGNED;
+    if (!is_integer || numbers.swapped || (numbers.width != 4 && numbers.width != 8) ||
+        (uintptr_t)view->buf % numbers.width != 0) {
+        PyErr_SetString(PyExc_TypeError, "offsets must be aligned integers of 32 or 64 bits");
+        return false;
+    }
+    if (numbers.count == 0) {
+        PyErr_SetString(PyExc_ValueError, "offsets must have one more entry than there are keys");
+        return false;
+    }
+    column->kind = numbers.width == 4 ? COLUMN_OFFSETS32 : COLUMN_OFFSETS64;
+    column->offsets = view->buf;
+    column->count = numbers.count - 1;
+    return true;
+}
+
+/* data_bytes 0 would mean "unknown" to the core: then each offset must be 0. */
+static bool checks_empty_data(const struct column *column)
+{
+    bool good = true;
+    for (uint64_t i = 0; good && i <= column->count; i++)
+        good = column->kind == COLUMN_OFFSETS32 ? ((const uint32_t *)column->offsets)[i] == 0
+                                                : ((const uint64_t *)column->offsets)[i] == 0;
+    if (!good) PyErr_SetString(PyExc_ValueError, "the offsets go past the data");
+    return good;
+}
+
+static PyObject *offsets_run(struct work *work, PyObject *keys, PyObject *offsets, bool flags)
+{
+    struct column column = {.data = NULL};
+    Py_buffer data, view;
+    PyObject *answers = NULL;
+    if (PyObject_GetBuffer(keys, &data, PyBUF_SIMPLE) < 0) return NULL;
+    if (PyObject_GetBuffer(offsets, &view, PyBUF_ND | PyBUF_FORMAT) == 0) {
+        column.data = data.buf;
+        column.data_bytes = (uint64_t)data.len;
+        if (read_offsets(&view, &column) && (data.len > 0 || checks_empty_data(&column)))
+            answers = column_answers(work, &column, flags);
+        PyBuffer_Release(&view);
+    }
+    PyBuffer_Release(&data);
+    return answers;
+}
+
+/* ---- whatever it is -------------------------------------------------------------------------- */
+
+/* 1 if it is a numpy array, which can be one only if numpy is loaded. */
+static int is_numpy(PyObject *keys)
+{
+    PyObject *modules = PyImport_GetModuleDict(); /* borrowed */
+    PyObject *numpy = PyDict_GetItemString(modules, "numpy");
+    PyObject *array = numpy ? PyObject_GetAttrString(numpy, "ndarray") : NULL;
+    if (!array) {
+        PyErr_Clear();
+        return 0;
+    }
+    int is = PyObject_IsInstance(keys, array);
+    Py_DECREF(array);
+    return is;
+}
+
+static bool is_one_key(PyObject *keys)
+{
+    return PyUnicode_Check(keys) || PyBytes_Check(keys) || PyByteArray_Check(keys);
+}
+
+static PyObject *any_keys(struct work *work, PyObject *keys, bool flags);
+
+/* What keeps its keys in a numpy array: a pandas Series. */
+static PyObject *array_run(struct work *work, PyObject *keys, bool flags)
+{
+    PyObject *array = PyObject_CallMethod(keys, "__array__", NULL);
+    if (!array) return NULL;
+    int is = is_numpy(array);
+    if (is == 0) PyErr_SetString(PyExc_TypeError, "__array__() gave no numpy array");
+    PyObject *answers = is > 0 ? any_keys(work, array, flags) : NULL;
+    Py_DECREF(array);
+    return answers;
+}
+
+static PyObject *numpy_run(struct work *work, PyObject *keys, bool flags)
+{
+    Py_buffer view;
+    PyObject *answers;
+    if (PyObject_GetBuffer(keys, &view, PyBUF_STRIDED_RO | PyBUF_FORMAT) == 0) {
+        bool is_objects = view.format && strcmp(view.format, "O") == 0;
+        if (is_objects) PyBuffer_Release(&view);
+        answers = is_objects ? objects_run(work, keys, flags) : buffer_run(work, &view, flags);
+    } else {
+        /* Dates, variable-width strings: no buffers. Their elements say what they are. */
+        PyErr_Clear();
+        answers = objects_run(work, keys, flags);
+    }
+    return answers && flags ? like_numpy(answers) : answers;
+}
+
+static PyObject *any_keys(struct work *work, PyObject *keys, bool flags)
+{
+    PyObject *answers = NULL;
+    Py_buffer view;
+    if (PyList_Check(keys) || PyTuple_Check(keys)) return objects_run(work, keys, flags);
+    if (is_one_key(keys)) {
+        PyErr_Format(PyExc_TypeError,
+                     "one %s is no batch of keys; put it into a list, or give offsets",
+                     PyUnicode_Check(keys) ? "str" : "bytes object");
+        return NULL;
+    }
+    int is = is_numpy(keys);
+    if (is != 0) return is > 0 ? numpy_run(work, keys, flags) : NULL;
+    is = arrow_run(work, keys, flags, &answers);
+    if (is != 0) return is > 0 ? answers : NULL;
+    if (PyObject_CheckBuffer(keys)) {
+        if (PyObject_GetBuffer(keys, &view, PyBUF_STRIDED_RO | PyBUF_FORMAT) < 0) return NULL;
+        if (view.itemsize > 1) return buffer_run(work, &view, flags);
+        PyBuffer_Release(&view);
+        PyErr_SetString(PyExc_TypeError, "bytes are no batch of keys without offsets");
+        return NULL;
+    }
+    if (PyObject_HasAttrString(keys, "__array__")) return array_run(work, keys, flags);
+    return objects_run(work, keys, flags);
+}
+
+static PyObject *result_of(struct work *work, PyObject *answers, bool flags)
+{
+    if (!answers || !work_warn(work)) {
+        Py_XDECREF(answers);
+        return NULL;
+    }
+    if (flags) return answers;
+    Py_DECREF(answers);
+    if (work->verb == VERB_ANY || work->verb == VERB_ALL) return PyBool_FromLong(work->answer);
+    return PyLong_FromUnsignedLongLong(work->positive);
+}
+
+PyObject *filter_batch(filter_object *self, enum verb verb, bool flags, PyObject *args,
+                       PyObject *kwargs)
+{
+    static char *names[] = {"", "offsets", NULL};
+    struct work work = {.filter = self, .verb = verb, .answer = verb == VERB_ALL};
+    PyObject *keys, *offsets = NULL;
+    work.error.offset = PETAL_NO_OFFSET;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O", names, &keys, &offsets)) return NULL;
+    /* Fails now, even if there are no keys. */
+    if (!(changes(verb) ? may_change(self) : may_query(self))) return NULL;
+    PyObject *answers = offsets && offsets != Py_None ? offsets_run(&work, keys, offsets, flags)
+                                                      : any_keys(&work, keys, flags);
+    return result_of(&work, answers, flags);
+}

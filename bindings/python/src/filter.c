@@ -1,0 +1,589 @@
+/* filter.c - the type Filter: its making, one key at a time, whole filters, and what Python's
+ * protocols want (in, len, bool, repr, |, copy, pickle, with). */
+#include "module.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+PyObject *filter_wrap(PyTypeObject *type, struct state *state, petal_filter *core, PyObject *path,
+                      uint32_t key_type)
+{
+    petal_info info = PETAL_INFO_INIT;
+    petal_get_info(core, PETAL_ALL_LAYERS, &info, NULL);
+    filter_object *self = NULL;
+    if (key_type_choose(info.key_type, key_type, &key_type))
+        self = (filter_object *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+    if (!self) {
+        petal_free(core);
+        return NULL;
+    }
+    self->core = core;
+    self->state = state;
+    self->path = Py_XNewRef(path);
+    self->key_type = key_type;
+    self->empty_key = info.abilities & PETAL_CAN_EMPTY_KEY;
+    gate_init(self);
+    return (PyObject *)self;
+}
+
+bool is_filter(struct state *state, PyObject *object)
+{
+    return PyObject_TypeCheck(object, state->filter);
+}
+
+static PyObject *filter_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    struct state *state = state_of_type(type);
+    struct options options;
+    petal_filter *core;
+    petal_error error;
+    petal_status status;
+    if (!state || !options_read(args, kwargs, &options)) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    status = petal_create(&options.core, &core, &error);
+    Py_END_ALLOW_THREADS
+    options_release(&options);
+    if (status < 0) return raise_error(state, &error, NULL);
+    return filter_wrap(type, state, core, NULL, PETAL_KEY_TYPE_NONE);
+}
+
+/* Nobody is at work: each call holds a reference. */
+static void filter_dealloc(PyObject *object)
+{
+    filter_object *self = (filter_object *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    petal_free(self->core);
+    gate_end(self);
+    Py_XDECREF(self->path);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF(type);
+}
+
+/* Another filter with the same type of keys. */
+static PyObject *wrap_like(filter_object *self, petal_filter *core, petal_status status,
+                           const petal_error *error)
+{
+    if (status < 0) return raise_error(self->state, error, self->path);
+    return filter_wrap(Py_TYPE((PyObject *)self), self->state, core, NULL, self->key_type);
+}
+
+static PyObject *filter_close(filter_object *self, PyObject *unused)
+{
+    petal_error error;
+    petal_status status;
+    (void)unused;
+    if (!self->core) return Py_NewRef(Py_None);
+    if (!enter_change(self)) {
+        if (self->core) return NULL;
+        PyErr_Clear(); /* another thread has closed it meanwhile */
+        return Py_NewRef(Py_None);
+    }
+    Py_BEGIN_ALLOW_THREADS
+    status = petal_sync(self->core, &error);
+    Py_END_ALLOW_THREADS
+    petal_free(self->core); /* with the GIL, which the release of a view needs */
+    self->core = NULL;
+    leave(self);
+    return status < 0 ? raise_error(self->state, &error, self->path) : Py_NewRef(Py_None);
+}
+
+static PyObject *filter_enter(filter_object *self, PyObject *unused)
+{
+    (void)unused;
+    return may_query(self) ? Py_NewRef((PyObject *)self) : NULL;
+}
+
+static PyObject *filter_exit(filter_object *self, PyObject *args)
+{
+    (void)args;
+    return filter_close(self, NULL);
+}
+
+/* ---- one key --------------------------------------------------------------------------------- */
+
+/* The call for one key says only that it failed: the batch of this key fails again, and says
+ * why. */
+static petal_status why(filter_object *self, const struct key *key, bool removes,
+                        petal_error *error)
+{
+    petal_key one = {key->data, key->size};
+    petal_batch batch = PETAL_BATCH_INIT;
+    uint8_t answer = 0;
+    batch.data = &one;
+    batch.count = 1;
+    petal_status status = removes ? petal_remove_batch(self->core, &batch, &answer, NULL, error)
+                                  : petal_add_batch(self->core, &batch, &answer, NULL, error);
+    if (status < 0) return status;
+    return answer ? PETAL_OK : removes ? PETAL_ABSENT : PETAL_SEEN;
+}
+
+/* 1: new, or removed; 0: not so; -1: an exception is set. */
+static int change_one(filter_object *self, PyObject *object, bool removes)
+{
+    struct key key;
+    petal_error error = {.status = PETAL_OK};
+    if (!key_read(object, self->key_type, &key)) return -1;
+    if (!may_change(self)) {
+        key_release(&key);
+        return -1;
+    }
+    petal_status status = PETAL_SEEN;
+    if (removes)
+        status = petal_remove(self->core, key.data, key.size);
+    else if (key.size > 0 || self->empty_key) /* else: ignored, as its own library does */
+        status = petal_add(self->core, key.data, key.size);
+    if (status < 0) status = why(self, &key, removes, &error);
+    key_release(&key);
+    if (status >= 0) return status == PETAL_OK;
+    raise_error(self->state, &error, self->path);
+    return -1;
+}
+
+static PyObject *filter_add(filter_object *self, PyObject *key)
+{
+    int added = change_one(self, key, false);
+    return added < 0 ? NULL : PyBool_FromLong(added);
+}
+
+static PyObject *filter_discard(filter_object *self, PyObject *key)
+{
+    int removed = change_one(self, key, true);
+    return removed < 0 ? NULL : PyBool_FromLong(removed);
+}
+
+static PyObject *filter_remove(filter_object *self, PyObject *key)
+{
+    int removed = change_one(self, key, true);
+    if (removed > 0) return Py_NewRef(Py_None);
+    if (removed == 0) PyErr_Format(PyExc_ValueError, "%R is certainly not in the filter", key);
+    return NULL;
+}
+
+static int filter_contains(PyObject *object, PyObject *asked)
+{
+    filter_object *self = (filter_object *)object;
+    struct key key;
+    if (!key_read(asked, self->key_type, &key)) return -1;
+    int found = may_query(self) ? petal_contains(self->core, key.data, key.size) : -1;
+    key_release(&key);
+    return found;
+}
+
+static PyObject *filter_hash_key(filter_object *self, PyObject *object)
+{
+    struct key key;
+    if (!key_read(object, self->key_type, &key)) return NULL;
+    bool may = may_query(self);
+    uint64_t hash = may ? petal_hash_key(self->core, key.data, key.size) : 0;
+    key_release(&key);
+    return may ? PyLong_FromUnsignedLongLong(hash) : NULL;
+}
+
+#define BATCH(name, verb, flags) \
+    static PyObject *name(filter_object *self, PyObject *args, PyObject *kwargs) \
+    { \
+        return filter_batch(self, verb, flags, args, kwargs); \
+    }
+BATCH(filter_update, VERB_ADD, false)
+BATCH(filter_add_batch, VERB_ADD, true)
+BATCH(filter_contains_batch, VERB_CONTAINS, true)
+BATCH(filter_discard_batch, VERB_DISCARD, true)
+BATCH(filter_contains_any, VERB_ANY, false)
+BATCH(filter_contains_all, VERB_ALL, false)
+
+/* ---- whole filters --------------------------------------------------------------------------- */
+
+static PyObject *copy_by(filter_object *self,
+                         petal_status (*make)(const petal_filter *, petal_filter **, petal_error *))
+{
+    petal_filter *core = NULL;
+    petal_error error;
+    petal_status status;
+    if (!enter_query(self)) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    status = make(self->core, &core, &error);
+    Py_END_ALLOW_THREADS
+    leave(self);
+    return wrap_like(self, core, status, &error);
+}
+
+static PyObject *filter_copy(filter_object *self, PyObject *unused)
+{
+    (void)unused;
+    return copy_by(self, petal_clone);
+}
+
+static PyObject *filter_empty_like(filter_object *self, PyObject *unused)
+{
+    (void)unused;
+    return copy_by(self, petal_create_like);
+}
+
+static PyObject *filter_drop_counts(filter_object *self, PyObject *unused)
+{
+    (void)unused;
+    return copy_by(self, petal_drop_counts);
+}
+
+/* A call that changes the filter and takes nothing else. */
+static PyObject *change_by(filter_object *self,
+                           petal_status (*change)(petal_filter *, petal_error *))
+{
+    petal_error error;
+    petal_status status;
+    if (!enter_change(self)) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    status = change(self->core, &error);
+    Py_END_ALLOW_THREADS
+    leave(self);
+    return status < 0 ? raise_error(self->state, &error, self->path) : Py_NewRef(Py_None);
+}
+
+static PyObject *filter_clear(filter_object *self, PyObject *unused)
+{
+    (void)unused;
+    return change_by(self, petal_clear);
+}
+
+static PyObject *filter_freeze(filter_object *self, PyObject *unused)
+{
+    (void)unused;
+    return change_by(self, petal_freeze);
+}
+
+typedef petal_status combiner(petal_filter *, const petal_filter *, petal_error *);
+
+static bool combine(filter_object *self, filter_object *other, combiner *how)
+{
+    petal_error error;
+    petal_status status;
+    if (self == other) { /* with a copy of itself: a counting filter adds its counts */
+        PyObject *copy = filter_copy(self, NULL);
+        bool good = copy && combine(self, (filter_object *)copy, how);
+        Py_XDECREF(copy);
+        return good;
+    }
+    if (!enter_both(self, other)) return false;
+    Py_BEGIN_ALLOW_THREADS
+    status = how(self->core, other->core, &error);
+    Py_END_ALLOW_THREADS
+    leave(other);
+    leave(self);
+    if (status < 0) raise_error(self->state, &error, self->path);
+    return status >= 0;
+}
+
+static struct state *state_of_object(PyObject *object)
+{
+    struct state *state = state_of_type(Py_TYPE(object));
+    if (!state) PyErr_Clear();
+    return state;
+}
+
+/* Both are filters? */
+static bool are_filters(PyObject *a, PyObject *b)
+{
+    struct state *state = state_of_object(a);
+    return state && is_filter(state, b);
+}
+
+static PyObject *in_place(PyObject *a, PyObject *b, combiner *how)
+{
+    if (!are_filters(a, b)) return Py_NewRef(Py_NotImplemented);
+    return combine((filter_object *)a, (filter_object *)b, how) ? Py_NewRef(a) : NULL;
+}
+
+static PyObject *combined(PyObject *a, PyObject *b, combiner *how)
+{
+    if (!are_filters(a, b)) return Py_NewRef(Py_NotImplemented);
+    PyObject *copy = filter_copy((filter_object *)a, NULL);
+    if (copy && !combine((filter_object *)copy, (filter_object *)b, how)) Py_CLEAR(copy);
+    return copy;
+}
+
+static PyObject *filter_or(PyObject *a, PyObject *b)
+{
+    return combined(a, b, petal_merge);
+}
+
+static PyObject *filter_and(PyObject *a, PyObject *b)
+{
+    return combined(a, b, petal_intersect);
+}
+
+static PyObject *filter_inplace_or(PyObject *a, PyObject *b)
+{
+    return in_place(a, b, petal_merge);
+}
+
+static PyObject *filter_inplace_and(PyObject *a, PyObject *b)
+{
+    return in_place(a, b, petal_intersect);
+}
+
+static PyObject *now_in_seconds(void)
+{
+    PyObject *time = PyImport_ImportModule("time");
+    PyObject *now = time ? PyObject_CallMethod(time, "time", NULL) : NULL;
+    Py_XDECREF(time);
+    return now;
+}
+
+static PyObject *filter_advance(filter_object *self, PyObject *args)
+{
+    PyObject *given = NULL;
+    uint64_t milliseconds = 0;
+    petal_error error;
+    if (!PyArg_ParseTuple(args, "|O", &given)) return NULL;
+    PyObject *now = given && given != Py_None ? Py_NewRef(given) : now_in_seconds();
+    bool good = now && milliseconds_read(now, "now", &milliseconds);
+    Py_XDECREF(now);
+    if (!good || !may_change(self)) return NULL;
+    petal_status status = petal_advance(self->core, milliseconds, &error);
+    return status < 0 ? raise_error(self->state, &error, self->path) : Py_NewRef(Py_None);
+}
+
+/* ---- looking --------------------------------------------------------------------------------- */
+
+static petal_status get_stats(filter_object *self, petal_stats *stats, petal_error *error)
+{
+    petal_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = petal_get_stats(self->core, PETAL_ALL_LAYERS, stats, error);
+    Py_END_ALLOW_THREADS
+    return status;
+}
+
+/* Distinct keys, estimated. Of a filter whose bits are all set nothing is known: what was added. */
+static Py_ssize_t filter_length(PyObject *object)
+{
+    filter_object *self = (filter_object *)object;
+    petal_stats stats = PETAL_STATS_INIT;
+    petal_info info = PETAL_INFO_INIT;
+    petal_error error;
+    if (!enter_query(self)) return -1;
+    petal_status status = get_stats(self, &stats, &error);
+    petal_get_info(self->core, PETAL_ALL_LAYERS, &info, NULL);
+    leave(self);
+    if (status < 0) {
+        raise_error(self->state, &error, self->path);
+        return -1;
+    }
+    double items = stats.estimated_items.value;
+    if (!isfinite(items) || items >= 9e18) return (Py_ssize_t)(info.items & PY_SSIZE_T_MAX);
+    return (Py_ssize_t)(items + 0.5);
+}
+
+/* Files of other libraries don't count their keys: then the bits have to say. */
+static int filter_bool(PyObject *object)
+{
+    filter_object *self = (filter_object *)object;
+    petal_info info = PETAL_INFO_INIT;
+    petal_stats stats = PETAL_STATS_INIT;
+    petal_error error;
+    if (!enter_query(self)) return -1;
+    petal_status status = petal_get_info(self->core, PETAL_ALL_LAYERS, &info, &error);
+    if (status >= 0 && info.items == 0) status = get_stats(self, &stats, &error);
+    leave(self);
+    if (status >= 0) return info.items > 0 || stats.bits_set > 0;
+    raise_error(self->state, &error, self->path);
+    return -1;
+}
+
+static PyObject *filter_repr(PyObject *object)
+{
+    filter_object *self = (filter_object *)object;
+    petal_info info = PETAL_INFO_INIT;
+    char text[256], rate[32] = "", capacity[48] = "";
+    if (!self->core) return PyUnicode_FromString("<petal.Filter, closed>");
+    if (!may_query(self)) return NULL;
+    petal_get_info(self->core, PETAL_ALL_LAYERS, &info, NULL);
+    if (!isnan(info.target_rate)) snprintf(rate, sizeof rate, ", rate %.6g", info.target_rate);
+    if (info.capacity)
+        snprintf(capacity, sizeof capacity, ", capacity %llu", (unsigned long long)info.capacity);
+    snprintf(text, sizeof text, "<petal.Filter %s%s%s, %llu items, %llu bytes>", info.scheme_name,
+             capacity, rate, (unsigned long long)info.items, (unsigned long long)info.bytes);
+    return PyUnicode_FromString(text);
+}
+
+static PyObject *filter_content_id(filter_object *self, PyObject *unused)
+{
+    uint64_t id;
+    petal_error error;
+    petal_status status;
+    (void)unused;
+    if (!enter_query(self)) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    status = petal_content_id(self->core, &id, &error);
+    Py_END_ALLOW_THREADS
+    leave(self);
+    return status < 0 ? raise_error(self->state, &error, self->path)
+                      : PyLong_FromUnsignedLongLong(id);
+}
+
+/* ---- pickle ---------------------------------------------------------------------------------- */
+
+static PyObject *filter_reduce(filter_object *self, PyObject *protocol)
+{
+    petal_info info = PETAL_INFO_INIT;
+    (void)protocol;
+    if (!may_query(self)) return NULL;
+    petal_get_info(self->core, PETAL_ALL_LAYERS, &info, NULL);
+    if (info.keyed) {
+        PyErr_SetString(PyExc_TypeError,
+                        "a keyed filter is not pickled: its secret would be missing; save() it");
+        return NULL;
+    }
+    PyObject *nothing = PyTuple_New(0);
+    PyObject *bytes = nothing ? filter_to_bytes(self, nothing, NULL) : NULL;
+    PyObject *module = bytes ? PyImport_ImportModule("petal") : NULL;
+    PyObject *load = module ? PyObject_GetAttrString(module, "_unpickle") : NULL;
+    PyObject *type = (PyObject *)Py_TYPE((PyObject *)self), *reduced = NULL;
+    if (load) reduced = Py_BuildValue("O(OOz)", load, type, bytes, key_type_name(self->key_type));
+    Py_XDECREF(nothing);
+    Py_XDECREF(bytes);
+    Py_XDECREF(module);
+    Py_XDECREF(load);
+    return reduced;
+}
+
+/* ---- attributes ------------------------------------------------------------------------------ */
+
+static PyObject *get_closed(PyObject *object, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(!((filter_object *)object)->core);
+}
+
+static PyObject *get_key_type(PyObject *object, void *unused)
+{
+    const char *name = key_type_name(((filter_object *)object)->key_type);
+    (void)unused;
+    return name ? PyUnicode_FromString(name) : Py_NewRef(Py_None);
+}
+
+static PyObject *get_path(PyObject *object, void *unused)
+{
+    PyObject *path = ((filter_object *)object)->path;
+    (void)unused;
+    return Py_NewRef(path ? path : Py_None);
+}
+
+static PyObject *get_overfull(PyObject *object, void *unused)
+{
+    filter_object *self = (filter_object *)object;
+    (void)unused;
+    return may_query(self) ? PyBool_FromLong(petal_is_overfull(self->core)) : NULL;
+}
+
+static PyObject *get_metadata(PyObject *object, void *unused)
+{
+    filter_object *self = (filter_object *)object;
+    uint64_t size = 0;
+    (void)unused;
+    if (!may_query(self)) return NULL;
+    const char *bytes = petal_metadata(self->core, &size);
+    return PyBytes_FromStringAndSize(bytes, bytes ? (Py_ssize_t)size : 0);
+}
+
+static int set_metadata(PyObject *object, PyObject *value, void *unused)
+{
+    filter_object *self = (filter_object *)object;
+    Py_buffer bytes = {.buf = NULL};
+    petal_error error;
+    (void)unused;
+    if (value && PyUnicode_Check(value)) {
+        PyErr_SetString(PyExc_TypeError, "metadata must be bytes");
+        return -1;
+    }
+    if (value && PyObject_GetBuffer(value, &bytes, PyBUF_SIMPLE) < 0) return -1;
+    bool may = may_change(self);
+    petal_status status =
+        may ? petal_set_metadata(self->core, bytes.buf, (uint64_t)bytes.len, &error) : PETAL_OK;
+    if (value) PyBuffer_Release(&bytes);
+    if (status < 0) raise_error(self->state, &error, self->path);
+    return may && status >= 0 ? 0 : -1;
+}
+
+static PyGetSetDef getset[] = {
+    {"closed", get_closed, NULL, "Whether close() was called.", NULL},
+    {"key_type", get_key_type, NULL,
+     "What the keys are: 'text', 'i64', ... as the file records it; None: any.", NULL},
+    {"path", get_path, NULL, "The file that it was opened from, or None.", NULL},
+    {"is_overfull", get_overfull, NULL,
+     "Whether it certainly holds more distinct keys than its capacity.", NULL},
+    {"metadata", get_metadata, set_metadata, "Bytes of the user's that are kept in the file.",
+     NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+#define CALL(name) ((PyCFunction)(void (*)(void))(name))
+#define WITH_NAMES (METH_VARARGS | METH_KEYWORDS)
+
+#include "docs.h"
+
+static PyMethodDef methods[] = {
+    {"add", CALL(filter_add), METH_O, DOC_ADD},
+    {"discard", CALL(filter_discard), METH_O, DOC_DISCARD},
+    {"remove", CALL(filter_remove), METH_O, DOC_REMOVE},
+    {"update", CALL(filter_update), WITH_NAMES, DOC_UPDATE},
+    {"add_batch", CALL(filter_add_batch), WITH_NAMES, DOC_ADD_BATCH},
+    {"contains_batch", CALL(filter_contains_batch), WITH_NAMES, DOC_CONTAINS_BATCH},
+    {"discard_batch", CALL(filter_discard_batch), WITH_NAMES, DOC_DISCARD_BATCH},
+    {"contains_any", CALL(filter_contains_any), WITH_NAMES, DOC_CONTAINS_ANY},
+    {"contains_all", CALL(filter_contains_all), WITH_NAMES, DOC_CONTAINS_ALL},
+    {"hash_key", CALL(filter_hash_key), METH_O, DOC_HASH_KEY},
+    {"copy", CALL(filter_copy), METH_NOARGS, DOC_COPY},
+    {"__copy__", CALL(filter_copy), METH_NOARGS, DOC_COPY},
+    {"__deepcopy__", CALL(filter_copy), METH_O, DOC_DEEPCOPY},
+    {"__reduce_ex__", CALL(filter_reduce), METH_O, DOC_REDUCE},
+    {"empty_like", CALL(filter_empty_like), METH_NOARGS, DOC_EMPTY_LIKE},
+    {"drop_counts", CALL(filter_drop_counts), METH_NOARGS, DOC_DROP_COUNTS},
+    {"clear", CALL(filter_clear), METH_NOARGS, DOC_CLEAR},
+    {"freeze", CALL(filter_freeze), METH_NOARGS, DOC_FREEZE},
+    {"advance", CALL(filter_advance), METH_VARARGS, DOC_ADVANCE},
+    {"info", CALL(filter_info), WITH_NAMES, DOC_INFO},
+    {"stats", CALL(filter_stats), WITH_NAMES, DOC_STATS},
+    {"compare", CALL(filter_compare), METH_O, DOC_COMPARE},
+    {"content_id", CALL(filter_content_id), METH_NOARGS, DOC_CONTENT_ID},
+    {"open", CALL(filter_open), WITH_NAMES | METH_CLASS, DOC_OPEN},
+    {"save", CALL(filter_save), WITH_NAMES, DOC_SAVE},
+    {"sync", CALL(filter_sync), METH_NOARGS, DOC_SYNC},
+    {"verify", CALL(filter_verify), METH_NOARGS, DOC_VERIFY},
+    {"to_bytes", CALL(filter_to_bytes), WITH_NAMES, DOC_TO_BYTES},
+    {"from_bytes", CALL(filter_from_bytes), WITH_NAMES | METH_CLASS, DOC_FROM_BYTES},
+    {"view", CALL(filter_view), WITH_NAMES | METH_CLASS, DOC_VIEW},
+    {"write_to", CALL(filter_write_to), WITH_NAMES, DOC_WRITE_TO},
+    {"read_from", CALL(filter_read_from), WITH_NAMES | METH_CLASS, DOC_READ_FROM},
+    {"close", CALL(filter_close), METH_NOARGS, DOC_CLOSE},
+    {"__enter__", CALL(filter_enter), METH_NOARGS, NULL},
+    {"__exit__", CALL(filter_exit), METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc, DOC_FILTER},
+    {Py_tp_new, filter_new},
+    {Py_tp_dealloc, filter_dealloc},
+    {Py_tp_repr, filter_repr},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, getset},
+    {Py_sq_contains, filter_contains},
+    {Py_sq_length, filter_length},
+    {Py_nb_bool, filter_bool},
+    {Py_nb_or, filter_or},
+    {Py_nb_and, filter_and},
+    {Py_nb_inplace_or, filter_inplace_or},
+    {Py_nb_inplace_and, filter_inplace_and},
+    {0, NULL},
+};
+
+PyType_Spec filter_spec = {
+    .name = "petal.Filter",
+    .basicsize = sizeof(filter_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .slots = slots,
+};

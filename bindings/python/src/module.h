@@ -1,0 +1,232 @@
+/* module.h - what the files of petal._petal share: the module's state, the Filter object and its
+ * gate, keys, and exceptions.
+ *
+ *   module.c   the module: functions without a filter, set-up
+ *   errors.c   the core's failures as Python's exceptions
+ *   options.c  keyword arguments -> petal_options; plan()
+ *   gate.c     who may work on a filter while the GIL is released
+ *   keys.c     one Python object -> key bytes
+ *   column.c   many keys in one piece of memory -> batches of the core
+ *   batch.c    lists, iterables, buffers (numpy) and bytes with offsets
+ *   arrow.c    the Arrow C data interface
+ *   answers.c  what Arrow arrays are answered with
+ *   inside.c   info, stats and comparisons, formats, Parquet files: as dataclasses
+ *   file.c     opening, saving, bytes, file objects
+ *   filter.c   the type Filter: one key, whole filters, Python's protocols
+ *
+ * The limited API of CPython 3.11, the oldest that has buffers: one build serves all later ones. */
+#ifndef PETAL_PYTHON_MODULE_H
+#define PETAL_PYTHON_MODULE_H
+
+#ifndef Py_LIMITED_API
+#define Py_LIMITED_API 0x030B0000
+#endif
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <petal/petal.h>
+
+#include <pthread.h>
+
+/* ---- module.c ---- */
+
+struct state {
+    PyTypeObject *filter, *answers;
+    /* From petal/_types.py. */
+    PyObject *error, *info, *stats, *comparison, *format, *parquet_filter;
+};
+
+/* That of the module whose Filter `type` is, or a subclass of it. NULL: an exception is set. */
+struct state *state_of_type(PyTypeObject *type);
+struct state *state_of_module(PyObject *module);
+extern struct PyModuleDef petal_module;
+
+/* ---- the Filter ---- */
+
+typedef struct filter_object {
+    PyObject_HEAD petal_filter *core; /* NULL: closed */
+    struct state *state;
+    PyObject *path;    /* of its file, for exceptions; or NULL */
+    uint32_t key_type; /* PETAL_KEY_TYPE_ */
+    bool empty_key;    /* the scheme accepts it */
+    /* The gate: see gate.c. Guarded by the GIL. */
+    int users; /* calls at work without the GIL; -1: one that changes the filter */
+    int waiting_to_change;
+    struct writing *writing; /* threads that are writing to a file object */
+    pthread_mutex_t mutex;
+    pthread_cond_t freed;
+    uint64_t times_freed; /* guarded by the mutex, too */
+} filter_object;
+
+/* A new object that owns the core's filter, which is freed on failure. */
+PyObject *filter_wrap(PyTypeObject *type, struct state *state, petal_filter *core, PyObject *path,
+                      uint32_t key_type);
+bool is_filter(struct state *state, PyObject *object);
+extern PyType_Spec filter_spec;
+
+/* ---- errors.c ---- */
+
+/* Sets the exception for a failure. path may be NULL. Returns NULL. */
+PyObject *raise_error(struct state *state, const petal_error *error, PyObject *path);
+
+/* ---- gate.c ---- */
+
+void gate_init(filter_object *self);
+void gate_end(filter_object *self);
+
+/* For calls that keep the GIL: true once nobody changes (nobody uses) the filter, and it is open.
+ * False: an exception is set. */
+bool may_query(filter_object *self);
+bool may_change(filter_object *self);
+
+/* For calls that release the GIL between enter and leave. */
+bool enter_query(filter_object *self);
+bool enter_change(filter_object *self);
+bool enter_queries(filter_object *a, filter_object *b);
+bool enter_both(filter_object *changed, filter_object *queried);
+void leave(filter_object *self);
+
+/* A call that has entered and calls Python meanwhile: the same thread would wait for itself. */
+struct writing {
+    unsigned long thread;
+    struct writing *next;
+};
+void begin_writing(filter_object *self, struct writing *writing);
+void end_writing(filter_object *self, struct writing *writing);
+
+/* ---- keys.c ---- */
+
+struct key {
+    const void *data;
+    size_t size;
+    uint8_t number[8];
+    PyObject *owner;  /* a new reference to what holds the bytes, or NULL: the object itself does */
+    Py_buffer buffer; /* buffer.obj is NULL if there is none */
+};
+
+/* The bytes of a key under this key type. They are good while `object` is, until key_release().
+ * False: an exception is set, and there is nothing to release. */
+bool key_read(PyObject *object, uint32_t key_type, struct key *key);
+void key_release(struct key *key);
+
+enum { KEY_TEXT, KEY_BYTES, KEY_INT, KEY_FLOAT };
+/* Whether a filter of this key type takes such keys; otherwise TypeError is set. */
+bool key_kind_fits(int kind, uint32_t key_type);
+
+/* "text", "i64", ... of None or str. False: an exception is set. */
+bool key_type_read(PyObject *name, uint32_t *key_type);
+const char *key_type_name(uint32_t key_type); /* NULL: none */
+/* The type to use for a filter that records one, when another may be asked for. */
+bool key_type_choose(uint32_t recorded, uint32_t asked, uint32_t *key_type);
+
+/* ---- batch.c and column.c ---- */
+
+enum verb { VERB_ADD, VERB_CONTAINS, VERB_DISCARD, VERB_ANY, VERB_ALL };
+
+/* One call of a batch, in pieces. */
+struct work {
+    filter_object *filter;
+    enum verb verb;
+    uint64_t rows_before; /* of earlier columns: for indices in messages */
+    uint64_t done, positive, empty_skipped;
+    bool decided, answer; /* ANY and ALL */
+    petal_error error;    /* status < 0: it failed; offset is an index in the whole batch */
+};
+
+/* Does one batch of the core. Needs the gate, not the GIL. False: work->error is set. */
+bool work_run(struct work *work, const petal_batch *batch, uint8_t *answers);
+
+/* Keys in one piece of memory. */
+enum column_kind {
+    COLUMN_OFFSETS32,
+    COLUMN_OFFSETS64,
+    COLUMN_VIEWS,  /* Arrow's string views */
+    COLUMN_FIXED,  /* `width` bytes each */
+    COLUMN_PADDED, /* the same, zeros at the end do not count: numpy's S */
+    COLUMN_UCS4,   /* numpy's U */
+    COLUMN_SIGNED,
+    COLUMN_UNSIGNED,
+    COLUMN_FLOATING,
+    COLUMN_NULLS
+};
+struct column {
+    enum column_kind kind;
+    bool is_text; /* OFFSETS and VIEWS: UTF-8, not just bytes */
+    bool swapped; /* numbers and UCS4: not in this machine's byte order */
+    uint64_t count;
+    const uint8_t *data;
+    uint64_t data_bytes; /* OFFSETS: 0 if unknown */
+    ptrdiff_t stride;
+    uint64_t width;
+    const void *offsets;
+    const void *const *buffers; /* VIEWS: of the long strings */
+    const uint8_t *valid;       /* a bitmap; NULL: all are */
+    uint64_t valid_from;        /* number of the first bit */
+};
+
+enum { ANSWER_NULL = 2 };
+
+/* For so few keys the GIL is kept: handing it over would take longer than the work. */
+enum { FEW_KEYS = 64 };
+
+/* Does the whole column, with the GIL held on entry. answers: a byte per
+ * key (0, 1 or ANSWER_NULL), or NULL. False: an exception is set. */
+bool column_run(struct work *work, const struct column *column, uint8_t *answers);
+
+/* Sets the exception for what went wrong in a work. Returns NULL. */
+PyObject *work_raise(struct work *work);
+/* The warning about skipped empty keys. False: it became an exception. */
+bool work_warn(struct work *work);
+
+/* update(), contains_batch() and so on. flags: an answer per key is wanted. */
+PyObject *filter_batch(filter_object *self, enum verb verb, bool flags, PyObject *args,
+                       PyObject *kwargs);
+
+/* ---- arrow.c and answers.c ---- */
+
+/* 1: the object speaks Arrow, and *answers is the result (or NULL, with flags 0); 0: it doesn't;
+ * -1: an exception is set. */
+int arrow_run(struct work *work, PyObject *keys, bool flags, PyObject **answers);
+/* Answers of these bytes, a bytearray, which it takes over. */
+PyObject *answers_wrap(struct state *state, PyObject *bytes);
+extern PyType_Spec answers_spec;
+
+/* ---- options.c ---- */
+
+/* The keyword arguments of Filter() and plan(). Buffers stay until options_release(). */
+struct options {
+    petal_options core;
+    Py_buffer secret, metadata;
+    char format[64];
+};
+bool options_read(PyObject *args, PyObject *kwargs, struct options *options);
+void options_release(struct options *options);
+bool secret_read(PyObject *object, Py_buffer *buffer);
+bool format_read(PyObject *object, const char *absent, char format[64]);
+bool u64_read(PyObject *object, const char *name, uint64_t *value);
+bool milliseconds_read(PyObject *object, const char *name, uint64_t *value);
+
+/* ---- inside.c ---- */
+
+PyObject *info_object(struct state *state, const petal_info *info);
+PyObject *filter_info(filter_object *self, PyObject *args, PyObject *kwargs);
+PyObject *filter_stats(filter_object *self, PyObject *args, PyObject *kwargs);
+PyObject *filter_compare(filter_object *self, PyObject *other);
+PyObject *module_plan(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *module_rate_at(PyObject *module, PyObject *args);
+PyObject *module_formats(PyObject *module, PyObject *unused);
+PyObject *module_parquet_filters(PyObject *module, PyObject *data);
+
+/* ---- file.c ---- */
+
+PyObject *filter_open(PyObject *type, PyObject *args, PyObject *kwargs);
+PyObject *filter_from_bytes(PyObject *type, PyObject *args, PyObject *kwargs);
+PyObject *filter_view(PyObject *type, PyObject *args, PyObject *kwargs);
+PyObject *filter_read_from(PyObject *type, PyObject *args, PyObject *kwargs);
+PyObject *filter_save(filter_object *self, PyObject *args, PyObject *kwargs);
+PyObject *filter_sync(filter_object *self, PyObject *unused);
+PyObject *filter_verify(filter_object *self, PyObject *unused);
+PyObject *filter_to_bytes(filter_object *self, PyObject *args, PyObject *kwargs);
+PyObject *filter_write_to(filter_object *self, PyObject *args, PyObject *kwargs);
+
+#endif
