@@ -382,19 +382,19 @@ static void draw_overview(const char *mode, const char *sets_file)
     snprintf(
         description, sizeof description,
         "Lists of keys, and the filters of Guava, Spark, Parquet, Redis, Go and DCSO, become one petal file of "
-        "64-byte lines. C and the shell query it today; Python, Go, Java, .NET, the browser and Redis are planned. "
+        "64-byte lines. C, the shell and Python query it today; Go, Java, .NET, the browser and Redis are planned. "
         "Memory for the same %s web addresses: %s.",
         n, words);
     begin(mode, 760, 330 + count * BAR_HEIGHT, "One Bloom filter file for every language",
           description);
     draw_column(SOURCES, 7, 7, 30, 40, 290, 140);
-    draw_column(READERS, 8, 2, 600, 40, 470, 140);
+    draw_column(READERS, 8, 3, 600, 40, 470, 140);
     text(380, 30, "ink strong mid", "urls.petal");
     box(290, 40, 180, 200, "page", "stroke-width=\"2\" rx=\"6\"");
     draw_sheet(&k, 300, 51, 10, 18);
     text(380, 258, "muted small mid", "one file of 64-byte lines");
     text(95, 258, "muted small mid", "goes in");
-    text(665, 258, "muted small mid", "asks");
+    text(665, 258, "muted small mid", "queries it");
     text(730, 282, "muted small end", "solid: works today &#160; dashed: planned");
     text(30, 304, "ink strong", "Memory for the same %s web addresses", n);
     draw_bars(bars, count, 10, 318, 740);
