@@ -7,8 +7,7 @@
 #include <string.h>
 
 typedef struct answers_object {
-    PyObject_HEAD
-    PyObject *bytes; /* a bytearray */
+    PyObject_HEAD PyObject *bytes; /* a bytearray */
 } answers_object;
 
 PyObject *answers_wrap(struct state *state, PyObject *bytes)
@@ -189,9 +188,10 @@ static PyGetSetDef getset[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "What an Arrow column is answered with: True, False or None per key.\n\n"
-                "pyarrow.array() and polars.Series() take it as it is; numpy.frombuffer() as bytes of\n"
-                "0, 1 and, of a null, 2."},
+    {Py_tp_doc,
+     "What an Arrow column is answered with: True, False or None per key.\n\n"
+     "pyarrow.array() and polars.Series() take it as it is; numpy.frombuffer() as bytes of\n"
+     "0, 1 and, of a null, 2."},
     {Py_tp_dealloc, dealloc},
     {Py_tp_repr, repr},
     {Py_tp_methods, methods},

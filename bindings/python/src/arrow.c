@@ -2,8 +2,8 @@
  * interface, without a copy and without importing any of them:
  * https://arrow.apache.org/docs/format/CDataInterface.html
  *
- * __arrow_c_array__() gives two capsules, a schema and an array; __arrow_c_stream__() gives one with
- * a stream of arrays (the chunks of a column). The structs below are that interface. */
+ * __arrow_c_array__() gives two capsules, a schema and an array; __arrow_c_stream__() gives one
+ * with a stream of arrays (the chunks of a column). The structs below are that interface. */
 #include "module.h"
 
 #include <stdlib.h>
@@ -127,8 +127,7 @@ static bool run_pair(struct work *work, PyObject *capsules, PyObject *answers)
         PyErr_SetString(PyExc_TypeError, "__arrow_c_array__() gave no pair of capsules");
         return false;
     }
-    struct ArrowSchema *schema =
-        PyCapsule_GetPointer(PyTuple_GetItem(capsules, 0), "arrow_schema");
+    struct ArrowSchema *schema = PyCapsule_GetPointer(PyTuple_GetItem(capsules, 0), "arrow_schema");
     struct ArrowArray *array =
         schema ? PyCapsule_GetPointer(PyTuple_GetItem(capsules, 1), "arrow_array") : NULL;
     return array && read_schema(schema, &column) && run_array(work, array, &column, answers);
@@ -138,7 +137,8 @@ static bool complain_of_stream(struct ArrowArrayStream *stream)
 {
     const char *why = stream->get_last_error(stream);
     if (!PyErr_Occurred())
-        PyErr_Format(PyExc_ValueError, "the Arrow stream failed: %s", why ? why : "no reason given");
+        PyErr_Format(PyExc_ValueError, "the Arrow stream failed: %s",
+                     why ? why : "no reason given");
     return false;
 }
 
@@ -178,11 +178,12 @@ int arrow_run(struct work *work, PyObject *keys, bool flags, PyObject **answers)
                                                            : -1;
     if (which < 0) return 0;
     PyObject *flat = flags ? PyByteArray_FromStringAndSize(NULL, 0) : NULL;
-    PyObject *given =
-        flags && !flat ? NULL : PyObject_CallMethod(keys, methods[which], NULL);
+    PyObject *given = flags && !flat ? NULL : PyObject_CallMethod(keys, methods[which], NULL);
     bool good = given && (which == 0 ? run_pair : run_stream)(work, given, flat);
     Py_XDECREF(given);
-    if (good) *answers = flags ? answers_wrap(work->filter->state, flat) : Py_NewRef(Py_None);
-    else Py_XDECREF(flat);
+    if (good)
+        *answers = flags ? answers_wrap(work->filter->state, flat) : Py_NewRef(Py_None);
+    else
+        Py_XDECREF(flat);
     return good && *answers ? 1 : -1;
 }

@@ -59,7 +59,7 @@ static petal_batch part(const petal_batch *batch, uint64_t from, uint64_t to)
     return some;
 }
 
-/* Some libraries ignore the empty key, and so do their filters here: it is left out, and counted. */
+/* Some libraries ignore the empty key, and so do their filters here: left out, and counted. */
 static bool run_without_empty(struct work *work, const petal_batch *batch, uint8_t *answers)
 {
     for (uint64_t from = 0, to; from < batch->count; from = to + 1) {
@@ -172,10 +172,8 @@ static bool run_pinned(struct work *work, struct pinned *pinned, uint8_t *answer
         good = work_run(work, &batch, answers);
     } else {
         if (!(changes(work->verb) ? enter_change(filter) : enter_query(filter))) return false;
-        Py_BEGIN_ALLOW_THREADS
-        good = work_run(work, &batch, answers);
-        Py_END_ALLOW_THREADS
-        leave(filter);
+        Py_BEGIN_ALLOW_THREADS good = work_run(work, &batch, answers);
+        Py_END_ALLOW_THREADS leave(filter);
     }
     if (good) return true;
     if (work->error.offset < batch.count) work->error.offset += work->rows_before;
@@ -288,13 +286,20 @@ static bool read_format(const Py_buffer *view, struct column *column)
     char letter = format[digits];
     bool is_scalar = digits == 0 && (column->width == 1 || column->width == 2 ||
                                      column->width == 4 || column->width == 8);
-    if (letter == 's') column->kind = COLUMN_PADDED;
-    else if (letter == 'x') column->kind = COLUMN_FIXED;
-    else if (letter == 'w') column->kind = COLUMN_UCS4;
-    else if (is_scalar && strchr("bhilqn", letter)) column->kind = COLUMN_SIGNED;
-    else if (is_scalar && strchr("BHILQN", letter)) column->kind = COLUMN_UNSIGNED;
-    else if (is_scalar && strchr("efd", letter)) column->kind = COLUMN_FLOATING;
-    else return false;
+    if (letter == 's')
+        column->kind = COLUMN_PADDED;
+    else if (letter == 'x')
+        column->kind = COLUMN_FIXED;
+    else if (letter == 'w')
+        column->kind = COLUMN_UCS4;
+    else if (is_scalar && strchr("bhilqn", letter))
+        column->kind = COLUMN_SIGNED;
+    else if (is_scalar && strchr("BHILQN", letter))
+        column->kind = COLUMN_UNSIGNED;
+    else if (is_scalar && strchr("efd", letter))
+        column->kind = COLUMN_FLOATING;
+    else
+        return false;
     if (column->kind == COLUMN_PADDED || column->kind == COLUMN_FIXED || column->width == 1)
         column->swapped = false;
     return true;

@@ -23,13 +23,13 @@ struct piece {
     uint64_t count;             /* keys that are not null */
     petal_key keys[PIECE_KEYS]; /* or */
     int64_t numbers[PIECE_KEYS];
-    uint16_t rows[PIECE_KEYS];  /* of each key in the piece */
+    uint16_t rows[PIECE_KEYS]; /* of each key in the piece */
     uint8_t answers[PIECE_KEYS];
     uint8_t *arena; /* converted texts */
     uint64_t arena_bytes, arena_used;
 };
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static bool is_valid(const struct column *column, uint64_t row)
 {
@@ -431,11 +431,9 @@ bool column_run(struct work *work, const struct column *column, uint8_t *answers
     if (!(work->verb == VERB_ADD || work->verb == VERB_DISCARD ? enter_change(filter)
                                                                : enter_query(filter)))
         return false;
-    Py_BEGIN_ALLOW_THREADS
-    in_range = fits(column, filter->key_type, &row);
+    Py_BEGIN_ALLOW_THREADS in_range = fits(column, filter->key_type, &row);
     if (in_range) good = run(work, column, answers);
-    Py_END_ALLOW_THREADS
-    leave(filter);
+    Py_END_ALLOW_THREADS leave(filter);
     if (good) return true;
     if (in_range) {
         if (work->error.offset != PETAL_NO_OFFSET && work->error.offset < column->count)

@@ -67,9 +67,12 @@ static const char *or_petal(const char format[64])
 
 static bool read_mode(const char *mode, uint32_t *flags)
 {
-    if (strcmp(mode, "r") == 0) *flags = PETAL_OPEN_MAP;
-    else if (strcmp(mode, "r+") == 0) *flags = PETAL_OPEN_WRITABLE;
-    else if (strcmp(mode, "load") == 0) *flags = PETAL_OPEN_LOAD;
+    if (strcmp(mode, "r") == 0)
+        *flags = PETAL_OPEN_MAP;
+    else if (strcmp(mode, "r+") == 0)
+        *flags = PETAL_OPEN_WRITABLE;
+    else if (strcmp(mode, "load") == 0)
+        *flags = PETAL_OPEN_LOAD;
     else {
         PyErr_Format(PyExc_ValueError, "unknown mode '%s'; choose 'r', 'r+' or 'load'", mode);
         return false;
@@ -87,8 +90,8 @@ static bool read_path(PyObject *object, PyObject **bytes, PyObject **shown)
 
 PyObject *filter_open(PyObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"path",    "mode",   "format", "secret",   "key_type",    "verify",
-                            "recover", "live",   "locked", "no_lock",  "memory_limit", NULL};
+    static char *names[] = {"path",    "mode", "format", "secret",  "key_type",     "verify",
+                            "recover", "live", "locked", "no_lock", "memory_limit", NULL};
     PyObject *object, *format = NULL, *secret = NULL, *key_type = NULL, *limit = NULL;
     PyObject *path = NULL, *shown = NULL, *made = NULL;
     const char *mode = "r";
@@ -109,10 +112,8 @@ PyObject *filter_open(PyObject *type, PyObject *args, PyObject *kwargs)
                              (recover ? PETAL_OPEN_RECOVER : 0) | (live ? PETAL_OPEN_LIVE : 0) |
                              (locked ? PETAL_OPEN_LOCKED : 0) | (no_lock ? PETAL_OPEN_NO_LOCK : 0);
         const char *name = PyBytes_AsString(path);
-        Py_BEGIN_ALLOW_THREADS
-        status = petal_open(name, &opening.core, &core, &error);
-        Py_END_ALLOW_THREADS
-        made = opened(type, &opening, core, status, &error, shown);
+        Py_BEGIN_ALLOW_THREADS status = petal_open(name, &opening.core, &core, &error);
+        Py_END_ALLOW_THREADS made = opened(type, &opening, core, status, &error, shown);
     }
     Py_XDECREF(path);
     Py_XDECREF(shown);
@@ -136,10 +137,9 @@ PyObject *filter_save(filter_object *self, PyObject *args, PyObject *kwargs)
     if (read_path(object, &path, &shown) && enter_change(self)) {
         petal_status status;
         const char *name = PyBytes_AsString(path);
-        Py_BEGIN_ALLOW_THREADS
-        status = petal_save(self->core, name, or_petal(format), flags, &error);
-        Py_END_ALLOW_THREADS
-        leave(self);
+        Py_BEGIN_ALLOW_THREADS status =
+            petal_save(self->core, name, or_petal(format), flags, &error);
+        Py_END_ALLOW_THREADS leave(self);
         result = status < 0 ? raise_error(self->state, &error, shown) : Py_NewRef(Py_None);
     }
     Py_XDECREF(path);
@@ -153,10 +153,8 @@ PyObject *filter_sync(filter_object *self, PyObject *unused)
     petal_status status;
     (void)unused;
     if (!enter_change(self)) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status = petal_sync(self->core, &error);
-    Py_END_ALLOW_THREADS
-    leave(self);
+    Py_BEGIN_ALLOW_THREADS status = petal_sync(self->core, &error);
+    Py_END_ALLOW_THREADS leave(self);
     return status < 0 ? raise_error(self->state, &error, self->path) : Py_NewRef(Py_None);
 }
 
@@ -166,10 +164,8 @@ PyObject *filter_verify(filter_object *self, PyObject *unused)
     petal_status status;
     (void)unused;
     if (!enter_query(self)) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status = petal_verify(self->core, &error);
-    Py_END_ALLOW_THREADS
-    leave(self);
+    Py_BEGIN_ALLOW_THREADS status = petal_verify(self->core, &error);
+    Py_END_ALLOW_THREADS leave(self);
     if (status < 0) return raise_error(self->state, &error, self->path);
     return PyBool_FromLong(status == PETAL_OK);
 }
@@ -179,8 +175,8 @@ PyObject *filter_verify(filter_object *self, PyObject *unused)
 static bool read_bytes_arguments(PyObject *args, PyObject *kwargs, Py_buffer *data,
                                  struct opening *opening)
 {
-    static char *names[] = {"data", "format", "secret", "key_type", "recover", "memory_limit",
-                            NULL};
+    static char *names[] = {"data",    "format",       "secret", "key_type",
+                            "recover", "memory_limit", NULL};
     PyObject *format = NULL, *secret = NULL, *key_type = NULL, *limit = NULL, *object;
     int recover = 0;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOpO", names, &object, &format, &secret,
@@ -203,10 +199,9 @@ PyObject *filter_from_bytes(PyObject *type, PyObject *args, PyObject *kwargs)
     petal_error error;
     petal_status status;
     if (!read_bytes_arguments(args, kwargs, &data, &opening)) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status = petal_load(data.buf, (uint64_t)data.len, &opening.core, &core, &error);
-    Py_END_ALLOW_THREADS
-    PyBuffer_Release(&data);
+    Py_BEGIN_ALLOW_THREADS status =
+        petal_load(data.buf, (uint64_t)data.len, &opening.core, &core, &error);
+    Py_END_ALLOW_THREADS PyBuffer_Release(&data);
     return opened(type, &opening, core, status, &error, NULL);
 }
 
@@ -232,8 +227,7 @@ PyObject *filter_view(PyObject *type, PyObject *args, PyObject *kwargs)
     opening.core.flags = PETAL_OPEN_MAP;
     opening.core.release = give_back;
     opening.core.release_context = data;
-    petal_status status =
-        petal_view(data->buf, (uint64_t)data->len, &opening.core, &core, &error);
+    petal_status status = petal_view(data->buf, (uint64_t)data->len, &opening.core, &core, &error);
     if (status < 0) give_back(data, NULL, 0);
     return opened(type, &opening, core, status, &error, NULL);
 }
@@ -246,12 +240,12 @@ PyObject *filter_to_bytes(filter_object *self, PyObject *args, PyObject *kwargs)
     if (!flag_format(args, kwargs, format) || !enter_query(self)) return NULL;
     /* Of a filter that the format cannot hold the size is 0, and the call below says why. */
     uint64_t size = petal_serialized_bytes(self->core, or_petal(format));
-    PyObject *bytes =
-        size > PY_SSIZE_T_MAX ? PyErr_NoMemory() : PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
+    PyObject *bytes = size > PY_SSIZE_T_MAX ? PyErr_NoMemory()
+                                            : PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
     if (bytes) {
         char *at = PyBytes_AsString(bytes);
-        Py_BEGIN_ALLOW_THREADS
-        status = petal_serialize(self->core, or_petal(format), at, size, &error);
+        Py_BEGIN_ALLOW_THREADS status =
+            petal_serialize(self->core, or_petal(format), at, size, &error);
         Py_END_ALLOW_THREADS
     }
     leave(self);
@@ -333,10 +327,9 @@ static bool feed_some(petal_reader *reader, PyObject *file, petal_status *status
         return false;
     }
     bool more = view.len > 0;
-    Py_BEGIN_ALLOW_THREADS
-    if (more) *status = petal_reader_feed(reader, view.buf, (size_t)view.len, error);
-    Py_END_ALLOW_THREADS
-    PyBuffer_Release(&view);
+    Py_BEGIN_ALLOW_THREADS if (more) *status =
+        petal_reader_feed(reader, view.buf, (size_t)view.len, error);
+    Py_END_ALLOW_THREADS PyBuffer_Release(&view);
     Py_DECREF(bytes);
     return more && *status >= 0;
 }
@@ -358,7 +351,8 @@ PyObject *filter_read_from(PyObject *type, PyObject *args, PyObject *kwargs)
     opening.core.flags = PETAL_OPEN_LOAD;
     petal_status status = petal_reader_create(&opening.core, expected, &reader, &error);
     if (status >= 0) {
-        while (feed_some(reader, file, &status, &error)) {}
+        while (feed_some(reader, file, &status, &error)) {
+        }
         if (status >= 0 && !PyErr_Occurred()) status = petal_reader_finish(reader, &core, &error);
         petal_reader_free(reader);
     }

@@ -1,9 +1,9 @@
 /* gate.c - who may work on a filter while the GIL is released: any number of calls that query it,
  * or one that changes it. Others wait, without the GIL, until it is their turn.
  *
- * The GIL guards the state of the gate. A call on one key keeps the GIL from the first to the last,
- * so it only has to look. A call that releases the GIL counts itself in `users`. Who must wait does
- * so for the next leave(): the mutex makes sure that it cannot come unnoticed. A waiting change goes
+ * The GIL guards the state of the gate. A call on one key keeps the GIL from beginning to end, so
+ * it only has to look. A call that releases the GIL counts itself in `users`. Who must wait does so
+ * for the next leave(): the mutex makes sure that it cannot come unnoticed. A waiting change goes
  * before new queries, or it might wait for good. */
 #include "module.h"
 
@@ -37,12 +37,10 @@ static bool wait_for_leave(filter_object *self)
         return false;
     }
     uint64_t seen = self->times_freed; /* changes with the GIL held only */
-    Py_BEGIN_ALLOW_THREADS
-    pthread_mutex_lock(&self->mutex);
+    Py_BEGIN_ALLOW_THREADS pthread_mutex_lock(&self->mutex);
     while (self->times_freed == seen) pthread_cond_wait(&self->freed, &self->mutex);
     pthread_mutex_unlock(&self->mutex);
-    Py_END_ALLOW_THREADS
-    return true;
+    Py_END_ALLOW_THREADS return true;
 }
 
 static bool is_open(filter_object *self)

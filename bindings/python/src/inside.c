@@ -51,8 +51,7 @@ static void put_rate(PyObject *members, const char *name, double value)
 
 static void put_estimate(PyObject *members, const char *name, const petal_estimate *estimate)
 {
-    put(members, name,
-        Py_BuildValue("(ddd)", estimate->value, estimate->low, estimate->high));
+    put(members, name, Py_BuildValue("(ddd)", estimate->value, estimate->low, estimate->high));
 }
 
 /* ---- info ------------------------------------------------------------------------------------ */
@@ -61,14 +60,22 @@ static const struct {
     uint32_t mask;
     const char *name;
 } abilities[] = {
-    {PETAL_CAN_ADD, "add"},         {PETAL_CAN_REMOVE, "remove"},
-    {PETAL_CAN_HASHES, "hashes"},   {PETAL_CAN_MERGE, "merge"},
-    {PETAL_CAN_INTERSECT, "intersect"}, {PETAL_CAN_COMPARE, "compare"},
-    {PETAL_CAN_LIKE, "like"},       {PETAL_CAN_SHARE, "share"},
-    {PETAL_CAN_GROW, "grow"},       {PETAL_CAN_WINDOW, "window"},
-    {PETAL_CAN_MAP, "map"},         {PETAL_CAN_SAVE, "save"},
-    {PETAL_CAN_STATS, "stats"},     {PETAL_CAN_DROP_COUNTS, "drop_counts"},
-    {PETAL_CAN_EMPTY_KEY, "empty_key"}, {PETAL_CAN_CLEAR, "clear"},
+    {PETAL_CAN_ADD, "add"},
+    {PETAL_CAN_REMOVE, "remove"},
+    {PETAL_CAN_HASHES, "hashes"},
+    {PETAL_CAN_MERGE, "merge"},
+    {PETAL_CAN_INTERSECT, "intersect"},
+    {PETAL_CAN_COMPARE, "compare"},
+    {PETAL_CAN_LIKE, "like"},
+    {PETAL_CAN_SHARE, "share"},
+    {PETAL_CAN_GROW, "grow"},
+    {PETAL_CAN_WINDOW, "window"},
+    {PETAL_CAN_MAP, "map"},
+    {PETAL_CAN_SAVE, "save"},
+    {PETAL_CAN_STATS, "stats"},
+    {PETAL_CAN_DROP_COUNTS, "drop_counts"},
+    {PETAL_CAN_EMPTY_KEY, "empty_key"},
+    {PETAL_CAN_CLEAR, "clear"},
 };
 
 static PyObject *set_of_abilities(uint32_t mask)
@@ -165,10 +172,8 @@ PyObject *filter_stats(filter_object *self, PyObject *args, PyObject *kwargs)
     petal_status status;
     uint32_t layer;
     if (!read_layer(args, kwargs, &layer) || !enter_query(self)) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status = petal_get_stats(self->core, layer, &stats, &error);
-    Py_END_ALLOW_THREADS
-    leave(self);
+    Py_BEGIN_ALLOW_THREADS status = petal_get_stats(self->core, layer, &stats, &error);
+    Py_END_ALLOW_THREADS leave(self);
     if (status < 0) return raise_error(self->state, &error, self->path);
     PyObject *members = PyDict_New();
     put_count(members, "bits_set", stats.bits_set);
@@ -206,10 +211,8 @@ PyObject *filter_compare(filter_object *self, PyObject *object)
     }
     filter_object *other = (filter_object *)object;
     if (!enter_queries(self, other)) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status = petal_compare(self->core, other->core, &comparison, &error);
-    Py_END_ALLOW_THREADS
-    leave(other);
+    Py_BEGIN_ALLOW_THREADS status = petal_compare(self->core, other->core, &comparison, &error);
+    Py_END_ALLOW_THREADS leave(other);
     leave(self);
     if (status < 0) return raise_error(self->state, &error, NULL);
     return comparison_object(self->state, &comparison);
@@ -225,10 +228,8 @@ PyObject *module_plan(PyObject *module, PyObject *args, PyObject *kwargs)
     petal_error error;
     petal_status status;
     if (!options_read(args, kwargs, &options)) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status = petal_plan(&options.core, &plan, &error);
-    Py_END_ALLOW_THREADS
-    options_release(&options);
+    Py_BEGIN_ALLOW_THREADS status = petal_plan(&options.core, &plan, &error);
+    Py_END_ALLOW_THREADS options_release(&options);
     return status < 0 ? raise_error(state, &error, NULL) : info_object(state, &plan);
 }
 

@@ -15,9 +15,9 @@
 #include <string.h>
 
 static const char *const type_names[] = {
-    [PETAL_KEY_TYPE_TEXT] = "text", [PETAL_KEY_TYPE_UTF16LE] = "utf16le",
-    [PETAL_KEY_TYPE_I32] = "i32",   [PETAL_KEY_TYPE_I64] = "i64",
-    [PETAL_KEY_TYPE_F64] = "f64",   [PETAL_KEY_TYPE_HEX] = "hex",
+    [PETAL_KEY_TYPE_TEXT] = "text",     [PETAL_KEY_TYPE_UTF16LE] = "utf16le",
+    [PETAL_KEY_TYPE_I32] = "i32",       [PETAL_KEY_TYPE_I64] = "i64",
+    [PETAL_KEY_TYPE_F64] = "f64",       [PETAL_KEY_TYPE_HEX] = "hex",
     [PETAL_KEY_TYPE_BASE64] = "base64",
 };
 enum { TYPES = sizeof type_names / sizeof type_names[0] };
@@ -38,9 +38,9 @@ bool key_type_read(PyObject *name, uint32_t *key_type)
     for (uint32_t type = 1; type < TYPES; type++)
         if (strcmp(type_names[type], text) == 0) *key_type = type;
     if (*key_type == PETAL_KEY_TYPE_NONE)
-        PyErr_Format(
-            PyExc_ValueError,
-            "unknown key_type '%s'; choose text, utf16le, i32, i64, f64, hex or base64", text);
+        PyErr_Format(PyExc_ValueError,
+                     "unknown key_type '%s'; choose text, utf16le, i32, i64, f64, hex or base64",
+                     text);
     return *key_type != PETAL_KEY_TYPE_NONE;
 }
 
@@ -155,7 +155,9 @@ static bool read_buffer(PyObject *object, uint32_t key_type, struct key *key)
     }
     key->data = view->buf;
     key->size = (size_t)view->len;
-    if (view->ndim == 1 && strchr("Bbc", format[0]) && format[1] == '\0') return true;
+    /* numpy.datetime64 shows its number as bytes. */
+    bool is_numpy = PyObject_HasAttrString(object, "dtype");
+    if (view->ndim == 1 && strchr("Bbc", format[0]) && format[1] == '\0' && !is_numpy) return true;
     PyBuffer_Release(view);
     view->obj = NULL;
     return refuse(object);

@@ -44,14 +44,13 @@ extern struct PyModuleDef petal_module;
 /* ---- the Filter ---- */
 
 typedef struct filter_object {
-    PyObject_HEAD
-    petal_filter *core; /* NULL: closed */
+    PyObject_HEAD petal_filter *core; /* NULL: closed */
     struct state *state;
     PyObject *path;    /* of its file, for exceptions; or NULL */
     uint32_t key_type; /* PETAL_KEY_TYPE_ */
     bool empty_key;    /* the scheme accepts it */
     /* The gate: see gate.c. Guarded by the GIL. */
-    int users;               /* calls at work without the GIL; -1: one that changes the filter */
+    int users; /* calls at work without the GIL; -1: one that changes the filter */
     int waiting_to_change;
     struct writing *writing; /* threads that are writing to a file object */
     pthread_mutex_t mutex;
@@ -141,10 +140,10 @@ bool work_run(struct work *work, const petal_batch *batch, uint8_t *answers);
 enum column_kind {
     COLUMN_OFFSETS32,
     COLUMN_OFFSETS64,
-    COLUMN_VIEWS,    /* Arrow's string views */
-    COLUMN_FIXED,    /* `width` bytes each */
-    COLUMN_PADDED,   /* the same, zeros at the end do not count: numpy's S */
-    COLUMN_UCS4,     /* numpy's U */
+    COLUMN_VIEWS,  /* Arrow's string views */
+    COLUMN_FIXED,  /* `width` bytes each */
+    COLUMN_PADDED, /* the same, zeros at the end do not count: numpy's S */
+    COLUMN_UCS4,   /* numpy's U */
     COLUMN_SIGNED,
     COLUMN_UNSIGNED,
     COLUMN_FLOATING,

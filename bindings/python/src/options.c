@@ -35,8 +35,9 @@ static bool u32_read(PyObject *object, const char *name, uint32_t *value)
 static bool double_read(PyObject *object, const char *name, double *value)
 {
     if (!object || object == Py_None) return true;
-    *value = object == Py_True || object == Py_False ? -1 : PyFloat_AsDouble(object);
-    if (*value != -1 || (!PyErr_Occurred() && PyFloat_Check(object))) return true;
+    bool is_bool = object == Py_True || object == Py_False;
+    *value = is_bool ? -1 : PyFloat_AsDouble(object);
+    if (!is_bool && !PyErr_Occurred()) return true;
     PyErr_Format(PyExc_TypeError, "%s must be a number", name);
     return false;
 }
@@ -129,11 +130,11 @@ static bool metadata_read(PyObject *object, Py_buffer *buffer)
 
 static bool read_values(PyObject *args, PyObject *kwargs, struct options *options)
 {
-    static char *names[] = {"capacity",      "rate",       "scheme",       "seed",
-                            "secret",        "grow",       "window",       "window_time",
-                            "format",        "memory",     "bits",         "hashes",
-                            "lines_per_key", "generations", "growth_step", "growth_ratio",
-                            "key_type",      "metadata",   "refuse_overfull", NULL};
+    static char *names[] = {
+        "capacity",        "rate",        "scheme",      "seed",         "secret",   "grow",
+        "window",          "window_time", "format",      "memory",       "bits",     "hashes",
+        "lines_per_key",   "generations", "growth_step", "growth_ratio", "key_type", "metadata",
+        "refuse_overfull", NULL};
     petal_options *core = &options->core;
     PyObject *capacity = NULL, *rate = NULL, *scheme = NULL, *seed = NULL, *secret = NULL;
     PyObject *window = NULL, *window_time = NULL, *format = NULL, *memory = NULL, *bits = NULL;

@@ -1,0 +1,21 @@
+"""bare.py [MODULE...] - runs the test functions of modules that need the standard library only, in
+a Python that has nothing but petal-bloom; speaks TAP."""
+
+import importlib
+import sys
+import traceback
+
+number = failed = 0
+for name in sys.argv[1:]:
+    module = importlib.import_module(name)
+    for test in [value for key, value in vars(module).items() if key.startswith("test_")]:
+        number += 1
+        try:
+            test()
+            print(f"ok {number} - bare: {name}: {test.__name__}")
+        except BaseException:
+            failed += 1
+            print(f"not ok {number} - bare: {name}: {test.__name__}")
+            print("# " + traceback.format_exc().replace("\n", "\n# "))
+print(f"1..{number}")
+sys.exit(failed > 0)

@@ -1,0 +1,90 @@
+#!/bin/sh
+# The wheel, in a Python that has nothing else, and the sdist in another, read every vector; with
+# numpy, pyarrow, polars and pandas every batch is answered like one key at a time and by the tool.
+#
+# What it needs (bindings/python/needs) stays in build/interop. It is installed by ./dev test --all
+# and by ./dev test bindings/python; without it, this is a skip.
+set -u
+. tests/install/lib/tap.sh
+. tests/interop/lib/packages.sh
+here=$PWD/bindings/python
+work=$PWD/build/bindings/python
+mkdir -p "$work"
+
+# ---- what it needs -------------------------------------------------------------------------------
+
+needs python3 python3-config nm ldd || finish
+folder=python-$(built_of "$here/needs")
+tools=$interop/$folder/bin/python
+if [ ! -d "$interop/$folder" ] && [ -z "${PETAL_INSTALL-}" ]; then
+    skip python 'not installed: ./dev test --all or ./dev test bindings/python installs it'
+    finish
+fi
+make_venv() { python3 -m venv . && bin/python -m pip install --disable-pip-version-check -r "$here/needs"; }
+install "$folder" 'what bindings/python/needs lists' make_venv || finish
+
+# ---- wheels --------------------------------------------------------------------------------------
+
+pip() { "$tools" -m pip --disable-pip-version-check "$@"; }
+wheel() { # wheel SOURCE OUT BUILD_FOLDER
+    pip wheel --no-index --no-deps --no-build-isolation -w "$2" "$1" "-Cbuild-dir=$3"
+}
+bare() { # bare VENV WHEEL_FOLDER: a Python with this wheel alone
+    python3 -m venv --without-pip "$1" &&
+        pip --python "$1/bin/python" install --no-index "$2"/*.whl
+}
+# The lines of TAP that a command prints, as lines of this test.
+relay() {
+    "$@" >"$TMPDIR/relayed" 2>"$TMPDIR/relayed.err" || echo "not ok 0 - $* fails" >>"$TMPDIR/relayed"
+    while IFS= read -r tap_line; do
+        case $tap_line in
+        'ok '* | 'not ok '*)
+            tap_count=$((tap_count + 1))
+            case $tap_line in 'not ok '*) tap_failed=$((tap_failed + 1)) ;; esac
+            echo "${tap_line%% [0-9]*} $tap_count - ${tap_line#* - }"
+            ;;
+        '#'*) printf '%s\n' "$tap_line" ;;
+        esac
+    done <"$TMPDIR/relayed"
+    [ -s "$TMPDIR/relayed.err" ] && sed 's/^/# /' "$TMPDIR/relayed.err"
+}
+in_bare() { PYTHONPATH=$here/test "$1/bin/python" -B "$here/test/bare.py" test_vectors test_cases; }
+
+ok 'the wheel is built' wheel "$here" "$TMPDIR/wheel" "$work/wheel"
+ok 'it is installed without anything else' bare "$TMPDIR/bare" "$TMPDIR/wheel"
+relay in_bare "$TMPDIR/bare"
+
+module=$(ls "$TMPDIR"/bare/lib/python3*/site-packages/petal/_petal*.so)
+libraries() { # of a file, except the loader and the kernel's
+    ldd "$1" | awk '{ print $1 }' | sed 's|.*/||; s|\.so.*||' | grep -Ev '^(linux-vdso|ld-linux)' | sort -u
+}
+few_libraries() { ! libraries "$1" | grep -vxE 'libc|libm|libz|libpthread'; }
+ok 'the module needs libc, libm and libz only' few_libraries "$module"
+ok 'the tool needs libc, libm and libz only' few_libraries "$TMPDIR/bare/bin/petal"
+ok 'the module exports nothing but its start' [ "$(nm -D --defined-only "$module" | awk '{ print $3 }')" = PyInit__petal ]
+same_tool() { [ "$("$TMPDIR/bare/bin/petal" --version | head -n 1)" = "$(petal --version | head -n 1)" ]; }
+ok 'the command petal comes with it' same_tool
+ok 'it keeps to the limited API' "$tools" -m abi3audit --strict "$TMPDIR"/wheel/*.whl
+
+if [ -n "${PETAL_INSTALL-}" ]; then
+    sdist() { PYTHON=$tools "$here/sdist" "$TMPDIR/sdist" && cd "$TMPDIR" && wheel "$TMPDIR"/sdist/*.tar.gz "$TMPDIR/again" "$TMPDIR/objects"; }
+    ok 'the sdist is built, and a wheel from it elsewhere' sdist
+    ok 'that is installed without anything else' bare "$TMPDIR/bare2" "$TMPDIR/again"
+    relay in_bare "$TMPDIR/bare2"
+else
+    skip 'the sdist' 'long: ./dev test bindings/python, or --all'
+fi
+
+# ---- with other libraries ------------------------------------------------------------------------
+
+PYTHONPATH=$TMPDIR/site:$here/test
+export PYTHONPATH PYTHONDONTWRITEBYTECODE=1
+ok 'the wheel is installed beside numpy and others' pip install --no-index --no-deps --target "$TMPDIR/site" "$TMPDIR"/wheel/*.whl
+relay "$tools" -m pytest -p no:terminal -p no:cacheprovider -p tap "$here/test"
+if [ -n "${PETAL_INSTALL-}" ]; then
+    ok 'mypy accepts the stubs and the examples' "$tools" -m mypy --strict --cache-dir "$work/mypy" "$here/src/petal" "$here/example"
+    ok 'pyright does, too' "$tools" -m pyright --pythonpath "$tools" "$here/src/petal" "$here/example"
+else
+    skip 'mypy and pyright' 'long: ./dev test bindings/python, or --all'
+fi
+finish

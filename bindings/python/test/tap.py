@@ -1,0 +1,25 @@
+"""tap.py - a plugin of pytest: one line of TAP per test."""
+
+number = 0
+
+
+def say(result, report, more=""):
+    global number
+    number += 1
+    print(f"{result} {number} - {report.nodeid.split('/')[-1]}{more}", flush=True)
+
+
+def pytest_runtest_logreport(report):
+    if report.skipped:
+        say("ok", report, f" # SKIP {report.longrepr[2].removeprefix('Skipped: ')}")
+    elif report.failed:
+        say("not ok", report)
+        print("# " + report.longreprtext.replace("\n", "\n# "))
+    elif report.when == "call":
+        say("ok", report)
+
+
+def pytest_collectreport(report):
+    if report.failed:
+        say("not ok", report)
+        print("# " + report.longreprtext.replace("\n", "\n# "))
