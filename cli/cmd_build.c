@@ -39,10 +39,20 @@ static struct hashset *make_set(void)
     return set;
 }
 
-/* For one key at least: a filter of none has a size too. */
-static void plan_for_set(struct request *request, struct hashset *set)
+static bool takes_empty_key(petal_options wanted)
 {
-    uint64_t distinct = hashset_count(set);
+    petal_info plan = PETAL_INFO_INIT;
+    wanted.capacity = 1;
+    return petal_plan(&wanted, &plan, NULL) != PETAL_OK || plan.abilities & PETAL_CAN_EMPTY_KEY;
+}
+
+/* For one key at least: a filter of none has a size too. The empty key does not count if it is to
+ * be skipped: it is added to the set, so that it is in, and then subtracted. */
+static void plan_for_set(struct request *request, struct hashset *set, const petal_filter *hasher)
+{
+    uint64_t empty = petal_hash_key(hasher, "", 0), distinct = hashset_count(set);
+    if (!takes_empty_key(request->options) && hashset_add(set, &empty, 1))
+        distinct = hashset_count(set) - 1;
     request_capacity(request, distinct ? distinct : 1);
 }
 
@@ -186,7 +196,7 @@ static petal_filter *build_counted(struct key_reader *reader, struct request *re
                                     .threads = reader->threads};
     bool counted = hasher && collecting.set && collect(reader, &collecting);
     if (counted && !collecting.growing) {
-        plan_for_set(request, collecting.set);
+        plan_for_set(request, collecting.set, hasher);
         filter = create_filter(&request->options);
         if (filter && !fill_from_set(filter, collecting.set, reader->threads)) {
             petal_free(filter);
@@ -213,7 +223,7 @@ static petal_filter *build_twice(struct key_reader *reader, struct request *requ
                                     .options = &request->options,
                                     .threads = reader->threads};
     if (hasher && collecting.set && collect(reader, &collecting)) {
-        plan_for_set(request, collecting.set);
+        plan_for_set(request, collecting.set, hasher);
         filter = create_filter(&request->options);
     }
     hashset_free(collecting.set);
@@ -270,7 +280,7 @@ static int run(const struct args *args)
 {
     struct request request;
     if (!args->output) return misused("build", "needs -o FILE");
-    if (!may_write(args->output, args->force)) return STATUS_ERROR;
+    if (!may_save(args->output, args)) return STATUS_ERROR;
     if (!is_no_input(args->output, args->operands, args->operand_count)) return STATUS_ERROR;
     int status =
         request_read(&request, "build", args, 0, true) ? build(args, &request) : STATUS_ERROR;

@@ -3,7 +3,6 @@
 #include "files.h"
 #include "layers.h"
 #include "numbers.h"
-#include "paths.h"
 #include "report.h"
 #include "request.h"
 #include "summary.h"
@@ -37,7 +36,7 @@ static int run(const struct args *args)
     if (!args->output) return misused("create", "needs -o FILE");
     if (args->operand_count)
         return misused("create", "takes no keys (%s); build does", args->operands[0]);
-    if (!may_write(args->output, args->force)) return STATUS_ERROR;
+    if (!may_save(args->output, args)) return STATUS_ERROR;
     int status =
         request_read(&request, "create", args, 0, false) ? create(args, &request) : STATUS_ERROR;
     request_free(&request);

@@ -81,7 +81,7 @@ static void print_keys(const petal_info *info, const petal_stats *stats)
         printf(" remembered");
     else if (info->capacity)
         printf(repeats ? "; %s planned" : " of %s planned", grouped(info->capacity).s);
-    if (stats->saturated)
+    if (isinf(stats->estimated_items.high)) /* a layer has every bit set */
         printf(" (from the bits: any number above %s)\n", rounded(stats->estimated_items.low).s);
     else
         printf(" (from the bits: %s to %s)\n", grouped((uint64_t)stats->estimated_items.low).s,

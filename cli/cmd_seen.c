@@ -201,7 +201,7 @@ static petal_filter *make_filter(const struct args *args)
  * be. Of two processes that make it both go on to lock it, and one gets the lock. */
 static bool make_file(const struct args *args)
 {
-    petal_filter *filter = may_write(args->file, false) ? make_filter(args) : NULL;
+    petal_filter *filter = may_write(args->file, true) ? make_filter(args) : NULL;
     bool made = filter && publish_filter(filter, args->file, args);
     petal_free(filter);
     return made;

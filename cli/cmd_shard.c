@@ -36,7 +36,7 @@ struct sharding {
     bool one_only; /* only the keys of `wanted` are printed */
     uint32_t wanted;
     const petal_filter *hasher; /* of a keyed set; or NULL */
-    struct part *parts;         /* where -o is given */
+    struct part *parts;         /* if -o is given */
     uint64_t token;             /* of their drafts */
     bool failed;                /* to write one of them; reported */
 };

@@ -45,7 +45,7 @@ int combine(const struct args *args, const char *verb, operation *operate)
 {
     if (!args->output) return misused(verb, "needs -o OUT");
     if (args->operand_count == 0) return misused(verb, "needs filters to %s", verb);
-    if (!check_format(args->to) || !may_write(args->output, args->force)) return STATUS_ERROR;
+    if (!check_format(args->to) || !may_save(args->output, args)) return STATUS_ERROR;
     bool onto_first = is_same_file(args->output, args->operands[0]);
     if (!onto_first && !is_no_input(args->output, args->operands, args->operand_count))
         return STATUS_ERROR;

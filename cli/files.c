@@ -138,6 +138,19 @@ petal_filter *open_live(const char *path, const struct args *args, const char **
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
+bool may_save(const char *path, const struct args *args)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_filter *filter = NULL;
+    petal_error error;
+    if (!may_write(path, args->force)) return false;
+    if (args->no_lock || !identify(path).inode) return true;
+    options.flags = PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED | PETAL_OPEN_HEADER;
+    petal_status status = petal_open(path, &options, &filter, &error);
+    petal_free(filter);
+    return status != PETAL_ERR_BUSY || complain_of(path, &error); /* it need not be a filter */
+}
+
 /* What became of the file is looked up: a save can fail after the new file got its name. */
 static bool complain_of_save(const char *path, struct identity before, const petal_error *error)
 {

@@ -28,6 +28,10 @@ const char *format_to_keep(const petal_filter *filter, const char *format);
 /* Whether a filter that is opened from `path` may be written back there. False: reported. */
 bool may_change(const char *path, const struct args *args);
 
+/* Before any work is done: may_write(), and nobody else is changing the file that is to be
+ * replaced. save_filter() finds out for good. False: reported. */
+bool may_save(const char *path, const struct args *args);
+
 /* Saves the filter as a new file in a format (NULL: petal); replaces one only with --force. False:
  * reported. */
 bool save_filter(const petal_filter *filter, const char *path, const char *format,

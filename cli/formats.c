@@ -80,6 +80,18 @@ bool is_petal(const char *format)
     return !format || strcmp(format, "petal") == 0;
 }
 
+/* In the words of the library, which knows those that this build leaves out: given no bytes, it
+ * says what is wrong with the name. */
+static const char *why_not(const char *format, petal_error *error)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_filter *filter = NULL;
+    options.format = format;
+    petal_load("", 0, &options, &filter, error);
+    petal_free(filter);
+    return error->message;
+}
+
 /* "a, b and c" */
 static void list_names(const char *const *names, size_t count, char *text, size_t size)
 {
@@ -100,6 +112,7 @@ bool check_format(const char *format)
     petal_format_info info = PETAL_FORMAT_INFO_INIT;
     const char *names[MAX_FORMATS];
     char list[1024];
+    petal_error error;
     uint32_t count = 0;
     if (is_petal(format)) return true;
     for (; count < MAX_FORMATS && petal_format_at(count, &info); count++) {
@@ -107,5 +120,5 @@ bool check_format(const char *format)
         if (strcmp(info.name, format) == 0) return true;
     }
     list_names(names, count, list, sizeof list);
-    return complain(NULL, "there is no format %s; there are %s", format, list);
+    return complain(NULL, "%s; there are %s", why_not(format, &error), list);
 }

@@ -5,7 +5,7 @@
 #include <petal/petal.h>
 #include <stdbool.h>
 
-/* Reports a failed call on `path`: the library's message, and the tool's own way out where there is
+/* Reports a failed call on `path`: the library's message, and the tool's own way out if there is
  * one. Returns false. */
 bool complain_of(const char *path, const petal_error *error);
 

@@ -113,7 +113,7 @@ void keys_free_block(struct key_block *block);
 
 void keys_close(struct key_reader *reader);
 
-/* For keys that are read twice: where standard input is one of the files (or there are none) and is
+/* For keys that are read twice: if standard input is one of the files (or there are none) and is
  * no file itself, what it brings is kept in a temporary one first. Then rewind_standard_input()
  * starts it again. False: reported. */
 bool spool_standard_input(char **files, size_t file_count);

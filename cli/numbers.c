@@ -277,7 +277,7 @@ struct text significant(double value, int digits)
     return out;
 }
 
-/* "2.50" reads better as "2.5" where the number is a choice, not a measurement. */
+/* "2.50" reads better as "2.5" if the number is a choice, not a measurement. */
 static void drop_zeros(char *text)
 {
     if (!strchr(text, '.')) return;

@@ -41,7 +41,7 @@ struct args {
 
 enum option_kind {
     FLAG,   /* bool */
-    TEXT,   /* const char *; where `value` reads NAME=a|b|c, it must be one of these */
+    TEXT,   /* const char *; if `value` reads NAME=a|b|c, it must be one of these */
     COUNT,  /* uint64_t, parse_count() */
     SIZE,   /* uint64_t, parse_size() */
     LIMIT,  /* the same, or "none": UINT64_MAX */

@@ -29,7 +29,7 @@ struct stages {
  * for them. False: a stage said so. reader->failed tells of the reading. */
 bool run_pipeline(struct key_reader *reader, const struct stages *stages, void *context);
 
-/* How many threads a command may use if so many were asked for (0: it may choose). */
+/* How many threads a command may use if this many were asked for (0: it may choose). */
 unsigned thread_limit(uint64_t asked);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* mode: "auto" (NULL too): on a terminal, after two seconds, and not where `streaming` data goes to
+/* mode: "auto" (NULL too): on a terminal, after two seconds, and not if `streaming` data goes to
  * a terminal as well; "always": immediately, terminal or not; "lines": like always, but whole lines,
  * one per second at most; "never". */
 void progress_start(const char *mode, bool streaming);

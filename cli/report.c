@@ -169,7 +169,7 @@ static void die_of_sigpipe(void)
 {
     signal(SIGPIPE, SIG_DFL);
     raise(SIGPIPE);
-    _exit(STATUS_SIGNAL + SIGPIPE); /* where the signal is blocked */
+    _exit(STATUS_SIGNAL + SIGPIPE); /* if the signal is blocked */
 }
 
 int finish_output(int status)

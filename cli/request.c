@@ -77,38 +77,6 @@ static bool complain_of_plan(const petal_options *options, const petal_error *er
     return complain(NULL, "%s", error->message);
 }
 
-static bool fits(petal_options options, uint64_t capacity, uint64_t memory_bytes,
-                 petal_error *error)
-{
-    petal_info plan = PETAL_INFO_INIT;
-    options.capacity = capacity;
-    return petal_plan(&options, &plan, error) == PETAL_OK && plan.bytes <= memory_bytes;
-}
-
-/* The most keys that `memory_bytes` hold at options->rate go into options->capacity. False:
- * reported. */
-static bool fill_memory(petal_options *options, uint64_t memory_bytes)
-{
-    uint64_t low = 0, high = 1;
-    petal_error error = {.status = PETAL_OK};
-    while (high < UINT64_MAX / 2 && fits(*options, high, memory_bytes, &error)) {
-        low = high;
-        high *= 2;
-    }
-    if (low == 0 && error.status != PETAL_OK) return complain_of_plan(options, &error);
-    if (low == 0) return complain("--memory", "too small for even one key at that rate");
-    while (high - low > 1 + low / 10000 &&
-           error.status != PETAL_ERR_MEMORY) { /* a planned size is a round number too */
-        uint64_t middle = low + (high - low) / 2;
-        if (fits(*options, middle, memory_bytes, &error))
-            low = middle;
-        else
-            high = middle;
-    }
-    options->capacity = low;
-    return error.status != PETAL_ERR_MEMORY || complain_of_plan(options, &error);
-}
-
 /* One of the words of OPTION_SCHEME, or NULL. */
 static uint32_t scheme_of(const char *name)
 {
@@ -167,8 +135,8 @@ static bool read_size(const char *command, const struct args *args, uint64_t def
     if (args->memory_bytes && capacity_later && o->rate > 0)
         return misused(command, "-p or --memory, not both") == STATUS_OK;
     if (o->rate == 0 && (memory_alone || !args->memory_bytes)) o->rate = DEFAULT_RATE;
-    if (memory_alone) return fill_memory(o, args->memory_bytes);
     o->memory_bytes = args->memory_bytes;
+    if (memory_alone) return true;
     if (!o->capacity) o->capacity = default_capacity;
     if (!o->capacity && !capacity_later)
         return misused(command, "how many keys? give -n KEYS (such as -n 1M), or --memory SIZE") ==

@@ -180,11 +180,12 @@ typedef struct petal_allocator {
 /* What to create. One of these combinations fixes the size:
  *   capacity and rate           the smallest filter whose rate at `capacity` keys is at most `rate`
  *   capacity and memory_bytes   the best rate that fits
+ *   rate and memory_bytes       the largest capacity whose filter of that rate fits
  *   bits and hashes             exactly this (capacity and rate are then only recorded)
  *   capacity and bits           exactly these bits, and the number of hashes with the best rate
- * rate and memory_bytes need a capacity. hashes and lines_per_key may be fixed with any of them.
- * An option that has no effect is refused. Filters of other formats take capacity and rate, or bits
- * and hashes.
+ * hashes and lines_per_key may be fixed with any of them. An option that has no effect is refused.
+ * Filters of other formats take a rate with capacity or memory_bytes, or bits and hashes; those of
+ * several layers only capacity (or window_keys) and rate.
  *
  * Two kinds of filter have several layers of bits. A key is present if any layer contains it. The
  * layers' rates sum to at most `rate`.
@@ -367,7 +368,9 @@ PETAL_API petal_status petal_save(const petal_filter *filter, const char *path, 
  * queries; saving, copying and verifying it are PETAL_ERR_BUSY. */
 #define PETAL_OPEN_LIVE 64u
 /* LOAD: keep the file locked against writers until petal_free(), so that a later petal_save() to
- * the same path replaces exactly what was loaded. PETAL_ERR_BUSY if it is locked. */
+ * the same path replaces exactly what was loaded. PETAL_ERR_BUSY if it is locked. After chdir(),
+ * save to an absolute path: the same relative one may name another file, which is
+ * PETAL_ERR_REPLACED. */
 #define PETAL_OPEN_LOCKED 128u
 /* WRITABLE or LOCKED: take no lock, for file systems without; make sure that nobody else writes. */
 #define PETAL_OPEN_NO_LOCK 256u

@@ -5,7 +5,7 @@
 #include "base/sized.h"
 #include "filter/growing.h"
 #include "filter/rotating.h"
-#include "format/format.h"
+#include "format/sizing.h"
 #include "os/os.h"
 #include "scheme/plan.h"
 
@@ -51,7 +51,8 @@ static petal_status check_foreign(const petal_options *options, petal_error *err
                           "%s has no keyed filters; leave the secret out", options->format);
     if (options->memory_bytes != 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          "%s is sized by keys and rate, or by bits and hashes", options->format);
+                          "%s is sized by a rate and either keys or memory, or by bits and hashes",
+                          options->format);
     return PETAL_OK;
 }
 
@@ -141,25 +142,80 @@ static petal_status describe_native(const petal_options *options, struct descrip
     return PETAL_OK;
 }
 
-/* What the options ask for. */
-static petal_status describe(const petal_options *options, struct description *about,
-                             petal_error *error)
+static petal_status describe_sized(const struct format_def *format, const petal_options *options,
+                                   struct description *about, petal_error *error)
 {
-    if (PETAL_IS_READ_ONLY) return petal_refuse_read_only(error);
-    petal_status status = check_options(options, error);
     *about = (struct description){0};
-    if (status != PETAL_OK) return status;
-    const struct format_def *format;
-    status = petal_format_named(options->format, &format, error);
-    if (status != PETAL_OK) return status;
     if (format == &petal_format_petal) return describe_native(options, about, error);
-    status = check_foreign(options, error);
+    petal_status status = check_foreign(options, error);
     if (status == PETAL_OK) status = petal_format_plan(format, options, about, error);
     if (status != PETAL_OK) return status;
     if (about->seed != options->seed && options->seed != 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "%s does not take this seed; leave it out",
                           options->format);
     return PETAL_OK;
+}
+
+/* The formulas of other libraries miss the rate a little; by more than this factor only for a few
+ * keys, and for more than they can size a filter for (a 32-bit hash, Parquet's largest filter). */
+#define MISSED_RATE 2
+#define FEW_KEYS 64u
+
+static bool fits(const struct format_def *format, petal_options *options, uint64_t capacity,
+                 uint64_t memory_bytes, struct description *about)
+{
+    const struct shape *shape = &about->layers->shape;
+    options->capacity = capacity;
+    return describe_sized(format, options, about, NULL) == PETAL_OK &&
+           about->layers->size_bytes <= memory_bytes &&
+           (capacity < FEW_KEYS ||
+            petal_scheme_rate(petal_scheme_find(shape->scheme), shape, (double)capacity) <=
+                MISSED_RATE * options->rate);
+}
+
+/* Rate and memory: the largest capacity whose filter fits. Sizes rise with the capacity; planned
+ * ones have few significant bits, so that no more of the capacity's are worth searching. */
+static petal_status describe_full(const struct format_def *format, const petal_options *options,
+                                  struct description *about, petal_error *error)
+{
+    petal_options own = *options;
+    uint64_t low = 1, high = 2;
+    own.memory_bytes = 0;
+    own.capacity = 1;
+    petal_status status = describe_sized(format, &own, about, error);
+    if (status != PETAL_OK) return status;
+    if (about->layers->size_bytes > options->memory_bytes)
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "%llu bytes of memory are too few for a %s filter of one key at %.3g",
+                          (unsigned long long)options->memory_bytes,
+                          petal_scheme_find(about->layers->shape.scheme)->name, options->rate);
+    for (; high <= UINT64_MAX / 2 && fits(format, &own, high, options->memory_bytes, about);
+         high *= 2)
+        low = high;
+    while (high - low > 1 + (low >> 16)) {
+        uint64_t middle = low + (high - low) / 2;
+        if (fits(format, &own, middle, options->memory_bytes, about))
+            low = middle;
+        else
+            high = middle;
+    }
+    own.capacity = low;
+    return describe_sized(format, &own, about, error);
+}
+
+/* What the options ask for. */
+static petal_status describe(const petal_options *options, struct description *about,
+                             petal_error *error)
+{
+    if (PETAL_IS_READ_ONLY) return petal_refuse_read_only(error);
+    petal_status status = check_options(options, error);
+    const struct format_def *format;
+    if (status == PETAL_OK) status = petal_format_named(options->format, &format, error);
+    if (status != PETAL_OK) return status;
+    bool fills_memory = options->memory_bytes != 0 && options->rate != 0 &&
+                        options->capacity == 0 && !options->growth && !rotates(options);
+    return fills_memory ? describe_full(format, options, about, error)
+                        : describe_sized(format, options, about, error);
 }
 
 static petal_status make(const petal_options *options, const struct description *about,

@@ -69,7 +69,6 @@ static petal_status check_offsets(petal_batch *batch, petal_error *error)
     bool good = layout == PETAL_KEYS_OFFSETS32 ? ascend(batch, PETAL_KEYS_OFFSETS32)
                                                : ascend(batch, PETAL_KEYS_OFFSETS64);
     if (!good || end > batch->data_bytes) return refuse_offset(batch, error);
-    if (!batch->data) batch->data = ""; /* of which no byte is read */
     return PETAL_OK;
 }
 
@@ -111,7 +110,9 @@ static petal_status check_sizes(petal_batch *batch, petal_error *error)
     if (has_offsets ? !batch->offsets : !batch->data && batch->key_bytes)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "the batch has keys, but its %s is NULL",
                           has_offsets ? "offsets" : "data");
-    return has_offsets ? check_offsets(batch, error) : PETAL_OK;
+    petal_status status = has_offsets ? check_offsets(batch, error) : PETAL_OK;
+    if (!batch->data) batch->data = ""; /* empty keys: no byte of it is read */
+    return status;
 }
 
 petal_status petal_batch_take(const petal_batch *theirs, petal_batch *batch, petal_error *error)

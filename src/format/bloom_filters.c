@@ -172,15 +172,6 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
 }
 
 const struct format_def petal_format_bloom_filters = {
-    .id = PETAL_FORMAT_BLOOM_FILTERS,
-    .name = "bloom-filters",
-    .scheme = PETAL_SCHEME_BLOOM_FILTERS,
-    .hash = PETAL_HASH_BLOOM_FILTERS,
-    .keys = "UTF-8 of a string",
-    .fits = fits,
-    .decode = decode,
-    .read = petal_js_read,
+    JS_ROW(BLOOM_FILTERS, "bloom-filters", PETAL_HASH_BLOOM_FILTERS),
     .plan = UNLESS_READ_ONLY(plan),
-    .size = UNLESS_READ_ONLY(size),
-    .write = write,
 };

@@ -124,35 +124,25 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 /* C++ and Python: m = ceil(-n ln p / (ln 2 * ln 2)), in whole longs, and k = ceil(-ln p / ln 2).
  * Java takes k = ceil(m / n * ln 2) with m not yet in whole longs, which is one more for small n,
  * and if p is a power of 1/2. */
-static petal_status size_by_rate(const struct request *asked, struct shape *shape,
-                                 petal_error *error)
+static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
-    if (asked->keys == 0)
+    if (keys == 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
                           "DataSketches makes no filter for 0 keys; give at least 1");
-    double bits = petal_model_ceil(petal_model_optimal_bits((double)asked->keys, asked->rate));
+    double bits = petal_model_ceil(petal_model_optimal_bits((double)keys, rate));
     petal_status status = check_bits(bits, PETAL_NO_OFFSET, error);
     if (status != PETAL_OK) return status;
     shape->bits = (uint64_t)bits;
-    shape->hashes = (uint32_t)petal_model_ceil(-petal_model_ln(asked->rate) / petal_model_ln(2.0));
+    shape->hashes = (uint32_t)petal_model_ceil(-petal_model_ln(rate) / petal_model_ln(2.0));
     return PETAL_OK;
 }
 
 static petal_status plan(const struct format_def *self, const petal_options *options,
                          struct description *about, petal_error *error)
 {
-    struct request asked;
-    struct shape shape = {self->scheme, 0, 0, 0};
-    petal_status status = petal_size_request(options, &asked, error);
-    if (status != PETAL_OK) return status;
-    shape.hashes = asked.hashes;
-    shape.bits = asked.bits;
-    status = asked.by_bits ? check_bits((double)asked.bits, PETAL_NO_OFFSET, error)
-                           : size_by_rate(&asked, &shape, error);
-    if (status != PETAL_OK) return status;
-    shape.bits = (shape.bits + 63) / 64 * 64;
+    petal_status status = check_bits((double)options->bits, PETAL_NO_OFFSET, error);
     about->seed = options->seed;
-    return petal_size_layer(options, &shape, about, error);
+    return status == PETAL_OK ? petal_size_plan(self, options, about, error) : status;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -202,5 +192,6 @@ const struct format_def petal_format_datasketches = {
     .fit = FIT_CERTAIN,
     .read = read,
     .plan = UNLESS_READ_ONLY(plan),
+    .size = UNLESS_READ_ONLY(size),
     .write = write,
 };

@@ -215,17 +215,11 @@ static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_
 static petal_status plan(const struct format_def *self, const petal_options *options,
                          struct description *about, petal_error *error)
 {
-    struct request asked;
-    petal_status status = petal_size_request(options, &asked, error);
-    if (status != PETAL_OK) return status;
-    struct shape shape = {self->scheme, asked.hashes, 0, asked.bits};
-    if (asked.keys == 0 || !(options->rate > 0 && options->rate < 1))
+    if (options->capacity == 0 || !(options->rate > 0 && options->rate < 1))
         return petal_fail(
             error, PETAL_ERR_ARGUMENT,
             "a DCSO file says for how many keys and which rate it is made; give both");
-    if (!asked.by_bits) status = size(asked.keys, asked.rate, &shape, error);
-    if (status != PETAL_OK) return status;
-    return petal_size_layer(options, &shape, about, error);
+    return petal_size_plan(self, options, about, error);
 }
 
 /* Does the rule above make these bits and hashes of these keys and this rate? Hardly anything else
@@ -295,6 +289,7 @@ const struct format_def petal_format_dcso = {
     .decode = decode,
     .read = read,
     .plan = UNLESS_READ_ONLY(plan),
+    .size = UNLESS_READ_ONLY(size),
     .write = write,
 };
 
@@ -316,6 +311,7 @@ const struct format_def petal_format_dcso_gzip = {
     .decode = decode_gzip,
     .read = read,
     .plan = UNLESS_READ_ONLY(plan),
+    .size = UNLESS_READ_ONLY(size),
     .write = write_gzip,
 };
 #endif

@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "filter/growing.h"
 #include "filter/rotating.h"
-#include "format/sizing.h"
 
 #include <math.h> /* NAN, a macro */
 #include <string.h>
@@ -119,17 +118,6 @@ enum fit petal_format_fits(const struct format_def *format, const uint8_t *bytes
     if (format->fits) return format->fits(bytes, size_bytes);
     if (format->fit == FIT_NO) return FIT_NO;
     return format->read(format, bytes, size_bytes, &about, NULL) == PETAL_OK ? format->fit : FIT_NO;
-}
-
-petal_status petal_format_plan(const struct format_def *format, const petal_options *options,
-                               struct description *about, petal_error *error)
-{
-    about->hash = format->hash;
-    about->origin.format = format->id;
-    if (format->plan) return format->plan(format, options, about, error);
-    if (format->size) return petal_size_plan(format, options, about, error);
-    return petal_fail(error, PETAL_ERR_UNSUPPORTED, "%s files can be read, not made anew",
-                      format->name);
 }
 
 petal_status petal_format_write(const struct format_def *format, const petal_filter *filter,

@@ -95,11 +95,9 @@ struct format_def {
     petal_status (*grow)(petal_filter *filter, petal_error *error);
 };
 
-/* The members of a row, or their defaults. */
+/* The members of a row, or their defaults (that of plan is in sizing.h). */
 enum fit petal_format_fits(const struct format_def *format, const uint8_t *bytes,
                            uint64_t size_bytes);
-petal_status petal_format_plan(const struct format_def *format, const petal_options *options,
-                               struct description *about, petal_error *error);
 petal_status petal_format_write(const struct format_def *format, const petal_filter *filter,
                                 const struct sink *sink, petal_error *error);
 

@@ -102,7 +102,7 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
     return petal_put_both(sink, header, sizeof header, &layer->array, error);
 }
 
-/* hbase.hash.type is "murmur" where it is not set. */
+/* hbase.hash.type is "murmur" if it is not set. */
 const struct format_def petal_format_hbase = {
     .id = PETAL_FORMAT_HBASE,
     .name = "hbase",

@@ -49,7 +49,7 @@ static inline bool petal_image_is_clean(const struct image *image)
     return image->state == IMAGE_CLEAN && !image->torn;
 }
 
-/* What the file of a filter says: a clean image, with all but its content id. PETAL_ERR_LIMIT where
+/* What the file of a filter says: a clean image, with all but its content id. PETAL_ERR_LIMIT if
  * it would be too big. */
 petal_status petal_image_of(const petal_filter *filter, struct image *image, petal_error *error);
 

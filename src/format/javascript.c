@@ -53,7 +53,23 @@ void petal_js_set_form(uint8_t *image, uint8_t form)
     store64le(image + AT_FORM, form);
 }
 
-petal_status petal_js_count(struct json_array numbers, uint64_t *count, petal_error *error)
+enum { BITS, HASHES, NUMBERS }; /* in js_list.members */
+
+enum fit petal_js_list_fits(const struct js_list *list, const uint8_t *bytes, uint64_t size_bytes)
+{
+    struct json_object object;
+    if (!petal_json_begins(bytes, size_bytes)) return FIT_NO;
+    if (petal_json_read(bytes, size_bytes, &list->members, &object, NULL) != PETAL_OK)
+        return FIT_NO;
+    const char *const *name = list->members.name;
+    bool named = petal_json_has(&object, name[BITS], JSON_NUMBER) &&
+                 petal_json_has(&object, name[HASHES], JSON_NUMBER) &&
+                 (petal_json_has(&object, name[NUMBERS], JSON_ARRAY) ||
+                  petal_json_has(&object, name[NUMBERS], JSON_OBJECT));
+    return named ? FIT_POSSIBLE : FIT_NO;
+}
+
+static petal_status count_numbers(struct json_array numbers, uint64_t *count, petal_error *error)
 {
     int64_t number;
     bool more = true;
@@ -63,16 +79,37 @@ petal_status petal_js_count(struct json_array numbers, uint64_t *count, petal_er
     }
 }
 
-petal_status petal_js_take_numbers(struct json_array numbers, uint32_t unit_bytes, int64_t min,
-                                   int64_t max, uint8_t *bits, uint64_t size_bytes, int64_t *lowest,
-                                   int64_t *highest, petal_error *error)
+petal_status petal_js_list_image(const struct js_list *list, const struct json_object *object,
+                                 struct js_filter *about, struct json_array *numbers,
+                                 const petal_allocator *allocator, uint8_t **image,
+                                 uint64_t *image_bytes, petal_error *error)
+{
+    const char *const *name = list->members.name;
+    uint64_t count, unit_bits = list->unit_bytes * 8;
+    petal_status status =
+        petal_json_unsigned(object, name[BITS], &about->bits, &about->bits_at, error);
+    if (status == PETAL_OK)
+        status =
+            petal_json_unsigned(object, name[HASHES], &about->hashes, &about->hashes_at, error);
+    if (status == PETAL_OK) status = petal_json_array(object, name[NUMBERS], numbers, error);
+    if (status == PETAL_OK) status = count_numbers(*numbers, &count, error);
+    if (status != PETAL_OK) return status;
+    if (numbers->named) about->form |= list->named;
+    if (about->bits / unit_bits + (about->bits % unit_bits != 0) != count)
+        return petal_format_damaged(error, about->bits_at, "a size that is not that of the list");
+    return petal_js_image(about, list->scheme, allocator, image, image_bytes, error);
+}
+
+petal_status petal_js_list_bits(const struct js_list *list, struct json_array numbers, int64_t min,
+                                int64_t max, uint8_t *image, uint64_t image_bytes, int64_t *lowest,
+                                int64_t *highest, petal_error *error)
 {
     uint8_t unit[8];
     int64_t number = 0;
     bool more;
     *lowest = *highest = 0;
-    for (uint64_t at = 0; at < size_bytes;
-         at += unit_bytes) { /* counted before, so there are as many */
+    /* As many as there are units: they were counted. */
+    for (uint64_t at = HEADER_BYTES; at < image_bytes; at += list->unit_bytes) {
         petal_status status = petal_json_next(&numbers, &number, &more, error);
         if (status != PETAL_OK) return status;
         if (number < min || number > max)
@@ -81,7 +118,7 @@ petal_status petal_js_take_numbers(struct json_array numbers, uint32_t unit_byte
         if (number < *lowest) *lowest = number;
         if (number > *highest) *highest = number;
         store64le(unit, (uint64_t)number);
-        memcpy(bits + at, unit, unit_bytes);
+        memcpy(image + at, unit, list->unit_bytes);
     }
     return PETAL_OK;
 }
@@ -151,8 +188,8 @@ static void put_name(struct js_text *text, uint64_t index)
     petal_js_put(text, "\":");
 }
 
-void petal_js_put_array(struct js_text *text, const struct bit_array *array, uint32_t unit_bytes,
-                        bool is_signed, bool named)
+static void put_list(struct js_text *text, const struct bit_array *array, uint32_t unit_bytes,
+                     bool is_signed, bool named)
 {
     petal_js_put(text, named ? "{" : "[");
     for (uint64_t i = 0; i < array->size_bytes / unit_bytes && text->status == PETAL_OK; i++) {
@@ -161,6 +198,30 @@ void petal_js_put_array(struct js_text *text, const struct bit_array *array, uin
         petal_js_put_number(text, load_unit(array->bytes + i * unit_bytes, unit_bytes, is_signed));
     }
     petal_js_put(text, named ? "}" : "]");
+}
+
+static void put_member(struct js_text *text, const char *begin, const char *name)
+{
+    petal_js_put(text, begin);
+    petal_js_put(text, "\"");
+    petal_js_put(text, name);
+    petal_js_put(text, "\":");
+}
+
+petal_status petal_js_list_write(const struct js_list *list, const petal_filter *filter,
+                                 const struct sink *sink, const char *begin, bool is_signed,
+                                 uint8_t form, petal_error *error)
+{
+    struct js_text text = {.sink = sink, .error = error, .status = PETAL_OK};
+    const struct bit_array *array = &filter->layers->array;
+    put_member(&text, begin, list->members.name[BITS]);
+    petal_js_put_number(&text, (int64_t)array->shape.bits);
+    put_member(&text, ",", list->members.name[HASHES]);
+    petal_js_put_number(&text, array->shape.hashes);
+    put_member(&text, ",", list->members.name[NUMBERS]);
+    put_list(&text, array, list->unit_bytes, is_signed, form & list->named);
+    petal_js_put(&text, "}");
+    return petal_js_end(&text, form);
 }
 
 void petal_js_put_base64(struct js_text *text, const struct bit_array *array)

@@ -33,14 +33,40 @@ petal_status petal_js_image(const struct js_filter *about, uint32_t scheme,
 uint8_t *petal_js_image_bits(uint8_t *image);
 void petal_js_set_form(uint8_t *image, uint8_t form);
 
-/* Numbers of `unit_bytes` bytes each, from `min` to `max`, into an image's bits, little-endian;
- * there must be just as many as fill them. *lowest and *highest are those that were met, or 0. */
-petal_status petal_js_take_numbers(struct json_array numbers, uint32_t unit_bytes, int64_t min,
-                                   int64_t max, uint8_t *bits, uint64_t size_bytes, int64_t *lowest,
-                                   int64_t *highest, petal_error *error);
+/* A class whose bits are a list of numbers of 1 or 4 bytes. The form `named` is of a list that is
+ * an object, with its indices as names. */
+struct js_list {
+    struct json_names members; /* m, k and the list, and then any others */
+    uint32_t scheme, unit_bytes;
+    uint8_t named;
+};
 
-/* How many numbers there are. */
-petal_status petal_js_count(struct json_array numbers, uint64_t *count, petal_error *error);
+/* fits() of such a class. */
+enum fit petal_js_list_fits(const struct js_list *list, const uint8_t *bytes, uint64_t size_bytes);
+
+/* Finds the three members, and makes the image without the bits. */
+petal_status petal_js_list_image(const struct js_list *list, const struct json_object *object,
+                                 struct js_filter *about, struct json_array *numbers,
+                                 const petal_allocator *allocator, uint8_t **image,
+                                 uint64_t *image_bytes, petal_error *error);
+
+/* The numbers, from `min` to `max`, into the image's bits, little-endian. *lowest and *highest are
+ * those that were met, or 0. */
+petal_status petal_js_list_bits(const struct js_list *list, struct json_array numbers, int64_t min,
+                                int64_t max, uint8_t *image, uint64_t image_bytes, int64_t *lowest,
+                                int64_t *highest, petal_error *error);
+
+/* write() of such a class. `begin` is the text before the name of the bits; numbers of 4 bytes are
+ * signed or not. */
+petal_status petal_js_list_write(const struct js_list *list, const petal_filter *filter,
+                                 const struct sink *sink, const char *begin, bool is_signed,
+                                 uint8_t form, petal_error *error);
+
+/* What the rows have in common; decode, fits, size and write are the codec's own. */
+#define JS_ROW(NAME, name_, hash_) \
+    .id = PETAL_FORMAT_##NAME, .name = (name_), .scheme = PETAL_SCHEME_##NAME, .hash = (hash_), \
+    .keys = "UTF-8 of a string", .fits = fits, .decode = decode, .read = petal_js_read, \
+    .size = UNLESS_READ_ONLY(size), .write = write
 
 /* JS_FORM_LINE_BREAK or 0. */
 uint8_t petal_js_line_break(const uint8_t *bytes, uint64_t size_bytes);
@@ -64,10 +90,6 @@ struct js_text {
 void petal_js_put(struct js_text *text, const char *chars);
 void petal_js_put_number(struct js_text *text, int64_t number);
 
-/* Units of 1 or 4 bytes as numbers between brackets; or between braces, each with its index as
- * name. Those of 4 bytes are signed or not. */
-void petal_js_put_array(struct js_text *text, const struct bit_array *array, uint32_t unit_bytes,
-                        bool is_signed, bool named);
 void petal_js_put_base64(struct js_text *text, const struct bit_array *array);
 
 /* Puts out what is left, with a line break if the form has one. */

@@ -76,9 +76,9 @@ static petal_status refuse_rate(uint64_t keys, double rate, double lowest, petal
 /* LevelDB is given the bits per key, a whole number: 10 for 1 %. It is the smallest that gives the
  * rate by the textbook, with LevelDB's own k, and with one absent key in 2^32 / n that has the hash
  * of one of the n. */
-static petal_status shape_for_rate(uint64_t keys, double rate, struct shape *shape,
-                                   petal_error *error)
+static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
 {
+    if (keys == 0) keys = 1;
     double same_hash = (double)keys * 0x1p-32, lowest = 1;
     for (uint32_t bits_per_key = 1; bits_per_key <= MAX_BITS_PER_KEY; bits_per_key++) {
         if (shape_for(keys, bits_per_key, shape, NULL) != PETAL_OK)
@@ -94,20 +94,9 @@ static petal_status shape_for_rate(uint64_t keys, double rate, struct shape *sha
 static petal_status plan(const struct format_def *self, const petal_options *options,
                          struct description *about, petal_error *error)
 {
-    struct request asked;
-    struct shape shape = {self->scheme, 0, 0, 0};
-    petal_status status = petal_size_request(options, &asked, error);
-    if (status != PETAL_OK) return status;
-    if (asked.by_bits) {
-        shape.hashes = asked.hashes;
-        shape.bits = asked.bits < MIN_BITS ? MIN_BITS : asked.bits;
-        if (!checked_round_up(shape.bits, 8, &shape.bits))
-            shape.bits = UINT64_MAX; /* refused below */
-    } else {
-        status = shape_for_rate(asked.keys ? asked.keys : 1, asked.rate, &shape, error);
-        if (status != PETAL_OK) return status;
-    }
-    return petal_size_layer(options, &shape, about, error);
+    petal_options own = *options;
+    if (own.bits != 0 && own.bits < MIN_BITS) own.bits = MIN_BITS;
+    return petal_size_plan(self, &own, about, error);
 }
 
 static petal_status write(const struct format_def *self, const petal_filter *filter,
@@ -130,5 +119,6 @@ const struct format_def petal_format_leveldb = {
     .fit = FIT_NO,
     .read = read,
     .plan = UNLESS_READ_ONLY(plan),
+    .size = UNLESS_READ_ONLY(size),
     .write = write,
 };

@@ -22,7 +22,7 @@ enum {
 #define GROWTH 2u
 #define TIGHTENING 0.5
 #define HIGHEST_RATE 0.25 /* a higher one is taken as this */
-#define MAX_N2 48u        /* as the scheme's most bits */
+#define MAX_N2 48u        /* as the scheme's max_bits */
 
 /* The first version of RDB that has such values; every server that knows them takes it. */
 #define RDB_VERSION 8u
@@ -169,7 +169,7 @@ static petal_status size_rounded(struct redis_link *link, uint64_t *modulus, pet
 {
     double bits = (double)link->entries * link->bpe, n2 = petal_model_logb(bits) + 1;
     if (!(n2 >= 1 && n2 <= MAX_N2))
-        return petal_fail(error, PETAL_ERR_LIMIT, "a layer of 2^%g bits; the most are 2^%u", n2,
+        return petal_fail(error, PETAL_ERR_LIMIT, "a layer of 2^%g bits; the maximum is 2^%u", n2,
                           MAX_N2);
     *modulus = (uint64_t)1 << (unsigned)n2;
     link->entries += (uint64_t)((double)(uint64_t)((double)*modulus - bits) / link->bpe);
@@ -184,7 +184,7 @@ static petal_status size_link(struct redis_link *link, uint64_t options, uint64_
     link->hashes = (uint64_t)hashes_of(link->bpe);
     if (link->hashes > petal_scheme_redisbloom.max_hashes)
         return petal_fail(error, PETAL_ERR_LIMIT,
-                          "an error rate of %g needs %llu hashes; the most are %u", link->error,
+                          "an error rate of %g needs %llu hashes; the maximum is %u", link->error,
                           (unsigned long long)link->hashes, petal_scheme_redisbloom.max_hashes);
     if (!(options & NOROUND)) return size_rounded(link, modulus, error);
     petal_status status = petal_size_bits((double)link->entries * link->bpe,
@@ -429,7 +429,7 @@ petal_status petal_redis_plan(const struct format_def *self, const petal_options
     return PETAL_OK;
 }
 
-/* What the next link is asked to be. */
+/* What the next link is to be. */
 static petal_status next_link(const petal_filter *filter, const struct redis_chain *chain,
                               struct redis_link *link, petal_error *error)
 {

@@ -8,7 +8,7 @@
  *
  * The id is the module's type "MBbloom--", 6 bits per letter, and in its low 10 bits the encoding, 0
  * to 4. A field is a kind (2: number, 4: double, 5: string), then a number as a length of RDB,
- * eight bytes, or a string of RDB, which may be LZF-compressed or, where its bytes look like one, a
+ * eight bytes, or a string of RDB, which may be LZF-compressed or, if its bytes look like one, a
  * decimal number. The fields: size, links, options (from encoding 2), growth (from 4), and of each
  * link entries, error, hashes, bits per entry, bits and n2 (from 1), the bits as a string, size.
  *
@@ -412,7 +412,7 @@ static void put_double(struct writer *to, double number)
     put(to, bytes, sizeof bytes);
 }
 
-/* Redis compresses strings above 20 bytes where that saves 4 at least. Tells whether
+/* Redis compresses strings above 20 bytes if that saves 4 at least. Tells whether
  * it was done. */
 #define MIN_COMPRESSED 21u
 

@@ -29,7 +29,7 @@ petal_status petal_size_request(const petal_options *options, struct request *re
 petal_status petal_size_bits(double bits, uint64_t max, uint64_t *result, petal_error *error)
 {
     if (bits < 0)
-        bits = INFINITY; /* divided by -ln(1 - p'), where doubles cannot tell 1 - p' from 1 */
+        bits = INFINITY; /* divided by -ln(1 - p'), if doubles cannot tell 1 - p' from 1 */
     if (!(bits <= (double)max))
         return petal_fail(error, PETAL_ERR_LIMIT, "%.4g bits; this format holds at most %llu", bits,
                           (unsigned long long)max);
@@ -77,4 +77,15 @@ petal_status petal_size_plan(const struct format_def *self, const petal_options 
     if (!checked_round_up(shape.bits, petal_scheme_find(self->scheme)->step_bits, &shape.bits))
         shape.bits = UINT64_MAX; /* refused below */
     return petal_size_layer(options, &shape, about, error);
+}
+
+petal_status petal_format_plan(const struct format_def *format, const petal_options *options,
+                               struct description *about, petal_error *error)
+{
+    about->hash = format->hash;
+    about->origin.format = format->id;
+    if (format->plan) return format->plan(format, options, about, error);
+    if (format->size) return petal_size_plan(format, options, about, error);
+    return petal_fail(error, PETAL_ERR_UNSUPPORTED, "%s files can be read, not made anew",
+                      format->name);
 }

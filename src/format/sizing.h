@@ -27,6 +27,10 @@ petal_status petal_size_bits(double bits, uint64_t max, uint64_t *result, petal_
 petal_status petal_size_plan(const struct format_def *self, const petal_options *options,
                              struct description *about, petal_error *error);
 
+/* The row's plan(), or that default. */
+petal_status petal_format_plan(const struct format_def *format, const petal_options *options,
+                               struct description *about, petal_error *error);
+
 /* m = (long)(-n ln p / (ln 2)^2), of 1 key at least; k = max(1, round(m / n * ln 2)): Guava's and
  * Spark's. */
 petal_status petal_size_java(uint64_t keys, double rate, struct shape *shape, petal_error *error);

@@ -61,7 +61,7 @@ static inline uint64_t fmix64(uint64_t x)
 uint32_t petal_secret_id(const uint8_t secret[PETAL_SECRET_BYTES]);
 uint64_t petal_secret_check(const uint8_t secret[PETAL_SECRET_BYTES]);
 
-/* The seed of bloom-filters where a filter is given none. */
+/* The seed of bloom-filters if a filter is given none. */
 #define PETAL_BLOOM_FILTERS_SEED 0x1234567890u
 
 /* XXH3_64bits with a seed, for checksums too. */

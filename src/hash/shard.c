@@ -1,4 +1,4 @@
-/* shard.c - which of N filters a key belongs to, where a set is spread over several:
+/* shard.c - which of N filters a key belongs to, if a set is spread over several:
  * docs/format.md, "Shards".
  *
  *     shard = mulhi64(fmix64(fmix64(g)), N),   g = XXH3_64bits(key, 0)

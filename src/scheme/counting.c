@@ -210,7 +210,7 @@ static inline uint64_t add_even(uint64_t a, uint64_t b)
     return (sum | ((sum & CARRIES) >> COUNTER_BITS) * MAX) & EVEN_ONES;
 }
 
-/* Every second counter: a bit is borrowed from above each, and is left where a >= b. */
+/* Every second counter: a bit is borrowed from above each, and is left if a >= b. */
 static inline uint64_t min_even(uint64_t a, uint64_t b)
 {
     a &= EVEN_ONES;
@@ -219,24 +219,25 @@ static inline uint64_t min_even(uint64_t a, uint64_t b)
     return (b & take_b) | (a & ~take_b);
 }
 
-static void merge(uint8_t *to, const uint8_t *from, uint64_t size_bytes)
+/* Both halves of each word with `even`. */
+static inline void combine(uint8_t *to, const uint8_t *from, uint64_t size_bytes,
+                           uint64_t (*even)(uint64_t a, uint64_t b))
 {
     for (uint64_t i = 0; i < size_bytes; i += 8) {
         uint64_t a = load(to + i), b = load(from + i);
         store_changed(to + i, a,
-                      add_even(a, b) | add_even(a >> COUNTER_BITS, b >> COUNTER_BITS)
-                                           << COUNTER_BITS);
+                      even(a, b) | even(a >> COUNTER_BITS, b >> COUNTER_BITS) << COUNTER_BITS);
     }
+}
+
+static void merge(uint8_t *to, const uint8_t *from, uint64_t size_bytes)
+{
+    combine(to, from, size_bytes, add_even);
 }
 
 static void intersect(uint8_t *to, const uint8_t *from, uint64_t size_bytes)
 {
-    for (uint64_t i = 0; i < size_bytes; i += 8) {
-        uint64_t a = load(to + i), b = load(from + i);
-        store_changed(to + i, a,
-                      min_even(a, b) | min_even(a >> COUNTER_BITS, b >> COUNTER_BITS)
-                                           << COUNTER_BITS);
-    }
+    combine(to, from, size_bytes, min_even);
 }
 
 /* The lowest bits of the 16 counters of a word, side by side: halves of 1, 2, 4 and 8 bits move

@@ -103,10 +103,10 @@ double petal_model_classic_rate(uint64_t bits, uint32_t hashes, double keys)
 
 /* One class of subsets T of the tested words: the sum of their signs, and the mean share of keys'
  * patterns that leaves the tested bits of T clear, for keys that set one word less than the query
- * tests, as many, one more. */
+ * tests, as many, one more: its place in clear_shares. */
 struct pattern_class {
-    int32_t sign;
-    double clear[3];
+    int16_t sign;
+    uint16_t clear[3];
 };
 
 #include "scheme/blocked_model.inc"
@@ -119,11 +119,12 @@ static double line_rate(double lines, uint32_t hashes, uint32_t other, double ke
     double sum = 0;
     for (uint32_t i = class_start[hashes]; i < class_start[hashes + 1]; i++) {
         const struct pattern_class *class = &pattern_classes[i];
-        double log_clear = log1p(-(1 - class->clear[1]) / lines);
+        double log_clear = log1p(-(1 - clear_shares[class->clear[1]]) / lines);
         if (other == hashes)
             log_clear *= 2;
         else if (other)
-            log_clear += log1p(-(1 - class->clear[1 + (int)(other - hashes)]) / lines);
+            log_clear +=
+                log1p(-(1 - clear_shares[class->clear[1 + (int)(other - hashes)]]) / lines);
         sum += class->sign * exp(keys * log_clear);
     }
     return fmin(fmax(sum, 0), 1);

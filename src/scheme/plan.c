@@ -21,7 +21,7 @@
 /* A key is worth at most a line of its own; a rate that needs more is out of the scheme's reach. */
 #define MAX_BITS_PER_KEY 512u
 
-/* Planned sizes keep this many significant bits (at most 0.003 % more memory). A search ends where
+/* Planned sizes keep this many significant bits (at most 0.003 % more memory). A search ends when
  * two nearly equal numbers are compared, and machines whose exp() differs in the last bit must
  * still plan the same filter. */
 #define SIGNIFICANT_BITS 16u
@@ -41,7 +41,7 @@ static double rate_at(const struct scheme_def *scheme, struct shape shape, uint6
     return petal_scheme_rate(scheme, &shape, (double)keys);
 }
 
-/* The next lower number of so many significant bits. */
+/* The next lower number of that many significant bits. */
 static uint64_t round_down_significant(uint64_t x)
 {
     unsigned drop = 0;
@@ -158,7 +158,7 @@ static uint64_t min_steps(uint32_t lines_per_key)
     return lines_per_key == 2 ? TWO_LINES_MIN_LINES : 1;
 }
 
-/* The most steps that are worth trying for that many keys. */
+/* The largest number of steps that is worth trying for that many keys. */
 static uint64_t max_steps(const struct scheme_def *scheme, uint32_t lines_per_key, uint64_t keys)
 {
     uint64_t max = scheme->max_bits / scheme->step_bits, worth;
@@ -310,18 +310,18 @@ petal_status petal_plan_check(const petal_options *o, uint64_t keys, petal_error
                           "a false-positive rate is above 0 and below 1, not %g", o->rate);
     if (o->bits != 0 && o->memory_bytes != 0)
         wrong = "bits and memory both fix the size; give one of them";
-    else if (o->memory_bytes != 0 && o->rate != 0)
-        wrong = "rate and memory both fix the size; give one of them";
+    else if (o->memory_bytes != 0 && o->rate != 0 && keys != 0)
+        wrong = "two of keys, rate and memory fix the third; leave one out";
     else if (o->bits != 0 && o->hashes == 0 && o->rate != 0)
         wrong = "rate and bits both fix the size; give one of them";
-    else if (o->rate != 0 && keys == 0)
-        wrong = "a rate holds for a number of keys; give that too";
-    else if (o->memory_bytes != 0 && keys == 0)
-        wrong = "memory fixes the size for a number of keys; give that too";
+    else if (o->rate != 0 && o->memory_bytes == 0 && keys == 0)
+        wrong = "a rate holds for a number of keys; give that too, or memory";
+    else if (o->memory_bytes != 0 && o->rate == 0 && keys == 0)
+        wrong = "memory fixes the size for a number of keys, or for a rate; give one of them";
     else if (o->bits != 0 && o->hashes == 0 && keys == 0)
         wrong = "the number of hashes is open; give it, or the number of keys";
     else if (o->bits == 0 && o->memory_bytes == 0 && o->rate == 0)
-        wrong = "no size; give keys and rate, keys and memory, or bits and hashes";
+        wrong = "no size; give two of keys, rate and memory, or bits and hashes";
     return wrong ? petal_fail(error, PETAL_ERR_ARGUMENT, "%s", wrong) : PETAL_OK;
 }
 

@@ -1,4 +1,4 @@
-/* plan.h - from what is asked (keys and rate, keys and memory, bits and hashes) to a shape, by
+/* plan.h - from what is asked for (keys and rate, keys and memory, bits and hashes) to a shape, by
  * inverting the exact models. */
 #ifndef PETAL_SCHEME_PLAN_H
 #define PETAL_SCHEME_PLAN_H

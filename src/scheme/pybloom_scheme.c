@@ -51,7 +51,7 @@ static petal_status normalize(const struct scheme_def *self, struct shape *shape
 
 /* ---- model ----------------------------------------------------------------------------------- */
 
-/* So many bits at the start of a slice are hit by `low` + 1 values of a word each, the others by
+/* This many bits at the start of a slice are hit by `low` + 1 values of a word each, the others by
  * `low`, of `values`. */
 struct favour {
     uint64_t favoured, low;

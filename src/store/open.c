@@ -362,6 +362,7 @@ petal_status petal_source_open(struct source *source, petal_filter **filter, pet
     const petal_allocator *inner = petal_source_allocator(source);
     petal_filter *made = NULL;
     struct budget budget;
+    if (!source->from.bytes) source->from.bytes = (const uint8_t *)""; /* of which none is read */
     petal_budget_begin(&budget, inner, source->options.memory_limit, source->from.size_bytes);
     source->allocator = &budget.bounded;
     petal_status status = recognize(source, error);

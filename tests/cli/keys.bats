@@ -249,6 +249,9 @@ refused() {
     is "$stderr" "petal: f.ds: $hint"
     run -0 --separate-stderr petal build --force --format datasketches -o f.ds blank
     is "$stderr" "petal: f.ds: $hint"
+    petal build --format datasketches -p 1e-9 -o counted.ds blank # for the keys that go in
+    petal build --format datasketches -p 1e-9 -o two.ds <<<$'a\nb'
+    cmp counted.ds two.ds
     run -0 --separate-stderr petal add --from datasketches f.ds blank
     is "$stderr" "petal: f.ds: $hint"
     run -0 --separate-stderr petal check --from datasketches f.ds blank

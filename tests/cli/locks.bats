@@ -48,6 +48,23 @@ finish() {
     is "$(ls)" $'f.petal\ng.petal\nin\nmessage\nout'
 }
 
+@test "who replaces a busy file is told before the work, not after it" {
+    petal create -o f.petal -n 1000
+    petal build -o g.petal --template f.petal <<<g
+    start add f.petal
+    seq 100 >&4
+    wait_until is_being_changed f.petal
+    mkfifo never # nobody writes to it: who reads it waits
+    refuses "$BUSY" timeout 60 "$PETAL" build --force -o f.petal never
+    refuses "$BUSY" timeout 60 "$PETAL" build --force -o f.petal -n 10 never
+    refuses "$BUSY" petal merge --force -o f.petal g.petal no-such.petal
+    refuses "$BUSY" petal convert --force no-such.petal f.petal
+    finish
+    echo "no filter" >text
+    petal build --force -o text <<<x # any file may be replaced
+    petal verify text
+}
+
 @test "check and info read a file that is being changed, and say so" {
     petal create -o f.petal -n 100000 -p 1e-6
     seq 100 | petal add f.petal

@@ -71,7 +71,7 @@ load helper
     refuses "create: --bits needs --hashes, or -n" petal create -o x --bits 100
     refuses "--lines-per-key is 1 or 2" petal plan -n 5 --lines-per-key 3
     refuses "--hashes is at most 64" petal plan -n 5 --hashes 65
-    refuses "too small for even one key" petal plan --memory 8
+    refuses "too few for a classic filter of one key" petal plan --memory 8 --scheme classic
     [ ! -e x ]
 }
 

@@ -8,19 +8,21 @@ theirs() { java_run "$@"; }
 try() { # try VERSION FORMAT...
     version=$1
     shift
-    maven "cassandra-$version" "org.apache.cassandra:cassandra-all:$version" || return
+    maven "cassandra-$version" "org.apache.cassandra:cassandra-all:$version" || return 1
     ran Cassandra "$version" 'Maven org.apache.cassandra:cassandra-all' "$(echo "$*" | sed 's/ /, /g')"
     java_driver tests/interop/cassandra/Driver.java
     for format; do
         for type in text hex; do alike "Cassandra $version" "$format" $type 2000 0.01; done
         alike "Cassandra $version" "$format" text 3000 0.1
     done
+    return 0
 }
 
-try 5.0.9 cassandra
-# It still reads the files of 3.x, but no longer writes such.
-at=$TMPDIR/old
-ok 'Cassandra 5.0.9, cassandra-be, text: we make one' ours make cassandra-be text "$TMPDIR/text.keys" 2000 0.01 "$at"
-ok 'Cassandra 5.0.9, cassandra-be, text: they read ours, and answer alike' answers_alike cassandra-be text "$at"
+if try 5.0.9 cassandra; then
+    # It still reads the files of 3.x, but no longer writes such.
+    at=$TMPDIR/old
+    ok 'Cassandra 5.0.9, cassandra-be, text: we make one' ours make cassandra-be text "$TMPDIR/text.keys" 2000 0.01 "$at"
+    ok 'Cassandra 5.0.9, cassandra-be, text: they read ours, and answer alike' answers_alike cassandra-be text "$at"
+fi
 try 3.11.19 cassandra-be cassandra-2
 finish

@@ -55,6 +55,11 @@ formats=$(sed -n 's/^ *[A-Z]*([A-Z0-9_, ]* \([a-z0-9_]*\), [0-9]*).*/\1/p' \
 foreign() { petal convert --from leveldb vectors/leveldb/bpk10_n100.bin "$TMPDIR/leveldb.petal"; }
 lists() { cmake -S . -B "$TMPDIR/listed" -DPETAL_FORMATS="$1" -DPETAL_BUILD_TESTS=OFF; }
 refuses() { ! lists "$1" && grep -q "no library no-such" "$TMPDIR/tap.out"; }
+tool() { cc -std=c11 -O0 -Iinclude cli/*.c "$TMPDIR/$1"/*.o -lm -pthread -o "$TMPDIR/$1.petal"; }
+says() { # says FOLDER FORMAT TEXT: the tool, of a file of this format
+    ! "$TMPDIR/$1.petal" info --from "$2" vectors/leveldb/bpk10_n100.bin 2>"$TMPDIR/message" &&
+        grep "^petal: $3" "$TMPDIR/message"
+}
 code_bytes() { size "$TMPDIR/$1.no_files" | awk 'NR == 2 { print $1 }'; }
 smaller() { # smaller A B: programs that call the same, made of the objects in A and in B
     program "$1" tests/platforms/lib/no_files.c && program "$2" tests/platforms/lib/no_files.c &&
@@ -74,6 +79,9 @@ ok 'no format: the golden files' "$TMPDIR/none.golden"
 ok 'a petal file with the scheme of LevelDB' foreign
 ok 'no format: links what opens it' program none tests/platforms/lib/left_out.c
 ok 'no format: it is refused' "$TMPDIR/none.left_out" "$TMPDIR/leveldb.petal" leveldb
+ok 'no format: builds the tool' tool none
+ok 'no format: the tool says that guava is not in' says none guava 'the format guava is not in this'
+ok 'no format: the tool says that there is no guawa' says none guawa 'there is no format guawa; '
 ok 'no format: is smaller than guava alone' smaller none guava
 ok 'guava alone: is smaller than all formats' smaller guava all
 

@@ -356,6 +356,8 @@ static bool fixes_a_native_size(unsigned given)
     case KEYS | RATE | HASHES:
     case KEYS | MEMORY:
     case KEYS | MEMORY | HASHES:
+    case RATE | MEMORY:
+    case RATE | MEMORY | HASHES:
     case KEYS | BITS:
     case BITS | HASHES:
     case KEYS | BITS | HASHES:
@@ -366,8 +368,8 @@ static bool fixes_a_native_size(unsigned given)
 
 static bool fixes_a_foreign_size(unsigned given)
 {
-    return given == (KEYS | RATE) || given == (BITS | HASHES) || given == (KEYS | BITS | HASHES) ||
-           given == (KEYS | RATE | BITS | HASHES);
+    return given == (KEYS | RATE) || given == (RATE | MEMORY) || given == (BITS | HASHES) ||
+           given == (KEYS | BITS | HASHES) || given == (KEYS | RATE | BITS | HASHES);
 }
 
 static void every_combination_of_sizes_is_planned_or_refused(void **state)
@@ -615,6 +617,107 @@ static void no_other_number_of_hashes_gives_memory_a_lower_rate(void **state)
         }
 }
 
+/* More keys by so few that the planned sizes can tell them apart. */
+static uint64_t a_little_more(uint64_t keys)
+{
+    return keys + keys / 16384 + 1;
+}
+
+/* What rate and memory give is what that many keys and the rate give; a few more do not fit, or
+ * are beyond what another library can size a filter for: it then misses the rate by any factor. */
+static void check_largest_capacity(const petal_options *options)
+{
+    petal_info full = plan(options), same, more;
+    petal_error error;
+    petal_options by_keys = *options;
+    by_keys.memory_bytes = 0;
+    by_keys.capacity = full.capacity;
+    same = plan(&by_keys);
+    require(full.bytes <= options->memory_bytes && full.target_rate == same.target_rate &&
+                full.bits == same.bits && full.hashes == same.hashes &&
+                full.lines_per_key == same.lines_per_key,
+            "%s: %llu keys, %llu bytes of %llu", full.format_name,
+            (unsigned long long)full.capacity, (unsigned long long)full.bytes,
+            (unsigned long long)options->memory_bytes);
+    by_keys.capacity = a_little_more(full.capacity);
+    petal_status status = try_plan(&by_keys, &more, &error);
+    require(status != PETAL_OK || more.bytes > options->memory_bytes ||
+                more.predicted_rate > 2 * options->rate,
+            "%s: %llu keys, yet %llu fit %llu bytes", full.format_name,
+            (unsigned long long)full.capacity, (unsigned long long)by_keys.capacity,
+            (unsigned long long)options->memory_bytes);
+}
+
+static const uint64_t many_memories[] = {64, 1000, 4096, 1000000, (uint64_t)1 << 33, UINT64_MAX};
+
+static void rate_and_memory_give_the_largest_capacity(void **state)
+{
+    (void)state;
+    for (uint32_t scheme = PETAL_SCHEME_BLOCKED; scheme <= PETAL_SCHEME_COUNTING; scheme++)
+        for (size_t i = 0; i < COUNT(many_memories); i++)
+            for (size_t j = 0; j < COUNT(many_rates); j++) {
+                petal_options options = rated(scheme, 0, many_rates[j]);
+                options.memory_bytes = many_memories[i];
+                check_largest_capacity(&options);
+                assert_true(plan(&options).predicted_rate <= many_rates[j]);
+                assert_true(plan(&options).target_rate == many_rates[j]);
+                options.hashes = 4;
+                if (many_rates[j] >= 0.01) check_largest_capacity(&options);
+            }
+}
+
+static void rate_and_memory_give_the_largest_capacity_of_every_format_that_is_made(void **state)
+{
+    (void)state;
+    petal_format_info format = PETAL_FORMAT_INFO_INIT;
+    for (uint32_t place = 0; petal_format_at(place, &format); place++)
+        for (size_t i = 0; i < COUNT(many_memories); i++) {
+            petal_options options = rated(PETAL_SCHEME_DEFAULT, 0, 0.01);
+            options.format = format.name;
+            options.memory_bytes = many_memories[i];
+            if (format.abilities & PETAL_FORMAT_CAN_CREATE) {
+                check_largest_capacity(&options);
+                assert_true(plan(&options).predicted_rate <= 2 * options.rate);
+            } else
+                require_refused(PETAL_ERR_UNSUPPORTED, &options, format.name);
+        }
+}
+
+static void rate_and_memory_make_the_filter_that_they_plan(void **state)
+{
+    (void)state;
+    petal_options options = rated(PETAL_SCHEME_DEFAULT, 0, 0.01);
+    options.memory_bytes = 4096;
+    petal_info planned = plan(&options);
+    petal_filter *filter = create(&options);
+    petal_info made = info_of(filter);
+    assert_true(made.capacity == planned.capacity && made.bits == planned.bits &&
+                made.target_rate == 0.01 && made.bytes <= 4096);
+    petal_free(filter);
+}
+
+static void memory_that_does_not_do_for_one_key_or_for_layers_is_refused(void **state)
+{
+    (void)state;
+    petal_options options = rated(PETAL_SCHEME_DEFAULT, 0, 0.01);
+    options.memory_bytes = 63;
+    require_refused(PETAL_ERR_ARGUMENT, &options, "63 bytes for a rate");
+    options.memory_bytes = 4096;
+    options.capacity = 1;
+    require_refused(PETAL_ERR_ARGUMENT, &options, "keys, rate and memory");
+    options.capacity = 0;
+    options.rate = 1e-30;
+    require_refused(PETAL_ERR_UNREACHABLE, &options, "a rate out of reach in 4096 bytes");
+    options.rate = 0.01;
+    options.growth = true;
+    require_refused(PETAL_ERR_ARGUMENT, &options, "growth in 4096 bytes");
+    options.growth = false;
+    options.window_ms = 1000;
+    require_refused(PETAL_ERR_ARGUMENT, &options, "a window of time in 4096 bytes");
+    options.window_keys = 10;
+    require_refused(PETAL_ERR_ARGUMENT, &options, "a window of keys in 4096 bytes");
+}
+
 static void bits_and_hashes_are_taken_as_they_are(void **state)
 {
     (void)state;
@@ -782,6 +885,10 @@ int main(void)
         cmocka_unit_test(more_keys_than_any_filter_holds_are_refused),
         cmocka_unit_test(memory_is_used_up_and_not_exceeded),
         cmocka_unit_test(no_other_number_of_hashes_gives_memory_a_lower_rate),
+        cmocka_unit_test(rate_and_memory_give_the_largest_capacity),
+        cmocka_unit_test(rate_and_memory_give_the_largest_capacity_of_every_format_that_is_made),
+        cmocka_unit_test(rate_and_memory_make_the_filter_that_they_plan),
+        cmocka_unit_test(memory_that_does_not_do_for_one_key_or_for_layers_is_refused),
         cmocka_unit_test(bits_and_hashes_are_taken_as_they_are),
         cmocka_unit_test(the_predicted_rate_rises_with_the_keys_from_0_to_1),
         cmocka_unit_test(an_overfilled_filter_is_predicted_to_be_as_bad_as_the_textbook_says),

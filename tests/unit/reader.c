@@ -152,6 +152,17 @@ static void try_folder(const char *folder, struct tally *tally)
     closedir(list);
 }
 
+/* Of every format; seen by the undefined-behaviour build. */
+static void no_bytes_at_all_are_refused_as_in_memory(void **state)
+{
+    (void)state;
+    struct bytes nothing = {NULL, 0};
+    struct tally tally = {0};
+    try_bytes(nothing, "nothing", &tally);
+    assert_int_equal(tally.opened, 0);
+    assert_true(tally.refused > 0);
+}
+
 static void every_vector_is_read_as_it_is_loaded(void **state)
 {
     (void)state;
@@ -667,6 +678,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_vector_is_read_as_it_is_loaded),
         cmocka_unit_test(every_input_of_the_fuzzers_is_read_as_it_is_loaded),
+        cmocka_unit_test(no_bytes_at_all_are_refused_as_in_memory),
         cmocka_unit_test(every_kind_is_streamed),
         cmocka_unit_test(damage_is_found_as_in_memory),
         cmocka_unit_test(a_dirty_file_is_refused_or_recovered_as_in_memory),

@@ -172,8 +172,10 @@ static bool run_pinned(struct work *work, struct pinned *pinned, uint8_t *answer
         good = work_run(work, &batch, answers);
     } else {
         if (!(changes(work->verb) ? enter_change(filter) : enter_query(filter))) return false;
-        Py_BEGIN_ALLOW_THREADS good = work_run(work, &batch, answers);
-        Py_END_ALLOW_THREADS leave(filter);
+        Py_BEGIN_ALLOW_THREADS
+        good = work_run(work, &batch, answers);
+        Py_END_ALLOW_THREADS
+        leave(filter);
     }
     if (good) return true;
     if (work->error.offset < batch.count) work->error.offset += work->rows_before;

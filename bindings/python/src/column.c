@@ -42,20 +42,41 @@ static const uint8_t *item(const struct column *column, uint64_t row)
     return column->data + (ptrdiff_t)row * column->stride;
 }
 
+static uint16_t load16(const uint8_t *at)
+{
+    uint16_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static uint32_t load32(const uint8_t *at)
+{
+    uint32_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static uint64_t load64(const uint8_t *at)
+{
+    uint64_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
 /* `size` bytes of the item, as a number in this machine's byte order. */
 static uint64_t load(const struct column *column, const uint8_t *at, size_t size)
 {
-    uint8_t bytes[8] = {0};
-    union {
-        uint8_t bytes[8];
-        uint8_t one;
-        uint16_t two;
-        uint32_t four;
-        uint64_t eight;
-    } as;
-    for (size_t i = 0; i < size; i++) bytes[column->swapped ? size - 1 - i : i] = at[i];
-    memcpy(as.bytes, bytes, sizeof bytes);
-    return size == 1 ? as.one : size == 2 ? as.two : size == 4 ? as.four : as.eight;
+    uint8_t turned[8];
+    if (column->swapped) {
+        for (size_t i = 0; i < size; i++) turned[i] = at[size - 1 - i];
+        at = turned;
+    }
+    switch (size) {
+    case 1: return *at;
+    case 2: return load16(at);
+    case 4: return load32(at);
+    default: return load64(at);
+    }
 }
 
 static int64_t load_signed(const struct column *column, const uint8_t *at)
@@ -191,6 +212,10 @@ static bool convert_ucs4(struct piece *piece, uint64_t row, petal_key *key)
     key->data = to;
     for (uint64_t i = 0; i < points; i++) {
         uint32_t point = (uint32_t)load(column, at + 4 * i, 4);
+        if (point < 0x80 && piece->key_type != PETAL_KEY_TYPE_UTF16LE) {
+            *to++ = (uint8_t)point;
+            continue;
+        }
         bool lone_is_fine = piece->key_type == PETAL_KEY_TYPE_UTF16LE;
         if (point >= 0x110000 || (is_surrogate(point) && !lone_is_fine)) return false;
         to += put(to, point, piece->key_type);
@@ -431,17 +456,19 @@ bool column_run(struct work *work, const struct column *column, uint8_t *answers
     if (!(work->verb == VERB_ADD || work->verb == VERB_DISCARD ? enter_change(filter)
                                                                : enter_query(filter)))
         return false;
-    Py_BEGIN_ALLOW_THREADS in_range = fits(column, filter->key_type, &row);
+    Py_BEGIN_ALLOW_THREADS
+    in_range = fits(column, filter->key_type, &row);
     if (in_range) good = run(work, column, answers);
-    Py_END_ALLOW_THREADS leave(filter);
+    Py_END_ALLOW_THREADS
+    leave(filter);
     if (good) return true;
     if (in_range) {
         if (work->error.offset != PETAL_NO_OFFSET && work->error.offset < column->count)
             work->error.offset += before;
         return work_raise(work) != NULL;
     }
+    unsigned long long index = before + row;
     PyErr_Format(PyExc_OverflowError, "int key outside %d bits, signed, at index %llu",
-                 filter->key_type == PETAL_KEY_TYPE_I32 ? 32 : 64,
-                 (unsigned long long)(before + row));
+                 filter->key_type == PETAL_KEY_TYPE_I32 ? 32 : 64, index);
     return false;
 }

@@ -258,6 +258,14 @@
     "formats()\n--\n\n" \
     "The formats there are, as petal.Format objects."
 
+#define DOC_PARQUET_FILTERS \
+    "parquet_filters(data, /)\n--\n\n" \
+    "The Bloom filters in the bytes of a Parquet file (or its mmap), as petal.ParquetFilter\n" \
+    "objects. To query one:\n\n" \
+    "    piece = memoryview(data)[one.offset : one.offset + one.bytes]\n" \
+    "    Filter.view(piece, format='parquet')\n\n" \
+    "A key is in a column if the filter of any of its row groups contains it."
+
 #define DOC_RECOGNIZE \
     "recognize(data, /)\n--\n\n" \
     "The names of the formats that these bytes can be, by header and length alone."

@@ -112,8 +112,10 @@ PyObject *filter_open(PyObject *type, PyObject *args, PyObject *kwargs)
                              (recover ? PETAL_OPEN_RECOVER : 0) | (live ? PETAL_OPEN_LIVE : 0) |
                              (locked ? PETAL_OPEN_LOCKED : 0) | (no_lock ? PETAL_OPEN_NO_LOCK : 0);
         const char *name = PyBytes_AsString(path);
-        Py_BEGIN_ALLOW_THREADS status = petal_open(name, &opening.core, &core, &error);
-        Py_END_ALLOW_THREADS made = opened(type, &opening, core, status, &error, shown);
+        Py_BEGIN_ALLOW_THREADS
+        status = petal_open(name, &opening.core, &core, &error);
+        Py_END_ALLOW_THREADS
+        made = opened(type, &opening, core, status, &error, shown);
     }
     Py_XDECREF(path);
     Py_XDECREF(shown);
@@ -137,9 +139,10 @@ PyObject *filter_save(filter_object *self, PyObject *args, PyObject *kwargs)
     if (read_path(object, &path, &shown) && enter_change(self)) {
         petal_status status;
         const char *name = PyBytes_AsString(path);
-        Py_BEGIN_ALLOW_THREADS status =
-            petal_save(self->core, name, or_petal(format), flags, &error);
-        Py_END_ALLOW_THREADS leave(self);
+        Py_BEGIN_ALLOW_THREADS
+        status = petal_save(self->core, name, or_petal(format), flags, &error);
+        Py_END_ALLOW_THREADS
+        leave(self);
         result = status < 0 ? raise_error(self->state, &error, shown) : Py_NewRef(Py_None);
     }
     Py_XDECREF(path);
@@ -153,8 +156,10 @@ PyObject *filter_sync(filter_object *self, PyObject *unused)
     petal_status status;
     (void)unused;
     if (!enter_change(self)) return NULL;
-    Py_BEGIN_ALLOW_THREADS status = petal_sync(self->core, &error);
-    Py_END_ALLOW_THREADS leave(self);
+    Py_BEGIN_ALLOW_THREADS
+    status = petal_sync(self->core, &error);
+    Py_END_ALLOW_THREADS
+    leave(self);
     return status < 0 ? raise_error(self->state, &error, self->path) : Py_NewRef(Py_None);
 }
 
@@ -164,8 +169,10 @@ PyObject *filter_verify(filter_object *self, PyObject *unused)
     petal_status status;
     (void)unused;
     if (!enter_query(self)) return NULL;
-    Py_BEGIN_ALLOW_THREADS status = petal_verify(self->core, &error);
-    Py_END_ALLOW_THREADS leave(self);
+    Py_BEGIN_ALLOW_THREADS
+    status = petal_verify(self->core, &error);
+    Py_END_ALLOW_THREADS
+    leave(self);
     if (status < 0) return raise_error(self->state, &error, self->path);
     return PyBool_FromLong(status == PETAL_OK);
 }
@@ -199,9 +206,10 @@ PyObject *filter_from_bytes(PyObject *type, PyObject *args, PyObject *kwargs)
     petal_error error;
     petal_status status;
     if (!read_bytes_arguments(args, kwargs, &data, &opening)) return NULL;
-    Py_BEGIN_ALLOW_THREADS status =
-        petal_load(data.buf, (uint64_t)data.len, &opening.core, &core, &error);
-    Py_END_ALLOW_THREADS PyBuffer_Release(&data);
+    Py_BEGIN_ALLOW_THREADS
+    status = petal_load(data.buf, (uint64_t)data.len, &opening.core, &core, &error);
+    Py_END_ALLOW_THREADS
+    PyBuffer_Release(&data);
     return opened(type, &opening, core, status, &error, NULL);
 }
 
@@ -244,8 +252,8 @@ PyObject *filter_to_bytes(filter_object *self, PyObject *args, PyObject *kwargs)
                                             : PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
     if (bytes) {
         char *at = PyBytes_AsString(bytes);
-        Py_BEGIN_ALLOW_THREADS status =
-            petal_serialize(self->core, or_petal(format), at, size, &error);
+        Py_BEGIN_ALLOW_THREADS
+        status = petal_serialize(self->core, or_petal(format), at, size, &error);
         Py_END_ALLOW_THREADS
     }
     leave(self);
@@ -327,9 +335,10 @@ static bool feed_some(petal_reader *reader, PyObject *file, petal_status *status
         return false;
     }
     bool more = view.len > 0;
-    Py_BEGIN_ALLOW_THREADS if (more) *status =
-        petal_reader_feed(reader, view.buf, (size_t)view.len, error);
-    Py_END_ALLOW_THREADS PyBuffer_Release(&view);
+    Py_BEGIN_ALLOW_THREADS
+    if (more) *status = petal_reader_feed(reader, view.buf, (size_t)view.len, error);
+    Py_END_ALLOW_THREADS
+    PyBuffer_Release(&view);
     Py_DECREF(bytes);
     return more && *status >= 0;
 }

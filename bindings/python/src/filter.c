@@ -42,8 +42,10 @@ static PyObject *filter_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     petal_error error;
     petal_status status;
     if (!state || !options_read(args, kwargs, &options)) return NULL;
-    Py_BEGIN_ALLOW_THREADS status = petal_create(&options.core, &core, &error);
-    Py_END_ALLOW_THREADS options_release(&options);
+    Py_BEGIN_ALLOW_THREADS
+    status = petal_create(&options.core, &core, &error);
+    Py_END_ALLOW_THREADS
+    options_release(&options);
     if (status < 0) return raise_error(state, &error, NULL);
     return filter_wrap(type, state, core, NULL, PETAL_KEY_TYPE_NONE);
 }
@@ -78,9 +80,10 @@ static PyObject *filter_close(filter_object *self, PyObject *unused)
         PyErr_Clear(); /* somebody else has closed it */
         return Py_NewRef(Py_None);
     }
-    Py_BEGIN_ALLOW_THREADS status = petal_sync(self->core, &error);
-    Py_END_ALLOW_THREADS petal_free(
-        self->core); /* with the GIL, which the release of a view needs */
+    Py_BEGIN_ALLOW_THREADS
+    status = petal_sync(self->core, &error);
+    Py_END_ALLOW_THREADS
+    petal_free(self->core); /* with the GIL, which the release of a view needs */
     self->core = NULL;
     leave(self);
     return status < 0 ? raise_error(self->state, &error, self->path) : Py_NewRef(Py_None);
@@ -199,8 +202,10 @@ static PyObject *copy_by(filter_object *self,
     petal_error error;
     petal_status status;
     if (!enter_query(self)) return NULL;
-    Py_BEGIN_ALLOW_THREADS status = make(self->core, &core, &error);
-    Py_END_ALLOW_THREADS leave(self);
+    Py_BEGIN_ALLOW_THREADS
+    status = make(self->core, &core, &error);
+    Py_END_ALLOW_THREADS
+    leave(self);
     return wrap_like(self, core, status, &error);
 }
 
@@ -229,8 +234,10 @@ static PyObject *change_by(filter_object *self,
     petal_error error;
     petal_status status;
     if (!enter_change(self)) return NULL;
-    Py_BEGIN_ALLOW_THREADS status = change(self->core, &error);
-    Py_END_ALLOW_THREADS leave(self);
+    Py_BEGIN_ALLOW_THREADS
+    status = change(self->core, &error);
+    Py_END_ALLOW_THREADS
+    leave(self);
     return status < 0 ? raise_error(self->state, &error, self->path) : Py_NewRef(Py_None);
 }
 
@@ -259,8 +266,10 @@ static bool combine(filter_object *self, filter_object *other, combiner *how)
         return good;
     }
     if (!enter_both(self, other)) return false;
-    Py_BEGIN_ALLOW_THREADS status = how(self->core, other->core, &error);
-    Py_END_ALLOW_THREADS leave(other);
+    Py_BEGIN_ALLOW_THREADS
+    status = how(self->core, other->core, &error);
+    Py_END_ALLOW_THREADS
+    leave(other);
     leave(self);
     if (status < 0) raise_error(self->state, &error, self->path);
     return status >= 0;
@@ -341,8 +350,10 @@ static PyObject *filter_advance(filter_object *self, PyObject *args)
 static petal_status get_stats(filter_object *self, petal_stats *stats, petal_error *error)
 {
     petal_status status;
-    Py_BEGIN_ALLOW_THREADS status = petal_get_stats(self->core, PETAL_ALL_LAYERS, stats, error);
-    Py_END_ALLOW_THREADS return status;
+    Py_BEGIN_ALLOW_THREADS
+    status = petal_get_stats(self->core, PETAL_ALL_LAYERS, stats, error);
+    Py_END_ALLOW_THREADS
+    return status;
 }
 
 /* Distinct keys, estimated. Of a filter whose bits are all set nothing is known: what was added. */
@@ -404,8 +415,10 @@ static PyObject *filter_content_id(filter_object *self, PyObject *unused)
     petal_status status;
     (void)unused;
     if (!enter_query(self)) return NULL;
-    Py_BEGIN_ALLOW_THREADS status = petal_content_id(self->core, &id, &error);
-    Py_END_ALLOW_THREADS leave(self);
+    Py_BEGIN_ALLOW_THREADS
+    status = petal_content_id(self->core, &id, &error);
+    Py_END_ALLOW_THREADS
+    leave(self);
     return status < 0 ? raise_error(self->state, &error, self->path)
                       : PyLong_FromUnsignedLongLong(id);
 }

@@ -37,10 +37,12 @@ static bool wait_for_leave(filter_object *self)
         return false;
     }
     uint64_t seen = self->times_freed; /* changes with the GIL held only */
-    Py_BEGIN_ALLOW_THREADS pthread_mutex_lock(&self->mutex);
+    Py_BEGIN_ALLOW_THREADS
+    pthread_mutex_lock(&self->mutex);
     while (self->times_freed == seen) pthread_cond_wait(&self->freed, &self->mutex);
     pthread_mutex_unlock(&self->mutex);
-    Py_END_ALLOW_THREADS return true;
+    Py_END_ALLOW_THREADS
+    return true;
 }
 
 static bool is_open(filter_object *self)

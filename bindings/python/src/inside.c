@@ -1,6 +1,8 @@
 /* inside.c - what is known of filters, plans and formats, as the dataclasses of petal/_types.py. */
 #include "module.h"
 
+#include <petal/petal_parquet.h>
+
 #include <math.h>
 #include <string.h>
 
@@ -172,8 +174,10 @@ PyObject *filter_stats(filter_object *self, PyObject *args, PyObject *kwargs)
     petal_status status;
     uint32_t layer;
     if (!read_layer(args, kwargs, &layer) || !enter_query(self)) return NULL;
-    Py_BEGIN_ALLOW_THREADS status = petal_get_stats(self->core, layer, &stats, &error);
-    Py_END_ALLOW_THREADS leave(self);
+    Py_BEGIN_ALLOW_THREADS
+    status = petal_get_stats(self->core, layer, &stats, &error);
+    Py_END_ALLOW_THREADS
+    leave(self);
     if (status < 0) return raise_error(self->state, &error, self->path);
     PyObject *members = PyDict_New();
     put_count(members, "bits_set", stats.bits_set);
@@ -211,8 +215,10 @@ PyObject *filter_compare(filter_object *self, PyObject *object)
     }
     filter_object *other = (filter_object *)object;
     if (!enter_queries(self, other)) return NULL;
-    Py_BEGIN_ALLOW_THREADS status = petal_compare(self->core, other->core, &comparison, &error);
-    Py_END_ALLOW_THREADS leave(other);
+    Py_BEGIN_ALLOW_THREADS
+    status = petal_compare(self->core, other->core, &comparison, &error);
+    Py_END_ALLOW_THREADS
+    leave(other);
     leave(self);
     if (status < 0) return raise_error(self->state, &error, NULL);
     return comparison_object(self->state, &comparison);
@@ -228,8 +234,10 @@ PyObject *module_plan(PyObject *module, PyObject *args, PyObject *kwargs)
     petal_error error;
     petal_status status;
     if (!options_read(args, kwargs, &options)) return NULL;
-    Py_BEGIN_ALLOW_THREADS status = petal_plan(&options.core, &plan, &error);
-    Py_END_ALLOW_THREADS options_release(&options);
+    Py_BEGIN_ALLOW_THREADS
+    status = petal_plan(&options.core, &plan, &error);
+    Py_END_ALLOW_THREADS
+    options_release(&options);
     return status < 0 ? raise_error(state, &error, NULL) : info_object(state, &plan);
 }
 
@@ -275,4 +283,54 @@ PyObject *module_formats(PyObject *module, PyObject *unused)
         Py_XDECREF(format);
     }
     return list;
+}
+
+/* ---- Parquet --------------------------------------------------------------------------------- */
+
+static PyObject *parquet_object(struct state *state, const petal_parquet_filter *one)
+{
+    PyObject *members = PyDict_New();
+    put(members, "column",
+        PyUnicode_DecodeUTF8(one->column, (Py_ssize_t)strlen(one->column), "replace"));
+    put_count(members, "column_number", one->column_number);
+    put_count(members, "row_group", one->row_group);
+    put_text(members, "physical_type", one->physical_type);
+    put_count(members, "offset", one->offset);
+    put_count(members, "bytes", one->size_bytes);
+    put_bool(members, "encrypted", one->encrypted);
+    return made_of(state->parquet_filter, members);
+}
+
+static PyObject *parquet_objects(struct state *state, const petal_parquet_filter *list,
+                                 uint64_t count)
+{
+    PyObject *objects = PyList_New(0);
+    for (uint64_t i = 0; objects && i < count; i++) {
+        PyObject *one = parquet_object(state, &list[i]);
+        if (!one || PyList_Append(objects, one) < 0) Py_CLEAR(objects);
+        Py_XDECREF(one);
+    }
+    return objects;
+}
+
+PyObject *module_parquet_filters(PyObject *module, PyObject *object)
+{
+    struct state *state = state_of_module(module);
+    petal_parquet_filter *list = NULL;
+    petal_error error;
+    PyObject *objects = NULL;
+    uint64_t count = 0;
+    Py_buffer data;
+    if (PyObject_GetBuffer(object, &data, PyBUF_SIMPLE) < 0) return NULL;
+    uint64_t size = (uint64_t)data.len;
+    petal_status status = petal_parquet_list(data.buf, size, NULL, 0, &count, &error);
+    if (status >= 0) list = PyMem_Calloc((size_t)count + 1, sizeof *list);
+    if (list) status = petal_parquet_list(data.buf, size, list, count, &count, &error);
+    if (status < 0)
+        raise_error(state, &error, NULL);
+    else
+        objects = list ? parquet_objects(state, list, count) : PyErr_NoMemory();
+    PyMem_Free(list);
+    PyBuffer_Release(&data);
+    return objects;
 }

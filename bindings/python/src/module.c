@@ -67,6 +67,7 @@ static PyMethodDef functions[] = {
     {"plan", (PyCFunction)(void (*)(void))module_plan, METH_VARARGS | METH_KEYWORDS, DOC_PLAN},
     {"_rate_at", module_rate_at, METH_VARARGS, NULL},
     {"formats", module_formats, METH_NOARGS, DOC_FORMATS},
+    {"parquet_filters", module_parquet_filters, METH_O, DOC_PARQUET_FILTERS},
     {"recognize", recognize, METH_O, DOC_RECOGNIZE},
     {"shard_of", shard_of, METH_VARARGS, DOC_SHARD_OF},
     {NULL, NULL, 0, NULL},
@@ -94,6 +95,7 @@ static int take_classes(struct state *state)
     state->stats = PyObject_GetAttrString(types, "Stats");
     state->comparison = PyObject_GetAttrString(types, "Comparison");
     state->format = PyObject_GetAttrString(types, "Format");
+    state->parquet_filter = PyObject_GetAttrString(types, "ParquetFilter");
     Py_DECREF(types);
     return PyErr_Occurred() ? -1 : 0;
 }
@@ -115,6 +117,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->stats);
     Py_VISIT(state->comparison);
     Py_VISIT(state->format);
+    Py_VISIT(state->parquet_filter);
     return 0;
 }
 
@@ -128,6 +131,7 @@ static int clear(PyObject *module)
     Py_CLEAR(state->stats);
     Py_CLEAR(state->comparison);
     Py_CLEAR(state->format);
+    Py_CLEAR(state->parquet_filter);
     return 0;
 }
 

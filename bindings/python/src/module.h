@@ -10,7 +10,7 @@
  *   batch.c    lists, iterables, buffers (numpy) and bytes with offsets
  *   arrow.c    the Arrow C data interface
  *   answers.c  what Arrow arrays are answered with
- *   inside.c   info, stats and comparisons, as dataclasses
+ *   inside.c   info, stats and comparisons, formats, Parquet files: as dataclasses
  *   file.c     opening, saving, bytes, file objects
  *   filter.c   the type Filter: one key, whole filters, Python's protocols
  *
@@ -33,7 +33,7 @@
 struct state {
     PyTypeObject *filter, *answers;
     /* From petal/_types.py. */
-    PyObject *error, *info, *stats, *comparison, *format;
+    PyObject *error, *info, *stats, *comparison, *format, *parquet_filter;
 };
 
 /* That of the module whose Filter `type` is, or a subclass of it. NULL: an exception is set. */
@@ -212,6 +212,7 @@ PyObject *filter_compare(filter_object *self, PyObject *other);
 PyObject *module_plan(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *module_rate_at(PyObject *module, PyObject *args);
 PyObject *module_formats(PyObject *module, PyObject *unused);
+PyObject *module_parquet_filters(PyObject *module, PyObject *data);
 
 /* ---- file.c ---- */
 

@@ -20,7 +20,9 @@ if [ ! -d "$interop/$folder" ] && [ -z "${PETAL_INSTALL-}" ]; then
     skip python 'not installed: ./dev test --all or ./dev test bindings/python installs it'
     finish
 fi
-make_venv() { python3 -m venv . && bin/python -m pip install --disable-pip-version-check -r "$here/needs"; }
+make_venv() {
+    python3 -m venv . && bin/python -m pip install --disable-pip-version-check -r "$here/needs"
+}
 install "$folder" 'what bindings/python/needs lists' make_venv || finish
 
 # ---- wheels --------------------------------------------------------------------------------------
@@ -67,7 +69,10 @@ ok 'the command petal comes with it' same_tool
 ok 'it keeps to the limited API' "$tools" -m abi3audit --strict "$TMPDIR"/wheel/*.whl
 
 if [ -n "${PETAL_INSTALL-}" ]; then
-    sdist() { PYTHON=$tools "$here/sdist" "$TMPDIR/sdist" && cd "$TMPDIR" && wheel "$TMPDIR"/sdist/*.tar.gz "$TMPDIR/again" "$TMPDIR/objects"; }
+    sdist() {
+        PYTHON=$tools "$here/sdist" "$TMPDIR/sdist" &&
+            wheel "$TMPDIR"/sdist/*.tar.gz "$TMPDIR/again" "$TMPDIR/objects"
+    }
     ok 'the sdist is built, and a wheel from it elsewhere' sdist
     ok 'that is installed without anything else' bare "$TMPDIR/bare2" "$TMPDIR/again"
     relay in_bare "$TMPDIR/bare2"
@@ -81,10 +86,14 @@ PYTHONPATH=$TMPDIR/site:$here/test
 export PYTHONPATH PYTHONDONTWRITEBYTECODE=1
 ok 'the wheel is installed beside numpy and others' pip install --no-index --no-deps --target "$TMPDIR/site" "$TMPDIR"/wheel/*.whl
 relay "$tools" -m pytest -p no:terminal -p no:cacheprovider -p tap "$here/test"
-if [ -n "${PETAL_INSTALL-}" ]; then
-    ok 'mypy accepts the stubs and the examples' "$tools" -m mypy --strict --cache-dir "$work/mypy" "$here/src/petal" "$here/example"
-    ok 'pyright does, too' "$tools" -m pyright --pythonpath "$tools" "$here/src/petal" "$here/example"
-else
+if [ -z "${PETAL_INSTALL-}" ]; then
     skip 'mypy and pyright' 'long: ./dev test bindings/python, or --all'
+    finish
 fi
+typed="$here/src/petal $here/example"
+# shellcheck disable=SC2086 # two words
+ok 'mypy accepts the stubs and the examples' "$tools" -m mypy --strict --cache-dir "$work/mypy" $typed
+# shellcheck disable=SC2086
+needs node npm && node_packages pyright-1.1.414 pyright@1.1.414 && ok 'pyright does, too' \
+    node "$interop/pyright-1.1.414/node_modules/pyright/index.js" --pythonpath "$tools" $typed
 finish

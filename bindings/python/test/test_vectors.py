@@ -127,6 +127,29 @@ def test_files_of_other_libraries_answer_are_rebuilt_and_carried():
     assert totals[0] >= 190 and totals[1] >= 20000 and totals[2] >= 140, totals
 
 
+def test_filters_inside_parquet_files_are_found_and_answer():
+    listed = expected = None
+    answers = 0
+    for verb, *words in rows("parquet/files.txt"):
+        if verb == "file":
+            assert listed is None or len(listed) == expected, data_of
+            data_of = VECTORS / "parquet" / words[0]
+            data, expected = data_of.read_bytes(), 0
+            listed = petal.parquet_filters(data)
+        elif verb == "filter":
+            one = listed[expected]
+            place = [one.row_group, one.column_number, one.column, one.physical_type, one.offset]
+            assert [str(word) for word in place] == words[:5], data_of
+            f = Filter.view(memoryview(data)[one.offset : one.offset + one.bytes], format="parquet")
+            expected += 1
+        else:
+            key = b"" if words[0] == "-" else bytes.fromhex(words[0])
+            assert (key in f) == (verb == "in"), (data_of, key)
+            answers += 1
+    assert len(listed) == expected and answers > 500
+    raises(petal.Error, petal.parquet_filters, b"PAR1")
+
+
 # ---- petal's own ----
 
 DAY = 86400

@@ -16,8 +16,17 @@ from __future__ import annotations
 from os import PathLike
 from typing import Literal
 
-from ._petal import Answers, Filter, __version__, formats, plan, recognize, shard_of
-from ._types import Comparison, Error, Estimate, Format, Info, Stats
+from ._petal import (
+    Answers,
+    Filter,
+    __version__,
+    formats,
+    parquet_filters,
+    plan,
+    recognize,
+    shard_of,
+)
+from ._types import Comparison, Error, Estimate, Format, Info, ParquetFilter, Stats
 
 __all__ = [
     "Answers",
@@ -27,10 +36,12 @@ __all__ = [
     "Filter",
     "Format",
     "Info",
+    "ParquetFilter",
     "Stats",
     "__version__",
     "formats",
     "open",
+    "parquet_filters",
     "plan",
     "recognize",
     "shard_of",

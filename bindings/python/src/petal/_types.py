@@ -147,6 +147,23 @@ class Format:
     has_checksum: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ParquetFilter:
+    """The Bloom filter of one column in one row group of a Parquet file, and where it is."""
+
+    #: Its path in the schema, "a.b.c".
+    column: str
+    #: Of the leaf column, from 0.
+    column_number: int
+    row_group: int
+    #: "INT64", "BYTE_ARRAY", ...: keys are its plain encoding.
+    physical_type: str
+    offset: int
+    bytes: int
+    #: It cannot be read; offset and bytes are 0.
+    encrypted: bool
+
+
 def _make_estimates(self: object, *names: str) -> None:
     """The C module gives plain tuples."""
     for name in names:
