@@ -25,13 +25,17 @@ ok 'the wheel is built and installed' wheel
 
 # Spark would look up the machine's own name, which may have no address, and its workers must find
 # what this process finds.
-PYTHONPATH=$TMPDIR/site:$examples PYTHONDONTWRITEBYTECODE=1 SPARK_LOCAL_IP=127.0.0.1 \
-    SPARK_LOCAL_HOSTNAME=127.0.0.1 PYSPARK_PYTHON=$python MPLBACKEND=agg
-export PYTHONPATH PYTHONDONTWRITEBYTECODE SPARK_LOCAL_IP SPARK_LOCAL_HOSTNAME PYSPARK_PYTHON MPLBACKEND
+PYTHONPATH=$TMPDIR/site:$examples PYTHONDONTWRITEBYTECODE=1 PYSPARK_PYTHON=$python MPLBACKEND=agg
+export PYTHONPATH PYTHONDONTWRITEBYTECODE PYSPARK_PYTHON MPLBACKEND
+SPARK_LOCAL_IP=127.0.0.1 SPARK_LOCAL_HOSTNAME=127.0.0.1
+export SPARK_LOCAL_IP SPARK_LOCAL_HOSTNAME
 for test in "$here"/test_*.py; do
     name=${test##*/test_}
     name=${name%.py}
-    [ "$name" != spark ] || needs_localhost 'the examples of Spark' || continue
+    if [ "$name" = spark ] && ! getent hosts localhost >/dev/null; then
+        skip "$name" 'the name localhost has no address on this machine'
+        continue
+    fi
     ok "$name" "$python" -m pytest -q -p no:cacheprovider "$test"
 done
 ok 'mypy --strict accepts the examples' "$python" -m mypy --strict --ignore-missing-imports \

@@ -1,8 +1,8 @@
 """Has this password been leaked? A list of SHA-1 lines, as Have I Been Pwned has them, as a filter.
 
 The list of 40 GB becomes a file of 2 GB, which is mapped: it opens in milliseconds, and all
-processes of a server share its memory. A password of the list is always refused, another one in a
-thousand too.
+processes of a server share its memory. A password of the list is always refused, and
+so is one in a thousand others.
 
     python breached_passwords.py pwned-passwords-sha1.txt breached.petal 1000000000
 """

@@ -1,4 +1,4 @@
-"""Which rows of a pandas frame are not in a set of a billion? The filter takes the place of a merge.
+"""Which rows of a pandas frame are not in a set of a billion? A filter takes the place of a merge.
 
 A key that is in the filter for certain would need the set; one that is not is new for certain, so
 no old row is ever kept. Some new rows (the rate) are dropped with the old ones: look those up in

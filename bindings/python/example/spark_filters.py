@@ -1,4 +1,4 @@
-"""Filters in PySpark: built on the executors, asked on them, and Spark's own asked without a JVM."""
+"""Filters in PySpark: built on the executors, queried there, and Spark's own without a JVM."""
 
 from collections.abc import Iterator
 
@@ -25,7 +25,7 @@ def build(frame: DataFrame, key: str, capacity: int, rate: float = 0.01) -> peta
 
 
 def may_be_in(key: str, filter: petal.Filter, spark: SparkSession) -> Column:
-    """A condition for a semi-join, or with ~ for an anti-join; the filter goes to each executor once.
+    """A condition for a semi-join, or with ~ for an anti-join; each executor gets the filter once.
 
     frame.where(may_be_in("url", filter, spark)) keeps every row whose key is in the filter and a
     few others (the rate): join those few rows with the large table, in place of all.
@@ -42,7 +42,7 @@ def may_be_in(key: str, filter: petal.Filter, spark: SparkSession) -> Column:
 
 
 def of_spark(frame: DataFrame, key: str, capacity: int, rate: float = 0.01) -> petal.Filter:
-    """The result of Spark's own df.stat.bloomFilter; save it, and ask it anywhere without Spark."""
+    """The result of Spark's own df.stat.bloomFilter; save it, and query it without Spark."""
     spark = frame.sparkSession
     made = frame._jdf.stat().bloomFilter(key, capacity, rate)  # PySpark has no call for it
     stream = spark._jvm.java.io.ByteArrayOutputStream()

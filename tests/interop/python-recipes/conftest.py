@@ -11,7 +11,7 @@ import pytest
 
 
 class Site:
-    """Pages /0 to /(n-1); page i links to some others and once out of the site."""
+    """Pages /0 to /(n-1), each with links to some others and to itself."""
 
     def __init__(self, pages):
         self.pages = pages
@@ -42,7 +42,8 @@ class Site:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def links(self, number):
-        return [to for to in (2 * number + 1, 2 * number + 2, number // 3, number) if to < self.pages]
+        each = 2 * number + 1, 2 * number + 2, number // 3, number
+        return [to for to in each if to < self.pages]
 
     def page(self, path):
         number = path[1:]

@@ -1,5 +1,5 @@
-"""test_scrapy.py - petal.scrapy.DupeFilter: each page is requested once; the next crawl requests what
-is new; a crash forgets, and loses no page; a paused job is continued."""
+"""test_scrapy.py - petal.scrapy.DupeFilter: each page is requested once; the next crawl requests
+what is new; a crash forgets, and loses no page; a paused job is continued."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A dupefilter for Scrapy that remembers requests in a filter: 5 bytes each in place of 100 or more.
+"""A dupefilter for Scrapy that remembers requests in a filter: 5 bytes each in place of 100.
 
 In settings.py, or in a spider's custom_settings:
 
