@@ -1,13 +1,13 @@
 /* batch.c - many keys in one call: lists and other iterables, buffers such as numpy's arrays, and
  * bytes with offsets. (Arrow's arrays: arrow.c.)
  *
- * The GIL is released while the core works, except for a few keys, where handing it over would take
- * longer than the work. Of a list, keys are pinned a piece at a time. */
+ * The GIL is released while the core works, except for a few keys. Of a list, keys are pinned a
+ * piece at a time. */
 #include "module.h"
 
 #include <string.h>
 
-enum { LIST_PIECE = 8192, FEW_KEYS = 64 };
+enum { LIST_PIECE = 8192 };
 
 /* ---- one batch of the core ------------------------------------------------------------------- */
 

@@ -456,10 +456,10 @@ bool column_run(struct work *work, const struct column *column, uint8_t *answers
     if (!(work->verb == VERB_ADD || work->verb == VERB_DISCARD ? enter_change(filter)
                                                                : enter_query(filter)))
         return false;
-    Py_BEGIN_ALLOW_THREADS
+    PyThreadState *thread = column->count > FEW_KEYS ? PyEval_SaveThread() : NULL;
     in_range = fits(column, filter->key_type, &row);
     if (in_range) good = run(work, column, answers);
-    Py_END_ALLOW_THREADS
+    if (thread) PyEval_RestoreThread(thread);
     leave(filter);
     if (good) return true;
     if (in_range) {

@@ -77,7 +77,8 @@ static PyObject *filter_close(filter_object *self, PyObject *unused)
     (void)unused;
     if (!self->core) return Py_NewRef(Py_None);
     if (!enter_change(self)) {
-        PyErr_Clear(); /* somebody else has closed it */
+        if (self->core) return NULL;
+        PyErr_Clear(); /* another thread has closed it meanwhile */
         return Py_NewRef(Py_None);
     }
     Py_BEGIN_ALLOW_THREADS

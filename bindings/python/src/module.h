@@ -166,7 +166,10 @@ struct column {
 
 enum { ANSWER_NULL = 2 };
 
-/* Does the whole column, with the GIL held on entry and released for the work. answers: a byte per
+/* For so few keys the GIL is kept: handing it over would take longer than the work. */
+enum { FEW_KEYS = 64 };
+
+/* Does the whole column, with the GIL held on entry. answers: a byte per
  * key (0, 1 or ANSWER_NULL), or NULL. False: an exception is set. */
 bool column_run(struct work *work, const struct column *column, uint8_t *answers);
 

@@ -238,7 +238,14 @@ def test_a_file_object_that_changes_its_filter_is_refused():
 
     with pytest.raises(RuntimeError, match="file object"):
         f.write_to(Reenters())
-    f.add("a")
+
+    class Closes:
+        def write(self, piece):
+            f.close()
+
+    with pytest.raises(RuntimeError, match="file object"):
+        f.write_to(Closes())
+    assert f.add("a")
 
 
 def test_a_locked_file_is_replaced_by_its_owner(path):
