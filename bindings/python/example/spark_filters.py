@@ -1,11 +1,12 @@
 """Filters in PySpark: built on the executors, queried there, and Spark's own without a JVM."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql.functions import pandas_udf
+from pyspark.sql import Column, DataFrame, Row, SparkSession
+from pyspark.sql.pandas.functions import pandas_udf
 
 import petal
 
@@ -13,7 +14,7 @@ import petal
 def build(frame: DataFrame, key: str, capacity: int, rate: float = 0.01) -> petal.Filter:
     """A filter with the keys of a column: a part on each executor, merged pair by pair."""
 
-    def part(rows: Iterator[tuple[str]]) -> Iterator[bytes]:
+    def part(rows: Iterable[Row]) -> Iterable[bytes]:
         made = petal.Filter(capacity, rate)  # of the whole, so that parts can be merged
         made.update(row[0] for row in rows if row[0] is not None)
         yield made.to_bytes()
@@ -43,9 +44,9 @@ def may_be_in(key: str, filter: petal.Filter, spark: SparkSession) -> Column:
 
 def of_spark(frame: DataFrame, key: str, capacity: int, rate: float = 0.01) -> petal.Filter:
     """The result of Spark's own df.stat.bloomFilter; save it, and query it without Spark."""
-    spark = frame.sparkSession
     made = frame._jdf.stat().bloomFilter(key, capacity, rate)  # PySpark has no call for it
-    stream = spark._jvm.java.io.ByteArrayOutputStream()
+    jvm: Any = frame.sparkSession._jvm
+    stream = jvm.java.io.ByteArrayOutputStream()
     made.writeTo(stream)
     text = frame.schema[key].dataType.typeName() == "string"
     key_type = "text" if text else "i64"  # its bytes do not say
