@@ -12,9 +12,7 @@ folder=python-recipes-$(built_of "$examples/needs")
 python=$interop/$folder/bin/python
 make_venv() { python3 -m venv . && bin/python -m pip install --disable-pip-version-check -r "$examples/needs"; }
 install "$folder" 'what bindings/python/example/needs lists' make_venv || finish
-for library in Django Flask pandas polars pyspark Scrapy; do
-    echo "# ran against | $library | $(sed -n "s/^$library==//p" "$examples/needs") | pip $library | Python examples |"
-done
+sed -n 's/==/ /; s/^[A-Za-z]/# with &/p' "$examples/needs"
 
 pip() { "$python" -m pip --disable-pip-version-check "$@"; }
 wheel() {
