@@ -7,6 +7,12 @@
 
 #include <string.h>
 
+#if defined(__GNUC__)
+#define PREFETCH(address) __builtin_prefetch(address)
+#else
+#define PREFETCH(address) ((void)(address))
+#endif
+
 enum { LIST_PIECE = 8192 };
 
 /* ---- one batch of the core ------------------------------------------------------------------- */
@@ -106,56 +112,92 @@ static bool changes(enum verb verb)
 
 /* Keys of some objects, which stay alive with it. */
 struct pinned {
-    Py_ssize_t count, room;
+    Py_ssize_t count, room, held_count, held_room;
     PyObject **objects;
     petal_key *keys;
-    struct key *read;
+    uint8_t (*numbers)[8];
+    struct key *held; /* the few that hold a buffer, or an owner of their bytes */
 };
 
 static bool pinned_create(struct pinned *pinned, Py_ssize_t room)
 {
-    size_t bytes = sizeof(PyObject *) + sizeof(petal_key) + sizeof(struct key);
-    char *memory = PyMem_Malloc((size_t)room * bytes);
-    pinned->count = 0;
+    size_t bytes = sizeof *pinned->keys + sizeof *pinned->numbers + sizeof *pinned->objects;
+    memset(pinned, 0, sizeof *pinned);
     pinned->room = room;
-    pinned->read = (struct key *)memory;
-    if (!memory) {
+    pinned->keys = PyMem_Malloc((size_t)room * bytes);
+    if (!pinned->keys) {
         PyErr_NoMemory();
         return false;
     }
-    pinned->keys = (petal_key *)(memory + (size_t)room * sizeof(struct key));
-    pinned->objects = (PyObject **)((char *)pinned->keys + (size_t)room * sizeof(petal_key));
+    pinned->numbers = (uint8_t(*)[8])(pinned->keys + room);
+    pinned->objects = (PyObject **)(pinned->numbers + room);
     return true;
 }
 
 static void pinned_clear(struct pinned *pinned)
 {
-    for (Py_ssize_t i = 0; i < pinned->count; i++) {
-        key_release(&pinned->read[i]);
-        Py_DECREF(pinned->objects[i]);
-    }
-    pinned->count = 0;
+    for (Py_ssize_t i = 0; i < pinned->held_count; i++) key_release(&pinned->held[i]);
+    for (Py_ssize_t i = 0; i < pinned->count; i++) Py_DECREF(pinned->objects[i]);
+    pinned->count = pinned->held_count = 0;
 }
 
 static void pinned_free(struct pinned *pinned)
 {
     pinned_clear(pinned);
-    PyMem_Free(pinned->read);
+    PyMem_Free(pinned->held);
+    PyMem_Free(pinned->keys);
 }
 
-/* Takes over the reference. */
-static bool pin(struct pinned *pinned, PyObject *object, uint32_t key_type)
+static bool hold(struct pinned *pinned, struct key *key)
 {
-    struct key *key = &pinned->read[pinned->count];
-    if (!key_read(object, key_type, key)) {
+    if (pinned->held_count == pinned->held_room) {
+        Py_ssize_t room = pinned->held_room ? 2 * pinned->held_room : 64;
+        struct key *held = PyMem_Realloc(pinned->held, (size_t)room * sizeof *held);
+        if (!held) {
+            key_release(key);
+            PyErr_NoMemory();
+            return false;
+        }
+        pinned->held = held;
+        pinned->held_room = room;
+    }
+    pinned->held[pinned->held_count++] = *key;
+    return true;
+}
+
+static bool pin_other(struct pinned *pinned, PyObject *object, uint32_t key_type)
+{
+    struct key key;
+    petal_key *slot = &pinned->keys[pinned->count];
+    if (!key_read(object, key_type, &key) ||
+        ((key.owner || key.buffer.obj) && !hold(pinned, &key))) {
         Py_DECREF(object);
         return false;
     }
-    pinned->objects[pinned->count] = object;
-    pinned->keys[pinned->count].data = key->data;
-    pinned->keys[pinned->count].size_bytes = key->size;
-    pinned->count++;
+    slot->data = key.data;
+    slot->size_bytes = key.size;
+    if (key.data == key.number)
+        slot->data = memcpy(pinned->numbers[pinned->count], key.number, sizeof key.number);
+    pinned->objects[pinned->count++] = object;
     return true;
+}
+
+/* Takes over the reference. Most keys are texts, whose UTF-8 the object has. */
+static bool pin(struct pinned *pinned, PyObject *object, uint32_t key_type)
+{
+    if (PyUnicode_CheckExact(object) && key_type <= PETAL_KEY_TYPE_TEXT) {
+        Py_ssize_t size;
+        const char *text = PyUnicode_AsUTF8AndSize(object, &size);
+        if (!text) {
+            Py_DECREF(object);
+            return false;
+        }
+        pinned->keys[pinned->count].data = text;
+        pinned->keys[pinned->count].size_bytes = (size_t)size;
+        pinned->objects[pinned->count++] = object;
+        return true;
+    }
+    return pin_other(pinned, object, key_type);
 }
 
 /* With the GIL held on entry. */
@@ -193,13 +235,28 @@ static uint8_t *answers_at(PyObject *answers, Py_ssize_t from)
     return answers ? (uint8_t *)PyByteArray_AsString(answers) + from : NULL;
 }
 
-/* The next objects into the piece, from a list or tuple. */
+/* The next objects into the piece, from a list or tuple. Objects are fetched from memory a few at a
+ * time: one after the other, each would be waited for. */
 static bool pin_some(PyObject *list, bool is_list, Py_ssize_t from, Py_ssize_t to,
                      struct pinned *pinned, uint32_t key_type)
 {
-    for (Py_ssize_t i = from; i < to; i++) {
-        PyObject *object = is_list ? PyList_GetItem(list, i) : PyTuple_GetItem(list, i);
-        if (!object || !pin(pinned, Py_NewRef(object), key_type)) return false;
+    enum { AT_ONCE = 16 };
+    PyObject *next[AT_ONCE];
+    for (Py_ssize_t i = from; i < to;) {
+        int count = to - i < AT_ONCE ? (int)(to - i) : AT_ONCE, done = 0;
+        for (int j = 0; j < count; j++) {
+            next[j] = is_list ? PyList_GetItem(list, i + j) : PyTuple_GetItem(list, i + j);
+            if (!next[j]) return false;
+            PREFETCH(next[j]);
+            PREFETCH((char *)next[j] + 64);
+        }
+        for (int j = 0; j < count; j++) Py_INCREF(next[j]);
+        while (done < count && pin(pinned, next[done], key_type)) done++;
+        if (done < count) {
+            while (++done < count) Py_DECREF(next[done]);
+            return false;
+        }
+        i += count;
     }
     return true;
 }

@@ -1,0 +1,91 @@
+"""A dupefilter for Scrapy that remembers requests in a filter: 5 bytes each in place of 100.
+
+In settings.py, or in a spider's custom_settings:
+
+    DUPEFILTER_CLASS = "petal.scrapy.DupeFilter"
+    PETAL_DUPEFILTER_FILE = "seen.petal"
+
+PETAL_DUPEFILTER_FILE      what finished crawls have requested, for the next ones; one crawl at a
+                           time may use it. Not set: each crawl begins with nothing.
+PETAL_DUPEFILTER_CAPACITY  requests expected (1,000,000); with more the filter grows
+PETAL_DUPEFILTER_RATE      share of new requests that are taken for seen (0.000001)
+DUPEFILTER_DEBUG           as for Scrapy's own: every duplicate is logged, not the first only
+
+What a crash forgets is requested again, never lost. The file is replaced, at once and as a whole,
+only when a crawl has ended as "finished", with nothing pending. One that was stopped is continued
+with Scrapy's JOBDIR, where this filter then is beside the queue; without JOBDIR, or after a crash,
+the next crawl knows the file of the last finished one. So start requests must not be filtered
+(dont_filter=True, as they are unless you write them yourself).
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any, Protocol
+
+from ._petal import Filter
+
+__all__ = ["DupeFilter"]
+
+logger = logging.getLogger(__name__)
+
+
+class _Settings(Protocol):
+    def get(self, name: str, default: Any = None) -> Any: ...
+    def getbool(self, name: str, default: bool = False) -> bool: ...
+    def getint(self, name: str, default: int = 0) -> int: ...
+    def getfloat(self, name: str, default: float = 0.0) -> float: ...
+
+
+class DupeFilter:
+    """See the module's own text."""
+
+    def __init__(self, crawler: Any) -> None:
+        settings: _Settings = crawler.settings
+        self.fingerprint = crawler.request_fingerprinter.fingerprint
+        self.stats = crawler.stats
+        self.log_all = settings.getbool("DUPEFILTER_DEBUG")
+        self.log_next = True
+        self.capacity = settings.getint("PETAL_DUPEFILTER_CAPACITY", 1_000_000)
+        self.rate = settings.getfloat("PETAL_DUPEFILTER_RATE", 1e-6)
+        path, job = settings.get("PETAL_DUPEFILTER_FILE"), settings.get("JOBDIR")
+        self.path = Path(path) if path else None
+        self.paused = Path(job, "requests.petal") if job else None
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> DupeFilter:
+        return cls(crawler)
+
+    def open(self) -> None:
+        if self.paused and self.paused.exists():
+            self.seen = Filter.open(self.paused, "load")
+            # It is true of the queue as it is now. After a crash it would hide what the queue lost.
+            self.paused.unlink()
+        elif self.path:
+            if not self.path.exists():
+                self._empty().save(self.path, replace=False)
+            self.seen = Filter.open(self.path, "load", locked=True)
+        else:
+            self.seen = self._empty()
+
+    def _empty(self) -> Filter:
+        return Filter(self.capacity, self.rate, grow=True)
+
+    def request_seen(self, request: Any) -> bool:
+        return not self.seen.add(self.fingerprint(request))
+
+    def close(self, reason: str) -> None:
+        if reason == "finished":
+            if self.path:
+                self.seen.save(self.path)
+        elif self.paused:
+            self.seen.save(self.paused)
+        self.seen.close()
+
+    def log(self, request: Any, spider: Any) -> None:
+        if self.log_all or self.log_next:
+            more = "" if self.log_all else " (no more are shown, see DUPEFILTER_DEBUG)"
+            logger.debug("duplicate request: %s%s", request, more, extra={"spider": spider})
+            self.log_next = False
+        self.stats.inc_value("dupefilter/filtered")

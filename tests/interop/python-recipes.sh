@@ -1,0 +1,41 @@
+#!/bin/sh
+# python-recipes.sh - the examples of bindings/python/example do with the real libraries what they
+# say, compared with exact sets.
+set -u
+. tests/install/lib/tap.sh
+. tests/interop/lib/packages.sh
+needs python3 python3-config java || finish
+examples=$PWD/bindings/python/example
+here=$PWD/tests/interop/python-recipes
+
+folder=python-recipes-$(built_of "$examples/needs")
+python=$interop/$folder/bin/python
+make_venv() { python3 -m venv . && bin/python -m pip install --disable-pip-version-check -r "$examples/needs"; }
+install "$folder" 'what bindings/python/example/needs lists' make_venv || finish
+sed -n 's/==/ /; s/^[A-Za-z]/# with &/p' "$examples/needs"
+
+pip() { "$python" -m pip --disable-pip-version-check "$@"; }
+wheel() {
+    pip wheel --no-index --no-deps --no-build-isolation -w "$TMPDIR/wheel" bindings/python "-Cbuild-dir=$PWD/build/bindings/python/recipes" &&
+        pip install --no-index --no-deps --target "$TMPDIR/site" "$TMPDIR"/wheel/*.whl
+}
+ok 'the wheel is built and installed' wheel
+
+# Spark would look up the machine's own name, which may have no address, and its workers must find
+# what this process finds.
+PYTHONPATH=$TMPDIR/site:$examples PYTHONDONTWRITEBYTECODE=1 PYSPARK_PYTHON=$python MPLBACKEND=agg
+export PYTHONPATH PYTHONDONTWRITEBYTECODE PYSPARK_PYTHON MPLBACKEND
+SPARK_LOCAL_IP=127.0.0.1 SPARK_LOCAL_HOSTNAME=127.0.0.1
+export SPARK_LOCAL_IP SPARK_LOCAL_HOSTNAME
+for test in "$here"/test_*.py; do
+    name=${test##*/test_}
+    name=${name%.py}
+    if [ "$name" = spark ] && ! getent hosts localhost >/dev/null; then
+        skip "$name" 'the name localhost has no address on this machine'
+        continue
+    fi
+    ok "$name" "$python" -m pytest -q -p no:cacheprovider "$test"
+done
+ok 'mypy --strict accepts the examples' "$python" -m mypy --strict --ignore-missing-imports \
+    --cache-dir "$PWD/build/bindings/python/mypy-examples" "$examples"
+finish
