@@ -21,11 +21,19 @@ def start(site, folder, *options):
     )
 
 
+def end(spider):
+    """What it logged; one that does not come to its end is killed, so that none is left behind."""
+    try:
+        return spider.communicate(timeout=120)[1]
+    finally:
+        spider.kill()
+
+
 def crawl(site, folder, *options):
     """The paths that were requested, with their counts, and what Scrapy logged."""
     site.requests.clear()
     spider = start(site, folder, *options)
-    _, log = spider.communicate(timeout=120)
+    log = end(spider)
     assert spider.returncode == 0, log
     site.requests.pop("/robots.txt", None)
     return dict(site.requests), log
@@ -36,9 +44,10 @@ def broken_off(site, folder, how, *options):
     site.requests.clear()
     site.stop_after = 60
     spider = start(site, folder, "-s", "CONCURRENT_REQUESTS=2", *options)
-    assert site.served.wait(120)
-    spider.send_signal(how)
-    spider.communicate(timeout=120)
+    served = site.served.wait(120)
+    spider.send_signal(how if served else signal.SIGKILL)
+    log = end(spider)
+    assert served, log
     site.stop_after = None
     site.served.clear()
     site.requests.pop("/robots.txt", None)
@@ -106,7 +115,7 @@ def test_one_crawl_at_a_time(site, tmp_path):
     crawl(site, tmp_path)
     with petal.open(tmp_path / "seen.petal", "load", locked=True):
         spider = start(site, tmp_path)
-        _, log = spider.communicate(timeout=120)
+        log = end(spider)
         assert "another process is changing it" in log
 
 
