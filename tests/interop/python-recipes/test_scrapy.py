@@ -3,6 +3,7 @@ what is new; a crash forgets, and loses no page; a paused job is continued."""
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -104,11 +105,21 @@ def test_a_paused_job_is_continued(site, tmp_path):
         assert seen.info().items == 200
 
 
-def test_a_crash_after_a_pause_loses_no_page(site, tmp_path):
+def test_after_a_crash_of_a_continued_job_its_queue_is_refused(site, tmp_path):
     job = ("-s", "JOBDIR=job")
     broken_off(site, tmp_path, signal.SIGTERM, *job)
     broken_off(site, tmp_path, signal.SIGKILL, *job)
+    site.requests.clear()
+    _, log = start(site, tmp_path, *job).communicate(timeout=120)
+    assert "job: its job crashed; remove it to begin again" in log
+    assert "/0" not in site.requests
+    shutil.rmtree(tmp_path / "job")
     assert set(crawl(site, tmp_path, *job)[0]) == site.paths()
+
+
+def test_a_job_that_has_finished_can_be_run_again(site, tmp_path):
+    crawl(site, tmp_path, "-s", "JOBDIR=job")
+    assert crawl(site, tmp_path, "-s", "JOBDIR=job")[0] == {"/0": 1}
 
 
 def test_one_crawl_at_a_time(site, tmp_path):

@@ -14,12 +14,14 @@ DUPEFILTER_DEBUG           as for Scrapy's own: every duplicate is logged, not t
 What a crash forgets is requested again, never lost. The file is replaced, at once and as a whole,
 only when a crawl has ended as "finished", with nothing pending. One that was stopped is continued
 with Scrapy's JOBDIR, where this filter then is beside the queue; without JOBDIR, or after a crash,
-the next crawl knows the file of the last finished one. So start requests must not be filtered
-(dont_filter=True, as they are unless you write them yourself).
+the next crawl knows the file of the last finished one. A crash of a continued job damages Scrapy's
+queue (it loses requests, or never ends): the next crawl refuses that JOBDIR.
+Start requests must not be filtered (dont_filter=True, as they are unless you write them yourself).
 """
 
 from __future__ import annotations
 
+import json
 import logging
 from pathlib import Path
 from typing import Any, Protocol
@@ -62,12 +64,20 @@ class DupeFilter:
             self.seen = Filter.open(self.paused, "load")
             # It is true of the queue as it is now. After a crash it would hide what the queue lost.
             self.paused.unlink()
+        elif self.paused and self._queue_is_left():
+            raise RuntimeError(f"{self.paused.parent}: its job crashed; remove it to begin again")
         elif self.path:
             if not self.path.exists():
                 self._empty().save(self.path, replace=False)
             self.seen = Filter.open(self.path, "load", locked=True)
         else:
             self.seen = self._empty()
+
+    def _queue_is_left(self) -> bool:
+        """Scrapy lists the queues here when a job ends, none if it has finished."""
+        assert self.paused
+        queues = self.paused.with_name("requests.queue") / "active.json"
+        return queues.exists() and bool(json.loads(queues.read_text()))
 
     def _empty(self) -> Filter:
         return Filter(self.capacity, self.rate, grow=True)
