@@ -110,7 +110,7 @@ def test_after_a_crash_of_a_continued_job_its_queue_is_refused(site, tmp_path):
     broken_off(site, tmp_path, signal.SIGTERM, *job)
     broken_off(site, tmp_path, signal.SIGKILL, *job)
     site.requests.clear()
-    _, log = start(site, tmp_path, *job).communicate(timeout=120)
+    log = end(start(site, tmp_path, *job))
     assert "job: its job crashed; remove it to begin again" in log
     assert "/0" not in site.requests
     shutil.rmtree(tmp_path / "job")
