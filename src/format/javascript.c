@@ -85,7 +85,7 @@ petal_status petal_js_list_image(const struct js_list *list, const struct json_o
                                  uint64_t *image_bytes, petal_error *error)
 {
     const char *const *name = list->members.name;
-    uint64_t count, unit_bits = list->unit_bytes * 8;
+    uint64_t count, unit_bits = (uint64_t)list->unit_bytes * 8;
     petal_status status =
         petal_json_unsigned(object, name[BITS], &about->bits, &about->bits_at, error);
     if (status == PETAL_OK)

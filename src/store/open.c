@@ -503,7 +503,7 @@ static petal_status open_map(struct source *source, struct mapping *map, struct 
         petal_os_pause();
         status = open_mapped(source, map, file, filter, error);
     }
-    bool is_mapped = status == PETAL_OK && petal_filter_has_foreign_bits(*filter);
+    bool is_mapped = *filter && petal_filter_has_foreign_bits(*filter);
     if (status != PETAL_OK || !(is_mapped || (source->options.flags & PETAL_OPEN_LOCKED)))
         return status;
     status = petal_backing_hold(

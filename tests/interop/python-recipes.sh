@@ -16,7 +16,7 @@ sed -n 's/==/ /; s/^[A-Za-z]/# with &/p' "$examples/needs"
 
 pip() { "$python" -m pip --disable-pip-version-check "$@"; }
 wheel() {
-    pip wheel --no-index --no-deps --no-build-isolation -w "$TMPDIR/wheel" bindings/python "-Cbuild-dir=$PWD/build/bindings/python/recipes" &&
+    pip wheel --no-index --no-deps --no-build-isolation -w "$TMPDIR/wheel" bindings/python "--config-settings=build-dir=$PWD/build/bindings/python/recipes" &&
         pip install --no-index --no-deps --target "$TMPDIR/site" "$TMPDIR"/wheel/*.whl
 }
 ok 'the wheel is built and installed' wheel

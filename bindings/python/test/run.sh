@@ -29,7 +29,7 @@ install "$folder" 'what bindings/python/needs lists' make_venv || finish
 
 pip() { "$tools" -m pip --disable-pip-version-check "$@"; }
 wheel() { # wheel SOURCE OUT BUILD_FOLDER
-    pip wheel --no-index --no-deps --no-build-isolation -w "$2" "$1" "-Cbuild-dir=$3"
+    pip wheel --no-index --no-deps --no-build-isolation -w "$2" "$1" "--config-settings=build-dir=$3"
 }
 bare() { # bare VENV WHEEL_FOLDER: a Python with this wheel alone
     python3 -m venv --without-pip "$1" &&
