@@ -15,7 +15,7 @@ What a crash forgets is requested again, never lost. The file is replaced, at on
 only when a crawl has ended as "finished", with nothing pending. One that was stopped is continued
 with Scrapy's JOBDIR, where this filter then is beside the queue; without JOBDIR, or after a crash,
 the next crawl knows the file of the last finished one. A crash of a continued job damages Scrapy's
-queue (it loses requests, or never ends): the next crawl refuses that JOBDIR.
+queue, and a crawl that went on with it might never end: the next one refuses that JOBDIR.
 Start requests must not be filtered (dont_filter=True, as they are unless you write them yourself).
 """
 
