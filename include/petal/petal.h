@@ -557,7 +557,7 @@ enum {
 #define PETAL_ALL_LAYERS UINT32_MAX
 
 /* What is known of a filter, or of one of its layers, without looking at its bits. Unknown doubles
- * are NAN. petal_plan() leaves items, memory_bytes and the times at 0, and sets those abilities only
+ * are NAN. petal_plan() leaves items, memory_bytes and the times at 0, and sets only the abilities
  * that need no bits. */
 typedef struct petal_info {
     uint32_t struct_size;
