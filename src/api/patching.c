@@ -106,13 +106,14 @@ static petal_status check_base(const petal_filter *filter, const struct patch *p
     uint64_t id;
     petal_status status = petal_content_id(filter, &id, error);
     if (status != PETAL_OK || id == patch->base_id) return status;
-    return petal_fail(error, PETAL_ERR_MISMATCH,
-                      id == patch->image.content_id
-                          ? "the patch is in already: content id %016llx is its result"
-                          : "the patch is for content id %016llx, the filter has %016llx; fetch the "
-                            "whole file",
-                      (unsigned long long)(id == patch->image.content_id ? id : patch->base_id),
-                      (unsigned long long)id);
+    return petal_fail(
+        error, PETAL_ERR_MISMATCH,
+        id == patch->image.content_id
+            ? "the patch is in already: content id %016llx is its result"
+            : "the patch is for content id %016llx, the filter has %016llx; fetch the "
+              "whole file",
+        (unsigned long long)(id == patch->image.content_id ? id : patch->base_id),
+        (unsigned long long)id);
 }
 
 /* With the right base, whoever made the patch can still have made it of something else. */
@@ -130,9 +131,8 @@ static petal_status check_kin(const petal_filter *filter, const struct patch *pa
                 patch->shift <= filter->layer_count;
     for (uint32_t i = 0; good && i < about->layer_count; i++) {
         const struct layer *source = petal_patch_source(filter, patch->shift, i);
-        good = !source || petal_filter_check_shapes_alike(&source->array.shape,
-                                                          &about->layers[i].shape,
-                                                          NULL) == PETAL_OK;
+        good = !source || petal_filter_check_shapes_alike(
+                              &source->array.shape, &about->layers[i].shape, NULL) == PETAL_OK;
     }
     return good ? PETAL_OK
                 : petal_fail(error, PETAL_ERR_MISMATCH,

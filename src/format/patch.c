@@ -90,10 +90,10 @@ static void seal_piece(const struct piece *piece, uint64_t number, uint8_t *byte
     bytes[PIECE_KIND] = (uint8_t)piece->kind;
     bytes[PIECE_PARAMETER] = (uint8_t)piece->parameter;
     bytes[PIECE_RESERVED] = bytes[PIECE_RESERVED + 1] = 0;
-    store64le(bytes + PIECE_SUM, petal_xxh3(bytes + PIECE_BLOCKS,
-                                            PETAL_PIECE_HEAD_BYTES - PIECE_BLOCKS +
-                                                (size_t)piece->code_bytes,
-                                            number));
+    store64le(bytes + PIECE_SUM,
+              petal_xxh3(bytes + PIECE_BLOCKS,
+                         PETAL_PIECE_HEAD_BYTES - PIECE_BLOCKS + (size_t)piece->code_bytes,
+                         number));
 }
 
 static petal_status write_layer(const struct layer *from, const struct layer *to, bool counters,
@@ -137,9 +137,10 @@ petal_status petal_patch_write(const petal_filter *from, uint64_t from_id, const
 
 static petal_status damaged(petal_error *error, uint64_t offset, const char *what)
 {
-    return petal_fail_at(error, PETAL_ERR_DAMAGED, offset,
-                         "the patch is damaged at byte %llu (%s); fetch it again, or the whole file",
-                         (unsigned long long)offset, what);
+    return petal_fail_at(
+        error, PETAL_ERR_DAMAGED, offset,
+        "the patch is damaged at byte %llu (%s); fetch it again, or the whole file",
+        (unsigned long long)offset, what);
 }
 
 static petal_status truncated(petal_error *error, uint64_t size_bytes)
@@ -177,8 +178,8 @@ static petal_status read_slot(const uint8_t *bytes, uint64_t size_bytes, struct 
         (slot_bytes & (slot_bytes - 1)))
         return damaged(error, AT_SLOT_BYTES, "size of the slot");
     if (size_bytes < HEAD_BYTES + slot_bytes) return truncated(error, size_bytes);
-    petal_status status = petal_image_parse_alone(bytes + HEAD_BYTES, slot_bytes, HEAD_BYTES,
-                                                  &patch->image, &why);
+    petal_status status =
+        petal_image_parse_alone(bytes + HEAD_BYTES, slot_bytes, HEAD_BYTES, &patch->image, &why);
     if (status == PETAL_ERR_DAMAGED) return damaged(error, why.offset, "header of the result");
     if (status != PETAL_OK && error) *error = why;
     if (status != PETAL_OK) return status;
@@ -330,8 +331,8 @@ static petal_status check_piece(struct check *check, const struct layer_descript
             make_block(check, &reader, base ? base + block * PETAL_BLOCK_BYTES : NULL, size);
         if (!bytes || !has_clear_end(layer, block, bytes))
             return damaged(error, at, "impossible codes");
-        check->id = petal_content_add(
-            check->id, petal_xxh3(bytes, (size_t)size, layer->first_block + block));
+        check->id = petal_content_add(check->id,
+                                      petal_xxh3(bytes, (size_t)size, layer->first_block + block));
     }
     return petal_piece_is_complete(&reader) ? PETAL_OK : damaged(error, at, "impossible codes");
 }

@@ -14,9 +14,10 @@
 #include "format/image.h"
 
 struct patch {
-    struct image image; /* of the result: slot, metadata_offset and origin as they are in the patch */
+    struct image
+        image; /* of the result: slot, metadata_offset and origin as they are in the patch */
     uint64_t base_id;
-    uint32_t shift;      /* layer i of the result was layer i + shift of the base */
+    uint32_t shift; /* layer i of the result was layer i + shift of the base */
     const uint8_t *bytes;
     uint64_t size_bytes, pieces_offset;
 };

@@ -121,8 +121,8 @@ void petal_piece_choose(const struct difference *difference, uint64_t block, str
         bool changes = kind != PIECE_SAME;
         add_measure(&with, &measure);
         if (changes && piece->kind != PIECE_SAME && kind != piece->kind) break;
-        if (changes && least_code_bits(kind, &measure) >=
-                           8 * block_bytes(difference->size_bytes, block)) {
+        if (changes &&
+            least_code_bits(kind, &measure) >= 8 * block_bytes(difference->size_bytes, block)) {
             if (piece->blocks == 0) *piece = (struct piece){.kind = PIECE_WHOLE, .blocks = 1};
             break;
         }
@@ -151,7 +151,8 @@ static void put_bits(struct writer *to, uint64_t bits, unsigned count)
 {
     to->word |= bits << to->count;
     to->count += count;
-    for (; to->count >= 8; to->count -= 8, to->word >>= 8) to->bytes[to->used++] = (uint8_t)to->word;
+    for (; to->count >= 8; to->count -= 8, to->word >>= 8)
+        to->bytes[to->used++] = (uint8_t)to->word;
 }
 
 static void put_gap(struct writer *to, uint64_t gap, uint32_t r)
@@ -176,8 +177,8 @@ static uint64_t encode_bits(const struct piece *piece, uint64_t from, uint64_t t
     return gap + popcount64(open);
 }
 
-static uint64_t encode_counters(const struct piece *piece, uint64_t from, uint64_t to,
-                                uint64_t gap, struct writer *codes)
+static uint64_t encode_counters(const struct piece *piece, uint64_t from, uint64_t to, uint64_t gap,
+                                struct writer *codes)
 {
     for (unsigned i = 0; i < COUNTERS_PER_WORD; i++, gap++) {
         unsigned before = counter_of(from, i), after = counter_of(to, i);
@@ -273,8 +274,7 @@ bool petal_piece_passes(struct piece_reader *reader, const uint8_t *bytes, uint6
     uint64_t positions = size_bytes * (has_counters(reader) ? 2 : 8);
     if (reader->piece.kind == PIECE_WHOLE) return false;
     if (!reader->waits) return true;
-    if (reader->piece.kind == PIECE_RISEN && bytes)
-        positions -= popcount_bytes(bytes, size_bytes);
+    if (reader->piece.kind == PIECE_RISEN && bytes) positions -= popcount_bytes(bytes, size_bytes);
     if (reader->gap < positions) return false;
     reader->gap -= positions;
     return true;
@@ -298,8 +298,8 @@ static void apply_bits(struct piece_reader *reader, uint8_t *bytes, uint64_t siz
 {
     for (uint64_t at = 0; at < size_bytes && reader->waits; at += 8) {
         uint64_t word = word_at(bytes, at, size_bytes), changed = word,
-                 open = valid_at(at, size_bytes) & (reader->piece.kind == PIECE_RISEN ? ~word
-                                                                                     : UINT64_MAX);
+                 open = valid_at(at, size_bytes) &
+                        (reader->piece.kind == PIECE_RISEN ? ~word : UINT64_MAX);
         while (reader->waits && reader->gap < popcount64(open)) {
             uint64_t bit = nth_bit(open, reader->gap);
             changed ^= bit;

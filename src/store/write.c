@@ -20,7 +20,8 @@ static petal_status give(const struct stream *stream, const uint8_t *bytes, uint
                          petal_error *error)
 {
     while (size_bytes) {
-        size_t piece = size_bytes < PETAL_STREAM_LARGE_BYTES ? (size_t)size_bytes : PETAL_STREAM_LARGE_BYTES;
+        size_t piece =
+            size_bytes < PETAL_STREAM_LARGE_BYTES ? (size_t)size_bytes : PETAL_STREAM_LARGE_BYTES;
         int32_t stopped = stream->sink(stream->context, bytes, piece);
         if (stopped) return petal_fail_errno(error, stopped, "the sink stopped the stream");
         bytes += piece;

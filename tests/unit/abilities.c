@@ -575,8 +575,7 @@ static int32_t keep_bytes(void *context, const void *bytes, size_t size_bytes)
 ATTEMPT(diff)
 {
     struct bytes patch = {NULL, 0};
-    petal_status status =
-        petal_diff(twin->filter, subject->filter, keep_bytes, &patch, error);
+    petal_status status = petal_diff(twin->filter, subject->filter, keep_bytes, &patch, error);
     free(patch.data);
     return status;
 }
