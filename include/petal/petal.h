@@ -888,13 +888,13 @@ PETAL_API petal_status petal_reader_finish(petal_reader *reader, petal_filter **
                                            petal_error *error);
 PETAL_API void petal_reader_free(petal_reader *reader);
 
-/* ---------------------------------------------------------------------------------- kept in step */
-
-/* What turns one filter into another, as bytes (docs/format.md, "Patches"): for copies that are kept
- * in step with a filter as it changes. Bits that rose are coded by the gaps between them, within a
- * few percent of the entropy; 1 % more keys are about 3 % of the file. Bits that fell cost as much,
- * and a block of 64 KiB never more than itself. All that the file says comes along: items, capacity,
- * metadata, layers that grew, generations that came and went. A secret does not. */
+/* --------------------------------------------------------------------------------- kept in step
+ *
+ * What turns one filter into another, as bytes (docs/format.md, "Patches"): for copies that are
+ * kept in step with a filter as it changes. Bits that rose are coded by the gaps between them, with
+ * a few percent above the entropy; 1 % more keys are about 3 % of the file. Bits that fell cost as
+ * much, and a block of 64 KiB never more than itself. All that the file says comes along: items,
+ * capacity, metadata, layers that grew, generations that came and went. A secret does not. */
 
 /* Writes the patch that makes `to` of `from` to `sink`, in order and in pieces of up to 256 KiB.
  * Holds about 80 KiB, and reads both filters three times or so. Bits that come from a map or a view

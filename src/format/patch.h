@@ -25,8 +25,8 @@ struct patch {
 /* The layer of `base` that this layer of the result comes from; NULL: zeros. */
 const struct layer *petal_patch_source(const petal_filter *base, uint32_t shift, uint32_t layer);
 
-/* Writes the patch from `from` to `to`, of which the ids are known. Where a layer of `to` comes from
- * one of `from`, both have one shape. */
+/* Writes the patch from `from` to `to`, of which the ids are known. Where a layer of `to` comes
+ * from one of `from`, both have one shape. */
 petal_status petal_patch_write(const petal_filter *from, uint64_t from_id, const petal_filter *to,
                                uint64_t to_id, uint32_t shift, const struct sink *sink,
                                petal_error *error);

@@ -11,7 +11,7 @@ petal_status petal_write_to(const petal_filter *filter, const char *format, cons
 
 /* The caller's sink. Some formats put byte by byte: small pieces are gathered, since a call may
  * cross into another language; and large ones are cut, since it may copy them. petal_stream_put()
- * is a put() of struct sink; what is still gathered at the end goes on with petal_stream_flush(). */
+ * is a put() of struct sink; petal_stream_flush() hands on what is still gathered at the end. */
 #define PETAL_STREAM_SMALL_BYTES 4096u
 #define PETAL_STREAM_LARGE_BYTES 262144u
 

@@ -212,7 +212,7 @@ static void a_filter_that_grew_brings_its_new_layers(void **state)
     petal_free(to);
 }
 
-/* Closed generations are the same in both filters: only the newest, and what came after it, cost. */
+/* Closed generations are the same in both filters: only the newest, and those after it, cost. */
 static void generations_that_went_cost_nothing(void **state)
 {
     petal_options options = PETAL_OPTIONS_INIT;
