@@ -52,10 +52,8 @@ static void print_overview(FILE *out)
                  "Bloom filters in files: is it in the set? Certainly not, or probably.\n\n");
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    fprintf(out, "\npetal help COMMAND tells more, man petal all.\n"
-                 "  petal build -o urls.petal urls.txt       a filter of the lines of a file\n"
-                 "  petal check urls.petal new.txt           those probably in the set\n"
-                 "  petal seen < stream > fresh              pass on only what is new\n");
+    fprintf(out, "\npetal help COMMAND tells more, man petal all. To begin with:\n"
+                 "  petal build -o urls.petal urls.txt; petal check urls.petal new.txt\n");
 }
 
 static int help(int argc, char **argv)

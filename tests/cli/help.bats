@@ -19,8 +19,8 @@ options_of() { { petal help "$1" | grep -o '^  [ -].. *--[a-z-]*' | grep -o -e '
     is "$stderr" "$overview"
 }
 
-@test "there are sixteen commands" {
-    is "$(commands | tr '\n' ' ')" "plan create build add remove check seen info verify merge intersect compare shard convert formats bench "
+@test "there are eighteen commands" {
+    is "$(commands | tr '\n' ' ')" "plan create build add remove check seen info verify merge intersect compare diff patch shard convert formats bench "
 }
 
 @test "the help of every command fits 24 lines of 80 columns, and has an example" {
