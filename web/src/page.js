@@ -598,7 +598,12 @@
       $('plan-bits').textContent = (f.bytes * 8 / now.wish.keys).toPrecision(3);
       $('plan-k').textContent = f.hashes;
       $('plan-p').textContent = rate(f.rate);
-      $('plan-says').innerHTML = say('plan_says', { hashes: bytes(now.wish.keys * 64 / 7), p125: rate(at(1.25)), p200: rate(at(2)) });
+      $('plan-says').innerHTML = say('plan_says', { p125: rate(at(1.25)), p200: rate(at(2)) });
+      var rivals = [[text.bar_this, f.bytes], [text.bar_hashes, now.wish.keys * 64 / 7], [text.bar_text, now.wish.keys * 40]], most = Math.max(f.bytes, rivals[2][1]);
+      $('plan-bars').innerHTML = rivals.map(function (r) {
+        return '<li><span>' + r[0] + '</span><i></i><b>' + bytes(r[1]) + '</b></li>';
+      }).join('');
+      rivals.forEach(function (r, i) { $('plan-bars').children[i].children[1].style.width = Math.max(.4, 62 * r[1] / most) + '%'; });
       $('chart-load-says').innerHTML = legend([['a', text.series_this]].concat(f.classic ? [['b', text.series_classic]] : [])) +
         say('chart_load_says', { p50: rate(at(.5)), p100: rate(at(1)), p200: rate(at(2)), p300: rate(at(3)) });
       var bitsAt = function (x) { return rate(f.buys.filter(function (b) { return b.bits === x; })[0][scheme() === 'blocked' ? 'blocked' : 'classic']); };
@@ -624,6 +629,8 @@
       var box = $(id);
       if (charts[id]) charts[id].destroy();
       var ink = css('--muted'), rule = css('--rule'), accent = css('--accent'), font = '12px ' + css('--sans');
+      var decades = [];
+      for (var d = 0; d <= 12; d++) decades.unshift(Math.pow(10, -d));
       var axis = { stroke: ink, font: font, labelFont: font, labelSize: 22, grid: { stroke: rule, width: 1 }, ticks: { stroke: rule, width: 1 } };
       var lowest = Infinity;
       data.slice(1).forEach(function (s) { s.forEach(function (v) { if (v > 0) lowest = Math.min(lowest, v); }); });
@@ -634,7 +641,10 @@
         scales: { x: { time: false }, y: { distr: 3, range: [Math.pow(10, Math.floor(Math.log10(lowest))), 1] } },
         axes: [
           Object.assign({ label: xLabel, size: 36, values: function (u, v) { return v.map(xText); } }, axis),
-          Object.assign({ size: 76, values: function (u, v) { return v.map(function (x) { return x !== null && Math.abs(Math.log10(x) % 1) < 1e-6 ? rate(x) : ''; }); } }, axis)
+          Object.assign({
+            size: 76, splits: function (u, i, low) { return decades.filter(function (v, i, all) { return v >= low * .99 && (i - all.length + 1) % (low < 1e-7 ? 2 : 1) === 0; }); },
+            filter: function (u, v) { return v; }, values: function (u, v) { return v.map(rate); }
+          }, axis)
         ],
         series: [{}, { stroke: accent, width: 2.5, points: { show: false } }, { stroke: ink, width: 1.5, dash: [5, 4], points: { show: false } }].slice(0, data.length),
         hooks: {
@@ -645,6 +655,7 @@
             pen.arc(x, y, r, 0, 2 * Math.PI);
             pen.fillStyle = css('--bg');
             pen.fill();
+            pen.setLineDash([]);
             pen.lineWidth = 2.5 * devicePixelRatio;
             pen.strokeStyle = css('--ink');
             pen.stroke();
@@ -659,7 +670,7 @@
     }
     function draw() {
       if (!now) return;
-      var f = now.found, rows = f.load.filter(function (r) { return r.rate > 0; });
+      var f = now.found, rows = f.load.filter(function (r) { return r.load >= .15 && r.rate > 0; });
       var series = [rows.map(function (r) { return r.load; }), rows.map(function (r) { return r.rate; })];
       if (f.classic) series.push(rows.map(function (r) { return r.classic > 0 ? r.classic : null; }));
       chart('chart-load', series, text.chart_x_load, [1, f.rate], function (v) { return Math.round(100 * v) + ' %'; });
@@ -766,7 +777,7 @@
         fact('size', say('fact_size_value', { bytes: bytes(i.bytes), bits: whole.format(i.bits) }))
       ];
       var estimate = i.estimate ? say('fact_keys_estimate', { estimate: whole.format(i.estimate) }) : '';
-      rows.push(fact('keys', i.capacity ? say('fact_keys_value', { items: whole.format(i.items), capacity: whole.format(i.capacity) }) + (estimate ? '<br><span class="muted">' + estimate + '</span>' : '') : estimate || text.unknown));
+      rows.push(fact('keys', i.capacity ? say(i.estimate && i.items > 1.02 * i.estimate ? 'fact_keys_repeats' : 'fact_keys_value', { items: whole.format(i.items), capacity: whole.format(i.capacity) }) + (estimate ? '<br><span class="muted">' + estimate + '</span>' : '') : estimate || text.unknown));
       rows.push(fact('fill', (100 * i.fill).toFixed(1) + ' %'), fact('rate', rate(i.rate)));
       if (i.asked) rows.push(fact('asked', rate(i.asked)));
       if (i.layers > 1) rows.push(fact('layers', i.layers));
@@ -819,8 +830,8 @@
       }
       if (it.empty) return panel(file.name, plain('empty_list', { name: file.name }));
       if (it.built) {
-        panel(plain('result_built', { name: file.name }), plain('built_says', { lines: whole.format(it.lines), keys: whole.format(it.info.items), text: bytes(file.size), size: bytes(it.size) }));
-        $('result-cli').textContent = 'petal build -o ' + quote(file.name + '.petal') + ' -n ' + it.info.capacity + ' -p ' + $('use-rate').value + ' ' + quote(file.name);
+        panel(plain('result_built', { name: file.name }), plain('built_says', { lines: whole.format(it.lines), keys: whole.format(it.distinct), text: bytes(file.size), size: bytes(it.size) }));
+        $('result-cli').textContent = 'petal build -o ' + quote(file.name + '.petal') + ' -n ' + it.info.capacity + ' -p ' + $('use-rate').value + (it.crlf ? ' --crlf ' : ' ') + quote(file.name);
       } else {
         panel(plain('result_opened', { name: file.name, format: it.info.format }), text.opened_says);
         $('result-cli').textContent = it.info.format === 'petal' ? 'petal info ' + quote(file.name) : 'petal convert ' + quote(file.name) + ' ' + quote(file.name + '.petal') + ' --from ' + it.info.format;

@@ -15,36 +15,34 @@
 
   // ---- lines of text -------------------------------------------------------------------------------
 
-  /* Calls take(bytes, ends, count) with batches of the lines of a stream, without their ends (LF, or
-   * CR LF); empty lines are not keys. Progress after every batch. */
-  async function eachLine(stream, take, signal, progress) {
+  /* Calls take(bytes, ends, count) with batches of the lines of a stream. As for the tool, an empty
+   * line is the empty key, and CR belongs to the key unless `crlf`. */
+  async function eachLine(stream, crlf, take, signal, progress) {
     var BATCH = 1 << 20, buffer = new Uint8Array(2 * BATCH), fill = 0, seen = 0;
     var joined = new Uint8Array(2 * BATCH), ends = new Uint32Array(1 << 16), reader = stream.getReader();
     function flush(last) {
       var at = 0, out = 0, n = 0;
-      for (;;) {
-        var end = buffer.subarray(0, fill).indexOf(10, at);
-        if (end < 0) { if (!last || at >= fill) break; end = fill; }
-        var stop = end > at && buffer[end - 1] === 13 ? end - 1 : end;
-        if (stop > at) {
-          joined.set(buffer.subarray(at, stop), out);
-          out += stop - at;
-          ends[n++] = out;
-          if (n === ends.length) { take(joined.subarray(0, out), ends.subarray(0, n), n); out = n = 0; }
-        }
+      while (at < fill) {
+        var end = buffer.indexOf(10, at);
+        if (end < 0 || end >= fill) { if (!last) break; end = fill; }
+        var stop = crlf && end > at && buffer[end - 1] === 13 ? end - 1 : end;
+        joined.set(buffer.subarray(at, stop), out);
+        out += stop - at;
+        ends[n++] = out;
         at = end + 1;
-        if (at >= fill) break;
+        if (n < ends.length) continue;
+        take(joined.subarray(0, out), ends, n);
+        out = n = 0;
       }
       if (n) take(joined.subarray(0, out), ends.subarray(0, n), n);
       at = Math.min(at, fill);
       buffer.copyWithin(0, at, fill);
       fill -= at;
-      if (fill > BATCH) { // a line longer than a batch
-        var bigger = new Uint8Array(2 * buffer.length);
-        bigger.set(buffer.subarray(0, fill));
-        buffer = bigger;
-        joined = new Uint8Array(buffer.length);
-      }
+      if (fill <= BATCH) return;
+      var bigger = new Uint8Array(2 * buffer.length); // a line longer than a batch
+      bigger.set(buffer.subarray(0, fill));
+      buffer = bigger;
+      joined = new Uint8Array(buffer.length);
     }
     try {
       for (;;) {
@@ -79,28 +77,28 @@
     };
   }
 
-  /* Two passes: the lines are counted and their distinct ones estimated by a filter, then the filter
-   * is planned for those and filled. */
+  /* Three passes: the lines are counted, then the distinct ones, by a filter that takes hardly any for
+   * a repeat (one of a million, of huge lists of ten thousand), then the filter is planned and filled. */
   async function build(file, rate, signal, progress) {
-    var pace = paced(progress), lines = 0, total = file.size;
-    await eachLine(file.stream(), function (bytes, ends, n) { lines += n; }, signal, function (done) {
-      pace(function () { return { bytes: done, total: total, share: done / total * .2, counting: true, keys: lines }; });
-    });
+    var pace = paced(progress), lines = 0, distinct = 0, keys = 0, total = file.size;
+    var head = new Uint8Array(await file.slice(0, 65536).arrayBuffer()), first = head.indexOf(10);
+    var crlf = first > 0 && head[first - 1] === 13;
+    function pass(from, to, counting, take) {
+      return eachLine(file.stream(), crlf, take, signal, function (done) {
+        pace(function () { return { bytes: done, total: total, share: from + done / total * (to - from), counting: counting, keys: counting ? lines : keys }; });
+      });
+    }
+    await pass(0, .2, true, function (bytes, ends, n) { lines += n; });
     if (!lines) return { empty: true };
-    var probe = await Filter.create({ capacity: lines, rate: .001 }), distinct;
+    var probe = await Filter.create({ capacity: lines, rate: lines > 2e7 ? 1e-4 : 1e-6 });
     try {
-      await eachLine(file.stream(), function (bytes, ends) { probe.addMany({ bytes: bytes, ends: ends }); }, signal, function (done) {
-        pace(function () { return { bytes: done, total: total, share: .2 + done / total * .4, counting: true, keys: lines }; });
-      });
-      distinct = Math.min(lines, Math.round(probe.stats().estimatedItems.value));
+      await pass(.2, .6, true, function (bytes, ends) { distinct += probe.addMany({ bytes: bytes, ends: ends }); });
     } finally { probe.dispose(); }
-    var filter = await Filter.create({ capacity: Math.max(1, distinct), rate: rate, keyType: 'text' }), keys = 0;
+    var filter = await Filter.create({ capacity: distinct, rate: rate, keyType: 'text' });
     try {
-      await eachLine(file.stream(), function (bytes, ends, n) { filter.addMany({ bytes: bytes, ends: ends }); keys += n; }, signal, function (done) {
-        pace(function () { return { bytes: done, total: total, share: .6 + done / total * .4, keys: keys }; });
-      });
+      await pass(.6, 1, false, function (bytes, ends, n) { filter.addMany({ bytes: bytes, ends: ends }); keys += n; });
     } catch (error) { filter.dispose(); throw error; }
-    return { filter: filter, lines: lines };
+    return { filter: filter, lines: lines, distinct: distinct, crlf: crlf };
   }
 
   // ---- files ---------------------------------------------------------------------------------------
@@ -131,12 +129,12 @@
   async function open(args, signal, progress) {
     var file = args.file, pace = paced(progress);
     var kind = args.list ? 'list' : args.format ? 'given' : await kindOf(file);
-    var built = false, lines = 0, filter;
+    var made = {}, filter;
     function loading(done) { pace(function () { return { bytes: done, total: file.size, share: done / file.size }; }); }
     if (kind === 'list') {
-      var made = await build(file, args.rate, signal, progress);
+      made = await build(file, args.rate, signal, progress);
       if (made.empty) return made;
-      filter = made.filter; built = true; lines = made.lines;
+      filter = made.filter;
     } else {
       var format = args.format || (kind === 'petal' ? 'petal' : null);
       if (!format) {
@@ -149,7 +147,10 @@
       filter = await Filter.load(file, { format: format, signal: signal, onProgress: function (at) { loading(at.loaded); } });
     }
     var info = use(filter);
-    return { name: args.name, info: info, built: built, lines: lines, size: filter.toBytes().length };
+    return {
+      name: args.name, info: info, built: kind === 'list', lines: made.lines, distinct: made.distinct, crlf: made.crlf,
+      size: filter.toBytes().length
+    };
   }
 
   function keyOf(text, type) {
