@@ -68,6 +68,8 @@ PETAL_API void petal_inline_end(petal_filter *filter, petal_inline *hot);
 #define PETAL_INLINE_SSE4
 #elif defined(__aarch64__) && defined(__AARCH64EL__)
 #define PETAL_INLINE_NEON
+#elif defined(__wasm_simd128__)
+#define PETAL_INLINE_SIMD128
 #endif
 #endif
 
@@ -75,6 +77,8 @@ PETAL_API void petal_inline_end(petal_filter *filter, petal_inline *hot);
 #include <immintrin.h>
 #elif defined(PETAL_INLINE_NEON)
 #include <arm_neon.h>
+#elif defined(PETAL_INLINE_SIMD128)
+#include <wasm_simd128.h>
 #endif
 
 /* 2^32 / golden ratio, odd: y = x * this spreads x over start (4 bits) and stride (3 bits) of the
@@ -242,6 +246,62 @@ static inline bool petal_inline_line_has(const unsigned char *line, uint32_t x, 
         missing = vorrq_u32(
             missing, vbicq_u32(petal_inline_bits(x, words, first), petal_inline_load(line, first)));
     return vmaxvq_u32(missing) == 0;
+}
+
+#elif defined(PETAL_INLINE_SIMD128)
+
+/* A word's bit is bit place % 8 of its byte place / 8. Without shifts by a count for each word,
+ * both are looked up by swizzles, whose places above 15 give 0: each lane's lowest byte gets the
+ * bit and, of the line, the byte that it is in; the other bytes get 0. */
+static inline v128_t petal_inline_products(uint32_t x, uint32_t first)
+{
+    return wasm_i32x4_mul(wasm_i32x4_splat((int32_t)x), wasm_v128_load(petal_inline_salts + first));
+}
+
+/* The bits in the bytes they belong to, or all in the lowest. Words that are not of the pattern
+ * have none. */
+static inline v128_t petal_inline_bits(v128_t products, uint32_t words, uint32_t first)
+{
+    const v128_t table = wasm_u8x16_const(1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0);
+    const v128_t each = wasm_i32x4_const(1, 2, 4, 8);
+    v128_t place = wasm_v128_and(wasm_u32x4_shr(products, 27), wasm_i32x4_const_splat(7));
+    v128_t bits = wasm_i8x16_swizzle(
+        table, wasm_v128_or(place, wasm_i32x4_const_splat((int32_t)0x80808000)));
+    v128_t chosen = wasm_v128_and(wasm_i32x4_splat((int32_t)(words >> first)), each);
+    return wasm_v128_and(bits, wasm_i32x4_eq(chosen, each));
+}
+
+static inline bool petal_inline_line_add(unsigned char *line, uint32_t x, uint32_t words)
+{
+    v128_t missing = wasm_i32x4_const_splat(0);
+    for (uint32_t first = 0; first < 16; first += 4) {
+        v128_t products = petal_inline_products(x, first), old = wasm_v128_load(line + 4 * first);
+        /* Byte i of the lane is the bit's if i is place / 8, the product's upper two bits. */
+        v128_t byte = wasm_i32x4_mul(wasm_u32x4_shr(products, 30),
+                                     wasm_i32x4_const_splat(0x01010101));
+        v128_t lowest = petal_inline_bits(products, words, first);
+        v128_t bits = wasm_v128_and(
+            wasm_i32x4_mul(lowest, wasm_i32x4_const_splat(0x01010101)),
+            wasm_i8x16_eq(byte, wasm_i32x4_const_splat(0x03020100)));
+        missing = wasm_v128_or(missing, wasm_v128_andnot(bits, old));
+        wasm_v128_store(line + 4 * first, wasm_v128_or(old, bits));
+    }
+    return wasm_v128_any_true(missing);
+}
+
+static inline bool petal_inline_line_has(const unsigned char *line, uint32_t x, uint32_t words)
+{
+    const v128_t lanes = wasm_i32x4_const((int32_t)0x80808000, (int32_t)0x80808004,
+                                          (int32_t)0x80808008, (int32_t)0x8080800c);
+    v128_t missing = wasm_i32x4_const_splat(0);
+    for (uint32_t first = 0; first < 16; first += 4) {
+        v128_t products = petal_inline_products(x, first);
+        v128_t bytes = wasm_i8x16_swizzle(wasm_v128_load(line + 4 * first),
+                                          wasm_v128_or(wasm_u32x4_shr(products, 30), lanes));
+        missing = wasm_v128_or(
+            missing, wasm_v128_andnot(petal_inline_bits(products, words, first), bytes));
+    }
+    return !wasm_v128_any_true(missing);
 }
 
 #else /* portable: bit after bit; the words of a line are little-endian, so bit b of word w is in \

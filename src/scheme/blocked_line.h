@@ -50,6 +50,6 @@ static inline uint32_t hashes_of_second(const struct shape *shape)
 }
 
 extern const struct kernel petal_blocked_avx512, petal_blocked_avx2, petal_blocked_sse4,
-    petal_blocked_neon;
+    petal_blocked_neon, petal_blocked_simd128;
 
 #endif
