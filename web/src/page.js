@@ -44,7 +44,7 @@
     var units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'], i = 0;
     if (n < 1024) return whole.format(n) + (chinese ? ' 字节' : ' bytes');
     while (n >= 1024 && i < 4) { n /= 1024; i++; }
-    return (n < 10 ? n.toFixed(2) : n < 100 ? n.toFixed(1) : n.toFixed(0)) + ' ' + units[i];
+    return (n < 1000 ? n.toPrecision(4) : n.toFixed(0)) + ' ' + units[i];
   }
   /* 1.0 %, 0.010 %, 1 in 99.5M: as the tool prints them. */
   function rate(p) {
