@@ -155,6 +155,16 @@ static inline unsigned popcount32(uint32_t x)
     return popcount64(x);
 }
 
+/* The number of the lowest bit that is set; x is not 0. */
+static inline unsigned lowest_bit64(uint64_t x)
+{
+#ifdef __GNUC__
+    return (unsigned)__builtin_ctzll(x);
+#else
+    return popcount64(~x & (x - 1));
+#endif
+}
+
 /* Bits set in size_bytes bytes; the byte order does not matter for a count. */
 static inline uint64_t popcount_bytes(const uint8_t *bytes, uint64_t size_bytes)
 {

@@ -235,6 +235,12 @@ void petal_filter_touch_all(petal_filter *filter);
 petal_status petal_filter_check_alike(const petal_filter *a, const petal_filter *b,
                                       petal_error *error);
 
+/* The parts of that: scheme, hash, and seed or secret; and one layer. */
+petal_status petal_filter_check_kin(const petal_filter *a, const petal_filter *b,
+                                    petal_error *error);
+petal_status petal_filter_check_shapes_alike(const struct shape *a, const struct shape *b,
+                                             petal_error *error);
+
 /* Different bits that a key sets in the mean. */
 double petal_filter_bits_per_key(const struct scheme_def *scheme, const struct shape *shape);
 

@@ -123,10 +123,13 @@ static const struct kernel *const kernels[] = {
     &petal_blocked_sse4,
 #elif defined(__aarch64__) && defined(__AARCH64EL__)
     &petal_blocked_neon,
-#elif defined(__wasm_simd128__)
-    &petal_blocked_simd128,
 #endif
-    &petal_blocked_generic, NULL,
+#ifdef __wasm_simd128__ /* a module that has it is loaded nowhere else */
+    &petal_blocked_simd128,
+#else
+    &petal_blocked_generic,
+#endif
+    NULL,
 };
 
 /* ---- the rest of the row --------------------------------------------------------------------- */
