@@ -787,6 +787,7 @@
     }
     function quote(name) { return /^[\w.,+-]+$/.test(name) ? name : "'" + name.replace(/'/g, "'\\''") + "'"; }
 
+    function cli(line) { $('result-cli').textContent = line; }
     function panel(title, words) {
       $('busy').hidden = true;
       $('result').hidden = false;
@@ -831,10 +832,13 @@
       if (it.empty) return panel(file.name, plain('empty_list', { name: file.name }));
       if (it.built) {
         panel(plain('result_built', { name: file.name }), plain('built_says', { lines: whole.format(it.lines), keys: whole.format(it.distinct), text: bytes(file.size), size: bytes(it.size) }));
-        $('result-cli').textContent = 'petal build -o ' + quote(file.name + '.petal') + ' -n ' + it.info.capacity + ' -p ' + $('use-rate').value + (it.crlf ? ' --crlf ' : ' ') + quote(file.name);
+        cli((it.gzip ? 'gzip -dc ' + quote(file.name) + ' | ' : '') + 'petal build -o ' + quote(file.name + '.petal') + ' -n ' + it.info.capacity +
+          ' -p ' + $('use-rate').value + (it.crlf ? ' --crlf' : '') + (it.gzip ? '' : ' ' + quote(file.name)));
       } else {
         panel(plain('result_opened', { name: file.name, format: it.info.format }), text.opened_says);
-        $('result-cli').textContent = it.info.format === 'petal' ? 'petal info ' + quote(file.name) : 'petal convert ' + quote(file.name) + ' ' + quote(file.name + '.petal') + ' --from ' + it.info.format;
+        if (it.gzip && it.info.format !== 'dcso') cli('gzip -d ' + quote(file.name));
+        else if (it.info.format === 'petal') cli('petal info ' + quote(file.name));
+        else cli('petal convert ' + quote(file.name) + ' ' + quote(file.name + '.petal') + ' --from ' + it.info.format + (it.gzip ? '-gzip' : ''));
       }
       $('result-facts').innerHTML = facts(it.info);
       $('result-more').hidden = false;

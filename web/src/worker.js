@@ -107,6 +107,7 @@
   async function kindOf(file) {
     var head = new Uint8Array(await file.slice(0, 65536).arrayBuffer()), at = 0;
     if (!head.length) return 'list';
+    if (head[0] === 0x1f && head[1] === 0x8b) return 'gzip';
     if (MAGIC.every(function (b, i) { return head[i] === b; })) return 'petal';
     for (var i = 0; i < head.length; i++) if (head[i] < 9 || head[i] > 13 && head[i] < 32 && head[i] !== 27) return 'binary';
     while (head[at] <= 32) at++;
@@ -130,6 +131,11 @@
     var file = args.file, pace = paced(progress);
     var kind = args.list ? 'list' : args.format ? 'given' : await kindOf(file);
     var made = {}, filter;
+    if (kind === 'gzip') { // of anything
+      var unpacked = await new Response(file.stream().pipeThrough(new DecompressionStream('gzip'))).blob();
+      signal.throwIfAborted();
+      return Object.assign(await open(Object.assign({}, args, { file: unpacked }), signal, progress), { gzip: true });
+    }
     function loading(done) { pace(function () { return { bytes: done, total: file.size, share: done / file.size }; }); }
     if (kind === 'list') {
       made = await build(file, args.rate, signal, progress);

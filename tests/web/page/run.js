@@ -231,9 +231,9 @@ async function using(browser, at) {
         await askFor(page, ABSENT, 'text', 'no');
         await close(page, at(''));
     });
-    await ok('lines that end in CR LF, empty lines and no last newline: as the tool does', async () => {
+    await ok('lines that end in CR LF, empty lines, no last newline, gzip: as the tool does', async () => {
         const page = await open(browser, at('index.html#use'));
-        for (const [name, content] of [['dos.txt', 'one\r\ntwo\r\n\r\nthree'], ['unix.txt', 'one\n\ntwo\r\nthree\nthree\n'], ['one.txt', 'single']]) {
+        for (const [name, content] of [['packed.txt.gz', zlib.gzipSync('one\ntwo\n')], ['dos.txt', 'one\r\ntwo\r\n\r\nthree'], ['unix.txt', 'one\n\ntwo\r\nthree\nthree\n'], ['one.txt', 'single']]) {
             fs.writeFileSync(path.join(temp, name), content);
             await give(page, path.join(temp, name));
             const [download] = await Promise.all([page.waitForEvent('download'), page.click('#download')]);
