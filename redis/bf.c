@@ -252,8 +252,8 @@ static void add_all(struct value *value, struct adding *adding)
 {
     petal_batch batch = make_batch(adding->items, adding->count);
     petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
-    adding->status = petal_add_batch(value->filter, &batch, scratch.results, &outcome,
-                                     &adding->failure.error);
+    adding->status =
+        petal_add_batch(value->filter, &batch, scratch.results, &outcome, &adding->failure.error);
     adding->done = outcome.done;
     adding->added = outcome.positive;
 }
@@ -393,7 +393,8 @@ static const char *read_option(RedisModuleCtx *ctx, RedisModuleString **argv, in
 {
     size_t size;
     const char *word = server.StringPtrLen(argv[*at], &size);
-    int first = tolower((unsigned char)word[0]), second = tolower((unsigned char)(size ? word[1] : 0));
+    int first = tolower((unsigned char)word[0]),
+        second = tolower((unsigned char)(size ? word[1] : 0));
     struct bloom_plan *plan = &adding->plan;
     if (first == 'n') {
         int third = size > 1 ? tolower((unsigned char)word[2]) : 0;
@@ -523,8 +524,8 @@ static void reply_field(RedisModuleCtx *ctx, const struct value *value, const pe
         server.ReplyWithNull(ctx);
         return;
     }
-    server.ReplyWithLongLong(ctx, field == FIELD_CAPACITY ? (long long)info->capacity
-                                  : field == FIELD_SIZE   ? size_of(value, info)
+    server.ReplyWithLongLong(ctx, field == FIELD_CAPACITY  ? (long long)info->capacity
+                                  : field == FIELD_SIZE    ? size_of(value, info)
                                   : field == FIELD_FILTERS ? (long long)info->layers
                                   : field == FIELD_ITEMS   ? (long long)info->items
                                                            : (long long)value->growth);
@@ -593,13 +594,13 @@ static int bf_debug(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
         petal_info layer = value_info(value, i);
         uint64_t bytes;
         value_bits(value, i, &bytes);
-        length = snprintf(line, sizeof line,
-                          "bytes:%llu bits:%llu hashes:%u hashwidth:%u capacity:%llu size:%llu "
-                          "ratio:%g",
-                          (unsigned long long)bytes, (unsigned long long)(8 * bytes), layer.hashes,
-                          value->options & BLOOM_FORCE64 ? 64 : 32,
-                          (unsigned long long)layer.capacity, (unsigned long long)layer.items,
-                          layer.target_rate);
+        length =
+            snprintf(line, sizeof line,
+                     "bytes:%llu bits:%llu hashes:%u hashwidth:%u capacity:%llu size:%llu "
+                     "ratio:%g",
+                     (unsigned long long)bytes, 8 * (unsigned long long)bytes, layer.hashes,
+                     value->options & BLOOM_FORCE64 ? 64 : 32, (unsigned long long)layer.capacity,
+                     (unsigned long long)layer.items, layer.target_rate);
         server.ReplyWithStringBuffer(ctx, line, (size_t)length);
     }
     return MODULE_OK;
@@ -698,11 +699,22 @@ static int bf_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 
 /* ---- registration ---------------------------------------------------------------------------- */
 
-#define ARGUMENT(named, kind) {.name = named, .type = kind, .key_spec_index = -1}
+#define ARGUMENT(named, kind) \
+    { \
+        .name = named, .type = kind, .key_spec_index = -1 \
+    }
 #define ARGUMENT_WITH(named, kind, ...) \
-    {.name = named, .type = kind, .key_spec_index = -1, __VA_ARGS__}
-#define KEY_ARGUMENT {.name = "key", .type = ARG_KEY}
-#define END_OF_ARGUMENTS {.name = NULL}
+    { \
+        .name = named, .type = kind, .key_spec_index = -1, __VA_ARGS__ \
+    }
+#define KEY_ARGUMENT \
+    { \
+        .name = "key", .type = ARG_KEY \
+    }
+#define END_OF_ARGUMENTS \
+    { \
+        .name = NULL \
+    }
 
 static struct module_argument key_only[] = {KEY_ARGUMENT, END_OF_ARGUMENTS};
 static struct module_argument key_item[] = {KEY_ARGUMENT, ARGUMENT("item", ARG_STRING),
@@ -749,8 +761,8 @@ static struct module_argument loadchunk_arguments[] = {
 #define LOOKS (KEY_SPEC_RO | KEY_SPEC_ACCESS)
 
 static const struct command commands[] = {
-    {"BF.RESERVE", bf_reserve, WRITES, "write fast bloom", KEY_SPEC_RW | KEY_SPEC_INSERT, -4, "1.0.0",
-     "Creates a new Bloom filter", "O(1)", reserve_arguments},
+    {"BF.RESERVE", bf_reserve, WRITES, "write fast bloom", KEY_SPEC_RW | KEY_SPEC_INSERT, -4,
+     "1.0.0", "Creates a new Bloom filter", "O(1)", reserve_arguments},
     {"BF.ADD", bf_add, WRITES, "write bloom", CHANGES, 3, "1.0.0",
      "Adds an item to a Bloom filter, which is created if there is none",
      "O(k), where k is the number of hash functions", key_item},

@@ -13,7 +13,7 @@ struct config config = {.error_rate = 0.01,
                         .initial_size = 100,
                         .expansion = 2,
                         .max_capacity = BLOOM_MAX_CAPACITY,
-                        .memory_limit = 8ll << 30,
+                        .memory_limit = 8LL << 30,
                         .compat = COMPAT_REDISBLOOM};
 
 static long long get_number(const char *name, void *context)

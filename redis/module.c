@@ -16,9 +16,9 @@
 
 static int describe(RedisModuleCtx *ctx, const struct command *command, const char *name)
 {
-    static const struct module_info_version version = {
-        1, sizeof(struct module_history), sizeof(struct module_key_spec),
-        sizeof(struct module_argument)};
+    static const struct module_info_version version = {1, sizeof(struct module_history),
+                                                       sizeof(struct module_key_spec),
+                                                       sizeof(struct module_argument)};
     struct module_key_spec keys[2] = {{.flags = command->key_flags,
                                        .begin_search = KEY_SPEC_INDEX,
                                        .begin = {.index = 1},
@@ -46,9 +46,10 @@ int command_register(RedisModuleCtx *ctx, const struct command *commands)
             name[i] = (char)tolower((unsigned char)command->name[i]);
         if (server.CreateCommand(ctx, name, command->function, command->flags, 1, 1, 1) !=
             MODULE_OK) {
-            server.Log(ctx, "warning",
-                       "the command %s is there already: is another module with BF commands loaded?",
-                       name);
+            server.Log(
+                ctx, "warning",
+                "the command %s is there already: is another module with BF commands loaded?",
+                name);
             return MODULE_ERR;
         }
         if (describe(ctx, command, name) != MODULE_OK) {

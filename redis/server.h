@@ -165,7 +165,7 @@ typedef int (*module_apply)(RedisModuleCtx *ctx, void *context, RedisModuleStrin
     CALL(int, ReplicateVerbatim, (RedisModuleCtx *)) \
     CALL(int, NotifyKeyspaceEvent, \
          (RedisModuleCtx *, int type, const char *event, RedisModuleString *key)) \
-    CALL(int, SignalModifiedKey, (RedisModuleCtx *, RedisModuleString *key)) \
+    CALL(int, SignalModifiedKey, (RedisModuleCtx *, RedisModuleString * key)) \
     CALL(const char *, StringPtrLen, (const RedisModuleString *, size_t *)) \
     CALL(int, StringToLongLong, (const RedisModuleString *, long long *)) \
     CALL(int, StringToDouble, (const RedisModuleString *, double *)) \

@@ -246,12 +246,12 @@ static void rewrite_bloom(RedisModuleIO *io, RedisModuleString *key, void *memor
     uint64_t at = 0, size_bytes;
     uint8_t *header = value_header(value, &header_bytes);
     if (!header) return;
-    server.EmitAOF(io, "BF.LOADCHUNK", "slb", key, 1ll, header, header_bytes);
+    server.EmitAOF(io, "BF.LOADCHUNK", "slb", key, 1LL, header, header_bytes);
     server.Free(header);
     for (const uint8_t *chunk; (chunk = value_chunk(value, at, &size_bytes));) {
         at += size_bytes;
-        server.EmitAOF(io, "BF.LOADCHUNK", "slb", key, (long long)(at + 1), chunk,
-                       (size_t)size_bytes);
+        long long iterator = (long long)at + 1;
+        server.EmitAOF(io, "BF.LOADCHUNK", "slb", key, iterator, chunk, (size_t)size_bytes);
     }
 }
 

@@ -21,8 +21,7 @@ struct totals totals;
 static int over_limit(const struct value *value, uint64_t more_bytes)
 {
     uint64_t limit = (uint64_t)config.memory_limit;
-    return limit && !value->unlimited &&
-           (more_bytes > limit || value->bytes > limit - more_bytes);
+    return limit && !value->unlimited && (more_bytes > limit || value->bytes > limit - more_bytes);
 }
 
 /* Zeroed. TryCalloc, where there is one, leaves big arrays untouched; all three count for
@@ -260,13 +259,6 @@ static int32_t take(void *context, const void *bytes, size_t size_bytes)
     return to->size_bytes == to->room;
 }
 
-static size_t take_beginning(const struct value *value, uint8_t *bytes, size_t room)
-{
-    struct beginning to = {bytes, 0, room};
-    petal_write(value->filter, value->classic ? "redisbloom" : "petal", take, &to, NULL);
-    return to.size_bytes;
-}
-
 /* How long the header of a petal file is: as docs/hosts.md says, by opening what there is. */
 static size_t petal_header_bytes(const uint8_t *bytes, size_t size_bytes)
 {
@@ -281,11 +273,14 @@ static size_t petal_header_bytes(const uint8_t *bytes, size_t size_bytes)
 
 uint8_t *value_header(const struct value *value, size_t *size_bytes)
 {
-    size_t room = value->classic ? BLOOM_HEAD_BYTES + value_layers(value) * BLOOM_LAYER_BYTES : 1024;
+    size_t room =
+        value->classic ? BLOOM_HEAD_BYTES + value_layers(value) * BLOOM_LAYER_BYTES : 1024;
     for (;;) {
         uint8_t *bytes = server_zeroed(room);
         if (!bytes) return NULL;
-        *size_bytes = take_beginning(value, bytes, room);
+        struct beginning to = {bytes, 0, room};
+        petal_write(value->filter, value->classic ? "redisbloom" : "petal", take, &to, NULL);
+        *size_bytes = to.size_bytes;
         size_t needed = value->classic ? room : petal_header_bytes(bytes, *size_bytes);
         if (*size_bytes == room && needed <= room) return bytes;
         server.Free(bytes);
