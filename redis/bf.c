@@ -701,11 +701,11 @@ static int bf_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 
 #define ARGUMENT(named, kind) \
     { \
-        .name = named, .type = kind, .key_spec_index = -1 \
+        .name = (named), .type = (kind), .key_spec_index = -1 \
     }
 #define ARGUMENT_WITH(named, kind, ...) \
     { \
-        .name = named, .type = kind, .key_spec_index = -1, __VA_ARGS__ \
+        .name = (named), .type = (kind), .key_spec_index = -1, __VA_ARGS__ \
     }
 #define KEY_ARGUMENT \
     { \
