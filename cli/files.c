@@ -30,13 +30,23 @@ static bool wants_loading(unsigned flags, petal_status status, const petal_filte
            (status == PETAL_OK && info_of(filter).policy != PETAL_POLICY_NONE);
 }
 
-/* A live file is opened as such only if it has to be, which is worth a remark. */
+/* A live file is opened as such only if it has to be, which is worth a remark; so is a dirty one
+ * that is only described. */
 static petal_status open_quietest(const char *path, petal_open_options *options,
                                   petal_filter **filter, petal_error *error)
 {
-    bool live = options->flags & PETAL_OPEN_LIVE;
+    bool live = options->flags & PETAL_OPEN_LIVE,
+         described = live && options->flags & PETAL_OPEN_RECOVER;
     options->flags &= ~PETAL_OPEN_LIVE;
+    if (described) options->flags &= ~PETAL_OPEN_RECOVER;
     petal_status status = petal_open(path, options, filter, error);
+    if (status == PETAL_ERR_DIRTY && described) {
+        petal_error why = *error;
+        options->flags = (options->flags & ~MODE) | PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER;
+        status = petal_open(path, options, filter, error);
+        if (status == PETAL_OK) complain(path, "%s", why.message);
+        return status;
+    }
     if (status != PETAL_ERR_BUSY || !live) return status;
     options->flags |= PETAL_OPEN_LIVE;
     status = petal_open(path, options, filter, error);
@@ -129,6 +139,12 @@ petal_filter *open_filter(const char *path, unsigned flags, const struct args *a
 {
     const char *format;
     return open_container(path, flags, args, &format);
+}
+
+petal_filter *open_to_describe(const char *path, const struct args *args, const char **format)
+{
+    return open_container(path, PETAL_OPEN_MAP | PETAL_OPEN_LIVE | PETAL_OPEN_RECOVER, args,
+                          format);
 }
 
 petal_filter *open_live(const char *path, const struct args *args, const char **format)

@@ -21,6 +21,10 @@ petal_filter *open_container(const char *path, unsigned flags, const struct args
  * remark. */
 petal_filter *open_live(const char *path, const struct args *args, const char **format);
 
+/* Like open_live() for petal info: also a dirty file, of which it shows what recovery would keep;
+ * that is reported as a failure nevertheless. */
+petal_filter *open_to_describe(const char *path, const struct args *args, const char **format);
+
 /* The format to write a changed filter back in, that came from a file of `format`: some names read
  * several forms (dcso plain and packed), and a file keeps its own. */
 const char *format_to_keep(const petal_filter *filter, const char *format);

@@ -121,9 +121,12 @@ enum fit petal_format_fits(const struct format_def *format, const uint8_t *bytes
 petal_status petal_format_write(const struct format_def *format, const petal_filter *filter,
                                 const struct sink *sink, petal_error *error)
 {
-    if (format->write) return format->write(format, filter, sink, error);
-    return petal_fail(error, PETAL_ERR_UNSUPPORTED, "%s files can be read, not written; use petal",
-                      format->name);
+    if (!format->write)
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                          "%s files can be read, not written; use petal", format->name);
+    petal_status status = format->expect ? format->expect(format, filter, error)
+                                         : petal_format_expect_single(format, filter, error);
+    return status == PETAL_OK ? format->write(format, filter, sink, error) : status;
 }
 
 petal_status petal_put_both(const struct sink *sink, const void *header, uint64_t header_bytes,

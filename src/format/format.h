@@ -84,8 +84,13 @@ struct format_def {
                          struct description *about, petal_error *error);
     petal_status (*size)(uint64_t keys, double rate, struct shape *shape, petal_error *error);
 
-    /* Writes the whole file. A filter that the container cannot hold is PETAL_ERR_UNSUPPORTED, with
-     * the reason. Default: none can be written. */
+    /* PETAL_ERR_UNSUPPORTED, with the reason, of a filter that the container cannot hold. Default:
+     * petal_format_expect_single(). */
+    petal_status (*expect)(const struct format_def *self, const petal_filter *filter,
+                           petal_error *error);
+
+    /* Writes the whole file of a filter that expect() passed; may find that the container cannot
+     * hold it, too. Default: none can be written. */
     petal_status (*write)(const struct format_def *self, const petal_filter *filter,
                           const struct sink *sink, petal_error *error);
 
