@@ -2,7 +2,7 @@
  * bytes with offsets. (Arrow's arrays: arrow.c.)
  *
  * The GIL is released while the core works, except for a few keys. Of a list, keys are pinned a
- * piece at a time. */
+ * piece at a time; short texts are copied, which leaves their objects untouched. */
 #include "module.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 #define PREFETCH(address) ((void)(address))
 #endif
 
-enum { LIST_PIECE = 8192 };
+enum { LIST_PIECE = 2048, MAX_COPIED_BYTES = 64 };
 
 /* ---- one batch of the core ------------------------------------------------------------------- */
 
@@ -110,18 +110,18 @@ static bool changes(enum verb verb)
 
 /* ---- lists and iterables --------------------------------------------------------------------- */
 
-/* Keys of some objects, which stay alive with it. */
+/* Keys of some objects, which stay alive with it, or whose bytes are copied. */
 struct pinned {
-    Py_ssize_t count, room, held_count, held_room;
+    Py_ssize_t count, room, object_count, held_count, held_room;
     PyObject **objects;
     petal_key *keys;
-    uint8_t (*numbers)[8];
-    struct key *held; /* the few that hold a buffer, or an owner of their bytes */
+    char *copies, *next_copy; /* room for MAX_COPIED_BYTES of each key */
+    struct key *held;         /* the few that hold a buffer, or an owner of their bytes */
 };
 
 static bool pinned_create(struct pinned *pinned, Py_ssize_t room)
 {
-    size_t bytes = sizeof *pinned->keys + sizeof *pinned->numbers + sizeof *pinned->objects;
+    size_t bytes = sizeof *pinned->keys + sizeof *pinned->objects + MAX_COPIED_BYTES;
     memset(pinned, 0, sizeof *pinned);
     pinned->room = room;
     pinned->keys = PyMem_Malloc((size_t)room * bytes);
@@ -129,16 +129,17 @@ static bool pinned_create(struct pinned *pinned, Py_ssize_t room)
         PyErr_NoMemory();
         return false;
     }
-    pinned->numbers = (uint8_t(*)[8])(pinned->keys + room);
-    pinned->objects = (PyObject **)(pinned->numbers + room);
+    pinned->objects = (PyObject **)(pinned->keys + room);
+    pinned->copies = pinned->next_copy = (char *)(pinned->objects + room);
     return true;
 }
 
 static void pinned_clear(struct pinned *pinned)
 {
     for (Py_ssize_t i = 0; i < pinned->held_count; i++) key_release(&pinned->held[i]);
-    for (Py_ssize_t i = 0; i < pinned->count; i++) Py_DECREF(pinned->objects[i]);
-    pinned->count = pinned->held_count = 0;
+    for (Py_ssize_t i = 0; i < pinned->object_count; i++) Py_DECREF(pinned->objects[i]);
+    pinned->count = pinned->object_count = pinned->held_count = 0;
+    pinned->next_copy = pinned->copies;
 }
 
 static void pinned_free(struct pinned *pinned)
@@ -165,39 +166,43 @@ static bool hold(struct pinned *pinned, struct key *key)
     return true;
 }
 
-static bool pin_other(struct pinned *pinned, PyObject *object, uint32_t key_type)
+static void copy_key(struct pinned *pinned, const void *data, size_t size)
+{
+    pinned->keys[pinned->count].data = memcpy(pinned->next_copy, data, size);
+    pinned->keys[pinned->count++].size_bytes = size;
+    pinned->next_copy += size;
+}
+
+/* Most keys are short texts, whose UTF-8 the object has. False: it is another key, or none. No code
+ * of Python runs. */
+static inline bool copy_text(struct pinned *pinned, PyObject *object, uint32_t key_type)
+{
+    Py_ssize_t size;
+    if (!PyUnicode_CheckExact(object) || key_type > PETAL_KEY_TYPE_TEXT) return false;
+    const char *text = PyUnicode_AsUTF8AndSize(object, &size);
+    if (!text) PyErr_Clear(); /* pin() says why */
+    if (!text || size > MAX_COPIED_BYTES) return false;
+    copy_key(pinned, text, (size_t)size);
+    return true;
+}
+
+/* Any key. Takes over the reference. */
+static bool pin(struct pinned *pinned, PyObject *object, uint32_t key_type)
 {
     struct key key;
-    petal_key *slot = &pinned->keys[pinned->count];
     if (!key_read(object, key_type, &key) ||
         ((key.owner || key.buffer.obj) && !hold(pinned, &key))) {
         Py_DECREF(object);
         return false;
     }
-    slot->data = key.data;
-    slot->size_bytes = key.size;
-    if (key.data == key.number)
-        slot->data = memcpy(pinned->numbers[pinned->count], key.number, sizeof key.number);
-    pinned->objects[pinned->count++] = object;
-    return true;
-}
-
-/* Takes over the reference. Most keys are texts, whose UTF-8 the object has. */
-static bool pin(struct pinned *pinned, PyObject *object, uint32_t key_type)
-{
-    if (PyUnicode_CheckExact(object) && key_type <= PETAL_KEY_TYPE_TEXT) {
-        Py_ssize_t size;
-        const char *text = PyUnicode_AsUTF8AndSize(object, &size);
-        if (!text) {
-            Py_DECREF(object);
-            return false;
-        }
-        pinned->keys[pinned->count].data = text;
-        pinned->keys[pinned->count].size_bytes = (size_t)size;
-        pinned->objects[pinned->count++] = object;
-        return true;
+    pinned->objects[pinned->object_count++] = object;
+    if (key.data == key.number) {
+        copy_key(pinned, key.number, key.size);
+    } else {
+        pinned->keys[pinned->count].data = key.data;
+        pinned->keys[pinned->count++].size_bytes = key.size;
     }
-    return pin_other(pinned, object, key_type);
+    return true;
 }
 
 /* With the GIL held on entry. */
@@ -250,7 +255,8 @@ static bool pin_some(PyObject *list, bool is_list, Py_ssize_t from, Py_ssize_t t
             PREFETCH(next[j]);
             PREFETCH((char *)next[j] + 64);
         }
-        for (int j = 0; j < count; j++) Py_INCREF(next[j]);
+        while (done < count && copy_text(pinned, next[done], key_type)) done++;
+        for (int j = done; j < count; j++) Py_INCREF(next[j]);
         while (done < count && pin(pinned, next[done], key_type)) done++;
         if (done < count) {
             while (++done < count) Py_DECREF(next[done]);
@@ -282,7 +288,10 @@ static bool run_list(struct work *work, PyObject *list, bool is_list, PyObject *
 static bool pin_next(PyObject *iterator, struct pinned *pinned, uint32_t key_type)
 {
     PyObject *object = PyIter_Next(iterator);
-    return object && pin(pinned, object, key_type);
+    if (!object) return false;
+    if (!copy_text(pinned, object, key_type)) return pin(pinned, object, key_type);
+    Py_DECREF(object);
+    return true;
 }
 
 static bool run_iterator(struct work *work, PyObject *iterator, PyObject *answers)
