@@ -166,24 +166,34 @@ static bool hold(struct pinned *pinned, struct key *key)
     return true;
 }
 
-static void copy_key(struct pinned *pinned, const void *data, size_t size)
+/* By 16 bytes, the last of which may overlap: a call would take longer. */
+static inline char *copy_bytes(char *to, const char *from, size_t size)
 {
-    pinned->keys[pinned->count].data = memcpy(pinned->next_copy, data, size);
-    pinned->keys[pinned->count++].size_bytes = size;
-    pinned->next_copy += size;
+    if (size < 16) return (char *)memcpy(to, from, size) + size;
+    for (size_t i = 0; i < size - 16; i += 16) memcpy(to + i, from + i, 16);
+    memcpy(to + size - 16, from + size - 16, 16);
+    return to + size;
 }
 
-/* Most keys are short texts, whose UTF-8 the object has. False: it is another key, or none. No code
- * of Python runs. */
-static inline bool copy_text(struct pinned *pinned, PyObject *object, uint32_t key_type)
+/* Most keys are short texts, whose UTF-8 the object has. How many of the objects are, from the first
+ * on: they are done, and no code of Python has run. */
+static int copy_texts(struct pinned *pinned, PyObject *const *objects, int count, uint32_t key_type)
 {
-    Py_ssize_t size;
-    if (!PyUnicode_CheckExact(object) || key_type > PETAL_KEY_TYPE_TEXT) return false;
-    const char *text = PyUnicode_AsUTF8AndSize(object, &size);
-    if (!text) PyErr_Clear(); /* pin() says why */
-    if (!text || size > MAX_COPIED_BYTES) return false;
-    copy_key(pinned, text, (size_t)size);
-    return true;
+    petal_key *key = pinned->keys + pinned->count;
+    char *to = pinned->next_copy;
+    int done = 0;
+    if (key_type > PETAL_KEY_TYPE_TEXT) return 0;
+    for (; done < count && PyUnicode_CheckExact(objects[done]); done++) {
+        Py_ssize_t size;
+        const char *text = PyUnicode_AsUTF8AndSize(objects[done], &size);
+        if (!text) PyErr_Clear(); /* pin() says why */
+        if (!text || size > MAX_COPIED_BYTES) break;
+        *key++ = (petal_key){to, (size_t)size};
+        to = copy_bytes(to, text, (size_t)size);
+    }
+    pinned->count += done;
+    pinned->next_copy = to;
+    return done;
 }
 
 /* Any key. Takes over the reference. */
@@ -196,11 +206,11 @@ static bool pin(struct pinned *pinned, PyObject *object, uint32_t key_type)
         return false;
     }
     pinned->objects[pinned->object_count++] = object;
+    petal_key *slot = &pinned->keys[pinned->count++];
+    *slot = (petal_key){key.data, key.size};
     if (key.data == key.number) {
-        copy_key(pinned, key.number, key.size);
-    } else {
-        pinned->keys[pinned->count].data = key.data;
-        pinned->keys[pinned->count++].size_bytes = key.size;
+        slot->data = memcpy(pinned->next_copy, key.number, sizeof key.number);
+        pinned->next_copy += sizeof key.number;
     }
     return true;
 }
@@ -248,14 +258,14 @@ static bool pin_some(PyObject *list, bool is_list, Py_ssize_t from, Py_ssize_t t
     enum { AT_ONCE = 16 };
     PyObject *next[AT_ONCE];
     for (Py_ssize_t i = from; i < to;) {
-        int count = to - i < AT_ONCE ? (int)(to - i) : AT_ONCE, done = 0;
+        int count = to - i < AT_ONCE ? (int)(to - i) : AT_ONCE, done;
         for (int j = 0; j < count; j++) {
             next[j] = is_list ? PyList_GetItem(list, i + j) : PyTuple_GetItem(list, i + j);
             if (!next[j]) return false;
             PREFETCH(next[j]);
             PREFETCH((char *)next[j] + 64);
         }
-        while (done < count && copy_text(pinned, next[done], key_type)) done++;
+        done = copy_texts(pinned, next, count, key_type);
         for (int j = done; j < count; j++) Py_INCREF(next[j]);
         while (done < count && pin(pinned, next[done], key_type)) done++;
         if (done < count) {
@@ -289,7 +299,7 @@ static bool pin_next(PyObject *iterator, struct pinned *pinned, uint32_t key_typ
 {
     PyObject *object = PyIter_Next(iterator);
     if (!object) return false;
-    if (!copy_text(pinned, object, key_type)) return pin(pinned, object, key_type);
+    if (!copy_texts(pinned, &object, 1, key_type)) return pin(pinned, object, key_type);
     Py_DECREF(object);
     return true;
 }
