@@ -10,11 +10,19 @@ export type Key = string | Uint8Array | bigint | Float;
 /** Keys that lie one after the other: key i ends before ends[i], and begins where the one before ends. */
 export interface JoinedKeys {
     bytes: Uint8Array;
-    ends: ArrayLike<number> & (readonly number[] | Uint32Array | Float64Array | BigUint64Array | Int32Array);
+    ends: ArrayLike<number> &
+        (readonly number[] | Uint32Array | Float64Array | BigUint64Array | Int32Array);
 }
 export type NumberKeys =
-    | BigInt64Array | BigUint64Array | Int8Array | Int16Array | Int32Array | Uint16Array | Uint32Array
-    | Float64Array | Float32Array;
+    | BigInt64Array
+    | BigUint64Array
+    | Int8Array
+    | Int16Array
+    | Int32Array
+    | Uint16Array
+    | Uint32Array
+    | Float64Array
+    | Float32Array;
 export type Keys = Iterable<Key> | JoinedKeys | NumberKeys;
 
 /** An integer key of 64 bits. RangeError outside, TypeError for a fraction. */
@@ -30,7 +38,12 @@ export class PetalError extends Error {
     readonly code: string;
     /** The byte of the input, or the index of the key, at which it was noticed. */
     readonly offset: number | null;
-    constructor(code: string, message: string, offset?: number | null, options?: { cause?: unknown });
+    constructor(
+        code: string,
+        message: string,
+        offset?: number | null,
+        options?: { cause?: unknown },
+    );
 }
 
 export type KeyType = 'none' | 'text' | 'utf16le' | 'i32' | 'i64' | 'f64' | 'hex' | 'base64';
@@ -86,7 +99,14 @@ export interface LoadOptions {
 }
 
 export type Source =
-    | string | URL | Response | ReadableStream<Uint8Array> | Blob | Uint8Array | ArrayBuffer | AsyncIterable<Uint8Array>;
+    | string
+    | URL
+    | Response
+    | ReadableStream<Uint8Array>
+    | Blob
+    | Uint8Array
+    | ArrayBuffer
+    | AsyncIterable<Uint8Array>;
 
 export interface Info {
     abilities: string[];
