@@ -18,6 +18,8 @@ const nextTurn = () =>
         port2.postMessage(0);
     });
 
+const notBytes = () => new TypeError('the stream gave something that is no Uint8Array');
+
 const tooLarge = (bytes) =>
     new PetalError(
         'over a limit',
@@ -30,8 +32,7 @@ const tooLarge = (bytes) =>
 const LARGE_PIECE = 1 << 20; // between two calls of onProgress
 
 async function* piecesOf(bytes) {
-    for (let from = 0; from < bytes.length; from += LARGE_PIECE)
-        yield bytes.subarray(from, from + LARGE_PIECE);
+    yield bytes;
 }
 
 async function* piecesOfStream(stream, signal) {
@@ -118,8 +119,7 @@ class Pieces {
 
     async #next() {
         const { done, value } = await this.#iterator.next();
-        if (!done && !isBytes(value))
-            throw new TypeError('the stream gave something that is no Uint8Array');
+        if (!done && !isBytes(value)) throw notBytes();
         this.#ended = Boolean(done);
         return value;
     }
@@ -210,9 +210,13 @@ export const readFilter = async (
         loaded = 0;
     const counted = async function* (pieces) {
         for await (const piece of pieces) {
-            yield piece;
-            loaded += piece.length;
-            onProgress?.({ loaded, total });
+            if (!isBytes(piece)) throw notBytes();
+            for (let from = 0; from < piece.length; from += LARGE_PIECE) {
+                const part = piece.subarray(from, from + LARGE_PIECE);
+                yield part;
+                loaded += part.length;
+                onProgress?.({ loaded, total });
+            }
         }
     };
     let pieces = new Pieces(counted(opened.pieces));

@@ -1,7 +1,8 @@
 // vectors/bindings/cases.txt: what every binding does alike.
 import { readFileSync } from 'node:fs';
-import { f64, Filter, PetalError } from 'petal-bloom';
-import { check, fails, read, same, test, unhex, vectors } from './tap.mjs';
+import { check, fails, read, same, test, unhex, vectors, petal } from './tap.mjs';
+
+const { f64, Filter, PetalError } = petal;
 
 const names = {
     capacity: BigInt,

@@ -71,7 +71,10 @@ test('an abort rejects with AbortError: before, while fetching, and while readin
         server = await serve();
     server.files.set('/a.petal', bytes);
     server.slow = 16384;
-    same((await fails(() => Filter.load(bytes, { signal: AbortSignal.abort() }))).name, 'AbortError');
+    same(
+        (await fails(() => Filter.load(bytes, { signal: AbortSignal.abort() }))).name,
+        'AbortError',
+    );
     const controller = new AbortController();
     const stopped = Filter.load(`${server.url}a.petal`, {
         signal: controller.signal,
@@ -92,7 +95,10 @@ test('what is no filter, missing, or cut short is an error of its own', async ()
     same((await fails(() => Filter.load(`${server.url}none`), PetalError)).code, 'i/o error');
     const text = new TextEncoder().encode('just some text');
     same((await fails(() => Filter.load(text), PetalError)).code, 'not a filter');
-    same((await fails(() => Filter.load(text, { format: 'auto' }), PetalError)).code, 'not a filter');
+    same(
+        (await fails(() => Filter.load(text, { format: 'auto' }), PetalError)).code,
+        'not a filter',
+    );
     const cut = gzipSync(bytes).subarray(0, 60);
     same((await fails(() => Filter.load(cut), PetalError)).code, 'damaged');
     const odd = new ReadableStream({
@@ -102,7 +108,8 @@ test('what is no filter, missing, or cut short is an error of its own', async ()
         },
     });
     await fails(() => Filter.load(odd), TypeError);
-    for (const source of [5, null, {}, undefined]) await fails(() => Filter.load(source), TypeError);
+    for (const source of [5, null, {}, undefined])
+        await fails(() => Filter.load(source), TypeError);
     const broken = new ReadableStream({
         start(controller) {
             controller.enqueue(bytes.slice(0, 100));
@@ -115,7 +122,8 @@ test('what is no filter, missing, or cut short is an error of its own', async ()
 
 test('above 4 GiB the error names Range mode', async () => {
     const error = await fails(
-        () => Filter.load(streamOf(read('petal/blocked.petal'), 100), { expectedBytes: 5 * 2 ** 30 }),
+        () =>
+            Filter.load(streamOf(read('petal/blocked.petal'), 100), { expectedBytes: 5 * 2 ** 30 }),
         PetalError,
     );
     same(error.code, 'over a limit');
@@ -130,7 +138,9 @@ test('every broken file of the fuzzers is refused or read, by every format', asy
     for (const format of readdirSync(corpus))
         for (const name of readdirSync(new URL(`${format}/`, corpus))) {
             const bytes = read(`../fuzz/corpus/${format}/${name}`);
-            const own = known.has(format.replaceAll('_', '-')) ? format.replaceAll('_', '-') : 'petal';
+            const own = known.has(format.replaceAll('_', '-'))
+                ? format.replaceAll('_', '-')
+                : 'petal';
             for (const options of [{ format: 'auto' }, { format: own }, {}]) {
                 count++;
                 try {
@@ -151,7 +161,7 @@ test('every byte of a file flipped: refused, or the same filter', async () => {
     const bytes = read('petal/blocked.petal');
     for (let at = 0; at < bytes.length; at++) {
         const flipped = bytes.slice();
-        flipped[at] ^= 1 << at % 8;
+        flipped[at] ^= 1 << (at % 8);
         try {
             const f = await Filter.load(flipped);
             for (let i = 0; i < 100; i++) check(f.has(`key-${i}`), `byte ${at}`);
@@ -202,7 +212,11 @@ test('a key takes one range of 64 bytes, once; keys of one turn go together', as
     same(from % 64, 0);
     same(await range.has(members[0]), true);
     same(server.log.length, 1, 'from the cache');
-    const answers = await Promise.all([range.has(members[1]), range.has(members[2]), range.has(members[1])]);
+    const answers = await Promise.all([
+        range.has(members[1]),
+        range.has(members[2]),
+        range.has(members[1]),
+    ]);
     check(answers.every(Boolean));
     same(server.log.length, 3);
     await fails(() => range.has(5), TypeError);

@@ -1,6 +1,12 @@
 // tap.mjs - test(name, run): one after the other, as lines of TAP; and what tests compare with.
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
+
+// The package under test: as ESM, or with PETAL_CJS as CommonJS.
+export const petal = process.env.PETAL_CJS
+    ? createRequire(import.meta.url)('petal-bloom')
+    : await import('petal-bloom');
 
 let count = 0,
     failed = 0,
@@ -10,7 +16,9 @@ let count = 0,
 const report = (name, error) => {
     failed++;
     console.log(`not ok ${count} - ${name}`);
-    for (const line of String(error?.stack ?? error).split('\n').slice(0, 12))
+    for (const line of String(error?.stack ?? error)
+        .split('\n')
+        .slice(0, 12))
         console.log(`# ${line}`);
 };
 

@@ -2,8 +2,21 @@
 // through a petal file; petal's own are made byte for byte; broken ones are refused by name.
 import { readdirSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { f64, Filter, formats, i64, PetalError, shardOf } from 'petal-bloom';
-import { check, fails, read, rows, same, sameBytes, secret, test, unhex, vectors } from './tap.mjs';
+import {
+    check,
+    fails,
+    read,
+    rows,
+    same,
+    sameBytes,
+    secret,
+    test,
+    unhex,
+    vectors,
+    petal,
+} from './tap.mjs';
+
+const { f64, Filter, formats, i64, PetalError, shardOf } = petal;
 
 // ---- files of other libraries (the language is that of tests/formats/vectors.c) ----
 
