@@ -40,7 +40,7 @@ export GOPROXY GOSUMDB GOMODCACHE
 module=$(sed -n 's/^module //p' "$here/go.mod")
 version=$(petal --version | awk '{ print "v" $2; exit }')
 
-formatted() { unformatted=$(gofmt -l "$here") && [ -z "$unformatted" ]; }
+formatted() { unformatted=$(gofmt -l "$here" bench/go examples/pipeline/go) && [ -z "$unformatted" ]; }
 project() {
     mkdir "$work/project" && cp "$here"/test/*_test.go "$work/project" &&
         go run "$here/test/documents.go" "$here/README.md" docs/go.md \
