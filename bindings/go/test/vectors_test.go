@@ -326,7 +326,7 @@ func TestGoldenPatchesAreAppliedAndMadeByteForByte(t *testing.T) {
 		}
 		expect(t, bytes.Equal(image(older), before), "%s: a failure changed the filter", path)
 	}
-	_, err := must(petal.New(10, 0.1)).Patch(must(petal.New(20, 0.01)))
+	_, err := must(petal.New(10, 0.1)).Patch(must(petal.New(2000, 0.01)))
 	isFailure(t, err, petal.ErrMismatch, "other sizes")
 }
 
