@@ -411,8 +411,7 @@ static petal_status run(enum op op, uint64_t handle, struct call *call)
         w[0] = petal_shard_of(call->data, (size_t)call->data_bytes, (uint32_t)w[0]);
         return PETAL_OK;
     case OP_VERSION: return put_text(call, petal_version());
-    case OP_APPLY_PATCH:
-        return petal_apply_patch(f, call->data, call->data_bytes, w[0], error);
+    case OP_APPLY_PATCH: return petal_apply_patch(f, call->data, call->data_bytes, w[0], error);
     case OP_STATUS_NAME: return put_text(call, petal_status_name((petal_status)w[0]));
     default: return make(op, handle, call);
     }
