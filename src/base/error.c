@@ -136,8 +136,12 @@ petal_status(petal_fail_at)(petal_error *error, petal_status status, uint64_t of
 petal_status(petal_fail_errno)(petal_error *error, int system_errno, const char *what)
 {
     char reason[128] = "";
+#ifdef __wasm__ /* nothing that fails there has an errno, and the texts are long */
+    petal_text(reason, sizeof reason, "error %d", system_errno);
+#else
     if (strerror_r(system_errno, reason, sizeof reason) != 0)
         petal_text(reason, sizeof reason, "error %d", system_errno);
+#endif
     (petal_fail)(error, PETAL_ERR_IO, "%s: %s", what, reason);
     if (error) error->system_errno = system_errno;
     return PETAL_ERR_IO;

@@ -382,8 +382,6 @@ static petal_status put_json(const struct writing *of, const struct sink *sink, 
 static petal_status write(const struct format_def *self, const petal_filter *filter,
                           const struct sink *sink, petal_error *error)
 {
-    petal_status status = petal_format_expect_single(self, filter, error);
-    if (status != PETAL_OK) return status;
     struct writing of = writing_of(filter);
     if (self->id == PETAL_FORMAT_BITS_AND_BLOOMS_JSON)
         of.form |= FORM_JSON;

@@ -153,9 +153,8 @@ static petal_status plan(const struct format_def *self, const petal_options *opt
 static petal_status write(const struct format_def *self, const petal_filter *filter,
                           const struct sink *sink, petal_error *error)
 {
+    (void)self;
     struct js_text text = {.sink = sink, .error = error, .status = PETAL_OK};
-    petal_status status = petal_format_expect_single(self, filter, error);
-    if (status != PETAL_OK) return status;
     const struct bit_array *array = &filter->layers->array;
     petal_js_put(&text, "{\"type\":\"BloomFilter\",\"_size\":");
     petal_js_put_number(&text, (int64_t)array->shape.bits);

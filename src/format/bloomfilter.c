@@ -108,8 +108,6 @@ static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_
 static petal_status write(const struct format_def *self, const petal_filter *filter,
                           const struct sink *sink, petal_error *error)
 {
-    petal_status status = petal_format_expect_single(self, filter, error);
-    if (status != PETAL_OK) return status;
     uint8_t form = petal_js_form(filter, self, FORM_VERSION | FORM_UNSIGNED);
     return petal_js_list_write(&list, filter, sink, form & FORM_VERSION ? "{\"version\":1," : "{",
                                !(form & FORM_UNSIGNED), form, error);

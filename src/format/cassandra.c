@@ -122,9 +122,8 @@ static petal_status read(const struct format_def *self, const uint8_t *bytes, ui
 static petal_status write(const struct format_def *self, const petal_filter *filter,
                           const struct sink *sink, petal_error *error)
 {
+    (void)self;
     uint8_t header[HEADER_BYTES];
-    petal_status status = petal_format_expect_single(self, filter, error);
-    if (status != PETAL_OK) return status;
     const struct bit_array *array = &filter->layers->array;
     store32be(header + AT_HASHES, array->shape.hashes);
     store32be(header + AT_WORDS, (uint32_t)(array->shape.bits / 64));

@@ -165,9 +165,8 @@ static uint64_t bits_set_of(const petal_filter *filter)
 static petal_status write(const struct format_def *self, const petal_filter *filter,
                           const struct sink *sink, petal_error *error)
 {
+    (void)self;
     uint8_t header[AT_BITS] = {0};
-    petal_status status = petal_format_expect_single(self, filter, error);
-    if (status != PETAL_OK) return status;
     const struct bit_array *array = &filter->layers->array;
     uint64_t bits_set = bits_set_of(filter);
     bool is_empty = bits_set == 0 && !(noted(filter) & NOTE_LONG_EMPTY);

@@ -261,9 +261,8 @@ static uint64_t flags_of(const petal_filter *filter)
 static petal_status write(const struct format_def *self, const petal_filter *filter,
                           const struct sink *sink, petal_error *error)
 {
+    (void)self;
     uint8_t header[HEADER_BYTES];
-    petal_status status = petal_format_expect_single(self, filter, error);
-    if (status != PETAL_OK) return status;
     const struct layer *layer = filter->layers;
     if (layer->capacity == 0 || !(layer->target_rate > 0))
         return petal_fail(
@@ -275,7 +274,7 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
     store64le(header + AT_HASHES, layer->array.shape.hashes);
     store64le(header + AT_BITS, layer->array.shape.bits);
     store64le(header + AT_ITEMS, petal_filter_items(filter));
-    status = petal_put_both(sink, header, sizeof header, &layer->array, error);
+    petal_status status = petal_put_both(sink, header, sizeof header, &layer->array, error);
     return status == PETAL_OK ? petal_put(sink, filter->metadata, filter->metadata_bytes, error)
                               : status;
 }

@@ -121,9 +121,12 @@ enum fit petal_format_fits(const struct format_def *format, const uint8_t *bytes
 petal_status petal_format_write(const struct format_def *format, const petal_filter *filter,
                                 const struct sink *sink, petal_error *error)
 {
-    if (format->write) return format->write(format, filter, sink, error);
-    return petal_fail(error, PETAL_ERR_UNSUPPORTED, "%s files can be read, not written; use petal",
-                      format->name);
+    if (!format->write)
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                          "%s files can be read, not written; use petal", format->name);
+    petal_status status = format->expect ? format->expect(format, filter, error)
+                                         : petal_format_expect_single(format, filter, error);
+    return status == PETAL_OK ? format->write(format, filter, sink, error) : status;
 }
 
 petal_status petal_put_both(const struct sink *sink, const void *header, uint64_t header_bytes,
@@ -199,6 +202,17 @@ petal_status petal_format_check_tail(const struct description *about, const uint
         return PETAL_OK;
     return petal_format_damaged(error, layer->offset + layer->size_bytes - 1,
                                 "bits set beyond the last");
+}
+
+/* As if these were all bytes. */
+bool petal_format_end_is_clear(const struct shape *shape, uint64_t offset, const uint8_t *end,
+                               uint64_t end_bytes)
+{
+    const struct scheme_def *scheme = petal_scheme_find(shape->scheme);
+    uint64_t before = offset * 8 / (scheme->counters ? scheme->counters->bits : 1);
+    struct shape last = *shape;
+    last.bits = last.bits > before ? last.bits - before : 0;
+    return petal_tail_is_clear(&last, end, end_bytes);
 }
 
 void petal_format_keep(struct description *about, const uint8_t *bytes, uint32_t size_bytes)

@@ -84,8 +84,13 @@ struct format_def {
                          struct description *about, petal_error *error);
     petal_status (*size)(uint64_t keys, double rate, struct shape *shape, petal_error *error);
 
-    /* Writes the whole file. A filter that the container cannot hold is PETAL_ERR_UNSUPPORTED, with
-     * the reason. Default: none can be written. */
+    /* PETAL_ERR_UNSUPPORTED, with the reason, of a filter that the container cannot hold. Default:
+     * petal_format_expect_single(). */
+    petal_status (*expect)(const struct format_def *self, const petal_filter *filter,
+                           petal_error *error);
+
+    /* Writes the whole file of a filter that expect() passed; may find that the container cannot
+     * hold it, too. Default: none can be written. */
     petal_status (*write)(const struct format_def *self, const petal_filter *filter,
                           const struct sink *sink, petal_error *error);
 
@@ -142,6 +147,11 @@ petal_status petal_format_header_short(petal_error *error, uint64_t needed_bytes
 /* PETAL_ERR_DAMAGED if bits are set beyond the last of the single layer of `about`. */
 petal_status petal_format_check_tail(const struct description *about, const uint8_t *bytes,
                                      petal_error *error);
+
+/* petal_tail_is_clear() of an array of which there are only the bytes from `offset` on, which hold
+ * all bits that no key can set. */
+bool petal_format_end_is_clear(const struct shape *shape, uint64_t offset, const uint8_t *end,
+                               uint64_t end_bytes);
 
 /* Keeps these bytes of the file, of any number, as the origin; they must stay as long
  * as `about`. */

@@ -81,8 +81,6 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
                           const struct sink *sink, petal_error *error)
 {
     uint8_t header[HEADER_BYTES] = {(uint8_t)self->variant};
-    petal_status status = petal_format_expect_single(self, filter, error);
-    if (status != PETAL_OK) return status;
     const struct bit_array *array = &filter->layers->array;
     header[1] = (uint8_t)array->shape.hashes;
     store32le(header + 2, swap32((uint32_t)(array->shape.bits / 64)));

@@ -126,9 +126,8 @@ static uint32_t write_header(const petal_filter *filter, uint8_t header[HEADER_B
 static petal_status write(const struct format_def *self, const petal_filter *filter,
                           const struct sink *sink, petal_error *error)
 {
+    (void)self;
     uint8_t header[HEADER_BYTES];
-    petal_status status = petal_format_expect_single(self, filter, error);
-    if (status != PETAL_OK) return status;
     uint32_t size = write_header(filter, header);
     return petal_put_both(sink, header, size, &filter->layers->array, error);
 }

@@ -85,9 +85,8 @@ static uint32_t hash_type_of(const petal_filter *filter)
 static petal_status write(const struct format_def *self, const petal_filter *filter,
                           const struct sink *sink, petal_error *error)
 {
+    (void)self;
     uint8_t header[HEADER_BYTES];
-    petal_status status = petal_format_expect_single(self, filter, error);
-    if (status != PETAL_OK) return status;
     const struct layer *layer = filter->layers;
     if (hash_type_of(filter) == HASH_TYPES)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED, "hbase has no hash %s", filter->hash->name);

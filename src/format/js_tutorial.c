@@ -61,8 +61,6 @@ static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_
 static petal_status write(const struct format_def *self, const petal_filter *filter,
                           const struct sink *sink, petal_error *error)
 {
-    petal_status status = petal_format_expect_single(self, filter, error);
-    if (status != PETAL_OK) return status;
     return petal_js_list_write(&list, filter, sink, "{", false, petal_js_form(filter, self, 0),
                                error);
 }

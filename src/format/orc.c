@@ -236,9 +236,8 @@ static bool came_in_older_form(const petal_filter *filter)
 static petal_status write(const struct format_def *self, const petal_filter *filter,
                           const struct sink *sink, petal_error *error)
 {
+    (void)self;
     uint8_t header[12] = {TAG_HASHES};
-    petal_status status = petal_format_expect_hashed(self, filter, error);
-    if (status != PETAL_OK) return status;
     const struct bit_array *array = &filter->layers->array;
     bool older = came_in_older_form(filter);
     uint32_t size = 1 + put_varint(header + 1, array->shape.hashes);
@@ -246,7 +245,7 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
         header[size++] = TAG_BITS;
         size += put_varint(header + size, (uint32_t)array->size_bytes);
     }
-    status = petal_put(sink, header, size, error);
+    petal_status status = petal_put(sink, header, size, error);
     if (status != PETAL_OK) return status;
     return older ? write_older(array, sink, error)
                  : petal_put(sink, array->bytes, array->size_bytes, error);
@@ -256,7 +255,7 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
     { \
         .id = PETAL_FORMAT_##NAME, .name = (name_), .keys = (keys_), .scheme = PETAL_SCHEME_ORC, \
         .hash = PETAL_HASH_##NAME, .fits = fits, .decode = decode, .read = read, \
-        .size = UNLESS_READ_ONLY(size), .write = write \
+        .size = UNLESS_READ_ONLY(size), .expect = petal_format_expect_hashed, .write = write \
     }
 
 const struct format_def petal_format_orc = ROW(ORC, "orc", "bytes");

@@ -222,10 +222,10 @@ static bool has_header(const petal_filter *filter)
 static petal_status write(const struct format_def *self, const petal_filter *filter,
                           const struct sink *sink, petal_error *error)
 {
+    (void)self;
     uint8_t usual[USUAL_BYTES];
     const struct bit_array *array = &filter->layers->array;
-    petal_status status = petal_format_expect_hashed(self, filter, error);
-    if (status != PETAL_OK) return status;
+    petal_status status;
     if (has_header(filter))
         status = petal_put(sink, origin_bytes(&filter->origin), filter->origin.size_bytes, error);
     else
@@ -242,5 +242,6 @@ const struct format_def petal_format_parquet = {
     .fits = fits,
     .read = read,
     .plan = UNLESS_READ_ONLY(plan),
+    .expect = petal_format_expect_hashed,
     .write = write,
 };

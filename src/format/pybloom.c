@@ -389,13 +389,11 @@ static petal_status write_scalable(const petal_filter *filter, const struct sink
 static petal_status write(const struct format_def *self, const petal_filter *filter,
                           const struct sink *sink, petal_error *error)
 {
-    petal_status status = petal_format_expect(self, filter, error);
-    if (status != PETAL_OK) return status;
     if (has_scalable_origin(filter)) return write_scalable(filter, sink, error);
     if (self->id == PETAL_FORMAT_PYBLOOM_SCALABLE)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                           "is a plain filter, which does not grow; its format is pybloom");
-    status = petal_format_expect_single(self, filter, error);
+    petal_status status = petal_format_expect_single(self, filter, error);
     return status == PETAL_OK ? write_filter(filter->layers, sink, error) : status;
 }
 
@@ -403,8 +401,8 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
     { \
         .id = PETAL_FORMAT_##NAME, .name = (name_), .scheme = PETAL_SCHEME_PYBLOOM, \
         .hash = PETAL_HASH_PYBLOOM, .keys = "UTF-8 of str()", .fit = (fit_), .decode = decode, \
-        .read = read, .plan = UNLESS_READ_ONLY(plan_), .write = write, .grows = grows, \
-        .grow = grow \
+        .read = read, .plan = UNLESS_READ_ONLY(plan_), .expect = petal_format_expect, \
+        .write = write, .grows = grows, .grow = grow \
     }
 
 /* A scalable filter is found as pybloom. */

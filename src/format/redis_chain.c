@@ -373,8 +373,7 @@ static bool is_implied(const struct redis_link *link)
 petal_status petal_redis_chain_of(const petal_filter *filter, const struct format_def *format,
                                   struct redis_chain *chain, petal_error *error)
 {
-    petal_status status = petal_format_expect(format, filter, error);
-    if (status != PETAL_OK) return status;
+    petal_status status = PETAL_OK;
     if (filter->hash->id != PETAL_HASH_MURMUR64A && filter->hash->id != PETAL_HASH_MURMUR2)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED, "%s has no filters with %s; use petal",
                           format->name, filter->hash->name);

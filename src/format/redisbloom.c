@@ -150,6 +150,7 @@ const struct format_def petal_format_redisbloom = {
     .read = read,
     .read_header = read_header,
     .plan = UNLESS_READ_ONLY(petal_redis_plan),
+    .expect = petal_format_expect,
     .write = write,
     .grows = petal_redis_grows,
     .grow = petal_redis_grow,

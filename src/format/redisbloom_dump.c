@@ -511,6 +511,7 @@ const struct format_def petal_format_redisbloom_dump = {
     .decode = decode,
     .read = read,
     .plan = UNLESS_READ_ONLY(petal_redis_plan),
+    .expect = petal_format_expect,
     .write = write,
     .grows = petal_redis_grows,
     .grow = petal_redis_grow,

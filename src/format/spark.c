@@ -52,16 +52,25 @@ static petal_status plan(const struct format_def *self, const petal_options *opt
     return petal_size_plan(self, options, about, error);
 }
 
+static uint32_t version_of(const petal_filter *filter)
+{
+    return filter->scheme->id == PETAL_SCHEME_SPARK_V1 ? 1 : 2;
+}
+
+static petal_status expect(const struct format_def *self, const petal_filter *filter,
+                           petal_error *error)
+{
+    return petal_format_expect_single(version_of(filter) == 1 ? &petal_format_spark_v1 : self,
+                                      filter, error);
+}
+
 static petal_status write(const struct format_def *self, const petal_filter *filter,
                           const struct sink *sink, petal_error *error)
 {
+    (void)self;
     uint8_t header[16];
     const struct bit_array *array = &filter->layers->array;
-    uint32_t version = filter->scheme->id == PETAL_SCHEME_SPARK_V1 ? 1 : 2,
-             size = header_bytes(version);
-    const struct format_def *as = version == 1 ? &petal_format_spark_v1 : self;
-    petal_status status = petal_format_expect_single(as, filter, error);
-    if (status != PETAL_OK) return status;
+    uint32_t version = version_of(filter), size = header_bytes(version);
     store32be(header, version);
     store32be(header + 4, array->shape.hashes);
     store32be(header + 8, (uint32_t)filter->hash_key.seed);
@@ -74,7 +83,7 @@ static petal_status write(const struct format_def *self, const petal_filter *fil
         .id = PETAL_FORMAT_##NAME, .name = (name_), .scheme = (scheme_), \
         .hash = PETAL_HASH_MURMUR3_SPARK, .keys = "UTF-8, bytes, or i64", .fit = (fit_), \
         .read = read, .plan = UNLESS_READ_ONLY(plan), .size = UNLESS_READ_ONLY(petal_size_java), \
-        .write = write \
+        .expect = expect, .write = write \
     }
 
 /* A file of version 1 is found as spark. */

@@ -73,8 +73,9 @@ uint64_t petal_xxh3(const void *data, size_t size_bytes, uint64_t seed);
  * the seed with its low half byte-swapped on top. */
 static inline uint64_t petal_xxh3_seed_flip(uint64_t seed)
 {
-    return (0x1cad21f72c81017cu ^ 0xdb979083e96dd4deu) -
-           (seed ^ (uint64_t)swap32((uint32_t)seed) << 32);
+    uint64_t flip = (0x1cad21f72c81017cu ^ 0xdb979083e96dd4deu) -
+                    (seed ^ (uint64_t)swap32((uint32_t)seed) << 32);
+    return flip ^ rotl64(flip, 49) ^ rotl64(flip, 24);
 }
 
 /* And to keys of 17 to 32 bytes: bytes 0 to 32 of the secret, more or less the seed. */

@@ -124,7 +124,12 @@ static const struct kernel *const kernels[] = {
 #elif defined(__aarch64__) && defined(__AARCH64EL__)
     &petal_blocked_neon,
 #endif
-    &petal_blocked_generic, NULL,
+#ifdef __wasm_simd128__ /* a module that has it is loaded nowhere else */
+    &petal_blocked_simd128,
+#else
+    &petal_blocked_generic,
+#endif
+    NULL,
 };
 
 /* ---- the rest of the row --------------------------------------------------------------------- */

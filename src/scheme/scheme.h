@@ -89,6 +89,8 @@ struct direct_calls {
 struct direct {
     struct direct_calls calls;
     const struct bit_array *array;
+    uint8_t *lines; /* the array's bytes, of 64 a line */
+    uint64_t line_count;
     uint64_t *items;
     const void *table;   /* the kernel's own */
     uint64_t seed, flip; /* flip, flips: what XXH3 makes of the seed (hash.h) */

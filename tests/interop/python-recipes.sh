@@ -4,7 +4,7 @@
 set -u
 . tests/install/lib/tap.sh
 . tests/interop/lib/packages.sh
-needs python3 python3-config java || finish
+needs python3 python3-config java node || finish
 examples=$PWD/bindings/python/example
 here=$PWD/tests/interop/python-recipes
 
@@ -38,4 +38,7 @@ for test in "$here"/test_*.py; do
 done
 ok 'mypy --strict accepts the examples' "$python" -m mypy --strict --ignore-missing-imports \
     --cache-dir "$PWD/build/bindings/python/mypy-examples" "$examples"
+needs npm && node_packages pyright-1.1.414 pyright@1.1.414 && ok 'pyright accepts them, too' \
+    node "$interop/pyright-1.1.414/node_modules/pyright/index.js" --pythonpath "$python" \
+    "$examples"/*.py
 finish

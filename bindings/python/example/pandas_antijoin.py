@@ -19,16 +19,16 @@ def known_keys(column: pd.Series, rate: float = 0.001) -> petal.Filter:
 
 def only_new(frame: pd.DataFrame, key: str, known: petal.Filter) -> pd.DataFrame:
     """The rows whose key is certainly not known; rows without a key are left out."""
-    return frame[np.asarray(known.contains_batch(frame[key])) == 0]
+    return frame.loc[np.asarray(known.contains_batch(frame[key])) == 0]
 
 
 def maybe_known(frame: pd.DataFrame, key: str, known: petal.Filter) -> pd.DataFrame:
     """The others that have a key: those that a lookup in the set itself has to decide."""
-    return frame[np.asarray(known.contains_batch(frame[key])) == 1]
+    return frame.loc[np.asarray(known.contains_batch(frame[key])) == 1]
 
 
 if __name__ == "__main__":
-    yesterday = pd.DataFrame({"url": [f"https://example.com/{i}" for i in range(10_000)]})
+    yesterday = pd.Series([f"https://example.com/{i}" for i in range(10_000)])
     today = pd.DataFrame({"url": [f"https://example.com/{i}" for i in range(9_000, 12_000)]})
-    known = known_keys(yesterday["url"])
+    known = known_keys(yesterday)
     print(len(only_new(today, "url", known)), "of", len(today), "are certainly new")

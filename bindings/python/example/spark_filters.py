@@ -44,7 +44,8 @@ def may_be_in(key: str, filter: petal.Filter, spark: SparkSession) -> Column:
 
 def of_spark(frame: DataFrame, key: str, capacity: int, rate: float = 0.01) -> petal.Filter:
     """The result of Spark's own df.stat.bloomFilter; save it, and query it without Spark."""
-    made = frame._jdf.stat().bloomFilter(key, capacity, rate)  # PySpark has no call for it
+    of_jvm: Any = frame._jdf  # PySpark has no call for it
+    made = of_jvm.stat().bloomFilter(key, capacity, rate)
     jvm: Any = frame.sparkSession._jvm
     stream = jvm.java.io.ByteArrayOutputStream()
     made.writeTo(stream)

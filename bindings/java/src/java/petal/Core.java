@@ -1,0 +1,335 @@
+package petal;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.lang.ref.Cleaner;
+import java.nio.ByteBuffer;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A filter of the C library, the gate in front of it, and the functions of the native library.
+ *
+ * <p>The gate: any number of calls that query, or one that changes or frees. A query counts itself
+ * in its thread's slot and then looks for a changer; a changer announces itself and then waits
+ * until all slots are 0. Each writes before it reads, so one of them sees the other. A query that
+ * comes while somebody changes waits for the lock that the changer holds.
+ *
+ * <p>The native functions take the handle besides {@code this}, which so stays reachable: the
+ * cleaner cannot free a filter that a call is working on.
+ */
+final class Core {
+    static final int ADD = 0;
+    static final int CONTAINS = 1;
+    static final int REMOVE = 2;
+    static final int ANY = 3;
+    static final int ALL = 4;
+
+    /** Longer text is encoded in Java. */
+    static final int TEXT_UNITS = 256;
+    static final int NOT_TEXT = -1;
+
+    static final int NUMBERS = 14;
+    static final int INFO_NUMBERS = 28;
+
+    private static final Cleaner CLEANER = Cleaner.create();
+    private static final AtomicLong FILTERS = new AtomicLong();
+    private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(int[].class);
+    /** Slots are a cache line apart. */
+    private static final int GAP = 16;
+    private static final int SLOTS =
+            Math.min(16, Integer.highestOneBit(Runtime.getRuntime().availableProcessors()));
+
+    static {
+        NativeLibrary.load();
+    }
+
+    private static final class Memory implements Runnable {
+        private final long handle;
+        /** What a view borrows. */
+        private final Object borrowed;
+
+        Memory(long handle, Object borrowed) {
+            this.handle = handle;
+            this.borrowed = borrowed;
+        }
+
+        @Override
+        public void run() {
+            free(handle);
+        }
+    }
+
+    private final long number = FILTERS.incrementAndGet();
+    private final int[] users = new int[SLOTS * GAP];
+    private final ReentrantLock turn = new ReentrantLock();
+    private volatile Thread changer;
+    /** Threads that are writing this filter to a stream, which may call back. */
+    private final Set<Thread> writing = ConcurrentHashMap.newKeySet(1);
+    private final Cleaner.Cleanable memory;
+    private long handle; // 0: closed
+
+    Core(long handle, Object borrowed) {
+        this.handle = handle;
+        this.memory = CLEANER.register(this, new Memory(handle, borrowed));
+    }
+
+    // ---- the gate ----
+
+    /** Returns the slot for {@link #leave}. */
+    int enter() {
+        int slot = ((int) Thread.currentThread().getId() & (SLOTS - 1)) * GAP;
+        SLOT.getAndAdd(users, slot, 1);
+        if (changer == null && handle != 0) return slot;
+        leave(slot);
+        enterSlowly(slot);
+        return slot;
+    }
+
+    private void enterSlowly(int slot) {
+        // Who is writing this filter is inside already: a changer is only waiting.
+        boolean inside = writing.contains(Thread.currentThread());
+        if (!inside) turn.lock();
+        try {
+            if (handle == 0) throw closed();
+            SLOT.getAndAdd(users, slot, 1);
+        } finally {
+            if (!inside) turn.unlock();
+        }
+    }
+
+    void leave(int slot) {
+        SLOT.getAndAdd(users, slot, -1);
+        Thread waiting = changer;
+        if (waiting != null) LockSupport.unpark(waiting);
+    }
+
+    void enterToChange() {
+        lockToChange();
+        if (handle != 0) return;
+        leaveChanged();
+        throw closed();
+    }
+
+    private void lockToChange() {
+        Thread self = Thread.currentThread();
+        if (writing.contains(self))
+            throw new IllegalStateException(
+                    "the filter cannot be changed by the stream that it is written to");
+        turn.lock();
+        changer = self;
+        boolean interrupted = false;
+        while (!isIdle()) {
+            LockSupport.park(this);
+            interrupted |= Thread.interrupted();
+        }
+        if (interrupted) self.interrupt();
+    }
+
+    void leaveChanged() {
+        changer = null;
+        turn.unlock();
+    }
+
+    private boolean isIdle() {
+        for (int slot = 0; slot < users.length; slot += GAP)
+            if ((int) SLOT.getVolatile(users, slot) != 0) return false;
+        return true;
+    }
+
+    /** In the order of their making: two threads with the same filters never wait in a ring. */
+    static void enterTwo(Core changed, Core queried, Action action) {
+        if (changed == queried) {
+            changed.enterToChange();
+            try {
+                action.run();
+            } finally {
+                changed.leaveChanged();
+            }
+        } else if (changed.number < queried.number) {
+            changed.enterToChange();
+            try {
+                query(queried, action);
+            } finally {
+                changed.leaveChanged();
+            }
+        } else {
+            query(queried, () -> {
+                changed.enterToChange();
+                try {
+                    action.run();
+                } finally {
+                    changed.leaveChanged();
+                }
+            });
+        }
+    }
+
+    static void queryTwo(Core a, Core b, Action action) {
+        Core first = a.number < b.number ? a : b;
+        query(first, () -> {
+            if (a == b) action.run();
+            else query(first == a ? b : a, action);
+        });
+    }
+
+    static void query(Core core, Action action) {
+        int slot = core.enter();
+        try {
+            action.run();
+        } finally {
+            core.leave(slot);
+        }
+    }
+
+    interface Action {
+        void run();
+    }
+
+    /** The handle; inside the gate. */
+    long handle() {
+        return handle;
+    }
+
+    boolean isClosed() {
+        return changer == null && handle == 0;
+    }
+
+    /** Syncs first, if that is asked for; the filter is gone whatever comes of it. */
+    void close(boolean sync, byte[] path) {
+        lockToChange();
+        try {
+            if (handle == 0) return;
+            try {
+                if (sync) sync(handle, path);
+            } catch (IOException failure) {
+                throw new java.io.UncheckedIOException(failure);
+            } finally {
+                handle = 0;
+                memory.clean();
+            }
+        } finally {
+            leaveChanged();
+        }
+    }
+
+    void writeTo(OutputStream stream, byte[] format) throws IOException {
+        int slot = enter();
+        boolean first = writing.add(Thread.currentThread());
+        try {
+            write(handle, format, stream, new byte[1 << 16]);
+        } finally {
+            if (first) writing.remove(Thread.currentThread());
+            leave(slot);
+        }
+    }
+
+    private static IllegalStateException closed() {
+        return new IllegalStateException("the filter is closed");
+    }
+
+    // ---- one.c ----
+
+    native int oneBytes(long handle, int verb, byte[] key, int from, int size);
+
+    native int oneText(long handle, int verb, String key, int units);
+
+    native int oneDirect(long handle, int verb, ByteBuffer key, int from, int size);
+
+    native int oneLong(long handle, int verb, long key);
+
+    native long hashKey(long handle, byte[] key);
+
+    static native long shardOf(byte[] key, long shards);
+
+    // ---- batch.c ----
+
+    native long longs(long handle, int verb, long[] keys, int count, boolean[] answers);
+
+    native long bytes(long handle, int verb, byte[] data, int[] offsets, int first, int count,
+            long base, boolean[] answers);
+
+    native long direct(long handle, int verb, ByteBuffer data, int from, int[] offsets, int first,
+            int count, boolean[] answers);
+
+    /** How many of the first bytes are a '?'. */
+    static native int marks(byte[] data, int size);
+
+    // ---- filter.c ----
+
+    static native long create(long[] numbers, double rate, double ratio, byte[] secret,
+            byte[] metadata, byte[] format);
+
+    static native void plan(long[] numbers, double rate, double ratio, byte[] secret,
+            byte[] metadata, byte[] format, long[] infoNumbers, double[] reals, byte[][] names);
+
+    static native double rateAt(long[] infoNumbers, long keys);
+
+    static native long open(byte[] path, int flags, byte[] secret, byte[] format, long memoryLimit)
+            throws IOException;
+
+    static native long load(byte[] data, int flags, byte[] secret, byte[] format, long memoryLimit)
+            throws IOException;
+
+    static native long view(ByteBuffer data, int from, int size, int flags, byte[] secret,
+            byte[] format, long memoryLimit) throws IOException;
+
+    static native long readerCreate(int flags, byte[] secret, byte[] format, long memoryLimit,
+            long expected) throws IOException;
+
+    static native void readerFeed(long reader, byte[] bytes, int size) throws IOException;
+
+    static native long readerFinish(long reader) throws IOException;
+
+    static native void readerFree(long reader);
+
+    static native void free(long handle);
+
+    native long derive(long handle, int what);
+
+    native void info(long handle, int layer, long[] numbers, double[] reals, byte[][] names);
+
+    native void stats(long handle, int layer, long[] numbers, double[] reals);
+
+    native boolean compare(long handle, long other, double[] reals);
+
+    native boolean isOverfull(long handle);
+
+    native long contentId(long handle);
+
+    native byte[] metadata(long handle);
+
+    native void setMetadata(long handle, byte[] metadata);
+
+    native void combine(long handle, long other, boolean unite);
+
+    native void clear(long handle);
+
+    native void freeze(long handle);
+
+    native void advance(long handle, long nowMs);
+
+    native void write(long handle, byte[] format, OutputStream stream, byte[] buffer)
+            throws IOException;
+
+    native void save(long handle, byte[] path, byte[] format, int flags) throws IOException;
+
+    native void sync(long handle, byte[] path) throws IOException;
+
+    native boolean verify(long handle, byte[] path) throws IOException;
+
+    native byte[] toBytes(long handle, byte[] format);
+
+    static native byte[] version();
+
+    static native int format(int place, byte[][] texts);
+
+    static native byte[] recognize(byte[] data);
+
+    static native byte[] parquetFilters(ByteBuffer data, int from, int size) throws IOException;
+}

@@ -1,0 +1,97 @@
+/* one.c - one key: bytes, text, numbers. A verb and a key; the answer is 1 or 0, or an exception is
+ * set. */
+#include "glue.h"
+
+#include <stdlib.h>
+
+enum { STACK_BYTES = 1024, STACK_UNITS = petal_Core_TEXT_UNITS };
+
+static jint do_key(JNIEnv *env, petal_filter *filter, jint verb, const void *key, size_t size)
+{
+    if (verb == petal_Core_CONTAINS) return petal_contains(filter, key, size);
+    petal_status status =
+        verb == petal_Core_ADD ? petal_add(filter, key, size) : petal_remove(filter, key, size);
+    if (status >= 0) return status == PETAL_OK;
+    /* The message of this very failure, which is not always the first of the filter. */
+    petal_error error;
+    petal_key same = {key, size};
+    petal_batch batch = PETAL_BATCH_INIT;
+    batch.data = &same;
+    batch.count = 1;
+    status = verb == petal_Core_ADD ? petal_add_batch(filter, &batch, NULL, NULL, &error)
+                                    : petal_remove_batch(filter, &batch, NULL, NULL, &error);
+    if (status >= 0) return status == PETAL_OK;
+    error.offset = PETAL_NO_OFFSET;
+    fail(env, &error, NULL, false);
+    return 0;
+}
+
+JNIEXPORT jint JNICALL Java_petal_Core_oneBytes(JNIEnv *env, jobject self, jlong handle, jint verb,
+                                                jbyteArray key, jint from, jint size)
+{
+    jbyte stack[STACK_BYTES];
+    void *copy = size > STACK_BYTES ? malloc((size_t)size) : stack;
+    (void)self;
+    if (!copy) {
+        fail_memory(env);
+        return 0;
+    }
+    (*env)->GetByteArrayRegion(env, key, from, size, copy);
+    jint answer = do_key(env, filter_of(handle), verb, copy, (size_t)size);
+    if (copy != stack) free(copy);
+    return answer;
+}
+
+JNIEXPORT jint JNICALL Java_petal_Core_oneText(JNIEnv *env, jobject self, jlong handle, jint verb,
+                                               jstring text, jint units)
+{
+    jchar buffer[STACK_UNITS];
+    uint8_t key[3 * STACK_UNITS];
+    (void)self;
+    (*env)->GetStringRegion(env, text, 0, units, buffer);
+    int32_t size = utf8_of(buffer, units, key);
+    return size < 0 ? petal_Core_NOT_TEXT : do_key(env, filter_of(handle), verb, key, (size_t)size);
+}
+
+JNIEXPORT jint JNICALL Java_petal_Core_oneDirect(JNIEnv *env, jobject self, jlong handle, jint verb,
+                                                 jobject buffer, jint from, jint size)
+{
+    const char *bytes = (*env)->GetDirectBufferAddress(env, buffer);
+    (void)self;
+    return do_key(env, filter_of(handle), verb, bytes ? bytes + from : NULL, (size_t)size);
+}
+
+JNIEXPORT jint JNICALL Java_petal_Core_oneLong(JNIEnv *env, jobject self, jlong handle, jint verb,
+                                               jlong key)
+{
+    petal_filter *filter = filter_of(handle);
+    (void)self;
+    if (verb == petal_Core_CONTAINS) return petal_contains_i64(filter, key);
+    uint8_t bytes[8];
+    petal_encode_i64(key, bytes);
+    return do_key(env, filter, verb, bytes, sizeof bytes);
+}
+
+JNIEXPORT jlong JNICALL Java_petal_Core_hashKey(JNIEnv *env, jobject self, jlong handle,
+                                                jbyteArray key)
+{
+    uint64_t size;
+    void *copy = copy_of(env, key, &size);
+    (void)self;
+    if (!copy) return 0;
+    uint64_t hash = petal_hash_key(filter_of(handle), copy, (size_t)size);
+    free(copy);
+    return (jlong)hash;
+}
+
+JNIEXPORT jlong JNICALL Java_petal_Core_shardOf(JNIEnv *env, jclass type, jbyteArray key,
+                                                jlong shards)
+{
+    uint64_t size;
+    void *copy = copy_of(env, key, &size);
+    (void)type;
+    if (!copy) return 0;
+    uint32_t shard = petal_shard_of(copy, (size_t)size, (uint32_t)shards);
+    free(copy);
+    return shard;
+}
