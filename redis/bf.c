@@ -2,10 +2,8 @@
  * looking at arguments. Where it differs on purpose: what changes nothing is not replicated, and a
  * filter that is created on the way is replicated with its parameters, so that a replica with other
  * defaults gets the same one. */
-#include "bf.h"
-
+#include "common.h"
 #include "config.h"
-#include "types.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -19,8 +17,6 @@
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-enum found { FOUND, MISSING, OTHER_TYPE };
-
 static enum found look_up(RedisModuleKey *key, struct value **value)
 {
     *value = NULL;
@@ -29,11 +25,6 @@ static enum found look_up(RedisModuleKey *key, struct value **value)
         return FOUND;
     }
     return server.KeyType(key) == KEY_TYPE_EMPTY ? MISSING : OTHER_TYPE;
-}
-
-static int reply_not_found(RedisModuleCtx *ctx, enum found found)
-{
-    return server.ReplyWithError(ctx, found == MISSING ? "ERR not found" : TEXT_WRONG_TYPE);
 }
 
 /* The value of a key for reading; NULL after an error reply. */
@@ -45,24 +36,6 @@ static struct value *open_to_read(RedisModuleCtx *ctx, RedisModuleString *name)
     server.CloseKey(key);
     if (found != FOUND) reply_not_found(ctx, found);
     return value;
-}
-
-static int must_obey(RedisModuleCtx *ctx)
-{
-    return (server.GetContextFlags(ctx) & (CTX_LOADING | CTX_REPLICATED)) != 0;
-}
-
-static void note_change(RedisModuleCtx *ctx, RedisModuleString *name, const char *event)
-{
-    server.SignalModifiedKey(ctx, name);
-    server.NotifyKeyspaceEvent(ctx, NOTIFY_GENERIC, event, name);
-}
-
-static int is_word(RedisModuleString *argument, const char *word)
-{
-    size_t size;
-    const char *text = server.StringPtrLen(argument, &size);
-    return size == strlen(word) && !strncasecmp(text, word, size);
 }
 
 /* ---- BF.RESERVE ------------------------------------------------------------------------------ */
@@ -171,37 +144,6 @@ static int bf_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 
 /* ---- BF.ADD, BF.MADD, BF.INSERT -------------------------------------------------------------- */
 
-/* Room for the keys of one command and their results. Commands run one at a time. */
-static struct {
-    petal_key *keys;
-    uint8_t *results;
-    size_t room;
-} scratch;
-
-static int make_scratch(size_t count)
-{
-    if (count <= scratch.room) return 1;
-    size_t room = count < 1024 ? 1024 : count + count / 2;
-    server.Free(scratch.keys);
-    server.Free(scratch.results);
-    scratch.keys = server.Alloc(room * sizeof *scratch.keys);
-    scratch.results = server.Alloc(room);
-    scratch.room = scratch.keys && scratch.results ? room : 0;
-    return scratch.room > 0;
-}
-
-static petal_batch make_batch(RedisModuleString **items, size_t count)
-{
-    petal_batch batch = PETAL_BATCH_INIT;
-    make_scratch(count);
-    for (size_t i = 0; i < count; i++)
-        scratch.keys[i].data = server.StringPtrLen(items[i], &scratch.keys[i].size_bytes);
-    batch.layout = PETAL_KEYS_POINTERS;
-    batch.data = scratch.keys;
-    batch.count = count;
-    return batch;
-}
-
 struct adding {
     RedisModuleString *name, **items;
     size_t count, done, added;
@@ -209,7 +151,8 @@ struct adding {
     int no_create, is_multiple, created, has_plan;
     petal_status status;
     struct failure failure;
-    uint8_t result; /* of a single key */
+    uint8_t result;   /* of a single key */
+    uint8_t *results; /* of several */
 };
 
 /* What is wrong, in RedisBloom's words where it has some. */
@@ -250,10 +193,11 @@ static void add_one(struct value *value, struct adding *adding)
 
 static void add_all(struct value *value, struct adding *adding)
 {
-    petal_batch batch = make_batch(adding->items, adding->count);
+    petal_batch batch = scratch_batch(adding->items, adding->count);
     petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
+    adding->results = scratch_results(adding->count);
     adding->status =
-        petal_add_batch(value->filter, &batch, scratch.results, &outcome, &adding->failure.error);
+        petal_add_batch(value->filter, &batch, adding->results, &outcome, &adding->failure.error);
     adding->done = outcome.done;
     adding->added = outcome.positive;
 }
@@ -308,7 +252,7 @@ static void reply_adding(RedisModuleCtx *ctx, const struct value *value, struct 
         return;
     }
     server.ReplyWithArray(ctx, (long)(adding->done + (line != NULL)));
-    for (size_t i = 0; i < adding->done; i++) server.ReplyWithBool(ctx, scratch.results[i]);
+    for (size_t i = 0; i < adding->done; i++) server.ReplyWithBool(ctx, adding->results[i]);
     if (line) server.ReplyWithError(ctx, line);
 }
 
@@ -321,7 +265,7 @@ static int refuses_whole(RedisModuleCtx *ctx, const struct value *value, struct 
         return 0;
     petal_info info = value_info(value, PETAL_ALL_LAYERS);
     if (info.items + adding->count <= info.capacity) return 0;
-    petal_batch batch = make_batch(adding->items, adding->count);
+    petal_batch batch = scratch_batch(adding->items, adding->count);
     petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
     petal_contains_batch(value->filter, &batch, NULL, &outcome, NULL);
     return info.items + (adding->count - outcome.positive) > info.capacity;
@@ -483,13 +427,14 @@ static int bf_mexists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     int is_wrong = has_no_answer(ctx, key, &value);
     server.CloseKey(key);
     if (is_wrong) return MODULE_OK;
-    petal_batch batch = make_batch(argv + 2, count);
+    petal_batch batch = scratch_batch(argv + 2, count);
+    uint8_t *results = scratch_results(count);
     if (value)
-        petal_contains_batch(value->filter, &batch, scratch.results, NULL, NULL);
+        petal_contains_batch(value->filter, &batch, results, NULL, NULL);
     else
-        memset(scratch.results, 0, count);
+        memset(results, 0, count);
     server.ReplyWithArray(ctx, (long)count);
-    for (size_t i = 0; i < count; i++) server.ReplyWithBool(ctx, scratch.results[i]);
+    for (size_t i = 0; i < count; i++) server.ReplyWithBool(ctx, results[i]);
     return MODULE_OK;
 }
 
@@ -616,22 +561,7 @@ static int bf_scandump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     if (!value) return MODULE_OK;
     if (server.StringToLongLong(argv[2], &iterator) != MODULE_OK)
         return server.ReplyWithError(ctx, "Second argument must be numeric");
-    if (iterator == 0) {
-        size_t size_bytes;
-        uint8_t *header = value_header(value, &size_bytes);
-        if (!header) return server.ReplyWithError(ctx, "ERR petal: no memory for the header");
-        server.ReplyWithArray(ctx, 2);
-        server.ReplyWithLongLong(ctx, 1);
-        server.ReplyWithStringBuffer(ctx, (const char *)header, size_bytes);
-        server.Free(header);
-        return MODULE_OK;
-    }
-    uint64_t size_bytes = 0;
-    const uint8_t *chunk =
-        iterator > 0 ? value_chunk(value, (uint64_t)iterator - 1, &size_bytes) : NULL;
-    server.ReplyWithArray(ctx, 2);
-    server.ReplyWithLongLong(ctx, chunk ? iterator + (long long)size_bytes : 0);
-    return server.ReplyWithStringBuffer(ctx, chunk ? (const char *)chunk : "", (size_t)size_bytes);
+    return reply_dump(ctx, value, iterator);
 }
 
 /* Is it the whole header of a filter? One byte more or less is refused. */
@@ -699,23 +629,6 @@ static int bf_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 
 /* ---- registration ---------------------------------------------------------------------------- */
 
-#define ARGUMENT(named, kind) \
-    { \
-        .name = (named), .type = (kind), .key_spec_index = -1 \
-    }
-#define ARGUMENT_WITH(named, kind, ...) \
-    { \
-        .name = (named), .type = (kind), .key_spec_index = -1, __VA_ARGS__ \
-    }
-#define KEY_ARGUMENT \
-    { \
-        .name = "key", .type = ARG_KEY \
-    }
-#define END_OF_ARGUMENTS \
-    { \
-        .name = NULL \
-    }
-
 static struct module_argument key_only[] = {KEY_ARGUMENT, END_OF_ARGUMENTS};
 static struct module_argument key_item[] = {KEY_ARGUMENT, ARGUMENT("item", ARG_STRING),
                                             END_OF_ARGUMENTS};
@@ -755,44 +668,39 @@ static struct module_argument loadchunk_arguments[] = {
     KEY_ARGUMENT, ARGUMENT("iterator", ARG_INTEGER), ARGUMENT("data", ARG_STRING),
     END_OF_ARGUMENTS};
 
-#define WRITES "write deny-oom"
-#define READS "readonly fast"
-#define CHANGES (KEY_SPEC_RW | KEY_SPEC_ACCESS | KEY_SPEC_UPDATE)
-#define LOOKS (KEY_SPEC_RO | KEY_SPEC_ACCESS)
-
 static const struct command commands[] = {
-    {"BF.RESERVE", bf_reserve, WRITES, "write fast bloom", KEY_SPEC_RW | KEY_SPEC_INSERT, -4,
-     "1.0.0", "Creates a new Bloom filter", "O(1)", reserve_arguments},
-    {"BF.ADD", bf_add, WRITES, "write bloom", CHANGES, 3, "1.0.0",
+    {"BF.RESERVE", bf_reserve, COMMAND_WRITES, "write fast bloom", KEY_SPEC_RW | KEY_SPEC_INSERT, 0,
+     -4, "1.0.0", "Creates a new Bloom filter", "O(1)", reserve_arguments},
+    {"BF.ADD", bf_add, COMMAND_WRITES, "write bloom", KEYS_CHANGED, 0, 3, "1.0.0",
      "Adds an item to a Bloom filter, which is created if there is none",
      "O(k), where k is the number of hash functions", key_item},
-    {"BF.MADD", bf_madd, WRITES, "write bloom", CHANGES, -3, "1.0.0",
+    {"BF.MADD", bf_madd, COMMAND_WRITES, "write bloom", KEYS_CHANGED, 0, -3, "1.0.0",
      "Adds items to a Bloom filter, which is created if there is none",
      "O(k * n), where k is the number of hash functions and n the number of items", key_items},
-    {"BF.INSERT", bf_insert, WRITES, "write bloom", CHANGES, -4, "1.0.0",
+    {"BF.INSERT", bf_insert, COMMAND_WRITES, "write bloom", KEYS_CHANGED, 0, -4, "1.0.0",
      "Adds items to a Bloom filter, which is created with these parameters if there is none",
      "O(k * n), where k is the number of hash functions and n the number of items",
      insert_arguments},
-    {"BF.EXISTS", bf_exists, READS, "read bloom", LOOKS, 3, "1.0.0",
+    {"BF.EXISTS", bf_exists, COMMAND_READS, "read bloom", KEYS_READ, 0, 3, "1.0.0",
      "Says whether an item is probably in a Bloom filter",
      "O(k), where k is the number of hash functions", key_item},
-    {"BF.MEXISTS", bf_mexists, READS, "read bloom", LOOKS, -3, "1.0.0",
+    {"BF.MEXISTS", bf_mexists, COMMAND_READS, "read bloom", KEYS_READ, 0, -3, "1.0.0",
      "Says which items are probably in a Bloom filter",
      "O(k * n), where k is the number of hash functions and n the number of items", key_items},
-    {"BF.INFO", bf_info, READS, "read fast bloom", LOOKS, -2, "1.0.0",
+    {"BF.INFO", bf_info, COMMAND_READS, "read fast bloom", KEYS_READ, 0, -2, "1.0.0",
      "Returns information about a Bloom filter", "O(1)", info_arguments},
-    {"BF.CARD", bf_card, READS, "read fast bloom", LOOKS, 2, "2.4.4",
+    {"BF.CARD", bf_card, COMMAND_READS, "read fast bloom", KEYS_READ, 0, 2, "2.4.4",
      "Returns how many items were added to a Bloom filter", "O(1)", key_only},
-    {"BF.SCANDUMP", bf_scandump, READS, "read bloom", LOOKS, 3, "1.0.0",
+    {"BF.SCANDUMP", bf_scandump, COMMAND_READS, "read bloom", KEYS_READ, 0, 3, "1.0.0",
      "Begins or continues saving a Bloom filter in chunks",
      "O(n), where n is the size of the chunk", scandump_arguments},
-    {"BF.LOADCHUNK", bf_loadchunk, WRITES, "write bloom", CHANGES, 4, "1.0.0",
+    {"BF.LOADCHUNK", bf_loadchunk, COMMAND_WRITES, "write bloom", KEYS_CHANGED, 0, 4, "1.0.0",
      "Restores a Bloom filter from a chunk of BF.SCANDUMP",
      "O(n), where n is the size of the chunk", loadchunk_arguments},
-    {"BF.DEBUG", bf_debug, READS, "read bloom", LOOKS, 2, NULL, NULL, NULL, NULL},
+    {"BF.DEBUG", bf_debug, COMMAND_READS, "read bloom", KEYS_READ, 0, 2, NULL, NULL, NULL, NULL},
     {.name = NULL}};
 
 int bf_register(RedisModuleCtx *ctx)
 {
-    return make_scratch(1) ? command_register(ctx, commands) : MODULE_ERR;
+    return command_register(ctx, commands);
 }

@@ -4,6 +4,8 @@
  * server puts "bf." in front, as it does for RedisBloom. */
 #include "config.h"
 
+#include <petal/petal.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +83,64 @@ static RedisModuleString *get_rate(const char *name, void *context)
     return rate_text = server.CreateString(NULL, text, (size_t)length);
 }
 
+/* ---- bf.secret-file ------------------------------------------------------------------------- */
+
+static struct {
+    RedisModuleString *path;
+    uint8_t bytes[PETAL_SECRET_BYTES];
+    int is_set;
+} secret;
+
+const void *config_secret(void)
+{
+    return secret.is_set ? secret.bytes : NULL;
+}
+
+/* 16 bytes, or 32 hex digits and perhaps a line end. */
+static int read_secret(const char *path)
+{
+    char text[2 * PETAL_SECRET_BYTES + 3];
+    FILE *file = fopen(path, "rb");
+    size_t size = file ? fread(text, 1, sizeof text, file) : 0;
+    if (file) fclose(file);
+    if (size == PETAL_SECRET_BYTES) memcpy(secret.bytes, text, size);
+    if (size == PETAL_SECRET_BYTES) return 1;
+    while (size && (text[size - 1] == '\n' || text[size - 1] == '\r')) size--;
+    if (size != 2 * PETAL_SECRET_BYTES) return 0;
+    for (size_t i = 0; i < PETAL_SECRET_BYTES; i++) {
+        char pair[3] = {text[2 * i], text[2 * i + 1], 0}, *end;
+        secret.bytes[i] = (uint8_t)strtoul(pair, &end, 16);
+        if (end != pair + 2) return 0;
+    }
+    return 1;
+}
+
+static int set_secret(const char *name, RedisModuleString *value, void *context,
+                      RedisModuleString **error)
+{
+    static const char refusal[] = "not a secret: expected a file of 16 bytes or 32 hex digits";
+    const char *path = server.StringPtrLen(value, NULL);
+    (void)name;
+    (void)context;
+    secret.is_set = *path && read_secret(path);
+    if (*path && !secret.is_set) {
+        *error = server.CreateString(NULL, refusal, sizeof refusal - 1);
+        return MODULE_ERR;
+    }
+    if (secret.path) server.FreeString(NULL, secret.path);
+    secret.path = server.CreateString(NULL, path, strlen(path));
+    return MODULE_OK;
+}
+
+static RedisModuleString *get_secret(const char *name, void *context)
+{
+    (void)name;
+    (void)context;
+    return secret.path;
+}
+
+/* ---- arguments and registration -------------------------------------------------------------- */
+
 /* RedisBloom's arguments of old: ERROR_RATE and INITIAL_SIZE. */
 static int read_argument(RedisModuleCtx *ctx, const char *name, RedisModuleString *value)
 {
@@ -142,6 +202,8 @@ int config_register(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
         register_number(ctx, "memory-limit", CONFIG_MEMORY, 0, INT64_MAX, &config.memory_limit) ||
         server.RegisterEnumConfig(ctx, "compat", config.compat, CONFIG_DEFAULT, names, values, 2,
                                   get_compat, set_compat, NULL, NULL) ||
+        server.RegisterStringConfig(ctx, "secret-file", "", CONFIG_IMMUTABLE, get_secret,
+                                    set_secret, NULL, NULL) ||
         server.LoadConfigs(ctx);
     if (failed) server.Log(ctx, "warning", "the module's options could not be registered or set");
     return failed ? MODULE_ERR : MODULE_OK;

@@ -23,6 +23,9 @@ struct config {
 };
 extern struct config config;
 
+/* PETAL_SECRET_BYTES of bf.secret-file, for keyed filters; NULL if there is none. */
+const void *config_secret(void);
+
 /* Reads the module's arguments and registers the rest. Logs why it fails. */
 int config_register(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 

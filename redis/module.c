@@ -1,8 +1,7 @@
 /* module.c - where the server loads the module: everything is registered, or one line of the log
  * says why not. */
-#include "bf.h"
+#include "common.h"
 #include "config.h"
-#include "types.h"
 
 #include <ctype.h>
 #include <stdatomic.h>
@@ -23,7 +22,7 @@ static int describe(RedisModuleCtx *ctx, const struct command *command, const ch
                                        .begin_search = KEY_SPEC_INDEX,
                                        .begin = {.index = 1},
                                        .find_keys = KEY_SPEC_RANGE,
-                                       .find = {.range = {0, 1, 0}}}};
+                                       .find = {.range = {command->last_key, 1, 0}}}};
     const struct module_command_info info = {.version = &version,
                                              .summary = command->summary,
                                              .complexity = command->complexity,
@@ -44,7 +43,8 @@ int command_register(RedisModuleCtx *ctx, const struct command *commands)
         char name[32] = "";
         for (size_t i = 0; command->name[i] && i < sizeof name - 1; i++)
             name[i] = (char)tolower((unsigned char)command->name[i]);
-        if (server.CreateCommand(ctx, name, command->function, command->flags, 1, 1, 1) !=
+        int last = command->last_key < 0 ? command->last_key : 1 + command->last_key;
+        if (server.CreateCommand(ctx, name, command->function, command->flags, 1, last, 1) !=
             MODULE_OK) {
             server.Log(
                 ctx, "warning",
@@ -99,7 +99,8 @@ int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
                                      OPTION_HANDLE_REPL_ASYNC_LOAD);
     if (server.AddACLCategory) server.AddACLCategory(ctx, "bloom"); /* may be the server's own */
     if (config_register(ctx, argv, argc) != MODULE_OK || types_register(ctx) != MODULE_OK ||
-        bf_register(ctx) != MODULE_OK || server.RegisterInfoFunc(ctx, show_info) != MODULE_OK)
+        bf_register(ctx) != MODULE_OK || petal_register(ctx) != MODULE_OK ||
+        server.RegisterInfoFunc(ctx, show_info) != MODULE_OK)
         return MODULE_ERR;
     server.Log(ctx, "notice", "petal %s serves BF", petal_version());
     return MODULE_OK;

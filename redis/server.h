@@ -40,6 +40,7 @@ enum { KEY_TYPE_EMPTY = 0 };
 
 /* Register*Config. */
 #define CONFIG_DEFAULT 0u
+#define CONFIG_IMMUTABLE (1u << 0)
 #define CONFIG_MEMORY (1u << 7)
 #define CONFIG_UNPREFIXED (1u << 9) /* from Redis 8.0 on */
 
@@ -210,6 +211,7 @@ typedef int (*module_apply)(RedisModuleCtx *ctx, void *context, RedisModuleStrin
           void *context)) \
     CALL(int, LoadConfigs, (RedisModuleCtx *)) \
     CALL(int, GetServerVersion, (void)) \
+    CALL(long long, Milliseconds, (void)) \
     CALL(RedisModuleCommand *, GetCommand, (RedisModuleCtx *, const char *)) \
     CALL(int, SetCommandInfo, (RedisModuleCommand *, const struct module_command_info *))
 

@@ -11,6 +11,7 @@
 #include "types.h"
 
 #include "config.h"
+#include "parts.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -206,7 +207,7 @@ static struct value *assemble(RedisModuleIO *io, struct loading *loading)
     struct failure failure;
     struct value *value =
         value_open(loading->header, BLOOM_HEAD_BYTES + (size_t)loading->layers * BLOOM_LAYER_BYTES,
-                   1, 1, NULL, &failure);
+                   1, 1, &failure);
     petal_status status = PETAL_OK;
     for (uint32_t i = 0; value && status == PETAL_OK && i < loading->layers; i++) {
         status = value_adopt(value, i, loading->bits[i], loading->bytes[i], &failure.error);
@@ -253,6 +254,121 @@ static void rewrite_bloom(RedisModuleIO *io, RedisModuleString *key, void *memor
         long long iterator = (long long)at + 1;
         server.EmitAOF(io, "BF.LOADCHUNK", "slb", key, iterator, chunk, (size_t)size_bytes);
     }
+}
+
+/* ---- petal-flt ------------------------------------------------------------------------------- */
+
+static void save_petal(RedisModuleIO *io, void *memory)
+{
+    const struct value *value = memory;
+    size_t header_bytes = 0;
+    uint8_t *header = value_header(value, &header_bytes);
+    if (!header) server.LogIOError(io, "warning", "petal: no header of a filter could be written");
+    server.SaveStringBuffer(io, header ? (const char *)header : "", header_bytes);
+    server.Free(header);
+    for (uint32_t i = 0; i < value_layers(value); i++) {
+        uint64_t size_bytes;
+        const uint8_t *bits = value_bits(value, i, &size_bytes);
+        server.SaveUnsigned(io, size_bytes);
+        for (uint64_t at = 0, part; at < size_bytes; at += part) {
+            part = size_bytes - at < MAX_CHUNK_BYTES ? size_bytes - at : MAX_CHUNK_BYTES;
+            server.SaveStringBuffer(io, (const char *)bits + at, part);
+        }
+    }
+}
+
+/* The error of a string that is not there is in `io`. */
+static petal_status load_part(RedisModuleIO *io, struct value *value, uint32_t layer, uint64_t at,
+                              uint64_t *size_bytes, petal_error *error)
+{
+    size_t part = 0;
+    char *bits = server.LoadStringBuffer(io, &part);
+    petal_status status = server.IsIOError(io) || !bits || part == 0
+                              ? PETAL_ERR_TRUNCATED
+                              : petal_write_bits(value->filter, layer, at, bits, part, error);
+    if (bits) server.Free(bits);
+    *size_bytes = part;
+    return status;
+}
+
+static petal_status load_bits(RedisModuleIO *io, struct value *value, uint32_t layer,
+                              petal_error *error)
+{
+    uint64_t size_bytes = server.LoadUnsigned(io), part;
+    petal_status status = PETAL_OK;
+    if (server.IsIOError(io)) return PETAL_ERR_TRUNCATED;
+    for (uint64_t at = 0; status == PETAL_OK && at < size_bytes; at += part)
+        status = load_part(io, value, layer, at, &part, error);
+    return status;
+}
+
+static void *load_petal(RedisModuleIO *io, int encver)
+{
+    struct failure failure = {.error = {.message = "a value of a newer version, or cut off"}};
+    size_t size_bytes = 0;
+    if (encver != PETAL_ENCVER) return NULL;
+    char *header = server.LoadStringBuffer(io, &size_bytes);
+    if (server.IsIOError(io) || !header) return NULL;
+    struct value *value = value_open(header, size_bytes, 0, must_obey(), &failure);
+    server.Free(header);
+    petal_status status = value ? PETAL_OK : PETAL_ERR_DAMAGED;
+    if (value && value_over_limit(value, value_info(value, PETAL_ALL_LAYERS).bytes)) {
+        value_fail_limit(&failure, value_info(value, PETAL_ALL_LAYERS).bytes);
+        status = PETAL_ERR_LIMIT;
+    }
+    for (uint32_t i = 0; status == PETAL_OK && i < value_layers(value); i++) {
+        status = load_bits(io, value, i, &failure.error);
+        uint64_t layer_bytes;
+        if (status == PETAL_OK && !value_bits(value, i, &layer_bytes)) status = PETAL_ERR_TRUNCATED;
+    }
+    if (status == PETAL_OK) {
+        value->unlimited = 0;
+        return value;
+    }
+    server.LogIOError(io, "warning", "%s", failure_line(&failure));
+    value_free(value);
+    return NULL;
+}
+
+/* As a petal file, in pieces. */
+struct rewriting {
+    RedisModuleIO *io;
+    RedisModuleString *key;
+    uint64_t at, total;
+    uint8_t *piece;
+    size_t filled;
+};
+
+static void emit_piece(struct rewriting *to)
+{
+    server.EmitAOF(to->io, "PETAL.LOAD", "ssllb", to->key, to->key, (long long)to->at,
+                   (long long)to->total, to->piece, to->filled);
+    to->at += to->filled;
+    to->filled = 0;
+}
+
+static int32_t emit(void *context, const void *bytes, size_t size_bytes)
+{
+    struct rewriting *to = context;
+    for (size_t at = 0, part; at < size_bytes; at += part) {
+        size_t room = MAX_CHUNK_BYTES - to->filled;
+        part = size_bytes - at < room ? size_bytes - at : room;
+        memcpy(to->piece + to->filled, (const uint8_t *)bytes + at, part);
+        to->filled += part;
+        if (to->filled == MAX_CHUNK_BYTES) emit_piece(to);
+    }
+    return 0;
+}
+
+static void rewrite_petal(RedisModuleIO *io, RedisModuleString *key, void *memory)
+{
+    const struct value *value = memory;
+    struct rewriting to = {.io = io, .key = key};
+    to.total = petal_serialized_bytes(value->filter, "petal");
+    to.piece = server.Alloc(MAX_CHUNK_BYTES);
+    if (petal_write(value->filter, "petal", emit, &to, NULL) == PETAL_OK && to.filled)
+        emit_piece(&to);
+    server.Free(to.piece);
 }
 
 /* ---- what both types do ---------------------------------------------------------------------- */
@@ -328,5 +444,9 @@ int types_register(RedisModuleCtx *ctx)
                                           .copy = copy,
                                           .defrag = defrag};
     bloom_type = server.CreateDataType(ctx, "MBbloom--", BLOOM_ENCVER, &methods);
-    return bloom_type ? MODULE_OK : MODULE_ERR;
+    methods.rdb_load = load_petal;
+    methods.rdb_save = save_petal;
+    methods.aof_rewrite = rewrite_petal;
+    petal_type = server.CreateDataType(ctx, "petal-flt", PETAL_ENCVER, &methods);
+    return bloom_type && petal_type && parts_register(ctx) == MODULE_OK ? MODULE_OK : MODULE_ERR;
 }

@@ -18,7 +18,7 @@ struct totals totals;
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static int over_limit(const struct value *value, uint64_t more_bytes)
+int value_over_limit(const struct value *value, uint64_t more_bytes)
 {
     uint64_t limit = (uint64_t)config.memory_limit;
     return limit && !value->unlimited && (more_bytes > limit || value->bytes > limit - more_bytes);
@@ -36,7 +36,7 @@ static void *server_zeroed(size_t size_bytes)
 static void *alloc_zeroed(void *context, size_t size_bytes)
 {
     struct value *value = context;
-    value->refused = (uint8_t)over_limit(value, size_bytes);
+    value->refused = (uint8_t)value_over_limit(value, size_bytes);
     void *memory = value->refused ? NULL : server_zeroed(size_bytes);
     if (!memory) return NULL;
     value->bytes += size_bytes;
@@ -89,7 +89,7 @@ static void fail(struct failure *failure, petal_status status, const char *line)
     snprintf(failure->line, sizeof failure->line, "%s", line);
 }
 
-static void fail_limit(struct failure *failure, uint64_t bytes)
+void value_fail_limit(struct failure *failure, uint64_t bytes)
 {
     failure->error = (petal_error){.status = PETAL_ERR_LIMIT};
     snprintf(failure->line, sizeof failure->line,
@@ -149,7 +149,7 @@ static int plan_header(const struct bloom_plan *plan, uint8_t *header)
 }
 
 struct value *value_open(const void *header, size_t size_bytes, int classic, int unlimited,
-                         const void *secret, struct failure *failure)
+                         struct failure *failure)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     struct value *value = value_new(classic, unlimited);
@@ -163,7 +163,7 @@ struct value *value_open(const void *header, size_t size_bytes, int classic, int
     options.allocator = &allocator;
     options.memory_limit = UINT64_MAX; /* the allocator has the limit */
     options.format = classic ? "redisbloom" : "petal";
-    options.secret = secret;
+    options.secret = config_secret();
     if (classic && size_bytes >= BLOOM_HEAD_BYTES) {
         value->options = load32((const uint8_t *)header + 12);
         value->growth = load32((const uint8_t *)header + 16);
@@ -177,15 +177,15 @@ struct value *value_open(const void *header, size_t size_bytes, int classic, int
 struct value *value_from_header(const void *header, size_t size_bytes, int unlimited,
                                 struct failure *failure)
 {
-    struct value *value = value_open(header, size_bytes, 1, unlimited, NULL, failure);
+    struct value *value = value_open(header, size_bytes, 1, unlimited, failure);
     if (!value) return NULL;
     uint64_t bytes = value_info(value, PETAL_ALL_LAYERS).bytes;
-    petal_status status = over_limit(value, bytes) ? PETAL_ERR_LIMIT : PETAL_OK;
+    petal_status status = value_over_limit(value, bytes) ? PETAL_ERR_LIMIT : PETAL_OK;
     for (uint32_t i = 0; status == PETAL_OK && i < value_layers(value); i++)
         status = petal_write_bits(value->filter, i, 0, "", 0, &failure->error);
     if (status == PETAL_OK) return value;
     if (status == PETAL_ERR_LIMIT || value->refused)
-        fail_limit(failure, bytes);
+        value_fail_limit(failure, bytes);
     else
         fail(failure, status, "ERR Insufficient memory to create filter");
     value_free(value);
@@ -201,6 +201,29 @@ struct value *value_create_bloom(const struct bloom_plan *plan, int unlimited,
         if (value || failure->line[0]) return value;
     }
     fail(failure, PETAL_ERR_LIMIT, "ERR could not create filter");
+    return NULL;
+}
+
+struct value *value_create(petal_options *options, int unlimited, struct failure *failure)
+{
+    petal_info plan = PETAL_INFO_INIT;
+    struct value *value = value_new(0, unlimited);
+    failure->line[0] = 0;
+    if (!value) {
+        fail(failure, PETAL_ERR_MEMORY, "ERR Insufficient memory to create filter");
+        return NULL;
+    }
+    petal_allocator allocator = value_allocator(value);
+    petal_status status = petal_plan(options, &plan, &failure->error);
+    options->allocator = &allocator;
+    if (status == PETAL_OK && value_over_limit(value, plan.bytes)) {
+        value_fail_limit(failure, plan.bytes);
+        status = PETAL_ERR_LIMIT;
+    }
+    if (status == PETAL_OK) status = petal_create(options, &value->filter, &failure->error);
+    options->allocator = NULL;
+    if (status == PETAL_OK) return value;
+    value_free(value);
     return NULL;
 }
 
@@ -266,6 +289,7 @@ static size_t petal_header_bytes(const uint8_t *bytes, size_t size_bytes)
     petal_filter *filter = NULL;
     petal_error error = {0};
     options.flags = PETAL_OPEN_HEADER;
+    options.secret = config_secret();
     petal_status status = petal_load(bytes, size_bytes, &options, &filter, &error);
     petal_free(filter);
     return status == PETAL_ERR_TRUNCATED ? (size_t)error.offset : size_bytes;
@@ -295,8 +319,7 @@ struct value *value_copy(const struct value *from)
     size_t size_bytes;
     uint8_t *header = value_header(from, &size_bytes);
     if (!header) return NULL;
-    struct value *copy =
-        value_open(header, size_bytes, from->classic, from->unlimited, NULL, &failure);
+    struct value *copy = value_open(header, size_bytes, from->classic, from->unlimited, &failure);
     server.Free(header);
     for (uint32_t i = 0; copy && i < value_layers(from); i++) {
         uint64_t layer_bytes;

@@ -63,7 +63,10 @@ struct value *value_from_header(const void *header, size_t size_bytes, int unlim
 
 /* From any header that petal_load() takes, without bits: classic (format redisbloom) or Petal's. */
 struct value *value_open(const void *header, size_t size_bytes, int classic, int unlimited,
-                         const void *secret, struct failure *failure);
+                         struct failure *failure);
+
+/* One of Petal's own kinds, by the options of petal_create(). */
+struct value *value_create(petal_options *options, int unlimited, struct failure *failure);
 
 /* Gives a layer without bits this buffer of the server's, which belongs to the value afterwards. */
 petal_status value_adopt(struct value *value, uint32_t layer, void *bytes, size_t size_bytes,
@@ -80,8 +83,12 @@ petal_info value_info(const struct value *value, uint32_t layer);
 struct value *value_copy(const struct value *value);
 void value_free(void *value);
 
-/* For options of petal_create(): memory that the value counts and limits. */
+/* Without a filter as yet; and its allocator, which counts and limits what the filter takes. */
 struct value *value_new(int classic, int unlimited);
 petal_allocator value_allocator(struct value *value);
+
+/* Would it be above bf.memory-limit with that much more? */
+int value_over_limit(const struct value *value, uint64_t more_bytes);
+void value_fail_limit(struct failure *failure, uint64_t bytes);
 
 #endif

@@ -65,8 +65,9 @@ make_patch() {
     petal create --window 1000 -o keys.petal
     petal create --window 7d -n 1000 -o time.petal
     for day in 1 2 3 4 5 6 7 8 9; do
-        seq $((day * 100)) $((day * 100 + 99)) | tee >(petal add keys.petal) | petal add --now $((day * 86400)) time.petal
-        wait
+        seq $((day * 100)) $((day * 100 + 99)) >keys
+        petal add keys.petal keys
+        petal add --now $((day * 86400)) time.petal keys
         cp keys.petal keys-$day
         cp time.petal time-$day
     done

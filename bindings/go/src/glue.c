@@ -18,11 +18,41 @@ enum { WORD_ERRNO = 62, WORD_OFFSET = 63 };
 
 /* What core.go calls the same. */
 enum op {
-    OP_CREATE, OP_PLAN, OP_OPEN, OP_READER, OP_FEED, OP_FINISH, OP_READER_FREE,
-    OP_FREE, OP_CLONE, OP_LIKE, OP_DROP_COUNTS, OP_SAVE, OP_SYNC, OP_VERIFY, OP_SIZE,
-    OP_CLEAR, OP_SHARE, OP_FREEZE, OP_ADVANCE, OP_MERGE, OP_INTERSECT, OP_COMPARE,
-    OP_INFO, OP_STATS, OP_CONTENT_ID, OP_OVERFULL, OP_METADATA, OP_SET_METADATA,
-    OP_PREDICT, OP_HASH, OP_FORMAT_AT, OP_RECOGNIZE, OP_PARQUET, OP_SHARD, OP_VERSION,
+    OP_CREATE,
+    OP_PLAN,
+    OP_OPEN,
+    OP_READER,
+    OP_FEED,
+    OP_FINISH,
+    OP_READER_FREE,
+    OP_FREE,
+    OP_CLONE,
+    OP_LIKE,
+    OP_DROP_COUNTS,
+    OP_SAVE,
+    OP_SYNC,
+    OP_VERIFY,
+    OP_SIZE,
+    OP_CLEAR,
+    OP_SHARE,
+    OP_FREEZE,
+    OP_ADVANCE,
+    OP_MERGE,
+    OP_INTERSECT,
+    OP_COMPARE,
+    OP_INFO,
+    OP_STATS,
+    OP_CONTENT_ID,
+    OP_OVERFULL,
+    OP_METADATA,
+    OP_SET_METADATA,
+    OP_PREDICT,
+    OP_HASH,
+    OP_FORMAT_AT,
+    OP_RECOGNIZE,
+    OP_PARQUET,
+    OP_SHARD,
+    OP_VERSION,
     OP_STATUS_NAME
 };
 
@@ -51,8 +81,14 @@ static uint64_t from_double(double value)
     return word;
 }
 
-static uint64_t handle_of(const void *pointer) { return (uint64_t)(uintptr_t)pointer; }
-static petal_filter *filter_of(uint64_t handle) { return (petal_filter *)(uintptr_t)handle; }
+static uint64_t handle_of(const void *pointer)
+{
+    return (uint64_t)(uintptr_t)pointer;
+}
+static petal_filter *filter_of(uint64_t handle)
+{
+    return (petal_filter *)(uintptr_t)handle;
+}
 
 static uint64_t *put_estimate(uint64_t *words, petal_estimate estimate)
 {
@@ -116,18 +152,37 @@ static void put_info(struct call *call, const petal_info *info)
 {
     const char *names[] = {info->scheme_name, info->hash_name, info->format_name,
                            info->kernel_name};
-    const uint64_t words[] = {
-        info->abilities,   info->scheme,          info->hash,
-        info->hashes,      info->lines_per_key,   info->layers,
-        info->counter_bits, info->bits,           info->bytes,
-        info->memory_bytes, info->capacity,       from_double(info->target_rate),
-        from_double(info->predicted_rate),        info->items,
-        info->seed,        info->metadata_bytes,  info->key_id,
-        info->key_type,    info->policy,          info->growth_step,
-        from_double(info->growth_ratio),          info->window_keys,
-        info->window_ms,   info->clock_ms,        info->generations,
-        info->keyed,       info->live,            info->from_ms,
-        info->to_ms,       info->recovered_blocks, info->blocks};
+    const uint64_t words[] = {info->abilities,
+                              info->scheme,
+                              info->hash,
+                              info->hashes,
+                              info->lines_per_key,
+                              info->layers,
+                              info->counter_bits,
+                              info->bits,
+                              info->bytes,
+                              info->memory_bytes,
+                              info->capacity,
+                              from_double(info->target_rate),
+                              from_double(info->predicted_rate),
+                              info->items,
+                              info->seed,
+                              info->metadata_bytes,
+                              info->key_id,
+                              info->key_type,
+                              info->policy,
+                              info->growth_step,
+                              from_double(info->growth_ratio),
+                              info->window_keys,
+                              info->window_ms,
+                              info->clock_ms,
+                              info->generations,
+                              info->keyed,
+                              info->live,
+                              info->from_ms,
+                              info->to_ms,
+                              info->recovered_blocks,
+                              info->blocks};
     memcpy(call->words, words, sizeof words);
     put_texts(call, names, 4);
 }
@@ -287,8 +342,8 @@ static petal_status recognize(struct call *call)
 static petal_status get_parquet(struct call *call)
 {
     uint64_t place = call->words[0], count = 0, *words = call->words;
-    petal_status status = petal_parquet_list(call->data, call->data_bytes, NULL, 0, &count,
-                                             call->error);
+    petal_status status =
+        petal_parquet_list(call->data, call->data_bytes, NULL, 0, &count, call->error);
     *words++ = count;
     if (status < 0 || place >= count) return status;
     petal_parquet_filter *list = calloc(count, sizeof *list);
@@ -327,8 +382,9 @@ static petal_status run(enum op op, uint64_t handle, struct call *call)
     case OP_FEED: return petal_reader_feed(reader, call->data, (size_t)call->data_bytes, error);
     case OP_READER_FREE: petal_reader_free(reader); return PETAL_OK;
     case OP_FREE: petal_free(f); return PETAL_OK;
-    case OP_SAVE: return petal_save(f, (const char *)call->data + w[1], text_at(call, 0),
-                                    (uint32_t)w[0], error);
+    case OP_SAVE:
+        return petal_save(f, (const char *)call->data + w[1], text_at(call, 0), (uint32_t)w[0],
+                          error);
     case OP_SYNC: return petal_sync(f, error);
     case OP_VERIFY: return petal_verify(f, error);
     case OP_SIZE: w[0] = petal_serialized_bytes(f, text_at(call, 0)); return PETAL_OK;
@@ -372,8 +428,8 @@ int32_t petal_go_call(uint32_t op, uint64_t handle, uint64_t other, uint64_t *wo
                       char *message)
 {
     petal_error error = {.offset = PETAL_NO_OFFSET};
-    struct call call = {filter_of(handle), filter_of(other), words, data,
-                        data_bytes,        out,              out_bytes, &error};
+    struct call call = {
+        filter_of(handle), filter_of(other), words, data, data_bytes, out, out_bytes, &error};
     petal_status status = run((enum op)op, handle, &call);
     if (status < 0) tell(&error, words, message);
     return status;
@@ -439,7 +495,8 @@ int32_t petal_go_batch(uint32_t op, uint64_t handle, uint32_t layout, const uint
 #if defined(__wasm__)
 __attribute__((import_module("petal"), import_name("sink")))
 #endif
-extern int32_t petalGoSink(uint64_t context, void *bytes, uint64_t size_bytes);
+extern int32_t
+petalGoSink(uint64_t context, void *bytes, uint64_t size_bytes);
 
 static int32_t sink(void *context, const void *bytes, size_t size_bytes)
 {
@@ -451,19 +508,21 @@ int32_t petal_go_write(uint64_t handle, uint64_t context, const uint8_t *format,
                        char *message)
 {
     petal_error error = {.offset = PETAL_NO_OFFSET};
-    petal_status status =
-        petal_write(filter_of(handle), *format ? (const char *)format : NULL, sink, &context,
-                    &error);
+    petal_status status = petal_write(filter_of(handle), *format ? (const char *)format : NULL,
+                                      sink, &context, &error);
     if (status < 0) tell(&error, words, message);
     return status;
 }
 
-/* ---- WebAssembly's memory, which Go fills -------------------------------------------------------- */
+/* ---- WebAssembly's memory, which Go fills ---------------------------------------------------- */
 
 #if defined(__wasm__)
 void *petal_go_alloc(uint64_t size_bytes)
 {
     return size_bytes > SIZE_MAX ? NULL : malloc((size_t)size_bytes);
 }
-void petal_go_release(void *memory) { free(memory); }
+void petal_go_release(void *memory)
+{
+    free(memory);
+}
 #endif

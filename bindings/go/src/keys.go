@@ -44,7 +44,9 @@ func (f *Filter) ContainsHash(hash uint64) (bool, error) { return f.hash(doConta
 // Remove takes a key out of a Counting filter; false: it was certainly not in. Each Remove undoes
 // one Add. Remove only keys that were added: another that answers "probably" takes counts away
 // from keys that are in.
-func (f *Filter) Remove(key []byte) (removed bool, err error) { return f.key(doRemove, asString(key)) }
+func (f *Filter) Remove(key []byte) (removed bool, err error) {
+	return f.key(doRemove, asString(key))
+}
 
 // RemoveString is Remove of the string's bytes.
 func (f *Filter) RemoveString(key string) (removed bool, err error) { return f.text(doRemove, key) }

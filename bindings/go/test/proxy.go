@@ -40,7 +40,9 @@ func main() {
 	version := version(string(must(os.ReadFile(folder + "/internal/native/petal.h"))))
 	out = filepath.Join(out, module, "@v")
 	check(os.MkdirAll(out, 0o777))
-	write := func(name, text string) { check(os.WriteFile(filepath.Join(out, name), []byte(text), 0o666)) }
+	write := func(name, text string) {
+		check(os.WriteFile(filepath.Join(out, name), []byte(text), 0o666))
+	}
 	write("list", version+"\n")
 	write(version+".info", `{"Version":"`+version+`"}`)
 	write(version+".mod", string(manifest))

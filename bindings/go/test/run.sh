@@ -43,7 +43,8 @@ version=$(petal --version | awk '{ print "v" $2; exit }')
 formatted() { unformatted=$(gofmt -l "$here") && [ -z "$unformatted" ]; }
 project() {
     mkdir "$work/project" && cp "$here"/test/*_test.go "$work/project" &&
-        go run "$here/test/documents.go" "$here/README.md" docs/go.md >"$work/project/documents_test.go" &&
+        go run "$here/test/documents.go" "$here/README.md" docs/go.md \
+            >"$work/project/documents_test.go" &&
         cd "$work/project" &&
         cp -R "$here/example" . && go mod init project &&
         go get "$module@$version" $(cat "$here/needs")
@@ -63,8 +64,10 @@ mkdir "$TMPDIR/run" && ln -s "$PWD/vectors" "$PWD/dev" "$TMPDIR/run"
 relay() {
     (cd "$TMPDIR/run" && "$1" -test.v -test.timeout 20m) >"$TMPDIR/relayed" 2>&1
     status=$?
-    awk '/^=== RUN/ { next } /^--- / { printf "%s %s\n%s", $2, $3, said; print "."; said = ""; next }
-         { said = said "# " $0 "\n" } END { printf "END\n%s.\n", said }' "$TMPDIR/relayed" >"$TMPDIR/lines"
+    awk '/^=== RUN/ { next }
+         /^--- / { printf "%s %s\n%s.\n", $2, $3, said; said = ""; next }
+         { said = said "# " $0 "\n" }
+         END { printf "END\n%s.\n", said }' "$TMPDIR/relayed" >"$TMPDIR/lines"
     while read -r result name; do
         said=$(while IFS= read -r line && [ "$line" != . ]; do printf '%s\n' "$line"; done; echo .)
         said=${said%.}

@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE_KEYS = 4096, PIECE_BYTES = 1 << 18 };
+enum { PIECE_KEYS = petal_Core_PIECE_KEYS, PIECE_BYTES = 1 << 18 };
 
 struct work {
     JNIEnv *env;
     petal_filter *filter;
     jint verb;
+    bool unsure; /* see Core.UNSURE */
     jlong base;
     jbooleanArray answers; /* or NULL */
     jlong positive;
@@ -65,10 +66,11 @@ static void begin(struct work *work, JNIEnv *env, jlong handle, jint verb, jbool
 {
     work->env = env;
     work->filter = filter_of(handle);
-    work->verb = verb;
+    work->verb = verb & ~petal_Core_UNSURE;
+    work->unsure = verb & petal_Core_UNSURE;
     work->base = 0;
     work->answers = answers;
-    work->positive = verb == petal_Core_ALL;
+    work->positive = work->verb == petal_Core_ALL;
     work->ended = false;
 }
 
@@ -144,10 +146,16 @@ static void do_pieces(struct work *work, struct source *source, jintArray offset
     do {
         jint keys = smaller(end - first, PIECE_KEYS);
         (*env)->GetIntArrayRegion(env, offsets, first, keys + 1, at);
-        if (keys > 0) keys = piece_of(at, keys);
+        if (keys > 0 && !work->unsure) keys = piece_of(at, keys); /* those come as one piece */
         jint from = at[0], size = at[keys] - from;
-        batch.data = bytes_of_piece(env, source, from, size);
-        if (size > 0 && !batch.data) return;
+        const char *bytes = bytes_of_piece(env, source, from, size);
+        if (size > 0 && !bytes) return;
+        jint marks = work->unsure ? marks_of(bytes, (size_t)size) : 0;
+        if (marks > 0) {
+            work->positive = -marks;
+            return;
+        }
+        batch.data = bytes;
         for (jint i = 0; i <= keys; i++) at[i] -= from;
         batch.data_bytes = (uint64_t)size;
         batch.count = (uint64_t)keys;
@@ -192,18 +200,4 @@ JNIEXPORT jlong JNICALL Java_petal_Core_direct(JNIEnv *env, jobject self, jlong 
     (void)self;
     begin(&work, env, handle, verb, answers);
     return do_offsets(&work, &source, offsets, first, count);
-}
-
-JNIEXPORT jint JNICALL Java_petal_Core_marks(JNIEnv *env, jclass type, jbyteArray data, jint size)
-{
-    jbyte piece[8192];
-    jint marks = 0;
-    (void)type;
-    for (jint from = 0; from < size;) {
-        jint count = smaller(size - from, (jint)sizeof piece);
-        (*env)->GetByteArrayRegion(env, data, from, count, piece);
-        for (jint i = 0; i < count; i++) marks += piece[i] == '?';
-        from += count;
-    }
-    return marks;
 }

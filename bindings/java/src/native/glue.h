@@ -17,6 +17,7 @@
 #include "petal_Core.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 /* A handle as Java keeps it. */
 static inline petal_filter *filter_of(jlong handle)
@@ -39,8 +40,14 @@ jbyteArray bytes_of(JNIEnv *env, const char *text); /* NULL: NULL, or an excepti
  * set. free() it. size may be NULL. */
 void *copy_of(JNIEnv *env, jbyteArray array, uint64_t *size);
 
-/* UTF-16 -> UTF-8. room: 3 bytes per unit. -1: a surrogate stands alone. */
-int32_t utf8_of(const jchar *units, int32_t count, uint8_t *bytes);
+/* How many of the bytes are a '?'. */
+static inline jint marks_of(const char *bytes, size_t size)
+{
+    jint marks = 0;
+    if (size == 0 || !memchr(bytes, '?', size)) return 0; /* mostly */
+    for (size_t i = 0; i < size; i++) marks += bytes[i] == '?';
+    return marks;
+}
 
 extern jmethodID output_write; /* OutputStream.write(byte[], int, int) */
 

@@ -69,37 +69,3 @@ void fail_memory(JNIEnv *env)
     strcpy(error.message, "out of memory");
     fail(env, &error, NULL, false);
 }
-
-int32_t utf8_of(const jchar *units, int32_t count, uint8_t *bytes)
-{
-    uint32_t all = 0;
-    for (int32_t i = 0; i < count; i++) all |= units[i];
-    if (all < 0x80) {
-        for (int32_t i = 0; i < count; i++) bytes[i] = (uint8_t)units[i];
-        return count;
-    }
-    uint8_t *at = bytes;
-    for (int32_t i = 0; i < count; i++) {
-        uint32_t code = units[i];
-        if (code < 0x80) {
-            *at++ = (uint8_t)code;
-        } else if (code < 0x800) {
-            *at++ = (uint8_t)(0xC0 | code >> 6);
-            *at++ = (uint8_t)(0x80 | (code & 0x3F));
-        } else if (code < 0xD800 || code > 0xDFFF) {
-            *at++ = (uint8_t)(0xE0 | code >> 12);
-            *at++ = (uint8_t)(0x80 | (code >> 6 & 0x3F));
-            *at++ = (uint8_t)(0x80 | (code & 0x3F));
-        } else {
-            uint32_t low = i + 1 < count ? units[i + 1] : 0;
-            if (code > 0xDBFF || low < 0xDC00 || low > 0xDFFF) return -1;
-            code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
-            *at++ = (uint8_t)(0xF0 | code >> 18);
-            *at++ = (uint8_t)(0x80 | (code >> 12 & 0x3F));
-            *at++ = (uint8_t)(0x80 | (code >> 6 & 0x3F));
-            *at++ = (uint8_t)(0x80 | (code & 0x3F));
-            i++;
-        }
-    }
-    return (int32_t)(at - bytes);
-}

@@ -3,11 +3,17 @@
 #include "glue.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { STACK_BYTES = 1024, STACK_UNITS = petal_Core_TEXT_UNITS };
+enum { STACK_BYTES = 1024 };
 
 static jint do_key(JNIEnv *env, petal_filter *filter, jint verb, const void *key, size_t size)
 {
+    if (verb & petal_Core_UNSURE) {
+        jint marks = marks_of(key, size);
+        if (marks > 0) return -marks;
+        verb -= petal_Core_UNSURE;
+    }
     if (verb == petal_Core_CONTAINS) return petal_contains(filter, key, size);
     petal_status status =
         verb == petal_Core_ADD ? petal_add(filter, key, size) : petal_remove(filter, key, size);
@@ -42,15 +48,34 @@ JNIEXPORT jint JNICALL Java_petal_Core_oneBytes(JNIEnv *env, jobject self, jlong
     return answer;
 }
 
-JNIEXPORT jint JNICALL Java_petal_Core_oneText(JNIEnv *env, jobject self, jlong handle, jint verb,
-                                               jstring text, jint units)
+/* Whether one of the 8 bytes is a '?': where the difference is 0, a borrow sets the highest bit. */
+static bool is_marked(jlong word)
 {
-    jchar buffer[STACK_UNITS];
-    uint8_t key[3 * STACK_UNITS];
+    uint64_t differs = (uint64_t)word ^ UINT64_C(0x3F3F3F3F3F3F3F3F);
+    return ((differs - UINT64_C(0x0101010101010101)) & ~differs & UINT64_C(0x8080808080808080)) !=
+           0;
+}
+
+JNIEXPORT jint JNICALL Java_petal_Core_onePacked(JNIEnv *env, jobject self, jlong handle, jint verb,
+                                                 jint size, jlong a, jlong b, jlong c, jlong d,
+                                                 jlong e, jlong f, jlong g, jlong last)
+{
+    jlong words[petal_Core_PACKED_BYTES / 8];
     (void)self;
-    (*env)->GetStringRegion(env, text, 0, units, buffer);
-    int32_t size = utf8_of(buffer, units, key);
-    return size < 0 ? petal_Core_NOT_TEXT : do_key(env, filter_of(handle), verb, key, (size_t)size);
+    words[0] = a;
+    if (size > 16) words[1] = b;
+    if (size > 24) words[2] = c;
+    if (size > 32) words[3] = d;
+    if (size > 40) words[4] = e;
+    if (size > 48) words[5] = f;
+    if (size > 56) words[6] = g;
+    char *key = (char *)words;
+    if (size >= 8) memcpy(key + size - 8, &last, 8);
+    /* The words are in registers: to read them back as a vector would wait for the stores. */
+    if ((verb & petal_Core_UNSURE) && !is_marked(a) && !is_marked(b) && !is_marked(c) &&
+        !is_marked(d) && !is_marked(e) && !is_marked(f) && !is_marked(g) && !is_marked(last))
+        verb -= petal_Core_UNSURE;
+    return do_key(env, filter_of(handle), verb, key, (size_t)size);
 }
 
 JNIEXPORT jint JNICALL Java_petal_Core_oneDirect(JNIEnv *env, jobject self, jlong handle, jint verb,

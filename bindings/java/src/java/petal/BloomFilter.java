@@ -1,5 +1,7 @@
 package petal;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InvalidObjectException;
@@ -156,20 +158,20 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
 
     // ---- one key ----
 
-    private int query(byte[] key, int from, int size) {
+    private int query(int verb, byte[] key) {
         int slot = core.enter();
         try {
-            return core.oneBytes(core.handle(), Core.CONTAINS, key, from, size);
+            return core.one(verb, key);
         } finally {
             core.leave(slot);
         }
     }
 
-    private int change(int verb, byte[] key, int from, int size) {
-        if (verb == Core.ADD && size == 0 && isEmptySkipped()) return 0;
+    private int change(int verb, byte[] key) {
+        if (key.length == 0 && (verb & ~Core.UNSURE) == Core.ADD && isEmptySkipped()) return 0;
         core.enterToChange();
         try {
-            return core.oneBytes(core.handle(), verb, key, from, size);
+            return core.one(verb, key);
         } finally {
             core.leaveChanged();
         }
@@ -185,35 +187,24 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
                 "empty keys skipped, since the scheme of the filter takes none: " + count);
     }
 
-    private static int textAnswer(int answer) {
-        if (answer == Core.NOT_TEXT) throw Texts.notText();
-        return answer;
-    }
-
     /** Adds a key. True: it was certainly new. False: it was probably there already. */
     public boolean add(String key) {
-        int units = key.length();
-        if (!keys.plainText || units > Core.TEXT_UNITS || units == 0) return addBytes(keys.of(key));
-        core.enterToChange();
-        try {
-            return textAnswer(core.oneText(core.handle(), Core.ADD, key, units)) != 0;
-        } finally {
-            core.leaveChanged();
-        }
+        if (!keys.plainText) return add(keys.ofText(key));
+        byte[] bytes = key.getBytes(UTF_8);
+        int answer = change(Core.ADD | Core.UNSURE, bytes);
+        if (answer >= 0) return answer != 0;
+        Texts.check(key, -answer);
+        return change(Core.ADD, bytes) != 0;
     }
 
     /** As {@link #add(String)}. */
     public boolean add(byte[] key) {
-        return addBytes(key);
-    }
-
-    private boolean addBytes(byte[] key) {
-        return change(Core.ADD, key, 0, key.length) != 0;
+        return change(Core.ADD, key) != 0;
     }
 
     /** As {@link #add(String)}: the bytes that remain; the position stays. */
     public boolean add(ByteBuffer key) {
-        if (!key.isDirect() || !key.hasRemaining()) return addBytes(Keys.ofBuffer(key));
+        if (!key.isDirect() || !key.hasRemaining()) return add(Keys.ofBuffer(key));
         core.enterToChange();
         try {
             return core.oneDirect(core.handle(), Core.ADD, key, key.position(), key.remaining())
@@ -225,7 +216,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
 
     /** As {@link #add(String)}. */
     public boolean add(long key) {
-        if (!keys.plainLong) return addBytes(keys.ofLong(key));
+        if (!keys.plainLong) return add(keys.ofLong(key));
         return addLong(key);
     }
 
@@ -246,26 +237,22 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
 
     /** As {@link #add(String)}: a key of any kind, told apart when the program runs. */
     public boolean add(Object key) {
-        return key instanceof String ? add((String) key) : addBytes(keys.of(key));
+        return key instanceof String ? add((String) key) : add(keys.of(key));
     }
 
     /** False: the key was certainly never added. True: it probably was. */
     public boolean contains(String key) {
-        int units = key.length();
-        if (!keys.plainText || units > Core.TEXT_UNITS) return contains(keys.of(key));
-        int slot = core.enter();
-        int answer;
-        try {
-            answer = core.oneText(core.handle(), Core.CONTAINS, key, units);
-        } finally {
-            core.leave(slot);
-        }
-        return textAnswer(answer) != 0;
+        if (!keys.plainText) return contains(keys.ofText(key));
+        byte[] bytes = key.getBytes(UTF_8);
+        int answer = query(Core.CONTAINS | Core.UNSURE, bytes);
+        if (answer >= 0) return answer != 0;
+        Texts.check(key, -answer);
+        return query(Core.CONTAINS, bytes) != 0;
     }
 
     /** As {@link #contains(String)}. */
     public boolean contains(byte[] key) {
-        return query(key, 0, key.length) != 0;
+        return query(Core.CONTAINS, key) != 0;
     }
 
     /** As {@link #contains(String)}: the bytes that remain; the position stays. */
@@ -316,8 +303,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
      * added: other keys share its counters, and may then be missed.
      */
     public boolean remove(Object key) {
-        byte[] bytes = keys.of(key);
-        return change(Core.REMOVE, bytes, 0, bytes.length) != 0;
+        return change(Core.REMOVE, keys.of(key)) != 0;
     }
 
     /** The 64-bit hash of a key under this filter's hash and seed or secret. */
@@ -521,7 +507,8 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     }
 
     private static boolean isChange(int verb) {
-        return verb == Core.ADD || verb == Core.REMOVE;
+        int what = verb & ~Core.UNSURE;
+        return what == Core.ADD || what == Core.REMOVE;
     }
 
     private interface Work {
@@ -666,13 +653,21 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return joiner.before;
     }
 
+    private long piece(int verb, Joiner joiner, boolean[] answers) {
+        return inside(verb, handle -> bytes(handle, verb, joiner.data, joiner.offsets,
+                joiner.count, joiner.before, answers));
+    }
+
     /** True: ANY or ALL is decided. */
     private boolean piece(int verb, Joiner joiner, long[] positive, boolean[][] answers) {
-        joiner.end();
         int count = joiner.count;
         boolean[] some = answers == null ? null : new boolean[count];
-        long found = inside(verb, handle -> bytes(handle, verb, joiner.data, joiner.offsets, count,
-                joiner.before, some));
+        if (!emptyKey) joiner.check();
+        long found = piece(emptyKey ? verb | joiner.unsure() : verb, joiner, some);
+        if (found < 0) {
+            joiner.check((int) -found);
+            found = piece(verb, joiner, some);
+        }
         if (answers != null) {
             int before = Math.toIntExact(joiner.before);
             int end = Math.addExact(before, count);

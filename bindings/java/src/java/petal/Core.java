@@ -6,6 +6,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -15,24 +16,35 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * A filter of the C library, the gate in front of it, and the functions of the native library.
  *
- * <p>The gate: any number of calls that query, or one that changes or frees. A query counts itself
- * in its thread's slot and then looks for a changer; a changer announces itself and then waits
- * until all slots are 0. Each writes before it reads, so one of them sees the other. A query that
- * comes while somebody changes waits for the lock that the changer holds.
+ * <p>The gate: any number of calls that query, or one that changes or frees. A query takes its
+ * thread's slot, or counts itself in the shared one if that is taken, and then looks for a changer;
+ * a changer announces itself and then waits until all slots are 0. Each writes before it reads, so
+ * one of them sees the other. A query that comes while somebody changes waits for the lock that the
+ * changer holds. Leaving a slot is a plain store, so it may miss a changer that is just going to
+ * sleep: changers wake by themselves too.
  *
  * <p>The native functions take the handle besides {@code this}, which so stays reachable: the
  * cleaner cannot free a filter that a call is working on.
  */
 final class Core {
+    // Verbs.
     static final int ADD = 0;
     static final int CONTAINS = 1;
     static final int REMOVE = 2;
     static final int ANY = 3;
     static final int ALL = 4;
 
-    /** Longer text is encoded in Java. */
-    static final int TEXT_UNITS = 256;
-    static final int NOT_TEXT = -1;
+    /**
+     * Added to a verb: the bytes were made of text, and a '?' may have been a surrogate that stood
+     * alone. If there is one, nothing is done, and the answer is their number, negative.
+     */
+    static final int UNSURE = 8;
+
+    /** Keys of a piece of a batch. */
+    static final int PIECE_KEYS = 1024;
+
+    /** Longer keys are copied out of their array. */
+    static final int PACKED_BYTES = 64;
 
     static final int NUMBERS = 14;
     static final int INFO_NUMBERS = 28;
@@ -43,7 +55,9 @@ final class Core {
     /** Slots are a cache line apart. */
     private static final int GAP = 16;
     private static final int SLOTS =
-            Math.min(16, Integer.highestOneBit(Runtime.getRuntime().availableProcessors()));
+            Math.min(16, 2 * Integer.highestOneBit(Runtime.getRuntime().availableProcessors()));
+    private static final int SHARED = SLOTS * GAP;
+    private static final long NAP_NANOS = 50_000;
 
     static {
         NativeLibrary.load();
@@ -66,7 +80,7 @@ final class Core {
     }
 
     private final long number = FILTERS.incrementAndGet();
-    private final int[] users = new int[SLOTS * GAP];
+    private final int[] users = new int[SHARED + GAP];
     private final ReentrantLock turn = new ReentrantLock();
     private volatile Thread changer;
     /** Threads that are writing this filter to a stream, which may call back. */
@@ -84,27 +98,31 @@ final class Core {
     /** Returns the slot for {@link #leave}. */
     int enter() {
         int slot = ((int) Thread.currentThread().getId() & (SLOTS - 1)) * GAP;
-        SLOT.getAndAdd(users, slot, 1);
+        if (!SLOT.compareAndSet(users, slot, 0, 1)) {
+            slot = SHARED;
+            SLOT.getAndAdd(users, SHARED, 1);
+        }
         if (changer == null && handle != 0) return slot;
         leave(slot);
-        enterSlowly(slot);
-        return slot;
+        return enterSlowly();
     }
 
-    private void enterSlowly(int slot) {
+    private int enterSlowly() {
         // Who is writing this filter is inside already: a changer is only waiting.
         boolean inside = writing.contains(Thread.currentThread());
         if (!inside) turn.lock();
         try {
             if (handle == 0) throw closed();
-            SLOT.getAndAdd(users, slot, 1);
+            SLOT.getAndAdd(users, SHARED, 1);
+            return SHARED;
         } finally {
             if (!inside) turn.unlock();
         }
     }
 
     void leave(int slot) {
-        SLOT.getAndAdd(users, slot, -1);
+        if (slot == SHARED) SLOT.getAndAdd(users, SHARED, -1);
+        else SLOT.setRelease(users, slot, 0);
         Thread waiting = changer;
         if (waiting != null) LockSupport.unpark(waiting);
     }
@@ -125,7 +143,7 @@ final class Core {
         changer = self;
         boolean interrupted = false;
         while (!isIdle()) {
-            LockSupport.park(this);
+            LockSupport.parkNanos(this, NAP_NANOS);
             interrupted |= Thread.interrupted();
         }
         if (interrupted) self.interrupt();
@@ -191,6 +209,30 @@ final class Core {
         void run();
     }
 
+    private static final VarHandle WORD =
+            MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
+
+    private static long word(byte[] key, int from) {
+        return (long) WORD.get(key, from);
+    }
+
+    /** One key; inside the gate. Short ones go as numbers: calls back for an array take longer. */
+    int one(int verb, byte[] key) {
+        int size = key.length;
+        if (size > PACKED_BYTES) return oneBytes(handle, verb, key, 0, size);
+        if (size >= 8) {
+            return onePacked(handle, verb, size, word(key, 0), size > 16 ? word(key, 8) : 0,
+                    size > 24 ? word(key, 16) : 0, size > 32 ? word(key, 24) : 0,
+                    size > 40 ? word(key, 32) : 0, size > 48 ? word(key, 40) : 0,
+                    size > 56 ? word(key, 48) : 0, word(key, size - 8));
+        }
+        boolean little = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
+        long word = 0;
+        for (int i = 0; i < size; i++)
+            word |= (key[i] & 0xffL) << 8 * (little ? i : 7 - i);
+        return onePacked(handle, verb, size, word, 0, 0, 0, 0, 0, 0, 0);
+    }
+
     /** The handle; inside the gate. */
     long handle() {
         return handle;
@@ -237,7 +279,9 @@ final class Core {
 
     native int oneBytes(long handle, int verb, byte[] key, int from, int size);
 
-    native int oneText(long handle, int verb, String key, int units);
+    /** Of at most PACKED_BYTES: the first words, and the last one, which may overlap. */
+    native int onePacked(long handle, int verb, int size, long a, long b, long c, long d, long e,
+            long f, long g, long last);
 
     native int oneDirect(long handle, int verb, ByteBuffer key, int from, int size);
 
@@ -256,9 +300,6 @@ final class Core {
 
     native long direct(long handle, int verb, ByteBuffer data, int from, int[] offsets, int first,
             int count, boolean[] answers);
-
-    /** How many of the first bytes are a '?'. */
-    static native int marks(byte[] data, int size);
 
     // ---- filter.c ----
 

@@ -6,7 +6,6 @@ import java.util.Objects;
 
 /** Joins the keys of a batch, a piece at a time: bytes, and the offsets of the keys in them. */
 final class Joiner {
-    private static final int PIECE_KEYS = 4096;
     private static final int PIECE_BYTES = 1 << 18;
 
     private final Keys keys;
@@ -16,8 +15,6 @@ final class Joiner {
     /** Keys of the pieces before. */
     long before;
 
-    // String.getBytes makes a '?' of a surrogate that stands alone: then there are more of them in
-    // the bytes than in the keys.
     private String[] texts = new String[16];
     private int textCount;
     private int otherMarks;
@@ -27,7 +24,7 @@ final class Joiner {
     }
 
     boolean isFull() {
-        return count == PIECE_KEYS || offsets[count] >= PIECE_BYTES;
+        return count == Core.PIECE_KEYS || offsets[count] >= PIECE_BYTES;
     }
 
     void add(Object key) {
@@ -63,16 +60,18 @@ final class Joiner {
         return (int) Math.min(Integer.MAX_VALUE - 8L, room * 2L);
     }
 
-    /** The piece is complete: its text is checked. */
-    void end() {
-        if (textCount == 0) return;
-        int marks = Core.marks(data, offsets[count]) - otherMarks;
-        if (marks == 0) return;
-        for (int i = 0; i < textCount; i++) {
-            String text = texts[i];
-            for (int at = text.indexOf('?'); at >= 0; at = text.indexOf('?', at + 1)) marks--;
-        }
-        if (marks == 0) return;
+    int unsure() {
+        return textCount > 0 ? Core.UNSURE : 0;
+    }
+
+    /** The bytes of the piece have so many '?': more than the keys if a surrogate stood alone. */
+    void check(int marks) {
+        int expected = otherMarks;
+        for (int i = 0; i < textCount; i++) expected += Texts.marks(texts[i]);
+        if (marks != expected) throw Texts.notText();
+    }
+
+    void check() {
         for (int i = 0; i < textCount; i++) if (!Texts.isText(texts[i])) throw Texts.notText();
     }
 

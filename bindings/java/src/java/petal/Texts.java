@@ -17,9 +17,20 @@ final class Texts {
     /** A surrogate that stands alone has no UTF-8; String.getBytes would make it a '?'. */
     static byte[] utf8(CharSequence text) {
         String string = text.toString();
-        byte[] bytes = string.getBytes(StandardCharsets.UTF_8);
         if (!isText(string)) throw notText();
-        return bytes;
+        return string.getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** How often text has a '?'. */
+    static int marks(String text) {
+        int marks = 0;
+        for (int at = text.indexOf('?'); at >= 0; at = text.indexOf('?', at + 1)) marks++;
+        return marks;
+    }
+
+    /** The bytes of this text have so many: more than the text if a surrogate stood alone. */
+    static void check(String text, int marks) {
+        if (marks(text) != marks) throw notText();
     }
 
     static boolean isText(String string) {
