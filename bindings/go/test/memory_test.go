@@ -91,5 +91,5 @@ func TestNoCallLeaks(t *testing.T) {
 		everything()
 	}
 	grown := resident() - before
-	expect(t, grown < 5<<10, "%d KiB more", grown) // less than 1 KiB a round
+	expect(t, grown < 5<<10, "%d KiB more", grown) // less than 1 KiB per round
 }
