@@ -11,22 +11,27 @@ static class Program
     static IEnumerable<string> Lines()
     {
         var input = new StreamReader(Console.OpenStandardInput(), new UTF8Encoding(false));
-        for (string line; (line = input.ReadLine()) != null;) yield return line;
+        for (string line; (line = input.ReadLine()) != null;)
+            yield return line;
     }
 
     static void Ask(string format, string path)
     {
         var keys = new List<string>(Lines()).ToArray();
         var output = new StringBuilder();
-        using (var filter = BloomFilter<string>.Open(path, new OpenOptions { Format = format }))
-            foreach (bool answer in filter.ContainsBatch(keys)) output.Append(answer ? "1\n" : "0\n");
+        using (var filter = BloomFilter<string>.Open(
+                   path, new OpenOptions { Format = format })) foreach (bool answer in filter
+                                                                            .ContainsBatch(keys))
+            output.Append(answer ? "1\n" : "0\n");
         Console.Write(output);
     }
 
     static object Key(string type, string value)
     {
-        if (type == "i64") return long.Parse(value, CultureInfo.InvariantCulture);
-        if (type == "f64") return double.Parse(value, CultureInfo.InvariantCulture);
+        if (type == "i64")
+            return long.Parse(value, CultureInfo.InvariantCulture);
+        if (type == "f64")
+            return double.Parse(value, CultureInfo.InvariantCulture);
         return value;
     }
 
@@ -45,8 +50,10 @@ static class Program
 
     static int Main(string[] args)
     {
-        if (args.Length == 3 && args[0] == "ask") Ask(args[1], args[2]);
-        else if (args.Length == 2 && args[0] == "build") Build(args[1]);
+        if (args.Length == 3 && args[0] == "ask")
+            Ask(args[1], args[2]);
+        else if (args.Length == 2 && args[0] == "build")
+            Build(args[1]);
         else
         {
             Console.Error.WriteLine("usage: program ask FORMAT FILE | build OUT");
