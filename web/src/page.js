@@ -819,7 +819,7 @@
     function opened(file, it) {
       held = it;
       if (it.formats) {
-        panel(file.name, text.pick);
+        panel(file.name, it.unknown ? text.pick_unknown : text.pick);
         $('result-pick').hidden = false;
         it.formats.forEach(function (name) {
           var button = element('button', '', escape(name));
