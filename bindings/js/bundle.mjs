@@ -7,8 +7,14 @@ import { gzipSync } from 'node:zlib';
 const [modules, dist] = process.argv.slice(2);
 const source = new URL('src/', import.meta.url);
 const order = ['errors', 'keys', 'engine', 'load', 'filter', 'range', 'hosting'];
-const exported = [...readFileSync(new URL('index.js', source), 'utf8').matchAll(/^export \{([^}]*)\}/gm)]
-    .flatMap((match) => match[1].split(',').map((name) => name.trim()).filter(Boolean));
+const exported = [
+    ...readFileSync(new URL('index.js', source), 'utf8').matchAll(/^export \{([^}]*)\}/gm),
+].flatMap((match) =>
+    match[1]
+        .split(',')
+        .map((name) => name.trim())
+        .filter(Boolean),
+);
 
 const body = order
     .map((name) => readFileSync(new URL(`${name}.js`, source), 'utf8'))
@@ -16,12 +22,16 @@ const body = order
     .replace(/^import [^;]*;\n/gm, '')
     .replace(/^export /gm, '');
 
-const banner = '// petal-bloom, MIT. Made by bindings/js/build of Petal: change bindings/js/src, not this.\n';
+const banner =
+    '// petal-bloom, MIT. Made by bindings/js/build of Petal: change bindings/js/src, not this.\n';
 const names = `${exported.join(', ')}`;
 const write = (name, text) => writeFileSync(`${dist}/${name}`, banner + text);
 
 // What stands for `native` in each entry: its own module, or `ask`.
-for (const [entry, natives] of [['petal', 'native'], ['ask', 'ask']]) {
+for (const [entry, natives] of [
+    ['petal', 'native'],
+    ['ask', 'ask'],
+]) {
     const begin = (read) => `setHost(${read}, { native: '${natives}' });\n`;
     write(
         `${entry}.mjs`,
@@ -53,7 +63,9 @@ for (const [entry, natives] of [['petal', 'native'], ['ask', 'ask']]) {
 
 // Classic scripts: the global `petal`, and one scalar module, which every engine takes.
 for (const name of ['full', 'native', 'ask']) {
-    const packed = gzipSync(readFileSync(`${modules}/${name}.wasm`), { level: 9 }).toString('base64');
+    const packed = gzipSync(readFileSync(`${modules}/${name}.wasm`), { level: 9 }).toString(
+        'base64',
+    );
     write(
         `petal-${name}.js`,
         `(() => {\n'use strict';\n${body}

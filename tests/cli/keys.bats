@@ -274,3 +274,43 @@ refused() {
         is "$stderr" ""
     done
 }
+
+@test "-e gives keys to every command that takes some, and then standard input is not read" {
+    petal build --force -o f.petal -e a -e b <&-
+    is "$(petal check f.petal -e a -e b -e c)" $'a\nb'
+    petal add f.petal -e c
+    is "$(petal check f.petal -e c)" c
+    is "$(petal seen -e x -e y -e x)" $'x\ny'
+    is "$(petal shard -n 4 -e x -e y | cut -f2 | paste -sd' ')" "x y"
+    petal build --force --scheme counting -o c.petal -e a -e b
+    petal remove c.petal -e a
+    is "$(petal check c.petal -e a -e b)" b
+    petal build --force --format guava -o f.guava -e a -e b <&-
+    is "$(petal check --from guava f.guava -e a -e z)" a
+    echo z | petal build --force -o f.petal -e a -
+    is "$(petal check f.petal -e a -e z)" $'a\nz'
+}
+
+@test "a filter where keys belong is refused, and so is a key where a file belongs, with the way out" {
+    petal build --force -o f.petal -e a
+    refuses "f.petal: is a filter, not a list of keys; to remember what was seen in it: petal seen -f" petal seen f.petal
+    refuses "f.petal: is a filter, not a list of keys" petal check f.petal f.petal
+    refuses "https://example.com/: cannot open it: No such file or directory; if it is a key, pass it with -e" \
+        petal check f.petal https://example.com/
+}
+
+@test "check says how many, where somebody sees it" {
+    petal build --force -o f.petal -e a
+    run -0 --separate-stderr petal check --verbose f.petal -e a -e b
+    is "$output" a
+    is "$stderr" "petal: 1 of 2 keys probably in the filter"
+    run -0 --separate-stderr petal check --verbose -v f.petal -e a -e b
+    is "$stderr" "petal: 1 of 2 keys certainly not in the filter"
+}
+
+@test "names are taken in any case" {
+    petal build --force --format GUAVA --key-type TEXT -o f.guava -e a
+    is "$(petal check --from Guava f.guava -e a)" a
+    petal create --force -n 100 --scheme Classic -o f.petal
+    contains "$(petal info f.petal)" classic
+}

@@ -2,6 +2,8 @@
 // flat.c has the calls.
 import { PetalError } from './errors.js';
 
+export const HEADER_ONLY = 512 | 2; // PETAL_OPEN_
+
 // Where a call's arguments lie in the module's memory: one area, made once, of text, the ends of
 // its keys, an answer per key, and a table.
 const TEXT_BYTES = 384 * 1024;
@@ -88,7 +90,8 @@ export class Engine {
 
     // The failure of the last call, with the place counted from `from`.
     error(from = 0) {
-        const at = this.calls.error() >>> 0, bytes = this.view();
+        const at = this.calls.error() >>> 0,
+            bytes = this.view();
         const view = new DataView(bytes.buffer, at);
         const offset = view.getBigUint64(8, true);
         const code = this.textAt(this.calls.status_name(view.getInt32(0, true)) >>> 0);
@@ -143,7 +146,8 @@ export class Engine {
     // -> the bytes of all
     putTexts(strings, from, to, units) {
         if (this.text.length === 0) this.look();
-        const ends = this.ends, all = to - from === strings.length ? strings : strings.slice(from, to);
+        const ends = this.ends,
+            all = to - from === strings.length ? strings : strings.slice(from, to);
         const { written } = encoder.encodeInto(all.join(''), this.text);
         ends[0] = 0;
         if (written === units) {
@@ -177,7 +181,10 @@ export class Engine {
 // ---- which module, and from where ----------------------------------------------------------------
 
 // A function that gives v128: what an engine without SIMD refuses.
-const SIMD = [0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 8, 1, 6, 0, 65, 0, 253, 15, 11];
+const SIMD = [
+    0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 8, 1, 6, 0, 65, 0, 253, 15,
+    11,
+];
 
 const host = { read: null, native: 'native', simd: null };
 const engines = new Map();
@@ -195,7 +202,8 @@ const fileOf = (name) => {
 
 const refusal = (error) => {
     const text = String(error?.message ?? error);
-    if (!/unsafe-eval|Content Security Policy|code generation|disallowed by embedder/i.test(text)) return error;
+    if (!/unsafe-eval|Content Security Policy|code generation|disallowed by embedder/i.test(text))
+        return error;
     return new PetalError(
         'not supported',
         "this page's Content-Security-Policy forbids WebAssembly; add 'wasm-unsafe-eval' to its script-src",
@@ -209,7 +217,8 @@ const start = async (name) => {
         throw new PetalError('not supported', 'there is no WebAssembly here');
     try {
         const source = await host.read(fileOf(name));
-        const module = source instanceof WebAssembly.Module ? source : await WebAssembly.compile(source);
+        const module =
+            source instanceof WebAssembly.Module ? source : await WebAssembly.compile(source);
         return new Engine(await WebAssembly.instantiate(module, {}), name);
     } catch (error) {
         throw refusal(error);

@@ -2,14 +2,39 @@
 import { engineOf, MAX_KEYS } from './engine.js';
 import { PetalError } from './errors.js';
 import {
-    bytesOfF64, bytesOfI32, bytesOfUtf16, checkType, Float, I32, isBytes, isI64, KEY_TYPES, NONE, refuseKey,
-    TEXT, UTF16LE,
+    bytesOfF64,
+    bytesOfI32,
+    bytesOfUtf16,
+    checkType,
+    Float,
+    I32,
+    isBytes,
+    isI64,
+    KEY_TYPES,
+    NONE,
+    refuseKey,
+    TEXT,
+    UTF16LE,
 } from './keys.js';
 import { readFilter } from './load.js';
 
 const ABILITIES = [
-    'add', 'remove', 'hashes', 'merge', 'intersect', 'compare', 'like', 'share', 'grow', 'window', 'map', 'save',
-    'stats', 'dropCounts', 'emptyKey', 'clear',
+    'add',
+    'remove',
+    'hashes',
+    'merge',
+    'intersect',
+    'compare',
+    'like',
+    'share',
+    'grow',
+    'window',
+    'map',
+    'save',
+    'stats',
+    'dropCounts',
+    'emptyKey',
+    'clear',
 ];
 const EMPTY_KEY = 1 << ABILITIES.indexOf('emptyKey');
 const POLICIES = ['none', 'growing', 'keys', 'time'];
@@ -23,11 +48,14 @@ const forgotten = new FinalizationRegistry(({ engine, at }) => engine.calls.free
 
 const u64 = (value, name) => {
     if (typeof value !== 'bigint' && typeof value !== 'number')
-        throw new TypeError(`${name} must be a whole number, not ${value === null ? 'null' : typeof value}`);
+        throw new TypeError(
+            `${name} must be a whole number, not ${value === null ? 'null' : typeof value}`,
+        );
     if (typeof value === 'number' && !Number.isInteger(value))
         throw new RangeError(`${name} must be a whole number, not ${value}`);
     const whole = BigInt(value);
-    if (whole < 0n || whole >= 2n ** 64n) throw new RangeError(`${name} must be from 0 to 2^64 - 1, not ${value}`);
+    if (whole < 0n || whole >= 2n ** 64n)
+        throw new RangeError(`${name} must be from 0 to 2^64 - 1, not ${value}`);
     return whole;
 };
 
@@ -38,7 +66,8 @@ const u32 = (value, name) => {
 };
 
 const real = (value, name) => {
-    if (typeof value !== 'number') throw new TypeError(`${name} must be a number, not ${typeof value}`);
+    if (typeof value !== 'number')
+        throw new TypeError(`${name} must be a number, not ${typeof value}`);
     return value;
 };
 
@@ -84,7 +113,8 @@ const bytesOption = (value, name) => {
 
 export const secretOption = (value) => {
     const secret = bytesOption(value, 'secret');
-    if (secret && secret.length !== 16) throw new RangeError(`secret must be 16 bytes, not ${secret.length}`);
+    if (secret && secret.length !== 16)
+        throw new RangeError(`secret must be 16 bytes, not ${secret.length}`);
     return secret;
 };
 
@@ -94,15 +124,17 @@ export const formatOption = (value) => {
     return value;
 };
 
-const checkOptions = (options, known) => {
-    if (options === null || typeof options !== 'object') throw new TypeError('options must be an object');
+export const checkOptions = (options, known) => {
+    if (options === null || typeof options !== 'object')
+        throw new TypeError('options must be an object');
     for (const name of Object.keys(options))
         if (!(name in known)) throw new TypeError(`there is no option ${name}`);
 };
 
 // Runs with the table of these options in place.
 const withOptions = (engine, options, run) => {
-    const secret = secretOption(options.secret), metadata = bytesOption(options.metadata, 'metadata');
+    const secret = secretOption(options.secret),
+        metadata = bytesOption(options.metadata, 'metadata');
     const values = [];
     for (const [name, [place, read]] of Object.entries(OPTIONS))
         if (read && options[name] !== undefined) values.push([place, read(options[name], name)]);
@@ -132,14 +164,35 @@ const readInfo = (engine) => {
     const mask = count(0);
     return {
         abilities: ABILITIES.filter((_, i) => mask & (1 << i)),
-        hashes: count(3), linesPerKey: count(4), layers: count(5), counterBits: count(6),
-        bits: count(7), bytes: count(8), memoryBytes: count(9),
-        capacity: count(10), targetRate: known(11), predictedRate: known(12), items: count(13),
-        seed: integers[14], metadataBytes: count(15), keyId: count(16), keyType: KEY_TYPES[count(17)],
-        policy: POLICIES[count(18)], growthStep: count(19), growthRatio: reals[20],
-        windowKeys: count(21), windowMs: count(22), clockMs: count(23), generations: count(24),
-        keyed: count(25) === 1, fromMs: count(26), toMs: count(27),
-        scheme: text(28), hash: text(29), format: text(30), kernel: text(31),
+        hashes: count(3),
+        linesPerKey: count(4),
+        layers: count(5),
+        counterBits: count(6),
+        bits: count(7),
+        bytes: count(8),
+        memoryBytes: count(9),
+        capacity: count(10),
+        targetRate: known(11),
+        predictedRate: known(12),
+        items: count(13),
+        seed: integers[14],
+        metadataBytes: count(15),
+        keyId: count(16),
+        keyType: KEY_TYPES[count(17)],
+        policy: POLICIES[count(18)],
+        growthStep: count(19),
+        growthRatio: reals[20],
+        windowKeys: count(21),
+        windowMs: count(22),
+        clockMs: count(23),
+        generations: count(24),
+        keyed: count(25) === 1,
+        fromMs: count(26),
+        toMs: count(27),
+        scheme: text(28),
+        hash: text(29),
+        format: text(30),
+        kernel: text(31),
     };
 };
 
@@ -148,7 +201,8 @@ const estimate = (reals, i) => ({ value: reals[i], low: reals[i + 1], high: real
 // ---- the module that a filter lives in -----------------------------------------------------------
 
 // `native` has Petal's own formats; whatever names another one is done by `full`.
-export const engineFor = (format) => engineOf(format === null || format === 'petal' ? 'native' : 'full');
+export const engineFor = (format) =>
+    engineOf(format === null || format === 'petal' ? 'native' : 'full');
 
 // ---- batches -------------------------------------------------------------------------------------
 
@@ -172,7 +226,8 @@ export class Filter {
 
     // Not for users: Filter.create() and others make filters.
     constructor(engine, at) {
-        if (!engine?.calls || !at) throw new TypeError('make filters with Filter.create() or Filter.load()');
+        if (!engine?.calls || !at)
+            throw new TypeError('make filters with Filter.create() or Filter.load()');
         this.#engine = engine;
         this.#at = at;
         forgotten.register(this, { engine, at }, this);
@@ -192,11 +247,14 @@ export class Filter {
         checkOptions(options, OPTIONS);
         const engine = await engineFor(formatOption(options.format));
         if (!engine.calls.create) throw readOnly();
-        return new Filter(engine, withOptions(engine, options, (table) => {
-            const at = engine.calls.create(table) >>> 0;
-            if (!at) throw engine.error();
-            return at;
-        }));
+        return new Filter(
+            engine,
+            withOptions(engine, options, (table) => {
+                const at = engine.calls.create(table) >>> 0;
+                if (!at) throw engine.error();
+                return at;
+            }),
+        );
     }
 
     static async plan(options) {
@@ -218,19 +276,31 @@ export class Filter {
         return {
             ...info,
             rateAt: (keys) =>
-                engine.calls.predict_rate(scheme, BigInt(info.bits), info.hashes, info.linesPerKey, u64(keys, 'keys')),
+                engine.calls.predict_rate(
+                    scheme,
+                    BigInt(info.bits),
+                    info.hashes,
+                    info.linesPerKey,
+                    u64(keys, 'keys'),
+                ),
         };
     }
 
     static async load(source, options = {}) {
         checkOptions(options, {
-            format: 0, secret: 0, onProgress: 0, signal: 0, memoryLimit: 0, expectedBytes: 0,
+            format: 0,
+            secret: 0,
+            onProgress: 0,
+            signal: 0,
+            memoryLimit: 0,
+            expectedBytes: 0,
         });
         const [engine, at] = await readFilter(source, {
             ...options,
             format: formatOption(options.format),
             secret: secretOption(options.secret),
-            memoryLimit: options.memoryLimit === undefined ? 0n : u64(options.memoryLimit, 'memoryLimit'),
+            memoryLimit:
+                options.memoryLimit === undefined ? 0n : u64(options.memoryLimit, 'memoryLimit'),
         });
         return new Filter(engine, at);
     }
@@ -238,12 +308,24 @@ export class Filter {
     // What serialize() gave, or JSON.parse() of the text that an npm class wrote.
     static async deserialize(value, options = {}) {
         const object = typeof value === 'string' ? JSON.parse(value) : value;
-        if (object === null || typeof object !== 'object') throw new TypeError('deserialize() takes an object or JSON');
+        if (object === null || typeof object !== 'object')
+            throw new TypeError('deserialize() takes an object or JSON');
         if (typeof object.petal === 'string')
-            return Filter.load(Uint8Array.from(atob(object.petal), (c) => c.charCodeAt(0)), options);
+            return Filter.load(
+                Uint8Array.from(atob(object.petal), (c) => c.charCodeAt(0)),
+                options,
+            );
         const format =
-            options.format ?? ('hashCount' in object ? 'js-tutorial' : '_nbHashes' in object ? 'bloom-filters' : 'bloomfilter');
-        return Filter.load(new TextEncoder().encode(JSON.stringify(object)), { ...options, format });
+            options.format ??
+            ('hashCount' in object
+                ? 'js-tutorial'
+                : '_nbHashes' in object
+                  ? 'bloom-filters'
+                  : 'bloomfilter');
+        return Filter.load(new TextEncoder().encode(JSON.stringify(object)), {
+            ...options,
+            format,
+        });
     }
 
     // ---- the handle
@@ -254,7 +336,8 @@ export class Filter {
     }
 
     #new(call) {
-        const engine = this.#open(), at = call(engine.calls, this.#at) >>> 0;
+        const engine = this.#open(),
+            at = call(engine.calls, this.#at) >>> 0;
         if (!at) throw engine.error();
         return new Filter(engine, at);
     }
@@ -295,7 +378,8 @@ export class Filter {
     has(key) {
         const engine = this.#open();
         if (this.#isI64(key)) return engine.calls.contains_i64(this.#at, key) !== 0;
-        const size = this.#put(engine, key), answer = engine.calls.contains(this.#at, engine.keyAt, size);
+        const size = this.#put(engine, key),
+            answer = engine.calls.contains(this.#at, engine.keyAt, size);
         engine.releaseKey();
         return answer !== 0;
     }
@@ -303,13 +387,29 @@ export class Filter {
     add(key) {
         const engine = this.#open();
         if (!engine.calls.add) throw readOnly();
-        return this.#change(engine, key, engine.calls.add, engine.calls.add_i64, engine.calls.add_batch) === 0;
+        return (
+            this.#change(
+                engine,
+                key,
+                engine.calls.add,
+                engine.calls.add_i64,
+                engine.calls.add_batch,
+            ) === 0
+        );
     }
 
     remove(key) {
         const engine = this.#open();
         if (!engine.calls.remove) throw readOnly();
-        return this.#change(engine, key, engine.calls.remove, engine.calls.remove_i64, engine.calls.remove_batch) === 0;
+        return (
+            this.#change(
+                engine,
+                key,
+                engine.calls.remove,
+                engine.calls.remove_i64,
+                engine.calls.remove_batch,
+            ) === 0
+        );
     }
 
     #change(engine, key, call, callI64, batch) {
@@ -342,16 +442,29 @@ export class Filter {
         engine.check(batch(this.#at, OFFSETS32, engine.keyAt, size, engine.endsAt, 0, 1, 0));
     }
 
-    hashKey(key) {
-        const engine = this.#open();
-        if (typeof key === 'bigint' && this.#type !== I32) {
-            const bytes = new Uint8Array(8);
-            new DataView(bytes.buffer).setBigInt64(0, key, true);
-            key = bytes;
+    // Puts any key. -> its size
+    #putAny(engine, key) {
+        if (!this.#isI64(key)) return this.#put(engine, key);
+        const bytes = new Uint8Array(8);
+        new DataView(bytes.buffer).setBigInt64(0, key, true);
+        return engine.put(bytes);
+    }
+
+    // Runs with the engine, the filter's address, and the place and size of the key.
+    static withKey(filter, key, run) {
+        const engine = filter.#open(),
+            size = key === undefined ? 0 : filter.#putAny(engine, key);
+        try {
+            return run(engine, filter.#at, engine.keyAt, size);
+        } finally {
+            engine.releaseKey();
         }
-        const size = this.#put(engine, key), hash = engine.calls.hash_key(this.#at, engine.keyAt, size);
-        engine.releaseKey();
-        return BigInt.asUintN(64, hash);
+    }
+
+    hashKey(key) {
+        return Filter.withKey(this, key, (engine, filter, at, size) =>
+            BigInt.asUintN(64, engine.calls.hash_key(filter, at, size)),
+        );
     }
 
     // ---- many keys
@@ -365,26 +478,43 @@ export class Filter {
 
     /** A Uint8Array with 1 (probably) or 0 (certainly not) per key. */
     hasMany(keys) {
-        const engine = this.#open(), answers = { bytes: null };
-        this.#many(engine, keys, engine.calls.contains_batch, answers, false, (key) => this.has(key));
+        const engine = this.#open(),
+            answers = { bytes: null };
+        this.#many(engine, keys, engine.calls.contains_batch, answers, false, (key) =>
+            this.has(key),
+        );
         return answers.bytes;
     }
 
     /** A Uint8Array with 1 (removed) or 0 (certainly not in) per key. */
     removeMany(keys) {
-        const engine = this.#open(), answers = { bytes: null };
+        const engine = this.#open(),
+            answers = { bytes: null };
         if (!engine.calls.remove_batch) throw readOnly();
-        this.#many(engine, keys, engine.calls.remove_batch, answers, false, (key) => this.remove(key));
+        this.#many(engine, keys, engine.calls.remove_batch, answers, false, (key) =>
+            this.remove(key),
+        );
         return answers.bytes;
     }
 
     #many(engine, keys, call, answers, adds, one) {
         if (Array.isArray(keys)) return this.#list(engine, keys, call, answers, adds, one);
         if (ArrayBuffer.isView(keys)) return this.#numbers(engine, keys, call, answers);
-        if (keys !== null && typeof keys === 'object' && isBytes(keys.bytes) && keys.ends !== undefined)
+        if (
+            keys !== null &&
+            typeof keys === 'object' &&
+            isBytes(keys.bytes) &&
+            keys.ends !== undefined
+        )
             return this.#joined(engine, keys, call, answers, adds, one);
-        if (keys === null || typeof keys !== 'object' || typeof keys[Symbol.iterator] !== 'function')
-            throw new TypeError('keys are an array, a typed array of numbers, {bytes, ends}, or an iterable');
+        if (
+            keys === null ||
+            typeof keys !== 'object' ||
+            typeof keys[Symbol.iterator] !== 'function'
+        )
+            throw new TypeError(
+                'keys are an array, a typed array of numbers, {bytes, ends}, or an iterable',
+            );
         return this.#list(engine, [...keys], call, answers, adds, one);
     }
 
@@ -394,7 +524,8 @@ export class Filter {
 
     // Runs the batch that is in place, of keys from `first` on. -> how many answers are 1
     #run(engine, call, answers, first, layout, size, keyBytes, count) {
-        const results = answers ? engine.resultsAt : 0, ends = layout === OFFSETS32 ? engine.endsAt : 0;
+        const results = answers ? engine.resultsAt : 0,
+            ends = layout === OFFSETS32 ? engine.endsAt : 0;
         const positive = call(this.#at, layout, engine.stage, size, ends, keyBytes, count, results);
         engine.check(positive, first);
         if (!answers) return positive;
@@ -404,16 +535,24 @@ export class Filter {
     }
 
     #list(engine, keys, call, answers, adds, one) {
-        const isPlain = this.#type === NONE || this.#type === TEXT, skips = adds && !this.#takesEmpty;
+        const isPlain = this.#type === NONE || this.#type === TEXT,
+            skips = adds && !this.#takesEmpty;
         const room = engine.textBytes / 3;
         this.#makeAnswers(answers, keys.length);
-        let sum = 0, skipped = 0;
+        let sum = 0,
+            skipped = 0;
         for (let from = 0; from < keys.length;) {
-            let to = from, units = 0;
+            let to = from,
+                units = 0;
             const last = Math.min(keys.length, from + MAX_KEYS);
             for (; isPlain && to < last; to++) {
                 const key = keys[to];
-                if (typeof key !== 'string' || units + key.length > room || (skips && key.length === 0)) break;
+                if (
+                    typeof key !== 'string' ||
+                    units + key.length > room ||
+                    (skips && key.length === 0)
+                )
+                    break;
                 units += key.length;
             }
             if (to > from) {
@@ -422,7 +561,8 @@ export class Filter {
                 from = to;
                 continue;
             }
-            if (skips && (keys[from] === '' || (isBytes(keys[from]) && keys[from].length === 0))) skipped++;
+            if (skips && (keys[from] === '' || (isBytes(keys[from]) && keys[from].length === 0)))
+                skipped++;
             else sum += this.#one(one, keys[from], from, answers);
             from++;
         }
@@ -447,29 +587,49 @@ export class Filter {
     #warn(skipped) {
         if (skipped === 0 || this.#warned) return;
         this.#warned = true;
-        console.warn(`petal-bloom: ${skipped} empty keys skipped: filters of this scheme take none`);
+        console.warn(
+            `petal-bloom: ${skipped} empty keys skipped: filters of this scheme take none`,
+        );
     }
 
     #joined(engine, { bytes, ends }, call, answers, adds, one) {
-        if (!Array.isArray(ends) && !ArrayBuffer.isView(ends)) throw new TypeError('ends must be an array');
+        if (!Array.isArray(ends) && !ArrayBuffer.isView(ends))
+            throw new TypeError('ends must be an array');
         const skips = adds && !this.#takesEmpty;
         this.#makeAnswers(answers, ends.length);
-        let sum = 0, start = 0, skipped = 0;
+        let sum = 0,
+            start = 0,
+            skipped = 0;
         for (let from = 0; from < ends.length;) {
             engine.view();
-            const begin = start, table = engine.ends, last = Math.min(ends.length, from + MAX_KEYS);
+            const begin = start,
+                table = engine.ends,
+                last = Math.min(ends.length, from + MAX_KEYS);
             let to = from;
             table[0] = 0;
             for (; to < last; to++) {
                 const end = Number(ends[to]);
                 if (!(end >= start && end <= bytes.length) || !Number.isInteger(end))
-                    throw new PetalError('bad argument', `the end of key ${to} is before its start, or past the bytes`, to);
+                    throw new PetalError(
+                        'bad argument',
+                        `the end of key ${to} is before its start, or past the bytes`,
+                        to,
+                    );
                 if (end - begin > engine.textBytes || (skips && end === start)) break;
                 table[to - from + 1] = (start = end) - begin;
             }
             if (to > from) {
                 engine.text.set(bytes.subarray(begin, start));
-                sum += this.#run(engine, call, answers, from, OFFSETS32, start - begin, 0, to - from);
+                sum += this.#run(
+                    engine,
+                    call,
+                    answers,
+                    from,
+                    OFFSETS32,
+                    start - begin,
+                    0,
+                    to - from,
+                );
                 from = to;
                 continue;
             }
@@ -487,7 +647,9 @@ export class Filter {
         const isFloat = keys instanceof Float64Array || keys instanceof Float32Array;
         const isLong = keys instanceof BigInt64Array || keys instanceof BigUint64Array;
         if (!isFloat && !isLong && !INTEGERS.some((kind) => keys instanceof kind))
-            throw new TypeError('a Uint8Array is one key; of many, give {bytes, ends}, or an array of them');
+            throw new TypeError(
+                'a Uint8Array is one key; of many, give {bytes, ends}, or an array of them',
+            );
         checkType(isFloat ? 'f64' : 'i64', this.#type);
         this.#makeAnswers(answers, keys.length);
         let sum = 0;
@@ -500,7 +662,8 @@ export class Filter {
             else if (isLong) putLong(engine, keys, from, to);
             else widened(keys, from, to, engine);
             if (isFloat) sum += this.#run(engine, call, answers, from, FIXED, 0, 8, count);
-            else if (this.#type === I32) sum += this.#run(engine, call, answers, from, FIXED, 0, 4, count);
+            else if (this.#type === I32)
+                sum += this.#run(engine, call, answers, from, FIXED, 0, 4, count);
             else sum += this.#run(engine, call, answers, from, I64_KEYS, 0, 0, count);
         }
         return sum;
@@ -536,8 +699,12 @@ export class Filter {
         engine.view();
         const { integers, reals } = engine;
         return {
-            saturated: integers[0] === 1n, overfull: integers[1] === 1n, bitsSet: Number(integers[2]),
-            saturatedCounters: Number(integers[3]), fill: reals[4], estimatedItems: estimate(reals, 5),
+            saturated: integers[0] === 1n,
+            overfull: integers[1] === 1n,
+            bitsSet: Number(integers[2]),
+            saturatedCounters: Number(integers[3]),
+            fill: reals[4],
+            estimatedItems: estimate(reals, 5),
             estimatedRate: reals[8],
         };
     }
@@ -559,12 +726,14 @@ export class Filter {
     bits(layer = 0) {
         const engine = this.#open();
         engine.check(engine.calls.bits(this.#at, Number(u32(layer, 'layer')), engine.tableAt));
-        const bytes = engine.view(), at = Number(engine.integers[0]);
+        const bytes = engine.view(),
+            at = Number(engine.integers[0]);
         return bytes.slice(at, at + Number(engine.integers[1]));
     }
 
     get metadata() {
-        const size = this.info.metadataBytes, engine = this.#engine;
+        const size = this.info.metadataBytes,
+            engine = this.#engine;
         const at = engine.calls.metadata(this.#at) >>> 0;
         return at ? engine.view().slice(at, at + size) : null;
     }
@@ -586,7 +755,10 @@ export class Filter {
         const theirs = other.#open();
         if (theirs === engine) return run(engine, other.#at);
         const secret = null;
-        const copy = engine.with(other.toBytes(), (at, size) => engine.calls.load(at, size, 0, secret, 2, 0n) >>> 0);
+        const copy = engine.with(
+            other.toBytes(),
+            (at, size) => engine.calls.load(at, size, 0, secret, 2, 0n) >>> 0,
+        );
         if (!copy) throw engine.error();
         try {
             return run(engine, copy);
@@ -612,9 +784,13 @@ export class Filter {
             const [saturated, reals] = [engine.integers[0] === 1n, engine.reals];
             return {
                 saturated,
-                itemsA: estimate(reals, 1), itemsB: estimate(reals, 4), union: estimate(reals, 7),
-                intersection: estimate(reals, 10), jaccard: estimate(reals, 13),
-                containmentAInB: estimate(reals, 16), containmentBInA: estimate(reals, 19),
+                itemsA: estimate(reals, 1),
+                itemsB: estimate(reals, 4),
+                union: estimate(reals, 7),
+                intersection: estimate(reals, 10),
+                jaccard: estimate(reals, 13),
+                containmentAInB: estimate(reals, 16),
+                containmentBInA: estimate(reals, 19),
             };
         });
     }
@@ -632,7 +808,9 @@ export class Filter {
     /** Sets the clock of a window of time: milliseconds, or a Date. */
     advance(now) {
         const engine = this.#open();
-        engine.check(engine.calls.advance(this.#at, u64(now instanceof Date ? now.getTime() : now, 'now')));
+        engine.check(
+            engine.calls.advance(this.#at, u64(now instanceof Date ? now.getTime() : now, 'now')),
+        );
     }
 
     clone() {
@@ -652,7 +830,9 @@ export class Filter {
         const engine = this.#open();
         if (!engine.calls.serialize) throw readOnly();
         return engine.withText(formatOption(format), (formatAt) => {
-            const size = Number(BigInt.asUintN(64, engine.calls.serialized_bytes(this.#at, formatAt)));
+            const size = Number(
+                BigInt.asUintN(64, engine.calls.serialized_bytes(this.#at, formatAt)),
+            );
             const at = engine.allocate(size);
             try {
                 engine.check(engine.calls.serialize(this.#at, formatAt, at, size));
@@ -663,16 +843,47 @@ export class Filter {
         });
     }
 
+    /** The patch that turns this filter into `to`. */
+    diff(to) {
+        const engine = this.#open();
+        if (!engine.calls.diff) throw readOnly();
+        return this.#beside(to, (_, at) => {
+            engine.check(engine.calls.diff(this.#at, at, engine.tableAt));
+            const bytes = engine.view(),
+                from = Number(engine.integers[0]);
+            const patch = bytes.slice(from, from + Number(engine.integers[1]));
+            engine.calls.release(from);
+            return patch;
+        });
+    }
+
+    /** Turns the filter into the patch's result; on a failure it stays as it was. */
+    applyPatch(patch, { memoryLimit = 0 } = {}) {
+        const engine = this.#open(),
+            limit = u64(memoryLimit, 'memoryLimit');
+        if (!engine.calls.apply_patch) throw readOnly();
+        if (!isBytes(patch)) throw new TypeError('a patch is a Uint8Array');
+        engine.with(patch, (at, size) =>
+            engine.check(engine.calls.apply_patch(this.#at, at, size, limit)),
+        );
+        this.#look();
+    }
+
     /** What JSON.stringify() takes: the object of the npm class that the filter's format is of, or
      * {petal: base64}. */
     serialize() {
         const { format, keyed } = this.info;
-        if (keyed) throw new PetalError('not supported', 'a keyed filter is not serialized: its file is toBytes()');
+        if (keyed)
+            throw new PetalError(
+                'not supported',
+                'a keyed filter is not serialized: its file is toBytes()',
+            );
         if (['js-tutorial', 'bloom-filters', 'bloomfilter'].includes(format))
             return JSON.parse(new TextDecoder().decode(this.toBytes(format)));
         const bytes = this.toBytes();
         let text = '';
-        for (let i = 0; i < bytes.length; i += 4096) text += String.fromCharCode(...bytes.subarray(i, i + 4096));
+        for (let i = 0; i < bytes.length; i += 4096)
+            text += String.fromCharCode(...bytes.subarray(i, i + 4096));
         return { petal: btoa(text) };
     }
 
@@ -689,7 +900,10 @@ const putLong = (engine, keys, from, to) => {
     const part = keys.subarray(from, to);
     if (keys instanceof BigUint64Array) {
         const over = part.findIndex((key) => key > 0x7fffffffffffffffn);
-        if (over >= 0) throw new RangeError(`${part[over]} is outside 64 bits, signed, at index ${from + over}`);
+        if (over >= 0)
+            throw new RangeError(
+                `${part[over]} is outside 64 bits, signed, at index ${from + over}`,
+            );
     }
     new keys.constructor(engine.text.buffer, engine.stage, to - from).set(part);
 };
@@ -707,14 +921,20 @@ const putNarrow = (engine, keys, from, to) => {
 
 /** The formats of the module `full`. */
 export const formats = async () => {
-    const engine = await engineOf('full'), all = [];
+    const engine = await engineOf('full'),
+        all = [];
     for (let i = 0; engine.calls.format_at(i, engine.tableAt); i++) {
         engine.view();
         const mask = Number(engine.integers[0]);
         all.push({
-            name: engine.textAt(Number(engine.integers[1])), keys: engine.textAt(Number(engine.integers[2])),
-            canRead: (mask & 1) !== 0, canWrite: (mask & 2) !== 0, canCreate: (mask & 4) !== 0,
-            canRecognize: (mask & 8) !== 0, hasChecksum: (mask & 32) !== 0, isPacked: (mask & 64) !== 0,
+            name: engine.textAt(Number(engine.integers[1])),
+            keys: engine.textAt(Number(engine.integers[2])),
+            canRead: (mask & 1) !== 0,
+            canWrite: (mask & 2) !== 0,
+            canCreate: (mask & 4) !== 0,
+            canRecognize: (mask & 8) !== 0,
+            hasChecksum: (mask & 32) !== 0,
+            isPacked: (mask & 64) !== 0,
         });
     }
     return all;
@@ -734,9 +954,18 @@ export const recognize = async (bytes) => {
 /** The shard of a key, from 0 to shards - 1, the same in every language. */
 export const shardOf = async (key, shards) => {
     const engine = await engineOf('native');
-    const bytes = typeof key === 'string' ? new TextEncoder().encode(key)
-        : key instanceof Float ? bytesOfF64(key.value)
-        : typeof key === 'bigint' ? new Uint8Array(new BigInt64Array([key]).buffer)
-        : isBytes(key) ? key : refuseKey(key);
-    return engine.with(bytes, (at, size) => engine.calls.shard_of(at, size, Number(u32(shards, 'shards'))) >>> 0);
+    const bytes =
+        typeof key === 'string'
+            ? new TextEncoder().encode(key)
+            : key instanceof Float
+              ? bytesOfF64(key.value)
+              : typeof key === 'bigint'
+                ? new Uint8Array(new BigInt64Array([key]).buffer)
+                : isBytes(key)
+                  ? key
+                  : refuseKey(key);
+    return engine.with(
+        bytes,
+        (at, size) => engine.calls.shard_of(at, size, Number(u32(shards, 'shards'))) >>> 0,
+    );
 };

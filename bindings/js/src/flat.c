@@ -60,6 +60,8 @@
  *     compare(a, b, table) status: saturated, then value*, low*, high* of items of a, of b, of the
  *         union, of the intersection, of Jaccard's index, of a in b, of b in a
  *     serialized_bytes(filter, format) u64         serialize(filter, format, bytes, size) status
+ *     diff(from, to, table) status: address of the patch, which the host releases, and its size
+ *     apply_patch(filter, patch, size, memory limit u64) status
  *   a file that stays where it is (load with PETAL_OPEN_HEADER)
  *     key_ranges(filter, key, size, ranges, room) how many, or a negative status; `ranges` gets an
  *         offset and a size of 64 bits each
@@ -367,8 +369,8 @@ int32_t flat_contains_in_ranges(const petal_filter *filter, const void *key, siz
                                 const void *bytes, size_t size_bytes)
 {
     bool answer = true;
-    petal_status status = petal_contains_in_ranges(filter, key, key_bytes, bytes, size_bytes,
-                                                   &answer, &last_error);
+    petal_status status =
+        petal_contains_in_ranges(filter, key, key_bytes, bytes, size_bytes, &answer, &last_error);
     return status < 0 ? status : answer;
 }
 
@@ -580,6 +582,48 @@ petal_status flat_serialize(const petal_filter *filter, const char *format, void
                             size_t size_bytes)
 {
     return petal_serialize(filter, format, bytes, size_bytes, &last_error);
+}
+
+/* A patch grows as it is written: its size is known at the end. */
+struct buffer {
+    uint8_t *bytes;
+    size_t size_bytes, room;
+};
+
+static int32_t append(void *context, const void *bytes, size_t size_bytes)
+{
+    struct buffer *buffer = context;
+    if (size_bytes > buffer->room - buffer->size_bytes) {
+        size_t room = buffer->room + size_bytes + buffer->room / 2;
+        uint8_t *moved = room > buffer->room ? realloc(buffer->bytes, room) : NULL;
+        if (!moved) return 1;
+        buffer->bytes = moved;
+        buffer->room = room;
+    }
+    memcpy(buffer->bytes + buffer->size_bytes, bytes, size_bytes);
+    buffer->size_bytes += size_bytes;
+    return 0;
+}
+
+EXPORT(diff) petal_status flat_diff(const petal_filter *from, const petal_filter *to, slot *table)
+{
+    struct buffer buffer = {NULL, 0, 0};
+    petal_status status = petal_diff(from, to, append, &buffer, &last_error);
+    if (status < 0) {
+        free(buffer.bytes);
+        if (last_error.status == PETAL_ERR_IO) last_error.status = PETAL_ERR_MEMORY;
+        return last_error.status;
+    }
+    table[0] = address_slot(buffer.bytes);
+    table[1] = integer_slot(buffer.size_bytes);
+    return status;
+}
+
+EXPORT(apply_patch)
+petal_status flat_apply_patch(petal_filter *filter, const void *patch, size_t patch_bytes,
+                              uint64_t memory_limit)
+{
+    return petal_apply_patch(filter, patch, patch_bytes, memory_limit, &last_error);
 }
 
 #endif

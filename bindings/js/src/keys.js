@@ -4,7 +4,8 @@
 export const KEY_TYPES = ['none', 'text', 'utf16le', 'i32', 'i64', 'f64', 'hex', 'base64'];
 export const [NONE, TEXT, UTF16LE, I32, I64, F64, HEX, BASE64] = KEY_TYPES.keys();
 
-const MIN_I64 = -(2n ** 63n), MAX_I64 = 2n ** 63n - 1n;
+const MIN_I64 = -(2n ** 63n),
+    MAX_I64 = 2n ** 63n - 1n;
 
 /** A number with the type it has as a key; made by f64(). */
 export class Float {
@@ -18,7 +19,8 @@ const integer = (value, bits, low, high) => {
     if (typeof value === 'number' && !Number.isInteger(value))
         throw new TypeError(`i${bits}() takes a whole number, not ${value}`);
     const whole = BigInt(value);
-    if (whole < low || whole > high) throw new RangeError(`${value} is outside ${bits} bits, signed`);
+    if (whole < low || whole > high)
+        throw new RangeError(`${value} is outside ${bits} bits, signed`);
     return whole;
 };
 
@@ -74,7 +76,9 @@ export const refuseKey = (key, place) => {
             `a number is a key only with a type: i64(${key}) or a BigInt for an integer, ` +
                 `f64(${key}) for a double, String(${key}) for text${where}`,
         );
-    throw new TypeError(`a key is a string, a Uint8Array, a BigInt or f64(...), not ${name(key)}${where}`);
+    throw new TypeError(
+        `a key is a string, a Uint8Array, a BigInt or f64(...), not ${name(key)}${where}`,
+    );
 };
 
 export const isBytes = (key) => key instanceof Uint8Array;

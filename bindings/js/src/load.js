@@ -1,6 +1,6 @@
 // load.js - a filter from bytes, wherever they come from, straight into the module's memory.
 import { PetalError, throwIfAborted } from './errors.js';
-import { engineOf } from './engine.js';
+import { engineOf, HEADER_ONLY } from './engine.js';
 import { isBytes } from './keys.js';
 
 const PIECE = 64 * 1024;
@@ -18,6 +18,8 @@ const nextTurn = () =>
         port2.postMessage(0);
     });
 
+const notBytes = () => new TypeError('the stream gave something that is no Uint8Array');
+
 const tooLarge = (bytes) =>
     new PetalError(
         'over a limit',
@@ -30,7 +32,7 @@ const tooLarge = (bytes) =>
 const LARGE_PIECE = 1 << 20; // between two calls of onProgress
 
 async function* piecesOf(bytes) {
-    for (let from = 0; from < bytes.length; from += LARGE_PIECE) yield bytes.subarray(from, from + LARGE_PIECE);
+    yield bytes;
 }
 
 async function* piecesOfStream(stream, signal) {
@@ -62,26 +64,37 @@ const lengthOf = (response) => {
 };
 
 const open = async (source, signal) => {
-    if (isBytes(source)) return { pieces: piecesOf(source), total: source.length, expected: source.length };
+    if (isBytes(source))
+        return { pieces: piecesOf(source), total: source.length, expected: source.length };
     if (source instanceof ArrayBuffer) return open(new Uint8Array(source), signal);
     if (typeof source === 'string' || source instanceof URL) {
         const response = await fetch(source, { signal });
         return open(response, signal);
     }
     if (typeof Blob !== 'undefined' && source instanceof Blob)
-        return { pieces: piecesOfStream(source.stream(), signal), total: source.size, expected: source.size };
+        return {
+            pieces: piecesOfStream(source.stream(), signal),
+            total: source.size,
+            expected: source.size,
+        };
     if (typeof Response !== 'undefined' && source instanceof Response) {
         if (!source.ok) {
             await source.body?.cancel();
-            throw new PetalError('i/o error', `${source.url}: ${source.status} ${source.statusText}`.trim());
+            throw new PetalError(
+                'i/o error',
+                `${source.url}: ${source.status} ${source.statusText}`.trim(),
+            );
         }
         const { total, expected } = lengthOf(source);
         if (!source.body) return { pieces: piecesOf(new Uint8Array(0)), total: 0 };
         return { pieces: piecesOfStream(source.body, signal), total, expected };
     }
-    if (source && typeof source.getReader === 'function') return { pieces: piecesOfStream(source, signal) };
+    if (source && typeof source.getReader === 'function')
+        return { pieces: piecesOfStream(source, signal) };
     if (source && typeof source[Symbol.asyncIterator] === 'function') return { pieces: source };
-    throw new TypeError('a filter is loaded from a URL, Response, ReadableStream, Blob or Uint8Array');
+    throw new TypeError(
+        'a filter is loaded from a URL, Response, ReadableStream, Blob or Uint8Array',
+    );
 };
 
 // ---- the beginning -------------------------------------------------------------------------------
@@ -106,7 +119,7 @@ class Pieces {
 
     async #next() {
         const { done, value } = await this.#iterator.next();
-        if (!done && !isBytes(value)) throw new TypeError('the stream gave something that is no Uint8Array');
+        if (!done && !isBytes(value)) throw notBytes();
         this.#ended = Boolean(done);
         return value;
     }
@@ -157,11 +170,9 @@ const unpack = async function* (pieces) {
     try {
         yield* piecesOfStream(packed.pipeThrough(new DecompressionStream('gzip')));
     } catch (error) {
-        throw failure ?? (error instanceof TypeError ? new PetalError('damaged', `gzip: ${error.message}`) : error);
+        throw failure ?? new PetalError('damaged', `gzip: ${error.message}`);
     }
 };
-
-const HEADER_ONLY = 512 | 2; // PETAL_OPEN_
 
 // A petal file may have the scheme of another library, which its header says; if `native` has not
 // got that, `full` has.
@@ -169,14 +180,18 @@ const engineOfPetal = async (pieces) => {
     const engine = await engineOf('native');
     for (let size = 1024; ;) {
         const head = await pieces.head(size);
-        const at = engine.with(head, (from, bytes) => engine.calls.load(from, bytes, 0, 0, HEADER_ONLY, 0n) >>> 0);
+        const at = engine.with(
+            head,
+            (from, bytes) => engine.calls.load(from, bytes, 0, 0, HEADER_ONLY, 0n) >>> 0,
+        );
         if (at) {
             engine.calls.free_filter(at);
             return engine;
         }
         const { code, offset } = engine.error();
         if (code === 'not supported') return engineOf('full');
-        if (code !== 'truncated' || offset === null || offset <= head.length || head.length < size) return engine;
+        if (code !== 'truncated' || offset === null || offset <= head.length || head.length < size)
+            return engine;
         size = offset;
     }
 };
@@ -184,21 +199,30 @@ const engineOfPetal = async (pieces) => {
 // ---- reading -------------------------------------------------------------------------------------
 
 /** -> [engine, address of the filter]. Options are checked ones. */
-export const readFilter = async (source, { format, secret, onProgress, signal, memoryLimit, expectedBytes }) => {
+export const readFilter = async (
+    source,
+    { format, secret, onProgress, signal, memoryLimit, expectedBytes },
+) => {
     throwIfAborted(signal);
     const opened = await open(source, signal);
     const total = opened.total ?? expectedBytes ?? null;
-    let expected = opened.expected ?? expectedBytes ?? 0, loaded = 0;
+    let expected = opened.expected ?? expectedBytes ?? 0,
+        loaded = 0;
     const counted = async function* (pieces) {
         for await (const piece of pieces) {
-            yield piece;
-            loaded += piece.length;
-            onProgress?.({ loaded, total });
+            if (!isBytes(piece)) throw notBytes();
+            for (let from = 0; from < piece.length; from += LARGE_PIECE) {
+                const part = piece.subarray(from, from + LARGE_PIECE);
+                yield part;
+                loaded += part.length;
+                onProgress?.({ loaded, total });
+            }
         }
     };
     let pieces = new Pieces(counted(opened.pieces));
     try {
-        const mayBeGzip = format === null || format === 'petal' || format === 'auto' || format === 'dcso-gzip';
+        const mayBeGzip =
+            format === null || format === 'petal' || format === 'auto' || format === 'dcso-gzip';
         const head = await pieces.head(2);
         if (mayBeGzip && isGzip(head)) {
             expected = 0;
@@ -208,7 +232,10 @@ export const readFilter = async (source, { format, secret, onProgress, signal, m
         if (expected >= MAX_MEMORY) throw tooLarge(expected);
         const isPetal = format === null || format === 'petal';
         const engine = isPetal ? await engineOfPetal(pieces) : await engineOf('full');
-        return [engine, await feed(engine, pieces, { format, secret, signal, memoryLimit, expected })];
+        return [
+            engine,
+            await feed(engine, pieces, { format, secret, signal, memoryLimit, expected }),
+        ];
     } finally {
         await pieces.return();
     }
@@ -216,9 +243,12 @@ export const readFilter = async (source, { format, secret, onProgress, signal, m
 
 const feed = async (engine, pieces, { format, secret, signal, memoryLimit, expected }) => {
     const { calls } = engine;
-    const reader = engine.with(secret, (secretAt) =>
-        engine.withText(format, (formatAt) => calls.reader_create(formatAt, secretAt, BigInt(expected), memoryLimit)),
-    ) >>> 0;
+    const reader =
+        engine.with(secret, (secretAt) =>
+            engine.withText(format, (formatAt) =>
+                calls.reader_create(formatAt, secretAt, BigInt(expected), memoryLimit),
+            ),
+        ) >>> 0;
     if (!reader) throw engine.error();
     try {
         let turn = performance.now();
@@ -227,7 +257,8 @@ const feed = async (engine, pieces, { format, secret, signal, memoryLimit, expec
                 const part = piece.subarray(from, from + PIECE);
                 engine.view();
                 engine.text.set(part);
-                if (calls.reader_feed(reader, engine.stage, part.length) < 0) throw largeError(engine);
+                if (calls.reader_feed(reader, engine.stage, part.length) < 0)
+                    throw largeError(engine);
                 if (performance.now() - turn < TURN_MS) continue;
                 await nextTurn();
                 throwIfAborted(signal);
@@ -247,6 +278,7 @@ const feed = async (engine, pieces, { format, secret, signal, memoryLimit, expec
 const largeError = (engine) => {
     const error = engine.error();
     if (error.code === 'out of memory' && !error.message.includes('Filter.range'))
-        error.message += '; a filter that is too large here can be queried where it is, with Filter.range(url)';
+        error.message +=
+            '; a filter that is too large here can be queried where it is, with Filter.range(url)';
     return error;
 };

@@ -10,11 +10,19 @@ export type Key = string | Uint8Array | bigint | Float;
 /** Keys that lie one after the other: key i ends before ends[i], and begins where the one before ends. */
 export interface JoinedKeys {
     bytes: Uint8Array;
-    ends: ArrayLike<number> & (readonly number[] | Uint32Array | Float64Array | BigUint64Array | Int32Array);
+    ends: ArrayLike<number> &
+        (readonly number[] | Uint32Array | Float64Array | BigUint64Array | Int32Array);
 }
 export type NumberKeys =
-    | BigInt64Array | BigUint64Array | Int8Array | Int16Array | Int32Array | Uint16Array | Uint32Array
-    | Float64Array | Float32Array;
+    | BigInt64Array
+    | BigUint64Array
+    | Int8Array
+    | Int16Array
+    | Int32Array
+    | Uint16Array
+    | Uint32Array
+    | Float64Array
+    | Float32Array;
 export type Keys = Iterable<Key> | JoinedKeys | NumberKeys;
 
 /** An integer key of 64 bits. RangeError outside, TypeError for a fraction. */
@@ -30,7 +38,12 @@ export class PetalError extends Error {
     readonly code: string;
     /** The byte of the input, or the index of the key, at which it was noticed. */
     readonly offset: number | null;
-    constructor(code: string, message: string, offset?: number | null, options?: { cause?: unknown });
+    constructor(
+        code: string,
+        message: string,
+        offset?: number | null,
+        options?: { cause?: unknown },
+    );
 }
 
 export type KeyType = 'none' | 'text' | 'utf16le' | 'i32' | 'i64' | 'f64' | 'hex' | 'base64';
@@ -86,7 +99,14 @@ export interface LoadOptions {
 }
 
 export type Source =
-    | string | URL | Response | ReadableStream<Uint8Array> | Blob | Uint8Array | ArrayBuffer | AsyncIterable<Uint8Array>;
+    | string
+    | URL
+    | Response
+    | ReadableStream<Uint8Array>
+    | Blob
+    | Uint8Array
+    | ArrayBuffer
+    | AsyncIterable<Uint8Array>;
 
 export interface Info {
     abilities: string[];
@@ -160,6 +180,8 @@ export class Filter {
     /** What create() would make. */
     static plan(options: CreateOptions): Promise<Plan>;
     static load(source: Source, options?: LoadOptions): Promise<Filter>;
+    /** A filter that stays on its host, asked by HTTP ranges. */
+    static range(url: string | URL, options?: RangeOptions): Promise<RangeFilter>;
     /** Of what serialize() gave, or of the JSON of an npm class, as an object or as text. */
     static deserialize(value: object | string, options?: LoadOptions): Promise<Filter>;
 
@@ -195,6 +217,11 @@ export class Filter {
     emptyLike(): Filter;
     dropCounts(): Filter;
 
+    /** The patch that turns this filter into `to`. */
+    diff(to: Filter): Uint8Array;
+    /** Turns the filter into the patch's result; on a failure it stays as it was. */
+    applyPatch(patch: Uint8Array, options?: { memoryLimit?: number | bigint }): void;
+
     /** The file. */
     toBytes(format?: string): Uint8Array;
     /** What JSON.stringify() takes. */
@@ -221,3 +248,48 @@ export function formats(): Promise<Format[]>;
 export function recognize(bytes: Uint8Array): Promise<string[]>;
 /** From 0 to shards - 1, the same in every language. */
 export function shardOf(key: Key, shards: number): Promise<number>;
+
+export interface RangeOptions {
+    secret?: Uint8Array;
+    signal?: AbortSignal;
+    /** Sent with each request. */
+    headers?: Record<string, string>;
+}
+
+/** A filter on a static host: of each key, only the bytes that it needs are fetched. */
+export class RangeFilter {
+    private constructor();
+    static open(url: string | URL, options?: RangeOptions): Promise<RangeFilter>;
+    readonly info: Info;
+    /** Calls of the same turn are sent together. */
+    has(key: Key): Promise<boolean>;
+    hasMany(keys: Iterable<Key>, options?: { signal?: AbortSignal }): Promise<Uint8Array>;
+    dispose(): void;
+    [Symbol.dispose](): void;
+}
+
+export interface Update {
+    how: 'current' | 'patched' | 'loaded';
+    /** Fetched beside the manifest. */
+    bytes: number;
+}
+
+/** A filter that follows a manifest (docs/hosting.md). */
+export class HostedFilter {
+    private constructor();
+    static open(
+        url: string | URL,
+        options?: {
+            filter?: Filter;
+            secret?: Uint8Array;
+            signal?: AbortSignal;
+            onProgress?: (progress: Progress) => void;
+        },
+    ): Promise<HostedFilter>;
+    /** The newest one; answers while an update is on its way. */
+    readonly filter: Filter | null;
+    readonly id: string | null;
+    update(): Promise<Update>;
+    dispose(): void;
+    [Symbol.dispose](): void;
+}

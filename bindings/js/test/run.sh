@@ -50,11 +50,62 @@ imports() {
 }
 ok 'the modules import nothing' imports
 
+# Gzipped, as servers send them; the bounds are promises, and the compilers' versions in them.
+sizes() {
+    for module in $modules; do
+        echo "$module $(gzip -9 <"$package/dist/$module.wasm" | wc -c)"
+    done | tee "$TMPDIR/sizes" |
+        awk '{ max["ask"] = 30; max["native"] = 68; max["full"] = 120; split($1, name, "-") }
+            $2 > 1024 * max[name[1]] { print $1, "is above", max[name[1]], "KiB"; bad = 1 } END { exit bad }'
+}
+ok 'the modules are no larger than promised' sizes
+sed 's/^/# gzip -9: /' "$TMPDIR/sizes"
+
 # ---- Node ----------------------------------------------------------------------------------------
 
 # The tests stand beside the package, as a program that uses it does.
 cp -r "$here/test" "$TMPDIR/bare/test"
 PETAL_TOP=$top
 export PETAL_TOP
-for script in vectors cases; do relay node "$TMPDIR/bare/test/$script.mjs"; done
+in_bare() { node --no-warnings --expose-gc "$TMPDIR/bare/test/$1.mjs" "$@"; }
+commonjs() { PETAL_CJS=1 in_bare "$@"; }
+for script in vectors cases misuse load docs; do relay in_bare $script; done
+relay commonjs vectors
+relay commonjs cases
+
+# A filter of 10^6 addresses and its answers, by the command petal.
+files=$TMPDIR/files
+million() {
+    mkdir "$files" && cd "$files" &&
+        awk 'BEGIN { for (i = 0; i < 1e6; i++) print "https://example.com/page/" i }' >members &&
+        awk 'BEGIN { for (i = 0; i < 1e6; i++) print "https://example.org/page/" i }' >absent &&
+        petal build -n 1000000 -p 0.01 -o million.petal members &&
+        cat members absent | petal check -n million.petal |
+        awk -F: '{ for (; at < $1 - 1; at++) printf "0"; printf "1"; at++ }
+            END { for (; at < 2e6; at++) printf "0" }' >answers
+}
+ok 'the command petal makes a filter of 10^6 addresses' million
+relay node --no-warnings --expose-gc "$TMPDIR/bare/test/million.mjs" "$files"
+
+# ---- with what needs lists -----------------------------------------------------------------------
+
+folder=js-$(built_of "$here/needs")
+tools=$interop/$folder
+if [ ! -d "$tools" ] && [ -z "${PETAL_INSTALL-}" ]; then
+    skip 'TypeScript and Chromium' 'not installed: ./dev test --all or ./dev test bindings/js installs it'
+    finish
+fi
+# shellcheck disable=SC2046 # one word per package
+node_packages "$folder" $(grep -v '^#' "$here/needs") || finish
+
+types() { # types MODULE: under which a program is checked, as ESM or CommonJS
+    cp "$here/test/types.ts" "$TMPDIR/bare/types.$1" && cd "$TMPDIR/bare" &&
+        node "$tools/node_modules/typescript/bin/tsc" --strict --noEmit --target es2022 \
+            --module nodenext --lib es2022,dom,esnext.disposable "types.$1"
+}
+ok 'tsc --strict accepts a program that uses all of it, as ESM' types mts
+ok 'and as CommonJS' types cts
+
+needs chromium || finish
+relay node --no-warnings "$TMPDIR/bare/test/browser.mjs" "$package" "$tools" "$files"
 finish

@@ -2,8 +2,21 @@
 // through a petal file; petal's own are made byte for byte; broken ones are refused by name.
 import { readdirSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { f64, Filter, formats, i64, PetalError, shardOf } from 'petal-bloom';
-import { check, fails, read, rows, same, sameBytes, secret, test, unhex, vectors } from './tap.mjs';
+import {
+    check,
+    fails,
+    read,
+    rows,
+    same,
+    sameBytes,
+    secret,
+    test,
+    unhex,
+    vectors,
+    petal,
+} from './tap.mjs';
+
+const { f64, Filter, formats, i64, PetalError, shardOf } = petal;
 
 // ---- files of other libraries (the language is that of tests/formats/vectors.c) ----
 
@@ -20,8 +33,10 @@ class File {
     }
 
     async make(verb, [a, b, seed]) {
-        const size = verb === 'plan' ? { capacity: BigInt(a), rate: Number(b) }
-            : { bits: BigInt(a), hashes: Number(b), seed: BigInt(seed ?? 0) };
+        const size =
+            verb === 'plan'
+                ? { capacity: BigInt(a), rate: Number(b) }
+                : { bits: BigInt(a), hashes: Number(b), seed: BigInt(seed ?? 0) };
         this.made = await Filter.create({ ...size, format: this.own });
     }
 
@@ -47,16 +62,27 @@ class File {
     async end() {
         check(this.asked.length > 0 || this.rebuilt, `${this.path}: it proves nothing`);
         const answers = this.read.hasMany(this.asked.map(([key]) => key));
-        sameBytes(answers, Uint8Array.from(this.asked, ([, answer]) => answer), this.path);
+        sameBytes(
+            answers,
+            Uint8Array.from(this.asked, ([, answer]) => answer),
+            this.path,
+        );
         await this.expectSame(this.read);
         const carried = await Filter.load(this.read.toBytes());
         await this.expectSame(carried);
         carried.dispose();
-        for (let size = 0; size < this.bytes.length; size += Math.floor(this.bytes.length / 50) + 1) {
+        for (
+            let size = 0;
+            size < this.bytes.length;
+            size += Math.floor(this.bytes.length / 50) + 1
+        ) {
             try {
                 (await Filter.load(this.bytes.subarray(0, size), { format: this.own })).dispose();
             } catch (error) {
-                check(error instanceof PetalError && error.message && error.code, `${this.path}: ${error}`);
+                check(
+                    error instanceof PetalError && error.message && error.code,
+                    `${this.path}: ${error}`,
+                );
             }
         }
         this.read.dispose();
@@ -65,7 +91,8 @@ class File {
 }
 
 const runScript = async (folder, totals) => {
-    let format = null, file = null;
+    let format = null,
+        file = null;
     const end = async () => {
         if (!file) return;
         await file.end();
@@ -96,22 +123,33 @@ const runScript = async (folder, totals) => {
 test('the files of other libraries answer, are rebuilt and carried', async () => {
     const totals = { files: 0, answers: 0, rebuilt: 0 };
     for (const folder of readdirSync(vectors).sort())
-        if (readdirSync(new URL(folder, vectors).pathname.replace(/README.md$/, '')).includes('vectors.txt'))
+        if (
+            readdirSync(new URL(folder, vectors).pathname.replace(/README.md$/, '')).includes(
+                'vectors.txt',
+            )
+        )
             await runScript(folder, totals);
     console.log(`# ${totals.files} files, ${totals.answers} answers, ${totals.rebuilt} rebuilt`);
-    check(totals.files >= 190 && totals.answers >= 20000 && totals.rebuilt >= 140, JSON.stringify(totals));
+    check(
+        totals.files >= 190 && totals.answers >= 20000 && totals.rebuilt >= 140,
+        JSON.stringify(totals),
+    );
 });
 
 // ---- petal's own ----
 
 const DAY = 86400000;
 const texts = Array.from({ length: 100 }, (_, i) => `key-${i}`);
-const integers = (count) => (f) => f.addMany(BigInt64Array.from({ length: count }, (_, i) => BigInt(i)));
-const addTexts = (f) => f.addMany(texts), two = (f) => f.addMany(['a', 'b']), nothing = () => {};
-const days = (f) => texts.forEach((key, i) => {
-    f.advance((19723 + i) * DAY + DAY / 2);
-    f.add(key);
-});
+const integers = (count) => (f) =>
+    f.addMany(BigInt64Array.from({ length: count }, (_, i) => BigInt(i)));
+const addTexts = (f) => f.addMany(texts),
+    two = (f) => f.addMany(['a', 'b']),
+    nothing = () => {};
+const days = (f) =>
+    texts.forEach((key, i) => {
+        f.advance((19723 + i) * DAY + DAY / 2);
+        f.add(key);
+    });
 const burst = (f) => {
     f.advance(new Date(19723 * DAY));
     f.addMany(texts);
@@ -121,44 +159,77 @@ const counting = (f) => {
     check(f.removeMany([...texts.slice(0, 50), 'key-95']).every((one) => one === 1));
 };
 const typed = (f) => {
-    const keys = ['', Uint8Array.of(0), 'café', Uint8Array.of(255, 254), -1n, i64(1), f64(-0), f64(1.5), f64(NaN)];
+    const keys = [
+        '',
+        Uint8Array.of(0),
+        'café',
+        Uint8Array.of(255, 254),
+        -1n,
+        i64(1),
+        f64(-0),
+        f64(1.5),
+        f64(NaN),
+    ];
     for (const key of keys) f.add(key);
 };
 const metadata = new Uint8Array(Buffer.from('{"made": "for a test"}\0\xff\0', 'latin1'));
 // vectors/README.md says the same in words.
 const recipes = {
-    'textbook': [two, { scheme: 'classic', bits: 11, hashes: 2, seed: 197072 }],
+    textbook: [two, { scheme: 'classic', bits: 11, hashes: 2, seed: 197072 }],
     'one-bit': [two, { scheme: 'classic', bits: 1, hashes: 1 }],
     'empty-blocked': [nothing, { bits: 512, hashes: 7, linesPerKey: 1 }],
     'empty-classic': [nothing, { scheme: 'classic', bits: 513, hashes: 64 }],
-    'blocked': [addTexts, { bits: 1536, hashes: 8, linesPerKey: 1 }],
+    blocked: [addTexts, { bits: 1536, hashes: 8, linesPerKey: 1 }],
     'blocked-two-lines': [addTexts, { bits: 2048, hashes: 9, linesPerKey: 2 }],
-    'blocked-k16': [integers(100), { bits: 5120, hashes: 16, linesPerKey: 1, seed: 2n ** 64n - 1n }],
+    'blocked-k16': [
+        integers(100),
+        { bits: 5120, hashes: 16, linesPerKey: 1, seed: 2n ** 64n - 1n },
+    ],
     'blocked-k32': [integers(100), { bits: 5120, hashes: 32, linesPerKey: 2 }],
     'blocked-planned': [addTexts, { capacity: 100, rate: 0.01 }],
     'blocked-planned-low': [addTexts, { capacity: 100, rate: 1e-6 }],
-    'classic': [addTexts, { scheme: 'classic', bits: 1009, hashes: 5, seed: 42 }],
+    classic: [addTexts, { scheme: 'classic', bits: 1009, hashes: 5, seed: 42 }],
     'classic-planned': [addTexts, { scheme: 'classic', capacity: 100, rate: 0.01 }],
     'classic-keyed': [addTexts, { scheme: 'classic', bits: 1009, hashes: 7, secret }],
     'blocked-keyed': [addTexts, { bits: 1024, hashes: 6, linesPerKey: 1, secret }],
     'typed-keys': [typed, { bits: 1024, hashes: 5, linesPerKey: 1 }],
-    'metadata': [two, { scheme: 'classic', bits: 100, hashes: 3, capacity: 10, rate: 0.5, seed: 7, metadata }],
-    'saturated': [integers(1000), { scheme: 'classic', bits: 100, hashes: 4 }],
+    metadata: [
+        two,
+        { scheme: 'classic', bits: 100, hashes: 3, capacity: 10, rate: 0.5, seed: 7, metadata },
+    ],
+    saturated: [integers(1000), { scheme: 'classic', bits: 100, hashes: 4 }],
     'two-blocks': [integers(2000), { scheme: 'classic', bits: 524387, hashes: 3 }],
-    'growing': [addTexts, { capacity: 10, rate: 0.01, grow: true }],
-    'growing-by-3': [addTexts, {
-        scheme: 'classic', capacity: 5, rate: 0.1, seed: 7, metadata: new TextEncoder().encode('three'),
-        grow: true, growthStep: 3, growthRatio: 0.5,
-    }],
+    growing: [addTexts, { capacity: 10, rate: 0.01, grow: true }],
+    'growing-by-3': [
+        addTexts,
+        {
+            scheme: 'classic',
+            capacity: 5,
+            rate: 0.1,
+            seed: 7,
+            metadata: new TextEncoder().encode('three'),
+            grow: true,
+            growthStep: 3,
+            growthRatio: 0.5,
+        },
+    ],
     'growing-empty': [nothing, { capacity: 10, rate: 0.01, grow: true }],
     'rotating-keys': [addTexts, { rate: 0.01, windowKeys: 60 }],
-    'rotating-time': [days, {
-        scheme: 'classic', rate: 0.01, secret, windowKeys: 70, windowMs: 7 * DAY, generations: 8,
-    }],
+    'rotating-time': [
+        days,
+        {
+            scheme: 'classic',
+            rate: 0.01,
+            secret,
+            windowKeys: 70,
+            windowMs: 7 * DAY,
+            generations: 8,
+        },
+    ],
     'rotating-burst': [burst, { rate: 0.01, windowKeys: 60, windowMs: DAY, generations: 4 }],
     'empty-counting': [nothing, { scheme: 'counting', bits: 129, hashes: 64 }],
     'textbook-counting': [two, { scheme: 'counting', bits: 11, hashes: 2, seed: 197072 }],
-    'counting': [counting, { scheme: 'counting', bits: 1009, hashes: 5, seed: 42 }],
+    counting: [counting, { scheme: 'counting', bits: 1009, hashes: 5, seed: 42 }],
     'counting-planned': [addTexts, { scheme: 'counting', capacity: 100, rate: 0.01 }],
     'counting-keyed': [addTexts, { scheme: 'counting', bits: 1009, hashes: 7, secret }],
     'counting-two-blocks': [integers(2000), { scheme: 'counting', bits: 131171, hashes: 3 }],
@@ -166,9 +237,16 @@ const recipes = {
 
 test('the golden files are made byte for byte, and read', async () => {
     const names = readdirSync(new URL('petal/', vectors)).filter((name) => name.endsWith('.petal'));
-    same(names.map((name) => name.slice(0, -6)).sort().join(), Object.keys(recipes).sort().join());
+    same(
+        names
+            .map((name) => name.slice(0, -6))
+            .sort()
+            .join(),
+        Object.keys(recipes).sort().join(),
+    );
     for (const [name, [fill, options]] of Object.entries(recipes)) {
-        const made = await Filter.create(options), file = read(`petal/${name}.petal`);
+        const made = await Filter.create(options),
+            file = read(`petal/${name}.petal`);
         fill(made);
         sameBytes(made.toBytes(), file, name);
         const again = await Filter.load(file, { secret: options.secret });
@@ -200,7 +278,8 @@ test('rejected files are refused by the name of the error', async () => {
 // ---- hashes and keys ----
 
 test('hashes are those of the vectors', async () => {
-    let x = 2654435761n, count = 0;
+    let x = 2654435761n,
+        count = 0;
     const buffer = new Uint8Array(4096);
     for (let i = 0; i < 4096; i++) {
         buffer[i] = Number(x >> 56n);
@@ -222,9 +301,11 @@ test('hashes are those of the vectors', async () => {
 });
 
 test('numbers have the key bytes of the vectors', async () => {
-    const f = await Filter.create({ capacity: 10, rate: 0.01 }), words = rows('hashes/typed-keys.txt');
+    const f = await Filter.create({ capacity: 10, rate: 0.01 }),
+        words = rows('hashes/typed-keys.txt');
     for (const [type, value, key] of words) {
-        const number = type === 'i64' ? BigInt(value) : f64(Buffer.from(value, 'hex').readDoubleBE());
+        const number =
+            type === 'i64' ? BigInt(value) : f64(Buffer.from(value, 'hex').readDoubleBE());
         same(f.hashKey(number), f.hashKey(unhex(key)), value);
     }
     check(words.length >= 30);
@@ -232,12 +313,17 @@ test('numbers have the key bytes of the vectors', async () => {
 
 test('shards are those of the vectors', async () => {
     const words = rows('shards/shards.txt');
-    for (const [key, , shards, shard] of words) same(await shardOf(unhex(key), Number(shards)), Number(shard), key);
+    for (const [key, , shards, shard] of words)
+        same(await shardOf(unhex(key), Number(shards)), Number(shard), key);
     check(words.length >= 50);
 });
 
 test('all formats are there', async () => {
     const names = (await formats()).map((format) => format.name);
     same(names.length, 28);
-    check(['guava', 'bloom-filters', 'bloomfilter', 'js-tutorial', 'parquet'].every((name) => names.includes(name)));
+    check(
+        ['guava', 'bloom-filters', 'bloomfilter', 'js-tutorial', 'parquet'].every((name) =>
+            names.includes(name),
+        ),
+    );
 });
