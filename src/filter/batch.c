@@ -268,9 +268,12 @@ static inline __attribute__((always_inline)) void hash_each(const petal_batch *b
                                                             size_t count, uint64_t seed,
                                                             uint64_t *words)
 {
+    const struct xxh3_flips flips = petal_xxh3_flips(seed);
     for (size_t i = 0; i < count; i++) {
         petal_key key = key_at(batch, layout, from + i);
-        words[i] = xxh3(key.data, key.size_bytes, seed);
+        words[i] = petal_xxh3_is_medium(key.size_bytes)
+                       ? petal_xxh3_medium(key.data, key.size_bytes, &flips)
+                       : xxh3(key.data, key.size_bytes, seed);
     }
 }
 
@@ -464,14 +467,14 @@ petal_status petal_batch_begin(const petal_batch *theirs, petal_batch *batch,
 
 /* ---- batches that need no pieces ------------------------------------------------------------- */
 
-/* All by the direct way (scheme.h), if the filter has one for batches, and this has no more keys
- * than MANY: no size overflows. For results that nobody wants there is room for FEW. */
+/* All by the direct way (scheme.h), if the filter has one for such batches. For results that nobody
+ * wants there is room for FEW. */
 #define FEW 512u
-#define MANY (1u << 24)
 
 static inline bool is_direct(const struct direct *way, bool adds, uint64_t count)
 {
-    return (adds ? way->calls.add_many : way->calls.contains_many) && count - 1 < MANY;
+    return (adds ? way->calls.add_many : way->calls.contains_many) &&
+           count - 1 < way->max_batch_keys;
 }
 
 static inline __attribute__((always_inline)) size_t go_directly(const struct direct *way, bool adds,
@@ -530,7 +533,8 @@ static bool go_taken(const petal_filter *filter, bool adds, const petal_batch *b
         (numbers && (batch->stride != sizeof(int64_t) || (uintptr_t)data % sizeof(int64_t) != 0)))
         return false;
     for (size_t part; progress->done < batch->count; progress->done += part) {
-        part = at_most(batch->count - progress->done, results ? MANY : FEW);
+        part =
+            at_most(batch->count - progress->done, results ? filter->direct.max_batch_keys : FEW);
         progress->positive +=
             go_directly(&filter->direct, adds, numbers, data + progress->done * batch->stride, part,
                         results ? results : unwanted);

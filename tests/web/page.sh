@@ -1,7 +1,7 @@
 #!/bin/sh
-# The page, in Chromium: builds, plans, opens and asks filters as the library and the tool do, over a
-# server and from file:, in English and Chinese, by keyboard and on a phone; nothing comes from
-# elsewhere, and axe-core finds nothing serious.
+# The page, in Chromium: makes, plans, opens and queries filters as the tool does, from a server and
+# from file:, in English and Chinese, by keyboard and on a phone; nothing comes from elsewhere, and
+# axe-core finds nothing serious.
 #
 # What it needs (web/needs, page/needs) stays in build/interop. It is installed by ./dev test --all
 # and by ./dev test web/; without it, this is a skip.

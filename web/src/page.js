@@ -803,11 +803,10 @@
       announce(title + '. ' + words);
     }
     function failed(file, error) {
-      var values = { name: file.name, message: error.message, offset: whole.format(error.offset) };
       held = null;
       if (/secret/.test(error.code)) return panel(file.name, plain('needs_secret', { cli: 'petal check --key-file SECRET ' + quote(file.name) }));
       if (/^(out of memory|over a limit)$/.test(error.code) || error.name === 'RangeError') panel(file.name, plain('too_large', { name: file.name, cli: 'petal info ' + quote(file.name) }) + ' (' + error.message + ')');
-      else panel(file.name, plain(error.offset == null ? 'failed' : 'failed_at', values));
+      else panel(file.name, error.message);
       if (error.offset == null || !(error.offset <= file.size)) return;
       var place = 100 * error.offset / file.size, strip = $('result-strip');
       strip.hidden = false;
@@ -819,7 +818,7 @@
     function opened(file, it) {
       held = it;
       if (it.formats) {
-        panel(file.name, text.pick);
+        panel(file.name, it.unknown ? text.pick_unknown : text.pick);
         $('result-pick').hidden = false;
         it.formats.forEach(function (name) {
           var button = element('button', '', escape(name));

@@ -4,8 +4,8 @@
  * A message {id, op, args} is answered by {id, result} or {id, error}, after any number of
  * {id, progress}; {id, op: 'cancel'} aborts. Each worker of the page has a state of its own.
  *
- * The library doesn't say which bits a key has, so to show them the rules of docs/format.md, section
- * 2, are repeated here for the two filters that are drawn. Their bits are looked up in the library's,
+ * The library doesn't tell the bits of a single key, so the rules of docs/format.md, section 2, are
+ * repeated here for the two filters that are drawn. Those bits are looked up in the library's own,
  * and the page compares what they mean with the library's answer. */
 (function () {
   'use strict';
@@ -148,7 +148,11 @@
         var names = await P.recognize(new Uint8Array(await file.arrayBuffer()));
         if (names.length > 1) return { formats: names };
         if (!names.length && kind === 'json') return open(Object.assign({}, args, { list: true }), signal, progress);
-        format = names[0] || 'petal';
+        if (!names.length) {
+          var shy = (await P.formats()).filter(function (it) { return it.canRead && !it.canRecognize; });
+          return { unknown: true, formats: shy.map(function (it) { return it.name; }) };
+        }
+        format = names[0];
       }
       filter = await Filter.load(file, { format: format, signal: signal, onProgress: function (at) { loading(at.loaded); } });
     }

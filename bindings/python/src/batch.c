@@ -175,8 +175,8 @@ static inline char *copy_bytes(char *to, const char *from, size_t size)
     return to + size;
 }
 
-/* Most keys are short texts, whose UTF-8 the object has. How many of the objects are, from the first
- * on: they are done, and no code of Python has run. */
+/* Most keys are short texts, whose UTF-8 the object has. How many of the objects are, from the
+ * first on: they are done, and no code of Python has run. */
 static int copy_texts(struct pinned *pinned, PyObject *const *objects, int count, uint32_t key_type)
 {
     petal_key *key = pinned->keys + pinned->count;

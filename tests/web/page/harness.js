@@ -6,6 +6,8 @@ const http = require('http');
 const path = require('path');
 const { chromium } = require('playwright-core');
 
+const PATIENCE = 240000; // ms; for what never comes, not a measure of how fast it should
+
 let count = 0, failed = 0;
 async function ok(what, run) {
     count++;
@@ -49,6 +51,7 @@ function launch() {
 /* A page in a context of its own; `page.complaints` and `page.requests` fill as it works. */
 async function open(browser, url, options = {}) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
+    context.setDefaultTimeout(PATIENCE);
     const page = await context.newPage();
     page.complaints = [];
     page.requests = [];
@@ -70,7 +73,7 @@ async function says(page, id, answer) {
     await page.waitForFunction(([id, answer]) => {
         const line = document.querySelector(`#${id} .says`);
         return line && (line.dataset.says || '') === answer;
-    }, [id, answer], { timeout: 20000 }).catch(async () => {
+    }, [id, answer]).catch(async () => {
         throw new Error(`${id}: expected ${answer}, found ${await page.locator(`#${id}`).innerText()}`);
     });
 }

@@ -38,7 +38,7 @@ async function populate(page) {
     await page.fill('#look-key', MEMBER);
     await says(page, 'look-verdict', 'maybe');
     await page.click('#hunt-go');
-    await page.waitForFunction(() => document.querySelectorAll('#trophies > li').length >= 3, null, { timeout: 60000 });
+    await page.waitForFunction(() => document.querySelectorAll('#trophies > li').length >= 3);
     await page.locator('#plan').scrollIntoViewIfNeeded();
     await page.waitForFunction(() => document.querySelectorAll('.uplot').length === 2);
     await page.click('[data-sample=list]');
@@ -108,7 +108,7 @@ async function seeing(browser, at) {
     await ok('a hunt finds impostors, and says who set each of their bits', async () => {
         const page = await open(browser, at('index.html#see'));
         await page.click('#hunt-go');
-        await page.waitForFunction(() => document.querySelectorAll('#trophies > li').length >= 3, null, { timeout: 60000 });
+        await page.waitForFunction(() => document.querySelectorAll('#trophies > li').length >= 3);
         const names = await page.locator('#trophies > li > b').allInnerTexts(), list = new Set(LINKS.toString().split('\n'));
         for (const name of names) {
             truth(!list.has(name), `${name} is on the list`);
@@ -354,12 +354,13 @@ async function asking(browser, at) {
         await page.keyboard.type('?x');
         await says(page, 'real-verdict', 'no');
         await page.click('#real-big');
-        await page.waitForFunction(() => document.getElementById('real-key').value === 'user1234567', null, { timeout: 120000 });
+        await page.waitForFunction(() => document.getElementById('real-key').value === 'user1234567');
         await says(page, 'real-verdict', 'maybe');
         const found = [];
         for (const key of ['user10000000', 'user10000001', 'nobody']) {
+            const asked = await text(page, '#real-stats');
             await page.fill('#real-key', key);
-            await page.waitForTimeout(150);
+            await page.waitForFunction((n) => parseInt(document.getElementById('real-stats').textContent.replace(/\D+/, '')) > n, parseInt(asked.replace(/\D+/, '')));
             found.push(await page.evaluate(() => document.querySelector('#real-verdict .says').dataset.says));
         }
         equal(found[0], 'maybe');
@@ -454,7 +455,7 @@ async function everybody(browser, at) {
         })).length);
         equal(moving, 0);
         await page.click('#hunt-go');
-        await page.waitForFunction(() => document.querySelectorAll('#trophies > li').length >= 3, null, { timeout: 60000 });
+        await page.waitForFunction(() => document.querySelectorAll('#trophies > li').length >= 3);
         equal(await text(page, '#hunt-now'), '');
         await close(page, at(''));
     });
