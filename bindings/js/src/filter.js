@@ -376,12 +376,19 @@ export class Filter {
     }
 
     has(key) {
-        const engine = this.#open();
-        if (this.#isI64(key)) return engine.calls.contains_i64(this.#at, key) !== 0;
+        const engine = this.#open(),
+            { calls } = engine;
+        if (typeof key === 'string' && this.#type <= TEXT) {
+            const size = engine.putText(key),
+                answer = calls.contains(this.#at, engine.keyAt, size) !== 0;
+            if (engine.keyAt !== engine.stage) engine.releaseKey();
+            return answer;
+        }
+        if (this.#isI64(key)) return calls.contains_i64(this.#at, key) !== 0;
         const size = this.#put(engine, key),
-            answer = engine.calls.contains(this.#at, engine.keyAt, size);
+            answer = calls.contains(this.#at, engine.keyAt, size) !== 0;
         engine.releaseKey();
-        return answer !== 0;
+        return answer;
     }
 
     add(key) {

@@ -65,7 +65,8 @@ static int grow(size_t size)
     if (have >= size) return 1;
     size_t pages = (size - have + PAGE - 1) / PAGE;
     if (pages >= PAGE || pages * PAGE > UINTPTR_MAX - heap_end ||
-        __builtin_wasm_memory_grow(0, pages) == (size_t)-1) return 0;
+        __builtin_wasm_memory_grow(0, pages) == (size_t)-1)
+        return 0;
     uintptr_t begin = heap_end;
     heap_end += pages * PAGE;
     if (last) {

@@ -87,8 +87,7 @@ static double exp_pair(pair x)
     int power = (int)(x.high / ln2.high + (x.high < 0 ? -0.5 : 0.5));
     pair r = add(x, multiply(ln2, (pair){-power, 0})), sum = {1, 0};
     r.high /= 16, r.low /= 16;
-    for (int n = 16; n >= 1; n--)
-        sum = add(divide(multiply(sum, r), (pair){n, 0}), (pair){1, 0});
+    for (int n = 16; n >= 1; n--) sum = add(divide(multiply(sum, r), (pair){n, 0}), (pair){1, 0});
     for (int i = 0; i < 4; i++) sum = multiply(sum, sum);
     int half = power / 2;
     return sum.high * power_of_2(half) * power_of_2(power - half);
