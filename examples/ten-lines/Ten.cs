@@ -1,3 +1,4 @@
+// Ten.cs - a filter is made, saved, opened and queried.
 using System;
 using Petal;
 

@@ -1,3 +1,4 @@
+// Ten.java - a filter is made, saved, opened and queried.
 import java.nio.file.Path;
 import petal.BloomFilter;
 

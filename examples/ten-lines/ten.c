@@ -1,3 +1,4 @@
+/* ten.c - a filter is made, saved, opened and queried. */
 #include <petal/petal.h>
 #include <stdio.h>
 

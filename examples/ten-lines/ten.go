@@ -1,3 +1,4 @@
+// ten.go - a filter is made, saved, opened and queried.
 package main
 
 import (

@@ -1,3 +1,4 @@
+// ten.mjs - a filter is made, saved, opened and queried.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Filter } from 'petal-bloom';
 

@@ -1,3 +1,4 @@
+# ten.py - a filter is made, saved, opened and queried.
 import petal
 
 seen = petal.Filter(1_000_000, 0.01)

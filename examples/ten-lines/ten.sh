@@ -1,3 +1,4 @@
+# ten.sh - a filter is made, saved, opened and queried.
 petal create -n 1000000 -p 1% -o seen.petal
 echo https://example.com/ | petal add seen.petal
 petal check -q seen.petal -e https://example.org/ && echo true || echo false

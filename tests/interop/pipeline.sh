@@ -70,7 +70,7 @@ awk 'BEGIN {
     print "f64\t123456789.123456789"; print "f64\t1e22"
 }' >"$work/sorted"
 awk '{ line[NR] = $0 }
-    END { for (i = 0; i < NR; i++) print line[i * 7919 % NR + 1] }' >"$work/keys"
+    END { for (i = 0; i < NR; i++) print line[i * 7919 % NR + 1] }' "$work/sorted" >"$work/keys"
 shuffled() { LC_ALL=C sort "$work/sorted" >"$work/a" && LC_ALL=C sort "$work/keys" | cmp - "$work/a"; }
 ok 'the keys are shuffled' shuffled
 builds() { "$work/$1/program" build "$work/$1.petal" <"$work/keys"; }
