@@ -278,8 +278,8 @@ static inline v128_t petal_inline_bits(v128_t products, uint32_t words, uint32_t
     const v128_t table = wasm_u8x16_const(1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0);
     const v128_t each = wasm_i32x4_const(1, 2, 4, 8);
     v128_t place = wasm_v128_and(wasm_u32x4_shr(products, 27), wasm_i32x4_const_splat(7));
-    v128_t bits = wasm_i8x16_swizzle(
-        table, wasm_v128_or(place, wasm_i32x4_const_splat((int32_t)0x80808000)));
+    v128_t bits =
+        wasm_i8x16_swizzle(table, wasm_v128_or(place, wasm_i32x4_const_splat((int32_t)0x80808000)));
     v128_t chosen = wasm_v128_and(wasm_i32x4_splat((int32_t)(words >> first)), each);
     return wasm_v128_and(bits, wasm_i32x4_eq(chosen, each));
 }
@@ -290,12 +290,11 @@ static inline bool petal_inline_line_add(unsigned char *line, uint32_t x, uint32
     for (uint32_t first = 0; first < 16; first += 4) {
         v128_t products = petal_inline_products(x, first), old = wasm_v128_load(line + 4 * first);
         /* Byte i of the lane is the bit's if i is place / 8, the product's upper two bits. */
-        v128_t byte = wasm_i32x4_mul(wasm_u32x4_shr(products, 30),
-                                     wasm_i32x4_const_splat(0x01010101));
+        v128_t byte =
+            wasm_i32x4_mul(wasm_u32x4_shr(products, 30), wasm_i32x4_const_splat(0x01010101));
         v128_t lowest = petal_inline_bits(products, words, first);
-        v128_t bits = wasm_v128_and(
-            wasm_i32x4_mul(lowest, wasm_i32x4_const_splat(0x01010101)),
-            wasm_i8x16_eq(byte, wasm_i32x4_const_splat(0x03020100)));
+        v128_t bits = wasm_v128_and(wasm_i32x4_mul(lowest, wasm_i32x4_const_splat(0x01010101)),
+                                    wasm_i8x16_eq(byte, wasm_i32x4_const_splat(0x03020100)));
         missing = wasm_v128_or(missing, wasm_v128_andnot(bits, old));
         wasm_v128_store(line + 4 * first, wasm_v128_or(old, bits));
     }
@@ -311,8 +310,8 @@ static inline bool petal_inline_line_has(const unsigned char *line, uint32_t x, 
         v128_t products = petal_inline_products(x, first);
         v128_t bytes = wasm_i8x16_swizzle(wasm_v128_load(line + 4 * first),
                                           wasm_v128_or(wasm_u32x4_shr(products, 30), lanes));
-        missing = wasm_v128_or(
-            missing, wasm_v128_andnot(petal_inline_bits(products, words, first), bytes));
+        missing = wasm_v128_or(missing,
+                               wasm_v128_andnot(petal_inline_bits(products, words, first), bytes));
     }
     return !wasm_v128_any_true(missing);
 }
