@@ -68,6 +68,21 @@ int part_append(struct part *part, const char *bytes, size_t size_bytes)
     return 1;
 }
 
+/* By the beginning of the file, which may be in several pieces. */
+static const void *secret_for(const struct part *part)
+{
+    char header[16384];
+    size_t size = 0;
+    for (const struct piece *piece = part->first; piece && size < sizeof header;
+         piece = piece->next) {
+        size_t room = sizeof header - size;
+        size_t taken = piece->size_bytes < room ? piece->size_bytes : room;
+        memcpy(header + size, piece->bytes, taken);
+        size += taken;
+    }
+    return value_secret(header, size);
+}
+
 struct value *part_finish(struct part *part, int unlimited, struct failure *failure)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -78,7 +93,7 @@ struct value *part_finish(struct part *part, int unlimited, struct failure *fail
     if (value) {
         petal_allocator allocator = value_allocator(value);
         options.allocator = &allocator;
-        options.secret = config_secret();
+        options.secret = secret_for(part);
         options.memory_limit =
             config.memory_limit && !unlimited ? (uint64_t)config.memory_limit : UINT64_MAX;
         status = petal_reader_create(&options, part->total, &reader, &failure->error);

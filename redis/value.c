@@ -148,6 +148,16 @@ static int plan_header(const struct bloom_plan *plan, uint8_t *header)
     return 1;
 }
 
+const void *value_secret(const void *header, size_t size_bytes)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_filter *filter = NULL;
+    options.flags = PETAL_OPEN_HEADER;
+    petal_status status = petal_load(header, size_bytes, &options, &filter, NULL);
+    petal_free(filter);
+    return status == PETAL_ERR_SECRET_MISSING ? config_secret() : NULL;
+}
+
 struct value *value_open(const void *header, size_t size_bytes, int classic, int unlimited,
                          struct failure *failure)
 {
@@ -163,7 +173,7 @@ struct value *value_open(const void *header, size_t size_bytes, int classic, int
     options.allocator = &allocator;
     options.memory_limit = UINT64_MAX; /* the allocator has the limit */
     options.format = classic ? "redisbloom" : "petal";
-    options.secret = config_secret();
+    options.secret = value_secret(header, size_bytes);
     if (classic && size_bytes >= BLOOM_HEAD_BYTES) {
         value->options = load32((const uint8_t *)header + 12);
         value->growth = load32((const uint8_t *)header + 16);
@@ -289,7 +299,7 @@ static size_t petal_header_bytes(const uint8_t *bytes, size_t size_bytes)
     petal_filter *filter = NULL;
     petal_error error = {0};
     options.flags = PETAL_OPEN_HEADER;
-    options.secret = config_secret();
+    options.secret = value_secret(bytes, size_bytes);
     petal_status status = petal_load(bytes, size_bytes, &options, &filter, &error);
     petal_free(filter);
     return status == PETAL_ERR_TRUNCATED ? (size_t)error.offset : size_bytes;

@@ -65,6 +65,9 @@ struct value *value_from_header(const void *header, size_t size_bytes, int unlim
 struct value *value_open(const void *header, size_t size_bytes, int classic, int unlimited,
                          struct failure *failure);
 
+/* The secret, if it is the header of a keyed petal file; for others one must not be given. */
+const void *value_secret(const void *header, size_t size_bytes);
+
 /* One of Petal's own kinds, by the options of petal_create(). */
 struct value *value_create(petal_options *options, int unlimited, struct failure *failure);
 

@@ -38,8 +38,9 @@ def encode(words):
 
 
 def pack(items):
-    """For PETAL.MADDB and MEXISTSB: lengths, then bytes."""
-    return b"".join(len(item).to_bytes(4, "little") for item in items) + b"".join(items)
+    """For PETAL.MADDB and MEXISTSB: the count, lengths, bytes."""
+    numbers = [len(items), *map(len, items)]
+    return b"".join([*(number.to_bytes(4, "little") for number in numbers), *items])
 
 
 def singles(verb, key, items):
@@ -51,8 +52,7 @@ def batches(verb, key, items):
 
 
 def packed(verb, key, items):
-    return [encode([verb, key, b"%d" % BATCH, pack(items[at:at + BATCH])])
-            for at in range(0, len(items), BATCH)]
+    return [encode([verb, key, pack(items[at:at + BATCH])]) for at in range(0, len(items), BATCH)]
 
 
 class Side:
@@ -65,9 +65,8 @@ class Side:
         used = dict(line.split(":") for line in lines if ":" in line)
         return float(used["used_cpu_user"]) + float(used["used_cpu_sys"])
 
-    def run(self, commands, reply_bytes=None):
-        """Microseconds of the server's CPU per command. reply_bytes: of a reply, None if its lines
-        tell (one per key)."""
+    def run(self, commands):
+        """Microseconds of the server's CPU per command."""
         before = self.cpu()
         at = 0
         while at < len(commands):
@@ -82,7 +81,7 @@ class Side:
 
 
 def make_cases(scale):
-    """(row, prepare, commands for both, commands of ours if they differ)"""
+    """(row, what to do before each round, commands)"""
     one = keys(0, 1000000 // scale)
     part, absent = one[: 200000 // scale], keys(10**9, 200000 // scale)
     mixed = [key for pair in zip(part, absent) for key in pair][: 200000 // scale]
@@ -104,15 +103,32 @@ def make_cases(scale):
             client("BF.RESERVE", "big", "0.01", 100000000)
 
     return [
-        ("PING", None, [encode([b"PING"])] * (200000 // scale), None),
-        ("ADD, 10^6 keys", fresh, singles(b"BF.ADD", b"one", part), None),
-        ("EXISTS, 10^6 keys", filled, singles(b"BF.EXISTS", b"one", mixed), None),
-        ("MADD x100, 10^6 keys", fresh, batches(b"BF.MADD", b"one", one), None),
-        ("MEXISTS x100, 10^6 keys", filled, batches(b"BF.MEXISTS", b"one", one), None),
-        ("MADD x100, 138 MB", large, batches(b"BF.MADD", b"big", big), None),
-        ("MEXISTS x100, 138 MB", large, batches(b"BF.MEXISTS", b"big", big_mixed), None),
-        ("EXISTS, 138 MB", large, singles(b"BF.EXISTS", b"big", big_mixed[: 200000 // scale]), None),
+        ("PING", None, [encode([b"PING"])] * (200000 // scale)),
+        ("ADD, 10^6 keys", fresh, singles(b"BF.ADD", b"one", part)),
+        ("EXISTS, 10^6 keys", filled, singles(b"BF.EXISTS", b"one", mixed)),
+        ("MADD x100, 10^6 keys", fresh, batches(b"BF.MADD", b"one", one)),
+        ("MEXISTS x100, 10^6 keys", filled, batches(b"BF.MEXISTS", b"one", one)),
+        ("MADD x100, 138 MB", large, batches(b"BF.MADD", b"big", big)),
+        ("MEXISTS x100, 138 MB", large, batches(b"BF.MEXISTS", b"big", big_mixed)),
+        ("EXISTS, 138 MB", large, singles(b"BF.EXISTS", b"big", big_mixed[: 200000 // scale])),
     ]
+
+
+def make_packed(cases, scale):
+    """The batches of those rows, packed: ours beside ours."""
+    one = keys(0, 1000000 // scale)
+    big = keys(2 * 10**9, 400000 // scale)
+    prepare = {row: before for row, before, _ in cases}
+    commands = {row: words for row, _, words in cases}
+    for row, verb, key, items in [
+        ("MADD x100, 10^6 keys", b"PETAL.MADDB", b"one", one),
+        ("MEXISTS x100, 10^6 keys", b"PETAL.MEXISTSB", b"one", one),
+        ("MEXISTS x100, 138 MB", b"PETAL.MEXISTSB", b"big", big),
+    ]:
+        plain = commands[row]
+        if key == b"big":
+            plain = batches(b"BF.MEXISTS", key, items)
+        yield row.replace("x100", "packed x100"), prepare[row], packed(verb, key, items), plain
 
 
 GOALS = {"ADD, 10^6 keys": 1, "EXISTS, 10^6 keys": 1, "MADD x100, 10^6 keys": 1.5,
@@ -137,7 +153,19 @@ def verdict(row, ratio):
     return "" if goal is None else f"{goal}x | {'reached' if ratio >= goal else 'MISSED'}"
 
 
-def report(row, one, two, names):
+def measure(rounds, prepare, *sides):
+    """The times of both, by round; each goes first every other round."""
+    times = [[], []]
+    for number in range(rounds):
+        for which in (0, 1) if number % 2 else (1, 0):
+            side, commands = sides[which]
+            if prepare:
+                prepare(side.client)
+            times[which].append(side.run(commands))
+    return times
+
+
+def report(row, one, two):
     ratio = min(two) / min(one)
     ratios = [b / a for a, b in zip(one, two)]
     print(f"| {row} | {min(one):.2f} | {min(two):.2f} | {ratio:.2f}x; {spread(ratios)} | "
@@ -160,15 +188,13 @@ def main():
               f"{os.getloadavg()[0]:.1f}; {asked.rounds} rounds, least of all.\n")
         print("| us of server CPU per command | Petal | RedisBloom | ratio; by round | goal | |")
         print("| --- | --- | --- | --- | --- | --- |")
-        for row, prepare, commands, _ in make_cases(asked.scale):
-            one, two = [], []
-            for number in range(asked.rounds):
-                sides = [(ours, one), (theirs, two)]
-                for side, times in sides if number % 2 else reversed(sides):
-                    if prepare:
-                        prepare(side.client)
-                    times.append(side.run(commands))
-            report(row, one, two, name)
+        cases = make_cases(asked.scale)
+        for row, prepare, commands in cases:
+            report(row, *measure(asked.rounds, prepare, (ours, commands), (theirs, commands)))
+        print("\n| us of server CPU per command | packed | not packed | ratio; by round | goal | |")
+        print("| --- | --- | --- | --- | --- | --- |")
+        for row, prepare, commands, plain in make_packed(cases, asked.scale):
+            report(row, *measure(asked.rounds, prepare, (ours, commands), (ours, plain)))
     finally:
         ours.server.close()
         theirs.server.close()

@@ -31,7 +31,7 @@ _petal_values() {
     case $1 in
     --scheme) echo 'blocked classic counting' ;;
     --to-scheme) echo 'classic' ;;
-    --key-type) echo 'text utf16le i32 i64 f64 hex base64' ;;
+    --key-type) echo 'text utf16le i32 i64 f64 hex base64 any' ;;
     --progress) echo 'auto always lines never' ;;
     --seed) echo 'random' ;;
     --from | --to | --format)

@@ -599,7 +599,7 @@ typedef struct petal_info {
     const char *scheme_name; /* "blocked", ...; static storage, as are all names */
     const char *hash_name;   /* "xxh3", ... */
     const char *format_name; /* it came in or was made for; "petal" for new native filters */
-    const char *kernel_name; /* runs on this CPU: "avx512", "avx2", "sse4", "neon", "generic" */
+    const char *kernel_name; /* it runs: "avx512", "avx2", "sse4", "neon", "simd128", "generic" */
 } petal_info;
 #define PETAL_INFO_INIT PETAL_STRUCT_INIT(petal_info)
 

@@ -263,58 +263,70 @@ static inline bool petal_inline_line_has(const unsigned char *line, uint32_t x, 
 
 #elif defined(PETAL_INLINE_SIMD128)
 
-/* A word's bit is bit place % 8 of its byte place / 8. Without shifts by a count for each word,
- * both are looked up by swizzles, whose places above 15 give 0: each lane's lowest byte gets the
- * bit and, of the line, the byte that it is in; the other bytes get 0. */
+/* All sixteen words at once, a byte for each: its place in the word, from 0 to 31. The bit is place
+ * % 8 of byte place / 8; without shifts by a count for each word, both are looked up by swizzles,
+ * whose places above 15 give 0. */
 static inline v128_t petal_inline_products(uint32_t x, uint32_t first)
 {
-    return wasm_i32x4_mul(wasm_i32x4_splat((int32_t)x), wasm_v128_load(petal_inline_salts + first));
+    v128_t product =
+        wasm_i32x4_mul(wasm_i32x4_splat((int32_t)x), wasm_v128_load(petal_inline_salts + first));
+    return wasm_u32x4_shr(product, 27);
 }
 
-/* The bits in the bytes they belong to, or all in the lowest. Words that are not of the pattern
- * have none. */
-static inline v128_t petal_inline_bits(v128_t products, uint32_t words, uint32_t first)
+static inline v128_t petal_inline_places(uint32_t x)
 {
-    const v128_t table = wasm_u8x16_const(1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0);
-    const v128_t each = wasm_i32x4_const(1, 2, 4, 8);
-    v128_t place = wasm_v128_and(wasm_u32x4_shr(products, 27), wasm_i32x4_const_splat(7));
-    v128_t bits = wasm_i8x16_swizzle(
-        table, wasm_v128_or(place, wasm_i32x4_const_splat((int32_t)0x80808000)));
-    v128_t chosen = wasm_v128_and(wasm_i32x4_splat((int32_t)(words >> first)), each);
-    return wasm_v128_and(bits, wasm_i32x4_eq(chosen, each));
+    return wasm_u8x16_narrow_i16x8(
+        wasm_u16x8_narrow_i32x4(petal_inline_products(x, 0), petal_inline_products(x, 4)),
+        wasm_u16x8_narrow_i32x4(petal_inline_products(x, 8), petal_inline_products(x, 12)));
+}
+
+/* The bit of each word within its byte; 0 for words that are not of the pattern. */
+static inline v128_t petal_inline_bits(v128_t places, uint32_t words)
+{
+    const v128_t bits = wasm_u8x16_const(1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128);
+    const v128_t halves = wasm_u8x16_const(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
+    v128_t bit = wasm_i8x16_swizzle(bits, wasm_v128_and(places, wasm_i8x16_const_splat(7)));
+    v128_t chosen = wasm_i8x16_swizzle(wasm_i16x8_splat((int16_t)words), halves);
+    return wasm_v128_and(bit, wasm_i8x16_eq(wasm_v128_and(chosen, bits), bits));
+}
+
+/* Where the byte of each word is in the line. */
+static inline v128_t petal_inline_bytes(v128_t places)
+{
+    const v128_t begin =
+        wasm_u8x16_const(0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60);
+    v128_t byte = wasm_v128_and(wasm_u16x8_shr(places, 3), wasm_i8x16_const_splat(3));
+    return wasm_i8x16_add(begin, byte);
 }
 
 static inline bool petal_inline_line_add(unsigned char *line, uint32_t x, uint32_t words)
 {
-    v128_t missing = wasm_i32x4_const_splat(0);
-    for (uint32_t first = 0; first < 16; first += 4) {
-        v128_t products = petal_inline_products(x, first), old = wasm_v128_load(line + 4 * first);
-        /* Byte i of the lane is the bit's if i is place / 8, the product's upper two bits. */
-        v128_t byte = wasm_i32x4_mul(wasm_u32x4_shr(products, 30),
-                                     wasm_i32x4_const_splat(0x01010101));
-        v128_t lowest = petal_inline_bits(products, words, first);
-        v128_t bits = wasm_v128_and(
-            wasm_i32x4_mul(lowest, wasm_i32x4_const_splat(0x01010101)),
-            wasm_i8x16_eq(byte, wasm_i32x4_const_splat(0x03020100)));
-        missing = wasm_v128_or(missing, wasm_v128_andnot(bits, old));
-        wasm_v128_store(line + 4 * first, wasm_v128_or(old, bits));
+    const v128_t own = wasm_u8x16_const(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    v128_t places = petal_inline_places(x), missing = wasm_i32x4_const_splat(0);
+    v128_t all = petal_inline_bits(places, words), bytes = petal_inline_bytes(places);
+    for (uint32_t part = 0; part < 4; part++) {
+        /* Each byte of the quarter looks at its word's bit, and takes it if that is in it. */
+        v128_t word = wasm_u8x16_shr(wasm_i8x16_add(own, wasm_i8x16_splat((int8_t)(16 * part))), 2);
+        v128_t mine = wasm_i8x16_eq(wasm_i8x16_swizzle(bytes, word),
+                                    wasm_i8x16_add(own, wasm_i8x16_splat((int8_t)(16 * part))));
+        v128_t set = wasm_v128_and(wasm_i8x16_swizzle(all, word), mine);
+        v128_t old = wasm_v128_load(line + 16 * part);
+        missing = wasm_v128_or(missing, wasm_v128_andnot(set, old));
+        wasm_v128_store(line + 16 * part, wasm_v128_or(old, set));
     }
     return wasm_v128_any_true(missing);
 }
 
 static inline bool petal_inline_line_has(const unsigned char *line, uint32_t x, uint32_t words)
 {
-    const v128_t lanes = wasm_i32x4_const((int32_t)0x80808000, (int32_t)0x80808004,
-                                          (int32_t)0x80808008, (int32_t)0x8080800c);
-    v128_t missing = wasm_i32x4_const_splat(0);
-    for (uint32_t first = 0; first < 16; first += 4) {
-        v128_t products = petal_inline_products(x, first);
-        v128_t bytes = wasm_i8x16_swizzle(wasm_v128_load(line + 4 * first),
-                                          wasm_v128_or(wasm_u32x4_shr(products, 30), lanes));
-        missing = wasm_v128_or(
-            missing, wasm_v128_andnot(petal_inline_bits(products, words, first), bytes));
-    }
-    return !wasm_v128_any_true(missing);
+    v128_t places = petal_inline_places(x), bytes = petal_inline_bytes(places);
+    v128_t found = wasm_i8x16_swizzle(wasm_v128_load(line), bytes);
+    for (uint32_t part = 1; part < 4; part++)
+        found = wasm_v128_or(
+            found,
+            wasm_i8x16_swizzle(wasm_v128_load(line + 16 * part),
+                               wasm_i8x16_sub(bytes, wasm_i8x16_splat((int8_t)(16 * part)))));
+    return !wasm_v128_any_true(wasm_v128_andnot(petal_inline_bits(places, words), found));
 }
 
 #else /* portable: bit after bit; the words of a line are little-endian, so bit b of word w is in \

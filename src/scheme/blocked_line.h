@@ -17,7 +17,11 @@
 
 /* The words of a key as a mask of 16 bits: petal_blocked_patterns[k][y >> 25], whose seven bits are
  * start and stride. */
+#ifdef __wasm__
+extern uint16_t petal_blocked_patterns[WORDS + 1][128];
+#else
 extern const uint16_t petal_blocked_patterns[WORDS + 1][128];
+#endif
 
 static inline uint32_t row_word(const uint16_t *row, uint32_t x)
 {

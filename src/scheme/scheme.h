@@ -63,7 +63,11 @@ struct parts {
 
 /* An array above this size is not in the second-level cache: batches then fetch ahead. Below, that
  * costs more than it brings. */
+#ifdef __wasm__ /* which has no way to fetch ahead */
+#define PETAL_CACHED_BYTES UINT64_MAX
+#else
 #define PETAL_CACHED_BYTES ((uint64_t)1 << 20)
+#endif
 
 /* The whole way of a key in one function, hash, positions and bits: for a scheme and the hash that
  * it mostly goes with. The same answers and bits as hash and kernel one after the other. add counts

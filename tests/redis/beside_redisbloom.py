@@ -10,7 +10,8 @@ import random
 import shutil
 import sys
 
-from servers import REDISBLOOM, Error, Server, Tap, is_same, wait_for
+from effects import rewrite
+from servers import MODULE, REDISBLOOM, Error, Server, Tap, is_same
 
 SEED = 20261122
 KEYS = ["a", "b", "c", "d", "text"]
@@ -185,15 +186,7 @@ def hand_over(tap, program, name, first, second, options, save, files):
             tap.ok(f"{name} by the other, equal values", before == after, len(before), len(after))
 
 
-def rewrite(client):
-    client("BGREWRITEAOF")
-    assert wait_for(lambda: b"aof_rewrite_in_progress:0" in client("INFO", "persistence")
-                    and b"aof_rewrite_scheduled:0" in client("INFO", "persistence"))
-
-
 def check_files(tap, program):
-    from servers import MODULE
-
     aof = ["--appendonly", "yes", "--aof-use-rdb-preamble", "no"]
     for name, first, second in (("RedisBloom's", REDISBLOOM, MODULE), ("ours", MODULE, REDISBLOOM)):
         hand_over(tap, program, f"an RDB file of {name} is loaded", first, second, [],

@@ -585,10 +585,8 @@ static void bits_beyond_the_last_stay_clear(void **state)
         require_refusal(from, forged, PETAL_ERR_DAMAGED, "whole");
         free(forged.data);
         whole[bit / 8] = 0;
-        uint8_t code[2] = {(uint8_t)((bit & 127) << 1), 0}; /* filled in below: 9 low bits */
-        uint64_t bits = (uint64_t)bit << 1;
-        code[0] = (uint8_t)bits;
-        code[1] = (uint8_t)(bits >> 8);
+        uint64_t bits = (uint64_t)bit << 1; /* a zero, and r = 9 low bits */
+        uint8_t code[2] = {(uint8_t)bits, (uint8_t)(bits >> 8)};
         forged = with_piece(patch, RISEN, 1, 9, code, 2);
         require_refusal(from, forged, PETAL_ERR_DAMAGED, "risen");
         free(forged.data);

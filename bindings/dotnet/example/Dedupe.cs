@@ -20,7 +20,8 @@ static class Dedupe
         {
             string line;
             while ((line = Console.In.ReadLine()) != null)
-                if (seen.Add(line)) Console.WriteLine(line);
+                if (seen.Add(line))
+                    Console.WriteLine(line);
         }
         return 0;
     }

@@ -13,7 +13,8 @@ namespace Petal
         internal const int Keys = 4096;
         internal const int Bytes = 1 << 17;
 
-        [ThreadStatic] private static Scratch mine;
+        [ThreadStatic]
+        private static Scratch mine;
 
         internal byte[] Data = new byte[Bytes];
         internal readonly uint[] Offsets = new uint[Keys + 1];
@@ -30,13 +31,15 @@ namespace Petal
 
         internal void Return()
         {
-            if (Data.Length > 8 * Bytes) Data = new byte[Bytes];
+            if (Data.Length > 8 * Bytes)
+                Data = new byte[Bytes];
             mine = this;
         }
 
         internal void Reserve(int used, long more)
         {
-            if (used + more <= Data.Length) return;
+            if (used + more <= Data.Length)
+                return;
             Array.Resize(ref Data, checked((int)Math.Max(used + more, 2L * Data.Length)));
         }
     }
@@ -50,14 +53,17 @@ namespace Petal
         public long AddRange(IEnumerable<T> keys)
         {
             T[] array = keys as T[];
-            if (array != null) return RunAll(Verb.Add, array, null);
-            if (keys == null) throw new ArgumentNullException("keys");
+            if (array != null)
+                return RunAll(Verb.Add, array, null);
+            if (keys == null)
+                throw new ArgumentNullException("keys");
             long added = 0;
             List<T> piece = new List<T>(Scratch.Keys);
             foreach (T key in keys)
             {
                 piece.Add(key);
-                if (piece.Count < Scratch.Keys) continue;
+                if (piece.Count < Scratch.Keys)
+                    continue;
                 added += RunAll(Verb.Add, piece.ToArray(), null);
                 piece.Clear();
             }
@@ -66,18 +72,20 @@ namespace Petal
 
         /// <summary>Adds keys in order.</summary>
         /// <returns>For each key, true: it was certainly new.</returns>
-        public bool[] AddBatch(T[] keys) { return Answers(Verb.Add, keys); }
+        public bool[] AddBatch(T[] keys) => Answers(Verb.Add, keys);
 
         /// <summary>Whether each key is in.</summary>
         /// <returns>For each key, false: it was certainly never added.</returns>
-        public bool[] ContainsBatch(T[] keys) { return Answers(Verb.Contains, keys); }
+        public bool[] ContainsBatch(T[] keys) => Answers(Verb.Contains, keys);
 
         /// <summary>Like ContainsBatch(keys), into an array of the caller's.</summary>
         /// <returns>How many are true.</returns>
         public long ContainsBatch(T[] keys, bool[] answers)
         {
-            if (keys == null) throw new ArgumentNullException("keys");
-            if (answers == null) throw new ArgumentNullException("answers");
+            if (keys == null)
+                throw new ArgumentNullException("keys");
+            if (answers == null)
+                throw new ArgumentNullException("answers");
             if (answers.Length < keys.Length)
                 throw new ArgumentException("fewer answers than keys", "answers");
             return RunAll(Verb.Contains, keys, answers);
@@ -85,25 +93,29 @@ namespace Petal
 
         /// <summary>Takes keys out of a counting filter, in order.</summary>
         /// <returns>For each key, false: it was certainly not in.</returns>
-        public bool[] RemoveBatch(T[] keys) { return Answers(Verb.Remove, keys); }
+        public bool[] RemoveBatch(T[] keys) => Answers(Verb.Remove, keys);
 
         /// <summary>Whether any of the keys is in; ends as soon as it knows.</summary>
         public bool ContainsAny(IEnumerable<T> keys)
         {
-            if (keys == null) throw new ArgumentNullException("keys");
+            if (keys == null)
+                throw new ArgumentNullException("keys");
             core.CheckOpen();
             foreach (T key in keys)
-                if (Contains(key)) return true;
+                if (Contains(key))
+                    return true;
             return false;
         }
 
         /// <summary>Whether all of the keys are in; ends as soon as it knows.</summary>
         public bool ContainsAll(IEnumerable<T> keys)
         {
-            if (keys == null) throw new ArgumentNullException("keys");
+            if (keys == null)
+                throw new ArgumentNullException("keys");
             core.CheckOpen();
             foreach (T key in keys)
-                if (!Contains(key)) return false;
+                if (!Contains(key))
+                    return false;
             return true;
         }
 
@@ -132,17 +144,18 @@ namespace Petal
 
         private bool[] RunOffsets(Verb verb, byte[] data, int[] offsets)
         {
-            if (data == null) throw new ArgumentNullException("data");
-            if (offsets == null) throw new ArgumentNullException("offsets");
+            if (data == null)
+                throw new ArgumentNullException("data");
+            if (offsets == null)
+                throw new ArgumentNullException("offsets");
             if (offsets.Length == 0)
                 throw new ArgumentException("there is one offset more than keys", "offsets");
             // The core would take an empty array for one whose size is not known.
             for (int i = 0; data.Length == 0 && i < offsets.Length; i++)
-                if (offsets[i] != 0) throw new ArgumentException("offsets past the data", "offsets");
+                if (offsets[i] != 0)
+                    throw new ArgumentException("offsets past the data", "offsets");
             bool[] answers = new bool[offsets.Length - 1];
-            fixed (byte* at = data)
-            fixed (int* first = offsets)
-            fixed (bool* into = answers)
+            fixed(byte* at = data) fixed(int* first = offsets) fixed(bool* into = answers)
             {
                 NativeBatch batch = Batch(Native.Offsets32, at, answers.Length);
                 batch.Offsets = first;
@@ -156,7 +169,8 @@ namespace Petal
 
         private bool[] Answers(Verb verb, T[] keys)
         {
-            if (keys == null) throw new ArgumentNullException("keys");
+            if (keys == null)
+                throw new ArgumentNullException("keys");
             bool[] answers = new bool[keys.Length];
             RunAll(verb, keys, answers);
             return answers;
@@ -166,12 +180,13 @@ namespace Petal
         {
             if (default(T) == null)
                 for (int i = 0; i < keys.Length; i++)
-                    if (keys[i] == null) throw new ArgumentNullException("keys", "key " + i + " is null");
-            fixed (bool* into = answers)
+                    if (keys[i] == null)
+                        throw new ArgumentNullException("keys", "key " + i + " is null");
+            fixed(bool* into = answers)
             {
                 long[] numbers = (object)keys as long[];
                 if (typeof(T) == typeof(long) && numbers != null && keyType != KeyType.I32)
-                    fixed (long* at = numbers)
+                    fixed(long* at = numbers)
                     {
                         NativeBatch batch = Batch(Native.Integers, at, numbers.Length);
                         return RunBatch(verb, &batch, (byte*)into, 0);
@@ -192,20 +207,20 @@ namespace Petal
         private long RunPiece(Verb verb, T[] keys, ref int from, Scratch scratch, byte* answers)
         {
             int first = from, count;
-            bool numbers = (kind == Kind.Integer || kind == Kind.Fraction) && keyType != KeyType.I32;
+            bool numbers =
+                (kind == Kind.Integer || kind == Kind.Fraction) && keyType != KeyType.I32;
             if (numbers)
                 count = ConvertNumbers(keys, first, scratch);
             else
                 count = JoinKeys(keys, first, scratch);
             from += count;
-            fixed (byte* data = scratch.Data)
-            fixed (long* at = scratch.Numbers)
-            fixed (uint* offsets = scratch.Offsets)
+            fixed(byte* data = scratch.Data) fixed(long* at = scratch.Numbers)
+                fixed(uint* offsets = scratch.Offsets)
             {
-                NativeBatch batch = numbers
-                    ? Batch(Native.Integers, at, count)
-                    : Batch(Native.Offsets32, data, count);
-                if (!numbers) batch.Offsets = offsets;
+                NativeBatch batch = numbers ? Batch(Native.Integers, at, count)
+                                            : Batch(Native.Offsets32, data, count);
+                if (!numbers)
+                    batch.Offsets = offsets;
                 return RunBatch(verb, &batch, answers, first);
             }
         }
@@ -218,11 +233,16 @@ namespace Petal
             for (int i = 0; i < count; i++)
             {
                 T key = keys[from + i];
-                if (typeof(T) == typeof(long)) into[i] = (long)(object)key;
-                else if (typeof(T) == typeof(int)) into[i] = (int)(object)key;
-                else if (typeof(T) == typeof(double)) into[i] = Keys.ToBits((double)(object)key);
-                else if (typeof(T) == typeof(float)) into[i] = Keys.ToBits((float)(object)key);
-                else into[i] = Keys.ToInteger(key);
+                if (typeof(T) == typeof(long))
+                    into[i] = (long)(object)key;
+                else if (typeof(T) == typeof(int))
+                    into[i] = (int)(object)key;
+                else if (typeof(T) == typeof(double))
+                    into[i] = Keys.ToBits((double)(object)key);
+                else if (typeof(T) == typeof(float))
+                    into[i] = Keys.ToBits((float)(object)key);
+                else
+                    into[i] = Keys.ToInteger(key);
             }
             return count;
         }
@@ -251,7 +271,8 @@ namespace Petal
         private int JoinOther(object key, string text, Scratch scratch, int used)
         {
             Kind of = text != null ? Kind.Text : Keys.KindOf(key);
-            if (!Keys.Fits(of, keyType)) throw Keys.Unfit(keyType, key.GetType());
+            if (!Keys.Fits(of, keyType))
+                throw Keys.Unfit(keyType, key.GetType());
             byte[] bytes = key as byte[];
             int size = bytes != null ? bytes.Length : text != null ? 2 * text.Length : 8;
             scratch.Reserve(used, size);
@@ -264,12 +285,13 @@ namespace Petal
                     scratch.Data[used + 2 * i + 1] = (byte)(text[i] >> 8);
                 }
             else
-                fixed (byte* at = &scratch.Data[used])
+                fixed(byte* at = &scratch.Data[used])
                 {
                     if (of == Kind.Fraction)
                         return Keys.PutLittle(at, Keys.ToBits(Convert.ToDouble(key)), 8);
                     long value = Keys.ToInteger(key);
-                    if (keyType == KeyType.I32) return Keys.PutLittle(at, checked((int)value), 4);
+                    if (keyType == KeyType.I32)
+                        return Keys.PutLittle(at, checked((int)value), 4);
                     return Keys.PutLittle(at, value, 8);
                 }
             return size;
@@ -290,7 +312,8 @@ namespace Petal
         // first: the number of its first key among all that the caller gave.
         private long RunBatch(Verb verb, NativeBatch* batch, byte* answers, int first)
         {
-            if (verb == Verb.Add && !takesEmptyKey && batch->Layout == Native.Offsets32 && batch->Count > 0)
+            if (verb == Verb.Add && !takesEmptyKey && batch->Layout == Native.Offsets32 &&
+                batch->Count > 0)
                 return RunWithoutEmpty(batch, answers, first);
             return RunPlain(verb, batch, answers, first);
         }
@@ -311,12 +334,13 @@ namespace Petal
             {
                 bool adds = verb == Verb.Add;
                 bool asChange = adds ? core.EnterAdd() : EnterChange();
-                status = adds
-                    ? Native.petal_add_batch(core.Filter, batch, answers, &outcome, &error)
-                    : Native.petal_remove_batch(core.Filter, batch, answers, &outcome, &error);
+                status =
+                    adds ? Native.petal_add_batch(core.Filter, batch, answers, &outcome, &error)
+                         : Native.petal_remove_batch(core.Filter, batch, answers, &outcome, &error);
                 core.Leave(asChange);
             }
-            if (status < 0 && error.Offset < batch->Count) error.Offset += (ulong)first;
+            if (status < 0 && error.Offset < batch->Count)
+                error.Offset += (ulong)first;
             Check(status, &error, Path);
             return (long)outcome.Positive;
         }
@@ -331,12 +355,15 @@ namespace Petal
             while (from < count)
             {
                 ulong to = from;
-                while (to < count && offsets[to] != offsets[to + 1]) to++;
+                while (to < count && offsets[to] != offsets[to + 1])
+                    to++;
                 some.Offsets = offsets + from;
                 some.Count = to - from;
                 byte* part = answers == null ? null : answers + from;
-                if (to > from) positive += RunPlain(Verb.Add, &some, part, first + (long)from);
-                if (to < count) skipped++;
+                if (to > from)
+                    positive += RunPlain(Verb.Add, &some, part, first + (long)from);
+                if (to < count)
+                    skipped++;
                 from = to + 1;
             }
             CountSkipped(skipped);

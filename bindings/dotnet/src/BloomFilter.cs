@@ -15,7 +15,13 @@ namespace Petal
     /// </remarks>
     public sealed unsafe partial class BloomFilter<T> : IDisposable
     {
-        private enum Verb { Add, Contains, Remove, Hash }
+        private enum Verb
+        {
+            Add,
+            Contains,
+            Remove,
+            Hash
+        }
 
         private readonly Core core;
         private readonly Kind kind;
@@ -30,24 +36,32 @@ namespace Petal
         /// <param name="bits">Bits, rounded up to a multiple of 512.</param>
         /// <param name="setSize">Distinct keys.</param>
         public BloomFilter(long bits, long setSize)
-            : this(new FilterOptions { Bits = bits, Capacity = setSize }) { }
+            : this(new FilterOptions { Bits = bits, Capacity = setSize })
+        {
+        }
 
         /// <summary>A filter of so many bits for so many keys, with this number of
         /// hashes.</summary>
         public BloomFilter(long bits, long setSize, int hashes)
-            : this(new FilterOptions { Bits = bits, Capacity = setSize, Hashes = hashes }) { }
+            : this(new FilterOptions { Bits = bits, Capacity = setSize, Hashes = hashes })
+        {
+        }
 
         /// <summary>The smallest filter for so many keys that lets at most this share of others
         /// pass.</summary>
         /// <param name="items">Distinct keys.</param>
         /// <param name="rate">Above 0 and below 1: 0.01 is 1 %.</param>
         public BloomFilter(long items, double rate)
-            : this(new FilterOptions { Capacity = items, Rate = rate }) { }
+            : this(new FilterOptions { Capacity = items, Rate = rate })
+        {
+        }
 
         /// <summary>The filter that the options describe.</summary>
         /// <exception cref="ArgumentException">No filter can be so.</exception>
         /// <exception cref="InsufficientMemoryException">There is no memory for it.</exception>
-        public BloomFilter(FilterOptions options) : this(Create(options), null, KeyType.None) { }
+        public BloomFilter(FilterOptions options) : this(Create(options), null, KeyType.None)
+        {
+        }
 
         private BloomFilter(IntPtr filter, string path, KeyType asked)
         {
@@ -71,7 +85,8 @@ namespace Petal
 
         private static IntPtr Create(FilterOptions options)
         {
-            if (options == null) throw new ArgumentNullException("options");
+            if (options == null)
+                throw new ArgumentNullException("options");
             Keys.KindOf(typeof(T));
             NativeError error;
             IntPtr filter = IntPtr.Zero;
@@ -81,37 +96,42 @@ namespace Petal
 
         private static void Check(int status, NativeError* error, string path)
         {
-            if (status < 0) throw Failure.Of(error, path);
+            if (status < 0)
+                throw Failure.Of(error, path);
         }
 
         // ---- one key ----
 
         /// <summary>Adds a key.</summary>
         /// <returns>True: it was certainly new. False: it was probably there.</returns>
-        public bool Add(T key) { return Run(Verb.Add, key) != 0; }
+        public bool Add(T key) => Run(Verb.Add, key) != 0;
 
         /// <summary>Whether a key is in.</summary>
         /// <returns>False: it was certainly never added. True: it probably was.</returns>
-        public bool Contains(T key) { return Run(Verb.Contains, key) != 0; }
+        public bool Contains(T key) => Run(Verb.Contains, key) != 0;
 
         /// <summary>Takes a key out of a counting filter. Remove only keys that were
         /// added.</summary>
         /// <returns>False: it was certainly not in, and nothing changed.</returns>
-        public bool Remove(T key) { return Run(Verb.Remove, key) != 0; }
+        public bool Remove(T key) => Run(Verb.Remove, key) != 0;
 
         /// <summary>The 64-bit hash of a key under this filter's hash and seed or
         /// secret.</summary>
-        public ulong HashKey(T key) { return Run(Verb.Hash, key); }
+        public ulong HashKey(T key) => Run(Verb.Hash, key);
 
         // The tests of T cost nothing: the compiler of a number's code knows them.
         private ulong Run(Verb verb, T key)
         {
-            if (typeof(T) == typeof(long)) return RunInteger(verb, (long)(object)key);
-            if (typeof(T) == typeof(int)) return RunInteger(verb, (int)(object)key);
-            if (typeof(T) == typeof(double)) return RunFraction(verb, (double)(object)key);
+            if (typeof(T) == typeof(long))
+                return RunInteger(verb, (long)(object)key);
+            if (typeof(T) == typeof(int))
+                return RunInteger(verb, (int)(object)key);
+            if (typeof(T) == typeof(double))
+                return RunFraction(verb, (double)(object)key);
             object boxed = key;
             string text = boxed as string;
-            if (text != null) return RunText(verb, text);
+            if (text != null)
+                return RunText(verb, text);
             return RunOther(verb, boxed);
         }
 
@@ -120,16 +140,18 @@ namespace Petal
             Kind of = Keys.KindOf(key);
             if (kind == Kind.Any && !Keys.Fits(of, keyType))
                 throw Keys.Unfit(keyType, key.GetType());
-            if (of == Kind.Integer) return RunInteger(verb, Keys.ToInteger(key));
-            if (of == Kind.Fraction) return RunFraction(verb, Convert.ToDouble(key));
+            if (of == Kind.Integer)
+                return RunInteger(verb, Keys.ToInteger(key));
+            if (of == Kind.Fraction)
+                return RunFraction(verb, Convert.ToDouble(key));
             byte[] bytes = (byte[])key;
-            fixed (byte* at = bytes) return RunBytes(verb, at, bytes.Length);
+            fixed(byte* at = bytes) return RunBytes(verb, at, bytes.Length);
         }
 
         private ulong RunText(Verb verb, string text)
         {
             const int OnStack = 256;
-            fixed (char* chars = text)
+            fixed(char* chars = text)
             {
                 if (keyType == KeyType.Utf16LE)
                     return RunBytes(verb, (byte*)chars, text.Length * sizeof(char));
@@ -143,7 +165,7 @@ namespace Petal
                 }
             }
             byte[] bytes = Native.Utf8.GetBytes(text);
-            fixed (byte* at = bytes) return RunBytes(verb, at, bytes.Length);
+            fixed(byte* at = bytes) return RunBytes(verb, at, bytes.Length);
         }
 
         private ulong RunInteger(Verb verb, long value)
@@ -171,17 +193,18 @@ namespace Petal
             ulong answer;
             switch (verb)
             {
-                case Verb.Contains:
-                    core.EnterQuery();
-                    answer = Native.petal_contains(core.Filter, key, (UIntPtr)(uint)size);
-                    core.LeaveQuery();
-                    return answer;
-                case Verb.Hash:
-                    core.EnterQuery();
-                    answer = Native.petal_hash_key(core.Filter, key, (UIntPtr)(uint)size);
-                    core.LeaveQuery();
-                    return answer;
-                default: return ChangeKey(verb, key, size);
+            case Verb.Contains:
+                core.EnterQuery();
+                answer = Native.petal_contains(core.Filter, key, (UIntPtr)(uint)size);
+                core.LeaveQuery();
+                return answer;
+            case Verb.Hash:
+                core.EnterQuery();
+                answer = Native.petal_hash_key(core.Filter, key, (UIntPtr)(uint)size);
+                core.LeaveQuery();
+                return answer;
+            default:
+                return ChangeKey(verb, key, size);
             }
         }
 
@@ -192,14 +215,15 @@ namespace Petal
             bool asChange = adds ? core.EnterAdd() : EnterChange();
             int status = Native.Seen;
             if (!ignored)
-                status = adds
-                    ? Native.petal_add(core.Filter, key, (UIntPtr)(uint)size)
-                    : Native.petal_remove(core.Filter, key, (UIntPtr)(uint)size);
+                status = adds ? Native.petal_add(core.Filter, key, (UIntPtr)(uint)size)
+                              : Native.petal_remove(core.Filter, key, (UIntPtr)(uint)size);
             NativeError error;
-            if (status < 0) status = Why(adds, key, size, &error);
+            if (status < 0)
+                status = Why(adds, key, size, &error);
             core.Leave(asChange);
             Check(status, &error, Path);
-            if (ignored) CountSkipped(1);
+            if (ignored)
+                CountSkipped(1);
             return status == Native.Ok ? 1u : 0u;
         }
 
@@ -213,9 +237,8 @@ namespace Petal
             offsets[1] = (uint)size;
             NativeBatch one = Batch(Native.Offsets32, key, 1);
             one.Offsets = offsets;
-            int status = adds
-                ? Native.petal_add_batch(core.Filter, &one, &answer, null, error)
-                : Native.petal_remove_batch(core.Filter, &one, &answer, null, error);
+            int status = adds ? Native.petal_add_batch(core.Filter, &one, &answer, null, error)
+                              : Native.petal_remove_batch(core.Filter, &one, &answer, null, error);
             return status < 0 ? status : answer != 0 ? Native.Ok : Native.Seen;
         }
 
@@ -228,12 +251,13 @@ namespace Petal
         /// <summary>Empty keys that were not added, because filters of this library take none
         /// (DataSketches). The first one is said in a warning of
         /// System.Diagnostics.Trace.</summary>
-        public long SkippedKeys { get { return Interlocked.Read(ref skippedKeys); } }
+        public long SkippedKeys => Interlocked.Read(ref skippedKeys);
 
         private void CountSkipped(long count)
         {
             if (count > 0 && Interlocked.Add(ref skippedKeys, count) == count)
-                Trace.TraceWarning("Petal: empty keys are skipped: filters of this scheme take none");
+                Trace.TraceWarning(
+                    "Petal: empty keys are skipped: filters of this scheme take none");
         }
 
         // ---- the end ----
@@ -241,18 +265,23 @@ namespace Petal
         /// <summary>Frees the memory, the map and the lock, after the calls that are at
         /// work.</summary>
         /// <remarks>A writable map is synced first; that may fail as Sync() does.</remarks>
-        public void Dispose() { core.Close(Path); }
+        public void Dispose()
+        {
+            core.Close(Path);
+        }
 
         /// <summary>Whether it was disposed of.</summary>
-        public bool IsClosed { get { return core.Closed; } }
+        public bool IsClosed => core.Closed;
 
         /// <summary>Its scheme, size and number of keys, in a few words.</summary>
         public override string ToString()
         {
-            if (IsClosed) return "closed Bloom filter";
+            if (IsClosed)
+                return "closed Bloom filter";
             FilterInfo info = Info();
             string text = info.SchemeName + " Bloom filter";
-            if (info.Capacity > 0) text += ", capacity " + info.Capacity;
+            if (info.Capacity > 0)
+                text += ", capacity " + info.Capacity;
             return text + ", " + info.Items + " items, " + info.Bytes + " bytes";
         }
     }

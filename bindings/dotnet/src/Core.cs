@@ -28,29 +28,33 @@ namespace Petal
         private readonly object monitor = new object();
         private readonly long pressure;
 
-        [ThreadStatic] private static List<Core> written; // to streams, by this thread, now
+        [ThreadStatic]
+        private static List<Core> written; // to streams, by this thread, now
 
         internal Core(IntPtr filter, ulong bytes) : base(IntPtr.Zero, true)
         {
             SetHandle(filter);
             pressure = bytes < long.MaxValue ? (long)bytes : 0;
-            if (pressure > 0) GC.AddMemoryPressure(pressure);
+            if (pressure > 0)
+                GC.AddMemoryPressure(pressure);
         }
 
-        internal IntPtr Filter { get { return handle; } }
-        internal bool Closed { get { return closed; } }
+        internal IntPtr Filter => handle;
+        internal bool Closed => closed;
 
         internal void CheckOpen()
         {
-            if (closed) throw Failure.Closed();
+            if (closed)
+                throw Failure.Closed();
         }
 
-        public override bool IsInvalid { get { return handle == IntPtr.Zero; } }
+        public override bool IsInvalid => handle == IntPtr.Zero;
 
         protected override bool ReleaseHandle()
         {
             Native.petal_free(handle);
-            if (pressure > 0) GC.RemoveMemoryPressure(pressure);
+            if (pressure > 0)
+                GC.RemoveMemoryPressure(pressure);
             return true;
         }
 
@@ -60,7 +64,8 @@ namespace Petal
         {
             if (waitingChanges == 0)
             {
-                if (Interlocked.Increment(ref state) > 0) return;
+                if (Interlocked.Increment(ref state) > 0)
+                    return;
                 LeaveQuery();
             }
             WaitForQuery();
@@ -69,14 +74,18 @@ namespace Petal
         internal void LeaveQuery()
         {
             Interlocked.Decrement(ref state);
-            if (waiters != 0) Wake();
+            if (waiters != 0)
+                Wake();
         }
 
         private bool TryQuery(bool mine)
         {
-            if (closed) throw Failure.Closed();
-            if (waitingChanges > 0 && !mine) return false;
-            if (Interlocked.Increment(ref state) > 0) return true;
+            if (closed)
+                throw Failure.Closed();
+            if (waitingChanges > 0 && !mine)
+                return false;
+            if (Interlocked.Increment(ref state) > 0)
+                return true;
             LeaveQuery();
             return false;
         }
@@ -92,7 +101,8 @@ namespace Petal
                 {
                     while (!TryQuery(mine))
                     {
-                        if (mine) throw Failure.InUse();
+                        if (mine)
+                            throw Failure.InUse();
                         Monitor.Wait(monitor);
                     }
                 }
@@ -107,18 +117,21 @@ namespace Petal
 
         internal void EnterChange()
         {
-            if (Interlocked.CompareExchange(ref state, -Change, 0) != 0) WaitForChange();
+            if (Interlocked.CompareExchange(ref state, -Change, 0) != 0)
+                WaitForChange();
         }
 
         internal void LeaveChange()
         {
             Interlocked.Add(ref state, Change);
-            if (waiters != 0) Wake();
+            if (waiters != 0)
+                Wake();
         }
 
         private void WaitForChange()
         {
-            if (IsWritten()) throw Failure.InUse();
+            if (IsWritten())
+                throw Failure.InUse();
             lock (monitor)
             {
                 waiters++;
@@ -128,7 +141,8 @@ namespace Petal
                 {
                     while (Interlocked.CompareExchange(ref state, -Change, 0) != 0)
                     {
-                        if (closed) throw Failure.Closed();
+                        if (closed)
+                            throw Failure.Closed();
                         Monitor.Wait(monitor);
                     }
                 }
@@ -152,8 +166,10 @@ namespace Petal
 
         internal bool EnterAdd()
         {
-            if (shared) EnterQuery();
-            else EnterChange();
+            if (shared)
+                EnterQuery();
+            else
+                EnterChange();
             return !shared;
         }
 
@@ -162,7 +178,8 @@ namespace Petal
             if (!shared)
             {
                 EnterQuery();
-                if (!shared) return false;
+                if (!shared)
+                    return false;
                 LeaveQuery(); // shared meanwhile
             }
             EnterChange();
@@ -171,11 +188,16 @@ namespace Petal
 
         internal void Leave(bool asChange)
         {
-            if (asChange) LeaveChange();
-            else LeaveQuery();
+            if (asChange)
+                LeaveChange();
+            else
+                LeaveQuery();
         }
 
-        internal void SetShared() { shared = true; }
+        internal void SetShared()
+        {
+            shared = true;
+        }
 
         // ---- two filters ----
         //
@@ -187,8 +209,10 @@ namespace Petal
             for (;;)
             {
                 bool asChange = change || first.EnterRead();
-                if (change) first.EnterChange();
-                if (ReferenceEquals(first, second)) return asChange;
+                if (change)
+                    first.EnterChange();
+                if (ReferenceEquals(first, second))
+                    return asChange;
                 bool entered = false;
                 try
                 {
@@ -196,9 +220,11 @@ namespace Petal
                 }
                 finally
                 {
-                    if (!entered) first.Leave(asChange);
+                    if (!entered)
+                        first.Leave(asChange);
                 }
-                if (entered) return asChange;
+                if (entered)
+                    return asChange;
                 second.Leave(second.EnterRead());
             }
         }
@@ -206,18 +232,22 @@ namespace Petal
         internal static void LeaveTwo(Core first, Core second, bool asChange)
         {
             first.Leave(asChange);
-            if (!ReferenceEquals(first, second)) second.Leave(second.shared);
+            if (!ReferenceEquals(first, second))
+                second.Leave(second.shared);
         }
 
         private bool TryRead()
         {
             if (!shared)
             {
-                if (!TryQuery(false)) return false;
-                if (!shared) return true;
+                if (!TryQuery(false))
+                    return false;
+                if (!shared)
+                    return true;
                 LeaveQuery();
             }
-            if (closed) throw Failure.Closed();
+            if (closed)
+                throw Failure.Closed();
             return Interlocked.CompareExchange(ref state, -Change, 0) == 0;
         }
 
@@ -225,13 +255,17 @@ namespace Petal
 
         internal void BeginWriting()
         {
-            if (written == null) written = new List<Core>();
+            if (written == null)
+                written = new List<Core>();
             written.Add(this);
         }
 
-        internal void EndWriting() { written.Remove(this); }
+        internal void EndWriting()
+        {
+            written.Remove(this);
+        }
 
-        private bool IsWritten() { return written != null && written.Contains(this); }
+        private bool IsWritten() => written != null && written.Contains(this);
 
         // ---- the end ----
 
@@ -239,7 +273,8 @@ namespace Petal
         // thrown once the filter is closed.
         internal unsafe void Close(string path)
         {
-            if (closed) return;
+            if (closed)
+                return;
             try
             {
                 EnterChange();
@@ -253,7 +288,8 @@ namespace Petal
             closed = true;
             Wake();
             Dispose();
-            if (status < 0) throw Failure.Of(&error, path);
+            if (status < 0)
+                throw Failure.Of(&error, path);
         }
     }
 }

@@ -4,14 +4,14 @@ using System.IO;
 
 namespace Petal
 {
-    /// <summary>What the core said of a failure, beside the message: kept in the exception.</summary>
-    /// <remarks>
-    /// Arguments that no filter can have, other kinds of filters, other secrets: ArgumentException.
-    /// What a kind of filter cannot do, and changing what was opened for reading:
-    /// NotSupportedException. A filter that is full: InvalidOperationException. Bytes that are no
-    /// whole filter, or damaged, or of a writer that died: FormatException. Files: IOException,
-    /// FileNotFoundException, DirectoryNotFoundException, UnauthorizedAccessException. No memory:
-    /// InsufficientMemoryException. A filter that is closed: ObjectDisposedException.
+    /// <summary>What the core said of a failure, beside the message: kept in the
+    /// exception.</summary> <remarks> Arguments that no filter can have, other kinds of filters,
+    /// other secrets: ArgumentException. What a kind of filter cannot do, and changing what was
+    /// opened for reading: NotSupportedException. A filter that is full: InvalidOperationException.
+    /// Bytes that are no whole filter, or damaged, or of a writer that died: FormatException.
+    /// Files: IOException, FileNotFoundException, DirectoryNotFoundException,
+    /// UnauthorizedAccessException. No memory: InsufficientMemoryException. A filter that is
+    /// closed: ObjectDisposedException.
     /// </remarks>
     public sealed class Failure
     {
@@ -28,7 +28,8 @@ namespace Petal
         /// <summary>The core's name for the failure, such as "damaged".</summary>
         public string Status { get; private set; }
 
-        /// <summary>The byte of the input, or the index of the key; null if there is none.</summary>
+        /// <summary>The byte of the input, or the index of the key; null if there is
+        /// none.</summary>
         public long? Offset { get; private set; }
 
         /// <summary>The number of the operating system's error, or 0.</summary>
@@ -40,7 +41,8 @@ namespace Petal
         /// <summary>What the core said; null if the exception is not the core's.</summary>
         public static Failure Of(Exception exception)
         {
-            if (exception == null) throw new ArgumentNullException("exception");
+            if (exception == null)
+                throw new ArgumentNullException("exception");
             return exception.Data[Key] as Failure;
         }
 
@@ -51,7 +53,8 @@ namespace Petal
             string message = Native.Text(error->Message);
             Exception made = Make(error->Status, error->Errno, message, path);
             long? offset = null;
-            if (error->Offset != Native.NoOffset) offset = (long)error->Offset;
+            if (error->Offset != Native.NoOffset)
+                offset = (long)error->Offset;
             string status = Native.Text(Native.petal_status_name(error->Status));
             made.Data[Key] = new Failure(status, offset, error->Errno, path);
             return made;
@@ -61,23 +64,27 @@ namespace Petal
         {
             switch (status)
             {
-                case -4: return new InsufficientMemoryException(message);
-                case -6: // read-only
-                case -7: // unsupported
-                    return new NotSupportedException(message);
-                case -8: return MakeIO(errno, message, path);
-                case -9:  // exists
-                case -10: // busy
-                case -19: // replaced
-                    return new IOException(message);
-                case -11: // not a filter
-                case -12: // newer
-                case -13: // truncated
-                case -14: // damaged
-                case -15: // dirty
-                    return new FormatException(message);
-                case -18: return new InvalidOperationException(message); // full
-                default: return new ArgumentException(message);
+            case -4:
+                return new InsufficientMemoryException(message);
+            case -6: // read-only
+            case -7: // unsupported
+                return new NotSupportedException(message);
+            case -8:
+                return MakeIO(errno, message, path);
+            case -9:  // exists
+            case -10: // busy
+            case -19: // replaced
+                return new IOException(message);
+            case -11: // not a filter
+            case -12: // newer
+            case -13: // truncated
+            case -14: // damaged
+            case -15: // dirty
+                return new FormatException(message);
+            case -18:
+                return new InvalidOperationException(message); // full
+            default:
+                return new ArgumentException(message);
             }
         }
 
@@ -86,11 +93,15 @@ namespace Petal
             const int NotPermitted = 1, NoEntry = 2, NoAccess = 13, NotADirectory = 20;
             switch (errno)
             {
-                case NotPermitted:
-                case NoAccess: return new UnauthorizedAccessException(message);
-                case NoEntry: return new FileNotFoundException(message, path);
-                case NotADirectory: return new DirectoryNotFoundException(message);
-                default: return new IOException(message);
+            case NotPermitted:
+            case NoAccess:
+                return new UnauthorizedAccessException(message);
+            case NoEntry:
+                return new FileNotFoundException(message, path);
+            case NotADirectory:
+                return new DirectoryNotFoundException(message);
+            default:
+                return new IOException(message);
             }
         }
 

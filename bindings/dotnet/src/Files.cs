@@ -21,7 +21,7 @@ namespace Petal
         /// it.</exception>
         /// <exception cref="ArgumentException">Its keys are not T, it is keyed and there is no
         /// secret, or several formats fit.</exception>
-        public static BloomFilter<T> Open(string path) { return Open(path, new OpenOptions()); }
+        public static BloomFilter<T> Open(string path) => Open(path, new OpenOptions());
 
         /// <summary>Opens a file in this mode.</summary>
         public static BloomFilter<T> Open(string path, OpenMode mode)
@@ -32,21 +32,26 @@ namespace Petal
         /// <summary>Opens a file.</summary>
         public static BloomFilter<T> Open(string path, OpenOptions options)
         {
-            if (path == null) throw new ArgumentNullException("path");
-            if (options == null) throw new ArgumentNullException("options");
+            if (path == null)
+                throw new ArgumentNullException("path");
+            if (options == null)
+                throw new ArgumentNullException("options");
             Keys.KindOf(typeof(T));
             IntPtr filter = IntPtr.Zero;
             NativeError error;
             int status;
-            fixed (byte* at = Native.Path(path, "path"))
-                status = options.Call(at, null, 0, &filter, &error);
+            fixed(byte* at = Native.Path(path, "path")) status =
+                options.Call(at, null, 0, &filter, &error);
             Check(status, &error, path);
             return new BloomFilter<T>(filter, path, options.KeyType);
         }
 
         /// <summary>Writes a petal file. At every moment the path holds either the old file or the
         /// whole new one.</summary>
-        public void Save(string path) { Save(path, null, true); }
+        public void Save(string path)
+        {
+            Save(path, null, true);
+        }
 
         /// <summary>Writes a file of this format.</summary>
         /// <param name="path">The file.</param>
@@ -55,10 +60,11 @@ namespace Petal
         /// IOException.</param>
         public void Save(string path, string format, bool replace = true)
         {
-            if (path == null) throw new ArgumentNullException("path");
+            if (path == null)
+                throw new ArgumentNullException("path");
             NativeError error;
             int status;
-            fixed (byte* at = Native.Path(path, "path"), name = Native.Path(format, "format"))
+            fixed(byte* at = Native.Path(path, "path"), name = Native.Path(format, "format"))
             {
                 core.EnterChange(); // onto its own file it is a sync
                 status = Native.petal_save(core.Filter, at, name, replace ? 0u : 1u, &error);
@@ -98,7 +104,7 @@ namespace Petal
             NativeError error;
             int status = Native.Ok;
             byte[] bytes;
-            fixed (byte* name = Native.Path(format, "format"))
+            fixed(byte* name = Native.Path(format, "format"))
             {
                 bool asChange = core.EnterRead();
                 try
@@ -106,8 +112,8 @@ namespace Petal
                     ulong size = Native.petal_serialized_bytes(core.Filter, name);
                     bytes = new byte[Math.Max(1, checked((int)size))];
                     // Of none, the call says why.
-                    fixed (byte* at = bytes)
-                        status = Native.petal_serialize(core.Filter, name, at, size, &error);
+                    fixed(byte* at = bytes) status =
+                        Native.petal_serialize(core.Filter, name, at, size, &error);
                 }
                 finally
                 {
@@ -128,16 +134,19 @@ namespace Petal
         /// no difference.</summary>
         public static BloomFilter<T> FromBytes(byte[] bytes, OpenOptions options)
         {
-            if (bytes == null) throw new ArgumentNullException("bytes");
+            if (bytes == null)
+                throw new ArgumentNullException("bytes");
             return FromBytes(bytes, 0, bytes.Length, options);
         }
 
         /// <summary>A filter from a part of an array.</summary>
         public static BloomFilter<T> FromBytes(byte[] bytes, int offset, int count,
-            OpenOptions options)
+                                               OpenOptions options)
         {
-            if (bytes == null) throw new ArgumentNullException("bytes");
-            if (options == null) throw new ArgumentNullException("options");
+            if (bytes == null)
+                throw new ArgumentNullException("bytes");
+            if (options == null)
+                throw new ArgumentNullException("options");
             if (offset < 0 || count < 0 || offset > bytes.Length - count)
                 throw new ArgumentOutOfRangeException("count", count, "past the array");
             Keys.KindOf(typeof(T));
@@ -145,9 +154,8 @@ namespace Petal
             NativeError error;
             int status;
             byte none;
-            fixed (byte* at = bytes)
-                status = options.Call(null, at == null ? &none : at + offset, (ulong)count, &filter,
-                    &error);
+            fixed(byte* at = bytes) status =
+                options.Call(null, at == null ? &none : at + offset, (ulong)count, &filter, &error);
             Check(status, &error, null);
             return new BloomFilter<T>(filter, null, options.KeyType);
         }
@@ -158,7 +166,8 @@ namespace Petal
         /// filter meanwhile, and not change it.</summary>
         public void Write(Stream stream, string format = null)
         {
-            if (stream == null) throw new ArgumentNullException("stream");
+            if (stream == null)
+                throw new ArgumentNullException("stream");
             ExceptionDispatchInfo thrown = null;
             byte[] piece = new byte[PieceBytes];
             Native.Sink sink = (context, bytes, size) =>
@@ -177,7 +186,7 @@ namespace Petal
             };
             int status;
             NativeError error;
-            fixed (byte* name = Native.Path(format, "format"))
+            fixed(byte* name = Native.Path(format, "format"))
             {
                 bool asChange = core.EnterRead();
                 core.BeginWriting();
@@ -186,19 +195,22 @@ namespace Petal
                 core.Leave(asChange);
             }
             GC.KeepAlive(sink);
-            if (thrown != null) thrown.Throw();
+            if (thrown != null)
+                thrown.Throw();
             Check(status, &error, Path);
         }
 
         /// <summary>A filter from a stream, read to its end.</summary>
-        public static BloomFilter<T> Read(Stream stream) { return Read(stream, new OpenOptions()); }
+        public static BloomFilter<T> Read(Stream stream) => Read(stream, new OpenOptions());
 
         /// <summary>A filter from a stream, read to its end. Mode, Live, Locked and NoLock make no
         /// difference.</summary>
         public static BloomFilter<T> Read(Stream stream, OpenOptions options)
         {
-            if (stream == null) throw new ArgumentNullException("stream");
-            if (options == null) throw new ArgumentNullException("options");
+            if (stream == null)
+                throw new ArgumentNullException("stream");
+            if (options == null)
+                throw new ArgumentNullException("options");
             Keys.KindOf(typeof(T));
             IntPtr reader = IntPtr.Zero, filter = IntPtr.Zero;
             NativeError error;
@@ -208,9 +220,9 @@ namespace Petal
                 byte[] piece = new byte[PieceBytes];
                 int got;
                 while ((got = stream.Read(piece, 0, piece.Length)) > 0)
-                    fixed (byte* at = piece)
+                    fixed(byte* at = piece)
                         Check(Native.petal_reader_feed(reader, at, (UIntPtr)(uint)got, &error),
-                            &error, null);
+                              &error, null);
                 Check(Native.petal_reader_finish(reader, &filter, &error), &error, null);
             }
             finally

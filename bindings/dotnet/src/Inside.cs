@@ -11,11 +11,11 @@ namespace Petal
         private readonly double value, low, high;
 
         /// <summary>The estimate.</summary>
-        public double Value { get { return value; } }
+        public double Value => value;
         /// <summary>The lower end of the interval.</summary>
-        public double Low { get { return low; } }
+        public double Low => low;
         /// <summary>The upper end of the interval.</summary>
-        public double High { get { return high; } }
+        public double High => high;
     }
 
     /// <summary>What is known of a filter without looking at its bits. Unknown rates are
@@ -34,49 +34,47 @@ namespace Petal
         }
 
         /// <summary>Bits, or counters; summed over layers.</summary>
-        public long Bits { get { return (long)native.Bits; } }
+        public long Bits => (long)native.Bits;
         /// <summary>Bytes of the bits, in whole lines of 64.</summary>
-        public long Bytes { get { return (long)native.Bytes; } }
+        public long Bytes => (long)native.Bytes;
         /// <summary>Bytes allocated, all included; maps do not count.</summary>
-        public long MemoryBytes { get { return (long)native.MemoryBytes; } }
+        public long MemoryBytes => (long)native.MemoryBytes;
         /// <summary>Bits per key; of several layers, that of the newest.</summary>
-        public int Hashes { get { return (int)native.Hashes; } }
+        public int Hashes => (int)native.Hashes;
         /// <summary>Of a blocked filter: 1 or 2; otherwise 0.</summary>
-        public int LinesPerKey { get { return (int)native.LinesPerKey; } }
+        public int LinesPerKey => (int)native.LinesPerKey;
         /// <summary>Bit arrays.</summary>
-        public int Layers { get { return (int)native.Layers; } }
+        public int Layers => (int)native.Layers;
         /// <summary>Of a counting filter: 4; otherwise 0.</summary>
-        public int CounterBits { get { return (int)native.CounterBits; } }
+        public int CounterBits => (int)native.CounterBits;
         /// <summary>Distinct keys it is planned for; 0: not recorded.</summary>
-        public long Capacity { get { return (long)native.Capacity; } }
+        public long Capacity => (long)native.Capacity;
         /// <summary>The rate as asked for.</summary>
-        public double TargetRate { get { return native.TargetRate; } }
+        public double TargetRate => native.TargetRate;
         /// <summary>The rate of the exact model at Capacity keys.</summary>
-        public double PredictedRate { get { return native.PredictedRate; } }
+        public double PredictedRate => native.PredictedRate;
         /// <summary>Keys that were added, repeats included, minus those removed. A
         /// hint.</summary>
-        public long Items { get { return (long)native.Items; } }
+        public long Items => (long)native.Items;
         /// <summary>Of the hash.</summary>
-        public ulong Seed { get { return native.Seed; } }
+        public ulong Seed => native.Seed;
         /// <summary>Bytes of metadata.</summary>
-        public int MetadataBytes { get { return (int)native.MetadataBytes; } }
+        public int MetadataBytes => (int)native.MetadataBytes;
         /// <summary>Whether it has a secret.</summary>
-        public bool Keyed { get { return native.Keyed != 0; } }
+        public bool Keyed => native.Keyed != 0;
         /// <summary>What the keys are, as recorded.</summary>
-        public KeyType KeyType { get { return (KeyType)native.KeyType; } }
+        public KeyType KeyType => (KeyType)native.KeyType;
         /// <summary>Whether it gets further layers as keys come.</summary>
-        public bool Grows { get { return native.Policy == 1; } }
+        public bool Grows => native.Policy == 1;
         /// <summary>Of a window: keys it remembers; otherwise 0.</summary>
-        public long Window { get { return (long)native.WindowKeys; } }
+        public long Window => (long)native.WindowKeys;
         /// <summary>Of a window of time: how long it remembers; otherwise 0.</summary>
-        public TimeSpan WindowTime
-        {
-            get { return TimeSpan.FromTicks((long)native.WindowMs * TimeSpan.TicksPerMillisecond); }
-        }
+        public TimeSpan WindowTime =>
+            TimeSpan.FromTicks((long)native.WindowMs * TimeSpan.TicksPerMillisecond);
         /// <summary>Of a window: generations, as planned.</summary>
-        public int Generations { get { return (int)native.Generations; } }
+        public int Generations => (int)native.Generations;
         /// <summary>Opened while another process was changing the file.</summary>
-        public bool Live { get { return native.Live != 0; } }
+        public bool Live => native.Live != 0;
         /// <summary>"blocked", ...</summary>
         public string SchemeName { get; private set; }
         /// <summary>"xxh3", ...</summary>
@@ -86,7 +84,7 @@ namespace Petal
         /// <summary>What runs on this CPU: "avx2", ...</summary>
         public string KernelName { get; private set; }
         /// <summary>Bits per key at Capacity.</summary>
-        public double BitsPerKey { get { return 8.0 * Bytes / Capacity; } }
+        public double BitsPerKey => 8.0 * Bytes / Capacity;
 
         /// <summary>The rate of the exact model with so many distinct keys.</summary>
         public double RateAt(long keys)
@@ -162,20 +160,20 @@ namespace Petal
         // ---- looking inside ----
 
         /// <summary>Bits, or counters.</summary>
-        public long BitSize { get { return Info().Bits; } }
+        public long BitSize => Info().Bits;
 
         /// <summary>Distinct keys it is planned for; 0 if that is not recorded.</summary>
-        public long SetSize { get { return Info().Capacity; } }
+        public long SetSize => Info().Capacity;
 
         /// <summary>Bits per key.</summary>
-        public int NumberOfHashes { get { return Info().Hashes; } }
+        public int NumberOfHashes => Info().Hashes;
 
         /// <summary>The share of other keys that pass once SetSize keys are in, by the exact model;
         /// NaN if SetSize is not recorded.</summary>
-        public double FalsePositiveProbability() { return Info().PredictedRate; }
+        public double FalsePositiveProbability() => Info().PredictedRate;
 
         /// <summary>What its file records of its keys.</summary>
-        public KeyType KeyType { get { return Info().KeyType; } }
+        public KeyType KeyType => Info().KeyType;
 
         /// <summary>All that is known without looking at the bits.</summary>
         public FilterInfo Info()
@@ -244,8 +242,7 @@ namespace Petal
         /// for.</summary>
         public bool IsOverfull
         {
-            get
-            {
+            get {
                 bool asChange = core.EnterRead();
                 bool overfull = Native.petal_is_overfull(core.Filter) != 0;
                 core.Leave(asChange);
@@ -256,14 +253,14 @@ namespace Petal
         /// <summary>A copy of the bytes kept in the file, or null; setting copies them.</summary>
         public byte[] Metadata
         {
-            get
-            {
+            get {
                 bool asChange = core.EnterRead();
                 try
                 {
                     ulong size = 0;
                     byte* at = Native.petal_metadata(core.Filter, &size);
-                    if (at == null) return null;
+                    if (at == null)
+                        return null;
                     byte[] copy = new byte[(int)size];
                     Marshal.Copy((IntPtr)at, copy, 0, copy.Length);
                     return copy;
@@ -273,15 +270,15 @@ namespace Petal
                     core.Leave(asChange);
                 }
             }
-            set
-            {
+            set {
                 byte[] metadata = value ?? new byte[0];
                 NativeError error;
                 int status;
-                fixed (byte* at = metadata)
+                fixed(byte* at = metadata)
                 {
                     core.EnterChange();
-                    status = Native.petal_set_metadata(core.Filter, at, (ulong)metadata.Length, &error);
+                    status =
+                        Native.petal_set_metadata(core.Filter, at, (ulong)metadata.Length, &error);
                     core.LeaveChange();
                 }
                 Check(status, &error, Path);
@@ -308,7 +305,8 @@ namespace Petal
             NativeError error;
             core.EnterChange();
             int status = Native.petal_share(core.Filter, &error);
-            if (status >= 0) core.SetShared();
+            if (status >= 0)
+                core.SetShared();
             core.LeaveChange();
             Check(status, &error, Path);
         }
@@ -344,7 +342,8 @@ namespace Petal
         /// <exception cref="ArgumentException">They differ; the message names in what.</exception>
         public void Merge(BloomFilter<T> other)
         {
-            if (other == null) throw new ArgumentNullException("other");
+            if (other == null)
+                throw new ArgumentNullException("other");
             NativeError error;
             Core.EnterTwo(core, other.core, true);
             int status = Native.petal_merge(core.Filter, other.core.Filter, &error);
@@ -356,7 +355,8 @@ namespace Petal
         /// <exception cref="ArgumentException">They differ; the message names in what.</exception>
         public void Intersect(BloomFilter<T> other)
         {
-            if (other == null) throw new ArgumentNullException("other");
+            if (other == null)
+                throw new ArgumentNullException("other");
             NativeError error;
             Core.EnterTwo(core, other.core, true);
             int status = Native.petal_intersect(core.Filter, other.core.Filter, &error);
@@ -367,7 +367,8 @@ namespace Petal
         /// <summary>How the keys of two filters of equal parameters overlap.</summary>
         public Comparison Compare(BloomFilter<T> other)
         {
-            if (other == null) throw new ArgumentNullException("other");
+            if (other == null)
+                throw new ArgumentNullException("other");
             NativeComparison comparison = new NativeComparison();
             comparison.Size = (uint)sizeof(NativeComparison);
             NativeError error;

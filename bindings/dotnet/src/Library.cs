@@ -62,13 +62,14 @@ namespace Petal
     public static unsafe class Library
     {
         /// <summary>The version of the C library, such as "0.1.0".</summary>
-        public static string Version { get { return Native.Text(Native.petal_version()); } }
+        public static string Version => Native.Text(Native.petal_version());
 
         /// <summary>The filter that these options would make, without making it.</summary>
         /// <exception cref="ArgumentException">No filter can be so.</exception>
         public static FilterInfo Plan(FilterOptions options)
         {
-            if (options == null) throw new ArgumentNullException("options");
+            if (options == null)
+                throw new ArgumentNullException("options");
             NativeInfo plan = new NativeInfo();
             plan.Size = (uint)sizeof(NativeInfo);
             NativeError error;
@@ -91,7 +92,7 @@ namespace Petal
             native.Size = (uint)sizeof(NativeFormat);
             for (uint i = 0; Native.petal_format_at(i, &native) != 0; i++)
                 formats.Add(new Format(Native.Text(native.Name), Native.Text(native.Keys),
-                    native.Abilities));
+                                       native.Abilities));
             return formats;
         }
 
@@ -99,13 +100,15 @@ namespace Petal
         public static string[] Recognize(byte[] bytes)
         {
             const uint Room = 64;
-            if (bytes == null) throw new ArgumentNullException("bytes");
+            if (bytes == null)
+                throw new ArgumentNullException("bytes");
             byte** names = stackalloc byte*[(int)Room];
             uint count;
-            fixed (byte* at = bytes)
-                count = Native.petal_recognize(at, (ulong)bytes.Length, names, Room);
+            fixed(byte* at = bytes) count =
+                Native.petal_recognize(at, (ulong)bytes.Length, names, Room);
             string[] found = new string[Math.Min(count, Room)];
-            for (int i = 0; i < found.Length; i++) found[i] = Native.Text(names[i]);
+            for (int i = 0; i < found.Length; i++)
+                found[i] = Native.Text(names[i]);
             return found;
         }
 
@@ -113,25 +116,30 @@ namespace Petal
         /// FromBytes(bytes, offset, size, options) and format "parquet".</summary>
         public static IList<ParquetFilter> ParquetFilters(byte[] bytes)
         {
-            if (bytes == null) throw new ArgumentNullException("bytes");
+            if (bytes == null)
+                throw new ArgumentNullException("bytes");
             NativeError error;
             ulong count = 0;
             NativeParquetFilter[] list;
-            fixed (byte* at = bytes)
+            fixed(byte* at = bytes)
             {
-                Check(Native.petal_parquet_list(at, (ulong)bytes.Length, null, 0, &count, &error), &error);
+                Check(Native.petal_parquet_list(at, (ulong)bytes.Length, null, 0, &count, &error),
+                      &error);
                 list = new NativeParquetFilter[(int)count];
-                fixed (NativeParquetFilter* into = list)
-                    Check(Native.petal_parquet_list(at, (ulong)bytes.Length, into, count, &count, &error), &error);
+                fixed(NativeParquetFilter* into = list) Check(
+                    Native.petal_parquet_list(at, (ulong)bytes.Length, into, count, &count, &error),
+                    &error);
             }
             List<ParquetFilter> found = new List<ParquetFilter>();
-            foreach (NativeParquetFilter one in list) found.Add(new ParquetFilter(one));
+            foreach (NativeParquetFilter one in list)
+                found.Add(new ParquetFilter(one));
             return found;
         }
 
         private static void Check(int status, NativeError* error)
         {
-            if (status < 0) throw Failure.Of(error, null);
+            if (status < 0)
+                throw Failure.Of(error, null);
         }
 
         /// <summary>The shard of a key, from 0 to shards - 1: the same in every
@@ -140,17 +148,19 @@ namespace Petal
         /// <param name="shards">From 1 to 2^32 - 1.</param>
         public static long ShardOf(byte[] key, long shards)
         {
-            if (key == null) throw new ArgumentNullException("key");
+            if (key == null)
+                throw new ArgumentNullException("key");
             if (shards < 1 || shards > uint.MaxValue)
                 throw new ArgumentOutOfRangeException("shards", shards, "not from 1 to 2^32 - 1");
-            fixed (byte* at = key)
-                return Native.petal_shard_of(at, (UIntPtr)(uint)key.Length, (uint)shards);
+            fixed(byte* at = key) return Native.petal_shard_of(at, (UIntPtr)(uint)key.Length,
+                                                               (uint)shards);
         }
 
         /// <summary>The shard of a text, in UTF-8.</summary>
         public static long ShardOf(string key, long shards)
         {
-            if (key == null) throw new ArgumentNullException("key");
+            if (key == null)
+                throw new ArgumentNullException("key");
             return ShardOf(Native.Utf8.GetBytes(key), shards);
         }
     }

@@ -144,9 +144,11 @@ namespace Petal
         internal static extern byte* petal_version();
 
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_create(NativeOptions* options, IntPtr* filter, NativeError* error);
+        internal static extern int petal_create(NativeOptions* options, IntPtr* filter,
+                                                NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_create_like(IntPtr pattern, IntPtr* filter, NativeError* error);
+        internal static extern int petal_create_like(IntPtr pattern, IntPtr* filter,
+                                                     NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern int petal_clone(IntPtr filter, IntPtr* copy, NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
@@ -172,34 +174,46 @@ namespace Petal
         internal static extern void petal_encode_f64(double value, byte* key);
 
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_save(IntPtr filter, byte* path, byte* format, uint flags, NativeError* error);
+        internal static extern int petal_save(IntPtr filter, byte* path, byte* format, uint flags,
+                                              NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_open(byte* path, NativeOpenOptions* options, IntPtr* filter, NativeError* error);
+        internal static extern int petal_open(byte* path, NativeOpenOptions* options,
+                                              IntPtr* filter, NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern int petal_sync(IntPtr filter, NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern int petal_verify(IntPtr filter, NativeError* error);
 
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_add_batch(IntPtr filter, NativeBatch* batch, byte* results, NativeOutcome* outcome, NativeError* error);
+        internal static extern int petal_add_batch(IntPtr filter, NativeBatch* batch, byte* results,
+                                                   NativeOutcome* outcome, NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_contains_batch(IntPtr filter, NativeBatch* batch, byte* results, NativeOutcome* outcome, NativeError* error);
+        internal static extern int petal_contains_batch(IntPtr filter, NativeBatch* batch,
+                                                        byte* results, NativeOutcome* outcome,
+                                                        NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_remove_batch(IntPtr filter, NativeBatch* batch, byte* results, NativeOutcome* outcome, NativeError* error);
+        internal static extern int petal_remove_batch(IntPtr filter, NativeBatch* batch,
+                                                      byte* results, NativeOutcome* outcome,
+                                                      NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_contains_any(IntPtr filter, NativeBatch* batch, byte* answer, NativeError* error);
+        internal static extern int petal_contains_any(IntPtr filter, NativeBatch* batch,
+                                                      byte* answer, NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_contains_all(IntPtr filter, NativeBatch* batch, byte* answer, NativeError* error);
+        internal static extern int petal_contains_all(IntPtr filter, NativeBatch* batch,
+                                                      byte* answer, NativeError* error);
 
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_plan(NativeOptions* options, NativeInfo* plan, NativeError* error);
+        internal static extern int petal_plan(NativeOptions* options, NativeInfo* plan,
+                                              NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern double petal_predict_rate(NativeInfo* info, ulong keys);
 
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_get_info(IntPtr filter, uint layer, NativeInfo* info, NativeError* error);
+        internal static extern int petal_get_info(IntPtr filter, uint layer, NativeInfo* info,
+                                                  NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_get_stats(IntPtr filter, uint layer, NativeStats* stats, NativeError* error);
+        internal static extern int petal_get_stats(IntPtr filter, uint layer, NativeStats* stats,
+                                                   NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern int petal_content_id(IntPtr filter, ulong* id, NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
@@ -207,7 +221,8 @@ namespace Petal
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern byte* petal_metadata(IntPtr filter, ulong* size);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_set_metadata(IntPtr filter, byte* metadata, ulong size, NativeError* error);
+        internal static extern int petal_set_metadata(IntPtr filter, byte* metadata, ulong size,
+                                                      NativeError* error);
 
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern int petal_clear(IntPtr filter, NativeError* error);
@@ -220,9 +235,11 @@ namespace Petal
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern int petal_intersect(IntPtr filter, IntPtr other, NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_compare(IntPtr a, IntPtr b, NativeComparison* comparison, NativeError* error);
+        internal static extern int petal_compare(IntPtr a, IntPtr b, NativeComparison* comparison,
+                                                 NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_drop_counts(IntPtr filter, IntPtr* dropped, NativeError* error);
+        internal static extern int petal_drop_counts(IntPtr filter, IntPtr* dropped,
+                                                     NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern int petal_advance(IntPtr filter, ulong nowMs, NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
@@ -231,27 +248,36 @@ namespace Petal
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern byte petal_format_at(uint place, NativeFormat* format);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern uint petal_recognize(byte* bytes, ulong size, byte** names, uint room);
+        internal static extern uint petal_recognize(byte* bytes, ulong size, byte** names,
+                                                    uint room);
 
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern ulong petal_serialized_bytes(IntPtr filter, byte* format);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_serialize(IntPtr filter, byte* format, byte* bytes, ulong size, NativeError* error);
+        internal static extern int petal_serialize(IntPtr filter, byte* format, byte* bytes,
+                                                   ulong size, NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_write(IntPtr filter, byte* format, Sink sink, IntPtr context, NativeError* error);
+        internal static extern int petal_write(IntPtr filter, byte* format, Sink sink,
+                                               IntPtr context, NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_load(byte* bytes, ulong size, NativeOpenOptions* options, IntPtr* filter, NativeError* error);
+        internal static extern int petal_load(byte* bytes, ulong size, NativeOpenOptions* options,
+                                              IntPtr* filter, NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_reader_create(NativeOpenOptions* options, ulong expected, IntPtr* reader, NativeError* error);
+        internal static extern int petal_reader_create(NativeOpenOptions* options, ulong expected,
+                                                       IntPtr* reader, NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_reader_feed(IntPtr reader, byte* bytes, UIntPtr size, NativeError* error);
+        internal static extern int petal_reader_feed(IntPtr reader, byte* bytes, UIntPtr size,
+                                                     NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_reader_finish(IntPtr reader, IntPtr* filter, NativeError* error);
+        internal static extern int petal_reader_finish(IntPtr reader, IntPtr* filter,
+                                                       NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern void petal_reader_free(IntPtr reader);
 
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_parquet_list(byte* bytes, ulong size, NativeParquetFilter* list, ulong room, ulong* count, NativeError* error);
+        internal static extern int petal_parquet_list(byte* bytes, ulong size,
+                                                      NativeParquetFilter* list, ulong room,
+                                                      ulong* count, NativeError* error);
 
         // ---- text ----
 
@@ -260,17 +286,21 @@ namespace Petal
         // A string of C; null for NULL.
         internal static string Text(byte* text)
         {
-            if (text == null) return null;
+            if (text == null)
+                return null;
             int size = 0;
-            while (text[size] != 0) size++;
+            while (text[size] != 0)
+                size++;
             return size == 0 ? "" : Encoding.UTF8.GetString(text, size);
         }
 
         // UTF-8 with the 0 that C ends it with; null for null.
         internal static byte[] Path(string text, string parameter)
         {
-            if (text == null) return null;
-            if (text.IndexOf('\0') >= 0) throw new ArgumentException("a NUL character", parameter);
+            if (text == null)
+                return null;
+            if (text.IndexOf('\0') >= 0)
+                throw new ArgumentException("a NUL character", parameter);
             byte[] bytes = new byte[Utf8.GetByteCount(text) + 1];
             Utf8.GetBytes(text, 0, text.Length, bytes, 0);
             return bytes;

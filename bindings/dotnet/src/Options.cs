@@ -13,7 +13,8 @@ namespace Petal
         Blocked = 1,
         /// <summary>Bits anywhere: the fewest bits per key.</summary>
         Classic = 2,
-        /// <summary>Classic with 4-bit counters: keys can be removed, at 4 times the size.</summary>
+        /// <summary>Classic with 4-bit counters: keys can be removed, at 4 times the
+        /// size.</summary>
         Counting = 3
     }
 
@@ -108,14 +109,13 @@ namespace Petal
             native.WindowKeys = Unsigned(Window, "Window");
             native.WindowMs = Milliseconds(WindowTime, "WindowTime");
             native.Generations = (uint)Unsigned(Generations, "Generations");
-            fixed (byte* secretAt = secret, metadataAt = metadata, formatAt = format)
+            fixed(byte* secretAt = secret, metadataAt = metadata, formatAt = format)
             {
                 native.Secret = secretAt;
                 native.Metadata = metadataAt;
                 native.Format = formatAt;
-                return plan != null
-                    ? Native.petal_plan(&native, plan, error)
-                    : Native.petal_create(&native, filter, error);
+                return plan != null ? Native.petal_plan(&native, plan, error)
+                                    : Native.petal_create(&native, filter, error);
             }
         }
 
@@ -134,13 +134,15 @@ namespace Petal
 
         internal static ulong Unsigned(long value, string name)
         {
-            if (value < 0) throw new ArgumentOutOfRangeException(name, value, "below 0");
+            if (value < 0)
+                throw new ArgumentOutOfRangeException(name, value, "below 0");
             return (ulong)value;
         }
 
         internal static ulong Milliseconds(TimeSpan time, string name)
         {
-            if (time < TimeSpan.Zero) throw new ArgumentOutOfRangeException(name, time, "below 0");
+            if (time < TimeSpan.Zero)
+                throw new ArgumentOutOfRangeException(name, time, "below 0");
             return (ulong)(time.Ticks / TimeSpan.TicksPerMillisecond);
         }
     }
@@ -188,37 +190,46 @@ namespace Petal
         // Opens the file of this path; without one, the bytes; without those, a reader of a stream
         // of `size` bytes.
         internal unsafe int Call(byte* path, byte* bytes, ulong size, IntPtr* made,
-            NativeError* error)
+                                 NativeError* error)
         {
             byte[] secret = FilterOptions.CheckedSecret(Secret);
             byte[] format = Native.Path(Format ?? "auto", "Format");
             NativeOpenOptions native = new NativeOpenOptions();
             native.Size = (uint)sizeof(NativeOpenOptions);
-            native.Flags = path != null ? Flags : Recover ? 32u | (uint)OpenMode.Load : (uint)OpenMode.Load;
+            native.Flags = path != null ? Flags
+                           : Recover    ? 32u | (uint)OpenMode.Load
+                                        : (uint)OpenMode.Load;
             native.MaxBytes = FilterOptions.Unsigned(MaxBytes, "MaxBytes");
             native.MemoryLimit = MemoryLimit == -1
-                ? ulong.MaxValue : FilterOptions.Unsigned(MemoryLimit, "MemoryLimit");
+                                     ? ulong.MaxValue
+                                     : FilterOptions.Unsigned(MemoryLimit, "MemoryLimit");
             native.RefuseOverfull = RefuseOverfull ? 1u : 0u;
-            fixed (byte* secretAt = secret, formatAt = format)
+            fixed(byte* secretAt = secret, formatAt = format)
             {
                 native.Secret = secretAt;
                 native.Format = formatAt;
-                if (path != null) return Native.petal_open(path, &native, made, error);
-                if (bytes != null) return Native.petal_load(bytes, size, &native, made, error);
+                if (path != null)
+                    return Native.petal_open(path, &native, made, error);
+                if (bytes != null)
+                    return Native.petal_load(bytes, size, &native, made, error);
                 return Native.petal_reader_create(&native, size, made, error);
             }
         }
 
         private uint Flags
         {
-            get
-            {
+            get {
                 uint flags = (uint)Mode;
-                if (Verify) flags |= 16;
-                if (Recover) flags |= 32;
-                if (Live) flags |= 64;
-                if (Locked) flags |= 128;
-                if (NoLock) flags |= 256;
+                if (Verify)
+                    flags |= 16;
+                if (Recover)
+                    flags |= 32;
+                if (Live)
+                    flags |= 64;
+                if (Locked)
+                    flags |= 128;
+                if (NoLock)
+                    flags |= 256;
                 return flags;
             }
         }

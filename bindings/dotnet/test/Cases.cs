@@ -20,29 +20,65 @@ static class CasesTests
             string name = word.Split('=')[0], value = word.Substring(name.Length + 1);
             switch (name)
             {
-                case "capacity": options.Capacity = Long(value); break;
-                case "rate": options.Rate = Double(value); break;
-                case "memory": options.Memory = Long(value); break;
-                case "bits": options.Bits = Long(value); break;
-                case "hashes": options.Hashes = int.Parse(value); break;
-                case "lines_per_key": options.LinesPerKey = int.Parse(value); break;
-                case "scheme": options.Scheme = (Scheme)Enum.Parse(typeof(Scheme), value, true); break;
-                case "format": options.Format = value; break;
-                case "seed": options.Seed = ulong.Parse(value); break;
-                case "secret": options.Secret = Given.Hex(value); break;
-                case "grow": options.Grow = value == "1"; break;
-                case "growth_step": options.GrowthStep = int.Parse(value); break;
-                case "growth_ratio": options.GrowthRatio = Double(value); break;
-                case "window": options.Window = Long(value); break;
-                case "window_ms": options.WindowTime = TimeSpan.FromMilliseconds(Long(value)); break;
-                case "generations": options.Generations = int.Parse(value); break;
-                default: throw new Exception("unknown option " + name);
+            case "capacity":
+                options.Capacity = Long(value);
+                break;
+            case "rate":
+                options.Rate = Double(value);
+                break;
+            case "memory":
+                options.Memory = Long(value);
+                break;
+            case "bits":
+                options.Bits = Long(value);
+                break;
+            case "hashes":
+                options.Hashes = int.Parse(value);
+                break;
+            case "lines_per_key":
+                options.LinesPerKey = int.Parse(value);
+                break;
+            case "scheme":
+                options.Scheme = (Scheme)Enum.Parse(typeof(Scheme), value, true);
+                break;
+            case "format":
+                options.Format = value;
+                break;
+            case "seed":
+                options.Seed = ulong.Parse(value);
+                break;
+            case "secret":
+                options.Secret = Given.Hex(value);
+                break;
+            case "grow":
+                options.Grow = value == "1";
+                break;
+            case "growth_step":
+                options.GrowthStep = int.Parse(value);
+                break;
+            case "growth_ratio":
+                options.GrowthRatio = Double(value);
+                break;
+            case "window":
+                options.Window = Long(value);
+                break;
+            case "window_ms":
+                options.WindowTime = TimeSpan.FromMilliseconds(Long(value));
+                break;
+            case "generations":
+                options.Generations = int.Parse(value);
+                break;
+            default:
+                throw new Exception("unknown option " + name);
             }
         }
         return options;
     }
 
-    static long Long(string value) { return checked((long)ulong.Parse(value)); }
+    static long Long(string value)
+    {
+        return checked((long)ulong.Parse(value));
+    }
 
     static double Double(string value)
     {
@@ -55,11 +91,14 @@ static class CasesTests
         int count = 0;
         foreach (string line in File.ReadLines("vectors/bindings/cases.txt"))
         {
-            if (line.Split(' ')[0] != verb) continue;
+            if (line.Split(' ')[0] != verb)
+                continue;
             int at = line.IndexOf(" = ");
-            string[] words = line.Substring(0, at).Split(new[] { ' ' }, StringSplitOptions.RemoveEmptyEntries);
+            string[] words =
+                line.Substring(0, at).Split(new[] { ' ' }, StringSplitOptions.RemoveEmptyEntries);
             count++;
-            yield return new KeyValuePair<string[], string>(words.Skip(1).ToArray(), line.Substring(at + 3));
+            yield return new KeyValuePair<string[], string>(words.Skip(1).ToArray(),
+                                                            line.Substring(at + 3));
         }
         Check.That(count >= 5, verb);
     }
@@ -69,7 +108,8 @@ static class CasesTests
         foreach (var one in Cases("plan"))
         {
             FilterInfo plan = Library.Plan(OptionsOf(one.Key));
-            Check.Equal(one.Value, plan.Bits + " " + plan.Hashes + " " + plan.Bytes, string.Join(" ", one.Key));
+            Check.Equal(one.Value, plan.Bits + " " + plan.Hashes + " " + plan.Bytes,
+                        string.Join(" ", one.Key));
         }
     }
 
@@ -90,7 +130,8 @@ static class CasesTests
                 continue;
             }
             // -1 is refused before the core sees it.
-            foreach (Action make in new Action[] { () => new BloomFilter<string>(options), () => Library.Plan(options) })
+            foreach (Action make in new Action[] { () => new BloomFilter<string>(options),
+                                                   () => Library.Plan(options) })
             {
                 Exception thrown = Check.Throws<ArgumentException>(make, words);
                 Check.Equal(one.Value, Failure.Of(thrown).Status + ": " + thrown.Message, words);
@@ -106,9 +147,12 @@ static class CasesTests
         {
             string type = one.Key[0], value = one.Key[1];
             object key;
-            if (type == "text") key = Encoding.UTF8.GetString(Given.Hex(value));
-            else if (type == "i64") key = long.Parse(value);
-            else key = BitConverter.Int64BitsToDouble(Convert.ToInt64(value, 16));
+            if (type == "text")
+                key = Encoding.UTF8.GetString(Given.Hex(value));
+            else if (type == "i64")
+                key = long.Parse(value);
+            else
+                key = BitConverter.Int64BitsToDouble(Convert.ToInt64(value, 16));
             Check.Equal(one.Value, filter.HashKey(key).ToString("x16"), value);
         }
     }
@@ -131,9 +175,15 @@ static class CasesTests
             string got;
             switch (one.Key[0])
             {
-                case "text": got = Fill(one.Key, i => "key-" + i); break;
-                case "i64": got = Fill(one.Key, i => (long)i); break;
-                default: got = Fill(one.Key, i => i / 2.0); break;
+            case "text":
+                got = Fill(one.Key, i => "key-" + i);
+                break;
+            case "i64":
+                got = Fill(one.Key, i => (long)i);
+                break;
+            default:
+                got = Fill(one.Key, i => i / 2.0);
+                break;
             }
             Check.Equal(one.Value, got, string.Join(" ", one.Key));
         }
@@ -146,10 +196,15 @@ static class CasesTests
             string status = string.Join(" ", one.Key.Take(one.Key.Length - 1));
             string file = "vectors/" + one.Key.Last();
             Exception thrown = Check.Throws<Exception>(
-                () => BloomFilter<byte[]>.Open(file, new OpenOptions { Format = "petal", Verify = true }), file);
+                () => BloomFilter<byte[]>.Open(file,
+                                               new OpenOptions { Format = "petal", Verify = true }),
+                file);
             Failure failure = Failure.Of(thrown);
             Check.Equal(status, failure.Status, file);
-            Check.Equal(one.Value, thrown.Message + " @ " + (failure.Offset.HasValue ? failure.Offset.ToString() : "-"), file);
+            Check.Equal(one.Value,
+                        thrown.Message + " @ " +
+                            (failure.Offset.HasValue ? failure.Offset.ToString() : "-"),
+                        file);
         }
     }
 }

@@ -17,7 +17,8 @@ static class Tap
         foreach (MethodInfo test in Found(names))
         {
             count++;
-            string name = test.DeclaringType.Name.Replace("Tests", "") + ": " + test.Name.Replace('_', ' ');
+            string name =
+                test.DeclaringType.Name.Replace("Tests", "") + ": " + test.Name.Replace('_', ' ');
             try
             {
                 test.Invoke(null, null);
@@ -36,13 +37,13 @@ static class Tap
 
     static IEnumerable<MethodInfo> Found(string[] names)
     {
-        return from type in Assembly.GetExecutingAssembly().GetTypes()
-               where type.Name.EndsWith("Tests")
-               orderby type.Name
-               from method in type.GetMethods(BindingFlags.Static | BindingFlags.Public | BindingFlags.DeclaredOnly)
-               let name = type.Name + "." + method.Name
-               where names.Length == 0 || names.Any(part => name.Contains(part))
-               select method;
+        return from type in Assembly.GetExecutingAssembly()
+            .GetTypes()
+                where type.Name.EndsWith("Tests") orderby type.Name from method in type.GetMethods(
+  BindingFlags.Static | BindingFlags.Public | BindingFlags.DeclaredOnly) let name =
+  type.Name + "." +
+  method.Name
+                where names.Length == 0 || names.Any(part => name.Contains(part)) select method;
     }
 }
 
@@ -50,7 +51,8 @@ static class Check
 {
     public static void That(bool condition, object what)
     {
-        if (!condition) throw new Exception("does not hold: " + what);
+        if (!condition)
+            throw new Exception("does not hold: " + what);
     }
 
     public static void Equal<T>(T expected, T got, object what)
@@ -66,7 +68,8 @@ static class Check
     }
 
     // Exactly this kind, or one of its own.
-    public static T Throws<T>(Action call, object what) where T : Exception
+    public static T Throws<T>(Action call, object what)
+        where T : Exception
     {
         try
         {
@@ -88,7 +91,8 @@ static class Check
     {
         Exception thrown = Throws<Exception>(call, what);
         Failure failure = Failure.Of(thrown);
-        if (failure == null) throw new Exception(what + ": not of the core: " + thrown);
+        if (failure == null)
+            throw new Exception(what + ": not of the core: " + thrown);
         That(thrown.Message.Length > 0 && failure.Status.Length > 0, what);
         return failure;
     }
@@ -111,33 +115,38 @@ static class Given
     // The words of each line that is no comment.
     public static IEnumerable<string[]> Rows(string path)
     {
-        return from line in File.ReadLines("vectors/" + path)
-               where line.Length > 0 && line[0] != '#'
-               select line.Split(new[] { ' ' }, StringSplitOptions.RemoveEmptyEntries);
+        return from line in
+                   File.ReadLines("vectors/" + path)
+                       where line.Length> 0 &&
+            line[0] != '#' select line.Split(new[] { ' ' }, StringSplitOptions.RemoveEmptyEntries);
     }
 
     public static byte[] Hex(string digits)
     {
-        if (digits == "-") return new byte[0];
+        if (digits == "-")
+            return new byte[0];
         byte[] bytes = new byte[digits.Length / 2];
-        for (int i = 0; i < bytes.Length; i++) bytes[i] = Convert.ToByte(digits.Substring(2 * i, 2), 16);
+        for (int i = 0; i < bytes.Length; i++)
+            bytes[i] = Convert.ToByte(digits.Substring(2 * i, 2), 16);
         return bytes;
     }
 
-    public static byte[] Utf8(string text) { return Encoding.UTF8.GetBytes(text); }
+    public static byte[] Utf8(string text)
+    {
+        return Encoding.UTF8.GetBytes(text);
+    }
 
     // Where a test may write.
     public static string TempFile(string name)
     {
         return Path.Combine(Environment.GetEnvironmentVariable("TMPDIR") ?? "/tmp",
-            name + "-" + Guid.NewGuid().ToString("N"));
+                            name + "-" + Guid.NewGuid().ToString("N"));
     }
 
     // What a program prints, given this input.
     public static string Run(string program, string arguments, string input)
     {
-        ProcessStartInfo start = new ProcessStartInfo(program, arguments)
-        {
+        ProcessStartInfo start = new ProcessStartInfo(program, arguments) {
             RedirectStandardInput = true, RedirectStandardOutput = true, UseShellExecute = false
         };
         using (Process process = Process.Start(start))

@@ -94,7 +94,7 @@ ok 'the example DropIn compiles' example DropIn
 ok 'it holds what it claims' mono "$mono/DropIn.exe"
 every_call() { # each public member stands in docs/csharp.md
     ! cat "$here"/src/*.cs | grep -v ' override ' |
-        sed -n 's/^        public \(static \)\{0,1\}[A-Za-z<>?, ]*\(\[\]\)\{0,1\} \([A-Z][A-Za-z]*\)\( {\|(\| *$\).*/\3/p' |
+        sed -n 's/^        public \(static \)\{0,1\}[A-Za-z<>?, ]*\(\[\]\)\{0,1\} \([A-Z][A-Za-z]*\)\( {\|(\| =>\| *$\).*/\3/p' |
         sort -u | while read -r name; do
         grep -q "\b$name\b" docs/csharp.md || echo "not in docs/csharp.md: $name"
     done | grep .

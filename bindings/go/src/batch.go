@@ -121,15 +121,15 @@ type batch struct {
 	empty   int    // skipped
 	ended   bool   // the answer is known
 
-	joined  []byte
-	offsets []uint64
+	joined  []byte // all of it is room
+	offsets [pieceKeys + 1]uint64
 	eights  []uint64
 	places  []int // of the keys of a piece, if some were skipped
 	answers [pieceKeys]byte
 }
 
 var batches = sync.Pool{New: func() any {
-	return &batch{offsets: make([]uint64, 0, pieceKeys+1), joined: make([]byte, 0, pieceBytes)}
+	return &batch{joined: make([]byte, pieceBytes)}
 }}
 
 func (f *Filter) batch(do uint32, keys Keys, results []byte) (int, error) {
@@ -149,7 +149,7 @@ func (f *Filter) batch(do uint32, keys Keys, results []byte) (int, error) {
 	}
 	count, err := b.run(keys)
 	b.filter, b.results = nil, nil
-	if cap(b.joined) <= keptBytes {
+	if len(b.joined) <= keptBytes {
 		batches.Put(b)
 	}
 	return count, err
@@ -210,76 +210,73 @@ func (b *batch) call(layout uint32, data []byte, offsets []uint64, count, keyByt
 	return failure(status, message, &w, b.filter.path)
 }
 
-// skips says that the empty key at this place is left out.
-func (b *batch) skips(place int) bool {
+// skips leaves out the empty key at this place.
+func (b *batch) skips(place int) {
 	if b.results != nil {
 		b.results[place] = 0
 	}
 	b.empty++
-	return true
 }
 
-func (b *batch) text(keys Strings, from int) (int, error) {
-	wide := false
+// join copies keys[from:] into the piece, as many as it takes, and does them. keys[0] is the key of
+// number base; it returns the number of the first key that is not done.
+func join[K string | []byte](b *batch, keys []K, from, base int) (int, error) {
+	skip := b.filter.noEmpty && (b.do == doAdd || b.do == doRemove)
+	end := len(keys)
+	if end-from > pieceKeys {
+		end = from + pieceKeys
+	}
+	joined, places := b.joined, b.places[:0]
+	used, n, at := 0, 0, base+from
+	for _, key := range keys[from:end] {
+		if skip && len(key) == 0 {
+			b.skips(at)
+			at++
+			continue
+		}
+		if len(key) > len(joined)-used {
+			if n > 0 {
+				break
+			}
+			joined = make([]byte, len(key)) // a long one, alone
+		}
+		used += copy(joined[used:], key)
+		if skip {
+			places = append(places, at)
+		}
+		at++
+		n++
+		b.offsets[n] = uint64(used)
+	}
+	b.joined, b.places = joined, places
+	if !skip {
+		places = nil
+	} else if n == 0 {
+		return at, nil
+	}
+	return at, b.call(layoutOffsets64, joined[:used], b.offsets[:n+1], n, 0, places, base+from)
+}
+
+func (k Strings) work(b *batch, from int) (int, error) {
 	switch b.filter.KeyType() {
 	case AnyKeys, TextKeys:
+		return join(b, []string(k), from, 0)
 	case UTF16Keys:
-		wide = true
-	default:
-		return from, b.filter.wrongType("string")
+		return k.wide(b, from)
 	}
-	skip := b.filter.noEmpty && (b.do == doAdd || b.do == doRemove)
-	joined, offsets, places := b.joined[:0], append(b.offsets[:0], 0), b.places[:0]
-	at := from
-	for ; at < len(keys) && at-from < pieceKeys && len(joined) < pieceBytes; at++ {
-		key := keys[at]
-		if skip {
-			if len(key) == 0 && b.skips(at) {
-				continue
-			}
-			places = append(places, at)
-		}
-		if wide {
-			joined = appendUTF16(joined, key)
-		} else {
-			joined = append(joined, key...)
-		}
-		offsets = append(offsets, uint64(len(joined)))
-	}
-	b.joined, b.offsets, b.places = joined, offsets, places
-	if !skip {
-		places = nil
-	} else if len(places) == 0 {
-		return at, nil
-	}
-	return at, b.call(layoutOffsets64, joined, offsets, len(offsets)-1, 0, places, from)
+	return from, b.filter.wrongType("string")
 }
 
-func (k Strings) work(b *batch, from int) (int, error) { return b.text(k, from) }
-
-func (k Bytes) work(b *batch, from int) (int, error) {
-	skip := b.filter.noEmpty && (b.do == doAdd || b.do == doRemove)
-	joined, offsets, places := b.joined[:0], append(b.offsets[:0], 0), b.places[:0]
-	at := from
-	for ; at < len(k) && at-from < pieceKeys && len(joined) < pieceBytes; at++ {
-		key := k[at]
-		if skip {
-			if len(key) == 0 && b.skips(at) {
-				continue
-			}
-			places = append(places, at)
-		}
-		joined = append(joined, key...)
-		offsets = append(offsets, uint64(len(joined)))
+// wide does a piece as UTF-16LE.
+func (k Strings) wide(b *batch, from int) (int, error) {
+	list := make([][]byte, 0, pieceKeys)
+	for at := from; at < len(k) && len(list) < pieceKeys; at++ {
+		list = append(list, appendUTF16(nil, k[at]))
 	}
-	b.joined, b.offsets, b.places = joined, offsets, places
-	if !skip {
-		places = nil
-	} else if len(places) == 0 {
-		return at, nil
-	}
-	return at, b.call(layoutOffsets64, joined, offsets, len(offsets)-1, 0, places, from)
+	return join(b, list, 0, from)
 }
+
+func (k Bytes) work(b *batch, from int) (int, error) { return join(b, [][]byte(k), from, 0) }
 
 func (k Int64s) work(b *batch, from int) (int, error) {
 	switch b.filter.KeyType() {
@@ -290,7 +287,7 @@ func (k Int64s) work(b *batch, from int) (int, error) {
 	default:
 		return from, b.filter.wrongType("int64")
 	}
-	joined, at := b.joined[:0], from
+	joined, at := b.joined[:0], from // pieceBytes has room for pieceKeys
 	for ; at < len(k) && at-from < pieceKeys; at++ {
 		narrow, err := narrowed(k[at])
 		if err != nil {
@@ -298,7 +295,6 @@ func (k Int64s) work(b *batch, from int) (int, error) {
 		}
 		joined = append(joined, narrow[:]...)
 	}
-	b.joined = joined
 	return at, b.call(layoutFixed, joined, nil, at-from, 4, nil, from)
 }
 

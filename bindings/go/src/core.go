@@ -40,6 +40,7 @@ const (
 	opShard
 	opVersion
 	opStatusName
+	opApplyPatch
 )
 
 // What to do with keys, alone or in a batch.

@@ -19,6 +19,7 @@ func coreBatch(op uint32, handle uint64, layout uint32, data []byte, offsets []u
 	keyBytes int, results []byte, w *words) (int32, string) {
 	return core.Batch(op, handle, layout, data, offsets, count, keyBytes, results, w)
 }
-func coreWrite(handle uint64, format string, sink func([]byte) bool, w *words) (int32, string) {
-	return core.Write(handle, format, sink, w)
+func coreWrite(handle, other uint64, format string, sink func([]byte) bool,
+	w *words) (int32, string) {
+	return core.Write(handle, other, format, sink, w)
 }

@@ -61,11 +61,11 @@ func (f *Filter) WriteFormat(w io.Writer, format string) (int64, error) {
 	}
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	return f.write(w, format)
+	return f.write(w, format, 0)
 }
 
 // write is under the lock. A panic of the writer goes on once the library is left.
-func (f *Filter) write(to io.Writer, format string) (int64, error) {
+func (f *Filter) write(to io.Writer, format string, from uint64) (int64, error) {
 	if f.handle == 0 {
 		return 0, ErrClosed
 	}
@@ -83,7 +83,7 @@ func (f *Filter) write(to io.Writer, format string) (int64, error) {
 		return err == nil
 	}
 	var w words
-	status, message := coreWrite(f.handle, format, sink, &w)
+	status, message := coreWrite(f.handle, from, format, sink, &w)
 	if panicked != nil {
 		panic(panicked)
 	}
@@ -106,7 +106,7 @@ func (f *Filter) Bytes(format string) ([]byte, error) {
 		return nil, err
 	}
 	image := bytes.NewBuffer(make([]byte, 0, w[0]))
-	_, err = f.write(image, format)
+	_, err = f.write(image, format, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -164,6 +164,36 @@ func Read(r io.Reader, list ...OpenOption) (*Filter, error) {
 func FromBytes(data []byte, list ...OpenOption) (*Filter, error) {
 	list = append([]OpenOption{ExpectBytes(uint64(len(data)))}, list...)
 	return Read(bytes.NewReader(data), list...)
+}
+
+// WritePatch writes to w what makes f of older, a few percent of the file if few keys are new: for
+// copies that are kept in step; see ApplyPatch. ErrMismatch if only the whole file would do.
+func (f *Filter) WritePatch(w io.Writer, older *Filter) (n int64, err error) {
+	if w == nil {
+		return 0, refuse(ErrArgument, "no writer: nil")
+	}
+	err = f.both(older, false, func() error {
+		n, err = f.write(w, "", older.handle)
+		return err
+	})
+	return n, err
+}
+
+// Patch is WritePatch into memory.
+func (f *Filter) Patch(older *Filter) ([]byte, error) {
+	var patch bytes.Buffer
+	_, err := f.WritePatch(&patch, older)
+	if err != nil {
+		return nil, err
+	}
+	return patch.Bytes(), nil
+}
+
+// ApplyPatch turns f, which must be what the patch is for, into its result: the image of that, byte
+// for byte. Safe on hostile bytes. After a failure f is as it was. memoryLimit: bytes that new
+// layers may take; 0: as f was opened.
+func (f *Filter) ApplyPatch(patch []byte, memoryLimit uint64) error {
+	return f.change(opApplyPatch, &words{memoryLimit}, patch)
 }
 
 // pieceOfStream is what Read asks for at once.

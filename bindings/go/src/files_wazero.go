@@ -100,7 +100,7 @@ func (f *Filter) saveFile(path string, o *saveOptions, _ *words, _ []byte) (err 
 	defer os.Remove(file.Name())
 	defer file.Close()
 	buffered := bufio.NewWriterSize(file, 1<<18)
-	if _, err = f.write(buffered, o.format); err != nil {
+	if _, err = f.write(buffered, o.format, 0); err != nil {
 		return err
 	}
 	if err = buffered.Flush(); err == nil {

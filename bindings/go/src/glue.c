@@ -53,7 +53,8 @@ enum op {
     OP_PARQUET,
     OP_SHARD,
     OP_VERSION,
-    OP_STATUS_NAME
+    OP_STATUS_NAME,
+    OP_APPLY_PATCH
 };
 
 struct call {
@@ -410,6 +411,7 @@ static petal_status run(enum op op, uint64_t handle, struct call *call)
         w[0] = petal_shard_of(call->data, (size_t)call->data_bytes, (uint32_t)w[0]);
         return PETAL_OK;
     case OP_VERSION: return put_text(call, petal_version());
+    case OP_APPLY_PATCH: return petal_apply_patch(f, call->data, call->data_bytes, w[0], error);
     case OP_STATUS_NAME: return put_text(call, petal_status_name((petal_status)w[0]));
     default: return make(op, handle, call);
     }
@@ -503,13 +505,15 @@ static int32_t sink(void *context, const void *bytes, size_t size_bytes)
     return petalGoSink(*(const uint64_t *)context, (void *)(uintptr_t)bytes, size_bytes);
 }
 
-/* data: the format's name with its 0 */
-int32_t petal_go_write(uint64_t handle, uint64_t context, const uint8_t *format, uint64_t *words,
-                       char *message)
+/* The filter's image in this format, a text with its 0; with `other` the patch from it instead. */
+int32_t petal_go_write(uint64_t handle, uint64_t other, uint64_t context, const uint8_t *format,
+                       uint64_t *words, char *message)
 {
     petal_error error = {.offset = PETAL_NO_OFFSET};
-    petal_status status = petal_write(filter_of(handle), *format ? (const char *)format : NULL,
-                                      sink, &context, &error);
+    const char *name = *format ? (const char *)format : NULL;
+    const petal_filter *f = filter_of(handle);
+    petal_status status = other ? petal_diff(filter_of(other), f, sink, &context, &error)
+                                : petal_write(f, name, sink, &context, &error);
     if (status < 0) tell(&error, words, message);
     return status;
 }

@@ -159,8 +159,13 @@ func (f *Filter) EmptyLike() (*Filter, error) { return f.make(opLike) }
 // DropCounts is the Classic filter of the keys that are in a Counting one, a quarter of its size.
 func (f *Filter) DropCounts() (*Filter, error) { return f.make(opDropCounts) }
 
-// two makes a call of f and other: locked in one order by all, so that nobody waits for ever.
+// two makes a call of f and other.
 func (f *Filter) two(op uint32, other *Filter, changes bool, w *words) error {
+	return f.both(other, changes, func() error { return f.call(op, other.handle, w, nil, nil) })
+}
+
+// both does something with f and other, locked in one order by all, so that nobody waits for ever.
+func (f *Filter) both(other *Filter, changes bool, do func() error) error {
 	if other == nil {
 		return ErrClosed
 	}
@@ -179,10 +184,10 @@ func (f *Filter) two(op uint32, other *Filter, changes bool, w *words) error {
 	if other.id > f.id {
 		defer lock(other)()
 	}
-	if other.handle == 0 {
+	if f.handle == 0 || other.handle == 0 {
 		return ErrClosed
 	}
-	return f.call(op, other.handle, w, nil, nil)
+	return do()
 }
 
 // Merge adds the keys of other to f: exactly the filter that had been given both. ErrMismatch

@@ -33,14 +33,14 @@ install "$modules" 'what bindings/go/needs lists' get_modules || finish
 # Always the same paths, so that the compiler's cache knows them again.
 exec 8>"$work/lock"
 ! command -v flock >/dev/null || flock 8
-rm -rf "$work/module" "$work/proxy" "$work/mod" "$work/project"
+rm -rf "$work/module" "$work/proxy" "$work/project" "$work"/mod-* "$work/native" "$work/race" \
+    "$work/wasm" "$work/dedupe"
 GOPROXY=file://$work/proxy,file://$interop/$modules/mod/cache/download
-GOMODCACHE=$work/mod
-export GOPROXY GOSUMDB GOMODCACHE
+export GOPROXY GOSUMDB
 module=$(sed -n 's/^module //p' "$here/go.mod")
 version=$(petal --version | awk '{ print "v" $2; exit }')
 
-formatted() { unformatted=$(gofmt -l "$here") && [ -z "$unformatted" ]; }
+formatted() { unformatted=$(gofmt -l "$here" bench/go examples/pipeline/go) && [ -z "$unformatted" ]; }
 project() {
     mkdir "$work/project" && cp "$here"/test/*_test.go "$work/project" &&
         go run "$here/test/documents.go" "$here/README.md" docs/go.md \
@@ -51,6 +51,10 @@ project() {
 }
 in_project() { (cd "$work/project" && "$@"); }
 ok 'the module is made' "$here/module" "$work/module"
+# Go takes what is in a folder of this cache to be what it was before; so another module, another
+# folder.
+GOMODCACHE=$work/mod-$(find "$work/module" -type f | sort | xargs cat | cksum | cut -d' ' -f1)
+export GOMODCACHE
 ok 'it is served from files' go run "$here/test/proxy.go" "$work/module" "$work/proxy"
 ok 'an empty project gets it' eval '(project)'
 GOPROXY=off # from here on

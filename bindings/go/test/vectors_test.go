@@ -302,6 +302,34 @@ func TestGoldenFilesAreMadeByteForByteAndReadInEachMode(t *testing.T) {
 	}
 }
 
+func TestGoldenPatchesAreAppliedAndMadeByteForByte(t *testing.T) {
+	patches := must(filepath.Glob("vectors/petal/*.patch"))
+	expect(t, len(patches) >= 10, "only %d patches", len(patches))
+	for _, path := range patches {
+		patch := must(os.ReadFile(path))
+		open := func() *petal.Filter {
+			options := []petal.OpenOption{petal.WithMode(petal.Load)}
+			if strings.Contains(path, "keyed") || strings.Contains(path, "rotating-time") {
+				options = append(options, petal.Secret(secret))
+			}
+			return must(petal.Open(strings.TrimSuffix(path, "patch")+"petal", options...))
+		}
+		older, newer := open(), open()
+		fine(newer.ApplyPatch(patch, 0))
+		expect(t, bytes.Equal(must(newer.Patch(older)), patch), "%s: another patch", path)
+		if !strings.Contains(path, "metadata") { // which the content id leaves out
+			isFailure(t, newer.ApplyPatch(patch, 0), petal.ErrMismatch, path+" twice")
+		}
+		before := image(older)
+		for _, broken := range [][]byte{nil, patch[:len(patch)-1], before} {
+			expect(t, older.ApplyPatch(broken, 0) != nil, "%s: a broken patch is taken", path)
+		}
+		expect(t, bytes.Equal(image(older), before), "%s: a failure changed the filter", path)
+	}
+	_, err := must(petal.New(10, 0.1)).Patch(must(petal.New(2000, 0.01)))
+	isFailure(t, err, petal.ErrMismatch, "other sizes")
+}
+
 func TestAGoldenFileAnswersAsEver(t *testing.T) {
 	f := must(petal.Open("vectors/petal/blocked.petal"))
 	for i := 0; i < 1000; i++ {

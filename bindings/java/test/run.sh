@@ -130,7 +130,7 @@ ok 'the example AntiJoin, in Kotlin' antijoin
 documented() { # documented DOCUMENT
     rm -rf "$TMPDIR/docs" && mkdir "$TMPDIR/docs" && cd "$TMPDIR/docs" &&
         awk -v printed="$TMPDIR/docs/printed" -f "$here/test/docs.awk" "$top/$1" >Docs.java &&
-        javac -cp "$work/test/classes:$work/test/jars/*" -d . Docs.java &&
+        javac -encoding UTF-8 -cp "$work/test/classes:$work/test/jars/*" -d . Docs.java &&
         run_java -cp "$work/test/classes:$work/test/jars/*:." Docs >said && cat said &&
         sed '$d' said | cmp - printed && ! grep -q '^ *values\|^0 values' said
     status=$?

@@ -127,22 +127,6 @@ EXPORT(error) const petal_error *flat_error(void)
     return &last_error;
 }
 
-EXPORT(format_at) bool flat_format_at(uint32_t place, slot *table)
-{
-    petal_format_info info = PETAL_FORMAT_INFO_INIT;
-    if (!petal_format_at(place, &info)) return false;
-    table[0] = integer_slot(info.abilities);
-    table[1] = address_slot(info.name);
-    table[2] = address_slot(info.keys);
-    return true;
-}
-
-EXPORT(recognize)
-uint32_t flat_recognize(const void *bytes, size_t size_bytes, const char **names, uint32_t room)
-{
-    return petal_recognize(bytes, size_bytes, names, room);
-}
-
 /* UTF-16 units of the character whose UTF-8 begins with this byte; 0 for the bytes that follow. */
 static uint32_t units_of(uint8_t byte)
 {
@@ -377,6 +361,22 @@ int32_t flat_contains_in_ranges(const petal_filter *filter, const void *key, siz
 /* ---- what makes, changes, measures and writes filters ---------------------------------------- */
 
 #ifndef PETAL_READ_ONLY
+
+EXPORT(format_at) bool flat_format_at(uint32_t place, slot *table)
+{
+    petal_format_info info = PETAL_FORMAT_INFO_INIT;
+    if (!petal_format_at(place, &info)) return false;
+    table[0] = integer_slot(info.abilities);
+    table[1] = address_slot(info.name);
+    table[2] = address_slot(info.keys);
+    return true;
+}
+
+EXPORT(recognize)
+uint32_t flat_recognize(const void *bytes, size_t size_bytes, const char **names, uint32_t room)
+{
+    return petal_recognize(bytes, size_bytes, names, room);
+}
 
 static petal_options options_of(const slot *from)
 {

@@ -125,7 +125,7 @@ class Server:
             options += ["--loadmodule", self.module, *self.arguments]
         with open(self.log, "a") as log:
             self.process = subprocess.Popen(
-                [self.program, *options], stdout=log, stderr=subprocess.STDOUT, env=self.env
+                [self.program, *map(str, options)], stdout=log, stderr=subprocess.STDOUT, env=self.env
             )
         self.wait_until_up()
 
@@ -134,11 +134,12 @@ class Server:
             if self.process.poll() is not None:
                 raise RuntimeError("the server has ended:\n" + self.read_log()[-2000:])
             try:
-                if self.connect()("PING") == "PONG":
+                if self.connect()("PING") in ("PONG", "NOAUTH Authentication required."):
                     return
             except OSError:
                 pass
             time.sleep(0.1)
+        self.stop(signal.SIGKILL)
         raise RuntimeError("the server does not answer:\n" + self.read_log()[-2000:])
 
     def read_log(self):

@@ -17,8 +17,8 @@ int32_t petal_go_hash(uint32_t op, uint64_t handle, uint64_t hash);
 int32_t petal_go_batch(uint32_t op, uint64_t handle, uint32_t layout, const uint8_t *data,
                        uint64_t data_bytes, const uint64_t *offsets, uint64_t count,
                        uint64_t key_bytes, uint8_t *results, uint64_t *words, char *message);
-int32_t petal_go_write(uint64_t handle, uint64_t context, const uint8_t *format, uint64_t *words,
-                       char *message);
+int32_t petal_go_write(uint64_t handle, uint64_t other, uint64_t context, const uint8_t *format,
+                       uint64_t *words, char *message);
 */
 import "C"
 
@@ -88,14 +88,14 @@ func Batch(op uint32, handle uint64, layout uint32, data []byte, offsets []uint6
 	return int32(status), text.text()
 }
 
-// Write gives the filter's image to sink, piece by piece, until it returns false.
-func Write(handle uint64, format string, sink func(piece []byte) bool,
+// Write is petal_go_write: sink gets the bytes, piece by piece, until it returns false.
+func Write(handle, other uint64, format string, sink func(piece []byte) bool,
 	words *Words) (int32, string) {
 	var text message
 	name := append([]byte(format), 0)
 	context := cgo.NewHandle(sink)
 	defer context.Delete()
-	status := C.petal_go_write(C.uint64_t(handle), C.uint64_t(context), ofBytes(&name),
+	status := C.petal_go_write(C.uint64_t(handle), C.uint64_t(other), C.uint64_t(context), ofBytes(&name),
 		(*C.uint64_t)(unsafe.Pointer(words)), text.at())
 	if status >= 0 {
 		return int32(status), ""

@@ -359,9 +359,9 @@ func littleEndian(data []byte, layout uint32) []byte {
 	return swapped
 }
 
-// Write gives the filter's image to sink, piece by piece, until it returns false. The filter may
-// not be used meanwhile.
-func Write(handle uint64, format string, sink func(piece []byte) bool,
+// Write is petal_go_write: sink gets the bytes, piece by piece, until it returns false. No filter
+// may be used meanwhile.
+func Write(handle, other uint64, format string, sink func(piece []byte) bool,
 	words *Words) (int32, string) {
 	one.Lock()
 	defer one.Unlock()
@@ -371,7 +371,7 @@ func Write(handle uint64, format string, sink func(piece []byte) bool,
 	}
 	one.in.puts(0, format+"\x00")
 	one.sink = sink
-	results, err := one.write.Call(background, handle, 0, uint64(one.in.at), uint64(one.words),
+	results, err := one.write.Call(background, handle, other, 0, uint64(one.in.at), uint64(one.words),
 		uint64(one.message))
 	one.sink = nil
 	return outcome(results, err, words)
