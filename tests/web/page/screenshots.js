@@ -18,8 +18,8 @@ async function to(page, id, wait) {
 
 (async () => {
     const { server, base } = await serve(path.resolve(process.argv[2])), browser = await launch();
-    await shot(browser, base, 'see', { viewport: { width: 1120, height: 860 } }, async () => {});
-    await shot(browser, base, 'plan-dark', { viewport: { width: 1120, height: 860 }, colorScheme: 'dark' }, (page) =>
+    await shot(browser, base, 'see', { viewport: { width: 1120, height: 940 } }, async () => {});
+    await shot(browser, base, 'plan-dark', { viewport: { width: 1120, height: 1240 }, colorScheme: 'dark' }, (page) =>
         to(page, 'plan', () => document.querySelectorAll('.uplot').length === 2));
     await shot(browser, base, 'hunt', { viewport: { width: 1120, height: 860 } }, async (page) => {
         await to(page, 'see', () => document.querySelector('#look-verdict .says').dataset.says);
