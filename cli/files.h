@@ -8,7 +8,7 @@
 
 /* The filter in `path`, opened with PETAL_OPEN_* `flags`, the secret of --key-file and the format
  * of --from. A file that is not Petal's is opened as the only format it fits, with a
- * remark. NULL: reported. */
+ * remark. "-" is standard input, for whatever does not change the file. NULL: reported. */
 petal_filter *open_filter(const char *path, unsigned flags, const struct args *args);
 
 /* Like open_filter(), and tells the format of the file. Files of other libraries are never opened
@@ -36,8 +36,8 @@ bool may_change(const char *path, const struct args *args);
  * replaced. save_filter() finds out for good. False: reported. */
 bool may_save(const char *path, const struct args *args);
 
-/* Saves the filter as a new file in a format (NULL: petal); replaces one only with --force. False:
- * reported. */
+/* Saves the filter as a new file in a format (NULL: petal); replaces one only with --force. "-" is
+ * standard output. False: reported. */
 bool save_filter(const petal_filter *filter, const char *path, const char *format,
                  const struct args *args);
 

@@ -94,6 +94,11 @@ bool keys_open(struct key_reader *reader, const struct args *args, char **files,
     reader->literals = args->literals;
     reader->literals_left = args->literal_count;
     bool none = file_count == 0 && args->literal_count == 0;
+    /* check - list */
+    bool is_taken = files == args->operands + 1 && is_standard_input(args->operands[0]);
+    for (size_t i = 0; i < file_count && is_taken && !none; i++) none = is_standard_input(files[i]);
+    if (is_taken && none)
+        return complain("standard input", "is the filter; name the files of the keys, or use -e");
     reader->files = none ? standard_input : files;
     reader->files_left = none ? 1 : file_count;
     if (args->crlf && args->nul)

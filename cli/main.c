@@ -15,10 +15,10 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &plan_command,   &create_command,  &build_command,     &add_command,
-    &remove_command, &check_command,   &seen_command,      &info_command,
-    &verify_command, &merge_command,   &intersect_command, &compare_command,
-    &shard_command,  &convert_command, &formats_command,   &bench_command,
+    &plan_command,      &create_command,  &build_command, &add_command,    &remove_command,
+    &check_command,     &seen_command,    &info_command,  &verify_command, &merge_command,
+    &intersect_command, &compare_command, &diff_command,  &patch_command,  &shard_command,
+    &convert_command,   &formats_command, &bench_command,
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -72,9 +72,7 @@ static void print_overview(FILE *out)
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(out, "\npetal help COMMAND tells more, petal help keys what keys are, man petal all.\n"
-                 "  petal build -o urls.petal urls.txt       a filter of the lines of a file\n"
-                 "  petal check urls.petal new.txt           those probably in the set\n"
-                 "  petal seen < stream > fresh              pass on only what is new\n");
+                 "  petal build -o urls.petal urls.txt; petal check urls.petal new.txt\n");
 }
 
 static int help(int argc, char **argv)

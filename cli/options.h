@@ -102,6 +102,8 @@ struct command {
 #define OPTION_CRLF {0, "crlf", FLAG, AT(crlf), NULL, "lines end with CR LF"}
 #define OPTION_KEY_TYPE {0, "key-type", TEXT, AT(key_type), "TYPE=text|utf16le|i32|i64|f64|hex|base64", \
                          "text, utf16le, i32, i64, f64, hex or base64 [text]"}
+#define OPTION_KEY_TYPE_OR_ANY {0, "key-type", TEXT, AT(key_type), "TYPE=text|utf16le|i32|i64|f64|hex|base64|any", \
+                                "text, utf16le, i32, i64, f64, hex, base64 or any [text]"}
 #define OPTION_PROGRESS {0, "progress", TEXT, AT(progress), "WHEN=auto|always|lines|never", \
                          "auto, always, lines or never [auto]"}
 #define OPTION_THREADS {0, "threads", COUNT, AT(threads), "N", "work on N threads [one per CPU, up to 8]"}

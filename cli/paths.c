@@ -93,6 +93,44 @@ uint8_t *read_small_file(const char *path, size_t max_bytes, size_t *size_bytes)
     return NULL;
 }
 
+/* Doubled as it comes, since standard input has no size. */
+static bool make_room(uint8_t **bytes, size_t *room)
+{
+    size_t more = *room ? 2 * *room : 1 << 16;
+    uint8_t *longer = realloc(*bytes, more);
+    if (!longer) return false;
+    *bytes = longer;
+    *room = more;
+    return true;
+}
+
+uint8_t *read_whole_file(const char *path, uint64_t max_bytes, size_t *size_bytes)
+{
+    bool is_input = strcmp(path, "-") == 0;
+    FILE *in = is_input ? stdin : fopen(path, "rb");
+    uint8_t *bytes = NULL;
+    size_t room = 0, used = 0, got = 0;
+    bool good = in || complain(path, "cannot open it: %s", strerror(errno));
+    while (good) {
+        if (used == room && !make_room(&bytes, &room)) good = complain(path, "out of memory");
+        if (!good) break;
+        got = fread(bytes + used, 1, room - used, in);
+        used += got;
+        if (used > max_bytes)
+            good = complain(path, "has more than the limit of %" PRIu64 " bytes (--memory-limit)",
+                            max_bytes);
+        else if (ferror(in))
+            good = complain(path, "cannot read it: %s", strerror(errno));
+        else if (got == 0 || feof(in))
+            break;
+    }
+    if (in && !is_input) fclose(in);
+    *size_bytes = used;
+    if (good) return bytes;
+    free(bytes);
+    return NULL;
+}
+
 /* ---- drafts ---------------------------------------------------------------------------------- */
 
 bool random_bits(uint64_t *bits)
@@ -150,27 +188,45 @@ void remove_draft(const char *path, uint64_t token)
     if (name_target(path, target) && name_draft(target, token, draft)) unlink(draft);
 }
 
-static bool write_all(int descriptor, const char *text, size_t size)
+bool begin_file(struct new_file *file, const char *path, bool force)
 {
-    while (size > 0) {
-        ssize_t written = write(descriptor, text, size);
+    *file = (struct new_file){.path = path, .descriptor = -1};
+    if (!may_write(path, force) || !random_bits(&file->token)) return false;
+    file->descriptor = open_draft(path, file->token);
+    return file->descriptor >= 0 || complain(path, "cannot write it: %s", strerror(errno));
+}
+
+bool write_to_file(struct new_file *file, const void *bytes, size_t size_bytes)
+{
+    const char *from = bytes;
+    while (size_bytes > 0 && file->failure == 0) {
+        ssize_t written = write(file->descriptor, from, size_bytes);
         if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return false;
-        text += written;
-        size -= (size_t)written;
+        if (written < 0) {
+            file->failure = errno;
+        } else {
+            from += written;
+            size_bytes -= (size_t)written;
+        }
     }
-    return fsync(descriptor) == 0 || errno == EINVAL;
+    return file->failure == 0;
+}
+
+bool end_file(struct new_file *file, bool keep)
+{
+    int failure = file->failure;
+    if (keep && failure == 0 && fsync(file->descriptor) != 0 && errno != EINVAL) failure = errno;
+    if (close(file->descriptor) != 0 && failure == 0) failure = errno;
+    if (keep && failure == 0 && publish_draft(file->path, file->token)) return true;
+    if (keep && failure == 0) failure = errno;
+    remove_draft(file->path, file->token);
+    return failure == 0 || complain(file->path, "cannot write it: %s", strerror(failure));
 }
 
 bool save_text(const char *path, const char *text, size_t size_bytes, bool force)
 {
-    uint64_t token = 0;
-    if (!may_write(path, force) || !random_bits(&token)) return false;
-    int descriptor = open_draft(path, token);
-    bool good = descriptor >= 0 && write_all(descriptor, text, size_bytes);
-    if (descriptor >= 0 && close(descriptor) != 0) good = false;
-    if (good && publish_draft(path, token)) return true;
-    int failure = errno;
-    if (descriptor >= 0) remove_draft(path, token);
-    return complain(path, "cannot write it: %s", strerror(failure));
+    struct new_file file;
+    if (!begin_file(&file, path, force)) return false;
+    write_to_file(&file, text, size_bytes);
+    return end_file(&file, true);
 }

@@ -17,6 +17,8 @@ _petal_options() {
     verify) echo "--sample --absent --recover --json ${keys#* } --key-file --from $files" ;;
     merge | intersect) echo "--output --from --to --force --key-file $files --verbose" ;;
     compare) echo '--json --key-file --from --memory-limit' ;;
+    diff) echo '--output --from --force --key-file --memory-limit --verbose' ;;
+    patch) echo "--output --from --force --key-file $files --verbose" ;;
     shard) echo "--shards --shard --output $keys --threads --key-file --force --verbose" ;;
     convert) echo "--to --from --to-scheme --force --key-file $files --verbose" ;;
     formats) echo '--json' ;;
@@ -29,7 +31,7 @@ _petal_values() {
     case $1 in
     --scheme) echo 'blocked classic counting' ;;
     --to-scheme) echo 'classic' ;;
-    --key-type) echo 'text utf16le i32 i64 f64 hex base64' ;;
+    --key-type) echo 'text utf16le i32 i64 f64 hex base64 any' ;;
     --progress) echo 'auto always lines never' ;;
     --seed) echo 'random' ;;
     --from | --to | --format)
@@ -54,7 +56,7 @@ _petal_reply() {
 }
 
 _petal() {
-    local commands='plan create build add remove check seen info verify merge intersect compare shard convert formats bench help'
+    local commands='plan create build add remove check seen info verify merge intersect compare diff patch shard convert formats bench help'
     local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-} values
     if [ "$COMP_CWORD" -eq 1 ]; then
         _petal_reply -W "$commands --help --version" -- "$current"

@@ -68,6 +68,8 @@ PETAL_API void petal_inline_end(petal_filter *filter, petal_inline *hot);
 #define PETAL_INLINE_SSE4
 #elif defined(__aarch64__) && defined(__AARCH64EL__)
 #define PETAL_INLINE_NEON
+#elif defined(__wasm_simd128__)
+#define PETAL_INLINE_SIMD128
 #endif
 #endif
 
@@ -75,6 +77,8 @@ PETAL_API void petal_inline_end(petal_filter *filter, petal_inline *hot);
 #include <immintrin.h>
 #elif defined(PETAL_INLINE_NEON)
 #include <arm_neon.h>
+#elif defined(PETAL_INLINE_SIMD128)
+#include <wasm_simd128.h>
 #endif
 
 /* 2^32 / golden ratio, odd: y = x * this spreads x over start (4 bits) and stride (3 bits) of the
@@ -102,21 +106,34 @@ static inline PETAL_INLINE_TARGET __m512i petal_inline_bits(uint32_t x, __mmask1
     return _mm512_maskz_sllv_epi32(words, _mm512_set1_epi32(1), _mm512_srli_epi32(product, 27));
 }
 
-static inline PETAL_INLINE_TARGET bool petal_inline_line_add(unsigned char *line, uint32_t x,
-                                                             uint32_t words)
+/* Those of the words whose bit was, or is, clear. */
+static inline PETAL_INLINE_TARGET __mmask16 petal_inline_words_added(unsigned char *line,
+                                                                     uint32_t x, uint32_t words)
 {
     __m512i bits = petal_inline_bits(x, (__mmask16)words), old = _mm512_loadu_si512(line);
     _mm512_storeu_si512(line, _mm512_or_si512(old, bits));
-    return _mm512_mask_testn_epi32_mask((__mmask16)words, old, bits) != 0;
+    return _mm512_mask_testn_epi32_mask((__mmask16)words, old, bits);
+}
+
+static inline PETAL_INLINE_TARGET __mmask16 petal_inline_words_missing(const unsigned char *line,
+                                                                       uint32_t x, uint32_t words)
+{
+    __m512i product =
+        _mm512_mullo_epi32(_mm512_set1_epi32((int)x), _mm512_loadu_si512(petal_inline_salts));
+    __m512i lowest = _mm512_srlv_epi32(_mm512_loadu_si512(line), _mm512_srli_epi32(product, 27));
+    return _mm512_mask_testn_epi32_mask((__mmask16)words, lowest, _mm512_set1_epi32(1));
+}
+
+static inline PETAL_INLINE_TARGET bool petal_inline_line_add(unsigned char *line, uint32_t x,
+                                                             uint32_t words)
+{
+    return petal_inline_words_added(line, x, words) != 0;
 }
 
 static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char *line, uint32_t x,
                                                              uint32_t words)
 {
-    __m512i product =
-        _mm512_mullo_epi32(_mm512_set1_epi32((int)x), _mm512_loadu_si512(petal_inline_salts));
-    __m512i lowest = _mm512_srlv_epi32(_mm512_loadu_si512(line), _mm512_srli_epi32(product, 27));
-    return (_mm512_testn_epi32_mask(lowest, _mm512_set1_epi32(1)) & words) == 0;
+    return petal_inline_words_missing(line, x, words) == 0;
 }
 
 #elif defined(PETAL_INLINE_AVX2)
@@ -244,6 +261,62 @@ static inline bool petal_inline_line_has(const unsigned char *line, uint32_t x, 
     return vmaxvq_u32(missing) == 0;
 }
 
+#elif defined(PETAL_INLINE_SIMD128)
+
+/* A word's bit is bit place % 8 of its byte place / 8. Without shifts by a count for each word,
+ * both are looked up by swizzles, whose places above 15 give 0: each lane's lowest byte gets the
+ * bit and, of the line, the byte that it is in; the other bytes get 0. */
+static inline v128_t petal_inline_products(uint32_t x, uint32_t first)
+{
+    return wasm_i32x4_mul(wasm_i32x4_splat((int32_t)x), wasm_v128_load(petal_inline_salts + first));
+}
+
+/* The bits in the bytes they belong to, or all in the lowest. Words that are not of the pattern
+ * have none. */
+static inline v128_t petal_inline_bits(v128_t products, uint32_t words, uint32_t first)
+{
+    const v128_t table = wasm_u8x16_const(1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0);
+    const v128_t each = wasm_i32x4_const(1, 2, 4, 8);
+    v128_t place = wasm_v128_and(wasm_u32x4_shr(products, 27), wasm_i32x4_const_splat(7));
+    v128_t bits = wasm_i8x16_swizzle(
+        table, wasm_v128_or(place, wasm_i32x4_const_splat((int32_t)0x80808000)));
+    v128_t chosen = wasm_v128_and(wasm_i32x4_splat((int32_t)(words >> first)), each);
+    return wasm_v128_and(bits, wasm_i32x4_eq(chosen, each));
+}
+
+static inline bool petal_inline_line_add(unsigned char *line, uint32_t x, uint32_t words)
+{
+    v128_t missing = wasm_i32x4_const_splat(0);
+    for (uint32_t first = 0; first < 16; first += 4) {
+        v128_t products = petal_inline_products(x, first), old = wasm_v128_load(line + 4 * first);
+        /* Byte i of the lane is the bit's if i is place / 8, the product's upper two bits. */
+        v128_t byte = wasm_i32x4_mul(wasm_u32x4_shr(products, 30),
+                                     wasm_i32x4_const_splat(0x01010101));
+        v128_t lowest = petal_inline_bits(products, words, first);
+        v128_t bits = wasm_v128_and(
+            wasm_i32x4_mul(lowest, wasm_i32x4_const_splat(0x01010101)),
+            wasm_i8x16_eq(byte, wasm_i32x4_const_splat(0x03020100)));
+        missing = wasm_v128_or(missing, wasm_v128_andnot(bits, old));
+        wasm_v128_store(line + 4 * first, wasm_v128_or(old, bits));
+    }
+    return wasm_v128_any_true(missing);
+}
+
+static inline bool petal_inline_line_has(const unsigned char *line, uint32_t x, uint32_t words)
+{
+    const v128_t lanes = wasm_i32x4_const((int32_t)0x80808000, (int32_t)0x80808004,
+                                          (int32_t)0x80808008, (int32_t)0x8080800c);
+    v128_t missing = wasm_i32x4_const_splat(0);
+    for (uint32_t first = 0; first < 16; first += 4) {
+        v128_t products = petal_inline_products(x, first);
+        v128_t bytes = wasm_i8x16_swizzle(wasm_v128_load(line + 4 * first),
+                                          wasm_v128_or(wasm_u32x4_shr(products, 30), lanes));
+        missing = wasm_v128_or(
+            missing, wasm_v128_andnot(petal_inline_bits(products, words, first), bytes));
+    }
+    return !wasm_v128_any_true(missing);
+}
+
 #else /* portable: bit after bit; the words of a line are little-endian, so bit b of word w is in \
          byte 4 w + b / 8 */
 
@@ -329,11 +402,12 @@ static inline PETAL_INLINE_TARGET bool petal_inline_add_hash(petal_inline *hot, 
 }
 
 /* XXH3_64bits_withSeed of a key of 8 bytes, read little-endian: the branch for 4 to 8 bytes,
- * written out for 8. */
+ * written out for 8. There x = the key's halves changed over ^ what the seed makes of the secret;
+ * then x ^ rotl(x, 49) ^ rotl(x, 24): seed_flip is that of the latter alone. */
 static inline uint64_t petal_inline_xxh3(uint64_t key, uint64_t seed_flip)
 {
-    uint64_t h = (key << 32 | key >> 32) ^ seed_flip;
-    h = (h ^ (h << 49 | h >> 15) ^ (h << 24 | h >> 40)) * 0x9fb21c651e98df25u;
+    uint64_t h = (key << 32 | key >> 32) ^ (key << 17 | key >> 47);
+    h = (h ^ ((key << 56 | key >> 8) ^ seed_flip)) * 0x9fb21c651e98df25u;
     h = (h ^ ((h >> 35) + 8)) * 0x9fb21c651e98df25u;
     return h ^ h >> 28;
 }

@@ -11,7 +11,8 @@
 #define strerror_r(number, text, size) strerror_s(text, size, number)
 #endif
 
-#ifdef PETAL_READ_ONLY
+/* stdio's formatting is large beside all that a module of WebAssembly has to say. */
+#if defined(PETAL_READ_ONLY) || defined(__wasm__)
 
 struct text {
     char *at, *end; /* there is always room for the final zero */
@@ -35,6 +36,50 @@ static void put_string(struct text *text, const char *string, int max)
 {
     for (; max != 0 && *string; string++, max--) put(text, *string);
 }
+
+#ifndef PETAL_READ_ONLY
+#define MAX_DIGITS 15
+
+/* The digits of a number that is not negative, without zeros at the end: how many there are, and
+ * the power of ten of the first. Scaling by ten rounds at each step, far below the last digit. */
+static int digits_of(double value, int precision, char *digits, int *exponent)
+{
+    unsigned long long unit = 1;
+    for (int i = 1; i < precision; i++) unit *= 10;
+    for (*exponent = 0; value >= 10; value /= 10) ++*exponent;
+    for (; value > 0 && value < 1; value *= 10) --*exponent;
+    unsigned long long number = (unsigned long long)(value * (double)unit + 0.5);
+    if (number >= 10 * unit) number = unit, ++*exponent;
+    for (int i = precision; i > 0; number /= 10) digits[--i] = (char)('0' + number % 10);
+    while (precision > 1 && digits[precision - 1] == '0') precision--;
+    return precision;
+}
+
+/* %g of up to 15 digits. */
+static void put_real(struct text *text, double value, int precision)
+{
+    char digits[MAX_DIGITS];
+    int exponent;
+    if (value < 0) put(text, '-'), value = -value;
+    if (value - value != 0) {
+        put_string(text, value != value ? "nan" : "inf", -1);
+        return;
+    }
+    precision = precision < 0 ? 6 : precision == 0 ? 1 : precision;
+    if (precision > MAX_DIGITS) precision = MAX_DIGITS;
+    int count = digits_of(value, precision, digits, &exponent);
+    bool scientific = exponent < -4 || exponent >= precision;
+    int whole = scientific ? 1 : exponent + 1; /* digits before the point */
+    if (whole <= 0) put_string(text, "0.0000", 2 - whole);
+    for (int i = 0; i < count || i < whole; i++) {
+        if (i > 0 && i == whole) put(text, '.');
+        put(text, i < count ? digits[i] : '0');
+    }
+    if (!scientific) return;
+    put_string(text, exponent < 0 ? "e-" : "e+", -1);
+    put_number(text, (unsigned)(exponent < 0 ? -exponent : exponent), 10, 2);
+}
+#endif
 
 /* One conversion, after the '%'; returns what stands after it. */
 static const char *convert(struct text *text, const char *format, va_list *arguments)
@@ -61,8 +106,12 @@ static const char *convert(struct text *text, const char *format, va_list *argum
                                                  : va_arg(*arguments, unsigned);
         put_number(text, number, *format == 'u' ? 10 : 16, digits);
     } else if (*format == 'g') {
+#ifdef PETAL_READ_ONLY
         (void)va_arg(*arguments, double);
         put(text, '?');
+#else
+        put_real(text, va_arg(*arguments, double), precision);
+#endif
     } else {
         put(text, *format);
     }
@@ -136,8 +185,12 @@ petal_status(petal_fail_at)(petal_error *error, petal_status status, uint64_t of
 petal_status(petal_fail_errno)(petal_error *error, int system_errno, const char *what)
 {
     char reason[128] = "";
+#ifdef __wasm__ /* nothing that fails there has an errno, and the texts are long */
+    petal_text(reason, sizeof reason, "error %d", system_errno);
+#else
     if (strerror_r(system_errno, reason, sizeof reason) != 0)
         petal_text(reason, sizeof reason, "error %d", system_errno);
+#endif
     (petal_fail)(error, PETAL_ERR_IO, "%s: %s", what, reason);
     if (error) error->system_errno = system_errno;
     return PETAL_ERR_IO;

@@ -14,8 +14,8 @@ static petal_status differ(petal_error *error, const char *field, uint64_t a, ui
                       (unsigned long long)a, (unsigned long long)b);
 }
 
-static petal_status check_layers_alike(const struct shape *a, const struct shape *b,
-                                       petal_error *error)
+petal_status petal_filter_check_shapes_alike(const struct shape *a, const struct shape *b,
+                                             petal_error *error)
 {
     if (a->bits != b->bits) return differ(error, "bits", a->bits, b->bits);
     if (a->hashes != b->hashes) return differ(error, "hashes", a->hashes, b->hashes);
@@ -24,8 +24,8 @@ static petal_status check_layers_alike(const struct shape *a, const struct shape
     return PETAL_OK;
 }
 
-petal_status petal_filter_check_alike(const petal_filter *a, const petal_filter *b,
-                                      petal_error *error)
+petal_status petal_filter_check_kin(const petal_filter *a, const petal_filter *b,
+                                    petal_error *error)
 {
     if (a->scheme != b->scheme)
         return petal_fail(error, PETAL_ERR_MISMATCH, "they differ in scheme (%s against %s)",
@@ -38,11 +38,19 @@ petal_status petal_filter_check_alike(const petal_filter *a, const petal_filter 
     if (memcmp(a->hash_key.secret, b->hash_key.secret, PETAL_SECRET_BYTES))
         return petal_fail(error, PETAL_ERR_MISMATCH, "they differ in secret (id %08x against %08x)",
                           petal_secret_id(a->hash_key.secret), petal_secret_id(b->hash_key.secret));
+    return PETAL_OK;
+}
+
+petal_status petal_filter_check_alike(const petal_filter *a, const petal_filter *b,
+                                      petal_error *error)
+{
+    petal_status kin = petal_filter_check_kin(a, b, error);
+    if (kin != PETAL_OK) return kin;
     if (a->layer_count != b->layer_count)
         return differ(error, "layers", a->layer_count, b->layer_count);
     for (uint32_t i = 0; i < a->layer_count; i++) {
-        petal_status status =
-            check_layers_alike(&a->layers[i].array.shape, &b->layers[i].array.shape, error);
+        petal_status status = petal_filter_check_shapes_alike(&a->layers[i].array.shape,
+                                                              &b->layers[i].array.shape, error);
         if (status != PETAL_OK) return status;
     }
     return PETAL_OK;

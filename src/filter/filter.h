@@ -181,7 +181,8 @@ petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadat
                                        uint64_t metadata_bytes, petal_error *error);
 
 /* Decides anew how keys go in and are looked up (strategy.h): after any change of the number of
- * layers, policy, grow, sharing, read_only, store or refuse_overfull. */
+ * layers, of where they and their bits are, of policy, grow, sharing, read_only, store or
+ * refuse_overfull. */
 void petal_filter_choose_strategy(petal_filter *filter);
 
 static inline struct layer *petal_filter_last(const petal_filter *filter)
@@ -234,6 +235,12 @@ void petal_filter_touch_all(petal_filter *filter);
  * PETAL_ERR_MISMATCH, naming the field. */
 petal_status petal_filter_check_alike(const petal_filter *a, const petal_filter *b,
                                       petal_error *error);
+
+/* The parts of that: scheme, hash, and seed or secret; and one layer. */
+petal_status petal_filter_check_kin(const petal_filter *a, const petal_filter *b,
+                                    petal_error *error);
+petal_status petal_filter_check_shapes_alike(const struct shape *a, const struct shape *b,
+                                             petal_error *error);
 
 /* Different bits that a key sets in the mean. */
 double petal_filter_bits_per_key(const struct scheme_def *scheme, const struct shape *shape);

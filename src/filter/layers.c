@@ -175,9 +175,11 @@ static petal_status add_piece_growing(petal_filter *filter, const uint64_t *word
     return status;
 }
 
-const struct key_strategy petal_strategy_growing = {add_growing, contains, add_piece_growing,
+const struct key_strategy petal_strategy_growing = {UNLESS_READ_ONLY(add_growing), contains,
+                                                    UNLESS_READ_ONLY(add_piece_growing),
                                                     contains_piece};
-const struct key_strategy petal_strategy_hash_per_layer = {add_growing, contains, NULL, NULL};
+const struct key_strategy petal_strategy_hash_per_layer = {UNLESS_READ_ONLY(add_growing), contains,
+                                                           NULL, NULL};
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
@@ -223,5 +225,6 @@ static petal_status add_to_window(petal_filter *filter, const struct probe *prob
     return status < 0 ? status : progress.positive ? PETAL_OK : PETAL_SEEN;
 }
 
-const struct key_strategy petal_strategy_window = {add_to_window, contains, add_piece_to_window,
+const struct key_strategy petal_strategy_window = {UNLESS_READ_ONLY(add_to_window), contains,
+                                                   UNLESS_READ_ONLY(add_piece_to_window),
                                                    contains_piece};

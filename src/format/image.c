@@ -534,11 +534,10 @@ static petal_status check_offsets(struct image *image, uint64_t offset, petal_er
 }
 
 /* Every field of a sealed slot, since a checksum proves nothing about who made it. */
-static petal_status check_fields(const uint8_t *slot, struct image *image, unsigned number,
-                                 petal_error *error)
+static petal_status check_fields(const uint8_t *slot, uint64_t offset, struct image *image,
+                                 unsigned number, petal_error *error)
 {
     uint32_t scheme = load32le(slot + AT_SCHEME);
-    uint64_t offset = number * image->slot_bytes;
     bool keyed = petal_hash_find(image->about.hash)->keyed;
     if (petal_scheme_find(scheme)->hash_words != petal_hash_find(image->about.hash)->words)
         return impossible(error, offset, AT_HASH, "hash for this scheme");
@@ -644,7 +643,21 @@ petal_status petal_image_parse_slots(const uint8_t *head, uint64_t size_bytes, s
     read_slot(slot, slot_bytes, image);
     image->torn = torn;
     status = check_known(slot, offset, error);
-    return status == PETAL_OK ? check_fields(slot, image, number, error) : status;
+    return status == PETAL_OK ? check_fields(slot, offset, image, number, error) : status;
+}
+
+petal_status petal_image_parse_alone(const uint8_t *slot, uint64_t slot_bytes, uint64_t offset,
+                                     struct image *image, petal_error *error)
+{
+    if (!is_sealed(slot, slot_bytes, 0))
+        return petal_format_damaged(error, offset, "checksum of a header slot");
+    if (load32le(slot + AT_VERSION) > VERSION)
+        return petal_fail_at(error, PETAL_ERR_NEWER, offset + AT_VERSION,
+                             "needs a newer petal (format %u; this one reads %u); update petal",
+                             load32le(slot + AT_VERSION), VERSION);
+    read_slot(slot, slot_bytes, image);
+    petal_status status = check_known(slot, offset, error);
+    return status == PETAL_OK ? check_fields(slot, offset, image, 0, error) : status;
 }
 
 /* How many bytes the header has that begins with these: at least that many, while not even the

@@ -78,6 +78,11 @@ petal_status petal_image_parse(const uint8_t *head, const uint8_t *bytes, uint64
 petal_status petal_image_parse_slots(const uint8_t *head, uint64_t size_bytes, struct image *image,
                                      petal_error *error);
 
+/* The same for slot 0 on its own, that many bytes which are there, at this offset of something that
+ * is no petal file. */
+petal_status petal_image_parse_alone(const uint8_t *slot, uint64_t slot_bytes, uint64_t offset,
+                                     struct image *image, petal_error *error);
+
 /* And further ones: what lies between slots and payload, for an image whose file_bytes are all
  * there; the description borrows the origin. And what to say of a layer in whose last bytes, or
  * after them, bits are set. */

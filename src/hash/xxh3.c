@@ -1,4 +1,5 @@
 /* xxh3.c - XXH3 (64 bits, with seed): nothing of libxxhash is linked or exported. */
+#define XXH3_HERE
 #include "hash/xxh3.h"
 
 #include "hash/hash.h"

@@ -52,11 +52,23 @@
             STRIDES(P, 15u) \
     }
 
+#ifdef __wasm__ /* made when the module starts, which is shorter than the table */
+uint16_t petal_blocked_patterns[WORDS + 1][128];
+
+__attribute__((constructor)) static void make_patterns(void)
+{
+    for (uint32_t k = 1; k <= WORDS; k++)
+        for (uint32_t y = 0; y < 128; y++)
+            petal_blocked_patterns[k][y] =
+                (uint16_t)(petal_blocked_patterns[k - 1][y] | WORD(k - 1, y >> 3, 2 * (y & 7) + 1));
+}
+#else
 const uint16_t petal_blocked_patterns[WORDS + 1][128] = {
     {0},         STARTS(P1),  STARTS(P2),  STARTS(P3),  STARTS(P4),  STARTS(P5),
     STARTS(P6),  STARTS(P7),  STARTS(P8),  STARTS(P9),  STARTS(P10), STARTS(P11),
     STARTS(P12), STARTS(P13), STARTS(P14), STARTS(P15), STARTS(P16),
 };
+#endif
 
 /* ---- the generic kernel: it defines the scheme, word by word --------------------------------- */
 
@@ -124,7 +136,12 @@ static const struct kernel *const kernels[] = {
 #elif defined(__aarch64__) && defined(__AARCH64EL__)
     &petal_blocked_neon,
 #endif
-    &petal_blocked_generic, NULL,
+#ifdef __wasm_simd128__ /* a module that has it is loaded nowhere else */
+    &petal_blocked_simd128,
+#else
+    &petal_blocked_generic,
+#endif
+    NULL,
 };
 
 /* ---- the rest of the row --------------------------------------------------------------------- */

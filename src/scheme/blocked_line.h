@@ -17,7 +17,11 @@
 
 /* The words of a key as a mask of 16 bits: petal_blocked_patterns[k][y >> 25], whose seven bits are
  * start and stride. */
+#ifdef __wasm__
+extern uint16_t petal_blocked_patterns[WORDS + 1][128];
+#else
 extern const uint16_t petal_blocked_patterns[WORDS + 1][128];
+#endif
 
 static inline uint32_t row_word(const uint16_t *row, uint32_t x)
 {
@@ -29,12 +33,10 @@ static inline uint32_t pattern_of(uint32_t x, uint32_t hashes)
     return row_word(petal_blocked_patterns[hashes], x);
 }
 
-/* Line mulhi64(hash, lines): m is a multiple of 512, so it is the one that bit mulhi64(hash, m) is
- * in. */
 static inline uint8_t *line_of(const struct bit_array *array, uint64_t hash)
 {
-    uint64_t byte = mulhi64(hash, array->shape.bits) / 8;
-    return array->bytes + (byte & ~(uint64_t)(PETAL_LINE_BYTES - 1));
+    uint64_t lines = array->shape.bits / PETAL_LINE_BITS;
+    return array->bytes + mulhi64(hash, lines) * PETAL_LINE_BYTES;
 }
 
 /* A key's hashes are shared out: all to its one line, or ceil(k/2) to the first and the rest to the
@@ -50,6 +52,6 @@ static inline uint32_t hashes_of_second(const struct shape *shape)
 }
 
 extern const struct kernel petal_blocked_avx512, petal_blocked_avx2, petal_blocked_sse4,
-    petal_blocked_neon;
+    petal_blocked_neon, petal_blocked_simd128;
 
 #endif

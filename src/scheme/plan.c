@@ -371,6 +371,7 @@ static petal_status check_hashes(const struct scheme_def *scheme, const struct s
 
 petal_status petal_plan_shape(const petal_options *options, struct shape *shape, petal_error *error)
 {
+    if (PETAL_IS_READ_ONLY) return petal_refuse_read_only(error);
     uint32_t id = options->scheme == PETAL_SCHEME_DEFAULT ? PETAL_SCHEME_BLOCKED : options->scheme;
     const struct scheme_def *scheme = petal_scheme_find(id);
     if (!scheme)

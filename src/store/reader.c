@@ -163,14 +163,12 @@ static petal_status make_filter(struct petal_reader *reader, petal_error *error)
     return petal_budget_end(&budget, status, error);
 }
 
-/* Are all bits of the layer that can be set no others? Its last line tells, as if it were all. */
+/* Are all bits of the layer that can be set no others? */
 static bool has_clear_end(const struct petal_reader *reader, const struct layer_description *layer)
 {
-    const struct scheme_def *scheme = petal_scheme_find(layer->shape.scheme);
     uint64_t size = layer->size_bytes < PETAL_LINE_BYTES ? layer->size_bytes : PETAL_LINE_BYTES;
-    struct shape last = layer->shape;
-    last.bits -= (layer->size_bytes - size) * 8 / (scheme->counters ? scheme->counters->bits : 1);
-    return petal_tail_is_clear(&last, reader->end, size) && !reader->has_padding;
+    return petal_format_end_is_clear(&layer->shape, layer->size_bytes - size, reader->end, size) &&
+           !reader->has_padding;
 }
 
 static void end_layer(struct petal_reader *reader, const struct layer_description *layer)

@@ -16,23 +16,12 @@ petal_status petal_write_to(const petal_filter *filter, const char *format, cons
     return status == PETAL_OK ? petal_filter_check_unchanged(filter, error) : status;
 }
 
-/* The caller's sink. Some formats put byte by byte: small pieces are gathered, since a call may
- * cross into another language; and large ones are cut, since it may copy them. */
-#define SMALL_BYTES 4096u
-#define LARGE_BYTES 262144u
-
-struct stream {
-    petal_sink sink;
-    void *context;
-    size_t used;
-    uint8_t gathered[SMALL_BYTES];
-};
-
 static petal_status give(const struct stream *stream, const uint8_t *bytes, uint64_t size_bytes,
                          petal_error *error)
 {
     while (size_bytes) {
-        size_t piece = size_bytes < LARGE_BYTES ? (size_t)size_bytes : LARGE_BYTES;
+        size_t piece =
+            size_bytes < PETAL_STREAM_LARGE_BYTES ? (size_t)size_bytes : PETAL_STREAM_LARGE_BYTES;
         int32_t stopped = stream->sink(stream->context, bytes, piece);
         if (stopped) return petal_fail_errno(error, stopped, "the sink stopped the stream");
         bytes += piece;
@@ -41,20 +30,22 @@ static petal_status give(const struct stream *stream, const uint8_t *bytes, uint
     return PETAL_OK;
 }
 
-static petal_status flush(struct stream *stream, petal_error *error)
+petal_status petal_stream_flush(struct stream *stream, petal_error *error)
 {
     size_t used = stream->used;
     stream->used = 0;
     return give(stream, stream->gathered, used, error);
 }
 
-static petal_status put(void *context, const void *bytes, uint64_t size_bytes, petal_error *error)
+petal_status petal_stream_put(void *context, const void *bytes, uint64_t size_bytes,
+                              petal_error *error)
 {
     struct stream *stream = context;
     petal_status status = PETAL_OK;
-    if (size_bytes > SMALL_BYTES - stream->used) status = flush(stream, error);
+    if (size_bytes > sizeof stream->gathered - stream->used)
+        status = petal_stream_flush(stream, error);
     if (status != PETAL_OK) return status;
-    if (size_bytes > SMALL_BYTES) return give(stream, bytes, size_bytes, error);
+    if (size_bytes > sizeof stream->gathered) return give(stream, bytes, size_bytes, error);
     if (size_bytes) memcpy(stream->gathered + stream->used, bytes, (size_t)size_bytes);
     stream->used += (size_t)size_bytes;
     return PETAL_OK;
@@ -64,8 +55,8 @@ petal_status petal_write(const petal_filter *filter, const char *format, petal_s
                          void *context, petal_error *error)
 {
     struct stream stream = {.sink = sink, .context = context};
-    struct sink to = {put, &stream, false};
+    struct sink to = {petal_stream_put, &stream, false};
     petal_status status = sink ? petal_write_to(filter, format, &to, error)
                                : petal_fail(error, PETAL_ERR_ARGUMENT, "there is no sink");
-    return status == PETAL_OK ? flush(&stream, error) : status;
+    return status == PETAL_OK ? petal_stream_flush(&stream, error) : status;
 }

@@ -9,4 +9,21 @@
 petal_status petal_write_to(const petal_filter *filter, const char *format, const struct sink *sink,
                             petal_error *error);
 
+/* The caller's sink. Some formats put byte by byte: small pieces are gathered, since a call may
+ * cross into another language; and large ones are cut, since it may copy them. petal_stream_put()
+ * is a put() of struct sink; petal_stream_flush() hands on what is still gathered at the end. */
+#define PETAL_STREAM_SMALL_BYTES 4096u
+#define PETAL_STREAM_LARGE_BYTES 262144u
+
+struct stream {
+    petal_sink sink;
+    void *context;
+    size_t used;
+    uint8_t gathered[PETAL_STREAM_SMALL_BYTES];
+};
+
+petal_status petal_stream_put(void *stream, const void *bytes, uint64_t size_bytes,
+                              petal_error *error);
+petal_status petal_stream_flush(struct stream *stream, petal_error *error);
+
 #endif

@@ -106,6 +106,18 @@ same_keys() {
     is "$(petal check --key-type f64 -c f.petal -e 0 -e -nan -e 1.50 -e 10e299 -e .1)" 5
 }
 
+@test "create --key-type any makes a filter that keys of several types are added to" {
+    petal create --key-type any -n 100 -p 1e-9 -o f.petal
+    run -1 grep -q 'key type' <(petal info f.petal)
+    printf '7\n' | petal add --key-type i64 f.petal
+    printf '7\n' | petal add --key-type f64 f.petal
+    printf '7\n' | petal add f.petal
+    is "$(petal info --json f.petal | field items)" 3
+    for type in i64 f64 text; do petal check -q --key-type $type f.petal -e 7; done
+    run -1 petal check -q --key-type i32 f.petal -e 7
+    refuses "any" petal build --key-type any -o g.petal -n 10
+}
+
 @test "utf16le, hex and base64 stand for the bytes they mean" {
     text='a\xc3\xa4\xe2\x82\xac\xf0\x9f\x8c\xb8\n'
     same_keys utf16le "$text" hex 6100e400ac203cd838df

@@ -561,6 +561,40 @@ ATTEMPT(inline_begin_adding)
     return status;
 }
 
+static int32_t keep_bytes(void *context, const void *bytes, size_t size_bytes)
+{
+    struct bytes *kept = context;
+    uint8_t *longer = realloc(kept->data, kept->size + size_bytes);
+    require(longer != NULL, "no memory");
+    memcpy(longer + kept->size, bytes, size_bytes);
+    kept->data = longer;
+    kept->size += size_bytes;
+    return 0;
+}
+
+ATTEMPT(diff)
+{
+    struct bytes patch = {NULL, 0};
+    petal_status status = petal_diff(twin->filter, subject->filter, keep_bytes, &patch, error);
+    free(patch.data);
+    return status;
+}
+
+/* From what it is to what it is with one key more. */
+ATTEMPT(apply_patch)
+{
+    struct bytes patch = {NULL, 0};
+    petal_filter *base = make_kind(subject->recipe), *more = clone_of(base);
+    (void)twin;
+    assert_true(petal_add_i64(more, ABSENT_KEY) >= 0);
+    require_status(PETAL_OK, petal_diff(base, more, keep_bytes, &patch, error), *error);
+    petal_status status = petal_apply_patch(subject->filter, patch.data, patch.size, 0, error);
+    petal_free(base);
+    petal_free(more);
+    free(patch.data);
+    return status;
+}
+
 /* ---- abilities that no single call stands for ------------------------------------------------ */
 
 ATTEMPT(hashes)
@@ -671,6 +705,8 @@ static const struct row {
     {"petal_builder_add", try_builder_add, true, 0},
     {"petal_builder_flush", try_builder_flush, true, 0},
     {"petal_builder_finish", try_builder_add, true, 0},
+    {"petal_diff", try_diff, false, 0},
+    {"petal_apply_patch", try_apply_patch, true, 0},
     {"petal_bits", try_bits, false, 0},
     {"petal_write_bits", try_write_bits, true, 0},
     {"petal_adopt", try_adopt, true, 0},

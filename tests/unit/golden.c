@@ -284,6 +284,125 @@ static void the_golden_files_answer_as_they_always_did(void **state)
     petal_free(filter);
 }
 
+/* ---- patches --------------------------------------------------------------------------------- */
+
+static void add_d(petal_filter *filter)
+{
+    petal_add(filter, "d", 1);
+}
+
+static void add_texts(petal_filter *filter, int from, int count)
+{
+    char key[16];
+    for (int i = from; i < from + count; i++)
+        petal_add(filter, key, (size_t)snprintf(key, sizeof key, "key-%d", i));
+}
+
+static void add_10_more_texts(petal_filter *filter)
+{
+    add_texts(filter, 100, 10);
+}
+
+static void add_100_more_texts(petal_filter *filter)
+{
+    add_texts(filter, 100, 100);
+}
+
+static void fill_anew(petal_filter *filter)
+{
+    petal_clear(filter, NULL);
+    add_100_more_texts(filter);
+}
+
+static void set_metadata(petal_filter *filter)
+{
+    petal_set_metadata(filter, "made anew", 9, NULL);
+}
+
+/* Half of the keys are others now. */
+static void move_1000_integers_on(petal_filter *filter)
+{
+    petal_clear(filter, NULL);
+    add_numbers(filter, 1000, 2000);
+}
+
+static void remove_10_add_10(petal_filter *filter)
+{
+    char key[16];
+    for (int i = 50; i < 60; i++)
+        petal_remove(filter, key, (size_t)snprintf(key, sizeof key, "key-%d", i));
+    add_10_more_texts(filter);
+}
+
+static void add_3_days(petal_filter *filter)
+{
+    for (int i = 100; i < 103; i++) {
+        assert_int_equal(petal_advance(filter, 19723 * DAY + DAY / 2 + (uint64_t)i * DAY, NULL),
+                         PETAL_OK);
+        add_texts(filter, i, 1);
+    }
+}
+
+/* NAME.patch turns NAME.petal into what this makes of it. */
+static const struct {
+    const char *name;
+    void (*change)(petal_filter *filter);
+} patched[] = {
+    {"textbook", add_d},
+    {"blocked", add_10_more_texts},
+    {"blocked-keyed", add_10_more_texts},
+    {"blocked-two-lines", fill_anew},
+    {"classic", add_10_more_texts},
+    {"two-blocks", move_1000_integers_on},
+    {"metadata", set_metadata},
+    {"growing", add_100_more_texts},
+    {"rotating-keys", add_100_more_texts},
+    {"rotating-time", add_3_days},
+    {"counting-planned", add_10_more_texts},
+    {"counting", remove_10_add_10},
+};
+
+static int32_t keep_bytes(void *context, const void *bytes, size_t size_bytes)
+{
+    struct bytes *kept = context;
+    uint8_t *longer = realloc(kept->data, kept->size + size_bytes);
+    require(longer != NULL, "no memory");
+    memcpy(longer + kept->size, bytes, size_bytes);
+    kept->data = longer;
+    kept->size += size_bytes;
+    return 0;
+}
+
+static const struct recipe *recipe_of(const char *name)
+{
+    size_t i = 0;
+    while (strcmp(recipes[i].name, name) != 0) i++;
+    return &recipes[i];
+}
+
+static void the_library_makes_the_golden_patches_and_they_work(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(patched); i++) {
+        char path[PATH_SIZE];
+        petal_error error;
+        struct bytes made = {NULL, 0};
+        petal_filter *filter = cook(recipe_of(patched[i].name)), *later = clone_of(filter);
+        snprintf(path, sizeof path, "%s%s.patch", GOLDEN, patched[i].name);
+        patched[i].change(later);
+        require_status(PETAL_OK, petal_diff(filter, later, keep_bytes, &made, &error), error);
+        require_file(path, made);
+        struct bytes file = read_file(path);
+        petal_status status = petal_apply_patch(filter, file.data, file.size, 0, &error);
+        require(status == PETAL_OK, "%s: %s", path, error.message);
+        require(same_image(filter, later), "%s", path);
+        free(file.data);
+        free(made.data);
+        petal_free(filter);
+        petal_free(later);
+    }
+}
+
 /* ---- rejected files -------------------------------------------------------------------------- */
 
 /* What is done to textbook.petal: 1,152 bytes, both slots clean, one block, no metadata. */
@@ -684,6 +803,7 @@ int main(void)
         cmocka_unit_test(the_library_writes_the_golden_files_byte_for_byte),
         cmocka_unit_test(the_golden_files_open_verify_and_equal_what_is_made),
         cmocka_unit_test(the_golden_files_answer_as_they_always_did),
+        cmocka_unit_test(the_library_makes_the_golden_patches_and_they_work),
         cmocka_unit_test(the_rejected_files_are_made_as_their_names_say),
         cmocka_unit_test(every_rejected_file_is_refused_with_the_expected_error),
     };

@@ -1,0 +1,237 @@
+// engine.js - one instance of a module, and the ways of values into its memory and out of it.
+// flat.c has the calls.
+import { PetalError } from './errors.js';
+
+export const HEADER_ONLY = 512 | 2; // PETAL_OPEN_
+
+// Where a call's arguments lie in the module's memory: one area, made once, of text, the ends of
+// its keys, an answer per key, and a table.
+const TEXT_BYTES = 384 * 1024;
+export const MAX_KEYS = 4096;
+const TABLE_BYTES = 64 * 16 * 2;
+const ENDS = TEXT_BYTES;
+const RESULTS = ENDS + 4 * (MAX_KEYS + 1) + 4;
+const TABLE = RESULTS + MAX_KEYS;
+const STAGE_BYTES = TABLE + TABLE_BYTES;
+
+const SHORT = 48; // units; longer text is faster by encodeInto()
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export class Engine {
+    constructor(instance, name) {
+        this.name = name;
+        this.calls = instance.exports;
+        this.calls._initialize();
+        this.stage = this.calls.allocate(STAGE_BYTES) >>> 0;
+        if (!this.stage) throw new PetalError('out of memory', 'no memory for a module of Petal');
+        this.keyAt = this.stage;
+        this.look();
+    }
+
+    // Views of the memory are void once it has grown.
+    look() {
+        const buffer = this.calls.memory.buffer;
+        this.bytes = new Uint8Array(buffer);
+        this.text = new Uint8Array(buffer, this.stage, TEXT_BYTES);
+        this.ends = new Uint32Array(buffer, this.stage + ENDS, MAX_KEYS + 1);
+        this.results = new Uint8Array(buffer, this.stage + RESULTS, MAX_KEYS);
+        this.integers = new BigUint64Array(buffer, this.stage + TABLE, TABLE_BYTES / 8);
+        this.reals = new Float64Array(buffer, this.stage + TABLE, TABLE_BYTES / 8);
+        return this.bytes;
+    }
+
+    view() {
+        return this.bytes.length === 0 ? this.look() : this.bytes;
+    }
+
+    get endsAt() {
+        return this.stage + ENDS;
+    }
+
+    get resultsAt() {
+        return this.stage + RESULTS;
+    }
+
+    get tableAt() {
+        return this.stage + TABLE;
+    }
+
+    get textBytes() {
+        return TEXT_BYTES;
+    }
+
+    allocate(size) {
+        const at = this.calls.allocate(size) >>> 0;
+        if (!at) throw new PetalError('out of memory', `no memory for ${size} bytes in the module`);
+        return at;
+    }
+
+    // Runs with these bytes in the module's memory.
+    with(bytes, run) {
+        if (!bytes) return run(0, 0);
+        const at = this.allocate(bytes.length);
+        try {
+            this.view().set(bytes, at);
+            return run(at, bytes.length);
+        } finally {
+            this.calls.release(at);
+        }
+    }
+
+    withText(text, run) {
+        return this.with(text == null ? null : encoder.encode(`${text}\0`), run);
+    }
+
+    textAt(at) {
+        const bytes = this.view();
+        return at ? decoder.decode(bytes.subarray(at, bytes.indexOf(0, at))) : null;
+    }
+
+    // The failure of the last call, with the place counted from `from`.
+    error(from = 0) {
+        const at = this.calls.error() >>> 0,
+            bytes = this.view();
+        const view = new DataView(bytes.buffer, at);
+        const offset = view.getBigUint64(8, true);
+        const code = this.textAt(this.calls.status_name(view.getInt32(0, true)) >>> 0);
+        const place = offset === 0xffffffffffffffffn ? null : Number(offset) + from;
+        return new PetalError(code, this.textAt(at + 16), place);
+    }
+
+    check(status, from) {
+        if (status < 0) throw this.error(from);
+        return status;
+    }
+
+    // ---- a key: its size, at keyAt until released
+
+    put(bytes) {
+        if (bytes.length > TEXT_BYTES) return this.putLong(bytes);
+        if (this.text.length === 0) this.look();
+        this.text.set(bytes);
+        return bytes.length;
+    }
+
+    putLong(bytes) {
+        this.keyAt = this.allocate(bytes.length);
+        this.view().set(bytes, this.keyAt);
+        return bytes.length;
+    }
+
+    putText(string) {
+        const units = string.length;
+        if (this.text.length === 0) this.look();
+        const text = this.text;
+        if (units <= SHORT) {
+            let i = 0;
+            for (; i < units; i++) {
+                const unit = string.charCodeAt(i);
+                if (unit > 127) break;
+                text[i] = unit;
+            }
+            if (i === units) return units;
+        }
+        if (units * 3 > TEXT_BYTES) return this.putLong(encoder.encode(string));
+        return encoder.encodeInto(string, text).written;
+    }
+
+    releaseKey() {
+        if (this.keyAt === this.stage) return;
+        this.calls.release(this.keyAt);
+        this.keyAt = this.stage;
+    }
+
+    // Strings [from, to), of less than TEXT_BYTES / 3 units, one after the other, and their ends.
+    // -> the bytes of all
+    putTexts(strings, from, to, units) {
+        if (this.text.length === 0) this.look();
+        const ends = this.ends,
+            all = to - from === strings.length ? strings : strings.slice(from, to);
+        const { written } = encoder.encodeInto(all.join(''), this.text);
+        ends[0] = 0;
+        if (written === units) {
+            let end = 0;
+            for (let i = from, j = 1; i < to; i++, j++) ends[j] = end += strings[i].length;
+            return written;
+        }
+        return this.putWideTexts(strings, from, to, written);
+    }
+
+    // Not only ASCII. A pair of surrogates that two strings share would be joined, so such strings
+    // are written one by one.
+    putWideTexts(strings, from, to, written) {
+        const ends = this.ends;
+        let shared = false;
+        for (let i = from, j = 1; i < to; i++, j++) {
+            ends[j] = strings[i].length;
+            shared ||= (strings[i].charCodeAt(0) & 0xfc00) === 0xdc00;
+        }
+        if (!shared) {
+            this.calls.text_ends(this.stage, written, this.endsAt + 4, to - from);
+            return written;
+        }
+        let end = 0;
+        for (let i = from, j = 1; i < to; i++, j++)
+            ends[j] = end += encoder.encodeInto(strings[i], this.text.subarray(end)).written;
+        return end;
+    }
+}
+
+// ---- which module, and from where ----------------------------------------------------------------
+
+// A function that gives v128: what an engine without SIMD refuses.
+const SIMD = [
+    0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 8, 1, 6, 0, 65, 0, 253, 15,
+    11,
+];
+
+const host = { read: null, native: 'native', simd: null };
+const engines = new Map();
+
+// read(name) gives the bytes of NAME.wasm, or a WebAssembly.Module. Each way of packaging has its
+// own; `native` is what it has in place of that module, and simd: false if it has no such modules.
+export const setHost = (read, options) => {
+    Object.assign(host, { read }, options);
+};
+
+const fileOf = (name) => {
+    host.simd ??= WebAssembly.validate(new Uint8Array(SIMD));
+    return host.simd ? `${name}-simd` : name;
+};
+
+const refusal = (error) => {
+    const text = String(error?.message ?? error);
+    if (!/unsafe-eval|Content Security Policy|code generation|disallowed by embedder/i.test(text))
+        return error;
+    return new PetalError(
+        'not supported',
+        "this page's Content-Security-Policy forbids WebAssembly; add 'wasm-unsafe-eval' to its script-src",
+        null,
+        { cause: error },
+    );
+};
+
+const start = async (name) => {
+    if (typeof WebAssembly === 'undefined')
+        throw new PetalError('not supported', 'there is no WebAssembly here');
+    try {
+        const source = await host.read(fileOf(name));
+        const module =
+            source instanceof WebAssembly.Module ? source : await WebAssembly.compile(source);
+        return new Engine(await WebAssembly.instantiate(module, {}), name);
+    } catch (error) {
+        throw refusal(error);
+    }
+};
+
+// The engine of this name, started once.
+export const engineOf = (wanted) => {
+    const name = wanted === 'native' ? host.native : wanted;
+    if (!engines.has(name)) {
+        const started = start(name);
+        engines.set(name, started);
+        started.catch(() => engines.delete(name));
+    }
+    return engines.get(name);
+};

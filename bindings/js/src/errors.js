@@ -1,0 +1,21 @@
+// errors.js - what this package throws: PetalError for what the core refuses, with its message
+// unchanged; TypeError and RangeError for values of the wrong kind; AbortError by signals.
+
+/**
+ * A refusal. `code` is the name of the core's status ("damaged", "not a filter", "bad argument", ...),
+ * or "disposed"; `offset` the byte of the input, or the index of the key, at which it was noticed,
+ * or null.
+ */
+export class PetalError extends Error {
+    constructor(code, message, offset = null, options = undefined) {
+        super(message, options);
+        this.name = 'PetalError';
+        this.code = code;
+        this.offset = offset;
+    }
+}
+
+export const throwIfAborted = (signal) => {
+    if (!signal?.aborted) return;
+    throw signal.reason ?? new DOMException('This operation was aborted', 'AbortError');
+};

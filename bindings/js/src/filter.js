@@ -1,0 +1,971 @@
+// filter.js - the class Filter: one filter in the memory of a module.
+import { engineOf, MAX_KEYS } from './engine.js';
+import { PetalError } from './errors.js';
+import {
+    bytesOfF64,
+    bytesOfI32,
+    bytesOfUtf16,
+    checkType,
+    Float,
+    I32,
+    isBytes,
+    isI64,
+    KEY_TYPES,
+    NONE,
+    refuseKey,
+    TEXT,
+    UTF16LE,
+} from './keys.js';
+import { readFilter } from './load.js';
+
+const ABILITIES = [
+    'add',
+    'remove',
+    'hashes',
+    'merge',
+    'intersect',
+    'compare',
+    'like',
+    'share',
+    'grow',
+    'window',
+    'map',
+    'save',
+    'stats',
+    'dropCounts',
+    'emptyKey',
+    'clear',
+];
+const EMPTY_KEY = 1 << ABILITIES.indexOf('emptyKey');
+const POLICIES = ['none', 'growing', 'keys', 'time'];
+const ALL_LAYERS = -1;
+const [OFFSETS32, FIXED, I64_KEYS] = [1, 3, 4]; // PETAL_KEYS_
+
+// Filters that were forgotten without dispose() give their memory back.
+const forgotten = new FinalizationRegistry(({ engine, at }) => engine.calls.free_filter(at));
+
+// ---- options -------------------------------------------------------------------------------------
+
+const u64 = (value, name) => {
+    if (typeof value !== 'bigint' && typeof value !== 'number')
+        throw new TypeError(
+            `${name} must be a whole number, not ${value === null ? 'null' : typeof value}`,
+        );
+    if (typeof value === 'number' && !Number.isInteger(value))
+        throw new RangeError(`${name} must be a whole number, not ${value}`);
+    const whole = BigInt(value);
+    if (whole < 0n || whole >= 2n ** 64n)
+        throw new RangeError(`${name} must be from 0 to 2^64 - 1, not ${value}`);
+    return whole;
+};
+
+const u32 = (value, name) => {
+    const whole = u64(value, name);
+    if (whole >= 2n ** 32n) throw new RangeError(`${name} must be below 2^32, not ${value}`);
+    return whole;
+};
+
+const real = (value, name) => {
+    if (typeof value !== 'number')
+        throw new TypeError(`${name} must be a number, not ${typeof value}`);
+    return value;
+};
+
+const flag = (value, name) => {
+    if (typeof value !== 'boolean') throw new TypeError(`${name} must be true or false`);
+    return value ? 1n : 0n;
+};
+
+const oneOf = (names, first) => (value, name) => {
+    const place = names.indexOf(value);
+    if (place < 0) throw new RangeError(`${name} must be one of ${names.join(', ')}, not ${value}`);
+    return BigInt(place + first);
+};
+
+// Where each option stands in the table of create(): see flat.c.
+const OPTIONS = {
+    scheme: [0, oneOf(['blocked', 'classic', 'counting'], 1)],
+    keyType: [2, oneOf(KEY_TYPES, 0)],
+    capacity: [3, u64],
+    rate: [4, real],
+    memoryBytes: [5, u64],
+    bits: [6, u64],
+    hashes: [7, u32],
+    linesPerKey: [8, u32],
+    seed: [9, u64],
+    secret: [10],
+    metadata: [11],
+    format: [13],
+    grow: [14, flag],
+    refuseOverfull: [15, flag],
+    growthStep: [16, u32],
+    growthRatio: [17, real],
+    windowKeys: [18, u64],
+    windowMs: [19, u64],
+    generations: [20, u32],
+};
+
+const bytesOption = (value, name) => {
+    if (value === undefined || value === null) return null;
+    if (!isBytes(value)) throw new TypeError(`${name} must be a Uint8Array`);
+    return value;
+};
+
+export const secretOption = (value) => {
+    const secret = bytesOption(value, 'secret');
+    if (secret && secret.length !== 16)
+        throw new RangeError(`secret must be 16 bytes, not ${secret.length}`);
+    return secret;
+};
+
+export const formatOption = (value) => {
+    if (value === undefined || value === null) return null;
+    if (typeof value !== 'string') throw new TypeError('format must be a string');
+    return value;
+};
+
+export const checkOptions = (options, known) => {
+    if (options === null || typeof options !== 'object')
+        throw new TypeError('options must be an object');
+    for (const name of Object.keys(options))
+        if (!(name in known)) throw new TypeError(`there is no option ${name}`);
+};
+
+// Runs with the table of these options in place.
+const withOptions = (engine, options, run) => {
+    const secret = secretOption(options.secret),
+        metadata = bytesOption(options.metadata, 'metadata');
+    const values = [];
+    for (const [name, [place, read]] of Object.entries(OPTIONS))
+        if (read && options[name] !== undefined) values.push([place, read(options[name], name)]);
+    return engine.with(secret, (secretAt) =>
+        engine.with(metadata, (metadataAt, metadataBytes) =>
+            engine.withText(formatOption(options.format), (formatAt) => {
+                engine.view();
+                engine.integers.fill(0n, 0, 21);
+                for (const [place, value] of values)
+                    (typeof value === 'bigint' ? engine.integers : engine.reals)[place] = value;
+                engine.integers[10] = BigInt(secretAt);
+                engine.integers[11] = BigInt(metadataAt);
+                engine.integers[12] = BigInt(metadataBytes);
+                engine.integers[13] = BigInt(formatAt);
+                return run(engine.tableAt);
+            }),
+        ),
+    );
+};
+
+const readInfo = (engine) => {
+    engine.view();
+    const { integers, reals } = engine;
+    const count = (i) => Number(integers[i]);
+    const known = (i) => (Number.isNaN(reals[i]) ? null : reals[i]);
+    const text = (i) => engine.textAt(count(i));
+    const mask = count(0);
+    return {
+        abilities: ABILITIES.filter((_, i) => mask & (1 << i)),
+        hashes: count(3),
+        linesPerKey: count(4),
+        layers: count(5),
+        counterBits: count(6),
+        bits: count(7),
+        bytes: count(8),
+        memoryBytes: count(9),
+        capacity: count(10),
+        targetRate: known(11),
+        predictedRate: known(12),
+        items: count(13),
+        seed: integers[14],
+        metadataBytes: count(15),
+        keyId: count(16),
+        keyType: KEY_TYPES[count(17)],
+        policy: POLICIES[count(18)],
+        growthStep: count(19),
+        growthRatio: reals[20],
+        windowKeys: count(21),
+        windowMs: count(22),
+        clockMs: count(23),
+        generations: count(24),
+        keyed: count(25) === 1,
+        fromMs: count(26),
+        toMs: count(27),
+        scheme: text(28),
+        hash: text(29),
+        format: text(30),
+        kernel: text(31),
+    };
+};
+
+const estimate = (reals, i) => ({ value: reals[i], low: reals[i + 1], high: reals[i + 2] });
+
+// ---- the module that a filter lives in -----------------------------------------------------------
+
+// `native` has Petal's own formats; whatever names another one is done by `full`.
+export const engineFor = (format) =>
+    engineOf(format === null || format === 'petal' ? 'native' : 'full');
+
+// ---- batches -------------------------------------------------------------------------------------
+
+const widened = (array, from, to, engine) => {
+    const values = new Int32Array(engine.text.buffer, engine.stage, 2 * (to - from));
+    const signed = !(array instanceof Uint32Array);
+    for (let i = from, j = 0; i < to; i++, j += 2) {
+        values[j] = array[i];
+        values[j + 1] = signed && array[i] < 0 ? -1 : 0;
+    }
+};
+
+const INTEGERS = [Int8Array, Int16Array, Uint16Array, Int32Array, Uint32Array];
+
+export class Filter {
+    #engine;
+    #at;
+    #type;
+    #takesEmpty;
+    #warned = false;
+
+    // Not for users: Filter.create() and others make filters.
+    constructor(engine, at) {
+        if (!engine?.calls || !at)
+            throw new TypeError('make filters with Filter.create() or Filter.load()');
+        this.#engine = engine;
+        this.#at = at;
+        forgotten.register(this, { engine, at }, this);
+        this.#look();
+    }
+
+    #look() {
+        this.#engine.check(this.#engine.calls.info(this.#at, ALL_LAYERS, this.#engine.tableAt));
+        this.#engine.view();
+        this.#takesEmpty = (Number(this.#engine.integers[0]) & EMPTY_KEY) !== 0;
+        this.#type = Number(this.#engine.integers[17]);
+    }
+
+    // ---- making
+
+    static async create(options) {
+        checkOptions(options, OPTIONS);
+        const engine = await engineFor(formatOption(options.format));
+        if (!engine.calls.create) throw readOnly();
+        return new Filter(
+            engine,
+            withOptions(engine, options, (table) => {
+                const at = engine.calls.create(table) >>> 0;
+                if (!at) throw engine.error();
+                return at;
+            }),
+        );
+    }
+
+    static async plan(options) {
+        checkOptions(options, OPTIONS);
+        const engine = await engineFor(formatOption(options.format));
+        if (!engine.calls.plan) throw readOnly();
+        const plan = withOptions(engine, options, (table) => {
+            const to = engine.allocate(32 * 8);
+            try {
+                engine.check(engine.calls.plan(table, to));
+                engine.view().copyWithin(engine.tableAt, to, to + 32 * 8);
+                const scheme = Number(engine.integers[1]);
+                return { ...readInfo(engine), scheme_: scheme };
+            } finally {
+                engine.calls.release(to);
+            }
+        });
+        const { scheme_: scheme, ...info } = plan;
+        return {
+            ...info,
+            rateAt: (keys) =>
+                engine.calls.predict_rate(
+                    scheme,
+                    BigInt(info.bits),
+                    info.hashes,
+                    info.linesPerKey,
+                    u64(keys, 'keys'),
+                ),
+        };
+    }
+
+    static async load(source, options = {}) {
+        checkOptions(options, {
+            format: 0,
+            secret: 0,
+            onProgress: 0,
+            signal: 0,
+            memoryLimit: 0,
+            expectedBytes: 0,
+        });
+        const [engine, at] = await readFilter(source, {
+            ...options,
+            format: formatOption(options.format),
+            secret: secretOption(options.secret),
+            memoryLimit:
+                options.memoryLimit === undefined ? 0n : u64(options.memoryLimit, 'memoryLimit'),
+        });
+        return new Filter(engine, at);
+    }
+
+    // What serialize() gave, or JSON.parse() of the text that an npm class wrote.
+    static async deserialize(value, options = {}) {
+        const object = typeof value === 'string' ? JSON.parse(value) : value;
+        if (object === null || typeof object !== 'object')
+            throw new TypeError('deserialize() takes an object or JSON');
+        if (typeof object.petal === 'string')
+            return Filter.load(
+                Uint8Array.from(atob(object.petal), (c) => c.charCodeAt(0)),
+                options,
+            );
+        const format =
+            options.format ??
+            ('hashCount' in object
+                ? 'js-tutorial'
+                : '_nbHashes' in object
+                  ? 'bloom-filters'
+                  : 'bloomfilter');
+        return Filter.load(new TextEncoder().encode(JSON.stringify(object)), {
+            ...options,
+            format,
+        });
+    }
+
+    // ---- the handle
+
+    #open() {
+        if (this.#at === 0) throw new PetalError('disposed', 'this filter was disposed of');
+        return this.#engine;
+    }
+
+    #new(call) {
+        const engine = this.#open(),
+            at = call(engine.calls, this.#at) >>> 0;
+        if (!at) throw engine.error();
+        return new Filter(engine, at);
+    }
+
+    dispose() {
+        if (this.#at === 0) return;
+        forgotten.unregister(this);
+        this.#engine.calls.free_filter(this.#at);
+        this.#at = 0;
+    }
+
+    // ---- one key
+
+    // Puts a key that is no string and no i64. -> its size
+    #put(engine, key) {
+        if (typeof key === 'string') {
+            if (this.#type === NONE || this.#type === TEXT) return engine.putText(key);
+            checkType('text', this.#type);
+            return engine.put(bytesOfUtf16(key));
+        }
+        if (isBytes(key)) return engine.put(key);
+        if (key instanceof Float) {
+            checkType('f64', this.#type);
+            return engine.put(bytesOfF64(key.value));
+        }
+        if (typeof key !== 'bigint') refuseKey(key);
+        checkType('i64', this.#type);
+        return engine.put(bytesOfI32(key));
+    }
+
+    #isI64(key) {
+        if (typeof key !== 'bigint' || this.#type === I32) return false;
+        if (!isI64(key)) throw new RangeError(`${key} is outside 64 bits, signed`);
+        checkType('i64', this.#type);
+        return true;
+    }
+
+    has(key) {
+        const engine = this.#open();
+        if (this.#isI64(key)) return engine.calls.contains_i64(this.#at, key) !== 0;
+        const size = this.#put(engine, key),
+            answer = engine.calls.contains(this.#at, engine.keyAt, size);
+        engine.releaseKey();
+        return answer !== 0;
+    }
+
+    add(key) {
+        const engine = this.#open();
+        if (!engine.calls.add) throw readOnly();
+        return (
+            this.#change(
+                engine,
+                key,
+                engine.calls.add,
+                engine.calls.add_i64,
+                engine.calls.add_batch,
+            ) === 0
+        );
+    }
+
+    remove(key) {
+        const engine = this.#open();
+        if (!engine.calls.remove) throw readOnly();
+        return (
+            this.#change(
+                engine,
+                key,
+                engine.calls.remove,
+                engine.calls.remove_i64,
+                engine.calls.remove_batch,
+            ) === 0
+        );
+    }
+
+    #change(engine, key, call, callI64, batch) {
+        let status;
+        if (this.#isI64(key)) {
+            status = callI64(this.#at, key);
+            if (status < 0) {
+                engine.view();
+                new DataView(engine.text.buffer).setBigInt64(engine.stage, key, true);
+                this.#explain(engine, batch, 8);
+            }
+            return status;
+        }
+        const size = this.#put(engine, key);
+        try {
+            if (size === 0 && !this.#takesEmpty) return 1;
+            status = call(this.#at, engine.keyAt, size);
+            if (status < 0) this.#explain(engine, batch, size);
+        } finally {
+            engine.releaseKey();
+        }
+        return status;
+    }
+
+    // The failure of a key, of which only a batch says why.
+    #explain(engine, batch, size) {
+        engine.view();
+        engine.ends[0] = 0;
+        engine.ends[1] = size;
+        engine.check(batch(this.#at, OFFSETS32, engine.keyAt, size, engine.endsAt, 0, 1, 0));
+    }
+
+    // Puts any key. -> its size
+    #putAny(engine, key) {
+        if (!this.#isI64(key)) return this.#put(engine, key);
+        const bytes = new Uint8Array(8);
+        new DataView(bytes.buffer).setBigInt64(0, key, true);
+        return engine.put(bytes);
+    }
+
+    // Runs with the engine, the filter's address, and the place and size of the key.
+    static withKey(filter, key, run) {
+        const engine = filter.#open(),
+            size = key === undefined ? 0 : filter.#putAny(engine, key);
+        try {
+            return run(engine, filter.#at, engine.keyAt, size);
+        } finally {
+            engine.releaseKey();
+        }
+    }
+
+    hashKey(key) {
+        return Filter.withKey(this, key, (engine, filter, at, size) =>
+            BigInt.asUintN(64, engine.calls.hash_key(filter, at, size)),
+        );
+    }
+
+    // ---- many keys
+
+    /** How many of the keys were new. */
+    addMany(keys) {
+        const engine = this.#open();
+        if (!engine.calls.add_batch) throw readOnly();
+        return this.#many(engine, keys, engine.calls.add_batch, null, true, (key) => this.add(key));
+    }
+
+    /** A Uint8Array with 1 (probably) or 0 (certainly not) per key. */
+    hasMany(keys) {
+        const engine = this.#open(),
+            answers = { bytes: null };
+        this.#many(engine, keys, engine.calls.contains_batch, answers, false, (key) =>
+            this.has(key),
+        );
+        return answers.bytes;
+    }
+
+    /** A Uint8Array with 1 (removed) or 0 (certainly not in) per key. */
+    removeMany(keys) {
+        const engine = this.#open(),
+            answers = { bytes: null };
+        if (!engine.calls.remove_batch) throw readOnly();
+        this.#many(engine, keys, engine.calls.remove_batch, answers, false, (key) =>
+            this.remove(key),
+        );
+        return answers.bytes;
+    }
+
+    #many(engine, keys, call, answers, adds, one) {
+        if (Array.isArray(keys)) return this.#list(engine, keys, call, answers, adds, one);
+        if (ArrayBuffer.isView(keys)) return this.#numbers(engine, keys, call, answers);
+        if (
+            keys !== null &&
+            typeof keys === 'object' &&
+            isBytes(keys.bytes) &&
+            keys.ends !== undefined
+        )
+            return this.#joined(engine, keys, call, answers, adds, one);
+        if (
+            keys === null ||
+            typeof keys !== 'object' ||
+            typeof keys[Symbol.iterator] !== 'function'
+        )
+            throw new TypeError(
+                'keys are an array, a typed array of numbers, {bytes, ends}, or an iterable',
+            );
+        return this.#list(engine, [...keys], call, answers, adds, one);
+    }
+
+    #makeAnswers(answers, count) {
+        if (answers) answers.bytes = new Uint8Array(count);
+    }
+
+    // Runs the batch that is in place, of keys from `first` on. -> how many answers are 1
+    #run(engine, call, answers, first, layout, size, keyBytes, count) {
+        const results = answers ? engine.resultsAt : 0,
+            ends = layout === OFFSETS32 ? engine.endsAt : 0;
+        const positive = call(this.#at, layout, engine.stage, size, ends, keyBytes, count, results);
+        engine.check(positive, first);
+        if (!answers) return positive;
+        engine.view();
+        answers.bytes.set(engine.results.subarray(0, count), first);
+        return positive;
+    }
+
+    #list(engine, keys, call, answers, adds, one) {
+        const isPlain = this.#type === NONE || this.#type === TEXT,
+            skips = adds && !this.#takesEmpty;
+        const room = engine.textBytes / 3;
+        this.#makeAnswers(answers, keys.length);
+        let sum = 0,
+            skipped = 0;
+        for (let from = 0; from < keys.length;) {
+            let to = from,
+                units = 0;
+            const last = Math.min(keys.length, from + MAX_KEYS);
+            for (; isPlain && to < last; to++) {
+                const key = keys[to];
+                if (
+                    typeof key !== 'string' ||
+                    units + key.length > room ||
+                    (skips && key.length === 0)
+                )
+                    break;
+                units += key.length;
+            }
+            if (to > from) {
+                const size = engine.putTexts(keys, from, to, units);
+                sum += this.#run(engine, call, answers, from, OFFSETS32, size, 0, to - from);
+                from = to;
+                continue;
+            }
+            if (skips && (keys[from] === '' || (isBytes(keys[from]) && keys[from].length === 0)))
+                skipped++;
+            else sum += this.#one(one, keys[from], from, answers);
+            from++;
+        }
+        this.#warn(skipped);
+        return sum;
+    }
+
+    #one(one, key, place, answers) {
+        let answer;
+        try {
+            answer = one(key) ? 1 : 0;
+        } catch (error) {
+            if (error instanceof PetalError) error.offset = place;
+            else error.message += `, at index ${place}`;
+            throw error;
+        }
+        if (answers) answers.bytes[place] = answer;
+        return answer;
+    }
+
+    // Those of a library that takes no empty key are left out, as it does.
+    #warn(skipped) {
+        if (skipped === 0 || this.#warned) return;
+        this.#warned = true;
+        console.warn(
+            `petal-bloom: ${skipped} empty keys skipped: filters of this scheme take none`,
+        );
+    }
+
+    #joined(engine, { bytes, ends }, call, answers, adds, one) {
+        if (!Array.isArray(ends) && !ArrayBuffer.isView(ends))
+            throw new TypeError('ends must be an array');
+        const skips = adds && !this.#takesEmpty;
+        this.#makeAnswers(answers, ends.length);
+        let sum = 0,
+            start = 0,
+            skipped = 0;
+        for (let from = 0; from < ends.length;) {
+            engine.view();
+            const begin = start,
+                table = engine.ends,
+                last = Math.min(ends.length, from + MAX_KEYS);
+            let to = from;
+            table[0] = 0;
+            for (; to < last; to++) {
+                const end = Number(ends[to]);
+                if (!(end >= start && end <= bytes.length) || !Number.isInteger(end))
+                    throw new PetalError(
+                        'bad argument',
+                        `the end of key ${to} is before its start, or past the bytes`,
+                        to,
+                    );
+                if (end - begin > engine.textBytes || (skips && end === start)) break;
+                table[to - from + 1] = (start = end) - begin;
+            }
+            if (to > from) {
+                engine.text.set(bytes.subarray(begin, start));
+                sum += this.#run(
+                    engine,
+                    call,
+                    answers,
+                    from,
+                    OFFSETS32,
+                    start - begin,
+                    0,
+                    to - from,
+                );
+                from = to;
+                continue;
+            }
+            const end = Number(ends[from]);
+            if (skips && end === start) skipped++;
+            else sum += this.#one(one, bytes.subarray(start, end), from, answers);
+            start = end;
+            from++;
+        }
+        this.#warn(skipped);
+        return sum;
+    }
+
+    #numbers(engine, keys, call, answers) {
+        const isFloat = keys instanceof Float64Array || keys instanceof Float32Array;
+        const isLong = keys instanceof BigInt64Array || keys instanceof BigUint64Array;
+        if (!isFloat && !isLong && !INTEGERS.some((kind) => keys instanceof kind))
+            throw new TypeError(
+                'a Uint8Array is one key; of many, give {bytes, ends}, or an array of them',
+            );
+        checkType(isFloat ? 'f64' : 'i64', this.#type);
+        this.#makeAnswers(answers, keys.length);
+        let sum = 0;
+        for (let from = 0, to; from < keys.length; from = to) {
+            to = Math.min(keys.length, from + MAX_KEYS);
+            const count = to - from;
+            engine.view();
+            if (isFloat) this.#putFloats(engine, keys, from, to);
+            else if (this.#type === I32) putNarrow(engine, keys, from, to);
+            else if (isLong) putLong(engine, keys, from, to);
+            else widened(keys, from, to, engine);
+            if (isFloat) sum += this.#run(engine, call, answers, from, FIXED, 0, 8, count);
+            else if (this.#type === I32)
+                sum += this.#run(engine, call, answers, from, FIXED, 0, 4, count);
+            else sum += this.#run(engine, call, answers, from, I64_KEYS, 0, 0, count);
+        }
+        return sum;
+    }
+
+    #putFloats(engine, keys, from, to) {
+        new Float64Array(engine.text.buffer, engine.stage, to - from).set(keys.subarray(from, to));
+        engine.calls.canonical_f64(engine.stage, to - from);
+    }
+
+    // ---- inside
+
+    #info(layer) {
+        const engine = this.#open();
+        engine.check(engine.calls.info(this.#at, layer, engine.tableAt));
+        return readInfo(engine);
+    }
+
+    get info() {
+        return this.#info(ALL_LAYERS);
+    }
+
+    /** Of one layer, 0 being the oldest. */
+    layerInfo(layer) {
+        return this.#info(Number(u32(layer, 'layer')));
+    }
+
+    stats(layer = undefined) {
+        const engine = this.#open();
+        if (!engine.calls.stats) throw readOnly();
+        const place = layer === undefined ? ALL_LAYERS : Number(u32(layer, 'layer'));
+        engine.check(engine.calls.stats(this.#at, place, engine.tableAt));
+        engine.view();
+        const { integers, reals } = engine;
+        return {
+            saturated: integers[0] === 1n,
+            overfull: integers[1] === 1n,
+            bitsSet: Number(integers[2]),
+            saturatedCounters: Number(integers[3]),
+            fill: reals[4],
+            estimatedItems: estimate(reals, 5),
+            estimatedRate: reals[8],
+        };
+    }
+
+    get isOverfull() {
+        const engine = this.#open();
+        if (!engine.calls.is_overfull) throw readOnly();
+        return engine.calls.is_overfull(this.#at) !== 0;
+    }
+
+    contentId() {
+        const engine = this.#open();
+        engine.check(engine.calls.content_id(this.#at, engine.tableAt));
+        engine.view();
+        return engine.integers[0];
+    }
+
+    /** A copy of the bits of a layer: petal's and foreign schemes' own layout. */
+    bits(layer = 0) {
+        const engine = this.#open();
+        engine.check(engine.calls.bits(this.#at, Number(u32(layer, 'layer')), engine.tableAt));
+        const bytes = engine.view(),
+            at = Number(engine.integers[0]);
+        return bytes.slice(at, at + Number(engine.integers[1]));
+    }
+
+    get metadata() {
+        const size = this.info.metadataBytes,
+            engine = this.#engine;
+        const at = engine.calls.metadata(this.#at) >>> 0;
+        return at ? engine.view().slice(at, at + size) : null;
+    }
+
+    set metadata(bytes) {
+        const engine = this.#open();
+        if (!engine.calls.set_metadata) throw readOnly();
+        engine.with(bytesOption(bytes, 'metadata'), (at, size) =>
+            engine.check(engine.calls.set_metadata(this.#at, at, size)),
+        );
+    }
+
+    // ---- whole filters
+
+    // Runs with the address of the other filter, which may live in another module.
+    #beside(other, run) {
+        const engine = this.#open();
+        if (!(other instanceof Filter)) throw new TypeError('the other one is no Filter');
+        const theirs = other.#open();
+        if (theirs === engine) return run(engine, other.#at);
+        const secret = null;
+        const copy = engine.with(
+            other.toBytes(),
+            (at, size) => engine.calls.load(at, size, 0, secret, 2, 0n) >>> 0,
+        );
+        if (!copy) throw engine.error();
+        try {
+            return run(engine, copy);
+        } finally {
+            engine.calls.free_filter(copy);
+        }
+    }
+
+    merge(other) {
+        this.#beside(other, (engine, at) => engine.check(engine.calls.merge(this.#at, at)));
+        return this;
+    }
+
+    intersect(other) {
+        this.#beside(other, (engine, at) => engine.check(engine.calls.intersect(this.#at, at)));
+        return this;
+    }
+
+    compare(other) {
+        return this.#beside(other, (engine, at) => {
+            engine.check(engine.calls.compare(this.#at, at, engine.tableAt));
+            engine.view();
+            const [saturated, reals] = [engine.integers[0] === 1n, engine.reals];
+            return {
+                saturated,
+                itemsA: estimate(reals, 1),
+                itemsB: estimate(reals, 4),
+                union: estimate(reals, 7),
+                intersection: estimate(reals, 10),
+                jaccard: estimate(reals, 13),
+                containmentAInB: estimate(reals, 16),
+                containmentBInA: estimate(reals, 19),
+            };
+        });
+    }
+
+    clear() {
+        const engine = this.#open();
+        engine.check(engine.calls.clear(this.#at));
+    }
+
+    freeze() {
+        const engine = this.#open();
+        engine.check(engine.calls.freeze(this.#at));
+    }
+
+    /** Sets the clock of a window of time: milliseconds, or a Date. */
+    advance(now) {
+        const engine = this.#open();
+        engine.check(
+            engine.calls.advance(this.#at, u64(now instanceof Date ? now.getTime() : now, 'now')),
+        );
+    }
+
+    clone() {
+        return this.#new((calls, at) => calls.clone(at));
+    }
+
+    /** An empty filter with the same parameters, to be merged later. */
+    emptyLike() {
+        return this.#new((calls, at) => calls.create_like(at));
+    }
+
+    dropCounts() {
+        return this.#new((calls, at) => calls.drop_counts(at));
+    }
+
+    toBytes(format = undefined) {
+        const engine = this.#open();
+        if (!engine.calls.serialize) throw readOnly();
+        return engine.withText(formatOption(format), (formatAt) => {
+            const size = Number(
+                BigInt.asUintN(64, engine.calls.serialized_bytes(this.#at, formatAt)),
+            );
+            const at = engine.allocate(size);
+            try {
+                engine.check(engine.calls.serialize(this.#at, formatAt, at, size));
+                return engine.view().slice(at, at + size);
+            } finally {
+                engine.calls.release(at);
+            }
+        });
+    }
+
+    /** The patch that turns this filter into `to`. */
+    diff(to) {
+        const engine = this.#open();
+        if (!engine.calls.diff) throw readOnly();
+        return this.#beside(to, (_, at) => {
+            engine.check(engine.calls.diff(this.#at, at, engine.tableAt));
+            const bytes = engine.view(),
+                from = Number(engine.integers[0]);
+            const patch = bytes.slice(from, from + Number(engine.integers[1]));
+            engine.calls.release(from);
+            return patch;
+        });
+    }
+
+    /** Turns the filter into the patch's result; on a failure it stays as it was. */
+    applyPatch(patch, { memoryLimit = 0 } = {}) {
+        const engine = this.#open(),
+            limit = u64(memoryLimit, 'memoryLimit');
+        if (!engine.calls.apply_patch) throw readOnly();
+        if (!isBytes(patch)) throw new TypeError('a patch is a Uint8Array');
+        engine.with(patch, (at, size) =>
+            engine.check(engine.calls.apply_patch(this.#at, at, size, limit)),
+        );
+        this.#look();
+    }
+
+    /** What JSON.stringify() takes: the object of the npm class that the filter's format is of, or
+     * {petal: base64}. */
+    serialize() {
+        const { format, keyed } = this.info;
+        if (keyed)
+            throw new PetalError(
+                'not supported',
+                'a keyed filter is not serialized: its file is toBytes()',
+            );
+        if (['js-tutorial', 'bloom-filters', 'bloomfilter'].includes(format))
+            return JSON.parse(new TextDecoder().decode(this.toBytes(format)));
+        const bytes = this.toBytes();
+        let text = '';
+        for (let i = 0; i < bytes.length; i += 4096)
+            text += String.fromCharCode(...bytes.subarray(i, i + 4096));
+        return { petal: btoa(text) };
+    }
+
+    toJSON() {
+        return this.serialize();
+    }
+}
+
+if (Symbol.dispose) Filter.prototype[Symbol.dispose] = Filter.prototype.dispose;
+
+const readOnly = () => new PetalError('not supported', 'not in this build, which is for reading');
+
+const putLong = (engine, keys, from, to) => {
+    const part = keys.subarray(from, to);
+    if (keys instanceof BigUint64Array) {
+        const over = part.findIndex((key) => key > 0x7fffffffffffffffn);
+        if (over >= 0)
+            throw new RangeError(
+                `${part[over]} is outside 64 bits, signed, at index ${from + over}`,
+            );
+    }
+    new keys.constructor(engine.text.buffer, engine.stage, to - from).set(part);
+};
+
+const putNarrow = (engine, keys, from, to) => {
+    const values = new Int32Array(engine.text.buffer, engine.stage, to - from);
+    for (let i = from, j = 0; i < to; i++, j++) {
+        values[j] = Number(keys[i]);
+        if (BigInt(values[j]) !== BigInt(keys[i]))
+            throw new RangeError(`${keys[i]} is outside 32 bits, signed, at index ${i}`);
+    }
+};
+
+// ---- formats -------------------------------------------------------------------------------------
+
+/** The formats of the module `full`. */
+export const formats = async () => {
+    const engine = await engineOf('full'),
+        all = [];
+    for (let i = 0; engine.calls.format_at(i, engine.tableAt); i++) {
+        engine.view();
+        const mask = Number(engine.integers[0]);
+        all.push({
+            name: engine.textAt(Number(engine.integers[1])),
+            keys: engine.textAt(Number(engine.integers[2])),
+            canRead: (mask & 1) !== 0,
+            canWrite: (mask & 2) !== 0,
+            canCreate: (mask & 4) !== 0,
+            canRecognize: (mask & 8) !== 0,
+            hasChecksum: (mask & 32) !== 0,
+            isPacked: (mask & 64) !== 0,
+        });
+    }
+    return all;
+};
+
+/** Which formats these bytes can be, by header and length alone. */
+export const recognize = async (bytes) => {
+    if (!isBytes(bytes)) throw new TypeError('recognize() takes a Uint8Array');
+    const engine = await engineOf('full');
+    return engine.with(bytes, (at, size) => {
+        const count = Math.min(engine.calls.recognize(at, size, engine.tableAt, 64), 64);
+        const names = new Uint32Array(engine.view().buffer, engine.tableAt, count);
+        return [...names].map((name) => engine.textAt(name));
+    });
+};
+
+/** The shard of a key, from 0 to shards - 1, the same in every language. */
+export const shardOf = async (key, shards) => {
+    const engine = await engineOf('native');
+    const bytes =
+        typeof key === 'string'
+            ? new TextEncoder().encode(key)
+            : key instanceof Float
+              ? bytesOfF64(key.value)
+              : typeof key === 'bigint'
+                ? new Uint8Array(new BigInt64Array([key]).buffer)
+                : isBytes(key)
+                  ? key
+                  : refuseKey(key);
+    return engine.with(
+        bytes,
+        (at, size) => engine.calls.shard_of(at, size, Number(u32(shards, 'shards'))) >>> 0,
+    );
+};

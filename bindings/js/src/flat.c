@@ -1,0 +1,629 @@
+/* flat.c - petal.h as calls that a WebAssembly host can make: integers, doubles and addresses in,
+ * one number out. The package of JavaScript and Go's build without cgo are both made on these.
+ *
+ * The module is a reactor without imports: call _initialize() once, then any of these, from one
+ * thread. A "text" is the address of UTF-8 bytes that end with 0; 0 stands for NULL. Sizes are in
+ * bytes. What the host hands over it first writes into memory that it got from allocate(), and
+ * keeps. Calls that make a filter return its address, or 0 after a failure; those that return a
+ * status return petal.h's. error() is what the last failed call says. Memory may grow in any call
+ * that makes, opens or changes a filter: views of it are then void.
+ *
+ * Tables are arrays of slots of 64 bits, an integer or a double each. Names in them are texts.
+ *
+ *   general
+ *     allocate(size) address, 0 without memory     release(address)
+ *     version() text                               status_name(status) text
+ *     error() address of: status i32, errno i32, offset u64 (all ones: none), text of up to 239
+ *     format_at(place, table) 1, or 0 after the last: abilities, name, keys
+ *     recognize(bytes, size, names, room) how many formats fit; `names` has room for that many texts
+ *     text_ends(text, size, ends, count): `ends` has the length of each key in UTF-16 units, and
+ *         gets the place where each ends in the UTF-8 text of all, in which a lone surrogate is
+ *         EF BF BD
+ *     canonical_f64(doubles, count): -0 becomes +0, and every NaN the same one
+ *     shard_of(key, size, shards)
+ *   filters
+ *     create(options) filter      plan(options, info) status
+ *         options: scheme, hash, key type, capacity, rate*, memory bytes, bits, hashes, lines per
+ *         key, seed, address of the secret, of the metadata, its size, format, growth, refuse
+ *         overfull, growth step, growth ratio*, window keys, window ms, generations (* doubles)
+ *     load(bytes, size, format, secret, flags, memory limit u64) filter
+ *     reader_create(format, secret, expected bytes u64, memory limit u64) reader, or 0
+ *     reader_feed(reader, bytes, size) status      reader_finish(reader) filter
+ *     reader_free(reader)
+ *     create_like(filter) filter    clone(filter) filter    drop_counts(filter) filter
+ *     free_filter(filter)
+ *   keys
+ *     add(filter, key, size) status                add_i64(filter, i64) status
+ *     remove(filter, key, size) status             remove_i64(filter, i64) status
+ *     contains(filter, key, size) 0 or 1           contains_i64(filter, i64) 0 or 1
+ *     hash_key(filter, key, size) u64
+ *     add_batch, contains_batch, remove_batch(filter, layout, data, data bytes, offsets, key bytes,
+ *         count, results) how many results are 1, or a negative status; layout is PETAL_KEYS_,
+ *         offsets are u32 or 0, results a byte per key or 0. At most 2^31 - 1 keys
+ *     done() how many keys of the last batch went in
+ *   inside
+ *     info(filter, layer, info) status; layer -1: all
+ *         info: abilities, scheme, hash, hashes, lines per key, layers, counter bits, bits, bytes,
+ *         memory bytes, capacity, target rate*, predicted rate*, items, seed, metadata bytes, key
+ *         id, key type, policy, growth step, growth ratio*, window keys, window ms, clock ms,
+ *         generations, keyed, from ms, to ms, and the names of scheme, hash, format and kernel
+ *     stats(filter, layer, stats) status
+ *         stats: saturated, overfull, bits set, saturated counters, fill*, estimated items*, low*,
+ *         high*, estimated rate*
+ *     predict_rate(scheme, bits u64, hashes, lines per key, keys u64) double
+ *     content_id(filter, table) status: one slot   is_overfull(filter) 0 or 1
+ *     metadata(filter) address                     set_metadata(filter, bytes, size) status
+ *     bits(filter, layer, table) status: address, size
+ *   whole filters
+ *     clear, freeze(filter) status                 advance(filter, ms u64) status
+ *     merge, intersect(filter, other) status
+ *     compare(a, b, table) status: saturated, then value*, low*, high* of items of a, of b, of the
+ *         union, of the intersection, of Jaccard's index, of a in b, of b in a
+ *     serialized_bytes(filter, format) u64         serialize(filter, format, bytes, size) status
+ *     diff(from, to, table) status: address of the patch, which the host releases, and its size
+ *     apply_patch(filter, patch, size, memory limit u64) status
+ *   a file that stays where it is (load with PETAL_OPEN_HEADER)
+ *     key_ranges(filter, key, size, ranges, room) how many, or a negative status; `ranges` gets an
+ *         offset and a size of 64 bits each
+ *     contains_in_ranges(filter, key, size, bytes, size) 0, 1, or a negative status
+ *
+ * The module `ask` (-DPETAL_READ_ONLY) has no call that makes or changes a filter, and no plans,
+ * statistics or comparisons. */
+#include <petal/petal.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT(name) __attribute__((export_name(#name)))
+
+typedef union slot {
+    uint64_t integer;
+    double real;
+    const void *address; /* the upper half of the slot is 0 */
+} slot;
+
+static petal_error last_error;
+static uint64_t last_done;
+
+static slot integer_slot(uint64_t value)
+{
+    return (slot){.integer = value};
+}
+
+static slot real_slot(double value)
+{
+    return (slot){.real = value};
+}
+
+static slot address_slot(const void *value)
+{
+    return (slot){.integer = (uintptr_t)value};
+}
+
+/* ---- general --------------------------------------------------------------------------------- */
+
+EXPORT(allocate) void *flat_allocate(size_t size_bytes)
+{
+    return malloc(size_bytes ? size_bytes : 1);
+}
+
+EXPORT(release) void flat_release(void *memory)
+{
+    free(memory);
+}
+
+EXPORT(version) const char *flat_version(void)
+{
+    return petal_version();
+}
+
+EXPORT(status_name) const char *flat_status_name(petal_status status)
+{
+    return petal_status_name(status);
+}
+
+EXPORT(error) const petal_error *flat_error(void)
+{
+    return &last_error;
+}
+
+/* UTF-16 units of the character whose UTF-8 begins with this byte; 0 for the bytes that follow. */
+static uint32_t units_of(uint8_t byte)
+{
+    return (byte & 0xc0) == 0x80 ? 0 : byte >= 0xf0 ? 2 : 1;
+}
+
+EXPORT(text_ends)
+void flat_text_ends(const uint8_t *text, size_t size_bytes, uint32_t *ends, uint32_t count)
+{
+    size_t at = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t units = ends[i]; units > 0 && at < size_bytes;) {
+            uint32_t taken = units_of(text[at++]);
+            units -= taken < units ? taken : units;
+            while (at < size_bytes && units_of(text[at]) == 0) at++;
+        }
+        ends[i] = (uint32_t)at;
+    }
+}
+
+EXPORT(canonical_f64) void flat_canonical_f64(uint8_t *doubles, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        double value;
+        memcpy(&value, doubles + (size_t)8 * i, 8);
+        petal_encode_f64(value, doubles + (size_t)8 * i);
+    }
+}
+
+EXPORT(shard_of) uint32_t flat_shard_of(const void *key, size_t key_bytes, uint32_t shards)
+{
+    return petal_shard_of(key, key_bytes, shards);
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static petal_open_options open_options(const char *format, const void *secret, uint32_t flags,
+                                       uint64_t memory_limit)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.format = format;
+    options.secret = secret;
+    options.flags = flags;
+    options.memory_limit = memory_limit;
+    return options;
+}
+
+EXPORT(load)
+petal_filter *flat_load(const void *bytes, size_t size_bytes, const char *format,
+                        const void *secret, uint32_t flags, uint64_t memory_limit)
+{
+    petal_open_options options = open_options(format, secret, flags, memory_limit);
+    petal_filter *filter = NULL;
+    petal_load(bytes, size_bytes, &options, &filter, &last_error);
+    return filter;
+}
+
+EXPORT(reader_create)
+petal_reader *flat_reader_create(const char *format, const void *secret, uint64_t expected_bytes,
+                                 uint64_t memory_limit)
+{
+    petal_open_options options = open_options(format, secret, PETAL_OPEN_LOAD, memory_limit);
+    petal_reader *reader = NULL;
+    petal_reader_create(&options, expected_bytes, &reader, &last_error);
+    return reader;
+}
+
+EXPORT(reader_feed)
+petal_status flat_reader_feed(petal_reader *reader, const void *bytes, size_t size_bytes)
+{
+    return petal_reader_feed(reader, bytes, size_bytes, &last_error);
+}
+
+EXPORT(reader_finish) petal_filter *flat_reader_finish(petal_reader *reader)
+{
+    petal_filter *filter = NULL;
+    petal_reader_finish(reader, &filter, &last_error);
+    return filter;
+}
+
+EXPORT(reader_free) void flat_reader_free(petal_reader *reader)
+{
+    petal_reader_free(reader);
+}
+
+EXPORT(free_filter) void flat_free_filter(petal_filter *filter)
+{
+    petal_free(filter);
+}
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+/* The failure of one key is that of a handle; the first one stays with it, so a batch of one finds
+ * this one out. */
+EXPORT(contains) bool flat_contains(const petal_filter *filter, const void *key, size_t key_bytes)
+{
+    return petal_contains(filter, key, key_bytes);
+}
+
+EXPORT(contains_i64) bool flat_contains_i64(const petal_filter *filter, int64_t value)
+{
+    return petal_contains_i64(filter, value);
+}
+
+EXPORT(hash_key) uint64_t flat_hash_key(const petal_filter *filter, const void *key, size_t bytes)
+{
+    return petal_hash_key(filter, key, bytes);
+}
+
+static petal_batch batch_of(uint32_t layout, const void *data, size_t data_bytes,
+                            const uint32_t *offsets, size_t key_bytes, uint32_t count)
+{
+    petal_batch batch = PETAL_BATCH_INIT;
+    batch.layout = layout;
+    batch.data = data;
+    batch.data_bytes = data_bytes;
+    batch.offsets = offsets;
+    batch.key_bytes = key_bytes;
+    batch.count = count;
+    return batch;
+}
+
+static int32_t ended(petal_status status, const petal_batch_outcome *outcome)
+{
+    last_done = outcome->done;
+    return status < 0 ? status : (int32_t)outcome->positive;
+}
+
+EXPORT(contains_batch)
+int32_t flat_contains_batch(const petal_filter *filter, uint32_t layout, const void *data,
+                            size_t data_bytes, const uint32_t *offsets, size_t key_bytes,
+                            uint32_t count, uint8_t *results)
+{
+    petal_batch batch = batch_of(layout, data, data_bytes, offsets, key_bytes, count);
+    petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
+    return ended(petal_contains_batch(filter, &batch, results, &outcome, &last_error), &outcome);
+}
+
+EXPORT(done) uint32_t flat_done(void)
+{
+    return (uint32_t)last_done;
+}
+
+/* ---- inside ---------------------------------------------------------------------------------- */
+
+static void put_info(const petal_info *info, slot *to)
+{
+    *to++ = integer_slot(info->abilities);
+    *to++ = integer_slot(info->scheme);
+    *to++ = integer_slot(info->hash);
+    *to++ = integer_slot(info->hashes);
+    *to++ = integer_slot(info->lines_per_key);
+    *to++ = integer_slot(info->layers);
+    *to++ = integer_slot(info->counter_bits);
+    *to++ = integer_slot(info->bits);
+    *to++ = integer_slot(info->bytes);
+    *to++ = integer_slot(info->memory_bytes);
+    *to++ = integer_slot(info->capacity);
+    *to++ = real_slot(info->target_rate);
+    *to++ = real_slot(info->predicted_rate);
+    *to++ = integer_slot(info->items);
+    *to++ = integer_slot(info->seed);
+    *to++ = integer_slot(info->metadata_bytes);
+    *to++ = integer_slot(info->key_id);
+    *to++ = integer_slot(info->key_type);
+    *to++ = integer_slot(info->policy);
+    *to++ = integer_slot(info->growth_step);
+    *to++ = real_slot(info->growth_ratio);
+    *to++ = integer_slot(info->window_keys);
+    *to++ = integer_slot(info->window_ms);
+    *to++ = integer_slot(info->clock_ms);
+    *to++ = integer_slot(info->generations);
+    *to++ = integer_slot(info->keyed);
+    *to++ = integer_slot(info->from_ms);
+    *to++ = integer_slot(info->to_ms);
+    *to++ = address_slot(info->scheme_name);
+    *to++ = address_slot(info->hash_name);
+    *to++ = address_slot(info->format_name);
+    *to++ = address_slot(info->kernel_name);
+}
+
+EXPORT(info) petal_status flat_info(const petal_filter *filter, uint32_t layer, slot *table)
+{
+    petal_info info = PETAL_INFO_INIT;
+    petal_status status = petal_get_info(filter, layer, &info, &last_error);
+    if (status >= 0) put_info(&info, table);
+    return status;
+}
+
+EXPORT(content_id) petal_status flat_content_id(const petal_filter *filter, uint64_t *content_id)
+{
+    return petal_content_id(filter, content_id, &last_error);
+}
+
+EXPORT(metadata) const void *flat_metadata(const petal_filter *filter)
+{
+    return petal_metadata(filter, NULL);
+}
+
+EXPORT(bits) petal_status flat_bits(const petal_filter *filter, uint32_t layer, slot *table)
+{
+    const void *bytes = NULL;
+    uint64_t size_bytes = 0;
+    petal_status status = petal_bits(filter, layer, &bytes, &size_bytes, &last_error);
+    table[0] = address_slot(bytes);
+    table[1] = integer_slot(size_bytes);
+    return status;
+}
+
+/* ---- a file that stays where it is ----------------------------------------------------------- */
+
+EXPORT(key_ranges)
+int32_t flat_key_ranges(const petal_filter *filter, const void *key, size_t key_bytes,
+                        petal_range *ranges, uint32_t room)
+{
+    uint32_t count = 0;
+    petal_status status =
+        petal_key_ranges(filter, key, key_bytes, ranges, room, &count, &last_error);
+    return status < 0 ? status : (int32_t)count;
+}
+
+EXPORT(contains_in_ranges)
+int32_t flat_contains_in_ranges(const petal_filter *filter, const void *key, size_t key_bytes,
+                                const void *bytes, size_t size_bytes)
+{
+    bool answer = true;
+    petal_status status =
+        petal_contains_in_ranges(filter, key, key_bytes, bytes, size_bytes, &answer, &last_error);
+    return status < 0 ? status : answer;
+}
+
+/* ---- what makes, changes, measures and writes filters ---------------------------------------- */
+
+#ifndef PETAL_READ_ONLY
+
+EXPORT(format_at) bool flat_format_at(uint32_t place, slot *table)
+{
+    petal_format_info info = PETAL_FORMAT_INFO_INIT;
+    if (!petal_format_at(place, &info)) return false;
+    table[0] = integer_slot(info.abilities);
+    table[1] = address_slot(info.name);
+    table[2] = address_slot(info.keys);
+    return true;
+}
+
+EXPORT(recognize)
+uint32_t flat_recognize(const void *bytes, size_t size_bytes, const char **names, uint32_t room)
+{
+    return petal_recognize(bytes, size_bytes, names, room);
+}
+
+static petal_options options_of(const slot *from)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    options.scheme = (uint32_t)from[0].integer;
+    options.hash = (uint32_t)from[1].integer;
+    options.key_type = (uint32_t)from[2].integer;
+    options.capacity = from[3].integer;
+    options.rate = from[4].real;
+    options.memory_bytes = from[5].integer;
+    options.bits = from[6].integer;
+    options.hashes = (uint32_t)from[7].integer;
+    options.lines_per_key = (uint32_t)from[8].integer;
+    options.seed = from[9].integer;
+    options.secret = from[10].address;
+    options.metadata = from[11].address;
+    options.metadata_bytes = from[12].integer;
+    options.format = from[13].address;
+    options.growth = (uint8_t)from[14].integer;
+    options.refuse_overfull = (uint8_t)from[15].integer;
+    options.growth_step = (uint32_t)from[16].integer;
+    options.growth_ratio = from[17].real;
+    options.window_keys = from[18].integer;
+    options.window_ms = from[19].integer;
+    options.generations = (uint32_t)from[20].integer;
+    return options;
+}
+
+EXPORT(create) petal_filter *flat_create(const slot *table)
+{
+    petal_options options = options_of(table);
+    petal_filter *filter = NULL;
+    petal_create(&options, &filter, &last_error);
+    return filter;
+}
+
+EXPORT(plan) petal_status flat_plan(const slot *table, slot *to)
+{
+    petal_options options = options_of(table);
+    petal_info info = PETAL_INFO_INIT;
+    petal_status status = petal_plan(&options, &info, &last_error);
+    if (status >= 0) put_info(&info, to);
+    return status;
+}
+
+EXPORT(create_like) petal_filter *flat_create_like(const petal_filter *pattern)
+{
+    petal_filter *filter = NULL;
+    petal_create_like(pattern, &filter, &last_error);
+    return filter;
+}
+
+EXPORT(clone) petal_filter *flat_clone(const petal_filter *filter)
+{
+    petal_filter *copy = NULL;
+    petal_clone(filter, &copy, &last_error);
+    return copy;
+}
+
+EXPORT(drop_counts) petal_filter *flat_drop_counts(const petal_filter *filter)
+{
+    petal_filter *dropped = NULL;
+    petal_drop_counts(filter, &dropped, &last_error);
+    return dropped;
+}
+
+EXPORT(add) petal_status flat_add(petal_filter *filter, const void *key, size_t key_bytes)
+{
+    return petal_add(filter, key, key_bytes);
+}
+
+EXPORT(add_i64) petal_status flat_add_i64(petal_filter *filter, int64_t value)
+{
+    return petal_add_i64(filter, value);
+}
+
+EXPORT(remove) petal_status flat_remove(petal_filter *filter, const void *key, size_t key_bytes)
+{
+    return petal_remove(filter, key, key_bytes);
+}
+
+EXPORT(remove_i64) petal_status flat_remove_i64(petal_filter *filter, int64_t value)
+{
+    return petal_remove_i64(filter, value);
+}
+
+EXPORT(add_batch)
+int32_t flat_add_batch(petal_filter *filter, uint32_t layout, const void *data, size_t data_bytes,
+                       const uint32_t *offsets, size_t key_bytes, uint32_t count, uint8_t *results)
+{
+    petal_batch batch = batch_of(layout, data, data_bytes, offsets, key_bytes, count);
+    petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
+    return ended(petal_add_batch(filter, &batch, results, &outcome, &last_error), &outcome);
+}
+
+EXPORT(remove_batch)
+int32_t flat_remove_batch(petal_filter *filter, uint32_t layout, const void *data,
+                          size_t data_bytes, const uint32_t *offsets, size_t key_bytes,
+                          uint32_t count, uint8_t *results)
+{
+    petal_batch batch = batch_of(layout, data, data_bytes, offsets, key_bytes, count);
+    petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
+    return ended(petal_remove_batch(filter, &batch, results, &outcome, &last_error), &outcome);
+}
+
+static slot *put_estimate(slot *to, const petal_estimate *estimate)
+{
+    *to++ = real_slot(estimate->value);
+    *to++ = real_slot(estimate->low);
+    *to++ = real_slot(estimate->high);
+    return to;
+}
+
+EXPORT(stats) petal_status flat_stats(const petal_filter *filter, uint32_t layer, slot *table)
+{
+    petal_stats stats = PETAL_STATS_INIT;
+    petal_status status = petal_get_stats(filter, layer, &stats, &last_error);
+    if (status < 0) return status;
+    *table++ = integer_slot(stats.saturated);
+    *table++ = integer_slot(stats.overfull);
+    *table++ = integer_slot(stats.bits_set);
+    *table++ = integer_slot(stats.saturated_counters);
+    *table++ = real_slot(stats.fill);
+    table = put_estimate(table, &stats.estimated_items);
+    *table = real_slot(stats.estimated_rate);
+    return status;
+}
+
+EXPORT(predict_rate)
+double flat_predict_rate(uint32_t scheme, uint64_t bits, uint32_t hashes, uint32_t lines_per_key,
+                         uint64_t keys)
+{
+    petal_info info = PETAL_INFO_INIT;
+    info.scheme = scheme;
+    info.bits = bits;
+    info.hashes = hashes;
+    info.lines_per_key = lines_per_key;
+    info.layers = 1;
+    return petal_predict_rate(&info, keys);
+}
+
+EXPORT(is_overfull) bool flat_is_overfull(const petal_filter *filter)
+{
+    return petal_is_overfull(filter);
+}
+
+EXPORT(set_metadata)
+petal_status flat_set_metadata(petal_filter *filter, const void *bytes, size_t size_bytes)
+{
+    return petal_set_metadata(filter, bytes, size_bytes, &last_error);
+}
+
+EXPORT(clear) petal_status flat_clear(petal_filter *filter)
+{
+    return petal_clear(filter, &last_error);
+}
+
+EXPORT(freeze) petal_status flat_freeze(petal_filter *filter)
+{
+    return petal_freeze(filter, &last_error);
+}
+
+EXPORT(advance) petal_status flat_advance(petal_filter *filter, uint64_t now_ms)
+{
+    return petal_advance(filter, now_ms, &last_error);
+}
+
+EXPORT(merge) petal_status flat_merge(petal_filter *filter, const petal_filter *other)
+{
+    return petal_merge(filter, other, &last_error);
+}
+
+EXPORT(intersect) petal_status flat_intersect(petal_filter *filter, const petal_filter *other)
+{
+    return petal_intersect(filter, other, &last_error);
+}
+
+EXPORT(compare)
+petal_status flat_compare(const petal_filter *a, const petal_filter *b, slot *table)
+{
+    petal_comparison comparison = PETAL_COMPARISON_INIT;
+    petal_status status = petal_compare(a, b, &comparison, &last_error);
+    if (status < 0) return status;
+    *table++ = integer_slot(comparison.saturated);
+    table = put_estimate(table, &comparison.items_a);
+    table = put_estimate(table, &comparison.items_b);
+    table = put_estimate(table, &comparison.union_items);
+    table = put_estimate(table, &comparison.intersection);
+    table = put_estimate(table, &comparison.jaccard);
+    table = put_estimate(table, &comparison.containment_a_in_b);
+    put_estimate(table, &comparison.containment_b_in_a);
+    return status;
+}
+
+EXPORT(serialized_bytes)
+uint64_t flat_serialized_bytes(const petal_filter *filter, const char *format)
+{
+    return petal_serialized_bytes(filter, format);
+}
+
+EXPORT(serialize)
+petal_status flat_serialize(const petal_filter *filter, const char *format, void *bytes,
+                            size_t size_bytes)
+{
+    return petal_serialize(filter, format, bytes, size_bytes, &last_error);
+}
+
+/* A patch grows as it is written: its size is known at the end. */
+struct buffer {
+    uint8_t *bytes;
+    size_t size_bytes, room;
+};
+
+static int32_t append(void *context, const void *bytes, size_t size_bytes)
+{
+    struct buffer *buffer = context;
+    if (size_bytes > buffer->room - buffer->size_bytes) {
+        size_t room = buffer->room + size_bytes + buffer->room / 2;
+        uint8_t *moved = room > buffer->room ? realloc(buffer->bytes, room) : NULL;
+        if (!moved) return 1;
+        buffer->bytes = moved;
+        buffer->room = room;
+    }
+    memcpy(buffer->bytes + buffer->size_bytes, bytes, size_bytes);
+    buffer->size_bytes += size_bytes;
+    return 0;
+}
+
+EXPORT(diff) petal_status flat_diff(const petal_filter *from, const petal_filter *to, slot *table)
+{
+    struct buffer buffer = {NULL, 0, 0};
+    petal_status status = petal_diff(from, to, append, &buffer, &last_error);
+    if (status < 0) {
+        free(buffer.bytes);
+        if (last_error.status == PETAL_ERR_IO) last_error.status = PETAL_ERR_MEMORY;
+        return last_error.status;
+    }
+    table[0] = address_slot(buffer.bytes);
+    table[1] = integer_slot(buffer.size_bytes);
+    return status;
+}
+
+EXPORT(apply_patch)
+petal_status flat_apply_patch(petal_filter *filter, const void *patch, size_t patch_bytes,
+                              uint64_t memory_limit)
+{
+    return petal_apply_patch(filter, patch, patch_bytes, memory_limit, &last_error);
+}
+
+#endif

@@ -1,0 +1,29 @@
+// large.mjs - a worker that loads the bytes it is given as a stream of known length, and tells how
+// large its module's memory became.
+import { parentPort, workerData } from 'node:worker_threads';
+
+// The module's memory, which the package keeps to itself, is noticed as it is made.
+let memory;
+const { instantiate } = WebAssembly;
+WebAssembly.instantiate = async (...words) => {
+    const instance = await instantiate(...words);
+    memory = instance.exports.memory;
+    return instance;
+};
+
+const { Filter } = await import('petal-bloom');
+const bytes = new Uint8Array(workerData);
+const stream = new ReadableStream({
+    at: 0,
+    pull(controller) {
+        if (this.at >= bytes.length) return controller.close();
+        controller.enqueue(bytes.slice(this.at, this.at + (1 << 20)));
+        this.at += 1 << 20;
+    },
+});
+const response = new Response(stream, { headers: { 'Content-Length': String(bytes.length) } });
+const f = await Filter.load(response);
+parentPort.postMessage({
+    answers: [f.has('a'), f.has('b')].join(),
+    memory: memory.buffer.byteLength,
+});

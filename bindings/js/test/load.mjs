@@ -1,0 +1,336 @@
+// Loading from every source, with progress and abort; what is broken leaves nothing allocated; and
+// filters on a host: by ranges, and kept in step.
+import { readdirSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import { Filter, formats, HostedFilter, PetalError } from 'petal-bloom';
+import { serve } from './server.mjs';
+import { check, fails, read, same, sameBytes, secret, test, vectors } from './tap.mjs';
+
+const COUNT = 100000;
+const members = Array.from({ length: COUNT }, (_, i) => `https://example.com/${i}`);
+const others = Array.from({ length: 5000 }, (_, i) => `https://example.org/${i}`);
+const made = async (options = {}) => {
+    const f = await Filter.create({ capacity: COUNT, rate: 0.01, ...options });
+    f.addMany(members);
+    return f;
+};
+
+const streamOf = (bytes, size) =>
+    new ReadableStream({
+        start(controller) {
+            for (let at = 0; at < bytes.length; at += size)
+                controller.enqueue(bytes.slice(at, at + size));
+            controller.close();
+        },
+    });
+
+test('a filter is loaded from every source', async () => {
+    const bytes = (await made()).toBytes(),
+        server = await serve();
+    server.files.set('/a.petal', bytes);
+    const url = `${server.url}a.petal`;
+    const sources = {
+        bytes,
+        buffer: bytes.slice().buffer,
+        blob: new Blob([bytes]),
+        url,
+        'URL object': new URL(url),
+        response: await fetch(url),
+        'own response': new Response(bytes),
+        stream: streamOf(bytes, 1000),
+        'stream of single bytes': streamOf(bytes.subarray(0, 3000), 1),
+        'node stream': Readable.from([bytes.subarray(0, 7), bytes.subarray(7)]),
+        gzip: gzipSync(bytes),
+        'gzip stream': streamOf(new Uint8Array(gzipSync(bytes)), 999),
+    };
+    for (const [name, source] of Object.entries(sources)) {
+        if (name === 'stream of single bytes') {
+            const error = await fails(() => Filter.load(source), PetalError);
+            same(error.code, 'truncated', name);
+            continue;
+        }
+        const f = await Filter.load(source);
+        sameBytes(f.toBytes(), bytes, name);
+        f.dispose();
+    }
+    await server.close();
+});
+
+test('progress is told, and ends with all', async () => {
+    const bytes = (await made({ capacity: 5e6 })).toBytes(),
+        seen = [];
+    await Filter.load(new Blob([bytes]), { onProgress: (progress) => seen.push(progress) });
+    check(seen.length > 1 && seen.every((one, i) => i === 0 || one.loaded >= seen[i - 1].loaded));
+    same(seen.at(-1).loaded, bytes.length);
+    same(seen.at(-1).total, bytes.length);
+});
+
+test('an abort rejects with AbortError: before, while fetching, and while reading', async () => {
+    const bytes = (await made({ capacity: 5e6 })).toBytes(),
+        server = await serve();
+    server.files.set('/a.petal', bytes);
+    server.slow = 16384;
+    same(
+        (await fails(() => Filter.load(bytes, { signal: AbortSignal.abort() }))).name,
+        'AbortError',
+    );
+    const controller = new AbortController();
+    const stopped = Filter.load(`${server.url}a.petal`, {
+        signal: controller.signal,
+        onProgress: ({ loaded }) => loaded > 100000 && controller.abort(),
+    });
+    same((await fails(() => stopped)).name, 'AbortError');
+    const second = new AbortController();
+    const endless = new ReadableStream({ pull: () => new Promise(() => {}) });
+    setTimeout(() => second.abort(), 20);
+    const waiting = fails(() => Filter.load(endless, { signal: second.signal }));
+    same((await waiting).name, 'AbortError');
+    await server.close();
+});
+
+test('what is no filter, missing, or cut short is an error of its own', async () => {
+    const server = await serve(),
+        bytes = read('petal/blocked.petal');
+    same((await fails(() => Filter.load(`${server.url}none`), PetalError)).code, 'i/o error');
+    const text = new TextEncoder().encode('just some text');
+    same((await fails(() => Filter.load(text), PetalError)).code, 'not a filter');
+    same(
+        (await fails(() => Filter.load(text, { format: 'auto' }), PetalError)).code,
+        'not a filter',
+    );
+    const cut = gzipSync(bytes).subarray(0, 60);
+    same((await fails(() => Filter.load(cut), PetalError)).code, 'damaged');
+    const odd = new ReadableStream({
+        start(controller) {
+            controller.enqueue('text');
+            controller.close();
+        },
+    });
+    await fails(() => Filter.load(odd), TypeError);
+    for (const source of [5, null, {}, undefined])
+        await fails(() => Filter.load(source), TypeError);
+    const broken = new ReadableStream({
+        start(controller) {
+            controller.enqueue(bytes.slice(0, 100));
+            controller.error(new Error('the wire broke'));
+        },
+    });
+    same((await fails(() => Filter.load(broken))).message, 'the wire broke');
+    await server.close();
+});
+
+test('above 4 GiB the error names Range mode', async () => {
+    const error = await fails(
+        () =>
+            Filter.load(streamOf(read('petal/blocked.petal'), 100), { expectedBytes: 5 * 2 ** 30 }),
+        PetalError,
+    );
+    same(error.code, 'over a limit');
+    check(error.message.includes('Filter.range('), error.message);
+});
+
+test('every broken file of the fuzzers is refused or read, by every format', async () => {
+    const corpus = new URL('../fuzz/corpus/', vectors);
+    const known = new Set((await formats()).map((format) => format.name));
+    let count = 0,
+        refused = 0;
+    for (const format of readdirSync(corpus))
+        for (const name of readdirSync(new URL(`${format}/`, corpus))) {
+            const bytes = read(`../fuzz/corpus/${format}/${name}`);
+            const own = known.has(format.replaceAll('_', '-'))
+                ? format.replaceAll('_', '-')
+                : 'petal';
+            for (const options of [{ format: 'auto' }, { format: own }, {}]) {
+                count++;
+                try {
+                    const f = await Filter.load(bytes, options);
+                    f.has('a');
+                    f.dispose();
+                } catch (error) {
+                    if (!(error instanceof PetalError)) throw error;
+                    refused++;
+                }
+            }
+        }
+    console.log(`# ${count} files, ${refused} refused`);
+    check(count > 2000 && refused > 1000 && refused < count);
+});
+
+test('every byte of a file flipped: refused, or the same filter', async () => {
+    const bytes = read('petal/blocked.petal');
+    for (let at = 0; at < bytes.length; at++) {
+        const flipped = bytes.slice();
+        flipped[at] ^= 1 << (at % 8);
+        try {
+            const f = await Filter.load(flipped);
+            for (let i = 0; i < 100; i++) check(f.has(`key-${i}`), `byte ${at}`);
+            f.dispose();
+        } catch (error) {
+            check(error instanceof PetalError && error.message.length > 5, `byte ${at}: ${error}`);
+        }
+    }
+});
+
+// ---- by ranges -----------------------------------------------------------------------------------
+
+const filters = {
+    blocked: {},
+    'two lines': { rate: 1e-6 },
+    classic: { scheme: 'classic' },
+    counting: { scheme: 'counting' },
+    growing: { capacity: 1000, grow: true },
+    window: { capacity: undefined, windowKeys: 2 * COUNT },
+    keyed: { secret },
+};
+
+test('ranges answer as the whole file does, for each kind', async () => {
+    const server = await serve();
+    for (const [name, options] of Object.entries(filters)) {
+        const f = await made(options);
+        server.files.set('/a.petal', f.toBytes());
+        const range = await Filter.range(`${server.url}a.petal`, { secret: options.secret });
+        const keys = [...members.slice(0, 50), ...others.slice(0, 300)];
+        sameBytes(await range.hasMany(keys), f.hasMany(keys), name);
+        same(range.info.items, f.info.items, name);
+        range.dispose();
+        f.dispose();
+    }
+    await server.close();
+});
+
+test('a key takes one range of 64 bytes, once; keys of one turn go together', async () => {
+    const server = await serve(),
+        f = await made();
+    server.files.set('/a.petal', f.toBytes());
+    const range = await Filter.range(`${server.url}a.petal`);
+    server.log.length = 0;
+    same(await range.has(members[0]), true);
+    same(server.log.length, 1);
+    const [, from, to] = /bytes=(\d+)-(\d+)/.exec(server.log[0].range);
+    same(Number(to) - Number(from) + 1, 64);
+    same(from % 64, 0);
+    same(await range.has(members[0]), true);
+    same(server.log.length, 1, 'from the cache');
+    const answers = await Promise.all([
+        range.has(members[1]),
+        range.has(members[2]),
+        range.has(members[1]),
+    ]);
+    check(answers.every(Boolean));
+    same(server.log.length, 3);
+    await fails(() => range.has(5), TypeError);
+    range.dispose();
+    same((await fails(() => range.has('a'), PetalError)).code, 'disposed');
+    await server.close();
+});
+
+test('a file that changes is read anew; a server without Range or ETag is refused', async () => {
+    const server = await serve(),
+        first = await made(),
+        second = await Filter.create({ capacity: 2 * COUNT, rate: 0.001 });
+    second.addMany(others);
+    server.files.set('/a.petal', first.toBytes());
+    const range = await Filter.range(`${server.url}a.petal`);
+    sameBytes(await range.hasMany(members.slice(0, 20)), new Uint8Array(20).fill(1));
+    server.files.set('/a.petal', second.toBytes());
+    const keys = [...members.slice(20, 120), ...others.slice(0, 100)];
+    sameBytes(await range.hasMany(keys), second.hasMany(keys));
+    same(range.info.capacity, 2 * COUNT);
+    server.etags = false;
+    const error = await fails(() => range.hasMany(others.slice(1000, 1010)), PetalError);
+    check(error.message.includes('ETag'), error.message);
+    await fails(() => Filter.range(`${server.url}a.petal`), PetalError);
+    Object.assign(server, { etags: true, ranges: false });
+    const ignored = await fails(() => Filter.range(`${server.url}a.petal`), PetalError);
+    check(ignored.message.includes('Filter.load('), ignored.message);
+    server.ranges = true;
+    await fails(() => Filter.range(`${server.url}none`), PetalError);
+    server.files.set('/text', new TextEncoder().encode('just some text'));
+    same((await fails(() => Filter.range(`${server.url}text`), PetalError)).code, 'not a filter');
+    await server.close();
+});
+
+// ---- kept in step --------------------------------------------------------------------------------
+
+test('a patch makes the new filter; a wrong base, and damage, change nothing', async () => {
+    const old = await made({ capacity: 2 * COUNT }),
+        fresh = old.clone();
+    fresh.addMany(others);
+    const patch = old.diff(fresh),
+        copy = old.clone(),
+        before = copy.toBytes();
+    check(patch.length < 0.12 * before.length, `${patch.length} of ${before.length}`);
+    const wrong = await Filter.create({ capacity: 2 * COUNT, rate: 0.01 });
+    same((await fails(() => wrong.applyPatch(patch), PetalError)).code, 'filters differ');
+    for (let size = 0; size < patch.length; size += 97)
+        await fails(() => copy.applyPatch(patch.subarray(0, size)), PetalError);
+    for (let at = 0; at < patch.length; at += 61) {
+        const flipped = patch.slice();
+        flipped[at] ^= 4;
+        await fails(() => copy.applyPatch(flipped), PetalError);
+    }
+    sameBytes(copy.toBytes(), before);
+    copy.applyPatch(patch);
+    sameBytes(copy.toBytes(), fresh.toBytes());
+    await fails(() => copy.applyPatch('patch'), TypeError);
+});
+
+const idOf = (filter) => filter.contentId().toString(16).padStart(16, '0');
+
+const publish = (server, versions) => {
+    const last = versions.at(-1),
+        patches = [];
+    versions.slice(1).forEach((to, i) => {
+        const patch = versions[i].diff(to),
+            file = `${idOf(versions[i])}-${idOf(to)}.patch`;
+        server.files.set(`/${file}`, patch);
+        patches.push({ from: idOf(versions[i]), to: idOf(to), file, bytes: patch.length });
+    });
+    const whole = last.toBytes(),
+        file = `${idOf(last)}.petal`;
+    server.files.set(`/${file}`, whole);
+    const manifest = { version: 1, id: idOf(last), file, bytes: whole.length, patches };
+    server.files.set('/manifest.json', Buffer.from(JSON.stringify(manifest)));
+    return manifest;
+};
+
+test('a filter follows its manifest: loaded, current, patched, and the file where a patch is gone', async () => {
+    const server = await serve(),
+        versions = [await made({ capacity: 2 * COUNT })];
+    publish(server, versions);
+    const hosted = await HostedFilter.open(`${server.url}manifest.json`);
+    same(hosted.id, idOf(versions[0]));
+    same((await hosted.update()).how, 'current');
+    for (let i = 0; i < 2; i++) {
+        const next = versions.at(-1).clone();
+        next.addMany(others.slice(1000 * i, 1000 * (i + 1)));
+        versions.push(next);
+    }
+    publish(server, versions);
+    const update = await hosted.update();
+    same(update.how, 'patched');
+    sameBytes(hosted.filter.toBytes(), versions[2].toBytes());
+    const next = versions.at(-1).clone();
+    next.addMany(others.slice(3000));
+    versions.push(next);
+    const manifest = publish(server, versions);
+    server.files.delete(`/${manifest.patches.at(-1).file}`);
+    same((await hosted.update()).how, 'loaded');
+    sameBytes(hosted.filter.toBytes(), next.toBytes());
+    const later = await HostedFilter.open(`${server.url}manifest.json`, { filter: versions[1] });
+    same(later.id, idOf(next));
+    for (const broken of [
+        { ...manifest, version: 2 },
+        { ...manifest, file: '../x' },
+        { ...manifest, id: 'x' },
+        { ...manifest, patches: [{}] },
+        { ...manifest, patches: manifest.patches.slice(0, 1) },
+        5,
+    ]) {
+        server.files.set('/manifest.json', Buffer.from(JSON.stringify(broken)));
+        await fails(() => hosted.update(), PetalError);
+        same(hosted.filter.has(members[0]), true);
+    }
+    await server.close();
+});

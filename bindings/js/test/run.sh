@@ -1,0 +1,111 @@
+#!/bin/sh
+# The npm package, packed and installed into an empty folder, reads every vector in Node, as ESM and
+# CommonJS; its types hold under `tsc --strict`; and Chromium builds, loads and queries filters.
+#
+# What it needs (bindings/js/needs) stays in build/interop. It is installed by ./dev test --all and
+# by ./dev test bindings/js; without it, what needs it is a skip.
+set -u
+. tests/install/lib/tap.sh
+. tests/interop/lib/packages.sh
+top=$PWD
+here=$PWD/bindings/js
+
+needs clang wasm-ld wasi wasm-opt node npm || finish
+
+# The lines of TAP that a command prints, as lines of this test.
+relay() {
+    "$@" >"$TMPDIR/relayed" 2>"$TMPDIR/relayed.err" || echo "not ok 0 - $* fails" >>"$TMPDIR/relayed"
+    while IFS= read -r tap_line; do
+        case $tap_line in
+        'ok '* | 'not ok '*)
+            tap_count=$((tap_count + 1))
+            case $tap_line in 'not ok '*) tap_failed=$((tap_failed + 1)) ;; esac
+            echo "${tap_line%% [0-9]*} $tap_count - ${tap_line#* - }"
+            ;;
+        '#'*) printf '%s\n' "$tap_line" ;;
+        esac
+    done <"$TMPDIR/relayed"
+    [ -s "$TMPDIR/relayed.err" ] && sed 's/^/# /' "$TMPDIR/relayed.err"
+}
+
+# ---- the package ---------------------------------------------------------------------------------
+
+ok 'the package is built' "$here/build" "$TMPDIR/built"
+package=$TMPDIR/built/package
+modules='ask ask-simd native native-simd full full-simd'
+packs() { cd "$TMPDIR" && npm pack --offline "$package"; }
+bare() {
+    mkdir "$TMPDIR/bare" && cd "$TMPDIR/bare" && echo '{"private":true}' >package.json &&
+        npm install --offline --no-audit --no-fund "$TMPDIR"/petal-bloom-*.tgz
+}
+alone() { [ "$(ls -A "$TMPDIR/bare/node_modules" | grep -v '^\.')" = petal-bloom ]; }
+ok 'npm packs it' packs
+ok 'it is installed without anything else' bare
+ok 'nothing came with it' alone
+imports() {
+    node -e 'for (const file of process.argv.slice(1)) {
+        const found = WebAssembly.Module.imports(new WebAssembly.Module(fs.readFileSync(file)));
+        if (found.length) throw new Error(`${file} imports ${found[0].name}`);
+    }' "$package"/dist/*.wasm
+}
+ok 'the modules import nothing' imports
+
+# Gzipped, as servers send them; the bounds are promises, and the compilers' versions in them.
+sizes() {
+    for module in $modules; do
+        echo "$module $(gzip -9 <"$package/dist/$module.wasm" | wc -c)"
+    done | tee "$TMPDIR/sizes" |
+        awk '{ max["ask"] = 30; max["native"] = 68; max["full"] = 120; split($1, name, "-") }
+            $2 > 1024 * max[name[1]] { print $1, "is above", max[name[1]], "KiB"; bad = 1 } END { exit bad }'
+}
+ok 'the modules are no larger than promised' sizes
+sed 's/^/# gzip -9: /' "$TMPDIR/sizes"
+
+# ---- Node ----------------------------------------------------------------------------------------
+
+# The tests stand beside the package, as a program that uses it does.
+cp -r "$here/test" "$TMPDIR/bare/test"
+PETAL_TOP=$top
+export PETAL_TOP
+in_bare() { node --no-warnings --expose-gc "$TMPDIR/bare/test/$1.mjs" "$@"; }
+commonjs() { PETAL_CJS=1 in_bare "$@"; }
+for script in vectors cases misuse load docs; do relay in_bare $script; done
+relay commonjs vectors
+relay commonjs cases
+
+# A filter of 10^6 addresses and its answers, by the command petal.
+files=$TMPDIR/files
+million() {
+    mkdir "$files" && cd "$files" &&
+        awk 'BEGIN { for (i = 0; i < 1e6; i++) print "https://example.com/page/" i }' >members &&
+        awk 'BEGIN { for (i = 0; i < 1e6; i++) print "https://example.org/page/" i }' >absent &&
+        petal build -n 1000000 -p 0.01 -o million.petal members &&
+        cat members absent | petal check -n million.petal |
+        awk -F: '{ for (; at < $1 - 1; at++) printf "0"; printf "1"; at++ }
+            END { for (; at < 2e6; at++) printf "0" }' >answers
+}
+ok 'the command petal makes a filter of 10^6 addresses' million
+relay node --no-warnings --expose-gc "$TMPDIR/bare/test/million.mjs" "$files"
+
+# ---- with what needs lists -----------------------------------------------------------------------
+
+folder=js-$(built_of "$here/needs")
+tools=$interop/$folder
+if [ ! -d "$tools" ] && [ -z "${PETAL_INSTALL-}" ]; then
+    skip 'TypeScript and Chromium' 'not installed: ./dev test --all or ./dev test bindings/js installs it'
+    finish
+fi
+# shellcheck disable=SC2046 # one word per package
+node_packages "$folder" $(grep -v '^#' "$here/needs") || finish
+
+types() { # types MODULE: under which a program is checked, as ESM or CommonJS
+    cp "$here/test/types.ts" "$TMPDIR/bare/types.$1" && cd "$TMPDIR/bare" &&
+        node "$tools/node_modules/typescript/bin/tsc" --strict --noEmit --target es2022 \
+            --module nodenext --lib es2022,dom,esnext.disposable "types.$1"
+}
+ok 'tsc --strict accepts a program that uses all of it, as ESM' types mts
+ok 'and as CommonJS' types cts
+
+needs chromium || finish
+relay node --no-warnings "$TMPDIR/bare/test/browser.mjs" "$package" "$tools" "$files"
+finish

@@ -1,0 +1,53 @@
+// types.ts - a program that uses each call, for `tsc --strict`; it is not run.
+import { Filter, HostedFilter, PetalError, RangeFilter, f64, formats, i32, i64, recognize, shardOf } from 'petal-bloom';
+import type { Comparison, CreateOptions, Info, Plan, Stats } from 'petal-bloom';
+import { Filter as Asking } from 'petal-bloom/ask';
+
+const options: CreateOptions = { capacity: 1e6, rate: 0.01, scheme: 'counting', keyType: 'text' };
+
+export const use = async (file: Blob, controller: AbortController): Promise<void> => {
+    const f: Filter = await Filter.create(options);
+    const isNew: boolean = f.add('a');
+    const keys: (string | Uint8Array | bigint)[] = ['a', Uint8Array.of(1), 5n];
+    const answers: Uint8Array = f.hasMany(keys);
+    const added: number = f.addMany({ bytes: new Uint8Array(3), ends: [1, 2, 3] });
+    f.addMany(BigInt64Array.of(1n));
+    f.addMany(Float64Array.of(1));
+    f.addMany(new Set(['a', 'b']));
+    f.has(i64(5));
+    f.has(i32(5));
+    f.has(f64(5));
+    // @ts-expect-error a number has no type
+    f.has(5);
+    // @ts-expect-error there is no such option
+    await Filter.create({ capacty: 5 });
+    const plan: Plan = await Filter.plan({ capacity: 10n, rate: 0.1 });
+    const info: Info = f.info, stats: Stats = f.stats(), rate: number = plan.rateAt(5);
+    const other = await Filter.load(file, {
+        format: 'guava',
+        onProgress: ({ loaded, total }) => console.log(loaded, total ?? 'unknown'),
+        signal: controller.signal,
+    });
+    const comparison: Comparison = f.compare(other.merge(f).intersect(f));
+    const patch: Uint8Array = f.diff(other);
+    f.applyPatch(patch);
+    f.metadata = new Uint8Array(1);
+    const id: bigint = f.contentId();
+    const again: Filter = await Filter.deserialize(f.serialize());
+    const range: RangeFilter = await Filter.range('https://example.com/a.petal');
+    const probably: boolean = await range.has('a');
+    const hosted = await HostedFilter.open('https://example.com/manifest.json', { filter: again });
+    const { how, bytes } = await hosted.update();
+    console.log(isNew, answers, added, info.bits, stats.fill, rate, comparison.jaccard.low, id);
+    console.log(probably, how, bytes, hosted.filter?.has('a'), (await formats())[0]?.name);
+    console.log(await recognize(patch), await shardOf('a', 5), (await Asking.load(patch)).has('a'));
+    {
+        using scoped = f.clone();
+        scoped.clear();
+    }
+    try {
+        f.dispose();
+    } catch (error) {
+        if (error instanceof PetalError) console.log(error.code, error.offset);
+    }
+};
