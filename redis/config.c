@@ -99,14 +99,14 @@ const void *config_secret(void)
 /* 16 bytes, or 32 hex digits and perhaps a line end. */
 static int read_secret(const char *path)
 {
-    char text[2 * PETAL_SECRET_BYTES + 3];
+    char text[2 * PETAL_SECRET_BYTES + 3]; /* the digits, a line end, and one more: too long */
     FILE *file = fopen(path, "rb");
     size_t size = file ? fread(text, 1, sizeof text, file) : 0;
     if (file) fclose(file);
     if (size == PETAL_SECRET_BYTES) memcpy(secret.bytes, text, size);
     if (size == PETAL_SECRET_BYTES) return 1;
     while (size && (text[size - 1] == '\n' || text[size - 1] == '\r')) size--;
-    if (size != 2 * PETAL_SECRET_BYTES) return 0;
+    if (size != sizeof text - 3) return 0;
     for (size_t i = 0; i < PETAL_SECRET_BYTES; i++) {
         char pair[3] = {text[2 * i], text[2 * i + 1], 0}, *end;
         secret.bytes[i] = (uint8_t)strtoul(pair, &end, 16);

@@ -351,7 +351,7 @@ static int petal_madd_command(RedisModuleCtx *ctx, RedisModuleString **argv, int
     return MODULE_OK;
 }
 
-/* What of a packed batch went in, as the items of PETAL.MADD: the filter was full, which is rare. */
+/* What of a packed batch went in, as the items of PETAL.MADD. */
 static void replicate_begin(RedisModuleCtx *ctx, RedisModuleString *name,
                             const struct change *change)
 {
@@ -488,7 +488,7 @@ static int petal_merge_command(RedisModuleCtx *ctx, RedisModuleString **argv, in
     struct value *to = need(ctx, argv[1]);
     if (!to || !check_sources(ctx, to, argv + 2, argc - 2)) return MODULE_OK;
     for (int i = 2; i < argc; i++) {
-        find(ctx, argv[i], &from);
+        if (find(ctx, argv[i], &from) != FOUND || !from) continue; /* it was there before */
         if (petal_merge(to->filter, from->filter, &error) != PETAL_OK)
             return reply_petal_error(ctx, &error);
     }

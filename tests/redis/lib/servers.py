@@ -124,8 +124,9 @@ class Server:
         if self.module:
             options += ["--loadmodule", self.module, *self.arguments]
         with open(self.log, "a") as log:
+            words = [self.program, *map(str, options)]
             self.process = subprocess.Popen(
-                [self.program, *map(str, options)], stdout=log, stderr=subprocess.STDOUT, env=self.env
+                words, stdout=log, stderr=subprocess.STDOUT, env=self.env
             )
         self.wait_until_up()
 
