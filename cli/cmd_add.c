@@ -54,8 +54,8 @@ static int run(const struct args *args)
 }
 
 static const struct option options[] = {
-    OPTIONS_OF_KEYS,     OPTION_NOW,     OPTION_THREADS, OPTION_FROM,    OPTION_KEY_FILE,
-    OPTION_MEMORY_LIMIT, OPTION_NO_LOCK, OPTION_VERBOSE, END_OF_OPTIONS,
+    OPTION_KEY,      OPTIONS_OF_KEYS,     OPTION_NOW,     OPTION_THREADS, OPTION_FROM,
+    OPTION_KEY_FILE, OPTION_MEMORY_LIMIT, OPTION_NO_LOCK, OPTION_VERBOSE, END_OF_OPTIONS,
 };
 
 const struct command add_command = {

@@ -339,6 +339,8 @@ static void print_table(struct bench *bench)
     print_row(bench, "lookup, absent", ABSENT_ONE, ABSENT_MANY);
     print_floor(bench, "hash alone", HASH);
     if (bench->memory) print_floor(bench, "a line of memory", LINE);
+    printf("\nMedians (from the fastest to the slowest round). One by one: a call per key, as\n"
+           "a server makes them; in batches: many keys per call, as petal check does.\n");
     if (!bench->work)
         printf("\nWithout add and found: a copy of the filter would take too much memory.\n");
 }

@@ -253,8 +253,7 @@ static int build(const struct args *args, struct request *request)
     bool planned = request->options.capacity || request->options.bits || request->like;
     bool twice =
         request->options.format != NULL || request->options.scheme == PETAL_SCHEME_COUNTING;
-    if (twice && !planned && !spool_standard_input(args->operands, args->operand_count))
-        return STATUS_ERROR;
+    if (twice && !planned && !spool_standard_input(args)) return STATUS_ERROR;
     if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
     if (request->like && !keys_use_type_of(&reader, args, args->template_file, request->like))
         return STATUS_ERROR;
@@ -289,9 +288,9 @@ static int run(const struct args *args)
 }
 
 static const struct option options[] = {
-    OPTION_OUTPUT,   OPTIONS_OF_SIZE, OPTIONS_OF_HASH, OPTION_METADATA,
-    OPTION_TEMPLATE, OPTIONS_OF_KEYS, OPTION_FORMAT,   OPTION_THREADS,
-    OPTION_FORCE,    OPTION_NO_LOCK,  OPTION_VERBOSE,  END_OF_OPTIONS,
+    OPTION_OUTPUT,  OPTIONS_OF_SIZE, OPTIONS_OF_HASH, OPTION_METADATA, OPTION_TEMPLATE,
+    OPTION_KEY,     OPTIONS_OF_KEYS, OPTION_FORMAT,   OPTION_THREADS,  OPTION_FORCE,
+    OPTION_NO_LOCK, OPTION_VERBOSE,  END_OF_OPTIONS,
 };
 
 const struct command build_command = {

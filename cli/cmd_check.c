@@ -11,6 +11,7 @@
 #include "progress.h"
 #include "report.h"
 #include "selection.h"
+#include "summary.h"
 #include "terminal.h"
 
 #include <inttypes.h>
@@ -131,6 +132,10 @@ static int check(const struct args *args, petal_filter *filter)
     else
         check_keys(&check);
     keys_close(&check.reader);
+    if (is_verbose(args) && !check.failed && !args->count && !args->quiet && !args->explain)
+        remark(NULL, "%s of %s key%s %s", grouped(check.selected).s,
+               grouped(check.reader.keys_read).s, plural(check.reader.keys_read),
+               args->invert ? "certainly not in the filter" : "probably in the filter");
     bool found_early = args->quiet && check.selected > 0;
     if (check.failed || (check.reader.failed && !found_early)) return STATUS_ERROR;
     return check.selected ? STATUS_OK : STATUS_NONE;
@@ -166,14 +171,15 @@ static const struct option options[] = {
     {'c', "count", FLAG, AT(count), NULL, "print only how many"},
     {'q', "quiet", FLAG, AT(quiet), NULL, "print nothing; stop at the first one"},
     {'n', "line-number", FLAG, AT(line_numbers), NULL, "put the line number before each"},
-    {'e', "key", LITERAL, 0, "KEY", "query KEY; may be repeated"},
     {0, "explain", FLAG, AT(explain), NULL, "show which bits are read for each key"},
+    OPTION_KEY,
     OPTIONS_OF_KEYS,
     OPTION_NOW,
     OPTION_THREADS,
     OPTION_KEY_FILE,
     OPTION_FROM,
     OPTION_MEMORY_LIMIT,
+    OPTION_VERBOSE,
     END_OF_OPTIONS,
 };
 

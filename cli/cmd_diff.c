@@ -77,8 +77,8 @@ const struct command diff_command = {
     .name = "diff",
     .summary = "a small patch that makes the new filter of the old",
     .usage = "OLD NEW -o PATCH",
-    .about = "Writes what petal patch needs to make NEW of a copy of OLD: about 3 % of the file\n"
-             "if 1 % of the keys are new. Both must be made with the same options.",
+    .about = "Writes what petal patch needs to make NEW of a copy of OLD: about 3 % of the\n"
+             "file if 1 % of the keys are new. Both must be made with the same options.",
     .options = options,
     .example = "example: petal diff monday.petal tuesday.petal -o tuesday.patch",
     .run = run,

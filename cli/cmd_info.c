@@ -165,7 +165,9 @@ static void print_block(const char *path, const petal_filter *filter, const char
 {
     uint64_t content_id;
     printf("%s%-*s%s ", bold(stdout), LABEL_WIDTH - 1, path, plain(stdout));
-    if (is_petal(format))
+    if (info->blocks)
+        printf("petal 1, dirty; this is what petal verify --recover %s would keep\n", path);
+    else if (is_petal(format))
         printf("petal 1, header intact (contents: petal verify %s)\n", path);
     else
         printf("%s, header looks valid; this format has no checksum\n", format);
@@ -270,7 +272,7 @@ static bool show(const char *path, const struct args *args, bool first)
 {
     const char *format = NULL;
     if (!args->from && is_parquet_file(path)) return list_parquet(path, args->json);
-    petal_filter *filter = open_live(path, args, &format);
+    petal_filter *filter = open_to_describe(path, args, &format);
     if (!filter) return false;
     petal_info info = info_of(filter);
     petal_stats stats = stats_of(filter);
@@ -282,7 +284,7 @@ static bool show(const char *path, const struct args *args, bool first)
     else
         print_block(path, filter, format, &info, &stats);
     petal_free(filter);
-    return true;
+    return info.blocks == 0; /* not a dirty file, which was reported */
 }
 
 static int run(const struct args *args)

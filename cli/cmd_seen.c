@@ -396,6 +396,7 @@ static const struct option options[] = {
     OPTION_WINDOW,
     OPTION_NOW,
     OPTIONS_OF_HASH,
+    OPTION_KEY,
     OPTIONS_OF_KEYS,
     OPTION_THREADS,
     OPTION_FROM,

@@ -290,6 +290,7 @@ static const struct option options[] = {
     {'n', "shards", COUNT, AT(shards), "N", "how many shards there are"},
     {'i', "shard", TEXT, AT(shard), "I", "print the keys of shard I alone, 0 to N-1"},
     {'o', "output", TEXT, AT(output), "PATTERN", "write a file for each: part-%d.txt"},
+    OPTION_KEY,
     OPTIONS_OF_KEYS,
     OPTION_THREADS,
     OPTION_KEY_FILE,

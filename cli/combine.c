@@ -26,8 +26,10 @@ static bool take_in(petal_filter *filter, const char *path, const struct args *a
     if (status == PETAL_OK) return true;
     if (status == PETAL_ERR_UNSUPPORTED)
         return complain(path, "cannot %s with %s: %s", verb, args->operands[0], error.message);
-    return complain(path, "cannot %s with %s (%s); make both with the same options", verb,
-                    args->operands[0], error.message);
+    return complain(path,
+                    "cannot %s with %s (%s); make both with the same options, or this one with "
+                    "--template %s",
+                    verb, args->operands[0], error.message, args->operands[0]);
 }
 
 /* The result goes into the kind of file that the first one is, or that --to names. */

@@ -7,6 +7,7 @@
 #include "paths.h"
 #include "report.h"
 #include "secret.h"
+#include "stream.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,13 +31,23 @@ static bool wants_loading(unsigned flags, petal_status status, const petal_filte
            (status == PETAL_OK && info_of(filter).policy != PETAL_POLICY_NONE);
 }
 
-/* A live file is opened as such only if it has to be, which is worth a remark. */
+/* A live file is opened as such only if it has to be, which is worth a remark; so is a dirty one
+ * that is only described. */
 static petal_status open_quietest(const char *path, petal_open_options *options,
                                   petal_filter **filter, petal_error *error)
 {
-    bool live = options->flags & PETAL_OPEN_LIVE;
+    bool live = options->flags & PETAL_OPEN_LIVE,
+         described = live && options->flags & PETAL_OPEN_RECOVER;
     options->flags &= ~PETAL_OPEN_LIVE;
+    if (described) options->flags &= ~PETAL_OPEN_RECOVER;
     petal_status status = petal_open(path, options, filter, error);
+    if (status == PETAL_ERR_DIRTY && described) {
+        petal_error why = *error;
+        options->flags = (options->flags & ~MODE) | PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER;
+        status = petal_open(path, options, filter, error);
+        if (status == PETAL_OK) complain(path, "%s", why.message);
+        return status;
+    }
     if (status != PETAL_ERR_BUSY || !live) return status;
     options->flags |= PETAL_OPEN_LIVE;
     status = petal_open(path, options, filter, error);
@@ -101,6 +112,26 @@ static petal_status open_strange(const char *path, petal_open_options options,
     return status;
 }
 
+/* A filter in a pipe is in memory, and cannot be changed where it came from. */
+static petal_status open_stream(petal_open_options options, const char **format,
+                                petal_filter **filter, petal_error *error)
+{
+    bool changes =
+        (options.flags & MODE) == PETAL_OPEN_WRITABLE || options.flags & PETAL_OPEN_LOCKED;
+    static bool was_read;
+    const char *why = changes    ? "cannot be changed in place; name a file"
+                      : was_read ? "was read already; name a file"
+                                 : NULL;
+    if (why) {
+        error->status = PETAL_ERR_ARGUMENT;
+        snprintf(error->message, sizeof error->message, "%s", why);
+        return PETAL_ERR_ARGUMENT;
+    }
+    was_read = true;
+    options.flags = PETAL_OPEN_LOAD;
+    return read_stream(options, format, filter, error);
+}
+
 petal_filter *open_container(const char *path, unsigned flags, const struct args *args,
                              const char **format)
 {
@@ -117,10 +148,11 @@ petal_filter *open_container(const char *path, unsigned flags, const struct args
     if (!check_format(args->from) || (given && !read_secret(args->secret_file, secret)))
         return NULL;
     *format = args->from;
-    petal_status status = open_as(path, options, &filter, &error);
-    if (status == PETAL_ERR_NOT_A_FILTER && !args->from)
+    petal_status status = is_stream(path) ? open_stream(options, format, &filter, &error)
+                                          : open_as(path, options, &filter, &error);
+    if (status == PETAL_ERR_NOT_A_FILTER && !args->from && !is_stream(path))
         status = open_strange(path, options, &filter, format, &error);
-    if (status != PETAL_OK) complain_of(path, &error);
+    if (status != PETAL_OK) complain_of(is_stream(path) ? "standard input" : path, &error);
     wipe(secret, sizeof secret);
     return filter;
 }
@@ -129,6 +161,12 @@ petal_filter *open_filter(const char *path, unsigned flags, const struct args *a
 {
     const char *format;
     return open_container(path, flags, args, &format);
+}
+
+petal_filter *open_to_describe(const char *path, const struct args *args, const char **format)
+{
+    return open_container(path, PETAL_OPEN_MAP | PETAL_OPEN_LIVE | PETAL_OPEN_RECOVER, args,
+                          format);
 }
 
 petal_filter *open_live(const char *path, const struct args *args, const char **format)
@@ -143,6 +181,7 @@ bool may_save(const char *path, const struct args *args)
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     petal_filter *filter = NULL;
     petal_error error;
+    if (is_stream(path)) return may_write_stream();
     if (!may_write(path, args->force)) return false;
     if (args->no_lock || !identify(path).inode) return true;
     options.flags = PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED | PETAL_OPEN_HEADER;
@@ -184,6 +223,7 @@ static bool save(const petal_filter *filter, const char *path, const char *forma
 bool save_filter(const petal_filter *filter, const char *path, const char *format,
                  const struct args *args)
 {
+    if (is_stream(path)) return write_stream(filter, format);
     return save(filter, path, format, save_flags(args, args->force));
 }
 

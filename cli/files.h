@@ -8,7 +8,7 @@
 
 /* The filter in `path`, opened with PETAL_OPEN_* `flags`, the secret of --key-file and the format
  * of --from. A file that is not Petal's is opened as the only format it fits, with a
- * remark. NULL: reported. */
+ * remark. "-" is standard input, for whatever does not change the file. NULL: reported. */
 petal_filter *open_filter(const char *path, unsigned flags, const struct args *args);
 
 /* Like open_filter(), and tells the format of the file. Files of other libraries are never opened
@@ -21,6 +21,10 @@ petal_filter *open_container(const char *path, unsigned flags, const struct args
  * remark. */
 petal_filter *open_live(const char *path, const struct args *args, const char **format);
 
+/* Like open_live() for petal info: also a dirty file, of which it shows what recovery would keep;
+ * that is reported as a failure nevertheless. */
+petal_filter *open_to_describe(const char *path, const struct args *args, const char **format);
+
 /* The format to write a changed filter back in, that came from a file of `format`: some names read
  * several forms (dcso plain and packed), and a file keeps its own. */
 const char *format_to_keep(const petal_filter *filter, const char *format);
@@ -32,8 +36,8 @@ bool may_change(const char *path, const struct args *args);
  * replaced. save_filter() finds out for good. False: reported. */
 bool may_save(const char *path, const struct args *args);
 
-/* Saves the filter as a new file in a format (NULL: petal); replaces one only with --force. False:
- * reported. */
+/* Saves the filter as a new file in a format (NULL: petal); replaces one only with --force. "-" is
+ * standard output. False: reported. */
 bool save_filter(const petal_filter *filter, const char *path, const char *format,
                  const struct args *args);
 

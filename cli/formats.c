@@ -3,12 +3,14 @@
 
 #include "formats.h"
 
+#include "options.h"
 #include "report.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- what is this file? ---------------------------------------------------------------------- */
@@ -73,6 +75,19 @@ bool complain_of(const char *path, const petal_error *error)
     return complain(path, "%s", error->message);
 }
 
+bool is_petal_file(const char *path)
+{
+    struct stat about;
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_filter *filter = NULL;
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return false;
+    options.flags = PETAL_OPEN_HEADER;
+    petal_status status = petal_open(path, &options, &filter, NULL);
+    petal_free(filter);
+    return status == PETAL_OK || status == PETAL_ERR_BUSY || status == PETAL_ERR_DIRTY ||
+           status == PETAL_ERR_SECRET_MISSING;
+}
+
 /* ---- names --------------------------------------------------------------------------------- */
 
 bool is_petal(const char *format)
@@ -105,6 +120,34 @@ static void list_names(const char *const *names, size_t count, char *text, size_
                                  names[i]);
 }
 
+/* What others call it. */
+static const char *our_word(const char *name)
+{
+    static const char *const words[][2] = {
+        {"redis", "redisbloom"},
+        {"rebloom", "redisbloom"},
+        {"go", "bits-and-blooms"},
+        {"golang", "bits-and-blooms"},
+        {"willf", "bits-and-blooms"},
+        {"python", "pybloom"},
+        {"java", "guava"},
+        {"google", "guava"},
+        {"pyspark", "spark"},
+        {"npm", "bloomfilter"},
+        {"javascript", "bloomfilter"},
+        {"js", "bloomfilter"},
+        {"native", "petal"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(words[i][0], name) == 0) return words[i][1];
+    return NULL;
+}
+
+static const char *name_at(const void *names, size_t i)
+{
+    return ((const char *const *)names)[i];
+}
+
 enum { MAX_FORMATS = 64 };
 
 bool check_format(const char *format)
@@ -119,6 +162,11 @@ bool check_format(const char *format)
         names[count] = info.name;
         if (strcmp(info.name, format) == 0) return true;
     }
+    const char *guess = our_word(format);
+    if (!guess) guess = nearest(format, name_at, names, count);
+    if (guess)
+        return complain(NULL, "%s, did you mean %s? See petal formats", why_not(format, &error),
+                        guess);
     list_names(names, count, list, sizeof list);
     return complain(NULL, "%s; there are %s", why_not(format, &error), list);
 }

@@ -9,6 +9,9 @@
  * one. Returns false. */
 bool complain_of(const char *path, const petal_error *error);
 
+/* Whether this is a regular file, and a petal file by its header. */
+bool is_petal_file(const char *path);
+
 /* Whether there is such a format; NULL is petal. False: reported, with the names there are. */
 bool check_format(const char *format);
 

@@ -9,6 +9,7 @@
 
 #include "keys.h"
 
+#include "formats.h"
 #include "look.h"
 #include "progress.h"
 #include "report.h"
@@ -53,17 +54,19 @@ static const char *find_obstacle(const char *file, int *failure)
     return CANNOT_OPEN;
 }
 
-static bool complain_of_input(const char *file, const char *trouble, int failure)
+/* `may_be_key`: on the command line it stands where a key might have been meant. */
+static bool complain_of_input(const char *file, const char *trouble, int failure, bool may_be_key)
 {
-    return failure ? complain(file, "%s: %s", trouble, strerror(failure))
-                   : complain(file, "%s", trouble);
+    if (!failure) return complain(file, "%s", trouble);
+    return complain(file, "%s: %s%s", trouble, strerror(failure),
+                    may_be_key && failure == ENOENT ? "; if it is a key, pass it with -e" : "");
 }
 
-static bool check_readable(const char *file)
+static bool check_readable(const char *file, bool may_be_key)
 {
     int failure;
     const char *trouble = find_obstacle(file, &failure);
-    return !trouble || complain_of_input(file, trouble, failure);
+    return !trouble || complain_of_input(file, trouble, failure, may_be_key);
 }
 
 /* For the progress line: 0 if one of the sizes is not known. */
@@ -91,12 +94,22 @@ bool keys_open(struct key_reader *reader, const struct args *args, char **files,
     reader->literals = args->literals;
     reader->literals_left = args->literal_count;
     bool none = file_count == 0 && args->literal_count == 0;
+    /* check - list */
+    bool is_taken = files == args->operands + 1 && is_standard_input(args->operands[0]);
+    for (size_t i = 0; i < file_count && is_taken && !none; i++) none = is_standard_input(files[i]);
+    if (is_taken && none)
+        return complain("standard input", "is the filter; name the files of the keys, or use -e");
     reader->files = none ? standard_input : files;
     reader->files_left = none ? 1 : file_count;
     if (args->crlf && args->nul)
         return complain(NULL, "--crlf is for lines, --null for keys that are not lines; give one");
     for (size_t i = 0; i < reader->files_left && !keep_going; i++)
-        if (!check_readable(reader->files[i])) return false;
+        if (!check_readable(reader->files[i], !args->sample && !args->absent)) return false;
+    for (size_t i = 0; i < reader->files_left; i++)
+        if (is_petal_file(reader->files[i]))
+            return complain(reader->files[i], "is a filter, not a list of keys; to remember what "
+                                              "was seen in it: petal seen -f; to compare two: "
+                                              "petal compare");
     reader->bytes_total = total_bytes(reader->files, reader->files_left);
     return true;
 }
@@ -129,11 +142,11 @@ void keys_close(struct key_reader *reader)
         .descriptor = -1, .failed = reader->failed, .keys_read = reader->keys_read};
 }
 
-static bool reads_standard_input(char **files, size_t file_count)
+static bool reads_standard_input(const struct args *args)
 {
-    for (size_t i = 0; i < file_count; i++)
-        if (is_standard_input(files[i])) return true;
-    return file_count == 0;
+    for (size_t i = 0; i < args->operand_count; i++)
+        if (is_standard_input(args->operands[i])) return true;
+    return args->operand_count == 0 && args->literal_count == 0;
 }
 
 static bool copy_standard_input(FILE *to)
@@ -147,11 +160,10 @@ static bool copy_standard_input(FILE *to)
     return fflush(to) == 0;
 }
 
-bool spool_standard_input(char **files, size_t file_count)
+bool spool_standard_input(const struct args *args)
 {
     struct stat about;
-    if (!reads_standard_input(files, file_count) ||
-        (fstat(0, &about) == 0 && S_ISREG(about.st_mode)))
+    if (!reads_standard_input(args) || (fstat(0, &about) == 0 && S_ISREG(about.st_mode)))
         return true;
     FILE *spool = tmpfile();
     bool good = spool && copy_standard_input(spool) && dup2(fileno(spool), 0) == 0 &&
@@ -553,7 +565,7 @@ static void tell_trouble(const struct key_reader *reader, const struct key_block
     if (block->trouble == OUT_OF_MEMORY)
         complain(block->file, "line %" PRIu64 " does not fit into memory", line);
     else
-        complain_of_input(block->file, block->trouble, block->failure);
+        complain_of_input(block->file, block->trouble, block->failure, true);
 }
 
 bool keys_arrive(struct key_reader *reader, struct key_block *block)

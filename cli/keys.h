@@ -113,10 +113,10 @@ void keys_free_block(struct key_block *block);
 
 void keys_close(struct key_reader *reader);
 
-/* For keys that are read twice: if standard input is one of the files (or there are none) and is
- * no file itself, what it brings is kept in a temporary one first. Then rewind_standard_input()
- * starts it again. False: reported. */
-bool spool_standard_input(char **files, size_t file_count);
+/* For keys that are read twice: if standard input is one of the operands (or there are no keys at
+ * all) and is no file itself, what it brings is kept in a temporary one first. Then
+ * rewind_standard_input() starts it again. False: reported. */
+bool spool_standard_input(const struct args *args);
 bool rewind_standard_input(void);
 
 #endif

@@ -36,10 +36,29 @@ static const char *command_name(const void *context, size_t i)
     return commands[i]->name;
 }
 
+/* What others call it. */
+static const char *our_word(const char *name)
+{
+    static const char *const words[][2] = {
+        {"contains", "check"}, {"exists", "check"},   {"query", "check"},    {"test", "check"},
+        {"lookup", "check"},   {"union", "merge"},    {"or", "merge"},       {"and", "intersect"},
+        {"dedup", "seen"},     {"dedupe", "seen"},    {"uniq", "seen"},      {"unique", "seen"},
+        {"delete", "remove"},  {"insert", "add"},     {"put", "add"},        {"new", "create"},
+        {"reserve", "create"}, {"init", "create"},    {"stats", "info"},     {"show", "info"},
+        {"inspect", "info"},   {"import", "convert"}, {"export", "convert"}, {"split", "shard"},
+        {"redis", "convert"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(words[i][0], name) == 0) return words[i][1];
+    return NULL;
+}
+
 static int no_such_command(const char *name)
 {
-    const char *guess = nearest(name, command_name, NULL, COMMANDS);
-    if (guess)
+    const char *word = our_word(name), *guess = nearest(name, command_name, NULL, COMMANDS);
+    if (word)
+        complain(NULL, "no command %s, its name here is %s; see petal help %s", name, word, word);
+    else if (guess)
         complain(NULL, "no command %s, did you mean %s? See petal help", name, guess);
     else
         complain(NULL, "no command %s; see petal help", name);
@@ -52,15 +71,17 @@ static void print_overview(FILE *out)
                  "Bloom filters in files: is it in the set? Certainly not, or probably.\n\n");
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    fprintf(out, "\npetal help COMMAND tells more, man petal all.\n"
-                 "  petal build -o urls.petal urls.txt       a filter of the lines of a file\n"
-                 "  petal check urls.petal new.txt           those probably in the set\n"
-                 "  petal seen < stream > fresh              pass on only what is new\n");
+    fprintf(out, "\npetal help COMMAND tells more, petal help keys what keys are, man petal all.\n"
+                 "  petal build -o urls.petal urls.txt; petal check urls.petal new.txt\n");
 }
 
 static int help(int argc, char **argv)
 {
     const struct command *command = argc > 0 ? find_command(argv[0]) : NULL;
+    if (argc > 0 && strcmp(argv[0], "keys") == 0) {
+        print_help_of_keys(stdout);
+        return STATUS_OK;
+    }
     if (argc > 0 && !command) return no_such_command(argv[0]);
     if (command)
         print_help(command, stdout);
@@ -109,7 +130,8 @@ static int run(int argc, char **argv)
     }
     if (strcmp(argv[0], "help") == 0) return help(argc - 1, argv + 1);
     if (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0) return help(0, NULL);
-    if (strcmp(argv[0], "--version") == 0) {
+    if (strcmp(argv[0], "--version") == 0 || strcmp(argv[0], "-V") == 0 ||
+        strcmp(argv[0], "version") == 0) {
         print_version();
         return STATUS_OK;
     }

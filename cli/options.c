@@ -122,10 +122,18 @@ static int value_width(const struct option *option)
     return (int)strcspn(option->value, "=");
 }
 
-static bool set_text(const struct option *option, const char *shown, const char *value,
+/* Of "parquet:COLUMN" only what stands before the colon is a name of ours. */
+static void to_lower_case(char *name)
+{
+    for (; *name && *name != ':'; name++)
+        if (*name >= 'A' && *name <= 'Z') *name += 'a' - 'A';
+}
+
+static bool set_text(const struct option *option, const char *shown, char *value,
                      const char **field)
 {
     const char *choices = choices_of(option);
+    if (choices || option->kind == NAME) to_lower_case(value);
     if (choices && !is_choice(choices, value))
         return complain(shown, "unknown value '%s'; choose one of %s", value, choices);
     *field = value;
@@ -141,7 +149,8 @@ static bool set_option(const struct option *option, const char *shown, char *val
     bool good = true;
     switch (option->kind) {
     case FLAG: *(bool *)field = true; return true;
-    case TEXT: return set_text(option, shown, value, field);
+    case TEXT:
+    case NAME: return set_text(option, shown, value, field);
     case LITERAL: args->literals[args->literal_count++] = value; return true;
     case COUNT: good = parse_count(value, field, &why); break;
     case SIZE: good = parse_size(value, field, &why); break;
@@ -238,6 +247,34 @@ static void print_option(const struct option *option, FILE *out)
     fprintf(out, "%-*s%s\n", HELP_COLUMN, left, option->help);
 }
 
+/* Too many to stand in the help of each command. */
+static const struct option key_options[] = {OPTION_KEY, OPTIONS_OF_KEYS, END_OF_OPTIONS};
+
+static bool is_of_keys(const struct option *option)
+{
+    const struct option *of_keys = key_options;
+    while (of_keys->at != AT(help) && strcmp(of_keys->name, option->name) != 0) of_keys++;
+    return of_keys->at != AT(help);
+}
+
+static void name_options_of_keys(const struct option *options, FILE *out)
+{
+    unsigned named = 0;
+    for (const struct option *o = options; o->name; o++)
+        if (is_of_keys(o)) fprintf(out, "%s--%s", named++ ? ", " : "  ", o->name);
+    fputs(": see petal help keys\n", out);
+}
+
+void print_help_of_keys(FILE *out)
+{
+    fputs("Keys are the lines of KEYS (files; - or none: standard input), and each -e KEY.\n"
+          "A line is its bytes without the newline: text, unless --key-type says what it\n"
+          "stands for. Filter files record the type, so that it need not be given again.\n\n",
+          out);
+    for (const struct option *o = key_options; o->at != AT(help); o++) print_option(o, out);
+    fputs("\nexample: petal check users.petal --key-type i64 -e 1001 -e 1002\n", out);
+}
+
 static unsigned count_lines(const char *text)
 {
     unsigned lines = 1;
@@ -248,12 +285,16 @@ static unsigned count_lines(const char *text)
 void print_help(const struct command *command, FILE *out)
 {
     enum { SCREEN = 24 };
+    unsigned rows = 0;
     const struct option *end = command->options;
-    while (end->at != AT(help)) end++; /* -h has been found */
-    unsigned lines = count_lines(command->usage) + count_lines(command->about) +
-                     (unsigned)(end - command->options) + count_lines(command->example);
+    for (; end->at != AT(help); end++) rows += !is_of_keys(end);
+    bool has_keys = rows < (unsigned)(end - command->options);
+    unsigned lines = count_lines(command->usage) + count_lines(command->about) + rows + has_keys +
+                     count_lines(command->example);
     fprintf(out, "usage: petal %s %s\n%s\n%s", command->name, command->usage, command->about,
             lines < SCREEN ? "\n" : "");
-    for (const struct option *o = command->options; o < end; o++) print_option(o, out);
+    for (const struct option *o = command->options; o < end; o++)
+        if (!is_of_keys(o)) print_option(o, out);
+    if (has_keys) name_options_of_keys(command->options, out);
     fprintf(out, "%s%s\n", lines + 1 < SCREEN ? "\n" : "", command->example);
 }

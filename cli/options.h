@@ -41,7 +41,8 @@ struct args {
 
 enum option_kind {
     FLAG,   /* bool */
-    TEXT,   /* const char *; if `value` reads NAME=a|b|c, it must be one of these */
+    TEXT,   /* const char *; if `value` reads NAME=a|b|c, it must be one of these, in any case */
+    NAME,   /* const char *, of a format: in any case */
     COUNT,  /* uint64_t, parse_count() */
     SIZE,   /* uint64_t, parse_size() */
     LIMIT,  /* the same, or "none": UINT64_MAX */
@@ -88,9 +89,9 @@ struct command {
 #define OPTION_KEY_FILE {0, "key-file", TEXT, AT(secret_file), "FILE", "secret of a keyed filter: 16 bytes or 32 hex digits"}
 #define OPTION_METADATA {0, "metadata", TEXT, AT(metadata), "TEXT|@FILE", "keep TEXT, or what is in FILE, in the filter"}
 #define OPTION_TEMPLATE {0, "template", TEXT, AT(template_file), "FILE", "one like FILE, so that they can be merged"}
-#define OPTION_FROM {0, "from", TEXT, AT(from), "FORMAT", "what FILE is: guava, ... (see petal help convert)"}
-#define OPTION_TO {0, "to", TEXT, AT(to), "FORMAT", "the kind of file to write"}
-#define OPTION_FORMAT {0, "format", TEXT, AT(format), "FORMAT", "make the filter that guava, spark, ... would make"}
+#define OPTION_FROM {0, "from", NAME, AT(from), "FORMAT", "what FILE is: guava, ... (see petal help convert)"}
+#define OPTION_TO {0, "to", NAME, AT(to), "FORMAT", "the kind of file to write"}
+#define OPTION_FORMAT {0, "format", NAME, AT(format), "FORMAT", "make the filter that guava, spark, ... would make"}
 #define OPTION_FORCE {0, "force", FLAG, AT(force), NULL, "replace an existing file, even another user's"}
 #define OPTION_NO_LOCK {0, "no-lock", FLAG, AT(no_lock), NULL, "take no lock, for file systems that have none"}
 #define OPTION_MEMORY_LIMIT {0, "memory-limit", LIMIT, AT(memory_limit), "SIZE", \
@@ -101,12 +102,15 @@ struct command {
 #define OPTION_CRLF {0, "crlf", FLAG, AT(crlf), NULL, "lines end with CR LF"}
 #define OPTION_KEY_TYPE {0, "key-type", TEXT, AT(key_type), "TYPE=text|utf16le|i32|i64|f64|hex|base64", \
                          "text, utf16le, i32, i64, f64, hex or base64 [text]"}
+#define OPTION_KEY_TYPE_OR_ANY {0, "key-type", TEXT, AT(key_type), "TYPE=text|utf16le|i32|i64|f64|hex|base64|any", \
+                                "text, utf16le, i32, i64, f64, hex, base64 or any [text]"}
 #define OPTION_PROGRESS {0, "progress", TEXT, AT(progress), "WHEN=auto|always|lines|never", \
                          "auto, always, lines or never [auto]"}
 #define OPTION_THREADS {0, "threads", COUNT, AT(threads), "N", "work on N threads [one per CPU, up to 8]"}
 #define OPTIONS_OF_SIZE OPTION_CAPACITY, OPTION_RATE, OPTION_MEMORY, OPTION_BITS, OPTION_HASHES, \
     OPTION_LINES, OPTION_SCHEME
 #define OPTIONS_OF_HASH OPTION_SEED, OPTION_KEY_FILE
+#define OPTION_KEY {'e', "key", LITERAL, 0, "KEY", "take KEY; may be repeated"}
 #define OPTIONS_OF_KEYS OPTION_NULL, OPTION_CRLF, OPTION_KEY_TYPE, OPTION_PROGRESS
 /* Every table ends with this: -h, and the end. */
 #define END_OF_OPTIONS {'h', "help", FLAG, AT(help), NULL, "this text"}, {0, NULL, FLAG, 0, NULL, NULL}
@@ -117,8 +121,11 @@ struct command {
  * which the caller frees in any case. */
 bool parse_options(const struct command *command, int argc, char **argv, struct args *args);
 
-/* The command's help, at most 24 lines of 80 columns. */
+/* The command's help, at most 24 lines of 80 columns. Options of keys are only named. */
 void print_help(const struct command *command, FILE *out);
+
+/* What keys are, and the options of all commands that read some. */
+void print_help_of_keys(FILE *out);
 
 /* The word among `count` ones (the i-th is word(i)) that `text` was probably meant to
  * be, or NULL. */

@@ -41,9 +41,9 @@ int open_draft(const char *path, uint64_t token);
 bool publish_draft(const char *path, uint64_t token);
 void remove_draft(const char *path, uint64_t token);
 
-/* A new file on its way to `path`, piece by piece: begin, write, end. Each returns false on failure;
- * the first and the last report it, and the last whatever failed in between. With `keep` false the
- * file is dropped without a word. It replaces another only with `force`. */
+/* A new file on its way to `path`, in pieces: begin, write, end. Each returns false on failure.
+ * The first and the last report it, the last also what failed in between. With `keep` false the
+ * file is dropped. It replaces another only with `force`. */
 struct new_file {
     const char *path;
     uint64_t token;

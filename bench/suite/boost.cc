@@ -1,8 +1,9 @@
 /* boost.cc - Boost.Bloom (1.89 and newer) in its fastest settings: one key per call and in bulk,
  * with malloc as a user gets it and in pages of 2 MB as Petal asks for.
  *
- * `call` is one key per call of a function, as a library's would be: what `one` has over it is that
- * its loop is compiled into the program.
+ * `call` is one key per call of a function, as a library's would be: a number, or where an address
+ * begins and how long it is. What `one` has over it is that its loop, and the length, are compiled
+ * into the program.
  *
  * fm32 is fast_multiblock32 with a stride of one byte, fm64 fast_multiblock64: one AVX2 or NEON
  * register a block. Bits per key (K) grow with bits per key of memory: 7 to 11, 8 to 18, then 11.
@@ -33,6 +34,14 @@ struct address_hash {
     std::size_t operator()(const address &key) const
     {
         return XXH3_64bits(key.text, sizeof key.text);
+    }
+};
+
+struct text_hash {
+    using is_avalanching = std::true_type;
+    std::size_t operator()(std::string_view key) const
+    {
+        return XXH3_64bits(key.data(), key.size());
     }
 };
 
@@ -88,23 +97,11 @@ struct filter_of final : any_filter {
         return reinterpret_cast<const Key *>(keys->bytes);
     }
 
-    __attribute__((noinline)) void insert_behind_call(const Key &key)
-    {
-        filter.insert(key);
-    }
-
-    __attribute__((noinline)) bool may_contain_behind_call(const Key &key) const
-    {
-        return filter.may_contain(key);
-    }
-
     void add(const struct keys *keys) override
     {
         const Key *key = first(keys), *end = key + keys->count;
         if (Way == way::bulk)
             filter.insert(key, end);
-        else if (Way == way::call)
-            for (; key != end; key++) insert_behind_call(*key);
         else
             for (; key != end; key++) filter.insert(*key);
     }
@@ -115,8 +112,6 @@ struct filter_of final : any_filter {
         std::size_t found = 0;
         if (Way == way::bulk)
             filter.may_contain(key, end, [&found](const Key &, bool is_in) { found += is_in; });
-        else if (Way == way::call)
-            for (; key != end; key++) found += may_contain_behind_call(*key);
         else
             for (; key != end; key++) found += filter.may_contain(*key);
         return found;
@@ -127,8 +122,65 @@ struct filter_of final : any_filter {
         const Key *key = first(keys), *end = key + keys->count;
         std::size_t added = 0;
         for (; key != end; key++) {
-            added += !(Way == way::call ? may_contain_behind_call(*key) : filter.may_contain(*key));
-            Way == way::call ? insert_behind_call(*key) : filter.insert(*key);
+            added += !filter.may_contain(*key);
+            filter.insert(*key);
+        }
+        return added;
+    }
+
+    double bits() override
+    {
+        return static_cast<double>(filter.capacity());
+    }
+};
+
+/* A key as a caller has it: the i-th of an array of numbers, or of a text. */
+template <typename Key> Key given(const struct keys *keys, std::size_t i);
+template <> std::uint64_t given(const struct keys *keys, std::size_t i)
+{
+    return reinterpret_cast<const std::uint64_t *>(keys->bytes)[i];
+}
+template <> std::string_view given(const struct keys *keys, std::size_t i)
+{
+    return {reinterpret_cast<const char *>(key_at(keys, i)), keys->key_bytes};
+}
+
+template <typename Key, typename Hash, typename Block, std::size_t Stride, typename Allocator>
+struct filter_of<Key, Hash, Block, Stride, Allocator, way::call> final : any_filter {
+    boost::bloom::filter<Key, 1, Block, Stride, Hash, Allocator> filter;
+
+    explicit filter_of(std::size_t bits) : filter(bits)
+    {
+    }
+
+    __attribute__((noinline)) void insert(Key key)
+    {
+        filter.insert(key);
+    }
+
+    __attribute__((noinline)) bool may_contain(Key key) const
+    {
+        return filter.may_contain(key);
+    }
+
+    void add(const struct keys *keys) override
+    {
+        for (std::size_t i = 0; i < keys->count; i++) insert(given<Key>(keys, i));
+    }
+
+    std::size_t count_found(const struct keys *keys) override
+    {
+        std::size_t found = 0;
+        for (std::size_t i = 0; i < keys->count; i++) found += may_contain(given<Key>(keys, i));
+        return found;
+    }
+
+    std::size_t add_new(const struct keys *keys) override
+    {
+        std::size_t added = 0;
+        for (std::size_t i = 0; i < keys->count; i++) {
+            added += !may_contain(given<Key>(keys, i));
+            insert(given<Key>(keys, i));
         }
         return added;
     }
@@ -158,9 +210,13 @@ struct lazy_filter {
 
     any_filter *of(const struct keys *list)
     {
-        if (!filter)
-            filter.reset(list->key_bytes == 8 ? make<std::uint64_t, boost::hash<std::uint64_t>>()
-                                              : make<address, address_hash>());
+        if (filter) return filter.get();
+        if (list->key_bytes == 8)
+            filter.reset(make<std::uint64_t, boost::hash<std::uint64_t>>());
+        else if constexpr (Way == way::call)
+            filter.reset(make<std::string_view, text_hash>());
+        else
+            filter.reset(make<address, address_hash>());
         return filter.get();
     }
 };

@@ -3,7 +3,7 @@
 # The long options of a command.
 _petal_options() {
     local size='--capacity --rate --memory --bits --hashes --lines-per-key --scheme'
-    local hash='--seed --key-file' keys='--null --crlf --key-type --progress'
+    local hash='--seed --key-file' keys='--key --null --crlf --key-type --progress'
     local files='--memory-limit --no-lock'
     case $1 in
     plan) echo "$size --json --chart --force" ;;
@@ -11,12 +11,14 @@ _petal_options() {
     build) echo "--output $size $hash --metadata --template $keys --threads --format --force --no-lock --verbose" ;;
     add) echo "$keys --now --threads --from --key-file $files --verbose" ;;
     remove) echo "$keys --threads --key-file $files --verbose" ;;
-    check) echo "--invert-match --count --quiet --line-number --key --explain $keys --now --threads --key-file --from --memory-limit" ;;
+    check) echo "--invert-match --count --quiet --line-number --explain $keys --now --threads --key-file --from --memory-limit --verbose" ;;
     seen) echo "--file --repeated --capacity --rate --memory --scheme --window --now $hash $keys --threads --from $files --verbose" ;;
     info) echo '--json --metadata --key-file --from --memory-limit' ;;
-    verify) echo "--sample --absent --recover --json $keys --key-file --from $files" ;;
+    verify) echo "--sample --absent --recover --json ${keys#* } --key-file --from $files" ;;
     merge | intersect) echo "--output --from --to --force --key-file $files --verbose" ;;
     compare) echo '--json --key-file --from --memory-limit' ;;
+    diff) echo '--output --from --force --key-file --memory-limit --verbose' ;;
+    patch) echo "--output --from --force --key-file $files --verbose" ;;
     shard) echo "--shards --shard --output $keys --threads --key-file --force --verbose" ;;
     convert) echo "--to --from --to-scheme --force --key-file $files --verbose" ;;
     formats) echo '--json' ;;
@@ -29,7 +31,7 @@ _petal_values() {
     case $1 in
     --scheme) echo 'blocked classic counting' ;;
     --to-scheme) echo 'classic' ;;
-    --key-type) echo 'text utf16le i32 i64 f64 hex base64' ;;
+    --key-type) echo 'text utf16le i32 i64 f64 hex base64 any' ;;
     --progress) echo 'auto always lines never' ;;
     --seed) echo 'random' ;;
     --from | --to | --format)
@@ -54,14 +56,14 @@ _petal_reply() {
 }
 
 _petal() {
-    local commands='plan create build add remove check seen info verify merge intersect compare shard convert formats bench help'
+    local commands='plan create build add remove check seen info verify merge intersect compare diff patch shard convert formats bench help'
     local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-} values
     if [ "$COMP_CWORD" -eq 1 ]; then
         _petal_reply -W "$commands --help --version" -- "$current"
         return
     fi
     if [ "$command" = help ]; then
-        _petal_reply -W "$commands" -- "$current"
+        _petal_reply -W "$commands keys" -- "$current"
         return
     fi
     # Bash cuts --name=value into three words.

@@ -336,20 +336,17 @@ static void draw_memory(const char *mode, const char *sets_file)
 
 /* ------------------------------------------------------------------------------------- overview */
 
-/* A column of boxes; those after the first `ready` are planned and dashed. Arrows run from or to
- * x_arrow. */
-static void draw_column(const char *const *names, int count, int ready, double x, double y,
-                        double x_arrow, double y_arrow)
+/* A column of boxes. Arrows run from or to x_arrow. */
+static void draw_column(const char *const *names, int count, double x, double y, double x_arrow,
+                        double y_arrow)
 {
     double step = 200.0 / count;
     for (int i = 0; i < count; i++) {
         double top = y + step * i, middle = top + (step - 6) / 2;
-        const char *dash = i < ready ? "" : "stroke-dasharray=\"4 4\"";
         double edge = x_arrow > x ? x + 130 : x;
-        box(x, top, 130, step - 6, i < ready ? "k" : "rule", dash);
-        text(x + 65, middle + 5, i < ready ? "ink mid strong" : "muted mid", "%s", names[i]);
-        line(edge, middle, x_arrow, y_arrow + (middle - y - 100) * 0.7, i < ready ? "k" : "rule",
-             dash);
+        box(x, top, 130, step - 6, "k", "");
+        text(x + 65, middle + 5, "ink mid strong", "%s", names[i]);
+        line(edge, middle, x_arrow, y_arrow + (middle - y - 100) * 0.7, "k", "");
     }
 }
 
@@ -370,8 +367,8 @@ static void draw_overview(const char *mode, const char *sets_file)
 {
     static const char *const SOURCES[] = {"lists of keys", "Guava", "Spark", "Parquet",
                                           "Redis",         "Go",    "DCSO"};
-    static const char *const READERS[] = {"C",    "shell", "Python",  "Go",
-                                          "Java", ".NET",  "browser", "Redis"};
+    static const char *const READERS[] = {"C",    "shell", "Python",     "Go",
+                                          "Java", "C#",    "JavaScript", "Redis"};
     key_list k = {0};
     bar bars[BARS_MAX];
     char words[512], description[1280], n[32];
@@ -382,20 +379,19 @@ static void draw_overview(const char *mode, const char *sets_file)
     snprintf(
         description, sizeof description,
         "Lists of keys, and the filters of Guava, Spark, Parquet, Redis, Go and DCSO, become one petal file of "
-        "64-byte lines. C, the shell and Python query it today; Go, Java, .NET, the browser and Redis are planned. "
+        "64-byte lines. C, the shell, Python, Go, Java, C#, JavaScript and Redis query it. "
         "Memory for the same %s web addresses: %s.",
         n, words);
     begin(mode, 760, 330 + count * BAR_HEIGHT, "One Bloom filter file for every language",
           description);
-    draw_column(SOURCES, 7, 7, 30, 40, 290, 140);
-    draw_column(READERS, 8, 3, 600, 40, 470, 140);
+    draw_column(SOURCES, 7, 30, 40, 290, 140);
+    draw_column(READERS, 8, 600, 40, 470, 140);
     text(380, 30, "ink strong mid", "urls.petal");
     box(290, 40, 180, 200, "page", "stroke-width=\"2\" rx=\"6\"");
     draw_sheet(&k, 300, 51, 10, 18);
     text(380, 258, "muted small mid", "one file of 64-byte lines");
     text(95, 258, "muted small mid", "goes in");
     text(665, 258, "muted small mid", "queries it");
-    text(730, 282, "muted small end", "solid: works today &#160; dashed: planned");
     text(30, 304, "ink strong", "Memory for the same %s web addresses", n);
     draw_bars(bars, count, 10, 318, 740);
     end();

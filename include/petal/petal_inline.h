@@ -106,21 +106,34 @@ static inline PETAL_INLINE_TARGET __m512i petal_inline_bits(uint32_t x, __mmask1
     return _mm512_maskz_sllv_epi32(words, _mm512_set1_epi32(1), _mm512_srli_epi32(product, 27));
 }
 
-static inline PETAL_INLINE_TARGET bool petal_inline_line_add(unsigned char *line, uint32_t x,
-                                                             uint32_t words)
+/* Those of the words whose bit was, or is, clear. */
+static inline PETAL_INLINE_TARGET __mmask16 petal_inline_words_added(unsigned char *line,
+                                                                     uint32_t x, uint32_t words)
 {
     __m512i bits = petal_inline_bits(x, (__mmask16)words), old = _mm512_loadu_si512(line);
     _mm512_storeu_si512(line, _mm512_or_si512(old, bits));
-    return _mm512_mask_testn_epi32_mask((__mmask16)words, old, bits) != 0;
+    return _mm512_mask_testn_epi32_mask((__mmask16)words, old, bits);
+}
+
+static inline PETAL_INLINE_TARGET __mmask16 petal_inline_words_missing(const unsigned char *line,
+                                                                       uint32_t x, uint32_t words)
+{
+    __m512i product =
+        _mm512_mullo_epi32(_mm512_set1_epi32((int)x), _mm512_loadu_si512(petal_inline_salts));
+    __m512i lowest = _mm512_srlv_epi32(_mm512_loadu_si512(line), _mm512_srli_epi32(product, 27));
+    return _mm512_mask_testn_epi32_mask((__mmask16)words, lowest, _mm512_set1_epi32(1));
+}
+
+static inline PETAL_INLINE_TARGET bool petal_inline_line_add(unsigned char *line, uint32_t x,
+                                                             uint32_t words)
+{
+    return petal_inline_words_added(line, x, words) != 0;
 }
 
 static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char *line, uint32_t x,
                                                              uint32_t words)
 {
-    __m512i product =
-        _mm512_mullo_epi32(_mm512_set1_epi32((int)x), _mm512_loadu_si512(petal_inline_salts));
-    __m512i lowest = _mm512_srlv_epi32(_mm512_loadu_si512(line), _mm512_srli_epi32(product, 27));
-    return (_mm512_testn_epi32_mask(lowest, _mm512_set1_epi32(1)) & words) == 0;
+    return petal_inline_words_missing(line, x, words) == 0;
 }
 
 #elif defined(PETAL_INLINE_AVX2)
@@ -401,11 +414,12 @@ static inline PETAL_INLINE_TARGET bool petal_inline_add_hash(petal_inline *hot, 
 }
 
 /* XXH3_64bits_withSeed of a key of 8 bytes, read little-endian: the branch for 4 to 8 bytes,
- * written out for 8. */
+ * written out for 8. There x = the key's halves changed over ^ what the seed makes of the secret;
+ * then x ^ rotl(x, 49) ^ rotl(x, 24): seed_flip is that of the latter alone. */
 static inline uint64_t petal_inline_xxh3(uint64_t key, uint64_t seed_flip)
 {
-    uint64_t h = (key << 32 | key >> 32) ^ seed_flip;
-    h = (h ^ (h << 49 | h >> 15) ^ (h << 24 | h >> 40)) * 0x9fb21c651e98df25u;
+    uint64_t h = (key << 32 | key >> 32) ^ (key << 17 | key >> 47);
+    h = (h ^ ((key << 56 | key >> 8) ^ seed_flip)) * 0x9fb21c651e98df25u;
     h = (h ^ ((h >> 35) + 8)) * 0x9fb21c651e98df25u;
     return h ^ h >> 28;
 }

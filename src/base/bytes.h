@@ -136,7 +136,13 @@ static inline uint64_t mulhi64(uint64_t a, uint64_t b)
 /* The two halves of a 128-bit product, one upon the other. */
 static inline uint64_t mulfold64(uint64_t a, uint64_t b)
 {
+#ifdef __SIZEOF_INT128__
+    __extension__ typedef unsigned __int128 uint128;
+    uint128 product = (uint128)a * b; /* by one multiplication */
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+#else
     return a * b ^ mulhi64(a, b);
+#endif
 }
 
 static inline unsigned popcount64(uint64_t x)

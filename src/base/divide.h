@@ -28,8 +28,7 @@ static inline struct divisor divisor_of(uint64_t by)
 static inline uint64_t rest_of(uint64_t x, struct divisor divisor)
 {
     uint64_t rest = x - mulhi64(x, divisor.reciprocal) * divisor.by;
-    uint64_t less = rest - divisor.by; /* wraps if rest is the smaller one: a carry, not a branch */
-    return less > rest ? rest : less;
+    return rest < divisor.by ? rest : rest - divisor.by;
 }
 
 /* |x % divisor.by| for a signed x: the remainder of Java and C has the sign of x. INT64_MIN has its

@@ -268,9 +268,12 @@ static inline __attribute__((always_inline)) void hash_each(const petal_batch *b
                                                             size_t count, uint64_t seed,
                                                             uint64_t *words)
 {
+    const struct xxh3_flips flips = petal_xxh3_flips(seed);
     for (size_t i = 0; i < count; i++) {
         petal_key key = key_at(batch, layout, from + i);
-        words[i] = xxh3(key.data, key.size_bytes, seed);
+        words[i] = petal_xxh3_is_medium(key.size_bytes)
+                       ? petal_xxh3_medium(key.data, key.size_bytes, &flips)
+                       : xxh3(key.data, key.size_bytes, seed);
     }
 }
 
@@ -464,59 +467,129 @@ petal_status petal_batch_begin(const petal_batch *theirs, petal_batch *batch,
 
 /* ---- batches that need no pieces ------------------------------------------------------------- */
 
-/* All by one call, if the filter has a direct way (scheme.h): up to FEW keys if there must be room
- * for results that nobody wants, and so many that no size overflows. False: nothing is done. The
- * batch is as petal_batch_take() leaves it, or is_plain(). */
-#define FEW 64u
-#define MANY (1u << 24)
+/* All by the direct way (scheme.h), if the filter has one for such batches. For results that nobody
+ * wants there is room for FEW. */
+#define FEW 512u
 
-/* Numbers in a row; so are keys of 8 bytes on a little-endian machine. */
-static inline bool is_numbers(const petal_batch *batch)
+static inline bool is_direct(const struct direct *way, bool adds, uint64_t count)
 {
-    bool is_fixed = batch->layout == PETAL_KEYS_FIXED && batch->key_bytes == sizeof(int64_t);
-    return (batch->layout == PETAL_KEYS_I64 || (is_fixed && !PETAL_BIG_ENDIAN)) &&
-           (batch->stride | sizeof(int64_t)) == sizeof(int64_t) &&
-           (uintptr_t)batch->data % sizeof(int64_t) == 0;
+    return (adds ? way->calls.add_many : way->calls.contains_many) &&
+           count - 1 < way->max_batch_keys;
 }
 
-static inline __attribute__((always_inline)) bool go_directly(const petal_filter *filter, bool adds,
-                                                              const petal_batch *batch,
-                                                              uint8_t *results,
-                                                              struct progress *progress)
+static inline __attribute__((always_inline)) size_t go_directly(const struct direct *way, bool adds,
+                                                                bool numbers, const void *data,
+                                                                size_t count, uint8_t *results)
 {
-    const struct direct *way = &filter->direct;
-    uint8_t unwanted[FEW], *to = results ? results : unwanted;
-    size_t count = (size_t)batch->count, sum;
-    if (!(adds ? way->calls.add_many : way->calls.contains_many) || batch->count == 0 ||
-        batch->count > (results ? MANY : FEW))
-        return false;
-    if (is_numbers(batch))
-        sum = (adds ? way->calls.add_many_i64 : way->calls.contains_many_i64)(way, batch->data,
-                                                                              count, to);
+    const struct direct_calls *calls = &way->calls;
+    if (numbers)
+        return (adds ? calls->add_many_i64 : calls->contains_many_i64)(way, data, count, results);
+    return (adds ? calls->add_many : calls->contains_many)(way, data, count, results);
+}
+
+/* Nothing can be wrong with these, which for few keys would cost more to check than the keys:
+ * numbers in a row (so are keys of 8 bytes on a little-endian machine), or pointers to keys. */
+static inline bool is_plain(const petal_batch *batch, const petal_batch_outcome *outcome)
+{
+    uint64_t unused = (uintptr_t)batch->offsets | batch->data_bytes, number = sizeof(int64_t);
+    if (batch->layout == PETAL_KEYS_I64)
+        unused |= batch->key_bytes | (batch->stride & ~number) | (uintptr_t)batch->data % number;
     else if (batch->layout == PETAL_KEYS_POINTERS)
-        sum = (adds ? way->calls.add_many : way->calls.contains_many)(way, batch->data, count, to);
+        unused |= batch->key_bytes | batch->stride;
+    else if (batch->layout == PETAL_KEYS_FIXED && !PETAL_BIG_ENDIAN)
+        unused |= (batch->key_bytes ^ number) | (batch->stride & ~number) |
+                  (uintptr_t)batch->data % number;
     else
         return false;
-    *progress = (struct progress){count, sum};
+    return !unused && batch->struct_size == sizeof *batch && batch->data &&
+           (!outcome || outcome->struct_size == sizeof *outcome);
+}
+
+static inline __attribute__((always_inline)) bool go_plainly(const petal_filter *filter, bool adds,
+                                                             const petal_batch *batch,
+                                                             uint8_t *results,
+                                                             petal_batch_outcome *outcome)
+{
+    uint8_t unwanted[FEW];
+    if (!batch || !is_plain(batch, outcome) || !is_direct(&filter->direct, adds, batch->count) ||
+        (!results && batch->count > FEW))
+        return false;
+    size_t count = (size_t)batch->count;
+    size_t sum = go_directly(&filter->direct, adds, batch->layout != PETAL_KEYS_POINTERS,
+                             batch->data, count, results ? results : unwanted);
+    if (outcome) *outcome = (petal_batch_outcome){sizeof *outcome, 0, count, sum};
     return true;
 }
 
-/* Nothing can be wrong with these, which for few keys would cost more to check than the keys. */
-static inline bool is_plain(const petal_batch *batch, const petal_batch_outcome *outcome)
+/* The same for a batch as petal_batch_take() leaves it. */
+static bool go_taken(const petal_filter *filter, bool adds, const petal_batch *batch,
+                     uint8_t *results, struct progress *progress)
 {
-    return batch && batch->struct_size == sizeof *batch &&
-           (!outcome || outcome->struct_size == sizeof *outcome) && batch->data &&
-           !((uintptr_t)batch->offsets | batch->data_bytes) &&
-           (batch->key_bytes == 0 || batch->layout == PETAL_KEYS_FIXED) &&
-           (is_numbers(batch) || (batch->layout == PETAL_KEYS_POINTERS && batch->stride == 0));
+    uint8_t unwanted[FEW];
+    bool numbers = batch->layout == PETAL_KEYS_I64;
+    const uint8_t *data = batch->data;
+    if (!is_direct(&filter->direct, adds, batch->count) ||
+        !(numbers || batch->layout == PETAL_KEYS_POINTERS) ||
+        (numbers && (batch->stride != sizeof(int64_t) || (uintptr_t)data % sizeof(int64_t) != 0)))
+        return false;
+    for (size_t part; progress->done < batch->count; progress->done += part) {
+        part =
+            at_most(batch->count - progress->done, results ? filter->direct.max_batch_keys : FEW);
+        progress->positive +=
+            go_directly(&filter->direct, adds, numbers, data + progress->done * batch->stride, part,
+                        results ? results : unwanted);
+    }
+    return true;
 }
 
-static inline petal_status end_plainly(const struct progress *progress,
-                                       petal_batch_outcome *outcome)
+/* Few keys of another layout, as pointers. Offsets are checked on the way. False: something is
+ * wrong, or there are too many. */
+#define POINTED 16u
+
+static inline __attribute__((always_inline)) bool point_by_offsets(const petal_batch *batch,
+                                                                   uint32_t layout, petal_key *keys)
 {
-    if (outcome)
-        *outcome = (petal_batch_outcome){sizeof *outcome, 0, progress->done, progress->positive};
-    return PETAL_OK;
+    uint64_t from = offset_at(batch, layout, 0), backwards = 0;
+    for (uint64_t i = 0; i < batch->count; i++) {
+        uint64_t to = offset_at(batch, layout, i + 1);
+        backwards |= to < from;
+        keys[i] = (petal_key){(const uint8_t *)batch->data + from, (size_t)(to - from)};
+        from = to;
+    }
+    return !backwards && (batch->data_bytes == 0 || from <= batch->data_bytes);
+}
+
+static bool point(const petal_batch *batch, petal_key *keys)
+{
+    if (batch->count - 1 >= POINTED || !batch->data) return false;
+    if (batch->layout == PETAL_KEYS_FIXED) {
+        uint64_t stride = batch->stride ? batch->stride : batch->key_bytes;
+        if ((uintptr_t)batch->offsets | batch->data_bytes | (stride | batch->key_bytes) >> 32)
+            return false;
+        for (uint64_t i = 0; i < batch->count; i++)
+            keys[i] =
+                (petal_key){(const uint8_t *)batch->data + i * stride, (size_t)batch->key_bytes};
+        return true;
+    }
+    if (!batch->offsets || (batch->key_bytes | batch->stride)) return false;
+    if (batch->layout == PETAL_KEYS_OFFSETS32)
+        return point_by_offsets(batch, PETAL_KEYS_OFFSETS32, keys);
+    return batch->layout == PETAL_KEYS_OFFSETS64 &&
+           point_by_offsets(batch, PETAL_KEYS_OFFSETS64, keys);
+}
+
+static __attribute__((noinline)) bool go_by_pointers(const petal_filter *filter, bool adds,
+                                                     const petal_batch *batch, uint8_t *results,
+                                                     petal_batch_outcome *outcome)
+{
+    petal_key keys[POINTED];
+    petal_batch pointed = PETAL_BATCH_INIT;
+    if (!batch || batch->struct_size != sizeof *batch || !is_direct(&filter->direct, adds, 1) ||
+        !point(batch, keys))
+        return false;
+    pointed.data = keys;
+    pointed.count = batch->count;
+    return go_plainly(filter, adds, &pointed, results, outcome);
 }
 
 static __attribute__((noinline)) petal_status
@@ -529,7 +602,7 @@ add_any_batch(petal_filter *filter, const petal_batch *batch, uint8_t *results,
     if (!error) error = &own;
     petal_status status = petal_batch_begin(batch, &ours, &outcome, error);
     if (status == PETAL_OK) status = petal_batch_check_keys(filter, &ours, error);
-    if (status == PETAL_OK && !go_directly(filter, true, &ours, results, &progress))
+    if (status == PETAL_OK && !go_taken(filter, true, &ours, results, &progress))
         status = petal_batch_add(filter, &ours, results, &progress, error);
     return petal_batch_end(filter, &ours, &progress, results, outcome, status, error);
 }
@@ -544,7 +617,7 @@ look_up_any_batch(const petal_filter *filter, const petal_batch *batch, uint8_t 
     if (!error) error = &own;
     petal_status status = petal_batch_begin(batch, &ours, &outcome, error);
     if (status == PETAL_OK) status = petal_batch_check_hashes(filter, &ours, error);
-    if (status == PETAL_OK && !go_directly(filter, false, &ours, results, &progress))
+    if (status == PETAL_OK && !go_taken(filter, false, &ours, results, &progress))
         (goes_by_pieces(filter, &ours) ? look_up : look_up_one_by_one)(filter, &ours, results,
                                                                        &progress);
     return petal_batch_end(filter, &ours, &progress, results, outcome, status, error);
@@ -555,9 +628,9 @@ look_up_any_batch(const petal_filter *filter, const petal_batch *batch, uint8_t 
 petal_status petal_add_batch(petal_filter *filter, const petal_batch *batch, uint8_t *results,
                              petal_batch_outcome *outcome, petal_error *error)
 {
-    struct progress progress;
-    if (is_plain(batch, outcome) && go_directly(filter, true, batch, results, &progress))
-        return end_plainly(&progress, outcome);
+    if (go_plainly(filter, true, batch, results, outcome) ||
+        go_by_pointers(filter, true, batch, results, outcome))
+        return PETAL_OK;
     return add_any_batch(filter, batch, results, outcome, error);
 }
 
@@ -565,9 +638,9 @@ petal_status petal_contains_batch(const petal_filter *filter, const petal_batch 
                                   uint8_t *results, petal_batch_outcome *outcome,
                                   petal_error *error)
 {
-    struct progress progress;
-    if (is_plain(batch, outcome) && go_directly(filter, false, batch, results, &progress))
-        return end_plainly(&progress, outcome);
+    if (go_plainly(filter, false, batch, results, outcome) ||
+        go_by_pointers(filter, false, batch, results, outcome))
+        return PETAL_OK;
     return look_up_any_batch(filter, batch, results, outcome, error);
 }
 

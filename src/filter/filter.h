@@ -181,7 +181,8 @@ petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadat
                                        uint64_t metadata_bytes, petal_error *error);
 
 /* Decides anew how keys go in and are looked up (strategy.h): after any change of the number of
- * layers, policy, grow, sharing, read_only, store or refuse_overfull. */
+ * layers, of where they and their bits are, of policy, grow, sharing, read_only, store or
+ * refuse_overfull. */
 void petal_filter_choose_strategy(petal_filter *filter);
 
 static inline struct layer *petal_filter_last(const petal_filter *filter)

@@ -80,6 +80,7 @@ petal_status petal_filter_alloc_bits(petal_filter *filter, petal_error *error)
     petal_status status = PETAL_OK;
     for (uint32_t i = 0; status == PETAL_OK && i < filter->layer_count; i++)
         status = petal_filter_alloc_layer(filter, &filter->layers[i], error);
+    petal_filter_choose_strategy(filter);
     return status;
 }
 

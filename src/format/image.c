@@ -649,13 +649,12 @@ petal_status petal_image_parse_slots(const uint8_t *head, uint64_t size_bytes, s
 petal_status petal_image_parse_alone(const uint8_t *slot, uint64_t slot_bytes, uint64_t offset,
                                      struct image *image, petal_error *error)
 {
-    uint32_t version = load32le(slot + AT_VERSION);
-    if (has_magic(slot) && version > VERSION)
-        return petal_fail_at(error, PETAL_ERR_NEWER, offset + AT_VERSION,
-                             "needs a newer petal (format %u; this one reads %u); update petal",
-                             version, VERSION);
     if (!is_sealed(slot, slot_bytes, 0))
         return petal_format_damaged(error, offset, "checksum of a header slot");
+    if (load32le(slot + AT_VERSION) > VERSION)
+        return petal_fail_at(error, PETAL_ERR_NEWER, offset + AT_VERSION,
+                             "needs a newer petal (format %u; this one reads %u); update petal",
+                             load32le(slot + AT_VERSION), VERSION);
     read_slot(slot, slot_bytes, image);
     petal_status status = check_known(slot, offset, error);
     return status == PETAL_OK ? check_fields(slot, offset, image, 0, error) : status;

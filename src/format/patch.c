@@ -156,12 +156,12 @@ static petal_status check_head(const uint8_t *bytes, uint64_t size_bytes, petal_
     if (size_bytes == 0 || memcmp(bytes, magic, (size_t)compare) != 0)
         return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0, "not a petal patch");
     if (size_bytes < HEAD_BYTES) return truncated(error, size_bytes);
+    if (load64le(bytes + AT_SUM) != petal_xxh3(bytes, AT_SUM, 0))
+        return damaged(error, 0, "checksum of the head");
     if (load32le(bytes + AT_VERSION) > VERSION || load32le(bytes + AT_FEATURES))
         return petal_fail_at(error, PETAL_ERR_NEWER, AT_VERSION,
                              "a patch for a newer petal (version %u, features %u); update petal",
                              load32le(bytes + AT_VERSION), load32le(bytes + AT_FEATURES));
-    if (load64le(bytes + AT_SUM) != petal_xxh3(bytes, AT_SUM, 0))
-        return damaged(error, 0, "checksum of the head");
     if (load32le(bytes + AT_VERSION) != VERSION) return damaged(error, AT_VERSION, "version");
     for (unsigned i = AT_RESERVED; i < AT_SUM; i++)
         if (bytes[i]) return damaged(error, i, "reserved field");

@@ -98,6 +98,8 @@ static uint32_t best_parameter(enum piece_kind kind, const struct measure *measu
     return best;
 }
 
+#define MAX_CODE_BITS ((uint64_t)8 * PETAL_PIECE_MAX_BYTES)
+
 static uint64_t least_code_bits(enum piece_kind kind, const struct measure *measure)
 {
     return max_code_bits(kind, measure, best_parameter(kind, measure));
@@ -127,7 +129,7 @@ void petal_piece_choose(const struct difference *difference, uint64_t block, str
             break;
         }
         if (!changes) kind = piece->kind;
-        if (kind != PIECE_SAME && least_code_bits(kind, &with) > 8 * PETAL_PIECE_MAX_BYTES) break;
+        if (kind != PIECE_SAME && least_code_bits(kind, &with) > MAX_CODE_BITS) break;
         piece->kind = kind;
         sum = with;
     }

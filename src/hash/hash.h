@@ -73,24 +73,27 @@ uint64_t petal_xxh3(const void *data, size_t size_bytes, uint64_t seed);
  * the seed with its low half byte-swapped on top. */
 static inline uint64_t petal_xxh3_seed_flip(uint64_t seed)
 {
-    return (0x1cad21f72c81017cu ^ 0xdb979083e96dd4deu) -
-           (seed ^ (uint64_t)swap32((uint32_t)seed) << 32);
+    uint64_t flip = (0x1cad21f72c81017cu ^ 0xdb979083e96dd4deu) -
+                    (seed ^ (uint64_t)swap32((uint32_t)seed) << 32);
+    return flip ^ rotl64(flip, 49) ^ rotl64(flip, 24);
 }
 
-/* And to keys of 17 to 32 bytes: bytes 0 to 32 of the secret, more or less the seed. */
+/* And to keys of 17 to 64 bytes: bytes 0 to 64 of the secret, more or less the seed. */
 struct xxh3_flips {
-    uint64_t words[4];
+    uint64_t words[8];
 };
 
 static inline struct xxh3_flips petal_xxh3_flips(uint64_t seed)
 {
     return (struct xxh3_flips){{0xbe4ba423396cfeb8u + seed, 0x1cad21f72c81017cu - seed,
-                                0xdb979083e96dd4deu + seed, 0x1f67b3b7a4a44072u - seed}};
+                                0xdb979083e96dd4deu + seed, 0x1f67b3b7a4a44072u - seed,
+                                0x78e5c0cc4ee679cbu + seed, 0x2172ffcc7dd05a82u - seed,
+                                0x8e2443f7744608b8u + seed, 0x4c263a81e69035e0u - seed}};
 }
 
 static inline bool petal_xxh3_is_medium(size_t size_bytes)
 {
-    return size_bytes - 17 <= 32 - 17;
+    return size_bytes - 17 <= 64 - 17;
 }
 
 static inline uint64_t petal_xxh3_medium(const void *key, size_t size_bytes,
@@ -101,6 +104,10 @@ static inline uint64_t petal_xxh3_medium(const void *key, size_t size_bytes,
     uint64_t h = size_bytes * 0x9e3779b185ebca87u;
     h += mulfold64(load64le(first) ^ flip[0], load64le(first + 8) ^ flip[1]);
     h += mulfold64(load64le(last) ^ flip[2], load64le(last + 8) ^ flip[3]);
+    if (size_bytes > 32) {
+        h += mulfold64(load64le(first + 16) ^ flip[4], load64le(first + 24) ^ flip[5]);
+        h += mulfold64(load64le(last - 16) ^ flip[6], load64le(last - 8) ^ flip[7]);
+    }
     h = (h ^ h >> 37) * 0x165667919e3779f9u;
     return h ^ h >> 32;
 }

@@ -131,7 +131,8 @@ extern const struct kernel petal_blocked_generic;
 /* Faster forms first. Each is the same function of the same bits (tests/unit/kernels.c). */
 static const struct kernel *const kernels[] = {
 #if defined(__x86_64__) && defined(__GNUC__)
-    &petal_blocked_avx512,  &petal_blocked_avx2,
+    &petal_blocked_avx512,
+    &petal_blocked_avx2,
     &petal_blocked_sse4,
 #elif defined(__aarch64__) && defined(__AARCH64EL__)
     &petal_blocked_neon,

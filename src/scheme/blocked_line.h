@@ -33,12 +33,10 @@ static inline uint32_t pattern_of(uint32_t x, uint32_t hashes)
     return row_word(petal_blocked_patterns[hashes], x);
 }
 
-/* Line mulhi64(hash, lines): m is a multiple of 512, so it is the one that bit mulhi64(hash, m) is
- * in. */
 static inline uint8_t *line_of(const struct bit_array *array, uint64_t hash)
 {
-    uint64_t byte = mulhi64(hash, array->shape.bits) / 8;
-    return array->bytes + (byte & ~(uint64_t)(PETAL_LINE_BYTES - 1));
+    uint64_t lines = array->shape.bits / PETAL_LINE_BITS;
+    return array->bytes + mulhi64(hash, lines) * PETAL_LINE_BYTES;
 }
 
 /* A key's hashes are shared out: all to its one line, or ceil(k/2) to the first and the rest to the

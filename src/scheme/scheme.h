@@ -72,7 +72,7 @@ struct parts {
 /* The whole way of a key in one function, hash, positions and bits: for a scheme and the hash that
  * it mostly goes with. The same answers and bits as hash and kernel one after the other. add counts
  * the keys in *items as the scheme does, and returns PETAL_OK or PETAL_SEEN. The functions for many
- * keys return the sum of the results; they are NULL if batches do better by hashing ahead. */
+ * keys, up to max_batch_keys, return the sum of the results; or they are NULL. */
 struct direct;
 struct direct_calls {
     bool (*contains)(const struct direct *way, const void *key, size_t key_bytes);
@@ -93,8 +93,12 @@ struct direct_calls {
 struct direct {
     struct direct_calls calls;
     const struct bit_array *array;
+    uint8_t *lines; /* the array's bytes, of 64 a line */
+    uint64_t line_count;
     uint64_t *items;
-    const void *table;   /* the kernel's own */
+    const void *table; /* the kernel's own */
+    bool is_near;      /* the array is in cache */
+    uint32_t max_batch_keys;
     uint64_t seed, flip; /* flip, flips: what XXH3 makes of the seed (hash.h) */
     struct xxh3_flips flips;
 };

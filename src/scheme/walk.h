@@ -39,6 +39,18 @@ static inline uint32_t set_bit_shared(uint8_t *bytes, uint64_t i)
                          shift;
 }
 
+/* ---- for x86-64 CPUs from 2013 on (AMD: 2015) ------------------------------------------------ */
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define WALK_BMI2 __attribute__((target("bmi2"), flatten))
+
+static inline bool has_bmi2(void)
+{
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("bmi2");
+}
+#endif
+
 /* ---- how many at a time ---------------------------------------------------------------------- */
 
 /* Above this size an array is not in the second-level cache. Then positions are worked out and

@@ -355,6 +355,7 @@ petal_status petal_backing_attach(petal_filter *filter, const struct description
         return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
     for (uint32_t i = 0; i < filter->layer_count; i++) /* written through `map` only */
         filter->layers[i].array.bytes = (uint8_t *)(uintptr_t)from->bytes + about->layers[i].offset;
+    petal_filter_choose_strategy(filter);
     if (image) take_image(filter, image, from->recover);
     return PETAL_OK;
 }

@@ -65,7 +65,10 @@ load helper
     kill -9 $writer
     wait $writer || true
     exec 4>&-
-    refuses "f.petal: dirty" petal info f.petal
+    run -2 --separate-stderr petal info f.petal
+    contains "$stderr" "f.petal: dirty"
+    contains "$output" "petal 1, dirty; this is what petal verify --recover f.petal would keep"
+    contains "$output" "of 100,000 planned"
     refuses "f.petal: dirty" petal check f.petal -e 1
     refuses "f.petal: dirty" petal add f.petal </dev/null
     refuses "petal verify --recover" petal verify f.petal
@@ -127,7 +130,7 @@ stopped_by() {
 @test "a missing key file is noticed before anything is added" {
     petal create -o f.petal -n 1000
     echo a >a
-    refuses "missing: cannot open it: No such file or directory" petal add f.petal a missing
+    refuses "missing: cannot open it: No such file or directory; if it is a key, pass it with -e" petal add f.petal a missing
     is "$(petal info --json f.petal | field items)" 0
 }
 

@@ -24,7 +24,7 @@ setup() {
 @test "the status is 2 after an error, also when lines were selected" {
     run -2 --separate-stderr petal check f.petal missing lines
     is "$output" $'one\nthree'
-    is "$stderr" "petal: missing: cannot open it: No such file or directory"
+    is "$stderr" "petal: missing: cannot open it: No such file or directory; if it is a key, pass it with -e"
     run -2 --separate-stderr petal check f.petal lines . lines
     is "$output" $'one\nthree\none\nthree'
     is "$stderr" "petal: .: is a directory; name the files in it"

@@ -52,7 +52,9 @@ setup() {
 }
 
 @test "a format that does not exist is refused, and those there are are named" {
-    refuses "there is no format guawa; there are petal, guava, " petal convert keys out --to guawa
+    refuses "there is no format guawa, did you mean guava? See petal formats" petal convert keys out --to guawa
+    refuses "there is no format redis, did you mean redisbloom?" petal convert keys out --to redis
+    refuses "there is no format zzz; there are petal, guava, " petal convert keys out --to zzz
 }
 
 @test "building for another library from a pipe gives the same file as from a file" {

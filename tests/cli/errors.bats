@@ -102,8 +102,8 @@ setup() {
     for command in 'create -n 10' 'build never' 'merge f.petal' 'intersect f.petal'; do
         refuses "no/x.petal: cannot write a file in its folder: No such file or directory" petal $command -o no/x.petal
         refuses ".: is a directory; name a file in it" petal $command -o .
-        refuses "-: is not standard output here; name a file" petal $command -o -
     done
+    refuses "-: is not standard output here; name a file" petal seen -f - /dev/null
 }
 
 @test "an output that is no regular file is refused, and nothing is left beside it" {

@@ -5,8 +5,14 @@ load helper
 
 commands() { petal help | sed -n 's/^  \([a-z]*\)  .*/\1/p' | grep -v '^petal'; }
 
-# The long options of a command, --help among them.
-options_of() { { petal help "$1" | grep -o '^  [ -].. *--[a-z-]*' | grep -o -e '--[a-z-]*'; echo --help; } | sort; }
+# The long options of a command, --help among them. Those of keys are only named there.
+options_of() {
+    {
+        petal help "$1" | grep -o '^  [ -].. *--[a-z-]*' | grep -o -e '--[a-z-]*'
+        petal help "$1" | grep ': see petal help keys$' | grep -o -e '--[a-z-]*'
+        echo --help
+    } | sort
+}
 
 @test "the overview is as expected, on stdout when asked for, and on stderr with status 2 when not" {
     run -0 --separate-stderr petal help
@@ -19,8 +25,8 @@ options_of() { { petal help "$1" | grep -o '^  [ -].. *--[a-z-]*' | grep -o -e '
     is "$stderr" "$overview"
 }
 
-@test "there are sixteen commands" {
-    is "$(commands | tr '\n' ' ')" "plan create build add remove check seen info verify merge intersect compare shard convert formats bench "
+@test "there are eighteen commands" {
+    is "$(commands | tr '\n' ' ')" "plan create build add remove check seen info verify merge intersect compare diff patch shard convert formats bench "
 }
 
 @test "the help of every command fits 24 lines of 80 columns, and has an example" {
@@ -34,6 +40,24 @@ options_of() { { petal help "$1" | grep -o '^  [ -].. *--[a-z-]*' | grep -o -e '
         contains "$help" "example: "
     done
     [ "$(petal help | wc -l)" -le 24 ]
+}
+
+@test "petal help keys says what keys are, and has the options of all commands that read some" {
+    help=$(petal help keys)
+    [ "$(wc -l <<<"$help")" -le 24 ] && ! awk 'length > 80' <<<"$help" | grep . || fail "too much"
+    for command in add build check remove seen shard verify; do
+        for option in $(petal help $command | grep ': see petal help keys$' | grep -o -e '--[a-z-]*'); do
+            contains "$help" "$option"
+        done
+    done
+    contains "$(petal help check)" "--key, --null"
+}
+
+@test "-V and version are --version, and what others call a command leads to ours" {
+    is "$(petal -V)" "$(petal --version)"
+    is "$(petal version)" "$(petal --version)"
+    refuses "no command contains, its name here is check; see petal help check" petal contains f
+    refuses "no command union, its name here is merge; see petal help merge" petal union f
 }
 
 @test "--version prints the version of petal.h, and what is in" {

@@ -106,6 +106,18 @@ same_keys() {
     is "$(petal check --key-type f64 -c f.petal -e 0 -e -nan -e 1.50 -e 10e299 -e .1)" 5
 }
 
+@test "create --key-type any makes a filter that keys of several types are added to" {
+    petal create --key-type any -n 100 -p 1e-9 -o f.petal
+    run -1 grep -q 'key type' <(petal info f.petal)
+    printf '7\n' | petal add --key-type i64 f.petal
+    printf '7\n' | petal add --key-type f64 f.petal
+    printf '7\n' | petal add f.petal
+    is "$(petal info --json f.petal | field items)" 3
+    for type in i64 f64 text; do petal check -q --key-type $type f.petal -e 7; done
+    run -1 petal check -q --key-type i32 f.petal -e 7
+    refuses "any" petal build --key-type any -o g.petal -n 10
+}
+
 @test "utf16le, hex and base64 stand for the bytes they mean" {
     text='a\xc3\xa4\xe2\x82\xac\xf0\x9f\x8c\xb8\n'
     same_keys utf16le "$text" hex 6100e400ac203cd838df
@@ -273,4 +285,44 @@ refused() {
         run -0 --separate-stderr petal add f.petal < <(printf "$text")
         is "$stderr" ""
     done
+}
+
+@test "-e gives keys to every command that takes some, and then standard input is not read" {
+    petal build --force -o f.petal -e a -e b <&-
+    is "$(petal check f.petal -e a -e b -e c)" $'a\nb'
+    petal add f.petal -e c
+    is "$(petal check f.petal -e c)" c
+    is "$(petal seen -e x -e y -e x)" $'x\ny'
+    is "$(petal shard -n 4 -e x -e y | cut -f2 | paste -sd' ')" "x y"
+    petal build --force --scheme counting -o c.petal -e a -e b
+    petal remove c.petal -e a
+    is "$(petal check c.petal -e a -e b)" b
+    petal build --force --format guava -o f.guava -e a -e b <&-
+    is "$(petal check --from guava f.guava -e a -e z)" a
+    echo z | petal build --force -o f.petal -e a -
+    is "$(petal check f.petal -e a -e z)" $'a\nz'
+}
+
+@test "a filter where keys belong is refused, and so is a key where a file belongs, with the way out" {
+    petal build --force -o f.petal -e a
+    refuses "f.petal: is a filter, not a list of keys; to remember what was seen in it: petal seen -f" petal seen f.petal
+    refuses "f.petal: is a filter, not a list of keys" petal check f.petal f.petal
+    refuses "https://example.com/: cannot open it: No such file or directory; if it is a key, pass it with -e" \
+        petal check f.petal https://example.com/
+}
+
+@test "check says how many, where somebody sees it" {
+    petal build --force -o f.petal -e a
+    run -0 --separate-stderr petal check --verbose f.petal -e a -e b
+    is "$output" a
+    is "$stderr" "petal: 1 of 2 keys probably in the filter"
+    run -0 --separate-stderr petal check --verbose -v f.petal -e a -e b
+    is "$stderr" "petal: 1 of 2 keys certainly not in the filter"
+}
+
+@test "names are taken in any case" {
+    petal build --force --format GUAVA --key-type TEXT -o f.guava -e a
+    is "$(petal check --from Guava f.guava -e a)" a
+    petal create --force -n 100 --scheme Classic -o f.petal
+    contains "$(petal info f.petal)" classic
 }

@@ -151,6 +151,7 @@ static bool has_one(const petal_filter *filter, const struct material *all, size
 
 enum kind {
     ONE_LINE,
+    LARGE, /* not in cache */
     TWO_LINES,
     CLASSIC,
     COUNTING,
@@ -192,6 +193,7 @@ static petal_filter *filter_of(unsigned kind, const char *name)
     options.capacity = 2000;
     options.rate = 0.02;
     if (kind == TWO_LINES) options.lines_per_key = 2;
+    if (kind == LARGE) options.rate = 0, options.bits = (uint64_t)1 << 24, options.hashes = 6;
     if (kind == CLASSIC) options.scheme = PETAL_SCHEME_CLASSIC;
     if (kind == COUNTING) options.scheme = PETAL_SCHEME_COUNTING;
     if (kind == KEYED) options.secret = secret;
@@ -337,13 +339,12 @@ static void require_all_in(const petal_filter *filter, const petal_batch *batch)
 }
 
 /* Small batches, whose sizes are no multiples of anything inside. */
-static void batches_of_any_size_are_the_same(void **state)
+static void compare_small_batches(unsigned kind)
 {
     static struct material all;
     petal_error error;
-    (void)state;
     for (unsigned variant = 0; variant < VARIANTS; variant++) {
-        petal_filter *batched = filter_of(ONE_LINE, NULL), *single = filter_of(ONE_LINE, NULL);
+        petal_filter *batched = filter_of(kind, NULL), *single = filter_of(kind, NULL);
         make_batch(&all, variant, true);
         size_t at = 0, size = 0;
         for (; at + size <= COUNT; at += size++) {
@@ -359,10 +360,17 @@ static void batches_of_any_size_are_the_same(void **state)
             require_all_in(batched, &part);
         }
         for (size_t i = 0; i < at; i++) (void)add_one(single, &all, i);
-        require_same(batched, single, ONE_LINE, variant);
+        require_same(batched, single, kind, variant);
         petal_free(batched);
         petal_free(single);
     }
+}
+
+static void batches_of_any_size_are_the_same(void **state)
+{
+    (void)state;
+    compare_small_batches(ONE_LINE);
+    compare_small_batches(LARGE);
 }
 
 static void any_and_all_take_every_layout(void **state)

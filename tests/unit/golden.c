@@ -284,7 +284,7 @@ static void the_golden_files_answer_as_they_always_did(void **state)
     petal_free(filter);
 }
 
-/* ---- patches ---------------------------------------------------------------------------------- */
+/* ---- patches --------------------------------------------------------------------------------- */
 
 static void add_d(petal_filter *filter)
 {

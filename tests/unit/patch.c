@@ -330,6 +330,527 @@ static void patches_are_close_to_the_entropy(void **state)
     measure("growing, classic", &options, 300000, 3000, 0.05);
 }
 
+/* ---- what is wrong with a patch -------------------------------------------------------------- */
+
+/* Refused with this status, and nothing changed. Returns the offset. */
+static uint64_t require_refusal(petal_filter *filter, struct bytes patch, petal_status wanted,
+                                const char *what)
+{
+    petal_error error;
+    struct bytes before = serialized(filter);
+    petal_status status = apply(filter, patch, &error);
+    require(status == wanted, "%s: %s (%s)", what, petal_status_name(status),
+            status < 0 ? error.message : "");
+    struct bytes after = serialized(filter);
+    require(same_bytes(before, after), "%s: the filter has changed", what);
+    require(error.offset == PETAL_NO_OFFSET || error.offset <= patch.size, "%s", what);
+    require(strchr(error.message, '\n') == NULL && strlen(error.message) > 10, "%s", what);
+    free(before.data);
+    free(after.data);
+    return error.offset;
+}
+
+static petal_filter *small(uint32_t scheme)
+{
+    petal_filter *filter = make(scheme, scheme == PETAL_SCHEME_COUNTING ? 200 : 1000, 3, 0);
+    add_numbers(filter, 0, 50);
+    return filter;
+}
+
+static petal_filter *more_of(const petal_filter *filter)
+{
+    petal_filter *more = clone_of(filter);
+    add_numbers(more, 100, 10);
+    return more;
+}
+
+static void a_patch_cut_off_or_changed_anywhere_is_refused(void **state)
+{
+    (void)state;
+    petal_filter *from = small(PETAL_SCHEME_CLASSIC), *to = more_of(from);
+    petal_set_metadata(to, "abc", 3, NULL);
+    struct bytes patch = diff(from, to);
+    for (size_t size = 0; size < patch.size; size++) {
+        struct bytes cut = copy_bytes(patch.data, size);
+        uint64_t at = require_refusal(
+            from, cut, size ? PETAL_ERR_TRUNCATED : PETAL_ERR_NOT_A_FILTER, "cut off");
+        require(at == size, "%zu", size);
+        free(cut.data);
+    }
+    for (size_t bit = 0; bit < patch.size * 8; bit++) {
+        petal_error error;
+        patch.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        petal_status status = apply(from, patch, &error);
+        require(status == (bit < 64 ? PETAL_ERR_NOT_A_FILTER : PETAL_ERR_DAMAGED) ||
+                    (status == PETAL_ERR_TRUNCATED && bit / 8 >= patch.size - PIECE_HEAD - 64),
+                "bit %zu: %s", bit, petal_status_name(status));
+        require(error.offset <= bit / 8 || status == PETAL_ERR_TRUNCATED, "bit %zu: %s", bit,
+                error.message);
+        patch.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    require_refusal(from, (struct bytes){NULL, 0}, PETAL_ERR_NOT_A_FILTER, "nothing");
+    struct bytes longer = new_bytes(patch.size + 1);
+    memcpy(longer.data, patch.data, patch.size);
+    assert_true(require_refusal(from, longer, PETAL_ERR_DAMAGED, "longer") == patch.size);
+    petal_error error;
+    require_status(PETAL_OK, apply(from, patch, &error), error);
+    assert_true(same_image(from, to));
+    free(longer.data);
+    free(patch.data);
+    petal_free(from);
+    petal_free(to);
+}
+
+/* Forged: whatever a field says, the sums agree with it. */
+static void seal_patch(struct bytes patch)
+{
+    uint64_t slot_bytes = get32(patch.data + P_SLOT_BYTES);
+    put64(patch.data + P_SUM, XXH3_64bits(patch.data, P_SUM));
+    if (slot_bytes < 512 || P_SLOT + slot_bytes + PIECE_HEAD > patch.size) return;
+    uint8_t *slot = patch.data + P_SLOT, *piece = slot + slot_bytes;
+    put64(slot + slot_bytes - 8, XXH3_64bits_withSeed(slot, slot_bytes - 8, 0));
+    size_t size = 24 + (size_t)get32(piece + PIECE_CODE_BYTES),
+           room = (size_t)(patch.data + patch.size - piece) - 8;
+    put64(piece, XXH3_64bits_withSeed(piece + 8, size < room ? size : room, 0));
+}
+
+#define PIECE (P_SLOT + SLOT) /* without metadata and origin */
+
+static const struct forgery {
+    const char *what;
+    size_t at, size;
+    uint64_t value;
+    petal_status status;
+} forgeries[] = {
+    {"version 0", P_VERSION, 4, 0, PETAL_ERR_DAMAGED},
+    {"version 2", P_VERSION, 4, 2, PETAL_ERR_NEWER},
+    {"a feature", P_FEATURES, 4, 1, PETAL_ERR_NEWER},
+    {"another base", P_BASE, 8, 1, PETAL_ERR_MISMATCH},
+    {"no slot", P_SLOT_BYTES, 4, 0, PETAL_ERR_DAMAGED},
+    {"a slot of 513", P_SLOT_BYTES, 4, 513, PETAL_ERR_DAMAGED},
+    {"a slot of 2^31", P_SLOT_BYTES, 4, 1u << 31, PETAL_ERR_DAMAGED},
+    {"a slot beyond the end", P_SLOT_BYTES, 4, 4096, PETAL_ERR_TRUNCATED},
+    {"a reserved field", P_ZEROS, 1, 1, PETAL_ERR_DAMAGED},
+    {"a reserved field", P_ZEROS + 23, 1, 1, PETAL_ERR_DAMAGED},
+    {"a shift: the layer is new", P_SHIFT, 4, 1, PETAL_ERR_DAMAGED},
+    {"a shift past the layers", P_SHIFT, 4, 2, PETAL_ERR_MISMATCH},
+    {"a shift that wraps", P_SHIFT, 4, UINT32_MAX, PETAL_ERR_MISMATCH},
+    {"slot: magic", P_SLOT, 1, 0, PETAL_ERR_DAMAGED},
+    {"slot: version", P_SLOT + AT_VERSION, 4, 2, PETAL_ERR_NEWER},
+    {"slot: its size", P_SLOT + AT_SLOT_BYTES, 4, 1024, PETAL_ERR_DAMAGED},
+    {"slot: dirty", P_SLOT + AT_STATE, 4, DIRTY, PETAL_ERR_DAMAGED},
+    {"slot: state 0", P_SLOT + AT_STATE, 4, 0, PETAL_ERR_DAMAGED},
+    {"slot: sequence", P_SLOT + AT_SEQUENCE, 8, 3, PETAL_ERR_DAMAGED},
+    {"slot: size of the file", P_SLOT + AT_FILE_BYTES, 8, 1, PETAL_ERR_DAMAGED},
+    {"slot: scheme", P_SLOT + AT_SCHEME, 4, PETAL_SCHEME_COUNTING, PETAL_ERR_DAMAGED},
+    {"slot: a scheme to come", P_SLOT + AT_SCHEME, 4, 9999, PETAL_ERR_NEWER},
+    {"slot: keyed", P_SLOT + AT_HASH, 4, PETAL_HASH_SIPHASH, PETAL_ERR_MISMATCH},
+    {"slot: seed", P_SLOT + AT_SEED, 8, 1, PETAL_ERR_MISMATCH},
+    {"slot: a secret", P_SLOT + AT_SECRET_CHECK, 8, 1, PETAL_ERR_DAMAGED},
+    {"slot: no layers", P_SLOT + AT_LAYERS, 4, 0, PETAL_ERR_DAMAGED},
+    {"slot: two layers", P_SLOT + AT_LAYERS, 4, 2, PETAL_ERR_DAMAGED},
+    {"slot: 2^32 - 1 layers", P_SLOT + AT_LAYERS, 4, UINT32_MAX, PETAL_ERR_DAMAGED},
+    {"slot: content id", P_SLOT + AT_CONTENT_ID, 8, 1, PETAL_ERR_DAMAGED},
+    {"slot: metadata without end", P_SLOT + AT_METADATA_BYTES, 8, UINT64_MAX, PETAL_ERR_DAMAGED},
+    {"slot: sum of the metadata", P_SLOT + AT_METADATA_SUM, 8, 0, PETAL_ERR_DAMAGED},
+    {"slot: sum of the origin", P_SLOT + AT_ORIGIN_SUM, 8, 0, PETAL_ERR_DAMAGED},
+    {"slot: another library's", P_SLOT + AT_ORIGIN, 4, 1, PETAL_ERR_MISMATCH},
+    {"slot: policy", P_SLOT + AT_POLICY, 4, 1, PETAL_ERR_DAMAGED},
+    {"slot: bits", P_SLOT + AT_BITS, 8, 1001, PETAL_ERR_MISMATCH},
+    {"slot: hashes", P_SLOT + AT_HASHES, 4, 4, PETAL_ERR_MISMATCH},
+    {"piece: no blocks", PIECE + PIECE_BLOCKS, 8, 0, PETAL_ERR_DAMAGED},
+    {"piece: two blocks", PIECE + PIECE_BLOCKS, 8, 2, PETAL_ERR_DAMAGED},
+    {"piece: 2^64 - 1 blocks", PIECE + PIECE_BLOCKS, 8, UINT64_MAX, PETAL_ERR_DAMAGED},
+    {"piece: no codes", PIECE + PIECE_CODES, 8, 0, PETAL_ERR_DAMAGED},
+    {"piece: one code", PIECE + PIECE_CODES, 8, 1, PETAL_ERR_DAMAGED},
+    {"piece: 2^64 - 1 codes", PIECE + PIECE_CODES, 8, UINT64_MAX, PETAL_ERR_DAMAGED},
+    {"piece: too many bytes", PIECE + PIECE_CODE_BYTES, 4, BLOCK + 1, PETAL_ERR_DAMAGED},
+    {"piece: 2^32 - 1 bytes", PIECE + PIECE_CODE_BYTES, 4, UINT32_MAX, PETAL_ERR_DAMAGED},
+    {"piece: bytes past the end", PIECE + PIECE_CODE_BYTES, 4, BLOCK, PETAL_ERR_TRUNCATED},
+    {"piece: no bytes", PIECE + PIECE_CODE_BYTES, 4, 0, PETAL_ERR_DAMAGED},
+    {"piece: same", PIECE + PIECE_KIND, 1, SAME, PETAL_ERR_DAMAGED},
+    {"piece: flipped", PIECE + PIECE_KIND, 1, FLIPPED, PETAL_ERR_DAMAGED},
+    {"piece: raised", PIECE + PIECE_KIND, 1, RAISED, PETAL_ERR_DAMAGED},
+    {"piece: counted", PIECE + PIECE_KIND, 1, COUNTED, PETAL_ERR_DAMAGED},
+    {"piece: whole", PIECE + PIECE_KIND, 1, WHOLE, PETAL_ERR_DAMAGED},
+    {"piece: a kind to come", PIECE + PIECE_KIND, 1, 6, PETAL_ERR_DAMAGED},
+    {"piece: r 0", PIECE + PIECE_PARAMETER, 1, 0, PETAL_ERR_DAMAGED},
+    {"piece: r 44", PIECE + PIECE_PARAMETER, 1, 44, PETAL_ERR_DAMAGED},
+    {"piece: r 45", PIECE + PIECE_PARAMETER, 1, 45, PETAL_ERR_DAMAGED},
+    {"piece: r 255", PIECE + PIECE_PARAMETER, 1, 255, PETAL_ERR_DAMAGED},
+    {"piece: a reserved field", PIECE + PIECE_ZEROS, 1, 1, PETAL_ERR_DAMAGED},
+    {"piece: a reserved field", PIECE + PIECE_ZEROS + 1, 1, 1, PETAL_ERR_DAMAGED},
+    {"codes: other bits", PIECE + PIECE_HEAD, 4, 0, PETAL_ERR_DAMAGED},
+    {"codes: all ones", PIECE + PIECE_HEAD, 8, UINT64_MAX, PETAL_ERR_DAMAGED},
+};
+
+static void a_forged_patch_is_refused_whatever_it_says(void **state)
+{
+    (void)state;
+    petal_filter *from = small(PETAL_SCHEME_CLASSIC), *to = more_of(from);
+    struct bytes patch = diff(from, to);
+    for (size_t i = 0; i < sizeof forgeries / sizeof *forgeries; i++) {
+        const struct forgery *forgery = &forgeries[i];
+        struct bytes forged = copy_bytes(patch.data, patch.size);
+        put_number(forged.data + forgery->at, forgery->size, forgery->value);
+        seal_patch(forged);
+        require_refusal(from, forged, forgery->status, forgery->what);
+        free(forged.data);
+    }
+    free(patch.data);
+    petal_free(from);
+    petal_free(to);
+}
+
+/* Any values in any bytes, sealed: none gets through. (What makes the very same filter may.) */
+static void random_forgeries_change_nothing(void **state)
+{
+    uint64_t random = 11;
+    (void)state;
+    for (unsigned counters = 0; counters < 2; counters++) {
+        petal_filter *from = small(counters ? PETAL_SCHEME_COUNTING : PETAL_SCHEME_CLASSIC),
+                     *to = more_of(from);
+        struct bytes patch = diff(from, to), before = serialized(from), wanted = serialized(to);
+        for (unsigned round = 0; round < 40000; round++) {
+            struct bytes forged = copy_bytes(patch.data, patch.size);
+            for (uint64_t times = 1 + random_below(&random, 3); times; times--) {
+                uint64_t at = round % 2 ? PIECE + 8 + random_below(&random, patch.size - PIECE - 8)
+                                        : random_below(&random, patch.size);
+                forged.data[at] = (uint8_t)next_random(&random);
+            }
+            seal_patch(forged);
+            petal_status status = apply(from, forged, NULL);
+            struct bytes after = serialized(from);
+            /* Items, rates and key type are not in the id: a forger may write others. */
+            require(status < 0 ? same_bytes(before, after)
+                               : memcmp(after.data + 2 * SLOT, wanted.data + 2 * SLOT,
+                                        wanted.size - 2 * SLOT) == 0,
+                    "round %u: %s", round, petal_status_name(status));
+            if (status == PETAL_OK) {
+                petal_free(from);
+                from = small(counters ? PETAL_SCHEME_COUNTING : PETAL_SCHEME_CLASSIC);
+            }
+            free(after.data);
+            free(forged.data);
+        }
+        free(patch.data);
+        free(before.data);
+        free(wanted.data);
+        petal_free(from);
+        petal_free(to);
+    }
+}
+
+/* One piece of these codes in place of the patch's own. */
+static struct bytes with_piece(struct bytes patch, unsigned kind, uint64_t codes, unsigned r,
+                               const void *bytes, uint32_t size)
+{
+    struct bytes made = new_bytes(PIECE + PIECE_HEAD + size);
+    memcpy(made.data, patch.data, PIECE);
+    put64(made.data + PIECE + PIECE_BLOCKS, 1);
+    put64(made.data + PIECE + PIECE_CODES, codes);
+    put32(made.data + PIECE + PIECE_CODE_BYTES, size);
+    made.data[PIECE + PIECE_KIND] = (uint8_t)kind;
+    made.data[PIECE + PIECE_PARAMETER] = (uint8_t)r;
+    if (size) memcpy(made.data + PIECE + PIECE_HEAD, bytes, size);
+    seal_patch(made);
+    return made;
+}
+
+static void counters_stay_within_their_bounds(void **state)
+{
+    static const uint8_t ups[8] = {0}, down[1] = {2}; /* r 0: gap 0, sixteen times; and gap 0 */
+    (void)state;
+    petal_filter *from = make(PETAL_SCHEME_COUNTING, 100, 3, 0), *to = more_of(from);
+    struct bytes patch = diff(from, to), forged = with_piece(patch, RAISED, 16, 0, ups, 2);
+    require_refusal(from, forged, PETAL_ERR_DAMAGED, "beyond 15");
+    free(forged.data);
+    forged = with_piece(patch, COUNTED, 1, 0, down, 1);
+    require_refusal(from, forged, PETAL_ERR_DAMAGED, "below 0");
+    free(forged.data);
+    free(patch.data);
+    petal_free(from);
+    petal_free(to);
+}
+
+static void bits_beyond_the_last_stay_clear(void **state)
+{
+    uint8_t whole[64] = {0};
+    (void)state;
+    petal_filter *from = make(PETAL_SCHEME_CLASSIC, 500, 3, 0), *to = more_of(from);
+    struct bytes patch = diff(from, to);
+    for (unsigned bit = 500; bit < 512; bit++) {
+        whole[bit / 8] = (uint8_t)(1u << bit % 8);
+        struct bytes forged = with_piece(patch, WHOLE, 0, 0, whole, 64);
+        require_refusal(from, forged, PETAL_ERR_DAMAGED, "whole");
+        free(forged.data);
+        whole[bit / 8] = 0;
+        uint64_t bits = (uint64_t)bit << 1; /* a zero, and r = 9 low bits */
+        uint8_t code[2] = {(uint8_t)bits, (uint8_t)(bits >> 8)};
+        forged = with_piece(patch, RISEN, 1, 9, code, 2);
+        require_refusal(from, forged, PETAL_ERR_DAMAGED, "risen");
+        free(forged.data);
+    }
+    free(patch.data);
+    petal_free(from);
+    petal_free(to);
+}
+
+/* A code that is longer than what is there, and one that leads past the end. */
+static void codes_lead_nowhere(void **state)
+{
+    uint8_t ones[1000];
+    (void)state;
+    memset(ones, 0xff, sizeof ones);
+    petal_filter *from = small(PETAL_SCHEME_CLASSIC), *to = more_of(from);
+    struct bytes patch = diff(from, to);
+    for (unsigned kind = RISEN; kind <= FLIPPED; kind++) {
+        for (unsigned r = 0; r <= 44; r++) {
+            for (uint32_t size = 0; size < sizeof ones; size += 1 + size / 2) {
+                struct bytes forged = with_piece(patch, kind, 1, r, ones, size);
+                require_refusal(from, forged, PETAL_ERR_DAMAGED, "ones");
+                free(forged.data);
+                if (size == 0) continue;
+                ones[size - 1] = 0;
+                forged = with_piece(patch, kind, 1, r, ones, size);
+                require_refusal(from, forged, PETAL_ERR_DAMAGED, "a long gap");
+                free(forged.data);
+                ones[size - 1] = 0xff;
+            }
+        }
+    }
+    free(patch.data);
+    petal_free(from);
+    petal_free(to);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* A patch may add layers, so it could be made to take all memory. */
+static void new_layers_are_within_the_memory_limit(void **state)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    petal_open_options opening = PETAL_OPEN_OPTIONS_INIT;
+    petal_error error;
+    (void)state;
+    options.capacity = 1000;
+    options.rate = 0.01;
+    options.growth = 1;
+    options.growth_step = 64;
+    petal_filter *from = create(&options), *to, *opened = NULL;
+    add_numbers(from, 0, 900);
+    to = clone_of(from);
+    add_numbers(to, 900, 200);
+    struct bytes patch = diff(from, to), file = serialized(from);
+    uint64_t added = info_of(to).bytes - info_of(from).bytes;
+    assert_true(added > 60000);
+    require_status(PETAL_ERR_LIMIT,
+                   petal_apply_patch(from, patch.data, patch.size, added - 1, &error), error);
+    opening.memory_limit = added - 1;
+    require_status(PETAL_OK, petal_load(file.data, file.size, &opening, &opened, &error), error);
+    require_refusal(opened, patch, PETAL_ERR_LIMIT, "as it was opened");
+    require_status(PETAL_OK, petal_apply_patch(opened, patch.data, patch.size, added, &error),
+                   error);
+    assert_true(same_image(opened, to));
+    require_status(PETAL_OK, petal_apply_patch(from, patch.data, patch.size, UINT64_MAX, &error),
+                   error);
+    petal_free(opened);
+    petal_free(from);
+    petal_free(to);
+    /* 2^48 bits more, in a patch of a kilobyte. */
+    put64(patch.data + P_SLOT + AT_LAYER + LAYER_ENTRY + 8, (uint64_t)1 << 48);
+    put64(patch.data + P_SLOT + AT_LAYER + LAYER_ENTRY + 40, (uint64_t)1 << 45);
+    uint64_t blocks = 1 + ((uint64_t)1 << 29), sums = 1024, payload;
+    payload = sums + 8 * blocks;
+    payload += (64 - payload % 64) % 64;
+    put64(patch.data + P_SLOT + AT_PAYLOAD_OFFSET, payload);
+    require_status(PETAL_OK, petal_load(file.data, file.size, NULL, &opened, &error), error);
+    put64(patch.data + P_SLOT + AT_FILE_BYTES,
+          payload + info_of(opened).bytes + ((uint64_t)1 << 45));
+    seal_patch(patch);
+    require_refusal(opened, patch, PETAL_ERR_LIMIT, "32 TiB");
+    petal_free(opened);
+    free(file.data);
+    free(patch.data);
+}
+
+/* 64 KiB, new layers, what is known of the result: and nothing if that is not to be had. */
+static void without_memory_nothing_changes(void **state)
+{
+    (void)state;
+    for (enum kind kind = 0; kind < KIND_COUNT; kind++) {
+        petal_filter *from = kind_filter(kind, NULL), *to = clone_of(from);
+        if (kind == KIND_WINDOW_TIME) petal_advance(to, 150000, NULL);
+        add_numbers(to, 10000, 3000);
+        struct bytes patch = diff(from, to), file = serialized(from);
+        bool done = false;
+        for (uint64_t fail_at = 1; !done; fail_at++) {
+            struct counting count = {0};
+            petal_allocator allocator = counting_allocator(&count);
+            petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+            petal_filter *filter = NULL;
+            petal_error error;
+            options.allocator = &allocator;
+            options.secret = kind_secret(kind);
+            require_status(PETAL_OK, petal_load(file.data, file.size, &options, &filter, &error),
+                           error);
+            uint64_t held = count.live_bytes;
+            count.fail_at = count.calls + fail_at;
+            count.fail_for_ever = true;
+            petal_status status = apply(filter, patch, &error);
+            require(status == PETAL_OK || status == PETAL_ERR_MEMORY, "%s", error.message);
+            require(same_image(filter, status == PETAL_OK ? to : from), "%s, allocation %d",
+                    kind_names[kind], (int)fail_at);
+            require(status == PETAL_OK || count.live_bytes == held, "%s", kind_names[kind]);
+            done = status == PETAL_OK;
+            petal_free(filter);
+            require(count.live_blocks == 0 && count.bad_releases == 0, "%s", kind_names[kind]);
+        }
+        free(file.data);
+        free(patch.data);
+        petal_free(from);
+        petal_free(to);
+    }
+}
+
+/* ---- where filters and patches come from ----------------------------------------------------- */
+
+static void a_sink_that_stops_ends_it_and_pieces_are_bounded(void **state)
+{
+    petal_error error;
+    (void)state;
+    petal_filter *from = make(PETAL_SCHEME_CLASSIC, 8000000, 3, 0), *to = clone_of(from);
+    add_numbers(to, 0, 1000000); /* 31 % of the bits, of zeros */
+    struct bytes patch = diff(from, to);
+    assert_true(patch.size > 800000);
+    struct sunk out = {{NULL, 0}, 1, 0};
+    for (out.stop_at = 1; out.stop_at < patch.size; out.stop_at += 50000) {
+        out.bytes.size = 0;
+        require_status(PETAL_ERR_IO, petal_diff(from, to, sink, &out, &error), error);
+        assert_int_equal(error.system_errno, 28);
+        assert_memory_equal(out.bytes.data, patch.data, out.bytes.size);
+    }
+    assert_true(out.largest <= 262144);
+    free(out.bytes.data);
+    require_status(PETAL_ERR_ARGUMENT, petal_diff(from, to, NULL, NULL, &error), error);
+    require_patch(from, to, "a third of the bits");
+    free(patch.data);
+    petal_free(from);
+    petal_free(to);
+}
+
+static void other_bases_are_refused_by_name(void **state)
+{
+    petal_error error;
+    (void)state;
+    petal_filter *from = small(PETAL_SCHEME_CLASSIC), *to = more_of(from), *other = clone_of(from);
+    struct bytes patch = diff(from, to);
+    add_numbers(other, 1000, 1);
+    require_refusal(other, patch, PETAL_ERR_MISMATCH, "another");
+    require_refusal(to, patch, PETAL_ERR_MISMATCH, "the result");
+    apply(to, patch, &error);
+    assert_non_null(strstr(error.message, "in already"));
+    apply(other, patch, &error);
+    assert_non_null(strstr(error.message, "content id"));
+    assert_int_equal(petal_last_error(other, &error), PETAL_ERR_MISMATCH);
+    free(patch.data);
+    petal_free(from);
+    petal_free(to);
+    petal_free(other);
+}
+
+static void a_patch_holds_no_secret(void **state)
+{
+    (void)state;
+    petal_filter *from = kind_filter(KIND_KEYED, NULL), *to = clone_of(from);
+    petal_options options = kind_options(KIND_KEYED);
+    options.secret = "fedcba9876543210";
+    petal_filter *other = create(&options);
+    add_numbers(to, 6000, 100);
+    struct bytes patch = diff(from, to);
+    for (size_t i = 0; i + 8 <= patch.size; i++)
+        require(memcmp(patch.data + i, kinds_secret, 8) != 0, "at %zu", i);
+    require_refusal(other, patch, PETAL_ERR_MISMATCH, "another secret");
+    free(patch.data);
+    petal_free(from);
+    petal_free(to);
+    petal_free(other);
+}
+
+/* Those of other libraries too, in their own form and as petal files. */
+static void filters_of_every_format_have_patches(void **state)
+{
+    petal_format_info format = PETAL_FORMAT_INFO_INIT;
+    unsigned tried = 0;
+    (void)state;
+    for (uint32_t place = 0; petal_format_at(place, &format); place++) {
+        petal_options options = PETAL_OPTIONS_INIT;
+        petal_filter *from = NULL;
+        options.format = format.name;
+        options.capacity = 500;
+        options.rate = 0.01;
+        if (!(format.abilities & PETAL_FORMAT_CAN_CREATE)) continue;
+        if (petal_create(&options, &from, NULL) != PETAL_OK) continue;
+        add_numbers(from, 0, 450);
+        petal_filter *to = clone_of(from);
+        add_numbers(to, 450, 45);
+        require_patch(from, to, format.name);
+        add_numbers(to, 450, 2000); /* chains grow */
+        require_patch(from, to, format.name);
+        tried++;
+        petal_free(from);
+        petal_free(to);
+    }
+    assert_true(tried >= 15);
+}
+
+static void maps_views_and_shared_filters(void **state)
+{
+    petal_error error;
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    (void)state;
+    petal_filter *from = small(PETAL_SCHEME_CLASSIC), *to = more_of(from), *map = NULL,
+                 *view = NULL;
+    struct bytes patch = diff(from, to), file = serialized(from);
+    const char *path = temporary("map");
+    write_file(path, file.data, file.size);
+    require_status(PETAL_OK, petal_open(path, NULL, &map, &error), error);
+    require_status(PETAL_OK, petal_view(file.data, file.size, NULL, &view, &error), error);
+    struct bytes same = diff(map, to);
+    assert_true(same_bytes(same, patch));
+    free(same.data);
+    require_refusal(map, patch, PETAL_ERR_READ_ONLY, "a map");
+    require_refusal(view, patch, PETAL_ERR_READ_ONLY, "a view");
+    petal_free(map);
+    options.flags = PETAL_OPEN_WRITABLE;
+    require_status(PETAL_OK, petal_open(path, &options, &map, &error), error);
+    require_status(PETAL_ERR_UNSUPPORTED, apply(map, patch, &error), error);
+    petal_add_i64(map, 4711);
+    petal_free(map);
+    require_status(PETAL_OK, petal_open(path, NULL, &map, &error), error);
+    assert_true(petal_contains_i64(map, 4711));
+    petal_free(map);
+    petal_free(view);
+    /* A damaged block gets into no patch. */
+    file.data[file.size - 1 - 64 + 5] ^= 1;
+    require_status(PETAL_OK, petal_view(file.data, file.size, NULL, &view, &error), error);
+    struct sunk out = {{NULL, 0}, 0, 0};
+    require_status(PETAL_ERR_DAMAGED, petal_diff(view, to, sink, &out, &error), error);
+    require_status(PETAL_ERR_DAMAGED, petal_diff(to, view, sink, &out, &error), error);
+    assert_true(out.bytes.size == 0);
+    petal_free(view);
+    /* Items of a shared filter are counted elsewhere. */
+    assert_int_equal(petal_share(from, NULL), PETAL_OK);
+    require_status(PETAL_OK, apply(from, patch, &error), error);
+    assert_true(same_image(from, to));
+    assert_int_equal(petal_add_i64(from, 9999), petal_add_i64(to, 9999));
+    assert_true(same_image(from, to));
+    free(file.data);
+    free(patch.data);
+    petal_free(from);
+    petal_free(to);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +861,19 @@ int main(void)
         cmocka_unit_test(a_filter_that_grew_brings_its_new_layers),
         cmocka_unit_test(generations_that_went_cost_nothing),
         cmocka_unit_test(patches_are_close_to_the_entropy),
+        cmocka_unit_test(a_patch_cut_off_or_changed_anywhere_is_refused),
+        cmocka_unit_test(a_forged_patch_is_refused_whatever_it_says),
+        cmocka_unit_test(random_forgeries_change_nothing),
+        cmocka_unit_test(counters_stay_within_their_bounds),
+        cmocka_unit_test(bits_beyond_the_last_stay_clear),
+        cmocka_unit_test(codes_lead_nowhere),
+        cmocka_unit_test(new_layers_are_within_the_memory_limit),
+        cmocka_unit_test(without_memory_nothing_changes),
+        cmocka_unit_test(a_sink_that_stops_ends_it_and_pieces_are_bounded),
+        cmocka_unit_test(other_bases_are_refused_by_name),
+        cmocka_unit_test(a_patch_holds_no_secret),
+        cmocka_unit_test(filters_of_every_format_have_patches),
+        cmocka_unit_test(maps_views_and_shared_filters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
  * bytes with offsets. (Arrow's arrays: arrow.c.)
  *
  * The GIL is released while the core works, except for a few keys. Of a list, keys are pinned a
- * piece at a time. */
+ * piece at a time; short texts are copied, which leaves their objects untouched. */
 #include "module.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 #define PREFETCH(address) ((void)(address))
 #endif
 
-enum { LIST_PIECE = 8192 };
+enum { LIST_PIECE = 2048, MAX_COPIED_BYTES = 64 };
 
 /* ---- one batch of the core ------------------------------------------------------------------- */
 
@@ -110,18 +110,18 @@ static bool changes(enum verb verb)
 
 /* ---- lists and iterables --------------------------------------------------------------------- */
 
-/* Keys of some objects, which stay alive with it. */
+/* Keys of some objects, which stay alive with it, or whose bytes are copied. */
 struct pinned {
-    Py_ssize_t count, room, held_count, held_room;
+    Py_ssize_t count, room, object_count, held_count, held_room;
     PyObject **objects;
     petal_key *keys;
-    uint8_t (*numbers)[8];
-    struct key *held; /* the few that hold a buffer, or an owner of their bytes */
+    char *copies, *next_copy; /* room for MAX_COPIED_BYTES of each key */
+    struct key *held;         /* the few that hold a buffer, or an owner of their bytes */
 };
 
 static bool pinned_create(struct pinned *pinned, Py_ssize_t room)
 {
-    size_t bytes = sizeof *pinned->keys + sizeof *pinned->numbers + sizeof *pinned->objects;
+    size_t bytes = sizeof *pinned->keys + sizeof *pinned->objects + MAX_COPIED_BYTES;
     memset(pinned, 0, sizeof *pinned);
     pinned->room = room;
     pinned->keys = PyMem_Malloc((size_t)room * bytes);
@@ -129,16 +129,17 @@ static bool pinned_create(struct pinned *pinned, Py_ssize_t room)
         PyErr_NoMemory();
         return false;
     }
-    pinned->numbers = (uint8_t(*)[8])(pinned->keys + room);
-    pinned->objects = (PyObject **)(pinned->numbers + room);
+    pinned->objects = (PyObject **)(pinned->keys + room);
+    pinned->copies = pinned->next_copy = (char *)(pinned->objects + room);
     return true;
 }
 
 static void pinned_clear(struct pinned *pinned)
 {
     for (Py_ssize_t i = 0; i < pinned->held_count; i++) key_release(&pinned->held[i]);
-    for (Py_ssize_t i = 0; i < pinned->count; i++) Py_DECREF(pinned->objects[i]);
-    pinned->count = pinned->held_count = 0;
+    for (Py_ssize_t i = 0; i < pinned->object_count; i++) Py_DECREF(pinned->objects[i]);
+    pinned->count = pinned->object_count = pinned->held_count = 0;
+    pinned->next_copy = pinned->copies;
 }
 
 static void pinned_free(struct pinned *pinned)
@@ -165,39 +166,53 @@ static bool hold(struct pinned *pinned, struct key *key)
     return true;
 }
 
-static bool pin_other(struct pinned *pinned, PyObject *object, uint32_t key_type)
+/* By 16 bytes, the last of which may overlap: a call would take longer. */
+static inline char *copy_bytes(char *to, const char *from, size_t size)
+{
+    if (size < 16) return (char *)memcpy(to, from, size) + size;
+    for (size_t i = 0; i < size - 16; i += 16) memcpy(to + i, from + i, 16);
+    memcpy(to + size - 16, from + size - 16, 16);
+    return to + size;
+}
+
+/* Most keys are short texts, whose UTF-8 the object has. How many of the objects are, from the
+ * first on: they are done, and no code of Python has run. */
+static int copy_texts(struct pinned *pinned, PyObject *const *objects, int count, uint32_t key_type)
+{
+    petal_key *key = pinned->keys + pinned->count;
+    char *to = pinned->next_copy;
+    int done = 0;
+    if (key_type > PETAL_KEY_TYPE_TEXT) return 0;
+    for (; done < count && PyUnicode_CheckExact(objects[done]); done++) {
+        Py_ssize_t size;
+        const char *text = PyUnicode_AsUTF8AndSize(objects[done], &size);
+        if (!text) PyErr_Clear(); /* pin() says why */
+        if (!text || size > MAX_COPIED_BYTES) break;
+        *key++ = (petal_key){to, (size_t)size};
+        to = copy_bytes(to, text, (size_t)size);
+    }
+    pinned->count += done;
+    pinned->next_copy = to;
+    return done;
+}
+
+/* Any key. Takes over the reference. */
+static bool pin(struct pinned *pinned, PyObject *object, uint32_t key_type)
 {
     struct key key;
-    petal_key *slot = &pinned->keys[pinned->count];
     if (!key_read(object, key_type, &key) ||
         ((key.owner || key.buffer.obj) && !hold(pinned, &key))) {
         Py_DECREF(object);
         return false;
     }
-    slot->data = key.data;
-    slot->size_bytes = key.size;
-    if (key.data == key.number)
-        slot->data = memcpy(pinned->numbers[pinned->count], key.number, sizeof key.number);
-    pinned->objects[pinned->count++] = object;
-    return true;
-}
-
-/* Takes over the reference. Most keys are texts, whose UTF-8 the object has. */
-static bool pin(struct pinned *pinned, PyObject *object, uint32_t key_type)
-{
-    if (PyUnicode_CheckExact(object) && key_type <= PETAL_KEY_TYPE_TEXT) {
-        Py_ssize_t size;
-        const char *text = PyUnicode_AsUTF8AndSize(object, &size);
-        if (!text) {
-            Py_DECREF(object);
-            return false;
-        }
-        pinned->keys[pinned->count].data = text;
-        pinned->keys[pinned->count].size_bytes = (size_t)size;
-        pinned->objects[pinned->count++] = object;
-        return true;
+    pinned->objects[pinned->object_count++] = object;
+    petal_key *slot = &pinned->keys[pinned->count++];
+    *slot = (petal_key){key.data, key.size};
+    if (key.data == key.number) {
+        slot->data = memcpy(pinned->next_copy, key.number, sizeof key.number);
+        pinned->next_copy += sizeof key.number;
     }
-    return pin_other(pinned, object, key_type);
+    return true;
 }
 
 /* With the GIL held on entry. */
@@ -243,14 +258,15 @@ static bool pin_some(PyObject *list, bool is_list, Py_ssize_t from, Py_ssize_t t
     enum { AT_ONCE = 16 };
     PyObject *next[AT_ONCE];
     for (Py_ssize_t i = from; i < to;) {
-        int count = to - i < AT_ONCE ? (int)(to - i) : AT_ONCE, done = 0;
+        int count = to - i < AT_ONCE ? (int)(to - i) : AT_ONCE, done;
         for (int j = 0; j < count; j++) {
             next[j] = is_list ? PyList_GetItem(list, i + j) : PyTuple_GetItem(list, i + j);
             if (!next[j]) return false;
             PREFETCH(next[j]);
             PREFETCH((char *)next[j] + 64);
         }
-        for (int j = 0; j < count; j++) Py_INCREF(next[j]);
+        done = copy_texts(pinned, next, count, key_type);
+        for (int j = done; j < count; j++) Py_INCREF(next[j]);
         while (done < count && pin(pinned, next[done], key_type)) done++;
         if (done < count) {
             while (++done < count) Py_DECREF(next[done]);
@@ -282,7 +298,10 @@ static bool run_list(struct work *work, PyObject *list, bool is_list, PyObject *
 static bool pin_next(PyObject *iterator, struct pinned *pinned, uint32_t key_type)
 {
     PyObject *object = PyIter_Next(iterator);
-    return object && pin(pinned, object, key_type);
+    if (!object) return false;
+    if (!copy_texts(pinned, &object, 1, key_type)) return pin(pinned, object, key_type);
+    Py_DECREF(object);
+    return true;
 }
 
 static bool run_iterator(struct work *work, PyObject *iterator, PyObject *answers)

@@ -255,6 +255,22 @@ def test_bytes_with_offsets_are_their_pieces():
         f.update(data, np.array([0, 1], "float64"))
 
 
+def test_lists_take_texts_of_every_length_among_other_keys():
+    """Short texts go another way than long ones, and than keys that run code of their own."""
+    for start in range(0, 20, 3):
+        keys = [("é" if i % 3 == 0 else "x") * i for i in range(start, start + 150)]
+        for i in range(0, len(keys), 17):
+            keys.insert(i, (b"bytes-%d" % i, i, i + 0.5)[i % 3])
+        filter = small()
+        filter.update(keys)
+        assert all(key in filter for key in keys)
+        assert list(map(bool, filter.contains_batch(tuple(keys)))) == [True] * len(keys)
+        absent = ["y" * i for i in range(150)]
+        assert list(map(bool, filter.contains_batch(iter(absent)))) == [k in filter for k in absent]
+        with pytest.raises(UnicodeEncodeError):
+            filter.update([*absent[:5], "\ud800", *absent[5:]])
+
+
 def test_integers_above_63_bits_are_refused_before_any_is_added():
     values = np.array([1, 2, 2**63], "uint64")
     f = Filter(10)

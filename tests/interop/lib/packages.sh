@@ -52,6 +52,20 @@ maven_get() {
     mvn -B -U -Dstyle.color=never dependency:copy-dependencies -DoutputDirectory="$PWD"
 }
 
+# Petal's own jar, built from this tree; what Maven needs for it is installed.
+petal_jar() { # petal_jar NAME: in a folder of this name; the jar is $jar
+    petal_pom=$top/bindings/java/pom.xml
+    petal_store=java-jar-$(built_of "$petal_pom")
+    petal_work=$top/build/bindings/java/$1
+    install "$petal_store" 'what Maven needs for the jar' petal_package . || return
+    ok 'the jar is built' petal_package "$interop/$petal_store" "$petal_work" -o
+    jar=$(ls "$petal_work"/petal-bloom-*.jar)
+}
+petal_package() { # petal_package FOLDER [BUILD [OPTION]]
+    mvn -B -q -Dstyle.color=never "-Dmaven.repo.local=$1/store" ${3-} \
+        "-Dpetal.build=${2-$PWD/build}" -f "$petal_pom" package
+}
+
 python_packages() { # python_packages FOLDER REQUIREMENT...; then Python finds them
     PYTHONPATH=$interop/$1:$PWD/tests/interop/lib PYTHONDONTWRITEBYTECODE=1
     export PYTHONPATH PYTHONDONTWRITEBYTECODE

@@ -1,0 +1,28 @@
+// Dedupe.cs - passes on each line of standard input once, and remembers them in a file for the next
+// run: Dedupe.exe seen.petal < stream > fresh
+using System;
+using System.IO;
+using Petal;
+
+static class Dedupe
+{
+    static int Main(string[] args)
+    {
+        if (args.Length != 1)
+        {
+            Console.Error.WriteLine("usage: Dedupe.exe FILE");
+            return 2;
+        }
+        if (!File.Exists(args[0]))
+            using (var empty = new BloomFilter<string>(1000000, 0.001)) empty.Save(args[0]);
+        // Changed in place, and made durable when it is disposed of.
+        using (var seen = BloomFilter<string>.Open(args[0], OpenMode.Writable))
+        {
+            string line;
+            while ((line = Console.In.ReadLine()) != null)
+                if (seen.Add(line))
+                    Console.WriteLine(line);
+        }
+        return 0;
+    }
+}

@@ -1,0 +1,295 @@
+// Core.cs - the handle of a filter, and the gate that every call on it goes through.
+//
+// The library lets any number of threads query a filter as long as none changes it. Core sees to
+// that: any number of calls that query, or one that changes; others wait. Closing is a change that
+// is never over: it waits for the calls at work, and those that come later are refused. As the
+// gate is a member of the handle and a call leaves through it, the garbage collector cannot free
+// the filter during a call.
+//
+// `state` counts the queries at work; a change at work takes Change from it. Without waiting, that
+// is one atomic operation to enter and one to leave. Who must wait counts itself in `waiters` with
+// the monitor held, tries again, and sleeps; who leaves looks for waiters after its own atomic
+// operation, so none sleeps through it. A waiting change goes before new queries, or it might wait
+// for good.
+using System;
+using System.Collections.Generic;
+using System.Runtime.InteropServices;
+using System.Threading;
+
+namespace Petal
+{
+    internal sealed class Core : SafeHandle
+    {
+        private const int Change = 1 << 30;
+
+        private int state;
+        private volatile int waiters, waitingChanges; // written with the monitor held
+        private volatile bool closed, shared;
+        private readonly object monitor = new object();
+        private readonly long pressure;
+
+        [ThreadStatic]
+        private static List<Core> written; // to streams, by this thread, now
+
+        internal Core(IntPtr filter, ulong bytes) : base(IntPtr.Zero, true)
+        {
+            SetHandle(filter);
+            pressure = bytes < long.MaxValue ? (long)bytes : 0;
+            if (pressure > 0)
+                GC.AddMemoryPressure(pressure);
+        }
+
+        internal IntPtr Filter => handle;
+        internal bool Closed => closed;
+
+        internal void CheckOpen()
+        {
+            if (closed)
+                throw Failure.Closed();
+        }
+
+        public override bool IsInvalid => handle == IntPtr.Zero;
+
+        protected override bool ReleaseHandle()
+        {
+            Native.petal_free(handle);
+            if (pressure > 0)
+                GC.RemoveMemoryPressure(pressure);
+            return true;
+        }
+
+        // ---- queries ----
+
+        internal void EnterQuery()
+        {
+            if (waitingChanges == 0)
+            {
+                if (Interlocked.Increment(ref state) > 0)
+                    return;
+                LeaveQuery();
+            }
+            WaitForQuery();
+        }
+
+        internal void LeaveQuery()
+        {
+            Interlocked.Decrement(ref state);
+            if (waiters != 0)
+                Wake();
+        }
+
+        private bool TryQuery(bool mine)
+        {
+            if (closed)
+                throw Failure.Closed();
+            if (waitingChanges > 0 && !mine)
+                return false;
+            if (Interlocked.Increment(ref state) > 0)
+                return true;
+            LeaveQuery();
+            return false;
+        }
+
+        private void WaitForQuery()
+        {
+            bool mine = IsWritten();
+            lock (monitor)
+            {
+                waiters++;
+                Interlocked.MemoryBarrier();
+                try
+                {
+                    while (!TryQuery(mine))
+                    {
+                        if (mine)
+                            throw Failure.InUse();
+                        Monitor.Wait(monitor);
+                    }
+                }
+                finally
+                {
+                    waiters--;
+                }
+            }
+        }
+
+        // ---- changes ----
+
+        internal void EnterChange()
+        {
+            if (Interlocked.CompareExchange(ref state, -Change, 0) != 0)
+                WaitForChange();
+        }
+
+        internal void LeaveChange()
+        {
+            Interlocked.Add(ref state, Change);
+            if (waiters != 0)
+                Wake();
+        }
+
+        private void WaitForChange()
+        {
+            if (IsWritten())
+                throw Failure.InUse();
+            lock (monitor)
+            {
+                waiters++;
+                waitingChanges++;
+                Interlocked.MemoryBarrier();
+                try
+                {
+                    while (Interlocked.CompareExchange(ref state, -Change, 0) != 0)
+                    {
+                        if (closed)
+                            throw Failure.Closed();
+                        Monitor.Wait(monitor);
+                    }
+                }
+                finally
+                {
+                    waiters--;
+                    waitingChanges--;
+                }
+            }
+        }
+
+        private void Wake()
+        {
+            lock (monitor) Monitor.PulseAll(monitor);
+        }
+
+        // ---- adding, and everything else that reads ----
+        //
+        // Once a filter is shared, any number of threads may add and query at once, but whatever
+        // else reads it needs the adding to be over. True: entered as a change.
+
+        internal bool EnterAdd()
+        {
+            if (shared)
+                EnterQuery();
+            else
+                EnterChange();
+            return !shared;
+        }
+
+        internal bool EnterRead()
+        {
+            if (!shared)
+            {
+                EnterQuery();
+                if (!shared)
+                    return false;
+                LeaveQuery(); // shared meanwhile
+            }
+            EnterChange();
+            return true;
+        }
+
+        internal void Leave(bool asChange)
+        {
+            if (asChange)
+                LeaveChange();
+            else
+                LeaveQuery();
+        }
+
+        internal void SetShared()
+        {
+            shared = true;
+        }
+
+        // ---- two filters ----
+        //
+        // Who has one and must wait for the other gives it back meanwhile, so that two threads with
+        // the same filters in turn don't wait for each other.
+
+        internal static bool EnterTwo(Core first, Core second, bool change)
+        {
+            for (;;)
+            {
+                bool asChange = change || first.EnterRead();
+                if (change)
+                    first.EnterChange();
+                if (ReferenceEquals(first, second))
+                    return asChange;
+                bool entered = false;
+                try
+                {
+                    entered = second.TryRead();
+                }
+                finally
+                {
+                    if (!entered)
+                        first.Leave(asChange);
+                }
+                if (entered)
+                    return asChange;
+                second.Leave(second.EnterRead());
+            }
+        }
+
+        internal static void LeaveTwo(Core first, Core second, bool asChange)
+        {
+            first.Leave(asChange);
+            if (!ReferenceEquals(first, second))
+                second.Leave(second.shared);
+        }
+
+        private bool TryRead()
+        {
+            if (!shared)
+            {
+                if (!TryQuery(false))
+                    return false;
+                if (!shared)
+                    return true;
+                LeaveQuery();
+            }
+            if (closed)
+                throw Failure.Closed();
+            return Interlocked.CompareExchange(ref state, -Change, 0) == 0;
+        }
+
+        // ---- streams that call back ----
+
+        internal void BeginWriting()
+        {
+            if (written == null)
+                written = new List<Core>();
+            written.Add(this);
+        }
+
+        internal void EndWriting()
+        {
+            written.Remove(this);
+        }
+
+        private bool IsWritten() => written != null && written.Contains(this);
+
+        // ---- the end ----
+
+        // Waits for the calls at work. A writable map is synced first, and what fails there is
+        // thrown once the filter is closed.
+        internal unsafe void Close(string path)
+        {
+            if (closed)
+                return;
+            try
+            {
+                EnterChange();
+            }
+            catch (ObjectDisposedException) // by another thread, meanwhile
+            {
+                return;
+            }
+            NativeError error;
+            int status = Native.petal_sync(handle, &error);
+            closed = true;
+            Wake();
+            Dispose();
+            if (status < 0)
+                throw Failure.Of(&error, path);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+// Failure.cs - the core's failures as .NET's own exceptions, with its message unchanged.
+using System;
+using System.IO;
+
+namespace Petal
+{
+    /// <summary>What the core said of a failure, beside the message: kept in the
+    /// exception.</summary> <remarks> Arguments that no filter can have, other kinds of filters,
+    /// other secrets: ArgumentException. What a kind of filter cannot do, and changing what was
+    /// opened for reading: NotSupportedException. A filter that is full: InvalidOperationException.
+    /// Bytes that are no whole filter, or damaged, or of a writer that died: FormatException.
+    /// Files: IOException, FileNotFoundException, DirectoryNotFoundException,
+    /// UnauthorizedAccessException. No memory: InsufficientMemoryException. A filter that is
+    /// closed: ObjectDisposedException.
+    /// </remarks>
+    public sealed class Failure
+    {
+        private const string Key = "petal";
+
+        private Failure(string status, long? offset, int errno, string path)
+        {
+            Status = status;
+            Offset = offset;
+            Errno = errno;
+            Path = path;
+        }
+
+        /// <summary>The core's name for the failure, such as "damaged".</summary>
+        public string Status { get; private set; }
+
+        /// <summary>The byte of the input, or the index of the key; null if there is
+        /// none.</summary>
+        public long? Offset { get; private set; }
+
+        /// <summary>The number of the operating system's error, or 0.</summary>
+        public int Errno { get; private set; }
+
+        /// <summary>The file; null if it was none.</summary>
+        public string Path { get; private set; }
+
+        /// <summary>What the core said; null if the exception is not the core's.</summary>
+        public static Failure Of(Exception exception)
+        {
+            if (exception == null)
+                throw new ArgumentNullException("exception");
+            return exception.Data[Key] as Failure;
+        }
+
+        // ---- making them ----
+
+        internal static unsafe Exception Of(NativeError* error, string path)
+        {
+            string message = Native.Text(error->Message);
+            Exception made = Make(error->Status, error->Errno, message, path);
+            long? offset = null;
+            if (error->Offset != Native.NoOffset)
+                offset = (long)error->Offset;
+            string status = Native.Text(Native.petal_status_name(error->Status));
+            made.Data[Key] = new Failure(status, offset, error->Errno, path);
+            return made;
+        }
+
+        private static Exception Make(int status, int errno, string message, string path)
+        {
+            switch (status)
+            {
+            case -4:
+                return new InsufficientMemoryException(message);
+            case -6: // read-only
+            case -7: // unsupported
+                return new NotSupportedException(message);
+            case -8:
+                return MakeIO(errno, message, path);
+            case -9:  // exists
+            case -10: // busy
+            case -19: // replaced
+                return new IOException(message);
+            case -11: // not a filter
+            case -12: // newer
+            case -13: // truncated
+            case -14: // damaged
+            case -15: // dirty
+                return new FormatException(message);
+            case -18:
+                return new InvalidOperationException(message); // full
+            default:
+                return new ArgumentException(message);
+            }
+        }
+
+        private static Exception MakeIO(int errno, string message, string path)
+        {
+            const int NotPermitted = 1, NoEntry = 2, NoAccess = 13, NotADirectory = 20;
+            switch (errno)
+            {
+            case NotPermitted:
+            case NoAccess:
+                return new UnauthorizedAccessException(message);
+            case NoEntry:
+                return new FileNotFoundException(message, path);
+            case NotADirectory:
+                return new DirectoryNotFoundException(message);
+            default:
+                return new IOException(message);
+            }
+        }
+
+        internal static Exception Closed()
+        {
+            return new ObjectDisposedException(null, "the filter is closed");
+        }
+
+        internal static Exception InUse()
+        {
+            return new InvalidOperationException(
+                "the filter cannot be changed or closed by the stream that it is written to");
+        }
+    }
+}

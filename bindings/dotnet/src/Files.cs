@@ -1,0 +1,235 @@
+// Files.cs - filters from and to files, bytes and streams.
+using System;
+using System.IO;
+using System.Runtime.ExceptionServices;
+using System.Runtime.InteropServices;
+
+namespace Petal
+{
+    public sealed unsafe partial class BloomFilter<T>
+    {
+        private const int PieceBytes = 1 << 18;
+
+        // ---- files ----
+
+        /// <summary>The file it was opened from; null if it was none.</summary>
+        public string Path { get; private set; }
+
+        /// <summary>Maps a file for reading, of whichever format it is.</summary>
+        /// <exception cref="FormatException">It is not a filter, or damaged.</exception>
+        /// <exception cref="IOException">It cannot be read, or another process is changing
+        /// it.</exception>
+        /// <exception cref="ArgumentException">Its keys are not T, it is keyed and there is no
+        /// secret, or several formats fit.</exception>
+        public static BloomFilter<T> Open(string path) => Open(path, new OpenOptions());
+
+        /// <summary>Opens a file in this mode.</summary>
+        public static BloomFilter<T> Open(string path, OpenMode mode)
+        {
+            return Open(path, new OpenOptions { Mode = mode });
+        }
+
+        /// <summary>Opens a file.</summary>
+        public static BloomFilter<T> Open(string path, OpenOptions options)
+        {
+            if (path == null)
+                throw new ArgumentNullException("path");
+            if (options == null)
+                throw new ArgumentNullException("options");
+            Keys.KindOf(typeof(T));
+            IntPtr filter = IntPtr.Zero;
+            NativeError error;
+            int status;
+            fixed(byte* at = Native.Path(path, "path")) status =
+                options.Call(at, null, 0, &filter, &error);
+            Check(status, &error, path);
+            return new BloomFilter<T>(filter, path, options.KeyType);
+        }
+
+        /// <summary>Writes a petal file. At every moment the path holds either the old file or the
+        /// whole new one.</summary>
+        public void Save(string path)
+        {
+            Save(path, null, true);
+        }
+
+        /// <summary>Writes a file of this format.</summary>
+        /// <param name="path">The file.</param>
+        /// <param name="format">"guava", ...; null: a petal file.</param>
+        /// <param name="replace">Whether an existing file is replaced, or an
+        /// IOException.</param>
+        public void Save(string path, string format, bool replace = true)
+        {
+            if (path == null)
+                throw new ArgumentNullException("path");
+            NativeError error;
+            int status;
+            fixed(byte* at = Native.Path(path, "path"), name = Native.Path(format, "format"))
+            {
+                core.EnterChange(); // onto its own file it is a sync
+                status = Native.petal_save(core.Filter, at, name, replace ? 0u : 1u, &error);
+                core.LeaveChange();
+            }
+            Check(status, &error, path);
+        }
+
+        /// <summary>Of a writable file: makes all changes durable.</summary>
+        public void Sync()
+        {
+            NativeError error;
+            core.EnterChange();
+            int status = Native.petal_sync(core.Filter, &error);
+            core.LeaveChange();
+            Check(status, &error, Path);
+        }
+
+        /// <summary>Checks every block of a mapped petal file.</summary>
+        /// <returns>False: there are no checksums to compare with.</returns>
+        /// <exception cref="FormatException">A block is damaged.</exception>
+        public bool Verify()
+        {
+            NativeError error;
+            bool asChange = core.EnterRead();
+            int status = Native.petal_verify(core.Filter, &error);
+            core.Leave(asChange);
+            Check(status, &error, Path);
+            return status != Native.Unchecked;
+        }
+
+        // ---- bytes ----
+
+        /// <summary>The bytes of the file that Save() would write.</summary>
+        public byte[] ToBytes(string format = null)
+        {
+            NativeError error;
+            int status = Native.Ok;
+            byte[] bytes;
+            fixed(byte* name = Native.Path(format, "format"))
+            {
+                bool asChange = core.EnterRead();
+                try
+                {
+                    ulong size = Native.petal_serialized_bytes(core.Filter, name);
+                    bytes = new byte[Math.Max(1, checked((int)size))];
+                    // Of none, the call says why.
+                    fixed(byte* at = bytes) status =
+                        Native.petal_serialize(core.Filter, name, at, size, &error);
+                }
+                finally
+                {
+                    core.Leave(asChange);
+                }
+            }
+            Check(status, &error, Path);
+            return bytes;
+        }
+
+        /// <summary>A filter from such bytes, of whichever format: a copy in memory.</summary>
+        public static BloomFilter<T> FromBytes(byte[] bytes)
+        {
+            return FromBytes(bytes, new OpenOptions());
+        }
+
+        /// <summary>A filter from such bytes: a copy in memory. Mode, Live, Locked and NoLock make
+        /// no difference.</summary>
+        public static BloomFilter<T> FromBytes(byte[] bytes, OpenOptions options)
+        {
+            if (bytes == null)
+                throw new ArgumentNullException("bytes");
+            return FromBytes(bytes, 0, bytes.Length, options);
+        }
+
+        /// <summary>A filter from a part of an array.</summary>
+        public static BloomFilter<T> FromBytes(byte[] bytes, int offset, int count,
+                                               OpenOptions options)
+        {
+            if (bytes == null)
+                throw new ArgumentNullException("bytes");
+            if (options == null)
+                throw new ArgumentNullException("options");
+            if (offset < 0 || count < 0 || offset > bytes.Length - count)
+                throw new ArgumentOutOfRangeException("count", count, "past the array");
+            Keys.KindOf(typeof(T));
+            IntPtr filter = IntPtr.Zero;
+            NativeError error;
+            int status;
+            byte none;
+            fixed(byte* at = bytes) status =
+                options.Call(null, at == null ? &none : at + offset, (ulong)count, &filter, &error);
+            Check(status, &error, null);
+            return new BloomFilter<T>(filter, null, options.KeyType);
+        }
+
+        // ---- streams ----
+
+        /// <summary>Writes the bytes of ToBytes() to a stream, in pieces. The stream may query the
+        /// filter meanwhile, and not change it.</summary>
+        public void Write(Stream stream, string format = null)
+        {
+            if (stream == null)
+                throw new ArgumentNullException("stream");
+            ExceptionDispatchInfo thrown = null;
+            byte[] piece = new byte[PieceBytes];
+            Native.Sink sink = (context, bytes, size) =>
+            {
+                try // no exception may go through the library
+                {
+                    Marshal.Copy(bytes, piece, 0, (int)size);
+                    stream.Write(piece, 0, (int)size);
+                    return 0;
+                }
+                catch (Exception exception)
+                {
+                    thrown = ExceptionDispatchInfo.Capture(exception);
+                    return 1;
+                }
+            };
+            int status;
+            NativeError error;
+            fixed(byte* name = Native.Path(format, "format"))
+            {
+                bool asChange = core.EnterRead();
+                core.BeginWriting();
+                status = Native.petal_write(core.Filter, name, sink, IntPtr.Zero, &error);
+                core.EndWriting();
+                core.Leave(asChange);
+            }
+            GC.KeepAlive(sink);
+            if (thrown != null)
+                thrown.Throw();
+            Check(status, &error, Path);
+        }
+
+        /// <summary>A filter from a stream, read to its end.</summary>
+        public static BloomFilter<T> Read(Stream stream) => Read(stream, new OpenOptions());
+
+        /// <summary>A filter from a stream, read to its end. Mode, Live, Locked and NoLock make no
+        /// difference.</summary>
+        public static BloomFilter<T> Read(Stream stream, OpenOptions options)
+        {
+            if (stream == null)
+                throw new ArgumentNullException("stream");
+            if (options == null)
+                throw new ArgumentNullException("options");
+            Keys.KindOf(typeof(T));
+            IntPtr reader = IntPtr.Zero, filter = IntPtr.Zero;
+            NativeError error;
+            Check(options.Call(null, null, 0, &reader, &error), &error, null);
+            try
+            {
+                byte[] piece = new byte[PieceBytes];
+                int got;
+                while ((got = stream.Read(piece, 0, piece.Length)) > 0)
+                    fixed(byte* at = piece)
+                        Check(Native.petal_reader_feed(reader, at, (UIntPtr)(uint)got, &error),
+                              &error, null);
+                Check(Native.petal_reader_finish(reader, &filter, &error), &error, null);
+            }
+            finally
+            {
+                Native.petal_reader_free(reader);
+            }
+            return new BloomFilter<T>(filter, null, options.KeyType);
+        }
+    }
+}

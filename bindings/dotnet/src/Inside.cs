@@ -1,0 +1,422 @@
+// Inside.cs - whole filters: what is known of one, and making one of two.
+using System;
+using System.Runtime.InteropServices;
+
+namespace Petal
+{
+    /// <summary>An estimate and its 95 % interval.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public struct Estimate
+    {
+        private readonly double value, low, high;
+
+        /// <summary>The estimate.</summary>
+        public double Value => value;
+        /// <summary>The lower end of the interval.</summary>
+        public double Low => low;
+        /// <summary>The upper end of the interval.</summary>
+        public double High => high;
+    }
+
+    /// <summary>What is known of a filter without looking at its bits. Unknown rates are
+    /// NaN.</summary>
+    public sealed unsafe class FilterInfo
+    {
+        private NativeInfo native;
+
+        internal FilterInfo(NativeInfo info)
+        {
+            native = info;
+            SchemeName = Native.Text(info.SchemeName);
+            HashName = Native.Text(info.HashName);
+            FormatName = Native.Text(info.FormatName);
+            KernelName = Native.Text(info.KernelName);
+        }
+
+        /// <summary>Bits, or counters; summed over layers.</summary>
+        public long Bits => (long)native.Bits;
+        /// <summary>Bytes of the bits, in whole lines of 64.</summary>
+        public long Bytes => (long)native.Bytes;
+        /// <summary>Bytes allocated, all included; maps do not count.</summary>
+        public long MemoryBytes => (long)native.MemoryBytes;
+        /// <summary>Bits per key; of several layers, that of the newest.</summary>
+        public int Hashes => (int)native.Hashes;
+        /// <summary>Of a blocked filter: 1 or 2; otherwise 0.</summary>
+        public int LinesPerKey => (int)native.LinesPerKey;
+        /// <summary>Bit arrays.</summary>
+        public int Layers => (int)native.Layers;
+        /// <summary>Of a counting filter: 4; otherwise 0.</summary>
+        public int CounterBits => (int)native.CounterBits;
+        /// <summary>Distinct keys it is planned for; 0: not recorded.</summary>
+        public long Capacity => (long)native.Capacity;
+        /// <summary>The rate as asked for.</summary>
+        public double TargetRate => native.TargetRate;
+        /// <summary>The rate of the exact model at Capacity keys.</summary>
+        public double PredictedRate => native.PredictedRate;
+        /// <summary>Keys that were added, repeats included, minus those removed. A
+        /// hint.</summary>
+        public long Items => (long)native.Items;
+        /// <summary>Of the hash.</summary>
+        public ulong Seed => native.Seed;
+        /// <summary>Bytes of metadata.</summary>
+        public int MetadataBytes => (int)native.MetadataBytes;
+        /// <summary>Whether it has a secret.</summary>
+        public bool Keyed => native.Keyed != 0;
+        /// <summary>What the keys are, as recorded.</summary>
+        public KeyType KeyType => (KeyType)native.KeyType;
+        /// <summary>Whether it gets further layers as keys come.</summary>
+        public bool Grows => native.Policy == 1;
+        /// <summary>Of a window: keys it remembers; otherwise 0.</summary>
+        public long Window => (long)native.WindowKeys;
+        /// <summary>Of a window of time: how long it remembers; otherwise 0.</summary>
+        public TimeSpan WindowTime =>
+            TimeSpan.FromTicks((long)native.WindowMs * TimeSpan.TicksPerMillisecond);
+        /// <summary>Of a window: generations, as planned.</summary>
+        public int Generations => (int)native.Generations;
+        /// <summary>Opened while another process was changing the file.</summary>
+        public bool Live => native.Live != 0;
+        /// <summary>"blocked", ...</summary>
+        public string SchemeName { get; private set; }
+        /// <summary>"xxh3", ...</summary>
+        public string HashName { get; private set; }
+        /// <summary>What it came in, or was made for.</summary>
+        public string FormatName { get; private set; }
+        /// <summary>What runs on this CPU: "avx2", ...</summary>
+        public string KernelName { get; private set; }
+        /// <summary>Bits per key at Capacity.</summary>
+        public double BitsPerKey => 8.0 * Bytes / Capacity;
+
+        /// <summary>The rate of the exact model with so many distinct keys.</summary>
+        public double RateAt(long keys)
+        {
+            NativeInfo copy = native;
+            return Native.petal_predict_rate(&copy, FilterOptions.Unsigned(keys, "keys"));
+        }
+    }
+
+    /// <summary>What the bits of a filter say.</summary>
+    public sealed class FilterStats
+    {
+        internal FilterStats(NativeStats native)
+        {
+            BitsSet = (long)native.BitsSet;
+            SaturatedCounters = (long)native.SaturatedCounters;
+            Fill = native.Fill;
+            EstimatedItems = native.EstimatedItems;
+            EstimatedRate = native.EstimatedRate;
+            Saturated = native.Saturated != 0;
+            Overfull = native.Overfull != 0;
+        }
+
+        /// <summary>Bits that are set, or counters that are not zero.</summary>
+        public long BitsSet { get; private set; }
+        /// <summary>Counters that stick at 15.</summary>
+        public long SaturatedCounters { get; private set; }
+        /// <summary>The share of bits that are set.</summary>
+        public double Fill { get; private set; }
+        /// <summary>Distinct keys.</summary>
+        public Estimate EstimatedItems { get; private set; }
+        /// <summary>The share of absent keys that pass now.</summary>
+        public double EstimatedRate { get; private set; }
+        /// <summary>Every bit is set.</summary>
+        public bool Saturated { get; private set; }
+        /// <summary>It holds more keys than planned.</summary>
+        public bool Overfull { get; private set; }
+    }
+
+    /// <summary>How the keys of two filters overlap: numbers of keys, and shares from 0 to
+    /// 1.</summary>
+    public sealed class Comparison
+    {
+        internal Comparison(NativeComparison native)
+        {
+            First = native.ItemsA;
+            Second = native.ItemsB;
+            Union = native.UnionItems;
+            Intersection = native.Intersection;
+            Jaccard = native.Jaccard;
+            FirstInSecond = native.AInB;
+            SecondInFirst = native.BInA;
+        }
+
+        /// <summary>Keys of this filter.</summary>
+        public Estimate First { get; private set; }
+        /// <summary>Keys of the other.</summary>
+        public Estimate Second { get; private set; }
+        /// <summary>Keys of either.</summary>
+        public Estimate Union { get; private set; }
+        /// <summary>Keys of both.</summary>
+        public Estimate Intersection { get; private set; }
+        /// <summary>Intersection by union.</summary>
+        public Estimate Jaccard { get; private set; }
+        /// <summary>The share of this filter's keys that are in the other.</summary>
+        public Estimate FirstInSecond { get; private set; }
+        /// <summary>The share of the other's keys that are in this one.</summary>
+        public Estimate SecondInFirst { get; private set; }
+    }
+
+    public sealed unsafe partial class BloomFilter<T>
+    {
+        // ---- looking inside ----
+
+        /// <summary>Bits, or counters.</summary>
+        public long BitSize => Info().Bits;
+
+        /// <summary>Distinct keys it is planned for; 0 if that is not recorded.</summary>
+        public long SetSize => Info().Capacity;
+
+        /// <summary>Bits per key.</summary>
+        public int NumberOfHashes => Info().Hashes;
+
+        /// <summary>The share of other keys that pass once SetSize keys are in, by the exact model;
+        /// NaN if SetSize is not recorded.</summary>
+        public double FalsePositiveProbability() => Info().PredictedRate;
+
+        /// <summary>What its file records of its keys.</summary>
+        public KeyType KeyType => Info().KeyType;
+
+        /// <summary>All that is known without looking at the bits.</summary>
+        public FilterInfo Info()
+        {
+            bool asChange = core.EnterRead();
+            try
+            {
+                return new FilterInfo(Describe(core.Filter, Native.AllLayers, Path));
+            }
+            finally
+            {
+                core.Leave(asChange);
+            }
+        }
+
+        /// <summary>The same of one layer, from 0.</summary>
+        public FilterInfo Info(int layer)
+        {
+            uint place = (uint)FilterOptions.Unsigned(layer, "layer");
+            bool asChange = core.EnterRead();
+            try
+            {
+                return new FilterInfo(Describe(core.Filter, place, Path));
+            }
+            finally
+            {
+                core.Leave(asChange);
+            }
+        }
+
+        private static NativeInfo Describe(IntPtr filter, uint layer, string path)
+        {
+            NativeInfo info = new NativeInfo();
+            info.Size = (uint)sizeof(NativeInfo);
+            NativeError error;
+            Check(Native.petal_get_info(filter, layer, &info, &error), &error, path);
+            return info;
+        }
+
+        /// <summary>What the bits say; reads each of them.</summary>
+        public FilterStats Stats()
+        {
+            NativeStats stats = new NativeStats();
+            stats.Size = (uint)sizeof(NativeStats);
+            NativeError error;
+            bool asChange = core.EnterRead();
+            int status = Native.petal_get_stats(core.Filter, Native.AllLayers, &stats, &error);
+            core.Leave(asChange);
+            Check(status, &error, Path);
+            return new FilterStats(stats);
+        }
+
+        /// <summary>Equal for equal parameters and bits.</summary>
+        public ulong ContentId()
+        {
+            ulong id = 0;
+            NativeError error;
+            bool asChange = core.EnterRead();
+            int status = Native.petal_content_id(core.Filter, &id, &error);
+            core.Leave(asChange);
+            Check(status, &error, Path);
+            return id;
+        }
+
+        /// <summary>Whether it certainly holds more distinct keys than it is planned
+        /// for.</summary>
+        public bool IsOverfull
+        {
+            get {
+                bool asChange = core.EnterRead();
+                bool overfull = Native.petal_is_overfull(core.Filter) != 0;
+                core.Leave(asChange);
+                return overfull;
+            }
+        }
+
+        /// <summary>A copy of the bytes kept in the file, or null; setting copies them.</summary>
+        public byte[] Metadata
+        {
+            get {
+                bool asChange = core.EnterRead();
+                try
+                {
+                    ulong size = 0;
+                    byte* at = Native.petal_metadata(core.Filter, &size);
+                    if (at == null)
+                        return null;
+                    byte[] copy = new byte[(int)size];
+                    Marshal.Copy((IntPtr)at, copy, 0, copy.Length);
+                    return copy;
+                }
+                finally
+                {
+                    core.Leave(asChange);
+                }
+            }
+            set {
+                byte[] metadata = value ?? new byte[0];
+                NativeError error;
+                int status;
+                fixed(byte* at = metadata)
+                {
+                    core.EnterChange();
+                    status =
+                        Native.petal_set_metadata(core.Filter, at, (ulong)metadata.Length, &error);
+                    core.LeaveChange();
+                }
+                Check(status, &error, Path);
+            }
+        }
+
+        // ---- changes ----
+
+        /// <summary>Removes every key.</summary>
+        public void Clear()
+        {
+            NativeError error;
+            core.EnterChange();
+            int status = Native.petal_clear(core.Filter, &error);
+            core.LeaveChange();
+            Check(status, &error, Path);
+        }
+
+        /// <summary>From now on, threads that add don't wait for each other, nor for those that
+        /// query; all else waits for the adding.</summary>
+        /// <exception cref="NotSupportedException">Its kind cannot.</exception>
+        public void Share()
+        {
+            NativeError error;
+            core.EnterChange();
+            int status = Native.petal_share(core.Filter, &error);
+            if (status >= 0)
+                core.SetShared();
+            core.LeaveChange();
+            Check(status, &error, Path);
+        }
+
+        /// <summary>No more changes, for good.</summary>
+        public void Freeze()
+        {
+            NativeError error;
+            core.EnterChange();
+            int status = Native.petal_freeze(core.Filter, &error);
+            core.LeaveChange();
+            Check(status, &error, Path);
+        }
+
+        /// <summary>Of a window of time: sets its clock, and forgets what is due.</summary>
+        public void Advance(DateTimeOffset now)
+        {
+            Advance(now.ToUnixTimeMilliseconds());
+        }
+
+        /// <summary>The same by milliseconds since 1970, or any other time.</summary>
+        public void Advance(long nowMilliseconds)
+        {
+            ulong now = FilterOptions.Unsigned(nowMilliseconds, "nowMilliseconds");
+            NativeError error;
+            core.EnterChange();
+            int status = Native.petal_advance(core.Filter, now, &error);
+            core.LeaveChange();
+            Check(status, &error, Path);
+        }
+
+        /// <summary>Adds the keys of another filter of equal parameters.</summary>
+        /// <exception cref="ArgumentException">They differ; the message names in what.</exception>
+        public void Merge(BloomFilter<T> other)
+        {
+            if (other == null)
+                throw new ArgumentNullException("other");
+            NativeError error;
+            Core.EnterTwo(core, other.core, true);
+            int status = Native.petal_merge(core.Filter, other.core.Filter, &error);
+            Core.LeaveTwo(core, other.core, true);
+            Check(status, &error, Path);
+        }
+
+        /// <summary>Keeps the bits that both have: the keys of both stay.</summary>
+        /// <exception cref="ArgumentException">They differ; the message names in what.</exception>
+        public void Intersect(BloomFilter<T> other)
+        {
+            if (other == null)
+                throw new ArgumentNullException("other");
+            NativeError error;
+            Core.EnterTwo(core, other.core, true);
+            int status = Native.petal_intersect(core.Filter, other.core.Filter, &error);
+            Core.LeaveTwo(core, other.core, true);
+            Check(status, &error, Path);
+        }
+
+        /// <summary>How the keys of two filters of equal parameters overlap.</summary>
+        public Comparison Compare(BloomFilter<T> other)
+        {
+            if (other == null)
+                throw new ArgumentNullException("other");
+            NativeComparison comparison = new NativeComparison();
+            comparison.Size = (uint)sizeof(NativeComparison);
+            NativeError error;
+            bool asChange = Core.EnterTwo(core, other.core, false);
+            int status = Native.petal_compare(core.Filter, other.core.Filter, &comparison, &error);
+            Core.LeaveTwo(core, other.core, asChange);
+            Check(status, &error, Path);
+            return new Comparison(comparison);
+        }
+
+        // ---- new filters ----
+
+        /// <summary>A copy in memory, writable even if this one is not.</summary>
+        public BloomFilter<T> Copy()
+        {
+            IntPtr made = IntPtr.Zero;
+            NativeError error;
+            bool asChange = core.EnterRead();
+            int status = Native.petal_clone(core.Filter, &made, &error);
+            core.Leave(asChange);
+            Check(status, &error, Path);
+            return new BloomFilter<T>(made, null, keyType);
+        }
+
+        /// <summary>An empty filter with the parameters of this one, so that they can be
+        /// merged.</summary>
+        public BloomFilter<T> EmptyLike()
+        {
+            IntPtr made = IntPtr.Zero;
+            NativeError error;
+            bool asChange = core.EnterRead();
+            int status = Native.petal_create_like(core.Filter, &made, &error);
+            core.Leave(asChange);
+            Check(status, &error, Path);
+            return new BloomFilter<T>(made, null, keyType);
+        }
+
+        /// <summary>Of a counting filter: a classic one with the same keys, in a quarter of the
+        /// bytes.</summary>
+        public BloomFilter<T> DropCounts()
+        {
+            IntPtr made = IntPtr.Zero;
+            NativeError error;
+            bool asChange = core.EnterRead();
+            int status = Native.petal_drop_counts(core.Filter, &made, &error);
+            core.Leave(asChange);
+            Check(status, &error, Path);
+            return new BloomFilter<T>(made, null, keyType);
+        }
+    }
+}

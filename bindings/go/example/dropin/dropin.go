@@ -1,0 +1,141 @@
+// Package dropin has the calls of github.com/bits-and-blooms/bloom/v3 on Petal's filters: change
+// the import, and a program goes on as it is. Its files are the same, byte for byte, and so are all
+// answers. What it adds: batches, memory maps, checksums by WriteFormat(w, "petal").
+//
+// Those calls have no errors; here they panic where the original cannot fail, which is when memory
+// runs out or the filter was closed.
+package dropin
+
+import (
+	"io"
+
+	"petal.example/petal"
+)
+
+const format = "bits-and-blooms"
+
+// BloomFilter is a Petal filter, with all its calls, and those of bits-and-blooms.
+type BloomFilter struct{ *petal.Filter }
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// New makes a filter of m bits and k hashes.
+func New(m, k uint) *BloomFilter {
+	return &BloomFilter{must(petal.New(0, 0, petal.WithFormat(format), petal.WithBits(uint64(m)),
+		petal.WithHashes(uint32(k))))}
+}
+
+// NewWithEstimates makes a filter for n keys at a rate of fp.
+func NewWithEstimates(n uint, fp float64) *BloomFilter {
+	return &BloomFilter{must(petal.New(uint64(n), fp, petal.WithFormat(format)))}
+}
+
+// Add adds data, and returns the filter.
+func (f *BloomFilter) Add(data []byte) *BloomFilter {
+	must(f.Filter.Add(data))
+	return f
+}
+
+// AddString is Add of a string.
+func (f *BloomFilter) AddString(data string) *BloomFilter {
+	must(f.Filter.AddString(data))
+	return f
+}
+
+// Test says whether data is probably in.
+func (f *BloomFilter) Test(data []byte) bool { return must(f.Contains(data)) }
+
+// TestString is Test of a string.
+func (f *BloomFilter) TestString(data string) bool { return must(f.ContainsString(data)) }
+
+// TestAndAdd says whether data was probably in, and adds it.
+func (f *BloomFilter) TestAndAdd(data []byte) bool { return !must(f.Filter.Add(data)) }
+
+// TestAndAddString is TestAndAdd of a string.
+func (f *BloomFilter) TestAndAddString(data string) bool { return !must(f.Filter.AddString(data)) }
+
+// TestOrAdd is TestAndAdd: adding what is in changes nothing.
+func (f *BloomFilter) TestOrAdd(data []byte) bool { return f.TestAndAdd(data) }
+
+// Cap is the number of bits.
+func (f *BloomFilter) Cap() uint { return uint(must(f.Info()).Bits) }
+
+// K is the number of hashes.
+func (f *BloomFilter) K() uint { return uint(must(f.Info()).Hashes) }
+
+// ApproximatedSize estimates how many keys are in.
+func (f *BloomFilter) ApproximatedSize() uint32 {
+	return uint32(must(f.Stats()).EstimatedItems.Value + 0.5)
+}
+
+// ClearAll removes all keys.
+func (f *BloomFilter) ClearAll() *BloomFilter {
+	if err := f.Clear(); err != nil {
+		panic(err)
+	}
+	return f
+}
+
+// Copy is another filter of the same keys.
+func (f *BloomFilter) Copy() *BloomFilter { return &BloomFilter{must(f.Clone())} }
+
+// Merge adds the keys of g.
+func (f *BloomFilter) Merge(g *BloomFilter) error { return f.Filter.Merge(g.Filter) }
+
+// Equal says whether both have the same bits.
+func (f *BloomFilter) Equal(g *BloomFilter) bool {
+	return must(f.ContentID()) == must(g.ContentID())
+}
+
+// WriteTo writes what bits-and-blooms reads.
+func (f *BloomFilter) WriteTo(w io.Writer) (int64, error) { return f.WriteFormat(w, format) }
+
+// ReadFrom reads what bits-and-blooms has written.
+func (f *BloomFilter) ReadFrom(r io.Reader) (int64, error) {
+	counted := &counter{r, 0}
+	read, err := petal.Read(counted, petal.FromFormat(format))
+	if err == nil {
+		f.Filter = read
+	}
+	return counted.n, err
+}
+
+type counter struct {
+	io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// MarshalBinary is what bits-and-blooms unmarshals.
+func (f *BloomFilter) MarshalBinary() ([]byte, error) { return f.Bytes(format) }
+
+// UnmarshalBinary takes what bits-and-blooms has marshalled.
+func (f *BloomFilter) UnmarshalBinary(data []byte) error {
+	read, err := petal.FromBytes(data, petal.FromFormat(format))
+	if err == nil {
+		f.Filter = read
+	}
+	return err
+}
+
+// MarshalJSON is bits-and-blooms' JSON.
+func (f *BloomFilter) MarshalJSON() ([]byte, error) { return f.Bytes("bits-and-blooms-json") }
+
+// UnmarshalJSON takes bits-and-blooms' JSON.
+func (f *BloomFilter) UnmarshalJSON(data []byte) error {
+	read, err := petal.FromBytes(data, petal.FromFormat("bits-and-blooms-json"))
+	if err == nil {
+		f.Filter = read
+	}
+	return err
+}

@@ -1,0 +1,326 @@
+package petal
+
+import (
+	"fmt"
+	"sync"
+	"unsafe"
+)
+
+// Keys is a slice of keys for a batch: Strings, Bytes, Int64s, Float64s or Hashes.
+type Keys interface {
+	Len() int
+	// work does a piece, keys[from:to], or as much of it as fits; it returns where it stopped.
+	work(b *batch, from int) (to int, err error)
+}
+
+// Slices of keys: petal.Strings(list) is the same list.
+type (
+	Strings  []string
+	Bytes    [][]byte
+	Int64s   []int64
+	Float64s []float64
+	// Hashes are well-mixed 64-bit hashes in place of keys, such as HashMany makes.
+	Hashes []uint64
+)
+
+// Len is how many there are.
+func (k Strings) Len() int { return len(k) }
+
+// Len is how many there are.
+func (k Bytes) Len() int { return len(k) }
+
+// Len is how many there are.
+func (k Int64s) Len() int { return len(k) }
+
+// Len is how many there are.
+func (k Float64s) Len() int { return len(k) }
+
+// Len is how many there are.
+func (k Hashes) Len() int { return len(k) }
+
+// AddMany adds keys, and says how many were certainly new: the same as one by one, and much
+// faster. If it fails, the keys before Error.Offset are in.
+func (f *Filter) AddMany(keys Keys) (added int, err error) { return f.batch(doAdd, keys, nil) }
+
+// ContainsMany has an answer per key.
+func (f *Filter) ContainsMany(keys Keys) ([]bool, error) {
+	if keys == nil {
+		return nil, nilKeys()
+	}
+	answers := make([]bool, keys.Len())
+	return answers, f.ContainsInto(answers, keys)
+}
+
+// RemoveMany takes keys out of a Counting filter, and says how many were in. See Remove.
+func (f *Filter) RemoveMany(keys Keys) (removed int, err error) {
+	return f.batch(doRemove, keys, nil)
+}
+
+// AddInto is AddMany with an answer per key: it was certainly new. len(answers) is keys.Len().
+func (f *Filter) AddInto(answers []bool, keys Keys) error { return f.into(doAdd, answers, keys) }
+
+// ContainsInto is ContainsMany into memory that is there. len(answers) is keys.Len().
+func (f *Filter) ContainsInto(answers []bool, keys Keys) error {
+	return f.into(doContains, answers, keys)
+}
+
+// RemoveInto is RemoveMany with an answer per key: it was in. len(answers) is keys.Len().
+func (f *Filter) RemoveInto(answers []bool, keys Keys) error {
+	return f.into(doRemove, answers, keys)
+}
+
+func (f *Filter) into(do uint32, answers []bool, keys Keys) error {
+	if keys != nil && len(answers) != keys.Len() {
+		return refuse(ErrArgument, "%d answers for %d keys", len(answers), keys.Len())
+	}
+	_, err := f.batch(do, keys, *(*[]byte)(unsafe.Pointer(&answers)))
+	return err
+}
+
+// ContainsAny says whether any of the keys is probably in; it ends as soon as it knows.
+func (f *Filter) ContainsAny(keys Keys) (bool, error) {
+	any, err := f.batch(doAny, keys, nil)
+	return any != 0, err
+}
+
+// ContainsAll says whether each of the keys is probably in; it ends as soon as it knows.
+func (f *Filter) ContainsAll(keys Keys) (bool, error) {
+	outside, err := f.batch(doAll, keys, nil)
+	return outside == 0, err
+}
+
+// HashMany is HashKey of each key.
+func (f *Filter) HashMany(keys Keys) ([]uint64, error) {
+	if keys == nil {
+		return nil, nilKeys()
+	}
+	hashes := make([]uint64, keys.Len())
+	_, err := f.batch(doHash, keys, bytesOf(hashes))
+	return hashes, err
+}
+
+func nilKeys() error { return refuse(ErrArgument, "no keys: nil") }
+
+// ---- pieces ----
+
+// The strings of a piece are copied into one buffer: a pointer to each would have to be pinned,
+// which takes microseconds per key. A piece stays in the cache until the library reads it.
+const (
+	pieceKeys  = 1024
+	pieceBytes = 128 << 10
+	keptBytes  = 1 << 20
+)
+
+// batch is one call's way through its keys.
+type batch struct {
+	filter  *Filter
+	do      uint32
+	results []byte // one per key, or eight of hashes; or nil
+	width   int    // of a result
+	count   int    // positive ones
+	empty   int    // skipped
+	ended   bool   // the answer is known
+
+	joined  []byte // all of it is room
+	offsets [pieceKeys + 1]uint64
+	eights  []uint64
+	places  []int // of the keys of a piece, if some were skipped
+	answers [pieceKeys]byte
+}
+
+var batches = sync.Pool{New: func() any {
+	return &batch{joined: make([]byte, pieceBytes)}
+}}
+
+func (f *Filter) batch(do uint32, keys Keys, results []byte) (int, error) {
+	if keys == nil {
+		return 0, nilKeys()
+	}
+	exclusive := f.lock(do)
+	defer f.unlock(exclusive)
+	if f.handle == 0 {
+		return 0, ErrClosed
+	}
+	b := batches.Get().(*batch)
+	b.filter, b.do, b.results, b.width = f, do, results, 1
+	b.count, b.empty, b.ended = 0, 0, false
+	if do == doHash {
+		b.width = 8
+	}
+	count, err := b.run(keys)
+	b.filter, b.results = nil, nil
+	if len(b.joined) <= keptBytes {
+		batches.Put(b)
+	}
+	return count, err
+}
+
+func (b *batch) run(keys Keys) (int, error) {
+	n := keys.Len()
+	if n == 0 { // can it be done at all?
+		return 0, b.call(layoutInt64, nil, nil, 0, 0, nil, 0)
+	}
+	for from := 0; from < n && !b.ended; {
+		to, err := keys.work(b, from)
+		if err != nil {
+			return b.count, err
+		}
+		from = to
+	}
+	return b.count, emptyKeys(b.empty)
+}
+
+// call does count keys, of which the first is keys[from]. places, if not nil, are those of each.
+func (b *batch) call(layout uint32, data []byte, offsets []uint64, count, keyBytes int,
+	places []int, from int) error {
+	var results []byte
+	if b.results != nil {
+		results = b.results[from*b.width : (from+count)*b.width]
+	}
+	if places != nil {
+		results = b.answers[:count]
+	}
+	var w words
+	status, message := coreBatch(b.do, b.filter.handle, layout, data, offsets, count, keyBytes,
+		results, &w)
+	switch b.do {
+	case doAny:
+		b.count += int(w[1])
+		b.ended = w[1] != 0
+	case doAll: // counts a key that is not in
+		if status >= 0 && w[1] == 0 {
+			b.count, b.ended = 1, true
+		}
+	default:
+		b.count += int(w[1])
+	}
+	if places != nil && b.results != nil {
+		for i, place := range places {
+			b.results[place] = results[i]
+		}
+	}
+	if status >= 0 {
+		return nil
+	}
+	if index := w[wordOffset]; index < uint64(count) && places != nil {
+		w[wordOffset] = uint64(places[index])
+	} else if index != noOffset {
+		w[wordOffset] = index + uint64(from)
+	}
+	return failure(status, message, &w, b.filter.path)
+}
+
+// skips leaves out the empty key at this place.
+func (b *batch) skips(place int) {
+	if b.results != nil {
+		b.results[place] = 0
+	}
+	b.empty++
+}
+
+// join copies keys[from:] into the piece, as many as it takes, and does them. keys[0] is the key of
+// number base; it returns the number of the first key that is not done.
+func join[K string | []byte](b *batch, keys []K, from, base int) (int, error) {
+	skip := b.filter.noEmpty && (b.do == doAdd || b.do == doRemove)
+	end := len(keys)
+	if end-from > pieceKeys {
+		end = from + pieceKeys
+	}
+	joined, places := b.joined, b.places[:0]
+	used, n, at := 0, 0, base+from
+	for _, key := range keys[from:end] {
+		if skip && len(key) == 0 {
+			b.skips(at)
+			at++
+			continue
+		}
+		if len(key) > len(joined)-used {
+			if n > 0 {
+				break
+			}
+			joined = make([]byte, len(key)) // a long one, alone
+		}
+		used += copy(joined[used:], key)
+		if skip {
+			places = append(places, at)
+		}
+		at++
+		n++
+		b.offsets[n] = uint64(used)
+	}
+	b.joined, b.places = joined, places
+	if !skip {
+		places = nil
+	} else if n == 0 {
+		return at, nil
+	}
+	return at, b.call(layoutOffsets64, joined[:used], b.offsets[:n+1], n, 0, places, base+from)
+}
+
+func (k Strings) work(b *batch, from int) (int, error) {
+	switch b.filter.KeyType() {
+	case AnyKeys, TextKeys:
+		return join(b, []string(k), from, 0)
+	case UTF16Keys:
+		return k.wide(b, from)
+	}
+	return from, b.filter.wrongType("string")
+}
+
+// wide does a piece as UTF-16LE.
+func (k Strings) wide(b *batch, from int) (int, error) {
+	list := make([][]byte, 0, pieceKeys)
+	for at := from; at < len(k) && len(list) < pieceKeys; at++ {
+		list = append(list, appendUTF16(nil, k[at]))
+	}
+	return join(b, list, 0, from)
+}
+
+func (k Bytes) work(b *batch, from int) (int, error) { return join(b, [][]byte(k), from, 0) }
+
+func (k Int64s) work(b *batch, from int) (int, error) {
+	switch b.filter.KeyType() {
+	case AnyKeys, Int64Keys:
+		data := *(*[]uint64)(unsafe.Pointer(&k))
+		return len(k), b.call(layoutInt64, bytesOf(data[from:]), nil, len(k)-from, 0, nil, from)
+	case Int32Keys:
+	default:
+		return from, b.filter.wrongType("int64")
+	}
+	joined, at := b.joined[:0], from // pieceBytes has room for pieceKeys
+	for ; at < len(k) && at-from < pieceKeys; at++ {
+		narrow, err := narrowed(k[at])
+		if err != nil {
+			return from, fmt.Errorf("%w (key %d)", err, at)
+		}
+		joined = append(joined, narrow[:]...)
+	}
+	return at, b.call(layoutFixed, joined, nil, at-from, 4, nil, from)
+}
+
+func (k Float64s) work(b *batch, from int) (int, error) {
+	if t := b.filter.KeyType(); t != AnyKeys && t != Float64Keys {
+		return from, b.filter.wrongType("float64")
+	}
+	eights, at := b.eights[:0], from
+	for ; at < len(k) && at-from < pieceKeys; at++ {
+		eights = append(eights, uint64(floatBits(k[at])))
+	}
+	b.eights = eights
+	return at, b.call(layoutInt64, bytesOf(eights), nil, at-from, 0, nil, from)
+}
+
+func (k Hashes) work(b *batch, from int) (int, error) {
+	if b.do == doHash {
+		return from, refuse(ErrArgument, "hashes of hashes")
+	}
+	return len(k), b.call(layoutHashes, bytesOf(k[from:]), nil, len(k)-from, 0, nil, from)
+}
+
+// bytesOf is the memory of the words.
+func bytesOf(words []uint64) []byte {
+	if len(words) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), len(words)*8)
+}

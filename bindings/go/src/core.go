@@ -1,0 +1,91 @@
+package petal
+
+// What core_native.go and core_wasm.go bring: the calls of glue.c.
+
+// The calls of glue.c, in its order.
+const (
+	opCreate = uint32(iota)
+	opPlan
+	opOpen
+	opReader
+	opFeed
+	opFinish
+	opReaderFree
+	opFree
+	opClone
+	opLike
+	opDropCounts
+	opSave
+	opSync
+	opVerify
+	opSize
+	opClear
+	opShare
+	opFreeze
+	opAdvance
+	opMerge
+	opIntersect
+	opCompare
+	opInfo
+	opStats
+	opContentID
+	opOverfull
+	opMetadata
+	opSetMetadata
+	opPredict
+	opHash
+	opFormatAt
+	opRecognize
+	opParquet
+	opShard
+	opVersion
+	opStatusName
+	opApplyPatch
+)
+
+// What to do with keys, alone or in a batch.
+const (
+	doAdd = uint32(iota)
+	doContains
+	doRemove
+	doAny
+	doAll
+	doHash
+)
+
+// Layouts of batches, as petal.h numbers them.
+const (
+	layoutOffsets64 = 2
+	layoutFixed     = 3
+	layoutInt64     = 4
+	layoutHashes    = 5
+)
+
+const (
+	wordErrno  = 62
+	wordOffset = 63
+	allLayers  = 1<<32 - 1
+	noOffset   = 1<<64 - 1
+)
+
+// run is coreCall with its failure as an error.
+func run(op uint32, handle, other uint64, w *words, data, out []byte) error {
+	status, message := coreCall(op, handle, other, w, data, out)
+	return failure(status, message, w, "")
+}
+
+// texts takes n strings, each with its 0, out of what a call wrote.
+func texts(out []byte, n int) []string {
+	found := make([]string, n)
+	for i := range found {
+		end := 0
+		for end < len(out) && out[end] != 0 {
+			end++
+		}
+		found[i] = string(out[:end])
+		if end < len(out) {
+			out = out[end+1:]
+		}
+	}
+	return found
+}

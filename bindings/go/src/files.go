@@ -1,0 +1,244 @@
+package petal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Open opens a filter file: ReadOnly, which maps it in milliseconds whatever its size, unless
+// WithMode says otherwise. It finds out the format if only one fits.
+func Open(path string, list ...OpenOption) (*Filter, error) {
+	o, data, err := openOptionsOf(path, list)
+	if err != nil {
+		return nil, err
+	}
+	handle, err := openFile(path, o, data)
+	if err != nil {
+		return nil, err
+	}
+	return adopt(handle, path)
+}
+
+// Save writes the filter to path, in Petal's format unless AsFormat says otherwise. At every moment
+// path holds either the old file or the whole new one.
+func (f *Filter) Save(path string, list ...SaveOption) error {
+	var o saveOptions
+	for _, set := range list {
+		if set != nil {
+			set(&o)
+		}
+	}
+	data, err := cString("format", o.format)
+	if err != nil {
+		return err
+	}
+	name, err := cString("path", path)
+	if err != nil {
+		return err
+	}
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if f.handle == 0 {
+		return ErrClosed
+	}
+	w := words{o.flags, uint64(len(data))}
+	return f.saveFile(path, &o, &w, append(data, name...))
+}
+
+// WriteTo writes the filter to w in Petal's format, piece by piece; an io.WriterTo. w must not
+// change the filter.
+func (f *Filter) WriteTo(w io.Writer) (int64, error) { return f.WriteFormat(w, "") }
+
+// WriteFormat is WriteTo in the format of another library.
+func (f *Filter) WriteFormat(w io.Writer, format string) (int64, error) {
+	if w == nil {
+		return 0, refuse(ErrArgument, "no writer: nil")
+	}
+	if _, err := cString("format", format); err != nil {
+		return 0, err
+	}
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.write(w, format, 0)
+}
+
+// write is under the lock. A panic of the writer goes on once the library is left.
+func (f *Filter) write(to io.Writer, format string, from uint64) (int64, error) {
+	if f.handle == 0 {
+		return 0, ErrClosed
+	}
+	var written int64
+	var failed error
+	var panicked any
+	sink := func(piece []byte) (goOn bool) {
+		defer func() { panicked = recover() }()
+		n, err := to.Write(piece)
+		written += int64(n)
+		if err == nil && n < len(piece) {
+			err = io.ErrShortWrite
+		}
+		failed = err
+		return err == nil
+	}
+	var w words
+	status, message := coreWrite(f.handle, from, format, sink, &w)
+	if panicked != nil {
+		panic(panicked)
+	}
+	if failed != nil {
+		return written, fmt.Errorf("petal: writing: %w", failed)
+	}
+	return written, failure(status, message, &w, f.path)
+}
+
+// Bytes is the file image in memory, in a format; "" is Petal's.
+func (f *Filter) Bytes(format string) ([]byte, error) {
+	name, err := cString("format", format)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	var w words
+	if err := f.call(opSize, 0, &w, name, nil); err != nil {
+		return nil, err
+	}
+	image := bytes.NewBuffer(make([]byte, 0, w[0]))
+	_, err = f.write(image, format, 0)
+	if err != nil {
+		return nil, err
+	}
+	return image.Bytes(), nil
+}
+
+// MarshalBinary is Bytes in Petal's format; an encoding.BinaryMarshaler. Not of a keyed filter,
+// whose secret is never written: use Bytes, and FromBytes with Secret.
+func (f *Filter) MarshalBinary() ([]byte, error) {
+	info, err := f.Info()
+	if err != nil {
+		return nil, err
+	}
+	if info.Keyed {
+		return nil, refuse(ErrUnsupported, "the secret of a keyed filter is never written; use Bytes")
+	}
+	return f.Bytes("")
+}
+
+// UnmarshalBinary makes f the filter of a petal file's bytes, in memory; an
+// encoding.BinaryUnmarshaler. What f was before is closed; on failure it stays.
+func (f *Filter) UnmarshalBinary(data []byte) error {
+	_, err := f.readFrom(bytes.NewReader(data), FromFormat("petal"), ExpectBytes(uint64(len(data))))
+	return err
+}
+
+// ReadFrom makes f the filter of a stream in any format, in memory; an io.ReaderFrom. What f was
+// before is closed; on failure it stays. It reads to the end.
+func (f *Filter) ReadFrom(r io.Reader) (int64, error) { return f.readFrom(r) }
+
+func (f *Filter) readFrom(r io.Reader, list ...OpenOption) (int64, error) {
+	handle, n, err := read(r, list)
+	if err != nil {
+		return n, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	err = f.close()
+	if failed := f.fill(handle, ""); failed != nil {
+		return n, failed
+	}
+	return n, err
+}
+
+// Read makes a filter of a stream, in memory, verified. It reads to the end.
+func Read(r io.Reader, list ...OpenOption) (*Filter, error) {
+	handle, _, err := read(r, list)
+	if err != nil {
+		return nil, err
+	}
+	return adopt(handle, "")
+}
+
+// FromBytes makes a filter of a file image: a copy, verified. Safe on hostile bytes.
+func FromBytes(data []byte, list ...OpenOption) (*Filter, error) {
+	list = append([]OpenOption{ExpectBytes(uint64(len(data)))}, list...)
+	return Read(bytes.NewReader(data), list...)
+}
+
+// WritePatch writes to w what makes f of older, a few percent of the file if few keys are new: for
+// copies that are kept in step; see ApplyPatch. ErrMismatch if only the whole file would do.
+func (f *Filter) WritePatch(w io.Writer, older *Filter) (n int64, err error) {
+	if w == nil {
+		return 0, refuse(ErrArgument, "no writer: nil")
+	}
+	err = f.both(older, false, func() error {
+		n, err = f.write(w, "", older.handle)
+		return err
+	})
+	return n, err
+}
+
+// Patch is WritePatch into memory.
+func (f *Filter) Patch(older *Filter) ([]byte, error) {
+	var patch bytes.Buffer
+	_, err := f.WritePatch(&patch, older)
+	if err != nil {
+		return nil, err
+	}
+	return patch.Bytes(), nil
+}
+
+// ApplyPatch turns f, which must be what the patch is for, into its result: the image of that, byte
+// for byte. Safe on hostile bytes. After a failure f is as it was. memoryLimit: bytes that new
+// layers may take; 0: as f was opened.
+func (f *Filter) ApplyPatch(patch []byte, memoryLimit uint64) error {
+	return f.change(opApplyPatch, &words{memoryLimit}, patch)
+}
+
+// pieceOfStream is what Read asks for at once.
+const pieceOfStream = 256 << 10
+
+func read(r io.Reader, list []OpenOption) (handle uint64, n int64, err error) {
+	if r == nil {
+		return 0, 0, refuse(ErrArgument, "no reader: nil")
+	}
+	o, data, err := openOptionsOf("", list)
+	if err != nil {
+		return 0, 0, err
+	}
+	o.words[0] = o.words[0]&^3 | uint64(Load)
+	return readAs(r, o, data)
+}
+
+// readAs is read with options that are there.
+func readAs(r io.Reader, o *openOptions, data []byte) (handle uint64, n int64, err error) {
+	w := o.words
+	if err = run(opReader, 0, 0, &w, data, nil); err != nil {
+		return 0, 0, err
+	}
+	reader := w[0]
+	defer coreCall(opReaderFree, reader, 0, &w, nil, nil)
+	size := uint64(pieceOfStream)
+	if o.size > 0 && o.size < size {
+		size = o.size
+	}
+	piece := make([]byte, size)
+	for {
+		count, failed := r.Read(piece)
+		n += int64(count)
+		if count > 0 {
+			if err = run(opFeed, reader, 0, &w, piece[:count], nil); err != nil {
+				return 0, n, err
+			}
+		}
+		if errors.Is(failed, io.EOF) {
+			break
+		}
+		if failed != nil {
+			return 0, n, fmt.Errorf("petal: reading: %w", failed)
+		}
+	}
+	err = run(opFinish, reader, 0, &w, nil, nil)
+	return w[0], n, err
+}

@@ -1,0 +1,14 @@
+//go:build cgo && !petal_wasm
+
+package petal
+
+func openFile(path string, o *openOptions, data []byte) (uint64, error) {
+	w := o.words
+	status, message := coreCall(opOpen, 0, 0, &w, data, nil)
+	return w[0], failure(status, message, &w, path)
+}
+
+func (f *Filter) saveFile(path string, _ *saveOptions, w *words, data []byte) error {
+	status, message := coreCall(opSave, f.handle, 0, w, data, nil)
+	return failure(status, message, w, path)
+}

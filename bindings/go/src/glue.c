@@ -1,0 +1,532 @@
+/* glue.c - the calls that Go makes of the library, in numbers and flat memory only.
+ *
+ * cgo refuses structs in Go memory that hold Go pointers, and WebAssembly has a memory of its own.
+ * So nothing here takes a struct: what a call needs and gives is an array of 64-bit words, one run
+ * of bytes in and one out. The same file serves both: internal/native compiles it with cgo,
+ * internal/wasm runs it as WebAssembly.
+ *
+ * Filters and readers are handles: their addresses as 64-bit numbers. words[62] and words[63] are
+ * errno and offset of a failure, whose message is 240 bytes of the caller's. The order of words is
+ * that of core.go, which says what they are. */
+#include "petal.h"
+#include "petal_parquet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORD_ERRNO = 62, WORD_OFFSET = 63 };
+
+/* What core.go calls the same. */
+enum op {
+    OP_CREATE,
+    OP_PLAN,
+    OP_OPEN,
+    OP_READER,
+    OP_FEED,
+    OP_FINISH,
+    OP_READER_FREE,
+    OP_FREE,
+    OP_CLONE,
+    OP_LIKE,
+    OP_DROP_COUNTS,
+    OP_SAVE,
+    OP_SYNC,
+    OP_VERIFY,
+    OP_SIZE,
+    OP_CLEAR,
+    OP_SHARE,
+    OP_FREEZE,
+    OP_ADVANCE,
+    OP_MERGE,
+    OP_INTERSECT,
+    OP_COMPARE,
+    OP_INFO,
+    OP_STATS,
+    OP_CONTENT_ID,
+    OP_OVERFULL,
+    OP_METADATA,
+    OP_SET_METADATA,
+    OP_PREDICT,
+    OP_HASH,
+    OP_FORMAT_AT,
+    OP_RECOGNIZE,
+    OP_PARQUET,
+    OP_SHARD,
+    OP_VERSION,
+    OP_STATUS_NAME,
+    OP_APPLY_PATCH
+};
+
+struct call {
+    petal_filter *filter;
+    const petal_filter *other;
+    uint64_t *words;
+    const uint8_t *data;
+    uint64_t data_bytes;
+    uint8_t *out;
+    uint64_t out_bytes;
+    petal_error *error;
+};
+
+static double to_double(uint64_t word)
+{
+    double value;
+    memcpy(&value, &word, sizeof value);
+    return value;
+}
+
+static uint64_t from_double(double value)
+{
+    uint64_t word;
+    memcpy(&word, &value, sizeof word);
+    return word;
+}
+
+static uint64_t handle_of(const void *pointer)
+{
+    return (uint64_t)(uintptr_t)pointer;
+}
+static petal_filter *filter_of(uint64_t handle)
+{
+    return (petal_filter *)(uintptr_t)handle;
+}
+
+static uint64_t *put_estimate(uint64_t *words, petal_estimate estimate)
+{
+    *words++ = from_double(estimate.value);
+    *words++ = from_double(estimate.low);
+    *words++ = from_double(estimate.high);
+    return words;
+}
+
+/* Strings into the caller's bytes, each with its 0; NULL is an empty one. */
+static void put_texts(struct call *call, const char *const *texts, uint32_t count)
+{
+    uint64_t used = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *text = texts[i] ? texts[i] : "";
+        uint64_t size_bytes = strlen(text) + 1;
+        if (size_bytes > call->out_bytes - used) return;
+        memcpy(call->out + used, text, size_bytes);
+        used += size_bytes;
+    }
+}
+
+/* NULL for an empty one. */
+static const char *text_at(const struct call *call, uint64_t offset)
+{
+    const char *text = (const char *)call->data + offset;
+    return *text ? text : NULL;
+}
+
+/* ---- making and opening ---------------------------------------------------------------------- */
+
+static petal_options options_of(const struct call *call)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    const uint64_t *w = call->words;
+    options.scheme = (uint32_t)w[0];
+    options.key_type = (uint32_t)w[1];
+    options.capacity = w[2];
+    options.rate = to_double(w[3]);
+    options.memory_bytes = w[4];
+    options.bits = w[5];
+    options.hashes = (uint32_t)w[6];
+    options.lines_per_key = (uint32_t)w[7];
+    options.seed = w[8];
+    options.growth = (uint8_t)w[9];
+    options.refuse_overfull = (uint8_t)w[10];
+    options.growth_step = (uint32_t)w[11];
+    options.growth_ratio = to_double(w[12]);
+    options.window_keys = w[13];
+    options.window_ms = w[14];
+    options.generations = (uint32_t)w[15];
+    /* data: the format's name with its 0, metadata, secret */
+    options.format = text_at(call, 0);
+    options.metadata = call->data + w[16];
+    options.metadata_bytes = w[17];
+    if (w[18]) options.secret = call->data + w[16] + w[17];
+    return options;
+}
+
+static void put_info(struct call *call, const petal_info *info)
+{
+    const char *names[] = {info->scheme_name, info->hash_name, info->format_name,
+                           info->kernel_name};
+    const uint64_t words[] = {info->abilities,
+                              info->scheme,
+                              info->hash,
+                              info->hashes,
+                              info->lines_per_key,
+                              info->layers,
+                              info->counter_bits,
+                              info->bits,
+                              info->bytes,
+                              info->memory_bytes,
+                              info->capacity,
+                              from_double(info->target_rate),
+                              from_double(info->predicted_rate),
+                              info->items,
+                              info->seed,
+                              info->metadata_bytes,
+                              info->key_id,
+                              info->key_type,
+                              info->policy,
+                              info->growth_step,
+                              from_double(info->growth_ratio),
+                              info->window_keys,
+                              info->window_ms,
+                              info->clock_ms,
+                              info->generations,
+                              info->keyed,
+                              info->live,
+                              info->from_ms,
+                              info->to_ms,
+                              info->recovered_blocks,
+                              info->blocks};
+    memcpy(call->words, words, sizeof words);
+    put_texts(call, names, 4);
+}
+
+static petal_status make_plan(struct call *call)
+{
+    petal_options options = options_of(call);
+    petal_info info = PETAL_INFO_INIT;
+    petal_status status = petal_plan(&options, &info, call->error);
+    if (status >= 0) put_info(call, &info);
+    return status;
+}
+
+static petal_open_options open_options_of(const struct call *call)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    const uint64_t *w = call->words;
+    options.flags = (uint32_t)w[0];
+    options.max_bytes = w[1];
+    options.memory_limit = w[2];
+    options.refuse_overfull = (uint8_t)w[3];
+    /* data: the format's name and the path, each with its 0; secret */
+    options.format = text_at(call, 0);
+    if (w[5]) options.secret = call->data + w[4];
+    return options;
+}
+
+static petal_status open_file(struct call *call, petal_filter **filter)
+{
+    petal_open_options options = open_options_of(call);
+    const char *path = (const char *)call->data + strlen((const char *)call->data) + 1;
+    return petal_open(path, &options, filter, call->error);
+}
+
+static petal_status make_reader(struct call *call)
+{
+    petal_open_options options = open_options_of(call);
+    petal_reader *reader = NULL;
+    petal_status status = petal_reader_create(&options, call->words[6], &reader, call->error);
+    call->words[0] = handle_of(reader);
+    return status;
+}
+
+/* A call that makes a filter. */
+static petal_status make(enum op op, uint64_t handle, struct call *call)
+{
+    petal_filter *made = NULL;
+    petal_options options;
+    petal_status status = PETAL_OK;
+    switch (op) {
+    case OP_CREATE:
+        options = options_of(call);
+        status = petal_create(&options, &made, call->error);
+        break;
+    case OP_OPEN: status = open_file(call, &made); break;
+    case OP_FINISH:
+        status = petal_reader_finish((petal_reader *)(uintptr_t)handle, &made, call->error);
+        break;
+    case OP_CLONE: status = petal_clone(call->filter, &made, call->error); break;
+    case OP_LIKE: status = petal_create_like(call->filter, &made, call->error); break;
+    default: status = petal_drop_counts(call->filter, &made, call->error); break;
+    }
+    call->words[0] = handle_of(made);
+    return status;
+}
+
+/* ---- looking inside -------------------------------------------------------------------------- */
+
+static petal_status get_info(struct call *call)
+{
+    petal_info info = PETAL_INFO_INIT;
+    petal_status status =
+        petal_get_info(call->filter, (uint32_t)call->words[0], &info, call->error);
+    if (status >= 0) put_info(call, &info);
+    return status;
+}
+
+static petal_status get_stats(struct call *call)
+{
+    petal_stats stats = PETAL_STATS_INIT;
+    petal_status status =
+        petal_get_stats(call->filter, (uint32_t)call->words[0], &stats, call->error);
+    uint64_t *words = call->words;
+    if (status < 0) return status;
+    *words++ = stats.saturated;
+    *words++ = stats.overfull;
+    *words++ = stats.bits_set;
+    *words++ = stats.saturated_counters;
+    *words++ = from_double(stats.fill);
+    words = put_estimate(words, stats.estimated_items);
+    *words = from_double(stats.estimated_rate);
+    return status;
+}
+
+static petal_status compare(struct call *call)
+{
+    petal_comparison found = PETAL_COMPARISON_INIT;
+    petal_status status = petal_compare(call->filter, call->other, &found, call->error);
+    uint64_t *words = call->words;
+    if (status < 0) return status;
+    *words++ = found.saturated;
+    words = put_estimate(words, found.items_a);
+    words = put_estimate(words, found.items_b);
+    words = put_estimate(words, found.union_items);
+    words = put_estimate(words, found.intersection);
+    words = put_estimate(words, found.jaccard);
+    words = put_estimate(words, found.containment_a_in_b);
+    put_estimate(words, found.containment_b_in_a);
+    return status;
+}
+
+static petal_status predict_rate(struct call *call)
+{
+    petal_info info = PETAL_INFO_INIT;
+    uint64_t *w = call->words;
+    info.scheme = (uint32_t)w[0];
+    info.hashes = (uint32_t)w[1];
+    info.lines_per_key = (uint32_t)w[2];
+    info.layers = (uint32_t)w[3];
+    info.bits = w[4];
+    info.policy = (uint32_t)w[5];
+    w[0] = from_double(petal_predict_rate(&info, w[6]));
+    return PETAL_OK;
+}
+
+static petal_status get_metadata(struct call *call)
+{
+    uint64_t size_bytes = 0;
+    const void *metadata = petal_metadata(call->filter, &size_bytes);
+    call->words[0] = size_bytes;
+    if (size_bytes && size_bytes <= call->out_bytes) memcpy(call->out, metadata, size_bytes);
+    return PETAL_OK;
+}
+
+/* words[0]: 1, or 0 after the last one */
+static petal_status get_format(struct call *call)
+{
+    petal_format_info info = PETAL_FORMAT_INFO_INIT;
+    bool found = petal_format_at((uint32_t)call->words[0], &info);
+    const char *texts[] = {info.name, info.keys};
+    call->words[0] = found;
+    call->words[1] = info.abilities;
+    if (found) put_texts(call, texts, 2);
+    return PETAL_OK;
+}
+
+static petal_status recognize(struct call *call)
+{
+    const char *names[64];
+    uint32_t count = petal_recognize(call->data, call->data_bytes, names, 64);
+    call->words[0] = count;
+    put_texts(call, names, count < 64 ? count : 64);
+    return PETAL_OK;
+}
+
+/* The filter of number words[0]; words[0] becomes how many there are. */
+static petal_status get_parquet(struct call *call)
+{
+    uint64_t place = call->words[0], count = 0, *words = call->words;
+    petal_status status =
+        petal_parquet_list(call->data, call->data_bytes, NULL, 0, &count, call->error);
+    *words++ = count;
+    if (status < 0 || place >= count) return status;
+    petal_parquet_filter *list = calloc(count, sizeof *list);
+    if (!list) return PETAL_ERR_MEMORY;
+    status = petal_parquet_list(call->data, call->data_bytes, list, count, &count, call->error);
+    const petal_parquet_filter *one = &list[place];
+    const char *texts[] = {one->column, one->physical_type};
+    *words++ = one->row_group;
+    *words++ = one->column_number;
+    *words++ = one->offset;
+    *words++ = one->size_bytes;
+    *words++ = one->blocks;
+    *words = one->encrypted;
+    put_texts(call, texts, 2);
+    free(list);
+    return status;
+}
+
+static petal_status put_text(struct call *call, const char *text)
+{
+    put_texts(call, &text, 1);
+    return PETAL_OK;
+}
+
+/* ---- the calls ------------------------------------------------------------------------------- */
+
+static petal_status run(enum op op, uint64_t handle, struct call *call)
+{
+    petal_filter *f = call->filter;
+    petal_error *error = call->error;
+    petal_reader *reader = (petal_reader *)(uintptr_t)handle;
+    uint64_t *w = call->words;
+    switch (op) {
+    case OP_PLAN: return make_plan(call);
+    case OP_READER: return make_reader(call);
+    case OP_FEED: return petal_reader_feed(reader, call->data, (size_t)call->data_bytes, error);
+    case OP_READER_FREE: petal_reader_free(reader); return PETAL_OK;
+    case OP_FREE: petal_free(f); return PETAL_OK;
+    case OP_SAVE:
+        return petal_save(f, (const char *)call->data + w[1], text_at(call, 0), (uint32_t)w[0],
+                          error);
+    case OP_SYNC: return petal_sync(f, error);
+    case OP_VERIFY: return petal_verify(f, error);
+    case OP_SIZE: w[0] = petal_serialized_bytes(f, text_at(call, 0)); return PETAL_OK;
+    case OP_CLEAR: return petal_clear(f, error);
+    case OP_SHARE: return petal_share(f, error);
+    case OP_FREEZE: return petal_freeze(f, error);
+    case OP_ADVANCE: return petal_advance(f, w[0], error);
+    case OP_MERGE: return petal_merge(f, call->other, error);
+    case OP_INTERSECT: return petal_intersect(f, call->other, error);
+    case OP_COMPARE: return compare(call);
+    case OP_INFO: return get_info(call);
+    case OP_STATS: return get_stats(call);
+    case OP_CONTENT_ID: return petal_content_id(f, &w[0], error);
+    case OP_OVERFULL: w[0] = petal_is_overfull(f); return PETAL_OK;
+    case OP_METADATA: return get_metadata(call);
+    case OP_SET_METADATA: return petal_set_metadata(f, call->data, call->data_bytes, error);
+    case OP_PREDICT: return predict_rate(call);
+    case OP_HASH: w[0] = petal_hash_key(f, call->data, (size_t)call->data_bytes); return PETAL_OK;
+    case OP_FORMAT_AT: return get_format(call);
+    case OP_RECOGNIZE: return recognize(call);
+    case OP_PARQUET: return get_parquet(call);
+    case OP_SHARD:
+        w[0] = petal_shard_of(call->data, (size_t)call->data_bytes, (uint32_t)w[0]);
+        return PETAL_OK;
+    case OP_VERSION: return put_text(call, petal_version());
+    case OP_APPLY_PATCH: return petal_apply_patch(f, call->data, call->data_bytes, w[0], error);
+    case OP_STATUS_NAME: return put_text(call, petal_status_name((petal_status)w[0]));
+    default: return make(op, handle, call);
+    }
+}
+
+static void tell(const petal_error *error, uint64_t *words, char *message)
+{
+    words[WORD_ERRNO] = (uint64_t)(uint32_t)error->system_errno;
+    words[WORD_OFFSET] = error->offset;
+    memcpy(message, error->message, sizeof error->message);
+}
+
+/* words: 64; message: 240 bytes, written on failure */
+int32_t petal_go_call(uint32_t op, uint64_t handle, uint64_t other, uint64_t *words,
+                      const uint8_t *data, uint64_t data_bytes, uint8_t *out, uint64_t out_bytes,
+                      char *message)
+{
+    petal_error error = {.offset = PETAL_NO_OFFSET};
+    struct call call = {
+        filter_of(handle), filter_of(other), words, data, data_bytes, out, out_bytes, &error};
+    petal_status status = run((enum op)op, handle, &call);
+    if (status < 0) tell(&error, words, message);
+    return status;
+}
+
+/* op: 0 add, 1 contains, 2 remove; contains is 1 or 0 */
+int32_t petal_go_key(uint32_t op, uint64_t handle, const uint8_t *key, uint64_t key_bytes)
+{
+    petal_filter *f = filter_of(handle);
+    if (op == 1) return petal_contains(f, key, (size_t)key_bytes);
+    return (op ? petal_remove : petal_add)(f, key, (size_t)key_bytes);
+}
+
+int32_t petal_go_i64(uint32_t op, uint64_t handle, int64_t value)
+{
+    petal_filter *f = filter_of(handle);
+    if (op == 1) return petal_contains_i64(f, value);
+    return (op ? petal_remove_i64 : petal_add_i64)(f, value);
+}
+
+int32_t petal_go_hash(uint32_t op, uint64_t handle, uint64_t hash)
+{
+    petal_filter *f = filter_of(handle);
+    if (op == 1) return petal_contains_hash(f, hash);
+    return (op ? petal_remove_hash : petal_add_hash)(f, hash);
+}
+
+/* op as above, and 3 any, 4 all, 5 hashes (results: a uint64_t per key). layout, stride: of
+ * petal_batch. words[0]: how many are done; words[1]: how many are positive, or the answer. */
+int32_t petal_go_batch(uint32_t op, uint64_t handle, uint32_t layout, const uint8_t *data,
+                       uint64_t data_bytes, const uint64_t *offsets, uint64_t count,
+                       uint64_t key_bytes, uint8_t *results, uint64_t *words, char *message)
+{
+    petal_filter *f = filter_of(handle);
+    petal_error error = {.offset = PETAL_NO_OFFSET};
+    petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
+    petal_batch batch = PETAL_BATCH_INIT;
+    petal_status status;
+    bool answer = false;
+    batch.layout = layout;
+    batch.data = data;
+    batch.data_bytes = offsets ? data_bytes : 0;
+    batch.offsets = offsets;
+    batch.count = count;
+    batch.key_bytes = key_bytes;
+    switch (op) {
+    case 0: status = petal_add_batch(f, &batch, results, &outcome, &error); break;
+    case 1: status = petal_contains_batch(f, &batch, results, &outcome, &error); break;
+    case 2: status = petal_remove_batch(f, &batch, results, &outcome, &error); break;
+    case 3: status = petal_contains_any(f, &batch, &answer, &error); break;
+    case 4: status = petal_contains_all(f, &batch, &answer, &error); break;
+    default: status = petal_hash_batch(f, &batch, (uint64_t *)(void *)results, &error); break;
+    }
+    words[0] = outcome.done;
+    words[1] = op < 3 ? outcome.positive : answer;
+    if (status < 0) tell(&error, words, message);
+    return status;
+}
+
+/* ---- streams --------------------------------------------------------------------------------- */
+
+/* Go's; 0: go on */
+#if defined(__wasm__)
+__attribute__((import_module("petal"), import_name("sink")))
+#endif
+extern int32_t
+petalGoSink(uint64_t context, void *bytes, uint64_t size_bytes);
+
+static int32_t sink(void *context, const void *bytes, size_t size_bytes)
+{
+    return petalGoSink(*(const uint64_t *)context, (void *)(uintptr_t)bytes, size_bytes);
+}
+
+/* The filter's image in this format, a text with its 0; with `other` the patch from it instead. */
+int32_t petal_go_write(uint64_t handle, uint64_t other, uint64_t context, const uint8_t *format,
+                       uint64_t *words, char *message)
+{
+    petal_error error = {.offset = PETAL_NO_OFFSET};
+    const char *name = *format ? (const char *)format : NULL;
+    const petal_filter *f = filter_of(handle);
+    petal_status status = other ? petal_diff(filter_of(other), f, sink, &context, &error)
+                                : petal_write(f, name, sink, &context, &error);
+    if (status < 0) tell(&error, words, message);
+    return status;
+}
+
+/* ---- WebAssembly's memory, which Go fills ---------------------------------------------------- */
+
+#if defined(__wasm__)
+void *petal_go_alloc(uint64_t size_bytes)
+{
+    return size_bytes > SIZE_MAX ? NULL : malloc((size_t)size_bytes);
+}
+void petal_go_release(void *memory)
+{
+    free(memory);
+}
+#endif

@@ -1,0 +1,249 @@
+package petal
+
+import "math"
+
+// Abilities of a filter, as a mask: a call whose ability is missing is ErrUnsupported or
+// ErrReadOnly.
+const (
+	CanAdd        uint32 = 0x1
+	CanRemove     uint32 = 0x2
+	CanHashes     uint32 = 0x4
+	CanMerge      uint32 = 0x8
+	CanIntersect  uint32 = 0x10
+	CanCompare    uint32 = 0x20
+	CanLike       uint32 = 0x40
+	CanShare      uint32 = 0x80
+	CanGrow       uint32 = 0x100
+	CanWindow     uint32 = 0x200
+	CanMap        uint32 = 0x400
+	CanSave       uint32 = 0x800
+	CanStats      uint32 = 0x1000
+	CanDropCounts uint32 = 0x2000
+	CanEmptyKey   uint32 = 0x4000
+	CanClear      uint32 = 0x8000
+)
+
+// Policy is why a filter has several layers of bits.
+type Policy uint32
+
+// Policies.
+const (
+	OneLayer   Policy = 0
+	Growing    Policy = 1
+	KeyWindow  Policy = 2
+	TimeWindow Policy = 3
+)
+
+// Info is what is known of a filter, or of one of its layers, without looking at its bits. Unknown
+// rates are NaN.
+type Info struct {
+	Abilities     uint32
+	Hashes        uint32 // bits per key; of several layers, that of the newest
+	LinesPerKey   uint32 // Blocked: 1 or 2
+	Layers        uint32
+	CounterBits   uint32 // Counting: 4
+	Bits          uint64 // or counters; summed over layers
+	Bytes         uint64 // of the bits
+	MemoryBytes   uint64 // allocated, all included; maps do not count
+	Capacity      uint64 // 0: not recorded
+	TargetRate    float64
+	PredictedRate float64 // of the exact model at Capacity keys
+	Items         uint64  // keys given to add, repeats included, minus those removed: a hint
+	Seed          uint64
+	MetadataBytes uint64
+	KeyID         uint32 // tells secrets apart; 0 if not keyed
+	KeyType       KeyType
+	Policy        Policy
+	GrowthStep    uint32
+	GrowthRatio   float64
+	WindowKeys    uint64
+	WindowMs      uint64
+	ClockMs       uint64 // the latest Advance; 0: none yet
+	Generations   uint32
+	Keyed         bool
+	Live          bool // opened with Live while a writer was at work
+	FromMs, ToMs  uint64
+	// Opened with Recover: blocks that differ from their checksums, and how many there are.
+	RecoveredBlocks, Blocks      uint64
+	Scheme, Hash, Format, Kernel string
+
+	scheme uint32
+}
+
+func infoOf(w *words, names []byte) Info {
+	name := texts(names, 4)
+	rate := math.Float64frombits
+	return Info{
+		Abilities: uint32(w[0]), scheme: uint32(w[1]),
+		Hashes: uint32(w[3]), LinesPerKey: uint32(w[4]), Layers: uint32(w[5]),
+		CounterBits: uint32(w[6]), Bits: w[7], Bytes: w[8], MemoryBytes: w[9], Capacity: w[10],
+		TargetRate: rate(w[11]), PredictedRate: rate(w[12]), Items: w[13], Seed: w[14],
+		MetadataBytes: w[15], KeyID: uint32(w[16]), KeyType: KeyType(w[17]),
+		Policy: Policy(w[18]), GrowthStep: uint32(w[19]), GrowthRatio: rate(w[20]),
+		WindowKeys: w[21], WindowMs: w[22], ClockMs: w[23], Generations: uint32(w[24]),
+		Keyed: w[25] != 0, Live: w[26] != 0, FromMs: w[27], ToMs: w[28],
+		RecoveredBlocks: w[29], Blocks: w[30],
+		Scheme: name[0], Hash: name[1], Format: name[2], Kernel: name[3],
+	}
+}
+
+// BitsPerKey is Bits per key of the capacity; NaN without one.
+func (i Info) BitsPerKey() float64 {
+	if i.Capacity == 0 {
+		return math.NaN()
+	}
+	return float64(i.Bits) / float64(i.Capacity)
+}
+
+// RateAt is the rate of the exact model with so many distinct keys; NaN for several layers.
+func (i Info) RateAt(keys uint64) float64 {
+	w := words{uint64(i.scheme), uint64(i.Hashes), uint64(i.LinesPerKey), uint64(i.Layers), i.Bits,
+		uint64(i.Policy), keys}
+	coreCall(opPredict, 0, 0, &w, nil, nil)
+	return math.Float64frombits(w[0])
+}
+
+// Info is that of the whole filter, in no time.
+func (f *Filter) Info() (Info, error) { return f.infoOf(allLayers) }
+
+// LayerInfo is Info of one layer, from 0, the oldest.
+func (f *Filter) LayerInfo(layer uint32) (Info, error) { return f.infoOf(uint64(layer)) }
+
+func (f *Filter) infoOf(layer uint64) (Info, error) {
+	w := words{layer}
+	var names [256]byte
+	if err := f.ask(opInfo, &w, nil, names[:]); err != nil {
+		return Info{}, err
+	}
+	return infoOf(&w, names[:]), nil
+}
+
+// Estimate is a number with its 95 % interval.
+type Estimate struct{ Value, Low, High float64 }
+
+func estimateOf(w []uint64) Estimate {
+	return Estimate{math.Float64frombits(w[0]), math.Float64frombits(w[1]),
+		math.Float64frombits(w[2])}
+}
+
+// Stats is what the bits say.
+type Stats struct {
+	Saturated         bool // every bit is set
+	Overfull          bool // see IsOverfull
+	BitsSet           uint64
+	SaturatedCounters uint64 // Counting: those that stick at 15
+	Fill              float64
+	EstimatedItems    Estimate // distinct keys
+	EstimatedRate     float64
+}
+
+// Stats reads every bit once: about a second for 5 GB in memory.
+func (f *Filter) Stats() (Stats, error) { return f.statsOf(allLayers) }
+
+// LayerStats is Stats of one layer, from 0, the oldest.
+func (f *Filter) LayerStats(layer uint32) (Stats, error) { return f.statsOf(uint64(layer)) }
+
+func (f *Filter) statsOf(layer uint64) (Stats, error) {
+	w := words{layer}
+	if err := f.ask(opStats, &w, nil, nil); err != nil {
+		return Stats{}, err
+	}
+	return Stats{
+		Saturated: w[0] != 0, Overfull: w[1] != 0, BitsSet: w[2], SaturatedCounters: w[3],
+		Fill: math.Float64frombits(w[4]), EstimatedItems: estimateOf(w[5:]),
+		EstimatedRate: math.Float64frombits(w[8]),
+	}, nil
+}
+
+// Comparison is how the keys of two filters, A and B, overlap, as far as their bits tell: numbers
+// of distinct keys, and shares from 0 to 1.
+type Comparison struct {
+	Saturated                                 bool // only bounds are known; values are NaN
+	ItemsA, ItemsB, Union, Intersection       Estimate
+	Jaccard, ContainmentAInB, ContainmentBInA Estimate
+}
+
+func comparisonOf(w *words) Comparison {
+	return Comparison{w[0] != 0, estimateOf(w[1:]), estimateOf(w[4:]), estimateOf(w[7:]),
+		estimateOf(w[10:]), estimateOf(w[13:]), estimateOf(w[16:]), estimateOf(w[19:])}
+}
+
+// ContentID is equal for equal parameters and bits, whatever the order of adding.
+func (f *Filter) ContentID() (uint64, error) {
+	var w words
+	err := f.ask(opContentID, &w, nil, nil)
+	return w[0], err
+}
+
+// IsOverfull says that the filter certainly holds more distinct keys than its capacity.
+func (f *Filter) IsOverfull() (bool, error) {
+	var w words
+	err := f.ask(opOverfull, &w, nil, nil)
+	return w[0] != 0, err
+}
+
+// Format is a kind of file.
+type Format struct {
+	Name         string
+	Keys         string // how its library makes bytes of keys, in a few words
+	CanRead      bool
+	CanWrite     bool
+	CanCreate    bool // WithFormat
+	CanRecognize bool // Recognize may name it
+	CanMap       bool // read without a copy
+	HasChecksum  bool
+}
+
+// Formats are all that this build knows.
+func Formats() []Format {
+	var list []Format
+	for i := uint64(0); ; i++ {
+		w := words{i}
+		var out [1024]byte
+		if coreCall(opFormatAt, 0, 0, &w, nil, out[:]); w[0] == 0 {
+			return list
+		}
+		text, can := texts(out[:], 2), w[1]
+		list = append(list, Format{text[0], text[1], can&1 != 0, can&2 != 0, can&4 != 0,
+			can&8 != 0, can&16 != 0, can&32 != 0})
+	}
+}
+
+// Recognize names the formats that these bytes can be, by header and length: a hint.
+func Recognize(data []byte) []string {
+	var w words
+	var out [4096]byte
+	coreCall(opRecognize, 0, 0, &w, data, out[:])
+	return texts(out[:], int(w[0]))
+}
+
+// ParquetFilter is a Bloom filter inside a Parquet file: data[Offset:Offset+Bytes], for FromBytes
+// with FromFormat("parquet").
+type ParquetFilter struct {
+	Column       string // its path in the schema, "a.b.c"
+	PhysicalType string // "INT64", "BYTE_ARRAY", ...: keys are its plain encoding
+	RowGroup     uint32
+	ColumnNumber uint32
+	Offset       uint64
+	Bytes        uint64
+	Blocks       uint64
+	Encrypted    bool
+}
+
+// ParquetFilters finds the Bloom filters in the bytes of a whole Parquet file.
+func ParquetFilters(data []byte) ([]ParquetFilter, error) {
+	list := []ParquetFilter{}
+	for i := uint64(0); ; i++ {
+		w := words{i}
+		var out [512]byte
+		if err := run(opParquet, 0, 0, &w, data, out[:]); err != nil {
+			return nil, err
+		}
+		if i >= w[0] {
+			return list, nil
+		}
+		text := texts(out[:], 2)
+		list = append(list, ParquetFilter{text[0], text[1], uint32(w[1]), uint32(w[2]), w[3], w[4],
+			w[5], w[6] != 0})
+	}
+}

@@ -1,0 +1,16 @@
+//go:build cgo && !petal_wasm && go1.24
+
+package native
+
+// These calls come back soon, keep no pointer and never call Go: so says this to newer compilers,
+// which then need less ado per call.
+
+// #cgo noescape petal_go_key
+// #cgo nocallback petal_go_key
+// #cgo noescape petal_go_i64
+// #cgo nocallback petal_go_i64
+// #cgo noescape petal_go_hash
+// #cgo nocallback petal_go_hash
+// #cgo noescape petal_go_batch
+// #cgo nocallback petal_go_batch
+import "C"

@@ -1,0 +1,247 @@
+package petal
+
+import (
+	"fmt"
+	"math"
+	"unicode/utf16"
+	"unsafe"
+)
+
+// asString is the bytes as a string, without a copy: for the time of a call.
+func asString(key []byte) string { return *(*string)(unsafe.Pointer(&key)) }
+
+// Add adds a key; true: it was certainly new.
+func (f *Filter) Add(key []byte) (added bool, err error) { return f.key(doAdd, asString(key)) }
+
+// AddString is Add of the string's bytes.
+func (f *Filter) AddString(key string) (added bool, err error) { return f.text(doAdd, key) }
+
+// AddInt64 is Add of an integer's 8 bytes.
+func (f *Filter) AddInt64(key int64) (added bool, err error) { return f.int64(doAdd, key) }
+
+// AddFloat64 is Add of a number's 8 bytes.
+func (f *Filter) AddFloat64(key float64) (added bool, err error) { return f.float64(doAdd, key) }
+
+// AddHash is Add of a well-mixed 64-bit hash in place of a key: HashKey's, or another.
+func (f *Filter) AddHash(hash uint64) (added bool, err error) { return f.hash(doAdd, hash) }
+
+// Contains is false if the key was certainly never added, true if it probably was. With an error
+// it is true: nothing is certain.
+func (f *Filter) Contains(key []byte) (bool, error) { return f.key(doContains, asString(key)) }
+
+// ContainsString is Contains of the string's bytes.
+func (f *Filter) ContainsString(key string) (bool, error) { return f.text(doContains, key) }
+
+// ContainsInt64 is Contains of an integer's 8 bytes.
+func (f *Filter) ContainsInt64(key int64) (bool, error) { return f.int64(doContains, key) }
+
+// ContainsFloat64 is Contains of a number's 8 bytes.
+func (f *Filter) ContainsFloat64(key float64) (bool, error) { return f.float64(doContains, key) }
+
+// ContainsHash is Contains of a hash in place of a key.
+func (f *Filter) ContainsHash(hash uint64) (bool, error) { return f.hash(doContains, hash) }
+
+// Remove takes a key out of a Counting filter; false: it was certainly not in. Each Remove undoes
+// one Add. Remove only keys that were added: another that answers "probably" takes counts away
+// from keys that are in.
+func (f *Filter) Remove(key []byte) (removed bool, err error) {
+	return f.key(doRemove, asString(key))
+}
+
+// RemoveString is Remove of the string's bytes.
+func (f *Filter) RemoveString(key string) (removed bool, err error) { return f.text(doRemove, key) }
+
+// RemoveInt64 is Remove of an integer's 8 bytes.
+func (f *Filter) RemoveInt64(key int64) (removed bool, err error) { return f.int64(doRemove, key) }
+
+// RemoveFloat64 is Remove of a number's 8 bytes.
+func (f *Filter) RemoveFloat64(key float64) (removed bool, err error) {
+	return f.float64(doRemove, key)
+}
+
+// RemoveHash is Remove of a hash in place of a key.
+func (f *Filter) RemoveHash(hash uint64) (removed bool, err error) { return f.hash(doRemove, hash) }
+
+// HashKey is the 64-bit hash of a key under the filter's hash and seed or secret.
+func (f *Filter) HashKey(key []byte) (uint64, error) {
+	var w words
+	err := f.ask(opHash, &w, key, nil)
+	return w[0], err
+}
+
+// HashString is HashKey of the string's bytes.
+func (f *Filter) HashString(key string) (uint64, error) {
+	hashes, err := f.HashMany(Strings{key})
+	if err != nil {
+		return 0, err
+	}
+	return hashes[0], nil
+}
+
+// ShardOf is the number, below shards, of the shard that a key belongs to: the same in every
+// language and for every filter. 0 shards count as 1.
+func ShardOf(key []byte, shards uint32) uint32 {
+	w := words{uint64(shards)}
+	coreCall(opShard, 0, 0, &w, key, nil)
+	return uint32(w[0])
+}
+
+// ---- one key ----
+
+// lock is for doing this. A shared filter stays shared, so what was read under the first lock
+// holds.
+func (f *Filter) lock(do uint32) (exclusive bool) {
+	f.mu.RLock()
+	if do != doRemove && (do != doAdd || f.shared) {
+		return false
+	}
+	f.mu.RUnlock()
+	f.mu.Lock()
+	return true
+}
+
+func (f *Filter) unlock(exclusive bool) {
+	if exclusive {
+		f.mu.Unlock()
+	} else {
+		f.mu.RUnlock()
+	}
+}
+
+func (f *Filter) key(do uint32, key string) (bool, error) {
+	exclusive := f.lock(do)
+	if f.handle == 0 {
+		f.unlock(exclusive)
+		return do == doContains, ErrClosed
+	}
+	if len(key) == 0 && f.noEmpty {
+		f.unlock(exclusive)
+		return false, emptyKeyOf(do)
+	}
+	status := coreKey(do, f.handle, key)
+	if status >= 0 {
+		f.unlock(exclusive)
+		return answer(do, status), nil
+	}
+	// For the message of this failure, the same as a batch of one.
+	var w words
+	status, message := coreBatch(do, f.handle, layoutFixed, []byte(key), nil, 1, len(key), nil, &w)
+	err := failureOfOne(status, message, &w, f.path)
+	f.unlock(exclusive)
+	return status == 0 && w[1] == 1, err
+}
+
+// answer of a status: contains is 1 or 0; add is 0 for a new key, remove for one that was in.
+func answer(do uint32, status int32) bool { return (status == 0) != (do == doContains) }
+
+func emptyKeyOf(do uint32) error {
+	if do == doContains {
+		return nil
+	}
+	return emptyKeys(1)
+}
+
+// A batch of one has index 0 as its offset, which says nothing.
+func failureOfOne(status int32, message string, w *words, path string) error {
+	w[wordOffset] = noOffset
+	return failure(status, message, w, path)
+}
+
+func (f *Filter) text(do uint32, key string) (bool, error) {
+	switch f.KeyType() {
+	case AnyKeys, TextKeys:
+		return f.key(do, key)
+	case UTF16Keys:
+		return f.key(do, asString(appendUTF16(nil, key)))
+	}
+	return do == doContains, f.wrongType("string")
+}
+
+func (f *Filter) wrongType(given string) error {
+	return fmt.Errorf("petal: %w: the filter has %v keys, not %s", ErrKeyType, f.KeyType(), given)
+}
+
+func (f *Filter) int64(do uint32, key int64) (bool, error) {
+	switch f.KeyType() {
+	case AnyKeys, Int64Keys:
+		return f.number(do, key)
+	case Int32Keys:
+		narrow, err := narrowed(key)
+		if err != nil {
+			return do == doContains, err
+		}
+		return f.key(do, asString(narrow[:]))
+	}
+	return do == doContains, f.wrongType("int64")
+}
+
+func narrowed(key int64) ([4]byte, error) {
+	if key != int64(int32(key)) {
+		return [4]byte{}, fmt.Errorf("petal: %w: %d has more than 32 bits", ErrKeyRange, key)
+	}
+	return [4]byte{byte(key), byte(key >> 8), byte(key >> 16), byte(key >> 24)}, nil
+}
+
+func (f *Filter) float64(do uint32, key float64) (bool, error) {
+	switch f.KeyType() {
+	case AnyKeys, Float64Keys:
+		return f.number(do, floatBits(key))
+	}
+	return do == doContains, f.wrongType("float64")
+}
+
+// floatBits has one zero and one NaN. As an integer it has the key bytes of the number.
+func floatBits(key float64) int64 {
+	if key == 0 {
+		return 0
+	}
+	if key != key {
+		return 0x7ff8000000000000
+	}
+	return int64(math.Float64bits(key))
+}
+
+func (f *Filter) number(do uint32, key int64) (bool, error) {
+	return f.eight(do, layoutInt64, uint64(key))
+}
+
+func (f *Filter) hash(do uint32, hash uint64) (bool, error) {
+	return f.eight(do, layoutHashes, hash)
+}
+
+// eight is key() for an integer or a hash.
+func (f *Filter) eight(do, layout uint32, value uint64) (bool, error) {
+	exclusive := f.lock(do)
+	if f.handle == 0 {
+		f.unlock(exclusive)
+		return do == doContains, ErrClosed
+	}
+	var status int32
+	if layout == layoutInt64 {
+		status = coreInt64(do, f.handle, int64(value))
+	} else {
+		status = coreHash(do, f.handle, value)
+	}
+	if status >= 0 {
+		f.unlock(exclusive)
+		return answer(do, status), nil
+	}
+	var w words
+	status, message := coreBatch(do, f.handle, layout, bytesOf([]uint64{value}), nil, 1, 0, nil, &w)
+	err := failureOfOne(status, message, &w, f.path)
+	f.unlock(exclusive)
+	return status == 0 && w[1] == 1, err
+}
+
+// appendUTF16 is the UTF-16LE of a JVM. What is not UTF-8 becomes U+FFFD, as in Go's own strings.
+func appendUTF16(to []byte, key string) []byte {
+	for _, r := range key {
+		if r < 0x10000 {
+			to = append(to, byte(r), byte(r>>8))
+			continue
+		}
+		high, low := utf16.EncodeRune(r)
+		to = append(to, byte(high), byte(high>>8), byte(low), byte(low>>8))
+	}
+	return to
+}

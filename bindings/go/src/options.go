@@ -1,0 +1,285 @@
+package petal
+
+import (
+	"math"
+	"time"
+)
+
+// Scheme is how a key becomes bits.
+type Scheme uint32
+
+// Schemes of Petal's own filters.
+const (
+	Blocked  Scheme = 1 // k bits in one 64-byte line, or two: one or two cache misses per key
+	Classic  Scheme = 2 // k bits anywhere: the fewest bits per key, up to k cache misses
+	Counting Scheme = 3 // classic with 4-bit counters: keys can be removed, 4 times the size
+)
+
+// KeyType is what keys were before they became bytes. It is kept in the file.
+type KeyType uint32
+
+// Key types. A filter with one takes keys of that type, and []byte, only.
+const (
+	AnyKeys      KeyType = 0
+	TextKeys     KeyType = 1
+	UTF16Keys    KeyType = 2 // strings, as the UTF-16LE that a JVM has of them
+	Int32Keys    KeyType = 3 // integers, as 4 bytes
+	Int64Keys    KeyType = 4
+	Float64Keys  KeyType = 5
+	HexKeys      KeyType = 6 // bytes, written as hex digits by the command petal
+	Base64Keys   KeyType = 7 // bytes, written in base64
+	keyTypeCount         = 8
+)
+
+func (t KeyType) String() string {
+	names := [keyTypeCount]string{"any", "text", "utf16le", "i32", "i64", "f64", "hex", "base64"}
+	if t < keyTypeCount {
+		return names[t]
+	}
+	return "unknown"
+}
+
+// SecretBytes is the size of a secret.
+const SecretBytes = 16
+
+type options struct {
+	words    words
+	format   string
+	metadata []byte
+	secret   []byte
+	failed   error
+}
+
+// Option is one more thing to say to New or Plan.
+type Option func(*options)
+
+// WithScheme chooses the scheme; without it, filters are Blocked.
+func WithScheme(scheme Scheme) Option { return func(o *options) { o.words[0] = uint64(scheme) } }
+
+// WithKeyType records the type of the keys in the file.
+func WithKeyType(t KeyType) Option { return func(o *options) { o.words[1] = uint64(t) } }
+
+// WithMemory limits the bits to so many bytes: in place of the rate, the best one in them; in
+// place of the capacity, as many keys as keep the rate in them. (What it replaces is 0 in New.)
+func WithMemory(bytes uint64) Option { return func(o *options) { o.words[4] = bytes } }
+
+// WithBits gives the size in bits; capacity and rate may be 0 if WithHashes is given, too.
+func WithBits(bits uint64) Option { return func(o *options) { o.words[5] = bits } }
+
+// WithHashes gives the number of bits per key.
+func WithHashes(hashes uint32) Option { return func(o *options) { o.words[6] = uint64(hashes) } }
+
+// WithLinesPerKey spreads the bits of a key over 1 or 2 lines of 64 bytes (Blocked).
+func WithLinesPerKey(lines uint32) Option {
+	return func(o *options) { o.words[7] = uint64(lines) }
+}
+
+// WithSeed makes other bits of the same keys. Filters with equal seeds can be merged.
+func WithSeed(seed uint64) Option { return func(o *options) { o.words[8] = seed } }
+
+// WithSecret makes a keyed filter of SecretBytes bytes, for keys that strangers choose. The secret
+// is copied, and never written to a file.
+func WithSecret(secret []byte) Option {
+	return func(o *options) { o.secret, o.failed = secretOf(secret, o.failed) }
+}
+
+func secretOf(secret []byte, failed error) ([]byte, error) {
+	if len(secret) != SecretBytes {
+		return nil, refuse(ErrArgument, "a secret has %d bytes, not %d", SecretBytes, len(secret))
+	}
+	return append([]byte(nil), secret...), failed
+}
+
+// WithGrowth is for sets of unknown size: when the filter is full it gets a further layer, and the
+// rate holds for any number of keys. capacity is that of the first layer.
+func WithGrowth() Option { return func(o *options) { o.words[9] = 1 } }
+
+// WithGrowthStep has each layer take so many times the keys of the one before, 2 to 64, at ratio
+// times its rate. 0 leaves either as it is: 2 and 0.85.
+func WithGrowthStep(step uint32, ratio float64) Option {
+	return func(o *options) { o.words[11], o.words[12] = uint64(step), math.Float64bits(ratio) }
+}
+
+// WithRefuseOverfull makes adding to an overfull filter ErrFull.
+func WithRefuseOverfull() Option { return func(o *options) { o.words[10] = 1 } }
+
+// WithWindow makes a filter that remembers at least the last keys that were added, and forgets
+// older ones. The capacity in New is 0.
+func WithWindow(keys uint64) Option { return func(o *options) { o.words[13] = keys } }
+
+// WithWindowTime, with WithWindow, remembers the keys of the last d; call Advance before adding
+// and querying. The window's keys are then the most that come in that time.
+func WithWindowTime(d time.Duration) Option {
+	return func(o *options) {
+		if d < time.Millisecond {
+			o.failed = refuse(ErrArgument, "a window has at least a millisecond, not %v", d)
+		}
+		o.words[14] = uint64(d / time.Millisecond)
+	}
+}
+
+// WithGenerations gives a window 2 to 32 generations; without it, what needs little memory.
+func WithGenerations(n uint32) Option { return func(o *options) { o.words[15] = uint64(n) } }
+
+// WithFormat makes the filter that another library would make: "guava", "bits-and-blooms", ...;
+// see Formats.
+func WithFormat(name string) Option { return func(o *options) { o.format = name } }
+
+// WithMetadata keeps bytes of yours in the file, at most 65,536.
+func WithMetadata(metadata []byte) Option {
+	return func(o *options) { o.metadata = append([]byte(nil), metadata...) }
+}
+
+// data packs options as glue.c reads them.
+func optionsOf(capacity uint64, rate float64, list []Option) (*options, []byte, error) {
+	o := new(options)
+	o.words[2], o.words[3] = capacity, math.Float64bits(rate)
+	for _, set := range list {
+		if set != nil {
+			set(o)
+		}
+	}
+	if o.failed != nil {
+		return nil, nil, o.failed
+	}
+	name, err := cString("format", o.format)
+	if err != nil {
+		return nil, nil, err
+	}
+	o.words[16], o.words[17] = uint64(len(name)), uint64(len(o.metadata))
+	o.words[18] = uint64(len(o.secret))
+	data := append(append(name, o.metadata...), o.secret...)
+	return o, data, nil
+}
+
+// cString is the text with its 0.
+func cString(what, text string) ([]byte, error) {
+	for i := 0; i < len(text); i++ {
+		if text[i] == 0 {
+			return nil, refuse(ErrArgument, "the %s has a zero byte", what)
+		}
+	}
+	return append([]byte(text), 0), nil
+}
+
+// Mode is how Open opens a file.
+type Mode uint32
+
+// Modes of Open.
+const (
+	// ReadOnly maps the file for reading: no memory of its own, shared by all who map it.
+	ReadOnly Mode = 0
+	// Writable maps it for changes in place, by one process at a time; see Sync.
+	Writable Mode = 1
+	// Load makes a verified copy in memory; the file stays as it is.
+	Load Mode = 2
+)
+
+type openOptions struct {
+	words  words
+	format string
+	secret []byte
+	failed error
+	size   uint64
+}
+
+// OpenOption is one more thing to say to Open, Read and FromBytes.
+type OpenOption func(*openOptions)
+
+func openFlag(flag uint64) OpenOption {
+	return func(o *openOptions) { o.words[0] |= flag }
+}
+
+// WithMode chooses the mode; without it, files are opened ReadOnly.
+func WithMode(mode Mode) OpenOption {
+	return func(o *openOptions) {
+		if mode > Load {
+			o.failed = refuse(ErrArgument, "there is no mode %d", mode)
+		}
+		o.words[0] = o.words[0]&^3 | uint64(mode)
+	}
+}
+
+// Verify checks every checksum of a map before Open returns. (Copies are always verified.)
+func Verify() OpenOption { return openFlag(16) }
+
+// Recover accepts a file whose writer died, Writable or Load: keys since the last Sync may lack.
+func Recover() OpenOption { return openFlag(32) }
+
+// Live reads a file that another process is changing (ReadOnly).
+func Live() OpenOption { return openFlag(64) }
+
+// Locked keeps the file locked against writers until Close (Load), so that Save replaces exactly
+// what was loaded.
+func Locked() OpenOption { return openFlag(128) }
+
+// NoLock takes no lock, for file systems without; make sure that nobody else writes.
+func NoLock() OpenOption { return openFlag(256) }
+
+// WithMaxBytes refuses longer files and streams with ErrLimit.
+func WithMaxBytes(bytes uint64) OpenOption { return func(o *openOptions) { o.words[1] = bytes } }
+
+// WithMemoryLimit is how many bytes opening may allocate: ErrLimit above. Without it, 1 GiB or 64
+// times what was given; math.MaxUint64 is no limit.
+func WithMemoryLimit(bytes uint64) OpenOption {
+	return func(o *openOptions) { o.words[2] = bytes }
+}
+
+// RefuseOverfull is WithRefuseOverfull for a filter that is opened.
+func RefuseOverfull() OpenOption { return func(o *openOptions) { o.words[3] = 1 } }
+
+// FromFormat says what the bytes are; without it, "auto": the one format that fits.
+func FromFormat(name string) OpenOption { return func(o *openOptions) { o.format = name } }
+
+// Secret opens a keyed filter.
+func Secret(secret []byte) OpenOption {
+	return func(o *openOptions) { o.secret, o.failed = secretOf(secret, o.failed) }
+}
+
+// ExpectBytes is the size of the stream that Read will get, if it is known: what does not fit
+// fails early and takes no memory.
+func ExpectBytes(size uint64) OpenOption { return func(o *openOptions) { o.size = size } }
+
+func openOptionsOf(path string, list []OpenOption) (*openOptions, []byte, error) {
+	o := &openOptions{format: "auto"}
+	for _, set := range list {
+		if set != nil {
+			set(o)
+		}
+	}
+	if o.failed != nil {
+		return nil, nil, o.failed
+	}
+	data, err := cString("format", o.format)
+	if err != nil {
+		return nil, nil, err
+	}
+	file, err := cString("path", path)
+	if err != nil {
+		return nil, nil, err
+	}
+	data = append(data, file...)
+	o.words[4], o.words[5] = uint64(len(data)), uint64(len(o.secret))
+	o.words[6] = o.size
+	return o, append(data, o.secret...), nil
+}
+
+// SaveOption is one more thing to say to Save.
+type SaveOption func(*saveOptions)
+
+type saveOptions struct {
+	flags  uint64
+	format string
+}
+
+// NoReplace makes Save fail with ErrExists if the file exists.
+func NoReplace() SaveOption { return func(o *saveOptions) { o.flags |= 1 } }
+
+// SaveUnlocked takes no lock: nobody else changes the file.
+func SaveUnlocked() SaveOption { return func(o *saveOptions) { o.flags |= 2 } }
+
+// NewOwner goes on if the new file cannot have the owner of the old one.
+func NewOwner() SaveOption { return func(o *saveOptions) { o.flags |= 4 } }
+
+// AsFormat saves in the format of another library, if it can hold the filter.
+func AsFormat(name string) SaveOption { return func(o *saveOptions) { o.format = name } }

@@ -1,0 +1,300 @@
+// Package petal has Bloom filters: fast ones for Go, files that C, the shell and other languages
+// read too, and the filters of Guava, Spark, Redis, bits-and-blooms and others, opened as they are.
+//
+// A Bloom filter answers "is this key in the set?" with "certainly not" or "probably", using a few
+// bits per key. It never misses a key that was added. Of the keys that were not, it wrongly says
+// "probably" for a planned fraction, the false-positive rate.
+//
+// Keys are strings and []byte, as they are, and int64 and float64, as 8 bytes, little-endian (one
+// zero, one NaN); the same in every language. Any number of goroutines may use one Filter: queries
+// run side by side, a change waits for those at work and others wait for it. Nothing panics: what
+// cannot be done is an error, in which errors.Is finds a Status such as ErrReadOnly.
+//
+// With cgo the C library is compiled in. With CGO_ENABLED=0, or the build tag petal_wasm, it runs
+// as WebAssembly (wazero): the same calls, without maps of files and locks, with 4 GiB for all
+// filters together, and one call at a time. Backend says which it is.
+package petal
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Filter is a set of keys. Its zero value is a closed filter, which ReadFrom and UnmarshalBinary
+// fill. It must not be copied.
+type Filter struct {
+	mu      sync.RWMutex
+	handle  uint64 // of the library's filter; 0: closed
+	id      uint64 // the order in which two filters are locked
+	keyType uint32 // a KeyType, read without the lock
+	noEmpty bool   // the scheme takes no empty key
+	shared  bool   // adding needs no exclusive use
+	path    string
+}
+
+var lastID uint64
+
+// adopt is a Filter around a handle of the library.
+func adopt(handle uint64, path string) (*Filter, error) {
+	f := new(Filter)
+	return f, f.fill(handle, path)
+}
+
+// fill gives a closed filter this handle.
+func (f *Filter) fill(handle uint64, path string) error {
+	var w words
+	var names [256]byte
+	w[0] = allLayers
+	if err := run(opInfo, handle, 0, &w, nil, names[:]); err != nil {
+		coreCall(opFree, handle, 0, &w, nil, nil)
+		return err
+	}
+	info := infoOf(&w, names[:])
+	f.handle, f.path = handle, path
+	f.noEmpty = info.Abilities&CanEmptyKey == 0
+	atomic.StoreUint32(&f.keyType, uint32(info.KeyType))
+	f.shared = false
+	if f.id == 0 {
+		f.id = atomic.AddUint64(&lastID, 1)
+	}
+	runtime.SetFinalizer(f, (*Filter).Close)
+	return nil
+}
+
+// New makes an empty filter for capacity distinct keys, of which others pass at rate. Either is 0
+// where an option takes its place.
+func New(capacity uint64, rate float64, list ...Option) (*Filter, error) {
+	o, data, err := optionsOf(capacity, rate, list)
+	if err != nil {
+		return nil, err
+	}
+	if err := run(opCreate, 0, 0, &o.words, data, nil); err != nil {
+		return nil, err
+	}
+	return adopt(o.words[0], "")
+}
+
+// Plan says what New would make.
+func Plan(capacity uint64, rate float64, list ...Option) (Info, error) {
+	o, data, err := optionsOf(capacity, rate, list)
+	if err != nil {
+		return Info{}, err
+	}
+	var names [256]byte
+	if err := run(opPlan, 0, 0, &o.words, data, names[:]); err != nil {
+		return Info{}, err
+	}
+	return infoOf(&o.words, names[:]), nil
+}
+
+// Close releases the filter, its map and its lock; so does the garbage collector, later. It waits
+// for the calls at work. Every later call is ErrClosed, except Close, which does nothing. Of a
+// Writable file it returns what Sync does.
+func (f *Filter) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.close()
+}
+
+func (f *Filter) close() error {
+	if f.handle == 0 {
+		return nil
+	}
+	var w words
+	err := f.pathed(run(opSync, f.handle, 0, &w, nil, nil))
+	coreCall(opFree, f.handle, 0, &w, nil, nil)
+	f.handle = 0
+	runtime.SetFinalizer(f, nil)
+	return err
+}
+
+// pathed names the filter's file in an error.
+func (f *Filter) pathed(err error) error {
+	if failed, ok := err.(*Error); ok && failed.Path == "" {
+		failed.Path = f.path
+	}
+	return err
+}
+
+// ask makes a call that changes nothing.
+func (f *Filter) ask(op uint32, w *words, data, out []byte) error {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.call(op, 0, w, data, out)
+}
+
+// change makes a call that wants the filter for itself.
+func (f *Filter) change(op uint32, w *words, data []byte) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.call(op, 0, w, data, nil)
+}
+
+func (f *Filter) call(op uint32, other uint64, w *words, data, out []byte) error {
+	if f.handle == 0 {
+		return ErrClosed
+	}
+	return f.pathed(run(op, f.handle, other, w, data, out))
+}
+
+// make makes a call that makes another filter.
+func (f *Filter) make(op uint32) (*Filter, error) {
+	var w words
+	if err := f.ask(op, &w, nil, nil); err != nil {
+		return nil, err
+	}
+	return adopt(w[0], "")
+}
+
+// Clone is a copy in memory, writable even if f is not.
+func (f *Filter) Clone() (*Filter, error) { return f.make(opClone) }
+
+// EmptyLike is an empty filter of the same parameters, which can be merged with f.
+func (f *Filter) EmptyLike() (*Filter, error) { return f.make(opLike) }
+
+// DropCounts is the Classic filter of the keys that are in a Counting one, a quarter of its size.
+func (f *Filter) DropCounts() (*Filter, error) { return f.make(opDropCounts) }
+
+// two makes a call of f and other.
+func (f *Filter) two(op uint32, other *Filter, changes bool, w *words) error {
+	return f.both(other, changes, func() error { return f.call(op, other.handle, w, nil, nil) })
+}
+
+// both does something with f and other, locked in one order by all, so that nobody waits for ever.
+func (f *Filter) both(other *Filter, changes bool, do func() error) error {
+	if other == nil {
+		return ErrClosed
+	}
+	lock := func(one *Filter) func() {
+		if one == f && changes {
+			one.mu.Lock()
+			return one.mu.Unlock
+		}
+		one.mu.RLock()
+		return one.mu.RUnlock
+	}
+	if other.id < f.id {
+		defer lock(other)()
+	}
+	defer lock(f)()
+	if other.id > f.id {
+		defer lock(other)()
+	}
+	if f.handle == 0 || other.handle == 0 {
+		return ErrClosed
+	}
+	return do()
+}
+
+// Merge adds the keys of other to f: exactly the filter that had been given both. ErrMismatch
+// unless the parameters agree.
+func (f *Filter) Merge(other *Filter) error { return f.two(opMerge, other, true, new(words)) }
+
+// Intersect keeps the bits that both have: every key of both stays in.
+func (f *Filter) Intersect(other *Filter) error {
+	return f.two(opIntersect, other, true, new(words))
+}
+
+// Compare estimates how the keys of two filters of the same parameters overlap.
+func (f *Filter) Compare(other *Filter) (Comparison, error) {
+	var w words
+	if err := f.two(opCompare, other, false, &w); err != nil {
+		return Comparison{}, err
+	}
+	return comparisonOf(&w), nil
+}
+
+// Clear removes every key.
+func (f *Filter) Clear() error { return f.change(opClear, new(words), nil) }
+
+// Freeze takes no more changes, for good: they are ErrReadOnly.
+func (f *Filter) Freeze() error { return f.change(opFreeze, new(words), nil) }
+
+// Share lets goroutines add side by side, where otherwise each waits for the other; each add then
+// costs an atomic operation more. No key is lost either way. ErrUnsupported for filters of several
+// layers, for those that count, and for most foreign schemes.
+func (f *Filter) Share() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	err := f.call(opShare, 0, new(words), nil, nil)
+	f.shared = f.shared || err == nil
+	return err
+}
+
+// Advance sets the clock of a window of time: keys that are too old are forgotten, here and
+// nowhere else.
+func (f *Filter) Advance(now time.Time) error {
+	ms := now.UnixMilli()
+	if ms < 0 {
+		return refuse(ErrArgument, "the clock starts in 1970, not at %v", now)
+	}
+	return f.change(opAdvance, &words{uint64(ms)}, nil)
+}
+
+// Sync makes the changes of a Writable file durable. Of other filters it does nothing.
+func (f *Filter) Sync() error { return f.change(opSync, new(words), nil) }
+
+// Verify checks every block of a mapped file against its checksum. False, without an error: there
+// is nothing to compare with.
+func (f *Filter) Verify() (checked bool, err error) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if f.handle == 0 {
+		return false, ErrClosed
+	}
+	var w words
+	status, message := coreCall(opVerify, f.handle, 0, &w, nil, nil)
+	return status == 0, failure(status, message, &w, f.path)
+}
+
+// Metadata is a copy of the bytes kept with the filter; nil if there are none.
+func (f *Filter) Metadata() ([]byte, error) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	var w words
+	if err := f.call(opMetadata, 0, &w, nil, nil); err != nil || w[0] == 0 {
+		return nil, err
+	}
+	metadata := make([]byte, w[0])
+	return metadata, f.call(opMetadata, 0, &w, nil, metadata)
+}
+
+// SetMetadata replaces them.
+func (f *Filter) SetMetadata(metadata []byte) error {
+	return f.change(opSetMetadata, new(words), metadata)
+}
+
+// Path is the file that the filter was opened from, or "".
+func (f *Filter) Path() string {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.path
+}
+
+// KeyType is what the filter's keys are, as its file says.
+func (f *Filter) KeyType() KeyType { return KeyType(atomic.LoadUint32(&f.keyType)) }
+
+// String says what it is, in one line.
+func (f *Filter) String() string {
+	info, err := f.Info()
+	if err != nil {
+		return "petal.Filter(" + err.Error() + ")"
+	}
+	planned := ""
+	if info.Capacity > 0 && !math.IsNaN(info.TargetRate) {
+		planned = fmt.Sprintf(", capacity %d, rate %g", info.Capacity, info.TargetRate)
+	}
+	return fmt.Sprintf("petal.Filter(%s%s, %d items, %d bytes)", info.Scheme, planned, info.Items,
+		info.Bytes)
+}
+
+// Version is the library's, such as "0.1.0".
+func Version() string {
+	var out [64]byte
+	coreCall(opVersion, 0, 0, new(words), nil, out[:])
+	return texts(out[:], 1)[0]
+}

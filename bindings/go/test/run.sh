@@ -1,0 +1,124 @@
+#!/bin/sh
+# The module, got by an empty project from a proxy of files, reads every vector and misuses every
+# call, with cgo, with the race detector and as WebAssembly; its documents and examples run.
+#
+# What it needs (bindings/go/needs) stays in build/interop. It is installed by ./dev test --all and
+# by ./dev test bindings/go; without it, this is a skip.
+set -u
+. tests/install/lib/tap.sh
+. tests/interop/lib/packages.sh
+here=$PWD/bindings/go
+work=$PWD/build/bindings/go
+mkdir -p "$work"
+
+# ---- what it needs -------------------------------------------------------------------------------
+
+needs go cc clang wasm-ld wasi ldd || finish
+GOTOOLCHAIN=local GOWORK=off GOSUMDB=off GOCACHE=$PWD/build/go-cache
+GOFLAGS='-mod=mod -modcacherw -buildvcs=false'
+export GOTOOLCHAIN GOWORK GOCACHE GOFLAGS
+modules=go-$(built_of "$here/needs")-$(go env GOVERSION)
+if [ ! -d "$interop/$modules" ] && [ -z "${PETAL_INSTALL-}" ]; then
+    skip go 'not installed: ./dev test --all or ./dev test bindings/go installs it'
+    finish
+fi
+get_modules() {
+    export GOMODCACHE="$PWD/mod" && cp "$here/go.sum" . && go mod init needs &&
+        go get $(cat "$here/needs") && go mod download all
+}
+install "$modules" 'what bindings/go/needs lists' get_modules || finish
+
+# ---- the module, in a project of its own ---------------------------------------------------------
+
+# Always the same paths, so that the compiler's cache knows them again.
+exec 8>"$work/lock"
+! command -v flock >/dev/null || flock 8
+rm -rf "$work/module" "$work/proxy" "$work/project" "$work"/mod-* "$work/native" "$work/race" \
+    "$work/wasm" "$work/dedupe"
+GOPROXY=file://$work/proxy,file://$interop/$modules/mod/cache/download
+export GOPROXY GOSUMDB
+module=$(sed -n 's/^module //p' "$here/go.mod")
+version=$(petal --version | awk '{ print "v" $2; exit }')
+
+formatted() { unformatted=$(gofmt -l "$here" bench/go examples/pipeline/go) && [ -z "$unformatted" ]; }
+project() {
+    mkdir "$work/project" && cp "$here"/test/*_test.go "$work/project" &&
+        go run "$here/test/documents.go" "$here/README.md" docs/go.md \
+            >"$work/project/documents_test.go" &&
+        cd "$work/project" &&
+        cp -R "$here/example" . && go mod init project &&
+        go get "$module@$version" $(cat "$here/needs")
+}
+in_project() { (cd "$work/project" && "$@"); }
+ok 'the module is made' "$here/module" "$work/module"
+# Go takes what is in a folder of this cache to be what it was before; so another module, another
+# folder.
+GOMODCACHE=$work/mod-$(find "$work/module" -type f | sort | xargs cat | cksum | cut -d' ' -f1)
+export GOMODCACHE
+ok 'it is served from files' go run "$here/test/proxy.go" "$work/module" "$work/proxy"
+ok 'an empty project gets it' eval '(project)'
+GOPROXY=off # from here on
+ok 'go vet has nothing to say, with cgo' in_project go vet ./... "$module/..."
+ok 'nor with the tag petal_wasm' in_project go vet -tags petal_wasm . "$module"
+ok 'the Go files are formatted' formatted
+
+# The tests of the program $1, as lines of this test; $2 says which they are. They run in a folder
+# of their own, since the examples of the documents write files.
+mkdir "$TMPDIR/run" && ln -s "$PWD/vectors" "$PWD/dev" "$TMPDIR/run"
+relay() {
+    (cd "$TMPDIR/run" && "$1" -test.v -test.timeout 20m) >"$TMPDIR/relayed" 2>&1
+    status=$?
+    awk '/^=== RUN/ { next }
+         /^--- / { printf "%s %s\n%s.\n", $2, $3, said; said = ""; next }
+         { said = said "# " $0 "\n" }
+         END { printf "END\n%s.\n", said }' "$TMPDIR/relayed" >"$TMPDIR/lines"
+    while read -r result name; do
+        said=$(while IFS= read -r line && [ "$line" != . ]; do printf '%s\n' "$line"; done; echo .)
+        said=${said%.}
+        case $result in
+        PASS:) tap_count=$((tap_count + 1)) && echo "ok $tap_count - $name ($2)" ;;
+        SKIP:) skip "$name ($2)" "$(printf '%s' "$said" | tr -d '\n')" ;;
+        END) [ "$status" -eq 0 ] || fails "every test of $2 ends well" ;;
+        *) fails "$name ($2)" ;;
+        esac
+    done <"$TMPDIR/lines"
+}
+fails() {
+    tap_count=$((tap_count + 1)) tap_failed=$((tap_failed + 1))
+    echo "not ok $tap_count - $1"
+    printf '%s' "$said"
+}
+
+# ---- cgo -----------------------------------------------------------------------------------------
+
+few_libraries() { # except the loader and the kernel's
+    [ -x "$1" ] && ! ldd "$1" | awk '{ print $1 }' | sed 's|.*/||; s|\.so.*||' |
+        grep -vxE 'linux-vdso|ld-linux.*|libc|libm|libpthread|libresolv'
+}
+depends_on() { # depends_on MODULE...: the program in example/dedupe, and on nothing else
+    [ "$(in_project go list -deps -f '{{with .Module}}{{.Path}}{{end}}' ./example/dedupe | sort -u |
+        tr '\n' ' ')" = "$* project " ]
+}
+PETAL_GO_DEDUPE=$work/dedupe
+export PETAL_GO_DEDUPE
+ok 'the examples are built, with cgo' in_project go build -o "$work/" ./example/dedupe
+ok 'the tests are built, with cgo' in_project go test -c -o "$work/native" .
+relay "$work/native" cgo
+ok 'they need the C library only' few_libraries "$work/native"
+ok 'a program with cgo needs this module only' depends_on "$module"
+
+export CGO_CFLAGS=-O1 # quicker to compile
+ok 'the tests are built with the race detector' in_project go test -race -c -o "$work/race" .
+unset CGO_CFLAGS
+relay "$work/race" race
+
+# ---- WebAssembly ---------------------------------------------------------------------------------
+
+export CGO_ENABLED=0
+static() { [ -x "$1" ] && ! ldd "$1"; }
+ok 'the examples are built without cgo' in_project go build -o "$work/" ./example/dedupe
+ok 'the tests are built without cgo' in_project go test -c -o "$work/wasm" .
+relay "$work/wasm" WebAssembly
+ok 'they need no library' static "$work/wasm"
+ok 'a program without cgo needs wazero besides' depends_on github.com/tetratelabs/wazero "$module"
+finish

@@ -1,0 +1,13 @@
+import petal.BloomFilter
+
+/** Which orders are certainly of new customers, and how few of the others a filter lets through. */
+fun main() {
+    val known = List(10_000) { "customer-$it" }
+    val orders = List(10_000) { "customer-${it + 5_000}" } // half of them known
+    BloomFilter.create(known.size.toLong(), 0.001).use { filter ->
+        filter.addAll(known)
+        val new = orders.filterNot { it in filter }
+        check(new.none { it in known.toSet() })
+        println("${new.size} orders are of new customers")
+    }
+}

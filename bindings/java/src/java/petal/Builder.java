@@ -1,0 +1,152 @@
+package petal;
+
+import java.time.Duration;
+import java.util.Objects;
+
+/** What a filter is made of; {@link BloomFilter#builder} makes one. */
+public final class Builder {
+    private final long[] numbers = new long[Core.NUMBERS];
+    private double rate;
+    private boolean hasRate;
+    private double ratio;
+    private byte[] secret;
+    private byte[] metadata;
+    private String format;
+
+    Builder() {}
+
+    private Builder set(int place, long value, String name) {
+        if (value < 0) throw new IllegalArgumentException(name + " is negative");
+        numbers[place] = value;
+        return this;
+    }
+
+    /** BLOCKED, if not given. */
+    public Builder scheme(Scheme scheme) {
+        return set(0, scheme.code, "scheme");
+    }
+
+    /** Recorded in the file; keys of other types are refused then. */
+    public Builder keyType(KeyType type) {
+        return set(1, type.code, "keyType");
+    }
+
+    /** Distinct keys it is planned for. */
+    public Builder capacity(long keys) {
+        return set(2, keys, "capacity");
+    }
+
+    /** The share of other keys that pass; 0.01 if not given and not implied. */
+    public Builder rate(double rate) {
+        this.rate = rate;
+        hasRate = true;
+        return this;
+    }
+
+    /** In place of the rate: the best one in so many bytes; or of the capacity. */
+    public Builder memory(long bytes) {
+        return set(3, bytes, "memory");
+    }
+
+    /** Exactly so many. */
+    public Builder bits(long bits) {
+        return set(4, bits, "bits");
+    }
+
+    /** Exactly so many. */
+    public Builder hashes(int hashes) {
+        return set(5, hashes, "hashes");
+    }
+
+    /** Of blocked: 1 or 2. */
+    public Builder linesPerKey(int lines) {
+        return set(6, lines, "linesPerKey");
+    }
+
+    /** Filters with the same one, and sizes, can be merged. An unsigned number. */
+    public Builder seed(long seed) {
+        numbers[7] = seed;
+        return this;
+    }
+
+    /** 16 bytes: a keyed filter, for keys that strangers choose. */
+    public Builder secret(byte[] secret) {
+        this.secret = checked(secret);
+        return this;
+    }
+
+    /** Anything of yours, kept in the file. */
+    public Builder metadata(byte[] metadata) {
+        this.metadata = metadata.clone();
+        return this;
+    }
+
+    /** "guava", "spark", "redisbloom", ...: the filter that this library would make. */
+    public Builder format(String name) {
+        format = Objects.requireNonNull(name);
+        return this;
+    }
+
+    /** Further layers as keys come; the rate holds for any number of keys. */
+    public Builder grow() {
+        return set(8, 1, "grow");
+    }
+
+    /** Of grow(): how many times as many keys the next layer is for, 2 to 64. */
+    public Builder growthStep(int step) {
+        return set(10, step, "growthStep");
+    }
+
+    /** Of grow(): the next layer's share of the rate of this one. */
+    public Builder growthRatio(double ratio) {
+        this.ratio = ratio;
+        return this;
+    }
+
+    /** Remembers at least the last so many keys, and forgets older ones. */
+    public Builder window(long keys) {
+        return set(11, keys, "window");
+    }
+
+    /** With window(), the most keys in that time: remembers those of the last so long. */
+    public Builder windowTime(Duration time) {
+        return set(12, time.toMillis(), "windowTime");
+    }
+
+    /** Of a window, 2 to 32. */
+    public Builder generations(int generations) {
+        return set(13, generations, "generations");
+    }
+
+    /** Adding to an overfull filter is an error. */
+    public Builder refuseOverfull() {
+        return set(9, 1, "refuseOverfull");
+    }
+
+    static byte[] checked(byte[] secret) {
+        if (secret.length != 16)
+            throw new IllegalArgumentException("secret must be 16 bytes, not " + secret.length);
+        return secret.clone();
+    }
+
+    private double rateOrDefault() {
+        boolean isSized = numbers[3] != 0 || numbers[4] != 0;
+        return hasRate || isSized ? rate : 0.01;
+    }
+
+    /** The filter. */
+    public BloomFilter build() {
+        return BloomFilter.made(Core.create(numbers, rateOrDefault(), ratio, secret, metadata,
+                Texts.name(format)));
+    }
+
+    /** What {@link #build} would make, without making it. */
+    public Info plan() {
+        long[] info = new long[Core.INFO_NUMBERS];
+        double[] reals = new double[3];
+        byte[][] names = new byte[4][];
+        Core.plan(numbers, rateOrDefault(), ratio, secret, metadata, Texts.name(format), info,
+                reals, names);
+        return new Info(info, reals, names);
+    }
+}

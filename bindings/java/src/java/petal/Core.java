@@ -1,0 +1,376 @@
+package petal;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.lang.ref.Cleaner;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A filter of the C library, the gate in front of it, and the functions of the native library.
+ *
+ * <p>The gate: any number of calls that query, or one that changes or frees. A query takes its
+ * thread's slot, or counts itself in the shared one if that is taken, and then looks for a changer;
+ * a changer announces itself and then waits until all slots are 0. Each writes before it reads, so
+ * one of them sees the other. A query that comes while somebody changes waits for the lock that the
+ * changer holds. Leaving a slot is a plain store, so it may miss a changer that is just going to
+ * sleep: changers wake by themselves too.
+ *
+ * <p>The native functions take the handle besides {@code this}, which so stays reachable: the
+ * cleaner cannot free a filter that a call is working on.
+ */
+final class Core {
+    // Verbs.
+    static final int ADD = 0;
+    static final int CONTAINS = 1;
+    static final int REMOVE = 2;
+    static final int ANY = 3;
+    static final int ALL = 4;
+
+    /**
+     * Added to a verb: the bytes were made of text, and a '?' may have been a surrogate that stood
+     * alone. If there is one, nothing is done, and the answer is their number, negative.
+     */
+    static final int UNSURE = 8;
+
+    /** Keys of a piece of a batch. */
+    static final int PIECE_KEYS = 1024;
+
+    /** Longer keys are copied out of their array. */
+    static final int PACKED_BYTES = 64;
+
+    static final int NUMBERS = 14;
+    static final int INFO_NUMBERS = 28;
+
+    private static final Cleaner CLEANER = Cleaner.create();
+    private static final AtomicLong FILTERS = new AtomicLong();
+    private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(int[].class);
+    /** Slots are a cache line apart. */
+    private static final int GAP = 16;
+    private static final int SLOTS =
+            Math.min(16, 2 * Integer.highestOneBit(Runtime.getRuntime().availableProcessors()));
+    private static final int SHARED = SLOTS * GAP;
+    private static final long NAP_NANOS = 50_000;
+
+    static {
+        NativeLibrary.load();
+    }
+
+    private static final class Memory implements Runnable {
+        private final long handle;
+        /** What a view borrows. */
+        private final Object borrowed;
+
+        Memory(long handle, Object borrowed) {
+            this.handle = handle;
+            this.borrowed = borrowed;
+        }
+
+        @Override
+        public void run() {
+            free(handle);
+        }
+    }
+
+    private final long number = FILTERS.incrementAndGet();
+    private final int[] users = new int[SHARED + GAP];
+    private final ReentrantLock turn = new ReentrantLock();
+    private volatile Thread changer;
+    /** Threads that are writing this filter to a stream, which may call back. */
+    private final Set<Thread> writing = ConcurrentHashMap.newKeySet(1);
+    private final Cleaner.Cleanable memory;
+    private long handle; // 0: closed
+
+    Core(long handle, Object borrowed) {
+        this.handle = handle;
+        this.memory = CLEANER.register(this, new Memory(handle, borrowed));
+    }
+
+    // ---- the gate ----
+
+    /** Returns the slot for {@link #leave}. */
+    int enter() {
+        int slot = ((int) Thread.currentThread().getId() & (SLOTS - 1)) * GAP;
+        if (!SLOT.compareAndSet(users, slot, 0, 1)) {
+            slot = SHARED;
+            SLOT.getAndAdd(users, SHARED, 1);
+        }
+        if (changer == null && handle != 0) return slot;
+        leave(slot);
+        return enterSlowly();
+    }
+
+    private int enterSlowly() {
+        // Who is writing this filter is inside already: a changer is only waiting.
+        boolean inside = writing.contains(Thread.currentThread());
+        if (!inside) turn.lock();
+        try {
+            if (handle == 0) throw closed();
+            SLOT.getAndAdd(users, SHARED, 1);
+            return SHARED;
+        } finally {
+            if (!inside) turn.unlock();
+        }
+    }
+
+    void leave(int slot) {
+        if (slot == SHARED) SLOT.getAndAdd(users, SHARED, -1);
+        else SLOT.setRelease(users, slot, 0);
+        Thread waiting = changer;
+        if (waiting != null) LockSupport.unpark(waiting);
+    }
+
+    void enterToChange() {
+        lockToChange();
+        if (handle != 0) return;
+        leaveChanged();
+        throw closed();
+    }
+
+    private void lockToChange() {
+        Thread self = Thread.currentThread();
+        if (writing.contains(self))
+            throw new IllegalStateException(
+                    "the filter cannot be changed by the stream that it is written to");
+        turn.lock();
+        changer = self;
+        boolean interrupted = false;
+        while (!isIdle()) {
+            LockSupport.parkNanos(this, NAP_NANOS);
+            interrupted |= Thread.interrupted();
+        }
+        if (interrupted) self.interrupt();
+    }
+
+    void leaveChanged() {
+        changer = null;
+        turn.unlock();
+    }
+
+    private boolean isIdle() {
+        for (int slot = 0; slot < users.length; slot += GAP)
+            if ((int) SLOT.getVolatile(users, slot) != 0) return false;
+        return true;
+    }
+
+    /** In the order of their making: two threads with the same filters never wait in a ring. */
+    static void enterTwo(Core changed, Core queried, Action action) {
+        if (changed == queried) {
+            changed.enterToChange();
+            try {
+                action.run();
+            } finally {
+                changed.leaveChanged();
+            }
+        } else if (changed.number < queried.number) {
+            changed.enterToChange();
+            try {
+                query(queried, action);
+            } finally {
+                changed.leaveChanged();
+            }
+        } else {
+            query(queried, () -> {
+                changed.enterToChange();
+                try {
+                    action.run();
+                } finally {
+                    changed.leaveChanged();
+                }
+            });
+        }
+    }
+
+    static void queryTwo(Core a, Core b, Action action) {
+        Core first = a.number < b.number ? a : b;
+        query(first, () -> {
+            if (a == b) action.run();
+            else query(first == a ? b : a, action);
+        });
+    }
+
+    static void query(Core core, Action action) {
+        int slot = core.enter();
+        try {
+            action.run();
+        } finally {
+            core.leave(slot);
+        }
+    }
+
+    interface Action {
+        void run();
+    }
+
+    private static final VarHandle WORD =
+            MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
+
+    private static long word(byte[] key, int from) {
+        return (long) WORD.get(key, from);
+    }
+
+    /** One key; inside the gate. Short ones go as numbers: calls back for an array take longer. */
+    int one(int verb, byte[] key) {
+        int size = key.length;
+        if (size > PACKED_BYTES) return oneBytes(handle, verb, key, 0, size);
+        if (size >= 8) {
+            return onePacked(handle, verb, size, word(key, 0), size > 16 ? word(key, 8) : 0,
+                    size > 24 ? word(key, 16) : 0, size > 32 ? word(key, 24) : 0,
+                    size > 40 ? word(key, 32) : 0, size > 48 ? word(key, 40) : 0,
+                    size > 56 ? word(key, 48) : 0, word(key, size - 8));
+        }
+        boolean little = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
+        long word = 0;
+        for (int i = 0; i < size; i++)
+            word |= (key[i] & 0xffL) << 8 * (little ? i : 7 - i);
+        return onePacked(handle, verb, size, word, 0, 0, 0, 0, 0, 0, 0);
+    }
+
+    /** The handle; inside the gate. */
+    long handle() {
+        return handle;
+    }
+
+    boolean isClosed() {
+        return changer == null && handle == 0;
+    }
+
+    /** Syncs first, if that is asked for; the filter is gone whatever comes of it. */
+    void close(boolean sync, byte[] path) {
+        lockToChange();
+        try {
+            if (handle == 0) return;
+            try {
+                if (sync) sync(handle, path);
+            } catch (IOException failure) {
+                throw new java.io.UncheckedIOException(failure);
+            } finally {
+                handle = 0;
+                memory.clean();
+            }
+        } finally {
+            leaveChanged();
+        }
+    }
+
+    void writeTo(OutputStream stream, byte[] format) throws IOException {
+        int slot = enter();
+        boolean first = writing.add(Thread.currentThread());
+        try {
+            write(handle, format, stream, new byte[1 << 16]);
+        } finally {
+            if (first) writing.remove(Thread.currentThread());
+            leave(slot);
+        }
+    }
+
+    private static IllegalStateException closed() {
+        return new IllegalStateException("the filter is closed");
+    }
+
+    // ---- one.c ----
+
+    native int oneBytes(long handle, int verb, byte[] key, int from, int size);
+
+    /** Of at most PACKED_BYTES: the first words, and the last one, which may overlap. */
+    native int onePacked(long handle, int verb, int size, long a, long b, long c, long d, long e,
+            long f, long g, long last);
+
+    native int oneDirect(long handle, int verb, ByteBuffer key, int from, int size);
+
+    native int oneLong(long handle, int verb, long key);
+
+    native long hashKey(long handle, byte[] key);
+
+    static native long shardOf(byte[] key, long shards);
+
+    // ---- batch.c ----
+
+    native long longs(long handle, int verb, long[] keys, int count, boolean[] answers);
+
+    native long bytes(long handle, int verb, byte[] data, int[] offsets, int first, int count,
+            long base, boolean[] answers);
+
+    native long direct(long handle, int verb, ByteBuffer data, int from, int[] offsets, int first,
+            int count, boolean[] answers);
+
+    // ---- filter.c ----
+
+    static native long create(long[] numbers, double rate, double ratio, byte[] secret,
+            byte[] metadata, byte[] format);
+
+    static native void plan(long[] numbers, double rate, double ratio, byte[] secret,
+            byte[] metadata, byte[] format, long[] infoNumbers, double[] reals, byte[][] names);
+
+    static native double rateAt(long[] infoNumbers, long keys);
+
+    static native long open(byte[] path, int flags, byte[] secret, byte[] format, long memoryLimit)
+            throws IOException;
+
+    static native long load(byte[] data, int flags, byte[] secret, byte[] format, long memoryLimit)
+            throws IOException;
+
+    static native long view(ByteBuffer data, int from, int size, int flags, byte[] secret,
+            byte[] format, long memoryLimit) throws IOException;
+
+    static native long readerCreate(int flags, byte[] secret, byte[] format, long memoryLimit,
+            long expected) throws IOException;
+
+    static native void readerFeed(long reader, byte[] bytes, int size) throws IOException;
+
+    static native long readerFinish(long reader) throws IOException;
+
+    static native void readerFree(long reader);
+
+    static native void free(long handle);
+
+    native long derive(long handle, int what);
+
+    native void info(long handle, int layer, long[] numbers, double[] reals, byte[][] names);
+
+    native void stats(long handle, int layer, long[] numbers, double[] reals);
+
+    native boolean compare(long handle, long other, double[] reals);
+
+    native boolean isOverfull(long handle);
+
+    native long contentId(long handle);
+
+    native byte[] metadata(long handle);
+
+    native void setMetadata(long handle, byte[] metadata);
+
+    native void combine(long handle, long other, boolean unite);
+
+    native void clear(long handle);
+
+    native void freeze(long handle);
+
+    native void advance(long handle, long nowMs);
+
+    native void write(long handle, byte[] format, OutputStream stream, byte[] buffer)
+            throws IOException;
+
+    native void save(long handle, byte[] path, byte[] format, int flags) throws IOException;
+
+    native void sync(long handle, byte[] path) throws IOException;
+
+    native boolean verify(long handle, byte[] path) throws IOException;
+
+    native byte[] toBytes(long handle, byte[] format);
+
+    static native byte[] version();
+
+    static native int format(int place, byte[][] texts);
+
+    static native byte[] recognize(byte[] data);
+
+    static native byte[] parquetFilters(ByteBuffer data, int from, int size) throws IOException;
+}

@@ -1,0 +1,47 @@
+package petal;
+
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.NoSuchFileException;
+
+/** The core's failures as Java's exceptions, with its message unchanged. */
+final class Failure {
+    private static final int MEMORY = -4;
+    private static final int IO = -8;
+    private static final int EXISTS = -9;
+    private static final int DIRTY = -15;
+    private static final int REPLACED = -19;
+
+    private static final int ENOENT = 2;
+    private static final int EACCES = 13;
+
+    private Failure() {}
+
+    /** load.c calls this. checked: the call that failed declares IOException. */
+    static Throwable of(int status, byte[] name, byte[] message, int errno, long offset,
+            byte[] path, boolean checked) {
+        String said = new String(message, StandardCharsets.UTF_8);
+        String named = new String(name, StandardCharsets.UTF_8);
+        String file = path == null ? null : new String(path, Texts.PATHS);
+        if (status == MEMORY) return new OutOfMemoryError(said);
+        // I/O, locks, and bytes that are no filter, or a broken one.
+        boolean isIo = status <= IO && status >= DIRTY || status == REPLACED;
+        if (!isIo) return new PetalException(said, named, offset, file);
+        PetalIOException failure = new PetalIOException(said, named, offset, file, errno);
+        if (!checked) return new UncheckedIOException(said, failure);
+        return file == null ? failure : known(status, errno, file, said, failure);
+    }
+
+    /** The kinds that java.nio.file has; the cause says the rest. */
+    private static Throwable known(int status, int errno, String file, String said,
+            PetalIOException failure) {
+        if (status == EXISTS) return new FileAlreadyExistsException(file, null, said)
+                .initCause(failure);
+        if (status != IO) return failure;
+        if (errno == ENOENT) return new NoSuchFileException(file, null, said).initCause(failure);
+        if (errno == EACCES) return new AccessDeniedException(file, null, said).initCause(failure);
+        return failure;
+    }
+}

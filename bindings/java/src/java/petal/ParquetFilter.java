@@ -1,0 +1,80 @@
+package petal;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A Bloom filter in a Parquet file: of one column in one row group. */
+public final class ParquetFilter {
+    private final int rowGroup;
+    private final int columnNumber;
+    private final String physicalType;
+    private final long offset;
+    private final long bytes;
+    private final boolean encrypted;
+    private final String column;
+
+    ParquetFilter(String[] words) {
+        this.rowGroup = Integer.parseInt(words[0]);
+        this.columnNumber = Integer.parseInt(words[1]);
+        this.physicalType = words[2];
+        this.offset = Long.parseLong(words[3]);
+        this.bytes = Long.parseLong(words[4]);
+        this.encrypted = words[5].equals("1");
+        this.column = words[6];
+    }
+
+    /** From 0. */
+    public int rowGroup() {
+        return rowGroup;
+    }
+
+    /** Of the leaf column, from 0. */
+    public int columnNumber() {
+        return columnNumber;
+    }
+
+    /** "INT64", "BYTE_ARRAY", ...: keys are its plain encoding. */
+    public String physicalType() {
+        return physicalType;
+    }
+
+    /** Of the filter in the file. */
+    public long offset() {
+        return offset;
+    }
+
+    /** The size of the filter. */
+    public long bytes() {
+        return bytes;
+    }
+
+    /** The column is encrypted, and the filter cannot be read. */
+    public boolean isEncrypted() {
+        return encrypted;
+    }
+
+    /** Its path in the schema. */
+    public String column() {
+        return column;
+    }
+
+    /**
+     * The Bloom filters in the bytes of a whole Parquet file, a mapped one for instance. To query
+     * one, give {@code data.slice(offset, bytes)} to BloomFilter.view with the format "parquet". A
+     * key is in a column if the filter of any of its row groups contains it.
+     */
+    public static List<ParquetFilter> list(ByteBuffer data) throws IOException {
+        ByteBuffer direct = data;
+        if (!data.isDirect()) {
+            direct = ByteBuffer.allocateDirect(data.remaining());
+            direct.put(data.duplicate()).flip();
+        }
+        byte[] lines = Core.parquetFilters(direct, direct.position(), direct.remaining());
+        List<ParquetFilter> filters = new ArrayList<>();
+        Texts.string(lines).lines().forEach(
+                line -> filters.add(new ParquetFilter(line.split(" ", 7))));
+        return filters;
+    }
+}

@@ -1,0 +1,35 @@
+package petal;
+
+/**
+ * What the core refuses: arguments, sizes, filters that do not fit together, abilities that a
+ * filter has not got. The message is the core's.
+ */
+public final class PetalException extends IllegalArgumentException {
+    private static final long serialVersionUID = 1;
+
+    private final String status;
+    private final long offset;
+    private final String path;
+
+    PetalException(String message, String status, long offset, String path) {
+        super(message);
+        this.status = status;
+        this.offset = offset;
+        this.path = path;
+    }
+
+    /** The core's name for the failure, such as "bad argument". */
+    public String status() {
+        return status;
+    }
+
+    /** The byte of the input, or the index of the key, at which it was noticed; or -1. */
+    public long offset() {
+        return offset;
+    }
+
+    /** The file, or null. */
+    public String path() {
+        return path;
+    }
+}

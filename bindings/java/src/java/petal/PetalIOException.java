@@ -1,0 +1,44 @@
+package petal;
+
+import java.io.IOException;
+
+/**
+ * A file or a stream that cannot be read or written, is in use by another process, or does not hold
+ * a filter that is whole. The message is the core's.
+ */
+public final class PetalIOException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    private final String status;
+    private final long offset;
+    private final String path;
+    private final int errno;
+
+    PetalIOException(String message, String status, long offset, String path, int errno) {
+        super(message);
+        this.status = status;
+        this.offset = offset;
+        this.path = path;
+        this.errno = errno;
+    }
+
+    /** The core's name for the failure, such as "damaged". */
+    public String status() {
+        return status;
+    }
+
+    /** The byte of the input at which it was noticed, or -1. */
+    public long offset() {
+        return offset;
+    }
+
+    /** The file, or null. */
+    public String path() {
+        return path;
+    }
+
+    /** Of the system call that failed, or 0. */
+    public int errno() {
+        return errno;
+    }
+}

@@ -1,0 +1,71 @@
+package petal;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+
+/** Text as bytes. JNI's own strings are no real UTF-8, so bytes are what crosses. */
+final class Texts {
+    /** What the JVM makes file names of. */
+    static final Charset PATHS =
+            Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
+
+    private Texts() {}
+
+    /** A surrogate that stands alone has no UTF-8; String.getBytes would make it a '?'. */
+    static byte[] utf8(CharSequence text) {
+        String string = text.toString();
+        if (!isText(string)) throw notText();
+        return string.getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** How often text has a '?'. */
+    static int marks(String text) {
+        int marks = 0;
+        for (int at = text.indexOf('?'); at >= 0; at = text.indexOf('?', at + 1)) marks++;
+        return marks;
+    }
+
+    /** The bytes of this text have so many: more than the text if a surrogate stood alone. */
+    static void check(String text, int marks) {
+        if (marks(text) != marks) throw notText();
+    }
+
+    static boolean isText(String string) {
+        for (int i = 0; i < string.length(); i++) {
+            char unit = string.charAt(i);
+            if (!Character.isSurrogate(unit)) continue;
+            boolean isPair = Character.isHighSurrogate(unit) && i + 1 < string.length()
+                    && Character.isLowSurrogate(string.charAt(i + 1));
+            if (!isPair) return false;
+            i++;
+        }
+        return true;
+    }
+
+    static IllegalArgumentException notText() {
+        return new IllegalArgumentException("the key is no text: a surrogate stands alone");
+    }
+
+    static byte[] utf16le(CharSequence text) {
+        ByteBuffer bytes = ByteBuffer.allocate(text.length() * 2).order(ByteOrder.LITTLE_ENDIAN);
+        for (int i = 0; i < text.length(); i++) bytes.putChar(text.charAt(i));
+        return bytes.array();
+    }
+
+    /** A name for the core, or null. */
+    static byte[] name(String name) {
+        return name == null ? null : name.getBytes(StandardCharsets.UTF_8);
+    }
+
+    static String string(byte[] utf8) {
+        return utf8 == null ? null : new String(utf8, StandardCharsets.UTF_8);
+    }
+
+    /** Only files of the operating system have one. */
+    static byte[] path(Path path) {
+        return path.toFile().getPath().getBytes(PATHS);
+    }
+}

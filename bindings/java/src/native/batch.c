@@ -1,0 +1,203 @@
+/* batch.c - arrays of keys, copied in pieces that stay in the cache. `base` is the number of keys
+ * before the first, for the index in a failure. The answer is how many results are 1; of ANY and
+ * ALL it is 1 or 0. */
+#include "glue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIECE_KEYS = petal_Core_PIECE_KEYS, PIECE_BYTES = 1 << 18 };
+
+struct work {
+    JNIEnv *env;
+    petal_filter *filter;
+    jint verb;
+    bool unsure; /* see Core.UNSURE */
+    jlong base;
+    jbooleanArray answers; /* or NULL */
+    jlong positive;
+    bool ended; /* ANY and ALL know, or an exception is set */
+    uint8_t results[PIECE_KEYS];
+};
+
+static petal_status ask_whole(struct work *work, const petal_batch *batch, petal_error *error)
+{
+    bool any = work->verb == petal_Core_ANY, answer = false;
+    petal_status status = any ? petal_contains_any(work->filter, batch, &answer, error)
+                              : petal_contains_all(work->filter, batch, &answer, error);
+    work->positive = answer;
+    work->ended = answer == any;
+    return status;
+}
+
+static petal_status do_each(struct work *work, const petal_batch *batch, petal_error *error)
+{
+    petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
+    uint8_t *results = work->answers ? work->results : NULL;
+    petal_status status;
+    if (work->verb == petal_Core_ADD)
+        status = petal_add_batch(work->filter, batch, results, &outcome, error);
+    else if (work->verb == petal_Core_CONTAINS)
+        status = petal_contains_batch(work->filter, batch, results, &outcome, error);
+    else
+        status = petal_remove_batch(work->filter, batch, results, &outcome, error);
+    work->positive += (jlong)outcome.positive;
+    return status;
+}
+
+/* The keys from number `first` on. */
+static void do_piece(struct work *work, const petal_batch *batch, jint first)
+{
+    petal_error error;
+    bool whole = work->verb == petal_Core_ANY || work->verb == petal_Core_ALL;
+    petal_status status = whole ? ask_whole(work, batch, &error) : do_each(work, batch, &error);
+    if (status < 0) {
+        if (error.offset != PETAL_NO_OFFSET) error.offset += (uint64_t)(work->base + first);
+        fail(work->env, &error, NULL, false);
+        work->ended = true;
+    } else if (work->answers) {
+        (*work->env)
+            ->SetBooleanArrayRegion(work->env, work->answers, first, (jsize)batch->count,
+                                    work->results);
+    }
+}
+
+static void begin(struct work *work, JNIEnv *env, jlong handle, jint verb, jbooleanArray answers)
+{
+    work->env = env;
+    work->filter = filter_of(handle);
+    work->verb = verb & ~petal_Core_UNSURE;
+    work->unsure = verb & petal_Core_UNSURE;
+    work->base = 0;
+    work->answers = answers;
+    work->positive = work->verb == petal_Core_ALL;
+    work->ended = false;
+}
+
+static jint smaller(jint a, jint b)
+{
+    return a < b ? a : b;
+}
+
+JNIEXPORT jlong JNICALL Java_petal_Core_longs(JNIEnv *env, jobject self, jlong handle, jint verb,
+                                              jlongArray keys, jint count, jbooleanArray answers)
+{
+    struct work work;
+    jlong piece[PIECE_KEYS];
+    petal_batch batch = PETAL_BATCH_INIT;
+    (void)self;
+    begin(&work, env, handle, verb, answers);
+    batch.layout = PETAL_KEYS_I64;
+    batch.data = piece;
+    jint first = 0;
+    do { /* once at least: no keys find out whether the filter can do it */
+        batch.count = (uint64_t)smaller(count - first, PIECE_KEYS);
+        (*env)->GetLongArrayRegion(env, keys, first, (jsize)batch.count, piece);
+        do_piece(&work, &batch, first);
+        first += (jint)batch.count;
+    } while (first < count && !work.ended);
+    return work.positive;
+}
+
+/* ---- bytes with offsets, which Java has checked ---------------------------------------------- */
+
+struct source {
+    jbyteArray array;  /* or */
+    const char *bytes; /* of a direct buffer */
+    jint *offsets;     /* of a piece */
+    char *copy;
+    size_t room;
+};
+
+/* How many keys make a piece. */
+static jint piece_of(const jint *offsets, jint keys)
+{
+    jint count = 1;
+    while (count < keys && offsets[count + 1] - offsets[0] <= PIECE_BYTES) count++;
+    return count;
+}
+
+static const char *bytes_of_piece(JNIEnv *env, struct source *source, jint from, jint size)
+{
+    if (!source->array) return source->bytes ? source->bytes + from : NULL;
+    if (source->room < (size_t)size) {
+        free(source->copy);
+        source->room = (size_t)size;
+        source->copy = malloc(source->room);
+        if (!source->copy) {
+            source->room = 0;
+            fail_memory(env);
+            return NULL;
+        }
+    }
+    if (size > 0) (*env)->GetByteArrayRegion(env, source->array, from, size, (jbyte *)source->copy);
+    return source->copy;
+}
+
+static void do_pieces(struct work *work, struct source *source, jintArray offsets, jint first,
+                      jint count)
+{
+    JNIEnv *env = work->env;
+    jint *at = source->offsets;
+    petal_batch batch = PETAL_BATCH_INIT;
+    batch.layout = PETAL_KEYS_OFFSETS32;
+    batch.offsets = at;
+    jint end = first + count;
+    do {
+        jint keys = smaller(end - first, PIECE_KEYS);
+        (*env)->GetIntArrayRegion(env, offsets, first, keys + 1, at);
+        if (keys > 0 && !work->unsure) keys = piece_of(at, keys); /* those come as one piece */
+        jint from = at[0], size = at[keys] - from;
+        const char *bytes = bytes_of_piece(env, source, from, size);
+        if (size > 0 && !bytes) return;
+        jint marks = work->unsure ? marks_of(bytes, (size_t)size) : 0;
+        if (marks > 0) {
+            work->positive = -marks;
+            return;
+        }
+        batch.data = bytes;
+        for (jint i = 0; i <= keys; i++) at[i] -= from;
+        batch.data_bytes = (uint64_t)size;
+        batch.count = (uint64_t)keys;
+        do_piece(work, &batch, first);
+        first += keys;
+    } while (first < end && !work->ended);
+}
+
+static jlong do_offsets(struct work *work, struct source *source, jintArray offsets, jint first,
+                        jint count)
+{
+    jint few[64];
+    source->offsets = count < 63 ? few : malloc((PIECE_KEYS + 1) * sizeof *source->offsets);
+    if (source->offsets)
+        do_pieces(work, source, offsets, first, count);
+    else
+        fail_memory(work->env);
+    if (source->offsets != few) free(source->offsets);
+    free(source->copy);
+    return work->positive;
+}
+
+JNIEXPORT jlong JNICALL Java_petal_Core_bytes(JNIEnv *env, jobject self, jlong handle, jint verb,
+                                              jbyteArray data, jintArray offsets, jint first,
+                                              jint count, jlong base, jbooleanArray answers)
+{
+    struct work work;
+    struct source source = {.array = data};
+    (void)self;
+    begin(&work, env, handle, verb, answers);
+    work.base = base;
+    return do_offsets(&work, &source, offsets, first, count);
+}
+
+JNIEXPORT jlong JNICALL Java_petal_Core_direct(JNIEnv *env, jobject self, jlong handle, jint verb,
+                                               jobject buffer, jint from, jintArray offsets,
+                                               jint first, jint count, jbooleanArray answers)
+{
+    struct work work;
+    const char *bytes = (*env)->GetDirectBufferAddress(env, buffer);
+    struct source source = {.bytes = bytes ? bytes + from : NULL};
+    (void)self;
+    begin(&work, env, handle, verb, answers);
+    return do_offsets(&work, &source, offsets, first, count);
+}

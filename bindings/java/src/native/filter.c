@@ -1,0 +1,620 @@
+/* filter.c - making, opening and saving filters, whole filters, and what is inside. */
+#include "glue.h"
+
+#include <petal/petal_parquet.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+/* The arguments of create() and plan(): numbers in the order of Core.NUMBERS. */
+struct options {
+    petal_options core;
+    void *secret, *metadata;
+    char *format;
+};
+
+static void read_numbers(petal_options *core, const jlong *number)
+{
+    core->scheme = (uint32_t)number[0];
+    core->key_type = (uint32_t)number[1];
+    core->capacity = (uint64_t)number[2];
+    core->memory_bytes = (uint64_t)number[3];
+    core->bits = (uint64_t)number[4];
+    core->hashes = (uint32_t)number[5];
+    core->lines_per_key = (uint32_t)number[6];
+    core->seed = (uint64_t)number[7];
+    core->growth = (uint8_t)number[8];
+    core->refuse_overfull = (uint8_t)number[9];
+    core->growth_step = (uint32_t)number[10];
+    core->window_keys = (uint64_t)number[11];
+    core->window_ms = (uint64_t)number[12];
+    core->generations = (uint32_t)number[13];
+}
+
+static void options_release(struct options *options)
+{
+    free(options->secret);
+    free(options->metadata);
+    free(options->format);
+}
+
+/* False: an exception is set. */
+static bool options_read(JNIEnv *env, struct options *options, jlongArray numbers, jdouble rate,
+                         jdouble ratio, jbyteArray secret, jbyteArray metadata, jbyteArray format)
+{
+    jlong number[petal_Core_NUMBERS];
+    memset(options, 0, sizeof *options);
+    options->core = (petal_options)PETAL_OPTIONS_INIT;
+    (*env)->GetLongArrayRegion(env, numbers, 0, petal_Core_NUMBERS, number);
+    read_numbers(&options->core, number);
+    options->core.rate = rate;
+    options->core.growth_ratio = ratio;
+    options->core.secret = options->secret = copy_of(env, secret, NULL);
+    options->metadata = copy_of(env, metadata, &options->core.metadata_bytes);
+    options->core.metadata = options->metadata;
+    options->core.format = options->format = copy_of(env, format, NULL);
+    if (!(*env)->ExceptionCheck(env)) return true;
+    options_release(options);
+    return false;
+}
+
+struct opening {
+    petal_open_options core;
+    void *secret;
+    char *format;
+};
+
+static void opening_release(struct opening *opening)
+{
+    free(opening->secret);
+    free(opening->format);
+}
+
+static bool opening_read(JNIEnv *env, struct opening *opening, jint flags, jbyteArray secret,
+                         jbyteArray format, jlong memory_limit)
+{
+    memset(opening, 0, sizeof *opening);
+    opening->core = (petal_open_options)PETAL_OPEN_OPTIONS_INIT;
+    opening->core.flags = (uint32_t)flags;
+    opening->core.memory_limit = (uint64_t)memory_limit;
+    opening->core.secret = opening->secret = copy_of(env, secret, NULL);
+    opening->core.format = opening->format = copy_of(env, format, NULL);
+    if (!(*env)->ExceptionCheck(env)) return true;
+    opening_release(opening);
+    return false;
+}
+
+/* ---- info ------------------------------------------------------------------------------------ */
+
+/* In the order of Info.java. */
+static void info_numbers(const petal_info *info, jlong *number)
+{
+    const uint64_t values[petal_Core_INFO_NUMBERS] = {
+        info->abilities,    info->scheme,         info->hash,
+        info->hashes,       info->lines_per_key,  info->layers,
+        info->counter_bits, info->bits,           info->bytes,
+        info->memory_bytes, info->capacity,       info->items,
+        info->seed,         info->metadata_bytes, info->key_id,
+        info->key_type,     info->policy,         info->growth_step,
+        info->window_keys,  info->window_ms,      info->clock_ms,
+        info->generations,  info->keyed,          info->live,
+        info->from_ms,      info->to_ms,          info->recovered_blocks,
+        info->blocks};
+    for (int i = 0; i < petal_Core_INFO_NUMBERS; i++) number[i] = (jlong)values[i];
+}
+
+static void info_give(JNIEnv *env, const petal_info *info, jlongArray numbers, jdoubleArray reals,
+                      jobjectArray names)
+{
+    jlong number[petal_Core_INFO_NUMBERS];
+    const jdouble real[] = {info->target_rate, info->predicted_rate, info->growth_ratio};
+    const char *const name[] = {info->scheme_name, info->hash_name, info->format_name,
+                                info->kernel_name};
+    info_numbers(info, number);
+    (*env)->SetLongArrayRegion(env, numbers, 0, petal_Core_INFO_NUMBERS, number);
+    (*env)->SetDoubleArrayRegion(env, reals, 0, 3, real);
+    for (int i = 0; i < 4; i++) {
+        jbyteArray bytes = bytes_of(env, name[i]);
+        if ((*env)->ExceptionCheck(env)) return;
+        (*env)->SetObjectArrayElement(env, names, i, bytes);
+    }
+}
+
+JNIEXPORT void JNICALL Java_petal_Core_info(JNIEnv *env, jobject self, jlong handle, jint layer,
+                                            jlongArray numbers, jdoubleArray reals,
+                                            jobjectArray names)
+{
+    petal_error error;
+    petal_info info = PETAL_INFO_INIT;
+    (void)self;
+    uint32_t which = layer < 0 ? PETAL_ALL_LAYERS : (uint32_t)layer;
+    if (petal_get_info(filter_of(handle), which, &info, &error) < 0)
+        fail(env, &error, NULL, false);
+    else
+        info_give(env, &info, numbers, reals, names);
+}
+
+JNIEXPORT void JNICALL Java_petal_Core_plan(JNIEnv *env, jclass type, jlongArray numbers,
+                                            jdouble rate, jdouble ratio, jbyteArray secret,
+                                            jbyteArray metadata, jbyteArray format,
+                                            jlongArray info_longs, jdoubleArray reals,
+                                            jobjectArray names)
+{
+    petal_error error;
+    struct options options;
+    petal_info info = PETAL_INFO_INIT;
+    (void)type;
+    if (!options_read(env, &options, numbers, rate, ratio, secret, metadata, format)) return;
+    petal_status status = petal_plan(&options.core, &info, &error);
+    options_release(&options);
+    if (status < 0)
+        fail(env, &error, NULL, false);
+    else
+        info_give(env, &info, info_longs, reals, names);
+}
+
+/* What the model needs of an info. */
+JNIEXPORT jdouble JNICALL Java_petal_Core_rateAt(JNIEnv *env, jclass type, jlongArray numbers,
+                                                 jlong keys)
+{
+    jlong number[petal_Core_INFO_NUMBERS];
+    petal_info info = PETAL_INFO_INIT;
+    (void)type;
+    (*env)->GetLongArrayRegion(env, numbers, 0, petal_Core_INFO_NUMBERS, number);
+    info.abilities = (uint32_t)number[0];
+    info.scheme = (uint32_t)number[1];
+    info.hash = (uint32_t)number[2];
+    info.hashes = (uint32_t)number[3];
+    info.lines_per_key = (uint32_t)number[4];
+    info.layers = (uint32_t)number[5];
+    info.counter_bits = (uint32_t)number[6];
+    info.bits = (uint64_t)number[7];
+    info.bytes = (uint64_t)number[8];
+    info.capacity = (uint64_t)number[10];
+    info.policy = (uint32_t)number[16];
+    return petal_predict_rate(&info, (uint64_t)keys);
+}
+
+static int put_estimate(double *at, const petal_estimate *estimate)
+{
+    at[0] = estimate->value;
+    at[1] = estimate->low;
+    at[2] = estimate->high;
+    return 3;
+}
+
+JNIEXPORT void JNICALL Java_petal_Core_stats(JNIEnv *env, jobject self, jlong handle, jint layer,
+                                             jlongArray numbers, jdoubleArray reals)
+{
+    petal_error error;
+    petal_stats stats = PETAL_STATS_INIT;
+    (void)self;
+    uint32_t which = layer < 0 ? PETAL_ALL_LAYERS : (uint32_t)layer;
+    if (petal_get_stats(filter_of(handle), which, &stats, &error) < 0) {
+        fail(env, &error, NULL, false);
+        return;
+    }
+    const jlong number[] = {stats.saturated, stats.overfull, (jlong)stats.bits_set,
+                            (jlong)stats.saturated_counters};
+    jdouble real[5] = {stats.fill, stats.estimated_rate};
+    put_estimate(real + 2, &stats.estimated_items);
+    (*env)->SetLongArrayRegion(env, numbers, 0, 4, number);
+    (*env)->SetDoubleArrayRegion(env, reals, 0, 5, real);
+}
+
+JNIEXPORT jboolean JNICALL Java_petal_Core_compare(JNIEnv *env, jobject self, jlong a, jlong b,
+                                                   jdoubleArray reals)
+{
+    petal_error error;
+    petal_comparison found = PETAL_COMPARISON_INIT;
+    jdouble real[21];
+    (void)self;
+    if (petal_compare(filter_of(a), filter_of(b), &found, &error) < 0) {
+        fail(env, &error, NULL, false);
+        return JNI_FALSE;
+    }
+    const petal_estimate *const estimates[] = {&found.items_a,           &found.items_b,
+                                               &found.union_items,       &found.intersection,
+                                               &found.jaccard,           &found.containment_a_in_b,
+                                               &found.containment_b_in_a};
+    for (int i = 0; i < 7; i++) put_estimate(real + 3 * i, estimates[i]);
+    (*env)->SetDoubleArrayRegion(env, reals, 0, 21, real);
+    return found.saturated;
+}
+
+JNIEXPORT jboolean JNICALL Java_petal_Core_isOverfull(JNIEnv *env, jobject self, jlong handle)
+{
+    (void)env, (void)self;
+    return petal_is_overfull(filter_of(handle));
+}
+
+JNIEXPORT jlong JNICALL Java_petal_Core_contentId(JNIEnv *env, jobject self, jlong handle)
+{
+    petal_error error;
+    uint64_t id = 0;
+    (void)self;
+    if (petal_content_id(filter_of(handle), &id, &error) < 0) fail(env, &error, NULL, false);
+    return (jlong)id;
+}
+
+JNIEXPORT jbyteArray JNICALL Java_petal_Core_metadata(JNIEnv *env, jobject self, jlong handle)
+{
+    uint64_t size;
+    const void *bytes = petal_metadata(filter_of(handle), &size);
+    (void)self;
+    jbyteArray array = bytes ? (*env)->NewByteArray(env, (jsize)size) : NULL;
+    if (array) (*env)->SetByteArrayRegion(env, array, 0, (jsize)size, bytes);
+    return array;
+}
+
+JNIEXPORT void JNICALL Java_petal_Core_setMetadata(JNIEnv *env, jobject self, jlong handle,
+                                                   jbyteArray metadata)
+{
+    petal_error error;
+    uint64_t size;
+    void *copy = copy_of(env, metadata, &size);
+    (void)self;
+    if ((*env)->ExceptionCheck(env)) return;
+    petal_status status = petal_set_metadata(filter_of(handle), copy, size, &error);
+    free(copy);
+    if (status < 0) fail(env, &error, NULL, false);
+}
+
+/* ---- making filters -------------------------------------------------------------------------- */
+
+JNIEXPORT jlong JNICALL Java_petal_Core_create(JNIEnv *env, jclass type, jlongArray numbers,
+                                               jdouble rate, jdouble ratio, jbyteArray secret,
+                                               jbyteArray metadata, jbyteArray format)
+{
+    petal_error error;
+    struct options options;
+    petal_filter *filter = NULL;
+    (void)type;
+    if (!options_read(env, &options, numbers, rate, ratio, secret, metadata, format)) return 0;
+    petal_status status = petal_create(&options.core, &filter, &error);
+    options_release(&options);
+    if (status < 0) fail(env, &error, NULL, false);
+    return handle_of(filter);
+}
+
+/* what: 0 a copy, 1 an empty one like it, 2 one without counts. */
+JNIEXPORT jlong JNICALL Java_petal_Core_derive(JNIEnv *env, jobject self, jlong handle, jint what)
+{
+    static petal_status (*const makers[])(const petal_filter *, petal_filter **, petal_error *) = {
+        petal_clone, petal_create_like, petal_drop_counts};
+    petal_error error;
+    petal_filter *made = NULL;
+    (void)self;
+    if (makers[what](filter_of(handle), &made, &error) < 0) fail(env, &error, NULL, false);
+    return handle_of(made);
+}
+
+JNIEXPORT jlong JNICALL Java_petal_Core_open(JNIEnv *env, jclass type, jbyteArray path, jint flags,
+                                             jbyteArray secret, jbyteArray format,
+                                             jlong memory_limit)
+{
+    petal_error error;
+    struct opening opening;
+    petal_filter *filter = NULL;
+    (void)type;
+    if (!opening_read(env, &opening, flags, secret, format, memory_limit)) return 0;
+    char *name = copy_of(env, path, NULL);
+    if (name && petal_open(name, &opening.core, &filter, &error) < 0) fail(env, &error, path, true);
+    free(name);
+    opening_release(&opening);
+    return handle_of(filter);
+}
+
+JNIEXPORT jlong JNICALL Java_petal_Core_view(JNIEnv *env, jclass type, jobject buffer, jint from,
+                                             jint size, jint flags, jbyteArray secret,
+                                             jbyteArray format, jlong memory_limit)
+{
+    petal_error error;
+    struct opening opening;
+    petal_filter *filter = NULL;
+    const char *bytes = (*env)->GetDirectBufferAddress(env, buffer);
+    (void)type;
+    if (!opening_read(env, &opening, flags, secret, format, memory_limit)) return 0;
+    if (petal_view(bytes ? bytes + from : "", (uint64_t)size, &opening.core, &filter, &error) < 0)
+        fail(env, &error, NULL, true);
+    opening_release(&opening);
+    return handle_of(filter);
+}
+
+JNIEXPORT jlong JNICALL Java_petal_Core_load(JNIEnv *env, jclass type, jbyteArray data, jint flags,
+                                             jbyteArray secret, jbyteArray format,
+                                             jlong memory_limit)
+{
+    petal_error error;
+    struct opening opening;
+    petal_filter *filter = NULL;
+    uint64_t size;
+    (void)type;
+    if (!opening_read(env, &opening, flags, secret, format, memory_limit)) return 0;
+    void *copy = copy_of(env, data, &size);
+    if (copy && petal_load(copy, size, &opening.core, &filter, &error) < 0)
+        fail(env, &error, NULL, true);
+    free(copy);
+    opening_release(&opening);
+    return handle_of(filter);
+}
+
+JNIEXPORT void JNICALL Java_petal_Core_free(JNIEnv *env, jclass type, jlong handle)
+{
+    (void)env, (void)type;
+    petal_free(filter_of(handle));
+}
+
+/* ---- streams --------------------------------------------------------------------------------- */
+
+JNIEXPORT jlong JNICALL Java_petal_Core_readerCreate(JNIEnv *env, jclass type, jint flags,
+                                                     jbyteArray secret, jbyteArray format,
+                                                     jlong memory_limit, jlong expected)
+{
+    petal_error error;
+    struct opening opening;
+    petal_reader *reader = NULL;
+    (void)type;
+    if (!opening_read(env, &opening, flags, secret, format, memory_limit)) return 0;
+    if (petal_reader_create(&opening.core, (uint64_t)expected, &reader, &error) < 0)
+        fail(env, &error, NULL, true);
+    opening_release(&opening);
+    return handle_of(reader);
+}
+
+JNIEXPORT void JNICALL Java_petal_Core_readerFeed(JNIEnv *env, jclass type, jlong reader,
+                                                  jbyteArray bytes, jint size)
+{
+    petal_error error;
+    char piece[8192];
+    (void)type;
+    for (jint from = 0; from < size;) {
+        jint count = size - from < (jint)sizeof piece ? size - from : (jint)sizeof piece;
+        (*env)->GetByteArrayRegion(env, bytes, from, count, (jbyte *)piece);
+        petal_reader *to = (petal_reader *)(intptr_t)reader;
+        if (petal_reader_feed(to, piece, (size_t)count, &error) < 0) {
+            fail(env, &error, NULL, true);
+            return;
+        }
+        from += count;
+    }
+}
+
+JNIEXPORT jlong JNICALL Java_petal_Core_readerFinish(JNIEnv *env, jclass type, jlong reader)
+{
+    petal_error error;
+    petal_filter *filter = NULL;
+    (void)type;
+    if (petal_reader_finish((petal_reader *)(intptr_t)reader, &filter, &error) < 0)
+        fail(env, &error, NULL, true);
+    return handle_of(filter);
+}
+
+JNIEXPORT void JNICALL Java_petal_Core_readerFree(JNIEnv *env, jclass type, jlong reader)
+{
+    (void)env, (void)type;
+    petal_reader_free((petal_reader *)(intptr_t)reader);
+}
+
+struct sink {
+    JNIEnv *env;
+    jobject stream;
+    jbyteArray buffer;
+    jsize room;
+};
+
+static int32_t write_piece(void *context, const void *bytes, size_t size)
+{
+    struct sink *sink = context;
+    JNIEnv *env = sink->env;
+    for (size_t from = 0; from < size;) {
+        jsize count = size - from < (size_t)sink->room ? (jsize)(size - from) : sink->room;
+        (*env)->SetByteArrayRegion(env, sink->buffer, 0, count, (const jbyte *)bytes + from);
+        (*env)->CallVoidMethod(env, sink->stream, output_write, sink->buffer, 0, count);
+        if ((*env)->ExceptionCheck(env)) return 1;
+        from += (size_t)count;
+    }
+    return 0;
+}
+
+JNIEXPORT void JNICALL Java_petal_Core_write(JNIEnv *env, jobject self, jlong handle,
+                                             jbyteArray format, jobject stream, jbyteArray buffer)
+{
+    petal_error error;
+    (void)self;
+    char *name = copy_of(env, format, NULL);
+    if ((*env)->ExceptionCheck(env)) return;
+    struct sink sink = {env, stream, buffer, (*env)->GetArrayLength(env, buffer)};
+    petal_status status = petal_write(filter_of(handle), name, write_piece, &sink, &error);
+    free(name);
+    if (status < 0 && !(*env)->ExceptionCheck(env)) fail(env, &error, NULL, true);
+}
+
+/* ---- files and bytes ------------------------------------------------------------------------- */
+
+JNIEXPORT void JNICALL Java_petal_Core_save(JNIEnv *env, jobject self, jlong handle,
+                                            jbyteArray path, jbyteArray format, jint flags)
+{
+    petal_error error;
+    (void)self;
+    char *name = copy_of(env, path, NULL);
+    char *format_name = copy_of(env, format, NULL);
+    if (!(*env)->ExceptionCheck(env) &&
+        petal_save(filter_of(handle), name, format_name, (uint32_t)flags, &error) < 0)
+        fail(env, &error, path, true);
+    free(name);
+    free(format_name);
+}
+
+JNIEXPORT void JNICALL Java_petal_Core_sync(JNIEnv *env, jobject self, jlong handle,
+                                            jbyteArray path)
+{
+    petal_error error;
+    (void)self;
+    if (petal_sync(filter_of(handle), &error) < 0) fail(env, &error, path, true);
+}
+
+JNIEXPORT jboolean JNICALL Java_petal_Core_verify(JNIEnv *env, jobject self, jlong handle,
+                                                  jbyteArray path)
+{
+    petal_error error;
+    (void)self;
+    petal_status status = petal_verify(filter_of(handle), &error);
+    if (status < 0) fail(env, &error, path, true);
+    return status == PETAL_OK;
+}
+
+JNIEXPORT jbyteArray JNICALL Java_petal_Core_toBytes(JNIEnv *env, jobject self, jlong handle,
+                                                     jbyteArray format)
+{
+    petal_error error;
+    const petal_filter *filter = filter_of(handle);
+    (void)self;
+    char *name = copy_of(env, format, NULL);
+    if ((*env)->ExceptionCheck(env)) return NULL;
+    uint64_t size = petal_serialized_bytes(filter, name);
+    bool fits = size <= INT32_MAX - 8;
+    void *bytes = fits ? malloc((size_t)size + 1) : NULL;
+    jbyteArray array = NULL;
+    if (!bytes) { /* an array of Java has at most 2^31 bytes */
+        fail_memory(env);
+    } else if (petal_serialize(filter, name, bytes, size, &error) < 0) {
+        fail(env, &error, NULL, false);
+    } else {
+        array = (*env)->NewByteArray(env, (jsize)size);
+        if (array) (*env)->SetByteArrayRegion(env, array, 0, (jsize)size, bytes);
+    }
+    free(bytes);
+    free(name);
+    return array;
+}
+
+/* ---- whole filters --------------------------------------------------------------------------- */
+
+JNIEXPORT void JNICALL Java_petal_Core_combine(JNIEnv *env, jobject self, jlong handle, jlong other,
+                                               jboolean unite)
+{
+    petal_error error;
+    (void)self;
+    petal_status status = unite ? petal_merge(filter_of(handle), filter_of(other), &error)
+                                : petal_intersect(filter_of(handle), filter_of(other), &error);
+    if (status < 0) fail(env, &error, NULL, false);
+}
+
+JNIEXPORT void JNICALL Java_petal_Core_clear(JNIEnv *env, jobject self, jlong handle)
+{
+    petal_error error;
+    (void)self;
+    if (petal_clear(filter_of(handle), &error) < 0) fail(env, &error, NULL, false);
+}
+
+JNIEXPORT void JNICALL Java_petal_Core_freeze(JNIEnv *env, jobject self, jlong handle)
+{
+    petal_error error;
+    (void)self;
+    if (petal_freeze(filter_of(handle), &error) < 0) fail(env, &error, NULL, false);
+}
+
+JNIEXPORT void JNICALL Java_petal_Core_advance(JNIEnv *env, jobject self, jlong handle,
+                                               jlong now_ms)
+{
+    petal_error error;
+    (void)self;
+    if (petal_advance(filter_of(handle), (uint64_t)now_ms, &error) < 0)
+        fail(env, &error, NULL, false);
+}
+
+/* ---- formats --------------------------------------------------------------------------------- */
+
+JNIEXPORT jbyteArray JNICALL Java_petal_Core_version(JNIEnv *env, jclass type)
+{
+    (void)type;
+    return bytes_of(env, petal_version());
+}
+
+/* The name and the keys of a format; its abilities, or -1 after the last one. */
+JNIEXPORT jint JNICALL Java_petal_Core_format(JNIEnv *env, jclass type, jint place,
+                                              jobjectArray texts)
+{
+    petal_format_info info = PETAL_FORMAT_INFO_INIT;
+    (void)type;
+    if (!petal_format_at((uint32_t)place, &info)) return -1;
+    for (int i = 0; i < 2; i++) {
+        jbyteArray bytes = bytes_of(env, i == 0 ? info.name : info.keys);
+        if (!bytes) return -1;
+        (*env)->SetObjectArrayElement(env, texts, i, bytes);
+    }
+    return (jint)info.abilities;
+}
+
+/* The names, with a space between. */
+JNIEXPORT jbyteArray JNICALL Java_petal_Core_recognize(JNIEnv *env, jclass type, jbyteArray data)
+{
+    const char *names[64];
+    char list[64 * 32] = "";
+    uint64_t size;
+    (void)type;
+    void *copy = copy_of(env, data, &size);
+    if (!copy) return NULL;
+    uint32_t count = petal_recognize(copy, size, names, 64);
+    free(copy);
+    for (uint32_t i = 0; i < count && i < 64; i++) {
+        if (i > 0) strcat(list, " ");
+        strncat(list, names[i], 30);
+    }
+    return bytes_of(env, list);
+}
+
+/* ---- Parquet files --------------------------------------------------------------------------- */
+
+enum { PARQUET_LINE_BYTES = PETAL_PARQUET_COLUMN_BYTES + 128 };
+
+static jbyteArray parquet_lines(JNIEnv *env, const petal_parquet_filter *list, uint64_t count)
+{
+    char *text = malloc((size_t)count * PARQUET_LINE_BYTES + 1);
+    size_t at = 0;
+    if (!text) {
+        fail_memory(env);
+        return NULL;
+    }
+    text[0] = '\0';
+    for (uint64_t i = 0; i < count; i++) {
+        const petal_parquet_filter *one = &list[i];
+        at += (size_t)snprintf(text + at, PARQUET_LINE_BYTES, "%u %u %s %llu %llu %d %s\n",
+                               one->row_group, one->column_number, one->physical_type,
+                               (unsigned long long)one->offset, (unsigned long long)one->size_bytes,
+                               one->encrypted, one->column);
+    }
+    jbyteArray lines = bytes_of(env, text);
+    free(text);
+    return lines;
+}
+
+/* A line for each filter: ParquetFilter.java reads it. */
+JNIEXPORT jbyteArray JNICALL Java_petal_Core_parquetFilters(JNIEnv *env, jclass type,
+                                                            jobject buffer, jint from, jint size)
+{
+    petal_error error;
+    uint64_t count = 0;
+    petal_parquet_filter *list = NULL;
+    jbyteArray lines = NULL;
+    const char *bytes = (*env)->GetDirectBufferAddress(env, buffer);
+    (void)type;
+    bytes = bytes ? bytes + from : "";
+    petal_status status = petal_parquet_list(bytes, (uint64_t)size, NULL, 0, &count, &error);
+    if (status >= 0 && count > 0) {
+        list = malloc((size_t)count * sizeof *list);
+        if (list) status = petal_parquet_list(bytes, (uint64_t)size, list, count, &count, &error);
+    }
+    if (status < 0)
+        fail(env, &error, NULL, true);
+    else if (count > 0 && !list)
+        fail_memory(env);
+    else
+        lines = parquet_lines(env, list, count);
+    free(list);
+    return lines;
+}

@@ -1,0 +1,54 @@
+/* glue.h - what the JNI functions share.
+ *
+ *   load.c     the library is loaded; the core's failures become Java's exceptions
+ *   one.c      one key: bytes, text, numbers
+ *   batch.c    arrays of keys
+ *   filter.c   making, opening, whole filters, files, what is inside
+ *
+ * Core.java declares every function, and holds the gate that keeps others from freeing or changing
+ * a filter while another call uses it: nothing here takes a lock. Arrays are copied in pieces and
+ * never pinned, so no call keeps the garbage collector waiting. Text goes both ways as byte[] of
+ * UTF-8, since JNI's own strings are another encoding. */
+#ifndef PETAL_JAVA_GLUE_H
+#define PETAL_JAVA_GLUE_H
+
+#include <petal/petal.h>
+
+#include "petal_Core.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* A handle as Java keeps it. */
+static inline petal_filter *filter_of(jlong handle)
+{
+    return (petal_filter *)(intptr_t)handle;
+}
+static inline jlong handle_of(const void *pointer)
+{
+    return (jlong)(intptr_t)pointer;
+}
+
+/* Throws what Failure.java makes of it. path: NULL, or the file. checked: the call declares
+ * IOException. */
+void fail(JNIEnv *env, const petal_error *error, jbyteArray path, bool checked);
+void fail_memory(JNIEnv *env);
+
+jbyteArray bytes_of(JNIEnv *env, const char *text); /* NULL: NULL, or an exception is set */
+
+/* A copy of an array of bytes, with a 0 after it: NULL for a NULL array, or if an exception is
+ * set. free() it. size may be NULL. */
+void *copy_of(JNIEnv *env, jbyteArray array, uint64_t *size);
+
+/* How many of the bytes are a '?'. */
+static inline jint marks_of(const char *bytes, size_t size)
+{
+    jint marks = 0;
+    if (size == 0 || !memchr(bytes, '?', size)) return 0; /* mostly */
+    for (size_t i = 0; i < size; i++) marks += bytes[i] == '?';
+    return marks;
+}
+
+extern jmethodID output_write; /* OutputStream.write(byte[], int, int) */
+
+#endif

@@ -1,0 +1,122 @@
+/* one.c - one key: bytes, text, numbers. A verb and a key; the answer is 1 or 0, or an exception is
+ * set. */
+#include "glue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { STACK_BYTES = 1024 };
+
+static jint do_key(JNIEnv *env, petal_filter *filter, jint verb, const void *key, size_t size)
+{
+    if (verb & petal_Core_UNSURE) {
+        jint marks = marks_of(key, size);
+        if (marks > 0) return -marks;
+        verb -= petal_Core_UNSURE;
+    }
+    if (verb == petal_Core_CONTAINS) return petal_contains(filter, key, size);
+    petal_status status =
+        verb == petal_Core_ADD ? petal_add(filter, key, size) : petal_remove(filter, key, size);
+    if (status >= 0) return status == PETAL_OK;
+    /* The message of this very failure, which is not always the first of the filter. */
+    petal_error error;
+    petal_key same = {key, size};
+    petal_batch batch = PETAL_BATCH_INIT;
+    batch.data = &same;
+    batch.count = 1;
+    status = verb == petal_Core_ADD ? petal_add_batch(filter, &batch, NULL, NULL, &error)
+                                    : petal_remove_batch(filter, &batch, NULL, NULL, &error);
+    if (status >= 0) return status == PETAL_OK;
+    error.offset = PETAL_NO_OFFSET;
+    fail(env, &error, NULL, false);
+    return 0;
+}
+
+JNIEXPORT jint JNICALL Java_petal_Core_oneBytes(JNIEnv *env, jobject self, jlong handle, jint verb,
+                                                jbyteArray key, jint from, jint size)
+{
+    jbyte stack[STACK_BYTES];
+    void *copy = size > STACK_BYTES ? malloc((size_t)size) : stack;
+    (void)self;
+    if (!copy) {
+        fail_memory(env);
+        return 0;
+    }
+    (*env)->GetByteArrayRegion(env, key, from, size, copy);
+    jint answer = do_key(env, filter_of(handle), verb, copy, (size_t)size);
+    if (copy != stack) free(copy);
+    return answer;
+}
+
+/* Whether one of the 8 bytes is a '?': where the difference is 0, a borrow sets the highest bit. */
+static bool is_marked(jlong word)
+{
+    uint64_t differs = (uint64_t)word ^ UINT64_C(0x3F3F3F3F3F3F3F3F);
+    return ((differs - UINT64_C(0x0101010101010101)) & ~differs & UINT64_C(0x8080808080808080)) !=
+           0;
+}
+
+JNIEXPORT jint JNICALL Java_petal_Core_onePacked(JNIEnv *env, jobject self, jlong handle, jint verb,
+                                                 jint size, jlong a, jlong b, jlong c, jlong d,
+                                                 jlong e, jlong f, jlong g, jlong last)
+{
+    jlong words[petal_Core_PACKED_BYTES / 8];
+    (void)self;
+    words[0] = a;
+    if (size > 16) words[1] = b;
+    if (size > 24) words[2] = c;
+    if (size > 32) words[3] = d;
+    if (size > 40) words[4] = e;
+    if (size > 48) words[5] = f;
+    if (size > 56) words[6] = g;
+    char *key = (char *)words;
+    if (size >= 8) memcpy(key + size - 8, &last, 8);
+    /* The words are in registers: to read them back as a vector would wait for the stores. */
+    if ((verb & petal_Core_UNSURE) && !is_marked(a) && !is_marked(b) && !is_marked(c) &&
+        !is_marked(d) && !is_marked(e) && !is_marked(f) && !is_marked(g) && !is_marked(last))
+        verb -= petal_Core_UNSURE;
+    return do_key(env, filter_of(handle), verb, key, (size_t)size);
+}
+
+JNIEXPORT jint JNICALL Java_petal_Core_oneDirect(JNIEnv *env, jobject self, jlong handle, jint verb,
+                                                 jobject buffer, jint from, jint size)
+{
+    const char *bytes = (*env)->GetDirectBufferAddress(env, buffer);
+    (void)self;
+    return do_key(env, filter_of(handle), verb, bytes ? bytes + from : NULL, (size_t)size);
+}
+
+JNIEXPORT jint JNICALL Java_petal_Core_oneLong(JNIEnv *env, jobject self, jlong handle, jint verb,
+                                               jlong key)
+{
+    petal_filter *filter = filter_of(handle);
+    (void)self;
+    if (verb == petal_Core_CONTAINS) return petal_contains_i64(filter, key);
+    uint8_t bytes[8];
+    petal_encode_i64(key, bytes);
+    return do_key(env, filter, verb, bytes, sizeof bytes);
+}
+
+JNIEXPORT jlong JNICALL Java_petal_Core_hashKey(JNIEnv *env, jobject self, jlong handle,
+                                                jbyteArray key)
+{
+    uint64_t size;
+    void *copy = copy_of(env, key, &size);
+    (void)self;
+    if (!copy) return 0;
+    uint64_t hash = petal_hash_key(filter_of(handle), copy, (size_t)size);
+    free(copy);
+    return (jlong)hash;
+}
+
+JNIEXPORT jlong JNICALL Java_petal_Core_shardOf(JNIEnv *env, jclass type, jbyteArray key,
+                                                jlong shards)
+{
+    uint64_t size;
+    void *copy = copy_of(env, key, &size);
+    (void)type;
+    if (!copy) return 0;
+    uint32_t shard = petal_shard_of(copy, (size_t)size, (uint32_t)shards);
+    free(copy);
+    return shard;
+}

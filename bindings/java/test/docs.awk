@@ -1,0 +1,31 @@
+# docs.awk - the Java of a document (the blocks of ```java) as one program, Docs: of a line
+# `EXPRESSION; // => X` the value must be X, and comments below a loop are what it prints.
+BEGIN {
+    print "import java.nio.file.Path; import java.util.*; import java.util.stream.*; import petal.*;"
+    print "final class Docs {"
+    print "    public static void main(String[] unused) throws Exception {"
+}
+/^```/ {
+    if (inside) print "        }"
+    inside = /^```java$/
+    if (inside) { blocks++; print "        {" }
+    next
+}
+!inside { next }
+/\/\/ => / {
+    value = $0
+    sub(/.*\/\/ => /, "", value)
+    sub(/; *\/\/ => .*/, "")
+    gsub(/"/, "\\\"", value)
+    checks++
+    print "            Tap.same(String.valueOf(" $0 "), \"" value "\", \"line " FNR "\");"
+    next
+}
+/^\/\/ / { expected = expected substr($0, 4) "\n"; next }
+{ print "            " $0 }
+END {
+    print "        System.out.println(\"" checks " values in " blocks " blocks\");"
+    print "    }"
+    print "}"
+    printf "%s", expected >printed
+}

@@ -1,0 +1,291 @@
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.NotSerializableException;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import petal.BloomFilter;
+import petal.Comparison;
+import petal.Info;
+import petal.Mode;
+import petal.OpenOptions;
+import petal.PetalException;
+import petal.PetalIOException;
+import petal.SaveOption;
+import petal.Scheme;
+import petal.Stats;
+
+/** Files, streams, bytes, whole filters and what is inside: each call does what it says. */
+final class FilesTest {
+    private static Path folder() throws IOException {
+        return Files.createTempDirectory("files");
+    }
+
+    private static BloomFilter filter(String... keys) {
+        BloomFilter filter = BloomFilter.create(1000, 0.01);
+        filter.addAll(keys);
+        return filter;
+    }
+
+    static void testEachModeOpensAFile() throws IOException {
+        Path path = folder().resolve("ключ.petal");
+        filter("a").save(path);
+        try (BloomFilter read = BloomFilter.open(path)) {
+            Tap.check(read.contains("a") && !read.contains("b") && read.verify(), "READ");
+            PetalException error = Tap.raises(PetalException.class, () -> read.add("b"), "READ");
+            Tap.same(error.status(), "read-only", "status");
+            Tap.same(read.path(), path, "path");
+        }
+        try (BloomFilter write = BloomFilter.open(path, Mode.WRITE)) {
+            Tap.check(write.add("b"), "new");
+            PetalIOException busy = Tap.raises(PetalIOException.class,
+                    () -> BloomFilter.open(path, Mode.WRITE), "two writers");
+            Tap.same(busy.status(), "busy", "status");
+            Tap.same(busy.path(), path.toString(), "path");
+            write.sync();
+            write.add("c");
+        }
+        try (BloomFilter load = BloomFilter.open(path, Mode.LOAD)) {
+            Tap.check(load.containsAll(List.of("a", "b", "c")), "close() has synced");
+            load.add("d");
+        }
+        try (BloomFilter read = BloomFilter.open(path, Mode.READ, new OpenOptions().verify())) {
+            Tap.check(!read.contains("d"), "LOAD is a copy");
+        }
+    }
+
+    static void testFailuresOfFilesAreIOExceptions() throws IOException {
+        Path folder = folder();
+        Path none = folder.resolve("none");
+        NoSuchFileException missing = Tap.raises(NoSuchFileException.class,
+                () -> BloomFilter.open(none), "missing");
+        Tap.same(missing.getFile(), none.toString(), "file");
+        Tap.same(VectorsTest.statusOf(missing), "i/o error", "status");
+        Path path = folder.resolve("a");
+        filter("a").save(path);
+        FileAlreadyExistsException exists = Tap.raises(FileAlreadyExistsException.class,
+                () -> filter("b").save(path, SaveOption.NO_REPLACE), "exists");
+        Tap.same(VectorsTest.statusOf(exists), "exists", "status");
+        Tap.raises(NoSuchFileException.class, () -> filter("b").save(folder.resolve("x/y")), "y");
+        Tap.raises(PetalException.class, () -> filter("b").save(path, "guava"), "guava");
+        Tap.raises(PetalException.class, () -> filter("b").save(path, "no such"), "no format");
+        byte[] bytes = Files.readAllBytes(path);
+        bytes[bytes.length - 100] ^= 1;
+        Files.write(path, bytes);
+        PetalIOException damaged = Tap.raises(PetalIOException.class,
+                () -> BloomFilter.open(path, Mode.LOAD), "damaged");
+        Tap.same(damaged.status(), "damaged", "status");
+        Tap.check(damaged.offset() > 0, damaged.offset());
+        try (BloomFilter map = BloomFilter.open(path)) {
+            Tap.raises(PetalIOException.class, map::verify, "verify");
+        }
+        // A call that declares no IOException.
+        try (BloomFilter map = BloomFilter.open(path, Mode.WRITE);
+                BloomFilter other = map.emptyLike()) {
+            Tap.raises(UncheckedIOException.class, () -> other.merge(map), "merge");
+        }
+        try (Stream<Path> left = Files.list(folder)) {
+            Tap.same(left.collect(Collectors.toList()), List.of(path), "nothing is left");
+        }
+    }
+
+    static void testBytesStreamsAndViewsAreTheFile() throws IOException {
+        Path path = folder().resolve("a");
+        BloomFilter filter = filter("a", "b");
+        filter.save(path);
+        byte[] bytes = Files.readAllBytes(path);
+        Tap.same(filter.toBytes(), bytes, "toBytes");
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        filter.write(out);
+        Tap.same(out.toByteArray(), bytes, "write");
+        Tap.same(BloomFilter.fromBytes(bytes).toBytes(), bytes, "fromBytes");
+        for (OpenOptions options : new OpenOptions[] {new OpenOptions(),
+            new OpenOptions().format("petal").expectedBytes(bytes.length)})
+            Tap.same(BloomFilter.read(dripping(bytes), options).toBytes(), bytes, "read");
+        Tap.raises(PetalIOException.class,
+                () -> BloomFilter.read(new ByteArrayInputStream(bytes, 0, 500)), "cut off");
+        try (FileChannel channel = FileChannel.open(path)) {
+            ByteBuffer map = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size());
+            try (BloomFilter view = BloomFilter.view(map, new OpenOptions())) {
+                Tap.check(view.contains("b") && !view.contains("c"), "view");
+                Tap.raises(PetalException.class, () -> view.add("c"), "read-only");
+            }
+        }
+        Tap.raises(IllegalArgumentException.class,
+                () -> BloomFilter.view(ByteBuffer.wrap(bytes), new OpenOptions()), "heap");
+        Tap.same(BloomFilter.recognize(bytes), List.of("petal"), "recognize");
+        Tap.same(BloomFilter.recognize("text".getBytes(UTF_8)).contains("petal"), false, "text");
+    }
+
+    /** A stream that gives a few bytes at a time. */
+    private static InputStream dripping(byte[] bytes) {
+        return new ByteArrayInputStream(bytes) {
+            @Override
+            public int read(byte[] into, int from, int size) {
+                return super.read(into, from, Math.min(size, 7));
+            }
+        };
+    }
+
+    static void testWhatAStreamThrowsComesOut() {
+        IOException thrown = new IOException("disk full");
+        OutputStream failing = new OutputStream() {
+            private int left = 3;
+
+            @Override
+            public void write(int one) {}
+
+            @Override
+            public void write(byte[] from, int at, int size) throws IOException {
+                if (--left == 0) throw thrown;
+            }
+        };
+        try (BloomFilter filter = BloomFilter.create(1_000_000, 0.01)) {
+            Tap.check(Tap.raises(IOException.class, () -> filter.write(failing), "") == thrown,
+                    "the very exception");
+            filter.add("and it goes on");
+        }
+        InputStream broken = new InputStream() {
+            @Override
+            public int read() throws IOException {
+                throw thrown;
+            }
+        };
+        Tap.check(Tap.raises(IOException.class, () -> BloomFilter.read(broken), "") == thrown, "");
+    }
+
+    static void testAStreamMayQueryTheFilterAndNotChangeIt() throws IOException {
+        try (BloomFilter filter = filter("a")) {
+            OutputStream nosy = new ByteArrayOutputStream() {
+                @Override
+                public void write(byte[] from, int at, int size) {
+                    Tap.check(filter.contains("a"), "a query");
+                    Tap.raises(IllegalStateException.class, () -> filter.add("b"), "a change");
+                    Tap.raises(IllegalStateException.class, filter::close, "close");
+                    Tap.raises(IllegalStateException.class, () -> filter.merge(filter), "merge");
+                }
+            };
+            filter.write(nosy);
+            Tap.check(filter.add("b"), "afterwards");
+        }
+    }
+
+    static void testWholeFiltersAreCombined() {
+        try (BloomFilter a = filter("a", "b"); BloomFilter b = filter("b", "c");
+                BloomFilter both = a.copy(); BloomFilter empty = a.emptyLike()) {
+            both.merge(b);
+            Tap.check(both.containsAll(List.of("a", "b", "c")) && !a.contains("c"), "merge");
+            both.intersect(b);
+            Tap.check(both.contains("b") && !both.contains("a"), "intersect");
+            both.merge(both);
+            Tap.same(empty.info().items(), 0L, "empty");
+            Comparison overlap = a.compare(b);
+            Tap.check(overlap.intersection().value() > 0.5 && overlap.union().value() > 2.5, "");
+            Tap.check(a.compare(a).jaccard().value() > 0.99, "itself");
+            a.clear();
+            Tap.same(a.contentId(), empty.contentId(), "clear");
+            b.freeze();
+            Tap.raises(PetalException.class, () -> b.add("d"), "frozen");
+            try (BloomFilter other = BloomFilter.create(500, 0.01)) {
+                PetalException error =
+                        Tap.raises(PetalException.class, () -> a.merge(other), "sizes");
+                Tap.same(error.status(), "filters differ", "status");
+            }
+        }
+        try (BloomFilter counting =
+                BloomFilter.builder().capacity(10).scheme(Scheme.COUNTING).build()) {
+            counting.add("a");
+            Tap.check(counting.remove("a") && !counting.remove("a"), "remove");
+            counting.add("b");
+            try (BloomFilter dropped = counting.dropCounts()) {
+                Tap.check(dropped.contains("b") && dropped.info().scheme().equals("classic"), "");
+            }
+        }
+    }
+
+    static void testWhatIsInsideIsSaid() {
+        try (BloomFilter filter = BloomFilter.builder().capacity(1000).rate(0.01).seed(-1)
+                .metadata("mine".getBytes(UTF_8)).build()) {
+            Info info = filter.info();
+            Tap.same(info.scheme() + info.hashes() + " " + info.bytes() + " " + info.capacity(),
+                    "blocked7 1280 1000", "info");
+            Tap.same(Long.toUnsignedString(info.seed()), "18446744073709551615", "seed");
+            Tap.check(info.predictedRate() <= 0.01 && info.targetRate() == 0.01, "rates");
+            Tap.check(info.abilities().contains("add") && !info.can("remove"), info.abilities());
+            Tap.same(info.rateAt(1000), info.predictedRate(), "the model");
+            Tap.check(info.rateAt(2000) > 0.05 && Math.abs(info.bitsPerKey() - 10.24) < 1e-9, "");
+            Tap.same(new String(filter.metadata(), UTF_8), "mine", "metadata");
+            filter.setMetadata(null);
+            Tap.same(filter.metadata(), null, "metadata");
+            filter.addAll(VectorsTest.longs(500));
+            Stats stats = filter.stats();
+            Tap.check(stats.estimatedItems().low() < 500 && stats.estimatedItems().high() > 500
+                    && !stats.isOverfull() && !filter.isOverfull(), stats.estimatedItems());
+            Tap.same(filter.info(0).bits(), info.bits(), "a layer");
+            Tap.raises(IndexOutOfBoundsException.class, () -> filter.info(1), "a layer");
+            filter.addAll(VectorsTest.longs(3000));
+            Tap.check(filter.isOverfull() && filter.info().items() == 3500, "overfull");
+            Tap.check(filter.toString().contains("capacity 1000"), filter);
+        }
+        Tap.check(BloomFilter.version().matches("[0-9]+\\.[0-9]+\\.[0-9]+"), "version");
+    }
+
+    static void testAFilterIsAPredicate() {
+        try (BloomFilter seen = filter("a", "b")) {
+            Tap.same(Stream.of("a", "c", "b").filter(seen).collect(Collectors.toList()),
+                    List.of("a", "b"), "stream");
+            Predicate<Object> absent = seen.negate();
+            Tap.check(absent.test("c") && !absent.test("a"), "negate");
+        }
+    }
+
+    static void testAFilterIsSerializableUnlessKeyed() throws Exception {
+        try (BloomFilter filter = filter("a")) {
+            ByteArrayOutputStream out = new ByteArrayOutputStream();
+            new ObjectOutputStream(out).writeObject(filter);
+            byte[] bytes = out.toByteArray();
+            Object read = new ObjectInputStream(new ByteArrayInputStream(bytes)).readObject();
+            Tap.same(((BloomFilter) read).toBytes(), filter.toBytes(), "the same");
+            bytes[bytes.length - 1000] ^= 1;
+            Tap.raises(IOException.class,
+                    () -> new ObjectInputStream(new ByteArrayInputStream(bytes)).readObject(), "");
+        }
+        try (BloomFilter keyed =
+                BloomFilter.builder().capacity(10).secret(VectorsTest.SECRET).build()) {
+            Tap.raises(NotSerializableException.class, () ->
+                    new ObjectOutputStream(new ByteArrayOutputStream()).writeObject(keyed), "");
+            byte[] bytes = keyed.toBytes();
+            PetalException missing = Tap.raises(PetalException.class,
+                    () -> BloomFilter.fromBytes(bytes), "no secret");
+            Tap.same(missing.status(), "secret needed", "status");
+            byte[] other = Arrays.copyOf(new byte[] {1}, 16);
+            PetalException wrong = Tap.raises(PetalException.class,
+                    () -> BloomFilter.fromBytes(bytes, new OpenOptions().secret(other)), "wrong");
+            Tap.same(wrong.status(), "wrong secret", "status");
+        }
+    }
+
+    static void testATemporaryLibraryIsGone() throws IOException {
+        BloomFilter.version();
+        Path folder = Path.of(System.getProperty("java.io.tmpdir"));
+        try (Stream<Path> files = Files.list(folder)) {
+            Tap.check(files.noneMatch(file -> file.toString().endsWith(".so")), folder);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+#!/bin/sh
+# The jar is built by Maven, deployed to a repository, and used from there by a project that has
+# nothing else: every vector, batches like the tool, misuse, threads, Kotlin; all under -Xcheck:jni.
+#
+# What Maven needs (pom.xml, test/pom.xml) stays in build/interop. It is installed by
+# ./dev test --all and by ./dev test bindings/java; without it, this is a skip.
+set -u
+. tests/install/lib/tap.sh
+. tests/interop/lib/packages.sh
+here=$PWD/bindings/java
+work=$PWD/build/bindings/java
+mkdir -p "$work"
+
+# ---- what it needs -------------------------------------------------------------------------------
+
+needs java javac mvn cmake ldd nm unzip || finish
+folder=java-$(cat "$here/needs" "$here/pom.xml" "$here/test/pom.xml" | built_of)
+if [ ! -d "$interop/$folder" ] && [ -z "${PETAL_INSTALL-}" ]; then
+    skip java 'not installed: ./dev test --all or ./dev test bindings/java installs it'
+    finish
+fi
+store=$interop/$folder/store
+build_with() { # build_with STORE BUILD REPOSITORY ARGUMENT...: deploys the jar there
+    store_of=$1 build_of=$2 repository_of=$3
+    shift 3
+    mvn -B -q -Dstyle.color=never "-Dmaven.repo.local=$store_of" "-Dpetal.build=$build_of" \
+        "-DaltDeploymentRepository=petal::file:$repository_of" -f "$here/pom.xml" "$@"
+}
+use_with() { # use_with STORE BUILD REPOSITORY ARGUMENT...: the project of test/pom.xml
+    store_of=$1 build_of=$2 repository_of=$3
+    shift 3
+    mvn -B -q -Dstyle.color=never "-Dmaven.repo.local=$store_of" "-Dpetal.build=$build_of" \
+        "-Dpetal.repository=file:$repository_of" -f "$here/test/pom.xml" "$@" \
+        compile dependency:copy-dependencies
+}
+fill_store() {
+    build_with "$PWD/store" "$PWD/build" "$PWD/repository" deploy &&
+        use_with "$PWD/store" "$PWD/test" "$PWD/repository" && rm -rf build test repository
+}
+install "$folder" 'what Maven needs' fill_store || finish
+
+# ---- the jar -------------------------------------------------------------------------------------
+
+repository=$TMPDIR/repository
+ok 'the jar is built offline' build_with "$store" "$work" "$repository" -o package
+ok 'it is deployed to a repository' build_with "$store" "$work" "$repository" deploy
+rm -rf "$store/petal-bloom" "$work/test" # what an earlier run took from its repository
+ok 'a project that has nothing else is built with it, offline' \
+    use_with "$store" "$work/test" "$repository" -o -Daether.offline.protocols=file
+rm -rf "$store/petal-bloom"
+jar=$(ls "$work"/test/jars/petal-bloom-*.jar)
+same_jar() { cmp "$jar" "$repository"/petal-bloom/petal-bloom/*/petal-bloom-*.jar; }
+ok 'its jar is the one of the repository' same_jar
+no_dependency() { ! grep -q '<dependency>' "$repository"/petal-bloom/petal-bloom/*/*.pom; }
+ok 'the jar depends on nothing' no_dependency
+
+mkdir "$TMPDIR/jar"
+ok 'it is unpacked' unzip -q "$jar" -d "$TMPDIR/jar"
+library=$(ls "$TMPDIR"/jar/META-INF/native/*/libpetal-java.*)
+libraries() { # of a file, except the loader and the kernel's
+    ldd "$1" | awk '{ print $1 }' | sed 's|.*/||; s|\.so.*||' | grep -Ev '^(linux-vdso|ld-linux)'
+}
+few_libraries() { ! libraries "$library" | grep -vxE 'libc|libm|libz|libpthread'; }
+ok 'the library needs libc, libm and libz only' few_libraries
+only_jni() {
+    ! nm -D --defined-only "$library" | grep -vE ' (JNI_OnLoad|Java_petal_Core_[a-zA-Z]*)$'
+}
+ok 'it exports JNI functions only' only_jni
+release_11() { # the major version of a class file: 55
+    for class in "$TMPDIR"/jar/petal/*.class; do
+        [ "$(od -An -tu1 -j6 -N2 "$class" | tr -d ' ')" = 055 ] || { echo "$class" && return 1; }
+    done
+}
+ok 'its classes are those of release 11' release_11
+
+# ---- tests ---------------------------------------------------------------------------------------
+
+# The lines of TAP that a command prints, as lines of this test.
+relay() {
+    "$@" >"$TMPDIR/relayed" 2>"$TMPDIR/relayed.err" ||
+        echo "not ok 0 - $1 fails" >>"$TMPDIR/relayed"
+    while IFS= read -r tap_line; do
+        case $tap_line in
+        'ok '* | 'not ok '*)
+            tap_count=$((tap_count + 1))
+            case $tap_line in 'not ok '*) tap_failed=$((tap_failed + 1)) ;; esac
+            echo "${tap_line%% [0-9]*} $tap_count - ${tap_line#* - }"
+            ;;
+        '#'*) printf '%s\n' "$tap_line" ;;
+        esac
+    done <"$TMPDIR/relayed"
+    [ -s "$TMPDIR/relayed.err" ] && sed 's/^/# /' "$TMPDIR/relayed.err"
+}
+# A small heap of its own: what grows is ours. The collector is one that moves objects.
+run_java() {
+    java -Xcheck:jni -Xmx128m -XX:+UseSerialGC "-Djava.io.tmpdir=$TMPDIR" -Dfile.encoding=UTF-8 \
+        -cp "$work/test/classes:$work/test/jars/*" "$@"
+}
+LC_ALL=C.UTF-8
+export LC_ALL
+relay run_java Tap VectorsTest CasesTest BatchTest FilesTest MisuseTest ThreadsTest KotlinTest
+no_jni_warning() {
+    ! grep -hE 'WARNING( in native|: JNI)|FATAL ERROR' "$TMPDIR/relayed" "$TMPDIR/relayed.err"
+}
+ok '-Xcheck:jni has nothing to say' no_jni_warning
+
+given() { run_java "-Dpetal.native=$library" Tap CasesTest; }
+ok '-Dpetal.native names another library' given
+not_given() {
+    ! run_java -Dpetal.native=/nowhere/libpetal.so Tap CasesTest >"$TMPDIR/none" 2>&1 &&
+        grep -q 'UnsatisfiedLinkError.*/nowhere/libpetal.so' "$TMPDIR/none"
+}
+ok 'and one that is missing is said' not_given
+
+# ---- examples ------------------------------------------------------------------------------------
+
+dedupe() {
+    once=$TMPDIR/once
+    printf 'a\nb\na\n' | run_java Dedupe "$TMPDIR/seen.petal" >"$once" &&
+        printf 'c\nb\n' | run_java Dedupe "$TMPDIR/seen.petal" >>"$once" &&
+        [ "$(tr '\n' ' ' <"$once")" = 'a b c ' ] && petal check -n "$TMPDIR/seen.petal" "$once"
+}
+ok 'the example Dedupe, whose file the tool reads' dedupe
+antijoin() {
+    run_java AntiJoinKt >"$TMPDIR/orders" &&
+        awk '{ exit !($1 >= 4970 && $1 <= 5000) }' "$TMPDIR/orders"
+}
+ok 'the example AntiJoin, in Kotlin' antijoin
+
+documented() { # documented DOCUMENT
+    rm -rf "$TMPDIR/docs" && mkdir "$TMPDIR/docs" && cd "$TMPDIR/docs" &&
+        awk -v printed="$TMPDIR/docs/printed" -f "$here/test/docs.awk" "$top/$1" >Docs.java &&
+        javac -encoding UTF-8 -cp "$work/test/classes:$work/test/jars/*" -d . Docs.java &&
+        run_java -cp "$work/test/classes:$work/test/jars/*:." Docs >said && cat said &&
+        sed '$d' said | cmp - printed && ! grep -q '^ *values\|^0 values' said
+    status=$?
+    cd "$top" && return $status
+}
+ok 'the Java of docs/java.md' documented docs/java.md
+ok 'the Java of README.md' documented bindings/java/README.md
+kotlin() {
+    awk '/^```/ { inside = /^```kotlin$/; next } inside' docs/java.md >"$TMPDIR/kotlin" &&
+        sed '1,/^\/\*\*/d' "$here/example/AntiJoin.kt" | cmp - "$TMPDIR/kotlin"
+}
+ok 'the Kotlin of docs/java.md is the example' kotlin
+calls() { # each public method is in the document
+    javap -public -cp "$jar" petal.BloomFilter petal.Builder petal.OpenOptions petal.ParquetFilter |
+        sed -n 's/.* \([a-z][A-Za-z]*\)(.*/\1/p' | sort -u >"$TMPDIR/calls"
+    getters='toString|rowGroup|columnNumber|physicalType|offset|bytes|isEncrypted|column'
+    for call in $(grep -vxE "$getters" "$TMPDIR/calls"); do
+        grep -qE "[\`.(]$call\(|\`$call\`" docs/java.md || { echo "$call" && return 1; }
+    done
+}
+ok 'docs/java.md has every call' calls
+finish

@@ -1,0 +1,17 @@
+# lib.sh - for the prepare scripts: other libraries by the rules of tests/interop/lib/packages.sh;
+# what is out of reach ends the script with its reason and status 77. Sourced.
+set -eu
+skip() { printf '%s: %s\n' "$1" "$2"; exit 77; }
+ok() { # ok WHAT COMMAND...
+    what=$1
+    shift
+    "$@" >&2 || { echo "failed: $what" >&2; exit 1; }
+}
+. tests/interop/lib/packages.sh
+
+# launcher NAME COMMAND: DIR/NAME runs it, with what it is given.
+launcher() {
+    printf '#!/bin/sh\nexec %s "$@"\n' "$2" >"$dir/$1"
+    chmod +x "$dir/$1"
+}
+case $1 in /*) dir=$1 ;; *) dir=$PWD/$1 ;; esac

@@ -1,0 +1,210 @@
+/* config.c - see config.h.
+ *
+ * RedisBloom's three names have no prefix where the server allows that (Redis 8); elsewhere the
+ * server puts "bf." in front, as it does for RedisBloom. */
+#include "config.h"
+
+#include <petal/petal.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct config config = {.error_rate = 0.01,
+                        .initial_size = 100,
+                        .expansion = 2,
+                        .max_capacity = BLOOM_MAX_CAPACITY,
+                        .memory_limit = 8LL << 30,
+                        .compat = COMPAT_REDISBLOOM};
+
+static long long get_number(const char *name, void *context)
+{
+    (void)name;
+    return *(long long *)context;
+}
+
+static int set_number(const char *name, long long value, void *context, RedisModuleString **error)
+{
+    (void)name;
+    (void)error;
+    *(long long *)context = value;
+    return MODULE_OK;
+}
+
+static int get_compat(const char *name, void *context)
+{
+    (void)name;
+    (void)context;
+    return config.compat;
+}
+
+static int set_compat(const char *name, int value, void *context, RedisModuleString **error)
+{
+    (void)name;
+    (void)context;
+    (void)error;
+    config.compat = value;
+    return MODULE_OK;
+}
+
+static int is_rate(const char *text, double *rate)
+{
+    char *end;
+    *rate = strtod(text, &end);
+    return end != text && !*end && *rate > 0 && *rate < 1;
+}
+
+/* The text that CONFIG GET returns; the server does not free it. */
+static RedisModuleString *rate_text;
+
+static int set_rate(const char *name, RedisModuleString *value, void *context,
+                    RedisModuleString **error)
+{
+    static const char refusal[] = "the error rate must be above 0 and below 1";
+    double rate;
+    (void)name;
+    (void)context;
+    if (!is_rate(server.StringPtrLen(value, NULL), &rate)) {
+        *error = server.CreateString(NULL, refusal, sizeof refusal - 1);
+        return MODULE_ERR;
+    }
+    config.error_rate = rate < BLOOM_MAX_RATE ? rate : BLOOM_MAX_RATE;
+    return MODULE_OK;
+}
+
+static RedisModuleString *get_rate(const char *name, void *context)
+{
+    char text[32];
+    (void)name;
+    (void)context;
+    if (rate_text) server.FreeString(NULL, rate_text);
+    int length = snprintf(text, sizeof text, "%.15g", config.error_rate);
+    return rate_text = server.CreateString(NULL, text, (size_t)length);
+}
+
+/* ---- bf.secret-file ------------------------------------------------------------------------- */
+
+static struct {
+    RedisModuleString *path;
+    uint8_t bytes[PETAL_SECRET_BYTES];
+    int is_set;
+} secret;
+
+const void *config_secret(void)
+{
+    return secret.is_set ? secret.bytes : NULL;
+}
+
+/* 16 bytes, or 32 hex digits and perhaps a line end. */
+static int read_secret(const char *path)
+{
+    char text[2 * PETAL_SECRET_BYTES + 3];
+    FILE *file = fopen(path, "rb");
+    size_t size = file ? fread(text, 1, sizeof text, file) : 0;
+    if (file) fclose(file);
+    if (size == PETAL_SECRET_BYTES) memcpy(secret.bytes, text, size);
+    if (size == PETAL_SECRET_BYTES) return 1;
+    while (size && (text[size - 1] == '\n' || text[size - 1] == '\r')) size--;
+    if (size != 2 * PETAL_SECRET_BYTES) return 0;
+    for (size_t i = 0; i < PETAL_SECRET_BYTES; i++) {
+        char pair[3] = {text[2 * i], text[2 * i + 1], 0}, *end;
+        secret.bytes[i] = (uint8_t)strtoul(pair, &end, 16);
+        if (end != pair + 2) return 0;
+    }
+    return 1;
+}
+
+static int set_secret(const char *name, RedisModuleString *value, void *context,
+                      RedisModuleString **error)
+{
+    static const char refusal[] = "not a secret: expected a file of 16 bytes or 32 hex digits";
+    const char *path = server.StringPtrLen(value, NULL);
+    (void)name;
+    (void)context;
+    secret.is_set = *path && read_secret(path);
+    if (*path && !secret.is_set) {
+        *error = server.CreateString(NULL, refusal, sizeof refusal - 1);
+        return MODULE_ERR;
+    }
+    if (secret.path) server.FreeString(NULL, secret.path);
+    secret.path = server.CreateString(NULL, path, strlen(path));
+    return MODULE_OK;
+}
+
+static RedisModuleString *get_secret(const char *name, void *context)
+{
+    (void)name;
+    (void)context;
+    return secret.path;
+}
+
+/* ---- arguments and registration -------------------------------------------------------------- */
+
+/* RedisBloom's arguments of old: ERROR_RATE and INITIAL_SIZE. */
+static int read_argument(RedisModuleCtx *ctx, const char *name, RedisModuleString *value)
+{
+    const char *text = server.StringPtrLen(value, NULL);
+    if (!strcasecmp(name, "ERROR_RATE")) {
+        if (is_rate(text, &config.error_rate)) return MODULE_OK;
+        server.Log(ctx, "warning", "ERROR_RATE %s: must be above 0 and below 1", text);
+    } else if (!strcasecmp(name, "INITIAL_SIZE")) {
+        if (server.StringToLongLong(value, &config.initial_size) == MODULE_OK &&
+            config.initial_size >= BLOOM_MIN_CAPACITY && config.initial_size <= BLOOM_MAX_CAPACITY)
+            return MODULE_OK;
+        server.Log(ctx, "warning", "INITIAL_SIZE %s: must be in the range [%lld, %lld]", text,
+                   BLOOM_MIN_CAPACITY, BLOOM_MAX_CAPACITY);
+    } else {
+        server.Log(ctx, "warning",
+                   "unknown argument %s; the module takes ERROR_RATE rate and INITIAL_SIZE keys",
+                   name);
+    }
+    return MODULE_ERR;
+}
+
+static int read_arguments(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
+{
+    for (int i = 0; i < argc; i += 2) {
+        const char *name = server.StringPtrLen(argv[i], NULL);
+        if (i + 1 == argc) {
+            server.Log(ctx, "warning", "argument %s lacks its value", name);
+            return MODULE_ERR;
+        }
+        if (read_argument(ctx, name, argv[i + 1]) != MODULE_OK) return MODULE_ERR;
+    }
+    return MODULE_OK;
+}
+
+static int register_number(RedisModuleCtx *ctx, const char *name, unsigned flags, long long min,
+                           long long max, long long *number)
+{
+    return server.RegisterNumericConfig(ctx, name, *number, flags, min, max, get_number, set_number,
+                                        NULL, number);
+}
+
+int config_register(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
+{
+    static const char *names[] = {"redisbloom", "valkey"};
+    static const int values[] = {COMPAT_REDISBLOOM, COMPAT_VALKEY};
+    unsigned bare = server.GetServerVersion() >= 0x080000 ? CONFIG_UNPREFIXED : CONFIG_DEFAULT;
+    char rate[32];
+    if (read_arguments(ctx, argv, argc) != MODULE_OK) return MODULE_ERR;
+    snprintf(rate, sizeof rate, "%.15g", config.error_rate);
+    int failed =
+        server.RegisterStringConfig(ctx, "bf-error-rate", rate, bare, get_rate, set_rate, NULL,
+                                    NULL) ||
+        register_number(ctx, "bf-initial-size", bare, BLOOM_MIN_CAPACITY, BLOOM_MAX_CAPACITY,
+                        &config.initial_size) ||
+        register_number(ctx, "bf-expansion-factor", bare, 0, BLOOM_MAX_EXPANSION,
+                        &config.expansion) ||
+        register_number(ctx, "max-capacity", CONFIG_DEFAULT, 1, PETAL_MAX_CAPACITY,
+                        &config.max_capacity) ||
+        register_number(ctx, "memory-limit", CONFIG_MEMORY, 0, INT64_MAX, &config.memory_limit) ||
+        server.RegisterEnumConfig(ctx, "compat", config.compat, CONFIG_DEFAULT, names, values, 2,
+                                  get_compat, set_compat, NULL, NULL) ||
+        server.RegisterStringConfig(ctx, "secret-file", "", CONFIG_IMMUTABLE, get_secret,
+                                    set_secret, NULL, NULL) ||
+        server.LoadConfigs(ctx);
+    if (failed) server.Log(ctx, "warning", "the module's options could not be registered or set");
+    return failed ? MODULE_ERR : MODULE_OK;
+}

@@ -1,0 +1,32 @@
+/* config.h - what can be set: by CONFIG SET, in the server's file, or as arguments of the module.
+ */
+#ifndef PETAL_REDIS_CONFIG_H
+#define PETAL_REDIS_CONFIG_H
+
+#include "server.h"
+
+#define BLOOM_MIN_CAPACITY 1LL
+#define BLOOM_MAX_CAPACITY (1LL << 30) /* RedisBloom's */
+#define PETAL_MAX_CAPACITY (1LL << 40) /* what bf.max-capacity may be raised to */
+#define BLOOM_MAX_EXPANSION 32768LL
+#define BLOOM_MAX_RATE 0.25 /* a higher rate is taken as this */
+
+enum { COMPAT_REDISBLOOM = 0, COMPAT_VALKEY = 1 };
+
+struct config {
+    double error_rate;      /* bf-error-rate */
+    long long initial_size; /* bf-initial-size */
+    long long expansion;    /* bf-expansion-factor */
+    long long max_capacity; /* bf.max-capacity */
+    long long memory_limit; /* bf.memory-limit: bytes per filter; 0: none */
+    int compat;             /* bf.compat */
+};
+extern struct config config;
+
+/* PETAL_SECRET_BYTES of bf.secret-file, for keyed filters; NULL if there is none. */
+const void *config_secret(void);
+
+/* Reads the module's arguments and registers the rest. Logs why it fails. */
+int config_register(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+
+#endif

@@ -1,0 +1,107 @@
+/* module.c - where the server loads the module: everything is registered, or one line of the log
+ * says why not. */
+#include "common.h"
+#include "config.h"
+
+#include <ctype.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+/* RedisBloom's, whose commands and bytes these are: clients look at it. Petal's own version is in
+ * INFO. */
+#define BLOOM_VERSION 20802
+#define MODULE_NAME "bf"
+
+static int describe(RedisModuleCtx *ctx, const struct command *command, const char *name)
+{
+    static const struct module_info_version version = {1, sizeof(struct module_history),
+                                                       sizeof(struct module_key_spec),
+                                                       sizeof(struct module_argument)};
+    struct module_key_spec keys[2] = {{.flags = command->key_flags,
+                                       .begin_search = KEY_SPEC_INDEX,
+                                       .begin = {.index = 1},
+                                       .find_keys = KEY_SPEC_RANGE,
+                                       .find = {.range = {command->last_key, 1, 0}}}};
+    const struct module_command_info info = {.version = &version,
+                                             .summary = command->summary,
+                                             .complexity = command->complexity,
+                                             .since = command->since,
+                                             .arity = command->arity,
+                                             .key_specs = keys,
+                                             .args = command->arguments};
+    RedisModuleCommand *registered = server.GetCommand(ctx, name);
+    if (!registered || server.SetCommandInfo(registered, &info) != MODULE_OK) return MODULE_ERR;
+    return server.SetCommandACLCategories
+               ? server.SetCommandACLCategories(registered, command->categories)
+               : MODULE_OK;
+}
+
+int command_register(RedisModuleCtx *ctx, const struct command *commands)
+{
+    for (const struct command *command = commands; command->name; command++) {
+        char name[32] = "";
+        for (size_t i = 0; command->name[i] && i < sizeof name - 1; i++)
+            name[i] = (char)tolower((unsigned char)command->name[i]);
+        int last = command->last_key < 0 ? command->last_key : 1 + command->last_key;
+        if (server.CreateCommand(ctx, name, command->function, command->flags, 1, last, 1) !=
+            MODULE_OK) {
+            server.Log(
+                ctx, "warning",
+                "the command %s is there already: is another module with BF commands loaded?",
+                name);
+            return MODULE_ERR;
+        }
+        if (describe(ctx, command, name) != MODULE_OK) {
+            server.Log(ctx, "warning", "the server refused the description of %s", name);
+            return MODULE_ERR;
+        }
+    }
+    return MODULE_OK;
+}
+
+static void show_info(RedisModuleInfoCtx *ctx, int for_crash_report)
+{
+    (void)for_crash_report;
+    if (server.InfoAddSection(ctx, "") != MODULE_OK) return;
+    server.InfoAddFieldCString(ctx, "petal_version", petal_version());
+    server.InfoAddFieldULongLong(ctx, "num_objects", atomic_load(&totals.filters));
+    server.InfoAddFieldULongLong(ctx, "total_memory_bytes", atomic_load(&totals.bytes));
+    server.InfoAddFieldULongLong(ctx, "defrag_hits", atomic_load(&totals.moved));
+    server.InfoAddFieldULongLong(ctx, "defrag_misses", atomic_load(&totals.stayed));
+}
+
+/* Is there a `bf` already? The server would only say that a command exists. */
+static int is_alone(RedisModuleCtx *ctx)
+{
+    if (!server.IsModuleNameBusy(MODULE_NAME)) return 1;
+    server.Log(ctx, "warning",
+               "a module named bf is loaded already (RedisBloom, valkey-bloom, or this one); load "
+               "one of them");
+    return 0;
+}
+
+__attribute__((visibility("default"))) int RedisModule_OnLoad(RedisModuleCtx *ctx,
+                                                              RedisModuleString **argv, int argc);
+
+int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
+{
+    const char *missing = server_find_calls(ctx);
+    if (missing) {
+        if (server.Log)
+            server.Log(ctx, "warning", "this server has no %s; Redis 7.0 or Valkey 7.2 have",
+                       missing);
+        return MODULE_ERR;
+    }
+    if (!is_alone(ctx)) return MODULE_ERR;
+    server.SetModuleAttribs(ctx, MODULE_NAME, BLOOM_VERSION, MODULE_API_VERSION);
+    server.SetModuleOptions(ctx, OPTION_HANDLE_IO_ERRORS | OPTION_NO_IMPLICIT_SIGNAL_MODIFIED |
+                                     OPTION_HANDLE_REPL_ASYNC_LOAD);
+    if (server.AddACLCategory) server.AddACLCategory(ctx, "bloom"); /* may be the server's own */
+    if (config_register(ctx, argv, argc) != MODULE_OK || types_register(ctx) != MODULE_OK ||
+        bf_register(ctx) != MODULE_OK || petal_register(ctx) != MODULE_OK ||
+        server.RegisterInfoFunc(ctx, show_info) != MODULE_OK)
+        return MODULE_ERR;
+    server.Log(ctx, "notice", "petal %s serves BF", petal_version());
+    return MODULE_OK;
+}

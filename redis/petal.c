@@ -1,0 +1,749 @@
+/* petal.c - the commands PETAL.*: filters of Petal's own kinds, and batches packed into one
+ * argument. Those that add and query take the filters of BF.* too.
+ *
+ * A packed batch: count u32, count lengths u32, and the items' bytes one after the other, all
+ * little-endian. The answer is a bitmap: item i is bit i mod 8, lowest first, of byte i / 8.
+ *
+ *     02000000  03000000 01000000  666f6f 78      "foo" and "x"; the answer 01: the first one */
+#include "common.h"
+#include "config.h"
+#include "parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EVENT_CREATE "petal.create"
+#define EVENT_ADD "petal.add"
+#define EVENT_REMOVE "petal.remove"
+#define EVENT_MERGE "petal.merge"
+#define EVENT_LOAD "petal.load"
+
+static enum found look_up(RedisModuleKey *key, struct value **value)
+{
+    RedisModuleType *type = server.ModuleTypeGetType(key);
+    *value = NULL;
+    if (type && (type == petal_type || type == bloom_type)) {
+        *value = server.ModuleTypeGetValue(key);
+        return FOUND;
+    }
+    return server.KeyType(key) == KEY_TYPE_EMPTY ? MISSING : OTHER_TYPE;
+}
+
+static enum found find(RedisModuleCtx *ctx, RedisModuleString *name, struct value **value)
+{
+    RedisModuleKey *key = server.OpenKey(ctx, name, KEY_READ);
+    enum found found = look_up(key, value);
+    server.CloseKey(key);
+    return found;
+}
+
+/* The value of a key; NULL after an error reply. */
+static struct value *need(RedisModuleCtx *ctx, RedisModuleString *name)
+{
+    struct value *value;
+    enum found found = find(ctx, name, &value);
+    if (found != FOUND) reply_not_found(ctx, found);
+    return value;
+}
+
+static int reply_petal_error(RedisModuleCtx *ctx, const petal_error *error)
+{
+    struct failure failure = {.error = *error};
+    return server.ReplyWithError(ctx, failure_line(&failure));
+}
+
+/* ---- PETAL.CREATE ---------------------------------------------------------------------------- */
+
+static int read_scheme(RedisModuleString *word, uint32_t *scheme)
+{
+    static const struct {
+        const char *word;
+        uint32_t scheme;
+    } schemes[] = {{"BLOCKED", PETAL_SCHEME_BLOCKED},
+                   {"CLASSIC", PETAL_SCHEME_CLASSIC},
+                   {"COUNTING", PETAL_SCHEME_COUNTING}};
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+        if (is_word(word, schemes[i].word)) {
+            *scheme = schemes[i].scheme;
+            return 1;
+        }
+    return 0;
+}
+
+static int read_number(RedisModuleString *word, uint64_t *number)
+{
+    long long value;
+    if (server.StringToLongLong(word, &value) != MODULE_OK || value < 0) return 0;
+    *number = (uint64_t)value;
+    return 1;
+}
+
+/* The option at argv[at], and its value if it has one. How many words it took; 0 if it is wrong. */
+static int read_option(RedisModuleString **argv, int argc, int at, petal_options *options)
+{
+    int has_value = at + 1 < argc;
+    uint64_t number;
+    if (is_word(argv[at], "GROW")) {
+        options->growth = 1;
+        return 1;
+    }
+    if (is_word(argv[at], "WINDOW")) {
+        options->window_keys = options->capacity;
+        options->capacity = 0;
+        return options->window_keys ? 1 : 0;
+    }
+    if (is_word(argv[at], "KEYED")) {
+        options->secret = config_secret();
+        return options->secret ? 1 : 0;
+    }
+    if (!has_value) return 0;
+    if (is_word(argv[at], "SCHEME")) return read_scheme(argv[at + 1], &options->scheme) ? 2 : 0;
+    if (!read_number(argv[at + 1], &number)) return 0;
+    if (is_word(argv[at], "SEED")) {
+        options->seed = number;
+    } else if (is_word(argv[at], "WINDOWMS")) {
+        options->window_ms = number;
+        options->window_keys = options->capacity;
+        options->capacity = 0;
+    } else if (is_word(argv[at], "GENERATIONS") && number <= UINT32_MAX) {
+        options->generations = (uint32_t)number;
+    } else {
+        return 0;
+    }
+    return 2;
+}
+
+static const char *read_options(RedisModuleString **argv, int argc, petal_options *options)
+{
+    static char refusal[200];
+    size_t size;
+    if (server.StringToDouble(argv[2], &options->rate) != MODULE_OK) return "ERR bad error rate";
+    if (!read_number(argv[3], &options->capacity)) return "ERR bad capacity";
+    for (int at = 4, used; at < argc; at += used) {
+        used = read_option(argv, argc, at, options);
+        if (used) continue;
+        int no_secret = is_word(argv[at], "KEYED");
+        snprintf(refusal, sizeof refusal,
+                 no_secret ? "ERR petal: a keyed filter needs a secret; start the server with "
+                             "bf.secret-file"
+                           : "ERR petal: PETAL.CREATE does not understand %.40s; it takes SCHEME, "
+                             "GROW, WINDOW, WINDOWMS, GENERATIONS, SEED and KEYED",
+                 server.StringPtrLen(argv[at], &size));
+        return refusal;
+    }
+    return NULL;
+}
+
+static int petal_create_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    struct failure failure = {.line = ""};
+    struct value *value;
+    if (argc < 4) return server.WrongArity(ctx);
+    const char *refusal = read_options(argv, argc, &options);
+    if (refusal) return server.ReplyWithError(ctx, refusal);
+    RedisModuleKey *key = server.OpenKey(ctx, argv[1], KEY_READ | KEY_WRITE);
+    enum found found = look_up(key, &value);
+    if (found == MISSING) value = value_create(&options, must_obey(ctx), &failure);
+    if (found == MISSING && value) server.ModuleTypeSetValue(key, petal_type, value);
+    server.CloseKey(key);
+    if (found != MISSING)
+        return server.ReplyWithError(ctx, found == FOUND ? "ERR item exists" : TEXT_WRONG_TYPE);
+    if (!value) return server.ReplyWithError(ctx, failure_line(&failure));
+    server.ReplicateVerbatim(ctx);
+    note_change(ctx, argv[1], EVENT_CREATE);
+    return server.ReplyWithSimpleString(ctx, "OK");
+}
+
+/* ---- windows of time ------------------------------------------------------------------------- */
+
+/* Before a change, and here alone, the clock of the window goes on. It is sent to replicas as a
+ * number, so that they forget the same keys. */
+static void advance(RedisModuleCtx *ctx, RedisModuleString *name, struct value *value)
+{
+    petal_info info = value_info(value, PETAL_ALL_LAYERS);
+    if (info.policy != PETAL_POLICY_TIME || must_obey(ctx)) return;
+    long long now = server.Milliseconds();
+    if (now <= 0 || (uint64_t)now <= info.clock_ms) return;
+    if (petal_advance(value->filter, (uint64_t)now, NULL) == PETAL_OK)
+        server.Replicate(ctx, "PETAL.ADVANCE", "sl", name, now);
+}
+
+static int petal_advance_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
+{
+    petal_error error;
+    uint64_t now = (uint64_t)server.Milliseconds();
+    if (argc != 2 && argc != 3) return server.WrongArity(ctx);
+    if (argc == 3 && !read_number(argv[2], &now))
+        return server.ReplyWithError(ctx, "ERR petal: the time is a number of milliseconds");
+    struct value *value = need(ctx, argv[1]);
+    if (!value) return MODULE_OK;
+    uint64_t before = value_info(value, PETAL_ALL_LAYERS).clock_ms;
+    if (petal_advance(value->filter, now, &error) != PETAL_OK)
+        return reply_petal_error(ctx, &error);
+    uint64_t after = value_info(value, PETAL_ALL_LAYERS).clock_ms;
+    if (after != before) {
+        server.Replicate(ctx, "PETAL.ADVANCE", "sl", argv[1], (long long)after);
+        note_change(ctx, argv[1], EVENT_ADD);
+    }
+    return server.ReplyWithLongLong(ctx, (long long)after);
+}
+
+/* ---- packed batches -------------------------------------------------------------------------- */
+
+static struct {
+    uint32_t *offsets;
+    size_t room;
+} packing;
+
+static uint32_t load32(const uint8_t *from)
+{
+    return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
+}
+
+/* False if lengths and bytes do not fit each other. */
+static int unpack(RedisModuleString *argument, petal_batch *batch)
+{
+    size_t size;
+    const uint8_t *data = (const uint8_t *)server.StringPtrLen(argument, &size);
+    uint64_t count = size >= 4 ? load32(data) : 0, end = 0;
+    if (size < 4 || count > (size - 4) / 4) return 0;
+    if (count >= packing.room) {
+        server.Free(packing.offsets);
+        packing.room = (size_t)count + 1024;
+        packing.offsets = server.Alloc(packing.room * sizeof *packing.offsets);
+    }
+    uint64_t bytes = size - 4 - 4 * count;
+    for (uint64_t i = 0; i < count; i++) {
+        packing.offsets[i] = (uint32_t)end;
+        end += load32(data + 4 + 4 * i);
+        if (end > bytes || end > UINT32_MAX) return 0;
+    }
+    packing.offsets[count] = (uint32_t)end;
+    *batch = (petal_batch)PETAL_BATCH_INIT;
+    batch->layout = PETAL_KEYS_OFFSETS32;
+    batch->data = data + 4 + 4 * count;
+    batch->offsets = packing.offsets;
+    batch->data_bytes = end;
+    batch->count = count;
+    return end == bytes;
+}
+
+static int reply_bad_packing(RedisModuleCtx *ctx)
+{
+    return server.ReplyWithError(ctx, "ERR petal: a packed batch is a count, as many lengths (32 "
+                                      "bits each, little-endian), and the items' bytes");
+}
+
+/* In place: a bit per result. */
+static int reply_bitmap(RedisModuleCtx *ctx, uint8_t *results, uint64_t count)
+{
+    uint64_t bytes = (count + 7) / 8;
+    for (uint64_t i = 0; i < bytes; i++) {
+        unsigned bits = 0;
+        for (uint64_t j = 8 * i; j < count && j < 8 * i + 8; j++) bits |= results[j] << j % 8;
+        results[i] = (uint8_t)bits;
+    }
+    return server.ReplyWithStringBuffer(ctx, (const char *)results, (size_t)bytes);
+}
+
+/* ---- adding ---------------------------------------------------------------------------------- */
+
+/* What adding a key that is in changes: the order of a window, counts. Otherwise nothing, and then
+ * it is not sent to replicas. */
+static int repeats_count(const struct value *value)
+{
+    petal_info info = value_info(value, PETAL_ALL_LAYERS);
+    return (info.abilities & (PETAL_CAN_REMOVE | PETAL_CAN_WINDOW)) != 0;
+}
+
+struct change {
+    petal_batch batch;
+    uint8_t *results;
+    petal_batch_outcome outcome;
+    petal_status status;
+    petal_error error;
+    int changed;
+};
+
+static void add(RedisModuleCtx *ctx, struct value *value, struct change *change)
+{
+    change->results = scratch_results((size_t)change->batch.count);
+    change->outcome = (petal_batch_outcome)PETAL_BATCH_OUTCOME_INIT;
+    change->status = PETAL_OK;
+    change->changed = 0;
+    if (!repeats_count(value)) {
+        petal_contains_batch(value->filter, &change->batch, change->results, &change->outcome,
+                             NULL);
+        if (change->outcome.positive == change->batch.count) {
+            memset(change->results, 0, (size_t)change->batch.count);
+            change->outcome.positive = 0;
+            return;
+        }
+    }
+    for (int tries = 0; tries < 2; tries++) {
+        change->status = petal_add_batch(value->filter, &change->batch, change->results,
+                                         &change->outcome, &change->error);
+        if (change->status != PETAL_ERR_MEMORY || !value->refused || !must_obey(ctx)) break;
+        value->unlimited = 1;
+    }
+    change->changed = change->outcome.done > 0;
+}
+
+/* Also what is above the limit says so. */
+static const char *change_line(const struct value *value, struct change *change,
+                               struct failure *failure)
+{
+    failure->error = change->error;
+    failure->line[0] = 0;
+    if (change->status == PETAL_ERR_MEMORY && value->refused)
+        return "ERR petal: with its next layer the filter would be above bf.memory-limit";
+    return failure_line(failure);
+}
+
+static int reply_results(RedisModuleCtx *ctx, const struct value *value, struct change *change)
+{
+    struct failure failure;
+    int failed = change->status != PETAL_OK;
+    server.ReplyWithArray(ctx, (long)change->outcome.done + failed);
+    for (uint64_t i = 0; i < change->outcome.done; i++)
+        server.ReplyWithBool(ctx, change->results[i]);
+    if (failed) server.ReplyWithError(ctx, change_line(value, change, &failure));
+    return MODULE_OK;
+}
+
+static int petal_add_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
+{
+    struct change change;
+    struct failure failure;
+    if (argc != 3) return server.WrongArity(ctx);
+    struct value *value = need(ctx, argv[1]);
+    if (!value) return MODULE_OK;
+    advance(ctx, argv[1], value);
+    change.batch = scratch_batch(argv + 2, 1);
+    add(ctx, value, &change);
+    if (change.status != PETAL_OK)
+        return server.ReplyWithError(ctx, change_line(value, &change, &failure));
+    if (change.changed) {
+        server.ReplicateVerbatim(ctx);
+        note_change(ctx, argv[1], EVENT_ADD);
+    }
+    return server.ReplyWithBool(ctx, change.results[0]);
+}
+
+static int petal_madd_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
+{
+    struct change change;
+    if (argc < 3) return server.WrongArity(ctx);
+    struct value *value = need(ctx, argv[1]);
+    if (!value) return MODULE_OK;
+    advance(ctx, argv[1], value);
+    change.batch = scratch_batch(argv + 2, (size_t)argc - 2);
+    add(ctx, value, &change);
+    reply_results(ctx, value, &change);
+    if (!change.changed) return MODULE_OK;
+    if (change.status == PETAL_OK)
+        server.ReplicateVerbatim(ctx);
+    else
+        server.Replicate(ctx, "PETAL.MADD", "sv", argv[1], argv + 2, (size_t)change.outcome.done);
+    note_change(ctx, argv[1], EVENT_ADD);
+    return MODULE_OK;
+}
+
+/* What of a packed batch went in, as the items of PETAL.MADD: the filter was full, which is rare. */
+static void replicate_begin(RedisModuleCtx *ctx, RedisModuleString *name,
+                            const struct change *change)
+{
+    size_t count = (size_t)change->outcome.done;
+    RedisModuleString **items = server.Alloc(count * sizeof *items);
+    for (size_t i = 0; i < count; i++)
+        items[i] = server.CreateString(ctx, (const char *)change->batch.data + packing.offsets[i],
+                                       packing.offsets[i + 1] - packing.offsets[i]);
+    server.Replicate(ctx, "PETAL.MADD", "sv", name, items, count);
+    for (size_t i = 0; i < count; i++) server.FreeString(ctx, items[i]);
+    server.Free(items);
+}
+
+static int petal_maddb_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
+{
+    struct change change;
+    struct failure failure;
+    char line[360];
+    if (argc != 3) return server.WrongArity(ctx);
+    struct value *value = need(ctx, argv[1]);
+    if (!value) return MODULE_OK;
+    if (!unpack(argv[2], &change.batch)) return reply_bad_packing(ctx);
+    advance(ctx, argv[1], value);
+    add(ctx, value, &change);
+    if (change.changed && change.status == PETAL_OK) server.ReplicateVerbatim(ctx);
+    if (change.changed && change.status != PETAL_OK) replicate_begin(ctx, argv[1], &change);
+    if (change.changed) note_change(ctx, argv[1], EVENT_ADD);
+    if (change.status == PETAL_OK) return reply_bitmap(ctx, change.results, change.batch.count);
+    snprintf(line, sizeof line, "%s (the first %llu of %llu items are in)",
+             change_line(value, &change, &failure), (unsigned long long)change.outcome.done,
+             (unsigned long long)change.batch.count);
+    return server.ReplyWithError(ctx, line);
+}
+
+/* ---- querying -------------------------------------------------------------------------------- */
+
+/* The value, or NULL for an empty key, which contains nothing. False after an error reply. */
+static int open_to_query(RedisModuleCtx *ctx, RedisModuleString *name, struct value **value)
+{
+    if (find(ctx, name, value) != OTHER_TYPE) return 1;
+    server.ReplyWithError(ctx, TEXT_WRONG_TYPE);
+    return 0;
+}
+
+static void query(const struct value *value, const petal_batch *batch, uint8_t *results)
+{
+    if (!value || petal_contains_batch(value->filter, batch, results, NULL, NULL) != PETAL_OK)
+        memset(results, value != NULL, (size_t)batch->count);
+}
+
+static int petal_exists_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
+{
+    struct value *value;
+    size_t size;
+    if (argc != 3) return server.WrongArity(ctx);
+    if (!open_to_query(ctx, argv[1], &value)) return MODULE_OK;
+    const char *item = server.StringPtrLen(argv[2], &size);
+    return server.ReplyWithBool(ctx, value && petal_contains(value->filter, item, size));
+}
+
+static int petal_mexists_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
+{
+    struct value *value;
+    if (argc < 3) return server.WrongArity(ctx);
+    if (!open_to_query(ctx, argv[1], &value)) return MODULE_OK;
+    petal_batch batch = scratch_batch(argv + 2, (size_t)argc - 2);
+    uint8_t *results = scratch_results((size_t)batch.count);
+    query(value, &batch, results);
+    server.ReplyWithArray(ctx, (long)batch.count);
+    for (uint64_t i = 0; i < batch.count; i++) server.ReplyWithBool(ctx, results[i]);
+    return MODULE_OK;
+}
+
+static int petal_mexistsb_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
+{
+    struct value *value;
+    petal_batch batch;
+    if (argc != 3) return server.WrongArity(ctx);
+    if (!open_to_query(ctx, argv[1], &value)) return MODULE_OK;
+    if (!unpack(argv[2], &batch)) return reply_bad_packing(ctx);
+    uint8_t *results = scratch_results((size_t)batch.count);
+    query(value, &batch, results);
+    return reply_bitmap(ctx, results, batch.count);
+}
+
+/* ---- removing, merging ----------------------------------------------------------------------- */
+
+static int petal_remove_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
+{
+    struct change change = {.outcome = PETAL_BATCH_OUTCOME_INIT};
+    if (argc < 3) return server.WrongArity(ctx);
+    struct value *value = need(ctx, argv[1]);
+    if (!value) return MODULE_OK;
+    change.batch = scratch_batch(argv + 2, (size_t)argc - 2);
+    change.results = scratch_results((size_t)change.batch.count);
+    change.status = petal_remove_batch(value->filter, &change.batch, change.results,
+                                       &change.outcome, &change.error);
+    if (change.status != PETAL_OK && change.outcome.done == 0)
+        return reply_petal_error(ctx, &change.error);
+    reply_results(ctx, value, &change);
+    if (change.outcome.positive == 0) return MODULE_OK;
+    server.ReplicateVerbatim(ctx);
+    note_change(ctx, argv[1], EVENT_REMOVE);
+    return MODULE_OK;
+}
+
+/* All sources are looked at before the first is merged, so that a wrong one changes nothing. */
+static int check_sources(RedisModuleCtx *ctx, struct value *to, RedisModuleString **names,
+                         int count)
+{
+    petal_error error;
+    petal_filter *pattern = NULL;
+    struct value *from;
+    petal_status status = petal_create_like(to->filter, &pattern, &error);
+    for (int i = 0; status == PETAL_OK && i < count; i++) {
+        from = need(ctx, names[i]);
+        if (!from) break;
+        status = petal_merge(pattern, from->filter, &error);
+        if (status == PETAL_OK && i + 1 == count) {
+            petal_free(pattern);
+            return 1;
+        }
+    }
+    petal_free(pattern);
+    if (status != PETAL_OK) reply_petal_error(ctx, &error);
+    return 0;
+}
+
+static int petal_merge_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
+{
+    petal_error error;
+    struct value *from;
+    if (argc < 3) return server.WrongArity(ctx);
+    struct value *to = need(ctx, argv[1]);
+    if (!to || !check_sources(ctx, to, argv + 2, argc - 2)) return MODULE_OK;
+    for (int i = 2; i < argc; i++) {
+        find(ctx, argv[i], &from);
+        if (petal_merge(to->filter, from->filter, &error) != PETAL_OK)
+            return reply_petal_error(ctx, &error);
+    }
+    server.ReplicateVerbatim(ctx);
+    note_change(ctx, argv[1], EVENT_MERGE);
+    return server.ReplyWithSimpleString(ctx, "OK");
+}
+
+/* ---- PETAL.INFO ------------------------------------------------------------------------------ */
+
+static void reply_text(RedisModuleCtx *ctx, const char *label, const char *text)
+{
+    server.ReplyWithSimpleString(ctx, label);
+    server.ReplyWithSimpleString(ctx, text);
+}
+
+static void reply_count(RedisModuleCtx *ctx, const char *label, uint64_t number)
+{
+    server.ReplyWithSimpleString(ctx, label);
+    server.ReplyWithLongLong(ctx, (long long)number);
+}
+
+static void reply_rate(RedisModuleCtx *ctx, const char *label, double rate)
+{
+    server.ReplyWithSimpleString(ctx, label);
+    if (rate == rate)
+        server.ReplyWithDouble(ctx, rate);
+    else
+        server.ReplyWithNull(ctx);
+}
+
+static int petal_info_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
+{
+    static const char *policies[] = {"none", "growing", "window of keys", "window of time"};
+    if (argc != 2) return server.WrongArity(ctx);
+    struct value *value = need(ctx, argv[1]);
+    if (!value) return MODULE_OK;
+    petal_info info = value_info(value, PETAL_ALL_LAYERS);
+    server.ReplyWithMap(ctx, 14);
+    reply_text(ctx, "scheme", info.scheme_name);
+    reply_text(ctx, "hash", info.hash_name);
+    reply_text(ctx, "policy", policies[info.policy < 4 ? info.policy : 0]);
+    reply_count(ctx, "capacity", info.capacity);
+    reply_count(ctx, "items", info.items);
+    reply_rate(ctx, "rate", info.target_rate);
+    reply_count(ctx, "layers", info.layers);
+    reply_count(ctx, "hashes", info.hashes);
+    reply_count(ctx, "bits", info.bits);
+    reply_count(ctx, "bytes", value->bytes);
+    reply_count(ctx, "window_keys", info.window_keys);
+    reply_count(ctx, "window_ms", info.window_ms);
+    reply_count(ctx, "clock_ms", info.clock_ms);
+    reply_count(ctx, "keyed", info.keyed);
+    return MODULE_OK;
+}
+
+/* ---- PETAL.DUMP, PETAL.LOAD ------------------------------------------------------------------ */
+
+static int petal_dump_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
+{
+    long long iterator;
+    if (argc != 3) return server.WrongArity(ctx);
+    struct value *value = need(ctx, argv[1]);
+    if (!value) return MODULE_OK;
+    if (server.StringToLongLong(argv[2], &iterator) != MODULE_OK)
+        return server.ReplyWithError(ctx, "ERR Second argument must be numeric");
+    return reply_dump(ctx, value, iterator);
+}
+
+/* What has come of a file so far; NULL if nothing has. False after an error reply. */
+static int find_part(RedisModuleCtx *ctx, RedisModuleString *name, int is_target,
+                     struct part **part)
+{
+    RedisModuleKey *key = server.OpenKey(ctx, name, KEY_READ);
+    RedisModuleType *type = server.ModuleTypeGetType(key);
+    int is_part = type && type == part_type;
+    int is_free = server.KeyType(key) == KEY_TYPE_EMPTY ||
+                  (is_target && type && (type == petal_type || type == bloom_type));
+    *part = is_part ? server.ModuleTypeGetValue(key) : NULL;
+    server.CloseKey(key);
+    if (is_part || is_free) return 1;
+    server.ReplyWithError(ctx, TEXT_WRONG_TYPE);
+    return 0;
+}
+
+static void set_value(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleType *type,
+                      void *value)
+{
+    RedisModuleKey *key = server.OpenKey(ctx, name, KEY_READ | KEY_WRITE);
+    if (value)
+        server.ModuleTypeSetValue(key, type, value);
+    else
+        server.DeleteKey(key);
+    server.CloseKey(key);
+    server.SignalModifiedKey(ctx, name);
+}
+
+struct loading {
+    RedisModuleString *name, *part_name;
+    struct part *part;
+    uint64_t at, total;
+    const char *data;
+    size_t size;
+};
+
+static const char *check_piece(const struct loading *loading, int unlimited, char *refusal,
+                               size_t room)
+{
+    uint64_t come = loading->part ? part_size(loading->part) : 0;
+    uint64_t limit = (uint64_t)config.memory_limit;
+    if (limit && !unlimited && loading->total > limit)
+        snprintf(refusal, room,
+                 "ERR petal: the file has %llu bytes, and bf.memory-limit is %llu; raise it",
+                 (unsigned long long)loading->total, (unsigned long long)limit);
+    else if (loading->part && part_total(loading->part) != loading->total)
+        snprintf(refusal, room,
+                 "ERR petal: another file is being loaded under this name: %llu bytes",
+                 (unsigned long long)part_total(loading->part));
+    else if (loading->at != come)
+        snprintf(refusal, room, "ERR petal: %llu bytes have come; go on there",
+                 (unsigned long long)come);
+    else if (loading->size > loading->total - come || (loading->size == 0 && loading->total > 0))
+        snprintf(refusal, room,
+                 "ERR petal: the piece is empty, or ends after the file's %llu bytes",
+                 (unsigned long long)loading->total);
+    else
+        return NULL;
+    return refusal;
+}
+
+/* The last piece has come. The old filter stays until the new one is there. */
+static int finish_load(RedisModuleCtx *ctx, const struct loading *loading)
+{
+    struct failure failure;
+    struct part *other;
+    if (!find_part(ctx, loading->name, 1, &other)) return MODULE_OK;
+    struct value *value = part_finish(loading->part, must_obey(ctx), &failure);
+    uint64_t total = loading->total;
+    set_value(ctx, loading->part_name, part_type, NULL);
+    if (value) set_value(ctx, loading->name, petal_type, value);
+    server.ReplicateVerbatim(ctx);
+    if (!value) return server.ReplyWithError(ctx, failure_line(&failure));
+    note_change(ctx, loading->name, EVENT_LOAD);
+    return server.ReplyWithLongLong(ctx, (long long)total);
+}
+
+static int take_piece(RedisModuleCtx *ctx, struct loading *loading)
+{
+    char refusal[160];
+    const char *line = check_piece(loading, must_obey(ctx), refusal, sizeof refusal);
+    if (line) return server.ReplyWithError(ctx, line);
+    if (!loading->part) {
+        loading->part = part_new(loading->total);
+        set_value(ctx, loading->part_name, part_type, loading->part);
+    }
+    if (!part_append(loading->part, loading->data, loading->size))
+        return server.ReplyWithError(ctx, "ERR petal: no memory for this piece");
+    if (part_size(loading->part) == loading->total) return finish_load(ctx, loading);
+    server.ReplicateVerbatim(ctx);
+    server.SignalModifiedKey(ctx, loading->part_name);
+    return server.ReplyWithLongLong(ctx, (long long)part_size(loading->part));
+}
+
+static int petal_load_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
+{
+    struct loading loading;
+    if (argc != 3 && argc != 6) return server.WrongArity(ctx);
+    loading.name = argv[1];
+    loading.part_name = argv[2];
+    int is_same = argc == 6 && must_obey(ctx); /* the AOF gives one name twice */
+    if (!find_part(ctx, argv[2], is_same, &loading.part)) return MODULE_OK;
+    if (argc == 3)
+        return server.ReplyWithLongLong(ctx, loading.part ? (long long)part_size(loading.part) : 0);
+    if (!read_number(argv[3], &loading.at) || !read_number(argv[4], &loading.total))
+        return server.ReplyWithError(ctx, "ERR petal: PETAL.LOAD key part offset total data");
+    loading.data = server.StringPtrLen(argv[5], &loading.size);
+    return take_piece(ctx, &loading);
+}
+
+/* ---- registration ---------------------------------------------------------------------------- */
+
+static struct module_argument key_only[] = {KEY_ARGUMENT, END_OF_ARGUMENTS};
+static struct module_argument key_item[] = {KEY_ARGUMENT, ARGUMENT("item", ARG_STRING),
+                                            END_OF_ARGUMENTS};
+static struct module_argument key_items[] = {
+    KEY_ARGUMENT, ARGUMENT_WITH("item", ARG_STRING, .flags = ARG_MULTIPLE), END_OF_ARGUMENTS};
+static struct module_argument key_packed[] = {KEY_ARGUMENT, ARGUMENT("packed", ARG_STRING),
+                                              END_OF_ARGUMENTS};
+static struct module_argument create_arguments[] = {
+    KEY_ARGUMENT,
+    ARGUMENT("rate", ARG_DOUBLE),
+    ARGUMENT("capacity", ARG_INTEGER),
+    ARGUMENT_WITH("scheme", ARG_STRING, .token = "SCHEME", .flags = ARG_OPTIONAL),
+    ARGUMENT_WITH("grow", ARG_PURE_TOKEN, .token = "GROW", .flags = ARG_OPTIONAL),
+    ARGUMENT_WITH("window", ARG_PURE_TOKEN, .token = "WINDOW", .flags = ARG_OPTIONAL),
+    ARGUMENT_WITH("windowms", ARG_INTEGER, .token = "WINDOWMS", .flags = ARG_OPTIONAL),
+    ARGUMENT_WITH("generations", ARG_INTEGER, .token = "GENERATIONS", .flags = ARG_OPTIONAL),
+    ARGUMENT_WITH("seed", ARG_INTEGER, .token = "SEED", .flags = ARG_OPTIONAL),
+    ARGUMENT_WITH("keyed", ARG_PURE_TOKEN, .token = "KEYED", .flags = ARG_OPTIONAL),
+    END_OF_ARGUMENTS};
+static struct module_argument merge_arguments[] = {
+    KEY_ARGUMENT, {.name = "source", .type = ARG_KEY, .flags = ARG_MULTIPLE}, END_OF_ARGUMENTS};
+static struct module_argument advance_arguments[] = {
+    KEY_ARGUMENT, ARGUMENT_WITH("milliseconds", ARG_INTEGER, .flags = ARG_OPTIONAL),
+    END_OF_ARGUMENTS};
+static struct module_argument dump_arguments[] = {KEY_ARGUMENT, ARGUMENT("iterator", ARG_INTEGER),
+                                                  END_OF_ARGUMENTS};
+static struct module_argument load_piece[] = {ARGUMENT("offset", ARG_INTEGER),
+                                              ARGUMENT("total", ARG_INTEGER),
+                                              ARGUMENT("data", ARG_STRING), END_OF_ARGUMENTS};
+static struct module_argument load_arguments[] = {
+    KEY_ARGUMENT,
+    {.name = "part", .type = ARG_KEY},
+    ARGUMENT_WITH("piece", ARG_BLOCK, .flags = ARG_OPTIONAL, .subargs = load_piece),
+    END_OF_ARGUMENTS};
+
+static const struct command commands[] = {
+    {"PETAL.CREATE", petal_create_command, COMMAND_WRITES, "write fast bloom",
+     KEY_SPEC_RW | KEY_SPEC_INSERT, 0, -4, "0.1.0", "Creates a filter of one of Petal's own kinds",
+     "O(1)", create_arguments},
+    {"PETAL.ADD", petal_add_command, COMMAND_WRITES, "write bloom", KEYS_CHANGED, 0, 3, "0.1.0",
+     "Adds an item to a filter", "O(1)", key_item},
+    {"PETAL.MADD", petal_madd_command, COMMAND_WRITES, "write bloom", KEYS_CHANGED, 0, -3, "0.1.0",
+     "Adds items to a filter", "O(n), where n is the number of items", key_items},
+    {"PETAL.MADDB", petal_maddb_command, COMMAND_WRITES, "write bloom", KEYS_CHANGED, 0, 3, "0.1.0",
+     "Adds the items of a packed batch to a filter; returns a bitmap",
+     "O(n), where n is the number of items", key_packed},
+    {"PETAL.EXISTS", petal_exists_command, COMMAND_READS, "read bloom", KEYS_READ, 0, 3, "0.1.0",
+     "Says whether an item is probably in a filter", "O(1)", key_item},
+    {"PETAL.MEXISTS", petal_mexists_command, COMMAND_READS, "read bloom", KEYS_READ, 0, -3, "0.1.0",
+     "Says which items are probably in a filter", "O(n), where n is the number of items",
+     key_items},
+    {"PETAL.MEXISTSB", petal_mexistsb_command, COMMAND_READS, "read bloom", KEYS_READ, 0, 3,
+     "0.1.0", "Says which items of a packed batch are probably in a filter; returns a bitmap",
+     "O(n), where n is the number of items", key_packed},
+    {"PETAL.REMOVE", petal_remove_command, COMMAND_WRITES, "write bloom", KEYS_CHANGED, 0, -3,
+     "0.1.0", "Takes items out of a counting filter", "O(n), where n is the number of items",
+     key_items},
+    {"PETAL.MERGE", petal_merge_command, COMMAND_WRITES, "write bloom", KEYS_CHANGED, -1, -3,
+     "0.1.0", "Adds all items of other filters with the same parameters",
+     "O(n), where n is the size of the filters", merge_arguments},
+    {"PETAL.ADVANCE", petal_advance_command, COMMAND_WRITES, "write fast bloom", KEYS_CHANGED, 0,
+     -2, "0.1.0", "Sets the clock of a window of time", "O(n), where n is the size of what expires",
+     advance_arguments},
+    {"PETAL.INFO", petal_info_command, COMMAND_READS, "read fast bloom", KEYS_READ, 0, 2, "0.1.0",
+     "Returns information about a filter", "O(1)", key_only},
+    {"PETAL.DUMP", petal_dump_command, COMMAND_READS, "read bloom", KEYS_READ, 0, 3, "0.1.0",
+     "Begins or continues reading a filter in chunks: its header, then its bits",
+     "O(n), where n is the size of the chunk", dump_arguments},
+    {"PETAL.LOAD", petal_load_command, COMMAND_WRITES, "write bloom", KEYS_CHANGED, 1, -3, "0.1.0",
+     "Takes the next piece of a petal file, which becomes the filter when it is complete",
+     "O(n), where n is the size of the piece, and at the end of the file", load_arguments},
+    {.name = NULL}};
+
+int petal_register(RedisModuleCtx *ctx)
+{
+    return command_register(ctx, commands);
+}

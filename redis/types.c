@@ -1,0 +1,452 @@
+/* types.c - how values are stored: RDB files, DUMP and RESTORE, AOF files; and DEBUG DIGEST, MEMORY
+ * USAGE, COPY, lazy freeing and defragmentation.
+ *
+ * MBbloom--, encoding 4 (docs/formats/redisbloom.md), is RedisBloom's, and older ones are read:
+ *
+ *     keys u, layers u, options u (from 2), growth u (from 4), and per layer
+ *     capacity u, error d, hashes u, bits per entry d, bits u, n2 u (both from 1), bits s, keys u
+ *
+ * petal-flt, encoding 0: header s, then per layer size u and its bits in strings of up to
+ * 16 MiB, so that the process that saves needs no copy of a layer to compress it. */
+#include "types.h"
+
+#include "config.h"
+#include "parts.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+RedisModuleType *bloom_type;
+RedisModuleType *petal_type;
+
+enum { BLOOM_ENCVER = 4, PETAL_ENCVER = 0 };
+enum { ENCVER_BITS = 1, ENCVER_OPTIONS = 2, ENCVER_GROWTH = 4 };
+
+const uint8_t *value_chunk(const struct value *value, uint64_t at, uint64_t *size_bytes)
+{
+    uint32_t layers = value_layers(value);
+    for (uint32_t i = 0; i < layers; i++) {
+        uint64_t layer_bytes;
+        const uint8_t *bits = value_bits(value, i, &layer_bytes);
+        if (at < layer_bytes) {
+            *size_bytes = layer_bytes - at < MAX_CHUNK_BYTES ? layer_bytes - at : MAX_CHUNK_BYTES;
+            return bits + at;
+        }
+        at -= layer_bytes;
+    }
+    *size_bytes = 0;
+    return NULL;
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+static uint64_t load_little(const uint8_t *from, int bytes)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < bytes; i++) value |= (uint64_t)from[i] << 8 * i;
+    return value;
+}
+
+static void store_little(uint8_t *to, uint64_t value, int bytes)
+{
+    for (int i = 0; i < bytes; i++) to[i] = (uint8_t)(value >> 8 * i);
+}
+
+static double to_double(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static uint64_t from_double(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* ---- MBbloom-- ------------------------------------------------------------------------------- */
+
+/* Places in a header. */
+enum { AT_KEYS = 0, AT_LAYERS = 8, AT_OPTIONS = 12, AT_GROWTH = 16 };
+enum {
+    LAYER_BYTES = 0,
+    LAYER_BITS = 8,
+    LAYER_KEYS = 16,
+    LAYER_ERROR = 24,
+    LAYER_BPE = 32,
+    LAYER_HASHES = 40,
+    LAYER_CAPACITY = 44,
+    LAYER_N2 = 52
+};
+
+/* The bits of a layer as they are stored: in all bytes that the header names. */
+static void save_bits(RedisModuleIO *io, const struct value *value, uint32_t layer, uint64_t bytes)
+{
+    static const char padding[8];
+    uint64_t layer_bytes;
+    const uint8_t *bits = value_bits(value, layer, &layer_bytes);
+    char whole[16];
+    if (bytes > layer_bytes && layer_bytes < 8) { /* an old filter of 2^n bits, n below 6 */
+        memcpy(whole, bits, layer_bytes);
+        memcpy(whole + layer_bytes, padding, 8 - layer_bytes);
+        server.SaveStringBuffer(io, whole, 8);
+        return;
+    }
+    server.SaveStringBuffer(io, (const char *)bits, layer_bytes);
+}
+
+static void save_bloom(RedisModuleIO *io, void *memory)
+{
+    const struct value *value = memory;
+    size_t size_bytes;
+    uint8_t *header = value_header(value, &size_bytes);
+    if (!header) { /* nothing can be returned here: a value without layers is refused when loaded */
+        server.LogIOError(io, "warning", "petal: no memory for the header of a filter");
+        for (int i = 0; i < 4; i++) server.SaveUnsigned(io, 0);
+        return;
+    }
+    uint32_t layers = (uint32_t)load_little(header + AT_LAYERS, 4);
+    server.SaveUnsigned(io, load_little(header + AT_KEYS, 8));
+    server.SaveUnsigned(io, layers);
+    server.SaveUnsigned(io, load_little(header + AT_OPTIONS, 4));
+    server.SaveUnsigned(io, load_little(header + AT_GROWTH, 4));
+    for (uint32_t i = 0; i < layers; i++) {
+        const uint8_t *at = header + BLOOM_HEAD_BYTES + (size_t)i * BLOOM_LAYER_BYTES;
+        server.SaveUnsigned(io, load_little(at + LAYER_CAPACITY, 8));
+        server.SaveDouble(io, to_double(load_little(at + LAYER_ERROR, 8)));
+        server.SaveUnsigned(io, load_little(at + LAYER_HASHES, 4));
+        server.SaveDouble(io, to_double(load_little(at + LAYER_BPE, 8)));
+        server.SaveUnsigned(io, load_little(at + LAYER_BITS, 8));
+        server.SaveUnsigned(io, at[LAYER_N2]);
+        save_bits(io, value, i, load_little(at + LAYER_BYTES, 8));
+        server.SaveUnsigned(io, load_little(at + LAYER_KEYS, 8));
+    }
+    server.Free(header);
+}
+
+/* What has been read of a value: the header that BF.SCANDUMP would give, and the bits. */
+struct loading {
+    uint8_t header[BLOOM_MAX_HEADER_BYTES];
+    char *bits[BLOOM_MAX_LAYERS];
+    size_t bytes[BLOOM_MAX_LAYERS];
+    uint32_t layers;
+    uint64_t room; /* bytes that it may still take */
+};
+
+/* A server that reads its own file, or its master's, takes what is there. */
+static int must_obey(void)
+{
+    return (server.GetContextFlags(NULL) & (CTX_LOADING | CTX_REPLICA)) != 0;
+}
+
+/* The next string has that many bytes, by what was said before it. */
+static int has_room(RedisModuleIO *io, struct loading *loading, uint64_t bytes)
+{
+    if (bytes <= loading->room) {
+        loading->room -= bytes;
+        return 1;
+    }
+    server.LogIOError(io, "warning", "petal: a filter above bf.memory-limit; raise it");
+    return 0;
+}
+
+/* Numbers that a header has less room for. */
+static int load_small(RedisModuleIO *io, uint8_t *to, int bytes)
+{
+    uint64_t value = server.LoadUnsigned(io);
+    store_little(to, value, bytes);
+    return !server.IsIOError(io) && (bytes == 8 || value >> 8 * bytes == 0);
+}
+
+static int load_layer(RedisModuleIO *io, int encver, struct loading *loading, uint32_t i)
+{
+    uint8_t *at = loading->header + BLOOM_HEAD_BYTES + (size_t)i * BLOOM_LAYER_BYTES;
+    if (!load_small(io, at + LAYER_CAPACITY, 8)) return 0;
+    store_little(at + LAYER_ERROR, from_double(server.LoadDouble(io)), 8);
+    if (!load_small(io, at + LAYER_HASHES, 4)) return 0;
+    store_little(at + LAYER_BPE, from_double(server.LoadDouble(io)), 8);
+    at[LAYER_N2] = 0;
+    store_little(at + LAYER_BITS, 0, 8);
+    if (encver >= ENCVER_BITS &&
+        (!load_small(io, at + LAYER_BITS, 8) || !load_small(io, at + LAYER_N2, 1)))
+        return 0;
+    if (!has_room(io, loading, load_little(at + LAYER_BITS, 8) / 8)) return 0;
+    loading->bits[i] = server.LoadStringBuffer(io, &loading->bytes[i]);
+    if (server.IsIOError(io) || !loading->bits[i]) return 0;
+    store_little(at + LAYER_BYTES, loading->bytes[i], 8);
+    /* Before RedisBloom 2.2 they were not stored. */
+    if (load_little(at + LAYER_BITS, 8) == 0)
+        store_little(at + LAYER_BITS, 8 * (uint64_t)loading->bytes[i], 8);
+    return load_small(io, at + LAYER_KEYS, 8);
+}
+
+static int load_all(RedisModuleIO *io, int encver, struct loading *loading)
+{
+    uint8_t *header = loading->header;
+    store_little(header + AT_OPTIONS, 0, 4);
+    store_little(header + AT_GROWTH, 2, 4);
+    if (!load_small(io, header + AT_KEYS, 8) || !load_small(io, header + AT_LAYERS, 4)) return 0;
+    if (encver >= ENCVER_OPTIONS && !load_small(io, header + AT_OPTIONS, 4)) return 0;
+    if (encver >= ENCVER_GROWTH && !load_small(io, header + AT_GROWTH, 4)) return 0;
+    uint64_t layers = load_little(header + AT_LAYERS, 4);
+    if (layers == 0 || layers > BLOOM_MAX_LAYERS) {
+        server.LogIOError(io, "warning", "petal: a filter of %llu layers; petal reads 1 to %u",
+                          (unsigned long long)layers, BLOOM_MAX_LAYERS);
+        return 0;
+    }
+    for (; loading->layers < layers; loading->layers++)
+        if (!load_layer(io, encver, loading, loading->layers)) return 0;
+    return 1;
+}
+
+/* A value that adopts what was loaded; or NULL. */
+static struct value *assemble(RedisModuleIO *io, struct loading *loading)
+{
+    struct failure failure;
+    struct value *value =
+        value_open(loading->header, BLOOM_HEAD_BYTES + (size_t)loading->layers * BLOOM_LAYER_BYTES,
+                   1, 1, &failure);
+    petal_status status = PETAL_OK;
+    for (uint32_t i = 0; value && status == PETAL_OK && i < loading->layers; i++) {
+        status = value_adopt(value, i, loading->bits[i], loading->bytes[i], &failure.error);
+        if (status == PETAL_OK) loading->bits[i] = NULL;
+    }
+    if (value && status == PETAL_OK) {
+        value->unlimited = 0;
+        return value;
+    }
+    server.LogIOError(io, "warning", "petal: %s", failure_line(&failure));
+    value_free(value);
+    return NULL;
+}
+
+static void *load_bloom(RedisModuleIO *io, int encver)
+{
+    if (encver < 0 || encver > BLOOM_ENCVER) {
+        server.LogIOError(io, "warning", "petal: MBbloom-- of encoding %d; petal reads 0 to %d",
+                          encver, BLOOM_ENCVER);
+        return NULL;
+    }
+    struct loading *loading = server.Alloc(sizeof *loading);
+    memset(loading, 0, sizeof *loading);
+    loading->room =
+        config.memory_limit && !must_obey() ? (uint64_t)config.memory_limit : UINT64_MAX;
+    struct value *value = load_all(io, encver, loading) ? assemble(io, loading) : NULL;
+    for (uint32_t i = 0; i < BLOOM_MAX_LAYERS; i++)
+        if (loading->bits[i]) server.Free(loading->bits[i]);
+    server.Free(loading);
+    return value;
+}
+
+static void rewrite_bloom(RedisModuleIO *io, RedisModuleString *key, void *memory)
+{
+    const struct value *value = memory;
+    size_t header_bytes;
+    uint64_t at = 0, size_bytes;
+    uint8_t *header = value_header(value, &header_bytes);
+    if (!header) return;
+    server.EmitAOF(io, "BF.LOADCHUNK", "slb", key, 1LL, header, header_bytes);
+    server.Free(header);
+    for (const uint8_t *chunk; (chunk = value_chunk(value, at, &size_bytes));) {
+        at += size_bytes;
+        long long iterator = (long long)at + 1;
+        server.EmitAOF(io, "BF.LOADCHUNK", "slb", key, iterator, chunk, (size_t)size_bytes);
+    }
+}
+
+/* ---- petal-flt ------------------------------------------------------------------------------- */
+
+static void save_petal(RedisModuleIO *io, void *memory)
+{
+    const struct value *value = memory;
+    size_t header_bytes = 0;
+    uint8_t *header = value_header(value, &header_bytes);
+    if (!header) server.LogIOError(io, "warning", "petal: no header of a filter could be written");
+    server.SaveStringBuffer(io, header ? (const char *)header : "", header_bytes);
+    server.Free(header);
+    for (uint32_t i = 0; i < value_layers(value); i++) {
+        uint64_t size_bytes;
+        const uint8_t *bits = value_bits(value, i, &size_bytes);
+        server.SaveUnsigned(io, size_bytes);
+        for (uint64_t at = 0, part; at < size_bytes; at += part) {
+            part = size_bytes - at < MAX_CHUNK_BYTES ? size_bytes - at : MAX_CHUNK_BYTES;
+            server.SaveStringBuffer(io, (const char *)bits + at, part);
+        }
+    }
+}
+
+/* The error of a string that is not there is in `io`. */
+static petal_status load_part(RedisModuleIO *io, struct value *value, uint32_t layer, uint64_t at,
+                              uint64_t *size_bytes, petal_error *error)
+{
+    size_t part = 0;
+    char *bits = server.LoadStringBuffer(io, &part);
+    petal_status status = server.IsIOError(io) || !bits || part == 0
+                              ? PETAL_ERR_TRUNCATED
+                              : petal_write_bits(value->filter, layer, at, bits, part, error);
+    if (bits) server.Free(bits);
+    *size_bytes = part;
+    return status;
+}
+
+static petal_status load_bits(RedisModuleIO *io, struct value *value, uint32_t layer,
+                              petal_error *error)
+{
+    uint64_t size_bytes = server.LoadUnsigned(io), part;
+    petal_status status = PETAL_OK;
+    if (server.IsIOError(io)) return PETAL_ERR_TRUNCATED;
+    for (uint64_t at = 0; status == PETAL_OK && at < size_bytes; at += part)
+        status = load_part(io, value, layer, at, &part, error);
+    return status;
+}
+
+static void *load_petal(RedisModuleIO *io, int encver)
+{
+    struct failure failure = {.error = {.message = "a value of a newer version, or cut off"}};
+    size_t size_bytes = 0;
+    if (encver != PETAL_ENCVER) return NULL;
+    char *header = server.LoadStringBuffer(io, &size_bytes);
+    if (server.IsIOError(io) || !header) return NULL;
+    struct value *value = value_open(header, size_bytes, 0, must_obey(), &failure);
+    server.Free(header);
+    petal_status status = value ? PETAL_OK : PETAL_ERR_DAMAGED;
+    if (value && value_over_limit(value, value_info(value, PETAL_ALL_LAYERS).bytes)) {
+        value_fail_limit(&failure, value_info(value, PETAL_ALL_LAYERS).bytes);
+        status = PETAL_ERR_LIMIT;
+    }
+    for (uint32_t i = 0; status == PETAL_OK && i < value_layers(value); i++) {
+        status = load_bits(io, value, i, &failure.error);
+        uint64_t layer_bytes;
+        if (status == PETAL_OK && !value_bits(value, i, &layer_bytes)) status = PETAL_ERR_TRUNCATED;
+    }
+    if (status == PETAL_OK) {
+        value->unlimited = 0;
+        return value;
+    }
+    server.LogIOError(io, "warning", "%s", failure_line(&failure));
+    value_free(value);
+    return NULL;
+}
+
+/* As a petal file, in pieces. */
+struct rewriting {
+    RedisModuleIO *io;
+    RedisModuleString *key;
+    uint64_t at, total;
+    uint8_t *piece;
+    size_t filled;
+};
+
+static void emit_piece(struct rewriting *to)
+{
+    server.EmitAOF(to->io, "PETAL.LOAD", "ssllb", to->key, to->key, (long long)to->at,
+                   (long long)to->total, to->piece, to->filled);
+    to->at += to->filled;
+    to->filled = 0;
+}
+
+static int32_t emit(void *context, const void *bytes, size_t size_bytes)
+{
+    struct rewriting *to = context;
+    for (size_t at = 0, part; at < size_bytes; at += part) {
+        size_t room = MAX_CHUNK_BYTES - to->filled;
+        part = size_bytes - at < room ? size_bytes - at : room;
+        memcpy(to->piece + to->filled, (const uint8_t *)bytes + at, part);
+        to->filled += part;
+        if (to->filled == MAX_CHUNK_BYTES) emit_piece(to);
+    }
+    return 0;
+}
+
+static void rewrite_petal(RedisModuleIO *io, RedisModuleString *key, void *memory)
+{
+    const struct value *value = memory;
+    struct rewriting to = {.io = io, .key = key};
+    to.total = petal_serialized_bytes(value->filter, "petal");
+    to.piece = server.Alloc(MAX_CHUNK_BYTES);
+    if (petal_write(value->filter, "petal", emit, &to, NULL) == PETAL_OK && to.filled)
+        emit_piece(&to);
+    server.Free(to.piece);
+}
+
+/* ---- what both types do ---------------------------------------------------------------------- */
+
+static size_t memory_usage(const void *memory)
+{
+    const struct value *value = memory;
+    return sizeof *value + (size_t)value->bytes;
+}
+
+/* Equal for equal filters, wherever they are. The growth of a filter that never grows is whatever
+ * the server's default was. */
+static void digest(RedisModuleDigest *digest, void *memory)
+{
+    const struct value *value = memory;
+    size_t header_bytes;
+    uint8_t *header = value_header(value, &header_bytes);
+    if (!header) return;
+    if (value->classic && value->options & BLOOM_NO_SCALING) store_little(header + AT_GROWTH, 0, 4);
+    server.DigestAddStringBuffer(digest, (const char *)header, header_bytes);
+    server.Free(header);
+    for (uint32_t i = 0; i < value_layers(value); i++) {
+        uint64_t size_bytes;
+        const uint8_t *bits = value_bits(value, i, &size_bytes);
+        server.DigestAddStringBuffer(digest, (const char *)bits, size_bytes);
+    }
+    server.DigestEndSequence(digest);
+}
+
+/* In pages: the server frees what takes more than 64 steps in the background. */
+static size_t free_effort(RedisModuleString *key, const void *memory)
+{
+    (void)key;
+    return 1 + (size_t)(((const struct value *)memory)->bytes >> 12);
+}
+
+static void *copy(RedisModuleString *from, RedisModuleString *to, const void *memory)
+{
+    (void)from;
+    (void)to;
+    return value_copy(memory);
+}
+
+static void *move(void *context, void *memory, size_t size_bytes)
+{
+    (void)size_bytes;
+    void *to = server.DefragAlloc(context, memory);
+    atomic_fetch_add(to ? &totals.moved : &totals.stayed, 1);
+    return to;
+}
+
+/* In one step: the allocator moves only what shares its pages, blocks of up to 14 KiB, of which a
+ * filter has at most a few per layer. The value itself stays, since the filter's allocator points
+ * to it. */
+static int defrag(RedisModuleDefragCtx *ctx, RedisModuleString *key, void **memory)
+{
+    (void)key;
+    struct value *value = *memory;
+    petal_relocate(&value->filter, move, ctx, NULL);
+    return 0;
+}
+
+int types_register(RedisModuleCtx *ctx)
+{
+    struct module_type_methods methods = {.version = 4,
+                                          .rdb_load = load_bloom,
+                                          .rdb_save = save_bloom,
+                                          .aof_rewrite = rewrite_bloom,
+                                          .mem_usage = memory_usage,
+                                          .digest = digest,
+                                          .free = value_free,
+                                          .free_effort = free_effort,
+                                          .copy = copy,
+                                          .defrag = defrag};
+    bloom_type = server.CreateDataType(ctx, "MBbloom--", BLOOM_ENCVER, &methods);
+    methods.rdb_load = load_petal;
+    methods.rdb_save = save_petal;
+    methods.aof_rewrite = rewrite_petal;
+    petal_type = server.CreateDataType(ctx, "petal-flt", PETAL_ENCVER, &methods);
+    return bloom_type && petal_type && parts_register(ctx) == MODULE_OK ? MODULE_OK : MODULE_ERR;
+}

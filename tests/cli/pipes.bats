@@ -1,0 +1,76 @@
+#!/usr/bin/env bats
+# pipes.bats - a filter comes from standard input and goes to standard output wherever a FILE is,
+# whole and checked.
+load helper
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    seq 1 1000 >numbers
+    seq 500 2000 >others
+    petal build -o a.petal numbers
+}
+
+@test "what goes through a pipe is what a file would be" {
+    petal build -o - numbers | cmp - a.petal
+    petal create -o - -n 1000 >empty.petal
+    petal create -o made.petal -n 1000
+    cmp empty.petal made.petal
+    petal convert a.petal - | cmp - a.petal
+    petal convert - again.petal <a.petal
+    cmp again.petal a.petal
+    petal build --template a.petal -o b.petal others
+    petal merge -o ab.petal a.petal b.petal
+    petal merge -o - a.petal - <b.petal | cmp - ab.petal
+    petal merge -o - - b.petal <a.petal | cmp - ab.petal
+}
+
+@test "a filter in a pipe is queried, described, verified and compared" {
+    is "$(petal check - others <a.petal)" "$(petal check a.petal others)"
+    is "$(petal check -c - -e 1 -e 2 <a.petal)" 2
+    is "$(petal info - <a.petal | sed 1d)" "$(petal info a.petal | sed 1d)"
+    contains "$(petal verify - <a.petal)" "intact"
+    contains "$(petal compare a.petal - <a.petal)" "The bits are equal"
+    head -c 16 /dev/zero >secret
+    petal build --key-file secret -o k.petal numbers
+    is "$(petal check --key-file secret -c - numbers <k.petal)" 1000
+}
+
+@test "a filter of another library in a pipe is told by all of it, or named" {
+    petal build --format guava -o f.guava numbers
+    run -0 --separate-stderr petal check -c - numbers <f.guava
+    is "$output" 1000
+    contains "$stderr" "standard input: looks like guava (no other format fits)"
+    is "$(petal check --from guava -c - numbers <f.guava)" 1000
+    petal convert --from guava --to guava - - <f.guava | cmp - f.guava
+}
+
+@test "damage, a cut stream and no stream at all are refused, in one line" {
+    refuses "standard input: truncated" petal info - < <(head -c 1000 a.petal)
+    { head -c 1200 a.petal; printf X; tail -c +1202 a.petal; } >bad.petal
+    refuses "standard input: damaged" petal check - numbers <bad.petal
+    refuses "standard input: not a filter" petal info - </dev/null
+    refuses "standard input: not a filter" petal info - <numbers
+    { cat a.petal; echo more; } >long.petal
+    refuses "standard input: " petal info - <long.petal
+}
+
+@test "standard input is read once, for one thing, and nothing is changed in it" {
+    refuses "standard input: was read already; name a file" petal compare - - <a.petal
+    refuses "standard input: is the filter; name the files of the keys, or use -e" petal check - <a.petal
+    refuses "standard input: is the filter" petal check - numbers - <a.petal
+    refuses "standard input: cannot be changed in place; name a file" petal add - -e 1 <a.petal
+    refuses "name a file" petal seen -f - numbers
+}
+
+@test "a full disk behind the pipe is an error" {
+    [ -e /dev/full ] || skip "this machine has no /dev/full"
+    fill() { petal build -o - numbers >/dev/full; }
+    run -2 --separate-stderr fill
+    is "$stderr" "petal: standard output: No space left on device"
+}
+
+@test "a terminal gets no filter" {
+    needs script
+    run script -qec "'$PETAL' build -o - numbers" /dev/null
+    contains "$output" "standard output: is a terminal; redirect it, or name a file"
+}

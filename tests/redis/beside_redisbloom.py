@@ -1,0 +1,208 @@
+"""beside_redisbloom.py NAME SERVER COMMANDS - RedisBloom and this module, each in a server of its
+own, given the same commands.
+
+Random streams: equal replies, equal bytes of BF.SCANDUMP and of DUMP. Then values, RDB files and
+AOF files of each are loaded by the other.
+"""
+
+import os
+import random
+import shutil
+import sys
+
+from effects import rewrite
+from servers import MODULE, REDISBLOOM, Error, Server, Tap, is_same
+
+SEED = 20261122
+KEYS = ["a", "b", "c", "d", "text"]
+
+
+def item(rng):
+    return rng.choice([str(rng.randrange(500)), "", "x" * rng.randrange(200), rng.randbytes(8)])
+
+
+def items(rng, most=8):
+    return [item(rng) for _ in range(rng.randint(1, most))]
+
+
+def options(rng):
+    """Of BF.INSERT and BF.RESERVE, within what both take in the same way."""
+    rate = rng.choice(["0.01", "0.001", "0.25", "0.1", "1e-7", repr(rng.uniform(1e-9, 0.25))])
+    capacity = rng.choice([1, 2, 5, 10, 63, 64, 100, 1000, rng.randint(1, 3000)])
+    growth = rng.choice([[], ["EXPANSION", rng.choice([2, 3, 4, 10])], ["NONSCALING"]])
+    return rate, capacity, growth
+
+
+BAD = [
+    ["BF.RESERVE", "a", "x", "10"], ["BF.RESERVE", "a", "0.1", "x"], ["BF.RESERVE", "a"],
+    ["BF.RESERVE", "a", "0.1", "10", "EXPANSION"], ["BF.RESERVE", "a", "0.1", "10", "EXPANSION", "x"],
+    ["BF.RESERVE", "a", "0.1", "10", "NONSCALING", "EXPANSION", "2"], ["BF.INFO", "a", "NOTHING"],
+    ["BF.INSERT", "a", "CAPACITY", "x", "ITEMS", "b"], ["BF.INSERT", "a", "ERROR", "x", "ITEMS", "b"],
+    ["BF.INSERT", "a", "EXPANSION", "x", "ITEMS", "b"], ["BF.INSERT", "a", "JUNK", "ITEMS", "b"],
+    ["BF.INSERT", "a", "ITEMS"], ["BF.ADD", "a"], ["BF.SCANDUMP", "a", "x"],
+    ["BF.LOADCHUNK", "a", "x", "y"], ["BF.CARD", "a", "b"], ["BF.MADD", "a"], ["BF.MEXISTS", "a"],
+]
+
+
+def command(rng):
+    key = rng.choice(KEYS)
+    rate, capacity, growth = options(rng)
+    kind = rng.random()
+    if kind < 0.25:
+        return ["BF.ADD", key, item(rng)]
+    if kind < 0.40:
+        return ["BF.MADD", key, *items(rng, rng.choice([3, 40]))]
+    if kind < 0.50:
+        words = ["BF.INSERT", key]
+        if rng.random() < 0.5:
+            words += ["CAPACITY", capacity]
+        if rng.random() < 0.5:
+            words += ["ERROR", rate]
+        words += growth
+        if rng.random() < 0.2:
+            words += ["NOCREATE"]
+        return [*words, "ITEMS", *items(rng)]
+    if kind < 0.62:
+        return ["BF.EXISTS", key, item(rng)]
+    if kind < 0.74:
+        return ["BF.MEXISTS", key, *items(rng)]
+    if kind < 0.78:
+        return ["BF.RESERVE", key, rate, capacity, *growth]
+    if kind < 0.82:
+        fields = [[], ["CAPACITY"], ["SIZE"], ["FILTERS"], ["ITEMS"], ["EXPANSION"]]
+        return ["BF.INFO", key, *rng.choice(fields)]
+    if kind < 0.84:
+        return ["BF.CARD", key]
+    if kind < 0.86:
+        return ["BF.DEBUG", key]
+    if kind < 0.89:
+        return ["BF.SCANDUMP", key, rng.choice([0, 1, 2, 9, rng.randrange(-2, 5000)])]
+    if kind < 0.92:
+        return ["BF.LOADCHUNK", key, rng.randrange(-2, 3000), rng.randbytes(rng.randrange(64))]
+    if kind < 0.96:
+        return rng.choice(BAD)
+    return ["SET", "text", "x"] if key == "text" else ["DEL", key]
+
+
+def whole(client, key):
+    """What BF.SCANDUMP gives, pair by pair; or the error."""
+    reply = client("BF.SCANDUMP", key, 0)
+    pairs = [reply]
+    while not isinstance(reply, Error) and reply[0]:
+        reply = client("BF.SCANDUMP", key, reply[0])
+        pairs.append(reply)
+    return pairs
+
+
+def values(client):
+    return [(key, whole(client, key), client("DUMP", key)) for key in KEYS]
+
+
+def stream(ours, theirs, rng, count, pairs):
+    """Appends what differed."""
+    for done in range(0, count, 200):
+        commands = [command(rng) for _ in range(200)]
+        for words, one, two in zip(commands, ours.pipeline(commands), theirs.pipeline(commands)):
+            if not is_same(one, two):
+                pairs.append((words, one, two))
+        if values(ours) != values(theirs):
+            pairs.append(("the filters differ after", done + 200, [
+                key for key, one, two in zip(KEYS, values(ours), values(theirs)) if one != two]))
+        if pairs:
+            return
+
+
+def check_streams(tap, program, count):
+    with Server(program) as one, Server(program, module=REDISBLOOM) as two:
+        for protocol in (2, 3):
+            rng, pairs = random.Random(SEED + protocol), []
+            ours, theirs = one.connect(protocol), two.connect(protocol)
+            ours("FLUSHALL"), theirs("FLUSHALL")
+            ours("SET", "text", "x"), theirs("SET", "text", "x")
+            stream(ours, theirs, rng, count, pairs)
+            tap.ok(f"{count} commands in RESP{protocol}: equal replies, equal SCANDUMP and DUMP "
+                   f"(seed {SEED + protocol})", not pairs, *pairs[:3])
+
+
+def fill(client):
+    """Filters of many forms; returns their keys."""
+    made = []
+    for number, words in enumerate([
+        ["0.01", 100], ["0.01", 100, "NONSCALING"], ["0.001", 7, "EXPANSION", 3], ["0.25", 1],
+        ["1e-7", 50000], ["0.01", 1000000], ["1e-12", 3, "EXPANSION", 2], ["0.2", 64, "NONSCALING"],
+    ]):
+        key = f"filter{number}"
+        client("BF.RESERVE", key, *words)
+        for at in range(0, min(int(words[1]) * 4, 40000), 500):
+            client("BF.MADD", key, *range(at, at + 500))
+        made.append(key)
+    client("BF.RESERVE", "empty", "0.01", 10)
+    return [*made, "empty"]
+
+
+def check_values(tap, program):
+    """DUMP and SCANDUMP of each, loaded by the other, and dumped again: the same bytes."""
+    with Server(program) as one, Server(program, module=REDISBLOOM) as two:
+        sides = {"RedisBloom's": (two.connect(), one.connect()),
+                 "ours": (one.connect(), two.connect())}
+        for name, (source, target) in sides.items():
+            keys, pairs = fill(source), []
+            target("FLUSHALL")
+            for key in keys:
+                dump = source("DUMP", key)
+                pairs.append((target("RESTORE", key, 0, dump), "OK", key))
+                pairs.append((target("DUMP", key), dump, key))
+                for iterator, data in whole(source, key)[:-1]:
+                    pairs.append((target("BF.LOADCHUNK", key + "+", iterator, data), "OK", key))
+                pairs.append((whole(target, key + "+"), whole(source, key), key))
+                probes = list(range(-500, 1500))
+                pairs.append((target("BF.MEXISTS", key, *probes),
+                              source("BF.MEXISTS", key, *probes), key))
+                pairs.append((target("BF.MADD", key, *probes), source("BF.MADD", key, *probes), key))
+                pairs.append((target("DUMP", key), source("DUMP", key), key))
+            tap.equals(f"DUMP and SCANDUMP of {name} go to the other and back byte for byte", pairs)
+
+
+def hand_over(tap, program, name, first, second, options, save, files):
+    """A data folder that one module wrote, opened by the other."""
+    with Server(program, *options, module=first) as server:
+        client = server.connect()
+        keys = fill(client)
+        before = [client("DUMP", key) for key in keys]
+        save(client)
+        server.stop()
+        with Server(program, *options, module=None) as other:
+            other.stop()
+            for file in files:
+                source, target = f"{server.folder}/{file}", f"{other.folder}/{file}"
+                if os.path.isdir(source):
+                    shutil.rmtree(target, ignore_errors=True)
+                    shutil.copytree(source, target)
+                else:
+                    shutil.copy(source, target)
+            other.module = second
+            other.start()
+            after = [other.connect()("DUMP", key) for key in keys]
+            tap.ok(f"{name} by the other, equal values", before == after, len(before), len(after))
+
+
+def check_files(tap, program):
+    aof = ["--appendonly", "yes", "--aof-use-rdb-preamble", "no"]
+    for name, first, second in (("RedisBloom's", REDISBLOOM, MODULE), ("ours", MODULE, REDISBLOOM)):
+        hand_over(tap, program, f"an RDB file of {name} is loaded", first, second, [],
+                  lambda client: client("SAVE"), ["dump.rdb"])
+        hand_over(tap, program, f"a rewritten AOF of {name} is loaded", first, second, aof, rewrite,
+                  ["appendonlydir"])
+        hand_over(tap, program, f"the AOF of {name}, as it came, is loaded", first, second, aof,
+                  lambda client: None, ["appendonlydir"])
+
+
+def main():
+    name, program, count = sys.argv[1:]
+    tap = Tap(name)
+    check_streams(tap, program, int(count))
+    check_values(tap, program)
+    check_files(tap, program)
+
+
+main()

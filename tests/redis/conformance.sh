@@ -1,0 +1,10 @@
+#!/bin/sh
+# Every command of BF.*: its replies in RESP2 and RESP3, its errors, limits and descriptions, in
+# each server.
+set -u
+. tests/redis/lib/servers.sh
+
+for server in $(servers); do
+    relay python3 tests/redis/conformance.py "${server%%=*}" "${server#*=}"
+done
+finish

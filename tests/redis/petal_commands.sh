@@ -1,0 +1,18 @@
+#!/bin/sh
+# PETAL.*: filters of each kind are the tool's, pushed and pulled; files in pieces, packed batches;
+# replicas, restarts and corrupt values of those kinds.
+#
+# PETAL_COMMANDS: how many corrupt values per server (2,000).
+set -u
+. tests/redis/lib/servers.sh
+
+needs openssl || finish
+[ -x "$PETAL_BUILD_DIR/bin/petal-redis" ] || {
+    skip 'petal-redis' 'not built, without hiredis: ./dev test --all or ./dev test redis/ installs it'
+    finish
+}
+for server in $(servers); do
+    relay python3 tests/redis/petal_commands.py "${server%%=*}" "${server#*=}" \
+        "${PETAL_COMMANDS-2000}"
+done
+finish

@@ -1,0 +1,515 @@
+/* run.js FOLDER - the page in FOLDER (web/build), used in Chromium as a reader would, over a server
+ * and from file:, in English and Chinese; what it shows is compared with the tool `petal`. TAP. */
+'use strict';
+const fs = require('fs');
+const path = require('path');
+const zlib = require('zlib');
+const { pathToFileURL } = require('url');
+const { execFileSync } = require('child_process');
+const { ok, equal, truth, serve, launch, open, close, says, text, done } = require('./harness.js');
+
+const folder = path.resolve(process.argv[2]);
+const top = path.resolve(__dirname, '../../..');
+const temp = fs.mkdtempSync(path.join(process.env.TMPDIR || '/tmp', 'page-'));
+const axeSource = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const petal = (...args) => execFileSync('petal', args, { cwd: temp, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1 << 28 });
+const shell = (line) => execFileSync('sh', ['-c', line], { cwd: temp, encoding: 'utf8', maxBuffer: 1 << 28 });
+const LINKS = zlib.gunzipSync(fs.readFileSync(path.join(top, 'examples/data/urls.txt.gz')));
+fs.writeFileSync(path.join(temp, 'links.txt'), LINKS);
+const MEMBER = 'https://www.kernel.org/', ABSENT = 'https://www.kernel.org/no-such-page';
+
+async function result(page) {
+    await page.waitForFunction(() => !document.getElementById('result').hidden && document.getElementById('busy').hidden);
+}
+async function give(page, file) {
+    await page.evaluate(() => { document.getElementById('result').hidden = true; });
+    await page.setInputFiles('#file', file);
+    await result(page);
+}
+async function askFor(page, key, type, expected) {
+    await page.selectOption('#ask-type', type);
+    await page.fill('#ask-key', key);
+    await says(page, 'ask-verdict', expected);
+}
+
+/* Every part of the page, with something in it. */
+async function populate(page) {
+    await page.locator('#see').scrollIntoViewIfNeeded();
+    await page.fill('#look-key', MEMBER);
+    await says(page, 'look-verdict', 'maybe');
+    await page.click('#hunt-go');
+    await page.waitForFunction(() => document.querySelectorAll('#trophies > li').length >= 3);
+    await page.locator('#plan').scrollIntoViewIfNeeded();
+    await page.waitForFunction(() => document.querySelectorAll('.uplot').length === 2);
+    await page.click('[data-sample=list]');
+    await result(page);
+    await page.fill('#ask-key', MEMBER);
+    await says(page, 'ask-verdict', 'maybe');
+    await page.fill('#real-key', ABSENT);
+    await says(page, 'real-verdict', 'no');
+    await page.click('#crawl-step');
+    await page.waitForFunction(() => document.querySelectorAll('#crawl-log li').length > 0);
+    await page.evaluate(() => document.querySelectorAll('details').forEach((d) => { d.open = true; }));
+}
+
+async function seeing(browser, at) {
+    await ok('the five steps: two words go in, c passes wrongly, g and d do not', async () => {
+        const page = await open(browser, at('index.html'));
+        await says(page, 'toy-verdict', 'maybe');
+        await page.waitForFunction(() => document.querySelector('#toy-steps').textContent.includes('c5de835d6602347d'));
+        const expected = { a: '', b: '', c: 'maybe', g: 'no', d: 'no' };
+        for (const [key, answer] of Object.entries(expected)) {
+            await page.click(`#tour [data-key=${key}]`);
+            await says(page, 'toy-verdict', answer);
+        }
+        await page.fill('#toy-key', '你好');
+        await page.keyboard.press('Enter');
+        await page.waitForFunction(() => /e4 bd a0 e5 a5 bd/.test(document.querySelector('#toy-steps').textContent));
+        await close(page, at(''));
+    });
+    await ok('the three puzzles have solutions', async () => {
+        const page = await open(browser, at('index.html'));
+        await page.waitForFunction(() => document.querySelector('#toy-steps').textContent.includes('c5de835d6602347d'));
+        for (const key of ['g', 'e']) {
+            await page.fill('#toy-key', key);
+            await page.click('#toy-form [type=submit]');
+            await page.waitForFunction((key) => document.querySelector('#toy-verdict .word').textContent === key, key);
+        }
+        await page.click('#toy-undo');
+        await page.waitForFunction(() => document.querySelectorAll('#todo .done').length === 3);
+        await page.click('#toy-reset');
+        equal(await page.locator('#cells .one').count(), 0);
+        await close(page, at(''));
+    });
+    await ok('of a to z in the eleven bits, those pass that the tool says', async () => {
+        petal('create', '-o', 'tiny.petal', '--scheme', 'classic', '--bits', '11', '--hashes', '2', '--seed', '197072');
+        shell("printf 'a\\nb\\n' | petal add tiny.petal");
+        const page = await open(browser, at('index.html')), letters = 'abcdefghijklmnopqrstuvwxyz'.split('');
+        fs.writeFileSync(path.join(temp, 'letters'), letters.join('\n') + '\n');
+        const pass = petal('check', 'tiny.petal', 'letters').trim().split('\n');
+        for (const key of letters) {
+            await page.fill('#toy-key', key);
+            await page.click('#toy-form [type=submit]');
+            await page.waitForFunction((key) => document.querySelector('#toy-verdict .word').textContent === key && document.querySelector('#toy-steps').textContent.length > 60, key);
+            await says(page, 'toy-verdict', pass.includes(key) ? 'maybe' : 'no');
+        }
+        await close(page, at(''));
+    });
+    await ok('a million made-up addresses: as many pass as the tool says', async () => {
+        shell('sort -u links.txt > urls.txt && petal build --force -p 1% -o urls.petal urls.txt');
+        fs.writeFileSync(path.join(temp, 'million'), Array.from({ length: 1e6 }, (_, i) => `https://absent.example/${i}\n`).join(''));
+        const expected = shell('petal check -c urls.petal million').trim();
+        const page = await open(browser, at('index.html#see'));
+        await page.click('#hunt-million');
+        await page.waitForFunction(() => document.getElementById('hunt-tries').textContent === '1,000,000');
+        equal((await text(page, '#hunt-found')).replace(/,/g, ''), expected);
+        await close(page, at(''));
+    });
+    await ok('a hunt finds impostors, and says who set each of their bits', async () => {
+        const page = await open(browser, at('index.html#see'));
+        await page.click('#hunt-go');
+        await page.waitForFunction(() => document.querySelectorAll('#trophies > li').length >= 3);
+        const names = await page.locator('#trophies > li > b').allInnerTexts(), list = new Set(LINKS.toString().split('\n'));
+        for (const name of names) {
+            truth(!list.has(name), `${name} is on the list`);
+            petal('check', 'urls.petal', '-e', name); // exits with 1 if it does not pass
+        }
+        const owners = await page.locator('#trophies ul li').allInnerTexts();
+        equal(owners.length, 6 * names.length);
+        for (const line of owners) truth(list.has(line.replace(/^.* set by /, '')), line);
+        await close(page, at(''));
+    });
+    await ok('the lines: a click or an arrow key chooses one', async () => {
+        const page = await open(browser, at('index.html#see'));
+        await says(page, 'look-verdict', 'maybe');
+        truth((await text(page, '#line-caption')).startsWith('Line 530:'), await text(page, '#line-caption'));
+        await page.focus('#heat');
+        await page.keyboard.press('ArrowUp');
+        truth((await text(page, '#line-caption')).startsWith('Line 505:'), await text(page, '#line-caption'));
+        await page.fill('#look-key', ABSENT);
+        await says(page, 'look-verdict', 'no');
+        await close(page, at(''));
+    });
+}
+
+async function planning(browser, at) {
+    await ok('plans are those of the tool', async () => {
+        const page = await open(browser, at('index.html#plan'));
+        for (const [n, p, scheme] of [['10M', '1%', 'blocked'], ['100M', '0.1%', 'classic'], ['58240', '5%', 'counting'], ['1G', '0.01%', 'blocked']]) {
+            await page.check(`[name=scheme][value=${scheme}]`);
+            await page.fill('#plan-keys', n);
+            await page.fill('#plan-rate', p);
+            const row = petal('plan', '-n', n, '-p', p, '--scheme', scheme).split('\n').find((l) => l.startsWith(scheme)).trim().split(/ {2,}/);
+            await page.waitForFunction((size) => document.getElementById('plan-size').textContent === size, row[1]).catch(async () => {
+                throw new Error(`${scheme} ${n} ${p}: the tool has ${row[1]}, the page ${await text(page, '#plan-size')}`);
+            });
+            equal(await text(page, '#plan-bits'), row[2]);
+            equal(await text(page, '#plan-k'), row[3]);
+            equal(await text(page, '#plan-p'), row[4]);
+        }
+        await close(page, at(''));
+    });
+    await ok('a plan is an address, in either language', async () => {
+        const page = await open(browser, at('index.html#plan?n=5M&p=0.1%25&scheme=classic'));
+        equal(await page.inputValue('#plan-keys'), '5M');
+        equal(await page.inputValue('#plan-rate'), '0.1%');
+        truth(await page.isChecked('[value=classic]'), 'scheme');
+        await page.fill('#plan-keys', '7M');
+        await page.waitForFunction(() => location.hash === '#plan?n=7M&p=0.1%25&scheme=classic');
+        await page.click('#language');
+        await page.waitForFunction(() => document.documentElement.lang === 'zh-Hans');
+        equal(await page.inputValue('#plan-keys'), '7M');
+        await page.fill('#plan-memory', '64MiB');
+        await page.waitForFunction(() => location.hash === '#plan?n=7M&memory=64MiB&scheme=classic');
+        await page.waitForFunction(() => document.getElementById('plan-size').textContent === '64.00 MiB');
+        await close(page, at(''));
+    });
+    await ok('what is no number is said, and the last plan stays', async () => {
+        const page = await open(browser, at('index.html#plan'));
+        await page.waitForFunction(() => document.getElementById('plan-size').textContent === '11.84 MiB');
+        await page.fill('#plan-keys', 'many');
+        truth((await text(page, '#plan-error')).includes('10M'), 'no error');
+        equal(await page.getAttribute('#plan-keys', 'aria-invalid'), 'true');
+        equal(await text(page, '#plan-size'), '11.84 MiB');
+        await page.fill('#plan-keys', '1M');
+        equal(await text(page, '#plan-error'), '');
+        await page.fill('#plan-rate', '1:1e30');
+        await page.waitForFunction(() => document.getElementById('plan-error').textContent !== '');
+        await close(page, at(''));
+    });
+    await ok('sliders and text boxes go together', async () => {
+        const page = await open(browser, at('index.html#plan'));
+        await page.focus('#plan-keys-slider');
+        await page.keyboard.press('ArrowRight');
+        equal(await page.inputValue('#plan-keys'), '20M');
+        await page.focus('#plan-rate-slider');
+        await page.keyboard.press('ArrowRight');
+        equal(await page.inputValue('#plan-rate'), '0.5%');
+        await close(page, at(''));
+    });
+    await ok('the code in the shell, C and JavaScript makes the same filter', async () => {
+        for (const wish of ['n=300k&p=0.1%25', 'n=300k&memory=512KiB&scheme=classic']) {
+            const page = await open(browser, at(`index.html#plan?${wish}`)), code = {};
+            await page.waitForFunction(() => document.getElementById('plan-size').textContent !== '–');
+            for (const tab of ['shell', 'c', 'javascript']) {
+                await page.click(`#tab-${tab}`);
+                code[tab] = await text(page, '#code');
+            }
+            const info = () => petal('info', '--json', 'keys.petal').replace(/"(file|key_type)":"[^"]*",|"key_type":null,/g, '');
+            fs.writeFileSync(path.join(temp, 'keys.txt'), 'key\n');
+            fs.writeFileSync(path.join(temp, 'new.txt'), 'key\nother\n');
+            fs.rmSync(path.join(temp, 'keys.petal'), { force: true });
+            equal(shell(code.shell).trim(), 'key');
+            const expected = info();
+            fs.writeFileSync(path.join(temp, 'keys.c'), code.c);
+            const library = path.join(process.env.PETAL_BUILD_DIR, 'lib');
+            shell(`cc -I${top}/include keys.c -L${library} -lpetal -Wl,-rpath,${library} -lm -o keys`);
+            equal(shell('./keys').trim(), 'certainly not');
+            equal(info(), expected, 'C:');
+            fs.writeFileSync(path.join(temp, 'keys.mjs'), `${code.javascript}\n(await import('node:fs')).writeFileSync('keys.petal', file);\n`
+                .replace("'petal-bloom'", JSON.stringify(pathToFileURL(path.join(process.env.PETAL_JS, 'petal.mjs')))));
+            equal(shell('node keys.mjs').trim(), 'certainly not');
+            equal(info(), expected, 'JavaScript:');
+            await close(page, at(''));
+        }
+    });
+}
+
+async function using(browser, at) {
+    await ok('a list becomes the file that the tool makes; downloaded, it opens again', async () => {
+        const page = await open(browser, at('index.html#use'));
+        await give(page, path.join(temp, 'links.txt'));
+        truth((await text(page, '#result-says')).includes('29,619 distinct'), await text(page, '#result-says'));
+        const [download] = await Promise.all([page.waitForEvent('download'), page.click('#download')]);
+        equal(download.suggestedFilename(), 'links.txt.petal');
+        await download.saveAs(path.join(temp, 'downloaded.petal'));
+        shell(await text(page, '#result-cli'));
+        truth(fs.readFileSync(path.join(temp, 'downloaded.petal')).equals(fs.readFileSync(path.join(temp, 'links.txt.petal'))), 'the files differ');
+        await give(page, path.join(temp, 'downloaded.petal'));
+        truth((await text(page, '#result-title')).includes('petal'), 'not opened');
+        await askFor(page, MEMBER, 'text', 'maybe');
+        await askFor(page, ABSENT, 'text', 'no');
+        await close(page, at(''));
+    });
+    await ok('lines that end in CR LF, empty lines, no last newline, gzip: as the tool does', async () => {
+        const page = await open(browser, at('index.html#use'));
+        for (const [name, content] of [['packed.txt.gz', zlib.gzipSync('one\ntwo\n')], ['dos.txt', 'one\r\ntwo\r\n\r\nthree'], ['unix.txt', 'one\n\ntwo\r\nthree\nthree\n'], ['one.txt', 'single']]) {
+            fs.writeFileSync(path.join(temp, name), content);
+            await give(page, path.join(temp, name));
+            const [download] = await Promise.all([page.waitForEvent('download'), page.click('#download')]);
+            await download.saveAs(path.join(temp, 'downloaded.petal'));
+            shell(await text(page, '#result-cli'));
+            truth(fs.readFileSync(path.join(temp, 'downloaded.petal')).equals(fs.readFileSync(path.join(temp, `${name}.petal`))), `${name}: the files differ`);
+        }
+        await close(page, at(''));
+    });
+    await ok('a filter of each format is opened, and answers', async () => {
+        const page = await open(browser, at('index.html#use')), files = new Map();
+        for (const place of fs.readdirSync(path.join(top, 'vectors'))) {
+            const file = path.join(top, 'vectors', place, 'vectors.txt');
+            if (!fs.existsSync(file)) continue;
+            let format, name;
+            for (const line of fs.readFileSync(file, 'utf8').split('\n')) {
+                const [verb, value] = line.split(' ');
+                if (verb === 'format') format = value;
+                if (verb === 'file') name = path.join(top, 'vectors', place, value);
+                if (!name || !format || !/^(file|in|out)$/.test(verb)) continue;
+                const it = files.get(format) || { name };
+                if (it.name !== name && it.in && it.out) continue;
+                if (it.name !== name) Object.assign(it, { name, in: '', out: '' });
+                if (/^([0-9a-f]{2})+$/.test(value) && !it[verb]) it[verb] = value;
+                files.set(format, it);
+            }
+        }
+        const all = petal('formats').trim().split('\n').slice(1).map((l) => l.split(' ')[0]).filter((n) => n !== 'petal');
+        equal(all.filter((n) => !files.has(n)).join(), '', 'no vector of:');
+        for (const format of all) {
+            const it = files.get(format);
+            await give(page, it.name);
+            if (await page.isVisible('#result-pick')) {
+                await page.evaluate(() => { document.getElementById('result').hidden = true; });
+                await page.evaluate((format) => [...document.querySelectorAll('#result-pick button')].find((b) => b.textContent === format).click(), format);
+                await result(page);
+            }
+            truth(await page.isVisible('#result-facts'), `${format}: ${await text(page, '#result-says')}`);
+            if (it.in) await askFor(page, it.in, 'hex', 'maybe');
+            if (it.out) await askFor(page, it.out, 'hex', 'no');
+        }
+        await close(page, at(''));
+        return `${all.length} formats besides petal`;
+    });
+    await ok('damaged, truncated, keyed, empty: said in the words of the library, with the place', async () => {
+        const page = await open(browser, at('index.html#use'));
+        await page.click('[data-sample=damaged]');
+        await result(page);
+        truth(/byte/.test(await text(page, '#result-says')), await text(page, '#result-says'));
+        truth(await page.isVisible('#result-strip'), 'no picture of the place');
+        truth(!await page.isVisible('#ask-key'), 'a damaged filter can be asked');
+        fs.writeFileSync(path.join(temp, 'cut.petal'), fs.readFileSync(path.join(temp, 'urls.petal')).subarray(0, 20000));
+        for (const [file, words] of [[path.join(temp, 'cut.petal'), /truncated|promises/], [path.join(top, 'vectors/petal/blocked-keyed.petal'), /secret/i],
+            [path.join(top, 'vectors/reject/version-2.petal'), /newer|version/]]) {
+            await give(page, file);
+            truth(words.test(await text(page, '#result-says')), `${file}: ${await text(page, '#result-says')}`);
+        }
+        fs.writeFileSync(path.join(temp, 'empty.txt'), '');
+        await give(page, path.join(temp, 'empty.txt'));
+        truth(/no keys/.test(await text(page, '#result-says')), await text(page, '#result-says'));
+        await close(page, at(''));
+    });
+    await ok('integers are asked as integers, and what is none is said', async () => {
+        fs.writeFileSync(path.join(temp, 'numbers'), '1\n-7\n42\n');
+        petal('build', '--force', '--key-type', 'i64', '-o', 'numbers.petal', 'numbers');
+        const page = await open(browser, at('index.html#use'));
+        await give(page, path.join(temp, 'numbers.petal'));
+        equal(await page.inputValue('#ask-type'), 'i64');
+        await askFor(page, '-7', 'i64', 'maybe');
+        await askFor(page, '43', 'i64', 'no');
+        await page.fill('#ask-key', 'seven');
+        await page.waitForFunction(() => /type/.test(document.querySelector('#ask-verdict').textContent));
+        await close(page, at(''));
+    });
+    await ok('100 MB load with progress, cancelling keeps what was there; the longest task is measured', async () => {
+        const page = await open(browser, at('index.html#use'));
+        await page.click('[data-sample=guava]');
+        await result(page);
+        await page.evaluate(() => {
+            window.tasks = [];
+            new PerformanceObserver((found) => found.getEntries().forEach((e) => window.tasks.push(e.duration))).observe({ type: 'longtask' });
+        });
+        const line = 'https://example.org/a-rather-long-path/with/several/parts/';
+        let lines = 0;
+        const out = fs.openSync(path.join(temp, 'big.txt'), 'w');
+        for (let part = 0; part < 16; part++) {
+            let all = '';
+            for (let i = 0; i < 100000; i++) all += `${line}${lines++}\n`;
+            fs.writeSync(out, all);
+        }
+        fs.closeSync(out);
+        await page.setInputFiles('#file', path.join(temp, 'big.txt'));
+        await page.waitForFunction(() => / lines/.test(document.getElementById('busy-says').textContent));
+        await page.click('#cancel');
+        await page.waitForFunction(() => document.getElementById('busy').hidden);
+        truth((await text(page, '#result-title')).includes('users.bin'), 'the result of before is gone');
+        await askFor(page, 'user42', 'text', 'maybe');
+        await give(page, path.join(temp, 'big.txt'));
+        truth((await text(page, '#result-says')).includes('1,600,000 distinct'), await text(page, '#result-says'));
+        await askFor(page, `${line}1234567`, 'text', 'maybe');
+        petal('create', '-o', 'big.petal', '--bits', String(8e8 - 8e8 % 512), '--hashes', '6');
+        shell('petal add big.petal < links.txt');
+        await give(page, path.join(temp, 'big.petal'));
+        await askFor(page, MEMBER, 'text', 'maybe');
+        const tasks = await page.evaluate(() => window.tasks), size = fs.statSync(path.join(temp, 'big.txt')).size;
+        await close(page, at(''));
+        return `longest task while ${(size / 1e6).toFixed(0)} MB of list and 100 MB of filter load: ` +
+            (tasks.length ? `${Math.max(...tasks).toFixed(0)} ms` : 'none above 50 ms');
+    });
+}
+
+async function asking(browser, at) {
+    await ok('a list is asked as one types; ten million keys are made in the tab', async () => {
+        const page = await open(browser, at('index.html#real'));
+        await page.fill('#real-key', MEMBER);
+        await says(page, 'real-verdict', 'maybe');
+        await page.keyboard.press('End');
+        await page.keyboard.type('?x');
+        await says(page, 'real-verdict', 'no');
+        await page.click('#real-big');
+        await page.waitForFunction(() => document.getElementById('real-key').value === 'user1234567');
+        await says(page, 'real-verdict', 'maybe');
+        const found = [];
+        for (const key of ['user10000000', 'user10000001', 'nobody']) {
+            const asked = await text(page, '#real-stats');
+            await page.fill('#real-key', key);
+            await page.waitForFunction((n) => parseInt(document.getElementById('real-stats').textContent.replace(/\D+/, '')) > n, parseInt(asked.replace(/\D+/, '')));
+            found.push(await page.evaluate(() => document.querySelector('#real-verdict .says').dataset.says));
+        }
+        equal(found[0], 'maybe');
+        truth(found.includes('no'), 'every name passes');
+        await close(page, at(''));
+    });
+    await ok('the crawl fetches what `petal seen` passes on', async () => {
+        const expected = shell('petal seen -n 30k -p 1% < links.txt | wc -l').trim();
+        const page = await open(browser, at('index.html#real'));
+        await page.selectOption('#crawl-speed', '1000000');
+        await page.click('#crawl-play');
+        await page.waitForFunction(() => document.getElementById('crawl-read').textContent === '58,240');
+        const [fetched, skipped, wrong] = await Promise.all(['fetched', 'skipped', 'wrong'].map(async (n) => +(await text(page, `#crawl-${n}`)).replace(/,/g, '')));
+        equal(String(fetched), expected);
+        equal(fetched + skipped, 58240);
+        equal(fetched + wrong, 29619);
+        await close(page, at(''));
+    });
+}
+
+async function everybody(browser, at) {
+    await ok('by keyboard alone: skip, type, add, tabs, lines', async () => {
+        const page = await open(browser, at('index.html'));
+        await page.keyboard.press('Tab');
+        equal(await page.evaluate(() => document.activeElement.className), 'skip');
+        await page.keyboard.press('Enter');
+        const seen = new Set();
+        for (let i = 0; i < 90; i++) {
+            await page.keyboard.press('Tab');
+            const id = await page.evaluate(() => document.activeElement.id || document.activeElement.textContent.trim().slice(0, 20));
+            seen.add(id);
+            if (id === 'toy-key' && !seen.has('typed')) {
+                seen.add('typed');
+                await page.keyboard.type('h');
+                await page.keyboard.press('Shift+Enter');
+                await page.waitForFunction(() => /\bh\b/.test(document.getElementById('toy-members').textContent));
+                await page.keyboard.type('h');
+                await page.keyboard.press('Enter');
+                await says(page, 'toy-verdict', 'maybe');
+            }
+            if (id === 'tab-shell') {
+                await page.keyboard.press('ArrowRight');
+                equal(await page.evaluate(() => document.activeElement.id), 'tab-c');
+                truth((await text(page, '#code')).includes('petal.h'), 'C is not shown');
+            }
+        }
+        for (const id of ['look-key', 'heat', 'hunt-go', 'hunt-million', 'plan-keys', 'plan-keys-slider', 'plan-rate', 'plan-memory', 'copy', 'worth-absent', 'open', 'use-rate', 'real-key', 'real-big', 'crawl-play', 'crawl-speed'])
+            truth(seen.has(id), `the Tab key never comes to ${id}`);
+        await close(page, at(''));
+    });
+    for (const language of ['index.html', 'zh/index.html']) for (const width of [320, 390]) {
+        await ok(`${language} on a phone ${width} wide: nothing stands out, buttons are large enough`, async () => {
+            const page = await open(browser, at(language), { viewport: { width, height: 700 }, hasTouch: true, isMobile: true });
+            await populate(page);
+            const wide = await page.evaluate(() => [...document.querySelectorAll('main *')].filter((n) => {
+                const box = n.getBoundingClientRect();
+                return box.width && box.right > innerWidth + 1 && !n.closest('pre, .scroll, [role=tablist], .log, .trophies ul li, canvas, .uplot, nav, .hidden');
+            }).map((n) => `${n.tagName} ${n.id} ${n.className}`));
+            equal(wide.join('\n'), '');
+            truth(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page scrolls sideways');
+            const small = await page.evaluate(() => [...document.querySelectorAll('main button')].filter((b) => b.offsetParent && b.getBoundingClientRect().height < 35).map((b) => b.textContent));
+            equal(small.join(), '');
+            await close(page, at(''));
+        });
+    }
+    for (const language of ['index.html', 'zh/index.html']) for (const colorScheme of ['light', 'dark']) {
+        await ok(`axe finds nothing serious in ${language}, ${colorScheme}, every section filled`, async () => {
+            const page = await open(browser, at(language), { colorScheme });
+            await populate(page);
+            await axe(page);
+            await close(page, at(''));
+        });
+    }
+    await ok('axe finds nothing serious in the documents, light and dark', async () => {
+        for (const colorScheme of ['light', 'dark']) for (const name of ['docs/primer.html', 'docs/choosing.html', 'docs/formats/index.html', 'docs/python.html']) {
+            const page = await open(browser, at(name), { colorScheme });
+            await axe(page);
+            await close(page, at(''));
+        }
+    });
+    await ok('light or dark is remembered, and without motion nothing moves', async () => {
+        const page = await open(browser, at('index.html'), { colorScheme: 'dark', reducedMotion: 'reduce' });
+        const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+        equal(await theme(), 'dark');
+        await page.click('#theme');
+        equal(await theme(), 'light');
+        await page.reload();
+        equal(await theme(), 'light');
+        const moving = await page.evaluate(() => [...document.querySelectorAll('*')].filter((n) => ['', '::before'].some((p) => {
+            const style = getComputedStyle(n, p || null);
+            return style.transitionDuration.split(',').some((d) => parseFloat(d) > 0) && style.transitionProperty !== 'none' || style.animationName !== 'none';
+        })).length);
+        equal(moving, 0);
+        await page.click('#hunt-go');
+        await page.waitForFunction(() => document.querySelectorAll('#trophies > li').length >= 3);
+        equal(await text(page, '#hunt-now'), '');
+        await close(page, at(''));
+    });
+    await ok('without scripts, the first picture and its answer are there', async () => {
+        const page = await open(browser, at('index.html'), { javaScriptEnabled: false });
+        equal(await page.locator('#cells .one').count(), 3);
+        truth((await text(page, '#toy-verdict')).includes('probably'), 'no answer');
+        await close(page, at(''));
+    });
+}
+
+async function axe(page) {
+    await page.addScriptTag({ content: axeSource }).catch(() => page.evaluate(axeSource)); // the page's own policy forbids the tag
+    page.complaints = page.complaints.filter((c) => !/Content.Security.Policy|inline script/i.test(c));
+    const found = await page.evaluate(() => axe.run());
+    truth(found.passes.some((rule) => rule.id === 'color-contrast' && rule.nodes.length > 20), 'axe looked at nothing');
+    const bad = found.violations.filter((v) => ['serious', 'critical'].includes(v.impact));
+    equal(bad.map((v) => `${v.id}: ${v.nodes.slice(0, 4).map((n) => `${n.target} ${n.failureSummary}`).join('; ')}`).join('\n'), '', 'axe:');
+}
+
+async function sizes() {
+    await ok('the page is at most 180 KiB, as a server with gzip sends it', async () => {
+        let raw = 0, packed = 0;
+        for (const name of ['index.html', 'page.css', 'theme.js', 'page.js', 'chart.js', 'engine.js']) {
+            const content = fs.readFileSync(path.join(folder, name));
+            raw += content.length;
+            packed += zlib.gzipSync(content, { level: 9 }).length;
+        }
+        truth(packed <= 180 * 1024, `${packed} bytes`);
+        return `${packed} bytes as gzip -9, ${raw} unpacked; without samples and documents`;
+    });
+}
+
+(async () => {
+    const { server, base } = await serve(folder), browser = await launch();
+    const served = (name) => base + name, local = (name) => pathToFileURL(folder).href + '/' + name;
+    try {
+        await sizes();
+        await seeing(browser, served);
+        await planning(browser, served);
+        await using(browser, served);
+        await asking(browser, served);
+        await everybody(browser, served);
+        for (const language of ['index.html', 'zh/index.html'])
+            await ok(`${language} from file: every section works`, async () => {
+                const page = await open(browser, local(language));
+                await populate(page);
+                await page.click('#toy-add');
+                await close(page, 'file://');
+            });
+    } finally {
+        await browser.close();
+        server.close();
+        fs.rmSync(temp, { recursive: true, force: true });
+    }
+    done();
+})();
