@@ -287,6 +287,7 @@ test('looking inside', async () => {
         stats = f.stats();
     same(info.capacity, 3000);
     same(info.scheme, 'blocked');
+    same(info.kernel, import.meta.url.includes('/scalar/') ? 'generic' : 'simd128');
     check(info.abilities.includes('merge') && !info.abilities.includes('remove'));
     check(stats.estimatedItems.low < COUNT && stats.estimatedItems.high > COUNT);
     same(f.isOverfull, false);

@@ -73,6 +73,15 @@ for script in vectors cases misuse load docs; do relay in_bare $script; done
 relay commonjs vectors
 relay commonjs cases
 
+# Both kernels have the same bits: without SIMD128 again, in the place of what has it.
+without_simd() {
+    cp -r "$TMPDIR/bare" "$TMPDIR/scalar" && cd "$TMPDIR/scalar/node_modules/petal-bloom/dist" &&
+        for module in ask native full; do cp $module.wasm $module-simd.wasm; done
+}
+scalar() { node --no-warnings --expose-gc "$TMPDIR/scalar/test/$1.mjs" "$@"; }
+ok 'the package without SIMD128' without_simd
+for script in vectors cases misuse; do relay scalar $script; done
+
 # A filter of 10^6 addresses and its answers, by the command petal.
 files=$TMPDIR/files
 million() {
