@@ -175,9 +175,8 @@ static petal_status add_piece_growing(petal_filter *filter, const uint64_t *word
     return status;
 }
 
-const struct key_strategy petal_strategy_growing = {UNLESS_READ_ONLY(add_growing), contains,
-                                                    UNLESS_READ_ONLY(add_piece_growing),
-                                                    contains_piece};
+const struct key_strategy petal_strategy_growing = {
+    UNLESS_READ_ONLY(add_growing), contains, UNLESS_READ_ONLY(add_piece_growing), contains_piece};
 const struct key_strategy petal_strategy_hash_per_layer = {UNLESS_READ_ONLY(add_growing), contains,
                                                            NULL, NULL};
 

@@ -15,7 +15,7 @@
  *     version() text                               status_name(status) text
  *     error() address of: status i32, errno i32, offset u64 (all ones: none), text of up to 239
  *     format_at(place, table) 1, or 0 after the last: abilities, name, keys
- *     recognize(bytes, size, names, room) how many formats fit; `names` has room for that many texts
+ *     recognize(bytes, size, names, room) how many formats fit; `names` has room for so many texts
  *     text_ends(text, size, ends, count): `ends` has the length of each key in UTF-16 units, and
  *         gets the place where each ends in the UTF-8 text of all, in which a lone surrogate is
  *         EF BF BD

@@ -1,7 +1,7 @@
 /* math.c - log, log2, exp and pow without the C library's tables, which are a tenth of a module: by
  * short series in pairs of doubles (T. J. Dekker 1971), whose sum has 100 bits. So the results are
- * the correctly rounded ones, but for one in 10^9 or so. They plan filters, where a millisecond does
- * not matter. */
+ * the correctly rounded ones, except for one in 10^9 or so. They plan filters, where a millisecond
+ * does not matter. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
