@@ -215,6 +215,14 @@ async function planning(browser, at) {
     });
 }
 
+/* ms of CPU time of the longest task on a page's own thread. */
+function longestTask(events) {
+    const main = new Set(events.filter((e) => e.name === 'thread_name' && e.args.name === 'CrRendererMain').map((e) => `${e.pid} ${e.tid}`));
+    const tasks = events.filter((e) => e.ph === 'X' && /RunTask/.test(e.name) && main.has(`${e.pid} ${e.tid}`) && e.tdur !== undefined);
+    truth(tasks.length > 100, `${tasks.length} tasks in the trace`);
+    return Math.max(...tasks.map((e) => e.tdur)) / 1000;
+}
+
 async function using(browser, at) {
     await ok('a list becomes the file that the tool makes; downloaded, it opens again', async () => {
         const page = await open(browser, at('index.html#use'));
@@ -316,6 +324,7 @@ async function using(browser, at) {
             window.tasks = [];
             new PerformanceObserver((found) => found.getEntries().forEach((e) => window.tasks.push(e.duration))).observe({ type: 'longtask' });
         });
+        await browser.startTracing(page, { categories: ['toplevel', '__metadata'] });
         const line = 'https://example.org/a-rather-long-path/with/several/parts/';
         let lines = 0;
         const out = fs.openSync(path.join(temp, 'big.txt'), 'w');
@@ -338,10 +347,11 @@ async function using(browser, at) {
         shell('petal add big.petal < links.txt');
         await give(page, path.join(temp, 'big.petal'));
         await askFor(page, MEMBER, 'text', 'maybe');
+        const longest = longestTask(JSON.parse(await browser.stopTracing()).traceEvents);
         const tasks = await page.evaluate(() => window.tasks), size = fs.statSync(path.join(temp, 'big.txt')).size;
         await close(page, at(''));
         return `longest task while ${(size / 1e6).toFixed(0)} MB of list and 100 MB of filter load: ` +
-            (tasks.length ? `${Math.max(...tasks).toFixed(0)} ms` : 'none above 50 ms');
+            `${longest.toFixed(1)} ms of CPU time; by the clock, ` + (tasks.length ? `${Math.max(...tasks).toFixed(0)} ms` : 'none above 50 ms');
     });
 }
 
