@@ -23,7 +23,7 @@ body() {
             at && /^ *\}$/ { match($0, /^ */); if (RLENGTH == indent) exit }
             at && NF { print }' "$1"
         ;;
-    *) awk '!/^(import |#|\/\/)/ && NF' "$1" ;;
+    *) awk '!/^import |^#|^\/\// && NF' "$1" ;;
     esac
 }
 short() { lines=$(body "$1" | wc -l) && echo "$lines lines" && [ "$lines" -ge 4 ] && [ "$lines" -le 10 ]; }
