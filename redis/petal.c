@@ -17,6 +17,7 @@
 #define EVENT_ADD "petal.add"
 #define EVENT_REMOVE "petal.remove"
 #define EVENT_MERGE "petal.merge"
+#define EVENT_PATCH "petal.patch"
 #define EVENT_LOAD "petal.load"
 
 static enum found look_up(RedisModuleKey *key, struct value **value)
@@ -497,6 +498,27 @@ static int petal_merge_command(RedisModuleCtx *ctx, RedisModuleString **argv, in
     return server.ReplyWithSimpleString(ctx, "OK");
 }
 
+/* The patch names what it is for, and what comes of it: after a failure nothing has changed. */
+static int petal_patch_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
+{
+    petal_error error;
+    size_t size;
+    if (argc != 3) return server.WrongArity(ctx);
+    struct value *value = need(ctx, argv[1]);
+    if (!value) return MODULE_OK;
+    const char *patch = server.StringPtrLen(argv[2], &size);
+    value->unlimited |= (uint8_t)must_obey(ctx); /* its master had the memory */
+    value->refused = 0;
+    petal_status status = petal_apply_patch(value->filter, patch, size, UINT64_MAX, &error);
+    if (status == PETAL_ERR_MEMORY && value->refused)
+        return server.ReplyWithError(
+            ctx, "ERR petal: with this patch the filter would be above bf.memory-limit");
+    if (status != PETAL_OK) return reply_petal_error(ctx, &error);
+    server.ReplicateVerbatim(ctx);
+    note_change(ctx, argv[1], EVENT_PATCH);
+    return server.ReplyWithSimpleString(ctx, "OK");
+}
+
 /* ---- PETAL.INFO ------------------------------------------------------------------------------ */
 
 static void reply_text(RedisModuleCtx *ctx, const char *label, const char *text)
@@ -691,6 +713,8 @@ static struct module_argument create_arguments[] = {
     END_OF_ARGUMENTS};
 static struct module_argument merge_arguments[] = {
     KEY_ARGUMENT, {.name = "source", .type = ARG_KEY, .flags = ARG_MULTIPLE}, END_OF_ARGUMENTS};
+static struct module_argument patch_arguments[] = {KEY_ARGUMENT, ARGUMENT("patch", ARG_STRING),
+                                                   END_OF_ARGUMENTS};
 static struct module_argument advance_arguments[] = {
     KEY_ARGUMENT, ARGUMENT_WITH("milliseconds", ARG_INTEGER, .flags = ARG_OPTIONAL),
     END_OF_ARGUMENTS};
@@ -730,6 +754,9 @@ static const struct command commands[] = {
     {"PETAL.MERGE", petal_merge_command, COMMAND_WRITES, "write bloom", KEYS_CHANGED, -1, -3,
      "0.1.0", "Adds all items of other filters with the same parameters",
      "O(n), where n is the size of the filters", merge_arguments},
+    {"PETAL.PATCH", petal_patch_command, COMMAND_WRITES, "write bloom", KEYS_CHANGED, 0, 3, "0.1.0",
+     "Turns a filter into what a patch of petal diff makes of it",
+     "O(n), where n is the size of the filter", patch_arguments},
     {"PETAL.ADVANCE", petal_advance_command, COMMAND_WRITES, "write fast bloom", KEYS_CHANGED, 0,
      -2, "0.1.0", "Sets the clock of a window of time", "O(n), where n is the size of what expires",
      advance_arguments},

@@ -1,5 +1,5 @@
 # ten.sh - a filter is made, saved, opened and queried.
 petal create -n 1000000 -p 1% -o seen.petal
-echo https://example.com/ | petal add seen.petal
+petal add seen.petal -e https://example.com/
 petal check -q seen.petal -e https://example.org/ && echo true || echo false
 petal check -q seen.petal -e https://example.com/ && echo true || echo false

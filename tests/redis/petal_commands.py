@@ -62,6 +62,19 @@ def check_kinds(tap, server, client, folder):
                 if line.startswith("content id")] for file in (path, pulled)]
         tap.ok(f"{kind}: pulled, it is the tool's filter", done.returncode == 0 and ids[0] == ids[1]
                and len(ids[0]) == 1, done.stderr, ids, same and same.stderr)
+        earlier = kind + " earlier"
+        client("PETAL.CREATE", earlier, "0.01", capacity, *words)
+        client("PETAL.MADD", earlier, *KEYS[:len(KEYS) // 2])
+        before, file = f"{folder}/{kind}.earlier", f"{folder}/{kind}.patch"
+        push_or_pull("pull", "unix:" + server.socket, earlier, before)
+        made = tool("petal", "diff", before, pulled, "-o", file)
+        patch = open(file, "rb").read() if made.returncode == 0 else made.stderr
+        cut = client("PETAL.PATCH", earlier, patch[:-1])
+        tap.equal(f"{kind}: a patch makes it of an earlier one, whole and once",
+                  (isinstance(cut, Error), client("PETAL.PATCH", earlier, patch),
+                   digest(client, earlier) == digest(client, kind),
+                   isinstance(client("PETAL.PATCH", earlier, patch), Error)),
+                  (True, "OK", True, True))
         again = push_or_pull("push", "unix:" + server.socket, kind + " pushed", path)
         known = tool("petal", "check", "-v", path, text="\n".join(ABSENT) + "\n").stdout.split()
         tap.equal(f"{kind}: pushed, it answers like the file",

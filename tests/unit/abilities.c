@@ -10,11 +10,8 @@
 enum kind { PLAIN, COUNTS, GROWS, WINDOW_KEYS, WINDOW_TIME, FOREIGN, CHAIN, KINDS };
 enum state { MEMORY, SHARED, WRITABLE_MAP, READ_ONLY_MAP, LIVE, FROZEN, HEADER, STATES };
 
-/* The heads of the columns: of the kinds, and of what a state changes. */
-static const char *const columns[] = {"plain",   "counts", "grows",  "keys",  "time",
-                                      "foreign", "chain",  "shared", "w-map", "r-map",
-                                      "live",    "frozen", "header"};
-enum { COLUMNS = sizeof columns / sizeof columns[0] };
+/* Of the table: the kinds, in memory, and then the states of a plain one. */
+enum { COLUMNS = KINDS + STATES - 1 };
 
 /* How to make one, and in which state. */
 struct recipe {
