@@ -39,7 +39,7 @@ static int connect_unix(const char *path)
         complain(path, "the path of the socket is too long");
         return -1;
     }
-    strcpy(address.sun_path, path);
+    memcpy(address.sun_path, path, strlen(path) + 1);
     int made = socket(AF_UNIX, SOCK_STREAM, 0);
     if (made >= 0 && connect(made, (struct sockaddr *)&address, sizeof address) == 0) return made;
     complain(path, strerror(errno));
