@@ -92,10 +92,10 @@ void petal_os_unmap(struct mapping *map)
     *map = (struct mapping){NULL, 0, false};
 }
 
-petal_status petal_os_sync(const struct mapping *map, uint64_t offset, uint64_t size_bytes,
-                           petal_error *error)
+petal_status petal_os_sync(const struct file *file, const struct mapping *map, uint64_t offset,
+                           uint64_t size_bytes, petal_error *error)
 {
-    (void)map, (void)offset, (void)size_bytes;
+    (void)file, (void)map, (void)offset, (void)size_bytes;
     return no_files(error);
 }
 

@@ -1,6 +1,6 @@
 /* os.h - all that Petal asks of the operating system: mapping and locking files, making changes
- * durable, replacing a file atomically. It knows nothing of what is in them. Another system is one
- * more file beside posix.c.
+ * durable, replacing a file atomically. It knows nothing of what is in them. posix*.c and
+ * windows*.c are the systems, none.c is a build without files.
  *
  * Locks. Whoever changes a file, in place or by replacing it, holds its lock: one per inode, of the
  * open file, so that it ends with the process however that ends. A lock proves nothing about the
@@ -86,9 +86,10 @@ petal_status petal_os_map(const struct file *file, bool writable, uint64_t max_b
                           struct mapping *map, petal_error *error);
 void petal_os_unmap(struct mapping *map);
 
-/* Makes a range of the map durable. A failure is final: what the disk holds is then unknown. */
-petal_status petal_os_sync(const struct mapping *map, uint64_t offset, uint64_t size_bytes,
-                           petal_error *error);
+/* Makes a range of the file's map durable. A failure is final: what the disk holds is then
+ * unknown. */
+petal_status petal_os_sync(const struct file *file, const struct mapping *map, uint64_t offset,
+                           uint64_t size_bytes, petal_error *error);
 
 /* Makes a range count as changed, so that the next sync writes it whatever the system believes the
  * disk has. */

@@ -141,9 +141,8 @@ petal_status petal_posix_check_kind(int descriptor, petal_error *error)
     return PETAL_OK;
 }
 
-/* One try; *file is closed again by the caller if it fails. */
-static petal_status open_once(const char *path, enum access access, struct file *file,
-                              petal_error *error)
+petal_status petal_os_open_once(const char *path, enum access access, struct file *file,
+                                petal_error *error)
 {
     /* O_NONBLOCK: a fifo must be refused, not waited for. It means nothing for regular files. */
     file->descriptor =
@@ -160,26 +159,6 @@ static petal_status open_once(const char *path, enum access access, struct file 
     if (!file->path || !file->given)
         return petal_fail_errno(error, errno, "cannot follow its path");
     return PETAL_OK;
-}
-
-petal_status petal_os_open(const char *path, enum access access, struct file *file,
-                           petal_error *error)
-{
-    *file = PETAL_NO_FILE;
-    for (int attempt = 0; attempt < PETAL_POSIX_ATTEMPTS; attempt++) {
-        struct file opened = PETAL_NO_FILE;
-        petal_status status = open_once(path, access, &opened, error);
-        if (status == PETAL_OK && access != ACCESS_READ)
-            status = petal_posix_compare(opened.descriptor, path, error);
-        if (status == PETAL_OK) {
-            *file = opened;
-            return PETAL_OK;
-        }
-        petal_os_close(&opened);
-        if (status != PETAL_ERR_REPLACED) return status;
-    }
-    return petal_fail(error, PETAL_ERR_BUSY,
-                      "other processes keep replacing it; try again when they have finished");
 }
 
 void petal_os_close(struct file *file)
@@ -354,9 +333,10 @@ void petal_os_unmap(struct mapping *map)
 }
 
 /* On macOS it ends at the drive's cache: what is saved anew by petal_save() goes further. */
-petal_status petal_os_sync(const struct mapping *map, uint64_t offset, uint64_t size_bytes,
-                           petal_error *error)
+petal_status petal_os_sync(const struct file *file, const struct mapping *map, uint64_t offset,
+                           uint64_t size_bytes, petal_error *error)
 {
+    (void)file;
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = offset - offset % page;
     if (msync(map->bytes + from, (size_t)(offset + size_bytes - from), MS_SYNC) == 0)
         return PETAL_OK;

@@ -2,10 +2,7 @@
 #ifndef PETAL_OS_POSIX_H
 #define PETAL_OS_POSIX_H
 
-#include "os/os.h"
-
-/* How often a file is opened anew that was replaced between opening and locking it. */
-#define PETAL_POSIX_ATTEMPTS 100
+#include "os/common.h"
 
 /* Takes the lock of an open file, without waiting. */
 petal_status petal_posix_lock(int descriptor, petal_error *error);

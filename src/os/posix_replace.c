@@ -57,21 +57,7 @@ static char *path_of_new(const char *path)
     return joined;
 }
 
-/* ---- temporary files ----------------------------------------------------------------------------
- *
- * Their names are random, and begin with the same letters, so that those of processes that died can
- * be found: their maker's lock is gone. */
-
-#define TEMPORARY_PREFIX ".petal-tmp-"
-#define MAX_ENTRIES 4096 /* of a folder: it may hold millions */
-
-/* The prefix and 16 hexadecimal digits. */
-static bool is_temporary(const char *name)
-{
-    size_t prefix = strlen(TEMPORARY_PREFIX);
-    return strncmp(name, TEMPORARY_PREFIX, prefix) == 0 && strlen(name) == prefix + 16 &&
-           strspn(name + prefix, "0123456789abcdef") == 16;
-}
+/* ---- temporary files: see common.h ----------------------------------------------------------- */
 
 /* Removes a temporary file whose maker is dead. */
 static void remove_stale(const char *folder, const char *name)
@@ -92,8 +78,8 @@ static void remove_stale_ones(const char *target)
     char path[PATH_MAX];
     DIR *folder = folder_of(target, path) ? opendir(path) : NULL;
     const struct dirent *entry;
-    for (int i = 0; folder && i < MAX_ENTRIES && (entry = readdir(folder)) != NULL; i++)
-        if (is_temporary(entry->d_name)) remove_stale(path, entry->d_name);
+    for (int i = 0; folder && i < PETAL_OS_MAX_ENTRIES && (entry = readdir(folder)) != NULL; i++)
+        if (petal_os_is_temporary(entry->d_name)) remove_stale(path, entry->d_name);
     if (folder) closedir(folder);
 }
 
@@ -112,15 +98,15 @@ static petal_status lock_temporary(struct file *temporary, petal_error *error)
  * of a mode of its own is readable by nobody until it has that. */
 static petal_status make_temporary(struct replacement *made, petal_error *error)
 {
-    size_t room = strlen(made->old.path) + sizeof TEMPORARY_PREFIX + 32;
+    size_t room = strlen(made->old.path) + sizeof PETAL_OS_TEMPORARY + 32;
     struct file *temporary = &made->temporary;
     temporary->path = malloc(room);
     if (!temporary->path) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
-    for (int attempt = 0; attempt < PETAL_POSIX_ATTEMPTS; attempt++) {
+    for (int attempt = 0; attempt < PETAL_OS_ATTEMPTS; attempt++) {
         unsigned long long number;
         if (getentropy(&number, sizeof number) != 0)
             return petal_fail_errno(error, errno, "cannot make a random name");
-        snprintf(temporary->path, room, "%.*s" TEMPORARY_PREFIX "%016llx",
+        snprintf(temporary->path, room, "%.*s" PETAL_OS_TEMPORARY "%016llx",
                  folder_length(made->old.path), made->old.path, number);
         int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
         temporary->descriptor = open(temporary->path, flags, made->exists ? 0600 : 0666);
@@ -156,13 +142,6 @@ static petal_status keep_owner_and_mode(const struct replacement *made, const st
 
 /* ---- begin ----------------------------------------------------------------------------------- */
 
-/* Is this path, or what it resolves to, the one that the file was opened by? Then another file
- * there has taken its place: it was renamed, or a symbolic link points elsewhere now. */
-static bool is_meant(const struct file *held, const char *path, const char *resolved)
-{
-    return strcmp(held->path, resolved) == 0 || strcmp(held->given, path) == 0;
-}
-
 /* The file to replace, locked. */
 static petal_status take_old(const char *path, unsigned flags, struct replacement *made,
                              struct stat *old, petal_error *error)
@@ -185,11 +164,8 @@ static petal_status take_old(const char *path, unsigned flags, struct replacemen
     if (status != PETAL_OK) return status;
     if (fstat(made->old.descriptor, old) != 0)
         return petal_fail_errno(error, errno, "cannot look at it");
-    if (made->held && is_meant(made->held, path, made->old.path))
-        return petal_fail(error, PETAL_ERR_REPLACED,
-                          "was replaced by another file since it was read; read it again");
-    made->held = NULL; /* another file: its lock stays as it is */
-    return PETAL_OK;
+    return petal_os_let_go(made, path,
+                           "was replaced by another file since it was read; read it again", error);
 }
 
 static petal_status take_target(const char *path, unsigned flags, struct replacement *made,
@@ -208,18 +184,8 @@ static petal_status take_target(const char *path, unsigned flags, struct replace
                           "a symbolic link that leads nowhere; remove it first");
     made->old = (struct file){.path = path_of_new(path), .descriptor = -1};
     if (!made->old.path) return petal_fail_errno(error, errno, "cannot write a file in its folder");
-    if (made->held && is_meant(made->held, path, made->old.path))
-        return petal_fail(error, PETAL_ERR_REPLACED,
-                          "was removed since it was read; save under another name");
-    made->held = NULL;
-    return PETAL_OK;
-}
-
-static petal_status drop(struct replacement *made, petal_status status)
-{
-    petal_os_close(&made->temporary);
-    petal_os_close(&made->old);
-    return status;
+    return petal_os_let_go(made, path, "was removed since it was read; save under another name",
+                           error);
 }
 
 petal_status petal_os_begin(const char *path, unsigned flags, struct file *held,
@@ -241,36 +207,7 @@ petal_status petal_os_begin(const char *path, unsigned flags, struct file *held,
         status = keep_owner_and_mode(made, &old, flags, error);
         if (status != PETAL_OK) unlink(made->temporary.path);
     }
-    return status == PETAL_OK ? status : drop(made, status);
-}
-
-/* ---- put ------------------------------------------------------------------------------------- */
-
-/* Zeros are looked for in pieces of this many bytes, at multiples of it. */
-#define PIECE 65536u
-
-static bool all_zero(const uint8_t *bytes, size_t size)
-{
-    return bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0;
-}
-
-petal_status petal_os_put(void *context, const void *bytes, uint64_t size_bytes, petal_error *error)
-{
-    struct replacement *made = context;
-    const uint8_t *at = bytes;
-    while (size_bytes > 0) {
-        uint64_t to_edge = PIECE - made->size_bytes % PIECE;
-        size_t piece = (size_t)(size_bytes < to_edge ? size_bytes : to_edge);
-        if (!all_zero(at, piece)) {
-            petal_status status =
-                petal_os_write(&made->temporary, made->size_bytes, at, piece, error);
-            if (status != PETAL_OK) return status;
-        }
-        at += piece;
-        size_bytes -= piece;
-        made->size_bytes += piece;
-    }
-    return PETAL_OK;
+    return status == PETAL_OK ? status : petal_os_drop(made, false, status);
 }
 
 /* ---- finish ---------------------------------------------------------------------------------- */
@@ -338,30 +275,15 @@ static petal_status sync_folder(const char *path, petal_error *error)
         error, failure, "the new file is in place, but its folder could not be written to disk");
 }
 
-/* The caller's lock is from now on that of the new file. */
-static void hand_over(struct replacement *made)
-{
-    if (!made->held) return;
-    free(made->held->path);
-    close(made->held->descriptor);
-    made->held->path = made->old.path;
-    made->held->descriptor = made->temporary.descriptor;
-    made->held->is_locked = made->temporary.is_locked;
-    made->old.path = NULL;
-    made->temporary.descriptor = -1;
-}
-
 petal_status petal_os_finish(struct replacement *made, bool keep, petal_error *error)
 {
     petal_status status = keep ? make_durable(made, error) : PETAL_OK;
     if (keep && status == PETAL_OK) status = publish(made, error);
     if (!keep || status != PETAL_OK) {
         unlink(made->temporary.path);
-        return drop(made, status);
+        return petal_os_drop(made, false, status);
     }
-    status = sync_folder(made->old.path, error);
-    hand_over(made);
-    return drop(made, status);
+    return petal_os_drop(made, true, sync_folder(made->old.path, error));
 }
 
 #endif

@@ -1,0 +1,54 @@
+/* cpu.c - see cpu.h. Not __builtin_cpu_supports(): with zig's runtime library it compiles, links,
+ * and says no to everything.
+ *
+ * In a virtual machine CPUID takes microseconds, so its answer is kept. Threads that ask at once
+ * all store the same. */
+#include "base/cpu.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+#include <cpuid.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* Intel's manual, volume 1, 13.2 and 14.3: registers that the system saves. */
+#define STATE_AVX 0x06u    /* XMM, YMM */
+#define STATE_AVX512 0xe6u /* also the masks, the upper halves of ZMM, ZMM16 to 31 */
+
+static uint32_t saved_state(void)
+{
+    uint32_t low, high;
+    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return low;
+}
+
+static unsigned ask(void)
+{
+    unsigned a, b, c, d, found = 0;
+    if (!__get_cpuid(1, &a, &b, &c, &d)) return 0;
+    bool has_xgetbv = c & bit_OSXSAVE;
+    uint32_t saved = has_xgetbv ? saved_state() : 0;
+    if (c & bit_SSE4_1) found |= CPU_SSE4;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return found;
+    if (b & bit_BMI2) found |= CPU_BMI2;
+    if ((b & bit_AVX2) && (saved & STATE_AVX) == STATE_AVX) found |= CPU_AVX2;
+    unsigned wide = bit_AVX512F | bit_AVX512DQ | bit_AVX512VL;
+    if ((b & wide) == wide && (saved & STATE_AVX512) == STATE_AVX512) found |= CPU_AVX512;
+    return found;
+}
+
+bool petal_cpu_has(unsigned features)
+{
+    enum { KNOWN = 1 << 30 };
+    static _Atomic unsigned kept;
+    unsigned found = atomic_load_explicit(&kept, memory_order_relaxed);
+    if (!found) {
+        found = ask() | KNOWN;
+        atomic_store_explicit(&kept, found, memory_order_relaxed);
+    }
+    return (found & features) == features;
+}
+
+#else
+typedef int petal_not_for_this_cpu; /* ISO C wants something in every file */
+#endif

@@ -1,0 +1,20 @@
+/* cpu.h - which instructions this CPU and its operating system offer: what chooses a kernel. */
+#ifndef PETAL_BASE_CPU_H
+#define PETAL_BASE_CPU_H
+
+#include <stdbool.h>
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+enum cpu_features {
+    CPU_SSE4 = 1,   /* SSE4.1 */
+    CPU_BMI2 = 2,   /* Intel since 2013, AMD since 2015 */
+    CPU_AVX2 = 4,   /* likewise */
+    CPU_AVX512 = 8, /* F, DQ and VL: Skylake servers, Zen 4 */
+};
+
+/* Are all of these there? */
+bool petal_cpu_has(unsigned features);
+
+#endif
+#endif
