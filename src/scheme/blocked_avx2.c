@@ -3,12 +3,12 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PETAL_INLINE_AVX2
 #define PETAL_INLINE_TARGET __attribute__((target("avx2,bmi2")))
+#include "base/cpu.h"
 #include "scheme/blocked_line.h"
 
 static bool usable(void)
 {
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+    return petal_cpu_has(CPU_AVX2 | CPU_BMI2);
 }
 
 #define KERNEL_NAME "avx2"

@@ -4,13 +4,12 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PETAL_INLINE_AVX512
 #define PETAL_INLINE_TARGET __attribute__((target("avx512f,avx512dq,avx512vl,bmi2")))
+#include "base/cpu.h"
 #include "scheme/blocked_line.h"
 
 static bool usable(void)
 {
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2");
+    return petal_cpu_has(CPU_AVX512 | CPU_BMI2);
 }
 
 #define KERNEL_NAME "avx512"

@@ -3,12 +3,12 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PETAL_INLINE_SSE4
 #define PETAL_INLINE_TARGET __attribute__((target("sse4.1")))
+#include "base/cpu.h"
 #include "scheme/blocked_line.h"
 
 static bool usable(void)
 {
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("sse4.1");
+    return petal_cpu_has(CPU_SSE4);
 }
 
 #define KERNEL_NAME "sse4"

@@ -111,21 +111,59 @@ struct pattern_class {
 
 #include "scheme/blocked_model.inc"
 
+/* (1 - (1 - share) / lines)^keys - 1 for shares that mostly differ by little: `less` is that of
+ * `anchor`. */
+struct powers {
+    double lines, keys, anchor, less, step;
+};
+
+static struct powers powers_of(double lines, double keys)
+{
+    return (struct powers){lines, keys, NAN, NAN, NAN};
+}
+
+/* Near the anchor, where the base is (1 + u) times the anchor's: seven terms of the binomial series
+ * of (1 + u)^keys, of which the next is below 2^-55. libm's functions take ten times as long, and a
+ * rate is a sum of hundreds of powers. */
+static double power_less_one(struct powers *of, double share)
+{
+    double u = (share - of->anchor) * of->step, t = of->keys * u;
+    if (fabs(t) < 1.0 / 32) {
+        double series = 1 + (t - 6 * u) * (1.0 / 7);
+        series = 1 + (t - 5 * u) * (1.0 / 6) * series;
+        series = 1 + (t - 4 * u) * (1.0 / 5) * series;
+        series = 1 + (t - 3 * u) * (1.0 / 4) * series;
+        series = 1 + (t - 2 * u) * (1.0 / 3) * series;
+        series = 1 + (t - u) * (1.0 / 2) * series;
+        return of->less + (1 + of->less) * t * series;
+    }
+    of->anchor = share;
+    of->step = 1 / (of->lines - 1 + share);
+    of->less = expm1(of->keys * log1p(-(1 - share) / of->lines));
+    return of->less;
+}
+
 /* Probability that all `hashes` tested bits of a line are set. Each key throws into the line a
  * pattern of `same` size with probability 1/lines, and independently one of `other` size (0: none)
- * with probability 1/lines. */
+ * with probability 1/lines. The signs sum to 0, so powers may be counted without the 1 in each,
+ * which with few keys is nearly all of them and would cancel. */
 static double line_rate(double lines, uint32_t hashes, uint32_t other, double keys)
 {
-    double sum = 0;
+    struct powers same = powers_of(lines, other == hashes ? 2 * keys : keys),
+                  beside = powers_of(lines, keys);
+    double sum = 0, less = 0;
+    uint32_t last = UINT32_MAX;
+    int which = 1 + (other ? (int)(other - hashes) : 0);
     for (uint32_t i = class_start[hashes]; i < class_start[hashes + 1]; i++) {
         const struct pattern_class *class = &pattern_classes[i];
-        double log_clear = log1p(-(1 - clear_shares[class->clear[1]]) / lines);
-        if (other == hashes)
-            log_clear *= 2;
-        else if (other)
-            log_clear +=
-                log1p(-(1 - clear_shares[class->clear[1 + (int)(other - hashes)]]) / lines);
-        sum += class->sign * exp(keys * log_clear);
+        if (class->clear[1] != last) less = power_less_one(&same, clear_shares[class->clear[1]]);
+        last = class->clear[1];
+        double term = less;
+        if (which != 1) {
+            double other_less = power_less_one(&beside, clear_shares[class->clear[which]]);
+            term += other_less + less * other_less;
+        }
+        sum += class->sign * term;
     }
     return fmin(fmax(sum, 0), 1);
 }

@@ -1,5 +1,6 @@
 /* parquet_avx2.c - `parquet` with AVX2: a block is one register of eight words. For x86-64 CPUs
  * from Haswell and Zen 1. */
+#include "base/cpu.h"
 #include "scheme/parquet_block.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -9,8 +10,7 @@
 
 static bool usable(void)
 {
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2");
+    return petal_cpu_has(CPU_AVX2);
 }
 
 /* One bit in each word. */

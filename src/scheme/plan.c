@@ -137,6 +137,10 @@ static uint64_t fewest_steps(const struct inverse *of, struct enclosure *at, uin
     return at->high;
 }
 
+/* Rates that differ by less count as equal: the sums of the model are no more exact than that, and
+ * what their rounding makes of them depends on the CPU's libm. */
+#define SAME_RATE 1e-12
+
 /* The best found so far. rate is INFINITY while there is none. */
 struct candidate {
     struct shape shape;
@@ -147,7 +151,8 @@ static bool is_better(const struct candidate *a, const struct candidate *b)
 {
     if (isinf(b->rate)) return true;
     if (a->shape.bits != b->shape.bits) return a->shape.bits < b->shape.bits;
-    if (a->rate != b->rate) return a->rate < b->rate;
+    if (a->rate + SAME_RATE < b->rate) return true;
+    if (b->rate + SAME_RATE < a->rate) return false;
     if (a->shape.lines_per_key != b->shape.lines_per_key)
         return a->shape.lines_per_key < b->shape.lines_per_key;
     return a->shape.hashes < b->shape.hashes;
@@ -179,7 +184,7 @@ static uint64_t guess_steps(const struct inverse *of)
 static uint32_t guess_hashes(double rate, uint32_t lines_per_key, uint32_t from, uint32_t to)
 {
     double bits = -petal_model_log2(rate);
-    double k = lines_per_key == 1 ? 0.72 * bits + 0.9 : lines_per_key == 2 ? 0.9 * bits : bits;
+    double k = lines_per_key == 1 ? 0.86 * bits + 0.4 : lines_per_key == 2 ? 0.9 * bits : bits;
     return k < from ? from : k > to ? to : (uint32_t)(k + 0.5);
 }
 
@@ -196,8 +201,11 @@ static bool try_hashes(struct search *with, uint32_t hashes)
     struct inverse *of = &with->of;
     struct enclosure at = {0};
     of->shape.hashes = hashes;
+    bool is_least = with->fewest && with->fewest == with->min;
     if (with->fewest && !note(of, &at, with->fewest)) return true;
-    uint64_t steps = fewest_steps(of, &at, with->fewest ? with->fewest : guess_steps(of));
+    if (is_least && at.rate_high > 2 * with->best->rate) return true;
+    uint64_t steps =
+        is_least ? with->min : fewest_steps(of, &at, with->fewest ? with->fewest : guess_steps(of));
     if (steps == 0) return false;
     bool is_known = steps >= with->min && steps <= of->max_steps;
     if (steps < with->min) steps = with->min;

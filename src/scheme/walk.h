@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/checked.h"
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "hash/hash.h"
 #include "scheme/scheme.h"
@@ -43,12 +44,6 @@ static inline uint32_t set_bit_shared(uint8_t *bytes, uint64_t i)
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define WALK_BMI2 __attribute__((target("bmi2"), flatten))
-
-static inline bool has_bmi2(void)
-{
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("bmi2");
-}
 #endif
 
 /* ---- how many at a time ---------------------------------------------------------------------- */
