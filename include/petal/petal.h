@@ -381,6 +381,9 @@ PETAL_API petal_status petal_save(const petal_filter *filter, const char *path, 
  * that is read of a file, unless the format is "auto". For petal files and what BF.SCANDUMP gives
  * first (redisbloom). */
 #define PETAL_OPEN_HEADER 512u
+/* HEADER: a keyed filter needs no secret, for what its header tells. Without one it takes no bits
+ * and hashes no keys: calls that would are PETAL_ERR_SECRET_MISSING, and petal_hash_key() is 0. */
+#define PETAL_OPEN_NO_SECRET 1024u
 
 typedef struct petal_open_options {
     uint32_t struct_size;

@@ -35,6 +35,7 @@ petal_status petal_bits(const petal_filter *filter, uint32_t layer, const void *
 static petal_status check_own(const petal_filter *filter, uint32_t layer, petal_error *error)
 {
     petal_status status = check_layer(filter, layer, error);
+    if (status == PETAL_OK) status = petal_filter_check_secret(filter, error);
     if (status == PETAL_OK && (petal_filter_has_foreign_bits(filter) || filter->read_only))
         return petal_fail(error, PETAL_ERR_READ_ONLY,
                           "the bits belong to a file or to a view, or are frozen; load a copy");
@@ -202,7 +203,7 @@ static void find_lines(const struct layer *layer, const struct scheme_def *schem
 
 static petal_status check_ranged(const petal_filter *filter, petal_error *error)
 {
-    if (filter->scheme->positions) return PETAL_OK;
+    if (filter->scheme->positions) return petal_filter_check_secret(filter, error);
     return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                       "queries by ranges are for the schemes blocked, classic and counting");
 }

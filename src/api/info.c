@@ -36,6 +36,7 @@ static uint32_t abilities_of(const petal_filter *filter)
     if (petal_filter_check_present(filter, NULL) != PETAL_OK)
         can &= PETAL_CAN_HASHES | PETAL_CAN_LIKE | PETAL_CAN_WINDOW | PETAL_CAN_EMPTY_KEY |
                PETAL_CAN_MAP;
+    if (filter->lacks_secret) can &= ~(PETAL_CAN_HASHES | PETAL_CAN_LIKE);
     if (filter->live) can &= ~(PETAL_CAN_SAVE | PETAL_CAN_DROP_COUNTS);
     return filter->read_only ? can & ~changes : can;
 }
@@ -109,7 +110,9 @@ void petal_filter_describe(const petal_filter *filter, uint32_t layer, petal_inf
     info->seed = filter->hash_key.seed;
     info->metadata_bytes = filter->metadata_bytes;
     info->keyed = filter->hash->keyed;
-    info->key_id = info->keyed ? petal_secret_id(filter->hash_key.secret) : 0;
+    info->key_id = filter->lacks_secret ? filter->key_id
+                   : info->keyed        ? petal_secret_id(filter->hash_key.secret)
+                                        : 0;
     info->key_type = filter->key_type;
     info->policy = policy->kind;
     info->growth_step = policy->step;

@@ -1,5 +1,6 @@
 /* batch.c - adding and looking up many keys by one call: see batch.h. */
 #include "filter/batch.h"
+#include "filter/permission.h"
 
 #include "base/bytes.h"
 #include "base/checked.h"
@@ -666,6 +667,7 @@ petal_status petal_hash_batch(const petal_filter *filter, const petal_batch *bat
     if (!error) error = &own;
     petal_status status = petal_batch_take(batch, &ours, error);
     if (status == PETAL_OK) status = petal_batch_check_hashes(filter, &ours, error);
+    if (status == PETAL_OK) status = petal_filter_check_secret(filter, error);
     if (status == PETAL_OK) hash_all(filter, &ours, hashes);
     return petal_filter_note_error(filter, status, error);
 }

@@ -185,6 +185,14 @@ petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadat
 }
 
 /* The same layers as `filter` has, without their bits. */
+petal_status petal_filter_check_secret(const petal_filter *filter, petal_error *error)
+{
+    if (!filter->lacks_secret) return PETAL_OK;
+    return petal_fail(error, PETAL_ERR_SECRET_MISSING,
+                      "was opened without its secret, whose id is %08x, to read its header alone",
+                      filter->key_id);
+}
+
 static petal_status clone_frame(const petal_filter *filter, petal_filter **copy, petal_error *error)
 {
     const void *secret = filter->hash->keyed ? filter->hash_key.secret : NULL;
@@ -252,7 +260,8 @@ petal_status petal_create_like(const petal_filter *pattern, petal_filter **filte
     if (!petal_filter_is_pattern(pattern))
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                           "a filter that grows or has several layers is no pattern for others");
-    petal_status status = clone_frame(pattern, &made, error);
+    petal_status status = petal_filter_check_secret(pattern, error);
+    if (status == PETAL_OK) status = clone_frame(pattern, &made, error);
     if (status == PETAL_OK) status = petal_filter_alloc_bits(made, error);
     if (status == PETAL_OK) status = petal_filter_set_origin(made, &pattern->origin, error);
     if (status != PETAL_OK) {

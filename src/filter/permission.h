@@ -9,6 +9,9 @@
 /* PETAL_OK if every layer has bits; or PETAL_ERR_UNSUPPORTED, naming one that has none. */
 petal_status petal_filter_check_present(const petal_filter *filter, petal_error *error);
 
+/* PETAL_OK, or PETAL_ERR_SECRET_MISSING if no key can be hashed for want of the secret. */
+petal_status petal_filter_check_secret(const petal_filter *filter, petal_error *error);
+
 /* Permission to set bits: PETAL_OK, or why not. Only for calls that will set some: a file is marked
  * as dirty by it. A refusal is kept for petal_last_error(). */
 petal_status petal_filter_ask_to_write(petal_filter *filter, petal_error *error);

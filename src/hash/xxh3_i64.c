@@ -5,6 +5,7 @@
  *     h = x ^ (secret[8..16] ^ secret[16..24]) - (seed ^ byte-swapped low half of seed, times 2^32)
  *     h = h ^ rotl(h, 49) ^ rotl(h, 24);  h *= P;  h ^= (h >> 35) + 8;  h *= P;  h ^= h >> 28 */
 #include "base/bytes.h"
+#include "base/cpu.h"
 #include "hash/hash.h"
 #include "petal/petal_inline.h"
 
@@ -20,19 +21,13 @@ hash_all_avx512(const int64_t *keys, size_t count, uint64_t flip, uint64_t *hash
 {
     hash_all(keys, count, flip, hashes);
 }
-
-static bool has_avx512(void)
-{
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-}
 #endif
 
 void petal_xxh3_i64(const int64_t *keys, size_t count, uint64_t seed, uint64_t *hashes)
 {
     uint64_t flip = petal_xxh3_seed_flip(seed);
 #if defined(__x86_64__) && defined(__GNUC__)
-    if (has_avx512()) {
+    if (petal_cpu_has(CPU_AVX512)) {
         hash_all_avx512(keys, count, flip, hashes);
         return;
     }

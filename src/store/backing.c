@@ -145,9 +145,9 @@ static petal_status write_state(struct backing *backing, enum image_state state,
     petal_image_write_slot(&backing->image, number, slot);
     petal_status status =
         petal_os_write(&backing->held.file, number * slot_bytes, slot, slot_bytes, error);
-    return status == PETAL_OK
-               ? petal_os_sync(&backing->held.map, 0, PETAL_SLOTS * slot_bytes, error)
-               : status;
+    return status == PETAL_OK ? petal_os_sync(&backing->held.file, &backing->held.map, 0,
+                                              PETAL_SLOTS * slot_bytes, error)
+                              : status;
 }
 
 /* A failed write is final: the system may take its pages for written. */
@@ -213,7 +213,8 @@ static petal_status write_back(petal_filter *filter, struct backing *backing, pe
     update_sums(filter, backing);
     if (backing->rewrite) petal_os_touch(&backing->held.map, 0, image->file_bytes);
     uint64_t from = backing->rewrite ? 0 : image->sums_offset;
-    petal_status status = petal_os_sync(&backing->held.map, from, image->file_bytes - from, error);
+    petal_status status = petal_os_sync(&backing->held.file, &backing->held.map, from,
+                                        image->file_bytes - from, error);
     return status == PETAL_OK ? write_state(backing, IMAGE_CLEAN, error) : status;
 }
 

@@ -137,9 +137,13 @@ petal_status petal_source_check(const struct source *source, const struct image 
 petal_status petal_source_make_frame(const struct source *source, const struct description *about,
                                      petal_filter **made, petal_error *error)
 {
+    static const uint8_t none[PETAL_SECRET_BYTES];
+    const void *secret = source->options.secret;
+    bool lacks_secret = !secret && petal_hash_find(about->hash)->keyed;
     petal_status status =
-        petal_filter_of(about, source->options.secret, source->allocator, made, error);
+        petal_filter_of(about, lacks_secret ? none : secret, source->allocator, made, error);
     if (status != PETAL_OK) return status;
+    (*made)->lacks_secret = lacks_secret;
     (*made)->memory_limit = source->options.memory_limit;
     (*made)->refuse_overfull = source->options.refuse_overfull;
     petal_filter_choose_strategy(*made);
@@ -200,10 +204,13 @@ static petal_status open_image_of(struct source *source, struct image *image, pe
                                   petal_error *error)
 {
     petal_status status = read_image(source, image, error);
-    if (status == PETAL_OK) status = check_secret(image, source->options.secret, error);
+    bool needs_secret = source->options.secret || !(source->options.flags & PETAL_OPEN_NO_SECRET);
+    if (status == PETAL_OK && needs_secret)
+        status = check_secret(image, source->options.secret, error);
     if (status == PETAL_OK) status = check_writable(source, image, error);
     if (status == PETAL_OK) status = petal_source_make_frame(source, &image->about, made, error);
     if (status == PETAL_OK && source->header_only) {
+        (*made)->key_id = image->secret_id;
         give_none(image, *made);
         return PETAL_OK;
     }
@@ -377,7 +384,7 @@ petal_status petal_source_open(struct source *source, petal_filter **filter, pet
 #define MODES 15u
 #define FLAGS \
     (PETAL_OPEN_VERIFY | PETAL_OPEN_RECOVER | PETAL_OPEN_LIVE | PETAL_OPEN_LOCKED | \
-     PETAL_OPEN_NO_LOCK | PETAL_OPEN_HEADER)
+     PETAL_OPEN_NO_LOCK | PETAL_OPEN_HEADER | PETAL_OPEN_NO_SECRET)
 
 static petal_status check_flags(unsigned flags, petal_error *error)
 {
@@ -395,6 +402,8 @@ static petal_status check_flags(unsigned flags, petal_error *error)
         (mode == PETAL_OPEN_WRITABLE || (flags & (PETAL_OPEN_VERIFY | PETAL_OPEN_LIVE))))
         return petal_fail(error, PETAL_ERR_ARGUMENT,
                           "HEADER reads no bits: leave WRITABLE, VERIFY and LIVE out");
+    if ((flags & PETAL_OPEN_NO_SECRET) && !(flags & PETAL_OPEN_HEADER))
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "NO_SECRET goes with HEADER");
     return PETAL_OK;
 }
 

@@ -92,6 +92,60 @@ static void a_missing_secret_is_an_error_by_every_way_in(void **state)
     free(image.data);
 }
 
+static void a_header_tells_without_the_secret_and_hashes_no_key(void **state)
+{
+    (void)state;
+    petal_error error;
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_filter *filter = keyed(secret, PETAL_SCHEME_BLOCKED), *header = NULL, *like = NULL;
+    petal_add(filter, "key", 3);
+    struct bytes image = serialized(filter);
+    petal_info whole = info_of(filter);
+    uint8_t bits[1024] = {0};
+    uint32_t count;
+    uint64_t hash, id = 0, header_id = 1;
+    petal_range ranges[4];
+    bool answer;
+    options.flags = PETAL_OPEN_NO_SECRET;
+    require_status(PETAL_ERR_ARGUMENT,
+                   petal_load(image.data, image.size, &options, &header, &error), error);
+    options.flags = PETAL_OPEN_HEADER | PETAL_OPEN_NO_SECRET;
+    require_status(PETAL_OK, petal_load(image.data, image.size, &options, &header, &error), error);
+    petal_info info = info_of(header);
+    assert_true(info.keyed && info.key_id == whole.key_id && info.items == 1 &&
+                info.bits == whole.bits);
+    assert_false(info.abilities & (PETAL_CAN_HASHES | PETAL_CAN_LIKE | PETAL_CAN_STATS));
+    require_status(PETAL_OK, petal_content_id(filter, &id, &error), error);
+    require_status(PETAL_OK, petal_content_id(header, &header_id, &error), error);
+    assert_true(id == header_id);
+    petal_key key = {"key", 3};
+    petal_batch batch = PETAL_BATCH_INIT;
+    batch.layout = PETAL_KEYS_POINTERS;
+    batch.data = &key;
+    batch.count = 1;
+    assert_true(petal_contains(header, "key", 3) && petal_hash_key(header, "key", 3) == 0);
+    require_status(PETAL_ERR_SECRET_MISSING, petal_hash_batch(header, &batch, &hash, &error),
+                   error);
+    require_status(PETAL_ERR_SECRET_MISSING,
+                   petal_write_bits(header, 0, 0, bits, sizeof bits, &error), error);
+    require_status(PETAL_ERR_SECRET_MISSING, petal_adopt(header, 0, bits, sizeof bits, &error),
+                   error);
+    require_status(PETAL_ERR_SECRET_MISSING, petal_create_like(header, &like, &error), error);
+    require_status(PETAL_ERR_SECRET_MISSING,
+                   petal_key_ranges(header, "key", 3, ranges, 4, &count, &error), error);
+    require_status(PETAL_ERR_SECRET_MISSING,
+                   petal_contains_in_ranges(header, "key", 3, bits, 64, &answer, &error), error);
+    petal_free(header);
+    options.secret = other_secret; /* one that is given is checked */
+    require_status(PETAL_ERR_SECRET_WRONG,
+                   petal_load(image.data, image.size, &options, &header, &error), error);
+    image.data[image.size > 100 ? 100 : 0] ^= 1; /* in the header, under its checksum */
+    options.secret = NULL;
+    assert_int_not_equal(petal_load(image.data, image.size, &options, &header, &error), PETAL_OK);
+    free(image.data);
+    petal_free(filter);
+}
+
 static void each_of_10000_wrong_secrets_is_an_error(void **state)
 {
     (void)state;
@@ -341,6 +395,7 @@ int main(void)
         cmocka_unit_test(siphash_without_a_secret_and_other_wrong_pairs_are_refused),
         cmocka_unit_test(the_right_secret_opens_the_file_and_finds_the_keys),
         cmocka_unit_test(a_missing_secret_is_an_error_by_every_way_in),
+        cmocka_unit_test(a_header_tells_without_the_secret_and_hashes_no_key),
         cmocka_unit_test(each_of_10000_wrong_secrets_is_an_error),
         cmocka_unit_test(the_message_names_the_id_of_the_secret_that_is_needed),
         cmocka_unit_test(the_id_of_a_secret_proves_nothing),
