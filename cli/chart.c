@@ -5,7 +5,6 @@
  *                  1 in 100  |- - - -(o)                      ring: the design point
  *                            |    /  :
  *                            +-------+-------+-------+  keys: 0, 1x, 2x, 3x */
-#define _POSIX_C_SOURCE 200809L
 
 #include "chart.h"
 
@@ -13,8 +12,10 @@
 #include "paths.h"
 #include "report.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     WIDTH = 640,
@@ -158,13 +159,16 @@ static void draw(const petal_info *plans, size_t count, FILE *out)
 
 bool save_chart(const char *path, const petal_info *plans, size_t count, bool force)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (!out) return complain(path, "out of memory");
+    FILE *out = tmpfile(); /* C's; open_memstream() is POSIX's alone */
+    if (!out) return complain(path, "cannot make a temporary file: %s", strerror(errno));
     draw(plans, count, out);
-    bool good =
-        fclose(out) == 0 ? save_text(path, text, size, force) : complain(path, "out of memory");
+    long size = ftell(out);
+    char *text = size > 0 ? malloc((size_t)size) : NULL;
+    rewind(out);
+    bool good = text && fread(text, 1, (size_t)size, out) == (size_t)size;
+    good = good ? save_text(path, text, (size_t)size, force)
+                : complain(path, "cannot write it: %s", strerror(errno));
+    fclose(out);
     free(text);
     return good;
 }

@@ -2,6 +2,7 @@
  * first, by their hashes, and the filter is planned for exactly that many; with -n (or --bits) the
  * keys go straight into the filter, in constant memory. */
 #define _POSIX_C_SOURCE 200809L
+#define _DARWIN_C_SOURCE /* _SC_PHYS_PAGES */
 
 #include "commands.h"
 #include "files.h"
@@ -232,6 +233,7 @@ static petal_filter *build_twice(struct key_reader *reader, struct request *requ
     bool opened = filter && rewind_standard_input() &&
                   keys_open(reader, args, args->operands, args->operand_count, false);
     reader->hint_at_crlf = false; /* was given the first time */
+    reader->fate = NULL;
     if (opened && add_keys(reader, filter, args->output)) return filter;
     petal_free(filter);
     return NULL;

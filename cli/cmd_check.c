@@ -32,7 +32,7 @@ static void ask(void *context, struct key_block *block)
 {
     const struct check *check = context;
     size_t in = look_up_keys(check->filter, block->keys, block->count, block->results);
-    block->selected = check->args->invert ? block->count - in : in;
+    block->selected = check->args->invert ? block->count - in + block->stray_count : in;
 }
 
 static bool count_selected(void *context, struct key_block *block)
@@ -45,10 +45,11 @@ static bool count_selected(void *context, struct key_block *block)
 static void compose(void *context, struct key_block *block)
 {
     const struct check *check = context;
+    bool invert = check->args->invert;
     if (check->args->line_numbers)
-        select_numbered_lines(block, !check->args->invert);
+        select_numbered_rows(block, !invert, invert);
     else
-        select_lines(block, !check->args->invert);
+        select_rows(block, !invert, invert);
 }
 
 static bool print_block(void *context, struct key_block *block)
@@ -126,6 +127,7 @@ static int check(const struct args *args, petal_filter *filter)
         return STATUS_ERROR;
     if (!keys_use_type_of(&check.reader, args, args->operands[0], filter)) return STATUS_ERROR;
     check.reader.watch_output = streaming;
+    check.reader.fate = "taken as not in the filter";
     progress_start(args->progress, streaming);
     if (args->explain)
         check.failed = !explain_keys(&check, args->operands[0]);

@@ -7,16 +7,18 @@
 #include "signals.h"
 #include "summary.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* Another container has no place for some of what a petal file says; better said than lost in
  * silence. */
 static void say_what_is_lost(const petal_filter *filter, const char *path, const char *to)
 {
-    size_t metadata_bytes = 0;
+    uint64_t metadata_bytes = 0;
     petal_metadata(filter, &metadata_bytes);
     if (metadata_bytes && !is_petal(to) && strncmp(to, "dcso", 4) != 0)
-        remark(path, "has no place for the metadata (%zu bytes); it is left out", metadata_bytes);
+        remark(path, "has no place for the metadata (%" PRIu64 " bytes); it is left out",
+               metadata_bytes);
 }
 
 /* The filter without its counts, in place of itself. NULL: reported. */

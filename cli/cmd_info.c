@@ -160,6 +160,29 @@ static void print_unknown(const char *format, const petal_info *info)
     putchar('\n');
 }
 
+static void print_bits(const petal_info *info, const petal_stats *stats)
+{
+    print_keys(info, stats);
+    label("fill");
+    printf("%s\n", rate_text(stats->fill, 3).s);
+    if (info->counter_bits) print_saturated(stats);
+    print_rates(info, stats);
+    print_warning(info, stats);
+}
+
+/* What a header says of the keys, without the bits. */
+static void print_counted(const petal_info *info)
+{
+    label("keys");
+    printf("%s added", grouped(info->items).s);
+    if (info->capacity) printf("; %s planned", grouped(info->capacity).s);
+    putchar('\n');
+    if (isnan(info->target_rate)) return;
+    label("false positives");
+    printf("%s asked\n", asked_rate(info->target_rate).s);
+}
+
+/* `stats`: NULL if the header alone could be read. */
 static void print_block(const char *path, const petal_filter *filter, const char *format,
                         const petal_info *info, const petal_stats *stats)
 {
@@ -167,6 +190,8 @@ static void print_block(const char *path, const petal_filter *filter, const char
     printf("%s%-*s%s ", bold(stdout), LABEL_WIDTH - 1, path, plain(stdout));
     if (info->blocks)
         printf("petal 1, dirty; this is what petal verify --recover %s would keep\n", path);
+    else if (!stats)
+        printf("petal 1, header intact; for the rest pass --key-file\n");
     else if (is_petal(format))
         printf("petal 1, header intact (contents: petal verify %s)\n", path);
     else
@@ -182,19 +207,17 @@ static void print_block(const char *path, const petal_filter *filter, const char
     }
     print_size(info);
     print_key_type(info);
-    print_keys(info, stats);
-    label("fill");
-    printf("%s\n", rate_text(stats->fill, 3).s);
-    if (info->counter_bits) print_saturated(stats);
-    print_rates(info, stats);
-    print_warning(info, stats);
+    if (stats)
+        print_bits(info, stats);
+    else
+        print_counted(info);
     if (!is_petal(format)) print_unknown(format, info);
     if (petal_content_id(filter, &content_id, NULL) == PETAL_OK) {
         label("content id");
         printf("%016" PRIx64 "\n", content_id);
     }
     print_metadata(filter);
-    if (info->policy != PETAL_POLICY_NONE) print_layers(filter, info);
+    if (info->policy != PETAL_POLICY_NONE && stats) print_layers(filter, info);
 }
 
 /* ---- for machines ---------------------------------------------------------------------------- */
@@ -212,6 +235,31 @@ static void json_hex(struct json *json, const char *name, uint64_t value, int di
     char text[20];
     snprintf(text, sizeof text, "%0*" PRIx64, digits, value);
     json_text(json, name, known ? text : NULL);
+}
+
+/* All null if the header alone could be read. */
+static void json_stats(struct json *json, const petal_info *info, const petal_stats *stats)
+{
+    static const char *const names[] = {"bits_set",
+                                        "fill",
+                                        "saturated",
+                                        "saturated_counters",
+                                        "overfull",
+                                        "estimated_items",
+                                        "estimated_items_low",
+                                        "estimated_items_high",
+                                        "estimated_rate"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !stats; i++) json_null(json, names[i]);
+    if (!stats) return;
+    json_count(json, "bits_set", stats->bits_set);
+    json_number(json, "fill", stats->fill);
+    json_bool(json, "saturated", stats->saturated);
+    count_or_null(json, "saturated_counters", stats->saturated_counters, info->counter_bits != 0);
+    json_bool(json, "overfull", stats->overfull);
+    json_number(json, "estimated_items", stats->estimated_items.value);
+    json_number(json, "estimated_items_low", stats->estimated_items.low);
+    json_number(json, "estimated_items_high", stats->estimated_items.high);
+    json_number(json, "estimated_rate", stats->estimated_rate);
 }
 
 static void print_json(const char *path, const petal_filter *filter, const char *format,
@@ -237,15 +285,7 @@ static void print_json(const char *path, const petal_filter *filter, const char 
     count_or_null(&json, "capacity", info->capacity, info->capacity != 0);
     json_number(&json, "target_rate", info->target_rate);
     count_or_null(&json, "items", info->items, is_petal(format) || info->items != 0);
-    json_count(&json, "bits_set", stats->bits_set);
-    json_number(&json, "fill", stats->fill);
-    json_bool(&json, "saturated", stats->saturated);
-    count_or_null(&json, "saturated_counters", stats->saturated_counters, info->counter_bits != 0);
-    json_bool(&json, "overfull", stats->overfull);
-    json_number(&json, "estimated_items", stats->estimated_items.value);
-    json_number(&json, "estimated_items_low", stats->estimated_items.low);
-    json_number(&json, "estimated_items_high", stats->estimated_items.high);
-    json_number(&json, "estimated_rate", stats->estimated_rate);
+    json_stats(&json, info, stats);
     json_number(&json, "predicted_rate", info->predicted_rate);
     json_bool(&json, "keyed", info->keyed);
     json_hex(&json, "key_id", info->key_id, 8, info->keyed);
@@ -275,14 +315,15 @@ static bool show(const char *path, const struct args *args, bool first)
     petal_filter *filter = open_to_describe(path, args, &format);
     if (!filter) return false;
     petal_info info = info_of(filter);
-    petal_stats stats = stats_of(filter);
+    petal_stats all = {0}, *stats = can(filter, PETAL_CAN_STATS) ? &all : NULL;
+    if (stats) all = stats_of(filter);
     if (!first && !args->json && !args->show_metadata) putchar('\n');
     if (args->show_metadata)
         print_raw_metadata(filter);
     else if (args->json)
-        print_json(path, filter, format, &info, &stats);
+        print_json(path, filter, format, &info, stats);
     else
-        print_block(path, filter, format, &info, &stats);
+        print_block(path, filter, format, &info, stats);
     petal_free(filter);
     return info.blocks == 0; /* not a dirty file, which was reported */
 }

@@ -1,6 +1,7 @@
 /* cmd_seen.c - petal seen: of a stream, only the lines that were not seen before. Like awk
  * '!s[$0]++', in bounded memory. */
 #define _POSIX_C_SOURCE 200809L
+#define _DARWIN_C_SOURCE /* _SC_PHYS_PAGES */
 
 #include "commands.h"
 #include "delivery.h"
@@ -132,7 +133,7 @@ static bool add_block(void *context, struct key_block *block)
 static void compose_block(void *context, struct key_block *block)
 {
     const struct seen *seen = context;
-    select_lines(block, !seen->args->repeated);
+    select_rows(block, !seen->args->repeated, !seen->args->repeated);
 }
 
 static bool follows(const struct seen *seen)
@@ -356,6 +357,7 @@ static int stream(struct seen *seen, struct key_reader *reader)
 {
     const struct args *args = seen->args;
     reader->watch_output = true;
+    reader->fate = args->repeated ? "left out" : "passed on";
     progress_start(args->progress, true);
     run_pipeline(reader, &stages, seen);
     progress_hide();

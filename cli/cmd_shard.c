@@ -13,6 +13,7 @@
 #include "secret.h"
 #include "selection.h"
 #include "signals.h"
+#include "split.h"
 #include "summary.h"
 
 #include <errno.h>
@@ -154,12 +155,27 @@ static void put_line(const struct sharding *sharding, const petal_key *line, FIL
     putc(sharding->args->nul ? '\0' : '\n', out);
 }
 
+/* A row without a key goes to shard 0, so that none is lost. */
+static uint64_t shard_of_row(const struct key_block *block, size_t key)
+{
+    return key == NO_KEY ? 0 : block->hashes[key];
+}
+
+static void put_header(const struct key_block *block, FILE *out)
+{
+    if (block->keeps_header) fwrite(block->text, 1, block->header_bytes, out);
+}
+
 static bool put_numbered(void *context, struct key_block *block)
 {
     const struct sharding *sharding = context;
-    for (size_t i = 0; i < block->count; i++) {
-        printf("%" PRIu64 "\t", block->hashes[i]);
-        put_line(sharding, &block->lines[i], stdout);
+    struct row_walk walk = {0};
+    size_t key;
+    if (block->keeps_header) fputs("shard\t", stdout);
+    put_header(block, stdout);
+    for (const petal_key *row; (row = next_row(block, &walk, &key));) {
+        printf("%" PRIu64 "\t", shard_of_row(block, key));
+        put_line(sharding, row, stdout);
     }
     return !ferror(stdout);
 }
@@ -173,10 +189,13 @@ static bool note_failure(struct sharding *sharding, int failure)
 static bool put_into_parts(void *context, struct key_block *block)
 {
     struct sharding *sharding = context;
-    for (size_t i = 0; i < block->count; i++) {
-        struct part *part = &sharding->parts[block->hashes[i]];
-        put_line(sharding, &block->lines[i], part->file);
-        part->keys++;
+    struct row_walk walk = {0};
+    size_t key;
+    for (uint32_t i = 0; i < sharding->shards; i++) put_header(block, sharding->parts[i].file);
+    for (const petal_key *row; (row = next_row(block, &walk, &key));) {
+        struct part *part = &sharding->parts[shard_of_row(block, key)];
+        put_line(sharding, row, part->file);
+        part->keys += key != NO_KEY;
         if (ferror(part->file)) return note_failure(sharding, errno);
     }
     return true;
@@ -184,8 +203,7 @@ static bool put_into_parts(void *context, struct key_block *block)
 
 static void select_shard(void *context, struct key_block *block)
 {
-    (void)context;
-    select_lines(block, 1);
+    select_rows(block, 1, ((const struct sharding *)context)->wanted == 0);
 }
 
 static bool print_shard(void *context, struct key_block *block)
@@ -200,6 +218,7 @@ static bool put_keys(struct sharding *sharding, struct key_reader *reader)
                                filing = {.work = find_shards, .enter = put_into_parts},
                                selecting = {find_shards, NULL, select_shard, print_shard};
     reader->watch_output = !sharding->parts;
+    reader->fate = "put into shard 0";
     progress_start(sharding->args->progress, !sharding->parts);
     run_pipeline(reader,
                  sharding->parts      ? &filing

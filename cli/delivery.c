@@ -45,13 +45,17 @@ static bool make_room(struct delivery *delivery, size_t keys)
     return hashes && ends;
 }
 
-/* `end`: where the output of the block begins. A repeat prints nothing: it waits for the lines
- * before it, since its own first coming may be among them. */
+/* `end`: where the output of the block begins. A repeat prints nothing: it waits for the rows
+ * before it, since its own first coming may be among them; those without a key are all printed. */
 static bool note_keys(struct delivery *delivery, const struct key_block *block, uint64_t end)
 {
+    if (block->count == 0) return true;
     if (!make_room(delivery, block->count)) return fail(delivery, "out of memory");
     memcpy(delivery->hashes + delivery->count, block->hashes, block->count * sizeof(uint64_t));
-    for (size_t i = 0; i < block->count; i++) {
+    if (block->keeps_header) end += block->header_bytes;
+    for (size_t i = 0, s = 0; i < block->count; i++) {
+        for (; s < block->stray_count && block->strays[s].row.data < block->lines[i].data; s++)
+            end += block->strays[s].row.size_bytes + 1;
         if (block->results[i]) end += block->lines[i].size_bytes + 1;
         delivery->ends[delivery->count + i] = end;
     }

@@ -32,7 +32,7 @@ static bool wants_loading(unsigned flags, petal_status status, const petal_filte
 }
 
 /* A live file is opened as such only if it has to be, which is worth a remark; so is a dirty one
- * that is only described. */
+ * that is only described. Of a keyed one whose secret is missing the header is described. */
 static petal_status open_quietest(const char *path, petal_open_options *options,
                                   petal_filter **filter, petal_error *error)
 {
@@ -47,6 +47,10 @@ static petal_status open_quietest(const char *path, petal_open_options *options,
         status = petal_open(path, options, filter, error);
         if (status == PETAL_OK) complain(path, "%s", why.message);
         return status;
+    }
+    if (status == PETAL_ERR_SECRET_MISSING && described) {
+        options->flags = PETAL_OPEN_LOAD | PETAL_OPEN_HEADER | PETAL_OPEN_NO_SECRET;
+        return petal_open(path, options, filter, error);
     }
     if (status != PETAL_ERR_BUSY || !live) return status;
     options->flags |= PETAL_OPEN_LIVE;

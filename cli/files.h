@@ -22,7 +22,8 @@ petal_filter *open_container(const char *path, unsigned flags, const struct args
 petal_filter *open_live(const char *path, const struct args *args, const char **format);
 
 /* Like open_live() for petal info: also a dirty file, of which it shows what recovery would keep;
- * that is reported as a failure nevertheless. */
+ * that is reported as a failure nevertheless. Of a keyed one without --key-file it is the header
+ * alone: a filter without PETAL_CAN_STATS. */
 petal_filter *open_to_describe(const char *path, const struct args *args, const char **format);
 
 /* The format to write a changed filter back in, that came from a file of `format`: some names read

@@ -5,7 +5,7 @@
  * small part twice, not for all of it. The place in the table comes from the product with a random
  * odd number: who knows which hashes are coming (XXH3 is no secret) still cannot make them crowd in
  * one place. Hashes are sorted by part first, and each part is locked once for all of its own. */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* getentropy() */
 
 #include "hashset.h"
 
@@ -13,7 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { FIRST_LOG2_SLOTS = 10, MAX_LOG2_SLOTS = 56 }; /* beyond any address space */
 
@@ -39,10 +41,7 @@ static unsigned part_of(uint64_t hash)
 static uint64_t random_multiplier(void)
 {
     uint64_t number = 0;
-    FILE *source = fopen("/dev/urandom", "rb");
-    bool good = source && fread(&number, sizeof number, 1, source) == 1;
-    if (source) fclose(source);
-    if (!good) {
+    if (getentropy(&number, sizeof number) != 0) {
         struct timespec t;
         clock_gettime(CLOCK_REALTIME, &t);
         number = ((uint64_t)t.tv_sec << 30 ^ (uint64_t)t.tv_nsec) * 0x9e3779b97f4a7c15u;

@@ -1,19 +1,22 @@
 /* keys.c - see keys.h.
  *
- *      text     |whole lines...............|part of a line|
+ *      text     |whole rows................|part of a row |
  *               0                          whole          size_bytes
  *
- * A block is filled up to a bound, cut after its last separator, and what is left over begins the
- * next one. One that is a single unfinished line is doubled until it ends. */
+ * A block is filled up to a bound, cut after its last whole row, and what is left over begins the
+ * next one. One that is a single unfinished row is doubled until it ends. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "keys.h"
 
+#include "csv.h"
 #include "formats.h"
 #include "look.h"
+#include "numbers.h"
 #include "progress.h"
 #include "report.h"
 #include "signals.h"
+#include "split.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +29,9 @@
 
 /* With all that belongs to it a block of common lines stays in the second-level cache. */
 #define BLOCK_BYTES ((size_t)1 << 18)
+
+/* Rows without a key. */
+enum { MAX_SHOWN = 3 };
 
 static bool is_standard_input(const char *file)
 {
@@ -82,13 +88,24 @@ static uint64_t total_bytes(char **files, size_t count)
     return total;
 }
 
+/* A key of several fields is text, whatever these are. */
+static bool has_one_column(const struct key_reader *reader, const char *subject, const char *type)
+{
+    return reader->rows.columns < 2 ||
+           complain(subject, "keys of type %s have one field each, not %zu", type,
+                    reader->rows.columns);
+}
+
 bool keys_open(struct key_reader *reader, const struct args *args, char **files, size_t file_count,
                bool keep_going)
 {
     static char *standard_input[] = {"-"};
-    *reader = (struct key_reader){.keep_going = keep_going, .descriptor = -1, .crlf = args->crlf};
+    *reader = (struct key_reader){.keep_going = keep_going, .descriptor = -1};
     reader->threads = args->threads;
-    reader->separator = args->nul ? '\0' : '\n';
+    reader->unpacks = args->decompress;
+    reader->fate = "left out";
+    if (!rows_read(&reader->rows, args)) return false;
+    rows_want(&reader->rows, reader->rows.numbers, &reader->wanted);
     reader->decode = find_decoder(find_key_type(args->key_type));
     reader->hint_at_crlf = !args->crlf && !args->nul;
     reader->literals = args->literals;
@@ -101,8 +118,6 @@ bool keys_open(struct key_reader *reader, const struct args *args, char **files,
         return complain("standard input", "is the filter; name the files of the keys, or use -e");
     reader->files = none ? standard_input : files;
     reader->files_left = none ? 1 : file_count;
-    if (args->crlf && args->nul)
-        return complain(NULL, "--crlf is for lines, --null for keys that are not lines; give one");
     for (size_t i = 0; i < reader->files_left && !keep_going; i++)
         if (!check_readable(reader->files[i], !args->sample && !args->absent)) return false;
     for (size_t i = 0; i < reader->files_left; i++)
@@ -111,17 +126,19 @@ bool keys_open(struct key_reader *reader, const struct args *args, char **files,
                                               "was seen in it: petal seen -f; to compare two: "
                                               "petal compare");
     reader->bytes_total = total_bytes(reader->files, reader->files_left);
-    return true;
+    return !reader->decode || has_one_column(reader, "--key-type", args->key_type);
 }
 
 bool keys_use_type_of(struct key_reader *reader, const struct args *args, const char *path,
                       const petal_filter *filter)
 {
     uint32_t recorded = info_of(filter).key_type, given = find_key_type(args->key_type);
-    reader->decode = find_decoder(given == PETAL_KEY_TYPE_NONE ? recorded : given);
-    return key_types_agree(recorded, given) ||
-           complain(path, "has keys of type %s, not %s; leave out --key-type",
-                    key_type_name(recorded), args->key_type);
+    uint32_t type = given == PETAL_KEY_TYPE_NONE ? recorded : given;
+    reader->decode = find_decoder(type);
+    if (!key_types_agree(recorded, given))
+        return complain(path, "has keys of type %s, not %s; leave out --key-type",
+                        key_type_name(recorded), args->key_type);
+    return !reader->decode || has_one_column(reader, path, key_type_name(type));
 }
 
 /* Said once, of the first such file. */
@@ -136,8 +153,13 @@ void keys_close(struct key_reader *reader)
 {
     progress_hide();
     hint_at_crlf(reader);
+    if (reader->strays_arrived && reader->fate)
+        remark(NULL, "%s row%s without a key: %s", grouped(reader->strays_arrived).s,
+               plural(reader->strays_arrived), reader->fate);
     if (reader->descriptor > 0) close(reader->descriptor);
     free(reader->rest);
+    free(reader->header);
+    unpack_free(reader->unpacker);
     *reader = (struct key_reader){
         .descriptor = -1, .failed = reader->failed, .keys_read = reader->keys_read};
 }
@@ -183,35 +205,6 @@ bool rewind_standard_input(void)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-#define FEWEST_LINES 4096u
-
-static const char OUT_OF_MEMORY[] = "out of memory";
-
-static bool grow(void **array, size_t bytes)
-{
-    void *larger = realloc(*array, bytes);
-    if (larger) *array = larger;
-    return larger != NULL;
-}
-
-/* Room for that many lines. False: the block says so on arrival. */
-static bool make_arrays(struct key_block *block, size_t lines)
-{
-    void *arrays[] = {block->lines, block->decoded, block->hashes, block->results};
-    static const size_t sizes[] = {sizeof(petal_key), sizeof(petal_key), sizeof(uint64_t),
-                                   sizeof(uint8_t)};
-    bool good = lines <= SIZE_MAX / sizeof(petal_key);
-    for (size_t i = 0; i < 4 && good && lines > block->room; i++)
-        good = grow(&arrays[i], lines * sizes[i]);
-    block->lines = arrays[0];
-    block->decoded = arrays[1];
-    block->hashes = arrays[2];
-    block->results = arrays[3];
-    if (good && lines > block->room) block->room = lines;
-    if (!good) block->refused = OUT_OF_MEMORY;
-    return good;
-}
-
 /* Room for that many bytes and a separator. */
 static bool make_room(struct key_block *block, size_t bytes)
 {
@@ -226,10 +219,12 @@ static bool make_room(struct key_block *block, size_t bytes)
 void keys_free_block(struct key_block *block)
 {
     free(block->lines);
+    free(block->strays);
     free(block->decoded);
     free(block->hashes);
     free(block->results);
     free(block->text);
+    free(block->joined);
     free(block->arena);
     free(block->numbered);
     *block = (struct key_block){0};
@@ -270,9 +265,13 @@ static bool open_next(struct key_reader *reader, struct key_block *block)
     reader->files_left--;
     reader->name = shown_name(file);
     reader->at_end = reader->begun = false;
+    reader->trouble = NULL;
     reader->failure = 0;
     const char *trouble = find_obstacle(file, &failure);
+    if (!trouble && reader->unpacks && !reader->unpacker && !(reader->unpacker = unpack_make()))
+        trouble = OUT_OF_MEMORY;
     if (!trouble) {
+        if (reader->unpacker) unpack_begin(reader->unpacker);
         reader->descriptor = is_standard_input(file) ? 0 : open(file, O_RDONLY | O_CLOEXEC);
         reader->greets = reader->descriptor == 0 && isatty(0);
         if (reader->descriptor >= 0) return true;
@@ -293,6 +292,7 @@ static void close_current(struct key_reader *reader)
 
 static bool is_ready(const struct key_reader *reader)
 {
+    if (reader->unpacker && unpack_is_ready(reader->unpacker)) return true;
     struct pollfd input = {reader->descriptor, POLLIN, 0};
     return poll(&input, 1, 0) > 0;
 }
@@ -312,28 +312,44 @@ bool keys_wait(struct key_reader *reader)
     return stop_signal() == 0 && flush_output();
 }
 
+static ssize_t read_some(struct key_reader *reader, char *to, size_t room)
+{
+    if (reader->unpacker)
+        return unpack_read(reader->unpacker, reader->descriptor, to, room, &reader->bytes_read,
+                           &reader->trouble);
+    ssize_t got = read(reader->descriptor, to, room);
+    if (got > 0) reader->bytes_read += (uint64_t)got;
+    return got;
+}
+
 /* One read. False: out of memory. */
 static bool read_more(struct key_reader *reader, struct key_block *block, size_t bound)
 {
     if (!make_room(block, bound)) return false;
-    ssize_t got =
-        read(reader->descriptor, block->text + block->size_bytes, bound - block->size_bytes);
+    ssize_t got = read_some(reader, block->text + block->size_bytes, bound - block->size_bytes);
+    if (reader->trouble) return true;
     if (got < 0) {
-        if (errno != EINTR && errno != EAGAIN) reader->failure = errno;
+        if (errno == EINTR || errno == EAGAIN) return true;
+        reader->trouble = "cannot read it";
+        reader->failure = errno;
         return true;
     }
     reader->at_end = got == 0;
-    reader->bytes_read += (uint64_t)got;
     block->size_bytes += (size_t)got;
     return true;
 }
 
-/* The end of the last whole line in what stands from `from` on, or 0. */
-static size_t end_of_last_line(const struct key_block *block, size_t from, char separator)
+/* The end of the last whole row in what stands from `from` on, or 0. */
+static size_t end_of_last_row(struct key_reader *reader, const struct key_block *block, size_t from)
 {
+    const struct rows *rows = &reader->rows;
     size_t end = block->size_bytes;
-    if (!memchr(block->text + from, separator, end - from)) return 0;
-    while (block->text[end - 1] != separator) end--;
+    if (rows->form == ROWS_OF_CSV) {
+        size_t start = reader->begun ? 0 : rows_mark(rows, block->text, end);
+        return csv_whole_rows(block->text, end, start, (char)rows->delimiter, &reader->scan);
+    }
+    if (!memchr(block->text + from, rows->separator, end - from)) return 0;
+    while (block->text[end - 1] != rows->separator) end--;
     return end;
 }
 
@@ -341,7 +357,7 @@ static size_t end_of_last_line(const struct key_block *block, size_t from, char 
 static enum keys_found fill(struct key_reader *reader, struct key_block *block)
 {
     size_t bound = BLOCK_BYTES, whole = 0;
-    while (!reader->at_end && !reader->failure && (block->size_bytes < bound || whole == 0)) {
+    while (!reader->at_end && !reader->trouble && (block->size_bytes < bound || whole == 0)) {
         bool ready = !reader->greets && is_ready(reader);
         if (whole > 0 && !ready) break;
         if (whole == 0 && stop_signal()) return KEYS_END;
@@ -352,11 +368,11 @@ static enum keys_found fill(struct key_reader *reader, struct key_block *block)
         while (bound <= block->size_bytes) bound *= 2;
         size_t from = block->size_bytes;
         if (!read_more(reader, block, bound)) return fail_for_memory(reader, block);
-        size_t end = end_of_last_line(block, from, reader->separator);
+        size_t end = end_of_last_row(reader, block, from);
         if (end > 0) whole = end;
     }
-    if (reader->failure && whole == 0)
-        return fail_for_good(reader, block, "cannot read it", reader->failure);
+    if (reader->trouble && whole == 0)
+        return fail_for_good(reader, block, reader->trouble, reader->failure);
     reader->rest_bytes = reader->at_end ? 0 : block->size_bytes - whole;
     return KEYS_BLOCK;
 }
@@ -383,7 +399,27 @@ static bool take_rest(struct key_reader *reader, struct key_block *block)
     if (!make_room(block, bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES)) return false;
     if (bytes > 0) memcpy(block->text, reader->rest, bytes);
     block->size_bytes = bytes;
+    reader->scan = (struct csv_scan){0};
     return true;
+}
+
+/* The first one of all files goes to the output. False: its columns are not those that are wanted,
+ * and reader->message says why. */
+static bool take_header(struct key_reader *reader, struct key_block *block)
+{
+    if (!rows_read_header(&reader->rows, block->text, block->size_bytes, &reader->wanted,
+                          &block->header_bytes, reader->message, sizeof reader->message))
+        return false;
+    block->keeps_header = !reader->header;
+    block->other_header =
+        reader->header && (reader->header_bytes != block->header_bytes ||
+                           memcmp(reader->header, block->text, block->header_bytes) != 0);
+    if (reader->header) return true;
+    snprintf(reader->message, sizeof reader->message, "%s", OUT_OF_MEMORY);
+    reader->header = malloc(block->header_bytes);
+    reader->header_bytes = block->header_bytes;
+    if (reader->header) memcpy(reader->header, block->text, block->header_bytes);
+    return reader->header != NULL;
 }
 
 /* KEYS_END: nothing more in the open file, which is closed, or reading has to stop. */
@@ -396,6 +432,10 @@ static enum keys_found read_block(struct key_reader *reader, struct key_block *b
     block->file = reader->name;
     block->begins_file = !reader->begun;
     block->bytes_read = reader->bytes_read;
+    bool has_header = reader->rows.has_header && block->begins_file && block->size_bytes > 0;
+    if (has_header && !take_header(reader, block))
+        return fail_for_good(reader, block, reader->message, 0);
+    block->wanted = reader->wanted;
     reader->begun = true;
     if (block->size_bytes > 0) return KEYS_BLOCK;
     close_current(reader);
@@ -414,7 +454,7 @@ static enum keys_found take_literals(struct key_reader *reader, struct key_block
         const char *text = reader->literals[block->count];
         size_t size = strlen(text);
         memcpy(to, text, size + 1);
-        to[size] = reader->separator;
+        to[size] = reader->rows.separator;
         block->lines[block->count] = (petal_key){to, size};
         to += size + 1;
     }
@@ -427,8 +467,9 @@ enum keys_found keys_read(struct key_reader *reader, struct key_block *block)
 {
     bool resumed = reader->waiting;
     reader->waiting = false;
-    block->count = 0;
-    block->split = block->only_crlf = false;
+    block->count = block->stray_count = block->header_bytes = 0;
+    block->split = block->only_crlf = block->has_fields = false;
+    block->keeps_header = block->other_header = false;
     block->refused = block->trouble = NULL;
     if (stop_signal() || reader->ended) return KEYS_END;
     if (reader->literals_left > 0) return take_literals(reader, block);
@@ -451,112 +492,52 @@ bool keys_block_is_full(const struct key_block *block)
     return block->size_bytes > BLOCK_BYTES / 2;
 }
 
-/* ---- splitting ------------------------------------------------------------------------------- */
-
-/* Nearly always the first line says no. */
-static bool is_only_crlf(const struct key_block *block, bool ends_whole)
-{
-    size_t i = 0, count = ends_whole ? block->count : block->count - 1;
-    while (i < count && block->lines[i].size_bytes > 0 &&
-           ((const char *)block->lines[i].data)[block->lines[i].size_bytes - 1] == '\r')
-        i++;
-    return count > 0 && i == count;
-}
-
-static void split(const struct key_reader *reader, struct key_block *block)
-{
-    char *at = block->text, *end = at + block->size_bytes;
-    bool ends_whole = end[-1] == reader->separator;
-    *end = reader->separator; /* of a last line that has none */
-    while (at < end) {
-        char *found = memchr(at, reader->separator, (size_t)(end - at) + 1);
-        if (block->count == block->room && !make_arrays(block, 2 * block->count + FEWEST_LINES))
-            return;
-        block->lines[block->count++] = (petal_key){at, (size_t)(found - at)};
-        at = found + 1;
-    }
-    block->only_crlf = is_only_crlf(block, ends_whole);
-}
-
-/* ---- keys of lines --------------------------------------------------------------------------- */
-
-static size_t without_return(const petal_key *line)
-{
-    const char *text = line->data;
-    size_t size = line->size_bytes;
-    return size > 0 && text[size - 1] == '\r' ? size - 1 : size;
-}
-
-static bool make_arena(struct key_block *block)
-{
-    size_t needed = 0;
-    for (size_t i = 0; i < block->count; i++)
-        needed += DECODED_ROOM(block->lines[i].size_bytes); /* in the buffer: no wrap */
-    if (needed <= block->arena_bytes) return true;
-    free(block->arena);
-    block->arena = malloc(needed);
-    block->arena_bytes = block->arena ? needed : 0;
-    if (block->arena) return true;
-    block->refused = OUT_OF_MEMORY;
-    block->count = 0;
-    return false;
-}
-
-/* Stops before the first line that is no key: those ahead of it are still good. */
-static void decode_lines(const struct key_reader *reader, struct key_block *block)
-{
-    uint8_t *to = block->arena;
-    for (size_t i = 0; i < block->count; i++) {
-        const char *why;
-        petal_key *key = &block->decoded[i];
-        size_t size = reader->crlf ? without_return(&block->lines[i]) : block->lines[i].size_bytes;
-        if (!reader->decode(block->lines[i].data, size, to, &key->size_bytes, &why)) {
-            block->refused = why;
-            block->count = i;
-            break;
-        }
-        key->data = to;
-        to += key->size_bytes;
-    }
-}
-
-static void strip_returns(struct key_block *block)
-{
-    for (size_t i = 0; i < block->count; i++)
-        block->decoded[i] = (petal_key){block->lines[i].data, without_return(&block->lines[i])};
-}
-
 void keys_split(const struct key_reader *reader, struct key_block *block)
 {
-    if (block->trouble) return;
-    if (!block->split) split(reader, block);
-    block->keys = reader->decode || reader->crlf ? block->decoded : block->lines;
-    if (reader->decode && make_arena(block))
-        decode_lines(reader, block);
-    else if (reader->crlf)
-        strip_returns(block);
+    if (!block->trouble) split_block(&reader->rows, reader->decode, block);
 }
 
 /* ---- arriving -------------------------------------------------------------------------------- */
 
-static bool refuse_line(const struct key_block *block)
+static void describe_row(const struct key_block *block, const petal_key *row, const char *why,
+                         char *text, size_t room)
 {
+    const char *data = row->data;
+    size_t size = row->size_bytes;
+    if (size > 0 && data[size - 1] == '\r') size--;
+    snprintf(text, room, "line %" PRIu64 ": %s: \"%.*s\"%s", line_of_row(block, row), why,
+             size < 40 ? (int)size : 40, data, size > 40 ? "..." : "");
+}
+
+static bool refuse_row(const struct key_block *block)
+{
+    char text[256];
     if (block->refused == OUT_OF_MEMORY) return complain(block->file, "%s", block->refused);
-    const petal_key *line = &block->lines[block->count];
-    int shown = line->size_bytes < 40 ? (int)line->size_bytes : 40;
-    return complain(block->file, "line %" PRIu64 ": %s: \"%.*s\"%s",
-                    block->first_line + block->count, block->refused, shown,
-                    (const char *)line->data, line->size_bytes > 40 ? "..." : "");
+    describe_row(block, &block->lines[block->count], block->refused, text, sizeof text);
+    return complain(block->file, "%s", text);
+}
+
+/* The first few of all files are shown. */
+static void tell_strays(struct key_reader *reader, const struct key_block *block)
+{
+    char text[256];
+    uint64_t before = reader->strays_arrived;
+    reader->strays_arrived += block->stray_count;
+    for (size_t i = 0; i < block->stray_count && before + i < MAX_SHOWN && reader->fate; i++) {
+        const struct stray *stray = &block->strays[i];
+        describe_row(block, &stray->row, stray->why, text, sizeof text);
+        remark(block->file, "%s", text);
+    }
 }
 
 /* Whoever hands in compressed text nearly always meant the text. */
-static void warn_of_gzip(const struct key_block *block)
+static void warn_of_packed(const struct key_block *block)
 {
-    static const char gzip[] = {'\x1f', '\x8b'};
-    if (block->size_bytes >= sizeof gzip && memcmp(block->text, gzip, sizeof gzip) == 0)
-        remark(
-            block->file,
-            "is compressed; its bytes are taken as keys as they are; use gzip -dc FILE | petal ...");
+    const char *packer = packer_of(block->text, block->size_bytes);
+    if (packer)
+        remark(block->file,
+               "is compressed; its bytes are taken as keys as they are; pass -z to unpack it (%s)",
+               packer);
 }
 
 static void tell_trouble(const struct key_reader *reader, const struct key_block *block)
@@ -576,15 +557,18 @@ bool keys_arrive(struct key_reader *reader, struct key_block *block)
     }
     if (block->begins_file) {
         hint_at_crlf(reader);
-        warn_of_gzip(block);
+        if (!reader->unpacks) warn_of_packed(block);
+        if (block->other_header)
+            remark(block->file, "has another header than the first file, which is the one kept");
         reader->lines_arrived = 0;
         reader->only_crlf = true;
         reader->arrived = block->file;
     }
     reader->only_crlf = reader->only_crlf && block->only_crlf;
     block->first_line = reader->lines_arrived + 1;
-    reader->lines_arrived += block->count;
+    reader->lines_arrived += block->line_count;
+    tell_strays(reader, block);
     progress_show(block->file, block->bytes_read, reader->bytes_total, reader->keys_read);
     reader->keys_read += block->count;
-    return !block->refused || refuse_line(block);
+    return !block->refused || refuse_row(block);
 }

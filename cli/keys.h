@@ -1,4 +1,4 @@
-/* keys.h - keys from files, standard input and the command line, in blocks of whole lines.
+/* keys.h - keys from files, standard input and the command line, in blocks of whole rows.
  *
  * A block is read in order, by keys_read(), and is then its holder's alone: splitting it into keys
  * takes most of the time, and several threads do that at once (pipeline.h). What can only be known
@@ -7,17 +7,29 @@
 #define PETAL_CLI_KEYS_H
 
 #include "batches.h"
+#include "csv.h"
 #include "decode.h"
 #include "options.h"
+#include "rows.h"
+#include "unpack.h"
 
 #include <petal/petal.h>
+
+/* A row that has no key. */
+struct stray {
+    petal_key row;
+    const char *why;
+};
 
 struct key_block {
     size_t count;
     const petal_key *keys; /* what is added or asked for */
-    petal_key
-        *lines; /* as they stand in the input; after each is its separator, after the last too */
-    uint64_t *hashes; /* room for `count` of each: free for the holder's use */
+    petal_key *lines;      /* the row of each key, as it stands in the input, and its separator */
+    struct stray *strays;  /* rows between them, in order */
+    size_t stray_count;
+    size_t header_bytes; /* the text begins with a header of that size; 0: with a row */
+    bool keeps_header;   /* which belongs to the output */
+    uint64_t *hashes;    /* room for `count` of each: free for the holder's use */
     uint8_t *results;
     size_t selected;     /* so too */
     const char *file;    /* a block is of one file */
@@ -26,15 +38,23 @@ struct key_block {
 
     /* Private. */
     bool begins_file, split;
+    bool has_fields;   /* keys are parts of rows */
+    bool other_header; /* than that of the first file */
+    char separator;
+    struct wanted wanted;
+    uint64_t line_count; /* of the text; a row may have several */
     bool only_crlf;      /* every line ends in CR */
     const char *refused; /* why line `count` is no key */
     const char *trouble; /* the block is a failure that arrives in its turn; NULL: it is none */
     int failure;         /* the errno of that; 0: there is none */
     uint64_t bytes_read; /* of all input, this block included */
     size_t room;         /* of lines, decoded, hashes and results */
+    size_t stray_room;
     petal_key *decoded;
     char *text; /* one byte more than its capacity */
     size_t size_bytes, capacity;
+    uint8_t *joined; /* keys of several fields, or of fields with escapes */
+    size_t joined_bytes;
     uint8_t *arena; /* decoded keys */
     size_t arena_bytes;
     char *numbered; /* output with line numbers */
@@ -48,8 +68,8 @@ struct key_reader {
     bool keep_going;   /* pass over files that cannot be opened */
     bool watch_output; /* to be set by the caller: stop when nobody reads stdout any more */
     uint64_t threads;  /* as asked for; 0: was not */
-    bool crlf;
-    char separator;
+    struct rows rows;
+    const char *fate; /* of rows without a key; may be set by the caller, NULL for silence */
     /* if every line of a file ends in CR; to be cleared by callers to whom it is the same */
     bool hint_at_crlf;
     bool only_crlf; /* so far, in the file whose blocks arrive */
@@ -66,10 +86,18 @@ struct key_reader {
     bool greets;      /* tell a user at a terminal that keys are read */
     bool waiting;     /* KEYS_NOT_YET was the last answer; the block may be half full */
     bool ended;       /* nothing more is read */
-    int failure;      /* errno of reading it: comes up when the lines before are read */
+    bool unpacks;     /* compressed files */
+    struct unpacker *unpacker;
+    const char *trouble;  /* in reading it, or NULL: comes up when the lines before are read */
+    int failure;          /* the errno of that, or 0 */
+    char message[512];    /* room for a trouble */
+    struct csv_scan scan; /* of the block being filled */
+    struct wanted wanted;
+    char *header; /* of the first file */
+    size_t header_bytes;
     uint64_t bytes_read, bytes_total;
     const char *arrived; /* the file whose blocks arrive, and how many of its lines did */
-    uint64_t lines_arrived;
+    uint64_t lines_arrived, strays_arrived;
     char *rest; /* the part of a line that was read after the last block */
     size_t rest_bytes, rest_capacity;
 };

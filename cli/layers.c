@@ -7,6 +7,7 @@
 #include "numbers.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <time.h>
 
 void tell_time(petal_filter *filter, const struct args *args)
@@ -85,7 +86,7 @@ void print_layers(const petal_filter *filter, const petal_info *info)
 /* ---- for machines ---------------------------------------------------------------------------- */
 
 static void json_layer(struct json *json, const petal_info *info, const petal_info *layer,
-                       const petal_stats *stats)
+                       const petal_stats *stats, bool known)
 {
     json_open(json);
     json_count(json, "bits", layer->bits);
@@ -93,8 +94,8 @@ static void json_layer(struct json *json, const petal_info *info, const petal_in
     json_count(json, "capacity", layer->capacity);
     json_number(json, "target_rate", layer->target_rate);
     json_count(json, "items", layer->items);
-    json_number(json, "estimated_items", stats->estimated_items.value);
-    json_number(json, "estimated_rate", stats->estimated_rate);
+    json_number(json, "estimated_items", known ? stats->estimated_items.value : NAN);
+    json_number(json, "estimated_rate", known ? stats->estimated_rate : NAN);
     if (info->policy == PETAL_POLICY_TIME) {
         json_count(json, "from_ms", layer->from_ms);
         json_count(json, "to_ms", layer->to_ms);
@@ -122,7 +123,7 @@ void json_policy(struct json *json, const petal_filter *filter, const petal_info
     for (uint32_t i = 0; i < info->layers; i++) {
         petal_info layer = layer_of(filter, i);
         petal_stats stats = layer_stats(filter, i);
-        json_layer(json, info, &layer, &stats);
+        json_layer(json, info, &layer, &stats, can(filter, PETAL_CAN_STATS));
     }
     json_list_end(json);
 }

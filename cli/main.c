@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "report.h"
 #include "terminal.h"
+#include "unpack.h"
 
 #include <petal/petal.h>
 #include <signal.h>
@@ -103,8 +104,9 @@ static void print_version(void)
     options.bits = 512;
     options.hashes = 1;
     petal_plan(&options, &plan, NULL);
-    printf("petal %s\n%u formats, %s zlib; %s on this CPU\n", petal_version(), formats,
-           has_zlib ? "with" : "without", plan.kernel_name ? plan.kernel_name : "generic");
+    printf("petal %s\n%u formats, %s zlib, %s zstd; %s on this CPU\n", petal_version(), formats,
+           has_zlib ? "with" : "without", unpacks_zstd() ? "with" : "without",
+           plan.kernel_name ? plan.kernel_name : "generic");
 }
 
 static int run_command(const struct command *command, int argc, char **argv)

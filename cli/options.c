@@ -257,22 +257,29 @@ static bool is_of_keys(const struct option *option)
     return of_keys->at != AT(help);
 }
 
+/* In two lines. */
 static void name_options_of_keys(const struct option *options, FILE *out)
 {
-    unsigned named = 0;
-    for (const struct option *o = options; o->name; o++)
-        if (is_of_keys(o)) fprintf(out, "%s--%s", named++ ? ", " : "  ", o->name);
+    size_t column = 0;
+    for (const struct option *o = options; o->name; o++) {
+        if (!is_of_keys(o)) continue;
+        size_t width = strlen(o->name) + 3;
+        bool begins = column == 0 || column + width > 76;
+        fprintf(out, "%s%s--%s", begins && column ? "\n" : "", begins ? "  " : " ", o->name);
+        column = begins ? width : column + width;
+    }
     fputs(": see petal help keys\n", out);
 }
 
 void print_help_of_keys(FILE *out)
 {
     fputs("Keys are the lines of KEYS (files; - or none: standard input), and each -e KEY.\n"
-          "A line is its bytes without the newline: text, unless --key-type says what it\n"
-          "stands for. Filter files record the type, so that it need not be given again.\n\n",
+          "With -k, --csv or --jsonl the key is part of a row, and whole rows come out; one\n"
+          "of several fields has the byte 0x1F between them. Rows without a key are counted\n"
+          "on stderr. A key is text, unless --key-type or the filter file says otherwise.\n\n",
           out);
     for (const struct option *o = key_options; o->at != AT(help); o++) print_option(o, out);
-    fputs("\nexample: petal check users.petal --key-type i64 -e 1001 -e 1002\n", out);
+    fputs("\nexample: petal check users.petal --csv email -z new.csv.gz > known.csv\n", out);
 }
 
 static unsigned count_lines(const char *text)
@@ -289,8 +296,8 @@ void print_help(const struct command *command, FILE *out)
     const struct option *end = command->options;
     for (; end->at != AT(help); end++) rows += !is_of_keys(end);
     bool has_keys = rows < (unsigned)(end - command->options);
-    unsigned lines = count_lines(command->usage) + count_lines(command->about) + rows + has_keys +
-                     count_lines(command->example);
+    unsigned lines = count_lines(command->usage) + count_lines(command->about) + rows +
+                     (has_keys ? 2 : 0) + count_lines(command->example);
     fprintf(out, "usage: petal %s %s\n%s\n%s", command->name, command->usage, command->about,
             lines < SCREEN ? "\n" : "");
     for (const struct option *o = command->options; o < end; o++)

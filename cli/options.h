@@ -19,6 +19,8 @@ struct args {
     const char *shard;    /* the one wanted */
     const char *key_type; /* keys */
     bool nul, crlf;
+    const char *fields, *csv, *jsonl, *delimiter; /* rows */
+    bool header, strict, decompress;
     bool no_lock; /* files */
     uint64_t memory_limit;
     uint64_t threads;
@@ -104,6 +106,13 @@ struct command {
                          "text, utf16le, i32, i64, f64, hex or base64 [text]"}
 #define OPTION_KEY_TYPE_OR_ANY {0, "key-type", TEXT, AT(key_type), "TYPE=text|utf16le|i32|i64|f64|hex|base64|any", \
                                 "text, utf16le, i32, i64, f64, hex, base64 or any [text]"}
+#define OPTION_FIELDS {'k', "fields", TEXT, AT(fields), "N[,N...]", "the key is field N of a line"}
+#define OPTION_DELIMITER {'t', "delimiter", TEXT, AT(delimiter), "C", "between fields: one character, \\t or TAB [blanks]"}
+#define OPTION_CSV {0, "csv", TEXT, AT(csv), "COLUMN[,...]", "the key is a column of CSV, by name or number"}
+#define OPTION_HEADER {0, "header", FLAG, AT(header), NULL, "CSV begins with a header; if a name is given it does"}
+#define OPTION_JSONL {0, "jsonl", TEXT, AT(jsonl), "PATH[,...]", "the key is a value of a JSON line: .user.mail, .a[0]"}
+#define OPTION_STRICT {0, "strict", FLAG, AT(strict), NULL, "stop at the first row that has no key"}
+#define OPTION_DECOMPRESS {'z', "decompress", FLAG, AT(decompress), NULL, "unpack files of gzip and zstd"}
 #define OPTION_PROGRESS {0, "progress", TEXT, AT(progress), "WHEN=auto|always|lines|never", \
                          "auto, always, lines or never [auto]"}
 #define OPTION_THREADS {0, "threads", COUNT, AT(threads), "N", "work on N threads [one per CPU, up to 8]"}
@@ -111,7 +120,8 @@ struct command {
     OPTION_LINES, OPTION_SCHEME
 #define OPTIONS_OF_HASH OPTION_SEED, OPTION_KEY_FILE
 #define OPTION_KEY {'e', "key", LITERAL, 0, "KEY", "take KEY; may be repeated"}
-#define OPTIONS_OF_KEYS OPTION_NULL, OPTION_CRLF, OPTION_KEY_TYPE, OPTION_PROGRESS
+#define OPTIONS_OF_KEYS OPTION_FIELDS, OPTION_DELIMITER, OPTION_CSV, OPTION_HEADER, OPTION_JSONL, \
+    OPTION_STRICT, OPTION_NULL, OPTION_CRLF, OPTION_DECOMPRESS, OPTION_KEY_TYPE, OPTION_PROGRESS
 /* Every table ends with this: -h, and the end. */
 #define END_OF_OPTIONS {'h', "help", FLAG, AT(help), NULL, "this text"}, {0, NULL, FLAG, 0, NULL, NULL}
 /* clang-format on */

@@ -26,7 +26,7 @@ struct parquet {
     const uint8_t *bytes;
     size_t size;
     petal_parquet_filter *filters;
-    size_t count;
+    uint64_t count;
 };
 
 static bool map_file(const char *path, struct parquet *file)
@@ -204,7 +204,7 @@ bool list_parquet(const char *path, bool json)
     bool good = true;
     if (!open_parquet(path, &file)) return false;
     if (!json)
-        printf("%s: a Parquet file with %zu Bloom filter%s\n", path, file.count,
+        printf("%s: a Parquet file with %" PRIu64 " Bloom filter%s\n", path, file.count,
                plural(file.count));
     if (!json && file.count)
         printf("%-24s %9s  %-20s %10s  %10s  %s\n", "column", "row group", "type", "bytes", "keys",

@@ -1,5 +1,5 @@
 /* paths.c - see paths.h. */
-#define _XOPEN_SOURCE 700 /* realpath() */
+#define _GNU_SOURCE /* realpath(), getentropy() */
 
 #include "paths.h"
 
@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -135,10 +136,8 @@ uint8_t *read_whole_file(const char *path, uint64_t max_bytes, size_t *size_byte
 
 bool random_bits(uint64_t *bits)
 {
-    FILE *in = fopen("/dev/urandom", "rb");
-    bool good = in && fread(bits, sizeof *bits, 1, in) == 1;
-    if (in) fclose(in);
-    return good || complain("/dev/urandom", "cannot read it");
+    return getentropy(bits, sizeof *bits) == 0 ||
+           complain(NULL, "the system gives no random bits: %s", strerror(errno));
 }
 
 enum { PATH_BYTES = 4096 };

@@ -1,6 +1,7 @@
 /* pipeline.c - see pipeline.h. Blocks are numbered as they are read; a turnstile lets them by one
  * at a time, in that order. */
 #define _POSIX_C_SOURCE 200809L
+#define _DARWIN_C_SOURCE /* _SC_NPROCESSORS_ONLN */
 
 #include "pipeline.h"
 
@@ -95,12 +96,13 @@ static bool read_block(struct pipeline *pipeline, struct key_block *block, uint6
     return good;
 }
 
-/* Keys ahead of a line that is none are dealt with. */
+/* Keys ahead of a row that has none are dealt with. */
 static bool enter(struct pipeline *pipeline, struct key_block *block)
 {
     const struct stages *stages = pipeline->stages;
     bool whole = keys_arrive(pipeline->reader, block);
-    bool good = block->count == 0 || !stages->enter || stages->enter(pipeline->context, block);
+    bool empty = block->count + block->stray_count + block->keeps_header == 0;
+    bool good = empty || !stages->enter || stages->enter(pipeline->context, block);
     if (!whole) pipeline->refused = true;
     return good && whole;
 }

@@ -34,9 +34,10 @@ static bool read_metadata(const struct args *args, struct request *request)
     if (!is_petal(request->format) && strncmp(request->format, "dcso", 4) != 0)
         return complain("--metadata", "%s has no place for it; leave it out", request->format);
     if (args->metadata[0] == '@') {
-        request->metadata =
-            read_small_file(args->metadata + 1, PETAL_METADATA_MAX_BYTES, &o->metadata_bytes);
+        size_t size;
+        request->metadata = read_small_file(args->metadata + 1, PETAL_METADATA_MAX_BYTES, &size);
         o->metadata = request->metadata;
+        if (request->metadata) o->metadata_bytes = size;
         return o->metadata != NULL;
     }
     o->metadata = args->metadata;

@@ -11,6 +11,7 @@
 #include "options.h"
 #include "report.h"
 #include "request.h"
+#include "split.h"
 #include "utf8.h"
 
 #include <inttypes.h>
@@ -200,6 +201,81 @@ static void try_utf8(const uint8_t *bytes, size_t size)
     }
 }
 
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* The rows of a block are all of its text, one after the other, and their keys are in what was
+ * read or put together. */
+static void must_be_all(const struct key_block *block)
+{
+    struct row_walk walk = {0};
+    const char *at = block->text + block->header_bytes, *end = block->text + block->size_bytes;
+    size_t key;
+    for (const petal_key *row; (row = next_row(block, &walk, &key));) {
+        must((const char *)row->data == at && row->size_bytes <= (size_t)(end - at));
+        if (key != NO_KEY) must(block->keys[key].size_bytes <= row->size_bytes);
+        at += row->size_bytes + 1;
+    }
+    must(at == end || at == end + 1);
+}
+
+/* However the text comes in, the reader cuts it where a row begins. */
+static void must_cut_rows(const struct rows *rows, const struct key_block *block, size_t piece)
+{
+    struct csv_scan scan = {0};
+    size_t start = rows_mark(rows, block->text, block->size_bytes);
+    for (size_t size = start; size < block->size_bytes;) {
+        size = block->size_bytes - size < piece ? block->size_bytes : size + piece;
+        size_t whole = csv_whole_rows(block->text, size, start, (char)rows->delimiter, &scan);
+        struct row_walk walk = {0};
+        size_t key;
+        const petal_key *row = NULL;
+        if (whole == 0 || whole <= block->header_bytes || whole == block->size_bytes) continue;
+        while ((row = next_row(block, &walk, &key)) &&
+               (const char *)row->data != block->text + whole)
+            continue;
+        must(row != NULL);
+    }
+}
+
+/* The choice is of the options, whose text ends with the first newline. */
+static void try_rows(uint32_t choice, char *text, size_t size)
+{
+    char *column = text, *newline = memchr(text, '\n', size);
+    struct key_block block = {.begins_file = true};
+    struct heard heard;
+    struct rows rows;
+    struct args args = {.strict = choice == 7, .header = choice == 3};
+    if (!newline || strlen(text) != (size_t)(newline - text)) return;
+    *newline = '\0';
+    size -= (size_t)(newline + 1 - text);
+    *(choice < 2 ? &args.fields : choice < 4 ? &args.csv : &args.jsonl) = column;
+    if (choice == 1) args.delimiter = ";";
+    listen(&heard);
+    bool good = rows_read(&rows, &args);
+    must_be_one_line(&heard, !good);
+    if (!good || size == 0) return;
+    char *copy = block.text = malloc(size + 1);
+    must(copy != NULL);
+    memcpy(copy, newline + 1, size);
+    block.size_bytes = block.capacity = size;
+    char message[512] = "";
+    if (!rows.has_header)
+        rows_want(&rows, rows.numbers, &block.wanted);
+    else
+        good = rows_read_header(&rows, block.text, size, &block.wanted, &block.header_bytes,
+                                message, sizeof message);
+    if (good) {
+        split_block(&rows, NULL, &block);
+        if (!rows.strict) must_be_all(&block);
+        if (rows.form == ROWS_OF_CSV) must_cut_rows(&rows, &block, 1 + size % 7);
+    } else {
+        must_be_a_reason(message);
+    }
+    block.text = NULL;
+    keys_free_block(&block);
+    free(copy);
+}
+
 /* ---- command lines --------------------------------------------------------------------------- */
 
 static const struct command *const commands[] = {
@@ -291,6 +367,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     case 4: try_u64(text); break;
     case 5: try_key(key_types[choice % 6], text, size); break;
     case 6: try_utf8(data + 1, size); break;
+    case 31: try_rows(choice, text, size); break;
     default: try_options(commands[what % 15], text); break;
     }
     free(text);

@@ -3,7 +3,8 @@
 # The long options of a command.
 _petal_options() {
     local size='--capacity --rate --memory --bits --hashes --lines-per-key --scheme'
-    local hash='--seed --key-file' keys='--key --null --crlf --key-type --progress'
+    local hash='--seed --key-file' keys
+    keys='--key --fields --delimiter --csv --header --jsonl --strict --null --crlf --decompress --key-type --progress'
     local files='--memory-limit --no-lock'
     case $1 in
     plan) echo "$size --json --chart --force" ;;
@@ -42,7 +43,8 @@ _petal_values() {
         ;;
     --lines-per-key) echo '1 2' ;;
     --memory-limit) echo 'none' ;;
-    --capacity | --rate | --memory | --bits | --hashes | --threads | --seconds | --window | --now | --key | --shards | --shard | -n | -p | -e | -i) ;;
+    --capacity | --rate | --memory | --bits | --hashes | --threads | --seconds | --window | --now | --key | --shards | --shard | \
+        --fields | --delimiter | --csv | --jsonl | -n | -p | -e | -i | -k | -t) ;;
     *) return 1 ;;
     esac
 }

@@ -108,7 +108,7 @@ setup() {
 @test "what is misunderstood is named, with the nearest option" {
     refuses "check: no option --invert-mach, did you mean --invert-match?; see petal help check" petal check --invert-mach f.petal
     refuses "check: no option --frobnicate; see" petal check --frobnicate f.petal
-    refuses "check: no option -z; see" petal check -vz f.petal
+    refuses "check: no option -x; see" petal check -vx f.petal
     refuses "check: -e needs KEY; see" petal check f.petal -e
     refuses "check: --count takes no value; see" petal check --count=3 f.petal
     refuses "--key-type: unknown value 'i65'; choose one of text|utf16le|i32|i64|f64|hex|base64" petal check --key-type i65 f.petal

@@ -69,8 +69,10 @@ setup() {
     echo 100102030405060708090a0b0c0d0e0f >wrong
     echo key | petal build -o k.petal --key-file secret
     id=$(petal info --key-file secret --json k.petal | field key_id)
-    for command in check info verify; do
+    for command in check verify; do
         refuses "petal: k.petal: needs the secret with id $id, none given; nothing was checked; pass --key-file" petal $command k.petal </dev/null
+    done
+    for command in check info verify; do
         refuses "petal: k.petal: needs the secret with id $id, the one given is" petal $command --key-file wrong k.petal </dev/null
     done
     refuses "is not keyed, but a secret was given" petal info --key-file secret f.petal

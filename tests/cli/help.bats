@@ -5,11 +5,16 @@ load helper
 
 commands() { petal help | sed -n 's/^  \([a-z]*\)  .*/\1/p' | grep -v '^petal'; }
 
+# Those that are only named there.
+named_options() {
+    petal help "$1" | sed -n '/^  --[a-z-]*\( --\|:\)/p' | grep -o -e '--[a-z-]*'
+}
+
 # The long options of a command, --help among them. Those of keys are only named there.
 options_of() {
     {
         petal help "$1" | grep -o '^  [ -].. *--[a-z-]*' | grep -o -e '--[a-z-]*'
-        petal help "$1" | grep ': see petal help keys$' | grep -o -e '--[a-z-]*'
+        named_options "$1"
         echo --help
     } | sort
 }
@@ -46,11 +51,11 @@ options_of() {
     help=$(petal help keys)
     [ "$(wc -l <<<"$help")" -le 24 ] && ! awk 'length > 80' <<<"$help" | grep . || fail "too much"
     for command in add build check remove seen shard verify; do
-        for option in $(petal help $command | grep ': see petal help keys$' | grep -o -e '--[a-z-]*'); do
+        for option in $(named_options $command); do
             contains "$help" "$option"
         done
     done
-    contains "$(petal help check)" "--key, --null"
+    contains "$(petal help check)" "--key --fields --delimiter --csv"
 }
 
 @test "-V and version are --version, and what others call a command leads to ours" {
@@ -65,7 +70,7 @@ options_of() {
     run -0 petal --version
     is "${lines[0]}" "petal $version"
     formats=$(petal formats --json | grep -c .)
-    grep -Eqx "$formats formats, with(out)? zlib; [a-z0-9]+ on this CPU" <<<"${lines[1]}" ||
+    grep -Eqx "$formats formats, with(out)? zlib, with(out)? zstd; [a-z0-9]+ on this CPU" <<<"${lines[1]}" ||
         fail "${lines[1]}"
 }
 

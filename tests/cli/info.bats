@@ -93,3 +93,29 @@ is_json() {
     run -0 petal info f.petal
     contains "$output" "metadata          8 bytes (petal info --metadata prints them)"
 }
+
+@test "a keyed filter is described by its header where the secret is missing" {
+    echo 000102030405060708090a0b0c0d0e0f >secret
+    seq 1000 | petal build -o f.petal -p 1% --key-file secret --metadata 'by hand'
+    run -0 --separate-stderr petal info f.petal
+    is "$stderr" ""
+    contains "$output" "petal 1, header intact; for the rest pass --key-file"
+    contains "$output" "1,000 added; 1,000 planned"
+    contains "$output" "1 % asked"
+    contains "$output" "by hand"
+    run -1 grep -q fill <<<"$output"
+    for field in items capacity bits key_id content_id metadata; do
+        is "$(petal info --json f.petal | field $field)" \
+            "$(petal info --json --key-file secret f.petal | field $field)"
+    done
+    petal info --json f.petal | is_json
+    is "$(petal info --json f.petal | field bits_set)" null
+    is "$(petal info --json f.petal | field estimated_rate)" null
+    is "$(petal info --metadata f.petal)" "by hand"
+    petal create --grow -n 100 --key-file secret -o g.petal
+    is "$(petal info --json g.petal | field estimated_items)" null
+    run -2 petal check f.petal -e 1
+    run -2 petal verify f.petal
+    echo 000102030405060708090a0b0c0d0e00 >secret
+    refuses "the one given is" petal info --key-file secret f.petal
+}

@@ -165,6 +165,7 @@ refused() {
     echo text | gzip >text.gz
     run -0 --separate-stderr petal build -o f.petal text.gz
     contains "$stderr" "petal: text.gz: is compressed"
+    contains "$stderr" "pass -z"
 }
 
 @test "the key type is recorded, and used when nothing else is said" {

@@ -1,0 +1,28 @@
+/* csv.h - rows and fields of CSV, after RFC 4180. */
+#ifndef PETAL_CLI_CSV_H
+#define PETAL_CLI_CSV_H
+
+#include "field.h"
+
+/* Finds the field that begins at `at`, in a text that ends before `end`. Returns where it ends: at
+ * a delimiter, at a newline (a CR before that is part of neither), or at `end`. */
+const char *csv_field(const char *at, const char *end, char delimiter, struct field *field);
+
+/* Writes the value of a field, which is no longer than its text; returns its size. */
+size_t csv_copy(const struct field *field, char *to);
+
+/* Whether two fields have the same value. */
+bool csv_equal(const struct field *a, const struct field *b);
+
+/* How far a text was searched for ends of rows; begins as {0}, at the beginning of a row. */
+struct csv_scan {
+    size_t at;
+    bool quoted; /* inside a quoted field */
+};
+
+/* Searches the rest of a text that begins a row at `start`. Returns the end of the last whole row
+ * found now, or 0. */
+size_t csv_whole_rows(const char *text, size_t size_bytes, size_t start, char delimiter,
+                      struct csv_scan *scan);
+
+#endif

@@ -1,0 +1,57 @@
+/* rows.h - what a row is, and which fields of it make its key: -k, --csv, --jsonl. */
+#ifndef PETAL_CLI_ROWS_H
+#define PETAL_CLI_ROWS_H
+
+#include "field.h"
+#include "jsonpath.h"
+#include "options.h"
+
+#include <stdint.h>
+
+enum row_form {
+    ROWS_ARE_KEYS, /* lines, each a key */
+    ROWS_OF_FIELDS,
+    ROWS_OF_CSV,
+    ROWS_OF_JSON
+};
+
+enum { MAX_COLUMNS = 16, BLANKS = -1 };
+
+/* Between the fields of a key of several. */
+#define FIELD_JOINT '\x1f'
+
+struct rows {
+    enum row_form form;
+    char separator; /* after each row */
+    int delimiter;  /* between fields; BLANKS: one or more of them */
+    bool crlf;      /* a CR ahead of the separator is no part of the last field */
+    bool has_header;
+    bool strict;                     /* a row without a key ends it all */
+    size_t columns;                  /* that make the key, in this order */
+    uint64_t numbers[MAX_COLUMNS];   /* from 1; 0: by name */
+    struct field names[MAX_COLUMNS]; /* of CSV */
+    struct json_path paths[MAX_COLUMNS];
+};
+
+/* Columns by rising number, as a row is walked, and the place of each in the key. */
+struct wanted {
+    uint64_t numbers[MAX_COLUMNS];
+    uint8_t places[MAX_COLUMNS];
+};
+
+/* False: reported. */
+bool rows_read(struct rows *rows, const struct args *args);
+
+/* Columns by number alone. */
+void rows_want(const struct rows *rows, const uint64_t *numbers, struct wanted *wanted);
+
+/* Finds the columns in a header row, and where that ends, its separator included; a text without
+ * one at its end is all of it. False: `message` says why they are not there. */
+bool rows_read_header(const struct rows *rows, const char *text, size_t size_bytes,
+                      struct wanted *wanted, size_t *header_bytes, char *message,
+                      size_t message_bytes);
+
+/* Of a UTF-8 byte order mark at the beginning of a file of CSV or JSON: 3 or 0. */
+size_t rows_mark(const struct rows *rows, const char *text, size_t size_bytes);
+
+#endif

@@ -1,0 +1,443 @@
+/* split.c - see split.h.
+ *
+ *      text     |header|row........|row........|no key|row...|
+ *      lines            [0]         [1]                [2]      each with its key
+ *      strays                                  [0]              each with the reason
+ *
+ * What is decided once for a block is which loop runs: rows that are keys take a memchr() each, and
+ * of others the fields are found in place. A key is a piece of the text where that is possible, and
+ * is put together in a buffer of the block otherwise. */
+#include "split.h"
+
+#include "csv.h"
+#include "jsonpath.h"
+#include "scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FEWEST_ROWS 4096u
+
+const char OUT_OF_MEMORY[] = "out of memory";
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static bool grow(void **array, size_t bytes)
+{
+    void *larger = realloc(*array, bytes);
+    if (larger) *array = larger;
+    return larger != NULL;
+}
+
+bool make_arrays(struct key_block *block, size_t rows)
+{
+    void *arrays[] = {block->lines, block->decoded, block->hashes, block->results};
+    static const size_t sizes[] = {sizeof(petal_key), sizeof(petal_key), sizeof(uint64_t),
+                                   sizeof(uint8_t)};
+    bool good = rows <= SIZE_MAX / sizeof(petal_key);
+    for (size_t i = 0; i < 4 && good && rows > block->room; i++)
+        good = grow(&arrays[i], rows * sizes[i]);
+    block->lines = arrays[0];
+    block->decoded = arrays[1];
+    block->hashes = arrays[2];
+    block->results = arrays[3];
+    if (good && rows > block->room) block->room = rows;
+    if (!good) block->refused = OUT_OF_MEMORY;
+    return good;
+}
+
+/* One of the block's two buffers for keys. */
+static bool make_buffer(struct key_block *block, uint8_t **buffer, size_t *has, size_t needed)
+{
+    if (needed <= *has) return true;
+    free(*buffer);
+    *buffer = malloc(needed);
+    *has = *buffer ? needed : 0;
+    if (!*buffer) block->refused = OUT_OF_MEMORY;
+    return *buffer != NULL;
+}
+
+/* ---- rows that are keys ---------------------------------------------------------------------- */
+
+/* Nearly always the first line says no. */
+static bool is_only_crlf(const struct key_block *block, bool ends_whole)
+{
+    size_t i = 0, count = block->count > 0 && !ends_whole ? block->count - 1 : block->count;
+    while (i < count && block->lines[i].size_bytes > 0 &&
+           ((const char *)block->lines[i].data)[block->lines[i].size_bytes - 1] == '\r')
+        i++;
+    return count > 0 && i == count;
+}
+
+static void split_lines(const struct rows *rows, struct key_block *block)
+{
+    char *at = block->text, *end = at + block->size_bytes;
+    while (at < end) {
+        char *found = memchr(at, rows->separator, (size_t)(end - at) + 1);
+        if (block->count == block->room && !make_arrays(block, 2 * block->count + FEWEST_ROWS))
+            return;
+        block->lines[block->count++] = (petal_key){at, (size_t)(found - at)};
+        at = found + 1;
+    }
+}
+
+/* ---- rows with fields ------------------------------------------------------------------------ */
+
+static const char NO_FIELD[] = "too few fields", EMPTY[] = "an empty row",
+                  HOLDS_NUL[] = "holds a NUL byte", HOLDS_JOINT[] = "a field holds the byte 0x1F";
+
+struct splitting {
+    const struct rows *rows;
+    struct key_block *block;
+    const char *end;                   /* of the text; a separator stands there */
+    const char *next_quote, *next_nul; /* in CSV: from the current row on, or `end` */
+    struct field fields[MAX_COLUMNS];  /* of the current row, in the order of the key */
+    uint8_t *to;                       /* in block->joined */
+};
+
+static bool add_stray(struct key_block *block, petal_key row, const char *why)
+{
+    if (block->stray_count == block->stray_room) {
+        size_t room = 2 * block->stray_room + 16;
+        void *strays = block->strays;
+        if (room > SIZE_MAX / sizeof *block->strays ||
+            !grow(&strays, room * sizeof *block->strays)) {
+            block->refused = OUT_OF_MEMORY;
+            return false;
+        }
+        block->strays = strays;
+        block->stray_room = room;
+    }
+    block->strays[block->stray_count++] = (struct stray){row, why};
+    return true;
+}
+
+/* Keys are no longer than their rows, with what joins them. */
+static bool copy_field(struct splitting *splitting, const struct field *field, const char **why)
+{
+    size_t size = field->size_bytes;
+    bool good = true;
+    if (field->form == FIELD_OF_JSON)
+        good = json_copy(field, (char *)splitting->to, &size, why);
+    else if (field->form == FIELD_OF_CSV)
+        size = csv_copy(field, (char *)splitting->to);
+    else
+        memcpy(splitting->to, field->text, size);
+    if (good && splitting->rows->columns > 1 && memchr(splitting->to, FIELD_JOINT, size)) {
+        *why = HOLDS_JOINT;
+        good = false;
+    }
+    if (good) splitting->to += size;
+    return good;
+}
+
+/* Puts the key of the current row together. NULL: why there is none. */
+static const char *join_fields(struct splitting *splitting, petal_key *key)
+{
+    struct key_block *block = splitting->block;
+    const char *why = OUT_OF_MEMORY;
+    if (!splitting->to) {
+        if (!make_buffer(block, &block->joined, &block->joined_bytes, block->size_bytes + 1))
+            return why;
+        splitting->to = block->joined;
+    }
+    uint8_t *begin = splitting->to;
+    for (size_t i = 0; i < splitting->rows->columns; i++) {
+        if (i > 0) *splitting->to++ = (uint8_t)FIELD_JOINT;
+        if (!copy_field(splitting, &splitting->fields[i], &why)) {
+            splitting->to = begin;
+            return why;
+        }
+    }
+    *key = (petal_key){begin, (size_t)(splitting->to - begin)};
+    return NULL;
+}
+
+/* A row from `at` to `end`, which has a key unless `why` says otherwise. */
+static bool push_row(struct splitting *splitting, const char *at, const char *end, const char *why)
+{
+    struct key_block *block = splitting->block;
+    petal_key row = {at, (size_t)(end - at)}, key;
+    const struct field *first = splitting->fields;
+    if (block->count == block->room && !make_arrays(block, 2 * block->count + FEWEST_ROWS))
+        return false;
+    if (!why && splitting->rows->columns == 1 && first->form == FIELD_AS_IS)
+        key = (petal_key){first->text, first->size_bytes};
+    else if (!why)
+        why = join_fields(splitting, &key);
+    if (why == OUT_OF_MEMORY) return false;
+    block->line_count++;
+    if (why) return add_stray(block, row, why);
+    block->lines[block->count] = row;
+    block->decoded[block->count++] = key;
+    return true;
+}
+
+/* Fields that are separated by one byte, in a row that ends at `end`. */
+static const char *find_delimited(struct splitting *splitting, const char *at, const char *end)
+{
+    const struct rows *rows = splitting->rows;
+    const struct wanted *wanted = &splitting->block->wanted;
+    size_t found = 0;
+    for (uint64_t number = 1;; number++) {
+        const char *stop = memchr(at, rows->delimiter, (size_t)(end - at));
+        if (!stop) stop = end;
+        if (number == wanted->numbers[found]) {
+            splitting->fields[wanted->places[found]] =
+                (struct field){.text = at, .size_bytes = (size_t)(stop - at)};
+            if (++found == rows->columns) return NULL;
+        }
+        if (stop == end) return NO_FIELD;
+        at = stop + 1;
+    }
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* The same, with blanks between them, and before the first. */
+static const char *find_words(struct splitting *splitting, const char *at, const char *end)
+{
+    const struct wanted *wanted = &splitting->block->wanted;
+    size_t found = 0;
+    for (uint64_t number = 1;; number++) {
+        while (at < end && is_blank(*at)) at++;
+        if (at == end) return NO_FIELD;
+        const char *begin = at;
+        at = find_either(at, end, ' ', '\t');
+        if (number != wanted->numbers[found]) continue;
+        splitting->fields[wanted->places[found]] =
+            (struct field){.text = begin, .size_bytes = (size_t)(at - begin)};
+        if (++found == splitting->rows->columns) return NULL;
+    }
+}
+
+/* The fields of a row of CSV that has quotes in it. Returns where the row ends. */
+static const char *find_quoted(struct splitting *splitting, const char *at, const char **why)
+{
+    const struct rows *rows = splitting->rows;
+    const struct wanted *wanted = &splitting->block->wanted;
+    size_t found = 0;
+    *why = NULL;
+    for (uint64_t number = 1;; number++) {
+        struct field field;
+        const char *stop = csv_field(at, splitting->end, (char)rows->delimiter, &field);
+        if (field.why && !*why) *why = field.why;
+        if (found < rows->columns && number == wanted->numbers[found])
+            splitting->fields[wanted->places[found++]] = field;
+        at = stop + 1;
+        if (stop < splitting->end && *stop != '\n') continue;
+        if (!*why && found < rows->columns) *why = NO_FIELD;
+        return stop;
+    }
+}
+
+static const char *next_byte(const char *at, const char *end, char byte)
+{
+    const char *found = at < end ? memchr(at, byte, (size_t)(end - at)) : NULL;
+    return found ? found : end;
+}
+
+static uint64_t count_bytes(const char *at, const char *end, char byte)
+{
+    uint64_t count = 0;
+    while (at < end && (at = memchr(at, byte, (size_t)(end - at)))) {
+        count++;
+        at++;
+    }
+    return count;
+}
+
+/* One row of CSV, from `begin`; its fields are looked for from `at`. Returns where it ends. */
+static const char *push_csv(struct splitting *splitting, const char *begin, const char *at)
+{
+    const char *end = splitting->end, *why, *stop = end;
+    if (splitting->next_quote < at) splitting->next_quote = next_byte(at, end, '"');
+    if (splitting->next_quote > at) stop = next_byte(at, end, '\n');
+    if (splitting->next_nul < at) splitting->next_nul = next_byte(at, end, '\0');
+    if (splitting->next_quote < stop) {
+        stop = find_quoted(splitting, at, &why);
+        splitting->block->line_count += count_bytes(at, stop, '\n');
+    } else {
+        const char *last = stop > at && stop[-1] == '\r' ? stop - 1 : stop;
+        why = last == at ? EMPTY : find_delimited(splitting, at, last);
+    }
+    if (splitting->next_nul < stop) why = HOLDS_NUL;
+    /* What a quote that is never closed took in ends with a separator of its own. */
+    if (stop == end && stop > at && stop[-1] == '\n') stop--;
+    return push_row(splitting, begin, stop, why) ? stop : NULL;
+}
+
+static const char *find_paths(struct splitting *splitting, const char *at, const char *end)
+{
+    const struct rows *rows = splitting->rows;
+    for (size_t i = 0; i < rows->columns; i++) {
+        struct field *field = &splitting->fields[i];
+        json_find(at, (size_t)(end - at), &rows->paths[i], field);
+        if (field->why) return field->why;
+    }
+    return NULL;
+}
+
+static bool is_all_blank(const char *at, const char *end)
+{
+    while (at < end && (is_blank(*at) || *at == '\r')) at++;
+    return at == end;
+}
+
+/* One row that ends at a separator. */
+static const char *push_line(struct splitting *splitting, const char *begin, const char *at)
+{
+    const struct rows *rows = splitting->rows;
+    const char *stop = memchr(at, rows->separator, (size_t)(splitting->end - at) + 1);
+    const char *last = rows->crlf && stop > at && stop[-1] == '\r' ? stop - 1 : stop, *why;
+    if (rows->form == ROWS_OF_JSON)
+        why = is_all_blank(at, stop) ? EMPTY : find_paths(splitting, at, stop);
+    else if (rows->delimiter == BLANKS)
+        why = find_words(splitting, at, last);
+    else
+        why = find_delimited(splitting, at, last);
+    return push_row(splitting, begin, stop, why) ? stop : NULL;
+}
+
+static void split_rows(const struct rows *rows, struct key_block *block)
+{
+    struct splitting splitting = {
+        .rows = rows, .block = block, .end = block->text + block->size_bytes};
+    const char *begin = block->text + block->header_bytes, *at = begin, *end = splitting.end;
+    if (block->begins_file && at == block->text) at += rows_mark(rows, at, block->size_bytes);
+    splitting.next_quote = rows->form == ROWS_OF_CSV ? next_byte(at, end, '"') : end;
+    splitting.next_nul = rows->form == ROWS_OF_CSV ? next_byte(at, end, '\0') : end;
+    block->line_count = count_bytes(block->text, begin, rows->separator);
+    while (begin < end) {
+        const char *stop = rows->form == ROWS_OF_CSV ? push_csv(&splitting, begin, at)
+                                                     : push_line(&splitting, begin, at);
+        if (!stop) return;
+        begin = at = stop + 1;
+    }
+}
+
+/* ---- keys of rows ---------------------------------------------------------------------------- */
+
+static size_t without_return(const petal_key *line)
+{
+    const char *text = line->data;
+    size_t size = line->size_bytes;
+    return size > 0 && text[size - 1] == '\r' ? size - 1 : size;
+}
+
+static void strip_returns(struct key_block *block)
+{
+    for (size_t i = 0; i < block->count; i++)
+        block->decoded[i] = (petal_key){block->lines[i].data, without_return(&block->lines[i])};
+}
+
+static int compare_strays(const void *a, const void *b)
+{
+    const char *x = ((const struct stray *)a)->row.data, *y = ((const struct stray *)b)->row.data;
+    return (x > y) - (x < y);
+}
+
+/* From the text of each key in `decoded` to its bytes. A line that is no key ends the block; a row
+ * that has none is a stray one. */
+static void decode_keys(decoder *decode, struct key_block *block, bool strays)
+{
+    size_t needed = 0, kept = 0, strays_before = block->stray_count;
+    for (size_t i = 0; i < block->count; i++)
+        needed += DECODED_ROOM(block->decoded[i].size_bytes); /* in the buffer: no wrap */
+    if (!make_buffer(block, &block->arena, &block->arena_bytes, needed)) {
+        block->count = 0;
+        return;
+    }
+    uint8_t *to = block->arena;
+    for (size_t i = 0; i < block->count; i++) {
+        const char *why;
+        petal_key key = {to, 0};
+        bool good =
+            decode(block->decoded[i].data, block->decoded[i].size_bytes, to, &key.size_bytes, &why);
+        if (good) {
+            to += key.size_bytes;
+            block->lines[kept] = block->lines[i];
+            block->decoded[kept++] = key;
+        } else if (!strays) {
+            block->refused = why;
+            break;
+        } else if (!add_stray(block, block->lines[i], why)) {
+            break;
+        }
+    }
+    block->count = kept;
+    if (block->stray_count > strays_before)
+        qsort(block->strays, block->stray_count, sizeof *block->strays, compare_strays);
+}
+
+size_t first_row_after(const struct key_block *block, const char *text)
+{
+    size_t low = 0, high = block->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if ((const char *)block->lines[middle].data < text)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const petal_key *next_row(const struct key_block *block, struct row_walk *walk, size_t *key)
+{
+    bool line = walk->lines < block->count, stray = walk->strays < block->stray_count;
+    if (line && stray)
+        line = (const char *)block->lines[walk->lines].data <
+               (const char *)block->strays[walk->strays].row.data;
+    *key = line ? walk->lines : NO_KEY;
+    if (line) return &block->lines[walk->lines++];
+    return stray ? &block->strays[walk->strays++].row : NULL;
+}
+
+/* The first row without a key ends the block, as a line that is no key does. */
+static void be_strict(struct key_block *block)
+{
+    if (block->stray_count == 0 || block->refused) return;
+    block->count = first_row_after(block, block->strays[0].row.data);
+    block->refused = block->strays[0].why;
+    block->stray_count = 0;
+    block->lines[block->count] = block->strays[0].row; /* there was room for it as a row */
+}
+
+void split_block(const struct rows *rows, decoder *decode, struct key_block *block)
+{
+    bool fields = rows->form != ROWS_ARE_KEYS && !block->split;
+    char *end = block->text + block->size_bytes;
+    if (!block->split) {
+        if (block->header_bytes && block->header_bytes == block->size_bytes &&
+            end[-1] != rows->separator)
+            block->header_bytes++; /* with the one that it gets */
+        bool ends_whole = end[-1] == rows->separator;
+        *end = rows->separator; /* of a last row that has none */
+        if (fields)
+            split_rows(rows, block);
+        else
+            split_lines(rows, block);
+        block->only_crlf =
+            rows->form <= ROWS_OF_FIELDS && !block->stray_count && is_only_crlf(block, ends_whole);
+    }
+    block->has_fields = fields;
+    block->separator = rows->separator;
+    if (!fields) block->line_count = block->count;
+    if (!fields && rows->crlf)
+        strip_returns(block);
+    else if (!fields && decode)
+        memcpy(block->decoded, block->lines, block->count * sizeof *block->lines);
+    if (decode) decode_keys(decode, block, fields);
+    if (rows->strict) be_strict(block);
+    block->keys = fields || decode || rows->crlf ? block->decoded : block->lines;
+}
+
+uint64_t line_of_row(const struct key_block *block, const petal_key *row)
+{
+    if (!block->has_fields) return block->first_line + (uint64_t)(row - block->lines);
+    return block->first_line + count_bytes(block->text, row->data, block->separator);
+}
