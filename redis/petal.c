@@ -118,7 +118,6 @@ static int read_option(RedisModuleString **argv, int argc, int at, petal_options
 static const char *read_options(RedisModuleString **argv, int argc, petal_options *options)
 {
     static char refusal[200];
-    size_t size;
     if (server.StringToDouble(argv[2], &options->rate) != MODULE_OK) return "ERR bad error rate";
     if (!read_number(argv[3], &options->capacity)) return "ERR bad capacity";
     for (int at = 4, used; at < argc; at += used) {
@@ -130,7 +129,9 @@ static const char *read_options(RedisModuleString **argv, int argc, petal_option
                              "bf.secret-file"
                            : "ERR petal: PETAL.CREATE does not understand %.40s; it takes SCHEME, "
                              "GROW, WINDOW, WINDOWMS, GENERATIONS, SEED and KEYED",
-                 server.StringPtrLen(argv[at], &size));
+                 server.StringPtrLen(argv[at], NULL));
+        for (char *byte = refusal; *byte; byte++) /* a line end would end the reply */
+            if ((unsigned char)*byte < ' ') *byte = '?';
         return refusal;
     }
     return NULL;
@@ -252,7 +253,8 @@ static int reply_bitmap(RedisModuleCtx *ctx, uint8_t *results, uint64_t count)
 /* ---- adding ---------------------------------------------------------------------------------- */
 
 /* What adding a key that is in changes: the order of a window, counts. Otherwise nothing, and then
- * it is not sent to replicas. */
+ * it is not sent to replicas. (It is not added either, since it would be counted as an item;
+ * filters of BF.* count new ones only.) */
 static int repeats_count(const struct value *value)
 {
     petal_info info = value_info(value, PETAL_ALL_LAYERS);
@@ -274,7 +276,7 @@ static void add(RedisModuleCtx *ctx, struct value *value, struct change *change)
     change->outcome = (petal_batch_outcome)PETAL_BATCH_OUTCOME_INIT;
     change->status = PETAL_OK;
     change->changed = 0;
-    if (!repeats_count(value)) {
+    if (!value->classic && !repeats_count(value)) {
         petal_contains_batch(value->filter, &change->batch, change->results, &change->outcome,
                              NULL);
         if (change->outcome.positive == change->batch.count) {
@@ -289,7 +291,7 @@ static void add(RedisModuleCtx *ctx, struct value *value, struct change *change)
         if (change->status != PETAL_ERR_MEMORY || !value->refused || !must_obey(ctx)) break;
         value->unlimited = 1;
     }
-    change->changed = change->outcome.done > 0;
+    change->changed = (value->classic ? change->outcome.positive : change->outcome.done) > 0;
 }
 
 /* Also what is above the limit says so. */

@@ -17,6 +17,7 @@ typedef struct RedisModuleDigest RedisModuleDigest;
 typedef struct RedisModuleCommand RedisModuleCommand;
 typedef struct RedisModuleInfoCtx RedisModuleInfoCtx;
 typedef struct RedisModuleDefragCtx RedisModuleDefragCtx;
+typedef struct RedisModuleCallReply RedisModuleCallReply;
 
 enum { MODULE_OK = 0, MODULE_ERR = 1, MODULE_API_VERSION = 1 };
 
@@ -29,6 +30,7 @@ enum { KEY_TYPE_EMPTY = 0 };
 #define CTX_REPLICA (1 << 3)
 #define CTX_REPLICATED (1 << 12)
 #define CTX_LOADING (1 << 13)
+#define CTX_IS_CHILD (1 << 20)
 #define CTX_RESP3 (1 << 22)
 
 /* SetModuleOptions. */
@@ -189,6 +191,13 @@ typedef int (*module_apply)(RedisModuleCtx *ctx, void *context, RedisModuleStrin
     CALL(double, LoadDouble, (RedisModuleIO *)) \
     CALL(void, SaveStringBuffer, (RedisModuleIO *, const char *, size_t)) \
     CALL(char *, LoadStringBuffer, (RedisModuleIO *, size_t *)) \
+    CALL(RedisModuleCtx *, GetThreadSafeContext, (void *blocked_client)) \
+    CALL(void, FreeThreadSafeContext, (RedisModuleCtx *)) \
+    CALL(RedisModuleCallReply *, Call, \
+         (RedisModuleCtx *, const char *command, const char *format, ...)) \
+    CALL(RedisModuleCallReply *, CallReplyArrayElement, (RedisModuleCallReply *, size_t)) \
+    CALL(const char *, CallReplyStringPtr, (RedisModuleCallReply *, size_t *)) \
+    CALL(void, FreeCallReply, (RedisModuleCallReply *)) \
     CALL(void, EmitAOF, (RedisModuleIO *, const char *command, const char *format, ...)) \
     CALL(void, DigestAddStringBuffer, (RedisModuleDigest *, const char *, size_t)) \
     CALL(void, DigestAddLongLong, (RedisModuleDigest *, long long)) \

@@ -81,6 +81,39 @@ enum {
     LAYER_N2 = 52
 };
 
+/* To compress a string the server allocates as much again, and bits of a filter do not compress. A
+ * child, which has a copy of the server's options, does without for a big one: otherwise saving
+ * would take twice the memory of the largest filter. */
+static int compresses(RedisModuleCtx *ctx)
+{
+    RedisModuleCallReply *reply = server.Call(ctx, "CONFIG", "cc", "GET", "rdbcompression"), *value;
+    size_t size = 0;
+    const char *text = reply && (value = server.CallReplyArrayElement(reply, 1))
+                           ? server.CallReplyStringPtr(value, &size)
+                           : NULL;
+    int yes = text && size == 3 && !memcmp(text, "yes", 3);
+    if (reply) server.FreeCallReply(reply);
+    return yes;
+}
+
+static void set_compression(RedisModuleCtx *ctx, const char *yes_or_no)
+{
+    RedisModuleCallReply *reply =
+        server.Call(ctx, "CONFIG", "ccc", "SET", "rdbcompression", yes_or_no);
+    if (reply) server.FreeCallReply(reply);
+}
+
+static void save_string(RedisModuleIO *io, const uint8_t *bits, uint64_t bytes)
+{
+    int in_child = bytes > MAX_CHUNK_BYTES && server.GetContextFlags(NULL) & CTX_IS_CHILD;
+    RedisModuleCtx *ctx = in_child ? server.GetThreadSafeContext(NULL) : NULL;
+    int off = ctx && compresses(ctx);
+    if (off) set_compression(ctx, "no");
+    server.SaveStringBuffer(io, (const char *)bits, bytes);
+    if (off) set_compression(ctx, "yes");
+    if (ctx) server.FreeThreadSafeContext(ctx);
+}
+
 /* The bits of a layer as they are stored: in all bytes that the header names. */
 static void save_bits(RedisModuleIO *io, const struct value *value, uint32_t layer, uint64_t bytes)
 {
@@ -94,7 +127,7 @@ static void save_bits(RedisModuleIO *io, const struct value *value, uint32_t lay
         server.SaveStringBuffer(io, whole, 8);
         return;
     }
-    server.SaveStringBuffer(io, (const char *)bits, layer_bytes);
+    save_string(io, bits, layer_bytes);
 }
 
 static void save_bloom(RedisModuleIO *io, void *memory)

@@ -5,6 +5,7 @@
  *     keys 8, layers 4, options 4, growth 4
  *     per layer: bytes 8, bits 8, keys 8, error f64, bits per entry f64, hashes 4, capacity 8, n2 1
  */
+#define _DEFAULT_SOURCE /* madvise() */
 #include "value.h"
 
 #include "config.h"
@@ -13,6 +14,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 struct totals totals;
 
@@ -24,12 +26,32 @@ int value_over_limit(const struct value *value, uint64_t more_bytes)
     return limit && !value->unlimited && (more_bytes > limit || value->bytes > limit - more_bytes);
 }
 
+/* Pages of 2 MiB for big arrays, whose bits are read at random: with small ones each costs a walk
+ * through page tables, too. It is a wish, which the system or the server (disable-thp) may refuse;
+ * it is taken back before the memory becomes something else's. What is written to while a child
+ * saves is copied in pages of 4 KiB all the same (Linux 5.8 and later). */
+enum { HUGE_PAGE_BYTES = 2 << 20 };
+static void want_huge_pages(void *memory, size_t size_bytes, int wanted)
+{
+#ifdef MADV_HUGEPAGE /* Linux */
+    uintptr_t page = HUGE_PAGE_BYTES, begin = (uintptr_t)memory;
+    uintptr_t from = (begin + page - 1) & ~(page - 1), to = (begin + size_bytes) & ~(page - 1);
+    if (memory && from < to)
+        (void)madvise((void *)from, to - from, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+#endif
+}
+
 /* Zeroed. TryCalloc, where there is one, leaves big arrays untouched; all three count for
  * maxmemory. */
 static void *server_zeroed(size_t size_bytes)
 {
-    if (server.TryCalloc) return server.TryCalloc(1, size_bytes);
+    if (server.TryCalloc) {
+        void *zeroed = server.TryCalloc(1, size_bytes);
+        want_huge_pages(zeroed, size_bytes, 1);
+        return zeroed;
+    }
     void *memory = server.TryAlloc ? server.TryAlloc(size_bytes) : server.Alloc(size_bytes);
+    want_huge_pages(memory, size_bytes, 1);
     return memory ? memset(memory, 0, size_bytes) : NULL;
 }
 
@@ -49,6 +71,7 @@ static void release(void *context, void *memory, size_t size_bytes)
     struct value *value = context;
     value->bytes -= size_bytes;
     atomic_fetch_sub(&totals.bytes, size_bytes);
+    want_huge_pages(memory, size_bytes, 0);
     server.Free(memory);
 }
 
@@ -264,6 +287,7 @@ petal_status value_adopt(struct value *value, uint32_t layer, void *bytes, size_
 {
     petal_status status = petal_adopt(value->filter, layer, bytes, size_bytes, error);
     if (status == PETAL_OK) {
+        want_huge_pages(bytes, size_bytes, 1); /* the system makes them of small ones, in time */
         value->bytes += size_bytes;
         atomic_fetch_add(&totals.bytes, size_bytes);
         return PETAL_OK;

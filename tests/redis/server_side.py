@@ -177,20 +177,6 @@ def check_extras(tap, program):
                int(info(client, "memory")["lazyfreed_objects"]) > 0)
 
 
-def check_flat_memory(tap, program, count):
-    with Server(program) as server:
-        client = server.connect()
-
-        def churn(rounds):
-            for _ in range(rounds // 100):
-                client.pipeline([["BF.ADD", "k", "x"], ["BF.MADD", "k", *range(300)],
-                                 ["DEL", "k"]] * 100)
-            return int(info(client, "memory")["used_memory"])
-
-        first, last = churn(1000), churn(count)
-        tap.ok(f"{count} filters made and deleted in flat memory", last < first + 2**20, first, last)
-
-
 def check_options(tap, program):
     with Server(program, "--bf.memory-limit", "1mb", arguments=["ERROR_RATE", "0.02", "INITIAL_SIZE",
                                                                "50"]) as server:
@@ -307,7 +293,6 @@ def main():
     check_mixed_pair(tap, program)
     check_persistence(tap, program)
     check_extras(tap, program)
-    check_flat_memory(tap, program, int(count))
     check_options(tap, program)
     check_loading(tap, program)
     check_corrupt(tap, program, int(count))

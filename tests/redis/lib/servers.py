@@ -15,6 +15,7 @@ import time
 
 MODULE = os.environ["module"]
 REDISBLOOM = os.environ.get("redisbloom", "")
+PRELOAD = os.environ.get("preload", "")  # what the module needs to be in the server before it
 
 
 class Error(str):
@@ -115,6 +116,8 @@ class Server:
         self.socket = self.folder + "/socket"
         self.port = free_port() if port else 0
         self.arguments, self.env = arguments, env
+        if PRELOAD and module == MODULE:
+            self.env = {**(env or os.environ), "LD_PRELOAD": PRELOAD}
         self.log = self.folder + "/log"
         self.start()
 
@@ -170,12 +173,12 @@ class Server:
         self.close()
 
 
-def wait_for(what, seconds=60):
+def wait_for(what, seconds=60, pause=0.05):
     """Until what() is true: how long that takes decides nothing, unless it is never."""
-    for _ in range(seconds * 20):
+    for _ in range(int(seconds / pause)):
         if what():
             return True
-        time.sleep(0.05)
+        time.sleep(pause)
     return False
 
 

@@ -32,20 +32,3 @@ servers() {
     [ -z "$redis8" ] || echo "redis-8.2=$redis8"
     [ -z "$valkey" ] || echo "valkey-9.1=$valkey"
 }
-
-# The lines of TAP that a program prints, as lines of this test.
-relay() {
-    "$@" >"$TMPDIR/relayed" 2>"$TMPDIR/relayed.err" ||
-        echo "not ok 0 - $* fails" >>"$TMPDIR/relayed"
-    while IFS= read -r tap_line; do
-        case $tap_line in
-        'ok '* | 'not ok '*)
-            tap_count=$((tap_count + 1))
-            case $tap_line in 'not ok '*) tap_failed=$((tap_failed + 1)) ;; esac
-            echo "${tap_line%% [0-9]*} $tap_count - ${tap_line#* - }"
-            ;;
-        '#'*) printf '%s\n' "$tap_line" ;;
-        esac
-    done <"$TMPDIR/relayed"
-    [ ! -s "$TMPDIR/relayed.err" ] || tail -n 30 "$TMPDIR/relayed.err" | sed 's/^/# /'
-}

@@ -1,0 +1,94 @@
+"""One set in the filters of many Redis or Valkey servers: a ShardedFilter, over redis-py.
+
+    import redis.cluster
+    from petal.redis import ShardedFilter
+
+    cluster = redis.cluster.RedisCluster("localhost", 7000)
+    crawled = ShardedFilter(cluster, "crawled", 12)
+    crawled.create(60_000_000, 0.01)
+    crawled.add_batch(["https://example.com/", "https://example.net/"])   # [True, True]
+    "https://example.org/" in crawled                                     # False: certainly not
+
+The filters are the keys NAME:{0} to NAME:{N-1}, which a cluster spreads over its servers, and a key
+is in the one of its shard: petal.shard_of(), the same in every language and in `petal shard`. They
+are those of BF.*, of this module or of RedisBloom. A single server, redis.Redis, will do, too.
+A cluster acknowledges what its master has; use WAIT if a replica must have it, too.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Iterable, Sequence
+
+from ._petal import shard_of
+
+__all__ = ["ShardedFilter"]
+
+_BATCH = 1000  # items of one command: more would keep other clients waiting
+
+
+class ShardedFilter:
+    """See the module's own text. Keys are str (as UTF-8) or bytes."""
+
+    def __init__(self, client: Any, name: str, shards: int) -> None:
+        if not 1 <= shards <= 16384:
+            raise ValueError("shards must be from 1 to 16384, as many as a cluster has slots")
+        self.client, self.name, self.shards = client, name, shards
+
+    def name_of(self, shard: int) -> str:
+        """The key in which the filter of a shard is."""
+        return f"{self.name}:{{{shard}}}"
+
+    def create(self, capacity: int, rate: float) -> None:
+        """Reserves the filters. Each has room for its part of the keys, and 6 times the standard
+        deviation of that; with more keys it grows."""
+        part = capacity / self.shards
+        room = math.ceil(part + 6 * math.sqrt(part))
+        for shard in range(self.shards):
+            self.client.execute_command("BF.RESERVE", self.name_of(shard), rate, room)
+
+    def add(self, key: str | bytes) -> bool:
+        """True: it was certainly new."""
+        return self.add_batch([key])[0]
+
+    def add_batch(self, keys: Iterable[str | bytes]) -> list[bool]:
+        """One answer per key. After an error, adding all of them again does no harm."""
+        return self._batch("BF.MADD", list(keys))
+
+    def __contains__(self, key: str | bytes) -> bool:
+        return self.contains_batch([key])[0]
+
+    def contains_batch(self, keys: Iterable[str | bytes]) -> list[bool]:
+        """One answer per key: False is certain."""
+        return self._batch("BF.MEXISTS", list(keys))
+
+    def __len__(self) -> int:
+        """Keys that were new."""
+        counts = [
+            self.client.execute_command("BF.CARD", self.name_of(shard))
+            for shard in range(self.shards)
+        ]
+        return sum(map(int, counts))
+
+    def _batch(self, command: str, keys: Sequence[str | bytes]) -> list[bool]:
+        """In one pipeline, and each answer in the place of its key."""
+        places: list[list[int]] = [[] for _ in range(self.shards)]
+        for place, key in enumerate(keys):
+            if not isinstance(key, (str, bytes)):
+                raise TypeError(f"a key must be str or bytes, not {type(key).__name__}")
+            places[shard_of(key, self.shards)].append(place)
+        parts = [
+            (shard, there[at : at + _BATCH])
+            for shard, there in enumerate(places)
+            for at in range(0, len(there), _BATCH)
+        ]
+        pipeline = self.client.pipeline(transaction=False)
+        for shard, part in parts:
+            pipeline.execute_command(command, self.name_of(shard), *(keys[i] for i in part))
+        answers = [False] * len(keys)
+        for (_, part), replies in zip(parts, pipeline.execute() if parts else []):
+            for place, reply in zip(part, replies):
+                if isinstance(reply, Exception):  # a filter that is full
+                    raise reply
+                answers[place] = bool(reply)
+        return answers

@@ -1,0 +1,190 @@
+/* redis_module.c - fuzz target: the module for Redis and Valkey (redis/) takes any stored value and
+ * any command. A value is refused or usable: then it goes out and in again, is copied, moved and
+ * rewritten as commands, and is the same afterwards; what was added to it is found.
+ *
+ * The first byte: bit 0: as in a replica, which must take what its master sends. Then steps: an
+ * enum step, and what it needs. abort() is a finding. */
+#include "fake_server.h"
+
+enum step { LOAD, COMMAND, SAVE, MOVE, COPY, REWRITE, USE, STEPS };
+enum { MAX_ARGUMENTS = 10 };
+
+static const char *const words[] = {
+    "EXPANSION", "NONSCALING", "CAPACITY", "ERROR", "NOCREATE", "ITEMS", "0.01",        "0.5",
+    "SCHEME",    "COUNTING",   "CLASSIC",  "GROW",  "WINDOW",   "SEED",  "GENERATIONS", "WINDOWMS",
+    "SIZE",      "FILTERS",    "item",     "",      "0",        "1",     "100",         "1e-300"};
+
+static void load_module(void)
+{
+    static int is_loaded;
+    struct RedisModuleCtx ctx = {.get_api = fake_get_api};
+    if (is_loaded) return;
+    must(RedisModule_OnLoad(&ctx, NULL, 0) == MODULE_OK);
+    config.memory_limit = 1 << 20;
+    config.max_capacity = PETAL_MAX_CAPACITY;
+    is_loaded = 1;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static uint64_t digest_of(const RedisModuleKey *key)
+{
+    struct RedisModuleDigest digest = {1};
+    key->type->methods.digest(&digest, key->value);
+    return digest.sum;
+}
+
+static void *load(RedisModuleType *type, int encver, struct input *in)
+{
+    struct RedisModuleIO io = {.from = in};
+    return type->methods.rdb_load(&io, encver);
+}
+
+/* Out and in again. What it has been loaded with may be above the limit now. */
+static void save(RedisModuleKey *key)
+{
+    struct RedisModuleIO io = {.from = NULL};
+    uint64_t before = digest_of(key);
+    int flags = fake.context_flags;
+    key->type->methods.rdb_save(&io, key->value);
+    struct input in = {io.to, io.size_bytes};
+    fake.context_flags |= CTX_LOADING;
+    struct RedisModuleKey again = {key->type, load(key->type, key->type->encver, &in)};
+    fake.context_flags = flags;
+    must(again.value && in.left == 0 && digest_of(&again) == before);
+    delete_key(&again);
+    free(io.to);
+}
+
+static void move(RedisModuleKey *key)
+{
+    uint64_t before = digest_of(key);
+    if (!key->type->methods.defrag) return;
+    must(key->type->methods.defrag(NULL, NULL, &key->value) == 0 && digest_of(key) == before);
+}
+
+static void copy(RedisModuleKey *key, RedisModuleKey *to)
+{
+    void *made = key->type->methods.copy && key != to
+                     ? key->type->methods.copy(NULL, NULL, key->value)
+                     : NULL;
+    if (!made) return; /* above the limit */
+    fake_ModuleTypeSetValue(to, key->type, made);
+    must(digest_of(key) == digest_of(to));
+}
+
+/* To the last key, whatever has been there. */
+static void rewrite(RedisModuleKey *key)
+{
+    RedisModuleKey *to = &fake.keys[KEYS - 1];
+    int flags = fake.context_flags;
+    RedisModuleType *type = key->type;
+    if (key == to || (type != bloom_type && type != petal_type)) return;
+    delete_key(to);
+    fake_rewritten = fake_CreateString(NULL, key_names[KEYS - 1], 1);
+    fake.context_flags |= CTX_LOADING;
+    struct RedisModuleIO io = {.from = NULL};
+    type->methods.aof_rewrite(&io, fake_rewritten, key->value);
+    fake.context_flags = flags;
+    fake_FreeString(NULL, fake_rewritten);
+    must(to->type == type && digest_of(to) == digest_of(key));
+}
+
+/* ---- commands -------------------------------------------------------------------------------- */
+
+/* The kinds of arguments: a key, a word, a number, bytes, and what was read last. */
+static RedisModuleString *take_argument(struct input *in, const RedisModuleString *last)
+{
+    char number[32];
+    const char *text = number;
+    uint64_t bytes;
+    switch (take_below(in, 5)) {
+    case 0: text = key_names[take_below(in, KEYS)]; break;
+    case 1: text = words[take_below(in, sizeof words / sizeof *words)]; break;
+    case 2: snprintf(number, sizeof number, "%lld", (long long)(int64_t)take_number(in)); break;
+    case 3:
+        bytes = take(in, 2);
+        if (bytes > in->left) bytes = in->left;
+        RedisModuleString *made = fake_CreateString(NULL, (const char *)in->data, (size_t)bytes);
+        in->data += bytes;
+        in->left -= (size_t)bytes;
+        return made;
+    default: return fake_CreateString(NULL, last->bytes, last->size_bytes);
+    }
+    return fake_CreateString(NULL, text, strlen(text));
+}
+
+static void run_command(struct input *in, RedisModuleCtx *ctx)
+{
+    RedisModuleString *argv[MAX_ARGUMENTS + 1];
+    uint32_t command = take_below(in, fake.command_count), count = take_below(in, MAX_ARGUMENTS);
+    int argc = 2;
+    argv[0] =
+        fake_CreateString(NULL, fake.commands[command].name, strlen(fake.commands[command].name));
+    argv[1] = fake_CreateString(NULL, key_names[take_below(in, KEYS)], 1);
+    for (uint32_t i = 0; i + 1 < count; i++) argv[argc++] = take_argument(in, &ctx->text);
+    ctx->is_error = 0;
+    ctx->replies = 0;
+    fake.commands[command].function(ctx, argv, argc);
+    for (int i = 0; i < argc; i++) fake_FreeString(NULL, argv[i]);
+}
+
+/* What was added is found, unless adding was an error. */
+static void use(RedisModuleKey *key, struct input *in)
+{
+    struct RedisModuleCtx ctx = {.is_error = 0};
+    char item[8];
+    snprintf(item, sizeof item, "%u", take_below(in, 1000));
+    RedisModuleString *argv[3] = {fake_CreateString(NULL, "x", 1),
+                                  fake_CreateString(NULL, key_names[key - fake.keys], 1),
+                                  fake_CreateString(NULL, item, strlen(item))};
+    if (key->type == bloom_type || key->type == petal_type) {
+        find_command(key->type == bloom_type ? "bf.add" : "petal.add")(&ctx, argv, 3);
+        int is_in = !ctx.is_error;
+        ctx.replies = 0;
+        find_command(key->type == bloom_type ? "bf.exists" : "petal.exists")(&ctx, argv, 3);
+        must(!is_in || ctx.numbers[0]);
+    }
+    for (int i = 0; i < 3; i++) fake_FreeString(NULL, argv[i]);
+    must(key->type->methods.mem_usage(key->value) > 0);
+    must(key->type->methods.free_effort(NULL, key->value) > 0);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static void step(struct input *in, RedisModuleCtx *ctx)
+{
+    enum step what = (enum step)take_below(in, STEPS);
+    if (what == COMMAND) {
+        run_command(in, ctx);
+        return;
+    }
+    RedisModuleKey *key = &fake.keys[take_below(in, KEYS)];
+    if (what == LOAD) {
+        RedisModuleType *type = &fake.types[take_below(in, fake.types_count)];
+        void *value = load(type, (int)take_below(in, 6), in);
+        if (value) fake_ModuleTypeSetValue(key, type, value);
+        if (value) save(key);
+        return;
+    }
+    if (!key->type) return;
+    if (what == SAVE) save(key);
+    if (what == MOVE) move(key);
+    if (what == COPY) copy(key, &fake.keys[take_below(in, KEYS)]);
+    if (what == REWRITE) rewrite(key);
+    if (what == USE) use(key, in);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+    struct input in = {data, size_bytes};
+    struct RedisModuleCtx ctx = {.get_api = fake_get_api};
+    load_module();
+    set_text(&ctx.text, "", 0);
+    fake.context_flags = take(&in, 1) & 1 ? CTX_REPLICATED | CTX_REPLICA : 0;
+    for (int steps = 0; steps < 200 && in.left > 0; steps++) step(&in, &ctx);
+    for (uint32_t i = 0; i < KEYS; i++) delete_key(&fake.keys[i]);
+    free(ctx.text.bytes);
+    must(totals.filters == 0 && totals.bytes == 0);
+    return 0;
+}

@@ -1,0 +1,16 @@
+#!/bin/sh
+# redis/guard.sh: a filter in front of a real PostgreSQL saves the queries for what does not exist,
+# but for its false positives, and misses nothing.
+set -u
+. tests/redis/lib/servers.sh
+
+needs psql redis-cli || finish
+ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || {
+    skip 'PostgreSQL' 'not installed: ./dev test --all or ./dev test redis/ installs it'
+    finish
+}
+for server in $(servers); do
+    ok "${server%%=*}: the guard" sh redis/guard.sh "$module" "${server#*=}"
+    sed 's/^/# /' "$TMPDIR/tap.out"
+done
+finish

@@ -1,0 +1,167 @@
+"""memory.py NAME PROGRAM MIB COUNT - what a server's memory does: the child that saves a filter of
+MIB MiB needs none of its own, RESTORE none beside payload and filter; COUNT filters made and
+deleted leave nothing behind; defragmentation moves filters, and loses none."""
+
+import os
+import sys
+
+from effects import digest, info
+from servers import Error, Server, Tap, wait_for
+
+MIB = 1 << 20
+CHUNK = 16 * MIB
+LONG_STRINGS = ["--proto-max-bulk-len", "4gb", "--client-query-buffer-limit", "4gb"]
+
+
+# ---- a big filter, full of bits that do not compress ---------------------------------------------
+
+
+def make_big(client, key, size_bytes):
+    capacity = size_bytes * 8 // 12  # 11.03 bits per item
+    client("BF.RESERVE", key, "0.01", capacity)
+    bits, chunk = client("BF.INFO", key, "SIZE")[0] - 96, os.urandom(CHUNK)
+    for at in range(0, bits, CHUNK):
+        part = chunk[: min(CHUNK, bits - at)]
+        assert client("BF.LOADCHUNK", key, 1 + at + len(part), part) == "OK"
+    return bits
+
+
+def rollup(pid, field):
+    try:
+        with open(f"/proc/{pid}/smaps_rollup") as lines:
+            return sum(int(line.split()[1]) for line in lines if line.startswith(field)) << 10
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+
+
+def resident(server, field):
+    """What is there in memory; the server's own count has room that it reserves, but never uses."""
+    with open(f"/proc/{server.process.pid}/status") as lines:
+        return sum(int(line.split()[1]) for line in lines if line.startswith(field)) << 10
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as words:
+        return words.read().split()
+
+
+def max_private(server, is_done):
+    """The most private memory that the server's child had, looked at until it is done."""
+    most, looks = 0, 0
+
+    def look():
+        nonlocal most, looks
+        for child in children(server.process.pid):
+            most, looks = max(most, rollup(child, "Private_Dirty:")), looks + 1
+        return is_done()
+
+    wait_for(look, 600, 0.01)
+    return most, looks
+
+
+def check_saving(tap, program, size_mib):
+    with Server(program) as server:
+        client = server.connect()
+        make_big(client, "big", size_mib * MIB)
+        before = digest(client, "big")
+        client.close()  # or the server gives its buffers back meanwhile, to the child alone
+        client = server.connect()
+        client("MEMORY", "PURGE")
+        client("BGSAVE")
+        most, looks = max_private(
+            server, lambda: info(client, "persistence")["rdb_bgsave_in_progress"] == "0")
+        tap.ok(f"BGSAVE of {size_mib} MiB: the child takes {most / MIB:.1f} MiB of its own",
+               looks > 0 and most < 32 * MIB and
+               info(client, "persistence")["rdb_last_bgsave_status"] == "ok", most, looks)
+        tap.equal("options are what they were", client("CONFIG", "GET", "rdbcompression"),
+                  [b"rdbcompression", b"yes"])
+        server.restart()
+        tap.equal("what it saved is the filter", digest(server.connect(), "big"), before)
+
+
+def check_restoring(tap, program, size_mib):
+    with Server(program) as server:
+        client = server.connect()
+        make_big(client, "big", size_mib * MIB)
+        before = digest(client, "big")
+        payload = client("DUMP", "big")
+    with Server(program, *LONG_STRINGS) as server:
+        client = server.connect()
+        base = resident(server, "VmRSS:")
+        client("RESTORE", "big", 0, payload)
+        peak = resident(server, "VmHWM:") - base
+        used = client("MEMORY", "USAGE", "big", "SAMPLES", 0)
+        part = peak / (len(payload) + used)
+        tap.ok(f"RESTORE of {size_mib} MiB takes {part:.2f} of payload and filter at most",
+               part < 1.1 and digest(client, "big") == before, peak, len(payload), used)
+
+
+# ---- filters made and deleted --------------------------------------------------------------------
+
+
+def run_raw(client, commands, times):
+    """The same commands again and again, every time with the replies of the first, numbers."""
+    reply = b"".join(
+        b":%d\r\n" % one if isinstance(one, int) else
+        b"*%d\r\n" % len(one) + b"".join(b":%d\r\n" % number for number in one)
+        for one in client.pipeline(commands))
+    words = b"".join(b"*%d\r\n" % len(command) + b"".join(
+        b"$%d\r\n%b\r\n" % (len(word), word) for word in command) for command in commands)
+    for _ in range(times):
+        client.socket.sendall(words)
+        assert client.file.read(len(reply)) == reply
+
+
+def check_deleting(tap, program, count):
+    group = [[b"BF.ADD", b"k", b"x"], [b"DEL", b"k"]] * 499
+    group += [[b"BF.INSERT", b"k", b"CAPACITY", b"1", b"ITEMS", *b"a b c d e f g h i j".split()],
+              [b"DEL", b"k"]]
+    with Server(program) as server:
+        client = server.connect()
+        run_raw(client, group, max(count // 5000, 1))
+        first = int(info(client, "memory")["used_memory"]), resident(server, "VmRSS:")
+        run_raw(client, group, count // 500)
+        last = int(info(client, "memory")["used_memory"]), resident(server, "VmRSS:")
+        tap.ok(f"{count} filters made and deleted leave nothing behind",
+               all(after < before + 2 * MIB for before, after in zip(first, last)), first, last)
+
+
+# ---- defragmentation -----------------------------------------------------------------------------
+
+
+def check_defragmentation(tap, program):
+    with Server(program, "--active-defrag-ignore-bytes", "1", "--active-defrag-threshold-lower", "1",
+                "--active-defrag-cycle-min", "50") as server:
+        client = server.connect()
+        reply = client("CONFIG", "SET", "activedefrag", "yes")
+        if isinstance(reply, Error):
+            print(f"ok 0 - {tap.about}: defragmentation # SKIP this server was built without it: "
+                  "this machine")
+            return
+        client("CONFIG", "SET", "activedefrag", "no")
+        names = [f"k{i}" for i in range(8000)]
+        client.pipeline([["BF.MADD", name, name, *range(i % 400)] for i, name in enumerate(names)])
+        client("PETAL.CREATE", "grows", "0.01", 10, "GROW")
+        client("PETAL.MADD", "grows", *range(3000))
+        client.pipeline([["DEL", name] for i, name in enumerate(names) if i % 4])
+        kept = ["grows", *names[::4]]
+        before = [digest(client, name) for name in kept]
+        client("CONFIG", "SET", "activedefrag", "yes")
+        moved = wait_for(lambda: int(info(client, "bf")["bf_defrag_hits"]) > len(names) // 4)
+        tap.ok("defragmentation moves filters", moved, info(client, "bf"))
+        tap.equal("and loses none", [digest(client, name) for name in kept], before)
+        added = client.pipeline([["BF.MADD", name, *range(1000, 1400)] for name in names[::4]])
+        tap.ok("which go on growing", all(sum(replies) > 350 for replies in added) and
+               all(client.pipeline([["BF.EXISTS", name, name] for name in names[::4]])))
+
+
+def main():
+    name, program, size_mib, count = sys.argv[1:]
+    tap = Tap(name)
+    check_saving(tap, program, int(size_mib))
+    check_restoring(tap, program, int(size_mib))
+    check_deleting(tap, program, int(count))
+    check_defragmentation(tap, program)
+
+
+main()

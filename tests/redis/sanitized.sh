@@ -1,0 +1,27 @@
+#!/bin/sh
+# The module built with AddressSanitizer does no wrong with memory, in a real server, whatever the
+# commands and stored values are.
+#
+# In Debian's Redis, which lets the sanitizer have the place of its allocator. The build is that of
+# ./dev asan and ./dev test --all. PETAL_COMMANDS: how many corrupt values (10,000).
+set -u
+. tests/redis/lib/servers.sh
+
+needs cc || finish
+module=$PWD/build/asan/redis/petal.so redisbloom='' preload=$(cc -print-file-name=libasan.so)
+export preload
+[ -e "$module" ] || { skip 'the build for it' 'not there: ./dev test --all builds it'; finish; }
+changed=$(find redis/*.c redis/*.h src include -name '*.[ch]' -newer "$module" | head -n 1)
+[ -z "$changed" ] || {
+    skip 'the build for it' "older than $changed: ./dev test --all builds it"
+    finish
+}
+ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:log_path=$TMPDIR/report
+export ASAN_OPTIONS
+relay python3 tests/redis/conformance.py sanitized "$redis7"
+relay python3 tests/redis/server_side.py sanitized "$redis7" "${PETAL_COMMANDS-10000}"
+# Lengths that corrupt values claim are more than there is; the server refuses those itself.
+reports() { cat "$TMPDIR"/report.* | grep -v 'WARNING: AddressSanitizer failed to allocate'; }
+has_none() { ! reports; }
+ok 'nothing is reported' has_none
+finish
