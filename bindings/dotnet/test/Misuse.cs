@@ -262,10 +262,15 @@ static class MisuseTests
         string[] texts = Given.Texts(0, 100);
         for (int i = 0; i < 300; i++)
             Everything(image, texts);
-        long before = Resident();
-        for (int i = 0; i < 1000; i++)
-            Everything(image, texts);
-        long more = Resident() - before;
-        Check.That(more < 8192, more + " KiB more");
+        // What leaks does so in every round; the collector's heap grows in one or two.
+        long more = long.MaxValue;
+        for (int round = 0; round < 4; round++)
+        {
+            long before = Resident();
+            for (int i = 0; i < 500; i++)
+                Everything(image, texts);
+            more = Math.Min(more, Resident() - before);
+        }
+        Check.That(more < 2048, more + " KiB more");
     }
 }

@@ -6,10 +6,7 @@ net_version=$(sed -n 's|.*<version>\(.*\)</version>.*|\1|p' bindings/dotnet/Peta
 net_runtime() {
     net_folder=net-$(built_of bindings/dotnet/needs)
     net_dotnet=$interop/$net_folder/dnv/net/runtime/.net/dotnet
-    if [ ! -d "$interop/$net_folder" ] && [ -z "${PETAL_INSTALL-}" ]; then
-        skip '.NET 8' 'not installed: ./dev test --all or ./dev test bindings/dotnet installs it'
-        return 1
-    fi
+    may_install "$net_folder" '.NET 8' bindings/dotnet || return
     install "$net_folder" 'what bindings/dotnet/needs lists' net_install
 }
 net_install() {

@@ -6,6 +6,7 @@
 # ./dev test bindings/dotnet; without it, its part is a skip.
 set -u
 . tests/install/lib/tap.sh
+. bindings/binary.sh
 . tests/interop/lib/packages.sh
 . bindings/dotnet/test/net.sh
 here=$PWD/bindings/dotnet
@@ -17,11 +18,7 @@ needs mcs mono python3 ldd nm || finish
 
 ok 'the package is made' "$here/pack" "$package"
 library=$package/runtimes/linux-x64/native/libpetal.so
-libraries() { # of a file, except the loader and the kernel's
-    ldd "$1" | awk '{ print $1 }' | sed 's|.*/||; s|\.so.*||' | grep -Ev '^(linux-vdso|ld-linux)' | sort -u
-}
-few_libraries() { ! libraries "$1" | grep -vxE 'libc|libm|libz'; }
-ok 'it needs libc, libm and libz only' few_libraries "$library"
+ok 'it needs libc, libm and libz only' links_only "$library" libc libm libz
 only_petal() { ! nm -D --defined-only "$1" | awk '{ print $3 }' | grep -v '^petal_'; }
 ok 'it exports petal_ only' only_petal "$library"
 zipped() {
@@ -37,30 +34,12 @@ project=$TMPDIR/project mono=$TMPDIR/mono
 mkdir "$project" "$mono"
 ok 'the tests compile with it' net_compile "$package" "$project/Tests.exe" "$here"/test/*.cs
 
-# The lines of TAP that a command prints, as lines of this test.
-relay() { # relay WHERE COMMAND...
-    where=$1
-    shift
-    "$@" >"$TMPDIR/relayed" 2>"$TMPDIR/relayed.err" || echo "not ok 0 - it ends well" >>"$TMPDIR/relayed"
-    while IFS= read -r tap_line; do
-        case $tap_line in
-        'ok '* | 'not ok '*)
-            tap_count=$((tap_count + 1))
-            case $tap_line in 'not ok '*) tap_failed=$((tap_failed + 1)) ;; esac
-            echo "${tap_line%% [0-9]*} $tap_count - $where: ${tap_line#* - }"
-            ;;
-        '#'*) printf '%s\n' "$tap_line" ;;
-        esac
-    done <"$TMPDIR/relayed"
-    [ -s "$TMPDIR/relayed.err" ] && sed 's/^/# /' "$TMPDIR/relayed.err"
-}
-
 cp "$project/Tests.exe" "$mono"
 net_mono_project "$package" "$mono"
-relay Mono mono "$mono/Tests.exe"
+relay_as 'Mono: ' mono "$mono/Tests.exe"
 if net_runtime; then
     net_project "$project/Tests.exe"
-    relay '.NET 8' net_run "$TMPDIR/packages" "$project/Tests.exe"
+    relay_as '.NET 8: ' net_run "$TMPDIR/packages" "$project/Tests.exe"
 fi
 
 # ---- what documents and examples show ------------------------------------------------------------

@@ -6,6 +6,7 @@
 # by ./dev test bindings/go; without it, this is a skip.
 set -u
 . tests/install/lib/tap.sh
+. bindings/binary.sh
 . tests/interop/lib/packages.sh
 here=$PWD/bindings/go
 work=$PWD/build/bindings/go
@@ -18,10 +19,7 @@ GOTOOLCHAIN=local GOWORK=off GOSUMDB=off GOCACHE=$PWD/build/go-cache
 GOFLAGS='-mod=mod -modcacherw -buildvcs=false'
 export GOTOOLCHAIN GOWORK GOCACHE GOFLAGS
 modules=go-$(built_of "$here/needs")-$(go env GOVERSION)
-if [ ! -d "$interop/$modules" ] && [ -z "${PETAL_INSTALL-}" ]; then
-    skip go 'not installed: ./dev test --all or ./dev test bindings/go installs it'
-    finish
-fi
+may_install "$modules" go bindings/go || finish
 get_modules() {
     export GOMODCACHE="$PWD/mod" && cp "$here/go.sum" . && go mod init needs &&
         go get $(cat "$here/needs") && go mod download all
@@ -65,7 +63,7 @@ ok 'the Go files are formatted' formatted
 # The tests of the program $1, as lines of this test; $2 says which they are. They run in a folder
 # of their own, since the examples of the documents write files.
 mkdir "$TMPDIR/run" && ln -s "$PWD/vectors" "$PWD/dev" "$TMPDIR/run"
-relay() {
+relay_go() {
     (cd "$TMPDIR/run" && "$1" -test.v -test.timeout 20m) >"$TMPDIR/relayed" 2>&1
     status=$?
     awk '/^=== RUN/ { next }
@@ -91,10 +89,6 @@ fails() {
 
 # ---- cgo -----------------------------------------------------------------------------------------
 
-few_libraries() { # except the loader and the kernel's
-    [ -x "$1" ] && ! ldd "$1" | awk '{ print $1 }' | sed 's|.*/||; s|\.so.*||' |
-        grep -vxE 'linux-vdso|ld-linux.*|libc|libm|libpthread|libresolv'
-}
 depends_on() { # depends_on MODULE...: the program in example/dedupe, and on nothing else
     [ "$(in_project go list -deps -f '{{with .Module}}{{.Path}}{{end}}' ./example/dedupe | sort -u |
         tr '\n' ' ')" = "$* project " ]
@@ -103,14 +97,14 @@ PETAL_GO_DEDUPE=$work/dedupe
 export PETAL_GO_DEDUPE
 ok 'the examples are built, with cgo' in_project go build -o "$work/" ./example/dedupe
 ok 'the tests are built, with cgo' in_project go test -c -o "$work/native" .
-relay "$work/native" cgo
-ok 'they need the C library only' few_libraries "$work/native"
+relay_go "$work/native" cgo
+ok 'they need the C library only' \
+    links_only "$work/native" libc libm libpthread libresolv
 ok 'a program with cgo needs this module only' depends_on "$module"
 
-export CGO_CFLAGS=-O1 # quicker to compile
 ok 'the tests are built with the race detector' in_project go test -race -c -o "$work/race" .
 unset CGO_CFLAGS
-relay "$work/race" race
+relay_go "$work/race" race
 
 # ---- WebAssembly ---------------------------------------------------------------------------------
 
@@ -118,7 +112,7 @@ export CGO_ENABLED=0
 static() { [ -x "$1" ] && ! ldd "$1"; }
 ok 'the examples are built without cgo' in_project go build -o "$work/" ./example/dedupe
 ok 'the tests are built without cgo' in_project go test -c -o "$work/wasm" .
-relay "$work/wasm" WebAssembly
+relay_go "$work/wasm" WebAssembly
 ok 'they need no library' static "$work/wasm"
 ok 'a program without cgo needs wazero besides' depends_on github.com/tetratelabs/wazero "$module"
 finish

@@ -6,6 +6,7 @@
 # ./dev test --all and by ./dev test bindings/java; without it, this is a skip.
 set -u
 . tests/install/lib/tap.sh
+. bindings/binary.sh
 . tests/interop/lib/packages.sh
 here=$PWD/bindings/java
 work=$PWD/build/bindings/java
@@ -15,10 +16,7 @@ mkdir -p "$work"
 
 needs java javac mvn cmake ldd nm unzip || finish
 folder=java-$(cat "$here/needs" "$here/pom.xml" "$here/test/pom.xml" | built_of)
-if [ ! -d "$interop/$folder" ] && [ -z "${PETAL_INSTALL-}" ]; then
-    skip java 'not installed: ./dev test --all or ./dev test bindings/java installs it'
-    finish
-fi
+may_install "$folder" java bindings/java || finish
 store=$interop/$folder/store
 build_with() { # build_with STORE BUILD REPOSITORY ARGUMENT...: deploys the jar there
     store_of=$1 build_of=$2 repository_of=$3
@@ -57,11 +55,8 @@ ok 'the jar depends on nothing' no_dependency
 mkdir "$TMPDIR/jar"
 ok 'it is unpacked' unzip -q "$jar" -d "$TMPDIR/jar"
 library=$(ls "$TMPDIR"/jar/META-INF/native/*/libpetal-java.*)
-libraries() { # of a file, except the loader and the kernel's
-    ldd "$1" | awk '{ print $1 }' | sed 's|.*/||; s|\.so.*||' | grep -Ev '^(linux-vdso|ld-linux)'
-}
-few_libraries() { ! libraries "$library" | grep -vxE 'libc|libm|libz|libpthread'; }
-ok 'the library needs libc, libm and libz only' few_libraries
+ok 'the library needs libc, libm and libz only' \
+    links_only "$library" libc libm libz libpthread
 only_jni() {
     ! nm -D --defined-only "$library" | grep -vE ' (JNI_OnLoad|Java_petal_Core_[a-zA-Z]*)$'
 }
@@ -75,22 +70,6 @@ ok 'its classes are those of release 11' release_11
 
 # ---- tests ---------------------------------------------------------------------------------------
 
-# The lines of TAP that a command prints, as lines of this test.
-relay() {
-    "$@" >"$TMPDIR/relayed" 2>"$TMPDIR/relayed.err" ||
-        echo "not ok 0 - $1 fails" >>"$TMPDIR/relayed"
-    while IFS= read -r tap_line; do
-        case $tap_line in
-        'ok '* | 'not ok '*)
-            tap_count=$((tap_count + 1))
-            case $tap_line in 'not ok '*) tap_failed=$((tap_failed + 1)) ;; esac
-            echo "${tap_line%% [0-9]*} $tap_count - ${tap_line#* - }"
-            ;;
-        '#'*) printf '%s\n' "$tap_line" ;;
-        esac
-    done <"$TMPDIR/relayed"
-    [ -s "$TMPDIR/relayed.err" ] && sed 's/^/# /' "$TMPDIR/relayed.err"
-}
 # A small heap of its own: what grows is ours. The collector is one that moves objects.
 run_java() {
     java -Xcheck:jni -Xmx128m -XX:+UseSerialGC "-Djava.io.tmpdir=$TMPDIR" -Dfile.encoding=UTF-8 \

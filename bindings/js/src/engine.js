@@ -18,8 +18,13 @@ const SHORT = 48; // units; longer text is faster by encodeInto()
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
+// Typed arrays have the machine's byte order, and a module's memory is little-endian everywhere.
+const IS_LITTLE_ENDIAN = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
+
 export class Engine {
     constructor(instance, name) {
+        if (!IS_LITTLE_ENDIAN)
+            throw new PetalError('unsupported', 'petal-bloom needs a little-endian machine');
         this.name = name;
         this.calls = instance.exports;
         this.calls._initialize();
@@ -34,6 +39,7 @@ export class Engine {
         const buffer = this.calls.memory.buffer;
         this.bytes = new Uint8Array(buffer);
         this.text = new Uint8Array(buffer, this.stage, TEXT_BYTES);
+        this.words = new Uint32Array(buffer, this.stage, SHORT / 4);
         this.ends = new Uint32Array(buffer, this.stage + ENDS, MAX_KEYS + 1);
         this.results = new Uint8Array(buffer, this.stage + RESULTS, MAX_KEYS);
         this.integers = new BigUint64Array(buffer, this.stage + TABLE, TABLE_BYTES / 8);
@@ -122,18 +128,30 @@ export class Engine {
     putText(string) {
         const units = string.length;
         if (this.text.length === 0) this.look();
-        const text = this.text;
-        if (units <= SHORT) {
-            let i = 0;
-            for (; i < units; i++) {
-                const unit = string.charCodeAt(i);
-                if (unit > 127) break;
-                text[i] = unit;
-            }
-            if (i === units) return units;
-        }
+        if (units <= SHORT && this.putAscii(string, units)) return units;
         if (units * 3 > TEXT_BYTES) return this.putLong(encoder.encode(string));
-        return encoder.encodeInto(string, text).written;
+        return encoder.encodeInto(string, this.text).written;
+    }
+
+    // Four units per store. -> was all of it ASCII?
+    putAscii(string, units) {
+        const { text, words } = this;
+        let i = 0,
+            all = 0;
+        for (; i + 4 <= units; i += 4) {
+            const a = string.charCodeAt(i),
+                b = string.charCodeAt(i + 1),
+                c = string.charCodeAt(i + 2),
+                d = string.charCodeAt(i + 3);
+            all |= a | b | c | d;
+            words[i >> 2] = a | (b << 8) | (c << 16) | (d << 24);
+        }
+        for (; i < units; i++) {
+            const unit = string.charCodeAt(i);
+            all |= unit;
+            text[i] = unit;
+        }
+        return all <= 127;
     }
 
     releaseKey() {

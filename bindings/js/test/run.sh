@@ -12,22 +12,6 @@ here=$PWD/bindings/js
 
 needs clang wasm-ld wasi wasm-opt node npm || finish
 
-# The lines of TAP that a command prints, as lines of this test.
-relay() {
-    "$@" >"$TMPDIR/relayed" 2>"$TMPDIR/relayed.err" || echo "not ok 0 - $* fails" >>"$TMPDIR/relayed"
-    while IFS= read -r tap_line; do
-        case $tap_line in
-        'ok '* | 'not ok '*)
-            tap_count=$((tap_count + 1))
-            case $tap_line in 'not ok '*) tap_failed=$((tap_failed + 1)) ;; esac
-            echo "${tap_line%% [0-9]*} $tap_count - ${tap_line#* - }"
-            ;;
-        '#'*) printf '%s\n' "$tap_line" ;;
-        esac
-    done <"$TMPDIR/relayed"
-    [ -s "$TMPDIR/relayed.err" ] && sed 's/^/# /' "$TMPDIR/relayed.err"
-}
-
 # ---- the package ---------------------------------------------------------------------------------
 
 ok 'the package is built' "$here/build" "$TMPDIR/built"
@@ -100,10 +84,7 @@ relay node --no-warnings --expose-gc "$TMPDIR/bare/test/million.mjs" "$files"
 
 folder=js-$(built_of "$here/needs")
 tools=$interop/$folder
-if [ ! -d "$tools" ] && [ -z "${PETAL_INSTALL-}" ]; then
-    skip 'TypeScript and Chromium' 'not installed: ./dev test --all or ./dev test bindings/js installs it'
-    finish
-fi
+may_install "$folder" 'TypeScript and Chromium' bindings/js || finish
 # shellcheck disable=SC2046 # one word per package
 node_packages "$folder" $(grep -v '^#' "$here/needs") || finish
 

@@ -6,6 +6,7 @@
 # and by ./dev test bindings/python; without it, this is a skip.
 set -u
 . tests/install/lib/tap.sh
+. bindings/binary.sh
 . tests/interop/lib/packages.sh
 here=$PWD/bindings/python
 work=$PWD/build/bindings/python
@@ -16,10 +17,7 @@ mkdir -p "$work"
 needs python3 python3-config nm ldd || finish
 folder=python-$(built_of "$here/needs")
 tools=$interop/$folder/bin/python
-if [ ! -d "$interop/$folder" ] && [ -z "${PETAL_INSTALL-}" ]; then
-    skip python 'not installed: ./dev test --all or ./dev test bindings/python installs it'
-    finish
-fi
+may_install "$folder" python bindings/python || finish
 make_venv() {
     python3 -m venv . && bin/python -m pip install --disable-pip-version-check -r "$here/needs"
 }
@@ -35,21 +33,6 @@ bare() { # bare VENV WHEEL_FOLDER: a Python with this wheel alone
     python3 -m venv --without-pip "$1" &&
         pip --python "$1/bin/python" install --no-index "$2"/*.whl
 }
-# The lines of TAP that a command prints, as lines of this test.
-relay() {
-    "$@" >"$TMPDIR/relayed" 2>"$TMPDIR/relayed.err" || echo "not ok 0 - $* fails" >>"$TMPDIR/relayed"
-    while IFS= read -r tap_line; do
-        case $tap_line in
-        'ok '* | 'not ok '*)
-            tap_count=$((tap_count + 1))
-            case $tap_line in 'not ok '*) tap_failed=$((tap_failed + 1)) ;; esac
-            echo "${tap_line%% [0-9]*} $tap_count - ${tap_line#* - }"
-            ;;
-        '#'*) printf '%s\n' "$tap_line" ;;
-        esac
-    done <"$TMPDIR/relayed"
-    [ -s "$TMPDIR/relayed.err" ] && sed 's/^/# /' "$TMPDIR/relayed.err"
-}
 in_bare() { PYTHONPATH=$here/test "$1/bin/python" -B "$here/test/bare.py" test_vectors test_cases; }
 
 ok 'the wheel is built' wheel "$here" "$TMPDIR/wheel" "$work/wheel"
@@ -57,12 +40,9 @@ ok 'it is installed without anything else' bare "$TMPDIR/bare" "$TMPDIR/wheel"
 relay in_bare "$TMPDIR/bare"
 
 module=$(ls "$TMPDIR"/bare/lib/python3*/site-packages/petal/_petal*.so)
-libraries() { # of a file, except the loader and the kernel's
-    ldd "$1" | awk '{ print $1 }' | sed 's|.*/||; s|\.so.*||' | grep -Ev '^(linux-vdso|ld-linux)' | sort -u
-}
-few_libraries() { ! libraries "$1" | grep -vxE 'libc|libm|libz|libpthread'; }
-ok 'the module needs libc, libm and libz only' few_libraries "$module"
-ok 'the tool needs libc, libm and libz only' few_libraries "$TMPDIR/bare/bin/petal"
+ok 'the module needs libc, libm and libz only' links_only "$module" libc libm libz libpthread
+ok 'the tool needs libc, libm and libz only' \
+    links_only "$TMPDIR/bare/bin/petal" libc libm libz libpthread
 ok 'the module exports nothing but its start' [ "$(nm -D --defined-only "$module" | awk '{ print $3 }')" = PyInit__petal ]
 same_tool() { [ "$("$TMPDIR/bare/bin/petal" --version | head -n 1)" = "$(petal --version | head -n 1)" ]; }
 ok 'the command petal comes with it' same_tool

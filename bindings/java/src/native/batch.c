@@ -45,21 +45,30 @@ static petal_status do_each(struct work *work, const petal_batch *batch, petal_e
     return status;
 }
 
-/* The keys from number `first` on. */
+/* Calls nothing of the JVM. */
+static petal_status run(struct work *work, const petal_batch *batch, petal_error *error)
+{
+    bool whole = work->verb == petal_Core_ANY || work->verb == petal_Core_ALL;
+    return whole ? ask_whole(work, batch, error) : do_each(work, batch, error);
+}
+
+/* Gives Java what came of `count` keys from number `first` on. */
+static void give(struct work *work, petal_status status, petal_error *error, jint first, jint count)
+{
+    if (status < 0) {
+        if (error->offset != PETAL_NO_OFFSET) error->offset += (uint64_t)(work->base + first);
+        fail(work->env, error, NULL, false);
+        work->ended = true;
+    } else if (work->answers) {
+        (*work->env)->SetBooleanArrayRegion(work->env, work->answers, first, count, work->results);
+    }
+}
+
 static void do_piece(struct work *work, const petal_batch *batch, jint first)
 {
     petal_error error;
-    bool whole = work->verb == petal_Core_ANY || work->verb == petal_Core_ALL;
-    petal_status status = whole ? ask_whole(work, batch, &error) : do_each(work, batch, &error);
-    if (status < 0) {
-        if (error.offset != PETAL_NO_OFFSET) error.offset += (uint64_t)(work->base + first);
-        fail(work->env, &error, NULL, false);
-        work->ended = true;
-    } else if (work->answers) {
-        (*work->env)
-            ->SetBooleanArrayRegion(work->env, work->answers, first, (jsize)batch->count,
-                                    work->results);
-    }
+    petal_status status = run(work, batch, &error);
+    give(work, status, &error, first, (jint)batch->count);
 }
 
 static void begin(struct work *work, JNIEnv *env, jlong handle, jint verb, jbooleanArray answers)
@@ -79,22 +88,38 @@ static jint smaller(jint a, jint b)
     return a < b ? a : b;
 }
 
+/* Numbers are read where they lie, which takes a third less time than GetLongArrayRegion(). The
+ * collector waits meanwhile, so it is done for a piece at a time: some microseconds. */
+static void do_longs(struct work *work, jlongArray keys, jint first, jint count)
+{
+    JNIEnv *env = work->env;
+    petal_error error;
+    petal_batch batch = PETAL_BATCH_INIT;
+    jlong *all = (*env)->GetPrimitiveArrayCritical(env, keys, NULL);
+    if (!all) {
+        fail_memory(env);
+        work->ended = true;
+        return;
+    }
+    batch.layout = PETAL_KEYS_I64;
+    batch.data = all + first;
+    batch.count = (uint64_t)count;
+    petal_status status = run(work, &batch, &error);
+    (*env)->ReleasePrimitiveArrayCritical(env, keys, all, JNI_ABORT);
+    give(work, status, &error, first, count);
+}
+
 JNIEXPORT jlong JNICALL Java_petal_Core_longs(JNIEnv *env, jobject self, jlong handle, jint verb,
                                               jlongArray keys, jint count, jbooleanArray answers)
 {
     struct work work;
-    jlong piece[PIECE_KEYS];
-    petal_batch batch = PETAL_BATCH_INIT;
+    jint first = 0;
     (void)self;
     begin(&work, env, handle, verb, answers);
-    batch.layout = PETAL_KEYS_I64;
-    batch.data = piece;
-    jint first = 0;
     do { /* once at least: no keys find out whether the filter can do it */
-        batch.count = (uint64_t)smaller(count - first, PIECE_KEYS);
-        (*env)->GetLongArrayRegion(env, keys, first, (jsize)batch.count, piece);
-        do_piece(&work, &batch, first);
-        first += (jint)batch.count;
+        jint piece = smaller(count - first, PIECE_KEYS);
+        do_longs(&work, keys, first, piece);
+        first += piece;
     } while (first < count && !work.ended);
     return work.positive;
 }
