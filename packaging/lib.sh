@@ -1,0 +1,66 @@
+# lib.sh - the library and the tool compiled for any system: by zig, which brings their headers and
+# C libraries (PyPI's ziglang), with zlib from Debian's sources linked in. Sourced from the top of
+# the tree by packaging/make and by tests/packages, not run. `./dev package` sets up what it needs:
+# ZIG (the interpreter of build/ziglang) and ZLIB (packaging/source zlib).
+ZIG=${ZIG:-$PWD/build/ziglang/bin/python}
+ZLIB=${ZLIB:-$PWD/build/zlib}
+ZIG_GLOBAL_CACHE_DIR=${ZIG_GLOBAL_CACHE_DIR:-$PWD/build/zig-cache}
+ZIG_LOCAL_CACHE_DIR=${ZIG_LOCAL_CACHE_DIR:-$ZIG_GLOBAL_CACHE_DIR}
+export ZIG ZLIB ZIG_GLOBAL_CACHE_DIR ZIG_LOCAL_CACHE_DIR
+
+# What a package of each system is called, and zig's name of it. Linux: musl, so that it runs
+# everywhere; Windows 10 and macOS 13, or later.
+zig_target() {
+    case $1 in
+    linux-x86_64) echo x86_64-linux-musl ;;
+    linux-aarch64) echo aarch64-linux-musl ;;
+    windows-x86_64) echo x86_64-windows.win10-gnu ;;
+    macos-x86_64) echo x86_64-macos.13.0 ;;
+    macos-aarch64) echo aarch64-macos.13.0 ;;
+    *) echo "$1" ;;
+    esac
+}
+
+# zig's own folder, with the licences of what it links.
+zig_folder() { "$ZIG" -c 'import os, ziglang; print(os.path.dirname(ziglang.__file__))'; }
+
+# What zlib's inflate and deflate are made of; gzip files are read through them.
+zlib_sources() {
+    for name in adler32 crc32 deflate inffast inflate inftrees trees zutil; do
+        echo "$ZLIB/$name.c"
+    done
+}
+
+# cross SYSTEM OPTION-or-FILE...: zig cc with Petal's flags; the same bytes in whatever folder.
+cross() {
+    cross_target=$(zig_target "$1")
+    shift
+    mkdir -p "$ZIG_GLOBAL_CACHE_DIR/xxhash"
+    # zlib's way of finding out that a Mac has fdopen() is older than macOS.
+    case $cross_target in *-macos*) set -- -Dfdopen=fdopen -Wno-macro-redefined "$@" ;; esac
+    cp -u "${XXHASH:-/usr/include}"/xxh*.h "$ZIG_GLOBAL_CACHE_DIR/xxhash" # without this machine's other headers
+    "$ZIG" -m ziglang cc -target "$cross_target" -std=c11 -O3 -g0 -DNDEBUG -DPETAL_WITH_ZLIB \
+        -fvisibility=hidden -ffile-prefix-map="$PWD"=. -ffile-prefix-map="$ZLIB"=zlib \
+        -Wno-deprecated-non-prototype -D_LARGEFILE64_SOURCE=1 \
+        -Iinclude -Isrc -isystem "$ZIG_GLOBAL_CACHE_DIR/xxhash" -isystem "$ZLIB" "$@"
+}
+
+# cross_tool SYSTEM OUT: petal, or petal.exe
+cross_tool() {
+    case $1 in
+    windows-*)
+        # posix.h is for the tool alone, so the library comes in a second step. start.c has the
+        # signals.
+        cross_objects=$(mktemp -d)
+        ls cli/windows/*.c cli/*.c | grep -v /signals | SYSTEM=$1 OBJECTS=$cross_objects \
+            xargs -P "$(nproc)" -n 1 sh -c '. packaging/lib.sh
+                cross "$SYSTEM" -include cli/windows/posix.h -Icli/windows -D_FILE_OFFSET_BITS=64 \
+                    -c "$0" -o "$OBJECTS/$(basename "$0").o"' &&
+            cross "$1" -s "$cross_objects"/*.o src/*/*.c $(zlib_sources) -lshell32 -o "$2"
+        cross_status=$?
+        rm -rf "$cross_objects"
+        return $cross_status
+        ;;
+    *) cross "$1" -s cli/*.c src/*/*.c $(zlib_sources) -o "$2" ;;
+    esac
+}

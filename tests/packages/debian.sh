@@ -1,0 +1,112 @@
+#!/bin/sh
+# debian.sh - the Debian packages please lintian, install in a system that has nothing else, and do
+# the main job there without a compiler; with one, a program builds against libpetal-dev. In a root
+# with nothing at all, the static tool does.
+set -u
+. tests/packages/lib/packages.sh
+needs lintian debootstrap || finish
+
+architecture=$(dpkg --print-architecture)
+tool=petal_$version-1_$architecture.deb
+library=libpetal${version%.*}_$version-1_$architecture.deb
+development=libpetal-dev_$version-1_$architecture.deb
+there() { ls "$packages/$tool" "$packages/$library" "$packages/$development"; }
+lints() {
+    lintian --allow-root --fail-on error,warning \
+        --suppress-tags initial-upload-closes-no-bugs "$packages"/*_"$architecture".deb
+}
+ok 'the three packages are there' there
+ok 'lintian finds no error and no warning' lints
+
+gzip -dc examples/data/urls.txt.gz >"$TMPDIR/urls"
+head -n 1000 "$TMPDIR/urls" >"$TMPDIR/some"
+sed 's/^/x/' "$TMPDIR/urls" >"$TMPDIR/others"
+[ "$(id -u)" -eq 0 ] || { skip 'installed in a new root' 'this machine: needs root'; finish; }
+
+# Into $root: what the job works on. job COMMAND: all keys are found, and few others.
+furnish() { cp "$TMPDIR/urls" "$TMPDIR/some" "$TMPDIR/others" "$root/"; }
+inside() {
+    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/ LC_ALL=C DEBIAN_FRONTEND=noninteractive \
+        chroot "$root" "$@"
+}
+job() {
+    inside "$1" build -p 1% -o /u.petal /urls &&
+        [ "$(inside "$1" check -c /u.petal /urls)" = "$(wc -l <"$TMPDIR/urls" | tr -d ' ')" ] &&
+        [ "$(inside "$1" check -c /u.petal /others)" -lt 1200 ] &&
+        inside "$1" seen -f /seen.petal -n 100k /some >"$TMPDIR/new" &&
+        ! inside "$1" seen -f /seen.petal /some | grep . &&
+        petal build -p 1% --force -o "$TMPDIR/here.petal" "$TMPDIR/urls" &&
+        cmp "$root/u.petal" "$TMPDIR/here.petal"
+}
+
+# ---- nothing but the static tool -----------------------------------------------------------------
+
+if [ -e "$packages/petal-$version-linux-x86_64.tar.gz" ] && [ "$(uname -m)" = x86_64 ]; then
+    root=$TMPDIR/empty
+    mkdir "$root"
+    unpacked linux-x86_64
+    cp "$unpacked/bin/petal" "$root/petal"
+    furnish
+    ok 'an empty root: the static tool does the main job' job /petal
+else
+    skip 'an empty root: the static tool' 'unreachable: no zig to build it, or this machine is no x86-64'
+fi
+
+# ---- Debian's smallest ---------------------------------------------------------------------------
+
+root=$TMPDIR/root
+suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+mirror=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' | awk -v suite="$suite" '$2 == suite { print $1; exit }')
+log_of_failure() { tail -n 20 "$1" && return 1; }
+if ! debootstrap --variant=minbase "$suite" "$root" "$mirror" >"$TMPDIR/debootstrap.log" 2>&1; then
+    if grep -qiE "failed getting release|couldn't download|unable to connect" "$TMPDIR/debootstrap.log"; then
+        skip 'a new Debian' "unreachable: $(tail -n 1 "$TMPDIR/debootstrap.log")"
+    else
+        ok 'a new Debian is made' log_of_failure "$TMPDIR/debootstrap.log"
+    fi
+    finish
+fi
+furnish
+cp "$packages"/*_"$architecture".deb "$root/"
+no_compiler() { ! inside sh -c 'ls /usr/bin/*cc /usr/bin/*clang /usr/bin/*tcc 2>/dev/null | grep .'; }
+installs() { inside dpkg -i "/$library" "/$tool"; }
+ok 'a new Debian has no compiler' no_compiler
+ok 'the library and the tool install without any other package' installs
+ok 'the tool does the main job' job petal
+has_files() {
+    inside test -s /usr/share/man/man1/petal.1.gz &&
+        inside test -s /usr/share/bash-completion/completions/petal &&
+        inside dpkg --verify petal "libpetal${version%.*}"
+}
+ok 'the files are as packed' has_files
+
+# This machine's way to the servers, for a compiler.
+ways() {
+    rm -rf "$root/etc/apt"
+    for path in /etc/apt /etc/ssl/certs /usr/share/keyrings /usr/share/ca-certificates \
+        /usr/local/share/ca-certificates; do
+        [ -d "$path" ] || continue
+        mkdir -p "$root$path"
+        cp -RL "$path/." "$root$path/" 2>/dev/null
+    done
+    cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
+}
+develops() {
+    inside apt-get -o APT::Sandbox::User=root update &&
+        inside apt-get -o APT::Sandbox::User=root install -y --no-install-recommends \
+            "/$development" gcc libc6-dev pkg-config
+}
+compiles() {
+    cp examples/ten-lines/ten.c "$root/ten.c" &&
+        inside sh -c "cc /ten.c $1 -o /ten && cd /tmp && /ten" | tee /dev/stderr | tr '\n' ' ' | grep -qx 'false true '
+}
+ways
+if develops >"$TMPDIR/develops.log" 2>&1; then
+    ok 'libpetal-dev: a program with the shared library' compiles '$(pkg-config --cflags --libs petal)'
+    ok 'libpetal-dev: a program with the static one' compiles '-static $(pkg-config --static --cflags --libs petal)'
+else
+    ok 'libpetal-dev installs' log_of_failure "$TMPDIR/develops.log"
+fi
+removes() { inside dpkg --purge libpetal-dev petal "libpetal${version%.*}" && ! inside sh -c 'ls -d /usr/bin/petal /usr/lib/*/libpetal*'; }
+ok 'all of it is removed again' removes
+finish

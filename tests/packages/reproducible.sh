@@ -1,0 +1,23 @@
+#!/bin/sh
+# reproducible.sh - whoever builds a commit gets the packages byte for byte: they are made a second
+# time, in another folder, and compared.
+set -u
+. tests/packages/lib/packages.sh
+needs dh git || finish
+needs_zig
+
+elsewhere=$TMPDIR/elsewhere/tree
+mkdir -p "$elsewhere"
+copies() {
+    git ls-files -z -co --exclude-standard | xargs -0 cp --parents -t "$elsewhere"
+}
+# What zig itself brings is compiled once; what is ours, anew.
+makes() {
+    date=$(git log -1 --format=%ct)
+    (cd "$elsewhere" && SOURCE_DATE_EPOCH=$date ZIG_LOCAL_CACHE_DIR=$TMPDIR/cache packaging/make "$TMPDIR/again")
+}
+same() { (cd "$TMPDIR/again" && sha256sum --check --strict "$packages/SHA256SUMS") && cmp "$TMPDIR/again/SHA256SUMS" "$packages/SHA256SUMS"; }
+ok 'the tree, in another folder' copies
+ok 'the packages are made again' makes
+ok 'they are the same, byte for byte' same
+finish

@@ -1,0 +1,69 @@
+#!/bin/sh
+# tool.sh - the static tool for Linux runs with a kernel alone, on x86-64 and on 64-bit ARM, makes
+# the same files as the one built here, and uses the best instructions of the CPU it finds.
+set -u
+. tests/packages/lib/packages.sh
+needs qemu-aarch64 qemu-x86_64 readelf || finish
+needs_zig
+
+is_small() { [ "$(wc -c <"$packages/petal-$version-$1.tar.gz")" -lt 1000000 ]; }
+is_static() { ! readelf -lW "$unpacked/bin/petal" | grep -e INTERP -e NEEDED; }
+has_all() {
+    for file in share/man/man1/petal.1 share/bash-completion/completions/petal \
+        share/zsh/site-functions/_petal share/fish/vendor_completions.d/petal.fish; do
+        [ -s "$unpacked/$file" ] || { echo "lacks $file"; return 1; }
+    done
+    for licence in LICENSE LICENSE-xxhash LICENSE-zlib LICENSE-musl LICENSE-zig; do
+        [ -s "$unpacked/share/doc/petal/$licence" ] || { echo "lacks $licence"; return 1; }
+    done
+}
+says_version() { "$TMPDIR/$1/petal" --version | tee /dev/stderr | grep -q "^petal $version"; }
+same_file() { # as the tool built here
+    gzip -dc examples/data/urls.txt.gz | head -n 5000 >"$TMPDIR/urls" &&
+        for scheme in blocked classic counting; do
+            petal build --scheme $scheme --force -o "$TMPDIR/here.petal" "$TMPDIR/urls" &&
+                "$TMPDIR/$1/petal" build --scheme $scheme --force -o "$TMPDIR/there.petal" "$TMPDIR/urls" &&
+                cmp "$TMPDIR/here.petal" "$TMPDIR/there.petal" || return 1
+        done
+}
+reads_gzip() {
+    for file in vectors/dcso/*.gz; do
+        "$TMPDIR/$1/petal" info --from dcso-gzip "$file" || return 1
+    done
+}
+demo() { sh examples/demo.sh "$TMPDIR/$1"; }
+
+for system in linux-x86_64 linux-aarch64; do
+    ok "$system: unpacks" unpacked $system
+    case $system in
+    *aarch64) command_of "$TMPDIR/$system" qemu-aarch64 "$unpacked/bin/petal" ;;
+    *) command_of "$TMPDIR/$system" "$unpacked/bin/petal" ;;
+    esac
+    ok "$system: is below 1 MB" is_small $system
+    ok "$system: needs no library" is_static
+    ok "$system: brings manual, completions and licences" has_all
+    ok "$system: says its version" says_version $system
+    ok "$system: makes the same files as here" same_file $system
+    ok "$system: reads gzip" reads_gzip $system
+    ok "$system: the demonstration on real addresses" demo $system
+done
+
+# The choice is made where it runs: these CPUs have ever more.
+chooses() { qemu-x86_64 -cpu "$1" "$TMPDIR/petal-$version-linux-x86_64/bin/petal" --version | tee /dev/stderr | grep -q "$2 on this CPU"; }
+ok 'on a first x86-64: the portable kernel' chooses qemu64 generic
+ok 'on one of 2008: SSE4.1' chooses Nehalem sse4
+ok 'on one of 2013: AVX2' chooses Haswell avx2
+if grep -q avx512dq /proc/cpuinfo; then
+    ok 'here: AVX-512' "$TMPDIR/linux-x86_64/petal" --version
+    avx512() { "$TMPDIR/linux-x86_64/petal" --version | grep avx512; }
+    ok 'here: AVX-512, by name' avx512
+else
+    skip 'here: AVX-512' 'this machine has none'
+fi
+
+for test in formats/vectors unit/golden; do
+    name=${test#*/}
+    ok "linux-aarch64: $test compiles" cross_test linux-aarch64 $test "$TMPDIR/$name"
+    ok "linux-aarch64: $test passes" qemu-aarch64 "$TMPDIR/$name"
+done
+finish
