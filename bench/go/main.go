@@ -420,7 +420,7 @@ func main() {
 	fmt.Println("| CPU ns per key | rate | add | in | absent |")
 	fmt.Println("| --- | --- | --- | --- | --- |")
 	for _, name := range order {
-		fmt.Printf("| %s | %.2f%% | %.1f | %.1f | %.1f |\n", name, found[name][0].passed*100,
+		fmt.Printf("| %s | %.2f %% | %.1f | %.1f | %.1f |\n", name, found[name][0].passed*100,
 			found.least(name, "add"), found.least(name, "in"), found.least(name, "absent"))
 	}
 	fmt.Println()

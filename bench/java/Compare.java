@@ -256,7 +256,7 @@ final class Compare {
                 System.getProperty("guava.version"), count, rounds);
         System.out.println("| CPU ns per key | rate | add | in | absent |");
         System.out.println("| --- | --- | --- | --- | --- |");
-        TIMES.forEach((name, times) -> System.out.printf("| %s | %.2f%% | %s |%n", name,
+        TIMES.forEach((name, times) -> System.out.printf("| %s | %.2f %% | %s |%n", name,
                 100 * RATES.get(name), Arrays.stream(times)
                         .map((Function<double[], String>) steps ->
                                 String.format(Locale.ROOT, "%.1f", least(steps)))

@@ -230,7 +230,7 @@ def say_table(table):
         cells = [
             f"{min(table.times[name, row]):.1f}" if (name, row) in table.times else "" for row in ROWS
         ]
-        print(f"| {name} | {table.rates[name]:.2%} |", " | ".join(cells), "|")
+        print(f"| {name} | {100 * table.rates[name]:.2f} % |", " | ".join(cells), "|")
 
 
 def say_ratios(table):

@@ -1,0 +1,76 @@
+/* create.c - ./dev bench create [ROUNDS]: what it costs to make a filter and to free it, which is
+ * mostly planning: a server may make one per key. Capacities differ from filter to filter, so that
+ * nothing is planned twice. CPU time, median of the rounds. */
+#define _POSIX_C_SOURCE 200809L
+#include <petal/petal.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { FILTERS = 100, MAX_ROUNDS = 1001 };
+
+static const double rates[] = {0.05, 0.01, 0.003, 0.001, 0.0001};
+#define RATES (sizeof rates / sizeof *rates)
+
+static double cpu_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double round_of(uint64_t capacity, double rate, bool growing)
+{
+    double begin = cpu_us();
+    for (uint64_t i = 0; i < FILTERS; i++) {
+        petal_options options = PETAL_OPTIONS_INIT;
+        petal_filter *filter;
+        petal_error error;
+        options.capacity = capacity + capacity * i / FILTERS;
+        options.rate = rate;
+        options.growth = growing;
+        if (petal_create(&options, &filter, &error) != PETAL_OK) {
+            fprintf(stderr, "bench create: %s\n", error.message);
+            exit(1);
+        }
+        petal_free(filter);
+    }
+    return (cpu_us() - begin) / FILTERS;
+}
+
+static void print_row(const char *kind, uint64_t capacity, bool growing, int rounds)
+{
+    static double times[MAX_ROUNDS];
+    printf("| %s, %llu to %llu keys |", kind, (unsigned long long)capacity,
+           (unsigned long long)(2 * capacity));
+    for (size_t r = 0; r < RATES; r++) {
+        for (int i = 0; i < rounds; i++) times[i] = round_of(capacity, rates[r], growing);
+        qsort(times, (size_t)rounds, sizeof *times, compare);
+        printf(" %.1f |", times[rounds / 2]);
+    }
+    printf("\n");
+}
+
+int main(int count, char **words)
+{
+    int rounds = count > 1 ? atoi(words[1]) : 15;
+    if (count > 2 || rounds < 1 || rounds > MAX_ROUNDS) {
+        fprintf(stderr, "bench create [ROUNDS]: from 1 to %d\n", MAX_ROUNDS);
+        return 2;
+    }
+    printf("| us of CPU |");
+    for (size_t r = 0; r < RATES; r++) printf(" %g %% |", 100 * rates[r]);
+    printf("\n| --- | --: | --: | --: | --: | --: |\n");
+    print_row("fixed", 1000, false, rounds);
+    print_row("fixed", 100000, false, rounds);
+    print_row("growing", 1000, true, rounds);
+    print_row("growing", 100000, true, rounds);
+    return 0;
+}

@@ -1,0 +1,56 @@
+# measure.sh - what the scripts of this folder share: one run of a program, and the table of all of
+# them. Sourced by a shell that has die(), in a folder of its own.
+#
+# Every round runs every contender once, so that a machine that slows down slows them all; the
+# medians of wall time and CPU time and the largest peak memory are printed as a table, with wall
+# time as a multiple of the first tool of each job. What comes out is counted each time, and a wrong
+# count ends it all: a fast wrong answer is no answer.
+
+: >results
+
+# run JOB NAME INPUT COMMAND...: measures it, and leaves in $count how many lines came out.
+run() {
+    job=$1 name=$2 from=$3
+    shift 3
+    count=$(/usr/bin/time -f '%e %U %S %M' -o measured "$@" <"$from" | wc -l)
+    printf '%s\t%s\t%s\t%s\n' "$job" "$name" "$(tail -n 1 measured | tr ' ' '\t')" "$count" >>results
+}
+have() { command -v "$1" >/dev/null; }
+
+# is EXPECTED: of the last run.
+is() { [ "$count" -eq "$1" ] || die "$name: $count lines, expected $1"; }
+
+print_table() {
+    awk -F '\t' '
+        function median(list, count,    i, j, t, v) {
+            for (i = 1; i <= count; i++) v[i] = list[i]
+            for (i = 2; i <= count; i++)
+                for (j = i; j > 1 && v[j - 1] > v[j]; j--) {
+                    t = v[j]; v[j] = v[j - 1]; v[j - 1] = t
+                }
+            return v[int((count + 1) / 2)]
+        }
+        {
+            row = $1 "\t" $2
+            if (!(row in runs)) order[++rows] = row
+            n = ++runs[row]
+            wall[row, n] = $3; cpu[row, n] = $4 + $5
+            if ($6 > peak[row]) peak[row] = $6
+            lines[row] = $7
+        }
+        END {
+            print "| job | tool | wall s | CPU s | peak MiB | lines out | times as long as petal |"
+            print "| --- | --- | ---: | ---: | ---: | ---: | ---: |"
+            for (r = 1; r <= rows; r++) {
+                row = order[r]; split(row, part, "\t")
+                for (i = 1; i <= runs[row]; i++) { w[i] = wall[row, i]; c[i] = cpu[row, i] }
+                mw[r] = median(w, runs[row]); mc[r] = median(c, runs[row])
+                if (!(part[1] in base) && part[2] ~ /^petal/) base[part[1]] = mw[r]
+            }
+            for (r = 1; r <= rows; r++) {
+                row = order[r]; split(row, part, "\t")
+                printf "| %s | `%s` | %.2f | %.2f | %.1f | %d | %.2f |\n", part[1], part[2], mw[r], mc[r], peak[row] / 1024,
+                    lines[row], mw[r] / base[part[1]]
+            }
+        }' results
+}
