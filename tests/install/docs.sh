@@ -1,5 +1,5 @@
 #!/bin/sh
-# docs.sh - each C program printed in README.md and docs/ compiles without a warning and exits 0 as
+# docs.sh - each C program printed in README*.md and docs/ compiles without a warning and exits 0 as
 # it stands there.
 set -u
 . tests/install/lib/tap.sh
@@ -8,7 +8,7 @@ CC=${CC:-cc}
 # Each ```c block with a main() becomes DOCUMENT:LINE.c in TMPDIR, named after the line its fence is
 # on.
 mkdir "$TMPDIR/blocks" "$TMPDIR/run"
-for document in README.md docs/*.md; do
+for document in README*.md docs/*.md; do
     [ -f "$document" ] || continue
     awk -v stem="$TMPDIR/blocks/$(basename "$document" .md)" '
         !inside && /^```c *$/ { inside = 1; body = ""; start = FNR; next }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# examples.sh - each program of examples/ exits 0 when run as it stands.
+# examples.sh - each program of examples/ exits 0 when run as it stands, and so does the demo.
 set -u
 . tests/install/lib/tap.sh
 mkdir "$TMPDIR/run"
@@ -7,4 +7,5 @@ run() { (cd "$TMPDIR/run" && "$PETAL_BUILD_DIR/bin/$1"); }
 for source in examples/*.c; do
     ok "$source" run "$(basename "$source" .c)"
 done
+ok 'examples/demo.sh' sh examples/demo.sh "$PETAL_BUILD_DIR/bin"
 finish

@@ -1,17 +1,14 @@
 #!/bin/sh
 # recipes.sh - docs/interop.md does what it shows: its programs are run with the real libraries, and
 # its transcripts compared.
-#
-# In order: a block whose first line is a comment with a file's name becomes that file; of a
-# ```console block, each command is run and what it prints compared.
 set -u
 . tests/interop/lib/interop.sh
 . tests/interop/lib/redis.sh
+. tests/docs/lib/blocks.sh
 needs javac mvn go python3 || finish
 needs_localhost 'the recipes, some of which run Spark' || finish
-document=$PWD/docs/interop.md
 here=$TMPDIR/here
-mkdir "$here" "$TMPDIR/blocks"
+mkdir "$here"
 
 maven guava-33.8.0-jre com.google.guava:guava:33.8.0-jre || finish
 guava=$(ls "$interop"/guava-33.8.0-jre/guava-*.jar)
@@ -50,32 +47,5 @@ for day in monday tuesday; do
 done >"$TMPDIR/redis.filled" 2>&1
 cd "$here" || exit 1
 
-# Blocks as files 1, 2, ...: the first line is LANGUAGE LINE.
-awk -v folder="$TMPDIR/blocks" '
-    /^```./ { inside = ++blocks; print substr($0, 4), FNR + 1 >(folder "/" blocks); next }
-    /^```$/ { close(folder "/" inside); inside = 0; next }
-    inside { print >(folder "/" inside) }' "$document"
-
-transcript() { # of the commands of the console block $1
-    sed -n 's/^\$ //p' "$1" | while IFS= read -r command; do
-        printf '$ %s\n' "$command"
-        sh -c "$command" 2>&1 </dev/null
-    done
-}
-same_transcript() {
-    sed 1d "$1" >"$TMPDIR/shown" && transcript "$TMPDIR/shown" >"$TMPDIR/got"
-    diff "$TMPDIR/shown" "$TMPDIR/got"
-}
-name_of() { sed -n '2s|^[/#* ]*\([A-Za-z_]*\.[a-z]*\)[ */]*$|\1|p' "$1"; }
-
-for number in $(seq 1 "$(ls "$TMPDIR/blocks" | wc -l)"); do
-    block=$TMPDIR/blocks/$number
-    read -r language line <"$block"
-    name=$(name_of "$block")
-    if [ "$language" = console ]; then
-        ok "docs/interop.md:$line: prints what it shows" same_transcript "$block"
-    elif [ -n "$name" ]; then
-        sed 1d "$block" >"$here/$name"
-    fi
-done
+run_blocks docs/interop.md
 finish

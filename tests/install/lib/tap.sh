@@ -20,6 +20,26 @@ skip() { # skip WHAT REASON
     echo "ok $tap_count - $1 # SKIP $2"
 }
 
+# relay COMMAND...: the lines of TAP that it prints, as lines of this test. relay_as LABEL
+# COMMAND... puts a label before each. Both outputs stay in $TMPDIR/relayed and relayed.err.
+relay() { relay_as '' "$@"; }
+relay_as() {
+    tap_label=$1
+    shift
+    "$@" >"$TMPDIR/relayed" 2>"$TMPDIR/relayed.err" || echo "not ok 0 - $* fails" >>"$TMPDIR/relayed"
+    while IFS= read -r tap_line; do
+        case $tap_line in
+        'ok '* | 'not ok '*)
+            tap_count=$((tap_count + 1))
+            case $tap_line in 'not ok '*) tap_failed=$((tap_failed + 1)) ;; esac
+            echo "${tap_line%% [0-9]*} $tap_count - $tap_label${tap_line#* - }"
+            ;;
+        '#'*) printf '%s\n' "$tap_line" ;;
+        esac
+    done <"$TMPDIR/relayed"
+    sed 's/^/# /' "$TMPDIR/relayed.err"
+}
+
 # needs PROGRAM...: false, after a skip, if one is not installed. NAME.h is a header, pip and
 # setuptools are Python's, wasi is a C library that clang links for WebAssembly.
 # ./dev installs them: scripts/check-packages.

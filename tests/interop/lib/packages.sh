@@ -34,6 +34,13 @@ install() {
 }
 log_of_failure() { cat "$1" && return 1; }
 
+# may_install FOLDER WHAT TEST: is it there, or did who runs the tests ask for it? If not, a skip.
+may_install() {
+    [ ! -d "$interop/$1" ] && [ -z "${PETAL_INSTALL-}" ] || return 0
+    skip "$2" "not installed: ./dev test --all or ./dev test $3 installs it"
+    return 1
+}
+
 # The coordinates' jars and those they need. Maven's own store does not like two writers.
 maven() { # maven FOLDER GROUP:ARTIFACT:VERSION...; then the jars are $classpath
     classpath="$interop/$1/*"

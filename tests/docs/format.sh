@@ -1,0 +1,34 @@
+#!/bin/sh
+# format.sh - the reader that docs/format.md prints answers as the tool does for every file of
+# vectors/petal, and refuses those of vectors/reject; the page has the numbers of the source.
+set -u
+. tests/install/lib/tap.sh
+. tests/docs/lib/blocks.sh
+needs python3 || finish
+top=$PWD
+mkdir "$TMPDIR/page" && cd "$TMPDIR/page" && run_blocks docs/format.md
+cd "$top" || exit 2
+PYTHONPATH=$TMPDIR/page:$top/tests/docs/lib PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH PYTHONDONTWRITEBYTECODE
+ok 'the two hashes are right' python3 tests/docs/lib/read_vectors.py hashes
+for file in vectors/petal/*.petal; do
+    ok "$file: the same answers" python3 tests/docs/lib/read_vectors.py answers "$file"
+done
+ok 'vectors/reject: refused, and why' python3 tests/docs/lib/read_vectors.py refusals
+petal convert --from guava vectors/guava/utf8_n1000_p0.03_mitz64.bin "$TMPDIR/guava.petal"
+ok 'a scheme that it does not know is newer' python3 tests/docs/lib/read_vectors.py refused "$TMPDIR/guava.petal" 'newer version'
+
+# Columns 1 and 2, 3 and 4, 5 and 6 of the table are the numbers and names of origins, schemes and
+# hashes of other libraries.
+numbers() { # numbers LIST COLUMN
+    sed -n 's/^ *[A-Z]*([A-Z0-9_]*, [A-Z0-9_]*, \([a-z0-9_]*\), \([0-9]*\)).*/\2 \1/p' "$1" |
+        tr _ - | awk -v from="$3" '$1 >= from' | sort -n >"$TMPDIR/source"
+    sed -n '/^| origin | | scheme/,/^$/p' docs/format.md | sed 1,2d |
+        awk -F' *[|] *' -v column="$2" '$(column + 1) != "" { print $(column + 1), $(column + 2) }' |
+        grep -v '^ ' >"$TMPDIR/shown"
+    diff "$TMPDIR/source" "$TMPDIR/shown"
+}
+ok 'the numbers of origins' numbers src/format/format_list.h 1 2
+ok 'the numbers of schemes' numbers src/scheme/scheme_list.h 3 16
+ok 'the numbers of hashes' numbers src/hash/hash_list.h 5 16
+finish
