@@ -8,6 +8,7 @@
 set -eu
 [ $# -eq 1 ] || { echo "usage: demo.sh BIN_DIR (the folder that holds petal)" >&2; exit 2; }
 [ -x "$1/petal" ] || { echo "demo: no petal in $1" >&2; exit 2; }
+began=$(date +%s)
 bin=$(cd "$1" && pwd)
 data=$(cd "$(dirname "$0")/data" && pwd)
 temp=$(mktemp -d)
@@ -57,8 +58,8 @@ paste -d '\n' urls.txt absent.txt >mixed.txt
 listed=$(count urls.txt)
 claim 'the made-up addresses are not on the list' "$(comm -12 urls.txt absent.txt | wc -l) == 0"
 awk -v lines="$(count stream.txt)" -v listed="$listed" -v bytes="$(bytes urls.txt)" "$tools"'BEGIN {
-    printf "A list of %s web addresses, %s of them distinct: ", comma(lines), comma(listed)
-    printf "%s bytes of text.\n", comma(bytes)
+    printf "A list of %s web addresses (examples/data/urls.txt.gz), of which %s\n", comma(lines), comma(listed)
+    printf "are different: %s bytes of text.\n", comma(bytes)
 }'
 
 step '1. Put them into a filter: 1 % false positives, sized by what is there'
@@ -77,7 +78,7 @@ rate=$(field estimated_rate urls.petal)
 awk -v n="$listed" -v missed="$missed" -v passed="$passed" "$tools"'BEGIN {
     row = "%-9s %7s asked  %7s found   %s\n"
     printf row, "listed", comma(n), comma(n - missed), comma(missed) " missed: a filter never misses"
-    printf row, "made up", comma(n), comma(passed), percent(passed / n) " false positives, and 1 % was asked for"
+    printf row, "made up", comma(n), comma(passed), percent(passed / n) " false positives; 1 % was asked"
 }'
 claim 'no listed address is missed' "$missed == 0"
 claim 'as many false positives as predicted' "near($passed, $listed, $rate)"
@@ -88,8 +89,8 @@ fresh=$(count fresh.txt)
 twice=$(sort fresh.txt | uniq -d | wc -l)
 awk -v exact="$listed" -v fresh="$fresh" -v twice="$twice" "$tools"'BEGIN {
     printf "sort -u   %7s distinct lines\n", comma(exact)
-    printf "petal     %7s passed on, %s of them twice; ", comma(fresh), comma(twice)
-    printf "%s new ones taken for repeats (%s)\n", comma(exact - fresh), percent((exact - fresh) / exact)
+    printf "petal     %7s passed on, %s of them twice\n", comma(fresh), comma(twice)
+    printf "          %7s new ones taken for repeats (%s)\n", comma(exact - fresh), percent((exact - fresh) / exact)
 }'
 claim 'no line passes twice' "$twice == 0"
 # The rate is below 1 % until the filter is full, so this bound is generous; nothing lost at all
@@ -101,12 +102,15 @@ show petal info urls.petal
 
 step '5. Is the promise kept? A million absent keys against each filter'
 awk 'BEGIN { for (i = 0; i < 1000000; i++) print "https://absent.example/" i }' >million.txt
-echo "\$ petal build -p RATE --scheme SCHEME -o t.petal urls.txt && petal check -c t.petal million.txt"
+echo '$ petal build -p RATE --scheme SCHEME -o t.petal urls.txt'
+echo '$ petal check -c t.petal million.txt'
 printf 'scheme       asked    bits/key   predicted    measured\n'
 for scheme in blocked classic; do
     for asked in 5% 1% 0.1% 0.01%; do
-        petal build --force -p "$asked" --scheme "$scheme" -o t.petal urls.txt
-        hits=$(petal check -c t.petal million.txt) || true
+        # In a terminal both say what they did, which would cut through the table.
+        petal build --force -p "$asked" --scheme "$scheme" -o t.petal urls.txt 2>said ||
+            { cat said >&2; exit 1; }
+        hits=$(petal check -c t.petal million.txt 2>said) || true
         rate=$(field estimated_rate t.petal)
         awk -v scheme="$scheme" -v asked="${asked%\%}" -v bits="$(field bits t.petal)" -v n="$listed" -v rate="$rate" \
             -v hits="$hits" "$tools"'BEGIN {
@@ -116,14 +120,18 @@ for scheme in blocked classic; do
         claim "the predicted rate of $scheme at $asked is the one asked" "$rate < 1.1 * ${asked%\%} / 100"
     done
 done
-echo 'predicted: from the bits of the very filter. Measured lies within 5 standard deviations of it.'
+echo 'predicted: from the bits of each filter; measured: within 5 standard deviations'
 
 [ $wrong -eq 0 ] || exit 1
-step 'All of it was checked. What next?'
+seconds=$(($(date +%s) - began))
+step "All of it was checked, in $seconds s. What next?"
 cat <<EOF
-your own list                   petal build -p 1% -o my.petal my-list.txt   (petal is in $1)
-how big?                        petal plan -n 100M -p 1%
-watch a false positive happen   $1/textbook
-how it works                    docs/primer.md
-which numbers?                  docs/choosing.md
+the program          $1/petal
+your own list        petal build -p 1% -o my.petal my-list.txt
+how big?             petal plan -n 100M -p 1%
+a false positive     $1/textbook
+more to do with it   docs/cookbook.md
+how it works         docs/primer.md
+which numbers?       docs/choosing.md
+the tests            ./dev test   (some minutes)
 EOF

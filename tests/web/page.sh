@@ -12,10 +12,7 @@ set -u
 
 needs clang wasm-ld wasi wasm-opt zopfli node npm chromium || finish
 for list in web/needs tests/web/page/needs; do
-    if [ ! -d "$interop/$(web_folder $list)" ] && [ -z "${PETAL_INSTALL-}" ]; then
-        skip "$list" 'not installed: ./dev test --all or ./dev test web/ installs it'
-        finish
-    fi
+    may_install "$(web_folder $list)" "$list" web/ || finish
 done
 
 web_packages web/needs || finish
@@ -25,17 +22,5 @@ export PETAL_JS
 ok 'the page and the documents are built, and no link leads nowhere' web/build "$TMPDIR/web"
 web_packages tests/web/page/needs || finish
 
-node tests/web/page/run.js "$TMPDIR/web" >"$TMPDIR/page.tap" 2>"$TMPDIR/page.err" ||
-    grep -q '^not ok' "$TMPDIR/page.tap" || echo 'not ok 0 - it came to its end' >>"$TMPDIR/page.tap"
-while IFS= read -r line; do
-    case $line in
-    'ok '* | 'not ok '*)
-        tap_count=$((tap_count + 1))
-        case $line in 'not ok '*) tap_failed=$((tap_failed + 1)) ;; esac
-        echo "${line%% [0-9]*} $tap_count - ${line#* - }"
-        ;;
-    *) printf '%s\n' "$line" ;;
-    esac
-done <"$TMPDIR/page.tap"
-sed 's/^/# /' "$TMPDIR/page.err"
+relay node tests/web/page/run.js "$TMPDIR/web"
 finish
