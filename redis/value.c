@@ -5,7 +5,6 @@
  *     keys 8, layers 4, options 4, growth 4
  *     per layer: bytes 8, bits 8, keys 8, error f64, bits per entry f64, hashes 4, capacity 8, n2 1
  */
-#define TEMP_CHECK
 #include "value.h"
 
 #include "config.h"
@@ -409,18 +408,6 @@ static uint8_t *classic_header(const struct value *value, size_t *size_bytes)
         sum += items;
     }
     store64(header + BLOOM_KEYS, sum);
-#ifdef TEMP_CHECK
-    if (value_is_current(value)) {
-        uint8_t h2[BLOOM_MAX_HEADER_BYTES];
-        struct beginning to = {h2, 0, handle->header_bytes};
-        petal_write(handle->filter, "redisbloom", take, &to, NULL);
-        if (to.size_bytes != handle->header_bytes || memcmp(h2, header, to.size_bytes)) {
-            for (unsigned i = 0; i < to.size_bytes; i++)
-                if (h2[i] != header[i]) fprintf(stderr, "differs at %u: %d %d of %u\n", i, h2[i], header[i], handle->header_bytes);
-            __builtin_trap();
-        }
-    }
-#endif
     return header;
 }
 
