@@ -196,8 +196,8 @@ static void add_all(struct value *value, struct adding *adding)
     petal_batch batch = scratch_batch(adding->items, adding->count);
     petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
     adding->results = scratch_results(adding->count);
-    adding->status =
-        petal_add_batch(value_filter(value), &batch, adding->results, &outcome, &adding->failure.error);
+    adding->status = petal_add_batch(value_filter(value), &batch, adding->results, &outcome,
+                                     &adding->failure.error);
     adding->done = outcome.done;
     adding->added = outcome.positive;
 }
@@ -540,13 +540,13 @@ static int bf_debug(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
         petal_info layer = value_info(value, i);
         uint64_t bytes;
         value_bits(value, i, &bytes);
-        length =
-            snprintf(line, sizeof line,
-                     "bytes:%llu bits:%llu hashes:%u hashwidth:%u capacity:%llu size:%llu "
-                     "ratio:%g",
-                     (unsigned long long)bytes, 8 * (unsigned long long)bytes, layer.hashes,
-                     value_options(value) & BLOOM_FORCE64 ? 64 : 32, (unsigned long long)layer.capacity,
-                     (unsigned long long)layer.items, layer.target_rate);
+        length = snprintf(line, sizeof line,
+                          "bytes:%llu bits:%llu hashes:%u hashwidth:%u capacity:%llu size:%llu "
+                          "ratio:%g",
+                          (unsigned long long)bytes, 8 * (unsigned long long)bytes, layer.hashes,
+                          value_options(value) & BLOOM_FORCE64 ? 64 : 32,
+                          (unsigned long long)layer.capacity, (unsigned long long)layer.items,
+                          layer.target_rate);
         server.ReplyWithStringBuffer(ctx, line, (size_t)length);
     }
     return MODULE_OK;

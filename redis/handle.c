@@ -151,8 +151,8 @@ static void insert(struct handle *handle)
 static struct handle *find(const uint8_t *header, size_t size_bytes)
 {
     struct handle *handle = table.room ? *slot_of(header, size_bytes) : NULL;
-    while (handle && (handle->header_bytes != size_bytes ||
-                      memcmp(handle->header, header, size_bytes) != 0))
+    while (handle &&
+           (handle->header_bytes != size_bytes || memcmp(handle->header, header, size_bytes) != 0))
         handle = handle->next;
     return handle;
 }

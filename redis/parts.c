@@ -103,7 +103,8 @@ struct value *part_finish(struct part *part, int unlimited, struct failure *fail
             status = petal_reader_feed(reader, part->first->bytes, part->first->size_bytes,
                                        &failure->error);
     part->end = &part->first;
-    if (status == PETAL_OK) status = petal_reader_finish(reader, &value->handle->filter, &failure->error);
+    if (status == PETAL_OK)
+        status = petal_reader_finish(reader, &value->handle->filter, &failure->error);
     petal_reader_free(reader);
     if (status == PETAL_OK) return value;
     value_free(value);

@@ -420,7 +420,8 @@ static void digest(RedisModuleDigest *digest, void *memory)
     size_t header_bytes;
     uint8_t *header = value_header(value, &header_bytes);
     if (!header) return;
-    if (value->classic && value_options(value) & BLOOM_NO_SCALING) store_little(header + AT_GROWTH, 0, 4);
+    if (value->classic && value_options(value) & BLOOM_NO_SCALING)
+        store_little(header + AT_GROWTH, 0, 4);
     server.DigestAddStringBuffer(digest, (const char *)header, header_bytes);
     server.Free(header);
     for (uint32_t i = 0; i < value_layers(value); i++) {

@@ -235,8 +235,7 @@ struct value *value_create(petal_options *options, int unlimited, struct failure
         value_fail_limit(failure, plan.bytes);
         status = PETAL_ERR_LIMIT;
     }
-    if (status == PETAL_OK) status = petal_create(options, &value->handle->filter,
-                                                     &failure->error);
+    if (status == PETAL_OK) status = petal_create(options, &value->handle->filter, &failure->error);
     options->allocator = NULL;
     if (status == PETAL_OK) return value;
     value_free(value);
@@ -388,11 +387,15 @@ static uint8_t *petal_header(const struct value *value, size_t *size_bytes)
     }
 }
 
+static uint8_t *layer_keys(uint8_t *header, uint32_t layer)
+{
+    return header + BLOOM_HEAD_BYTES + (size_t)layer * BLOOM_LAYER_BYTES + BLOOM_LAYER_KEYS;
+}
+
 void header_clear_counts(uint8_t *header, uint32_t layers)
 {
     store64(header + BLOOM_KEYS, 0);
-    for (uint32_t i = 0; i < layers; i++)
-        store64(header + BLOOM_HEAD_BYTES + i * BLOOM_LAYER_BYTES + BLOOM_LAYER_KEYS, 0);
+    for (uint32_t i = 0; i < layers; i++) store64(layer_keys(header, i), 0);
 }
 
 static uint8_t *classic_header(const struct value *value, size_t *size_bytes)
@@ -404,7 +407,7 @@ static uint8_t *classic_header(const struct value *value, size_t *size_bytes)
     memcpy(header, handle->header, *size_bytes);
     for (uint32_t i = 0; i < handle->layers; i++) {
         uint64_t items = items_of(value, i);
-        store64(header + BLOOM_HEAD_BYTES + i * BLOOM_LAYER_BYTES + BLOOM_LAYER_KEYS, items);
+        store64(layer_keys(header, i), items);
         sum += items;
     }
     store64(header + BLOOM_KEYS, sum);
@@ -427,8 +430,7 @@ struct value *value_copy(const struct value *from)
     for (uint32_t i = 0; copy && i < value_layers(from); i++) {
         uint64_t layer_bytes;
         const uint8_t *bits = value_bits(from, i, &layer_bytes);
-        petal_status status =
-            petal_write_bits(value_filter(copy), i, 0, bits, layer_bytes, NULL);
+        petal_status status = petal_write_bits(value_filter(copy), i, 0, bits, layer_bytes, NULL);
         value_settle(copy);
         if (status == PETAL_OK) continue;
         value_free(copy);

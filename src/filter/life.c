@@ -83,8 +83,7 @@ petal_status petal_filter_alloc_layer(petal_filter *filter, struct layer *layer,
 {
     uint64_t size = layer->array.size_bytes,
              room = reads_lines(filter->scheme) ? PETAL_LINE_BYTES : 0;
-    if (size <= UINT64_MAX - room)
-        layer->own_lines = petal_alloc(&filter->allocator, size + room);
+    if (size <= UINT64_MAX - room) layer->own_lines = petal_alloc(&filter->allocator, size + room);
     if (layer->own_lines) {
         layer->own_bytes = size + room;
         layer->array.bytes = petal_layer_bits(layer);
