@@ -160,7 +160,7 @@ static const char *adding_line(const struct value *value, struct adding *adding)
 {
     struct failure *failure = &adding->failure;
     failure->line[0] = 0;
-    if (failure->error.status == PETAL_ERR_FULL && value->options & BLOOM_NO_SCALING)
+    if (failure->error.status == PETAL_ERR_FULL && value_options(value) & BLOOM_NO_SCALING)
         return "ERR non scaling filter is full";
     if (failure->error.status == PETAL_ERR_MEMORY && value->refused)
         snprintf(failure->line, sizeof failure->line,
@@ -176,7 +176,7 @@ static void add_one(struct value *value, struct adding *adding)
 {
     size_t size;
     const char *key = server.StringPtrLen(adding->items[0], &size);
-    petal_status status = petal_add(value->filter, key, size);
+    petal_status status = petal_add(value_filter(value), key, size);
     if (status >= 0) {
         adding->done = 1;
         adding->added = adding->result = status == PETAL_OK;
@@ -188,7 +188,7 @@ static void add_one(struct value *value, struct adding *adding)
     batch.data = &whole;
     batch.count = 1;
     adding->status =
-        petal_add_batch(value->filter, &batch, &adding->result, NULL, &adding->failure.error);
+        petal_add_batch(value_filter(value), &batch, &adding->result, NULL, &adding->failure.error);
 }
 
 static void add_all(struct value *value, struct adding *adding)
@@ -196,8 +196,8 @@ static void add_all(struct value *value, struct adding *adding)
     petal_batch batch = scratch_batch(adding->items, adding->count);
     petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
     adding->results = scratch_results(adding->count);
-    adding->status =
-        petal_add_batch(value->filter, &batch, adding->results, &outcome, &adding->failure.error);
+    adding->status = petal_add_batch(value_filter(value), &batch, adding->results, &outcome,
+                                     &adding->failure.error);
     adding->done = outcome.done;
     adding->added = outcome.positive;
 }
@@ -210,6 +210,7 @@ static void add(RedisModuleCtx *ctx, struct value *value, struct adding *adding)
             add_all(value, adding);
         else
             add_one(value, adding);
+        value_settle(value);
         if (adding->status != PETAL_ERR_MEMORY || !value->refused || !must_obey(ctx)) return;
         value->unlimited = 1; /* its master had the memory */
     }
@@ -260,14 +261,14 @@ static void reply_adding(RedisModuleCtx *ctx, const struct value *value, struct 
  * for all. A key that stands twice counts twice here. */
 static int refuses_whole(RedisModuleCtx *ctx, const struct value *value, struct adding *adding)
 {
-    if (config.compat != COMPAT_VALKEY || !(value->options & BLOOM_NO_SCALING) ||
+    if (config.compat != COMPAT_VALKEY || !(value_options(value) & BLOOM_NO_SCALING) ||
         !adding->is_multiple || must_obey(ctx))
         return 0;
     petal_info info = value_info(value, PETAL_ALL_LAYERS);
     if (info.items + adding->count <= info.capacity) return 0;
     petal_batch batch = scratch_batch(adding->items, adding->count);
     petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
-    petal_contains_batch(value->filter, &batch, NULL, &outcome, NULL);
+    petal_contains_batch(value_filter(value), &batch, NULL, &outcome, NULL);
     return info.items + (adding->count - outcome.positive) > info.capacity;
 }
 
@@ -415,7 +416,7 @@ static int bf_exists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     server.CloseKey(key);
     if (is_wrong) return MODULE_OK;
     const char *item = server.StringPtrLen(argv[2], &size);
-    return server.ReplyWithBool(ctx, value && petal_contains(value->filter, item, size));
+    return server.ReplyWithBool(ctx, value && petal_contains(value_filter(value), item, size));
 }
 
 static int bf_mexists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
@@ -430,7 +431,7 @@ static int bf_mexists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     petal_batch batch = scratch_batch(argv + 2, count);
     uint8_t *results = scratch_results(count);
     if (value)
-        petal_contains_batch(value->filter, &batch, results, NULL, NULL);
+        petal_contains_batch(value_filter(value), &batch, results, NULL, NULL);
     else
         memset(results, 0, count);
     server.ReplyWithArray(ctx, (long)count);
@@ -465,7 +466,7 @@ static long long size_of(const struct value *value, const petal_info *info)
 static void reply_field(RedisModuleCtx *ctx, const struct value *value, const petal_info *info,
                         int field)
 {
-    if (field == FIELD_EXPANSION && value->options & BLOOM_NO_SCALING) {
+    if (field == FIELD_EXPANSION && value_options(value) & BLOOM_NO_SCALING) {
         server.ReplyWithNull(ctx);
         return;
     }
@@ -473,7 +474,7 @@ static void reply_field(RedisModuleCtx *ctx, const struct value *value, const pe
                                   : field == FIELD_SIZE    ? size_of(value, info)
                                   : field == FIELD_FILTERS ? (long long)info->layers
                                   : field == FIELD_ITEMS   ? (long long)info->items
-                                                           : (long long)value->growth);
+                                                           : (long long)value_growth(value));
 }
 
 static int reply_one_field(RedisModuleCtx *ctx, const struct value *value, const petal_info *info,
@@ -539,13 +540,13 @@ static int bf_debug(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
         petal_info layer = value_info(value, i);
         uint64_t bytes;
         value_bits(value, i, &bytes);
-        length =
-            snprintf(line, sizeof line,
-                     "bytes:%llu bits:%llu hashes:%u hashwidth:%u capacity:%llu size:%llu "
-                     "ratio:%g",
-                     (unsigned long long)bytes, 8 * (unsigned long long)bytes, layer.hashes,
-                     value->options & BLOOM_FORCE64 ? 64 : 32, (unsigned long long)layer.capacity,
-                     (unsigned long long)layer.items, layer.target_rate);
+        length = snprintf(line, sizeof line,
+                          "bytes:%llu bits:%llu hashes:%u hashwidth:%u capacity:%llu size:%llu "
+                          "ratio:%g",
+                          (unsigned long long)bytes, 8 * (unsigned long long)bytes, layer.hashes,
+                          value_options(value) & BLOOM_FORCE64 ? 64 : 32,
+                          (unsigned long long)layer.capacity, (unsigned long long)layer.items,
+                          layer.target_rate);
         server.ReplyWithStringBuffer(ctx, line, (size_t)length);
     }
     return MODULE_OK;
@@ -596,7 +597,7 @@ static const char *load_chunk(struct value *value, long long iterator, const cha
         value_bits(value, i, &layer_bytes);
         if (at >= layer_bytes) continue;
         if (size > layer_bytes - at) return "ERR invalid chunk - Too big for current filter";
-        petal_status status = petal_write_bits(value->filter, i, at, data, size, NULL);
+        petal_status status = petal_write_bits(value_filter(value), i, at, data, size, NULL);
         return status == PETAL_OK ? NULL : "ERR received bad data";
     }
     return "ERR invalid offset - no link found";

@@ -87,11 +87,11 @@ struct value *part_finish(struct part *part, int unlimited, struct failure *fail
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     petal_reader *reader = NULL;
-    struct value *value = value_new(0, unlimited);
+    struct value *value = value_new(unlimited);
     petal_status status = value ? PETAL_OK : PETAL_ERR_MEMORY;
     failure->line[0] = 0;
     if (value) {
-        petal_allocator allocator = value_allocator(value);
+        petal_allocator allocator = handle_allocator(value->handle);
         options.allocator = &allocator;
         options.secret = secret_for(part);
         options.memory_limit =
@@ -103,7 +103,8 @@ struct value *part_finish(struct part *part, int unlimited, struct failure *fail
             status = petal_reader_feed(reader, part->first->bytes, part->first->size_bytes,
                                        &failure->error);
     part->end = &part->first;
-    if (status == PETAL_OK) status = petal_reader_finish(reader, &value->filter, &failure->error);
+    if (status == PETAL_OK)
+        status = petal_reader_finish(reader, &value->handle->filter, &failure->error);
     petal_reader_free(reader);
     if (status == PETAL_OK) return value;
     value_free(value);

@@ -168,7 +168,7 @@ static void advance(RedisModuleCtx *ctx, RedisModuleString *name, struct value *
     if (info.policy != PETAL_POLICY_TIME || must_obey(ctx)) return;
     long long now = server.Milliseconds();
     if (now <= 0 || (uint64_t)now <= info.clock_ms) return;
-    if (petal_advance(value->filter, (uint64_t)now, NULL) == PETAL_OK)
+    if (petal_advance(value_filter(value), (uint64_t)now, NULL) == PETAL_OK)
         server.Replicate(ctx, "PETAL.ADVANCE", "sl", name, now);
 }
 
@@ -182,7 +182,7 @@ static int petal_advance_command(RedisModuleCtx *ctx, RedisModuleString **argv, 
     struct value *value = need(ctx, argv[1]);
     if (!value) return MODULE_OK;
     uint64_t before = value_info(value, PETAL_ALL_LAYERS).clock_ms;
-    if (petal_advance(value->filter, now, &error) != PETAL_OK)
+    if (petal_advance(value_filter(value), now, &error) != PETAL_OK)
         return reply_petal_error(ctx, &error);
     uint64_t after = value_info(value, PETAL_ALL_LAYERS).clock_ms;
     if (after != before) {
@@ -277,7 +277,7 @@ static void add(RedisModuleCtx *ctx, struct value *value, struct change *change)
     change->status = PETAL_OK;
     change->changed = 0;
     if (!value->classic && !repeats_count(value)) {
-        petal_contains_batch(value->filter, &change->batch, change->results, &change->outcome,
+        petal_contains_batch(value_filter(value), &change->batch, change->results, &change->outcome,
                              NULL);
         if (change->outcome.positive == change->batch.count) {
             memset(change->results, 0, (size_t)change->batch.count);
@@ -286,8 +286,9 @@ static void add(RedisModuleCtx *ctx, struct value *value, struct change *change)
         }
     }
     for (int tries = 0; tries < 2; tries++) {
-        change->status = petal_add_batch(value->filter, &change->batch, change->results,
+        change->status = petal_add_batch(value_filter(value), &change->batch, change->results,
                                          &change->outcome, &change->error);
+        value_settle(value);
         if (change->status != PETAL_ERR_MEMORY || !value->refused || !must_obey(ctx)) break;
         value->unlimited = 1;
     }
@@ -401,7 +402,7 @@ static int open_to_query(RedisModuleCtx *ctx, RedisModuleString *name, struct va
 
 static void query(const struct value *value, const petal_batch *batch, uint8_t *results)
 {
-    if (!value || petal_contains_batch(value->filter, batch, results, NULL, NULL) != PETAL_OK)
+    if (!value || petal_contains_batch(value_filter(value), batch, results, NULL, NULL) != PETAL_OK)
         memset(results, value != NULL, (size_t)batch->count);
 }
 
@@ -412,7 +413,7 @@ static int petal_exists_command(RedisModuleCtx *ctx, RedisModuleString **argv, i
     if (argc != 3) return server.WrongArity(ctx);
     if (!open_to_query(ctx, argv[1], &value)) return MODULE_OK;
     const char *item = server.StringPtrLen(argv[2], &size);
-    return server.ReplyWithBool(ctx, value && petal_contains(value->filter, item, size));
+    return server.ReplyWithBool(ctx, value && petal_contains(value_filter(value), item, size));
 }
 
 static int petal_mexists_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
@@ -450,7 +451,7 @@ static int petal_remove_command(RedisModuleCtx *ctx, RedisModuleString **argv, i
     if (!value) return MODULE_OK;
     change.batch = scratch_batch(argv + 2, (size_t)argc - 2);
     change.results = scratch_results((size_t)change.batch.count);
-    change.status = petal_remove_batch(value->filter, &change.batch, change.results,
+    change.status = petal_remove_batch(value_filter(value), &change.batch, change.results,
                                        &change.outcome, &change.error);
     if (change.status != PETAL_OK && change.outcome.done == 0)
         return reply_petal_error(ctx, &change.error);
@@ -461,40 +462,38 @@ static int petal_remove_command(RedisModuleCtx *ctx, RedisModuleString **argv, i
     return MODULE_OK;
 }
 
-/* All sources are looked at before the first is merged, so that a wrong one changes nothing. */
-static int check_sources(RedisModuleCtx *ctx, struct value *to, RedisModuleString **names,
-                         int count)
+/* All sources in one filter like `to`, so that a wrong one changes nothing; NULL after an error
+ * reply. */
+static petal_filter *merge_sources(RedisModuleCtx *ctx, const struct value *to,
+                                   RedisModuleString **names, int count)
 {
     petal_error error;
-    petal_filter *pattern = NULL;
-    struct value *from;
-    petal_status status = petal_create_like(to->filter, &pattern, &error);
+    petal_filter *sources = NULL;
+    petal_status status = petal_create_like(value_filter(to), &sources, &error);
     for (int i = 0; status == PETAL_OK && i < count; i++) {
-        from = need(ctx, names[i]);
-        if (!from) break;
-        status = petal_merge(pattern, from->filter, &error);
-        if (status == PETAL_OK && i + 1 == count) {
-            petal_free(pattern);
-            return 1;
+        const struct value *from = need(ctx, names[i]);
+        if (!from) {
+            petal_free(sources);
+            return NULL;
         }
+        status = petal_merge(sources, value_filter(from), &error);
     }
-    petal_free(pattern);
-    if (status != PETAL_OK) reply_petal_error(ctx, &error);
-    return 0;
+    if (status == PETAL_OK) return sources;
+    petal_free(sources);
+    reply_petal_error(ctx, &error);
+    return NULL;
 }
 
 static int petal_merge_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
     petal_error error;
-    struct value *from;
     if (argc < 3) return server.WrongArity(ctx);
     struct value *to = need(ctx, argv[1]);
-    if (!to || !check_sources(ctx, to, argv + 2, argc - 2)) return MODULE_OK;
-    for (int i = 2; i < argc; i++) {
-        if (find(ctx, argv[i], &from) != FOUND || !from) continue; /* it was there before */
-        if (petal_merge(to->filter, from->filter, &error) != PETAL_OK)
-            return reply_petal_error(ctx, &error);
-    }
+    petal_filter *sources = to ? merge_sources(ctx, to, argv + 2, argc - 2) : NULL;
+    if (!sources) return MODULE_OK;
+    petal_status status = petal_merge(value_filter(to), sources, &error);
+    petal_free(sources);
+    if (status != PETAL_OK) return reply_petal_error(ctx, &error);
     server.ReplicateVerbatim(ctx);
     note_change(ctx, argv[1], EVENT_MERGE);
     return server.ReplyWithSimpleString(ctx, "OK");
@@ -508,10 +507,13 @@ static int petal_patch_command(RedisModuleCtx *ctx, RedisModuleString **argv, in
     if (argc != 3) return server.WrongArity(ctx);
     struct value *value = need(ctx, argv[1]);
     if (!value) return MODULE_OK;
+    if (value->classic)
+        return server.ReplyWithError(ctx, "ERR petal: a patch is for a filter of PETAL.CREATE or "
+                                          "PETAL.LOAD, not for one of BF.*");
     const char *patch = server.StringPtrLen(argv[2], &size);
     value->unlimited |= (uint8_t)must_obey(ctx); /* its master had the memory */
     value->refused = 0;
-    petal_status status = petal_apply_patch(value->filter, patch, size, UINT64_MAX, &error);
+    petal_status status = petal_apply_patch(value_filter(value), patch, size, UINT64_MAX, &error);
     if (status == PETAL_ERR_MEMORY && value->refused)
         return server.ReplyWithError(
             ctx, "ERR petal: with this patch the filter would be above bf.memory-limit");
@@ -561,7 +563,7 @@ static int petal_info_command(RedisModuleCtx *ctx, RedisModuleString **argv, int
     reply_count(ctx, "layers", info.layers);
     reply_count(ctx, "hashes", info.hashes);
     reply_count(ctx, "bits", info.bits);
-    reply_count(ctx, "bytes", value->bytes);
+    reply_count(ctx, "bytes", value_bytes(value));
     reply_count(ctx, "window_keys", info.window_keys);
     reply_count(ctx, "window_ms", info.window_ms);
     reply_count(ctx, "clock_ms", info.clock_ms);

@@ -318,7 +318,7 @@ static petal_status load_part(RedisModuleIO *io, struct value *value, uint32_t l
     char *bits = server.LoadStringBuffer(io, &part);
     petal_status status = server.IsIOError(io) || !bits || part == 0
                               ? PETAL_ERR_TRUNCATED
-                              : petal_write_bits(value->filter, layer, at, bits, part, error);
+                              : petal_write_bits(value_filter(value), layer, at, bits, part, error);
     if (bits) server.Free(bits);
     *size_bytes = part;
     return status;
@@ -397,9 +397,9 @@ static void rewrite_petal(RedisModuleIO *io, RedisModuleString *key, void *memor
 {
     const struct value *value = memory;
     struct rewriting to = {.io = io, .key = key};
-    to.total = petal_serialized_bytes(value->filter, "petal");
+    to.total = petal_serialized_bytes(value_filter(value), "petal");
     to.piece = server.Alloc(MAX_CHUNK_BYTES);
-    if (petal_write(value->filter, "petal", emit, &to, NULL) == PETAL_OK && to.filled)
+    if (petal_write(value_filter(value), "petal", emit, &to, NULL) == PETAL_OK && to.filled)
         emit_piece(&to);
     server.Free(to.piece);
 }
@@ -409,7 +409,7 @@ static void rewrite_petal(RedisModuleIO *io, RedisModuleString *key, void *memor
 static size_t memory_usage(const void *memory)
 {
     const struct value *value = memory;
-    return sizeof *value + (size_t)value->bytes;
+    return (size_t)value_bytes(value);
 }
 
 /* Equal for equal filters, wherever they are. The growth of a filter that never grows is whatever
@@ -420,7 +420,8 @@ static void digest(RedisModuleDigest *digest, void *memory)
     size_t header_bytes;
     uint8_t *header = value_header(value, &header_bytes);
     if (!header) return;
-    if (value->classic && value->options & BLOOM_NO_SCALING) store_little(header + AT_GROWTH, 0, 4);
+    if (value->classic && value_options(value) & BLOOM_NO_SCALING)
+        store_little(header + AT_GROWTH, 0, 4);
     server.DigestAddStringBuffer(digest, (const char *)header, header_bytes);
     server.Free(header);
     for (uint32_t i = 0; i < value_layers(value); i++) {
@@ -435,7 +436,7 @@ static void digest(RedisModuleDigest *digest, void *memory)
 static size_t free_effort(RedisModuleString *key, const void *memory)
 {
     (void)key;
-    return 1 + (size_t)(((const struct value *)memory)->bytes >> 12);
+    return 1 + (size_t)(value_bytes(memory) >> 12);
 }
 
 static void *copy(RedisModuleString *from, RedisModuleString *to, const void *memory)
@@ -453,14 +454,28 @@ static void *move(void *context, void *memory, size_t size_bytes)
     return to;
 }
 
+static void *moved(RedisModuleDefragCtx *ctx, void *memory)
+{
+    void *to = memory ? move(ctx, memory, 0) : NULL;
+    return to ? to : memory;
+}
+
 /* In one step: the allocator moves only what shares its pages, blocks of up to 14 KiB, of which a
- * filter has at most a few per layer. The value itself stays, since the filter's allocator points
- * to it. */
+ * filter has at most a few per layer. Handles stay, since the allocators of their filters point to
+ * them, and so does a value that a handle of its own points to. */
 static int defrag(RedisModuleDefragCtx *ctx, RedisModuleString *key, void **memory)
 {
     (void)key;
     struct value *value = *memory;
-    petal_relocate(&value->filter, move, ctx, NULL);
+    if (!value->states) {
+        petal_relocate(&value->handle->filter, move, ctx, NULL);
+        return 0;
+    }
+    handle_detach(value->handle, value);
+    *memory = value = moved(ctx, value);
+    value->states = moved(ctx, value->states);
+    for (uint32_t i = 0; i < value->handle->layers; i++)
+        value->states[i].memory = moved(ctx, value->states[i].memory);
     return 0;
 }
 

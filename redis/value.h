@@ -5,9 +5,7 @@
 #ifndef PETAL_REDIS_VALUE_H
 #define PETAL_REDIS_VALUE_H
 
-#include "server.h"
-
-#include <petal/petal.h>
+#include "handle.h"
 
 /* RedisBloom's options of a filter. */
 enum {
@@ -22,16 +20,42 @@ enum {
 #define BLOOM_MAX_HEADER_BYTES (BLOOM_HEAD_BYTES + BLOOM_MAX_LAYERS * BLOOM_LAYER_BYTES)
 
 struct value {
-    petal_filter *filter;
-    uint64_t bytes; /* that the filter has from the server */
+    struct handle *handle; /* classic: shared with others; otherwise its own */
+    /* Classic: per layer its bits and how many items are in; or, while it is current in the handle,
+     * where they go when another value is. */
+    petal_layer_state *states;
+    uint64_t bytes; /* classic: of its bits */
     /* Takes what memory it needs: a replica, or a server that is loading, must not refuse what its
      * master had. */
     uint8_t unlimited;
     uint8_t refused; /* the limit was the reason of the last PETAL_ERR_MEMORY */
     uint8_t classic;
-    uint8_t reserved;
-    uint32_t options, growth; /* classic: as in its header */
 };
+
+static inline int value_is_current(const struct value *value)
+{
+    return atomic_load_explicit(&value->handle->current, memory_order_acquire) == value;
+}
+
+/* Its filter, until another value's is asked for. */
+static inline petal_filter *value_filter(const struct value *value)
+{
+    if (!value_is_current(value)) handle_attach(value->handle, (struct value *)(uintptr_t)value);
+    return value->handle->filter;
+}
+
+/* After any call that may add a layer. */
+void value_settle(struct value *value);
+
+/* What the server has given for it. */
+uint64_t value_bytes(const struct value *value);
+
+/* Of a classic one, as in its header. */
+uint32_t value_options(const struct value *value);
+uint32_t value_growth(const struct value *value);
+
+/* Sets the counts in a header of that many layers to 0. */
+void header_clear_counts(uint8_t *header, uint32_t layers);
 
 /* What all values have together, for INFO. */
 struct totals {
@@ -86,9 +110,8 @@ petal_info value_info(const struct value *value, uint32_t layer);
 struct value *value_copy(const struct value *value);
 void value_free(void *value);
 
-/* Without a filter as yet; and its allocator, which counts and limits what the filter takes. */
-struct value *value_new(int classic, int unlimited);
-petal_allocator value_allocator(struct value *value);
+/* Of Petal's own kinds, without a filter as yet: its handle waits for one. */
+struct value *value_new(int unlimited);
 
 /* Would it be above bf.memory-limit with that much more? */
 int value_over_limit(const struct value *value, uint64_t more_bytes);

@@ -102,6 +102,15 @@ def make_cases(scale):
         if not client("EXISTS", "big"):
             client("BF.RESERVE", "big", "0.01", 100000000)
 
+    names = [b"small%d" % i for i in range(10000)]
+
+    def small(client):
+        if not client("EXISTS", "small0"):
+            client.pipeline([["BF.ADD", name, "first"] for name in names])
+
+    def in_turn(verb, items):
+        return [encode([verb, names[i % len(names)], item]) for i, item in enumerate(items)]
+
     return [
         ("PING", None, [encode([b"PING"])] * (200000 // scale)),
         ("ADD, 10^6 keys", fresh, singles(b"BF.ADD", b"one", part)),
@@ -111,6 +120,8 @@ def make_cases(scale):
         ("MADD x100, 138 MB", large, batches(b"BF.MADD", b"big", big)),
         ("MEXISTS x100, 138 MB", large, batches(b"BF.MEXISTS", b"big", big_mixed)),
         ("EXISTS, 138 MB", large, singles(b"BF.EXISTS", b"big", big_mixed[: 200000 // scale])),
+        ("EXISTS, 10^4 small filters in turn", small, in_turn(b"BF.EXISTS", part)),
+        ("ADD, 10^4 small filters in turn", small, in_turn(b"BF.ADD", part)),
     ]
 
 

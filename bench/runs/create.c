@@ -4,6 +4,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <petal/petal.h>
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -45,13 +46,12 @@ static double round_of(uint64_t capacity, double rate, bool growing)
     return (cpu_us() - begin) / FILTERS;
 }
 
-static void print_row(const char *kind, uint64_t capacity, bool growing, int rounds)
+static void print_row(const char *kind, uint64_t capacity, bool growing, long rounds)
 {
     static double times[MAX_ROUNDS];
-    printf("| %s, %llu to %llu keys |", kind, (unsigned long long)capacity,
-           (unsigned long long)(2 * capacity));
+    printf("| %s, %" PRIu64 " to %" PRIu64 " keys |", kind, capacity, 2 * capacity);
     for (size_t r = 0; r < RATES; r++) {
-        for (int i = 0; i < rounds; i++) times[i] = round_of(capacity, rates[r], growing);
+        for (long i = 0; i < rounds; i++) times[i] = round_of(capacity, rates[r], growing);
         qsort(times, (size_t)rounds, sizeof *times, compare);
         printf(" %.1f |", times[rounds / 2]);
     }
@@ -60,7 +60,7 @@ static void print_row(const char *kind, uint64_t capacity, bool growing, int rou
 
 int main(int count, char **words)
 {
-    int rounds = count > 1 ? atoi(words[1]) : 15;
+    long rounds = count > 1 ? strtol(words[1], NULL, 10) : 15;
     if (count > 2 || rounds < 1 || rounds > MAX_ROUNDS) {
         fprintf(stderr, "bench create [ROUNDS]: from 1 to %d\n", MAX_ROUNDS);
         return 2;

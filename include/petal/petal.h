@@ -969,6 +969,25 @@ typedef void *(*petal_mover)(void *context, void *memory, size_t size_bytes);
 PETAL_API petal_status petal_relocate(petal_filter **filter, petal_mover move, void *context,
                                       petal_error *error);
 
+/* What tells filters of the same parameters apart: of each layer its bits, in a block of the
+ * allocator (NULL and 0: none), and its keys. */
+typedef struct petal_layer_state {
+    void *memory;
+    uint64_t memory_bytes, items;
+} petal_layer_state;
+
+/* Exchanges that for what is in states, one per layer, so that a single handle serves many filters
+ * of the same parameters, one after the other: for servers with millions of small ones, whose
+ * handles would take more memory than their bits. Bits are not verified: hand in what was taken out
+ * of a filter with the same parameters, or nothing. What comes out is the caller's, until it goes
+ * in again. Takes time for each layer, and no memory. Needs exclusive use.
+ *   PETAL_ERR_ARGUMENT     the filter has another number of layers
+ *   PETAL_ERR_UNSUPPORTED  a window, whose layers differ in more
+ *   PETAL_ERR_READ_ONLY    the bits belong to a file or a view, or are frozen
+ *   PETAL_ERR_BUSY         several threads add (petal_share) */
+PETAL_API petal_status petal_swap(petal_filter *filter, petal_layer_state *states,
+                                  uint32_t layer_count, petal_error *error);
+
 /* The byte ranges of the petal file that a query of this key reads, for files opened with
  * PETAL_OPEN_HEADER; of others, as petal_save() would write them now. Writes up to `room` ranges
  * and returns how many there are in *count: per layer, one for each line of 64 bytes; so 1 or 2 of

@@ -177,6 +177,51 @@ petal_status petal_relocate(petal_filter **filter, petal_mover mover, void *cont
     return PETAL_OK;
 }
 
+/* ---- one handle for many filters ------------------------------------------------------------- */
+
+static petal_status check_exchangeable(const petal_filter *filter, uint32_t layer_count,
+                                       petal_error *error)
+{
+    petal_status status = check_own(filter, 0, error);
+    if (status != PETAL_OK) return status;
+    if (petal_filter_rotates(filter))
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                          "the layers of a window differ in more than bits and keys");
+    if (filter->sharing)
+        return petal_fail(error, PETAL_ERR_BUSY, "several threads add to the filter");
+    if (layer_count == filter->layer_count) return PETAL_OK;
+    return petal_fail(error, PETAL_ERR_ARGUMENT, "the filter has %u layers, not %u",
+                      filter->layer_count, layer_count);
+}
+
+static void exchange(struct layer *layer, petal_layer_state *state)
+{
+    petal_layer_state had = {layer->own_lines, layer->own_bytes, layer->items};
+    layer->own_lines = state->memory;
+    layer->own_bytes = state->memory_bytes;
+    layer->items = state->items;
+    layer->array.bytes = layer->own_lines ? petal_layer_bits(layer) : NULL;
+    *state = had;
+}
+
+petal_status petal_swap(petal_filter *filter, petal_layer_state *states, uint32_t layer_count,
+                        petal_error *error)
+{
+    petal_error own;
+    if (!error) error = &own;
+    petal_status status = check_exchangeable(filter, layer_count, error);
+    if (status != PETAL_OK) return petal_filter_note_error(filter, status, error);
+    for (uint32_t i = 0; i < layer_count; i++) exchange(&filter->layers[i], &states[i]);
+    filter->content_recorded = false;
+    filter->removals = 0;
+    petal_filter_touch_all(filter);
+    petal_filter_note_bits(filter);
+    /* All else that the way of a key knows stays as it is: no new choice, which would take as long
+     * as a few keys. */
+    if (filter->direct.lines) filter->direct.lines = filter->layers->array.bytes;
+    return PETAL_OK;
+}
+
 /* ---- queries by ranges of the file ----------------------------------------------------------- */
 
 /* What a key reads of a layer: lines, in the order in which its positions first come to them. */

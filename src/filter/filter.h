@@ -160,6 +160,9 @@ petal_status petal_filter_alloc_bits(petal_filter *filter, petal_error *error);
 petal_status petal_filter_alloc_layer(petal_filter *filter, struct layer *layer,
                                       petal_error *error);
 
+/* Where the bits of a layer are in the memory that it has for them: at a line, if there is room. */
+uint8_t *petal_layer_bits(const struct layer *layer);
+
 /* Adds a last layer with zeroed bits of its own. */
 petal_status petal_filter_add_layer(petal_filter *filter, const struct shape *shape,
                                     petal_error *error);

@@ -65,12 +65,30 @@ petal_status petal_filter_new(const struct shape *shapes, uint32_t layer_count, 
     return PETAL_OK;
 }
 
+uint8_t *petal_layer_bits(const struct layer *layer)
+{
+    uintptr_t past = (uintptr_t)layer->own_lines % PETAL_LINE_BYTES;
+    bool has_room = layer->own_bytes > layer->array.size_bytes;
+    return (uint8_t *)layer->own_lines + (past && has_room ? PETAL_LINE_BYTES - past : 0);
+}
+
+/* Does a key read lines, or large parts of one, and not just bits here and there? Then the array
+ * begins at a line. */
+static bool reads_lines(const struct scheme_def *scheme)
+{
+    return scheme->unit_bytes == PETAL_LINE_BYTES || scheme->step_bits > 64;
+}
+
 petal_status petal_filter_alloc_layer(petal_filter *filter, struct layer *layer, petal_error *error)
 {
-    uint64_t size = layer->array.size_bytes;
-    layer->array.bytes = petal_alloc_lines(&filter->allocator, size, &layer->own_lines);
-    layer->own_bytes = size + PETAL_LINE_BYTES;
-    if (layer->array.bytes) return PETAL_OK;
+    uint64_t size = layer->array.size_bytes,
+             room = reads_lines(filter->scheme) ? PETAL_LINE_BYTES : 0;
+    if (size <= UINT64_MAX - room) layer->own_lines = petal_alloc(&filter->allocator, size + room);
+    if (layer->own_lines) {
+        layer->own_bytes = size + room;
+        layer->array.bytes = petal_layer_bits(layer);
+        return PETAL_OK;
+    }
     return petal_fail(error, PETAL_ERR_MEMORY, "out of memory: the filter needs %llu bytes",
                       (unsigned long long)size);
 }

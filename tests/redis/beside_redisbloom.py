@@ -10,7 +10,7 @@ import random
 import shutil
 import sys
 
-from effects import rewrite
+from effects import info, rewrite
 from servers import MODULE, REDISBLOOM, Error, Server, Tap, is_same
 
 SEED = 20261122
@@ -197,12 +197,60 @@ def check_files(tap, program):
                   lambda client: None, ["appendonlydir"])
 
 
+SMALL = 3000  # filters that were created alike
+
+
+def fill_alike(client, rng):
+    """Filters with the same parameters, used in turn, so that some of them grow."""
+    names = [f"small{i}" for i in range(SMALL)]
+    for _ in range(10):
+        words = [["BF.ADD", rng.choice(names), rng.randrange(10000)] for _ in range(SMALL)]
+        words += [["BF.MADD", rng.choice(names[:50]), *range(at, at + 60)]
+                  for at in range(0, 6000, 60)]
+        client.pipeline(words)
+    return names
+
+
+def used_memory(client):
+    return int(info(client, "memory")["used_memory"])
+
+
+def check_memory(tap, program):
+    with Server(program) as one, Server(program, module=REDISBLOOM) as two:
+        ours, theirs = one.connect(), two.connect()
+        usage = []
+        for client in (ours, theirs):
+            keys = fill(client)
+            usage.append([client("MEMORY", "USAGE", key, "SAMPLES", 0) for key in keys])
+        tap.ok("no filter takes more memory than RedisBloom's",
+               all(a <= b for a, b in zip(*usage)), *usage)
+        taken, dumps = [], []
+        for client in (ours, theirs):
+            rng = random.Random(SEED)
+            client("FLUSHALL"), fill_alike(client, rng), client("FLUSHALL", "SYNC")
+            before = used_memory(client)
+            names = fill_alike(client, rng)
+            taken.append((used_memory(client) - before) / SMALL)
+            dumps.append(client.pipeline([["DUMP", name] for name in names]))
+        tap.ok(f"{SMALL} filters that were created alike, bytes each: {taken[0]:.0f}, "
+               f"RedisBloom's {taken[1]:.0f}", taken[0] <= taken[1])
+        tap.ok("and they are the same, byte for byte", dumps[0] == dumps[1])
+        for _ in range(20):  # freed by another thread, while others like them come
+            ours("FLUSHALL", "ASYNC")
+            again = fill_alike(ours, random.Random(SEED))
+        theirs("FLUSHALL"), fill_alike(theirs, random.Random(SEED))
+        ask = [["DUMP", name] for name in again]
+        tap.ok("filters that are made while others like them are freed in the background",
+               ours.pipeline(ask) == theirs.pipeline(ask))
+
+
 def main():
     name, program, count = sys.argv[1:]
     tap = Tap(name)
     check_streams(tap, program, int(count))
     check_values(tap, program)
     check_files(tap, program)
+    check_memory(tap, program)
 
 
 main()

@@ -522,6 +522,18 @@ ATTEMPT(relocate)
     return petal_relocate(&subject->filter, leave, NULL, error);
 }
 
+/* There and back, so that the filter is what it was. */
+ATTEMPT(swap)
+{
+    petal_layer_state states[16] = {{NULL, 0, 0}};
+    uint32_t layers = info_of(subject->filter).layers;
+    (void)twin;
+    require(layers <= 16, "%u layers", layers);
+    petal_status status = petal_swap(subject->filter, states, layers, error);
+    if (status != PETAL_OK) return status;
+    return petal_swap(subject->filter, states, layers, error);
+}
+
 ATTEMPT(key_ranges)
 {
     uint32_t count;
@@ -708,6 +720,7 @@ static const struct row {
     {"petal_write_bits", try_write_bits, true, 0},
     {"petal_adopt", try_adopt, true, 0},
     {"petal_relocate", try_relocate, true, 0},
+    {"petal_swap", try_swap, true, 0},
     {"petal_key_ranges", try_key_ranges, false, 0},
     {"petal_contains_in_ranges", try_contains_in_ranges, false, 0},
     {"petal_inline_begin", try_inline_begin, false, 0},

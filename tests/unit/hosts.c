@@ -708,6 +708,104 @@ static void what_stands_on_a_file_moves_and_is_written_back(void **state)
     unlink(path);
 }
 
+/* ---- one handle for many filters ------------------------------------------------------------- */
+
+#define FILTERS 3
+#define MAX_LAYERS 8u
+
+/* What is in a filter of its own; it is gone afterwards. */
+static uint32_t take_state(petal_filter *filter, petal_layer_state *states)
+{
+    petal_error error;
+    petal_info info = PETAL_INFO_INIT;
+    require_status(PETAL_OK, petal_get_info(filter, PETAL_ALL_LAYERS, &info, &error), error);
+    require(info.layers <= MAX_LAYERS, "%u layers", info.layers);
+    memset(states, 0, MAX_LAYERS * sizeof *states);
+    require_status(PETAL_OK, petal_swap(filter, states, info.layers, &error), error);
+    petal_free(filter);
+    return info.layers;
+}
+
+static void require_one_handle_serves(const petal_filter *pattern, struct counting *count,
+                                      const char *what)
+{
+    petal_error error;
+    petal_layer_state states[FILTERS + 1][MAX_LAYERS];
+    petal_filter *alone[FILTERS], *handle = clone_of(pattern);
+    uint32_t layers = 0;
+    for (int i = 0; i < FILTERS; i++) {
+        alone[i] = clone_of(pattern);
+        add_numbers(alone[i], 20000 + (uint64_t)i * 1000, 200);
+        layers = take_state(clone_of(alone[i]), states[i]);
+    }
+    memset(states[FILTERS], 0, sizeof states[FILTERS]); /* what the handle had, in the end */
+    require_status(PETAL_ERR_ARGUMENT, petal_swap(handle, states[0], layers + 1, &error), error);
+    for (int round = 0; round < 3; round++)
+        for (int i = 0; i < FILTERS; i++) {
+            uint64_t first = 30000 + (uint64_t)(round * FILTERS + i) * 100;
+            require_status(PETAL_OK, petal_swap(handle, states[i], layers, &error), error);
+            require(same_image(handle, alone[i]), "%s: filter %d, round %d", what, i, round);
+            add_numbers(handle, first, 20);
+            add_numbers(alone[i], first, 20);
+            require_same_answers(handle, alone[i], what);
+            require(same_image(handle, alone[i]), "%s: filter %d, round %d", what, i, round);
+            require_status(PETAL_OK, petal_swap(handle, states[i], layers, &error), error);
+        }
+    for (int i = 0; i < FILTERS; i++) {
+        petal_free(alone[i]);
+        for (uint32_t j = 0; j < layers; j++)
+            counting_release(count, states[i][j].memory, (size_t)states[i][j].memory_bytes);
+    }
+    /* Without bits it answers like any filter of which only the header is there. */
+    require_status(PETAL_OK, petal_swap(handle, states[FILTERS], layers, &error), error);
+    require(petal_contains_i64(handle, 1) && petal_contains_i64(handle, -1), "%s", what);
+    assert_int_equal(petal_add_i64(handle, 1), PETAL_ERR_UNSUPPORTED);
+    require_status(PETAL_OK, petal_swap(handle, states[FILTERS], layers, &error), error);
+    require(same_image(handle, pattern), "%s: the handle's own state", what);
+    petal_free(handle);
+}
+
+static void one_handle_serves_many_filters(void **state)
+{
+    (void)state;
+    for (enum kind kind = 0; kind < KIND_COUNT; kind++) {
+        petal_error error;
+        struct counting count = {0};
+        petal_allocator allocator = counting_allocator(&count);
+        petal_filter *pattern = kind_filter(kind, &allocator);
+        if (kind == KIND_WINDOW_KEYS || kind == KIND_WINDOW_TIME) {
+            petal_layer_state states[MAX_LAYERS] = {{NULL, 0, 0}};
+            require_status(PETAL_ERR_UNSUPPORTED, petal_swap(pattern, states, 1, &error), error);
+        } else {
+            require_one_handle_serves(pattern, &count, kind_names[kind]);
+        }
+        petal_free(pattern);
+        require(count.live_blocks == 0 && count.bad_releases == 0, "%s: %llu blocks left",
+                kind_names[kind], (unsigned long long)count.live_blocks);
+    }
+}
+
+static void one_handle_serves_filters_of_other_formats(void **state)
+{
+    (void)state;
+    const char *formats[] = {"redisbloom", "guava", "parquet", "pybloom-scalable"};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        struct counting count = {0};
+        petal_allocator allocator = counting_allocator(&count);
+        petal_options options = PETAL_OPTIONS_INIT;
+        options.format = formats[i];
+        options.capacity = 3000;
+        options.rate = 0.01;
+        options.allocator = &allocator;
+        petal_filter *pattern = create(&options);
+        add_numbers(pattern, 0, 2000);
+        require_one_handle_serves(pattern, &count, formats[i]);
+        petal_free(pattern);
+        require(count.live_blocks == 0 && count.bad_releases == 0, "%s: %llu blocks left",
+                formats[i], (unsigned long long)count.live_blocks);
+    }
+}
+
 /* ---- views ----------------------------------------------------------------------------------- */
 
 struct lent {
@@ -829,6 +927,8 @@ int main(void)
         cmocka_unit_test(the_header_of_a_file_is_opened_too),
         cmocka_unit_test(an_rdb_file_keeps_filters_layer_by_layer),
         cmocka_unit_test(a_buffer_with_impossible_bits_is_not_adopted),
+        cmocka_unit_test(one_handle_serves_many_filters),
+        cmocka_unit_test(one_handle_serves_filters_of_other_formats),
         cmocka_unit_test(a_filter_is_loaded_in_chunks),
         cmocka_unit_test(bits_that_no_key_can_set_are_not_written),
         cmocka_unit_test(a_redisbloom_filter_is_loaded_in_chunks),
