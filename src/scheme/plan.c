@@ -217,6 +217,15 @@ static bool try_hashes(struct search *with, uint32_t hashes)
     return false;
 }
 
+/* Would two lines per key do with fewer lines than they must have? */
+static bool fewest_of_two_is_above(const struct scheme_def *scheme, const struct shape *two,
+                                   uint64_t keys, double rate)
+{
+    struct inverse of = {scheme, *two, keys, max_steps(scheme, 2, keys), 0, rate};
+    if (of.shape.hashes == 0) of.shape.hashes = guess_hashes(rate, 2, 2, 2 * scheme->max_hashes);
+    return guess_steps(&of) < TWO_LINES_MIN_LINES;
+}
+
 /* Tries numbers of hashes (or only that of `wanted`) with these lines per key; the best goes into
  * *best. Bits over hashes fall, then rise: the search goes up and down from a guess until there are
  * more. */
@@ -232,6 +241,7 @@ static void search(const struct scheme_def *scheme, const struct shape *wanted, 
                           min_steps(wanted->lines_per_key),
                           isinf(best->rate) ? 0 : best->shape.bits / scheme->step_bits,
                           best};
+    if (with.fewest && with.fewest < with.min) return;
     for (uint32_t k = begin; k <= to && !try_hashes(&with, k);) k++;
     for (uint32_t k = begin; k > from && !try_hashes(&with, k - 1);) k--;
 }
@@ -263,8 +273,11 @@ static petal_status plan_rate(const struct scheme_def *scheme, uint64_t keys, do
     double floor = 1;
     if (choose) one.lines_per_key = 1;
     two.lines_per_key = 2;
-    if (wants_two) search(scheme, &two, keys, rate, &best); /* first: it mostly needs fewer bits */
-    if (fits_one) search(scheme, &one, keys, rate, &best);
+    /* First what probably needs fewer bits: the other one can then stop early. */
+    bool begin_with_one = fits_one && fewest_of_two_is_above(scheme, &two, keys, rate);
+    if (begin_with_one) search(scheme, &one, keys, rate, &best);
+    if (wants_two) search(scheme, &two, keys, rate, &best);
+    if (fits_one && !begin_with_one) search(scheme, &one, keys, rate, &best);
     if (isinf(best.rate) && fits_one) floor = lowest_rate(scheme, one, keys, floor);
     if (isinf(best.rate) && wants_two) floor = lowest_rate(scheme, two, keys, floor);
     if (isinf(best.rate))
