@@ -159,6 +159,15 @@ static const char *bytes_of_piece(JNIEnv *env, struct source *source, jint from,
     return source->copy;
 }
 
+/* How many of the bytes are a '?'. */
+static jint marks_of(const char *bytes, size_t size)
+{
+    jint marks = 0;
+    if (size == 0 || !memchr(bytes, '?', size)) return 0; /* mostly */
+    for (size_t i = 0; i < size; i++) marks += bytes[i] == '?';
+    return marks;
+}
+
 static void do_pieces(struct work *work, struct source *source, jintArray offsets, jint first,
                       jint count)
 {

@@ -40,15 +40,6 @@ jbyteArray bytes_of(JNIEnv *env, const char *text); /* NULL: NULL, or an excepti
  * set. free() it. size may be NULL. */
 void *copy_of(JNIEnv *env, jbyteArray array, uint64_t *size);
 
-/* How many of the bytes are a '?'. */
-static inline jint marks_of(const char *bytes, size_t size)
-{
-    jint marks = 0;
-    if (size == 0 || !memchr(bytes, '?', size)) return 0; /* mostly */
-    for (size_t i = 0; i < size; i++) marks += bytes[i] == '?';
-    return marks;
-}
-
 extern jmethodID output_write; /* OutputStream.write(byte[], int, int) */
 
 #endif

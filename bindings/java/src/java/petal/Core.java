@@ -6,7 +6,6 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -87,10 +86,19 @@ final class Core {
     private final Set<Thread> writing = ConcurrentHashMap.newKeySet(1);
     private final Cleaner.Cleanable memory;
     private long handle; // 0: closed
+    /** Keys are hashed by XXH3, with this seed. */
+    private boolean isHashed;
+    private long seed;
 
     Core(long handle, Object borrowed) {
         this.handle = handle;
         this.memory = CLEANER.register(this, new Memory(handle, borrowed));
+    }
+
+    /** What {@link #one} needs to hash keys. */
+    void learn(Info info) {
+        isHashed = info.hash().equals("xxh3") && info.can("hashes");
+        seed = info.seed();
     }
 
     // ---- the gate ----
@@ -209,27 +217,28 @@ final class Core {
         void run();
     }
 
-    private static final VarHandle WORD =
-            MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
-
-    private static long word(byte[] key, int from) {
-        return (long) WORD.get(key, from);
+    /** One key; inside the gate. What fails is tried again as bytes, for its message. */
+    int one(int verb, byte[] key) {
+        if (isHashed && verb != REMOVE && key.length >= Xxh3.LEAST && key.length <= Xxh3.MOST) {
+            int answer = oneHash(handle, verb, Xxh3.hash(key, seed));
+            if (answer >= 0) return answer;
+        }
+        return packed(verb, key);
     }
 
-    /** One key; inside the gate. Short ones go as numbers: calls back for an array take longer. */
-    int one(int verb, byte[] key) {
+    /** Short keys go as numbers: calls back for an array take longer. */
+    private int packed(int verb, byte[] key) {
         int size = key.length;
         if (size > PACKED_BYTES) return oneBytes(handle, verb, key, 0, size);
         if (size >= 8) {
-            return onePacked(handle, verb, size, word(key, 0), size > 16 ? word(key, 8) : 0,
-                    size > 24 ? word(key, 16) : 0, size > 32 ? word(key, 24) : 0,
-                    size > 40 ? word(key, 32) : 0, size > 48 ? word(key, 40) : 0,
-                    size > 56 ? word(key, 48) : 0, word(key, size - 8));
+            return onePacked(handle, verb, size, Xxh3.word(key, 0),
+                    size > 16 ? Xxh3.word(key, 8) : 0, size > 24 ? Xxh3.word(key, 16) : 0,
+                    size > 32 ? Xxh3.word(key, 24) : 0, size > 40 ? Xxh3.word(key, 32) : 0,
+                    size > 48 ? Xxh3.word(key, 40) : 0, size > 56 ? Xxh3.word(key, 48) : 0,
+                    Xxh3.word(key, size - 8));
         }
-        boolean little = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
         long word = 0;
-        for (int i = 0; i < size; i++)
-            word |= (key[i] & 0xffL) << 8 * (little ? i : 7 - i);
+        for (int i = 0; i < size; i++) word |= (key[i] & 0xffL) << 8 * i;
         return onePacked(handle, verb, size, word, 0, 0, 0, 0, 0, 0, 0);
     }
 
@@ -282,6 +291,9 @@ final class Core {
     /** Of at most PACKED_BYTES: the first words, and the last one, which may overlap. */
     native int onePacked(long handle, int verb, int size, long a, long b, long c, long d, long e,
             long f, long g, long last);
+
+    /** -1: it fails, and nothing is thrown. */
+    native int oneHash(long handle, int verb, long hash);
 
     native int oneDirect(long handle, int verb, ByteBuffer key, int from, int size);
 
