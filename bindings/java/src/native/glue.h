@@ -6,9 +6,10 @@
  *   filter.c   making, opening, whole filters, files, what is inside
  *
  * Core.java declares every function, and holds the gate that keeps others from freeing or changing
- * a filter while another call uses it: nothing here takes a lock. Arrays are copied in pieces and
- * never pinned, so no call keeps the garbage collector waiting. Text goes both ways as byte[] of
- * UTF-8, since JNI's own strings are another encoding. */
+ * a filter while another call uses it: nothing here takes a lock. Arrays are copied in pieces, so
+ * that no call keeps the garbage collector waiting; those of numbers are used where they lie, for
+ * some tens of microseconds at a time. Text goes both ways as byte[] of UTF-8, since JNI's own
+ * strings are another encoding. */
 #ifndef PETAL_JAVA_GLUE_H
 #define PETAL_JAVA_GLUE_H
 
