@@ -107,7 +107,7 @@ func nilKeys() error { return refuse(ErrArgument, "no keys: nil") }
 // into one buffer: a pointer to each would have to be pinned, which takes microseconds per key. A
 // piece stays in the cache until the library reads it.
 const (
-	pieceKeys  = 1024
+	pieceKeys  = 4096
 	pieceBytes = 128 << 10
 	keptBytes  = 1 << 20
 )
