@@ -16,7 +16,7 @@ struct work {
     jlong base;
     jbooleanArray answers; /* or NULL */
     jlong positive;
-    bool ended; /* ANY and ALL know, or an exception is set */
+    bool ended;       /* ANY and ALL know, or an exception is set */
     uint8_t *results; /* of the piece, or NULL */
 };
 
@@ -53,7 +53,7 @@ static petal_status run(struct work *work, const petal_batch *batch, petal_error
 }
 
 /* The piece began with key number `first`. */
-static void throw(struct work *work, petal_error *error, jint first)
+static void fail_at(struct work *work, petal_error *error, jint first)
 {
     if (error->offset != PETAL_NO_OFFSET) error->offset += (uint64_t)(work->base + first);
     fail(work->env, error, NULL, false);
@@ -67,10 +67,10 @@ static void do_piece(struct work *work, const petal_batch *batch, jint first)
     work->results = work->answers ? results : NULL;
     petal_status status = run(work, batch, &error);
     if (status < 0)
-        throw(work, &error, first);
+        fail_at(work, &error, first);
     else if (work->answers)
-        (*work->env)->SetBooleanArrayRegion(work->env, work->answers, first, (jint)batch->count,
-                                            results);
+        (*work->env)
+            ->SetBooleanArrayRegion(work->env, work->answers, first, (jint)batch->count, results);
 }
 
 static void begin(struct work *work, JNIEnv *env, jlong handle, jint verb, jbooleanArray answers)
@@ -125,7 +125,7 @@ JNIEXPORT jlong JNICALL Java_petal_Core_longs(JNIEnv *env, jobject self, jlong h
         jint piece = smaller(count - first, PIECE_LONGS);
         petal_error error = {
             .status = PETAL_ERR_MEMORY, .offset = PETAL_NO_OFFSET, .message = "out of memory"};
-        if (do_longs(&work, keys, first, piece, &error) < 0) throw(&work, &error, first);
+        if (do_longs(&work, keys, first, piece, &error) < 0) fail_at(&work, &error, first);
         first += piece;
     } while (first < count && !work.ended);
     return work.positive;
