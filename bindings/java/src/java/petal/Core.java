@@ -6,6 +6,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -226,19 +227,27 @@ final class Core {
         return packed(verb, key);
     }
 
+    private static final VarHandle WORD =
+            MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
+
+    private static long word(byte[] key, int from) {
+        return (long) WORD.get(key, from);
+    }
+
     /** Short keys go as numbers: calls back for an array take longer. */
     private int packed(int verb, byte[] key) {
         int size = key.length;
         if (size > PACKED_BYTES) return oneBytes(handle, verb, key, 0, size);
         if (size >= 8) {
-            return onePacked(handle, verb, size, Xxh3.word(key, 0),
-                    size > 16 ? Xxh3.word(key, 8) : 0, size > 24 ? Xxh3.word(key, 16) : 0,
-                    size > 32 ? Xxh3.word(key, 24) : 0, size > 40 ? Xxh3.word(key, 32) : 0,
-                    size > 48 ? Xxh3.word(key, 40) : 0, size > 56 ? Xxh3.word(key, 48) : 0,
-                    Xxh3.word(key, size - 8));
+            return onePacked(handle, verb, size, word(key, 0), size > 16 ? word(key, 8) : 0,
+                    size > 24 ? word(key, 16) : 0, size > 32 ? word(key, 24) : 0,
+                    size > 40 ? word(key, 32) : 0, size > 48 ? word(key, 40) : 0,
+                    size > 56 ? word(key, 48) : 0, word(key, size - 8));
         }
+        boolean little = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
         long word = 0;
-        for (int i = 0; i < size; i++) word |= (key[i] & 0xffL) << 8 * i;
+        for (int i = 0; i < size; i++)
+            word |= (key[i] & 0xffL) << 8 * (little ? i : 7 - i);
         return onePacked(handle, verb, size, word, 0, 0, 0, 0, 0, 0, 0);
     }
 
