@@ -1,6 +1,7 @@
 // BloomFilter.cs - a filter: making it, one key, and the end.
 using System;
 using System.Diagnostics;
+using System.Runtime.InteropServices;
 using System.Threading;
 
 namespace Petal
@@ -63,7 +64,8 @@ namespace Petal
         {
         }
 
-        private BloomFilter(IntPtr filter, string path, KeyType asked)
+        private BloomFilter(IntPtr filter, string path, KeyType asked,
+                            GCHandle viewed = default(GCHandle))
         {
             try
             {
@@ -73,7 +75,7 @@ namespace Petal
                 if (kind != Kind.Any && !Keys.Fits(kind, keyType))
                     throw Keys.Unfit(keyType, typeof(T));
                 takesEmptyKey = (info.Abilities & Native.CanHoldEmptyKey) != 0;
-                core = new Core(filter, info.MemoryBytes);
+                core = new Core(filter, info.MemoryBytes, viewed);
             }
             catch
             {

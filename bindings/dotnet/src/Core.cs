@@ -31,9 +31,12 @@ namespace Petal
         [ThreadStatic]
         private static List<Core> written; // to streams, by this thread, now
 
-        internal Core(IntPtr filter, ulong bytes) : base(IntPtr.Zero, true)
+        private GCHandle viewed; // the array of a view, which stays where it is
+
+        internal Core(IntPtr filter, ulong bytes, GCHandle viewed) : base(IntPtr.Zero, true)
         {
             SetHandle(filter);
+            this.viewed = viewed;
             pressure = bytes < long.MaxValue ? (long)bytes : 0;
             if (pressure > 0)
                 GC.AddMemoryPressure(pressure);
@@ -53,6 +56,8 @@ namespace Petal
         protected override bool ReleaseHandle()
         {
             Native.petal_free(handle);
+            if (viewed.IsAllocated)
+                viewed.Free();
             if (pressure > 0)
                 GC.RemoveMemoryPressure(pressure);
             return true;

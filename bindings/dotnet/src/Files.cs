@@ -160,7 +160,122 @@ namespace Petal
             return new BloomFilter<T>(filter, null, options.KeyType);
         }
 
+        // ---- views ----
+
+        /// <summary>A filter over bytes where they are: to be queried, without a copy.</summary>
+        public static BloomFilter<T> View(byte[] bytes) => View(bytes, new OpenOptions());
+
+        /// <summary>A filter over bytes where they are: to be queried, without a copy. The array
+        /// must not change, and is pinned, until Dispose(). Of the options, Mode, Recover, Live,
+        /// Locked and NoLock make no difference.</summary>
+        public static BloomFilter<T> View(byte[] bytes, OpenOptions options)
+        {
+            if (bytes == null)
+                throw new ArgumentNullException("bytes");
+            GCHandle pinned = GCHandle.Alloc(bytes, GCHandleType.Pinned);
+            try
+            {
+                return View(pinned.AddrOfPinnedObject(), bytes.Length, options, pinned);
+            }
+            catch
+            {
+                pinned.Free();
+                throw;
+            }
+        }
+
+        /// <summary>The same over memory that stays as it is until Dispose(), such as that of a
+        /// mapped file.</summary>
+        public static BloomFilter<T> View(IntPtr bytes, long size, OpenOptions options)
+        {
+            if (bytes == IntPtr.Zero)
+                throw new ArgumentNullException("bytes");
+            return View(bytes, size, options, default(GCHandle));
+        }
+
+        private static BloomFilter<T> View(IntPtr bytes, long size, OpenOptions options,
+                                           GCHandle viewed)
+        {
+            if (options == null)
+                throw new ArgumentNullException("options");
+            ulong count = FilterOptions.Unsigned(size, "size");
+            Keys.KindOf(typeof(T));
+            IntPtr filter = IntPtr.Zero;
+            NativeError error;
+            Check(options.Call(null, (byte*)bytes, count, &filter, &error, true), &error, null);
+            return new BloomFilter<T>(filter, null, options.KeyType, viewed);
+        }
+
+        // ---- patches ----
+
+        /// <summary>The patch that makes another filter of this one: for copies that are kept in
+        /// step with a filter as it changes.</summary>
+        /// <exception cref="ArgumentException">They differ in more than their keys.</exception>
+        public byte[] Diff(BloomFilter<T> to)
+        {
+            if (to == null)
+                throw new ArgumentNullException("to");
+            MemoryStream patch = new MemoryStream();
+            NativeError error;
+            ExceptionDispatchInfo thrown = null;
+            Native.Sink sink = SinkOf(patch, exception => thrown = exception);
+            bool asChange = Core.EnterTwo(core, to.core, false);
+            int status = Native.petal_diff(core.Filter, to.core.Filter, sink, IntPtr.Zero, &error);
+            Core.LeaveTwo(core, to.core, asChange);
+            GC.KeepAlive(sink);
+            if (thrown != null)
+                thrown.Throw();
+            Check(status, &error, Path);
+            return patch.ToArray();
+        }
+
+        /// <summary>Makes of this filter what a patch is for. If it fails, the filter stays as it
+        /// was.</summary>
+        /// <param name="patch">From Diff(), or another language's.</param>
+        /// <param name="memoryLimit">Bytes that new layers may take; 0: as the filter was opened,
+        /// -1: no limit.</param>
+        /// <exception cref="ArgumentException">It is for another filter, or is in
+        /// already.</exception>
+        /// <exception cref="FormatException">It is no patch, or damaged.</exception>
+        public void ApplyPatch(byte[] patch, long memoryLimit = 0)
+        {
+            if (patch == null)
+                throw new ArgumentNullException("patch");
+            ulong limit = OpenOptions.Limit(memoryLimit, "memoryLimit");
+            NativeError error;
+            int status;
+            byte none;
+            fixed(byte* at = patch)
+            {
+                core.EnterChange();
+                status = Native.petal_apply_patch(core.Filter, at == null ? &none : at,
+                                                  (ulong)patch.Length, limit, &error);
+                core.LeaveChange();
+            }
+            Check(status, &error, Path);
+        }
+
         // ---- streams ----
+
+        // Writes to the stream. No exception may go through the library: it goes to `caught`.
+        private static Native.Sink SinkOf(Stream stream, Action<ExceptionDispatchInfo> caught)
+        {
+            byte[] piece = new byte[PieceBytes];
+            return (context, bytes, size) =>
+            {
+                try
+                {
+                    Marshal.Copy(bytes, piece, 0, (int)size);
+                    stream.Write(piece, 0, (int)size);
+                    return 0;
+                }
+                catch (Exception exception)
+                {
+                    caught(ExceptionDispatchInfo.Capture(exception));
+                    return 1;
+                }
+            };
+        }
 
         /// <summary>Writes the bytes of ToBytes() to a stream, in pieces. The stream may query the
         /// filter meanwhile, and not change it.</summary>
@@ -169,21 +284,7 @@ namespace Petal
             if (stream == null)
                 throw new ArgumentNullException("stream");
             ExceptionDispatchInfo thrown = null;
-            byte[] piece = new byte[PieceBytes];
-            Native.Sink sink = (context, bytes, size) =>
-            {
-                try // no exception may go through the library
-                {
-                    Marshal.Copy(bytes, piece, 0, (int)size);
-                    stream.Write(piece, 0, (int)size);
-                    return 0;
-                }
-                catch (Exception exception)
-                {
-                    thrown = ExceptionDispatchInfo.Capture(exception);
-                    return 1;
-                }
-            };
+            Native.Sink sink = SinkOf(stream, exception => thrown = exception);
             int status;
             NativeError error;
             fixed(byte* name = Native.Path(format, "format"))

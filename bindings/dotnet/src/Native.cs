@@ -263,6 +263,15 @@ namespace Petal
         internal static extern int petal_load(byte* bytes, ulong size, NativeOpenOptions* options,
                                               IntPtr* filter, NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        internal static extern int petal_view(byte* bytes, ulong size, NativeOpenOptions* options,
+                                              IntPtr* filter, NativeError* error);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        internal static extern int petal_diff(IntPtr from, IntPtr to, Sink sink, IntPtr context,
+                                              NativeError* error);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        internal static extern int petal_apply_patch(IntPtr filter, byte* patch, ulong size,
+                                                     ulong memoryLimit, NativeError* error);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern int petal_reader_create(NativeOpenOptions* options, ulong expected,
                                                        IntPtr* reader, NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]

@@ -187,22 +187,21 @@ namespace Petal
         /// <summary>Adding to an overfull filter is an InvalidOperationException.</summary>
         public bool RefuseOverfull { get; set; }
 
-        // Opens the file of this path; without one, the bytes; without those, a reader of a stream
-        // of `size` bytes.
+        // Opens the file of this path; without one, the bytes, or views them; without those, a
+        // reader of a stream of `size` bytes.
         internal unsafe int Call(byte* path, byte* bytes, ulong size, IntPtr* made,
-                                 NativeError* error)
+                                 NativeError* error, bool view = false)
         {
             byte[] secret = FilterOptions.CheckedSecret(Secret);
             byte[] format = Native.Path(Format ?? "auto", "Format");
             NativeOpenOptions native = new NativeOpenOptions();
             native.Size = (uint)sizeof(NativeOpenOptions);
             native.Flags = path != null ? Flags
+                           : view       ? Verify ? 16u : 0u
                            : Recover    ? 32u | (uint)OpenMode.Load
                                         : (uint)OpenMode.Load;
             native.MaxBytes = FilterOptions.Unsigned(MaxBytes, "MaxBytes");
-            native.MemoryLimit = MemoryLimit == -1
-                                     ? ulong.MaxValue
-                                     : FilterOptions.Unsigned(MemoryLimit, "MemoryLimit");
+            native.MemoryLimit = Limit(MemoryLimit, "MemoryLimit");
             native.RefuseOverfull = RefuseOverfull ? 1u : 0u;
             fixed(byte* secretAt = secret, formatAt = format)
             {
@@ -210,10 +209,18 @@ namespace Petal
                 native.Format = formatAt;
                 if (path != null)
                     return Native.petal_open(path, &native, made, error);
+                if (view)
+                    return Native.petal_view(bytes, size, &native, made, error);
                 if (bytes != null)
                     return Native.petal_load(bytes, size, &native, made, error);
                 return Native.petal_reader_create(&native, size, made, error);
             }
+        }
+
+        // -1: no limit.
+        internal static ulong Limit(long bytes, string name)
+        {
+            return bytes == -1 ? ulong.MaxValue : FilterOptions.Unsigned(bytes, name);
         }
 
         private uint Flags

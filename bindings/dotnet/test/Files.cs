@@ -3,6 +3,7 @@
 using System;
 using System.IO;
 using System.Linq;
+using System.Runtime.InteropServices;
 using Petal;
 
 static class FilesTests
@@ -64,6 +65,36 @@ static class FilesTests
             copy = filter.Copy();
         }
         Check.That(copy.Add(1000) && copy.Contains(1000), "the copy is writable");
+    }
+
+    public static void views_answer_where_the_bytes_are()
+    {
+        byte[] bytes = File.ReadAllBytes(Saved(500));
+        BloomFilter<long> view = BloomFilter<long>.View(bytes);
+        GC.Collect();
+        Check.That(view.ContainsAll(Given.Integers(500)) && !view.Contains(1000), "keys");
+        Check.That(view.Info().MemoryBytes < bytes.Length, "no copy");
+        Check.Throws<NotSupportedException>(() => view.Add(1000), "add");
+        Check.Throws<NotSupportedException>(() => view.ApplyPatch(bytes), "a patch");
+        Check.Same(bytes, view.ToBytes(), "the same file");
+        view.Dispose();
+        Check.Throws<ObjectDisposedException>(() => view.Contains(1), "closed");
+
+        OpenOptions options = new OpenOptions { Format = "petal", Verify = true };
+        IntPtr memory = Marshal.AllocHGlobal(bytes.Length);
+        Marshal.Copy(bytes, 0, memory, bytes.Length);
+        using (BloomFilter<long> filter = BloomFilter<long>.View(memory, bytes.Length, options))
+            Check.That(filter.ContainsAll(Given.Integers(500)) && filter.Verify(), "memory");
+        Marshal.FreeHGlobal(memory);
+
+        bytes[bytes.Length - 200] ^= 1;
+        Check.Throws<FormatException>(() => BloomFilter<long>.View(bytes, options), "damaged");
+        Check.Throws<FormatException>(() => BloomFilter<long>.View(new byte[0]), "none");
+        Check.Throws<ArgumentNullException>(() => BloomFilter<long>.View(null), "null");
+        Check.Throws<ArgumentNullException>(() => BloomFilter<long>.View(IntPtr.Zero, 8, options),
+                                            "null");
+        Check.Throws<ArgumentOutOfRangeException>(
+            () => BloomFilter<long>.View((IntPtr)8, -1, options), "size");
     }
 
     public static void writable_maps_are_changed_in_place()

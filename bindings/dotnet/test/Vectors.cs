@@ -374,6 +374,39 @@ static class VectorsTests
         }
     }
 
+    public static void golden_patches_are_applied_and_made_byte_for_byte()
+    {
+        Dictionary<string, Recipe> recipes = Recipes();
+        string[] patches = Directory.GetFiles("vectors/petal", "*.patch");
+        Check.That(patches.Length >= 10, patches.Length);
+        foreach (string path in patches)
+        {
+            byte[] patch = File.ReadAllBytes(path);
+            OpenOptions options = new OpenOptions {
+                Mode = OpenMode.Load,
+                Secret = recipes[Path.GetFileNameWithoutExtension(path)].Options.Secret
+            };
+            string file = Path.ChangeExtension(path, "petal");
+            using (BloomFilter<object> older = BloomFilter<object>.Open(file, options),
+                   newer = BloomFilter<object>.Open(file, options))
+            {
+                newer.ApplyPatch(patch);
+                Check.Same(patch, older.Diff(newer), path);
+                if (!path.Contains("metadata")) // which the content id leaves out
+                    Check.Throws<ArgumentException>(() => newer.ApplyPatch(patch), path);
+                byte[] before = older.ToBytes();
+                Check.Throws<FormatException>(() => older.ApplyPatch(new byte[0]), path);
+                Check.Throws<FormatException>(() => older.ApplyPatch(before), path);
+                Check.Throws<FormatException>(
+                    () => older.ApplyPatch(patch.Take(patch.Length - 1).ToArray()), path);
+                Check.Same(before, older.ToBytes(), path);
+            }
+        }
+        using (BloomFilter<string> small = new BloomFilter<string>(10, 0.1),
+               large = new BloomFilter<string>(2000, 0.01))
+            Check.Throws<ArgumentException>(() => small.Diff(large), "other sizes");
+    }
+
     public static void a_golden_file_answers_as_ever()
     {
         using (BloomFilter<string> filter = BloomFilter<string>.Open("vectors/petal/blocked.petal"))

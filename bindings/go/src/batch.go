@@ -103,10 +103,11 @@ func nilKeys() error { return refuse(ErrArgument, "no keys: nil") }
 
 // ---- pieces ----
 
-// The strings of a piece are copied into one buffer: a pointer to each would have to be pinned,
-// which takes microseconds per key. A piece stays in the cache until the library reads it.
+// The strings of a piece are hashed here, where that can be done (xxh3.go). Otherwise they are copied
+// into one buffer: a pointer to each would have to be pinned, which takes microseconds per key. A
+// piece stays in the cache until the library reads it.
 const (
-	pieceKeys  = 1024
+	pieceKeys  = 4096
 	pieceBytes = 128 << 10
 	keptBytes  = 1 << 20
 )
@@ -121,8 +122,8 @@ type batch struct {
 	empty   int    // skipped
 	ended   bool   // the answer is known
 
-	joined  []byte // all of it is room
-	offsets [pieceKeys + 1]uint64
+	joined  []byte                // all of it is room
+	offsets [pieceKeys + 1]uint64 // or hashes
 	eights  []uint64
 	places  []int // of the keys of a piece, if some were skipped
 	answers [pieceKeys]byte
@@ -218,8 +219,26 @@ func (b *batch) skips(place int) {
 	b.empty++
 }
 
-// join copies keys[from:] into the piece, as many as it takes, and does them. keys[0] is the key of
-// number base; it returns the number of the first key that is not done.
+// each does keys[from:], as many as a piece takes. keys[0] is the key of number base; it returns the
+// number of the first key that is not done.
+func each[K string | []byte](b *batch, keys []K, from, base int) (int, error) {
+	if b.filter.hashes && b.do != doRemove && b.do != doHash && isHashed(keys[from]) {
+		return hash(b, keys, from, base)
+	}
+	return join(b, keys, from, base)
+}
+
+// hash makes hashes of keys, up to one that is too long or short: with that a joined piece begins.
+func hash[K string | []byte](b *batch, keys []K, from, base int) (int, error) {
+	n, seed, list := 0, b.filter.seed, keys[from:]
+	for n < len(list) && n < pieceKeys && isHashed(list[n]) {
+		b.offsets[n] = xxh3(firstOf(&list[n]), len(list[n]), seed)
+		n++
+	}
+	return base + from + n, b.call(layoutHashes, bytesOf(b.offsets[:n]), nil, n, 0, nil, base+from)
+}
+
+// join copies keys[from:] into the piece, as many as it takes, and does them.
 func join[K string | []byte](b *batch, keys []K, from, base int) (int, error) {
 	skip := b.filter.noEmpty && (b.do == doAdd || b.do == doRemove)
 	end := len(keys)
@@ -228,6 +247,7 @@ func join[K string | []byte](b *batch, keys []K, from, base int) (int, error) {
 	}
 	joined, places := b.joined, b.places[:0]
 	used, n, at := 0, 0, base+from
+	b.offsets[0] = 0
 	for _, key := range keys[from:end] {
 		if skip && len(key) == 0 {
 			b.skips(at)
@@ -260,7 +280,7 @@ func join[K string | []byte](b *batch, keys []K, from, base int) (int, error) {
 func (k Strings) work(b *batch, from int) (int, error) {
 	switch b.filter.KeyType() {
 	case AnyKeys, TextKeys:
-		return join(b, []string(k), from, 0)
+		return each(b, []string(k), from, 0)
 	case UTF16Keys:
 		return k.wide(b, from)
 	}
@@ -273,10 +293,10 @@ func (k Strings) wide(b *batch, from int) (int, error) {
 	for at := from; at < len(k) && len(list) < pieceKeys; at++ {
 		list = append(list, appendUTF16(nil, k[at]))
 	}
-	return join(b, list, 0, from)
+	return each(b, list, 0, from)
 }
 
-func (k Bytes) work(b *batch, from int) (int, error) { return join(b, [][]byte(k), from, 0) }
+func (k Bytes) work(b *batch, from int) (int, error) { return each(b, [][]byte(k), from, 0) }
 
 func (k Int64s) work(b *batch, from int) (int, error) {
 	switch b.filter.KeyType() {

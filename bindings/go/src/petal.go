@@ -32,7 +32,9 @@ type Filter struct {
 	id      uint64 // the order in which two filters are locked
 	keyType uint32 // a KeyType, read without the lock
 	noEmpty bool   // the scheme takes no empty key
-	shared  bool   // adding needs no exclusive use
+	hashes  bool   // keys may be hashed here, by xxh3 with this seed
+	seed    uint64
+	shared  bool // adding needs no exclusive use
 	path    string
 }
 
@@ -56,6 +58,7 @@ func (f *Filter) fill(handle uint64, path string) error {
 	info := infoOf(&w, names[:])
 	f.handle, f.path = handle, path
 	f.noEmpty = info.Abilities&CanEmptyKey == 0
+	f.hashes, f.seed = info.Abilities&CanHashes != 0 && info.Hash == "xxh3", info.Seed
 	atomic.StoreUint32(&f.keyType, uint32(info.KeyType))
 	f.shared = false
 	if f.id == 0 {

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/rand"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -380,6 +381,40 @@ func TestHashesAreThoseOfTheVectors(t *testing.T) {
 		checked++
 	}
 	expect(t, checked >= 90, "only %d", checked)
+}
+
+// Batches hash most strings in Go: the filter must be that of keys added one by one.
+func TestABatchIsHashedAsOneKey(t *testing.T) {
+	random := rand.New(rand.NewSource(17))
+	for _, seed := range []uint64{0, 1, 1<<64 - 1, 1 << 31, random.Uint64()} {
+		var long, short petal.Strings
+		var list petal.Bytes
+		one := must(petal.New(1000, 1e-6, petal.WithSeed(seed)))
+		for n := 0; n <= 200; n++ {
+			key := make([]byte, n)
+			random.Read(key)
+			must(one.Add(key))
+			list = append(list, key)
+			if n >= 100 {
+				long = append(long, string(key))
+			} else {
+				short = append(short, string(key))
+			}
+		}
+		batch := must(petal.New(1000, 1e-6, petal.WithSeed(seed)))
+		texts := must(petal.New(1000, 1e-6, petal.WithSeed(seed)))
+		must(batch.AddMany(list))
+		must(texts.AddMany(short))
+		must(texts.AddMany(long))
+		for _, filter := range []*petal.Filter{batch, texts} {
+			if must(filter.ContentID()) != must(one.ContentID()) {
+				t.Errorf("seed %x: other bits", seed)
+			}
+		}
+		if !must(one.ContainsAll(list)) {
+			t.Errorf("seed %x: keys are missed", seed)
+		}
+	}
 }
 
 func TestNumbersHaveTheKeyBytesOfTheVectors(t *testing.T) {

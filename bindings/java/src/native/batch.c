@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE_KEYS = petal_Core_PIECE_KEYS, PIECE_BYTES = 1 << 18 };
+enum { PIECE_KEYS = petal_Core_PIECE_KEYS, PIECE_LONGS = 8192, PIECE_BYTES = 1 << 18 };
 
 struct work {
     JNIEnv *env;
@@ -16,8 +16,8 @@ struct work {
     jlong base;
     jbooleanArray answers; /* or NULL */
     jlong positive;
-    bool ended; /* ANY and ALL know, or an exception is set */
-    uint8_t results[PIECE_KEYS];
+    bool ended;       /* ANY and ALL know, or an exception is set */
+    uint8_t *results; /* of the piece, or NULL */
 };
 
 static petal_status ask_whole(struct work *work, const petal_batch *batch, petal_error *error)
@@ -33,7 +33,7 @@ static petal_status ask_whole(struct work *work, const petal_batch *batch, petal
 static petal_status do_each(struct work *work, const petal_batch *batch, petal_error *error)
 {
     petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
-    uint8_t *results = work->answers ? work->results : NULL;
+    uint8_t *results = work->results;
     petal_status status;
     if (work->verb == petal_Core_ADD)
         status = petal_add_batch(work->filter, batch, results, &outcome, error);
@@ -52,23 +52,25 @@ static petal_status run(struct work *work, const petal_batch *batch, petal_error
     return whole ? ask_whole(work, batch, error) : do_each(work, batch, error);
 }
 
-/* Gives Java what came of `count` keys from number `first` on. */
-static void give(struct work *work, petal_status status, petal_error *error, jint first, jint count)
+/* The piece began with key number `first`. */
+static void fail_at(struct work *work, petal_error *error, jint first)
 {
-    if (status < 0) {
-        if (error->offset != PETAL_NO_OFFSET) error->offset += (uint64_t)(work->base + first);
-        fail(work->env, error, NULL, false);
-        work->ended = true;
-    } else if (work->answers) {
-        (*work->env)->SetBooleanArrayRegion(work->env, work->answers, first, count, work->results);
-    }
+    if (error->offset != PETAL_NO_OFFSET) error->offset += (uint64_t)(work->base + first);
+    fail(work->env, error, NULL, false);
+    work->ended = true;
 }
 
 static void do_piece(struct work *work, const petal_batch *batch, jint first)
 {
     petal_error error;
+    uint8_t results[PIECE_KEYS];
+    work->results = work->answers ? results : NULL;
     petal_status status = run(work, batch, &error);
-    give(work, status, &error, first, (jint)batch->count);
+    if (status < 0)
+        fail_at(work, &error, first);
+    else if (work->answers)
+        (*work->env)
+            ->SetBooleanArrayRegion(work->env, work->answers, first, (jint)batch->count, results);
 }
 
 static void begin(struct work *work, JNIEnv *env, jlong handle, jint verb, jbooleanArray answers)
@@ -88,25 +90,28 @@ static jint smaller(jint a, jint b)
     return a < b ? a : b;
 }
 
-/* Numbers are read where they lie, which takes a third less time than GetLongArrayRegion(). The
- * collector waits meanwhile, so it is done for a piece at a time: some microseconds. */
-static void do_longs(struct work *work, jlongArray keys, jint first, jint count)
+/* Numbers are read where they lie, and answers written where they belong: copies would take a third
+ * more time. The collector waits meanwhile, so it is done for a piece at a time: some tens
+ * of microseconds. */
+static petal_status do_longs(struct work *work, jlongArray keys, jint first, jint count,
+                             petal_error *error)
 {
     JNIEnv *env = work->env;
-    petal_error error;
     petal_batch batch = PETAL_BATCH_INIT;
+    petal_status status = PETAL_ERR_MEMORY;
     jlong *all = (*env)->GetPrimitiveArrayCritical(env, keys, NULL);
-    if (!all) {
-        fail_memory(env);
-        work->ended = true;
-        return;
+    uint8_t *answers =
+        all && work->answers ? (*env)->GetPrimitiveArrayCritical(env, work->answers, NULL) : NULL;
+    if (all && (answers || !work->answers)) {
+        work->results = answers ? answers + first : NULL;
+        batch.layout = PETAL_KEYS_I64;
+        batch.data = all + first;
+        batch.count = (uint64_t)count;
+        status = run(work, &batch, error);
     }
-    batch.layout = PETAL_KEYS_I64;
-    batch.data = all + first;
-    batch.count = (uint64_t)count;
-    petal_status status = run(work, &batch, &error);
-    (*env)->ReleasePrimitiveArrayCritical(env, keys, all, JNI_ABORT);
-    give(work, status, &error, first, count);
+    if (answers) (*env)->ReleasePrimitiveArrayCritical(env, work->answers, answers, 0);
+    if (all) (*env)->ReleasePrimitiveArrayCritical(env, keys, all, JNI_ABORT);
+    return status;
 }
 
 JNIEXPORT jlong JNICALL Java_petal_Core_longs(JNIEnv *env, jobject self, jlong handle, jint verb,
@@ -117,8 +122,10 @@ JNIEXPORT jlong JNICALL Java_petal_Core_longs(JNIEnv *env, jobject self, jlong h
     (void)self;
     begin(&work, env, handle, verb, answers);
     do { /* once at least: no keys find out whether the filter can do it */
-        jint piece = smaller(count - first, PIECE_KEYS);
-        do_longs(&work, keys, first, piece);
+        jint piece = smaller(count - first, PIECE_LONGS);
+        petal_error error = {
+            .status = PETAL_ERR_MEMORY, .offset = PETAL_NO_OFFSET, .message = "out of memory"};
+        if (do_longs(&work, keys, first, piece, &error) < 0) fail_at(&work, &error, first);
         first += piece;
     } while (first < count && !work.ended);
     return work.positive;
@@ -157,6 +164,15 @@ static const char *bytes_of_piece(JNIEnv *env, struct source *source, jint from,
     }
     if (size > 0) (*env)->GetByteArrayRegion(env, source->array, from, size, (jbyte *)source->copy);
     return source->copy;
+}
+
+/* How many of the bytes are a '?'. */
+static jint marks_of(const char *bytes, size_t size)
+{
+    jint marks = 0;
+    if (size == 0 || !memchr(bytes, '?', size)) return 0; /* mostly */
+    for (size_t i = 0; i < size; i++) marks += bytes[i] == '?';
+    return marks;
 }
 
 static void do_pieces(struct work *work, struct source *source, jintArray offsets, jint first,

@@ -6,9 +6,10 @@
  *   filter.c   making, opening, whole filters, files, what is inside
  *
  * Core.java declares every function, and holds the gate that keeps others from freeing or changing
- * a filter while another call uses it: nothing here takes a lock. Arrays are copied in pieces and
- * never pinned, so no call keeps the garbage collector waiting. Text goes both ways as byte[] of
- * UTF-8, since JNI's own strings are another encoding. */
+ * a filter while another call uses it: nothing here takes a lock. Arrays are copied in pieces, so
+ * that no call keeps the garbage collector waiting; those of numbers are used where they lie, for
+ * some tens of microseconds at a time. Text goes both ways as byte[] of UTF-8, since JNI's own
+ * strings are another encoding. */
 #ifndef PETAL_JAVA_GLUE_H
 #define PETAL_JAVA_GLUE_H
 
@@ -39,15 +40,6 @@ jbyteArray bytes_of(JNIEnv *env, const char *text); /* NULL: NULL, or an excepti
 /* A copy of an array of bytes, with a 0 after it: NULL for a NULL array, or if an exception is
  * set. free() it. size may be NULL. */
 void *copy_of(JNIEnv *env, jbyteArray array, uint64_t *size);
-
-/* How many of the bytes are a '?'. */
-static inline jint marks_of(const char *bytes, size_t size)
-{
-    jint marks = 0;
-    if (size == 0 || !memchr(bytes, '?', size)) return 0; /* mostly */
-    for (size_t i = 0; i < size; i++) marks += bytes[i] == '?';
-    return marks;
-}
 
 extern jmethodID output_write; /* OutputStream.write(byte[], int, int) */
 

@@ -9,11 +9,6 @@ enum { STACK_BYTES = 1024 };
 
 static jint do_key(JNIEnv *env, petal_filter *filter, jint verb, const void *key, size_t size)
 {
-    if (verb & petal_Core_UNSURE) {
-        jint marks = marks_of(key, size);
-        if (marks > 0) return -marks;
-        verb -= petal_Core_UNSURE;
-    }
     if (verb == petal_Core_CONTAINS) return petal_contains(filter, key, size);
     petal_status status =
         verb == petal_Core_ADD ? petal_add(filter, key, size) : petal_remove(filter, key, size);
@@ -48,14 +43,6 @@ JNIEXPORT jint JNICALL Java_petal_Core_oneBytes(JNIEnv *env, jobject self, jlong
     return answer;
 }
 
-/* Whether one of the 8 bytes is a '?': where the difference is 0, a borrow sets the highest bit. */
-static bool is_marked(jlong word)
-{
-    uint64_t differs = (uint64_t)word ^ UINT64_C(0x3F3F3F3F3F3F3F3F);
-    return ((differs - UINT64_C(0x0101010101010101)) & ~differs & UINT64_C(0x8080808080808080)) !=
-           0;
-}
-
 JNIEXPORT jint JNICALL Java_petal_Core_onePacked(JNIEnv *env, jobject self, jlong handle, jint verb,
                                                  jint size, jlong a, jlong b, jlong c, jlong d,
                                                  jlong e, jlong f, jlong g, jlong last)
@@ -71,11 +58,17 @@ JNIEXPORT jint JNICALL Java_petal_Core_onePacked(JNIEnv *env, jobject self, jlon
     if (size > 56) words[6] = g;
     char *key = (char *)words;
     if (size >= 8) memcpy(key + size - 8, &last, 8);
-    /* The words are in registers: to read them back as a vector would wait for the stores. */
-    if ((verb & petal_Core_UNSURE) && !is_marked(a) && !is_marked(b) && !is_marked(c) &&
-        !is_marked(d) && !is_marked(e) && !is_marked(f) && !is_marked(g) && !is_marked(last))
-        verb -= petal_Core_UNSURE;
     return do_key(env, filter_of(handle), verb, key, (size_t)size);
+}
+
+JNIEXPORT jint JNICALL Java_petal_Core_oneHash(JNIEnv *env, jobject self, jlong handle, jint verb,
+                                               jlong hash)
+{
+    petal_filter *filter = filter_of(handle);
+    (void)env, (void)self;
+    if (verb == petal_Core_CONTAINS) return petal_contains_hash(filter, (uint64_t)hash);
+    petal_status status = petal_add_hash(filter, (uint64_t)hash);
+    return status < 0 ? -1 : status == PETAL_OK;
 }
 
 JNIEXPORT jint JNICALL Java_petal_Core_oneDirect(JNIEnv *env, jobject self, jlong handle, jint verb,

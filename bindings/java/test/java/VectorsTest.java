@@ -435,6 +435,42 @@ final class VectorsTest {
         Tap.check(count >= 90, count);
     }
 
+    static void testOneKeyIsHashedAsInABatch() {
+        java.util.Random random = new java.util.Random(17);
+        byte[] data = new byte[201 * 100];
+        int[] offsets = new int[202];
+        random.nextBytes(data);
+        for (int i = 0; i <= 200; i++) offsets[i + 1] = offsets[i] + i;
+        for (long seed : new long[] {0, 1, -1, 1L << 31, random.nextLong()}) {
+            Builder builder = BloomFilter.builder().capacity(1000).rate(1e-6).seed(seed);
+            try (BloomFilter one = builder.build(); BloomFilter batch = builder.build()) {
+                batch.addAll(data, offsets);
+                for (int size = 0; size <= 200; size++) {
+                    byte[] key = Arrays.copyOfRange(data, offsets[size], offsets[size + 1]);
+                    Tap.check(batch.contains(key), size);
+                    one.add(key);
+                    Tap.check(one.contains(key), size);
+                }
+                Tap.same(one.contentId(), batch.contentId(), seed);
+            }
+        }
+    }
+
+    static void testASurrogateThatStandsAloneIsFoundInTextOfAnyLength() {
+        try (BloomFilter filter = BloomFilter.create(10, 0.01)) {
+            for (int size = 1; size <= 80; size++) {
+                String marks = "?".repeat(size);
+                filter.add(marks);
+                Tap.check(filter.contains(marks), size);
+                for (int at = 0; at < size; at++) {
+                    String text = "x".repeat(at) + '\ud800' + "x".repeat(size - at - 1);
+                    Tap.raises(IllegalArgumentException.class, () -> filter.add(text), size);
+                    Tap.raises(IllegalArgumentException.class, () -> filter.contains(text), size);
+                }
+            }
+        }
+    }
+
     static void testNumbersHaveTheKeyBytesOfTheVectors() throws IOException {
         int count = 0;
         try (BloomFilter filter = BloomFilter.create(10, 0.01)) {

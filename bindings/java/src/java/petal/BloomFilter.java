@@ -63,6 +63,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         this.path = path;
         this.writable = writable;
         Info info = info();
+        core.learn(info);
         this.keys = new Keys(chosen(info.keyType(), type));
         this.emptyKey = info.can("empty-key");
     }
@@ -158,19 +159,22 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
 
     // ---- one key ----
 
-    private int query(int verb, byte[] key) {
+    /** Bytes of a text are checked inside: the lock has then waited until they are in the cache. */
+    private int query(int verb, byte[] key, String text) {
         int slot = core.enter();
         try {
+            if (text != null) Texts.check(text, key);
             return core.one(verb, key);
         } finally {
             core.leave(slot);
         }
     }
 
-    private int change(int verb, byte[] key) {
-        if (key.length == 0 && (verb & ~Core.UNSURE) == Core.ADD && isEmptySkipped()) return 0;
+    private int change(int verb, byte[] key, String text) {
+        if (key.length == 0 && verb == Core.ADD && isEmptySkipped()) return 0;
         core.enterToChange();
         try {
+            if (text != null) Texts.check(text, key);
             return core.one(verb, key);
         } finally {
             core.leaveChanged();
@@ -190,16 +194,12 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     /** Adds a key. True: it was certainly new. False: it was probably there already. */
     public boolean add(String key) {
         if (!keys.plainText) return add(keys.ofText(key));
-        byte[] bytes = key.getBytes(UTF_8);
-        int answer = change(Core.ADD | Core.UNSURE, bytes);
-        if (answer >= 0) return answer != 0;
-        Texts.check(key, -answer);
-        return change(Core.ADD, bytes) != 0;
+        return change(Core.ADD, key.getBytes(UTF_8), key) != 0;
     }
 
     /** As {@link #add(String)}. */
     public boolean add(byte[] key) {
-        return change(Core.ADD, key) != 0;
+        return change(Core.ADD, key, null) != 0;
     }
 
     /** As {@link #add(String)}: the bytes that remain; the position stays. */
@@ -243,16 +243,12 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     /** False: the key was certainly never added. True: it probably was. */
     public boolean contains(String key) {
         if (!keys.plainText) return contains(keys.ofText(key));
-        byte[] bytes = key.getBytes(UTF_8);
-        int answer = query(Core.CONTAINS | Core.UNSURE, bytes);
-        if (answer >= 0) return answer != 0;
-        Texts.check(key, -answer);
-        return query(Core.CONTAINS, bytes) != 0;
+        return query(Core.CONTAINS, key.getBytes(UTF_8), key) != 0;
     }
 
     /** As {@link #contains(String)}. */
     public boolean contains(byte[] key) {
-        return query(Core.CONTAINS, key) != 0;
+        return query(Core.CONTAINS, key, null) != 0;
     }
 
     /** As {@link #contains(String)}: the bytes that remain; the position stays. */
@@ -303,7 +299,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
      * added: other keys share its counters, and may then be missed.
      */
     public boolean remove(Object key) {
-        return change(Core.REMOVE, keys.of(key)) != 0;
+        return change(Core.REMOVE, keys.of(key), null) != 0;
     }
 
     /** The 64-bit hash of a key under this filter's hash and seed or secret. */

@@ -87,10 +87,19 @@ final class Core {
     private final Set<Thread> writing = ConcurrentHashMap.newKeySet(1);
     private final Cleaner.Cleanable memory;
     private long handle; // 0: closed
+    /** Keys are hashed by XXH3, with this seed. */
+    private boolean isHashed;
+    private long seed;
 
     Core(long handle, Object borrowed) {
         this.handle = handle;
         this.memory = CLEANER.register(this, new Memory(handle, borrowed));
+    }
+
+    /** What {@link #one} needs to hash keys. */
+    void learn(Info info) {
+        isHashed = info.hash().equals("xxh3") && info.can("hashes");
+        seed = info.seed();
     }
 
     // ---- the gate ----
@@ -209,6 +218,15 @@ final class Core {
         void run();
     }
 
+    /** One key; inside the gate. What fails is tried again as bytes, for its message. */
+    int one(int verb, byte[] key) {
+        if (isHashed && verb != REMOVE && key.length >= Xxh3.LEAST && key.length <= Xxh3.MOST) {
+            int answer = oneHash(handle, verb, Xxh3.hash(key, seed));
+            if (answer >= 0) return answer;
+        }
+        return packed(verb, key);
+    }
+
     private static final VarHandle WORD =
             MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
@@ -216,8 +234,8 @@ final class Core {
         return (long) WORD.get(key, from);
     }
 
-    /** One key; inside the gate. Short ones go as numbers: calls back for an array take longer. */
-    int one(int verb, byte[] key) {
+    /** Short keys go as numbers: calls back for an array take longer. */
+    private int packed(int verb, byte[] key) {
         int size = key.length;
         if (size > PACKED_BYTES) return oneBytes(handle, verb, key, 0, size);
         if (size >= 8) {
@@ -282,6 +300,9 @@ final class Core {
     /** Of at most PACKED_BYTES: the first words, and the last one, which may overlap. */
     native int onePacked(long handle, int verb, int size, long a, long b, long c, long d, long e,
             long f, long g, long last);
+
+    /** -1: it fails, and nothing is thrown. */
+    native int oneHash(long handle, int verb, long hash);
 
     native int oneDirect(long handle, int verb, ByteBuffer key, int from, int size);
 

@@ -14,11 +14,36 @@ final class Texts {
 
     private Texts() {}
 
-    /** A surrogate that stands alone has no UTF-8; String.getBytes would make it a '?'. */
+    /** A surrogate that stands alone has no UTF-8; String.getBytes makes it a '?'. */
     static byte[] utf8(CharSequence text) {
         String string = text.toString();
-        if (!isText(string)) throw notText();
-        return string.getBytes(StandardCharsets.UTF_8);
+        byte[] bytes = string.getBytes(StandardCharsets.UTF_8);
+        check(string, bytes);
+        return bytes;
+    }
+
+    /** These are the bytes of a text. */
+    static void check(String string, byte[] bytes) {
+        if (hasMark(bytes) && !isText(string)) throw notText();
+    }
+
+    private static boolean hasMark(byte[] bytes) {
+        int size = bytes.length;
+        if (size < 8) {
+            for (byte one : bytes) if (one == '?') return true;
+            return false;
+        }
+        long found = marks(Xxh3.word(bytes, 0)) | marks(Xxh3.word(bytes, size - 8));
+        if (size > 16) found |= marks(Xxh3.word(bytes, 8)) | marks(Xxh3.word(bytes, size - 16));
+        if (size > 32) found |= marks(Xxh3.word(bytes, 16)) | marks(Xxh3.word(bytes, size - 24));
+        for (int at = 24; at < size - 24; at += 8) found |= marks(Xxh3.word(bytes, at));
+        return (found & 0x8080808080808080L) != 0;
+    }
+
+    /** Where one of the 8 bytes is a '?' a borrow sets the highest bit, or one above. */
+    private static long marks(long word) {
+        long differs = word ^ 0x3f3f3f3f3f3f3f3fL;
+        return differs - 0x0101010101010101L & ~differs;
     }
 
     /** How often text has a '?'. */
@@ -26,11 +51,6 @@ final class Texts {
         int marks = 0;
         for (int at = text.indexOf('?'); at >= 0; at = text.indexOf('?', at + 1)) marks++;
         return marks;
-    }
-
-    /** The bytes of this text have so many: more than the text if a surrogate stood alone. */
-    static void check(String text, int marks) {
-        if (marks(text) != marks) throw notText();
     }
 
     static boolean isText(String string) {
