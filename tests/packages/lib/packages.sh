@@ -20,6 +20,31 @@ unpacked() {
     [ -d "$unpacked" ] || tar -xzf "$packages/petal-$version-$1.tar.gz" -C "$TMPDIR"
 }
 
+# Wine, with a folder of its own in $TMPDIR; its server ends with the test, and would stay for a while.
+# Ends the test with a skip where there is none.
+needs_wine() {
+    wine=/usr/lib/wine/wine64
+    [ -x $wine ] && [ "$(uname -m)" = x86_64 ] ||
+        { skip 'under Wine' "this machine: Debian has no wine64 for its CPU, or it is not installed"; finish; }
+    WINEPREFIX=$TMPDIR/wine WINEDEBUG=-all
+    export WINEPREFIX WINEDEBUG
+    trap '/usr/lib/wine/wineserver64 -k 2>/dev/null' EXIT
+}
+
+# wheel_of TAG: the wheel of that platform.
+wheel_of() { ls "$packages"/petal_bloom-"$version"-cp311-abi3-*"$1".whl; }
+
+# python_vectors PYTHON [SITE]: the tests of the binding that need the standard library alone.
+python_vectors() {
+    PYTHONPATH=bindings/python/test${2:+$(python_path "$1")$2} "$1" -B bindings/python/test/bare.py \
+        test_vectors test_cases >"$TMPDIR/said"
+    said_status=$?
+    cat "$TMPDIR/said"
+    [ $said_status -eq 0 ] && ! grep '^not ok' "$TMPDIR/said" && grep -q '^ok' "$TMPDIR/said"
+}
+# What stands between two folders there.
+python_path() { "$1" -c 'import os; print(os.pathsep)' | tr -d '\r\n'; }
+
 # command_of FOLDER COMMAND...: makes FOLDER/petal, which runs COMMAND with its own arguments.
 command_of() {
     command_folder=$1
