@@ -54,11 +54,17 @@ command_of() {
     chmod +x "$command_folder/petal"
 }
 
-# cross_test SYSTEM TEST OUT: a test of tests/unit or tests/formats, with cmocka and the library.
+# cross_test SYSTEM TEST OUT: a test of tests/unit or tests/formats, with cmocka and the library, which
+# zig compiled with these flags before, for the tool.
 cmocka_has='STDINT_H INTTYPES_H SETJMP_H STDARG_H STDDEF_H STDBOOL_H STDIO_H STDLIB_H STRING_H
     STRINGS_H SIGNAL_H TIME_H UNISTD_H MALLOC_H SIGNAL SNPRINTF VSNPRINTF STRSIGNAL STRUCT_TIMESPEC
     CLOCK_GETTIME'
 cross_test() {
-    cross "$1" -std=gnu11 -isystem build/cmocka/include $(printf ' -DHAVE_%s=1' $cmocka_has) -D_UINTPTR_T \
-        -w "tests/$2.c" build/cmocka/src/cmocka.c src/*/*.c $(zlib_sources) -o "$3"
+    test_objects=$(mktemp -d)
+    cross_objects "$1" "$test_objects" "$(cross_flags "$1") -std=gnu11 -isystem build/cmocka/include
+        $(printf ' -DHAVE_%s=1' $cmocka_has) -D_UINTPTR_T -w" "tests/$2.c" build/cmocka/src/cmocka.c &&
+        cross "$1" $(cross_flags "$1") -s "$test_objects"/*.o src/*/*.c $(zlib_sources) -o "$3"
+    test_status=$?
+    rm -rf "$test_objects"
+    return $test_status
 }
