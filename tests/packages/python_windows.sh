@@ -1,19 +1,19 @@
 #!/bin/sh
-# python_windows.sh - the wheel for Windows is imported by CPython for Windows, under Wine, and reads
-# every vector there.
+# python_windows.sh - the wheel for Windows is imported by CPython for Windows, under Wine, and
+# reads every vector there.
 set -u
 . tests/packages/lib/packages.sh
 . tests/interop/lib/packages.sh
 needs_wine
-needs unzip mvn nm python3 || finish
+needs unzip mvn nm objdump python3 || finish
 needs_zig
 may_install packages-windows-python 'Python for Windows' packages || finish
 install packages-windows-python 'Python for Windows' "$PWD/tests/packages/lib/windows-python" || finish
 
 there=$interop/packages-windows-python
 site=$TMPDIR/site
-# python3.dll, which that Python lacks, is made as CPython makes it: each name of the stable ABI leads
-# to the same one of python311.dll.
+# python3.dll, which that Python lacks, is made as CPython makes it: each name of the stable ABI
+# leads to the same one of python311.dll.
 forwards() {
     nm "$there/libs/python3.lib" | sed -n 's/.* __imp_\(_*Py\)/\1/p' | sort -u >"$TMPDIR/names"
     {

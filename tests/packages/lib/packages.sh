@@ -20,8 +20,8 @@ unpacked() {
     [ -d "$unpacked" ] || tar -xzf "$packages/petal-$version-$1.tar.gz" -C "$TMPDIR"
 }
 
-# Wine, with a folder of its own in $TMPDIR; its server ends with the test, and would stay for a while.
-# Ends the test with a skip where there is none.
+# Wine, with a folder of its own in $TMPDIR; its server ends with the test, and would stay for a
+# while. Ends the test with a skip where there is none.
 needs_wine() {
     wine=/usr/lib/wine/wine64
     [ -x $wine ] && [ "$(uname -m)" = x86_64 ] ||
@@ -54,8 +54,8 @@ command_of() {
     chmod +x "$command_folder/petal"
 }
 
-# cross_test SYSTEM TEST OUT: a test of tests/unit or tests/formats, with cmocka and the library, which
-# zig compiled with these flags before, for the tool.
+# cross_test SYSTEM TEST OUT: a test of tests/unit or tests/formats, with cmocka and the library,
+# which zig compiled with these flags before, for the tool.
 cmocka_has='STDINT_H INTTYPES_H SETJMP_H STDARG_H STDDEF_H STDBOOL_H STDIO_H STDLIB_H STRING_H
     STRINGS_H SIGNAL_H TIME_H UNISTD_H MALLOC_H SIGNAL SNPRINTF VSNPRINTF STRSIGNAL STRUCT_TIMESPEC
     CLOCK_GETTIME'
