@@ -25,12 +25,12 @@ forwards() {
     mkdir "$TMPDIR/python3" &&
         cross windows-x86_64 -shared -s -nostdlib -Wl,-e,entry "$TMPDIR/python3.c" -o "$TMPDIR/python3/python3.dll"
 }
-# Its own folder, with python3.dll beside python.exe. Reading what Linux calls /dev/null fails in
-# Wine, so it gets an empty pipe.
+# Its own folder, with python3.dll beside python.exe. That Python starts only where its streams are
+# pipes: Wine's handles of other files are not what it expects.
 runs_python() {
     mkdir "$TMPDIR/python" && cp "$there"/*.exe "$there"/*.dll "$TMPDIR/python3/python3.dll" "$TMPDIR/python" &&
         ln -s "$there/lib" "$TMPDIR/python/lib" &&
-        printf '#!/bin/sh\n: | %s "%s" "$@"\n' "$wine" "$TMPDIR/python/python.exe" >"$TMPDIR/run" &&
+        printf '#!/bin/sh\n: | %s "%s" "$@" 2>&1 | cat\n' "$wine" "$TMPDIR/python/python.exe" >"$TMPDIR/run" &&
         chmod +x "$TMPDIR/run" && "$TMPDIR/run" -c 'import sys; print(sys.platform)' | tr -d '\r' | grep -x win32
 }
 unpacks() { python3 -m zipfile -e "$(wheel_of win_amd64)" "$site"; }

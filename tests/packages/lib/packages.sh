@@ -37,10 +37,9 @@ wheel_of() { ls "$packages"/petal_bloom-"$version"-cp311-abi3-*"$1".whl; }
 # python_vectors PYTHON [SITE]: the tests of the binding that need the standard library alone.
 python_vectors() {
     PYTHONPATH=bindings/python/test${2:+$(python_path "$1")$2} "$1" -B bindings/python/test/bare.py \
-        test_vectors test_cases >"$TMPDIR/said"
-    said_status=$?
+        test_vectors test_cases >"$TMPDIR/said" 2>&1
     cat "$TMPDIR/said"
-    [ $said_status -eq 0 ] && ! grep '^not ok' "$TMPDIR/said" && grep -q '^ok' "$TMPDIR/said"
+    ! grep -q '^not ok' "$TMPDIR/said" && [ "$(sed -n 's/^1\.\.\([0-9]*\).*/\1/p' "$TMPDIR/said")" = "$(grep -c '^ok' "$TMPDIR/said")" ]
 }
 # What stands between two folders there.
 python_path() { "$1" -c 'import os; print(os.pathsep)' | tr -d '\r\n'; }
