@@ -45,22 +45,66 @@ cross() {
         -Iinclude -Isrc -isystem "$ZIG_GLOBAL_CACHE_DIR/xxhash" -isystem "$ZLIB" "$@"
 }
 
+# cross_objects SYSTEM FOLDER FLAGS FILE...: FOLDER/NAME.c.o of each FILE
+cross_objects() {
+    objects_system=$1 objects_folder=$2 objects_flags=$3
+    shift 3
+    mkdir -p "$objects_folder"
+    printf '%s\n' "$@" | SYSTEM=$objects_system FOLDER=$objects_folder FLAGS=$objects_flags \
+        xargs -P "$(nproc)" -n 1 sh -c '. packaging/lib.sh
+            cross "$SYSTEM" $FLAGS -c "$0" -o "$FOLDER/$(basename "$0").o"'
+}
+
+# The library is compiled with the same flags for the tool and for Python's module, so that zig
+# compiles it once: Linux needs those of a shared library.
+cross_flags() { case $1 in *linux-*) echo -fPIC ;; esac; }
+
 # cross_tool SYSTEM OUT: petal, or petal.exe
 cross_tool() {
     case $1 in
     windows-*)
         # posix.h is for the tool alone, so the library comes in a second step. start.c has the
         # signals.
-        cross_objects=$(mktemp -d)
-        ls cli/windows/*.c cli/*.c | grep -v /signals | SYSTEM=$1 OBJECTS=$cross_objects \
-            xargs -P "$(nproc)" -n 1 sh -c '. packaging/lib.sh
-                cross "$SYSTEM" -include cli/windows/posix.h -Icli/windows -D_FILE_OFFSET_BITS=64 \
-                    -c "$0" -o "$OBJECTS/$(basename "$0").o"' &&
-            cross "$1" -s "$cross_objects"/*.o src/*/*.c $(zlib_sources) -lshell32 -o "$2"
-        cross_status=$?
-        rm -rf "$cross_objects"
-        return $cross_status
+        tool_objects=$(mktemp -d)
+        cross_objects "$1" "$tool_objects" \
+            '-include cli/windows/posix.h -Icli/windows -D_FILE_OFFSET_BITS=64' \
+            $(ls cli/windows/*.c cli/*.c | grep -v /signals) &&
+            cross "$1" -s "$tool_objects"/*.o src/*/*.c $(zlib_sources) -lshell32 -o "$2"
+        tool_status=$?
+        rm -rf "$tool_objects"
+        return $tool_status
         ;;
-    *) cross "$1" -s cli/*.c src/*/*.c $(zlib_sources) -o "$2" ;;
+    *) cross "$1" $(cross_flags "$1") -s cli/*.c src/*/*.c $(zlib_sources) -o "$2" ;;
     esac
+}
+
+# cross_module SYSTEM HEADERS OUT: Python's module, in the limited API, with the library in it.
+# HEADERS are Python's, with a pyconfig.h for that system.
+cross_module() {
+    module_system=$1 module_out=$3 module_objects=$(mktemp -d)
+    cross_objects "$1" "$module_objects" \
+        "$(cross_flags "$1") -DPy_LIMITED_API=0x030b0000 -isystem $2" bindings/python/src/*.c &&
+        case $1 in
+        windows-*)
+            python3_dll "$module_objects" &&
+                set -- "$module_objects/python3.lib"
+            ;;
+        macos-*) set -- -Wl,-undefined,dynamic_lookup ;;
+        *) set -- -lm -lpthread ;;
+        esac &&
+        cross "$module_system" $(cross_flags "$module_system") -shared -s "$module_objects"/*.o \
+            src/*/*.c $(zlib_sources) "$@" -o "$module_out"
+    module_status=$?
+    rm -rf "$module_objects"
+    return $module_status
+}
+
+# python3_dll FOLDER: makes FOLDER/python3.lib, with which the objects in FOLDER are linked against
+# the python3.dll that every CPython for Windows has: the names that they need from it.
+python3_dll() {
+    {
+        printf 'LIBRARY python3.dll\nEXPORTS\n'
+        nm "$1"/*.o | sed -n 's/.* U __imp_\(_*Py\)/\1/p' | sort -u
+    } >"$1/python3.def" &&
+        "$ZIG" -m ziglang dlltool -m i386:x86-64 -d "$1/python3.def" -l "$1/python3.lib"
 }

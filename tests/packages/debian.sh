@@ -4,7 +4,7 @@
 # with nothing at all, the static tool does.
 set -u
 . tests/packages/lib/packages.sh
-needs lintian debootstrap || finish
+needs lintian debootstrap dh || finish
 
 architecture=$(dpkg --print-architecture)
 tool=petal_$version-1_$architecture.deb

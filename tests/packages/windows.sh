@@ -3,16 +3,9 @@
 # job; the library's tests pass there; a file that another process writes or reads is safe.
 set -u
 . tests/packages/lib/packages.sh
-wine=/usr/lib/wine/wine64
-[ -x $wine ] && [ "$(uname -m)" = x86_64 ] ||
-    { skip 'petal.exe under Wine' "this machine: Debian has no wine64 for its CPU, or it is not installed"; finish; }
-needs unzip || finish
+needs_wine
+needs unzip bats || finish
 needs_zig
-WINEPREFIX=$TMPDIR/wine WINEDEBUG=-all
-export WINEPREFIX WINEDEBUG
-# Wine's server would stay for a while, and keep the folder.
-trap 'WINEPREFIX=$TMPDIR/wine /usr/lib/wine/wineserver64 -k 2>/dev/null' EXIT
-
 folder=$TMPDIR/petal-$version-windows-x86_64
 unpacks() { unzip -q "$packages/petal-$version-windows-x86_64.zip" -d "$TMPDIR"; }
 has_all() {

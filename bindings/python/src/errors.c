@@ -8,6 +8,10 @@
 
 #include <errno.h>
 
+#ifndef ESTALE /* Windows, where Python has it under this number */
+#define ESTALE 10070
+#endif
+
 /* The errno of an OSError, or 0 for other exceptions. */
 static int errno_of(const petal_error *error)
 {

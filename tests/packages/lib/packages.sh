@@ -20,6 +20,30 @@ unpacked() {
     [ -d "$unpacked" ] || tar -xzf "$packages/petal-$version-$1.tar.gz" -C "$TMPDIR"
 }
 
+# Wine, with a folder of its own in $TMPDIR; its server ends with the test, and would stay for a
+# while. Ends the test with a skip where there is none.
+needs_wine() {
+    wine=/usr/lib/wine/wine64
+    [ -x $wine ] && [ "$(uname -m)" = x86_64 ] ||
+        { skip 'under Wine' "this machine: Debian has no wine64 for its CPU, or it is not installed"; finish; }
+    WINEPREFIX=$TMPDIR/wine WINEDEBUG=-all
+    export WINEPREFIX WINEDEBUG
+    trap '/usr/lib/wine/wineserver64 -k 2>/dev/null' EXIT
+}
+
+# wheel_of TAG: the wheel of that platform.
+wheel_of() { ls "$packages"/petal_bloom-"$version"-cp311-abi3-*"$1".whl; }
+
+# python_vectors PYTHON [SITE]: the tests of the binding that need the standard library alone.
+python_vectors() {
+    PYTHONPATH=bindings/python/test${2:+$(python_path "$1")$2} "$1" -B bindings/python/test/bare.py \
+        test_vectors test_cases >"$TMPDIR/said" 2>&1
+    cat "$TMPDIR/said"
+    ! grep -q '^not ok' "$TMPDIR/said" && [ "$(sed -n 's/^1\.\.\([0-9]*\).*/\1/p' "$TMPDIR/said")" = "$(grep -c '^ok' "$TMPDIR/said")" ]
+}
+# What stands between two folders there.
+python_path() { "$1" -c 'import os; print(os.pathsep)' | tr -d '\r\n'; }
+
 # command_of FOLDER COMMAND...: makes FOLDER/petal, which runs COMMAND with its own arguments.
 command_of() {
     command_folder=$1
@@ -29,11 +53,17 @@ command_of() {
     chmod +x "$command_folder/petal"
 }
 
-# cross_test SYSTEM TEST OUT: a test of tests/unit or tests/formats, with cmocka and the library.
+# cross_test SYSTEM TEST OUT: a test of tests/unit or tests/formats, with cmocka and the library,
+# which zig compiled with these flags before, for the tool.
 cmocka_has='STDINT_H INTTYPES_H SETJMP_H STDARG_H STDDEF_H STDBOOL_H STDIO_H STDLIB_H STRING_H
     STRINGS_H SIGNAL_H TIME_H UNISTD_H MALLOC_H SIGNAL SNPRINTF VSNPRINTF STRSIGNAL STRUCT_TIMESPEC
     CLOCK_GETTIME'
 cross_test() {
-    cross "$1" -std=gnu11 -isystem build/cmocka/include $(printf ' -DHAVE_%s=1' $cmocka_has) -D_UINTPTR_T \
-        -w "tests/$2.c" build/cmocka/src/cmocka.c src/*/*.c $(zlib_sources) -o "$3"
+    test_objects=$(mktemp -d)
+    cross_objects "$1" "$test_objects" "$(cross_flags "$1") -std=gnu11 -isystem build/cmocka/include
+        $(printf ' -DHAVE_%s=1' $cmocka_has) -D_UINTPTR_T -w" "tests/$2.c" build/cmocka/src/cmocka.c &&
+        cross "$1" $(cross_flags "$1") -s "$test_objects"/*.o src/*/*.c $(zlib_sources) -o "$3"
+    test_status=$?
+    rm -rf "$test_objects"
+    return $test_status
 }
