@@ -14,11 +14,13 @@ has_all() {
         [ -s "$folder/$file" ] || { echo "lacks $file"; return 1; }
     done
 }
-# Reading what Linux calls /dev/null never ends in Wine, so it gets an empty pipe instead.
+# Reading what Linux calls /dev/null never ends in Wine, so it gets an empty pipe instead; and it
+# takes names and arguments to be in the locale's encoding.
 command_of_wine() {
     mkdir -p "$TMPDIR/bin"
     {
         echo '#!/bin/sh'
+        echo 'export LC_ALL=C.UTF-8'
         echo "set -- $wine '$folder/petal.exe' \"\$@\""
         echo 'if [ /proc/self/fd/0 -ef /dev/null ]; then : | "$@"; else exec "$@"; fi'
     } >"$TMPDIR/bin/petal"
