@@ -89,7 +89,8 @@ cross_module() {
             python3_dll "$module_objects" &&
                 set -- "$module_objects/python3.lib"
             ;;
-        macos-*) set -- -Wl,-undefined,dynamic_lookup ;;
+        # Its name would be the path of the file that is made here.
+        macos-*) set -- -Wl,-undefined,dynamic_lookup -Wl,-install_name,_petal.abi3.so ;;
         *) set -- -lm -lpthread ;;
         esac &&
         cross "$module_system" $(cross_flags "$module_system") -shared -s "$module_objects"/*.o \
