@@ -222,10 +222,12 @@ static void must_be_all(const struct key_block *block)
 static void must_cut_rows(const struct rows *rows, const struct key_block *block, size_t piece)
 {
     struct csv_scan scan = {0};
+    struct marks marks = {0};
     size_t start = rows_mark(rows, block->text, block->size_bytes);
     for (size_t size = start; size < block->size_bytes;) {
         size = block->size_bytes - size < piece ? block->size_bytes : size + piece;
-        size_t whole = csv_whole_rows(block->text, size, start, (char)rows->delimiter, &scan);
+        size_t whole =
+            csv_whole_rows(block->text, size, start, (char)rows->delimiter, &scan, &marks);
         struct row_walk walk = {0};
         size_t key;
         const petal_key *row = NULL;
@@ -235,6 +237,7 @@ static void must_cut_rows(const struct rows *rows, const struct key_block *block
             continue;
         must(row != NULL);
     }
+    free(marks.at);
 }
 
 /* The choice is of the options, whose text ends with the first newline. */
