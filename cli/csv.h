@@ -23,7 +23,7 @@ struct csv_scan {
 };
 
 /* Searches the rest of a text that begins a row at `start`. Returns the end of the last whole row
- * found now, or 0. If there are quotes, leaves the marks of all of it, as far as they are regular. */
+ * found now, or 0. If there are quotes, the marks are those of all of it that is regular. */
 size_t csv_whole_rows(const char *text, size_t size_bytes, size_t start, char delimiter,
                       struct csv_scan *scan, struct marks *marks);
 

@@ -1,6 +1,6 @@
 /* marks.c - see marks.h.
  *
- * A text is read 64 bytes at a time, whatever its rows are: one bit for each byte says whether it is
+ * A text is read 64 bytes at a time, whatever its rows are: a bit for each byte says whether it is
  * a mark (scan.h), and the places of the bits are put into a list. From there on fields are numbers
  * that stand beside each other, and nothing is searched for. */
 #include "marks.h"
@@ -73,8 +73,8 @@ bool mark_words(struct marks *marks, const char *text, size_t size_bytes, char s
 }
 
 /* Takes what quotes hide out of the marks of 64 bytes. Returns which bytes are irregular. A quote
- * that opens has to begin a field, or to stand next to one that closes, and with that for one quote;
- * what follows a quote that closes has to be that, or the end of the field. */
+ * that opens has to begin a field, or to stand next to one that closes, and with that for a quote;
+ * what follows one that closes has to be that, or the end of the field. */
 static inline uint64_t heed_quotes(struct quotes *before, const struct text64 *part, uint64_t *bits)
 {
     uint64_t quotes = bits_equal(part, '"'), inside = bits_inside(quotes) ^ before->inside;

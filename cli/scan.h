@@ -1,5 +1,5 @@
-/* scan.h - which of 64 bytes of text are a comma, a quote, a newline: a bit for each, the lowest for
- * the first byte.
+/* scan.h - which of 64 bytes of text are a comma, a quote, a newline: a bit for each byte, from the
+ * lowest on.
  *
  *      text            7,"Ada, ""A.""",x
  *      quotes          ..1....11..111...       lowest bit on the left
@@ -7,8 +7,8 @@
  *      commas          .1....1........1.       of which the one inside is text
  *
  * Fields and strings are short, and each has another length: a loop over their bytes, or a call of
- * memchr() for each, costs more than they do, for a CPU guesses how long it runs and is wrong. Where
- * the next bit is set in a word takes no guess. */
+ * memchr() for each, costs more than they do, as a CPU guesses how long it runs and is wrong. The
+ * next bit of a word is found without a guess. */
 #ifndef PETAL_CLI_SCAN_H
 #define PETAL_CLI_SCAN_H
 
@@ -129,14 +129,17 @@ static inline uint64_t bits_either(const struct text64 *text, char a, char b)
     return bits;
 }
 
+static inline text_part text_not_plain(text_part part)
+{
+    return text_or(text_or(text_equal(part, '"'), text_equal(part, '\\')), text_below(part, 0x20));
+}
+
 /* The end of the part of a JSON string that stands for itself: a quote, a backslash, a control
  * character, or `end`. */
 static inline const char *find_end_of_plain(const char *at, const char *end)
 {
     for (; end - at >= TEXT_PART_BYTES; at += TEXT_PART_BYTES) {
-        text_part part = text_load(at);
-        text_part quotes = text_or(text_equal(part, '"'), text_equal(part, '\\'));
-        uint64_t bits = text_bits(text_or(quotes, text_below(part, 0x20)));
+        uint64_t bits = text_bits(text_not_plain(text_load(at)));
         if (bits) return at + first_bit(bits);
     }
     while (at < end && *at != '"' && *at != '\\' && (unsigned char)*at >= 0x20) at++;

@@ -354,17 +354,6 @@ static void split_csv(struct splitting *splitting)
             count_bytes(block->text, splitting->end, '\n') + (splitting->end[-1] != '\n');
 }
 
-static const char *find_paths(struct splitting *splitting, const char *at, const char *end)
-{
-    const struct rows *rows = splitting->rows;
-    for (size_t i = 0; i < rows->columns; i++) {
-        struct field *field = &splitting->fields[i];
-        json_find(at, (size_t)(end - at), &rows->paths[i], field);
-        if (field->why) return field->why;
-    }
-    return NULL;
-}
-
 static bool is_all_blank(const char *at, const char *end)
 {
     while (at < end && (is_blank(*at) || *at == '\r')) at++;
@@ -373,11 +362,16 @@ static bool is_all_blank(const char *at, const char *end)
 
 static void split_json(struct splitting *splitting)
 {
+    const struct rows *rows = splitting->rows;
+    struct json_shape shape = {.count = 0};
     while (splitting->begin < splitting->end) {
         const char *at = splitting->at;
         const char *stop =
             memchr(at, splitting->rows->separator, (size_t)(splitting->end - at) + 1);
-        const char *why = is_all_blank(at, stop) ? EMPTY : find_paths(splitting, at, stop);
+        const char *why = is_all_blank(at, stop)
+                              ? EMPTY
+                              : json_find(at, (size_t)(stop - at), rows->paths, rows->columns,
+                                          &shape, splitting->fields);
         if (!push_row(splitting, stop, why)) return;
     }
 }
