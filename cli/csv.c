@@ -91,8 +91,8 @@ static bool opens_next(const char *quote, const char *end, char delimiter)
 }
 
 /* From quote to quote. One at the end of the text waits for the byte after it. */
-size_t csv_whole_rows(const char *text, size_t size_bytes, size_t start, char delimiter,
-                      struct csv_scan *scan)
+static size_t irregular_rows(const char *text, size_t size_bytes, size_t start, char delimiter,
+                             struct csv_scan *scan)
 {
     const char *end = text + size_bytes, *at = text + (scan->at > start ? scan->at : start);
     size_t whole = 0;
@@ -118,4 +118,29 @@ size_t csv_whole_rows(const char *text, size_t size_bytes, size_t start, char de
     }
     scan->at = (size_t)(at - text);
     return whole;
+}
+
+size_t csv_whole_rows(const char *text, size_t size_bytes, size_t start, char delimiter,
+                      struct csv_scan *scan, struct marks *marks)
+{
+    size_t from = scan->at > start ? scan->at : start;
+    if (!scan->has_quotes) {
+        scan->has_quotes = memchr(text + from, '"', size_bytes - from) != NULL;
+        const char *newline = last_newline(text + from, text + size_bytes);
+        if (!scan->has_quotes) {
+            scan->at = size_bytes;
+            return newline ? (size_t)(newline - text) + 1 : 0;
+        }
+        scan->at = start;
+    }
+    if (!marks->irregular) {
+        size_t settled = marks->settled;
+        mark_csv(marks, text, size_bytes, start, delimiter);
+        if (!marks->irregular) {
+            size_t i = marks->count;
+            while (i > settled && text[marks->at[i - 1]] != '\n') i--;
+            return i > settled ? marks->at[i - 1] + 1 : 0;
+        }
+    }
+    return irregular_rows(text, size_bytes, start, delimiter, scan);
 }

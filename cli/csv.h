@@ -3,6 +3,7 @@
 #define PETAL_CLI_CSV_H
 
 #include "field.h"
+#include "marks.h"
 
 /* Finds the field that begins at `at`, in a text that ends before `end`. Returns where it ends: at
  * a delimiter, at a newline (a CR before that is part of neither), or at `end`. */
@@ -17,12 +18,13 @@ bool csv_equal(const struct field *a, const struct field *b);
 /* How far a text was searched for ends of rows; begins as {0}, at the beginning of a row. */
 struct csv_scan {
     size_t at;
+    bool has_quotes;
     bool quoted; /* inside a quoted field */
 };
 
 /* Searches the rest of a text that begins a row at `start`. Returns the end of the last whole row
- * found now, or 0. */
+ * found now, or 0. If there are quotes, the marks are those of all of it that is regular. */
 size_t csv_whole_rows(const char *text, size_t size_bytes, size_t start, char delimiter,
-                      struct csv_scan *scan);
+                      struct csv_scan *scan, struct marks *marks);
 
 #endif

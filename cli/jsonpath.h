@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+enum { MAX_JSON_PATHS = 16 };
+
 struct json_step {
     const char *name; /* of a member; NULL: an element */
     size_t name_bytes;
@@ -23,11 +25,24 @@ const char *json_path_read(const char *text, struct json_path *path, const char 
 
 bool json_paths_equal(const struct json_path *a, const struct json_path *b);
 
-/* Finds the value at the path in a text that is one JSON value, which it checks as a whole. A
+/* What stands between the scalars of a text, which for most rows of a file is the same as for the
+ * row before: a row like that is as well-formed, and has its values at the same places. It begins
+ * as {0}, and refers to the text that it was learned from. */
+struct json_shape {
+    struct json_scalar {
+        const char *begin, *end;
+        bool is_wanted;
+        size_t path; /* what it is the value of */
+    } scalars[64];
+    size_t count; /* 0: none is known */
+    const char *begin, *end;
+};
+
+/* Finds the values at the paths in a text that is one JSON value, which is checked as a whole. A
  * string is its characters, a number or a boolean its text. If a member is there twice, the last
- * one counts. */
-void json_find(const char *text, size_t size_bytes, const struct json_path *path,
-               struct field *field);
+ * one counts. NULL: all are there; otherwise why not. */
+const char *json_find(const char *text, size_t size_bytes, const struct json_path *paths,
+                      size_t count, struct json_shape *shape, struct field *fields);
 
 /* Writes the value of a field, which is no longer than its text, and its size; or says why it has
  * none. */

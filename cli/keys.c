@@ -224,6 +224,7 @@ void keys_free_block(struct key_block *block)
     free(block->hashes);
     free(block->results);
     free(block->text);
+    free(block->marks.at);
     free(block->joined);
     free(block->arena);
     free(block->numbered);
@@ -340,13 +341,14 @@ static bool read_more(struct key_reader *reader, struct key_block *block, size_t
 }
 
 /* The end of the last whole row in what stands from `from` on, or 0. */
-static size_t end_of_last_row(struct key_reader *reader, const struct key_block *block, size_t from)
+static size_t end_of_last_row(struct key_reader *reader, struct key_block *block, size_t from)
 {
     const struct rows *rows = &reader->rows;
     size_t end = block->size_bytes;
     if (rows->form == ROWS_OF_CSV) {
         size_t start = reader->begun ? 0 : rows_mark(rows, block->text, end);
-        return csv_whole_rows(block->text, end, start, (char)rows->delimiter, &reader->scan);
+        return csv_whole_rows(block->text, end, start, (char)rows->delimiter, &reader->scan,
+                              &block->marks);
     }
     if (!memchr(block->text + from, rows->separator, end - from)) return 0;
     while (block->text[end - 1] != rows->separator) end--;
@@ -400,6 +402,7 @@ static bool take_rest(struct key_reader *reader, struct key_block *block)
     if (bytes > 0) memcpy(block->text, reader->rest, bytes);
     block->size_bytes = bytes;
     reader->scan = (struct csv_scan){0};
+    marks_clear(&block->marks);
     return true;
 }
 

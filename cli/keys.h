@@ -53,7 +53,8 @@ struct key_block {
     petal_key *decoded;
     char *text; /* one byte more than its capacity */
     size_t size_bytes, capacity;
-    uint8_t *joined; /* keys of several fields, or of fields with escapes */
+    struct marks marks; /* if it is of CSV with quotes, made as it was read */
+    uint8_t *joined;    /* keys of several fields, or of fields with escapes */
     size_t joined_bytes;
     uint8_t *arena; /* decoded keys */
     size_t arena_bytes;

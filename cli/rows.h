@@ -15,7 +15,7 @@ enum row_form {
     ROWS_OF_JSON
 };
 
-enum { MAX_COLUMNS = 16, BLANKS = -1 };
+enum { MAX_COLUMNS = MAX_JSON_PATHS, BLANKS = -1 };
 
 /* Between the fields of a key of several. */
 #define FIELD_JOINT '\x1f'

@@ -1,63 +1,164 @@
-/* scan.h - where the next byte of a kind stands, eight bytes at a time: fields and strings are
- * short, and a call of memchr() for each costs more than they do. */
+/* scan.h - which of 64 bytes of text are a comma, a quote, a newline: a bit for each byte, from the
+ * lowest on.
+ *
+ *      text            7,"Ada, ""A.""",x
+ *      quotes          ..1....11..111...       lowest bit on the left
+ *      bits_inside()   ..111111.111.1...       from each opening quote up to the closing one
+ *      commas          .1....1........1.       of which the one inside is text
+ *
+ * Fields and strings are short, and each has another length: a loop over their bytes, or a call of
+ * memchr() for each, costs more than they do, as a CPU guesses how long it runs and is wrong. The
+ * next bit of a word is found without a guess. */
 #ifndef PETAL_CLI_SCAN_H
 #define PETAL_CLI_SCAN_H
 
 #include <stdint.h>
 #include <string.h>
 
+#ifdef __SSE2__
+
+#include <emmintrin.h>
+
+enum { TEXT_PARTS = 4 };
+typedef __m128i text_part; /* a byte is all bits or none, when it tells of one */
+
+static inline text_part text_load(const char *at)
+{
+    return _mm_loadu_si128((const __m128i *)at);
+}
+
+static inline text_part text_equal(text_part part, char byte)
+{
+    return _mm_cmpeq_epi8(part, _mm_set1_epi8(byte));
+}
+
+static inline text_part text_below(text_part part, uint8_t bound)
+{
+    return _mm_cmpeq_epi8(_mm_min_epu8(part, _mm_set1_epi8((char)(bound - 1))), part);
+}
+
+static inline text_part text_or(text_part a, text_part b)
+{
+    return _mm_or_si128(a, b);
+}
+
+static inline uint64_t text_bits(text_part part)
+{
+    return (uint64_t)_mm_movemask_epi8(part);
+}
+
+#else
+
 #define EVERY_BYTE UINT64_C(0x0101010101010101)
 
-static inline uint64_t eight_bytes(const char *at)
+enum { TEXT_PARTS = 8 };
+typedef uint64_t text_part; /* a byte has its highest bit or not, when it tells of one */
+
+static inline text_part text_load(const char *at)
 {
-    uint64_t word;
-    memcpy(&word, at, sizeof word);
+    uint64_t part;
+    memcpy(&part, at, sizeof part);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    word = __builtin_bswap64(word);
+    part = __builtin_bswap64(part);
 #endif
-    return word;
+    return part;
 }
 
-/* Marks the bytes that are below `bound`, at most 0x80, in their highest bits: the first mark is
- * right, which is all that is used. */
-static inline uint64_t mark_below(uint64_t word, uint8_t bound)
+/* At most 0x80: what is taken away from a byte does not reach the next one. */
+static inline text_part text_below(text_part part, uint8_t bound)
 {
-    return (word - EVERY_BYTE * bound) & ~word & EVERY_BYTE << 7;
+    return ~((part | EVERY_BYTE << 7) - EVERY_BYTE * bound) & ~part;
 }
 
-static inline uint64_t mark_equal(uint64_t word, char byte)
+static inline text_part text_equal(text_part part, char byte)
 {
-    return mark_below(word ^ EVERY_BYTE * (uint8_t)byte, 1);
+    return text_below(part ^ EVERY_BYTE * (uint8_t)byte, 1);
 }
 
-/* The first of the marks, as a number of bytes. */
-static inline size_t first_mark(uint64_t marks)
+static inline text_part text_or(text_part a, text_part b)
 {
-    return (size_t)__builtin_ctzll(marks) / 8;
+    return a | b;
 }
 
-/* The first `a` or `b` from `at` on, or `end`. */
-static inline const char *find_either(const char *at, const char *end, char a, char b)
+static inline uint64_t text_bits(text_part part)
 {
-    for (; end - at >= 8; at += 8) {
-        uint64_t word = eight_bytes(at), marks = mark_equal(word, a) | mark_equal(word, b);
-        if (marks) return at + first_mark(marks);
+    return (part >> 7 & EVERY_BYTE) * UINT64_C(0x0102040810204080) >> 56;
+}
+
+#endif
+
+enum { TEXT_PART_BYTES = 64 / TEXT_PARTS };
+
+static inline size_t first_bit(uint64_t bits)
+{
+    return (size_t)__builtin_ctzll(bits);
+}
+
+struct text64 {
+    text_part part[TEXT_PARTS];
+};
+
+/* Of the bytes up to `end`; instead of others there are zeros. */
+static inline struct text64 text64_load(const char *at, const char *end)
+{
+    struct text64 text;
+    char copy[64];
+    if (end - at < 64) {
+        size_t size = (size_t)(end - at);
+        memset(copy + size, 0, 64 - size);
+        at = memcpy(copy, at, size);
     }
-    while (at < end && *at != a && *at != b) at++;
-    return at;
+    for (int i = 0; i < TEXT_PARTS; i++) text.part[i] = text_load(at + i * TEXT_PART_BYTES);
+    return text;
+}
+
+static inline uint64_t bits_equal(const struct text64 *text, char byte)
+{
+    uint64_t bits = 0;
+    for (int i = 0; i < TEXT_PARTS; i++)
+        bits |= text_bits(text_equal(text->part[i], byte)) << i * TEXT_PART_BYTES;
+    return bits;
+}
+
+static inline uint64_t bits_either(const struct text64 *text, char a, char b)
+{
+    uint64_t bits = 0;
+    for (int i = 0; i < TEXT_PARTS; i++)
+        bits |= text_bits(text_or(text_equal(text->part[i], a), text_equal(text->part[i], b)))
+                << i * TEXT_PART_BYTES;
+    return bits;
+}
+
+static inline text_part text_not_plain(text_part part)
+{
+    return text_or(text_or(text_equal(part, '"'), text_equal(part, '\\')), text_below(part, 0x20));
 }
 
 /* The end of the part of a JSON string that stands for itself: a quote, a backslash, a control
  * character, or `end`. */
 static inline const char *find_end_of_plain(const char *at, const char *end)
 {
-    for (; end - at >= 8; at += 8) {
-        uint64_t word = eight_bytes(at);
-        uint64_t marks = mark_equal(word, '"') | mark_equal(word, '\\') | mark_below(word, 0x20);
-        if (marks) return at + first_mark(marks);
+    for (; end - at >= TEXT_PART_BYTES; at += TEXT_PART_BYTES) {
+        uint64_t bits = text_bits(text_not_plain(text_load(at)));
+        if (bits) return at + first_bit(bits);
     }
     while (at < end && *at != '"' && *at != '\\' && (unsigned char)*at >= 0x20) at++;
     return at;
+}
+
+/* Each bit tells whether the quotes up to it, and it, are an odd number. */
+static inline uint64_t bits_inside(uint64_t quotes)
+{
+    for (int i = 1; i < 64; i *= 2) quotes ^= quotes << i;
+    return quotes;
+}
+
+static inline unsigned count_bits(uint64_t bits) /* the built-in one is a call on older CPUs */
+{
+    bits -= bits >> 1 & UINT64_C(0x5555555555555555);
+    bits = (bits & UINT64_C(0x3333333333333333)) + (bits >> 2 & UINT64_C(0x3333333333333333));
+    bits = (bits + (bits >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (unsigned)(bits * UINT64_C(0x0101010101010101) >> 56);
 }
 
 #endif

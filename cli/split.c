@@ -89,10 +89,14 @@ static const char NO_FIELD[] = "too few fields", EMPTY[] = "an empty row",
 struct splitting {
     const struct rows *rows;
     struct key_block *block;
-    const char *end;                   /* of the text; a separator stands there */
-    const char *next_quote, *next_nul; /* in CSV: from the current row on, or `end` */
-    struct field fields[MAX_COLUMNS];  /* of the current row, in the order of the key */
-    uint8_t *to;                       /* in block->joined */
+    const char *end;        /* of the text; a separator stands there */
+    const char *begin, *at; /* of the next row, and of its first field */
+    size_t start;           /* of the first row in the text: after a byte order mark */
+    const size_t *mark;     /* the first one after `at` */
+    bool is_csv, strips_return;
+    const char *next_nul;             /* in CSV: from the current row on, or `end` */
+    struct field fields[MAX_COLUMNS]; /* of the current row, in the order of the key */
+    uint8_t *to;                      /* in block->joined */
 };
 
 static bool add_stray(struct key_block *block, petal_key row, const char *why)
@@ -153,11 +157,11 @@ static const char *join_fields(struct splitting *splitting, petal_key *key)
     return NULL;
 }
 
-/* A row from `at` to `end`, which has a key unless `why` says otherwise. */
-static bool push_row(struct splitting *splitting, const char *at, const char *end, const char *why)
+/* The next row, up to `stop`, which has a key unless `why` says otherwise. */
+static bool push_row(struct splitting *splitting, const char *stop, const char *why)
 {
     struct key_block *block = splitting->block;
-    petal_key row = {at, (size_t)(end - at)}, key;
+    petal_key row = {splitting->begin, (size_t)(stop - splitting->begin)}, key;
     const struct field *first = splitting->fields;
     if (block->count == block->room && !make_arrays(block, 2 * block->count + FEWEST_ROWS))
         return false;
@@ -166,6 +170,7 @@ static bool push_row(struct splitting *splitting, const char *at, const char *en
     else if (!why)
         why = join_fields(splitting, &key);
     if (why == OUT_OF_MEMORY) return false;
+    splitting->begin = splitting->at = stop + 1;
     block->line_count++;
     if (why) return add_stray(block, row, why);
     block->lines[block->count] = row;
@@ -173,65 +178,11 @@ static bool push_row(struct splitting *splitting, const char *at, const char *en
     return true;
 }
 
-/* Fields that are separated by one byte, in a row that ends at `end`. */
-static const char *find_delimited(struct splitting *splitting, const char *at, const char *end)
-{
-    const struct rows *rows = splitting->rows;
-    const struct wanted *wanted = &splitting->block->wanted;
-    size_t found = 0;
-    for (uint64_t number = 1;; number++) {
-        const char *stop = memchr(at, rows->delimiter, (size_t)(end - at));
-        if (!stop) stop = end;
-        if (number == wanted->numbers[found]) {
-            splitting->fields[wanted->places[found]] =
-                (struct field){.text = at, .size_bytes = (size_t)(stop - at)};
-            if (++found == rows->columns) return NULL;
-        }
-        if (stop == end) return NO_FIELD;
-        at = stop + 1;
-    }
-}
+/* ---- fields of text -------------------------------------------------------------------------- */
 
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';
-}
-
-/* The same, with blanks between them, and before the first. */
-static const char *find_words(struct splitting *splitting, const char *at, const char *end)
-{
-    const struct wanted *wanted = &splitting->block->wanted;
-    size_t found = 0;
-    for (uint64_t number = 1;; number++) {
-        while (at < end && is_blank(*at)) at++;
-        if (at == end) return NO_FIELD;
-        const char *begin = at;
-        at = find_either(at, end, ' ', '\t');
-        if (number != wanted->numbers[found]) continue;
-        splitting->fields[wanted->places[found]] =
-            (struct field){.text = begin, .size_bytes = (size_t)(at - begin)};
-        if (++found == splitting->rows->columns) return NULL;
-    }
-}
-
-/* The fields of a row of CSV that has quotes in it. Returns where the row ends. */
-static const char *find_quoted(struct splitting *splitting, const char *at, const char **why)
-{
-    const struct rows *rows = splitting->rows;
-    const struct wanted *wanted = &splitting->block->wanted;
-    size_t found = 0;
-    *why = NULL;
-    for (uint64_t number = 1;; number++) {
-        struct field field;
-        const char *stop = csv_field(at, splitting->end, (char)rows->delimiter, &field);
-        if (field.why && !*why) *why = field.why;
-        if (found < rows->columns && number == wanted->numbers[found])
-            splitting->fields[wanted->places[found++]] = field;
-        at = stop + 1;
-        if (stop < splitting->end && *stop != '\n') continue;
-        if (!*why && found < rows->columns) *why = NO_FIELD;
-        return stop;
-    }
 }
 
 static const char *next_byte(const char *at, const char *end, char byte)
@@ -250,35 +201,157 @@ static uint64_t count_bytes(const char *at, const char *end, char byte)
     return count;
 }
 
-/* One row of CSV, from `begin`; its fields are looked for from `at`. Returns where it ends. */
-static const char *push_csv(struct splitting *splitting, const char *begin, const char *at)
+/* What the marks are of: a constant in each of the loops that are made of what follows. */
+enum fields { DELIMITED, WORDS, QUOTED };
+
+static inline struct field make_field(const char *begin, const char *stop, enum fields fields,
+                                      bool doubled)
 {
-    const char *end = splitting->end, *why, *stop = end;
-    if (splitting->next_quote < at) splitting->next_quote = next_byte(at, end, '"');
-    if (splitting->next_quote > at) stop = next_byte(at, end, '\n');
-    if (splitting->next_nul < at) splitting->next_nul = next_byte(at, end, '\0');
-    if (splitting->next_quote < stop) {
-        stop = find_quoted(splitting, at, &why);
-        splitting->block->line_count += count_bytes(at, stop, '\n');
-    } else {
-        const char *last = stop > at && stop[-1] == '\r' ? stop - 1 : stop;
-        why = last == at ? EMPTY : find_delimited(splitting, at, last);
-    }
-    if (splitting->next_nul < stop) why = HOLDS_NUL;
-    /* What a quote that is never closed took in ends with a separator of its own. */
-    if (stop == end && stop > at && stop[-1] == '\n') stop--;
-    return push_row(splitting, begin, stop, why) ? stop : NULL;
+    struct field field = {.text = begin, .size_bytes = (size_t)(stop - begin)};
+    if (fields != QUOTED || begin == stop || *begin != '"') return field;
+    field.text++;
+    field.size_bytes -= 2;
+    if (doubled && memchr(field.text, '"', field.size_bytes)) field.form = FIELD_OF_CSV;
+    return field;
 }
 
-static const char *find_paths(struct splitting *splitting, const char *at, const char *end)
+/* The fields of the row that begins at `at`, and with it at the next mark. Returns where it ends,
+ * with *why if a field is missing. */
+static inline const char *find_fields(struct splitting *splitting, const char *at,
+                                      enum fields fields, const char **why)
+{
+    const struct wanted *wanted = &splitting->block->wanted;
+    const char *text = splitting->block->text, *stop;
+    const size_t *mark = splitting->mark;
+    size_t found = 0, columns = splitting->rows->columns;
+    char separator = splitting->rows->separator;
+    *why = NO_FIELD;
+    for (uint64_t number = 1;; number++) {
+        while (fields == WORDS && is_blank(*at)) at++;
+        stop = text + *mark++;
+        bool last = *stop == separator;
+        if (number == wanted->numbers[found]) {
+            bool returns = last && splitting->strips_return && stop > at && stop[-1] == '\r';
+            if (fields == WORDS && stop == at + returns) break; /* a blank, or nothing */
+            splitting->fields[wanted->places[found]] =
+                make_field(at, stop - returns, fields, splitting->block->marks.quotes.doubled);
+            if (++found == columns) *why = NULL;
+        }
+        if (last || found == columns) break;
+        at = stop + 1;
+    }
+    while (*stop != separator) stop = text + *mark++;
+    splitting->mark = mark;
+    return stop;
+}
+
+static void skip_marks(struct splitting *splitting)
+{
+    const struct marks *marks = &splitting->block->marks;
+    size_t at = (size_t)(splitting->at - splitting->block->text), i = 0;
+    while (i < marks->count && marks->at[i] < at) i++;
+    splitting->mark = marks->at + i;
+}
+
+/* In CSV: as an empty row is none, and a NUL is a sign of another encoding. */
+static inline const char *find_flaw(struct splitting *splitting, const char *at, const char *stop)
+{
+    if (splitting->next_nul < at) splitting->next_nul = next_byte(at, splitting->end, '\0');
+    if (splitting->next_nul < stop) return HOLDS_NUL;
+    return stop == at || (stop == at + 1 && *at == '\r') ? EMPTY : NULL;
+}
+
+/* Rows whose fields end at marks, up to `last`. False: out of memory. */
+static inline bool split_marked(struct splitting *splitting, const size_t *last, enum fields fields)
+{
+    while (splitting->mark < last) {
+        const char *why, *at = splitting->at, *stop = find_fields(splitting, at, fields, &why);
+        const char *flaw = splitting->is_csv ? find_flaw(splitting, at, stop) : NULL;
+        if (!push_row(splitting, stop, flaw ? flaw : why)) return false;
+    }
+    return true;
+}
+
+/* Fields that are separated by one byte, or words. */
+static void split_fields(struct splitting *splitting)
 {
     const struct rows *rows = splitting->rows;
-    for (size_t i = 0; i < rows->columns; i++) {
-        struct field *field = &splitting->fields[i];
-        json_find(at, (size_t)(end - at), &rows->paths[i], field);
-        if (field->why) return field->why;
+    struct key_block *block = splitting->block;
+    struct marks *marks = &block->marks;
+    size_t size = block->size_bytes + (splitting->end[-1] != rows->separator);
+    bool words = rows->delimiter == BLANKS;
+    marks_clear(marks);
+    bool good = words
+                    ? mark_words(marks, block->text, size, rows->separator)
+                    : mark_fields(marks, block->text, size, rows->separator, (char)rows->delimiter);
+    if (!good) block->refused = OUT_OF_MEMORY;
+    if (!good) return;
+    const size_t *last = marks->at + marks->count;
+    skip_marks(splitting);
+    if (words)
+        split_marked(splitting, last, WORDS);
+    else
+        split_marked(splitting, last, DELIMITED);
+}
+
+/* The fields of a row of CSV, field by field: what quotes mean in it is not regular, or not known.
+ * Returns where the row ends. */
+static const char *find_irregular(struct splitting *splitting, const char *at, const char **why)
+{
+    const struct rows *rows = splitting->rows;
+    const struct wanted *wanted = &splitting->block->wanted;
+    size_t found = 0;
+    *why = NULL;
+    for (uint64_t number = 1;; number++) {
+        struct field field;
+        const char *stop = csv_field(at, splitting->end, (char)rows->delimiter, &field);
+        if (field.why && !*why) *why = field.why;
+        if (found < rows->columns && number == wanted->numbers[found])
+            splitting->fields[wanted->places[found++]] = field;
+        at = stop + 1;
+        if (stop < splitting->end && *stop != '\n') continue;
+        if (!*why && found < rows->columns) *why = NO_FIELD;
+        return stop;
     }
-    return NULL;
+}
+
+/* CSV with quotes: as far as it is marked, and then row by row. */
+static void split_quoted(struct splitting *splitting)
+{
+    struct key_block *block = splitting->block;
+    struct marks *marks = &block->marks;
+    const char *text = block->text, *end = splitting->end, *why;
+    /* Beyond it may be marks of what now begins the next block. */
+    size_t size = block->size_bytes + (end[-1] != '\n');
+    if (!marks->irregular && (marks->count == 0 || end[-1] != '\n'))
+        mark_csv(marks, text, size, splitting->start, (char)splitting->rows->delimiter);
+    const size_t *last = marks->at + marks->count;
+    while (last > marks->at && (last[-1] >= size || text[last[-1]] != '\n')) last--;
+    skip_marks(splitting);
+    if (!split_marked(splitting, last, QUOTED)) return;
+    while (splitting->begin < end) {
+        const char *at = splitting->at, *stop = find_irregular(splitting, at, &why);
+        const char *flaw = find_flaw(splitting, at, stop);
+        /* What a quote that is never closed took in ends with a separator of its own. */
+        if (stop == end && stop > at && stop[-1] == '\n') stop--;
+        if (!push_row(splitting, stop, flaw ? flaw : why)) return;
+        block->marks.quotes.hidden = 1;
+    }
+}
+
+static void split_csv(struct splitting *splitting)
+{
+    struct key_block *block = splitting->block;
+    splitting->is_csv = splitting->strips_return = true;
+    splitting->next_nul = next_byte(splitting->at, splitting->end, '\0');
+    if (block->marks.count == 0 && !memchr(block->text, '"', block->size_bytes)) {
+        split_fields(splitting);
+        return;
+    }
+    split_quoted(splitting);
+    if (block->marks.quotes.hidden)
+        block->line_count =
+            count_bytes(block->text, splitting->end, '\n') + (splitting->end[-1] != '\n');
 }
 
 static bool is_all_blank(const char *at, const char *end)
@@ -287,36 +360,40 @@ static bool is_all_blank(const char *at, const char *end)
     return at == end;
 }
 
-/* One row that ends at a separator. */
-static const char *push_line(struct splitting *splitting, const char *begin, const char *at)
+static void split_json(struct splitting *splitting)
 {
     const struct rows *rows = splitting->rows;
-    const char *stop = memchr(at, rows->separator, (size_t)(splitting->end - at) + 1);
-    const char *last = rows->crlf && stop > at && stop[-1] == '\r' ? stop - 1 : stop, *why;
-    if (rows->form == ROWS_OF_JSON)
-        why = is_all_blank(at, stop) ? EMPTY : find_paths(splitting, at, stop);
-    else if (rows->delimiter == BLANKS)
-        why = find_words(splitting, at, last);
-    else
-        why = find_delimited(splitting, at, last);
-    return push_row(splitting, begin, stop, why) ? stop : NULL;
+    struct json_shape shape = {.count = 0};
+    while (splitting->begin < splitting->end) {
+        const char *at = splitting->at;
+        const char *stop =
+            memchr(at, splitting->rows->separator, (size_t)(splitting->end - at) + 1);
+        const char *why = is_all_blank(at, stop)
+                              ? EMPTY
+                              : json_find(at, (size_t)(stop - at), rows->paths, rows->columns,
+                                          &shape, splitting->fields);
+        if (!push_row(splitting, stop, why)) return;
+    }
 }
 
 static void split_rows(const struct rows *rows, struct key_block *block)
 {
-    struct splitting splitting = {
-        .rows = rows, .block = block, .end = block->text + block->size_bytes};
-    const char *begin = block->text + block->header_bytes, *at = begin, *end = splitting.end;
-    if (block->begins_file && at == block->text) at += rows_mark(rows, at, block->size_bytes);
-    splitting.next_quote = rows->form == ROWS_OF_CSV ? next_byte(at, end, '"') : end;
-    splitting.next_nul = rows->form == ROWS_OF_CSV ? next_byte(at, end, '\0') : end;
+    const char *begin = block->text + block->header_bytes;
+    struct splitting splitting = {.rows = rows,
+                                  .block = block,
+                                  .end = block->text + block->size_bytes,
+                                  .begin = begin,
+                                  .at = begin,
+                                  .strips_return = rows->crlf};
+    if (block->begins_file) splitting.start = rows_mark(rows, block->text, block->size_bytes);
+    if (block->header_bytes == 0) splitting.at += splitting.start;
     block->line_count = count_bytes(block->text, begin, rows->separator);
-    while (begin < end) {
-        const char *stop = rows->form == ROWS_OF_CSV ? push_csv(&splitting, begin, at)
-                                                     : push_line(&splitting, begin, at);
-        if (!stop) return;
-        begin = at = stop + 1;
-    }
+    if (rows->form == ROWS_OF_JSON)
+        split_json(&splitting);
+    else if (rows->form == ROWS_OF_CSV)
+        split_csv(&splitting);
+    else
+        split_fields(&splitting);
 }
 
 /* ---- keys of rows ---------------------------------------------------------------------------- */

@@ -222,10 +222,12 @@ static void must_be_all(const struct key_block *block)
 static void must_cut_rows(const struct rows *rows, const struct key_block *block, size_t piece)
 {
     struct csv_scan scan = {0};
+    struct marks marks = {0};
     size_t start = rows_mark(rows, block->text, block->size_bytes);
     for (size_t size = start; size < block->size_bytes;) {
         size = block->size_bytes - size < piece ? block->size_bytes : size + piece;
-        size_t whole = csv_whole_rows(block->text, size, start, (char)rows->delimiter, &scan);
+        size_t whole =
+            csv_whole_rows(block->text, size, start, (char)rows->delimiter, &scan, &marks);
         struct row_walk walk = {0};
         size_t key;
         const petal_key *row = NULL;
@@ -235,6 +237,29 @@ static void must_cut_rows(const struct rows *rows, const struct key_block *block
             continue;
         must(row != NULL);
     }
+    free(marks.at);
+}
+
+/* The same rows and keys are found field by field. */
+static void must_not_need_marks(const struct rows *rows, const struct key_block *block)
+{
+    struct key_block other = {.begins_file = true, .text = block->text};
+    other.size_bytes = other.capacity = block->size_bytes;
+    other.wanted = block->wanted;
+    other.header_bytes = block->header_bytes;
+    other.marks.irregular = true;
+    split_block(rows, NULL, &other);
+    must(other.count == block->count && other.stray_count == block->stray_count);
+    for (size_t i = 0; i < block->count; i++)
+        must(other.lines[i].data == block->lines[i].data &&
+             other.keys[i].size_bytes == block->keys[i].size_bytes &&
+             memcmp(other.keys[i].data, block->keys[i].data, other.keys[i].size_bytes) == 0);
+    for (size_t i = 0; i < block->stray_count; i++)
+        must(other.strays[i].row.data == block->strays[i].row.data &&
+             other.strays[i].why == block->strays[i].why);
+    must(other.line_count == block->line_count);
+    other.text = NULL;
+    keys_free_block(&other);
 }
 
 /* The choice is of the options, whose text ends with the first newline. */
@@ -267,6 +292,7 @@ static void try_rows(uint32_t choice, char *text, size_t size)
     if (good) {
         split_block(&rows, NULL, &block);
         if (!rows.strict) must_be_all(&block);
+        must_not_need_marks(&rows, &block);
         if (rows.form == ROWS_OF_CSV) must_cut_rows(&rows, &block, 1 + size % 7);
     } else {
         must_be_a_reason(message);
