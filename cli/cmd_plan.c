@@ -204,7 +204,7 @@ const struct command plan_command = {
     .summary = "size a filter: memory, bits per key, rate",
     .usage = "-n KEYS [-p RATE | --memory SIZE] [--json] [--chart OUT.svg]",
     .about = "Tells for each scheme what a filter of KEYS keys would need. Two of -n, -p and\n"
-             "--memory give the third; -p alone is 1%.",
+             "--memory give the third; -p alone is 1 %.",
     .options = options,
     .example = "example: petal plan -n 100M -p 1%",
     .run = run,
