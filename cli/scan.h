@@ -108,7 +108,7 @@ static inline struct text64 text64_load(const char *at, const char *end)
         memset(copy + size, 0, 64 - size);
         at = memcpy(copy, at, size);
     }
-    for (int i = 0; i < TEXT_PARTS; i++) text.part[i] = text_load(at + i * TEXT_PART_BYTES);
+    for (int i = 0; i < TEXT_PARTS; i++, at += TEXT_PART_BYTES) text.part[i] = text_load(at);
     return text;
 }
 
