@@ -1,11 +1,11 @@
 /* jsonpath.c - see jsonpath.h.
  *
- * The grammar is that of RFC 8259. The text is walked and nothing is built: what a library makes of
- * a line, a tree, costs more than all else that is done with it. And a row of the same shape as the
- * one before takes no walk:
+ * The grammar is that of RFC 8259. The text is walked and no tree is built: that would cost more
+ * than everything else that is done with a line. A row of the same shape as the one before takes no
+ * walk at all:
  *
  *      {"n":17,"user":{"name":"Ada"},"ok":true}
- *      ||||||  ||||||||||||||||       ||||||    |       the same bytes, and between them scalars
+ *      ||||||  ||||||||||||||||       ||||||    |       the same bytes, with scalars between them
  */
 #include "jsonpath.h"
 
@@ -350,8 +350,8 @@ static inline uint64_t load(const char *at, size_t size)
     return word;
 }
 
-/* Pieces are short, and a call of memcmp() for each costs more than they do: the last bytes of one
- * are compared twice instead. */
+/* memcmp() for pieces so short that a call costs more than the comparison: some bytes are compared
+ * twice instead. */
 static inline bool are_same(const char *a, const char *b, size_t size)
 {
     for (; size > 8; a += 8, b += 8, size -= 8)
@@ -363,7 +363,7 @@ static inline bool are_same(const char *a, const char *b, size_t size)
     return size == 0;
 }
 
-/* False: the text has another shape, or is not well-formed. */
+/* False: the text has another shape, or is malformed. */
 static bool follow(const struct json_shape *shape, const char *text, size_t size_bytes,
                    struct field *fields)
 {
@@ -383,7 +383,7 @@ static bool follow(const struct json_shape *shape, const char *text, size_t size
     }
 }
 
-/* Where the values stood. */
+/* Notes which scalars the wanted values were. */
 static void finish_shape(struct json_shape *shape, const char *text, size_t size_bytes,
                          const struct field *fields, size_t count)
 {

@@ -25,14 +25,14 @@ const char *json_path_read(const char *text, struct json_path *path, const char 
 
 bool json_paths_equal(const struct json_path *a, const struct json_path *b);
 
-/* What stands between the scalars of a text, which for most rows of a file is the same as for the
- * row before: a row like that is as well-formed, and has its values at the same places. It begins
- * as {0}, and refers to the text that it was learned from. */
+/* What stands between the scalars of a text: for most rows of a file, the same bytes as in the row
+ * before. Such a row is as well-formed as that one, and has its values in the same places. Begins
+ * as {0}, and points into the text that it was learned from. */
 struct json_shape {
     struct json_scalar {
         const char *begin, *end;
         bool is_wanted;
-        size_t path; /* what it is the value of */
+        size_t path; /* whose value it is */
     } scalars[64];
     size_t count; /* 0: none is known */
     const char *begin, *end;

@@ -1,8 +1,8 @@
 /* marks.c - see marks.h.
  *
- * A text is read 64 bytes at a time, whatever its rows are: a bit for each byte says whether it is
- * a mark (scan.h), and the places of the bits are put into a list. From there on fields are numbers
- * that stand beside each other, and nothing is searched for. */
+ * The text is read 64 bytes at a time: one bit per byte says whether it is a mark (scan.h), and the
+ * offsets of the marks are appended to a list. A field then lies between two neighbours in the
+ * list, and nothing has to be searched for. */
 #include "marks.h"
 
 #include "scan.h"
@@ -14,7 +14,7 @@ void marks_clear(struct marks *marks)
     *marks = (struct marks){.at = marks->at, .room = marks->room};
 }
 
-/* Room for those of 64 bytes, and for what put_marks() writes after them. */
+/* Room for the marks of 64 bytes, and for the spare entries that put_marks() writes after them. */
 static bool make_room(struct marks *marks)
 {
     enum { NEEDED = 64 + 4 };
@@ -27,8 +27,8 @@ static bool make_room(struct marks *marks)
     return true;
 }
 
-/* Four at a time, needed or not: how many there are changes from one part to the next, and a wrong
- * guess of that costs more than all of it. */
+/* Writes four entries at a time, needed or not: the number of marks varies from part to part, and a
+ * mispredicted branch costs more than the spare writes. */
 static inline void put_marks(struct marks *marks, uint64_t bits, size_t base)
 {
     const uint64_t highest = UINT64_C(1) << 63;
@@ -38,7 +38,7 @@ static inline void put_marks(struct marks *marks, uint64_t bits, size_t base)
         for (int i = 0; i < 4; i++, bits &= bits - 1) to[i] = base + first_bit(bits | highest);
 }
 
-/* Of 64 bytes those that are text. */
+/* Which of the 64 bytes are still in the text. */
 static inline uint64_t bits_of_text(size_t size_bytes)
 {
     return size_bytes < 64 ? (UINT64_C(1) << size_bytes) - 1 : UINT64_MAX;
@@ -56,7 +56,7 @@ bool mark_fields(struct marks *marks, const char *text, size_t size_bytes, char 
     return true;
 }
 
-/* The end of a word is a blank after what is none. */
+/* A word ends at the first blank after it, or at the separator. */
 bool mark_words(struct marks *marks, const char *text, size_t size_bytes, char separator)
 {
     uint64_t after_blank = 1;
@@ -72,9 +72,9 @@ bool mark_words(struct marks *marks, const char *text, size_t size_bytes, char s
     return true;
 }
 
-/* Takes what quotes hide out of the marks of 64 bytes. Returns which bytes are irregular. A quote
- * that opens has to begin a field, or to stand next to one that closes, and with that for a quote;
- * what follows one that closes has to be that, or the end of the field. */
+/* Clears the marks that are inside quotes, and returns which bytes are irregular. An opening quote
+ * must begin a field, or follow a closing one at once (the "" that stands for a quote); a closing
+ * quote must be followed by another one or by the end of the field. */
 static inline uint64_t heed_quotes(struct quotes *before, const struct text64 *part, uint64_t *bits)
 {
     uint64_t quotes = bits_equal(part, '"'), inside = bits_inside(quotes) ^ before->inside;
@@ -96,7 +96,7 @@ static inline uint64_t heed_quotes(struct quotes *before, const struct text64 *p
     return wrong;
 }
 
-/* False: this was the last part that is regular. */
+/* False: an irregular byte, or out of memory; the marks before it are kept. */
 static inline bool mark_part(struct marks *marks, struct quotes *before, const char *text,
                              size_t at, size_t size_bytes, char delimiter)
 {
@@ -109,7 +109,7 @@ static inline bool mark_part(struct marks *marks, struct quotes *before, const c
     return wrong == 0;
 }
 
-/* A last part of less than 64 bytes is marked for now, and again when it is longer. */
+/* The marks of a last part of less than 64 bytes are made again when there is more text. */
 void mark_csv(struct marks *marks, const char *text, size_t size_bytes, size_t start,
               char delimiter)
 {

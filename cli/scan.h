@@ -6,9 +6,8 @@
  *      bits_inside()   ..111111.111.1...       from each opening quote up to the closing one
  *      commas          .1....1........1.       of which the one inside is text
  *
- * Fields and strings are short, and each has another length: a loop over their bytes, or a call of
- * memchr() for each, costs more than they do, as a CPU guesses how long it runs and is wrong. The
- * next bit of a word is found without a guess. */
+ * Fields and strings are short and differ in length, so a loop over their bytes, or a memchr() for
+ * each, costs a mispredicted branch. The next set bit of a word is found without a branch. */
 #ifndef PETAL_CLI_SCAN_H
 #define PETAL_CLI_SCAN_H
 

@@ -201,7 +201,7 @@ static uint64_t count_bytes(const char *at, const char *end, char byte)
     return count;
 }
 
-/* What the marks are of: a constant in each of the loops that are made of what follows. */
+/* What the marks end. The loop below is compiled once for each. */
 enum fields { DELIMITED, WORDS, QUOTED };
 
 static inline struct field make_field(const char *begin, const char *stop, enum fields fields,
@@ -215,8 +215,8 @@ static inline struct field make_field(const char *begin, const char *stop, enum 
     return field;
 }
 
-/* The fields of the row that begins at `at`, and with it at the next mark. Returns where it ends,
- * with *why if a field is missing. */
+/* Finds the wanted fields of the row at `at`, whose first mark is the next one. Returns where the
+ * row ends; *why is NULL, or says that a field is missing. */
 static inline const char *find_fields(struct splitting *splitting, const char *at,
                                       enum fields fields, const char **why)
 {
@@ -253,7 +253,7 @@ static void skip_marks(struct splitting *splitting)
     splitting->mark = marks->at + i;
 }
 
-/* In CSV: as an empty row is none, and a NUL is a sign of another encoding. */
+/* Why a row of CSV is refused: it is empty, or has a NUL, which is a sign of another encoding. */
 static inline const char *find_flaw(struct splitting *splitting, const char *at, const char *stop)
 {
     if (splitting->next_nul < at) splitting->next_nul = next_byte(at, splitting->end, '\0');
@@ -294,8 +294,7 @@ static void split_fields(struct splitting *splitting)
         split_marked(splitting, last, DELIMITED);
 }
 
-/* The fields of a row of CSV, field by field: what quotes mean in it is not regular, or not known.
- * Returns where the row ends. */
+/* The same without marks, field by field, for a row with misplaced quotes and all that follow. */
 static const char *find_irregular(struct splitting *splitting, const char *at, const char **why)
 {
     const struct rows *rows = splitting->rows;
@@ -315,13 +314,13 @@ static const char *find_irregular(struct splitting *splitting, const char *at, c
     }
 }
 
-/* CSV with quotes: as far as it is marked, and then row by row. */
+/* CSV with quotes: the rows that have marks, then the others. */
 static void split_quoted(struct splitting *splitting)
 {
     struct key_block *block = splitting->block;
     struct marks *marks = &block->marks;
     const char *text = block->text, *end = splitting->end, *why;
-    /* Beyond it may be marks of what now begins the next block. */
+    /* There may be marks beyond it, of bytes that were moved to the next block. */
     size_t size = block->size_bytes + (end[-1] != '\n');
     if (!marks->irregular && (marks->count == 0 || end[-1] != '\n'))
         mark_csv(marks, text, size, splitting->start, (char)splitting->rows->delimiter);
