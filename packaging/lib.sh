@@ -1,12 +1,14 @@
 # lib.sh - the library and the tool compiled for any system: by zig, which brings their headers and
 # C libraries (PyPI's ziglang), with zlib from Debian's sources linked in. Sourced from the top of
 # the tree by packaging/make and by tests/packages, not run. `./dev package` sets up what it needs:
-# ZIG (the interpreter of build/ziglang) and ZLIB (packaging/source zlib).
+# ZIG (the interpreter of build/ziglang) and ZLIB (packaging/source zlib), and for the jar MAVEN (a
+# store with what bindings/java/pom.xml names).
 ZIG=${ZIG:-$PWD/build/ziglang/bin/python}
 ZLIB=${ZLIB:-$PWD/build/zlib}
+MAVEN=${MAVEN:-$PWD/build/maven}
 ZIG_GLOBAL_CACHE_DIR=${ZIG_GLOBAL_CACHE_DIR:-$PWD/build/zig-cache}
 ZIG_LOCAL_CACHE_DIR=${ZIG_LOCAL_CACHE_DIR:-$ZIG_GLOBAL_CACHE_DIR}
-export ZIG ZLIB ZIG_GLOBAL_CACHE_DIR ZIG_LOCAL_CACHE_DIR
+export ZIG ZLIB MAVEN ZIG_GLOBAL_CACHE_DIR ZIG_LOCAL_CACHE_DIR
 
 # What a package of each system is called, and zig's name of it. Linux: musl, so that it runs
 # everywhere; Windows 10 and macOS 13, or later.
@@ -78,6 +80,20 @@ cross_tool() {
     esac
 }
 
+# cross_shared SYSTEM OUT OPTION-or-FILE...: a shared library of the files and of zlib
+cross_shared() {
+    shared_system=$1 shared_out=$2
+    shift 2
+    case $shared_system in
+    windows-*) set -- "$@" "-Wl,--out-implib,$shared_out.lib" ;;
+    # Its name would be the path of the file that is made here.
+    macos-*) set -- "$@" "-Wl,-install_name,$(basename "$shared_out")" ;;
+    *) set -- "$@" -lm -lpthread ;;
+    esac
+    cross "$shared_system" $(cross_flags "$shared_system") -shared -s "$@" $(zlib_sources) -o "$shared_out" &&
+        rm -f "$shared_out.lib"
+}
+
 # cross_module SYSTEM HEADERS OUT: Python's module, in the limited API, with the library in it.
 # HEADERS are Python's, with a pyconfig.h for that system.
 cross_module() {
@@ -89,16 +105,28 @@ cross_module() {
             python3_dll "$module_objects" &&
                 set -- "$module_objects/python3.lib"
             ;;
-        # Its name would be the path of the file that is made here.
-        macos-*) set -- -Wl,-undefined,dynamic_lookup -Wl,-install_name,_petal.abi3.so ;;
-        *) set -- -lm -lpthread ;;
+        macos-*) set -- -Wl,-undefined,dynamic_lookup ;;
+        *) set -- ;;
         esac &&
-        cross "$module_system" $(cross_flags "$module_system") -shared -s "$module_objects"/*.o \
-            src/*/*.c $(zlib_sources) "$@" -o "$module_out"
+        cross_shared "$module_system" "$module_out" "$module_objects"/*.o src/*/*.c "$@"
     module_status=$?
     rm -rf "$module_objects"
     return $module_status
 }
+
+# cross_jni SYSTEM HEADERS OUT: the library of the jar, with the JNI functions. HEADERS have what
+# javac made of Core.java, and JNI's own with a jni_md.h for that system.
+cross_jni() {
+    jni_objects=$(mktemp -d)
+    cross_objects "$1" "$jni_objects" "$(cross_flags "$1") -isystem $2" bindings/java/src/native/*.c &&
+        cross_shared "$1" "$3" "$jni_objects"/*.o src/*/*.c
+    jni_status=$?
+    rm -rf "$jni_objects"
+    return $jni_status
+}
+
+# cross_library SYSTEM OUT: the library itself, with the calls of petal.h
+cross_library() { cross_shared "$1" "$2" -DPETAL_SHARED_LIBRARY -DPETAL_BUILDING src/*/*.c; }
 
 # python3_dll FOLDER: makes FOLDER/python3.lib, with which the objects in FOLDER are linked against
 # the python3.dll that every CPython for Windows has: the names that they need from it.

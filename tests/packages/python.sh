@@ -4,7 +4,8 @@
 # nothing else and reads every vector.
 set -u
 . tests/packages/lib/packages.sh
-needs python3 readelf objdump || finish
+. tests/packages/lib/binary.sh
+needs python3 || finish
 needs_zig
 
 is_wheel() { tests/packages/lib/wheel "$(wheel_of "$1")" "petal/$2" "petal_bloom-$version.data/scripts/$3"; }
@@ -14,32 +15,17 @@ module_of() {
 
 # ---- Linux ---------------------------------------------------------------------------------------
 
-is_for() { readelf -h "$module" | grep -i "$1"; }
-needs_only() { # needs_only NAME...: the beginnings of libraries' names
-    readelf -d "$module" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' >"$TMPDIR/needed"
-    for library; do sed "/^$library/d" "$TMPDIR/needed" >"$TMPDIR/rest" && mv "$TMPDIR/rest" "$TMPDIR/needed"; done
-    ! grep . "$TMPDIR/needed"
-}
-glibc_2_17() {
-    readelf --dyn-syms -W "$module" | grep -o 'GLIBC_[0-9.]*' | sed 's/GLIBC_//' | sort -u -V >"$TMPDIR/versions"
-    [ -s "$TMPDIR/versions" ] && [ "$(printf '2.17\n' | cat "$TMPDIR/versions" - | sort -V | tail -n 1)" = 2.17 ]
-}
-gives_one() { # symbol
-    given=$(readelf --dyn-syms -W "$module" | awk '$7 != "UND" && $5 == "GLOBAL" && $8 ~ /^[a-zA-Z]/ { print $8 }' | tr '\n' ' ')
-    [ "$given" = 'PyInit__petal ' ] || { echo "gives $given"; return 1; }
-}
 for cpu in x86_64 aarch64; do
-    case $cpu in x86_64) machine=X86-64 ;; *) machine=AArch64 ;; esac
     for tag in manylinux2014_$cpu musllinux_1_2_$cpu; do
         ok "$tag: the wheel is whole" is_wheel $tag _petal.abi3.so petal
         ok "$tag: it unpacks" module_of $tag _petal.abi3.so
-        ok "$tag: its module is for that CPU" is_for $machine
-        ok "$tag: gives PyInit__petal alone" gives_one
+        ok "$tag: its module is for that CPU" is_for "$module" $cpu
+        ok "$tag: gives PyInit__petal alone" exports_only "$module" PyInit__petal
         case $tag in
-        musl*) ok "$tag: needs musl alone" needs_only 'libc\.so$' ;;
+        musl*) ok "$tag: needs musl alone" needs_only "$module" 'libc\.so$' ;;
         *)
-            ok "$tag: needs libc and libm alone" needs_only 'libc\.so\.6' 'libm\.so\.6' 'libpthread\.so\.0' ld-linux
-            ok "$tag: needs no glibc after 2.17" glibc_2_17
+            ok "$tag: needs libc and libm alone" needs_only "$module" $glibc_own
+            ok "$tag: needs no glibc after 2.17" glibc_2_17 "$module"
             ;;
         esac
     done
@@ -52,18 +38,10 @@ for tag in macosx_13_0_x86_64 macosx_13_0_arm64; do
     ok "$tag: the wheel is whole, and gives PyInit__petal alone" is_wheel $tag _petal.abi3.so petal
     skip "$tag: imported" 'this machine: not a Mac'
 done
-gives_one_dll() {
-    objdump -p "$module" | sed -n '/Ordinal\/Name Pointer/,/^$/s/.*[] ]\([A-Za-z_]*\)$/\1/p' >"$TMPDIR/given"
-    [ "$(sed '/Table$/d' "$TMPDIR/given" | grep .)" = PyInit__petal ] || { cat "$TMPDIR/given"; return 1; }
-}
-needs_only_windows() {
-    ! objdump -p "$module" | sed -n 's/.*DLL Name: //p' | grep -vix -e 'python3\.dll' -e 'kernel32\.dll' \
-        -e 'advapi32\.dll' -e 'api-ms-win-crt-.*\.dll'
-}
 ok 'win_amd64: the wheel is whole' is_wheel win_amd64 _petal.pyd petal.exe
 ok 'win_amd64: it unpacks' module_of win_amd64 _petal.pyd
-ok 'win_amd64: gives PyInit__petal alone' gives_one_dll
-ok "win_amd64: needs python3.dll and Windows' own alone" needs_only_windows
+ok 'win_amd64: gives PyInit__petal alone' exports_only "$module" PyInit__petal
+ok "win_amd64: needs python3.dll and Windows' own alone" needs_only "$module" 'python3\.dll' $windows_own
 
 # ---- run -----------------------------------------------------------------------------------------
 

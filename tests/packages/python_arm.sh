@@ -7,7 +7,7 @@ set -u
 needs qemu-aarch64 python3 dpkg-deb || finish
 needs_zig
 may_install packages-arm-python 'Python for 64-bit ARM' packages || finish
-install packages-arm-python 'Python for 64-bit ARM' "$PWD/tests/packages/lib/arm-python" || finish
+install packages-arm-python 'Python for 64-bit ARM' "$PWD/tests/packages/lib/arm-debian" python3 || finish
 
 there=$interop/packages-arm-python
 site=$TMPDIR/site

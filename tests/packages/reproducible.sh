@@ -14,7 +14,12 @@ copies() {
 # What zig itself brings is compiled once; what is ours, anew.
 makes() {
     date=$(git log -1 --format=%ct)
-    (cd "$elsewhere" && SOURCE_DATE_EPOCH=$date ZIG_LOCAL_CACHE_DIR=$TMPDIR/cache packaging/make "$TMPDIR/again")
+    (
+        cd "$elsewhere" && export SOURCE_DATE_EPOCH=$date ZIG_LOCAL_CACHE_DIR=$TMPDIR/cache || exit
+        packaging/make "$TMPDIR/again" || exit
+        [ ! -e "$packages/petal-bloom-$version.jar" ] || packaging/make "$TMPDIR/again" jar || exit
+        [ ! -e "$packages/PetalBloom.$version.nupkg" ] || packaging/make "$TMPDIR/again" nuget
+    )
 }
 same() { (cd "$TMPDIR/again" && sha256sum --check --strict "$packages/SHA256SUMS") && cmp "$TMPDIR/again/SHA256SUMS" "$packages/SHA256SUMS"; }
 ok 'the tree, in another folder' copies

@@ -126,7 +126,7 @@ namespace Petal
 
     internal static unsafe class Native
     {
-        private const string Library = "petal";
+        private const string Library = "libpetal"; // to Windows, petal.dll would be Petal.dll
         internal const ulong NoOffset = ulong.MaxValue;
         internal const uint Offsets32 = 1, Offsets64 = 2, Fixed = 3, Integers = 4;
         internal const uint CanHoldEmptyKey = 0x4000;

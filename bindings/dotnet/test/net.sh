@@ -28,7 +28,8 @@ net_mono_project() { # net_mono_project PACKAGE FOLDER
 
 # For .NET 8: what the SDK writes beside a program that refers to the package, which stays where
 # NuGet has unpacked it.
-net_project() { # net_project PROGRAM.exe
+net_project() { # net_project PROGRAM.exe [RID LIBRARY]
+    net_rid=${2-linux-x64}
     net_name=$(basename "$1" .exe)
     cat >"${1%.exe}.runtimeconfig.json" <<END
 { "runtimeOptions": { "tfm": "net8.0",
@@ -42,8 +43,8 @@ END
       "dependencies": { "PetalBloom": "$net_version" }, "runtime": { "$net_name.exe": {} } },
     "PetalBloom/$net_version": {
       "runtime": { "lib/netstandard2.0/Petal.dll": {} },
-      "runtimeTargets": { "runtimes/linux-x64/native/libpetal.so":
-        { "rid": "linux-x64", "assetType": "native" } } } } },
+      "runtimeTargets": { "runtimes/$net_rid/native/${3-libpetal.so}":
+        { "rid": "$net_rid", "assetType": "native" } } } } },
   "libraries": {
     "$net_name/1.0.0": { "type": "project", "serviceable": false, "sha512": "" },
     "PetalBloom/$net_version": { "type": "package", "serviceable": true, "sha512": "",

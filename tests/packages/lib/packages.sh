@@ -31,6 +31,10 @@ needs_wine() {
     trap '/usr/lib/wine/wineserver64 -k 2>/dev/null' EXIT
 }
 
+# piped PROGRAM ARGUMENT...: under Wine, with pipes as its streams; some start only so, or never end
+# where the input is what Linux calls /dev/null. Its status is lost.
+piped() { : | timeout -s KILL 600 $wine "$@" 2>&1 | tr -d '\r'; }
+
 # wheel_of TAG: the wheel of that platform.
 wheel_of() { ls "$packages"/petal_bloom-"$version"-cp311-abi3-*"$1".whl; }
 
