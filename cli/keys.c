@@ -15,6 +15,7 @@
 #include "numbers.h"
 #include "progress.h"
 #include "report.h"
+#include "scan.h"
 #include "signals.h"
 #include "split.h"
 
@@ -209,7 +210,7 @@ bool rewind_standard_input(void)
 static bool make_room(struct key_block *block, size_t bytes)
 {
     if (bytes <= block->capacity) return true;
-    char *larger = bytes <= SIZE_MAX / 4 ? realloc(block->text, bytes + 1) : NULL;
+    char *larger = bytes <= SIZE_MAX / 4 ? realloc(block->text, bytes + 1 + SCAN_SLACK) : NULL;
     if (!larger) return false;
     block->text = larger;
     block->capacity = bytes;

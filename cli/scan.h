@@ -41,6 +41,11 @@ static inline text_part text_or(text_part a, text_part b)
     return _mm_or_si128(a, b);
 }
 
+static inline text_part text_xor(text_part part, char byte)
+{
+    return _mm_xor_si128(part, _mm_set1_epi8(byte));
+}
+
 static inline uint64_t text_bits(text_part part)
 {
     return (uint64_t)_mm_movemask_epi8(part);
@@ -69,9 +74,14 @@ static inline text_part text_below(text_part part, uint8_t bound)
     return ~((part | EVERY_BYTE << 7) - EVERY_BYTE * bound) & ~part;
 }
 
+static inline text_part text_xor(text_part part, char byte)
+{
+    return part ^ EVERY_BYTE * (uint8_t)byte;
+}
+
 static inline text_part text_equal(text_part part, char byte)
 {
-    return text_below(part ^ EVERY_BYTE * (uint8_t)byte, 1);
+    return text_below(text_xor(part, byte), 1);
 }
 
 static inline text_part text_or(text_part a, text_part b)
@@ -90,7 +100,7 @@ enum { TEXT_PART_BYTES = 64 / TEXT_PARTS };
 
 static inline size_t first_bit(uint64_t bits)
 {
-    return (size_t)__builtin_ctzll(bits);
+    return (unsigned)__builtin_ctzll(bits);
 }
 
 struct text64 {
@@ -128,21 +138,42 @@ static inline uint64_t bits_either(const struct text64 *text, char a, char b)
     return bits;
 }
 
+/* What does not stand for itself in a JSON string: a quote, a backslash, a control character. With
+ * one bit flipped, the quote comes right after the control characters. */
 static inline text_part text_not_plain(text_part part)
 {
-    return text_or(text_or(text_equal(part, '"'), text_equal(part, '\\')), text_below(part, 0x20));
+    enum { FLIPPED = '"' ^ 0x20 };
+    part = text_xor(part, FLIPPED);
+    return text_or(text_below(part, 0x21), text_equal(part, '\\' ^ FLIPPED));
 }
 
-/* The end of the part of a JSON string that stands for itself: a quote, a backslash, a control
- * character, or `end`. */
-static inline const char *find_end_of_plain(const char *at, const char *end)
+static inline uint64_t bits_not_plain(const char *at)
 {
-    for (; end - at >= TEXT_PART_BYTES; at += TEXT_PART_BYTES) {
-        uint64_t bits = text_bits(text_not_plain(text_load(at)));
-        if (bits) return at + first_bit(bits);
+    uint64_t bits = 0;
+    for (int i = 0; i < TEXT_PARTS; i++, at += TEXT_PART_BYTES)
+        bits |= text_bits(text_not_plain(text_load(at))) << i * TEXT_PART_BYTES;
+    return bits;
+}
+
+/* How many of the next TEXT_PART_BYTES bytes are digits, up to the first that is none. */
+static inline size_t count_digits(const char *at)
+{
+    uint64_t digits = text_bits(text_below(text_xor(text_load(at), '0'), 10));
+    return first_bit(~digits);
+}
+
+/* The end of the part of a JSON string that stands for itself. There is one; and what is read, but
+ * not looked at, are up to SCAN_SLACK bytes after it. Many strings are short, and the others are
+ * searched in large steps, so that few branches depend on how long they are. */
+enum { SCAN_SLACK = 64 };
+
+static inline const char *end_of_plain(const char *at)
+{
+    uint64_t bits = text_bits(text_not_plain(text_load(at)));
+    if (bits) return at + first_bit(bits);
+    for (at += TEXT_PART_BYTES; !(bits = bits_not_plain(at)); at += 64) {
     }
-    while (at < end && *at != '"' && *at != '\\' && (unsigned char)*at >= 0x20) at++;
-    return at;
+    return at + first_bit(bits);
 }
 
 /* Each bit tells whether the quotes up to it, and it, are an odd number. */

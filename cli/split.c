@@ -157,24 +157,37 @@ static const char *join_fields(struct splitting *splitting, petal_key *key)
     return NULL;
 }
 
-/* The next row, up to `stop`, which has a key unless `why` says otherwise. */
-static bool push_row(struct splitting *splitting, const char *stop, const char *why)
+static void add_row(struct key_block *block, petal_key row, petal_key key)
 {
-    struct key_block *block = splitting->block;
-    petal_key row = {splitting->begin, (size_t)(stop - splitting->begin)}, key;
-    const struct field *first = splitting->fields;
-    if (block->count == block->room && !make_arrays(block, 2 * block->count + FEWEST_ROWS))
-        return false;
-    if (!why && splitting->rows->columns == 1 && first->form == FIELD_AS_IS)
-        key = (petal_key){first->text, first->size_bytes};
-    else if (!why)
-        why = join_fields(splitting, &key);
-    if (why == OUT_OF_MEMORY) return false;
-    splitting->begin = splitting->at = stop + 1;
-    block->line_count++;
-    if (why) return add_stray(block, row, why);
     block->lines[block->count] = row;
     block->decoded[block->count++] = key;
+}
+
+static bool push_other_row(struct splitting *splitting, petal_key row, const char *why)
+{
+    struct key_block *block = splitting->block;
+    petal_key key = {0};
+    if (!why) why = join_fields(splitting, &key);
+    if (why == OUT_OF_MEMORY) return false;
+    if (why) return add_stray(block, row, why);
+    add_row(block, row, key);
+    return true;
+}
+
+/* The next row, up to `stop`, which has a key unless `why` says otherwise. Nearly all keys are one
+ * field as it stands in the text. */
+static inline bool push_row(struct splitting *splitting, const char *stop, const char *why)
+{
+    struct key_block *block = splitting->block;
+    const struct field *first = splitting->fields;
+    petal_key row = {splitting->begin, (size_t)(stop - splitting->begin)};
+    splitting->begin = splitting->at = stop + 1;
+    block->line_count++;
+    if (block->count == block->room && !make_arrays(block, 2 * block->count + FEWEST_ROWS))
+        return false;
+    if (why || splitting->rows->columns > 1 || first->form != FIELD_AS_IS)
+        return push_other_row(splitting, row, why);
+    add_row(block, row, (petal_key){first->text, first->size_bytes});
     return true;
 }
 
@@ -362,15 +375,16 @@ static bool is_all_blank(const char *at, const char *end)
 static void split_json(struct splitting *splitting)
 {
     const struct rows *rows = splitting->rows;
-    struct json_shape shape = {.count = 0};
+    memset(splitting->block->text + splitting->block->size_bytes + 1, 0, SCAN_SLACK);
+    struct json_rows json = {.end = splitting->end,
+                             .separator = rows->separator,
+                             .paths = rows->paths,
+                             .count = rows->columns,
+                             .values = splitting->fields};
     while (splitting->begin < splitting->end) {
-        const char *at = splitting->at;
-        const char *stop =
-            memchr(at, splitting->rows->separator, (size_t)(splitting->end - at) + 1);
-        const char *why = is_all_blank(at, stop)
-                              ? EMPTY
-                              : json_find(at, (size_t)(stop - at), rows->paths, rows->columns,
-                                          &shape, splitting->fields);
+        const char *why, *at = splitting->at;
+        const char *stop = json_find(&json, at, &why);
+        if (why && is_all_blank(at, stop)) why = EMPTY;
         if (!push_row(splitting, stop, why)) return;
     }
 }
