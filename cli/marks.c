@@ -34,8 +34,10 @@ static inline void put_marks(struct marks *marks, uint64_t bits, size_t base)
     const uint64_t highest = UINT64_C(1) << 63;
     size_t *to = marks->at + marks->count;
     marks->count += count_bits(bits);
-    for (; bits; to += 4)
+    do {
         for (int i = 0; i < 4; i++, bits &= bits - 1) to[i] = base + first_bit(bits | highest);
+        to += 4;
+    } while (bits);
 }
 
 /* Which of the 64 bytes are still in the text. */

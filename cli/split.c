@@ -258,12 +258,13 @@ static inline const char *find_fields(struct splitting *splitting, const char *a
     return stop;
 }
 
-static void skip_marks(struct splitting *splitting)
+/* The first of `count` marks that is not before the first row. */
+static const size_t *first_mark(const struct splitting *splitting, size_t count)
 {
     const struct marks *marks = &splitting->block->marks;
     size_t at = (size_t)(splitting->at - splitting->block->text), i = 0;
-    while (i < marks->count && marks->at[i] < at) i++;
-    splitting->mark = marks->at + i;
+    while (i < count && marks->at[i] < at) i++;
+    return marks->at + i;
 }
 
 /* Why a row of CSV is refused: it is empty, or has a NUL, which is a sign of another encoding. */
@@ -274,9 +275,12 @@ static inline const char *find_flaw(struct splitting *splitting, const char *at,
     return stop == at || (stop == at + 1 && *at == '\r') ? EMPTY : NULL;
 }
 
-/* Rows whose fields end at marks, up to `last`. False: out of memory. */
-static inline bool split_marked(struct splitting *splitting, const size_t *last, enum fields fields)
+/* Rows whose fields end at marks, of which there are `count`. False: out of memory. */
+static inline bool split_marked(struct splitting *splitting, size_t count, enum fields fields)
 {
+    if (count == 0) return true;
+    const size_t *last = splitting->block->marks.at + count;
+    splitting->mark = first_mark(splitting, count);
     while (splitting->mark < last) {
         const char *why, *at = splitting->at, *stop = find_fields(splitting, at, fields, &why);
         const char *flaw = splitting->is_csv ? find_flaw(splitting, at, stop) : NULL;
@@ -299,12 +303,10 @@ static void split_fields(struct splitting *splitting)
                     : mark_fields(marks, block->text, size, rows->separator, (char)rows->delimiter);
     if (!good) block->refused = OUT_OF_MEMORY;
     if (!good) return;
-    const size_t *last = marks->at + marks->count;
-    skip_marks(splitting);
     if (words)
-        split_marked(splitting, last, WORDS);
+        split_marked(splitting, marks->count, WORDS);
     else
-        split_marked(splitting, last, DELIMITED);
+        split_marked(splitting, marks->count, DELIMITED);
 }
 
 /* The same without marks, field by field, for a row with misplaced quotes and all that follow. */
@@ -337,10 +339,10 @@ static void split_quoted(struct splitting *splitting)
     size_t size = block->size_bytes + (end[-1] != '\n');
     if (!marks->irregular && (marks->count == 0 || end[-1] != '\n'))
         mark_csv(marks, text, size, splitting->start, (char)splitting->rows->delimiter);
-    const size_t *last = marks->at + marks->count;
-    while (last > marks->at && (last[-1] >= size || text[last[-1]] != '\n')) last--;
-    skip_marks(splitting);
-    if (!split_marked(splitting, last, QUOTED)) return;
+    size_t count = marks->count;
+    while (count > 0 && (marks->at[count - 1] >= size || text[marks->at[count - 1]] != '\n'))
+        count--;
+    if (!split_marked(splitting, count, QUOTED)) return;
     while (splitting->begin < end) {
         const char *at = splitting->at, *stop = find_irregular(splitting, at, &why);
         const char *flaw = find_flaw(splitting, at, stop);

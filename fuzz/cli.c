@@ -11,6 +11,7 @@
 #include "options.h"
 #include "report.h"
 #include "request.h"
+#include "scan.h"
 #include "split.h"
 #include "utf8.h"
 
@@ -270,7 +271,7 @@ static void try_rows(uint32_t choice, char *text, size_t size)
     struct heard heard;
     struct rows rows;
     struct args args = {.strict = choice == 7, .header = choice == 3};
-    if (!newline || strlen(text) != (size_t)(newline - text)) return;
+    if (!newline || memchr(text, '\0', (size_t)(newline - text))) return;
     *newline = '\0';
     size -= (size_t)(newline + 1 - text);
     *(choice < 2 ? &args.fields : choice < 4 ? &args.csv : &args.jsonl) = column;
@@ -279,7 +280,7 @@ static void try_rows(uint32_t choice, char *text, size_t size)
     bool good = rows_read(&rows, &args);
     must_be_one_line(&heard, !good);
     if (!good || size == 0) return;
-    char *copy = block.text = malloc(size + 1);
+    char *copy = block.text = malloc(size + 1 + SCAN_SLACK);
     must(copy != NULL);
     memcpy(copy, newline + 1, size);
     block.size_bytes = block.capacity = size;
@@ -295,7 +296,7 @@ static void try_rows(uint32_t choice, char *text, size_t size)
         must_not_need_marks(&rows, &block);
         if (rows.form == ROWS_OF_CSV) must_cut_rows(&rows, &block, 1 + size % 7);
     } else {
-        must_be_a_reason(message);
+        must(message[0] != '\0'); /* with a name of the file; complain() makes one line of it */
     }
     block.text = NULL;
     keys_free_block(&block);
