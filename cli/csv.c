@@ -135,7 +135,7 @@ size_t csv_whole_rows(const char *text, size_t size_bytes, size_t start, char de
     }
     if (!marks->irregular) {
         size_t settled = marks->settled;
-        mark_csv(marks, text, size_bytes, start, delimiter);
+        marks->by->csv(marks, text, size_bytes, start, delimiter);
         if (!marks->irregular) {
             size_t i = marks->count;
             while (i > settled && text[marks->at[i - 1]] != '\n') i--;

@@ -105,6 +105,7 @@ bool keys_open(struct key_reader *reader, const struct args *args, char **files,
     reader->threads = args->threads;
     reader->unpacks = args->decompress;
     reader->fate = "left out";
+    reader->marker = marker_for_this_cpu();
     if (!rows_read(&reader->rows, args)) return false;
     rows_want(&reader->rows, reader->rows.numbers, &reader->wanted);
     reader->decode = find_decoder(find_key_type(args->key_type));
@@ -403,6 +404,7 @@ static bool take_rest(struct key_reader *reader, struct key_block *block)
     if (bytes > 0) memcpy(block->text, reader->rest, bytes);
     block->size_bytes = bytes;
     reader->scan = (struct csv_scan){0};
+    block->marks.by = reader->marker;
     marks_clear(&block->marks);
     return true;
 }

@@ -93,6 +93,7 @@ struct key_reader {
     int failure;          /* the errno of that, or 0 */
     char message[512];    /* room for a trouble */
     struct csv_scan scan; /* of the block being filled */
+    const struct marker *marker;
     struct wanted wanted;
     char *header; /* of the first file */
     size_t header_bytes;

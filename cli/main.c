@@ -6,6 +6,7 @@
 #define _XOPEN_SOURCE 700 /* SIGXFSZ */
 
 #include "commands.h"
+#include "kernel.h"
 #include "report.h"
 #include "terminal.h"
 #include "unpack.h"
@@ -95,18 +96,12 @@ static int help(int argc, char **argv)
 static void print_version(void)
 {
     petal_format_info format = PETAL_FORMAT_INFO_INIT;
-    petal_info plan = PETAL_INFO_INIT;
-    petal_options options = PETAL_OPTIONS_INIT;
     bool has_zlib = false;
     uint32_t formats = 0;
     for (; petal_format_at(formats, &format); formats++)
         has_zlib = has_zlib || strcmp(format.name, "dcso-gzip") == 0;
-    options.bits = 512;
-    options.hashes = 1;
-    petal_plan(&options, &plan, NULL);
     printf("petal %s\n%u formats, %s zlib, %s zstd; %s on this CPU\n", petal_version(), formats,
-           has_zlib ? "with" : "without", unpacks_zstd() ? "with" : "without",
-           plan.kernel_name ? plan.kernel_name : "generic");
+           has_zlib ? "with" : "without", unpacks_zstd() ? "with" : "without", kernel_name());
 }
 
 static int run_command(const struct command *command, int argc, char **argv)

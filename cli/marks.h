@@ -6,8 +6,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Begins as {0}; `at` is to be freed. */
+struct marks;
+
+/* The ways to find marks on one kind of CPU. All find the same. False: out of memory. */
+struct marker {
+    /* Of a text that ends with a separator, whose fields are separated by one byte, or are words
+     * with blanks between them. */
+    bool (*fields)(struct marks *marks, const char *text, size_t size_bytes, char separator,
+                   char delimiter);
+    bool (*words)(struct marks *marks, const char *text, size_t size_bytes, char separator);
+
+    /* Of CSV from `start` on, where a row begins. When more has been read, it is called again with
+     * all of the text. */
+    void (*csv)(struct marks *marks, const char *text, size_t size_bytes, size_t start,
+                char delimiter);
+};
+
+extern const struct marker marker_any_cpu, marker_avx2;
+
+/* The fastest. */
+const struct marker *marker_for_this_cpu(void);
+
+/* Begins as {.by = &one}; `at` is to be freed. */
 struct marks {
+    const struct marker *by;
     size_t *at; /* in the text, in order */
     size_t count, room;
 
@@ -21,17 +43,6 @@ struct marks {
         uint64_t doubled;                         /* not 0: a quoted field holds "" */
     } quotes;
 };
-
-/* The marks of a text whose fields are separated by one byte, or are words with blanks between
- * them. The text ends with a separator. False: out of memory. */
-bool mark_fields(struct marks *marks, const char *text, size_t size_bytes, char separator,
-                 char delimiter);
-bool mark_words(struct marks *marks, const char *text, size_t size_bytes, char separator);
-
-/* The marks of CSV from `start` on, where a row begins. When more has been read, it is called again
- * with all of the text. */
-void mark_csv(struct marks *marks, const char *text, size_t size_bytes, size_t start,
-              char delimiter);
 
 /* Before another text: the memory is kept. */
 void marks_clear(struct marks *marks);

@@ -7,46 +7,90 @@
  *      commas          .1....1........1.       of which the one inside is text
  *
  * Fields and strings are short and differ in length, so a loop over their bytes, or a memchr() for
- * each, costs a mispredicted branch. The next set bit of a word is found without a branch. */
+ * each, costs a mispredicted branch. The next set bit of a word is found without a branch.
+ *
+ * A file that is compiled for CPUs with AVX2 defines SCAN_AVX2, and SCAN_TARGET as the attribute
+ * that says so. */
 #ifndef PETAL_CLI_SCAN_H
 #define PETAL_CLI_SCAN_H
 
 #include <stdint.h>
 #include <string.h>
 
-#ifdef __SSE2__
+#ifndef SCAN_TARGET
+#define SCAN_TARGET
+#endif
+
+#ifdef SCAN_AVX2
+
+#include <immintrin.h>
+
+enum { TEXT_PARTS = 2 };
+typedef __m256i text_part; /* a byte is all bits or none, when it tells of one */
+
+static inline SCAN_TARGET text_part text_load(const char *at)
+{
+    return _mm256_loadu_si256((const __m256i *)at);
+}
+
+static inline SCAN_TARGET text_part text_equal(text_part part, char byte)
+{
+    return _mm256_cmpeq_epi8(part, _mm256_set1_epi8(byte));
+}
+
+static inline SCAN_TARGET text_part text_below(text_part part, uint8_t bound)
+{
+    return _mm256_cmpeq_epi8(_mm256_min_epu8(part, _mm256_set1_epi8((char)(bound - 1))), part);
+}
+
+static inline SCAN_TARGET text_part text_or(text_part a, text_part b)
+{
+    return _mm256_or_si256(a, b);
+}
+
+static inline SCAN_TARGET text_part text_xor(text_part part, char byte)
+{
+    return _mm256_xor_si256(part, _mm256_set1_epi8(byte));
+}
+
+static inline SCAN_TARGET uint64_t text_bits(text_part part)
+{
+    return (uint32_t)_mm256_movemask_epi8(part);
+}
+
+#elif defined __SSE2__
 
 #include <emmintrin.h>
 
 enum { TEXT_PARTS = 4 };
 typedef __m128i text_part; /* a byte is all bits or none, when it tells of one */
 
-static inline text_part text_load(const char *at)
+static inline SCAN_TARGET text_part text_load(const char *at)
 {
     return _mm_loadu_si128((const __m128i *)at);
 }
 
-static inline text_part text_equal(text_part part, char byte)
+static inline SCAN_TARGET text_part text_equal(text_part part, char byte)
 {
     return _mm_cmpeq_epi8(part, _mm_set1_epi8(byte));
 }
 
-static inline text_part text_below(text_part part, uint8_t bound)
+static inline SCAN_TARGET text_part text_below(text_part part, uint8_t bound)
 {
     return _mm_cmpeq_epi8(_mm_min_epu8(part, _mm_set1_epi8((char)(bound - 1))), part);
 }
 
-static inline text_part text_or(text_part a, text_part b)
+static inline SCAN_TARGET text_part text_or(text_part a, text_part b)
 {
     return _mm_or_si128(a, b);
 }
 
-static inline text_part text_xor(text_part part, char byte)
+static inline SCAN_TARGET text_part text_xor(text_part part, char byte)
 {
     return _mm_xor_si128(part, _mm_set1_epi8(byte));
 }
 
-static inline uint64_t text_bits(text_part part)
+static inline SCAN_TARGET uint64_t text_bits(text_part part)
 {
     return (uint64_t)_mm_movemask_epi8(part);
 }
@@ -58,7 +102,7 @@ static inline uint64_t text_bits(text_part part)
 enum { TEXT_PARTS = 8 };
 typedef uint64_t text_part; /* a byte has its highest bit or not, when it tells of one */
 
-static inline text_part text_load(const char *at)
+static inline SCAN_TARGET text_part text_load(const char *at)
 {
     uint64_t part;
     memcpy(&part, at, sizeof part);
@@ -69,27 +113,27 @@ static inline text_part text_load(const char *at)
 }
 
 /* At most 0x80: what is taken away from a byte does not reach the next one. */
-static inline text_part text_below(text_part part, uint8_t bound)
+static inline SCAN_TARGET text_part text_below(text_part part, uint8_t bound)
 {
     return ~((part | EVERY_BYTE << 7) - EVERY_BYTE * bound) & ~part;
 }
 
-static inline text_part text_xor(text_part part, char byte)
+static inline SCAN_TARGET text_part text_xor(text_part part, char byte)
 {
     return part ^ EVERY_BYTE * (uint8_t)byte;
 }
 
-static inline text_part text_equal(text_part part, char byte)
+static inline SCAN_TARGET text_part text_equal(text_part part, char byte)
 {
     return text_below(text_xor(part, byte), 1);
 }
 
-static inline text_part text_or(text_part a, text_part b)
+static inline SCAN_TARGET text_part text_or(text_part a, text_part b)
 {
     return a | b;
 }
 
-static inline uint64_t text_bits(text_part part)
+static inline SCAN_TARGET uint64_t text_bits(text_part part)
 {
     return (part >> 7 & EVERY_BYTE) * UINT64_C(0x0102040810204080) >> 56;
 }
@@ -98,7 +142,7 @@ static inline uint64_t text_bits(text_part part)
 
 enum { TEXT_PART_BYTES = 64 / TEXT_PARTS };
 
-static inline size_t first_bit(uint64_t bits)
+static inline SCAN_TARGET size_t first_bit(uint64_t bits)
 {
     return (unsigned)__builtin_ctzll(bits);
 }
@@ -108,7 +152,7 @@ struct text64 {
 };
 
 /* Of the bytes up to `end`; instead of others there are zeros. */
-static inline struct text64 text64_load(const char *at, const char *end)
+static inline SCAN_TARGET struct text64 text64_load(const char *at, const char *end)
 {
     struct text64 text;
     char copy[64];
@@ -121,7 +165,7 @@ static inline struct text64 text64_load(const char *at, const char *end)
     return text;
 }
 
-static inline uint64_t bits_equal(const struct text64 *text, char byte)
+static inline SCAN_TARGET uint64_t bits_equal(const struct text64 *text, char byte)
 {
     uint64_t bits = 0;
     for (int i = 0; i < TEXT_PARTS; i++)
@@ -129,7 +173,7 @@ static inline uint64_t bits_equal(const struct text64 *text, char byte)
     return bits;
 }
 
-static inline uint64_t bits_either(const struct text64 *text, char a, char b)
+static inline SCAN_TARGET uint64_t bits_either(const struct text64 *text, char a, char b)
 {
     uint64_t bits = 0;
     for (int i = 0; i < TEXT_PARTS; i++)
@@ -140,14 +184,14 @@ static inline uint64_t bits_either(const struct text64 *text, char a, char b)
 
 /* What does not stand for itself in a JSON string: a quote, a backslash, a control character. With
  * one bit flipped, the quote comes right after the control characters. */
-static inline text_part text_not_plain(text_part part)
+static inline SCAN_TARGET text_part text_not_plain(text_part part)
 {
     enum { FLIPPED = '"' ^ 0x20 };
     part = text_xor(part, FLIPPED);
     return text_or(text_below(part, 0x21), text_equal(part, '\\' ^ FLIPPED));
 }
 
-static inline uint64_t bits_not_plain(const char *at)
+static inline SCAN_TARGET uint64_t bits_not_plain(const char *at)
 {
     uint64_t bits = 0;
     for (int i = 0; i < TEXT_PARTS; i++, at += TEXT_PART_BYTES)
@@ -156,7 +200,7 @@ static inline uint64_t bits_not_plain(const char *at)
 }
 
 /* How many of the next TEXT_PART_BYTES bytes are digits, up to the first that is none. */
-static inline size_t count_digits(const char *at)
+static inline SCAN_TARGET size_t count_digits(const char *at)
 {
     uint64_t digits = text_bits(text_below(text_xor(text_load(at), '0'), 10));
     return first_bit(~digits);
@@ -167,7 +211,7 @@ static inline size_t count_digits(const char *at)
  * searched in large steps, so that few branches depend on how long they are. */
 enum { SCAN_SLACK = 64 };
 
-static inline const char *end_of_plain(const char *at)
+static inline SCAN_TARGET const char *end_of_plain(const char *at)
 {
     uint64_t bits = text_bits(text_not_plain(text_load(at)));
     if (bits) return at + first_bit(bits);
@@ -177,18 +221,22 @@ static inline const char *end_of_plain(const char *at)
 }
 
 /* Each bit tells whether the quotes up to it, and it, are an odd number. */
-static inline uint64_t bits_inside(uint64_t quotes)
+static inline SCAN_TARGET uint64_t bits_inside(uint64_t quotes)
 {
     for (int i = 1; i < 64; i *= 2) quotes ^= quotes << i;
     return quotes;
 }
 
-static inline unsigned count_bits(uint64_t bits) /* the built-in one is a call on older CPUs */
+static inline SCAN_TARGET unsigned count_bits(uint64_t bits)
 {
+#ifdef SCAN_AVX2
+    return (unsigned)__builtin_popcountll(bits); /* a call on older CPUs */
+#else
     bits -= bits >> 1 & UINT64_C(0x5555555555555555);
     bits = (bits & UINT64_C(0x3333333333333333)) + (bits >> 2 & UINT64_C(0x3333333333333333));
     bits = (bits + (bits >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
     return (unsigned)(bits * UINT64_C(0x0101010101010101) >> 56);
+#endif
 }
 
 #endif

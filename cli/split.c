@@ -298,9 +298,9 @@ static void split_fields(struct splitting *splitting)
     size_t size = block->size_bytes + (splitting->end[-1] != rows->separator);
     bool words = rows->delimiter == BLANKS;
     marks_clear(marks);
-    bool good = words
-                    ? mark_words(marks, block->text, size, rows->separator)
-                    : mark_fields(marks, block->text, size, rows->separator, (char)rows->delimiter);
+    bool good =
+        words ? marks->by->words(marks, block->text, size, rows->separator)
+              : marks->by->fields(marks, block->text, size, rows->separator, (char)rows->delimiter);
     if (!good) block->refused = OUT_OF_MEMORY;
     if (!good) return;
     if (words)
@@ -338,7 +338,7 @@ static void split_quoted(struct splitting *splitting)
     /* There may be marks beyond it, of bytes that were moved to the next block. */
     size_t size = block->size_bytes + (end[-1] != '\n');
     if (!marks->irregular && (marks->count == 0 || end[-1] != '\n'))
-        mark_csv(marks, text, size, splitting->start, (char)splitting->rows->delimiter);
+        marks->by->csv(marks, text, size, splitting->start, (char)splitting->rows->delimiter);
     size_t count = marks->count;
     while (count > 0 && (marks->at[count - 1] >= size || text[marks->at[count - 1]] != '\n'))
         count--;

@@ -223,7 +223,7 @@ static void must_be_all(const struct key_block *block)
 static void must_cut_rows(const struct rows *rows, const struct key_block *block, size_t piece)
 {
     struct csv_scan scan = {0};
-    struct marks marks = {0};
+    struct marks marks = {.by = marker_for_this_cpu()};
     size_t start = rows_mark(rows, block->text, block->size_bytes);
     for (size_t size = start; size < block->size_bytes;) {
         size = block->size_bytes - size < piece ? block->size_bytes : size + piece;
@@ -241,14 +241,15 @@ static void must_cut_rows(const struct rows *rows, const struct key_block *block
     free(marks.at);
 }
 
-/* The same rows and keys are found field by field. */
-static void must_not_need_marks(const struct rows *rows, const struct key_block *block)
+/* The same rows and keys are found field by field, and by the marks of any CPU. */
+static void must_be_alike(const struct rows *rows, const struct key_block *block, bool by_marks)
 {
     struct key_block other = {.begins_file = true, .text = block->text};
     other.size_bytes = other.capacity = block->size_bytes;
     other.wanted = block->wanted;
     other.header_bytes = block->header_bytes;
-    other.marks.irregular = true;
+    other.marks.irregular = !by_marks;
+    other.marks.by = &marker_any_cpu;
     split_block(rows, NULL, &other);
     must(other.count == block->count && other.stray_count == block->stray_count);
     for (size_t i = 0; i < block->count; i++)
@@ -267,7 +268,7 @@ static void must_not_need_marks(const struct rows *rows, const struct key_block 
 static void try_rows(uint32_t choice, char *text, size_t size)
 {
     char *column = text, *newline = memchr(text, '\n', size);
-    struct key_block block = {.begins_file = true};
+    struct key_block block = {.begins_file = true, .marks = {.by = marker_for_this_cpu()}};
     struct heard heard;
     struct rows rows;
     struct args args = {.strict = choice == 7, .header = choice == 3};
@@ -293,7 +294,8 @@ static void try_rows(uint32_t choice, char *text, size_t size)
     if (good) {
         split_block(&rows, NULL, &block);
         if (!rows.strict) must_be_all(&block);
-        must_not_need_marks(&rows, &block);
+        must_be_alike(&rows, &block, false);
+        must_be_alike(&rows, &block, true);
         if (rows.form == ROWS_OF_CSV) must_cut_rows(&rows, &block, 1 + size % 7);
     } else {
         must(message[0] != '\0'); /* with a name of the file; complain() makes one line of it */
