@@ -377,7 +377,7 @@ static inline bool petal_inline_line_has(const unsigned char *line, uint32_t x, 
 /* floor(hash * lines / 2^64) */
 static inline uint64_t petal_inline_mulhi(uint64_t a, uint64_t b)
 {
-#if defined(__SIZEOF_INT128__)
+#if defined(__SIZEOF_INT128__) && !defined(__wasm__) /* where it would be a call */
     __extension__ typedef unsigned __int128 wide;
     return (uint64_t)((wide)a * b >> 64);
 #else

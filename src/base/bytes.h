@@ -118,31 +118,38 @@ static inline uint64_t rotl64(uint64_t x, unsigned by)
     return x << by | x >> (64 - by);
 }
 
+/* The high 64 bits of a 128-bit product, and the low ones. WebAssembly has no such product: there
+ * the compiler would call a function. */
+static inline uint64_t multiply64(uint64_t a, uint64_t b, uint64_t *low)
+{
+#if defined(__SIZEOF_INT128__) && !defined(__wasm__)
+    __extension__ typedef unsigned __int128 uint128;
+    uint128 product = (uint128)a * b;
+    *low = (uint64_t)product;
+    return (uint64_t)(product >> 64);
+#else
+    uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
+    uint64_t lows = a_low * b_low;
+    uint64_t middle = a_high * b_low + (lows >> 32);
+    uint64_t carry = a_low * b_high + (uint32_t)middle;
+    *low = carry << 32 | (uint32_t)lows;
+    return a_high * b_high + (middle >> 32) + (carry >> 32);
+#endif
+}
+
 /* The high 64 bits of a 128-bit product: maps a well-mixed `a` evenly onto 0 .. b-1 without a
  * division. */
 static inline uint64_t mulhi64(uint64_t a, uint64_t b)
 {
-#ifdef __SIZEOF_INT128__
-    __extension__ typedef unsigned __int128 uint128;
-    return (uint64_t)((uint128)a * b >> 64);
-#else
-    uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
-    uint64_t middle = a_high * b_low + (a_low * b_low >> 32);
-    uint64_t carry = a_low * b_high + (uint32_t)middle;
-    return a_high * b_high + (middle >> 32) + (carry >> 32);
-#endif
+    uint64_t low;
+    return multiply64(a, b, &low);
 }
 
 /* The two halves of a 128-bit product, one upon the other. */
 static inline uint64_t mulfold64(uint64_t a, uint64_t b)
 {
-#ifdef __SIZEOF_INT128__
-    __extension__ typedef unsigned __int128 uint128;
-    uint128 product = (uint128)a * b; /* by one multiplication */
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-#else
-    return a * b ^ mulhi64(a, b);
-#endif
+    uint64_t low, high = multiply64(a, b, &low);
+    return low ^ high;
 }
 
 static inline unsigned popcount64(uint64_t x)

@@ -9,6 +9,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#ifdef __wasm_simd128__
+#include <wasm_simd128.h>
+#endif
 
 /* The numbers of foreign hashes; those of Petal's own are in petal.h. */
 #define HASH_NUMBER(LIBRARY, NAME, name, number) PETAL_HASH_##NAME = (number),
@@ -96,18 +99,52 @@ static inline bool petal_xxh3_is_medium(size_t size_bytes)
     return size_bytes - 17 <= 64 - 17;
 }
 
+#ifdef __wasm_simd128__
+
+/* mulfold64() of the halves of x, plus that of the halves of y. Each half is two digits of 32 bits,
+ * so that a product is four, of which one instruction makes one for both x and y. */
+static inline uint64_t petal_fold_both(v128_t x, v128_t y)
+{
+    const v128_t low = wasm_i64x2_const(0xffffffff, 0xffffffff);
+    v128_t a = wasm_i32x4_shuffle(x, y, 0, 4, 1, 5); /* low digits of the first halves, high ones */
+    v128_t b = wasm_i32x4_shuffle(x, y, 2, 6, 3, 7); /* of the second halves */
+    v128_t swapped = wasm_i64x2_shuffle(b, b, 1, 0);
+    v128_t lows = wasm_u64x2_extmul_low_u32x4(a, b), highs = wasm_u64x2_extmul_high_u32x4(a, b);
+    v128_t middle =
+        wasm_i64x2_add(wasm_u64x2_extmul_high_u32x4(a, swapped), wasm_u64x2_shr(lows, 32));
+    v128_t carry =
+        wasm_i64x2_add(wasm_u64x2_extmul_low_u32x4(a, swapped), wasm_v128_and(middle, low));
+    highs = wasm_i64x2_add(highs, wasm_u64x2_shr(middle, 32));
+    highs = wasm_i64x2_add(highs, wasm_u64x2_shr(carry, 32));
+    lows = wasm_v128_or(wasm_i64x2_shl(carry, 32), wasm_v128_and(lows, low));
+    v128_t folded = wasm_v128_xor(lows, highs);
+    return wasm_u64x2_extract_lane(folded, 0) + wasm_u64x2_extract_lane(folded, 1);
+}
+
+static inline uint64_t petal_xxh3_mix(const uint8_t *a, const uint8_t *b, const uint64_t *flip)
+{
+    return petal_fold_both(wasm_v128_xor(wasm_v128_load(a), wasm_v128_load(flip)),
+                           wasm_v128_xor(wasm_v128_load(b), wasm_v128_load(flip + 2)));
+}
+
+#else
+
+/* What goes into the hash of 16 bytes at `a`, and of those at `b`. */
+static inline uint64_t petal_xxh3_mix(const uint8_t *a, const uint8_t *b, const uint64_t *flip)
+{
+    return mulfold64(load64le(a) ^ flip[0], load64le(a + 8) ^ flip[1]) +
+           mulfold64(load64le(b) ^ flip[2], load64le(b + 8) ^ flip[3]);
+}
+
+#endif
+
 static inline uint64_t petal_xxh3_medium(const void *key, size_t size_bytes,
                                          const struct xxh3_flips *flips)
 {
     const uint8_t *first = key, *last = first + size_bytes - 16;
-    const uint64_t *flip = flips->words;
     uint64_t h = size_bytes * 0x9e3779b185ebca87u;
-    h += mulfold64(load64le(first) ^ flip[0], load64le(first + 8) ^ flip[1]);
-    h += mulfold64(load64le(last) ^ flip[2], load64le(last + 8) ^ flip[3]);
-    if (size_bytes > 32) {
-        h += mulfold64(load64le(first + 16) ^ flip[4], load64le(first + 24) ^ flip[5]);
-        h += mulfold64(load64le(last - 16) ^ flip[6], load64le(last - 8) ^ flip[7]);
-    }
+    h += petal_xxh3_mix(first, last, flips->words);
+    if (size_bytes > 32) h += petal_xxh3_mix(first + 16, last - 16, flips->words + 4);
     h = (h ^ h >> 37) * 0x165667919e3779f9u;
     return h ^ h >> 32;
 }

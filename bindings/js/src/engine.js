@@ -162,20 +162,12 @@ export class Engine {
         this.keyAt = this.stage;
     }
 
-    // Strings [from, to), of less than TEXT_BYTES / 3 units, one after the other, and their ends.
-    // -> the bytes of all
+    // Strings [from, to), of less than TEXT_BYTES / 3 units, one after the other; their ends in
+    // units are in place, and become ends in bytes. -> the bytes of all
     putTexts(strings, from, to, units) {
-        if (this.text.length === 0) this.look();
-        const ends = this.ends,
-            all = to - from === strings.length ? strings : strings.slice(from, to);
+        const all = to - from === strings.length ? strings : strings.slice(from, to);
         const { written } = encoder.encodeInto(all.join(''), this.text);
-        ends[0] = 0;
-        if (written === units) {
-            let end = 0;
-            for (let i = from, j = 1; i < to; i++, j++) ends[j] = end += strings[i].length;
-            return written;
-        }
-        return this.putWideTexts(strings, from, to, written);
+        return written === units ? written : this.putWideTexts(strings, from, to, written);
     }
 
     // Not only ASCII. A pair of surrogates that two strings share would be joined, so such strings

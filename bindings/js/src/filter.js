@@ -549,18 +549,18 @@ export class Filter {
         let sum = 0,
             skipped = 0;
         for (let from = 0; from < keys.length;) {
+            engine.view();
+            const last = Math.min(keys.length, from + MAX_KEYS),
+                ends = engine.ends;
             let to = from,
                 units = 0;
-            const last = Math.min(keys.length, from + MAX_KEYS);
-            for (; isPlain && to < last; to++) {
+            ends[0] = 0;
+            for (let place = 1; isPlain && to < last; to++, place++) {
                 const key = keys[to];
-                if (
-                    typeof key !== 'string' ||
-                    units + key.length > room ||
-                    (skips && key.length === 0)
-                )
-                    break;
-                units += key.length;
+                if (typeof key !== 'string') break;
+                const size = key.length;
+                if (units + size > room || (size === 0 && skips)) break;
+                ends[place] = units += size;
             }
             if (to > from) {
                 const size = engine.putTexts(keys, from, to, units);
