@@ -98,30 +98,21 @@ static const uint32_t petal_inline_salts[16] = {
 
 #if defined(PETAL_INLINE_AVX512)
 
-/* One bit in each word of the pattern, zero elsewhere. */
-static inline PETAL_INLINE_TARGET __m512i petal_inline_bits(uint32_t x, __mmask16 words)
+/* The place of the bit in each word of the line, whether it is the key's or not. */
+static inline PETAL_INLINE_TARGET __m512i petal_inline_places(uint32_t x)
 {
-    __m512i product =
-        _mm512_mullo_epi32(_mm512_set1_epi32((int)x), _mm512_loadu_si512(petal_inline_salts));
-    return _mm512_maskz_sllv_epi32(words, _mm512_set1_epi32(1), _mm512_srli_epi32(product, 27));
+    __m512i salts = _mm512_loadu_si512(petal_inline_salts);
+    return _mm512_srli_epi32(_mm512_mullo_epi32(_mm512_set1_epi32((int)x), salts), 27);
 }
 
-/* Those of the words whose bit was, or is, clear. */
+/* Those of the words whose bit was clear. */
 static inline PETAL_INLINE_TARGET __mmask16 petal_inline_words_added(unsigned char *line,
                                                                      uint32_t x, uint32_t words)
 {
-    __m512i bits = petal_inline_bits(x, (__mmask16)words), old = _mm512_loadu_si512(line);
+    __m512i one = _mm512_set1_epi32(1), old = _mm512_loadu_si512(line);
+    __m512i bits = _mm512_maskz_sllv_epi32((__mmask16)words, one, petal_inline_places(x));
     _mm512_storeu_si512(line, _mm512_or_si512(old, bits));
     return _mm512_mask_testn_epi32_mask((__mmask16)words, old, bits);
-}
-
-static inline PETAL_INLINE_TARGET __mmask16 petal_inline_words_missing(const unsigned char *line,
-                                                                       uint32_t x, uint32_t words)
-{
-    __m512i product =
-        _mm512_mullo_epi32(_mm512_set1_epi32((int)x), _mm512_loadu_si512(petal_inline_salts));
-    __m512i lowest = _mm512_srlv_epi32(_mm512_loadu_si512(line), _mm512_srli_epi32(product, 27));
-    return _mm512_mask_testn_epi32_mask((__mmask16)words, lowest, _mm512_set1_epi32(1));
 }
 
 static inline PETAL_INLINE_TARGET bool petal_inline_line_add(unsigned char *line, uint32_t x,
@@ -133,7 +124,8 @@ static inline PETAL_INLINE_TARGET bool petal_inline_line_add(unsigned char *line
 static inline PETAL_INLINE_TARGET bool petal_inline_line_has(const unsigned char *line, uint32_t x,
                                                              uint32_t words)
 {
-    return petal_inline_words_missing(line, x, words) == 0;
+    __m512i bits = _mm512_sllv_epi32(_mm512_set1_epi32(1), petal_inline_places(x));
+    return _mm512_mask_testn_epi32_mask((__mmask16)words, bits, _mm512_loadu_si512(line)) == 0;
 }
 
 #elif defined(PETAL_INLINE_AVX2)

@@ -32,7 +32,7 @@ static unsigned ask(void)
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return found;
     if (b & bit_BMI2) found |= CPU_BMI2;
     if ((b & bit_AVX2) && (saved & STATE_AVX) == STATE_AVX) found |= CPU_AVX2;
-    unsigned wide = bit_AVX512F | bit_AVX512DQ | bit_AVX512VL;
+    unsigned wide = bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL;
     if ((b & wide) == wide && (saved & STATE_AVX512) == STATE_AVX512) found |= CPU_AVX512;
     return found;
 }

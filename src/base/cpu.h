@@ -10,7 +10,7 @@ enum cpu_features {
     CPU_SSE4 = 1,   /* SSE4.1 */
     CPU_BMI2 = 2,   /* Intel since 2013, AMD since 2015 */
     CPU_AVX2 = 4,   /* likewise */
-    CPU_AVX512 = 8, /* F, DQ and VL: Skylake servers, Zen 4 */
+    CPU_AVX512 = 8, /* F, BW, DQ and VL: Skylake servers, Zen 4 */
 };
 
 /* Are all of these there? */

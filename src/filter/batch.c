@@ -468,24 +468,20 @@ petal_status petal_batch_begin(const petal_batch *theirs, petal_batch *batch,
 
 /* ---- batches that need no pieces ------------------------------------------------------------- */
 
-/* All by the direct way (scheme.h), if the filter has one for such batches. For results that nobody
- * wants there is room for FEW. */
+/* All by the direct way (scheme.h), if the filter has one for so many. For results that nobody wants
+ * there is room for FEW. */
 #define FEW 512u
 
 static inline bool is_direct(const struct direct *way, bool adds, uint64_t count)
 {
-    return (adds ? way->calls.add_many : way->calls.contains_many) &&
-           count - 1 < way->max_batch_keys;
+    return count - 1 < (adds ? way->max_add : way->max_contains);
 }
 
-static inline __attribute__((always_inline)) size_t go_directly(const struct direct *way, bool adds,
-                                                                bool numbers, const void *data,
-                                                                size_t count, uint8_t *results)
+static inline direct_many *many_of(const struct direct *way, bool adds, bool numbers)
 {
     const struct direct_calls *calls = &way->calls;
-    if (numbers)
-        return (adds ? calls->add_many_i64 : calls->contains_many_i64)(way, data, count, results);
-    return (adds ? calls->add_many : calls->contains_many)(way, data, count, results);
+    if (numbers) return adds ? calls->add_many_i64 : calls->contains_many_i64;
+    return adds ? calls->add_many : calls->contains_many;
 }
 
 /* Nothing can be wrong with these, which for few keys would cost more to check than the keys:
@@ -506,20 +502,24 @@ static inline bool is_plain(const petal_batch *batch, const petal_batch_outcome 
            (!outcome || outcome->struct_size == sizeof *outcome);
 }
 
-static inline __attribute__((always_inline)) bool go_plainly(const petal_filter *filter, bool adds,
-                                                             const petal_batch *batch,
-                                                             uint8_t *results,
-                                                             petal_batch_outcome *outcome)
+static inline bool goes_plainly(const petal_filter *filter, bool adds, const petal_batch *batch,
+                                const uint8_t *results, const petal_batch_outcome *outcome)
+{
+    return batch && is_plain(batch, outcome) && is_direct(&filter->direct, adds, batch->count) &&
+           (results || batch->count <= FEW);
+}
+
+/* Not inlined, so that what comes before it needs no frame. */
+static __attribute__((noinline)) petal_status go_plainly(const petal_filter *filter, bool adds,
+                                                         const petal_batch *batch, uint8_t *results,
+                                                         petal_batch_outcome *outcome)
 {
     uint8_t unwanted[FEW];
-    if (!batch || !is_plain(batch, outcome) || !is_direct(&filter->direct, adds, batch->count) ||
-        (!results && batch->count > FEW))
-        return false;
     size_t count = (size_t)batch->count;
-    size_t sum = go_directly(&filter->direct, adds, batch->layout != PETAL_KEYS_POINTERS,
-                             batch->data, count, results ? results : unwanted);
+    direct_many *many = many_of(&filter->direct, adds, batch->layout != PETAL_KEYS_POINTERS);
+    size_t sum = many(&filter->direct, batch->data, count, results ? results : unwanted);
     if (outcome) *outcome = (petal_batch_outcome){sizeof *outcome, 0, count, sum};
-    return true;
+    return PETAL_OK;
 }
 
 /* The same for a batch as petal_batch_take() leaves it. */
@@ -528,17 +528,16 @@ static bool go_taken(const petal_filter *filter, bool adds, const petal_batch *b
 {
     uint8_t unwanted[FEW];
     bool numbers = batch->layout == PETAL_KEYS_I64;
+    direct_many *many = many_of(&filter->direct, adds, numbers);
     const uint8_t *data = batch->data;
     if (!is_direct(&filter->direct, adds, batch->count) ||
         !(numbers || batch->layout == PETAL_KEYS_POINTERS) ||
         (numbers && (batch->stride != sizeof(int64_t) || (uintptr_t)data % sizeof(int64_t) != 0)))
         return false;
     for (size_t part; progress->done < batch->count; progress->done += part) {
-        part =
-            at_most(batch->count - progress->done, results ? filter->direct.max_batch_keys : FEW);
-        progress->positive +=
-            go_directly(&filter->direct, adds, numbers, data + progress->done * batch->stride, part,
-                        results ? results : unwanted);
+        part = at_most(batch->count - progress->done, results ? batch->count : FEW);
+        progress->positive += many(&filter->direct, data + progress->done * batch->stride, part,
+                                   results ? results : unwanted);
     }
     return true;
 }
@@ -590,13 +589,15 @@ static __attribute__((noinline)) bool go_by_pointers(const petal_filter *filter,
         return false;
     pointed.data = keys;
     pointed.count = batch->count;
-    return go_plainly(filter, adds, &pointed, results, outcome);
+    return goes_plainly(filter, adds, &pointed, results, outcome) &&
+           go_plainly(filter, adds, &pointed, results, outcome) == PETAL_OK;
 }
 
 static __attribute__((noinline)) petal_status
 add_any_batch(petal_filter *filter, const petal_batch *batch, uint8_t *results,
               petal_batch_outcome *outcome, petal_error *error)
 {
+    if (go_by_pointers(filter, true, batch, results, outcome)) return PETAL_OK;
     struct progress progress = {0, 0};
     petal_batch ours;
     petal_error own;
@@ -612,6 +613,7 @@ static __attribute__((noinline)) petal_status
 look_up_any_batch(const petal_filter *filter, const petal_batch *batch, uint8_t *results,
                   petal_batch_outcome *outcome, petal_error *error)
 {
+    if (go_by_pointers(filter, false, batch, results, outcome)) return PETAL_OK;
     struct progress progress = {0, 0};
     petal_batch ours;
     petal_error own;
@@ -629,9 +631,8 @@ look_up_any_batch(const petal_filter *filter, const petal_batch *batch, uint8_t 
 petal_status petal_add_batch(petal_filter *filter, const petal_batch *batch, uint8_t *results,
                              petal_batch_outcome *outcome, petal_error *error)
 {
-    if (go_plainly(filter, true, batch, results, outcome) ||
-        go_by_pointers(filter, true, batch, results, outcome))
-        return PETAL_OK;
+    if (goes_plainly(filter, true, batch, results, outcome))
+        return go_plainly(filter, true, batch, results, outcome);
     return add_any_batch(filter, batch, results, outcome, error);
 }
 
@@ -639,9 +640,8 @@ petal_status petal_contains_batch(const petal_filter *filter, const petal_batch 
                                   uint8_t *results, petal_batch_outcome *outcome,
                                   petal_error *error)
 {
-    if (go_plainly(filter, false, batch, results, outcome) ||
-        go_by_pointers(filter, false, batch, results, outcome))
-        return PETAL_OK;
+    if (goes_plainly(filter, false, batch, results, outcome))
+        return go_plainly(filter, false, batch, results, outcome);
     return look_up_any_batch(filter, batch, results, outcome, error);
 }
 

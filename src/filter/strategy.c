@@ -255,8 +255,7 @@ static void choose_direct(petal_filter *filter)
                  !needs_care(filter) && !PETAL_IS_READ_ONLY;
     calls->add = grows ? add_until_full : petal_keys_by_strategy.add;
     calls->add_i64 = grows ? add_until_full_i64 : petal_keys_by_strategy.add_i64;
-    calls->add_many = NULL;
-    calls->add_many_i64 = NULL;
+    way->max_add = 0;
 }
 
 void petal_filter_choose_strategy(petal_filter *filter)

@@ -39,6 +39,12 @@ static inline uint8_t *line_of(const struct bit_array *array, uint64_t hash)
     return array->bytes + mulhi64(hash, lines) * PETAL_LINE_BYTES;
 }
 
+/* The line of a key that has one. */
+static inline uint8_t *one_line(const struct direct *way, uint64_t hash)
+{
+    return way->lines + mulhi64(hash, way->line_count) * PETAL_LINE_BYTES;
+}
+
 /* A key's hashes are shared out: all to its one line, or ceil(k/2) to the first and the rest to the
  * second. */
 static inline uint32_t hashes_of_first(const struct shape *shape)

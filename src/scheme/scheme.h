@@ -72,21 +72,16 @@ struct parts {
 /* The whole way of a key in one function, hash, positions and bits: for a scheme and the hash that
  * it mostly goes with. The same answers and bits as hash and kernel one after the other. add counts
  * the keys in *items as the scheme does, and returns PETAL_OK or PETAL_SEEN. The functions for many
- * keys, up to max_batch_keys, return the sum of the results; or they are NULL. */
+ * keys (petal_key[], int64_t[]) return the sum of the results. */
 struct direct;
+typedef size_t direct_many(const struct direct *way, const void *keys, size_t count,
+                           uint8_t *results);
 struct direct_calls {
     bool (*contains)(const struct direct *way, const void *key, size_t key_bytes);
     bool (*contains_i64)(const struct direct *way, int64_t value);
     petal_status (*add)(const struct direct *way, const void *key, size_t key_bytes);
     petal_status (*add_i64)(const struct direct *way, int64_t value);
-    size_t (*contains_many)(const struct direct *way, const petal_key *keys, size_t count,
-                            uint8_t *results);
-    size_t (*contains_many_i64)(const struct direct *way, const int64_t *values, size_t count,
-                                uint8_t *results);
-    size_t (*add_many)(const struct direct *way, const petal_key *keys, size_t count,
-                       uint8_t *results);
-    size_t (*add_many_i64)(const struct direct *way, const int64_t *values, size_t count,
-                           uint8_t *results);
+    direct_many *contains_many, *contains_many_i64, *add_many, *add_many_i64;
 };
 
 /* These functions, for one filter: what they need of it is at hand. */
@@ -98,7 +93,8 @@ struct direct {
     uint64_t *items;
     const void *table; /* the kernel's own */
     bool is_near;      /* the array is in cache */
-    uint32_t max_batch_keys;
+    /* Keys that are looked up, or added, by one call of the functions for many. 0: by none. */
+    uint32_t max_contains, max_add;
     uint64_t seed, flip; /* flip, flips: what XXH3 makes of the seed (hash.h) */
     struct xxh3_flips flips;
 };

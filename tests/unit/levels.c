@@ -68,6 +68,81 @@ static void query_by_every_call(const petal_filter *filter, uint8_t answers[2 * 
     }
 }
 
+/* What is done to some of the keys by one batch, and to each of them one by one. */
+struct doing {
+    void (*batch)(petal_filter *filter, size_t from, size_t count, uint8_t *results);
+    bool (*one)(petal_filter *filter, size_t i);
+};
+
+static int64_t mixed_numbers[2 * KEYS];
+static petal_key mixed_keys[2 * KEYS];
+
+static void ask_numbers(petal_filter *filter, size_t from, size_t count, uint8_t *results)
+{
+    contains_numbers(filter, mixed_numbers + from, count, results);
+}
+
+static bool ask_number(petal_filter *filter, size_t i)
+{
+    return petal_contains_i64(filter, mixed_numbers[i]);
+}
+
+static void ask_texts(petal_filter *filter, size_t from, size_t count, uint8_t *results)
+{
+    contains_keys(filter, mixed_keys + from, count, results);
+}
+
+static bool ask_text(petal_filter *filter, size_t i)
+{
+    return petal_contains(filter, mixed_keys[i].data, mixed_keys[i].size_bytes);
+}
+
+static void put_numbers(petal_filter *filter, size_t from, size_t count, uint8_t *results)
+{
+    add_number_batch(filter, mixed_numbers + from, count, results, NULL);
+}
+
+static bool put_number(petal_filter *filter, size_t i)
+{
+    return petal_add_i64(filter, mixed_numbers[i]) == PETAL_OK;
+}
+
+static void put_texts(petal_filter *filter, size_t from, size_t count, uint8_t *results)
+{
+    add_key_batch(filter, mixed_keys + from, count, results, NULL);
+}
+
+static bool put_text(petal_filter *filter, size_t i)
+{
+    return petal_add(filter, mixed_keys[i].data, mixed_keys[i].size_bytes) == PETAL_OK;
+}
+
+/* Batches of 1, 2, 3 ... keys, of old and new ones mixed: kernels take them by eights, and then
+ * what is left over. */
+static void compare_small_batches(petal_filter *filter, petal_filter *reference)
+{
+    static const struct doing doings[] = {{ask_numbers, ask_number},
+                                          {ask_texts, ask_text},
+                                          {put_numbers, put_number},
+                                          {put_texts, put_text}};
+    static uint8_t results[2 * KEYS + 1];
+    for (size_t i = 0; i < 2 * KEYS; i++) {
+        size_t from = i % 3 == 0 ? i / 3 : 2 * KEYS - 1 - i / 2;
+        mixed_numbers[i] = numbers[from];
+        mixed_keys[i] = keys[from];
+    }
+    for (size_t at = 0, count = 1; at + count <= 2 * KEYS; at += count++)
+        for (size_t way = 0; way < sizeof doings / sizeof *doings; way++) {
+            memset(results, 9, sizeof results);
+            doings[way].batch(filter, at, count, results);
+            for (size_t i = 0; i < count; i++)
+                require(results[i] == doings[way].one(reference, at + i),
+                        "way %zu, key %zu of %zu at %s", way, i, count,
+                        info_of(filter).kernel_name);
+            assert_int_equal(results[count], 9);
+        }
+}
+
 static void compare_level(const char *level, const petal_options *options)
 {
     static uint8_t wanted[2 * KEYS], got[2 * KEYS];
@@ -78,6 +153,8 @@ static void compare_level(const char *level, const petal_options *options)
     query_by_every_call(reference, wanted);
     query_by_every_call(filter, got);
     require(memcmp(got, wanted, sizeof got) == 0, "%s, k %u", level, options->hashes);
+    compare_small_batches(filter, reference);
+    require(same_image(reference, filter), "%s, k %u, small batches", level, options->hashes);
     petal_free(reference);
     petal_free(filter);
 }
