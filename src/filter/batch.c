@@ -468,8 +468,8 @@ petal_status petal_batch_begin(const petal_batch *theirs, petal_batch *batch,
 
 /* ---- batches that need no pieces ------------------------------------------------------------- */
 
-/* All by the direct way (scheme.h), if the filter has one for so many. For results that nobody wants
- * there is room for FEW. */
+/* All by the direct way (scheme.h), if the filter has one for so many. Results that nobody wants
+ * have room for FEW. */
 #define FEW 512u
 
 static inline bool is_direct(const struct direct *way, bool adds, uint64_t count)
