@@ -113,29 +113,33 @@ struct pattern_class {
 
 /* (1 - (1 - share) / lines)^keys - 1 for shares that mostly differ by little: `less` is that of
  * `anchor`. */
+#define SERIES_TERMS 7
 struct powers {
     double lines, keys, anchor, less, step;
+    double series[SERIES_TERMS]; /* C(keys, j + 1) / keys^(j + 1) */
 };
 
 static struct powers powers_of(double lines, double keys)
 {
-    return (struct powers){lines, keys, NAN, NAN, NAN};
+    static const double parts[SERIES_TERMS] = {1,       1.0 / 2, 1.0 / 3, 1.0 / 4,
+                                               1.0 / 5, 1.0 / 6, 1.0 / 7};
+    struct powers of = {lines, keys, NAN, NAN, NAN, {1}};
+    double each = 1 / keys;
+    for (int j = 1; j < SERIES_TERMS; j++)
+        of.series[j] = of.series[j - 1] * (1 - j * each) * parts[j];
+    return of;
 }
 
 /* Near the anchor, where the base is (1 + u) times the anchor's: seven terms of the binomial series
- * of (1 + u)^keys, of which the next is below 2^-55. libm's functions take ten times as long, and a
- * rate is a sum of hundreds of powers. */
-static double power_less_one(struct powers *of, double share)
+ * of (1 + u)^keys in t = keys u, of which the next is below 2^-55. libm's functions take ten times
+ * as long, and a rate is a sum of hundreds of powers. */
+static inline double power_less_one(struct powers *of, double share)
 {
-    double u = (share - of->anchor) * of->step, t = of->keys * u;
+    double t = of->keys * ((share - of->anchor) * of->step);
     if (fabs(t) < 1.0 / 32) {
-        double series = 1 + (t - 6 * u) * (1.0 / 7);
-        series = 1 + (t - 5 * u) * (1.0 / 6) * series;
-        series = 1 + (t - 4 * u) * (1.0 / 5) * series;
-        series = 1 + (t - 3 * u) * (1.0 / 4) * series;
-        series = 1 + (t - 2 * u) * (1.0 / 3) * series;
-        series = 1 + (t - u) * (1.0 / 2) * series;
-        return of->less + (1 + of->less) * t * series;
+        double sum = of->series[SERIES_TERMS - 1];
+        for (int j = SERIES_TERMS - 2; j >= 0; j--) sum = sum * t + of->series[j];
+        return of->less + (1 + of->less) * t * sum;
     }
     of->anchor = share;
     of->step = 1 / (of->lines - 1 + share);
