@@ -8,7 +8,10 @@ set -u
 needs python3 || finish
 needs_zig
 
-is_wheel() { tests/packages/lib/wheel "$(wheel_of "$1")" "petal/$2" "petal_bloom-$version.data/scripts/$3"; }
+is_wheel() {
+    python3 -B tests/packages/lib/wheel "$(wheel_of "$1")" "petal/$2" \
+        "petal_bloom-$version.data/scripts/$3"
+}
 module_of() {
     python3 -m zipfile -e "$(wheel_of "$1")" "$TMPDIR/$1" && module=$TMPDIR/$1/petal/$2 && [ -s "$module" ]
 }
