@@ -544,7 +544,7 @@ static bool go_taken(const petal_filter *filter, bool adds, const petal_batch *b
 
 /* Few keys of another layout, as pointers. Offsets are checked on the way. False: something is
  * wrong, or there are too many. */
-#define POINTED 16u
+#define POINTED 128u
 
 static inline __attribute__((always_inline)) bool point_by_offsets(const petal_batch *batch,
                                                                    uint32_t layout, petal_key *keys)

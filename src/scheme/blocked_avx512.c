@@ -49,12 +49,15 @@ static inline PETAL_INLINE_TARGET __m128i in_a_row(const __mmask16 *masks)
 }
 
 static inline __attribute__((always_inline)) PETAL_INLINE_TARGET size_t
-has_eight(const struct direct *way, const uint64_t *hashes, uint8_t *results)
+has_eight(const uint8_t *lines, uint64_t line_count, const uint16_t *row, const uint64_t *hashes,
+          uint8_t *results)
 {
-    __m128i words = words_of_eight(way->table, _mm512_loadu_si512(hashes));
+    __m128i words = words_of_eight(row, _mm512_loadu_si512(hashes));
     __mmask16 clear[8];
-    for (unsigned i = 0; i < 8; i++)
-        clear[i] = clear_words(one_line(way, hashes[i]), (uint32_t)hashes[i]);
+    for (unsigned i = 0; i < 8; i++) {
+        const uint8_t *line = lines + mulhi64(hashes[i], line_count) * PETAL_LINE_BYTES;
+        clear[i] = clear_words(line, (uint32_t)hashes[i]);
+    }
     __mmask8 answers = _mm_testn_epi16_mask(in_a_row(clear), words);
     _mm_storel_epi64((__m128i *)(void *)results, _mm_maskz_set1_epi8(answers, 1));
     return (size_t)__builtin_popcount(answers);
