@@ -94,7 +94,7 @@ static void print_rates(const petal_info *info, const petal_stats *stats)
     printf("%s now", rate_text(stats->estimated_rate, 3).s);
     if (!isnan(info->target_rate)) printf(", %s asked", asked_rate(info->target_rate).s);
     if (info->capacity && info->capacity < UINT64_MAX / 2 && info->layers == 1)
-        printf("; %s with a quarter more keys than planned",
+        printf("; %s with 25 %% more keys than planned",
                rate_text(petal_predict_rate(info, info->capacity + info->capacity / 4), 2).s);
     printf(stats->saturated ? " (every bit is set)\n" : "\n");
 }
