@@ -46,14 +46,25 @@ static inline petal_status add_hashes(petal_filter *filter, const uint64_t *hash
     return add_batch(filter, &batch, results, fresh);
 }
 
-/* Looks up keys; how many are probably in. results may be NULL. */
-static inline size_t look_up_keys(const petal_filter *filter, const petal_key *keys, size_t count,
-                                  uint8_t *results)
+/* Looks up keys; *found is how many are probably in. results may be NULL. A failure, of a damaged
+ * map, is kept for petal_last_error(). */
+static inline petal_status try_to_look_up(const petal_filter *filter, const petal_key *keys,
+                                          size_t count, uint8_t *results, size_t *found)
 {
     petal_batch batch = keys_batch(keys, count);
     petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
-    (void)petal_contains_batch(filter, &batch, results, &outcome, NULL);
-    return (size_t)outcome.positive;
+    petal_status status = petal_contains_batch(filter, &batch, results, &outcome, NULL);
+    *found = (size_t)outcome.positive;
+    return status;
+}
+
+/* The same for filters whose bits are known to be sound. */
+static inline size_t look_up_keys(const petal_filter *filter, const petal_key *keys, size_t count,
+                                  uint8_t *results)
+{
+    size_t found;
+    (void)try_to_look_up(filter, keys, count, results, &found);
+    return found;
 }
 
 static inline void hash_keys(const petal_filter *filter, const petal_key *keys, size_t count,

@@ -259,7 +259,8 @@ static petal_filter *make_full(const struct args *args)
 {
     struct request request;
     petal_filter *filter = NULL;
-    if (args->operand_count > 0) return open_filter(args->operands[0], PETAL_OPEN_MAP, args);
+    if (args->operand_count > 0)
+        return open_filter(args->operands[0], PETAL_OPEN_MAP | PETAL_OPEN_VERIFY, args);
     if (request_read(&request, "bench", args, DEFAULT_CAPACITY, false))
         filter = create_filter(&request.options);
     request_free(&request);

@@ -31,13 +31,26 @@ struct check {
 static void ask(void *context, struct key_block *block)
 {
     const struct check *check = context;
-    size_t in = look_up_keys(check->filter, block->keys, block->count, block->results);
+    size_t in;
+    block->is_unanswered =
+        try_to_look_up(check->filter, block->keys, block->count, block->results, &in) != PETAL_OK;
     block->selected = check->args->invert ? block->count - in + block->stray_count : in;
+}
+
+/* The output ends with an earlier block; the exit status says that it is not whole. */
+static bool complain_of_damage(const struct check *check)
+{
+    petal_error error;
+    petal_last_error(check->filter, &error);
+    return complain(check->args->operands[0], "%s; --no-verify trusts what is there",
+                    error.message);
 }
 
 static bool count_selected(void *context, struct key_block *block)
 {
     struct check *check = context;
+    if (block->is_unanswered) check->failed = !complain_of_damage(check);
+    if (block->is_unanswered) return false;
     check->selected += block->selected;
     return !check->args->quiet || check->selected == 0;
 }
@@ -65,7 +78,8 @@ static void check_keys(struct check *check)
                                printing = {ask, count_selected, compose, print_block};
     bool prints = !check->args->count && !check->args->quiet;
     run_pipeline(&check->reader, prints ? &printing : &counting, check);
-    if (check->args->count && !check->args->quiet) printf("%" PRIu64 "\n", check->selected);
+    if (check->args->count && !check->args->quiet && !check->failed)
+        printf("%" PRIu64 "\n", check->selected);
 }
 
 /* ---- --explain ------------------------------------------------------------------------------- */
@@ -85,7 +99,8 @@ static bool explain_block(void *context, struct key_block *block)
     struct check *check = context;
     bool aligned = is_terminal(stdout);
     int width = key_width(block);
-    check->selected += look_up_keys(check->filter, block->keys, block->count, block->results);
+    ask(check, block);
+    if (!count_selected(check, block)) return false;
     for (size_t i = 0; i < block->count; i++) {
         const petal_key *line = &block->lines[i];
         const char *verdict = block->results[i] ? "probably in" : "certainly not";
@@ -107,14 +122,14 @@ static bool explain_keys(struct check *check, const char *path)
     static const struct stages stages = {.enter = explain_block};
     if (!explain_open(&check->explainer, check->filter, path)) return false;
     run_pipeline(&check->reader, &stages, check);
-    if (is_terminal(stdout)) {
+    if (is_terminal(stdout) && !check->failed) {
         petal_stats stats = stats_of(check->filter);
         printf("%s of %s bits set: an absent key passes %s of the time\n",
                grouped(stats.bits_set).s, grouped(check->explainer.info.bits).s,
                rate_text(stats.estimated_rate, 2).s);
     }
     explain_close(&check->explainer);
-    return true;
+    return !check->failed;
 }
 
 /* ---- command --------------------------------------------------------------------------------- */
@@ -174,6 +189,7 @@ static const struct option options[] = {
     {'q', "quiet", FLAG, AT(quiet), NULL, "print nothing; stop at the first one"},
     {'n', "line-number", FLAG, AT(line_numbers), NULL, "put the line number before each"},
     {0, "explain", FLAG, AT(explain), NULL, "show which bits are read for each key"},
+    OPTION_NO_VERIFY,
     OPTION_KEY,
     OPTIONS_OF_KEYS,
     OPTION_NOW,

@@ -1,6 +1,7 @@
 /* cmd_compare.c - petal compare: how the keys of two filters overlap. */
 #include "commands.h"
 #include "files.h"
+#include "formats.h"
 #include "json.h"
 #include "numbers.h"
 #include "report.h"
@@ -113,6 +114,8 @@ static int compare(const struct args *args, const petal_filter *a, const petal_f
         complain(name_b,
                  "cannot compare with %s (%s); make both with the same options, or with --template",
                  name_a, error.message);
+    else if (status == PETAL_ERR_DAMAGED)
+        complain_of(petal_last_error(a, NULL) == status ? name_a : name_b, &error);
     else if (status != PETAL_OK)
         complain(name_b, "cannot compare with %s: %s", name_a, error.message);
     else if (args->json)
@@ -134,8 +137,8 @@ static int run(const struct args *args)
     return status;
 }
 
-static const struct option options[] = {OPTION_JSON, OPTION_KEY_FILE, OPTION_FROM,
-                                        OPTION_MEMORY_LIMIT, END_OF_OPTIONS};
+static const struct option options[] = {OPTION_JSON, OPTION_NO_VERIFY,    OPTION_KEY_FILE,
+                                        OPTION_FROM, OPTION_MEMORY_LIMIT, END_OF_OPTIONS};
 
 const struct command compare_command = {
     .name = "compare",

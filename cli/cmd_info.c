@@ -18,6 +18,21 @@
 
 enum { LABEL_WIDTH = 18 };
 
+/* ---- what the checksums say ------------------------------------------------------------------ */
+
+enum checksums { NONE, MATCH, DIFFER, NO_KEY, CHANGING, NOT_COMPARED, OLD };
+
+/* Of a map or a load: taking the stats has compared all blocks, unless --no-verify was given. */
+static enum checksums checksums_of(const petal_filter *filter, const char *format,
+                                   const petal_info *info, const petal_stats *stats)
+{
+    if (!is_petal(format)) return NONE;
+    if (info->blocks) return OLD;
+    if (info->live) return CHANGING;
+    if (!stats) return petal_last_error(filter, NULL) == PETAL_ERR_DAMAGED ? DIFFER : NO_KEY;
+    return info->verifiable && !info->verifies ? NOT_COMPARED : MATCH;
+}
+
 /* ---- for people ------------------------------------------------------------------------------ */
 
 static void label(const char *text)
@@ -188,14 +203,17 @@ static void print_block(const char *path, const petal_filter *filter, const char
 {
     uint64_t content_id;
     printf("%s%-*s%s ", bold(stdout), LABEL_WIDTH - 1, path, plain(stdout));
-    if (info->blocks)
+    switch (checksums_of(filter, format, info, stats)) {
+    case NONE: printf("%s, header looks valid; this format has no checksum\n", format); break;
+    case MATCH: printf("petal 1, intact\n"); break;
+    case DIFFER: printf("petal 1, header intact, contents damaged\n"); break;
+    case NO_KEY: printf("petal 1, header intact; for the rest pass --key-file\n"); break;
+    case CHANGING: printf("petal 1, being changed, so its contents cannot be verified\n"); break;
+    case NOT_COMPARED: printf("petal 1, header intact (contents: petal verify %s)\n", path); break;
+    case OLD:
         printf("petal 1, dirty; this is what petal verify --recover %s would keep\n", path);
-    else if (!stats)
-        printf("petal 1, header intact; for the rest pass --key-file\n");
-    else if (is_petal(format))
-        printf("petal 1, header intact (contents: petal verify %s)\n", path);
-    else
-        printf("%s, header looks valid; this format has no checksum\n", format);
+        break;
+    }
     if (is_petal(format) && !is_petal(info->format_name)) {
         label("came from");
         printf("%s\n", info->format_name);
@@ -262,6 +280,14 @@ static void json_stats(struct json *json, const petal_info *info, const petal_st
     json_number(json, "estimated_rate", stats->estimated_rate);
 }
 
+static const char *const checksum_names[] = {[NONE] = "none",
+                                             [MATCH] = "match",
+                                             [DIFFER] = "differ",
+                                             [NO_KEY] = "not compared",
+                                             [CHANGING] = "changing",
+                                             [NOT_COMPARED] = "not compared",
+                                             [OLD] = "old"};
+
 static void print_json(const char *path, const petal_filter *filter, const char *format,
                        const petal_info *info, const petal_stats *stats)
 {
@@ -290,8 +316,9 @@ static void print_json(const char *path, const petal_filter *filter, const char 
     json_bool(&json, "keyed", info->keyed);
     json_hex(&json, "key_id", info->key_id, 8, info->keyed);
     count_or_null(&json, "seed", info->seed, !info->keyed);
-    json_policy(&json, filter, info);
+    json_policy(&json, filter, info, stats != NULL);
     json_hex(&json, "content_id", content_id, 16, is_settled);
+    json_text(&json, "checksums", checksum_names[checksums_of(filter, format, info, stats)]);
     if (metadata)
         json_bytes(&json, "metadata", metadata, metadata_bytes);
     else
@@ -315,8 +342,12 @@ static bool show(const char *path, const struct args *args, bool first)
     petal_filter *filter = open_to_describe(path, args, &format);
     if (!filter) return false;
     petal_info info = info_of(filter);
-    petal_stats all = {0}, *stats = can(filter, PETAL_CAN_STATS) ? &all : NULL;
-    if (stats) all = stats_of(filter);
+    petal_stats all = PETAL_STATS_INIT, *stats = can(filter, PETAL_CAN_STATS) ? &all : NULL;
+    petal_error error;
+    bool is_damaged =
+        stats && petal_get_stats(filter, PETAL_ALL_LAYERS, stats, &error) == PETAL_ERR_DAMAGED;
+    if (is_damaged) complain_of(path, &error);
+    if (is_damaged) stats = NULL;
     if (!first && !args->json && !args->show_metadata) putchar('\n');
     if (args->show_metadata)
         print_raw_metadata(filter);
@@ -325,7 +356,7 @@ static bool show(const char *path, const struct args *args, bool first)
     else
         print_block(path, filter, format, &info, stats);
     petal_free(filter);
-    return info.blocks == 0; /* not a dirty file, which was reported */
+    return info.blocks == 0 && !is_damaged; /* both were reported */
 }
 
 static int run(const struct args *args)
@@ -345,6 +376,7 @@ static int run(const struct args *args)
 static const struct option options[] = {
     OPTION_JSON,
     {0, "metadata", FLAG, AT(show_metadata), NULL, "print the metadata alone, byte for byte"},
+    OPTION_NO_VERIFY,
     OPTION_KEY_FILE,
     OPTION_FROM,
     OPTION_MEMORY_LIMIT,

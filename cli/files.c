@@ -86,6 +86,9 @@ static petal_open_options options_of(unsigned flags, const struct args *args, co
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     options.flags = args->no_lock ? flags | PETAL_OPEN_NO_LOCK : flags;
+    /* What is mapped to be changed compares the blocks that it changes anyway. */
+    if ((flags & MODE) == PETAL_OPEN_MAP && !args->no_verify)
+        options.flags |= PETAL_OPEN_VERIFY_ON_USE;
     options.secret = secret;
     options.format = args->from;
     options.memory_limit = args->memory_limit;

@@ -7,8 +7,9 @@
 #include <petal/petal.h>
 
 /* The filter in `path`, opened with PETAL_OPEN_* `flags`, the secret of --key-file and the format
- * of --from. A file that is not Petal's is opened as the only format it fits, with a
- * remark. "-" is standard input, for whatever does not change the file. NULL: reported. */
+ * of --from. A map checks its blocks before they are used, unless --no-verify was given. A file
+ * that is not Petal's is opened as the only format it fits, with a remark. "-" is standard input,
+ * for whatever does not change the file. NULL: reported. */
 petal_filter *open_filter(const char *path, unsigned flags, const struct args *args);
 
 /* Like open_filter(), and tells the format of the file. Files of other libraries are never opened

@@ -32,6 +32,7 @@ struct key_block {
     uint64_t *hashes;    /* room for `count` of each: free for the holder's use */
     uint8_t *results;
     size_t selected;     /* so too */
+    bool is_unanswered;  /* so too: the filter is damaged where one of the keys lies */
     const char *file;    /* a block is of one file */
     uint64_t first_line; /* of that file, counted from 1; from keys_arrive() on */
     petal_key output;    /* what is to be printed (selection.h) */

@@ -103,7 +103,8 @@ static void json_layer(struct json *json, const petal_info *info, const petal_in
     json_close(json);
 }
 
-void json_policy(struct json *json, const petal_filter *filter, const petal_info *info)
+void json_policy(struct json *json, const petal_filter *filter, const petal_info *info,
+                 bool has_stats)
 {
     static const char *const names[] = {NULL, "growing", "last keys", "last time"};
     json_text(json, "policy", names[info->policy]);
@@ -123,7 +124,7 @@ void json_policy(struct json *json, const petal_filter *filter, const petal_info
     for (uint32_t i = 0; i < info->layers; i++) {
         petal_info layer = layer_of(filter, i);
         petal_stats stats = layer_stats(filter, i);
-        json_layer(json, info, &layer, &stats, can(filter, PETAL_CAN_STATS));
+        json_layer(json, info, &layer, &stats, has_stats);
     }
     json_list_end(json);
 }

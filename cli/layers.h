@@ -20,7 +20,9 @@ struct policy_text policy_text(const petal_info *info);
 /* A line for each layer, oldest first, under a head. */
 void print_layers(const petal_filter *filter, const petal_info *info);
 
-/* Members of the object: the policy, and one for each layer. */
-void json_policy(struct json *json, const petal_filter *filter, const petal_info *info);
+/* Members of the object: the policy, and one for each layer; without what only bits tell unless
+ * `has_stats`. */
+void json_policy(struct json *json, const petal_filter *filter, const petal_info *info,
+                 bool has_stats);
 
 #endif

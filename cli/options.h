@@ -21,7 +21,7 @@ struct args {
     bool nul, crlf;
     const char *fields, *csv, *jsonl, *delimiter; /* rows */
     bool header, strict, decompress;
-    bool no_lock; /* files */
+    bool no_lock, no_verify; /* files */
     uint64_t memory_limit;
     uint64_t threads;
     uint64_t seconds; /* bench */
@@ -96,6 +96,7 @@ struct command {
 #define OPTION_FORMAT {0, "format", NAME, AT(format), "FORMAT", "make the filter that guava, spark, ... would make"}
 #define OPTION_FORCE {0, "force", FLAG, AT(force), NULL, "replace an existing file, even another user's"}
 #define OPTION_NO_LOCK {0, "no-lock", FLAG, AT(no_lock), NULL, "take no lock, for file systems that have none"}
+#define OPTION_NO_VERIFY {0, "no-verify", FLAG, AT(no_verify), NULL, "do not compare FILE with its checksums"}
 #define OPTION_MEMORY_LIMIT {0, "memory-limit", LIMIT, AT(memory_limit), "SIZE", \
                              "memory that opening FILE may take, or none"}
 #define OPTION_JSON {0, "json", FLAG, AT(json), NULL, "one JSON object a line"}

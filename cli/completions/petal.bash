@@ -12,12 +12,12 @@ _petal_options() {
     build) echo "--output $size $hash --metadata --template $keys --threads --format --force --no-lock --verbose" ;;
     add) echo "$keys --now --threads --from --key-file $files --verbose" ;;
     remove) echo "$keys --threads --key-file $files --verbose" ;;
-    check) echo "--invert-match --count --quiet --line-number --explain $keys --now --threads --key-file --from --memory-limit --verbose" ;;
+    check) echo "--invert-match --count --quiet --line-number --explain --no-verify $keys --now --threads --key-file --from --memory-limit --verbose" ;;
     seen) echo "--file --repeated --capacity --rate --memory --scheme --window --now $hash $keys --threads --from $files --verbose" ;;
-    info) echo '--json --metadata --key-file --from --memory-limit' ;;
+    info) echo '--json --metadata --no-verify --key-file --from --memory-limit' ;;
     verify) echo "--sample --absent --recover --json ${keys#* } --key-file --from $files" ;;
     merge | intersect) echo "--output --from --to --force --key-file $files --verbose" ;;
-    compare) echo '--json --key-file --from --memory-limit' ;;
+    compare) echo '--json --no-verify --key-file --from --memory-limit' ;;
     diff) echo '--output --from --force --key-file --memory-limit --verbose' ;;
     patch) echo "--output --from --force --key-file $files --verbose" ;;
     shard) echo "--shards --shard --output $keys --threads --key-file --force --verbose" ;;

@@ -88,6 +88,7 @@ __petal_option 'plan create build merge intersect diff patch shard convert' -l f
 __petal_option 'create build add remove check seen merge intersect diff patch shard convert' -l verbose -d 'say what was done'
 __petal_option 'add remove check seen info verify merge intersect compare diff patch convert bench' -l memory-limit -x -a none -d 'memory that opening may take'
 __petal_option 'create build add remove seen verify merge intersect patch convert' -l no-lock -d 'take no lock'
+__petal_option 'check info compare' -l no-verify -d 'do not compare with checksums'
 __petal_option 'plan info verify compare formats bench' -l json -d 'one JSON object a line'
 __petal_option plan -l chart -r -d 'draw rate against keys'
 __petal_option 'build add remove check seen shard' -l threads -x -d 'work on that many threads'

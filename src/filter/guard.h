@@ -1,9 +1,9 @@
 /* guard.h - no answer from bits that were not checked (PETAL_OPEN_VERIFY_ON_USE).
  *
- * A guarded filter stands on a petal file, and has a state for each of its blocks. Before a query is
- * answered, the blocks that the key lies in, of every layer, are compared with their checksums: each
- * block once, by the thread that comes first, or by several at the same time to the same end. No
- * lock is taken. While blocks are left that nobody has looked at, this is a test for each key:
+ * A guarded filter stands on a petal file, and has a state for each of its blocks. Before a query
+ * is answered, the blocks that the key lies in, of every layer, are compared with their checksums:
+ * each block once, by the thread that comes first, or by several at the same time with the same
+ * result. No lock is taken. As long as some blocks are unchecked, each key is tested:
  *
  *     key -> hash -> places in each layer -> state of their blocks -> the answer, as ever
  *                                                 | unchecked
