@@ -9,12 +9,13 @@
  * errno and offset of a failure, whose message is 240 bytes of the caller's. The order of words is
  * that of core.go, which says what they are. */
 #include "petal.h"
+#include "petal_inline.h"
 #include "petal_parquet.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD_ERRNO = 62, WORD_OFFSET = 63 };
+enum { WORD_ADDED = 61, WORD_ERRNO = 62, WORD_OFFSET = 63 };
 
 /* What core.go calls the same. */
 enum op {
@@ -54,7 +55,10 @@ enum op {
     OP_SHARD,
     OP_VERSION,
     OP_STATUS_NAME,
-    OP_APPLY_PATCH
+    OP_APPLY_PATCH,
+    OP_BITS,
+    OP_BEGIN,
+    OP_END
 };
 
 struct call {
@@ -369,6 +373,35 @@ static petal_status put_text(struct call *call, const char *text)
     return PETAL_OK;
 }
 
+/* ---- keys that Go adds itself (lines.go) ------------------------------------------------------- */
+
+/* words: the first line, and the size of all */
+static petal_status get_bits(struct call *call)
+{
+    const void *bytes = NULL;
+    petal_status status = petal_bits(call->filter, 0, &bytes, &call->words[1], call->error);
+    call->words[0] = handle_of(bytes);
+    return status;
+}
+
+/* The words keep the library's struct until the end. */
+static petal_status begin_adding(struct call *call)
+{
+    petal_inline hot = PETAL_INLINE_INIT;
+    petal_status status = petal_inline_begin_adding(call->filter, &hot, call->error);
+    memcpy(call->words, &hot, sizeof hot);
+    return status;
+}
+
+static petal_status end_adding(struct call *call)
+{
+    petal_inline hot;
+    memcpy(&hot, call->words, sizeof hot);
+    hot.added = call->words[WORD_ADDED];
+    petal_inline_end(call->filter, &hot);
+    return PETAL_OK;
+}
+
 /* ---- the calls ------------------------------------------------------------------------------- */
 
 static petal_status run(enum op op, uint64_t handle, struct call *call)
@@ -412,6 +445,9 @@ static petal_status run(enum op op, uint64_t handle, struct call *call)
         return PETAL_OK;
     case OP_VERSION: return put_text(call, petal_version());
     case OP_APPLY_PATCH: return petal_apply_patch(f, call->data, call->data_bytes, w[0], error);
+    case OP_BITS: return get_bits(call);
+    case OP_BEGIN: return begin_adding(call);
+    case OP_END: return end_adding(call);
     case OP_STATUS_NAME: return put_text(call, petal_status_name((petal_status)w[0]));
     default: return make(op, handle, call);
     }

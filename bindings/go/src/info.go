@@ -110,9 +110,18 @@ func (f *Filter) Info() (Info, error) { return f.infoOf(allLayers) }
 func (f *Filter) LayerInfo(layer uint32) (Info, error) { return f.infoOf(uint64(layer)) }
 
 func (f *Filter) infoOf(layer uint64) (Info, error) {
+	defer f.unlock(f.share())
+	if f.handle == 0 {
+		return Info{}, ErrClosed
+	}
+	info, err := infoOfHandle(f.handle, layer)
+	return info, f.pathed(err)
+}
+
+func infoOfHandle(handle, layer uint64) (Info, error) {
 	w := words{layer}
 	var names [256]byte
-	if err := f.ask(opInfo, &w, nil, names[:]); err != nil {
+	if err := run(opInfo, handle, 0, &w, nil, names[:]); err != nil {
 		return Info{}, err
 	}
 	return infoOf(&w, names[:]), nil
@@ -228,6 +237,20 @@ type ParquetFilter struct {
 	Bytes        uint64
 	Blocks       uint64
 	Encrypted    bool
+}
+
+// KeyType is for OfKeys: how numbers become the keys of this column. Strings and []byte are the keys
+// of a BYTE_ARRAY as they are; of other types, such as FLOAT, []byte is the plain encoding.
+func (p ParquetFilter) KeyType() KeyType {
+	switch p.PhysicalType {
+	case "INT32":
+		return Int32Keys
+	case "INT64":
+		return Int64Keys
+	case "DOUBLE":
+		return Float64Keys
+	}
+	return AnyKeys
 }
 
 // ParquetFilters finds the Bloom filters in the bytes of a whole Parquet file.

@@ -4,6 +4,7 @@ package project
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"io"
 	"io/fs"
@@ -253,4 +254,58 @@ func TestAPanicOfTheWriterIsTheCallersAndBreaksNothing(t *testing.T) {
 		}()
 		must(f.AddString("it is free again"))
 	}
+}
+
+func TestFiltersPackedWithGzipAreOpenedAndBrokenOnesRefused(t *testing.T) {
+	path := "vectors/dcso/n100_p0.01.bloom.gz"
+	plain := must(petal.Open("vectors/dcso/n100_p0.01.bloom", petal.FromFormat("dcso")))
+	for _, format := range []string{"auto", "dcso", "dcso-gzip"} {
+		for _, mode := range []petal.Mode{petal.ReadOnly, petal.Load} {
+			f, err := petal.Open(path, petal.FromFormat(format), petal.WithMode(mode))
+			expect(t, err == nil, "%s: %v", format, err)
+			expect(t, must(f.ContentID()) == must(plain.ContentID()) && f.Path() == path, "%s", format)
+			_, err = f.AddString("new")
+			expect(t, (err == nil) == (mode == petal.Load), "%s, mode %d: %v", format, mode, err)
+		}
+	}
+	_, err := petal.Open(path, petal.FromFormat("guava"))
+	expect(t, err != nil, "it is no file of Guava")
+	_, err = petal.Open(path, petal.WithMode(petal.Writable), petal.FromFormat("dcso"))
+	isFailure(t, err, petal.ErrUnsupported, "changing it in place")
+	var f petal.Filter
+	packed := must(os.ReadFile(path))
+	n := must(f.ReadFrom(bytes.NewReader(packed)))
+	expect(t, n == int64(len(packed)), "%d of %d bytes", n, len(packed))
+	_, err = petal.FromBytes(packed[:len(packed)-3])
+	isFailure(t, err, petal.ErrTruncated, "cut")
+	packed[len(packed)-6] ^= 1
+	_, err = petal.FromBytes(packed)
+	isFailure(t, err, petal.ErrDamaged, "another checksum")
+	var bomb bytes.Buffer
+	packer := gzip.NewWriter(&bomb)
+	fill := make([]byte, 1<<20)
+	copy(fill, must(plain.Bytes("dcso")))
+	for i := 0; i < 40; i++ {
+		must(packer.Write(fill))
+	}
+	fine(packer.Close())
+	_, err = petal.FromBytes(bomb.Bytes(), petal.WithMemoryLimit(1<<20))
+	isFailure(t, err, petal.ErrLimit, "40 MiB in 40 KB")
+}
+
+func TestKeysOfAFileAreWhatItOrTheCallerSays(t *testing.T) {
+	f := must(petal.New(100, 0.001, petal.WithFormat("guava")))
+	must(f.AddMany(petal.Bytes{{5, 0, 0, 0}, {255, 255, 255, 255}})) // as its integerFunnel writes them
+	data := must(f.Bytes("guava"))
+	read := must(petal.FromBytes(data, petal.FromFormat("guava"), petal.OfKeys(petal.Int32Keys)))
+	expect(t, must(read.ContainsInt64(5)) && must(read.ContainsAll(petal.Int64s{-1, 5})), "missed")
+	_, err := read.ContainsString("5")
+	isFailure(t, err, petal.ErrKeyType, "a string")
+	clone := must(read.Clone())
+	expect(t, must(clone.ContainsInt64(5)), "missed in a copy")
+	text := image(must(petal.New(10, 0.1, petal.WithKeyType(petal.TextKeys))))
+	_, err = petal.FromBytes(text, petal.OfKeys(petal.Int64Keys))
+	isFailure(t, err, petal.ErrKeyType, "a text filter")
+	_, err = petal.FromBytes(text, petal.OfKeys(99))
+	isFailure(t, err, petal.ErrArgument, "no such type")
 }

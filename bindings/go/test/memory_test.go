@@ -15,10 +15,14 @@ import (
 	"petal.example/petal"
 )
 
-// resident is the private memory of this process, in KiB.
+// resident is the private memory of this process, in KiB, once what can be given back is.
 func resident() int {
 	runtime.GC()
 	debug.FreeOSMemory()
+	return held()
+}
+
+func held() int {
 	for _, line := range strings.Split(string(must(os.ReadFile("/proc/self/status"))), "\n") {
 		if strings.HasPrefix(line, "RssAnon") {
 			return integer(strings.Fields(line)[1])
@@ -92,4 +96,32 @@ func TestNoCallLeaks(t *testing.T) {
 	}
 	grown := resident() - before
 	expect(t, grown < 5<<10, "%d KiB more", grown) // less than 1 KiB per round
+}
+
+// Nobody closes them and nobody calls the collector, which sees a few hundred bytes of each.
+func TestFiltersThatNobodyClosesAreCollectedUnasked(t *testing.T) {
+	before, most := resident(), 0
+	keys := integers(0, 100_000)
+	for i := 0; i < 5000; i++ {
+		f := must(petal.New(1_000_000, 0.01)) // 1.2 MB
+		must(f.AddMany(keys))
+		if i%100 == 99 {
+			if now := held() - before; now > most {
+				most = now
+			}
+		}
+	}
+	expect(t, most < 512<<10, "%d KiB are held", most)
+}
+
+func TestFiltersThatGrewAreCollectedToo(t *testing.T) {
+	before, most := resident(), 0
+	keys := integers(0, 200_000)
+	for i := 0; i < 2000; i++ {
+		must(must(petal.New(10, 0.01, petal.WithGrowth())).AddMany(keys))
+		if now := held() - before; now > most {
+			most = now
+		}
+	}
+	expect(t, most < 512<<10, "%d KiB are held", most)
 }
