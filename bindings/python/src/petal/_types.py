@@ -163,6 +163,11 @@ class ParquetFilter:
     #: It cannot be read; offset and bytes are 0.
     encrypted: bool
 
+    @property
+    def key_type(self) -> str | None:
+        """For view(): how numbers become the keys of this column; None: give str or bytes."""
+        return {"INT32": "i32", "INT64": "i64", "DOUBLE": "f64"}.get(self.physical_type)
+
 
 def _make_estimates(self: object, *names: str) -> None:
     """The C module gives plain tuples."""
