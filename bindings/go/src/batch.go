@@ -44,7 +44,8 @@ func (k Hashes) Len() int { return len(k) }
 // faster. If it fails, the keys before Error.Offset are in.
 func (f *Filter) AddMany(keys Keys) (added int, err error) { return f.batch(doAdd, keys, nil) }
 
-// ContainsMany has an answer per key.
+// ContainsMany has an answer per key. If it fails, at the key of Error.Offset, it is true for that
+// and all after it: nothing is certain.
 func (f *Filter) ContainsMany(keys Keys) ([]bool, error) {
 	if keys == nil {
 		return nil, nilKeys()
@@ -76,19 +77,35 @@ func (f *Filter) into(do uint32, answers []bool, keys Keys) error {
 		return refuse(ErrArgument, "%d answers for %d keys", len(answers), keys.Len())
 	}
 	_, err := f.batch(do, keys, *(*[]byte)(unsafe.Pointer(&answers)))
+	if err != nil && do == doContains {
+		unknown(answers, err)
+	}
 	return err
 }
 
-// ContainsAny says whether any of the keys is probably in; it ends as soon as it knows.
-func (f *Filter) ContainsAny(keys Keys) (bool, error) {
-	any, err := f.batch(doAny, keys, nil)
-	return any != 0, err
+// unknown is true for all keys from the one that failed on: nothing is certain.
+func unknown(answers []bool, err error) {
+	from := 0
+	if failed, ok := err.(*Error); ok && failed.Offset > 0 {
+		from = int(failed.Offset)
+	}
+	for ; from < len(answers); from++ {
+		answers[from] = true
+	}
 }
 
-// ContainsAll says whether each of the keys is probably in; it ends as soon as it knows.
+// ContainsAny says whether any of the keys is probably in; it ends as soon as it knows. With an
+// error it is true.
+func (f *Filter) ContainsAny(keys Keys) (bool, error) {
+	any, err := f.batch(doAny, keys, nil)
+	return any != 0 || err != nil, err
+}
+
+// ContainsAll says whether each of the keys is probably in; it ends as soon as it knows. With an
+// error it is true.
 func (f *Filter) ContainsAll(keys Keys) (bool, error) {
 	outside, err := f.batch(doAll, keys, nil)
-	return outside == 0, err
+	return outside == 0 || err != nil, err
 }
 
 // HashMany is HashKey of each key.

@@ -187,7 +187,10 @@ static void put_info(struct call *call, const petal_info *info)
                               info->from_ms,
                               info->to_ms,
                               info->recovered_blocks,
-                              info->blocks};
+                              info->blocks,
+                              info->verifiable,
+                              info->verifies,
+                              info->unchecked_blocks};
     memcpy(call->words, words, sizeof words);
     put_texts(call, names, 4);
 }
@@ -373,7 +376,7 @@ static petal_status put_text(struct call *call, const char *text)
     return PETAL_OK;
 }
 
-/* ---- keys that Go adds itself (lines.go) ------------------------------------------------------- */
+/* ---- keys that Go adds itself (lines.go) ----------------------------------------------------- */
 
 /* words: the first line, and the size of all */
 static petal_status get_bits(struct call *call)
@@ -473,25 +476,42 @@ int32_t petal_go_call(uint32_t op, uint64_t handle, uint64_t other, uint64_t *wo
     return status;
 }
 
+/* What petal_contains() and its kin have found, or PETAL_ERR_DAMAGED if a block that this key lies in
+ * is damaged (PETAL_OPEN_VERIFY_ON_USE). Once any was, each "probably" is looked at again. */
+static int32_t sound(petal_filter *f, bool found, uint32_t layout, const void *key,
+                     uint64_t key_bytes)
+{
+    petal_batch batch = PETAL_BATCH_INIT;
+    if (!found || petal_last_error(f, NULL) != PETAL_ERR_DAMAGED) return found;
+    batch.layout = layout;
+    batch.data = key;
+    batch.key_bytes = key_bytes;
+    batch.count = 1;
+    petal_status status = petal_contains_batch(f, &batch, NULL, NULL, NULL);
+    return status < 0 ? status : found;
+}
+
 /* op: 0 add, 1 contains, 2 remove; contains is 1 or 0 */
 int32_t petal_go_key(uint32_t op, uint64_t handle, const uint8_t *key, uint64_t key_bytes)
 {
     petal_filter *f = filter_of(handle);
-    if (op == 1) return petal_contains(f, key, (size_t)key_bytes);
+    if (op == 1)
+        return sound(f, petal_contains(f, key, (size_t)key_bytes), PETAL_KEYS_FIXED, key,
+                     key_bytes);
     return (op ? petal_remove : petal_add)(f, key, (size_t)key_bytes);
 }
 
 int32_t petal_go_i64(uint32_t op, uint64_t handle, int64_t value)
 {
     petal_filter *f = filter_of(handle);
-    if (op == 1) return petal_contains_i64(f, value);
+    if (op == 1) return sound(f, petal_contains_i64(f, value), PETAL_KEYS_I64, &value, 0);
     return (op ? petal_remove_i64 : petal_add_i64)(f, value);
 }
 
 int32_t petal_go_hash(uint32_t op, uint64_t handle, uint64_t hash)
 {
     petal_filter *f = filter_of(handle);
-    if (op == 1) return petal_contains_hash(f, hash);
+    if (op == 1) return sound(f, petal_contains_hash(f, hash), PETAL_KEYS_HASHES, &hash, 0);
     return (op ? petal_remove_hash : petal_add_hash)(f, hash);
 }
 

@@ -64,7 +64,11 @@ type Info struct {
 	Live          bool // opened with Live while a writer was at work
 	FromMs, ToMs  uint64
 	// Opened with Recover: blocks that differ from their checksums, and how many there are.
-	RecoveredBlocks, Blocks      uint64
+	RecoveredBlocks, Blocks uint64
+	// Verifiable: Verify has checksums to compare with. Verifies: each block is compared before the
+	// first answer from it. UncheckedBlocks: those that were not yet.
+	Verifiable, Verifies         bool
+	UncheckedBlocks              uint64
 	Scheme, Hash, Format, Kernel string
 
 	scheme uint32
@@ -83,6 +87,7 @@ func infoOf(w *words, names []byte) Info {
 		WindowKeys: w[21], WindowMs: w[22], ClockMs: w[23], Generations: uint32(w[24]),
 		Keyed: w[25] != 0, Live: w[26] != 0, FromMs: w[27], ToMs: w[28],
 		RecoveredBlocks: w[29], Blocks: w[30],
+		Verifiable: w[31] != 0, Verifies: w[32] != 0, UncheckedBlocks: w[33],
 		Scheme: name[0], Hash: name[1], Format: name[2], Kernel: name[3],
 	}
 }

@@ -145,7 +145,8 @@ func (f *Filter) keyed(do uint32, key string) (bool, error) {
 	// For the message of this failure, the same as a batch of one.
 	var w words
 	status, message := coreBatch(do, f.handle, layoutFixed, []byte(key), nil, 1, len(key), nil, &w)
-	return status == 0 && w[1] == 1, failureOfOne(status, message, &w, f.path)
+	err := failureOfOne(status, message, &w, f.path)
+	return err == nil && w[1] == 1 || err != nil && do == doContains, err
 }
 
 // hashOf is for filters whose keys may be hashed here.
@@ -263,7 +264,8 @@ func (f *Filter) eight(do, layout uint32, value uint64) (bool, error) {
 	}
 	var w words
 	status, message := coreBatch(do, f.handle, layout, bytesOf([]uint64{value}), nil, 1, 0, nil, &w)
-	return status == 0 && w[1] == 1, failureOfOne(status, message, &w, f.path)
+	err := failureOfOne(status, message, &w, f.path)
+	return err == nil && w[1] == 1 || err != nil && do == doContains, err
 }
 
 // appendUTF16 is the UTF-16LE of a JVM. What is not UTF-8 becomes U+FFFD, as in Go's own strings.

@@ -23,6 +23,7 @@ type lines struct {
 // find looks where the lines are: after each change but adding, which may have moved them.
 func (f *Filter) find(info *Info) {
 	f.lines = lines{}
+	f.guarded = info.Verifies && info.UncheckedBlocks > 0
 	if !f.hashes || info.Scheme != "blocked" || info.Layers != 1 || info.Policy != OneLayer ||
 		f.guarded {
 		return

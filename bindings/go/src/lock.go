@@ -65,6 +65,11 @@ func (f *Filter) both(other *Filter, changes bool) (unlock func()) {
 func (f *Filter) lock(do uint32) (exclusive bool) {
 	if do != doRemove && (do != doAdd || atomic.LoadUint32(&f.shared) != 0) {
 		f.mu.RLock()
+		if f.guarded && atomic.AddUint32(&f.asked, 1)%askedOften == 0 {
+			f.mu.RUnlock()
+			f.relieve()
+			f.mu.RLock()
+		}
 		if do != doAdd || f.shared != 0 { // still
 			return false
 		}
@@ -100,4 +105,19 @@ func (f *Filter) endStream() {
 	atomic.AddInt32(&f.streams, -1)
 	f.mu.RUnlock()
 	f.ended.Broadcast()
+}
+
+// askedOften is how many queries come between two looks at whether all blocks were verified.
+const askedOften = 4096
+
+// relieve lets keys be looked up here once the library has verified every block of a file.
+func (f *Filter) relieve() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.handle == 0 {
+		return
+	}
+	if info, err := infoOfHandle(f.handle, allLayers); err == nil && info.UncheckedBlocks == 0 {
+		f.find(&info)
+	}
 }

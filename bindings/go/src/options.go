@@ -267,6 +267,13 @@ func chosenKeys(recorded, said KeyType) (KeyType, error) {
 		said)
 }
 
+// NoVerify trusts the bits of a file that is mapped. Without it, each block of 64 KiB is compared
+// with its checksum once, before the first answer from it, so that damage is ErrDamaged and never a
+// wrong "certainly not".
+func NoVerify() OpenOption { return func(o *openOptions) { o.words[0] &^= flagVerifyOnUse } }
+
+const flagVerifyOnUse = 2048
+
 // Secret opens a keyed filter.
 func Secret(secret []byte) OpenOption {
 	return func(o *openOptions) { o.secret, o.failed = secretOf(secret, o.failed) }
@@ -278,6 +285,7 @@ func ExpectBytes(size uint64) OpenOption { return func(o *openOptions) { o.size 
 
 func openOptionsOf(path string, list []OpenOption) (*openOptions, []byte, error) {
 	o := &openOptions{format: "auto"}
+	o.words[0] = flagVerifyOnUse
 	for _, set := range list {
 		if set != nil {
 			set(o)

@@ -40,6 +40,8 @@ type Filter struct {
 	lines   lines  // a shorter way for one key
 	origin
 
+	guarded   bool   // there are blocks to verify before they are used
+	asked     uint32 // since it was looked whether that is so
 	held      uint64 // bytes outside Go's heap; see memory.go
 	grows     bool   // adding may need more
 	unweighed int    // keys that were added since it was looked
@@ -49,7 +51,6 @@ type Filter struct {
 type origin struct {
 	path    string
 	mapped  bool    // the bits are a file's
-	guarded bool    // blocks are verified as they are needed
 	refuses bool    // keys, when it is overfull
 	keys    KeyType // what its keys are, if the file does not say
 }

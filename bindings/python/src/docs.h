@@ -180,7 +180,7 @@
 
 #define DOC_OPEN \
     "open($type, path, mode='r', *, format='auto', secret=None, key_type=None,\n" \
-    "     verify=False, recover=False, live=False, locked=False, no_lock=False,\n" \
+    "     verify=None, recover=False, live=False, locked=False, no_lock=False,\n" \
     "     memory_limit=None)\n--\n\n" \
     "A filter from a file, of Petal or of another library.\n\n" \
     "mode      'r': mapped, to be asked; takes milliseconds at any size\n" \
@@ -188,7 +188,8 @@
     "          'load': a verified copy in memory, which can be changed; save() it\n" \
     "format    'petal', 'guava', ...; 'auto': the only one that fits\n" \
     "key_type  how str and int become keys, if the file does not record it\n" \
-    "verify    check all of a map now, not only its header\n" \
+    "verify    None: of a map, each block before the first answer from it, so that damage is a\n" \
+    "          petal.Error and never a wrong 'certainly not'; True: all of it now; False: trust it\n" \
     "recover   accept a file that a writer left halfway\n" \
     "live      read a file that another process is changing\n" \
     "locked    'load': keep others from changing the file until close()\n" \
@@ -221,13 +222,13 @@
 #define DOC_FROM_BYTES \
     "from_bytes($type, data, *, format='auto', secret=None, key_type=None,\n" \
     "           recover=False, memory_limit=None)\n--\n\n" \
-    "A filter from the bytes of a file: a copy, which can be changed."
+    "A filter from the bytes of a file: a copy, which can be changed, and is always verified."
 
 #define DOC_VIEW \
     "view($type, data, *, format='auto', secret=None, key_type=None,\n" \
-    "     recover=False, memory_limit=None)\n--\n\n" \
+    "     recover=False, memory_limit=None, verify=None)\n--\n\n" \
     "Like from_bytes(), but read-only and without a copy: of an mmap, or shared memory. The\n" \
-    "bytes must not change until close()."
+    "bytes must not change until close(). verify: as for open()."
 
 #define DOC_WRITE_TO \
     "write_to($self, file, /, format=None)\n--\n\n" \

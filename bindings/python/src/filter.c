@@ -36,6 +36,7 @@ static bool filter_take(filter_object *self, petal_filter *core, PyObject *path,
     self->path = Py_XNewRef(path);
     self->key_type = key_type;
     self->empty_key = info.abilities & PETAL_CAN_EMPTY_KEY;
+    self->verifies = info.verifies;
     return true;
 }
 
@@ -201,12 +202,30 @@ static PyObject *filter_remove(filter_object *self, PyObject *key)
     return NULL;
 }
 
+/* Once any block was found to be damaged, each "probably" is looked at again: -1, and an exception,
+ * if this key lies in such a block. */
+static int sound(filter_object *self, const struct key *key, int found)
+{
+    petal_key one = {key->data, key->size};
+    petal_batch batch = PETAL_BATCH_INIT;
+    petal_error error;
+    if (found <= 0 || !self->verifies || petal_last_error(self->core, NULL) != PETAL_ERR_DAMAGED)
+        return found;
+    batch.data = &one;
+    batch.count = 1;
+    if (petal_contains_batch(self->core, &batch, NULL, NULL, &error) >= 0) return found;
+    error.offset = PETAL_NO_OFFSET; /* 0: of the only key */
+    raise_error(self->state, &error, self->path);
+    return -1;
+}
+
 static int filter_contains(PyObject *object, PyObject *asked)
 {
     filter_object *self = (filter_object *)object;
     struct key key;
     if (!key_read(asked, self->key_type, &key)) return -1;
     int found = may_query(self) ? petal_contains(self->core, key.data, key.size) : -1;
+    found = sound(self, &key, found);
     key_release(&key);
     return found;
 }
@@ -428,7 +447,12 @@ static petal_status compare_filters(const petal_filter *a, const petal_filter *b
     if (status == PETAL_OK) status = petal_content_id(b, &theirs, error);
     if (status != PETAL_OK) return status;
     *same = ours == theirs;
-    return compare_bits(a, b, same, error);
+    if (!*same) return PETAL_OK;
+    status = compare_bits(a, b, same, error);
+    if (status != PETAL_OK || *same) return status;
+    /* the bits are not those of its id: one of them is damaged */
+    status = petal_verify(a, error);
+    return status < 0 ? status : petal_verify(b, error) < 0 ? error->status : PETAL_OK;
 }
 
 /* -1: an exception is set. A closed filter equals itself alone. */

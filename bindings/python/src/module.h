@@ -49,6 +49,7 @@ typedef struct filter_object {
     PyObject *path;    /* of its file, for exceptions; or NULL */
     uint32_t key_type; /* PETAL_KEY_TYPE_ */
     bool empty_key;    /* the scheme accepts it */
+    bool verifies;     /* PETAL_OPEN_VERIFY_ON_USE is in force */
     /* The gate: see gate.c. Guarded by the GIL. */
     int users; /* calls at work without the GIL; -1: one that changes the filter */
     int waiting_to_change;

@@ -56,7 +56,7 @@ def open(
     format: str = "auto",
     secret: bytes | None = None,
     key_type: str | None = None,
-    verify: bool = False,
+    verify: bool | None = None,
     recover: bool = False,
     live: bool = False,
     locked: bool = False,

@@ -169,7 +169,7 @@ class Filter:
         format: str = "auto",
         secret: Buffer | None = None,
         key_type: str | None = None,
-        verify: bool = False,
+        verify: bool | None = None,
         recover: bool = False,
         live: bool = False,
         locked: bool = False,
@@ -209,6 +209,7 @@ class Filter:
         key_type: str | None = None,
         recover: bool = False,
         memory_limit: int | None = None,
+        verify: bool | None = None,
     ) -> Self: ...
     def write_to(self, file: _Writable, /, format: str | None = None) -> None: ...
     @classmethod

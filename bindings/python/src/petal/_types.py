@@ -66,6 +66,12 @@ class Info:
     metadata_bytes: int
     live: bool
     recovered_blocks: int
+    #: verify() has checksums to compare with.
+    verifiable: bool
+    #: Each block is compared with its checksum before the first answer from it.
+    verifies: bool
+    #: Blocks that were not yet.
+    unchecked_blocks: int
     #: Runs on this CPU: "avx2", "generic", ...
     kernel: str
     #: "add", "merge", ...: what calls can succeed.
