@@ -1,7 +1,7 @@
 package petal
 
 import (
-	"fmt"
+	"errors"
 	"sync"
 	"unsafe"
 )
@@ -11,6 +11,8 @@ type Keys interface {
 	Len() int
 	// work does a piece, keys[from:to], or as much of it as fits; it returns where it stopped.
 	work(b *batch, from int) (to int, err error)
+	// one does keys[i] by itself.
+	one(f *Filter, do uint32, i int) (bool, error)
 }
 
 // Slices of keys: petal.Strings(list) is the same list.
@@ -42,7 +44,8 @@ func (k Hashes) Len() int { return len(k) }
 // faster. If it fails, the keys before Error.Offset are in.
 func (f *Filter) AddMany(keys Keys) (added int, err error) { return f.batch(doAdd, keys, nil) }
 
-// ContainsMany has an answer per key.
+// ContainsMany has an answer per key. If it fails, at the key of Error.Offset, it is true for that
+// and all after it: nothing is certain.
 func (f *Filter) ContainsMany(keys Keys) ([]bool, error) {
 	if keys == nil {
 		return nil, nilKeys()
@@ -74,19 +77,35 @@ func (f *Filter) into(do uint32, answers []bool, keys Keys) error {
 		return refuse(ErrArgument, "%d answers for %d keys", len(answers), keys.Len())
 	}
 	_, err := f.batch(do, keys, *(*[]byte)(unsafe.Pointer(&answers)))
+	if err != nil && do == doContains {
+		unknown(answers, err)
+	}
 	return err
 }
 
-// ContainsAny says whether any of the keys is probably in; it ends as soon as it knows.
-func (f *Filter) ContainsAny(keys Keys) (bool, error) {
-	any, err := f.batch(doAny, keys, nil)
-	return any != 0, err
+// unknown is true for all keys from the one that failed on: nothing is certain.
+func unknown(answers []bool, err error) {
+	from := 0
+	if failed, ok := err.(*Error); ok && failed.Offset > 0 {
+		from = int(failed.Offset)
+	}
+	for ; from < len(answers); from++ {
+		answers[from] = true
+	}
 }
 
-// ContainsAll says whether each of the keys is probably in; it ends as soon as it knows.
+// ContainsAny says whether any of the keys is probably in; it ends as soon as it knows. With an
+// error it is true.
+func (f *Filter) ContainsAny(keys Keys) (bool, error) {
+	any, err := f.batch(doAny, keys, nil)
+	return any != 0 || err != nil, err
+}
+
+// ContainsAll says whether each of the keys is probably in; it ends as soon as it knows. With an
+// error it is true.
 func (f *Filter) ContainsAll(keys Keys) (bool, error) {
 	outside, err := f.batch(doAll, keys, nil)
-	return outside == 0, err
+	return outside == 0 || err != nil, err
 }
 
 // HashMany is HashKey of each key.
@@ -133,14 +152,23 @@ var batches = sync.Pool{New: func() any {
 	return &batch{joined: make([]byte, pieceBytes)}
 }}
 
+// fewKeys are done one by one: to prepare a batch would take longer.
+const fewKeys = 8
+
 func (f *Filter) batch(do uint32, keys Keys, results []byte) (int, error) {
 	if keys == nil {
 		return 0, nilKeys()
 	}
-	exclusive := f.lock(do)
+	if n := keys.Len(); 0 < n && n < fewKeys && do != doHash {
+		return f.few(do, keys, results)
+	}
+	exclusive := f.lockBatch(do)
 	defer f.unlock(exclusive)
 	if f.handle == 0 {
 		return 0, ErrClosed
+	}
+	if do == doAdd {
+		defer f.weigh(keys.Len())
 	}
 	b := batches.Get().(*batch)
 	b.filter, b.do, b.results, b.width = f, do, results, 1
@@ -155,6 +183,69 @@ func (f *Filter) batch(do uint32, keys Keys, results []byte) (int, error) {
 	}
 	return count, err
 }
+
+// lockBatch is lock for calls of the library, which must know all keys.
+func (f *Filter) lockBatch(do uint32) (exclusive bool) {
+	if do != doAdd && do != doRemove {
+		return f.share()
+	}
+	if exclusive = f.lock(do); exclusive {
+		f.settle()
+	}
+	return exclusive
+}
+
+func (f *Filter) few(do uint32, keys Keys, results []byte) (count int, err error) {
+	asked, ends := do, -1
+	switch do {
+	case doAny:
+		asked, ends = doContains, 1
+	case doAll:
+		asked, ends = doContains, 0
+	}
+	defer f.unlock(f.lock(asked))
+	empty := 0
+	for i, n := 0, keys.Len(); i < n; i++ {
+		answer, err := keys.one(f, asked, i)
+		if errors.Is(err, ErrEmptyKey) {
+			empty++
+		} else if err != nil {
+			return count, atKey(err, i)
+		}
+		number := 0
+		if answer {
+			number = 1
+		}
+		if results != nil {
+			results[i] = byte(number)
+		}
+		if number == ends {
+			return 1, nil
+		}
+		if ends < 0 {
+			count += number
+		}
+	}
+	return count, emptyKeys(empty)
+}
+
+// atKey gives a failure of one key its index in the batch.
+func atKey(err error, index int) error {
+	if failed, ok := err.(*Error); ok {
+		failed.Offset = int64(index)
+	}
+	return err
+}
+
+func (k Strings) one(f *Filter, do uint32, i int) (bool, error) { return f.text(do, k[i]) }
+
+func (k Bytes) one(f *Filter, do uint32, i int) (bool, error) { return f.keyed(do, asString(k[i])) }
+
+func (k Int64s) one(f *Filter, do uint32, i int) (bool, error) { return f.int64(do, k[i]) }
+
+func (k Float64s) one(f *Filter, do uint32, i int) (bool, error) { return f.float64(do, k[i]) }
+
+func (k Hashes) one(f *Filter, do uint32, i int) (bool, error) { return f.hash(do, k[i]) }
 
 func (b *batch) run(keys Keys) (int, error) {
 	n := keys.Len()
@@ -308,14 +399,21 @@ func (k Int64s) work(b *batch, from int) (int, error) {
 		return from, b.filter.wrongType("int64")
 	}
 	joined, at := b.joined[:0], from // pieceBytes has room for pieceKeys
+	var wrong error
 	for ; at < len(k) && at-from < pieceKeys; at++ {
 		narrow, err := narrowed(k[at])
 		if err != nil {
-			return from, fmt.Errorf("%w (key %d)", err, at)
+			wrong = atKey(err, at)
+			break
 		}
 		joined = append(joined, narrow[:]...)
 	}
-	return at, b.call(layoutFixed, joined, nil, at-from, 4, nil, from)
+	if at > from { // those before the wrong one
+		if err := b.call(layoutFixed, joined, nil, at-from, 4, nil, from); err != nil || b.ended {
+			return at, err
+		}
+	}
+	return at, wrong
 }
 
 func (k Float64s) work(b *batch, from int) (int, error) {

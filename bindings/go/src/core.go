@@ -41,6 +41,9 @@ const (
 	opVersion
 	opStatusName
 	opApplyPatch
+	opBits
+	opBegin
+	opEnd
 )
 
 // What to do with keys, alone or in a batch.
@@ -62,6 +65,7 @@ const (
 )
 
 const (
+	wordAdded  = 61
 	wordErrno  = 62
 	wordOffset = 63
 	allLayers  = 1<<32 - 1

@@ -2,7 +2,11 @@
 
 package petal
 
-import core "petal.example/petal/internal/native"
+import (
+	"unsafe"
+
+	core "petal.example/petal/internal/native"
+)
 
 type words = core.Words
 
@@ -23,3 +27,13 @@ func coreWrite(handle, other uint64, format string, sink func([]byte) bool,
 	w *words) (int32, string) {
 	return core.Write(handle, other, format, sink, w)
 }
+
+// coreEnter is the library's memory at this address, until coreLeave.
+func coreEnter(at uint64) unsafe.Pointer {
+	address := uintptr(at)
+	return *(*unsafe.Pointer)(unsafe.Pointer(&address)) // it is no memory of Go's
+}
+func coreLeave() {}
+
+// Locks are not held while a writer is at work.
+const holdsWriters = false

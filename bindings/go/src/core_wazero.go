@@ -2,7 +2,11 @@
 
 package petal
 
-import core "petal.example/petal/internal/wasm"
+import (
+	"unsafe"
+
+	core "petal.example/petal/internal/wasm"
+)
 
 type words = core.Words
 
@@ -23,3 +27,10 @@ func coreWrite(handle, other uint64, format string, sink func([]byte) bool,
 	w *words) (int32, string) {
 	return core.Write(handle, other, format, sink, w)
 }
+
+// coreEnter is WebAssembly's memory at this address, until coreLeave; no call may be made meanwhile.
+func coreEnter(at uint64) unsafe.Pointer { return core.Enter(uint32(at)) }
+func coreLeave()                         { core.Leave() }
+
+// A writer would be called inside the library, which is locked: it gets the bytes afterwards.
+const holdsWriters = true

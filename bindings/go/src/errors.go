@@ -63,6 +63,7 @@ type Error struct {
 	Offset  int64         // byte of the input, or index of the key in a batch; -1: none
 	Errno   syscall.Errno // of the system call that failed, or 0
 	Path    string        // of the file, or ""
+	cause   error         // ErrKeyRange, or nil
 }
 
 func (e *Error) Error() string {
@@ -75,9 +76,10 @@ func (e *Error) Error() string {
 // Unwrap returns the Status.
 func (e *Error) Unwrap() error { return e.Status }
 
-// Is compares with the Errno.
+// Is compares with the Errno, and finds ErrKeyRange.
 func (e *Error) Is(target error) bool {
-	return e.Errno != 0 && (target == error(e.Errno) || e.Errno.Is(target))
+	return e.cause != nil && target == e.cause ||
+		e.Errno != 0 && (target == error(e.Errno) || e.Errno.Is(target))
 }
 
 // failure makes an error of a status below 0.

@@ -14,11 +14,14 @@ func Open(path string, list ...OpenOption) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	handle, err := openFile(path, o, data)
+	handle, from, err := openFile(path, o, data)
+	if err != nil {
+		handle, from, err = openPacked(path, o, list, err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return adopt(handle, path)
+	return adopt(handle, from)
 }
 
 // Save writes the filter to path, in Petal's format unless AsFormat says otherwise. At every moment
@@ -38,8 +41,7 @@ func (f *Filter) Save(path string, list ...SaveOption) error {
 	if err != nil {
 		return err
 	}
-	f.mu.RLock()
-	defer f.mu.RUnlock()
+	defer f.unlock(f.share())
 	if f.handle == 0 {
 		return ErrClosed
 	}
@@ -47,8 +49,8 @@ func (f *Filter) Save(path string, list ...SaveOption) error {
 	return f.saveFile(path, &o, &w, append(data, name...))
 }
 
-// WriteTo writes the filter to w in Petal's format, piece by piece; an io.WriterTo. w must not
-// change the filter.
+// WriteTo writes the filter to w in Petal's format, piece by piece; an io.WriterTo. w may query the
+// filter, but not change it: changes wait until all is written.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) { return f.WriteFormat(w, "") }
 
 // WriteFormat is WriteTo in the format of another library.
@@ -59,16 +61,31 @@ func (f *Filter) WriteFormat(w io.Writer, format string) (int64, error) {
 	if _, err := cString("format", format); err != nil {
 		return 0, err
 	}
-	f.mu.RLock()
-	defer f.mu.RUnlock()
+	if !f.stream() {
+		return 0, ErrClosed
+	}
+	defer f.endStream()
 	return f.write(w, format, 0)
 }
 
-// write is under the lock. A panic of the writer goes on once the library is left.
+// write is in a stream: to may use the filter. A panic of it goes on once the library is left.
 func (f *Filter) write(to io.Writer, format string, from uint64) (int64, error) {
-	if f.handle == 0 {
-		return 0, ErrClosed
+	if !holdsWriters {
+		return f.writeLocked(to, format, from)
 	}
+	var image bytes.Buffer
+	if _, err := f.writeLocked(&image, format, from); err != nil {
+		return 0, err
+	}
+	n, err := image.WriteTo(to)
+	if err != nil {
+		err = fmt.Errorf("petal: writing: %w", err)
+	}
+	return n, err
+}
+
+// writeLocked is write for writers that use no filter.
+func (f *Filter) writeLocked(to io.Writer, format string, from uint64) (int64, error) {
 	var written int64
 	var failed error
 	var panicked any
@@ -99,14 +116,13 @@ func (f *Filter) Bytes(format string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.mu.RLock()
-	defer f.mu.RUnlock()
+	defer f.unlock(f.share())
 	var w words
 	if err := f.call(opSize, 0, &w, name, nil); err != nil {
 		return nil, err
 	}
 	image := bytes.NewBuffer(make([]byte, 0, w[0]))
-	_, err = f.write(image, format, 0)
+	_, err = f.writeLocked(image, format, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -138,14 +154,14 @@ func (f *Filter) UnmarshalBinary(data []byte) error {
 func (f *Filter) ReadFrom(r io.Reader) (int64, error) { return f.readFrom(r) }
 
 func (f *Filter) readFrom(r io.Reader, list ...OpenOption) (int64, error) {
-	handle, n, err := read(r, list)
+	handle, from, n, err := read(r, list)
 	if err != nil {
 		return n, err
 	}
-	f.mu.Lock()
+	f.own()
 	defer f.mu.Unlock()
 	err = f.close()
-	if failed := f.fill(handle, ""); failed != nil {
+	if failed := f.fill(handle, from); failed != nil {
 		return n, failed
 	}
 	return n, err
@@ -153,11 +169,11 @@ func (f *Filter) readFrom(r io.Reader, list ...OpenOption) (int64, error) {
 
 // Read makes a filter of a stream, in memory, verified. It reads to the end.
 func Read(r io.Reader, list ...OpenOption) (*Filter, error) {
-	handle, _, err := read(r, list)
+	handle, from, _, err := read(r, list)
 	if err != nil {
 		return nil, err
 	}
-	return adopt(handle, "")
+	return adopt(handle, from)
 }
 
 // FromBytes makes a filter of a file image: a copy, verified. Safe on hostile bytes.
@@ -172,11 +188,15 @@ func (f *Filter) WritePatch(w io.Writer, older *Filter) (n int64, err error) {
 	if w == nil {
 		return 0, refuse(ErrArgument, "no writer: nil")
 	}
-	err = f.both(older, false, func() error {
-		n, err = f.write(w, "", older.handle)
-		return err
-	})
-	return n, err
+	if older == nil || !f.stream() {
+		return 0, ErrClosed
+	}
+	defer f.endStream()
+	if !older.stream() {
+		return 0, ErrClosed
+	}
+	defer older.endStream()
+	return f.write(w, "", older.handle)
 }
 
 // Patch is WritePatch into memory.
@@ -199,10 +219,23 @@ func (f *Filter) ApplyPatch(patch []byte, memoryLimit uint64) error {
 // pieceOfStream is what Read asks for at once.
 const pieceOfStream = 256 << 10
 
-func read(r io.Reader, list []OpenOption) (handle uint64, n int64, err error) {
+func read(r io.Reader, list []OpenOption) (handle uint64, from origin, n int64, err error) {
 	if r == nil {
-		return 0, 0, refuse(ErrArgument, "no reader: nil")
+		return 0, from, 0, refuse(ErrArgument, "no reader: nil")
 	}
+	o, _, err := openOptionsOf("", list)
+	if err != nil {
+		return 0, from, 0, err
+	}
+	if o.mayBePacked() {
+		handle, n, err = readUnpacked(r, list)
+	} else {
+		handle, n, err = readPlain(r, list)
+	}
+	return handle, o.origin(""), n, err
+}
+
+func readPlain(r io.Reader, list []OpenOption) (handle uint64, n int64, err error) {
 	o, data, err := openOptionsOf("", list)
 	if err != nil {
 		return 0, 0, err
@@ -234,6 +267,9 @@ func readAs(r io.Reader, o *openOptions, data []byte) (handle uint64, n int64, e
 		}
 		if errors.Is(failed, io.EOF) {
 			break
+		}
+		if own, ok := failed.(*Error); ok {
+			return 0, n, own
 		}
 		if failed != nil {
 			return 0, n, fmt.Errorf("petal: reading: %w", failed)

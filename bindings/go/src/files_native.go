@@ -2,10 +2,12 @@
 
 package petal
 
-func openFile(path string, o *openOptions, data []byte) (uint64, error) {
+func openFile(path string, o *openOptions, data []byte) (uint64, origin, error) {
 	w := o.words
 	status, message := coreCall(opOpen, 0, 0, &w, data, nil)
-	return w[0], failure(status, message, &w, path)
+	from := o.origin(path)
+	from.mapped = Mode(o.words[0]&3) != Load
+	return w[0], from, failure(status, message, &w, path)
 }
 
 func (f *Filter) saveFile(path string, _ *saveOptions, w *words, data []byte) error {

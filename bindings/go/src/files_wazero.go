@@ -34,12 +34,14 @@ func noMaps(path, what string) error {
 		"which has no maps and locks", Offset: -1, Path: path}
 }
 
-const (
-	flagRecover = 32
-	flagLocked  = 128
-)
+const flagRecover = 32
 
-func openFile(path string, o *openOptions, data []byte) (uint64, error) {
+func openFile(path string, o *openOptions, data []byte) (uint64, origin, error) {
+	handle, err := loadFile(path, o, data)
+	return handle, o.origin(path), err
+}
+
+func loadFile(path string, o *openOptions, data []byte) (uint64, error) {
 	mode := Mode(o.words[0] & 3)
 	if mode == Writable {
 		return 0, noMaps(path, "changing a file in place")
@@ -100,7 +102,7 @@ func (f *Filter) saveFile(path string, o *saveOptions, _ *words, _ []byte) (err 
 	defer os.Remove(file.Name())
 	defer file.Close()
 	buffered := bufio.NewWriterSize(file, 1<<18)
-	if _, err = f.write(buffered, o.format, 0); err != nil {
+	if _, err = f.writeLocked(buffered, o.format, 0); err != nil {
 		return err
 	}
 	if err = buffered.Flush(); err == nil {

@@ -9,12 +9,13 @@
  * errno and offset of a failure, whose message is 240 bytes of the caller's. The order of words is
  * that of core.go, which says what they are. */
 #include "petal.h"
+#include "petal_inline.h"
 #include "petal_parquet.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD_ERRNO = 62, WORD_OFFSET = 63 };
+enum { WORD_ADDED = 61, WORD_ERRNO = 62, WORD_OFFSET = 63 };
 
 /* What core.go calls the same. */
 enum op {
@@ -54,7 +55,10 @@ enum op {
     OP_SHARD,
     OP_VERSION,
     OP_STATUS_NAME,
-    OP_APPLY_PATCH
+    OP_APPLY_PATCH,
+    OP_BITS,
+    OP_BEGIN,
+    OP_END
 };
 
 struct call {
@@ -183,7 +187,10 @@ static void put_info(struct call *call, const petal_info *info)
                               info->from_ms,
                               info->to_ms,
                               info->recovered_blocks,
-                              info->blocks};
+                              info->blocks,
+                              info->verifiable,
+                              info->verifies,
+                              info->unchecked_blocks};
     memcpy(call->words, words, sizeof words);
     put_texts(call, names, 4);
 }
@@ -369,6 +376,35 @@ static petal_status put_text(struct call *call, const char *text)
     return PETAL_OK;
 }
 
+/* ---- keys that Go adds itself (lines.go) ----------------------------------------------------- */
+
+/* words: the first line, and the size of all */
+static petal_status get_bits(struct call *call)
+{
+    const void *bytes = NULL;
+    petal_status status = petal_bits(call->filter, 0, &bytes, &call->words[1], call->error);
+    call->words[0] = handle_of(bytes);
+    return status;
+}
+
+/* The words keep the library's struct until the end. */
+static petal_status begin_adding(struct call *call)
+{
+    petal_inline hot = PETAL_INLINE_INIT;
+    petal_status status = petal_inline_begin_adding(call->filter, &hot, call->error);
+    memcpy(call->words, &hot, sizeof hot);
+    return status;
+}
+
+static petal_status end_adding(struct call *call)
+{
+    petal_inline hot;
+    memcpy(&hot, call->words, sizeof hot);
+    hot.added = call->words[WORD_ADDED];
+    petal_inline_end(call->filter, &hot);
+    return PETAL_OK;
+}
+
 /* ---- the calls ------------------------------------------------------------------------------- */
 
 static petal_status run(enum op op, uint64_t handle, struct call *call)
@@ -412,6 +448,9 @@ static petal_status run(enum op op, uint64_t handle, struct call *call)
         return PETAL_OK;
     case OP_VERSION: return put_text(call, petal_version());
     case OP_APPLY_PATCH: return petal_apply_patch(f, call->data, call->data_bytes, w[0], error);
+    case OP_BITS: return get_bits(call);
+    case OP_BEGIN: return begin_adding(call);
+    case OP_END: return end_adding(call);
     case OP_STATUS_NAME: return put_text(call, petal_status_name((petal_status)w[0]));
     default: return make(op, handle, call);
     }
@@ -437,25 +476,42 @@ int32_t petal_go_call(uint32_t op, uint64_t handle, uint64_t other, uint64_t *wo
     return status;
 }
 
+/* What petal_contains() and its kin have found, or PETAL_ERR_DAMAGED if a block that this key lies in
+ * is damaged (PETAL_OPEN_VERIFY_ON_USE). Once any was, each "probably" is looked at again. */
+static int32_t sound(petal_filter *f, bool found, uint32_t layout, const void *key,
+                     uint64_t key_bytes)
+{
+    petal_batch batch = PETAL_BATCH_INIT;
+    if (!found || petal_last_error(f, NULL) != PETAL_ERR_DAMAGED) return found;
+    batch.layout = layout;
+    batch.data = key;
+    batch.key_bytes = key_bytes;
+    batch.count = 1;
+    petal_status status = petal_contains_batch(f, &batch, NULL, NULL, NULL);
+    return status < 0 ? status : found;
+}
+
 /* op: 0 add, 1 contains, 2 remove; contains is 1 or 0 */
 int32_t petal_go_key(uint32_t op, uint64_t handle, const uint8_t *key, uint64_t key_bytes)
 {
     petal_filter *f = filter_of(handle);
-    if (op == 1) return petal_contains(f, key, (size_t)key_bytes);
+    if (op == 1)
+        return sound(f, petal_contains(f, key, (size_t)key_bytes), PETAL_KEYS_FIXED, key,
+                     key_bytes);
     return (op ? petal_remove : petal_add)(f, key, (size_t)key_bytes);
 }
 
 int32_t petal_go_i64(uint32_t op, uint64_t handle, int64_t value)
 {
     petal_filter *f = filter_of(handle);
-    if (op == 1) return petal_contains_i64(f, value);
+    if (op == 1) return sound(f, petal_contains_i64(f, value), PETAL_KEYS_I64, &value, 0);
     return (op ? petal_remove_i64 : petal_add_i64)(f, value);
 }
 
 int32_t petal_go_hash(uint32_t op, uint64_t handle, uint64_t hash)
 {
     petal_filter *f = filter_of(handle);
-    if (op == 1) return petal_contains_hash(f, hash);
+    if (op == 1) return sound(f, petal_contains_hash(f, hash), PETAL_KEYS_HASHES, &hash, 0);
     return (op ? petal_remove_hash : petal_add_hash)(f, hash);
 }
 

@@ -64,7 +64,11 @@ type Info struct {
 	Live          bool // opened with Live while a writer was at work
 	FromMs, ToMs  uint64
 	// Opened with Recover: blocks that differ from their checksums, and how many there are.
-	RecoveredBlocks, Blocks      uint64
+	RecoveredBlocks, Blocks uint64
+	// Verifiable: Verify has checksums to compare with. Verifies: each block is compared before the
+	// first answer from it. UncheckedBlocks: those that were not yet.
+	Verifiable, Verifies         bool
+	UncheckedBlocks              uint64
 	Scheme, Hash, Format, Kernel string
 
 	scheme uint32
@@ -83,6 +87,7 @@ func infoOf(w *words, names []byte) Info {
 		WindowKeys: w[21], WindowMs: w[22], ClockMs: w[23], Generations: uint32(w[24]),
 		Keyed: w[25] != 0, Live: w[26] != 0, FromMs: w[27], ToMs: w[28],
 		RecoveredBlocks: w[29], Blocks: w[30],
+		Verifiable: w[31] != 0, Verifies: w[32] != 0, UncheckedBlocks: w[33],
 		Scheme: name[0], Hash: name[1], Format: name[2], Kernel: name[3],
 	}
 }
@@ -110,9 +115,18 @@ func (f *Filter) Info() (Info, error) { return f.infoOf(allLayers) }
 func (f *Filter) LayerInfo(layer uint32) (Info, error) { return f.infoOf(uint64(layer)) }
 
 func (f *Filter) infoOf(layer uint64) (Info, error) {
+	defer f.unlock(f.share())
+	if f.handle == 0 {
+		return Info{}, ErrClosed
+	}
+	info, err := infoOfHandle(f.handle, layer)
+	return info, f.pathed(err)
+}
+
+func infoOfHandle(handle, layer uint64) (Info, error) {
 	w := words{layer}
 	var names [256]byte
-	if err := f.ask(opInfo, &w, nil, names[:]); err != nil {
+	if err := run(opInfo, handle, 0, &w, nil, names[:]); err != nil {
 		return Info{}, err
 	}
 	return infoOf(&w, names[:]), nil
@@ -228,6 +242,20 @@ type ParquetFilter struct {
 	Bytes        uint64
 	Blocks       uint64
 	Encrypted    bool
+}
+
+// KeyType is for OfKeys: how numbers become the keys of this column. Strings and []byte are the keys
+// of a BYTE_ARRAY as they are; of other types, such as FLOAT, []byte is the plain encoding.
+func (p ParquetFilter) KeyType() KeyType {
+	switch p.PhysicalType {
+	case "INT32":
+		return Int32Keys
+	case "INT64":
+		return Int64Keys
+	case "DOUBLE":
+		return Float64Keys
+	}
+	return AnyKeys
 }
 
 // ParquetFilters finds the Bloom filters in the bytes of a whole Parquet file.

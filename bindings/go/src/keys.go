@@ -11,56 +11,56 @@ import (
 func asString(key []byte) string { return *(*string)(unsafe.Pointer(&key)) }
 
 // Add adds a key; true: it was certainly new.
-func (f *Filter) Add(key []byte) (added bool, err error) { return f.key(doAdd, asString(key)) }
+func (f *Filter) Add(key []byte) (added bool, err error) { return f.oneBytes(doAdd, key) }
 
 // AddString is Add of the string's bytes.
-func (f *Filter) AddString(key string) (added bool, err error) { return f.text(doAdd, key) }
+func (f *Filter) AddString(key string) (added bool, err error) { return f.oneText(doAdd, key) }
 
 // AddInt64 is Add of an integer's 8 bytes.
-func (f *Filter) AddInt64(key int64) (added bool, err error) { return f.int64(doAdd, key) }
+func (f *Filter) AddInt64(key int64) (added bool, err error) { return f.oneInt64(doAdd, key) }
 
 // AddFloat64 is Add of a number's 8 bytes.
-func (f *Filter) AddFloat64(key float64) (added bool, err error) { return f.float64(doAdd, key) }
+func (f *Filter) AddFloat64(key float64) (added bool, err error) { return f.oneFloat64(doAdd, key) }
 
 // AddHash is Add of a well-mixed 64-bit hash in place of a key: HashKey's, or another.
-func (f *Filter) AddHash(hash uint64) (added bool, err error) { return f.hash(doAdd, hash) }
+func (f *Filter) AddHash(hash uint64) (added bool, err error) { return f.oneHash(doAdd, hash) }
 
 // Contains is false if the key was certainly never added, true if it probably was. With an error
 // it is true: nothing is certain.
-func (f *Filter) Contains(key []byte) (bool, error) { return f.key(doContains, asString(key)) }
+func (f *Filter) Contains(key []byte) (bool, error) { return f.oneBytes(doContains, key) }
 
 // ContainsString is Contains of the string's bytes.
-func (f *Filter) ContainsString(key string) (bool, error) { return f.text(doContains, key) }
+func (f *Filter) ContainsString(key string) (bool, error) { return f.oneText(doContains, key) }
 
 // ContainsInt64 is Contains of an integer's 8 bytes.
-func (f *Filter) ContainsInt64(key int64) (bool, error) { return f.int64(doContains, key) }
+func (f *Filter) ContainsInt64(key int64) (bool, error) { return f.oneInt64(doContains, key) }
 
 // ContainsFloat64 is Contains of a number's 8 bytes.
-func (f *Filter) ContainsFloat64(key float64) (bool, error) { return f.float64(doContains, key) }
+func (f *Filter) ContainsFloat64(key float64) (bool, error) { return f.oneFloat64(doContains, key) }
 
 // ContainsHash is Contains of a hash in place of a key.
-func (f *Filter) ContainsHash(hash uint64) (bool, error) { return f.hash(doContains, hash) }
+func (f *Filter) ContainsHash(hash uint64) (bool, error) { return f.oneHash(doContains, hash) }
 
 // Remove takes a key out of a Counting filter; false: it was certainly not in. Each Remove undoes
 // one Add. Remove only keys that were added: another that answers "probably" takes counts away
 // from keys that are in.
 func (f *Filter) Remove(key []byte) (removed bool, err error) {
-	return f.key(doRemove, asString(key))
+	return f.oneBytes(doRemove, key)
 }
 
 // RemoveString is Remove of the string's bytes.
-func (f *Filter) RemoveString(key string) (removed bool, err error) { return f.text(doRemove, key) }
+func (f *Filter) RemoveString(key string) (removed bool, err error) { return f.oneText(doRemove, key) }
 
 // RemoveInt64 is Remove of an integer's 8 bytes.
-func (f *Filter) RemoveInt64(key int64) (removed bool, err error) { return f.int64(doRemove, key) }
+func (f *Filter) RemoveInt64(key int64) (removed bool, err error) { return f.oneInt64(doRemove, key) }
 
 // RemoveFloat64 is Remove of a number's 8 bytes.
 func (f *Filter) RemoveFloat64(key float64) (removed bool, err error) {
-	return f.float64(doRemove, key)
+	return f.oneFloat64(doRemove, key)
 }
 
 // RemoveHash is Remove of a hash in place of a key.
-func (f *Filter) RemoveHash(hash uint64) (removed bool, err error) { return f.hash(doRemove, hash) }
+func (f *Filter) RemoveHash(hash uint64) (removed bool, err error) { return f.oneHash(doRemove, hash) }
 
 // HashKey is the 64-bit hash of a key under the filter's hash and seed or secret.
 func (f *Filter) HashKey(key []byte) (uint64, error) {
@@ -88,47 +88,75 @@ func ShardOf(key []byte, shards uint32) uint32 {
 
 // ---- one key ----
 
-// lock is for doing this. A shared filter stays shared, so what was read under the first lock
-// holds.
-func (f *Filter) lock(do uint32) (exclusive bool) {
-	f.mu.RLock()
-	if do != doRemove && (do != doAdd || f.shared) {
-		return false
-	}
-	f.mu.RUnlock()
-	f.mu.Lock()
-	return true
-}
-
-func (f *Filter) unlock(exclusive bool) {
-	if exclusive {
-		f.mu.Unlock()
-	} else {
-		f.mu.RUnlock()
-	}
-}
-
-func (f *Filter) key(do uint32, key string) (bool, error) {
+func (f *Filter) oneBytes(do uint32, key []byte) (bool, error) {
 	exclusive := f.lock(do)
+	answer, err := f.keyed(do, asString(key))
+	f.unlock(exclusive)
+	return answer, err
+}
+
+func (f *Filter) oneText(do uint32, key string) (bool, error) {
+	exclusive := f.lock(do)
+	answer, err := f.text(do, key)
+	f.unlock(exclusive)
+	return answer, err
+}
+
+func (f *Filter) oneInt64(do uint32, key int64) (bool, error) {
+	exclusive := f.lock(do)
+	answer, err := f.int64(do, key)
+	f.unlock(exclusive)
+	return answer, err
+}
+
+func (f *Filter) oneFloat64(do uint32, key float64) (bool, error) {
+	exclusive := f.lock(do)
+	answer, err := f.float64(do, key)
+	f.unlock(exclusive)
+	return answer, err
+}
+
+func (f *Filter) oneHash(do uint32, hash uint64) (bool, error) {
+	exclusive := f.lock(do)
+	answer, err := f.hash(do, hash)
+	f.unlock(exclusive)
+	return answer, err
+}
+
+// What follows is under lock(do). keyed does this with the bytes of a key.
+func (f *Filter) keyed(do uint32, key string) (bool, error) {
 	if f.handle == 0 {
-		f.unlock(exclusive)
 		return do == doContains, ErrClosed
 	}
 	if len(key) == 0 && f.noEmpty {
-		f.unlock(exclusive)
 		return false, emptyKeyOf(do)
 	}
+	if f.takes(do) {
+		return f.lines.hashDone(do, f.hashOf(key)), nil
+	}
+	f.settle()
 	status := coreKey(do, f.handle, key)
 	if status >= 0 {
-		f.unlock(exclusive)
+		if do == doAdd {
+			f.weigh(1)
+		}
 		return answer(do, status), nil
 	}
 	// For the message of this failure, the same as a batch of one.
 	var w words
 	status, message := coreBatch(do, f.handle, layoutFixed, []byte(key), nil, 1, len(key), nil, &w)
 	err := failureOfOne(status, message, &w, f.path)
-	f.unlock(exclusive)
-	return status == 0 && w[1] == 1, err
+	return err == nil && w[1] == 1 || err != nil && do == doContains, err
+}
+
+// hashOf is for filters whose keys may be hashed here.
+func (f *Filter) hashOf(key string) uint64 {
+	if isHashed(key) {
+		return xxh3(firstOf(&key), len(key), f.seed)
+	}
+	var w words
+	coreCall(opHash, f.handle, 0, &w, []byte(key), nil)
+	return w[0]
 }
 
 // answer of a status: contains is 1 or 0; add is 0 for a new key, remove for one that was in.
@@ -150,9 +178,9 @@ func failureOfOne(status int32, message string, w *words, path string) error {
 func (f *Filter) text(do uint32, key string) (bool, error) {
 	switch f.KeyType() {
 	case AnyKeys, TextKeys:
-		return f.key(do, key)
+		return f.keyed(do, key)
 	case UTF16Keys:
-		return f.key(do, asString(appendUTF16(nil, key)))
+		return f.keyed(do, asString(appendUTF16(nil, key)))
 	}
 	return do == doContains, f.wrongType("string")
 }
@@ -170,14 +198,15 @@ func (f *Filter) int64(do uint32, key int64) (bool, error) {
 		if err != nil {
 			return do == doContains, err
 		}
-		return f.key(do, asString(narrow[:]))
+		return f.keyed(do, asString(narrow[:]))
 	}
 	return do == doContains, f.wrongType("int64")
 }
 
 func narrowed(key int64) ([4]byte, error) {
 	if key != int64(int32(key)) {
-		return [4]byte{}, fmt.Errorf("petal: %w: %d has more than 32 bits", ErrKeyRange, key)
+		return [4]byte{}, &Error{Status: ErrArgument, Offset: -1, cause: ErrKeyRange,
+			Message: fmt.Sprintf("%v: %d has more than 32 bits", ErrKeyRange, key)}
 	}
 	return [4]byte{byte(key), byte(key >> 8), byte(key >> 16), byte(key >> 24)}, nil
 }
@@ -202,20 +231,25 @@ func floatBits(key float64) int64 {
 }
 
 func (f *Filter) number(do uint32, key int64) (bool, error) {
+	if f.takes(do) {
+		return f.lines.hashDone(do, xxh3Eight(uint64(key), f.seed)), nil
+	}
 	return f.eight(do, layoutInt64, uint64(key))
 }
 
 func (f *Filter) hash(do uint32, hash uint64) (bool, error) {
+	if f.takes(do) {
+		return f.lines.hashDone(do, hash), nil
+	}
 	return f.eight(do, layoutHashes, hash)
 }
 
-// eight is key() for an integer or a hash.
+// eight is keyed for an integer or a hash, by the library.
 func (f *Filter) eight(do, layout uint32, value uint64) (bool, error) {
-	exclusive := f.lock(do)
 	if f.handle == 0 {
-		f.unlock(exclusive)
 		return do == doContains, ErrClosed
 	}
+	f.settle()
 	var status int32
 	if layout == layoutInt64 {
 		status = coreInt64(do, f.handle, int64(value))
@@ -223,14 +257,15 @@ func (f *Filter) eight(do, layout uint32, value uint64) (bool, error) {
 		status = coreHash(do, f.handle, value)
 	}
 	if status >= 0 {
-		f.unlock(exclusive)
+		if do == doAdd {
+			f.weigh(1)
+		}
 		return answer(do, status), nil
 	}
 	var w words
 	status, message := coreBatch(do, f.handle, layout, bytesOf([]uint64{value}), nil, 1, 0, nil, &w)
 	err := failureOfOne(status, message, &w, f.path)
-	f.unlock(exclusive)
-	return status == 0 && w[1] == 1, err
+	return err == nil && w[1] == 1 || err != nil && do == doContains, err
 }
 
 // appendUTF16 is the UTF-16LE of a JVM. What is not UTF-8 becomes U+FFFD, as in Go's own strings.

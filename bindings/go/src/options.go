@@ -1,6 +1,7 @@
 package petal
 
 import (
+	"fmt"
 	"math"
 	"time"
 )
@@ -47,6 +48,7 @@ type options struct {
 	format   string
 	metadata []byte
 	secret   []byte
+	refuses  bool
 	failed   error
 }
 
@@ -101,7 +103,9 @@ func WithGrowthStep(step uint32, ratio float64) Option {
 }
 
 // WithRefuseOverfull makes adding to an overfull filter ErrFull.
-func WithRefuseOverfull() Option { return func(o *options) { o.words[10] = 1 } }
+func WithRefuseOverfull() Option {
+	return func(o *options) { o.words[10], o.refuses = 1, true }
+}
 
 // WithWindow makes a filter that remembers at least the last keys that were added, and forgets
 // older ones. The capacity in New is 0.
@@ -181,6 +185,11 @@ type openOptions struct {
 	secret []byte
 	failed error
 	size   uint64
+	keys   KeyType
+}
+
+func (o *openOptions) origin(path string) origin {
+	return origin{path: path, refuses: o.words[3] != 0, keys: o.keys}
 }
 
 // OpenOption is one more thing to say to Open, Read and FromBytes.
@@ -211,7 +220,9 @@ func Live() OpenOption { return openFlag(64) }
 
 // Locked keeps the file locked against writers until Close (Load), so that Save replaces exactly
 // what was loaded.
-func Locked() OpenOption { return openFlag(128) }
+func Locked() OpenOption { return openFlag(flagLocked) }
+
+const flagLocked = 128
 
 // NoLock takes no lock, for file systems without; make sure that nobody else writes.
 func NoLock() OpenOption { return openFlag(256) }
@@ -231,6 +242,38 @@ func RefuseOverfull() OpenOption { return func(o *openOptions) { o.words[3] = 1 
 // FromFormat says what the bytes are; without it, "auto": the one format that fits.
 func FromFormat(name string) OpenOption { return func(o *openOptions) { o.format = name } }
 
+// OfKeys says what the keys are in a file that does not: those of other libraries. So integers are
+// looked up as the 4 bytes of Guava's integerFunnel with Int32Keys. A file that says otherwise is
+// refused with ErrKeyType.
+func OfKeys(t KeyType) OpenOption {
+	return func(o *openOptions) {
+		if t >= keyTypeCount {
+			o.failed = refuse(ErrArgument, "there is no key type %d", t)
+		}
+		o.keys = t
+	}
+}
+
+// chosenKeys is the type of a file's keys, of what it says and what was said.
+func chosenKeys(recorded, said KeyType) (KeyType, error) {
+	areBytes := func(t KeyType) bool { return t == HexKeys || t == Base64Keys }
+	if recorded == AnyKeys {
+		return said, nil
+	}
+	if said == AnyKeys || said == recorded || areBytes(said) && areBytes(recorded) {
+		return recorded, nil
+	}
+	return recorded, fmt.Errorf("petal: %w: the filter has %v keys, not %v", ErrKeyType, recorded,
+		said)
+}
+
+// NoVerify trusts the bits of a file that is mapped. Without it, each block of 64 KiB is compared
+// with its checksum once, before the first answer from it, so that damage is ErrDamaged and never a
+// wrong "certainly not".
+func NoVerify() OpenOption { return func(o *openOptions) { o.words[0] &^= flagVerifyOnUse } }
+
+const flagVerifyOnUse = 2048
+
 // Secret opens a keyed filter.
 func Secret(secret []byte) OpenOption {
 	return func(o *openOptions) { o.secret, o.failed = secretOf(secret, o.failed) }
@@ -242,6 +285,7 @@ func ExpectBytes(size uint64) OpenOption { return func(o *openOptions) { o.size 
 
 func openOptionsOf(path string, list []OpenOption) (*openOptions, []byte, error) {
 	o := &openOptions{format: "auto"}
+	o.words[0] = flagVerifyOnUse
 	for _, set := range list {
 		if set != nil {
 			set(o)

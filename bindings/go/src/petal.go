@@ -28,44 +28,70 @@ import (
 // fill. It must not be copied.
 type Filter struct {
 	mu      sync.RWMutex
-	handle  uint64 // of the library's filter; 0: closed
-	id      uint64 // the order in which two filters are locked
-	keyType uint32 // a KeyType, read without the lock
-	noEmpty bool   // the scheme takes no empty key
-	hashes  bool   // keys may be hashed here, by xxh3 with this seed
+	ended   sync.Cond // of mu: a stream has ended
+	streams int32     // see lock.go
+	handle  uint64    // of the library's filter; 0: closed
+	id      uint64    // the order in which two filters are locked
+	keyType uint32    // a KeyType, read without the lock
+	noEmpty bool      // the scheme takes no empty key
+	hashes  bool      // keys may be hashed here, by xxh3 with this seed
 	seed    uint64
-	shared  bool // adding needs no exclusive use
+	shared  uint32 // 1: adding needs no exclusive use
+	lines   lines  // a shorter way for one key
+	origin
+
+	guarded   bool   // there are blocks to verify before they are used
+	asked     uint32 // since it was looked whether that is so
+	held      uint64 // bytes outside Go's heap; see memory.go
+	grows     bool   // adding may need more
+	unweighed int    // keys that were added since it was looked
+}
+
+// origin is what the library's filter does not tell.
+type origin struct {
 	path    string
+	mapped  bool    // the bits are a file's
+	refuses bool    // keys, when it is overfull
+	keys    KeyType // what its keys are, if the file does not say
 }
 
 var lastID uint64
 
 // adopt is a Filter around a handle of the library.
-func adopt(handle uint64, path string) (*Filter, error) {
+func adopt(handle uint64, from origin) (*Filter, error) {
 	f := new(Filter)
-	return f, f.fill(handle, path)
+	return f, f.fill(handle, from)
 }
 
 // fill gives a closed filter this handle.
-func (f *Filter) fill(handle uint64, path string) error {
-	var w words
-	var names [256]byte
-	w[0] = allLayers
-	if err := run(opInfo, handle, 0, &w, nil, names[:]); err != nil {
-		coreCall(opFree, handle, 0, &w, nil, nil)
+func (f *Filter) fill(handle uint64, from origin) error {
+	info, err := infoOfHandle(handle, allLayers)
+	if err == nil {
+		from.keys, err = chosenKeys(info.KeyType, from.keys)
+	}
+	if err != nil {
+		coreCall(opFree, handle, 0, new(words), nil, nil)
 		return err
 	}
-	info := infoOf(&w, names[:])
-	f.handle, f.path = handle, path
+	f.handle, f.origin = handle, from
 	f.noEmpty = info.Abilities&CanEmptyKey == 0
 	f.hashes, f.seed = info.Abilities&CanHashes != 0 && info.Hash == "xxh3", info.Seed
-	atomic.StoreUint32(&f.keyType, uint32(info.KeyType))
-	f.shared = false
+	atomic.StoreUint32(&f.keyType, uint32(from.keys))
+	atomic.StoreUint32(&f.shared, 0)
+	f.ended.L = &f.mu
 	if f.id == 0 {
 		f.id = atomic.AddUint64(&lastID, 1)
 	}
+	f.look(&info)
 	runtime.SetFinalizer(f, (*Filter).Close)
 	return nil
+}
+
+// look finds out anew what a change may have moved.
+func (f *Filter) look(info *Info) {
+	f.find(info)
+	f.grows = info.Policy != OneLayer || info.Abilities&CanGrow != 0
+	f.hold(info.MemoryBytes)
 }
 
 // New makes an empty filter for capacity distinct keys, of which others pass at rate. Either is 0
@@ -78,7 +104,7 @@ func New(capacity uint64, rate float64, list ...Option) (*Filter, error) {
 	if err := run(opCreate, 0, 0, &o.words, data, nil); err != nil {
 		return nil, err
 	}
-	return adopt(o.words[0], "")
+	return adopt(o.words[0], origin{refuses: o.refuses})
 }
 
 // Plan says what New would make.
@@ -98,7 +124,7 @@ func Plan(capacity uint64, rate float64, list ...Option) (Info, error) {
 // for the calls at work. Every later call is ErrClosed, except Close, which does nothing. Of a
 // Writable file it returns what Sync does.
 func (f *Filter) Close() error {
-	f.mu.Lock()
+	f.own()
 	defer f.mu.Unlock()
 	return f.close()
 }
@@ -110,7 +136,8 @@ func (f *Filter) close() error {
 	var w words
 	err := f.pathed(run(opSync, f.handle, 0, &w, nil, nil))
 	coreCall(opFree, f.handle, 0, &w, nil, nil)
-	f.handle = 0
+	f.handle, f.lines = 0, lines{}
+	f.hold(0)
 	runtime.SetFinalizer(f, nil)
 	return err
 }
@@ -125,22 +152,33 @@ func (f *Filter) pathed(err error) error {
 
 // ask makes a call that changes nothing.
 func (f *Filter) ask(op uint32, w *words, data, out []byte) error {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
+	defer f.unlock(f.share())
 	return f.call(op, 0, w, data, out)
 }
 
 // change makes a call that wants the filter for itself.
 func (f *Filter) change(op uint32, w *words, data []byte) error {
-	f.mu.Lock()
+	f.own()
 	defer f.mu.Unlock()
-	return f.call(op, 0, w, data, nil)
+	return f.changed(f.call(op, 0, w, data, nil))
+}
+
+// changed ends a change.
+func (f *Filter) changed(err error) error {
+	if f.handle == 0 {
+		return err
+	}
+	if info, failed := infoOfHandle(f.handle, allLayers); failed == nil {
+		f.look(&info)
+	}
+	return err
 }
 
 func (f *Filter) call(op uint32, other uint64, w *words, data, out []byte) error {
 	if f.handle == 0 {
 		return ErrClosed
 	}
+	f.settle()
 	return f.pathed(run(op, f.handle, other, w, data, out))
 }
 
@@ -150,7 +188,7 @@ func (f *Filter) make(op uint32) (*Filter, error) {
 	if err := f.ask(op, &w, nil, nil); err != nil {
 		return nil, err
 	}
-	return adopt(w[0], "")
+	return adopt(w[0], origin{refuses: f.refuses, keys: f.KeyType()})
 }
 
 // Clone is a copy in memory, writable even if f is not.
@@ -164,33 +202,18 @@ func (f *Filter) DropCounts() (*Filter, error) { return f.make(opDropCounts) }
 
 // two makes a call of f and other.
 func (f *Filter) two(op uint32, other *Filter, changes bool, w *words) error {
-	return f.both(other, changes, func() error { return f.call(op, other.handle, w, nil, nil) })
-}
-
-// both does something with f and other, locked in one order by all, so that nobody waits for ever.
-func (f *Filter) both(other *Filter, changes bool, do func() error) error {
-	if other == nil {
+	if other == nil || f.id == 0 || other.id == 0 {
 		return ErrClosed
 	}
-	lock := func(one *Filter) func() {
-		if one == f && changes {
-			one.mu.Lock()
-			return one.mu.Unlock
-		}
-		one.mu.RLock()
-		return one.mu.RUnlock
-	}
-	if other.id < f.id {
-		defer lock(other)()
-	}
-	defer lock(f)()
-	if other.id > f.id {
-		defer lock(other)()
-	}
+	defer f.both(other, changes)()
 	if f.handle == 0 || other.handle == 0 {
 		return ErrClosed
 	}
-	return do()
+	err := f.call(op, other.handle, w, nil, nil)
+	if changes {
+		return f.changed(err)
+	}
+	return err
 }
 
 // Merge adds the keys of other to f: exactly the filter that had been given both. ErrMismatch
@@ -221,11 +244,13 @@ func (f *Filter) Freeze() error { return f.change(opFreeze, new(words), nil) }
 // costs an atomic operation more. No key is lost either way. ErrUnsupported for filters of several
 // layers, for those that count, and for most foreign schemes.
 func (f *Filter) Share() error {
-	f.mu.Lock()
+	f.own()
 	defer f.mu.Unlock()
 	err := f.call(opShare, 0, new(words), nil, nil)
-	f.shared = f.shared || err == nil
-	return err
+	if err == nil {
+		atomic.StoreUint32(&f.shared, 1)
+	}
+	return f.changed(err)
 }
 
 // Advance sets the clock of a window of time: keys that are too old are forgotten, here and
@@ -244,8 +269,7 @@ func (f *Filter) Sync() error { return f.change(opSync, new(words), nil) }
 // Verify checks every block of a mapped file against its checksum. False, without an error: there
 // is nothing to compare with.
 func (f *Filter) Verify() (checked bool, err error) {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
+	defer f.unlock(f.share())
 	if f.handle == 0 {
 		return false, ErrClosed
 	}
@@ -256,8 +280,7 @@ func (f *Filter) Verify() (checked bool, err error) {
 
 // Metadata is a copy of the bytes kept with the filter; nil if there are none.
 func (f *Filter) Metadata() ([]byte, error) {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
+	defer f.unlock(f.share())
 	var w words
 	if err := f.call(opMetadata, 0, &w, nil, nil); err != nil || w[0] == 0 {
 		return nil, err
@@ -278,7 +301,7 @@ func (f *Filter) Path() string {
 	return f.path
 }
 
-// KeyType is what the filter's keys are, as its file says.
+// KeyType is what the filter's keys are, as its file says, or OfKeys.
 func (f *Filter) KeyType() KeyType { return KeyType(atomic.LoadUint32(&f.keyType)) }
 
 // String says what it is, in one line.

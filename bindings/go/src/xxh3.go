@@ -72,8 +72,15 @@ func xxh3Short(first unsafe.Pointer, n int, seed uint64) uint64 {
 }
 
 func xxh3Halves(first unsafe.Pointer, n int, seed uint64) uint64 {
+	return xxh3Joined(half(first, n-4)+half(first, 0)<<32, n, seed)
+}
+
+// xxh3Eight is of the 8 bytes of a number, little-endian.
+func xxh3Eight(key, seed uint64) uint64 { return xxh3Joined(bits.RotateLeft64(key, 32), 8, seed) }
+
+func xxh3Joined(hash uint64, n int, seed uint64) uint64 {
 	seed ^= uint64(bits.ReverseBytes32(uint32(seed))) << 32
-	hash := (half(first, n-4) + half(first, 0)<<32) ^ ((s1 ^ s2) - seed)
+	hash ^= (s1 ^ s2) - seed
 	hash ^= bits.RotateLeft64(hash, 49) ^ bits.RotateLeft64(hash, 24)
 	hash *= 0x9fb21c651e98df25
 	hash ^= hash>>35 + uint64(n)

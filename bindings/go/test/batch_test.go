@@ -288,3 +288,28 @@ func TestAFullFilterSaysHowFarItCame(t *testing.T) {
 	failed = isFailure(t, err, petal.ErrFull, "AddString")
 	expect(t, failed.Message != "" && failed.Offset == -1, "%#v", failed)
 }
+
+// In a batch all keys before a wrong one are in, none after, and the error has its index.
+func TestAWrongKeyHasAnIndexAndThoseBeforeItAreIn(t *testing.T) {
+	for _, at := range []int{0, 1, 6, 7, 8, 100, 4095, 4096, 4097, 9000} {
+		for _, more := range []int{0, 1, 5000} {
+			f := must(petal.New(20_000, 1e-6, petal.WithKeyType(petal.Int32Keys)))
+			keys := append(append(integers(0, at), 1<<40), integers(at, at+more)...)
+			for name, call := range map[string]func() error{
+				"AddMany":      func() error { return only(f.AddMany(keys)) },
+				"AddInto":      func() error { return f.AddInto(make([]bool, len(keys)), keys) },
+				"ContainsMany": func() error { return only(f.ContainsMany(keys)) },
+				"ContainsAll":  func() error { return only(f.ContainsAll(keys)) },
+			} {
+				if name != "AddMany" {
+					must(f.AddMany(integers(0, at)))
+				}
+				err := call()
+				failed := isFailure(t, err, petal.ErrKeyRange, name)
+				expect(t, failed.Offset == int64(at), "%s: at %d, not %d", name, failed.Offset, at)
+				expect(t, must(f.ContainsAll(integers(0, at))), "%s: keys before %d are missing", name, at)
+				expect(t, count(must(f.ContainsMany(integers(at, at+more)))) < 5, "%s: keys after %d", name, at)
+			}
+		}
+	}
+}

@@ -4,9 +4,11 @@ package project
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"io"
 	"io/fs"
+	"math/bits"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -252,5 +254,155 @@ func TestAPanicOfTheWriterIsTheCallersAndBreaksNothing(t *testing.T) {
 			f.WriteTo(panics{})
 		}()
 		must(f.AddString("it is free again"))
+	}
+}
+
+func TestFiltersPackedWithGzipAreOpenedAndBrokenOnesRefused(t *testing.T) {
+	path := "vectors/dcso/n100_p0.01.bloom.gz"
+	plain := must(petal.Open("vectors/dcso/n100_p0.01.bloom", petal.FromFormat("dcso")))
+	for _, format := range []string{"auto", "dcso", "dcso-gzip"} {
+		for _, mode := range []petal.Mode{petal.ReadOnly, petal.Load} {
+			f, err := petal.Open(path, petal.FromFormat(format), petal.WithMode(mode))
+			expect(t, err == nil, "%s: %v", format, err)
+			expect(t, must(f.ContentID()) == must(plain.ContentID()) && f.Path() == path, "%s", format)
+			_, err = f.AddString("new")
+			expect(t, (err == nil) == (mode == petal.Load), "%s, mode %d: %v", format, mode, err)
+		}
+	}
+	_, err := petal.Open(path, petal.FromFormat("guava"))
+	expect(t, err != nil, "it is no file of Guava")
+	_, err = petal.Open(path, petal.WithMode(petal.Writable), petal.FromFormat("dcso"))
+	isFailure(t, err, petal.ErrUnsupported, "changing it in place")
+	var f petal.Filter
+	packed := must(os.ReadFile(path))
+	n := must(f.ReadFrom(bytes.NewReader(packed)))
+	expect(t, n == int64(len(packed)), "%d of %d bytes", n, len(packed))
+	_, err = petal.FromBytes(packed[:len(packed)-3])
+	isFailure(t, err, petal.ErrTruncated, "cut")
+	packed[len(packed)-6] ^= 1
+	_, err = petal.FromBytes(packed)
+	isFailure(t, err, petal.ErrDamaged, "another checksum")
+	var bomb bytes.Buffer
+	packer := gzip.NewWriter(&bomb)
+	fill := make([]byte, 1<<20)
+	copy(fill, must(plain.Bytes("dcso")))
+	for i := 0; i < 40; i++ {
+		must(packer.Write(fill))
+	}
+	fine(packer.Close())
+	_, err = petal.FromBytes(bomb.Bytes(), petal.WithMemoryLimit(1<<20))
+	isFailure(t, err, petal.ErrLimit, "40 MiB in 40 KB")
+}
+
+func TestKeysOfAFileAreWhatItOrTheCallerSays(t *testing.T) {
+	f := must(petal.New(100, 0.001, petal.WithFormat("guava")))
+	must(f.AddMany(petal.Bytes{{5, 0, 0, 0}, {255, 255, 255, 255}})) // as its integerFunnel writes them
+	data := must(f.Bytes("guava"))
+	read := must(petal.FromBytes(data, petal.FromFormat("guava"), petal.OfKeys(petal.Int32Keys)))
+	expect(t, must(read.ContainsInt64(5)) && must(read.ContainsAll(petal.Int64s{-1, 5})), "missed")
+	_, err := read.ContainsString("5")
+	isFailure(t, err, petal.ErrKeyType, "a string")
+	clone := must(read.Clone())
+	expect(t, must(clone.ContainsInt64(5)), "missed in a copy")
+	text := image(must(petal.New(10, 0.1, petal.WithKeyType(petal.TextKeys))))
+	_, err = petal.FromBytes(text, petal.OfKeys(petal.Int64Keys))
+	isFailure(t, err, petal.ErrKeyType, "a text filter")
+	_, err = petal.FromBytes(text, petal.OfKeys(99))
+	isFailure(t, err, petal.ErrArgument, "no such type")
+}
+
+// ---- damage ----
+
+// A file of 100,000 members in which so many bytes became zero, and one that a map then denies.
+func damagedFile(t *testing.T, bytes int) (path string, members petal.Strings, denied int) {
+	path, members = t.TempDir()+"/damaged.petal", texts("key-%d", 0, 100_000)
+	f := must(petal.New(uint64(len(members)), 0.01))
+	must(f.AddMany(members))
+	fine(f.Save(path))
+	data := must(os.ReadFile(path))
+	at := len(data) - 40_000
+	for bits.OnesCount8(data[at]) < 5 {
+		at++
+	}
+	copy(data[at:], make([]byte, bytes))
+	fine(os.WriteFile(path, data, 0o600))
+	if isWasm { // it has no maps: every file is verified as it is read
+		return path, members, 0
+	}
+	blind := must(petal.Open(path, petal.NoVerify()))
+	expect(t, !must(blind.Info()).Verifies, "it verifies")
+	answers := must(blind.ContainsMany(members))
+	for denied < len(answers) && answers[denied] {
+		denied++
+	}
+	expect(t, denied < len(answers) && !must(blind.ContainsString(members[denied])),
+		"the damage does no harm: it proves nothing")
+	return path, members, denied
+}
+
+func TestNoAnswerComesFromDamagedBits(t *testing.T) {
+	for _, bytes := range []int{1, 8192} {
+		path, members, denied := damagedFile(t, bytes)
+		if isWasm {
+			_, err := petal.Open(path)
+			isFailure(t, err, petal.ErrDamaged, "Open")
+			continue
+		}
+		for _, mode := range []petal.Mode{petal.ReadOnly, petal.Writable} {
+			f := must(petal.Open(path, petal.WithMode(mode)))
+			info := must(f.Info())
+			expect(t, info.Verifies && info.Verifiable && info.UncheckedBlocks > 0, "%v", info)
+			in, err := f.ContainsString(members[denied])
+			failed := isFailure(t, err, petal.ErrDamaged, "ContainsString")
+			expect(t, in && failed.Offset == -1 && failed.Path == path, "%v, %#v", in, failed)
+			refused := 0
+			for round := 0; round < 2; round++ {
+				for i, key := range members[:30_000] {
+					in, err := f.Contains([]byte(key))
+					expect(t, in, "%s is denied", key)
+					expect(t, err != nil || i != denied, "%s is not refused", key)
+					if err != nil {
+						isFailure(t, err, petal.ErrDamaged, key)
+						refused++
+					}
+				}
+			}
+			expect(t, 0 < refused && refused < 30_000, "%d refused", refused)
+			for _, keys := range []petal.Strings{members, members[denied : denied+3]} {
+				answers, err := f.ContainsMany(keys)
+				failed = isFailure(t, err, petal.ErrDamaged, "ContainsMany")
+				at := int(failed.Offset)
+				expect(t, 0 <= at && at <= denied && count(answers) == len(keys), "at %d", at)
+				expect(t, count(must(f.ContainsMany(keys[:at]))) == at, "before %d", at)
+				_, err = f.ContainsString(keys[at])
+				isFailure(t, err, petal.ErrDamaged, "the key of that index")
+				all, err := f.ContainsAll(keys)
+				isFailure(t, err, petal.ErrDamaged, "ContainsAll")
+				expect(t, all, "ContainsAll: something is certain")
+			}
+			isFailure(t, only(f.Stats()), petal.ErrDamaged, "Stats")
+			isFailure(t, only(f.Verify()), petal.ErrDamaged, "Verify")
+			fine(f.Close())
+		}
+		isFailure(t, only(petal.Open(path, petal.Verify())), petal.ErrDamaged, "Verify")
+		isFailure(t, only(petal.Open(path, petal.WithMode(petal.Load))), petal.ErrDamaged, "Load")
+	}
+}
+
+func TestASoundFileIsSoonVerifiedAndThenAskedInGo(t *testing.T) {
+	path, members := t.TempDir()+"/sound.petal", texts("key-%d", 0, 100_000)
+	made := must(petal.New(uint64(len(members)), 0.01))
+	must(made.AddMany(members))
+	fine(made.Save(path))
+	f := must(petal.Open(path))
+	expect(t, must(f.Info()).UncheckedBlocks > 0 || isWasm, "nothing to verify")
+	absent := texts("absent %d", 0, 20_000)
+	expected := must(made.ContainsMany(absent))
+	for _, key := range members {
+		expect(t, must(f.ContainsString(key)), "%s is missed", key)
+	}
+	expect(t, must(f.Info()).UncheckedBlocks == 0, "not all is verified")
+	for i, key := range absent {
+		expect(t, must(f.ContainsString(key)) == expected[i], "%s differs", key)
 	}
 }

@@ -15,10 +15,14 @@ import (
 	"petal.example/petal"
 )
 
-// resident is the private memory of this process, in KiB.
+// resident is the private memory of this process, in KiB, once what can be given back is.
 func resident() int {
 	runtime.GC()
 	debug.FreeOSMemory()
+	return held()
+}
+
+func held() int {
 	for _, line := range strings.Split(string(must(os.ReadFile("/proc/self/status"))), "\n") {
 		if strings.HasPrefix(line, "RssAnon") {
 			return integer(strings.Fields(line)[1])
@@ -92,4 +96,32 @@ func TestNoCallLeaks(t *testing.T) {
 	}
 	grown := resident() - before
 	expect(t, grown < 5<<10, "%d KiB more", grown) // less than 1 KiB per round
+}
+
+// Nobody closes them and nobody calls the collector, which sees a few hundred bytes of each.
+func TestFiltersThatNobodyClosesAreCollectedUnasked(t *testing.T) {
+	keys := integers(0, 5000) // they touch every page
+	isCollected(t, 5000, func() {
+		must(must(petal.New(1_000_000, 0.01)).AddMany(keys)) // 1.2 MB
+	})
+}
+
+// Their fourth layer, of half a megabyte, comes while keys are added.
+func TestFiltersThatGrewAreCollectedUnasked(t *testing.T) {
+	keys := integers(0, 6000)
+	isCollected(t, 3000, func() {
+		f := must(petal.New(1, 0.01, petal.WithGrowth(), petal.WithGrowthStep(64, 0)))
+		must(f.AddMany(keys))
+	})
+}
+
+func isCollected(t *testing.T, filters int, one func()) {
+	before, most := resident(), 0
+	for i := 0; i < filters; i++ {
+		one()
+		if now := held() - before; i%100 == 99 && now > most {
+			most = now
+		}
+	}
+	expect(t, most < 512<<10, "%d KiB are held", most)
 }

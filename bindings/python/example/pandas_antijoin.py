@@ -5,7 +5,6 @@ no old row is ever kept. Some new rows (the rate) are dropped with the old ones:
 the set where that matters, with maybe_known.
 """
 
-import numpy as np
 import pandas as pd
 
 import petal
@@ -19,12 +18,14 @@ def known_keys(column: pd.Series, rate: float = 0.001) -> petal.Filter:
 
 def only_new(frame: pd.DataFrame, key: str, known: petal.Filter) -> pd.DataFrame:
     """The rows whose key is certainly not known; rows without a key are left out."""
-    return frame.loc[np.asarray(known.contains_batch(frame[key])) == 0]
+    named = frame.dropna(subset=[key])
+    return named.loc[~known.contains_batch(named[key])]
 
 
 def maybe_known(frame: pd.DataFrame, key: str, known: petal.Filter) -> pd.DataFrame:
     """The others that have a key: those that a lookup in the set itself has to decide."""
-    return frame.loc[np.asarray(known.contains_batch(frame[key])) == 1]
+    named = frame.dropna(subset=[key])
+    return named.loc[known.contains_batch(named[key])]
 
 
 if __name__ == "__main__":

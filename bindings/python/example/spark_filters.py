@@ -36,7 +36,8 @@ def may_be_in(key: str, filter: petal.Filter, spark: SparkSession) -> Column:
     def ask(column: Iterator[pd.Series]) -> Iterator[pd.Series]:
         with petal.Filter.view(sent.value) as filter:  # no copy
             for keys in column:
-                yield pa.array(filter.contains_batch(keys)).to_pandas()
+                # as Arrow, since a missing key has no place in an array of bool
+                yield pa.array(filter.contains_batch(pa.array(keys, from_pandas=True))).to_pandas()
 
     # Spark takes the kind of function from its annotations.
     return pandas_udf(ask, "boolean")(key)  # type: ignore[call-overload, no-any-return]

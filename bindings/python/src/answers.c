@@ -1,6 +1,7 @@
 /* answers.c - petal.Answers: what an Arrow column is answered with. A sequence of True, False and
  * None (for a null), which pyarrow.array(), polars.Series() and so on take as a column of bool with
- * nulls (__arrow_c_array__), and numpy.frombuffer() as bytes of 0, 1 and 2 (a null). */
+ * nulls (__arrow_c_array__), and numpy as an array of bool: of nulls that has no way to tell, so
+ * then it is refused. */
 #include "module.h"
 
 #include <stdlib.h>
@@ -39,14 +40,18 @@ static Py_ssize_t length(PyObject *object)
     return PyByteArray_Size(((answers_object *)object)->bytes);
 }
 
+static PyObject *flag_object(uint8_t flag)
+{
+    return Py_NewRef(flag == ANSWER_NULL ? Py_None : flag ? Py_True : Py_False);
+}
+
 static PyObject *get(PyObject *object, Py_ssize_t index)
 {
     if (index < 0 || index >= length(object)) {
         PyErr_SetString(PyExc_IndexError, "no such answer");
         return NULL;
     }
-    uint8_t flag = flags_of(object)[index];
-    return Py_NewRef(flag == ANSWER_NULL ? Py_None : flag ? Py_True : Py_False);
+    return flag_object(flags_of(object)[index]);
 }
 
 static Py_ssize_t count_nulls(PyObject *object)
@@ -62,14 +67,102 @@ static PyObject *null_count(PyObject *object, void *unused)
     return PyLong_FromSsize_t(count_nulls(object));
 }
 
+PyObject *answers_list(const uint8_t *flags, Py_ssize_t count)
+{
+    PyObject *list = PyList_New(count);
+    for (Py_ssize_t i = 0; list && i < count; i++) PyList_SetItem(list, i, flag_object(flags[i]));
+    return list;
+}
+
+static PyObject *to_list(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    return answers_list(flags_of(object), length(object));
+}
+
+/* The protocol of sequences beyond one item is that of the list. */
+static PyObject *by_list(PyObject *object, const char *method, PyObject *argument)
+{
+    PyObject *list = to_list(object, NULL);
+    PyObject *found = list ? PyObject_CallMethod(list, method, "O", argument) : NULL;
+    Py_XDECREF(list);
+    return found;
+}
+
+static PyObject *count_of(PyObject *object, PyObject *value)
+{
+    return by_list(object, "count", value);
+}
+
+static PyObject *index_of(PyObject *object, PyObject *args)
+{
+    PyObject *list = to_list(object, NULL);
+    PyObject *method = list ? PyObject_GetAttrString(list, "index") : NULL;
+    PyObject *found = method ? PyObject_CallObject(method, args) : NULL;
+    Py_XDECREF(method);
+    Py_XDECREF(list);
+    return found;
+}
+
+static PyObject *subscript(PyObject *object, PyObject *at)
+{
+    return by_list(object, "__getitem__", at);
+}
+
 static PyObject *repr(PyObject *object)
 {
     return PyUnicode_FromFormat("<petal.Answers of %zd keys>", length(object));
 }
 
+/* ---- as memory, for numpy -------------------------------------------------------------------- */
+
+/* A byte of 2 would be true. */
+bool answers_refuse_nulls(const uint8_t *flags, Py_ssize_t count, PyObject *kind)
+{
+    Py_ssize_t nulls = 0, first = 0;
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (flags[i] == ANSWER_NULL && nulls++ == 0) first = i;
+    if (nulls > 0)
+        PyErr_Format(kind,
+                     "%zd of the keys are null, the first at index %zd, and an array of bool has no "
+                     "null: leave them out (drop_nulls(), dropna()), or fill them in",
+                     nulls, first);
+    return nulls == 0;
+}
+
 static int get_buffer(PyObject *object, Py_buffer *view, int flags)
 {
-    return PyBuffer_FillInfo(view, object, (void *)flags_of(object), length(object), 1, flags);
+    const uint8_t *bytes = flags_of(object);
+    view->obj = NULL;
+    if (!answers_refuse_nulls(bytes, length(object), PyExc_BufferError) ||
+        PyBuffer_FillInfo(view, object, (void *)bytes, length(object), 1, flags) < 0)
+        return -1;
+    if (flags & PyBUF_FORMAT) view->format = "?";
+    return 0;
+}
+
+PyObject *answers_numpy(PyObject *bytes)
+{
+    if (!answers_refuse_nulls((const uint8_t *)PyByteArray_AsString(bytes), PyByteArray_Size(bytes),
+                              PyExc_ValueError))
+        return NULL;
+    PyObject *numpy = PyImport_ImportModule("numpy");
+    PyObject *made = numpy ? PyObject_CallMethod(numpy, "frombuffer", "Os", bytes, "bool") : NULL;
+    Py_XDECREF(numpy);
+    return made;
+}
+
+/* numpy asks for this if it gets no buffer, and would make objects of the items without it. */
+static PyObject *as_array(PyObject *object, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"dtype", "copy", NULL};
+    PyObject *type = Py_None, *copy = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO", names, &type, &copy)) return NULL;
+    PyObject *array = answers_numpy(((answers_object *)object)->bytes);
+    if (!array || type == Py_None) return array;
+    PyObject *cast = PyObject_CallMethod(array, "astype", "O", type);
+    Py_DECREF(array);
+    return cast;
 }
 
 /* ---- as an Arrow array of bool --------------------------------------------------------------- */
@@ -176,7 +269,14 @@ static PyObject *arrow_c_array(PyObject *object, PyObject *args, PyObject *kwarg
     return pair;
 }
 
+#define WITH_NAMES (METH_VARARGS | METH_KEYWORDS)
+
 static PyMethodDef methods[] = {
+    {"to_list", to_list, METH_NOARGS, "A list of True, False and None."},
+    {"count", count_of, METH_O, "How many answers are this one."},
+    {"index", index_of, METH_VARARGS, "Where the first of these answers is; else ValueError."},
+    {"__array__", (PyCFunction)(void (*)(void))as_array, WITH_NAMES,
+     "An array of bool for numpy; with nulls a ValueError."},
     {"__arrow_c_array__", (PyCFunction)(void (*)(void))arrow_c_array, METH_VARARGS | METH_KEYWORDS,
      "__arrow_c_array__($self, requested_schema=None)\n--\n\nThe answers as an Arrow array of bool."},
     {NULL, NULL, 0, NULL},
@@ -190,14 +290,16 @@ static PyGetSetDef getset[] = {
 static PyType_Slot slots[] = {
     {Py_tp_doc,
      "What an Arrow column is answered with: True, False or None per key.\n\n"
-     "pyarrow.array() and polars.Series() take it as it is; numpy.frombuffer() as bytes of\n"
-     "0, 1 and, of a null, 2."},
+     "pyarrow.array() and polars.Series() take it as it is, numpy.asarray() as an array of bool if\n"
+     "there are no nulls."},
     {Py_tp_dealloc, dealloc},
     {Py_tp_repr, repr},
     {Py_tp_methods, methods},
     {Py_tp_getset, getset},
     {Py_sq_length, length},
     {Py_sq_item, get},
+    {Py_mp_length, length},
+    {Py_mp_subscript, subscript},
     {Py_bf_getbuffer, get_buffer},
     {0, NULL},
 };

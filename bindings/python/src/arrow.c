@@ -68,13 +68,21 @@ static bool find_kind(const char *format, struct column *column)
     return false;
 }
 
-static bool read_schema(const struct ArrowSchema *schema, struct column *column)
+/* Of a dictionary-encoded column `index` is what its rows hold: numbers of values. */
+struct kinds {
+    struct column values, index;
+    bool is_indexed;
+};
+
+static bool read_schema(const struct ArrowSchema *schema, struct kinds *kinds)
 {
-    memset(column, 0, sizeof *column);
-    if (!schema->dictionary && find_kind(schema->format, column)) return true;
-    if (schema->dictionary)
-        PyErr_SetString(PyExc_TypeError, "a dictionary-encoded column: cast it to its values");
-    else if (strcmp(schema->format, "+s") == 0)
+    memset(kinds, 0, sizeof *kinds);
+    if (schema->dictionary) {
+        kinds->is_indexed = find_kind(schema->format, &kinds->index);
+        schema = schema->dictionary;
+    }
+    if (!schema->dictionary && find_kind(schema->format, &kinds->values)) return true;
+    if (strcmp(schema->format, "+s") == 0)
         PyErr_SetString(PyExc_TypeError, "a table is no column of keys: choose one");
     else
         PyErr_Format(PyExc_TypeError, "an Arrow column of type '%s' holds no keys", schema->format);
@@ -86,8 +94,9 @@ static void read_array(const struct ArrowArray *array, struct column *column)
     uint64_t offset = (uint64_t)array->offset;
     column->count = (uint64_t)array->length;
     column->valid = NULL;
+    column->offsets = NULL;
     if (column->kind == COLUMN_NULLS || array->length == 0) return;
-    if (array->null_count != 0) column->valid = array->buffers[0];
+    column->valid = array->null_count != 0 ? array->buffers[0] : NULL;
     column->valid_from = offset;
     switch (column->kind) {
     case COLUMN_OFFSETS32: column->offsets = (const uint32_t *)array->buffers[1] + offset; break;
@@ -103,11 +112,30 @@ static void read_array(const struct ArrowArray *array, struct column *column)
     if (column->kind == COLUMN_VIEWS) column->buffers = array->buffers + 2;
 }
 
+static bool read_rows(const struct ArrowArray *array, struct kinds *kinds)
+{
+    if (!kinds->is_indexed) {
+        read_array(array, &kinds->values);
+        return true;
+    }
+    if (!array->dictionary) {
+        PyErr_SetString(PyExc_ValueError, "a dictionary-encoded column without its dictionary");
+        return false;
+    }
+    read_array(array->dictionary, &kinds->values);
+    read_array(array, &kinds->index);
+    kinds->values.index = &kinds->index;
+    kinds->values.value_count = kinds->values.count;
+    kinds->values.count = kinds->index.count;
+    return true;
+}
+
 /* One array; the answers are appended. */
-static bool run_array(struct work *work, const struct ArrowArray *array, struct column *column,
+static bool run_array(struct work *work, const struct ArrowArray *array, struct kinds *kinds,
                       PyObject *answers)
 {
-    read_array(array, column);
+    struct column *column = &kinds->values;
+    if (!read_rows(array, kinds)) return false;
     Py_ssize_t before = answers ? PyByteArray_Size(answers) : 0;
     if (answers && PyByteArray_Resize(answers, before + (Py_ssize_t)column->count) < 0)
         return false;
@@ -122,7 +150,7 @@ static bool run_array(struct work *work, const struct ArrowArray *array, struct 
 
 static bool run_pair(struct work *work, PyObject *capsules, PyObject *answers)
 {
-    struct column column;
+    struct kinds kinds;
     if (!PyTuple_Check(capsules) || PyTuple_Size(capsules) != 2) {
         PyErr_SetString(PyExc_TypeError, "__arrow_c_array__() gave no pair of capsules");
         return false;
@@ -130,7 +158,7 @@ static bool run_pair(struct work *work, PyObject *capsules, PyObject *answers)
     struct ArrowSchema *schema = PyCapsule_GetPointer(PyTuple_GetItem(capsules, 0), "arrow_schema");
     struct ArrowArray *array =
         schema ? PyCapsule_GetPointer(PyTuple_GetItem(capsules, 1), "arrow_array") : NULL;
-    return array && read_schema(schema, &column) && run_array(work, array, &column, answers);
+    return array && read_schema(schema, &kinds) && run_array(work, array, &kinds, answers);
 }
 
 static bool complain_of_stream(struct ArrowArrayStream *stream)
@@ -142,7 +170,7 @@ static bool complain_of_stream(struct ArrowArrayStream *stream)
     return false;
 }
 
-static bool run_chunks(struct work *work, struct ArrowArrayStream *stream, struct column *column,
+static bool run_chunks(struct work *work, struct ArrowArrayStream *stream, struct kinds *kinds,
                        PyObject *answers)
 {
     for (bool good = true; good && !work->decided;) {
@@ -150,7 +178,7 @@ static bool run_chunks(struct work *work, struct ArrowArrayStream *stream, struc
         memset(&array, 0, sizeof array);
         if (stream->get_next(stream, &array) != 0) return complain_of_stream(stream);
         if (!array.release) return true;
-        good = run_array(work, &array, column, answers);
+        good = run_array(work, &array, kinds, answers);
         array.release(&array);
         if (!good) return false;
     }
@@ -159,15 +187,15 @@ static bool run_chunks(struct work *work, struct ArrowArrayStream *stream, struc
 
 static bool run_stream(struct work *work, PyObject *capsule, PyObject *answers)
 {
-    struct column column;
+    struct kinds kinds;
     struct ArrowSchema schema;
     struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
     if (!stream) return false;
     memset(&schema, 0, sizeof schema);
     if (stream->get_schema(stream, &schema) != 0) return complain_of_stream(stream);
-    bool good = read_schema(&schema, &column);
+    bool good = read_schema(&schema, &kinds);
     if (schema.release) schema.release(&schema);
-    return good && run_chunks(work, stream, &column, answers);
+    return good && run_chunks(work, stream, &kinds, answers);
 }
 
 int arrow_run(struct work *work, PyObject *keys, bool flags, PyObject **answers)
@@ -182,7 +210,7 @@ int arrow_run(struct work *work, PyObject *keys, bool flags, PyObject **answers)
     bool good = given && (which == 0 ? run_pair : run_stream)(work, given, flat);
     Py_XDECREF(given);
     if (good)
-        *answers = flags ? answers_wrap(work->filter->state, flat) : Py_NewRef(Py_None);
+        *answers = flags ? flat : Py_NewRef(Py_None);
     else
         Py_XDECREF(flat);
     return good && *answers ? 1 : -1;

@@ -215,6 +215,23 @@ static bool pin(struct pinned *pinned, PyObject *object, uint32_t key_type)
     return true;
 }
 
+/* Gives the exception for one key its index in the batch: as an attribute, like those of the core,
+ * and as a note. */
+void note_index(uint64_t index)
+{
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    PyObject *number = PyLong_FromUnsignedLongLong(index);
+    PyObject *note = number ? PyUnicode_FromFormat("at index %S of the keys", number) : NULL;
+    PyObject *noted = note ? PyObject_CallMethod(value, "add_note", "O", note) : NULL;
+    if (!noted || PyObject_SetAttrString(value, "offset", number) < 0) PyErr_Clear();
+    Py_XDECREF(noted);
+    Py_XDECREF(note);
+    Py_XDECREF(number);
+    PyErr_Restore(type, value, traceback);
+}
+
 /* With the GIL held on entry. */
 static bool run_pinned(struct work *work, struct pinned *pinned, uint8_t *answers)
 {
@@ -238,6 +255,24 @@ static bool run_pinned(struct work *work, struct pinned *pinned, uint8_t *answer
     if (work->error.offset < batch.count) work->error.offset += work->rows_before;
     work_raise(work);
     return false;
+}
+
+/* The keys of a piece, of which the last may have raised an exception: then those before it are done
+ * first, and if they answer the question, it does not matter. */
+static bool run_piece(struct work *work, struct pinned *pinned, bool is_whole, uint8_t *answers)
+{
+    PyObject *type, *value, *traceback;
+    if (is_whole) return pinned->count == 0 || run_pinned(work, pinned, answers);
+    PyErr_Fetch(&type, &value, &traceback);
+    bool good = pinned->count == 0 || run_pinned(work, pinned, answers);
+    if (good && !work->decided) {
+        PyErr_Restore(type, value, traceback);
+        return false;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    return good;
 }
 
 static PyObject *new_answers(Py_ssize_t count)
@@ -286,22 +321,28 @@ static bool run_list(struct work *work, PyObject *list, bool is_list, PyObject *
     for (Py_ssize_t from = 0; good && from < count && !work->decided; from += LIST_PIECE) {
         Py_ssize_t to = count - from < LIST_PIECE ? count : from + LIST_PIECE;
         work->rows_before = (uint64_t)from;
-        good = pin_some(list, is_list, from, to, &pinned, work->filter->key_type) &&
-               run_pinned(work, &pinned, answers_at(answers, from));
+        good = pin_some(list, is_list, from, to, &pinned, work->filter->key_type);
+        if (!good) note_index(work->rows_before + (uint64_t)pinned.count);
+        good = run_piece(work, &pinned, good, answers_at(answers, from));
         pinned_clear(&pinned);
     }
     pinned_free(&pinned);
     return good;
 }
 
-/* False at its end, and when an exception is set. */
-static bool pin_next(PyObject *iterator, struct pinned *pinned, uint32_t key_type)
+/* False at its end, and when an exception is set: the iterator's own, or that of a key. */
+static bool pin_next(struct work *work, PyObject *iterator, struct pinned *pinned)
 {
+    uint32_t key_type = work->filter->key_type;
     PyObject *object = PyIter_Next(iterator);
     if (!object) return false;
-    if (!copy_texts(pinned, &object, 1, key_type)) return pin(pinned, object, key_type);
-    Py_DECREF(object);
-    return true;
+    if (copy_texts(pinned, &object, 1, key_type)) {
+        Py_DECREF(object);
+        return true;
+    }
+    if (pin(pinned, object, key_type)) return true;
+    note_index(work->rows_before + (uint64_t)pinned->count);
+    return false;
 }
 
 static bool run_iterator(struct work *work, PyObject *iterator, PyObject *answers)
@@ -311,11 +352,11 @@ static bool run_iterator(struct work *work, PyObject *iterator, PyObject *answer
     if (!pinned_create(&pinned, LIST_PIECE)) return false;
     while (good && more && !work->decided) {
         while (more && pinned.count < pinned.room)
-            more = pin_next(iterator, &pinned, work->filter->key_type);
+            more = pin_next(work, iterator, &pinned);
         Py_ssize_t from = (Py_ssize_t)work->rows_before;
-        good = !PyErr_Occurred() &&
-               (!answers || PyByteArray_Resize(answers, from + pinned.count) == 0) &&
-               (pinned.count == 0 || run_pinned(work, &pinned, answers_at(answers, from)));
+        bool is_whole = !PyErr_Occurred();
+        good = is_whole && answers ? PyByteArray_Resize(answers, from + pinned.count) == 0 : true;
+        good = good && run_piece(work, &pinned, is_whole, is_whole ? answers_at(answers, from) : NULL);
         work->rows_before += (uint64_t)pinned.count;
         pinned_clear(&pinned);
     }
@@ -400,12 +441,10 @@ static bool read_buffer_of_keys(const Py_buffer *view, struct column *column)
     return true;
 }
 
-/* A numpy array is answered with one: the same bytes, as bool. */
+/* An array of numpy or pandas is answered with one of numpy: the same bytes, as bool. */
 static PyObject *like_numpy(PyObject *answers)
 {
-    PyObject *numpy = PyImport_ImportModule("numpy");
-    PyObject *made = numpy ? PyObject_CallMethod(numpy, "frombuffer", "Os", answers, "bool") : NULL;
-    Py_XDECREF(numpy);
+    PyObject *made = answers_numpy(answers);
     Py_DECREF(answers);
     return made;
 }
@@ -480,18 +519,35 @@ static PyObject *offsets_run(struct work *work, PyObject *keys, PyObject *offset
 
 /* ---- whatever it is -------------------------------------------------------------------------- */
 
-/* 1 if it is a numpy array, which can be one only if numpy is loaded. */
-static int is_numpy(PyObject *keys)
+/* 1 if it is an instance of such a class, which it can be only if the module is loaded. */
+static int is_of(PyObject *object, const char *module_name, const char *class_name)
 {
     PyObject *modules = PyImport_GetModuleDict(); /* borrowed */
-    PyObject *numpy = PyDict_GetItemString(modules, "numpy");
-    PyObject *array = numpy ? PyObject_GetAttrString(numpy, "ndarray") : NULL;
-    if (!array) {
+    PyObject *module = PyDict_GetItemString(modules, module_name);
+    PyObject *class = module ? PyObject_GetAttrString(module, class_name) : NULL;
+    if (!class) {
         PyErr_Clear();
         return 0;
     }
-    int is = PyObject_IsInstance(keys, array);
-    Py_DECREF(array);
+    int is = PyObject_IsInstance(object, class);
+    Py_DECREF(class);
+    return is;
+}
+
+static int is_numpy(PyObject *keys)
+{
+    return is_of(keys, "numpy", "ndarray");
+}
+
+/* What pandas takes a mask for. */
+static int is_pandas(PyObject *keys)
+{
+    static const char *const classes[][2] = {{"pandas", "Series"},
+                                             {"pandas", "Index"},
+                                             {"pandas.api.extensions", "ExtensionArray"}};
+    int is = 0;
+    for (size_t i = 0; is == 0 && i < sizeof classes / sizeof *classes; i++)
+        is = is_of(keys, classes[i][0], classes[i][1]);
     return is;
 }
 
@@ -543,7 +599,10 @@ static PyObject *any_keys(struct work *work, PyObject *keys, bool flags)
     }
     int is = is_numpy(keys);
     if (is != 0) return is > 0 ? numpy_run(work, keys, flags) : NULL;
+    int of_pandas = is_pandas(keys);
+    if (of_pandas < 0) return NULL;
     is = arrow_run(work, keys, flags, &answers);
+    if (is > 0 && flags) return of_pandas ? like_numpy(answers) : answers_wrap(work->filter->state, answers);
     if (is != 0) return is > 0 ? answers : NULL;
     if (PyObject_CheckBuffer(keys)) {
         if (PyObject_GetBuffer(keys, &view, PyBUF_STRIDED_RO | PyBUF_FORMAT) < 0) return NULL;
@@ -556,13 +615,23 @@ static PyObject *any_keys(struct work *work, PyObject *keys, bool flags)
     return objects_run(work, keys, flags);
 }
 
+/* Lists and everything else of Python's own are answered with a list. */
+static PyObject *listed(PyObject *answers)
+{
+    if (!PyByteArray_CheckExact(answers)) return answers;
+    PyObject *list =
+        answers_list((const uint8_t *)PyByteArray_AsString(answers), PyByteArray_Size(answers));
+    Py_DECREF(answers);
+    return list;
+}
+
 static PyObject *result_of(struct work *work, PyObject *answers, bool flags)
 {
     if (!answers || !work_warn(work)) {
         Py_XDECREF(answers);
         return NULL;
     }
-    if (flags) return answers;
+    if (flags) return listed(answers);
     Py_DECREF(answers);
     if (work->verb == VERB_ANY || work->verb == VERB_ALL) return PyBool_FromLong(work->answer);
     return PyLong_FromUnsignedLongLong(work->positive);

@@ -31,7 +31,7 @@ struct piece {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static bool is_valid(const struct column *column, uint64_t row)
+static bool has_bit(const struct column *column, uint64_t row)
 {
     uint64_t bit = column->valid_from + row;
     return !column->valid || (column->valid[bit / 8] >> bit % 8 & 1);
@@ -88,6 +88,30 @@ static int64_t load_signed(const struct column *column, const uint8_t *at)
     case 4: return (int32_t)value;
     default: return (int64_t)value;
     }
+}
+
+/* Where a row has its value: elsewhere, if the column is dictionary-encoded. The number of it is not
+ * checked. */
+static uint64_t place_of(const struct column *column, uint64_t row)
+{
+    const struct column *index = column->index;
+    if (!index) return row;
+    if (index->kind == COLUMN_SIGNED) return (uint64_t)load_signed(index, item(index, row));
+    return load(index, item(index, row), index->width);
+}
+
+/* A row whose number is that of no value: the producer is wrong. */
+static bool is_stray(const struct column *column, uint64_t row)
+{
+    return column->index && has_bit(column->index, row) &&
+           place_of(column, row) >= column->value_count;
+}
+
+static bool is_valid(const struct column *column, uint64_t row)
+{
+    if (!column->index) return has_bit(column, row);
+    return has_bit(column->index, row) && !is_stray(column, row) &&
+           has_bit(column, place_of(column, row));
 }
 
 /* IEEE 754 binary16, which C has no type for. */
@@ -284,7 +308,8 @@ static bool reserve(struct piece *piece, uint64_t from, uint64_t rows)
     else if (converts_utf8(piece))
         for (uint64_t row = from; row < from + rows; row++)
             if (is_valid(piece->column, row))
-                bytes += 2 * (uint64_t)load_string(piece->column, row).size_bytes;
+                bytes += 2 * (uint64_t)load_string(piece->column, place_of(piece->column, row))
+                                 .size_bytes;
     piece->arena_used = 0;
     if (bytes <= piece->arena_bytes) return true;
     free(piece->arena);
@@ -298,14 +323,14 @@ static bool gather_key(struct work *work, struct piece *piece, uint64_t row)
     const struct column *column = piece->column;
     petal_key *key = &piece->keys[piece->count];
     if (is_number(column)) {
-        piece->numbers[piece->count] = number_of(column, row);
+        piece->numbers[piece->count] = number_of(column, place_of(column, row));
         return true;
     }
     bool good = true;
     if (column->kind == COLUMN_UCS4) {
         good = convert_ucs4(piece, row, key);
     } else {
-        *key = load_string(column, row);
+        *key = load_string(column, place_of(column, row));
         if (converts_utf8(piece)) good = convert_utf8(piece, key);
     }
     return good || fail(work, PETAL_ERR_ARGUMENT, row, "the key is no valid text");
@@ -316,6 +341,9 @@ static bool gather(struct work *work, struct piece *piece, uint64_t from, uint64
     piece->count = 0;
     if (!reserve(piece, from, rows)) return fail(work, PETAL_ERR_MEMORY, from, "no memory");
     for (uint64_t i = 0; i < rows; i++) {
+        if (is_stray(piece->column, from + i))
+            return fail(work, PETAL_ERR_ARGUMENT, from + i,
+                        "the column is dictionary-encoded, and has no such value");
         if (!is_valid(piece->column, from + i)) continue;
         piece->rows[piece->count] = (uint16_t)i;
         if (!gather_key(work, piece, from + i)) return false;
@@ -342,10 +370,17 @@ static petal_batch batch_of_piece(struct piece *piece, uint8_t (*narrow)[4])
     return batch;
 }
 
+/* If a key is wrong, those before it are done. */
 static bool run_piece(struct work *work, struct piece *piece, uint64_t from, uint64_t rows,
                       uint8_t *answers)
 {
-    if (!gather(work, piece, from, rows)) return false;
+    if (!gather(work, piece, from, rows)) {
+        petal_error wrong = work->error;
+        uint64_t before = wrong.offset < from + rows ? wrong.offset - from : 0;
+        if (before > 0 && !run_piece(work, piece, from, before, answers)) return false;
+        if (!work->decided) work->error = wrong;
+        return work->decided;
+    }
     /* The keys of numbers have no pointers: that room is free. */
     petal_batch batch = batch_of_piece(piece, (uint8_t(*)[4])piece->keys);
     uint8_t *direct = piece->count == rows ? answers : piece->answers;
@@ -389,7 +424,7 @@ static bool batch_in_place(const struct column *column, uint32_t key_type, petal
     *batch = (petal_batch)PETAL_BATCH_INIT;
     batch->data = column->data;
     batch->count = column->count;
-    if (column->valid || (column->is_text && key_type == PETAL_KEY_TYPE_UTF16LE)) return false;
+    if (column->index || column->valid || (column->is_text && key_type == PETAL_KEY_TYPE_UTF16LE)) return false;
     switch (column->kind) {
     case COLUMN_OFFSETS32:
     case COLUMN_OFFSETS64:
@@ -420,7 +455,7 @@ static bool fits(const struct column *column, uint32_t key_type, uint64_t *row)
                                                   : column->kind == COLUMN_SIGNED && narrow;
     for (*row = 0; checks && *row < column->count; ++*row) {
         if (!is_valid(column, *row)) continue;
-        int64_t value = number_of(column, *row);
+        int64_t value = number_of(column, place_of(column, *row));
         if (column->kind == COLUMN_UNSIGNED && value < 0) return false;
         if (narrow && (value < INT32_MIN || value > INT32_MAX)) return false;
     }
@@ -434,6 +469,17 @@ static int kind_of_keys(const struct column *column)
     return column->is_text || column->kind == COLUMN_UCS4 ? KEY_TEXT : KEY_BYTES;
 }
 
+/* The core does no key of a batch whose offsets are wrong: those before the first wrong one. */
+static bool run_before_wrong(struct work *work, petal_batch *batch, uint8_t *answers)
+{
+    petal_error wrong = work->error;
+    if (wrong.status != PETAL_ERR_ARGUMENT || wrong.offset >= batch->count) return false;
+    batch->count = wrong.offset;
+    if (!work_run(work, batch, answers)) return false;
+    if (!work->decided) work->error = wrong;
+    return work->decided;
+}
+
 static bool run(struct work *work, const struct column *column, uint8_t *answers)
 {
     petal_batch batch;
@@ -441,34 +487,38 @@ static bool run(struct work *work, const struct column *column, uint8_t *answers
         if (answers) memset(answers, ANSWER_NULL, (size_t)column->count);
         return true;
     }
-    if (batch_in_place(column, work->filter->key_type, &batch))
-        return work_run(work, &batch, answers);
-    return run_pieces(work, column, answers);
+    if (!batch_in_place(column, work->filter->key_type, &batch))
+        return run_pieces(work, column, answers);
+    return work_run(work, &batch, answers) || run_before_wrong(work, &batch, answers);
+}
+
+static bool raise_overflow(const struct work *work, uint64_t row)
+{
+    PyErr_Format(PyExc_OverflowError, "int key outside %d bits, signed",
+                 work->filter->key_type == PETAL_KEY_TYPE_I32 ? 32 : 64);
+    note_index(row);
+    return false;
 }
 
 bool column_run(struct work *work, const struct column *column, uint8_t *answers)
 {
     filter_object *filter = work->filter;
-    uint64_t before = work->rows_before, row;
-    bool in_range, good = false;
+    struct column fitting = *column;
+    bool good;
     if (column->kind != COLUMN_NULLS && !key_kind_fits(kind_of_keys(column), filter->key_type))
         return false;
     if (!(work->verb == VERB_ADD || work->verb == VERB_DISCARD ? enter_change(filter)
                                                                : enter_query(filter)))
         return false;
     PyThreadState *thread = column->count > FEW_KEYS ? PyEval_SaveThread() : NULL;
-    in_range = fits(column, filter->key_type, &row);
-    if (in_range) good = run(work, column, answers);
+    bool in_range = fits(column, filter->key_type, &fitting.count);
+    good = run(work, in_range ? column : &fitting, answers);
     if (thread) PyEval_RestoreThread(thread);
     leave(filter);
-    if (good) return true;
-    if (in_range) {
-        if (work->error.offset != PETAL_NO_OFFSET && work->error.offset < column->count)
-            work->error.offset += before;
-        return work_raise(work) != NULL;
-    }
-    unsigned long long index = before + row;
-    PyErr_Format(PyExc_OverflowError, "int key outside %d bits, signed, at index %llu",
-                 filter->key_type == PETAL_KEY_TYPE_I32 ? 32 : 64, index);
-    return false;
+    if (good)
+        return in_range || work->decided ||
+               raise_overflow(work, work->rows_before + fitting.count);
+    if (work->error.offset != PETAL_NO_OFFSET && work->error.offset < column->count)
+        work->error.offset += work->rows_before;
+    return work_raise(work) != NULL;
 }

@@ -77,16 +77,19 @@
 
 #define DOC_ADD_BATCH \
     "add_batch($self, keys, /, offsets=None)\n--\n\n" \
-    "Like update(), but returns an answer per key: 1, it was new, or 0.\n\n" \
-    "A bytearray; a numpy array of bool for one; petal.Answers for an Arrow column.\n\n" \
+    "Like update(), but returns an answer per key: True, it was new, or False.\n\n" \
+    "A list; a numpy array of bool for one of numpy or pandas; petal.Answers for other Arrow\n" \
+    "columns. If a key is wrong, those before it are in, none after it, and the exception has\n" \
+    "its index as `offset`.\n\n" \
     ">>> from petal import Filter\n" \
-    ">>> list(Filter(1000).add_batch(['a', 'b', 'a']))\n" \
-    "[1, 1, 0]"
+    ">>> Filter(1000).add_batch(['a', 'b', 'a'])\n" \
+    "[True, True, False]"
 
 #define DOC_CONTAINS_BATCH \
     "contains_batch($self, keys, /, offsets=None)\n--\n\n" \
-    "Asks for all keys, as update() takes them. Answers like those of add_batch(): 1, probably\n" \
-    "in, or 0, certainly not. Nulls of Arrow columns are answered None.\n\n" \
+    "Asks for all keys, as update() takes them. Answers like those of add_batch(): True,\n" \
+    "probably in, or False, certainly not. Nulls of Arrow columns are answered None; of pandas,\n" \
+    "which would take an array of bool, they are a ValueError.\n\n" \
     ">>> from petal import Filter\n" \
     ">>> from itertools import compress\n" \
     ">>> f = Filter(1000)\n" \
@@ -116,6 +119,8 @@
     "copy($self, /)\n--\n\n" \
     "A copy in memory, writable even if this one is not."
 #define DOC_DEEPCOPY "__deepcopy__($self, memo, /)\n--\n\nLike copy()."
+#define DOC_SIZEOF \
+    "__sizeof__($self, /)\n--\n\nBytes of memory, those outside Python's heap too; not of a map."
 #define DOC_REDUCE \
     "__reduce_ex__($self, protocol, /)\n--\n\n" \
     "For pickle: the bytes of to_bytes(). A keyed filter is a TypeError."
@@ -175,7 +180,7 @@
 
 #define DOC_OPEN \
     "open($type, path, mode='r', *, format='auto', secret=None, key_type=None,\n" \
-    "     verify=False, recover=False, live=False, locked=False, no_lock=False,\n" \
+    "     verify=None, recover=False, live=False, locked=False, no_lock=False,\n" \
     "     memory_limit=None)\n--\n\n" \
     "A filter from a file, of Petal or of another library.\n\n" \
     "mode      'r': mapped, to be asked; takes milliseconds at any size\n" \
@@ -183,7 +188,8 @@
     "          'load': a verified copy in memory, which can be changed; save() it\n" \
     "format    'petal', 'guava', ...; 'auto': the only one that fits\n" \
     "key_type  how str and int become keys, if the file does not record it\n" \
-    "verify    check all of a map now, not only its header\n" \
+    "verify    None: of a map, each block before the first answer from it, so that damage is a\n" \
+    "          petal.Error and never a wrong 'certainly not'; True: all of it now; False: trust it\n" \
     "recover   accept a file that a writer left halfway\n" \
     "live      read a file that another process is changing\n" \
     "locked    'load': keep others from changing the file until close()\n" \
@@ -216,13 +222,13 @@
 #define DOC_FROM_BYTES \
     "from_bytes($type, data, *, format='auto', secret=None, key_type=None,\n" \
     "           recover=False, memory_limit=None)\n--\n\n" \
-    "A filter from the bytes of a file: a copy, which can be changed."
+    "A filter from the bytes of a file: a copy, which can be changed, and is always verified."
 
 #define DOC_VIEW \
     "view($type, data, *, format='auto', secret=None, key_type=None,\n" \
-    "     recover=False, memory_limit=None)\n--\n\n" \
+    "     recover=False, memory_limit=None, verify=None)\n--\n\n" \
     "Like from_bytes(), but read-only and without a copy: of an mmap, or shared memory. The\n" \
-    "bytes must not change until close()."
+    "bytes must not change until close(). verify: as for open()."
 
 #define DOC_WRITE_TO \
     "write_to($self, file, /, format=None)\n--\n\n" \
@@ -263,7 +269,7 @@
     "The Bloom filters in the bytes of a Parquet file (or its mmap), as petal.ParquetFilter\n" \
     "objects. To query one:\n\n" \
     "    piece = memoryview(data)[one.offset : one.offset + one.bytes]\n" \
-    "    Filter.view(piece, format='parquet')\n\n" \
+    "    Filter.view(piece, format='parquet', key_type=one.key_type)\n\n" \
     "A key is in a column if the filter of any of its row groups contains it."
 
 #define DOC_RECOGNIZE \

@@ -63,6 +63,16 @@ static const char *or_petal(const char format[64])
     return format[0] ? format : NULL;
 }
 
+/* None: each block before its first use. True: all of them now. False: not at all. */
+static bool read_verify(PyObject *object, uint32_t *flags)
+{
+    int all = object && object != Py_None ? PyObject_IsTrue(object) : -1;
+    if (all < 0 && PyErr_Occurred()) return false;
+    if (all != 0) *flags |= PETAL_OPEN_VERIFY_ON_USE;
+    if (all > 0) *flags |= PETAL_OPEN_VERIFY;
+    return true;
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static bool read_mode(const char *mode, uint32_t *flags)
@@ -93,23 +103,22 @@ PyObject *filter_open(PyObject *type, PyObject *args, PyObject *kwargs)
     static char *names[] = {"path",    "mode", "format", "secret",  "key_type",     "verify",
                             "recover", "live", "locked", "no_lock", "memory_limit", NULL};
     PyObject *object, *format = NULL, *secret = NULL, *key_type = NULL, *limit = NULL;
-    PyObject *path = NULL, *shown = NULL, *made = NULL;
+    PyObject *path = NULL, *shown = NULL, *made = NULL, *verify = NULL;
     const char *mode = "r";
-    int verify = 0, recover = 0, live = 0, locked = 0, no_lock = 0;
+    int recover = 0, live = 0, locked = 0, no_lock = 0;
     struct opening opening;
     uint32_t flags;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|s$OOOpppppO", names, &object, &mode, &format,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|s$OOOOppppO", names, &object, &mode, &format,
                                      &secret, &key_type, &verify, &recover, &live, &locked,
                                      &no_lock, &limit) ||
-        !read_mode(mode, &flags))
+        !read_mode(mode, &flags) || !read_verify(verify, &flags))
         return NULL;
     if (read_path(object, &path, &shown) &&
         opening_read(&opening, format, secret, key_type, limit)) {
         petal_filter *core = NULL;
         petal_error error;
         petal_status status;
-        opening.core.flags = flags | (verify ? PETAL_OPEN_VERIFY : 0) |
-                             (recover ? PETAL_OPEN_RECOVER : 0) | (live ? PETAL_OPEN_LIVE : 0) |
+        opening.core.flags = flags | (recover ? PETAL_OPEN_RECOVER : 0) | (live ? PETAL_OPEN_LIVE : 0) |
                              (locked ? PETAL_OPEN_LOCKED : 0) | (no_lock ? PETAL_OPEN_NO_LOCK : 0);
         const char *name = PyBytes_AsString(path);
         Py_BEGIN_ALLOW_THREADS
@@ -179,22 +188,28 @@ PyObject *filter_verify(filter_object *self, PyObject *unused)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-static bool read_bytes_arguments(PyObject *args, PyObject *kwargs, Py_buffer *data,
+/* A copy is always verified; a view as it is asked for. */
+static bool read_bytes_arguments(PyObject *args, PyObject *kwargs, bool is_view, Py_buffer *data,
                                  struct opening *opening)
 {
     static char *names[] = {"data",    "format",       "secret", "key_type",
-                            "recover", "memory_limit", NULL};
-    PyObject *format = NULL, *secret = NULL, *key_type = NULL, *limit = NULL, *object;
+                            "recover", "memory_limit", "verify", NULL};
+    static char *of_copy[] = {"data",    "format",       "secret", "key_type",
+                              "recover", "memory_limit", NULL};
+    PyObject *format = NULL, *secret = NULL, *key_type = NULL, *limit = NULL, *verify = NULL;
+    PyObject *object;
     int recover = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOpO", names, &object, &format, &secret,
-                                     &key_type, &recover, &limit) ||
-        PyObject_GetBuffer(object, data, PyBUF_SIMPLE) < 0)
+    uint32_t flags = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, is_view ? "O|$OOOpOO" : "O|$OOOpO",
+                                     is_view ? names : of_copy, &object, &format, &secret,
+                                     &key_type, &recover, &limit, &verify) ||
+        !read_verify(verify, &flags) || PyObject_GetBuffer(object, data, PyBUF_SIMPLE) < 0)
         return false;
     if (!opening_read(opening, format, secret, key_type, limit)) {
         PyBuffer_Release(data);
         return false;
     }
-    opening->core.flags = PETAL_OPEN_LOAD | (recover ? PETAL_OPEN_RECOVER : 0);
+    opening->core.flags = flags | (recover ? PETAL_OPEN_RECOVER : 0);
     return true;
 }
 
@@ -205,7 +220,8 @@ PyObject *filter_from_bytes(PyObject *type, PyObject *args, PyObject *kwargs)
     petal_filter *core = NULL;
     petal_error error;
     petal_status status;
-    if (!read_bytes_arguments(args, kwargs, &data, &opening)) return NULL;
+    if (!read_bytes_arguments(args, kwargs, false, &data, &opening)) return NULL;
+    opening.core.flags = PETAL_OPEN_LOAD | (opening.core.flags & PETAL_OPEN_RECOVER);
     Py_BEGIN_ALLOW_THREADS
     status = petal_load(data.buf, (uint64_t)data.len, &opening.core, &core, &error);
     Py_END_ALLOW_THREADS
@@ -228,11 +244,11 @@ PyObject *filter_view(PyObject *type, PyObject *args, PyObject *kwargs)
     petal_error error;
     Py_buffer *data = PyMem_Malloc(sizeof *data);
     if (!data) return PyErr_NoMemory();
-    if (!read_bytes_arguments(args, kwargs, data, &opening)) {
+    if (!read_bytes_arguments(args, kwargs, true, data, &opening)) {
         PyMem_Free(data);
         return NULL;
     }
-    opening.core.flags = PETAL_OPEN_MAP;
+    opening.core.flags |= PETAL_OPEN_MAP;
     opening.core.release = give_back;
     opening.core.release_context = data;
     petal_status status = petal_view(data->buf, (uint64_t)data->len, &opening.core, &core, &error);

@@ -3,30 +3,54 @@
 #include "module.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <structmember.h>
 
 /* ---- life ------------------------------------------------------------------------------------ */
+
+/* A closed one. */
+static filter_object *filter_make(PyTypeObject *type, struct state *state)
+{
+    filter_object *self =
+        (filter_object *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+    if (!self) return NULL;
+    self->state = state;
+    gate_init(self);
+    return self;
+}
+
+/* False: the exception is set, and the core's filter freed. */
+static bool filter_take(filter_object *self, petal_filter *core, PyObject *path, uint32_t key_type)
+{
+    petal_info info = PETAL_INFO_INIT;
+    petal_get_info(core, PETAL_ALL_LAYERS, &info, NULL);
+    if (!key_type_choose(info.key_type, key_type, &key_type)) {
+        petal_free(core);
+        return false;
+    }
+    petal_free(self->core);
+    Py_XDECREF(self->path);
+    self->core = core;
+    self->path = Py_XNewRef(path);
+    self->key_type = key_type;
+    self->empty_key = info.abilities & PETAL_CAN_EMPTY_KEY;
+    self->verifies = info.verifies;
+    return true;
+}
 
 PyObject *filter_wrap(PyTypeObject *type, struct state *state, petal_filter *core, PyObject *path,
                       uint32_t key_type)
 {
-    petal_info info = PETAL_INFO_INIT;
-    petal_get_info(core, PETAL_ALL_LAYERS, &info, NULL);
-    filter_object *self = NULL;
-    if (key_type_choose(info.key_type, key_type, &key_type))
-        self = (filter_object *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+    filter_object *self = filter_make(type, state);
     if (!self) {
         petal_free(core);
         return NULL;
     }
-    self->core = core;
-    self->state = state;
-    self->path = Py_XNewRef(path);
-    self->key_type = key_type;
-    self->empty_key = info.abilities & PETAL_CAN_EMPTY_KEY;
-    gate_init(self);
-    return (PyObject *)self;
+    if (filter_take(self, core, path, key_type)) return (PyObject *)self;
+    Py_DECREF(self);
+    return NULL;
 }
 
 bool is_filter(struct state *state, PyObject *object)
@@ -34,20 +58,35 @@ bool is_filter(struct state *state, PyObject *object)
     return PyObject_TypeCheck(object, state->filter);
 }
 
+/* Of a subclass the arguments may be any: its __init__() calls ours. */
 static PyObject *filter_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     struct state *state = state_of_type(type);
+    (void)args, (void)kwargs;
+    return state ? (PyObject *)filter_make(type, state) : NULL;
+}
+
+static int filter_init(PyObject *object, PyObject *args, PyObject *kwargs)
+{
+    filter_object *self = (filter_object *)object;
     struct options options;
     petal_filter *core;
     petal_error error;
     petal_status status;
-    if (!state || !options_read(args, kwargs, &options)) return NULL;
+    if (!options_read(args, kwargs, &options)) return -1;
     Py_BEGIN_ALLOW_THREADS
     status = petal_create(&options.core, &core, &error);
     Py_END_ALLOW_THREADS
     options_release(&options);
-    if (status < 0) return raise_error(state, &error, NULL);
-    return filter_wrap(type, state, core, NULL, PETAL_KEY_TYPE_NONE);
+    if (status < 0) {
+        raise_error(self->state, &error, NULL);
+        return -1;
+    }
+    if (self->core && !may_change(self)) { /* called twice */
+        petal_free(core);
+        return -1;
+    }
+    return filter_take(self, core, NULL, PETAL_KEY_TYPE_NONE) ? 0 : -1;
 }
 
 /* Nobody is at work: each call holds a reference. */
@@ -55,6 +94,7 @@ static void filter_dealloc(PyObject *object)
 {
     filter_object *self = (filter_object *)object;
     PyTypeObject *type = Py_TYPE(object);
+    if (self->weak_references) PyObject_ClearWeakRefs(object);
     petal_free(self->core);
     gate_end(self);
     Py_XDECREF(self->path);
@@ -162,12 +202,30 @@ static PyObject *filter_remove(filter_object *self, PyObject *key)
     return NULL;
 }
 
+/* Once any block was found to be damaged, each "probably" is looked at again: -1, and an exception,
+ * if this key lies in such a block. */
+static int sound(filter_object *self, const struct key *key, int found)
+{
+    petal_key one = {key->data, key->size};
+    petal_batch batch = PETAL_BATCH_INIT;
+    petal_error error;
+    if (found <= 0 || !self->verifies || petal_last_error(self->core, NULL) != PETAL_ERR_DAMAGED)
+        return found;
+    batch.data = &one;
+    batch.count = 1;
+    if (petal_contains_batch(self->core, &batch, NULL, NULL, &error) >= 0) return found;
+    error.offset = PETAL_NO_OFFSET; /* 0: of the only key */
+    raise_error(self->state, &error, self->path);
+    return -1;
+}
+
 static int filter_contains(PyObject *object, PyObject *asked)
 {
     filter_object *self = (filter_object *)object;
     struct key key;
     if (!key_read(asked, self->key_type, &key)) return -1;
     int found = may_query(self) ? petal_contains(self->core, key.data, key.size) : -1;
+    found = sound(self, &key, found);
     key_release(&key);
     return found;
 }
@@ -214,6 +272,44 @@ static PyObject *filter_copy(filter_object *self, PyObject *unused)
 {
     (void)unused;
     return copy_by(self, petal_clone);
+}
+
+/* What a subclass has put into the object; NULL: nothing, or an exception. */
+static PyObject *attributes_of(PyObject *object)
+{
+    PyObject *attributes = PyObject_GetAttrString(object, "__dict__");
+    if (!attributes) PyErr_Clear();
+    if (attributes && PyDict_Check(attributes) && PyDict_Size(attributes) > 0) return attributes;
+    Py_XDECREF(attributes);
+    return NULL;
+}
+
+/* `attributes` is taken over. */
+static PyObject *with_attributes(PyObject *copy, PyObject *attributes)
+{
+    PyObject *own = copy && attributes ? PyObject_GetAttrString(copy, "__dict__") : NULL;
+    if (attributes && (!own || PyDict_Update(own, attributes) < 0)) Py_CLEAR(copy);
+    Py_XDECREF(own);
+    Py_XDECREF(attributes);
+    return copy;
+}
+
+static PyObject *filter_shallow(filter_object *self, PyObject *unused)
+{
+    return with_attributes(filter_copy(self, unused), attributes_of((PyObject *)self));
+}
+
+static PyObject *filter_deep(filter_object *self, PyObject *memo)
+{
+    PyObject *attributes = attributes_of((PyObject *)self), *deep = NULL;
+    if (attributes) {
+        PyObject *module = PyImport_ImportModule("copy");
+        deep = module ? PyObject_CallMethod(module, "deepcopy", "OO", attributes, memo) : NULL;
+        Py_XDECREF(module);
+        Py_DECREF(attributes);
+        if (!deep) return NULL;
+    }
+    return with_attributes(filter_copy(self, NULL), deep);
 }
 
 static PyObject *filter_empty_like(filter_object *self, PyObject *unused)
@@ -324,6 +420,69 @@ static PyObject *filter_inplace_and(PyObject *a, PyObject *b)
     return in_place(a, b, petal_intersect);
 }
 
+/* ---- equality -------------------------------------------------------------------------------- */
+
+static petal_status compare_bits(const petal_filter *a, const petal_filter *b, bool *same,
+                                 petal_error *error)
+{
+    petal_info info = PETAL_INFO_INIT;
+    petal_get_info(a, PETAL_ALL_LAYERS, &info, NULL);
+    for (uint32_t layer = 0; *same && layer < info.layers; layer++) {
+        const void *ours, *theirs;
+        uint64_t our_bytes, their_bytes;
+        petal_status status = petal_bits(a, layer, &ours, &our_bytes, error);
+        if (status == PETAL_OK) status = petal_bits(b, layer, &theirs, &their_bytes, error);
+        if (status != PETAL_OK) return status;
+        *same = our_bytes == their_bytes && memcmp(ours, theirs, (size_t)our_bytes) == 0;
+    }
+    return PETAL_OK;
+}
+
+/* The ids are of parameters and bits, and 64 bits long: equal ones are looked into. */
+static petal_status compare_filters(const petal_filter *a, const petal_filter *b, bool *same,
+                                    petal_error *error)
+{
+    uint64_t ours, theirs;
+    petal_status status = petal_content_id(a, &ours, error);
+    if (status == PETAL_OK) status = petal_content_id(b, &theirs, error);
+    if (status != PETAL_OK) return status;
+    *same = ours == theirs;
+    if (!*same) return PETAL_OK;
+    status = compare_bits(a, b, same, error);
+    if (status != PETAL_OK || *same) return status;
+    /* the bits are not those of its id: one of them is damaged */
+    status = petal_verify(a, error);
+    return status < 0 ? status : petal_verify(b, error) < 0 ? error->status : PETAL_OK;
+}
+
+/* -1: an exception is set. A closed filter equals itself alone. */
+static int are_equal(filter_object *a, filter_object *b)
+{
+    petal_error error;
+    petal_status status;
+    bool same = a == b;
+    if (same || !a->core || !b->core) return same;
+    if (!enter_queries(a, b)) return -1;
+    Py_BEGIN_ALLOW_THREADS
+    status = compare_filters(a->core, b->core, &same, &error);
+    Py_END_ALLOW_THREADS
+    leave(b);
+    leave(a);
+    if (status == PETAL_OK) return same;
+    raise_error(a->state, &error, NULL);
+    return -1;
+}
+
+static PyObject *filter_richcompare(PyObject *a, PyObject *b, int how)
+{
+    if ((how != Py_EQ && how != Py_NE) || !are_filters(a, b))
+        return Py_NewRef(Py_NotImplemented);
+    int same = are_equal((filter_object *)a, (filter_object *)b);
+    return same < 0 ? NULL : PyBool_FromLong(same == (how == Py_EQ));
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
 static PyObject *now_in_seconds(void)
 {
     PyObject *time = PyImport_ImportModule("time");
@@ -393,20 +552,46 @@ static int filter_bool(PyObject *object)
     return -1;
 }
 
+/* How many keys, for people. Files of most other libraries do not count them: then the bits have to
+ * say, if they are few enough to be counted in passing. */
+static void describe_items(const petal_filter *core, const petal_info *info, char text[48])
+{
+    petal_stats stats = PETAL_STATS_INIT;
+    text[0] = '\0';
+    if (strcmp(info->format_name, "petal") == 0) {
+        snprintf(text, 48, ", %llu items", (unsigned long long)info->items);
+        return;
+    }
+    if (info->bytes > (1u << 24) || petal_get_stats(core, PETAL_ALL_LAYERS, &stats, NULL) < 0 ||
+        !isfinite(stats.estimated_items.value))
+        return;
+    snprintf(text, 48, ", about %.0f items", stats.estimated_items.value);
+}
+
 static PyObject *filter_repr(PyObject *object)
 {
     filter_object *self = (filter_object *)object;
     petal_info info = PETAL_INFO_INIT;
-    char text[256], rate[32] = "", capacity[48] = "";
+    char text[256], rate[32] = "", capacity[48] = "", items[48];
     if (!self->core) return PyUnicode_FromString("<petal.Filter, closed>");
     if (!may_query(self)) return NULL;
     petal_get_info(self->core, PETAL_ALL_LAYERS, &info, NULL);
     if (!isnan(info.target_rate)) snprintf(rate, sizeof rate, ", rate %.6g", info.target_rate);
     if (info.capacity)
         snprintf(capacity, sizeof capacity, ", capacity %llu", (unsigned long long)info.capacity);
-    snprintf(text, sizeof text, "<petal.Filter %s%s%s, %llu items, %llu bytes>", info.scheme_name,
-             capacity, rate, (unsigned long long)info.items, (unsigned long long)info.bytes);
+    describe_items(self->core, &info, items);
+    snprintf(text, sizeof text, "<petal.Filter %s%s%s%s, %llu bytes>", info.scheme_name, capacity,
+             rate, items, (unsigned long long)info.bytes);
     return PyUnicode_FromString(text);
+}
+
+static PyObject *filter_sizeof(filter_object *self, PyObject *unused)
+{
+    petal_info info = PETAL_INFO_INIT;
+    (void)unused;
+    if (self->core && !may_query(self)) return NULL;
+    if (self->core) petal_get_info(self->core, PETAL_ALL_LAYERS, &info, NULL);
+    return PyLong_FromUnsignedLongLong(sizeof *self + info.memory_bytes);
 }
 
 static PyObject *filter_content_id(filter_object *self, PyObject *unused)
@@ -442,7 +627,11 @@ static PyObject *filter_reduce(filter_object *self, PyObject *protocol)
     PyObject *module = bytes ? PyImport_ImportModule("petal") : NULL;
     PyObject *load = module ? PyObject_GetAttrString(module, "_unpickle") : NULL;
     PyObject *type = (PyObject *)Py_TYPE((PyObject *)self), *reduced = NULL;
-    if (load) reduced = Py_BuildValue("O(OOz)", load, type, bytes, key_type_name(self->key_type));
+    PyObject *attributes = attributes_of((PyObject *)self);
+    if (load)
+        reduced = Py_BuildValue("O(OOz)O", load, type, bytes, key_type_name(self->key_type),
+                                attributes ? attributes : Py_None);
+    Py_XDECREF(attributes);
     Py_XDECREF(nothing);
     Py_XDECREF(bytes);
     Py_XDECREF(module);
@@ -537,8 +726,9 @@ static PyMethodDef methods[] = {
     {"contains_all", CALL(filter_contains_all), WITH_NAMES, DOC_CONTAINS_ALL},
     {"hash_key", CALL(filter_hash_key), METH_O, DOC_HASH_KEY},
     {"copy", CALL(filter_copy), METH_NOARGS, DOC_COPY},
-    {"__copy__", CALL(filter_copy), METH_NOARGS, DOC_COPY},
-    {"__deepcopy__", CALL(filter_copy), METH_O, DOC_DEEPCOPY},
+    {"__copy__", CALL(filter_shallow), METH_NOARGS, DOC_COPY},
+    {"__deepcopy__", CALL(filter_deep), METH_O, DOC_DEEPCOPY},
+    {"__sizeof__", CALL(filter_sizeof), METH_NOARGS, DOC_SIZEOF},
     {"__reduce_ex__", CALL(filter_reduce), METH_O, DOC_REDUCE},
     {"empty_like", CALL(filter_empty_like), METH_NOARGS, DOC_EMPTY_LIKE},
     {"drop_counts", CALL(filter_drop_counts), METH_NOARGS, DOC_DROP_COUNTS},
@@ -564,9 +754,18 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+static PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(filter_object, weak_references), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
 static PyType_Slot slots[] = {
     {Py_tp_doc, DOC_FILTER},
     {Py_tp_new, filter_new},
+    {Py_tp_init, filter_init},
+    {Py_tp_members, members},
+    {Py_tp_richcompare, filter_richcompare},
+    {Py_tp_hash, PyObject_HashNotImplemented}, /* its keys change, as a set's do */
     {Py_tp_dealloc, filter_dealloc},
     {Py_tp_repr, filter_repr},
     {Py_tp_methods, methods},

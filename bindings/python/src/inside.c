@@ -131,6 +131,9 @@ PyObject *info_object(struct state *state, const petal_info *info)
     put_count(members, "metadata_bytes", info->metadata_bytes);
     put_bool(members, "live", info->live);
     put_count(members, "recovered_blocks", info->recovered_blocks);
+    put_bool(members, "verifiable", info->verifiable);
+    put_bool(members, "verifies", info->verifies);
+    put_count(members, "unchecked_blocks", info->unchecked_blocks);
     put_text(members, "kernel", info->kernel_name);
     put(members, "abilities", set_of_abilities(info->abilities));
     put(members, "_shape",

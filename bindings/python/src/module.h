@@ -49,6 +49,7 @@ typedef struct filter_object {
     PyObject *path;    /* of its file, for exceptions; or NULL */
     uint32_t key_type; /* PETAL_KEY_TYPE_ */
     bool empty_key;    /* the scheme accepts it */
+    bool verifies;     /* PETAL_OPEN_VERIFY_ON_USE is in force */
     /* The gate: see gate.c. Guarded by the GIL. */
     int users; /* calls at work without the GIL; -1: one that changes the filter */
     int waiting_to_change;
@@ -56,6 +57,7 @@ typedef struct filter_object {
     pthread_mutex_t mutex;
     pthread_cond_t freed;
     uint64_t times_freed; /* guarded by the mutex, too */
+    PyObject *weak_references;
 } filter_object;
 
 /* A new object that owns the core's filter, which is freed on failure. */
@@ -162,6 +164,10 @@ struct column {
     const void *const *buffers; /* VIEWS: of the long strings */
     const uint8_t *valid;       /* a bitmap; NULL: all are */
     uint64_t valid_from;        /* number of the first bit */
+    /* Dictionary-encoded: the numbers of the values in the rows, of which there are `count`; all of
+     * the above is of the values, of which there are value_count. NULL: it is not. */
+    const struct column *index;
+    uint64_t value_count;
 };
 
 enum { ANSWER_NULL = 2 };
@@ -173,6 +179,8 @@ enum { FEW_KEYS = 64 };
  * key (0, 1 or ANSWER_NULL), or NULL. False: an exception is set. */
 bool column_run(struct work *work, const struct column *column, uint8_t *answers);
 
+/* Gives the exception that is set, for one key, its index in the batch. */
+void note_index(uint64_t index);
 /* Sets the exception for what went wrong in a work. Returns NULL. */
 PyObject *work_raise(struct work *work);
 /* The warning about skipped empty keys. False: it became an exception. */
@@ -184,11 +192,14 @@ PyObject *filter_batch(filter_object *self, enum verb verb, bool flags, PyObject
 
 /* ---- arrow.c and answers.c ---- */
 
-/* 1: the object speaks Arrow, and *answers is the result (or NULL, with flags 0); 0: it doesn't;
- * -1: an exception is set. */
+/* 1: the object speaks Arrow, and *answers is a bytearray (None without flags); 0: it doesn't; -1:
+ * an exception is set. */
 int arrow_run(struct work *work, PyObject *keys, bool flags, PyObject **answers);
-/* Answers of these bytes, a bytearray, which it takes over. */
+/* Answers, bytes of 0, 1 and ANSWER_NULL, in a bytearray: as an object, which takes it over; as a
+ * numpy array of bool over the same bytes; and as a list. */
 PyObject *answers_wrap(struct state *state, PyObject *bytes);
+PyObject *answers_numpy(PyObject *bytes);
+PyObject *answers_list(const uint8_t *flags, Py_ssize_t count);
 extern PyType_Spec answers_spec;
 
 /* ---- options.c ---- */

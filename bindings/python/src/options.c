@@ -1,15 +1,25 @@
 /* options.c - the keyword arguments of Filter() and plan() as petal_options. */
 #include "module.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- values ---------------------------------------------------------------------------------- */
+
+/* 1e6 is a float, and means an int. */
+static PyObject *integral(PyObject *object)
+{
+    if (object == Py_True || object == Py_False) return NULL;
+    if (!PyFloat_Check(object)) return PyNumber_Index(object);
+    double value = PyFloat_AsDouble(object);
+    return value == floor(value) && isfinite(value) ? PyLong_FromDouble(value) : NULL;
+}
 
 /* None leaves *value as it is. */
 bool u64_read(PyObject *object, const char *name, uint64_t *value)
 {
     if (!object || object == Py_None) return true;
-    PyObject *number = object == Py_True || object == Py_False ? NULL : PyNumber_Index(object);
+    PyObject *number = integral(object);
     if (!number) {
         PyErr_Format(PyExc_TypeError, "%s must be an int", name);
         return false;
@@ -39,6 +49,54 @@ static bool double_read(PyObject *object, const char *name, double *value)
     *value = is_bool ? -1 : PyFloat_AsDouble(object);
     if (!is_bool && !PyErr_Occurred()) return true;
     PyErr_Format(PyExc_TypeError, "%s must be a number", name);
+    return false;
+}
+
+static const char *skip_blanks(const char *at)
+{
+    return at + strspn(at, " ");
+}
+
+/* A number, and where it ends. */
+static bool take_number(const char *text, double *value, const char **rest)
+{
+    char *end;
+    *value = PyOS_string_to_double(text, &end, NULL);
+    PyErr_Clear();
+    *rest = skip_blanks(end);
+    return end != text;
+}
+
+/* "0.01", "1%", "1:1000", "1/1000" and "1 in 1000", as the tool takes them. */
+static bool parse_rate(const char *text, double *rate)
+{
+    const char *rest;
+    double of = 100;
+    if (!take_number(skip_blanks(text), rate, &rest)) return false;
+    if (*rest == '\0') return true;
+    bool is_ratio = *rest == ':' || *rest == '/' || strncmp(rest, "in ", 3) == 0;
+    const char *next = rest + (*rest == 'i' ? 3 : 1);
+    if (is_ratio && !take_number(skip_blanks(next), &of, &next)) return false;
+    *rate /= of;
+    return (is_ratio || *rest == '%') && *skip_blanks(next) == '\0';
+}
+
+/* 0 would mean "not given" to the core. */
+static bool rate_read(PyObject *object, double *rate)
+{
+    if (!object || object == Py_None) return true;
+    if (PyUnicode_Check(object)) {
+        const char *text = PyUnicode_AsUTF8AndSize(object, NULL);
+        if (!text) return false;
+        if (!parse_rate(text, rate)) {
+            PyErr_Format(PyExc_ValueError, "'%s' is no rate; write 0.01, '1%%' or '1:1000'", text);
+            return false;
+        }
+    } else if (!double_read(object, "rate", rate)) {
+        return false;
+    }
+    if (*rate != 0) return true;
+    PyErr_SetString(PyExc_ValueError, "a false-positive rate is above 0 and below 1, not 0");
     return false;
 }
 
@@ -128,6 +186,11 @@ static bool metadata_read(PyObject *object, Py_buffer *buffer)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
+static bool is_given(PyObject *object)
+{
+    return object && object != Py_None;
+}
+
 static bool read_values(PyObject *args, PyObject *kwargs, struct options *options)
 {
     static char *names[] = {
@@ -147,7 +210,7 @@ static bool read_values(PyObject *args, PyObject *kwargs, struct options *option
                                      &key_type, &metadata, &refuse))
         return false;
     if (!u64_read(capacity, "capacity", &core->capacity) ||
-        !double_read(rate, "rate", &core->rate) || !scheme_read(scheme, &core->scheme) ||
+        !rate_read(rate, &core->rate) || !scheme_read(scheme, &core->scheme) ||
         !u64_read(seed, "seed", &core->seed) || !secret_read(secret, &options->secret) ||
         !u64_read(window, "window", &core->window_keys) ||
         !milliseconds_read(window_time, "window_time", &core->window_ms) ||
@@ -162,9 +225,13 @@ static bool read_values(PyObject *args, PyObject *kwargs, struct options *option
         return false;
     core->growth = grow != 0;
     core->refuse_overfull = refuse != 0;
-    bool is_sized = (bits && bits != Py_None) || (memory && memory != Py_None);
-    if (!is_sized && (!rate || rate == Py_None)) core->rate = 0.01;
-    return true;
+    bool is_sized = is_given(bits) || is_given(memory),
+         has_keys = is_given(capacity) || is_given(window);
+    if (!is_sized && has_keys && !is_given(rate)) core->rate = 0.01;
+    if (is_sized || has_keys || is_given(rate) || is_given(hashes)) return true;
+    PyErr_SetString(PyExc_TypeError,
+                    "how many keys? Filter(1_000_000, 0.01), or give memory, bits or window");
+    return false;
 }
 
 bool options_read(PyObject *args, PyObject *kwargs, struct options *options)

@@ -10,7 +10,7 @@ from test_vectors import VECTORS, raises
 
 def options_of(words):
     read = dict(scheme=str, format=str, rate=float, growth_ratio=float, secret=bytes.fromhex)
-    options = {"rate": 0.0}  # the table has no default
+    options = {}
     for name, value in (word.split("=") for word in words):
         options[name] = read.get(name, int)(value)
     if "window_ms" in options:
@@ -39,7 +39,14 @@ def test_plans_have_the_sizes_of_the_core():
 def test_what_no_filter_can_be_is_refused_in_the_words_of_the_core():
     for words, outcome in cases("refuse"):
         for make in (Filter, petal.plan):
-            error = raises(petal.Error, make, **options_of(words))
+            options = options_of(words)
+            if not words:  # nothing at all is an argument that is missing
+                assert "how many keys" in str(raises(TypeError, make))
+                continue
+            if options.get("rate") == 0:  # which the core takes for "not given"
+                assert str(raises(ValueError, make, **options)).endswith("below 1, not 0")
+                continue
+            error = raises(petal.Error, make, **options)
             assert isinstance(error, ValueError)
             assert f"{error.status}: {error}" == outcome, words
 

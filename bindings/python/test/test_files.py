@@ -7,7 +7,9 @@ import os
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import petal
+import pyarrow as pa
 import pytest
 from petal import Filter
 
@@ -261,3 +263,87 @@ def test_memory_limits_hold(path):
     with pytest.raises(petal.Error) as caught:
         petal.open(path, "load", memory_limit=100)
     assert caught.value.status == "over a limit"
+
+
+# ---- damage ----
+
+MEMBERS = [f"key-{i}" for i in range(100_000)]
+
+
+@pytest.fixture(params=[1, 8192], ids=["one byte", "8 KiB"])
+def damaged(request, tmp_path):
+    """A file of MEMBERS in which so many bytes became zero, and which of them a map then denies."""
+    path = tmp_path / "damaged.petal"
+    f = Filter(len(MEMBERS), 0.01)
+    f.update(MEMBERS)
+    f.save(path)
+    image = bytearray(path.read_bytes())
+    at = next(i for i in range(len(image) - 40_000, len(image)) if image[i].bit_count() >= 5)
+    image[at : at + request.param] = bytes(request.param)
+    path.write_bytes(image)
+    blind = petal.open(path, verify=False)
+    assert not blind.info().verifies
+    denied = [i for i, answer in enumerate(blind.contains_batch(MEMBERS)) if not answer]
+    assert denied, "the damage does no harm: it proves nothing"
+    return path, denied
+
+
+def test_no_answer_comes_from_damaged_bits(damaged):
+    path, denied = damaged
+    for mode in ("r", "r+"):
+        with petal.open(path, mode) as f:
+            assert f.info().verifies and f.info().unchecked_blocks > 0
+            with pytest.raises(petal.Error) as caught:
+                MEMBERS[denied[0]] in f
+            assert caught.value.status == "damaged" and caught.value.offset is None
+            answered = refused = 0
+            for key in MEMBERS[:20_000]:
+                try:
+                    assert key in f, "a member is denied"
+                    answered += 1
+                except petal.Error as error:
+                    assert error.status == "damaged" and error.filename == str(path)
+                    refused += 1
+            assert answered > refused > 0
+            for call in (f.contains_batch, f.contains_all):
+                for keys in (MEMBERS, np.array(MEMBERS), pa.array(MEMBERS), tuple(MEMBERS)):
+                    with pytest.raises(petal.Error) as caught:
+                        call(keys)
+                    at = caught.value.offset
+                    assert caught.value.status == "damaged" and at <= denied[0]
+                    assert at == 0 or list(f.contains_batch(keys[:at])) == [True] * at
+                    with pytest.raises(petal.Error) as caught:
+                        MEMBERS[at] in f
+            sound = Filter(len(MEMBERS), 0.01)
+            sound.update(MEMBERS)
+            for call in (f.stats, f.verify, lambda: f == sound, lambda: sound == f):
+                with pytest.raises(petal.Error) as caught:
+                    call()
+                assert caught.value.status == "damaged"
+
+
+def test_damage_in_a_view_and_in_a_load_is_refused_too(damaged):
+    path, denied = damaged
+    data = path.read_bytes()
+    with pytest.raises(petal.Error):
+        MEMBERS[denied[0]] in Filter.view(data)
+    assert MEMBERS[denied[0]] not in Filter.view(data, verify=False)
+    for opened in (
+        lambda: petal.open(path, verify=True),
+        lambda: petal.open(path, "load"),
+        lambda: Filter.view(data, verify=True),
+        lambda: Filter.from_bytes(data),
+    ):
+        with pytest.raises(petal.Error) as caught:
+            opened()
+        assert caught.value.status == "damaged"
+
+
+def test_a_sound_file_is_soon_verified_as_a_whole(tmp_path):
+    path = tmp_path / "sound.petal"
+    f = Filter(len(MEMBERS), 0.01)
+    f.update(MEMBERS)
+    f.save(path)
+    f = petal.open(path)
+    assert f.info().verifiable and f.info().unchecked_blocks > 0
+    assert f.contains_all(MEMBERS) and f.info().unchecked_blocks == 0

@@ -6,7 +6,10 @@ import datetime
 import math
 import pickle
 import subprocess
+import sys
+import weakref
 
+import numpy as np
 import petal
 import pytest
 from petal import Filter
@@ -240,3 +243,84 @@ def test_each_format_that_can_be_created_is():
 def test_a_filter_is_not_iterable():
     with pytest.raises(TypeError):
         iter(Filter(10))
+
+
+# ---- as other objects of Python ----
+
+
+def test_equal_filters_have_equal_parameters_and_bits(tmp_path):
+    a, b = Filter(1000, seed=1), Filter(1000, seed=1)
+    assert a == b and not a != b
+    a.update(["x", "y"])
+    assert a != b
+    b.update(["y", "x"])
+    assert a == b and a == a.copy() == Filter.from_bytes(a.to_bytes())
+    a.save(tmp_path / "a.petal")
+    assert petal.open(tmp_path / "a.petal") == a
+    assert a != Filter(1000, seed=2) and a != Filter(2000, seed=1) and a != "x" and a is not None
+    grown, same = Filter(10, grow=True), Filter(10, grow=True)
+    grown.update(range(1000))
+    same.update(range(1000))
+    assert grown == same and grown != Filter(10, grow=True)
+    with pytest.raises(TypeError, match="unhashable"):
+        {a}
+    b.close()
+    assert a != b and b == b
+
+
+def test_filters_are_referred_to_weakly_and_know_their_size():
+    f = Filter(1_000_000)
+    reference = weakref.ref(f)
+    assert reference() is f and f.info().memory_bytes < sys.getsizeof(f) < 1_300_000
+    del f
+    assert reference() is None
+    f = Filter(10)
+    f.close()
+    assert sys.getsizeof(f) < 1000
+
+
+class Named(Filter):
+    def __init__(self, name, *keys):
+        super().__init__(1000, 0.001)
+        self.name = name
+        self.update(keys)
+
+
+def test_subclasses_have_their_own_arguments_and_attributes(tmp_path):
+    f = Named("mine", "a", "b")
+    assert "a" in f and f.name == "mine" and f.info().capacity == 1000
+    for copied in (copy.copy(f), copy.deepcopy(f), pickle.loads(pickle.dumps(f))):
+        assert type(copied) is Named and copied.name == "mine" and copied == f and copied is not f
+    f.name = ["list"]
+    assert copy.copy(f).name is f.name and copy.deepcopy(f).name is not f.name
+    f.save(tmp_path / "a.petal")
+    opened = Named.open(tmp_path / "a.petal")  # without __init__()
+    assert type(opened) is Named and opened == f and not hasattr(opened, "name")
+    assert type(f | opened) is Named
+
+
+def test_init_once_more_makes_it_anew():
+    f = Filter(10)
+    f.add("a")
+    f.__init__(1000, 0.5)
+    assert "a" not in f and f.info().capacity == 1000
+    with pytest.raises(ValueError):
+        f.__init__(1000, 2)
+    assert f.info().capacity == 1000
+    with pytest.raises(ValueError, match="closed"):
+        Filter.__new__(Filter).add("a")
+
+
+def test_numbers_are_taken_as_people_write_them():
+    expected = petal.plan(1_000_000, 0.01)
+    for capacity in (1e6, np.float64(1e6), np.int32(1_000_000)):
+        for rate in (0.01, "0.01", "1%", "1 %", " 1e-2", "1:100", "1/100", "1 in 100"):
+            assert petal.plan(capacity, rate) == expected, (capacity, rate)
+
+
+def test_repr_does_not_say_0_items_of_files_that_do_not_count():
+    f = petal.open("vectors/guava/utf8_n100_p0.01_mitz64.bin", format="guava")
+    assert f.info().items == 0 and f"about {len(f)} items" in repr(f)
+    big = Filter(200_000_000, format="guava")
+    assert "items" not in repr(big)
+    assert ", 0 items," in repr(Filter(10))

@@ -36,7 +36,8 @@ class File:
         self.read = Filter.view(self.bytes, format=format)
         self.made = None
         self.packed = False
-        self.asked, self.rebuilt = [], 0
+        self.asked, self.rebuilt, self.typed = [], 0, 0
+        self.of_type = {}
 
     def make(self, verb, words):
         if verb == "plan":
@@ -54,6 +55,18 @@ class File:
         else:
             assert (key in self.read) == (verb == "in"), f"{self.path}: {verb} {key!r}"
             self.asked.append((key, verb == "in"))
+            for key_type, same in typed_keys(key):
+                self.ask_typed(key_type, same, verb == "in")
+
+    def ask_typed(self, key_type, key, expected):
+        """The same bytes as another kind of key, by each call, of the file opened for such keys."""
+        if key_type not in self.of_type:
+            view = Filter.view(self.bytes, format=self.format, key_type=key_type)
+            self.of_type[key_type] = view
+        f = self.of_type[key_type]
+        answers = key in f, f.contains_batch([key])[0], f.contains_any((key,)), f.contains_all({key})
+        assert set(answers) == {expected}, (self.path, key_type, key, answers)
+        self.typed += 1
 
     def expect_same(self, filter):
         if self.packed:  # other bytes, and the same in them
@@ -69,7 +82,7 @@ class File:
     def end(self):
         assert self.asked or self.rebuilt, f"{self.path}: it proves nothing"
         keys = [key for key, _ in self.asked]
-        answers = bytes(expected for _, expected in self.asked)
+        answers = [expected for _, expected in self.asked]
         assert self.read.contains_batch(keys) == answers, self.path
         self.expect_same(self.read)
         self.expect_same(Filter.from_bytes(self.read.to_bytes(), format="petal"))
@@ -80,9 +93,26 @@ class File:
                 assert str(error) and error.status, self.path
 
 
+def typed_keys(key):
+    """What is the same key: (key_type, key)."""
+    yield "hex", key
+    for key_type, encoding in ("text", "utf-8"), ("utf16le", "utf-16-le"):
+        try:
+            yield key_type, key.decode(encoding)
+        except UnicodeDecodeError:
+            pass
+    if len(key) in (4, 8):
+        key_type = "i32" if len(key) == 4 else "i64"
+        yield key_type, int.from_bytes(key, "little", signed=True)
+    if len(key) == 8:
+        number = struct.unpack("<d", key)[0]
+        if number == number and key != struct.pack("<d", -0.0):
+            yield "f64", number
+
+
 def run_script(path):
-    """-> files, answers, rebuilt"""
-    format, file, counts = None, None, [0, 0, 0]
+    """-> files, answers, rebuilt, typed"""
+    format, file, counts = None, None, [0, 0, 0, 0]
 
     def end():
         if file:
@@ -90,6 +120,7 @@ def run_script(path):
             counts[0] += 1
             counts[1] += len(file.asked)
             counts[2] += file.rebuilt
+            counts[3] += file.typed
 
     for words in rows(path.relative_to(VECTORS)):
         verb, words = words[0], words[1:]
@@ -119,17 +150,20 @@ def run_script(path):
 
 def test_files_of_other_libraries_answer_are_rebuilt_and_carried():
     known = {format.name for format in petal.formats()}
-    totals = [0, 0, 0]
+    totals = [0, 0, 0, 0]
     for path in sorted(VECTORS.glob("*/vectors.txt")):
         for i, count in enumerate(run_script(path)):
             totals[i] += count
     assert "dcso-gzip" in known, "this wheel is without zlib"
+    print(f"# {totals[0]} files of other libraries: {totals[1]} keys asked as bytes,", end=" ")
+    print(f"{totals[3]} as text and numbers too, by four calls")
     assert totals[0] >= 190 and totals[1] >= 20000 and totals[2] >= 140, totals
+    assert totals[3] >= 40000, totals
 
 
 def test_filters_inside_parquet_files_are_found_and_answer():
     listed = expected = None
-    answers = 0
+    answers = numbers = 0
     for verb, *words in rows("parquet/files.txt"):
         if verb == "file":
             assert listed is None or len(listed) == expected, data_of
@@ -140,13 +174,17 @@ def test_filters_inside_parquet_files_are_found_and_answer():
             one = listed[expected]
             place = [one.row_group, one.column_number, one.column, one.physical_type, one.offset]
             assert [str(word) for word in place] == words[:5], data_of
-            f = Filter.view(memoryview(data)[one.offset : one.offset + one.bytes], format="parquet")
+            piece = memoryview(data)[one.offset : one.offset + one.bytes]
+            f = Filter.view(piece, format="parquet", key_type=one.key_type)
             expected += 1
         else:
             key = b"" if words[0] == "-" else bytes.fromhex(words[0])
             assert (key in f) == (verb == "in"), (data_of, key)
             answers += 1
-    assert len(listed) == expected and answers > 500
+            if one.key_type:
+                assert (dict(typed_keys(key))[one.key_type] in f) == (verb == "in"), (data_of, key)
+                numbers += 1
+    assert len(listed) == expected and answers > 500 and numbers > 100, (answers, numbers)
     raises(petal.Error, petal.parquet_filters, b"PAR1")
 
 

@@ -13,6 +13,7 @@ Guava, Spark, Redis, Parquet and others are opened as they are: see open() and f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from typing import Literal
 
@@ -55,7 +56,7 @@ def open(
     format: str = "auto",
     secret: bytes | None = None,
     key_type: str | None = None,
-    verify: bool = False,
+    verify: bool | None = None,
     recover: bool = False,
     live: bool = False,
     locked: bool = False,
@@ -86,6 +87,9 @@ def open(
         no_lock=no_lock,
         memory_limit=memory_limit,
     )
+
+
+Sequence.register(Answers)
 
 
 def _unpickle(kind: type[Filter], data: bytes, key_type: str | None) -> Filter:

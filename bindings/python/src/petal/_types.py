@@ -66,6 +66,12 @@ class Info:
     metadata_bytes: int
     live: bool
     recovered_blocks: int
+    #: verify() has checksums to compare with.
+    verifiable: bool
+    #: Each block is compared with its checksum before the first answer from it.
+    verifies: bool
+    #: Blocks that were not yet.
+    unchecked_blocks: int
     #: Runs on this CPU: "avx2", "generic", ...
     kernel: str
     #: "add", "merge", ...: what calls can succeed.
@@ -162,6 +168,11 @@ class ParquetFilter:
     bytes: int
     #: It cannot be read; offset and bytes are 0.
     encrypted: bool
+
+    @property
+    def key_type(self) -> str | None:
+        """For view(): how numbers become the keys of this column; None: give str or bytes."""
+        return {"INT32": "i32", "INT64": "i64", "DOUBLE": "f64"}.get(self.physical_type)
 
 
 def _make_estimates(self: object, *names: str) -> None:

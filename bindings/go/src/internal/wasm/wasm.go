@@ -218,6 +218,16 @@ func Call(op uint32, handle, other uint64, words *Words, data, out []byte) (int3
 	return status, text
 }
 
+// Enter is the memory from this address on, until Leave: a call may move it.
+func Enter(at uint32) unsafe.Pointer {
+	one.Lock()
+	memory, _ := one.memory.Read(at, 1)
+	return unsafe.Pointer(&memory[0])
+}
+
+// Leave ends Enter.
+func Leave() { one.Unlock() }
+
 // Key is petal_go_key.
 func Key(op uint32, handle uint64, key string) int32 {
 	one.Lock()
