@@ -462,7 +462,7 @@ static void the_planner_chooses_the_generations_that_need_nearly_the_least_memor
 static void a_number_of_generations_that_is_impossible_is_passed_over(void **state)
 {
     (void)state;
-    petal_options options = window_of_keys((uint64_t)45 << 40, 0.01);
+    petal_options options = window_of_keys((uint64_t)30 << 40, 0.01);
     petal_info info = PETAL_INFO_INIT;
     petal_error error;
     options.scheme = PETAL_SCHEME_CLASSIC;
