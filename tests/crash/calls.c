@@ -695,6 +695,258 @@ static void open_auto_one(enum kind kind)
     petal_free(filter);
 }
 
+/* ---- batches --------------------------------------------------------------------------------- */
+
+/* The keys from OLD_KEYS to ALL_KEYS, or the old ones. Good until the next call. */
+static petal_batch batch_of_keys_from(uint64_t from, uint64_t to)
+{
+    static char texts[ALL_KEYS][KEY_TEXT];
+    static petal_key keys[ALL_KEYS];
+    petal_batch batch = PETAL_BATCH_INIT;
+    for (uint64_t i = from; i < to; i++) keys[i] = (petal_key){texts[i], key_text(i, texts[i])};
+    batch.layout = PETAL_KEYS_POINTERS;
+    batch.data = keys + from;
+    batch.count = to - from;
+    return batch;
+}
+
+/* Those that the outcome counts are in; the others can be added later. */
+static void add_batch_in_memory(enum kind kind)
+{
+    petal_filter *filter = with_old_keys(kind);
+    petal_batch batch = batch_of_keys_from(OLD_KEYS, ALL_KEYS);
+    petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
+    petal_error error = {.message = ""};
+    petal_status status;
+    UNDER_FAULT(status, petal_add_batch(filter, &batch, NULL, &outcome, &error));
+    expect_told(status, &error);
+    expect(status < 0 || outcome.done == batch.count, "%s: %s: %" PRIu64 " keys done", fault_text,
+           name, outcome.done);
+    expect(missing_keys(filter, 0, OLD_KEYS + outcome.done) == 0,
+           "%s: %s: keys missing after a batch", fault_text, name);
+    status = petal_add_batch(filter, &batch, NULL, NULL, &error);
+    expect(status >= 0 && missing_keys(filter, 0, ALL_KEYS) == 0, "%s: %s: keys missing in the end",
+           fault_text, name);
+    petal_free(filter);
+}
+
+static petal_status add_a_batch(petal_filter *filter, const petal_filter *other, petal_error *error)
+{
+    petal_batch batch = batch_of_keys_from(OLD_KEYS, ALL_KEYS);
+    (void)other;
+    return petal_add_batch(filter, &batch, NULL, NULL, error);
+}
+
+static petal_status remove_a_batch(petal_filter *filter, const petal_filter *other,
+                                   petal_error *error)
+{
+    petal_batch batch = batch_of_keys_from(0, OLD_KEYS);
+    (void)other;
+    petal_status status = petal_remove_batch(filter, &batch, NULL, NULL, error);
+    return status < 0 ? status : PETAL_OK;
+}
+
+static void add_batch_in_map(enum kind kind)
+{
+    change_by(kind, add_a_batch, OLD_KEYS, ALL_KEYS);
+}
+
+static void remove_batch_in_map(enum kind kind)
+{
+    change_by(kind, remove_a_batch, 0, 0);
+}
+
+/* ---- patches and pieces ---------------------------------------------------------------------- */
+
+static struct {
+    uint8_t bytes[1 << 16];
+    size_t size;
+} patch;
+
+static int32_t gather(void *context, const void *bytes, size_t size_bytes)
+{
+    (void)context;
+    if (size_bytes > sizeof patch.bytes - patch.size) return ENOSPC;
+    memcpy(patch.bytes + patch.size, bytes, size_bytes);
+    patch.size += size_bytes;
+    return 0;
+}
+
+static petal_status apply_patch(petal_filter *filter, petal_error *error)
+{
+    return petal_apply_patch(filter, patch.bytes, patch.size, 0, error);
+}
+
+static petal_filter *with_all_keys(enum kind kind)
+{
+    petal_filter *filter = with_old_keys(kind);
+    if (add_keys(filter, OLD_KEYS, ALL_KEYS) < 0) give_up("petal_add");
+    return filter;
+}
+
+static void diff_one(enum kind kind)
+{
+    petal_filter *from = with_old_keys(kind), *to = with_all_keys(kind);
+    petal_error error = {.message = ""};
+    petal_status status;
+    patch.size = 0;
+    UNDER_FAULT(status, petal_diff(from, to, gather, NULL, &error));
+    expect_told(status, &error);
+    if (status == PETAL_OK) status = apply_patch(from, &error);
+    expect(missing_keys(from, 0, status == PETAL_OK ? ALL_KEYS : OLD_KEYS) == 0,
+           "%s: %s: keys missing", fault_text, name);
+    petal_free(from);
+    petal_free(to);
+}
+
+/* All of it or nothing: what was not patched can be. */
+static void apply_one(enum kind kind)
+{
+    petal_filter *filter = with_old_keys(kind), *to = with_all_keys(kind);
+    petal_error error = {.message = ""};
+    petal_status status;
+    patch.size = 0;
+    if (petal_diff(filter, to, gather, NULL, &error) != PETAL_OK)
+        give_up("petal_diff: %s", error.message);
+    UNDER_FAULT(status, apply_patch(filter, &error));
+    expect_told(status, &error);
+    expect_old_keys(filter, "after a patch");
+    if (status < 0) status = apply_patch(filter, &error);
+    expect(status == PETAL_OK && missing_keys(filter, 0, ALL_KEYS) == 0, "%s: %s: patched later: %s",
+           fault_text, name, error.message);
+    petal_free(filter);
+    petal_free(to);
+}
+
+/* In three pieces. A failure is that of every later call. */
+static void read_one(enum kind kind)
+{
+    petal_reader *reader = NULL;
+    petal_filter *made = NULL;
+    petal_error error = {.message = ""};
+    struct bytes image = images[kind];
+    size_t third = image.size / 3;
+    begin();
+    petal_status status = petal_reader_create(NULL, 0, &reader, &error);
+    for (size_t at = 0, part; status == PETAL_OK && at < image.size; at += part) {
+        part = image.size - at < 2 * third ? image.size - at : third;
+        status = petal_reader_feed(reader, image.data + at, part, &error);
+    }
+    petal_status finished = reader ? petal_reader_finish(reader, &made, &error) : status;
+    end();
+    expect(status == PETAL_OK || finished == status, "%s: %s: %s, and then %s", fault_text, name,
+           petal_status_name(status), petal_status_name(finished));
+    expect_made(finished, made, &error, true);
+    petal_reader_free(reader);
+}
+
+/* ---- hosts ----------------------------------------------------------------------------------- */
+
+/* A filter of the same kind without its bits. */
+static petal_filter *header_of(enum kind kind)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_filter *header;
+    petal_error error;
+    options.flags = PETAL_OPEN_HEADER;
+    if (petal_load(images[kind].data, images[kind].size, &options, &header, &error) != PETAL_OK)
+        give_up("HEADER: %s", error.message);
+    return header;
+}
+
+static petal_status write_all_bits(petal_filter *to, const petal_filter *from, petal_error *error)
+{
+    petal_info info = PETAL_INFO_INIT;
+    petal_status status = petal_get_info(from, PETAL_ALL_LAYERS, &info, error);
+    for (uint32_t i = 0; status == PETAL_OK && i < info.layers; i++) {
+        const void *bits;
+        uint64_t size_bytes;
+        status = petal_bits(from, i, &bits, &size_bytes, error);
+        if (status == PETAL_OK) status = petal_write_bits(to, i, 0, bits, size_bytes, error);
+    }
+    return status;
+}
+
+static void write_bits_of(enum kind kind)
+{
+    petal_filter *from = with_old_keys(kind), *to = header_of(kind);
+    petal_error error = {.message = ""};
+    petal_status status;
+    UNDER_FAULT(status, write_all_bits(to, from, &error));
+    expect_told(status, &error);
+    if (status < 0) status = write_all_bits(to, from, &error);
+    expect(status == PETAL_OK, "%s: %s: written later: %s", fault_text, name, error.message);
+    expect_old_keys(to, "of the bits that were written");
+    petal_free(from);
+    petal_free(to);
+}
+
+/* The block is the filter's only if it was taken. */
+static void adopt_one(enum kind kind)
+{
+    petal_filter *from = with_old_keys(kind), *to = header_of(kind);
+    petal_error error = {.message = ""};
+    petal_status status;
+    const void *bits;
+    uint64_t size_bytes;
+    if (petal_bits(from, 0, &bits, &size_bytes, &error) != PETAL_OK)
+        give_up("petal_bits: %s", error.message);
+    void *block = calloc(1, size_bytes);
+    if (!block) give_up("out of memory");
+    memcpy(block, bits, size_bytes);
+    UNDER_FAULT(status, petal_adopt(to, 0, block, size_bytes, &error));
+    expect_told(status, &error);
+    if (status == PETAL_OK)
+        expect_old_keys(to, "of the bits that were adopted");
+    else
+        free(block);
+    petal_free(from);
+    petal_free(to);
+}
+
+static void *move_block(void *context, void *memory, size_t size_bytes)
+{
+    void *to = malloc(size_bytes);
+    (void)context;
+    if (!to) return NULL;
+    memcpy(to, memory, size_bytes);
+    free(memory);
+    return to;
+}
+
+/* What finds no memory stays where it is. */
+static void relocate_one(enum kind kind)
+{
+    petal_filter *filter = with_old_keys(kind);
+    petal_error error = {.message = ""};
+    petal_status status;
+    UNDER_FAULT(status, petal_relocate(&filter, move_block, NULL, &error));
+    expect(status == PETAL_OK, "%s: %s: %s", fault_text, name, error.message);
+    expect(missing_keys(filter, 0, OLD_KEYS) == 0 &&
+               add_keys(filter, OLD_KEYS, ALL_KEYS) >= 0 &&
+               missing_keys(filter, 0, ALL_KEYS) == 0,
+           "%s: %s: keys missing after a move", fault_text, name);
+    petal_free(filter);
+}
+
+/* The bits go out of one handle and into another. */
+static void swap_one(enum kind kind)
+{
+    petal_filter *filter = with_old_keys(kind), *header = header_of(kind);
+    petal_layer_state state = {NULL, 0, 0};
+    petal_error error = {.message = ""};
+    petal_status out, in;
+    begin();
+    out = petal_swap(filter, &state, 1, &error);
+    in = petal_swap(header, &state, 1, &error);
+    end();
+    expect(out == PETAL_OK && in == PETAL_OK && !state.memory, "%s: %s: %s", fault_text, name,
+           error.message);
+    expect_old_keys(header, "of the bits that were swapped");
+    petal_free(filter);
+    petal_free(header);
+}
+
 static const struct scenario {
     const char *name;
     void (*run)(enum kind);
@@ -738,6 +990,16 @@ static const struct scenario {
     {"petal_set_metadata", set_metadata_of, {BLOCKED, KINDS}},
     {"petal_share", share_one, {BLOCKED, CLASSIC, KINDS}},
     {"petal_open, auto", open_auto_one, {BLOCKED, KINDS}},
+    {"petal_add_batch", add_batch_in_memory, {BLOCKED, COUNTS, GROWS, ROTATES, KINDS}},
+    {"petal_add_batch into a map", add_batch_in_map, {BLOCKED, CLASSIC, COUNTS, KINDS}},
+    {"petal_remove_batch in a map", remove_batch_in_map, {COUNTS, KINDS}},
+    {"petal_diff", diff_one, {BLOCKED, COUNTS, GROWS, ROTATES, FOREIGN, KINDS}},
+    {"petal_apply_patch", apply_one, {BLOCKED, COUNTS, GROWS, ROTATES, FOREIGN, KINDS}},
+    {"a reader", read_one, {BLOCKED, COUNTS, GROWS, ROTATES, KINDS}},
+    {"petal_write_bits", write_bits_of, {BLOCKED, COUNTS, GROWS, KINDS}},
+    {"petal_adopt", adopt_one, {BLOCKED, CLASSIC, COUNTS, KINDS}},
+    {"petal_relocate", relocate_one, {BLOCKED, CLASSIC, COUNTS, GROWS, ROTATES, KINDS}},
+    {"petal_swap", swap_one, {BLOCKED, CLASSIC, COUNTS, KINDS}},
 };
 
 /* ---- all faults ------------------------------------------------------------------------------ */

@@ -3,7 +3,7 @@
  * A child adds keys to one file in one of the ways there are, says which are safe through a pipe,
  * and is killed with kill -9 at a random moment; now and then a process that recovers the file is
  * killed, too. Then the file must be clean or dirty, recover, and have every key that was
- * acknowledged; and of a stream through `petal seen -f` every line must have come out, or come
+ * acknowledged; what a command of the tool replaces is the old file or the new one; and of a stream through `petal seen -f` every line must have come out, or come
  * out of a second run. The amount is rounds, one kill each. */
 #define _GNU_SOURCE
 #include "campaign.h"
@@ -315,6 +315,96 @@ static void stream_through_tool(void)
     expect(files_in_folder() == 1, "petal seen -f left %d files", files_in_folder() - 1);
 }
 
+/* ---- commands that change a whole file ------------------------------------------------------- */
+
+#define OLD_KEYS 4000u
+#define MORE_KEYS 8000u
+
+enum way { REMOVE, MERGE, PATCH, BUILD, WAYS };
+
+static const char *const ways[WAYS][10] = {
+    [REMOVE] = {"remove", "--threads", "1", "FILE", "INPUT"},
+    [MERGE] = {"merge", "--force", "-o", "FILE", "FILE", "INPUT"},
+    [PATCH] = {"patch", "FILE", "INPUT"},
+    [BUILD] = {"build", "--threads", "1", "--force", "-n", "8000", "-o", "FILE", "INPUT"},
+};
+
+static petal_filter *filter_of(enum way way, uint64_t from, uint64_t to)
+{
+    petal_filter *filter =
+        new_filter(way == REMOVE ? PETAL_SCHEME_COUNTING : PETAL_SCHEME_BLOCKED, CAPACITY, 0.0001);
+    if (add_keys(filter, from, to) < 0) give_up("petal_add");
+    return filter;
+}
+
+static int32_t write_patch(void *out, const void *bytes, size_t size_bytes)
+{
+    return fwrite(bytes, 1, size_bytes, out) == size_bytes ? 0 : EIO;
+}
+
+/* The old keys to FILE; to INPUT what the command reads: those to be removed, or MORE_KEYS. */
+static void prepare(enum way way)
+{
+    petal_error error;
+    petal_filter *old = filter_of(way, 0, OLD_KEYS),
+                 *more = filter_of(way, way == PATCH ? 0 : OLD_KEYS, MORE_KEYS);
+    unlink(path);
+    save_or_give_up(old, path);
+    if (way == MERGE) save_or_give_up(more, in_folder("input"));
+    if (way == REMOVE) write_lines("input", 0, OLD_KEYS / 2);
+    if (way == BUILD) write_lines("input", OLD_KEYS, MORE_KEYS);
+    if (way == PATCH) {
+        FILE *out = fopen(in_folder("input"), "wb");
+        if (!out || petal_diff(old, more, write_patch, out, &error) != PETAL_OK || fclose(out) != 0)
+            give_up("petal_diff");
+    }
+    petal_free(old);
+    petal_free(more);
+}
+
+/* The old file or the new one; of a removal that was killed, some counters are lower. */
+static void judge_whole_file(enum way way, bool succeeded, uint64_t round)
+{
+    petal_filter *filter;
+    petal_error error;
+    unsigned flags = PETAL_OPEN_MAP | PETAL_OPEN_VERIFY;
+    petal_status status = open_flags(path, flags, &filter, &error);
+    if (status == PETAL_ERR_DIRTY && way == REMOVE && !succeeded) {
+        dirty_files++;
+        recover(round);
+        status = open_flags(path, flags, &filter, &error);
+    }
+    if (!expect(status == PETAL_OK, "petal %s: the file is \"%s\": %s", ways[way][0],
+                petal_status_name(status), error.message))
+        return;
+    uint64_t old = missing_keys(filter, way == REMOVE ? OLD_KEYS / 2 : 0, OLD_KEYS),
+             more = way == REMOVE ? 0 : missing_keys(filter, OLD_KEYS, MORE_KEYS);
+    bool holds = way == BUILD ? more == 0 || (old == 0 && !succeeded)
+                              : old == 0 && (more == 0 || !succeeded);
+    expect(holds, "petal %s%s: %" PRIu64 " old keys are missing, %" PRIu64 " new ones",
+           ways[way][0], succeeded ? "" : " (killed)", old, more);
+    keys_acknowledged += succeeded ? MORE_KEYS - OLD_KEYS : 0;
+    petal_free(filter);
+}
+
+static void change_whole_file(uint64_t round)
+{
+    enum way way = (enum way)(round % WAYS);
+    const char *arguments[COUNT(ways[0]) + 2] = {tool_path()};
+    prepare(way);
+    char *input = strdup(in_folder("input"));
+    for (size_t i = 0; ways[way][i]; i++)
+        arguments[i + 1] = strcmp(ways[way][i], "FILE") == 0    ? path
+                           : strcmp(ways[way][i], "INPUT") == 0 ? input
+                                                                : ways[way][i];
+    struct command command = {.arguments = arguments};
+    kill_command(&command, 8000);
+    unlink(input);
+    free(input);
+    judge_whole_file(way, has_succeeded(&command), round);
+    judge_temporaries();
+}
+
 /* ---- the campaign ---------------------------------------------------------------------------- */
 
 static void run_rounds(uint64_t rounds, int way, const char *promise)
@@ -326,6 +416,7 @@ static void run_rounds(uint64_t rounds, int way, const char *promise)
         case 0: run_and_kill(add_in_place, 600); break;
         case 1: run_and_kill(add_by_saving, 600); break;
         case 2: add_through_tool(round); break;
+        case 3: change_whole_file(round); break;
         default: stream_through_tool();
         }
         if (way < 2) judge(round);
@@ -341,12 +432,14 @@ int main(int argc, char **argv)
           1L); /* nanoseconds: moments that are far shorter than the default of 50,000 */
     make_folder();
     path = strdup(in_folder("f.petal"));
-    run_rounds(rounds / 2, 0, "kill -9 while keys are added in place: every synced key is there");
+    run_rounds(rounds / 8 * 3, 0, "kill -9 while keys are added in place: every synced key is there");
     run_rounds(
         rounds / 4, 1,
         "kill -9 while files are saved: every saved key is there, and no temporary file stays");
     run_rounds(rounds / 8, 2, "kill -9 of petal add: every key of an exit status 0 is there");
     run_rounds(rounds / 8, 3,
+               "kill -9 of petal remove, merge, patch and build: the old file or the new one");
+    run_rounds(rounds / 8, 4,
                "kill -9 of petal seen -f: every line comes out, now or of the next run");
     return end_campaign(
         "%" PRIu64 " kills, %" PRIu64 " dirty files, %" PRIu64 " recoveries and %" PRIu64

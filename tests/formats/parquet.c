@@ -500,7 +500,16 @@ static void unknown_fields_of_every_type_are_skipped(void **state)
 
 static void columns_of_another_file_are_refused(void **state)
 {
+    static const uint8_t path[] = {8, 2, 1, 'a'}; /* of "extra": field 1, after which it is known */
+    petal_parquet_filter list[MAX_FILTERS];
+    petal_error error = {0};
     (void)state;
+    assert_int_equal(
+        list_made(&(struct column){.offset = FILTER_AT, .extra = "08020161"}, list, &error),
+        PETAL_ERR_UNSUPPORTED);
+    size_t at = 0; /* the offset is one of the file */
+    while (at + sizeof path <= made.size && memcmp(made.data + at, path, sizeof path) != 0) at++;
+    assert_int_equal(error.offset, at + sizeof path);
     expect(PETAL_ERR_UNSUPPORTED, &(struct column){.offset = FILTER_AT, .extra = "08020161"},
            "other files");
     expect(PETAL_OK, &(struct column){.offset = FILTER_AT, .extra = "080200"},

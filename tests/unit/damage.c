@@ -688,6 +688,37 @@ static void require_recovered(struct bytes image, const char *what)
     free(clean.data);
 }
 
+/* What the recovery of these bytes says of its blocks; in a file that is opened for writing. */
+static void require_counted(struct bytes image, uint64_t differ, unsigned mode)
+{
+    petal_error error;
+    petal_filter *filter = NULL;
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    const char *path = temporary("counted.petal");
+    options.flags = mode | PETAL_OPEN_RECOVER;
+    write_file(path, image.data, image.size);
+    require_status(PETAL_OK, petal_open(path, &options, &filter, &error), error);
+    petal_info info = info_of(filter);
+    require(info.blocks == 1 && info.recovered_blocks == differ, "%llu of %llu blocks",
+            (unsigned long long)info.recovered_blocks, (unsigned long long)info.blocks);
+    petal_free(filter);
+    unlink(path);
+}
+
+static void a_recovery_counts_the_blocks_that_differ_from_their_sums(void **state)
+{
+    static const unsigned modes[] = {PETAL_OPEN_LOAD, PETAL_OPEN_WRITABLE};
+    struct bytes image = dirty_image(), changed = dirty_image();
+    (void)state;
+    payload_of(changed)[0] ^= 4;
+    for (int i = 0; i < 2; i++) {
+        require_counted(image, 0, modes[i]);
+        require_counted(changed, 1, modes[i]);
+    }
+    free(image.data);
+    free(changed.data);
+}
+
 static void a_dirty_file_is_refused_and_can_be_recovered(void **state)
 {
     (void)state;
@@ -842,6 +873,7 @@ int main(void)
         cmocka_unit_test(a_newer_version_feature_scheme_or_hash_is_told_apart_from_damage),
         cmocka_unit_test(a_later_version_may_seal_its_slots_in_another_way),
         cmocka_unit_test(a_dirty_file_is_refused_and_can_be_recovered),
+        cmocka_unit_test(a_recovery_counts_the_blocks_that_differ_from_their_sums),
         cmocka_unit_test(a_file_with_both_slots_dirty_is_dirty),
         cmocka_unit_test(a_clean_state_after_a_dirty_one_counts),
         cmocka_unit_test(recovering_a_clean_file_changes_nothing),

@@ -458,6 +458,23 @@ static void the_planner_chooses_the_generations_that_need_nearly_the_least_memor
     }
 }
 
+/* So many keys that all of them are more than one layer can hold, and half of them are not. */
+static void a_number_of_generations_that_is_impossible_is_passed_over(void **state)
+{
+    (void)state;
+    petal_options options = window_of_keys((uint64_t)30 << 40, 0.01);
+    petal_info info = PETAL_INFO_INIT;
+    petal_error error;
+    options.scheme = PETAL_SCHEME_CLASSIC;
+    options.generations = 2;
+    require_status(PETAL_ERR_UNREACHABLE, petal_plan(&options, &info, &error), error);
+    options.generations = 3;
+    require_status(PETAL_OK, petal_plan(&options, &info, &error), error);
+    options.generations = 0;
+    require_status(PETAL_OK, petal_plan(&options, &info, &error), error);
+    assert_true(info.generations > 2);
+}
+
 /* The promise of rotating.c: however G shares are spread over generations, the rate is highest if G
  * of them are full. That holds if -ln(1 - rate) of a generation lies below its chord, from no key
  * to its share. */
@@ -1328,6 +1345,7 @@ int main(void)
         cmocka_unit_test(a_filter_that_cannot_grow_any_more_says_so_and_goes_on_answering),
         cmocka_unit_test(files_of_twenty_layers_grow_on),
         cmocka_unit_test(the_planner_chooses_the_generations_that_need_nearly_the_least_memory),
+        cmocka_unit_test(a_number_of_generations_that_is_impossible_is_passed_over),
         cmocka_unit_test(a_full_generation_is_the_worst_that_its_keys_can_do),
         cmocka_unit_test(a_window_of_keys_drops_a_generation_at_the_very_key),
         cmocka_unit_test(

@@ -112,7 +112,8 @@ static void memory_of_any_alignment_will_do(void **state)
 struct world {
     const petal_allocator *allocator;
     petal_filter *filter; /* of the counting allocator */
-    struct bytes image;
+    petal_filter *later;  /* a copy with more keys */
+    struct bytes image, patch; /* from the one to the other */
     const char *path;
 };
 
@@ -229,6 +230,104 @@ static petal_status try_writing(struct world *world)
     return freed(status, map);
 }
 
+static int32_t swallow(void *context, const void *bytes, size_t size_bytes)
+{
+    (void)context, (void)bytes, (void)size_bytes;
+    return 0;
+}
+
+static petal_status try_diff(struct world *world)
+{
+    return petal_diff(world->filter, world->later, swallow, NULL, NULL);
+}
+
+/* Of a copy, since it can be applied once only. What was not patched has none of the new keys. */
+static petal_status try_patch(struct world *world)
+{
+    petal_filter *copy = NULL;
+    uint64_t id, wanted;
+    petal_status status = petal_clone(world->filter, &copy, NULL);
+    if (status != PETAL_OK) return freed(status, copy);
+    status = petal_apply_patch(copy, world->patch.data, world->patch.size, 0, NULL);
+    assert_int_equal(petal_content_id(copy, &id, NULL), PETAL_OK);
+    petal_content_id(status == PETAL_OK ? world->later : world->filter, &wanted, NULL);
+    require(id == wanted, "%s, and the content is another", petal_status_name(status));
+    petal_free(copy);
+    return status;
+}
+
+static petal_open_options options_with(const struct world *world, unsigned flags)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.flags = flags;
+    options.secret = secret;
+    options.allocator = world->allocator;
+    return options;
+}
+
+static petal_status try_reader(struct world *world)
+{
+    petal_open_options options = options_with(world, 0);
+    petal_reader *reader = NULL;
+    petal_filter *made = NULL;
+    petal_status status = petal_reader_create(&options, 0, &reader, NULL);
+    size_t half = world->image.size / 2;
+    if (status != PETAL_OK) return freed(status, made);
+    status = petal_reader_feed(reader, world->image.data, half, NULL);
+    if (status == PETAL_OK)
+        status = petal_reader_feed(reader, world->image.data + half, world->image.size - half, NULL);
+    if (status == PETAL_OK) status = petal_reader_finish(reader, &made, NULL);
+    petal_reader_free(reader);
+    return freed(status, made);
+}
+
+/* A header, and then the bits. */
+static petal_status try_write_bits(struct world *world)
+{
+    petal_open_options options = options_with(world, PETAL_OPEN_HEADER);
+    petal_filter *made = NULL;
+    const void *bits;
+    uint64_t size_bytes;
+    petal_status status = petal_load(world->image.data, world->image.size, &options, &made, NULL);
+    if (status != PETAL_OK) return freed(status, made);
+    assert_int_equal(petal_bits(world->filter, 0, &bits, &size_bytes, NULL), PETAL_OK);
+    status = petal_write_bits(made, 0, 0, bits, size_bytes, NULL);
+    if (status == PETAL_OK) require_numbers(made, 0, 100);
+    petal_free(made);
+    return status;
+}
+
+static petal_status try_share(struct world *world)
+{
+    petal_filter *copy = NULL;
+    petal_status status = petal_clone(world->filter, &copy, NULL);
+    if (status == PETAL_OK) status = petal_share(copy, NULL);
+    if (copy) add_numbers(copy, 100, 10);
+    petal_free(copy);
+    return status;
+}
+
+/* One that grows within the batch: as many keys are in as it says. */
+static petal_status try_batch(struct world *world)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
+    petal_filter *made = NULL;
+    int64_t keys[300];
+    for (int64_t i = 0; i < 300; i++) keys[i] = i;
+    petal_batch batch = batch_of_numbers(keys, 300);
+    options.capacity = 20;
+    options.rate = 0.01;
+    options.growth = true;
+    options.allocator = world->allocator;
+    petal_status status = petal_create(&options, &made, NULL);
+    if (status != PETAL_OK) return freed(status, made);
+    status = petal_add_batch(made, &batch, NULL, &outcome, NULL);
+    require_numbers(made, 0, outcome.done);
+    petal_free(made);
+    return status;
+}
+
 /* Lets the 1st, 2nd, 3rd .. allocation of the call fail, once or for ever, until it has enough. */
 static uint64_t sweep(struct world *world, struct counting *count, trial call, const char *name,
                       bool for_ever)
@@ -259,13 +358,30 @@ static uint64_t sweep(struct world *world, struct counting *count, trial call, c
     }
 }
 
+static int32_t gather(void *context, const void *bytes, size_t size_bytes)
+{
+    struct bytes *to = context;
+    require(to->size + size_bytes <= 1 << 16, "%zu bytes of patch", to->size + size_bytes);
+    memcpy(to->data + to->size, bytes, size_bytes);
+    to->size += size_bytes;
+    return 0;
+}
+
 static struct world new_world(struct counting *count, petal_allocator *allocator)
 {
     *allocator = counting_allocator(count);
     petal_options options = counted_options(allocator);
-    struct world world = {allocator, create(&options), {NULL, 0}, temporary("memory.petal")};
+    struct world world = {.allocator = allocator,
+                          .filter = create(&options),
+                          .path = temporary("memory.petal")};
     petal_error error;
     add_numbers(world.filter, 0, 100);
+    world.later = clone_of(world.filter);
+    add_numbers(world.later, 100, 100);
+    world.patch = new_bytes(1 << 16);
+    world.patch.size = 0;
+    require_status(PETAL_OK, petal_diff(world.filter, world.later, gather, &world.patch, &error),
+                   error);
     world.image = serialized(world.filter);
     require_status(PETAL_OK, petal_save(world.filter, world.path, NULL, 0, &error), error);
     return world;
@@ -274,6 +390,8 @@ static struct world new_world(struct counting *count, petal_allocator *allocator
 static void end_world(struct world *world, const struct counting *count)
 {
     petal_free(world->filter);
+    petal_free(world->later);
+    free(world->patch.data);
     free(world->image.data);
     unlink(world->path);
     assert_true(count->live_blocks == 0 && count->live_bytes == 0 && count->bad_releases == 0);
@@ -295,7 +413,13 @@ static void any_allocation_of_any_call_may_fail(void **state)
                   {try_map_writable, "open to write"},
                   {try_view, "view"},
                   {try_load_from_memory, "load_from_memory"},
-                  {try_writing, "open, add and sync"}};
+                  {try_writing, "open, add and sync"},
+                  {try_diff, "diff"},
+                  {try_patch, "clone and patch"},
+                  {try_reader, "a reader"},
+                  {try_write_bits, "header and write_bits"},
+                  {try_share, "clone and share"},
+                  {try_batch, "create and add_batch"}};
     struct counting count = {0};
     petal_allocator allocator;
     struct world world = new_world(&count, &allocator);

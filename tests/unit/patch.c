@@ -851,6 +851,40 @@ static void maps_views_and_shared_filters(void **state)
     petal_free(to);
 }
 
+/* Patches and clients go by the content id of the handle that they have: it is that of the file
+ * which the sync has written, of every scheme. */
+static void a_synced_map_has_the_content_id_of_its_file(void **state)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_error error;
+    (void)state;
+    options.flags = PETAL_OPEN_WRITABLE;
+    FOR_NATIVE_SCHEMES(scheme)
+    {
+        petal_filter *filter = small(scheme), *map = NULL, *file = NULL;
+        const char *path = temporary("synced");
+        uint64_t before, id, wanted;
+        require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
+        require_status(PETAL_OK, petal_open(path, &options, &map, &error), error);
+        require_status(PETAL_OK, petal_content_id(map, &before, &error), error);
+        add_numbers(map, 900000, 10);
+        require_status(PETAL_OK, petal_sync(map, &error), error);
+        require_status(PETAL_OK, petal_content_id(map, &id, &error), error);
+        require_status(PETAL_OK, petal_open(path, NULL, &file, &error), error);
+        require_status(PETAL_OK, petal_content_id(file, &wanted, &error), error);
+        require(id == wanted && id != before, "scheme %u: %016llx after a sync, in the file %016llx",
+                scheme, (unsigned long long)id, (unsigned long long)wanted);
+        struct bytes patch = diff(filter, map);
+        require_status(PETAL_OK, apply(filter, patch, &error), error);
+        assert_true(same_image(filter, file));
+        free(patch.data);
+        petal_free(file);
+        petal_free(map);
+        petal_free(filter);
+        unlink(path);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -874,6 +908,7 @@ int main(void)
         cmocka_unit_test(a_patch_holds_no_secret),
         cmocka_unit_test(filters_of_every_format_have_patches),
         cmocka_unit_test(maps_views_and_shared_filters),
+        cmocka_unit_test(a_synced_map_has_the_content_id_of_its_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
