@@ -32,7 +32,8 @@ static void ask(void *context, struct key_block *block)
 {
     const struct check *check = context;
     size_t in = look_up_keys(check->filter, block->keys, block->count, block->results);
-    block->selected = check->args->invert ? block->count - in + block->stray_count : in;
+    size_t strays = block->continues ? 0 : block->stray_count;
+    block->selected = check->args->invert ? block->count - in + strays : in;
 }
 
 static bool count_selected(void *context, struct key_block *block)

@@ -156,9 +156,13 @@ petal_filter *open_container(const char *path, unsigned flags, const struct args
                                           : open_as(path, options, &filter, &error);
     if (status == PETAL_ERR_NOT_A_FILTER && !args->from && !is_stream(path))
         status = open_strange(path, options, &filter, format, &error);
-    if (status != PETAL_OK) complain_of(is_stream(path) ? "standard input" : path, &error);
     wipe(secret, sizeof secret);
-    return filter;
+    if (status == PETAL_OK) return filter;
+    if (!is_petal(args->from) && is_petal_file(path))
+        complain(path, "is a petal file, not one of %s; leave out --from", args->from);
+    else
+        complain_of(is_stream(path) ? "standard input" : path, &error);
+    return NULL;
 }
 
 petal_filter *open_filter(const char *path, unsigned flags, const struct args *args)
