@@ -3,6 +3,7 @@
 #include "files.h"
 #include "keys.h"
 #include "layers.h"
+#include "look.h"
 #include "numbers.h"
 #include "paths.h"
 #include "progress.h"
@@ -23,7 +24,7 @@ static int add(const struct args *args, petal_filter *filter, const char *format
                      "keys may be missing: run petal verify --recover, then add them again"))
         return STATUS_ERROR;
     if (failure < 0) complain_of_change(path, filter, failure, "the keys from there on are not in");
-    if (reader->failed)
+    if (reader->failed && added > 0)
         remark(path, "the %s key%s before that are in", grouped(added).s, plural(added));
     if (stop_signal())
         remark(path, "stopped after %s key%s, which are in", grouped(added).s, plural(added));
@@ -45,8 +46,10 @@ static int run(const struct args *args)
     catch_stop_signals();
     const char *format = NULL;
     petal_filter *filter = open_container(args->operands[0], PETAL_OPEN_WRITABLE, args, &format);
-    if (filter) tell_time(filter, args);
-    bool good = filter && keys_use_type_of(&reader, args, args->operands[0], filter);
+    if (filter && !args->time) tell_time(filter, args);
+    petal_info info = filter ? info_of(filter) : (petal_info)PETAL_INFO_INIT;
+    bool good = filter && agrees_with_time(args->operands[0], &info, args, reader.regular_file) &&
+                keys_use_type_of(&reader, args, args->operands[0], filter);
     int status = good ? add(args, filter, format, &reader) : STATUS_ERROR;
     if (!good) keys_close(&reader);
     petal_free(filter);
@@ -54,8 +57,9 @@ static int run(const struct args *args)
 }
 
 static const struct option options[] = {
-    OPTION_KEY,      OPTIONS_OF_KEYS,     OPTION_NOW,     OPTION_THREADS, OPTION_FROM,
-    OPTION_KEY_FILE, OPTION_MEMORY_LIMIT, OPTION_NO_LOCK, OPTION_VERBOSE, END_OF_OPTIONS,
+    OPTION_KEY,     OPTIONS_OF_KEYS, OPTION_TIME,     OPTION_NOW,
+    OPTION_THREADS, OPTION_FROM,     OPTION_KEY_FILE, OPTION_MEMORY_LIMIT,
+    OPTION_NO_LOCK, OPTION_VERBOSE,  END_OF_OPTIONS,
 };
 
 const struct command add_command = {

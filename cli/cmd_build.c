@@ -116,13 +116,15 @@ static bool fill_from_set(petal_filter *filter, struct hashset *set, uint64_t th
     petal_error error;
     if (petal_builder_create(filter, &workers, &filling.builder, &error) != PETAL_OK)
         return complain(NULL, "%s", error.message);
+    progress_begin("filling", "the filter");
     while (started + 1 < workers &&
            pthread_create(&others[started], NULL, fill_parts, &filling) == 0)
         started++;
     fill_parts(&filling);
     for (uint32_t i = 0; i < started; i++) pthread_join(others[i], NULL);
-    return petal_builder_finish(filling.builder, &error) >= 0 ||
-           complain(NULL, "%s", error.message);
+    petal_status status = petal_builder_finish(filling.builder, &error);
+    progress_end();
+    return status >= 0 || complain(NULL, "%s", error.message);
 }
 
 /* ---- counting -------------------------------------------------------------------------------- */
@@ -290,9 +292,9 @@ static int run(const struct args *args)
 }
 
 static const struct option options[] = {
-    OPTION_OUTPUT,  OPTIONS_OF_SIZE, OPTIONS_OF_HASH, OPTION_METADATA, OPTION_TEMPLATE,
-    OPTION_KEY,     OPTIONS_OF_KEYS, OPTION_FORMAT,   OPTION_THREADS,  OPTION_FORCE,
-    OPTION_NO_LOCK, OPTION_VERBOSE,  END_OF_OPTIONS,
+    OPTION_OUTPUT, OPTIONS_OF_SIZE, OPTIONS_OF_HASH, OPTION_METADATA, OPTION_TEMPLATE,
+    OPTION_KEY,    OPTIONS_OF_KEYS, OPTION_FORMAT,   OPTION_THREADS,  OPTION_MEMORY_LIMIT,
+    OPTION_FORCE,  OPTION_NO_LOCK,  OPTION_VERBOSE,  END_OF_OPTIONS,
 };
 
 const struct command build_command = {

@@ -34,7 +34,8 @@ static void ask(void *context, struct key_block *block)
     size_t in;
     block->is_unanswered =
         try_to_look_up(check->filter, block->keys, block->count, block->results, &in) != PETAL_OK;
-    block->selected = check->args->invert ? block->count - in + block->stray_count : in;
+    size_t strays = block->continues ? 0 : block->stray_count;
+    block->selected = check->args->invert ? block->count - in + strays : in;
 }
 
 /* The output ends with an earlier block; the exit status says that it is not whole. */

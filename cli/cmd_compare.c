@@ -4,6 +4,7 @@
 #include "formats.h"
 #include "json.h"
 #include "numbers.h"
+#include "progress.h"
 #include "report.h"
 
 #include <math.h>
@@ -109,7 +110,9 @@ static int compare(const struct args *args, const petal_filter *a, const petal_f
     const char *name_a = args->operands[0], *name_b = args->operands[1];
     petal_comparison comparison = PETAL_COMPARISON_INIT;
     petal_error error;
+    progress_begin("comparing with", args->operands[1]);
     petal_status status = petal_compare(a, b, &comparison, &error);
+    progress_end();
     if (status == PETAL_ERR_MISMATCH)
         complain(name_b,
                  "cannot compare with %s (%s); make both with the same options, or with --template",

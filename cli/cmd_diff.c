@@ -3,6 +3,7 @@
 #include "files.h"
 #include "numbers.h"
 #include "paths.h"
+#include "progress.h"
 #include "report.h"
 #include "signals.h"
 #include "summary.h"
@@ -36,7 +37,9 @@ static bool write_patch(const struct args *args, const petal_filter *from, const
     struct output output = {.written = 0};
     petal_error error;
     if (!begin_file(&output.file, args->output, args->force)) return false;
+    progress_begin("writing", args->output);
     petal_status status = petal_diff(from, to, put, &output, &error);
+    progress_end();
     bool ended = end_file(&output.file, status == PETAL_OK);
     if (!ended || stop_signal()) return false;
     if (status == PETAL_ERR_MISMATCH)

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "files.h"
 #include "paths.h"
+#include "progress.h"
 #include "report.h"
 #include "signals.h"
 #include "summary.h"
@@ -21,7 +22,9 @@ static bool apply(petal_filter *filter, const struct args *args)
     petal_error error;
     uint8_t *bytes = read_whole_file(path, max_patch_bytes(args), &size_bytes);
     if (!bytes) return false;
+    progress_begin("applying", path);
     petal_status status = petal_apply_patch(filter, bytes, size_bytes, args->memory_limit, &error);
+    progress_end();
     free(bytes);
     return status == PETAL_OK || complain(path, "%s", error.message);
 }

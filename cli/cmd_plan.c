@@ -48,20 +48,34 @@ static bool is_of_the_scheme(petal_status status)
     return status == PETAL_ERR_UNREACHABLE || status == PETAL_ERR_ARGUMENT;
 }
 
+/* One reason stands for all. What is out of reach for one scheme may be in reach for the next; of
+ * options that do not fit, the default scheme's reason is of the default. */
+static bool refuse_all(const petal_error *errors, size_t count)
+{
+    const petal_error *why = &errors[0];
+    for (size_t i = 1; i < count && why->status == PETAL_ERR_UNREACHABLE; i++) why = &errors[i];
+    return complain(NULL, "%s", why->message);
+}
+
 static bool plan_all(struct plans *plans)
 {
     const struct args *args = plans->args;
+    petal_error errors[SCHEMES];
+    size_t failed = 0;
     for (size_t i = 0; i < SCHEMES; i++) {
-        petal_error error;
+        petal_error *error = &errors[failed];
         if (args->scheme ? strcmp(args->scheme, scheme_names[i]) != 0 : i >= ALIKE) continue;
-        if (plan_scheme(scheme_names[i], args, &plans->made[plans->count], &error)) {
+        if (plan_scheme(scheme_names[i], args, &plans->made[plans->count], error)) {
             plans->count++;
             continue;
         }
-        if (error.message[0]) complain(NULL, "%s", error.message); /* a misuse was reported */
-        if (!error.message[0] || !is_of_the_scheme(error.status)) return false;
+        if (!error->message[0]) return false; /* a misuse was reported */
+        if (!is_of_the_scheme(error->status)) return complain(NULL, "%s", error->message);
+        failed++;
     }
-    return plans->count > 0;
+    if (plans->count == 0) return refuse_all(errors, failed);
+    for (size_t i = 0; i < failed; i++) remark(NULL, "%s", errors[i].message);
+    return true;
 }
 
 /* ---- for people ------------------------------------------------------------------------------ */
@@ -83,9 +97,9 @@ static void print_row(const struct plans *plans, const petal_info *plan, int wid
     struct text last =
         plans->same_capacity ? rate_text(plan->predicted_rate, 2) : rounded((double)plan->capacity);
     bool is_default = strcmp(plan->scheme_name, scheme_names[0]) == 0;
-    printf("%-8s%12s%11s%5" PRIu32 "%*s   %-*s%s\n", plan->scheme_name, size_text(plan->bytes, 4).s,
-           significant(bits / (double)plan->capacity, 3).s, plan->hashes, width, last.s,
-           is_default ? 11 : 0, lines, is_default ? "default" : "");
+    printf("%-8s%12s %10s%5" PRIu32 "%*s   %-*s%s\n", plan->scheme_name,
+           size_text(plan->bytes, 4).s, significant(bits / (double)plan->capacity, 3).s,
+           plan->hashes, width, last.s, is_default ? 11 : 0, lines, is_default ? "default" : "");
 }
 
 static void print_table(const struct plans *plans)
@@ -109,8 +123,11 @@ static void print_overfilled(const petal_info *plan)
     static const double times[] = {1.25, 1.5, 2, 3};
     if (plan->capacity > UINT64_MAX / 4) return;
     printf("%s with more keys than planned:", plan->scheme_name);
+    uint64_t shown = plan->capacity;
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         uint64_t keys = (uint64_t)ceil(times[i] * (double)plan->capacity);
+        if (keys == shown) continue; /* of one or two keys a quarter more is twice as many */
+        shown = keys;
         printf("   %s %s", rounded((double)keys).s, rate_text(petal_predict_rate(plan, keys), 2).s);
     }
     putchar('\n');

@@ -41,7 +41,9 @@ struct seen {
     bool passed;                     /* the capacity */
     bool full;                       /* the filter could not grow, which was reported */
     const struct key_block *refused; /* by it, in part */
-    bool by_hash;                    /* hashing is any thread's work, ahead of the adding */
+    uint64_t clock;                  /* of `filter`, if rows bring their times */
+    struct lateness late;
+    bool by_hash; /* hashing is any thread's work, ahead of the adding */
 };
 
 static const char *shown_name(const struct seen *seen)
@@ -92,16 +94,26 @@ static petal_status add_keys_of(struct seen *seen, struct key_block *block, size
     return add_some_keys(seen->filter, block->keys, block->count, block->results, fresh);
 }
 
-/* In parts that are small enough to follow the rate. */
+/* How many of the rows come at one time. */
+static size_t begin_part(struct seen *seen, const struct key_block *block, size_t from)
+{
+    size_t left = block->count - from;
+    if (!seen->args->time) return left;
+    size_t run = begin_run(seen->filter, block->times + from, left, &seen->clock);
+    note_lateness(&seen->late, block->times + from, run, seen->clock, seen->start.window_ms);
+    return run;
+}
+
+/* In parts that are of one time, and small enough to follow the rate. */
 static petal_status add_parts_of(struct seen *seen, struct key_block *block)
 {
     bool talks = is_verbose(seen->args);
     size_t fresh, stretch = talks ? drops_stretch(&seen->drops) : block->count;
     petal_status status = PETAL_OK;
-    for (size_t from = 0; from < block->count && status >= 0; from += stretch) {
+    for (size_t from = 0, run = 0; from < block->count && status >= 0;) {
         struct key_block part = *block;
-        size_t left = block->count - from;
-        part.count = left < stretch ? left : stretch;
+        if (run == 0) run = begin_part(seen, block, from);
+        part.count = run < stretch ? run : stretch;
         part.keys += from;
         part.hashes += from;
         part.results += from;
@@ -109,7 +121,8 @@ static petal_status add_parts_of(struct seen *seen, struct key_block *block)
         status = add_keys_of(seen, &part, &fresh);
         seen->fresh += fresh;
         if (talks) drops_note(&seen->drops, seen->filter, fresh);
-        if (left <= stretch) break;
+        from += part.count;
+        run -= part.count;
     }
     return status;
 }
@@ -120,7 +133,7 @@ static bool add_block(void *context, struct key_block *block)
 {
     struct seen *seen = context;
     memset(block->results, seen->args->repeated, block->count);
-    tell_time(seen->filter, seen->args);
+    if (!seen->args->time) tell_time(seen->filter, seen->args);
     petal_status status = add_parts_of(seen, block);
     seen->read += block->count;
     watch_capacity(seen);
@@ -158,13 +171,21 @@ static void say_result(struct seen *seen)
 {
     uint64_t repeats = seen->read - seen->fresh - seen->skipped;
     char doubt[96] = "";
+    char late[128] = "";
     say_skipped(shown_name(seen), seen->filter, seen->skipped);
+    warn_of_lateness(seen->args->file, &seen->late, seen->start.window_ms);
     if (!is_verbose(seen->args)) return;
     double drops = drops_end(&seen->drops, seen->filter);
+    if (isnan(drops) && repeats > 0)
+        snprintf(doubt, sizeof doubt,
+                 " (the filter is too full to tell how many of these are new)");
     if (drops >= 0.5)
         snprintf(doubt, sizeof doubt, " (about %s of these may be new)", rounded(drops).s);
-    remark(seen->args->file, "%s read, %s new, %s repeat%s%s", grouped(seen->read).s,
-           grouped(seen->fresh).s, grouped(repeats).s, plural(repeats), doubt);
+    if (seen->late.rows)
+        snprintf(late, sizeof late, "; %s late, by up to %s", grouped(seen->late.rows).s,
+                 span_text(seen->late.most_ms).s);
+    remark(seen->args->file, "%s read, %s new, %s repeat%s%s%s", grouped(seen->read).s,
+           grouped(seen->fresh).s, grouped(repeats).s, plural(repeats), doubt, late);
 }
 
 /* ---- the filter ------------------------------------------------------------------------------ */
@@ -192,7 +213,7 @@ static petal_filter *make_filter(const struct args *args)
     struct request request;
     petal_filter *filter = request_filter(&request, args) ? create_filter(&request.options) : NULL;
     bool sized = args->capacity || args->memory_bytes;
-    if (filter) tell_time(filter, args);
+    if (filter && !args->time) tell_time(filter, args);
     if (filter && (!sized || args->window) && is_verbose(args)) say_plan(filter);
     request_free(&request);
     return filter;
@@ -228,6 +249,13 @@ static bool has_window(const char *text, const petal_info *info)
     struct why why;
     if (!parse_window(text, &keys, &ms, &why)) return false;
     return info->window_ms == ms && (ms || info->window_keys == keys);
+}
+
+static bool is_window_of_time(const char *text)
+{
+    uint64_t keys = 0, ms = 0;
+    struct why why;
+    return text && (!parse_window(text, &keys, &ms, &why) || ms > 0); /* refused in its turn */
 }
 
 static bool has_scheme(const char *name, const petal_info *info)
@@ -307,13 +335,16 @@ static void choose_kept(struct seen *seen)
         return;
     if (petal_clone(seen->kept, &copy, NULL) != PETAL_OK) return;
     seen->filter = copy;
-    seen->delivery = (struct delivery){.args = args, .follower = seen->kept};
+    seen->delivery = (struct delivery){.args = args, .follower = seen->kept, .clock = seen->clock};
 }
 
 static bool find_filter(struct seen *seen, struct key_reader *reader)
 {
     const struct args *args = seen->args;
     bool there = args->file && access(args->file, F_OK) == 0;
+    if (args->time && !there && !is_window_of_time(args->window))
+        return misused("seen", "--time is for a window of time; give --window 7d or so") ==
+               STATUS_OK;
     if (there && !may_write(args->file, true)) return false;
     if (!args->file)
         seen->filter = make_filter(args);
@@ -324,7 +355,9 @@ static bool find_filter(struct seen *seen, struct key_reader *reader)
     seen->start = info_of(seen->filter);
     seen->stats = stats_of(seen->filter);
     seen->by_hash = can(seen->filter, PETAL_CAN_HASHES);
+    seen->clock = seen->start.clock_ms;
     if (args->file && !agrees_with_file(args, &seen->start)) return false;
+    if (!agrees_with_time(args->file, &seen->start, args, reader->regular_file)) return false;
     if (args->file && !keys_use_type_of(reader, args, args->file, seen->filter)) return false;
     reader->hint_at_crlf = reader->hint_at_crlf && args->file;
     if (seen->kept) choose_kept(seen);
@@ -396,6 +429,7 @@ static const struct option options[] = {
     OPTION_MEMORY,
     OPTION_SCHEME_OF_BITS,
     OPTION_WINDOW,
+    OPTION_TIME,
     OPTION_NOW,
     OPTIONS_OF_HASH,
     OPTION_KEY,

@@ -149,10 +149,10 @@ static void find_shards(void *context, struct key_block *block)
     }
 }
 
-static void put_line(const struct sharding *sharding, const petal_key *line, FILE *out)
+/* With the separator that stands after it. */
+static void put_line(const petal_key *line, FILE *out)
 {
-    fwrite(line->data, 1, line->size_bytes, out);
-    putc(sharding->args->nul ? '\0' : '\n', out);
+    fwrite(line->data, 1, line->size_bytes + 1, out);
 }
 
 /* A row without a key goes to shard 0, so that none is lost. */
@@ -168,14 +168,14 @@ static void put_header(const struct key_block *block, FILE *out)
 
 static bool put_numbered(void *context, struct key_block *block)
 {
-    const struct sharding *sharding = context;
+    (void)context;
     struct row_walk walk = {0};
     size_t key;
     if (block->keeps_header) fputs("shard\t", stdout);
     put_header(block, stdout);
     for (const petal_key *row; (row = next_row(block, &walk, &key));) {
-        printf("%" PRIu64 "\t", shard_of_row(block, key));
-        put_line(sharding, row, stdout);
+        if (!block->continues) printf("%" PRIu64 "\t", shard_of_row(block, key));
+        put_line(row, stdout);
     }
     return !ferror(stdout);
 }
@@ -194,7 +194,7 @@ static bool put_into_parts(void *context, struct key_block *block)
     for (uint32_t i = 0; i < sharding->shards; i++) put_header(block, sharding->parts[i].file);
     for (const petal_key *row; (row = next_row(block, &walk, &key));) {
         struct part *part = &sharding->parts[shard_of_row(block, key)];
-        put_line(sharding, row, part->file);
+        put_line(row, part->file);
         part->keys += key != NO_KEY;
         if (ferror(part->file)) return note_failure(sharding, errno);
     }
@@ -311,6 +311,7 @@ static const struct option options[] = {
     {'o', "output", TEXT, AT(output), "PATTERN", "write a file for each: part-%d.txt"},
     OPTION_KEY,
     OPTIONS_OF_KEYS,
+    OPTION_MEMORY_LIMIT,
     OPTION_THREADS,
     OPTION_KEY_FILE,
     OPTION_FORCE,

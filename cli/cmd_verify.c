@@ -160,7 +160,10 @@ static petal_status status_of(const char *path)
 static bool check_blocks(const petal_filter *filter, const char *path)
 {
     petal_error error;
-    return petal_verify(filter, &error) >= 0 || complain_of(path, &error);
+    progress_begin("verifying", path);
+    petal_status status = petal_verify(filter, &error);
+    progress_end();
+    return status >= 0 || complain_of(path, &error);
 }
 
 static void say_intact(const char *path, const petal_filter *filter, const char *format)

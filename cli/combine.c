@@ -6,6 +6,7 @@
 #include "files.h"
 #include "formats.h"
 #include "paths.h"
+#include "progress.h"
 #include "report.h"
 #include "signals.h"
 #include "summary.h"
@@ -18,7 +19,9 @@ static bool take_in(petal_filter *filter, const char *path, const struct args *a
     if (!other) return false;
     uint32_t type = info_of(filter).key_type, other_type = info_of(other).key_type;
     bool agree = key_types_agree(type, other_type);
+    progress_begin("taking in", path);
     petal_status status = agree ? operate(filter, other, &error) : PETAL_OK;
+    progress_end();
     petal_free(other);
     if (!agree)
         return complain(path, "cannot %s with %s: its keys are of type %s, there of type %s", verb,

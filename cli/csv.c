@@ -120,6 +120,30 @@ static size_t irregular_rows(const char *text, size_t size_bytes, size_t start, 
     return whole;
 }
 
+size_t csv_row_end(const char *text, size_t size_bytes, size_t start, char delimiter,
+                   struct csv_scan *scan)
+{
+    const char *end = text + size_bytes, *at = text + scan->at;
+    while (at < end) {
+        const char *quote = memchr(at, '"', (size_t)(end - at));
+        if (!scan->quoted) {
+            const char *newline = memchr(at, '\n', (size_t)((quote ? quote : end) - at));
+            if (newline) return (size_t)(newline - text) + 1;
+            scan->quoted = quote && ((size_t)(quote - text) == start || quote[-1] == delimiter);
+        } else if (quote && quote + 1 == end) {
+            at = quote;
+            break;
+        } else if (quote && quote[1] == '"') {
+            quote++;
+        } else if (quote) {
+            scan->quoted = false;
+        }
+        at = quote ? quote + 1 : end;
+    }
+    scan->at = (size_t)(at - text);
+    return 0;
+}
+
 size_t csv_whole_rows(const char *text, size_t size_bytes, size_t start, char delimiter,
                       struct csv_scan *scan, struct marks *marks)
 {

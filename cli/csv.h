@@ -27,4 +27,10 @@ struct csv_scan {
 size_t csv_whole_rows(const char *text, size_t size_bytes, size_t start, char delimiter,
                       struct csv_scan *scan, struct marks *marks);
 
+/* Searches a text from scan->at on for the end of one row, which begins at `start`, or before the
+ * text: SIZE_MAX. Returns that end, or 0: then what is before scan->at need not be seen again, but
+ * for the byte before it. */
+size_t csv_row_end(const char *text, size_t size_bytes, size_t start, char delimiter,
+                   struct csv_scan *scan);
+
 #endif

@@ -111,14 +111,14 @@ int hex_digit(char c)
 static bool decode_hex(const char *line, size_t size, uint8_t *out, size_t *key_bytes,
                        const char **why)
 {
+    *why = "not hex digits";
+    for (size_t i = 0; i < size; i++) {
+        int digit = hex_digit(line[i]);
+        if (digit < 0) return false;
+        out[i / 2] = (uint8_t)(i % 2 ? out[i / 2] << 4 | digit : digit);
+    }
     *why = "an odd number of hex digits";
     if (size % 2) return false;
-    *why = "not hex digits";
-    for (size_t i = 0; i < size; i += 2) {
-        int high = hex_digit(line[i]), low = hex_digit(line[i + 1]);
-        if (high < 0 || low < 0) return false;
-        out[i / 2] = (uint8_t)(high << 4 | low);
-    }
     *key_bytes = size / 2;
     return true;
 }

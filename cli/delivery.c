@@ -31,6 +31,8 @@ static bool make_room(struct delivery *delivery, size_t keys)
     if (waiting > 0 && delivery->first > 0) {
         memmove(delivery->hashes, delivery->hashes + delivery->first, waiting * sizeof(uint64_t));
         memmove(delivery->ends, delivery->ends + delivery->first, waiting * sizeof(uint64_t));
+        if (delivery->times)
+            memmove(delivery->times, delivery->times + delivery->first, waiting * sizeof(uint64_t));
     }
     delivery->first = 0;
     delivery->count = waiting;
@@ -41,8 +43,14 @@ static bool make_room(struct delivery *delivery, size_t keys)
     if (hashes) delivery->hashes = hashes;
     uint64_t *ends = realloc(delivery->ends, room * sizeof(uint64_t));
     if (ends) delivery->ends = ends;
-    if (hashes && ends) delivery->room = room;
-    return hashes && ends;
+    if (!hashes || !ends) return false;
+    if (delivery->args->time) {
+        uint64_t *times = realloc(delivery->times, room * sizeof(uint64_t));
+        if (!times) return false;
+        delivery->times = times;
+    }
+    delivery->room = room;
+    return true;
 }
 
 /* `end`: where the output of the block begins. A repeat prints nothing: it waits for the rows
@@ -52,6 +60,8 @@ static bool note_keys(struct delivery *delivery, const struct key_block *block, 
     if (block->count == 0) return true;
     if (!make_room(delivery, block->count)) return fail(delivery, "out of memory");
     memcpy(delivery->hashes + delivery->count, block->hashes, block->count * sizeof(uint64_t));
+    if (delivery->times)
+        memcpy(delivery->times + delivery->count, block->times, block->count * sizeof(uint64_t));
     if (block->keeps_header) end += block->header_bytes;
     for (size_t i = 0, s = 0; i < block->count; i++) {
         for (; s < block->stray_count && block->strays[s].row.data < block->lines[i].data; s++)
@@ -70,9 +80,10 @@ static bool follow(struct delivery *delivery, uint64_t bytes)
     if (delivery->failed) return false;
     while (end < delivery->count && delivery->ends[end] <= bytes) end++;
     if (end == delivery->first) return true;
-    tell_time(delivery->follower, delivery->args);
-    petal_status status = add_hashes(delivery->follower, delivery->hashes + delivery->first,
-                                     end - delivery->first, NULL, NULL);
+    if (!delivery->times) tell_time(delivery->follower, delivery->args);
+    petal_status status = add_at_times(delivery->follower, delivery->hashes + delivery->first,
+                                       delivery->times ? delivery->times + delivery->first : NULL,
+                                       end - delivery->first, &delivery->clock);
     delivery->delivered += end - delivery->first;
     delivery->whole = delivery->ends[end - 1];
     delivery->first = end;
@@ -109,6 +120,7 @@ bool delivery_end(struct delivery *delivery)
         cut_output(delivery->written - delivery->whole);
     free(delivery->hashes);
     free(delivery->ends);
-    delivery->hashes = delivery->ends = NULL;
+    free(delivery->times);
+    delivery->hashes = delivery->ends = delivery->times = NULL;
     return all;
 }

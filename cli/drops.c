@@ -7,7 +7,11 @@
  * included, which set no bit that was not set anyway. Layers have keys of their own each, and lose
  * them in time; there, keys that are certainly absent are queried. If x of n are found, x / (n - x
  * + 1) are the odds in the mean: sum over x of C(n, x) p^x (1-p)^(n-x) x / (n - x + 1) = p / (1 -
- * p) (1 - p^n). As many are queried as keys came, until a thousand were found. */
+ * p) (1 - p^n). As many are queried as keys came, until a thousand were found.
+ *
+ * Of a filter that finds more than half of all absent keys nothing is told. Of what it drops it says
+ * less and less: the few keys that it passes on stand for many, and the odds grow faster than they
+ * can be measured. */
 #include "drops.h"
 
 #include "batches.h"
@@ -31,6 +35,12 @@ static double model_odds(const struct drops *drops, double keys)
     return rate / (1 - rate);
 }
 
+/* More than half of the new keys are dropped. */
+static bool is_lost(double odds)
+{
+    return !(odds <= 1);
+}
+
 static void note_by_model(struct drops *drops, uint64_t fresh)
 {
     double size = (double)drops->start.bits / drops->start.hashes;
@@ -40,6 +50,8 @@ static void note_by_model(struct drops *drops, uint64_t fresh)
         dropped = part * model_odds(drops, drops->keys + (part + dropped) / 2);
         drops->expected += dropped;
         drops->keys += part + dropped;
+        if (is_lost(model_odds(drops, drops->keys))) drops->expected = NAN;
+        if (isnan(drops->expected)) return;
     }
 }
 
@@ -78,6 +90,8 @@ static void settle_waiting(struct drops *drops, const petal_filter *filter)
     uint64_t count = drops->found < ENOUGH_FOUND ? drops->waiting : drops->waiting / SPARING;
     double before = drops->odds;
     drops->odds = measured_odds(drops, filter, count < MIN_PROBES ? MIN_PROBES : count);
+    if (is_lost(drops->odds)) drops->odds = measured_odds(drops, filter, MAX_STRETCH);
+    if (is_lost(drops->odds)) drops->expected = NAN;
     drops->expected += (double)drops->waiting * (before + drops->odds) / 2;
     drops->waiting = 0;
 }

@@ -6,7 +6,7 @@
 #include <petal/petal.h>
 
 struct drops {
-    double expected;  /* of the keys noted; NAN: nobody can tell */
+    double expected;  /* of the keys noted; NAN: nobody can tell, for the filter is too full */
     petal_info start; /* of a plain filter */
     /* it is one: its rate follows from the number of keys, which are `keys` by now */
     bool is_predicted;
@@ -26,7 +26,7 @@ size_t drops_stretch(const struct drops *drops);
 /* `fresh` more keys were added that were new to the filter. */
 void drops_note(struct drops *drops, const petal_filter *filter, uint64_t fresh);
 
-/* After the last key: the estimate. */
+/* After the last key: the estimate. NAN: at some time more than half of the new keys were dropped. */
 double drops_end(struct drops *drops, const petal_filter *filter);
 
 #endif

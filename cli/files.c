@@ -5,6 +5,7 @@
 #include "look.h"
 #include "parquet.h"
 #include "paths.h"
+#include "progress.h"
 #include "report.h"
 #include "secret.h"
 #include "stream.h"
@@ -155,13 +156,19 @@ petal_filter *open_container(const char *path, unsigned flags, const struct args
     if (!check_format(args->from) || (given && !read_secret(args->secret_file, secret)))
         return NULL;
     *format = args->from;
+    progress_begin("opening", is_stream(path) ? "standard input" : path);
     petal_status status = is_stream(path) ? open_stream(options, format, &filter, &error)
                                           : open_as(path, options, &filter, &error);
     if (status == PETAL_ERR_NOT_A_FILTER && !args->from && !is_stream(path))
         status = open_strange(path, options, &filter, format, &error);
-    if (status != PETAL_OK) complain_of(is_stream(path) ? "standard input" : path, &error);
+    progress_end();
     wipe(secret, sizeof secret);
-    return filter;
+    if (status == PETAL_OK) return filter;
+    if (!is_petal(args->from) && is_petal_file(path))
+        complain(path, "is a petal file, not one of %s; leave out --from", args->from);
+    else
+        complain_of(is_stream(path) ? "standard input" : path, &error);
+    return NULL;
 }
 
 petal_filter *open_filter(const char *path, unsigned flags, const struct args *args)
@@ -222,8 +229,10 @@ static bool save(const petal_filter *filter, const char *path, const char *forma
 {
     petal_error error;
     struct identity before = identify(path);
+    progress_begin("saving", path);
     petal_status status =
         petal_save(filter, path, is_petal(format) ? "petal" : format, flags, &error);
+    progress_end();
     return status == PETAL_OK || complain_of_save(path, before, &error);
 }
 
@@ -255,7 +264,10 @@ bool update_file(petal_filter *filter, const char *path, const char *format,
     petal_error error;
     if (!is_petal(format) || info_of(filter).policy != PETAL_POLICY_NONE)
         return replace_file(filter, path, format, args);
-    if (petal_sync(filter, &error) == PETAL_OK) return true;
+    progress_begin("saving", path);
+    petal_status status = petal_sync(filter, &error);
+    progress_end();
+    if (status == PETAL_OK) return true;
     if (error.status == PETAL_ERR_REPLACED) return complain_of(path, &error);
     return complain(path, "%s; %s", error.message, way_out);
 }

@@ -3,6 +3,7 @@
 
 #include "formats.h"
 
+#include "magic.h"
 #include "options.h"
 #include "report.h"
 
@@ -45,9 +46,11 @@ static bool complain_of_stranger(const char *path, const petal_error *error)
     uint8_t start[4096];
     char name[512];
     size_t size = first_bytes(path, start, sizeof start);
-    if (size >= 2 && start[0] == 0x1f && start[1] == 0x8b)
-        return complain(path,
-                        "not a filter (compressed, from byte 0); unpack it with gzip -d first");
+    const struct magic *magic = magic_of(start, size);
+    if (magic && magic->unpack)
+        return complain(path, "not a filter (compressed by %s, from byte 0); unpack it with %s",
+                        magic->name, magic->unpack);
+    if (magic) return complain(path, "not a filter (%s, from byte 0)", magic->name);
     if (!looks_like_text(start, size)) return complain(path, "%s", error->message);
     filter_name(path, name, sizeof name);
     return complain(path, "not a filter (text, from byte 0); to make one: petal build -o %s %s",

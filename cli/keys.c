@@ -31,17 +31,38 @@
 /* With all that belongs to it a block of common lines stays in the second-level cache. */
 #define BLOCK_BYTES ((size_t)1 << 18)
 
+/* A row that is longer is no key, unless --memory-limit says otherwise: with its fields and what is
+ * decoded a row takes ten times as much at worst, in each thread. */
+#define MAX_ROW_BYTES ((size_t)16 << 20)
+
 /* Rows without a key. */
 enum { MAX_SHOWN = 3 };
+
+/* Clocks differ, and a time without a zone may be a local one. */
+#define DAY_MS UINT64_C(86400000)
 
 static bool is_standard_input(const char *file)
 {
     return strcmp(file, "-") == 0;
 }
 
+static const char STANDARD_INPUT[] = "standard input";
+
 static const char *shown_name(const char *file)
 {
-    return is_standard_input(file) ? "standard input" : file;
+    return is_standard_input(file) ? STANDARD_INPUT : file;
+}
+
+/* " FILE", as a command takes it in place of standard input. */
+struct operand {
+    char s[256];
+};
+
+static struct operand operand_of(const char *shown)
+{
+    struct operand out = {""};
+    if (shown != STANDARD_INPUT) snprintf(out.s, sizeof out.s, " %s", shown);
+    return out;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -77,16 +98,27 @@ static bool check_readable(const char *file, bool may_be_key)
 }
 
 /* For the progress line: 0 if one of the sizes is not known. */
-static uint64_t total_bytes(char **files, size_t count)
+static void note_sizes(struct key_reader *reader)
 {
-    uint64_t total = 0;
-    for (size_t i = 0; i < count; i++) {
+    bool known = true;
+    for (size_t i = 0; i < reader->files_left; i++) {
         struct stat about;
-        int failed = is_standard_input(files[i]) ? fstat(0, &about) : stat(files[i], &about);
-        if (failed || !S_ISREG(about.st_mode)) return 0;
-        total += (uint64_t)about.st_size;
+        const char *file = reader->files[i];
+        int failed = is_standard_input(file) ? fstat(0, &about) : stat(file, &about);
+        bool regular = !failed && S_ISREG(about.st_mode);
+        known = known && regular;
+        if (regular && !reader->regular_file) reader->regular_file = shown_name(file);
+        if (regular) reader->bytes_total += (uint64_t)about.st_size;
     }
-    return total;
+    if (!known) reader->bytes_total = 0;
+}
+
+static size_t row_limit(const struct args *args)
+{
+    uint64_t bytes = args->memory_limit;
+    if (bytes == 0) return MAX_ROW_BYTES;
+    if (bytes < BLOCK_BYTES) return BLOCK_BYTES;
+    return bytes < SIZE_MAX / 4 ? (size_t)bytes : SIZE_MAX / 4;
 }
 
 /* A key of several fields is text, whatever these are. */
@@ -110,6 +142,10 @@ bool keys_open(struct key_reader *reader, const struct args *args, char **files,
     rows_want(&reader->rows, reader->rows.numbers, &reader->wanted);
     reader->decode = find_decoder(find_key_type(args->key_type));
     reader->hint_at_crlf = !args->crlf && !args->nul;
+    reader->now = args->now;
+    reader->max_row_bytes = row_limit(args);
+    if (reader->rows.has_time && args->literal_count)
+        return complain("-e", "has no time; leave out --time, or put the keys into a list");
     reader->literals = args->literals;
     reader->literals_left = args->literal_count;
     bool none = file_count == 0 && args->literal_count == 0;
@@ -117,7 +153,7 @@ bool keys_open(struct key_reader *reader, const struct args *args, char **files,
     bool is_taken = files == args->operands + 1 && is_standard_input(args->operands[0]);
     for (size_t i = 0; i < file_count && is_taken && !none; i++) none = is_standard_input(files[i]);
     if (is_taken && none)
-        return complain("standard input", "is the filter; name the files of the keys, or use -e");
+        return complain(STANDARD_INPUT, "is the filter; name the files of the keys, or use -e");
     reader->files = none ? standard_input : files;
     reader->files_left = none ? 1 : file_count;
     for (size_t i = 0; i < reader->files_left && !keep_going; i++)
@@ -127,7 +163,7 @@ bool keys_open(struct key_reader *reader, const struct args *args, char **files,
             return complain(reader->files[i], "is a filter, not a list of keys; to remember what "
                                               "was seen in it: petal seen -f; to compare two: "
                                               "petal compare");
-    reader->bytes_total = total_bytes(reader->files, reader->files_left);
+    note_sizes(reader);
     return !reader->decode || has_one_column(reader, "--key-type", args->key_type);
 }
 
@@ -151,13 +187,23 @@ static void hint_at_crlf(struct key_reader *reader)
     remark(reader->arrived, "every line ends in CR; if these are Windows line ends, pass --crlf");
 }
 
+/* If no row has a key, something else may separate the fields. */
+static void tell_stray_count(const struct key_reader *reader)
+{
+    char hint[64] = "", shown[8];
+    if (reader->delimiter && reader->keys_read == 0) {
+        name_delimiter(reader->delimiter, shown);
+        snprintf(hint, sizeof hint, "; if fields are separated by %s, pass -t '%s'", shown, shown);
+    }
+    remark(NULL, "%s row%s without a key: %s%s", grouped(reader->strays_arrived).s,
+           plural(reader->strays_arrived), reader->fate, hint);
+}
+
 void keys_close(struct key_reader *reader)
 {
     progress_hide();
     hint_at_crlf(reader);
-    if (reader->strays_arrived && reader->fate)
-        remark(NULL, "%s row%s without a key: %s", grouped(reader->strays_arrived).s,
-               plural(reader->strays_arrived), reader->fate);
+    if (reader->strays_arrived && reader->fate) tell_stray_count(reader);
     if (reader->descriptor > 0) close(reader->descriptor);
     free(reader->rest);
     free(reader->header);
@@ -194,7 +240,7 @@ bool spool_standard_input(const struct args *args)
                 lseek(0, 0, SEEK_SET) == 0;
     int failure = errno;
     if (spool) fclose(spool);
-    return good || complain("standard input",
+    return good || complain(STANDARD_INPUT,
                             "cannot be kept in a temporary file: %s; say how many keys with -n",
                             strerror(failure));
 }
@@ -225,6 +271,7 @@ void keys_free_block(struct key_block *block)
     free(block->decoded);
     free(block->hashes);
     free(block->results);
+    free(block->times);
     free(block->text);
     free(block->marks.at);
     free(block->joined);
@@ -267,7 +314,9 @@ static bool open_next(struct key_reader *reader, struct key_block *block)
     int failure;
     reader->files_left--;
     reader->name = shown_name(file);
-    reader->at_end = reader->begun = false;
+    reader->at_end = reader->begun = reader->marked = reader->in_long_row = reader->has_rows =
+        false;
+    reader->time_form = TIME_UNKNOWN;
     reader->trouble = NULL;
     reader->failure = 0;
     const char *trouble = find_obstacle(file, &failure);
@@ -325,11 +374,16 @@ static ssize_t read_some(struct key_reader *reader, char *to, size_t room)
     return got;
 }
 
-/* One read. False: out of memory. */
-static bool read_more(struct key_reader *reader, struct key_block *block, size_t bound)
+/* One read, of no more than a block: what a long row is followed by must not be as long as it.
+ * False: out of memory. */
+static bool read_more(struct key_reader *reader, struct key_block *block)
 {
+    size_t bound = block->capacity;
+    while (bound <= block->size_bytes) bound *= 2;
     if (!make_room(block, bound)) return false;
-    ssize_t got = read_some(reader, block->text + block->size_bytes, bound - block->size_bytes);
+    size_t room = bound - block->size_bytes;
+    ssize_t got =
+        read_some(reader, block->text + block->size_bytes, room < BLOCK_BYTES ? room : BLOCK_BYTES);
     if (reader->trouble) return true;
     if (got < 0) {
         if (errno == EINTR || errno == EAGAIN) return true;
@@ -339,6 +393,20 @@ static bool read_more(struct key_reader *reader, struct key_block *block, size_t
     }
     reader->at_end = got == 0;
     block->size_bytes += (size_t)got;
+    return true;
+}
+
+/* A UTF-8 byte order mark that a list begins with is no part of its first line. In CSV and JSON it
+ * is part of the row, and is passed on with it. False: more bytes would tell. */
+static bool drop_mark(struct key_reader *reader, struct key_block *block)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    size_t size = block->size_bytes < 3 ? block->size_bytes : 3;
+    if (reader->rows.form >= ROWS_OF_CSV || reader->rows.separator == '\0') return true;
+    if (memcmp(block->text, mark, size) != 0) return true;
+    if (size < 3) return reader->at_end || reader->trouble;
+    block->size_bytes -= 3;
+    memmove(block->text, block->text + 3, block->size_bytes);
     return true;
 }
 
@@ -357,11 +425,49 @@ static size_t end_of_last_row(struct key_reader *reader, struct key_block *block
     return end;
 }
 
-/* Reads until the block is full of whole lines, or there is no more for now. KEYS_END: stopped. */
+/* Of a row that is too long: the end of it, or of the piece of it that is there. */
+static size_t end_of_piece(struct key_reader *reader, struct key_block *block)
+{
+    const struct rows *rows = &reader->rows;
+    char *text = block->text;
+    if (rows->form != ROWS_OF_CSV) {
+        char *end = memchr(text, rows->separator, block->size_bytes);
+        reader->in_long_row = !end;
+        return end ? (size_t)(end - text) + 1 : block->size_bytes;
+    }
+    size_t start = block->continues ? SIZE_MAX
+                   : reader->begun  ? 0
+                                    : rows_mark(rows, text, block->size_bytes);
+    if (!block->continues) reader->scan = (struct csv_scan){.at = start};
+    size_t end = csv_row_end(text, block->size_bytes, start, (char)rows->delimiter, &reader->scan);
+    reader->in_long_row = end == 0;
+    if (end > 0) return end;
+    size_t rest = reader->scan.at - 1;
+    reader->scan.at = 1;
+    return rest;
+}
+
+/* A piece of a row that is too long makes a block of its own. */
+static void cut_piece(struct key_reader *reader, struct key_block *block)
+{
+    size_t end = end_of_piece(reader, block);
+    if (reader->at_end && reader->in_long_row) end = block->size_bytes;
+    if (reader->at_end) reader->in_long_row = false;
+    reader->rest_bytes = block->size_bytes - end;
+    reader->has_rows = !reader->in_long_row;
+    block->is_piece = true;
+}
+
+/* Reads until the block is full of whole lines, or there is no more for now, or a line is too long.
+ * KEYS_END: stopped. */
 static enum keys_found fill(struct key_reader *reader, struct key_block *block)
 {
-    size_t bound = BLOCK_BYTES, whole = 0;
-    while (!reader->at_end && !reader->trouble && (block->size_bytes < bound || whole == 0)) {
+    size_t whole = 0;
+    bool goes_on = reader->in_long_row, has_long_row = false;
+    if (reader->has_rows && block->size_bytes > 0) whole = end_of_last_row(reader, block, 0);
+    reader->has_rows = false;
+    while (!reader->at_end && !reader->trouble && !has_long_row &&
+           (block->size_bytes < BLOCK_BYTES || whole == 0)) {
         bool ready = !reader->greets && is_ready(reader);
         if (whole > 0 && !ready) break;
         if (whole == 0 && stop_signal()) return KEYS_END;
@@ -369,15 +475,20 @@ static enum keys_found fill(struct key_reader *reader, struct key_block *block)
             reader->waiting = true;
             return KEYS_NOT_YET;
         }
-        while (bound <= block->size_bytes) bound *= 2;
-        size_t from = block->size_bytes;
-        if (!read_more(reader, block, bound)) return fail_for_memory(reader, block);
-        size_t end = end_of_last_row(reader, block, from);
+        size_t from = reader->marked ? block->size_bytes : 0;
+        if (!read_more(reader, block)) return fail_for_memory(reader, block);
+        if (!reader->marked && !(reader->marked = drop_mark(reader, block))) continue;
+        size_t end = goes_on ? 0 : end_of_last_row(reader, block, from);
         if (end > 0) whole = end;
+        has_long_row = goes_on || (whole == 0 && block->size_bytes > reader->max_row_bytes);
     }
+    block->continues = goes_on;
     if (reader->trouble && whole == 0)
         return fail_for_good(reader, block, reader->trouble, reader->failure);
-    reader->rest_bytes = reader->at_end ? 0 : block->size_bytes - whole;
+    if (goes_on || (has_long_row && !reader->at_end))
+        cut_piece(reader, block);
+    else
+        reader->rest_bytes = reader->at_end ? 0 : block->size_bytes - whole;
     return KEYS_BLOCK;
 }
 
@@ -403,19 +514,28 @@ static bool take_rest(struct key_reader *reader, struct key_block *block)
     if (!make_room(block, bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES)) return false;
     if (bytes > 0) memcpy(block->text, reader->rest, bytes);
     block->size_bytes = bytes;
-    reader->scan = (struct csv_scan){0};
+    if (!reader->in_long_row) reader->scan = (struct csv_scan){0};
     block->marks.by = reader->marker;
     marks_clear(&block->marks);
     return true;
+}
+
+static bool refuse_header(struct key_reader *reader)
+{
+    snprintf(reader->message, sizeof reader->message,
+             "header: longer than a row may be (16 MiB, or --memory-limit)");
+    return false;
 }
 
 /* The first one of all files goes to the output. False: its columns are not those that are wanted,
  * and reader->message says why. */
 static bool take_header(struct key_reader *reader, struct key_block *block)
 {
+    if (block->is_piece) return refuse_header(reader);
     if (!rows_read_header(&reader->rows, block->text, block->size_bytes, &reader->wanted,
                           &block->header_bytes, reader->message, sizeof reader->message))
         return false;
+    if (block->header_bytes > block->max_row_bytes) return refuse_header(reader);
     block->keeps_header = !reader->header;
     block->other_header =
         reader->header && (reader->header_bytes != block->header_bytes ||
@@ -428,6 +548,49 @@ static bool take_header(struct key_reader *reader, struct key_block *block)
     return reader->header != NULL;
 }
 
+/* Whoever hands in other bytes than lines nearly always meant the text in them. What -z was to
+ * unpack, and text of two bytes a character, has no line that could be meant. False: refused, and
+ * reader->message says why. */
+static bool take_magic(struct key_reader *reader, struct key_block *block)
+{
+    char *message = reader->message;
+    size_t room = sizeof reader->message;
+    const struct magic *magic = block->magic = magic_of(block->text, block->size_bytes);
+    struct operand file = operand_of(reader->name);
+    if (magic && magic->kind == MAGIC_UTF16 && reader->rows.separator != '\0')
+        snprintf(message, room, "is UTF-16; convert it: iconv -f UTF-16 -t UTF-8%s | petal ...",
+                 file.s);
+    else if (magic && magic->unpack && reader->unpacks && magic->kind <= MAGIC_ZSTD)
+        snprintf(message, room, "is compressed twice (%s); -z unpacks it once", magic->name);
+    else if (magic && magic->unpack && reader->unpacks)
+        snprintf(message, room,
+                 "is compressed by %s, which -z does not unpack; use %s%s | petal ...", magic->name,
+                 magic->unpack, file.s);
+    else
+        return true;
+    return false;
+}
+
+/* What the rows of a block are measured by. */
+static void set_bounds(struct key_reader *reader, struct key_block *block)
+{
+    block->max_row_bytes = reader->max_row_bytes;
+    block->time_form = reader->time_form;
+    if (!reader->rows.has_time) return;
+    block->max_time = (reader->now ? reader->now : time_now()) + DAY_MS;
+}
+
+/* The first time in a file tells the form of all: blocks up to it are split at once. */
+static void find_time_form(struct key_reader *reader, struct key_block *block)
+{
+    if (!reader->rows.has_time || reader->time_form != TIME_UNKNOWN || block->done) return;
+    split_block(&reader->rows, reader->decode, block);
+    block->done = true;
+    reader->time_form = block->time_form;
+    block->tells_time = block->count > 0 && reader->told_form != block->time_form;
+    if (block->tells_time) reader->told_form = block->time_form;
+}
+
 /* KEYS_END: nothing more in the open file, which is closed, or reading has to stop. */
 static enum keys_found read_block(struct key_reader *reader, struct key_block *block, bool resumed)
 {
@@ -438,12 +601,17 @@ static enum keys_found read_block(struct key_reader *reader, struct key_block *b
     block->file = reader->name;
     block->begins_file = !reader->begun;
     block->bytes_read = reader->bytes_read;
+    set_bounds(reader, block);
+    if (block->begins_file && !take_magic(reader, block))
+        return fail_for_good(reader, block, reader->message, 0);
     bool has_header = reader->rows.has_header && block->begins_file && block->size_bytes > 0;
     if (has_header && !take_header(reader, block))
         return fail_for_good(reader, block, reader->message, 0);
     block->wanted = reader->wanted;
     reader->begun = true;
-    if (block->size_bytes > 0) return KEYS_BLOCK;
+    if (block->is_piece) split_piece(&reader->rows, block, !reader->in_long_row);
+    if (block->size_bytes > 0) find_time_form(reader, block);
+    if (block->size_bytes > 0 || block->is_piece) return KEYS_BLOCK;
     close_current(reader);
     return KEYS_END;
 }
@@ -476,6 +644,9 @@ enum keys_found keys_read(struct key_reader *reader, struct key_block *block)
     block->count = block->stray_count = block->header_bytes = 0;
     block->split = block->only_crlf = block->has_fields = false;
     block->keeps_header = block->other_header = false;
+    block->done = block->is_piece = block->continues = block->tells_time = false;
+    block->magic = NULL;
+    block->max_time = 0;
     block->refused = block->trouble = NULL;
     if (stop_signal() || reader->ended) return KEYS_END;
     if (reader->literals_left > 0) return take_literals(reader, block);
@@ -500,27 +671,52 @@ bool keys_block_is_full(const struct key_block *block)
 
 void keys_split(const struct key_reader *reader, struct key_block *block)
 {
-    if (!block->trouble) split_block(&reader->rows, reader->decode, block);
+    if (!block->trouble && !block->done) split_block(&reader->rows, reader->decode, block);
 }
 
 /* ---- arriving -------------------------------------------------------------------------------- */
 
+/* Of a long row the beginning and the end: what makes it no key often stands behind a long key. */
 static void describe_row(const struct key_block *block, const petal_key *row, const char *why,
                          char *text, size_t room)
 {
+    enum { SHOWN = 40, TAIL = 12 };
     const char *data = row->data;
     size_t size = row->size_bytes;
     if (size > 0 && data[size - 1] == '\r') size--;
-    snprintf(text, room, "line %" PRIu64 ": %s: \"%.*s\"%s", line_of_row(block, row), why,
-             size < 40 ? (int)size : 40, data, size > 40 ? "..." : "");
+    bool whole = size <= SHOWN;
+    snprintf(text, room, "line %" PRIu64 ": %s: \"%.*s%s%.*s\"", line_of_row(block, row), why,
+             whole ? (int)size : SHOWN - TAIL, data, whole ? "" : "...", whole ? 0 : TAIL,
+             data + size - (whole ? 0 : TAIL));
+}
+
+/* Whether a line that is no key may be several columns, as sha1sum prints them. */
+static bool has_columns(const struct key_block *block, const petal_key *row)
+{
+    const char *data = row->data;
+    size_t i = 0;
+    while (i < row->size_bytes && data[i] != ' ' && data[i] != '\t') i++;
+    return !block->has_fields && i > 0 && i + 1 < row->size_bytes;
 }
 
 static bool refuse_row(const struct key_block *block)
 {
     char text[256];
+    const petal_key *row = &block->lines[block->count];
     if (block->refused == OUT_OF_MEMORY) return complain(block->file, "%s", block->refused);
-    describe_row(block, &block->lines[block->count], block->refused, text, sizeof text);
-    return complain(block->file, "%s", text);
+    describe_row(block, row, block->refused, text, sizeof text);
+    return complain(block->file, "%s%s", text,
+                    has_columns(block, row) ? "; if the key is one of several columns, pass -k 1"
+                                            : "");
+}
+
+/* Too few fields may mean another delimiter. */
+static void note_delimiter(struct key_reader *reader, const struct stray *stray)
+{
+    const struct rows *rows = &reader->rows;
+    if (lacks_fields(stray))
+        reader->delimiter =
+            guess_delimiter(stray->row.data, stray->row.size_bytes, rows->delimiter);
 }
 
 /* The first few of all files are shown. */
@@ -528,7 +724,9 @@ static void tell_strays(struct key_reader *reader, const struct key_block *block
 {
     char text[256];
     uint64_t before = reader->strays_arrived;
+    if (block->continues) return;
     reader->strays_arrived += block->stray_count;
+    if (before == 0 && block->stray_count) note_delimiter(reader, &block->strays[0]);
     for (size_t i = 0; i < block->stray_count && before + i < MAX_SHOWN && reader->fate; i++) {
         const struct stray *stray = &block->strays[i];
         describe_row(block, &stray->row, stray->why, text, sizeof text);
@@ -536,14 +734,18 @@ static void tell_strays(struct key_reader *reader, const struct key_block *block
     }
 }
 
-/* Whoever hands in compressed text nearly always meant the text. */
-static void warn_of_packed(const struct key_block *block)
+static void warn_of_magic(const struct key_block *block)
 {
-    const char *packer = packer_of(block->text, block->size_bytes);
-    if (packer)
-        remark(block->file,
-               "is compressed; its bytes are taken as keys as they are; pass -z to unpack it (%s)",
-               packer);
+    const struct magic *magic = block->magic;
+    bool unpacks = magic->kind == MAGIC_GZIP || (magic->kind == MAGIC_ZSTD && unpacks_zstd());
+    const char *taken = "its bytes are taken as keys as they are";
+    if (unpacks)
+        remark(block->file, "is compressed; %s; pass -z to unpack it (%s)", taken, magic->name);
+    else if (magic->unpack)
+        remark(block->file, "is compressed; %s; use %s%s | petal ...", taken, magic->unpack,
+               operand_of(block->file).s);
+    else
+        remark(block->file, "is %s; %s; write the keys out as lines first", magic->name, taken);
 }
 
 static void tell_trouble(const struct key_reader *reader, const struct key_block *block)
@@ -563,13 +765,16 @@ bool keys_arrive(struct key_reader *reader, struct key_block *block)
     }
     if (block->begins_file) {
         hint_at_crlf(reader);
-        if (!reader->unpacks) warn_of_packed(block);
         if (block->other_header)
             remark(block->file, "has another header than the first file, which is the one kept");
         reader->lines_arrived = 0;
         reader->only_crlf = true;
         reader->arrived = block->file;
+        if (block->magic) warn_of_magic(block);
     }
+    if (block->tells_time)
+        remark(block->file, "times read as %s, from %s on", time_form_name(block->time_form),
+               time_text(block->times[0]).s);
     reader->only_crlf = reader->only_crlf && block->only_crlf;
     block->first_line = reader->lines_arrived + 1;
     reader->lines_arrived += block->line_count;

@@ -9,8 +9,10 @@
 #include "batches.h"
 #include "csv.h"
 #include "decode.h"
+#include "magic.h"
 #include "options.h"
 #include "rows.h"
+#include "times.h"
 #include "unpack.h"
 
 #include <petal/petal.h>
@@ -25,8 +27,10 @@ struct key_block {
     size_t count;
     const petal_key *keys; /* what is added or asked for */
     petal_key *lines;      /* the row of each key, as it stands in the input, and its separator */
+    uint64_t *times;       /* --time: of each row, in milliseconds */
     struct stray *strays;  /* rows between them, in order */
     size_t stray_count;
+    bool continues; /* the only stray is a further piece of the row that the last block ended in */
     size_t header_bytes; /* the text begins with a header of that size; 0: with a row */
     bool keeps_header;   /* which belongs to the output */
     uint64_t *hashes;    /* room for `count` of each: free for the holder's use */
@@ -38,7 +42,15 @@ struct key_block {
     petal_key output;    /* what is to be printed (selection.h) */
 
     /* Private. */
-    bool begins_file, split;
+    bool begins_file;
+    bool split; /* there are rows, whose keys are still to be decoded */
+    bool done;  /* nothing is left for keys_split() */
+    bool is_piece;
+    const struct magic *magic; /* what the file is that it begins; NULL: lines, for all we know */
+    enum time_form time_form;  /* of its file; found in this block if it was unknown before */
+    uint64_t max_time;         /* later ones are refused */
+    bool tells_time;           /* the form is told on arrival */
+    size_t max_row_bytes;
     bool has_fields;   /* keys are parts of rows */
     bool other_header; /* than that of the first file */
     char separator;
@@ -67,9 +79,10 @@ struct key_reader {
     bool failed; /* something was reported: the input is not whole */
     uint64_t keys_read;
 
-    bool keep_going;   /* pass over files that cannot be opened */
-    bool watch_output; /* to be set by the caller: stop when nobody reads stdout any more */
-    uint64_t threads;  /* as asked for; 0: was not */
+    bool keep_going;          /* pass over files that cannot be opened */
+    bool watch_output;        /* to be set by the caller: stop when nobody reads stdout any more */
+    uint64_t threads;         /* as asked for; 0: was not */
+    const char *regular_file; /* one of the files is no stream; NULL: all are */
     struct rows rows;
     const char *fate; /* of rows without a key; may be set by the caller, NULL for silence */
     /* if every line of a file ends in CR; to be cleared by callers to whom it is the same */
@@ -85,10 +98,17 @@ struct key_reader {
     int descriptor;   /* -1: none is open */
     bool at_end;      /* of the open file; its last line may still be in the rest */
     bool begun;       /* a block of it was read */
-    bool greets;      /* tell a user at a terminal that keys are read */
-    bool waiting;     /* KEYS_NOT_YET was the last answer; the block may be half full */
-    bool ended;       /* nothing more is read */
-    bool unpacks;     /* compressed files */
+    bool marked;      /* a byte order mark was looked for */
+    bool in_long_row; /* the last block ended in a row that is no key, for it is too long */
+    bool has_rows;    /* the rest, which otherwise is a part of a row */
+    size_t max_row_bytes;
+    enum time_form time_form; /* of the open file, once a row told it */
+    enum time_form told_form;
+    uint64_t now; /* of --now; 0: the clock's */
+    bool greets;  /* tell a user at a terminal that keys are read */
+    bool waiting; /* KEYS_NOT_YET was the last answer; the block may be half full */
+    bool ended;   /* nothing more is read */
+    bool unpacks; /* compressed files */
     struct unpacker *unpacker;
     const char *trouble;  /* in reading it, or NULL: comes up when the lines before are read */
     int failure;          /* the errno of that, or 0 */
@@ -101,7 +121,8 @@ struct key_reader {
     uint64_t bytes_read, bytes_total;
     const char *arrived; /* the file whose blocks arrive, and how many of its lines did */
     uint64_t lines_arrived, strays_arrived;
-    char *rest; /* the part of a line that was read after the last block */
+    char delimiter; /* what seems to separate fields, if rows have too few; 0: nothing else */
+    char *rest;     /* the part of a line that was read after the last block */
     size_t rest_bytes, rest_capacity;
 };
 
@@ -118,8 +139,8 @@ bool keys_use_type_of(struct key_reader *reader, const struct args *args, const 
 
 enum keys_found { KEYS_END, KEYS_BLOCK, KEYS_NOT_YET };
 
-/* The next block, of at least one line: as much as there is, up to a bound; or one without lines,
- * whose arrival reports a failure. KEYS_NOT_YET: reading on may take its time. When every block
+/* The next block, of at least one line: as much as there is, up to a bound; a piece of a line that
+ * is longer than may be; or one without lines, whose arrival reports a failure. KEYS_NOT_YET: reading on may take its time. When every block
  * that was read has been dealt with, call keys_wait(), and then this again with the same block.
  * KEYS_END: also after a failure (`failed`), and when a stop signal came. */
 enum keys_found keys_read(struct key_reader *reader, struct key_block *block);

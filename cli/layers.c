@@ -3,21 +3,77 @@
 
 #include "layers.h"
 
+#include "batches.h"
 #include "look.h"
 #include "numbers.h"
+#include "report.h"
+#include "times.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <time.h>
+
+/* ---- time ------------------------------------------------------------------------------------ */
 
 void tell_time(petal_filter *filter, const struct args *args)
 {
-    struct timespec t = {0, 0};
     if (info_of(filter).policy != PETAL_POLICY_TIME) return;
-    clock_gettime(CLOCK_REALTIME, &t);
-    uint64_t now_ms = (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000, max = INT64_MAX;
-    if (args->now) now_ms = args->now < max / 1000 ? args->now * 1000 : max;
-    petal_advance(filter, now_ms, NULL); /* cannot fail: the filter is in memory */
+    /* Cannot fail: the filter is in memory. */
+    petal_advance(filter, args->now ? args->now : time_now(), NULL);
+}
+
+size_t begin_run(petal_filter *filter, const uint64_t *times, size_t count, uint64_t *clock)
+{
+    size_t i = 1;
+    uint64_t first = times[0] ? times[0] : 1; /* 0 would be no time */
+    if (first > *clock) {
+        petal_advance(filter, first, NULL);
+        *clock = first;
+    }
+    while (i < count && times[i] <= *clock) i++;
+    return i;
+}
+
+petal_status add_at_times(petal_filter *filter, const uint64_t *hashes, const uint64_t *times,
+                          size_t count, uint64_t *clock)
+{
+    petal_status status = PETAL_OK;
+    for (size_t from = 0, run; from < count && status >= 0; from += run) {
+        run = times ? begin_run(filter, times + from, count - from, clock) : count;
+        status = add_hashes(filter, hashes + from, run, NULL, NULL);
+    }
+    return status;
+}
+
+void note_lateness(struct lateness *late, const uint64_t *times, size_t count, uint64_t clock,
+                   uint64_t window_ms)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (times[i] >= clock) continue;
+        uint64_t by = clock - times[i];
+        late->rows++;
+        late->beyond += by > window_ms;
+        if (by > late->most_ms) late->most_ms = by;
+    }
+}
+
+void warn_of_lateness(const char *path, const struct lateness *late, uint64_t window_ms)
+{
+    if (late->beyond)
+        remark(path,
+               "%s row%s more than a window (%s) older than rows before: counted as of the time of "
+               "those; pass files in the order of time",
+               grouped(late->beyond).s, late->beyond == 1 ? " is" : "s are",
+               span_text(window_ms).s);
+}
+
+bool agrees_with_time(const char *path, const petal_info *info, const struct args *args,
+                      const char *file)
+{
+    bool by_time = info->policy == PETAL_POLICY_TIME;
+    if (args->time && !by_time) return complain(path, "has no window of time; leave out --time");
+    if (by_time && !args->time && !args->now && file)
+        remark(file, "its lines count as of now; --time FIELD takes the time of each from it");
+    return true;
 }
 
 /* ---- for people ------------------------------------------------------------------------------ */

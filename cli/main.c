@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "kernel.h"
+#include "progress.h"
 #include "report.h"
 #include "terminal.h"
 #include "unpack.h"
@@ -113,6 +114,7 @@ static int run_command(const struct command *command, int argc, char **argv)
         print_help(command, stdout);
         status = STATUS_OK;
     } else if (good) {
+        progress_start(args.progress, false);
         status = command->run(&args);
     }
     free(args.literals);

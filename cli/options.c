@@ -3,6 +3,7 @@
 
 #include "numbers.h"
 #include "report.h"
+#include "times.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -55,7 +56,9 @@ const char *nearest(const char *text, const char *(*word)(const void *context, s
     unsigned shortest = FARTHEST + 1;
     for (size_t i = 0; i < count; i++) {
         unsigned far = distance(text, word(context, i));
-        if (far < shortest && far < strlen(word(context, i))) {
+        bool nearer = far < shortest ||
+                      (best && far == shortest && *best != *text && *word(context, i) == *text);
+        if (nearer && far < strlen(word(context, i))) {
             shortest = far;
             best = word(context, i);
         }
@@ -160,6 +163,7 @@ static bool set_option(const struct option *option, const char *shown, char *val
         else
             good = parse_size(value, field, &why);
         break;
+    case TIME: good = parse_time(value, field, &why); break;
     case RATE: good = parse_rate(value, field, &why); break;
     }
     char what[128];
@@ -181,6 +185,15 @@ static bool take_option(struct walk *walk, const struct option *option, const ch
     return set_option(option, shown, attached ? attached : walk->argv[walk->next++], walk->args);
 }
 
+/* Commands that print keys have nothing to tell in JSON; but keys may come in it. */
+static bool refuse_json(const struct command *command)
+{
+    const char *what = by_name(command, "jsonl", 5)
+                           ? "if keys are in lines of JSON, pass --jsonl PATH"
+                           : "petal info --json describes a filter";
+    return misused(command->name, "no option --json; %s", what) == STATUS_OK;
+}
+
 /* --name, --name=value or --name value */
 static bool take_long(struct walk *walk, char *word)
 {
@@ -191,11 +204,13 @@ static bool take_long(struct walk *walk, char *word)
              length < sizeof shown ? (int)length : (int)sizeof shown - 1, word);
     const struct option *option = by_name(walk->command, word + 2, length - 2);
     if (option) return take_option(walk, option, shown, equals ? equals + 1 : NULL);
+    const char *command = walk->command->name;
     const struct option *options = walk->command->options;
+    if (strcmp(shown, "--json") == 0) return refuse_json(walk->command);
     const char *guess = nearest(shown + 2, option_name, options, option_count(options));
     if (guess)
-        return misused(walk->command->name, "no option %s, did you mean --%s?", shown, guess) ==
-               STATUS_OK;
+        return complain(command, "no option %s, did you mean --%s? See petal help %s", shown, guess,
+                        command);
     return misused(walk->command->name, "no option %s", shown) == STATUS_OK;
 }
 
@@ -276,7 +291,8 @@ void print_help_of_keys(FILE *out)
     fputs("Keys are the lines of KEYS (files; - or none: standard input), and each -e KEY.\n"
           "With -k, --csv or --jsonl the key is part of a row, and whole rows come out; one\n"
           "of several fields has the byte 0x1F between them. Rows without a key are counted\n"
-          "on stderr. A key is text, unless --key-type or the filter file says otherwise.\n\n",
+          "on stderr. A key is text, unless --key-type or the filter file says otherwise:\n"
+          "in JSON 1 and \"1\" are one key, 1.0 and 1e0 are two others.\n\n",
           out);
     for (const struct option *o = key_options; o->at != AT(help); o++) print_option(o, out);
     fputs("\nexample: petal check users.petal --csv email -z new.csv.gz > known.csv\n", out);

@@ -34,7 +34,8 @@ struct args {
     const char *from, *to, *format; /* containers of other libraries */
     bool grow;                      /* layers */
     const char *window;
-    uint64_t now;
+    uint64_t now;     /* ms */
+    const char *time; /* where rows have it */
     const char *to_scheme;
     bool json, force, verbose, help;
     char **operands;
@@ -49,6 +50,7 @@ enum option_kind {
     SIZE,   /* uint64_t, parse_size() */
     LIMIT,  /* the same, or "none": UINT64_MAX */
     RATE,   /* double, parse_rate() */
+    TIME,   /* uint64_t, parse_time() */
     LITERAL /* appended to args.literals */
 };
 
@@ -80,7 +82,8 @@ struct command {
 #define OPTION_MEMORY {0, "memory", SIZE, AT(memory_bytes), "SIZE", "at most so much memory: 64KiB, 2GiB"}
 #define OPTION_GROW {0, "grow", FLAG, AT(grow), NULL, "grow beyond -n keys, and keep the rate"}
 #define OPTION_WINDOW {0, "window", TEXT, AT(window), "WINDOW", "remember the last 10M keys, or those of 7d, 12h"}
-#define OPTION_NOW {0, "now", COUNT, AT(now), "SECONDS", "for a window of time: since 1970, if it is not now"}
+#define OPTION_NOW {0, "now", TIME, AT(now), "TIME", "clock of a window of time: 2024-01-31T12:00:00Z"}
+#define OPTION_TIME {0, "time", TEXT, AT(time), "FIELD", "follow the time in this field, not the clock"}
 #define OPTION_BITS {0, "bits", COUNT, AT(bits), "M", "exactly M bits, with --hashes"}
 #define OPTION_HASHES {0, "hashes", COUNT, AT(hashes), "K", "bits set per key"}
 #define OPTION_LINES {0, "lines-per-key", COUNT, AT(lines_per_key), "1|2", "cache lines per key, in blocked"}
@@ -98,7 +101,7 @@ struct command {
 #define OPTION_NO_LOCK {0, "no-lock", FLAG, AT(no_lock), NULL, "take no lock, for file systems that have none"}
 #define OPTION_NO_VERIFY {0, "no-verify", FLAG, AT(no_verify), NULL, "do not compare FILE with its checksums"}
 #define OPTION_MEMORY_LIMIT {0, "memory-limit", LIMIT, AT(memory_limit), "SIZE", \
-                             "memory that opening FILE may take, or none"}
+                             "memory that FILE, or one row, may take, or none"}
 #define OPTION_JSON {0, "json", FLAG, AT(json), NULL, "one JSON object a line"}
 #define OPTION_VERBOSE {0, "verbose", FLAG, AT(verbose), NULL, "say what was done, on stderr"}
 #define OPTION_NULL {'0', "null", FLAG, AT(nul), NULL, "keys end with a NUL byte, not with a newline"}

@@ -6,13 +6,14 @@
 #include "numbers.h"
 #include "terminal.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
 
-#define FIRST_AFTER_SECONDS 2.0
+#define FIRST_AFTER_SECONDS 1.0
 #define REDRAW_SECONDS 0.1
 #define LINE_SECONDS 1.0
 #define BAR_WIDTH 12
@@ -21,6 +22,16 @@ static struct {
     bool on, lines, shown;
     double started, next;
 } state;
+
+/* What has no progress of its own is timed by a thread, which is the only other one that draws. */
+static struct {
+    pthread_mutex_t mutex; /* guards `state` too */
+    pthread_cond_t ended;
+    pthread_t thread;
+    bool works;
+    const char *what, *name;
+    double since;
+} ticker = {.mutex = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
 
 static double now(void)
 {
@@ -93,7 +104,7 @@ static void draw(const char *line)
     state.shown = !state.lines;
 }
 
-void progress_show(const char *name, uint64_t done_bytes, uint64_t total_bytes, uint64_t keys)
+static void show(const char *name, uint64_t done_bytes, uint64_t total_bytes, uint64_t keys)
 {
     char line[320];
     double at = state.on ? now() : 0;
@@ -110,9 +121,70 @@ void progress_show(const char *name, uint64_t done_bytes, uint64_t total_bytes, 
     draw(line);
 }
 
+void progress_show(const char *name, uint64_t done_bytes, uint64_t total_bytes, uint64_t keys)
+{
+    if (!state.on) return;
+    pthread_mutex_lock(&ticker.mutex);
+    show(name, done_bytes, total_bytes, keys);
+    pthread_mutex_unlock(&ticker.mutex);
+}
+
 void progress_hide(void)
 {
-    if (!state.shown) return;
-    fprintf(stderr, "\r%*s\r", (int)terminal_width() - 1, "");
+    if (!state.on) return;
+    pthread_mutex_lock(&ticker.mutex);
+    if (state.shown) fprintf(stderr, "\r%*s\r", (int)terminal_width() - 1, "");
     state.shown = false;
+    pthread_mutex_unlock(&ticker.mutex);
+}
+
+/* ---- work that does not tell how far it has come --------------------------------------------- */
+
+static void wait_until(double at)
+{
+    struct timespec t;
+    double wait = at - now();
+    clock_gettime(CLOCK_REALTIME, &t);
+    uint64_t ns = (uint64_t)t.tv_nsec + (wait > 0 ? (uint64_t)(wait * 1e9) : 0);
+    t.tv_sec += (time_t)(ns / 1000000000);
+    t.tv_nsec = (long)(ns % 1000000000);
+    pthread_cond_timedwait(&ticker.ended, &ticker.mutex, &t);
+}
+
+static void *tick(void *unused)
+{
+    char line[320];
+    pthread_mutex_lock(&ticker.mutex);
+    while (ticker.works) {
+        wait_until(state.next);
+        if (!ticker.works || now() < state.next) continue;
+        snprintf(line, sizeof line, "%s %.200s  %.0f s", ticker.what, ticker.name,
+                 now() - ticker.since);
+        draw(line);
+        state.next = now() + LINE_SECONDS;
+    }
+    pthread_mutex_unlock(&ticker.mutex);
+    return unused;
+}
+
+void progress_begin(const char *what, const char *name)
+{
+    if (!state.on || ticker.works) return;
+    ticker.what = what;
+    ticker.name = name;
+    ticker.since = now();
+    state.next = ticker.since + FIRST_AFTER_SECONDS;
+    ticker.works = true;
+    if (pthread_create(&ticker.thread, NULL, tick, NULL) != 0) ticker.works = false;
+}
+
+void progress_end(void)
+{
+    if (!ticker.works) return;
+    pthread_mutex_lock(&ticker.mutex);
+    ticker.works = false;
+    pthread_cond_signal(&ticker.ended);
+    pthread_mutex_unlock(&ticker.mutex);
+    pthread_join(ticker.thread, NULL);
+    progress_hide();
 }

@@ -36,22 +36,22 @@ static bool is_number(const char *text, size_t size)
     return size > 0;
 }
 
-static bool is_twice(const struct rows *rows, size_t i)
+/* Which of the columns before column i is the same one; i if none is. */
+static size_t find_equal(const struct rows *rows, size_t i)
 {
     for (size_t j = 0; j < i; j++) {
         bool same = rows->form == ROWS_OF_JSON ? json_paths_equal(&rows->paths[i], &rows->paths[j])
                     : rows->numbers[i] || rows->numbers[j]
                         ? rows->numbers[i] == rows->numbers[j]
                         : csv_equal(&rows->names[i], &rows->names[j]);
-        if (same) return true;
+        if (same) return j;
     }
-    return false;
+    return i;
 }
 
 /* A name or a number; a number in quotes is a name. Returns what follows it, or NULL: *why. */
-static const char *read_column(struct rows *rows, const char *at, const char **why)
+static const char *read_name(struct rows *rows, size_t i, const char *at, const char **why)
 {
-    size_t i = rows->columns;
     struct field *name = &rows->names[i];
     const char *stop = csv_field(at, at + strlen(at), ',', name);
     bool bare = name->text == at, numeric = bare && is_number(at, name->size_bytes);
@@ -64,21 +64,45 @@ static const char *read_column(struct rows *rows, const char *at, const char **w
     return rows->form == ROWS_OF_CSV || numeric ? stop : NULL;
 }
 
+static const char *read_column(struct rows *rows, size_t i, const char *at, const char **why)
+{
+    return rows->form == ROWS_OF_JSON ? json_path_read(at, &rows->paths[i], why)
+                                      : read_name(rows, i, at, why);
+}
+
 static bool read_columns(struct rows *rows, const char *option, const char *text)
 {
     const char *why, *at = text;
     for (;;) {
-        at = rows->form == ROWS_OF_JSON ? json_path_read(at, &rows->paths[rows->columns], &why)
-                                        : read_column(rows, at, &why);
+        at = read_column(rows, rows->columns, at, &why);
         if (!at) return refuse_columns(option, text, why);
-        if (is_twice(rows, rows->columns)) return refuse_columns(option, text, "names one twice");
-        rows->columns++;
+        if (find_equal(rows, rows->columns) < rows->columns)
+            return refuse_columns(option, text, "names one twice");
+        rows->found = ++rows->columns;
         if (*at == '\0') return true;
         if (*at != ',') return refuse_columns(option, text, "has a newline outside quotes");
         if (rows->columns == MAX_COLUMNS)
             return refuse_columns(option, text, "at most 16 fields make a key");
         at++;
     }
+}
+
+/* The time stands in a column of its own, or in one of the key's. */
+static bool read_time_column(struct rows *rows, const char *text)
+{
+    const char *why;
+    if (!text) return true;
+    if (rows->form == ROWS_ARE_KEYS)
+        return complain("--time", "goes with -k, --csv or --jsonl, which say what is the key");
+    if (rows->columns == MAX_COLUMNS)
+        return refuse_columns("--time", text, "with it at most 15 fields make a key");
+    const char *end = read_column(rows, rows->columns, text, &why);
+    if (!end) return refuse_columns("--time", text, why);
+    if (*end) return refuse_columns("--time", text, "one field has the time");
+    rows->has_time = true;
+    rows->time_place = find_equal(rows, rows->columns);
+    if (rows->time_place == rows->columns) rows->found++;
+    return true;
 }
 
 static bool read_delimiter(struct rows *rows, const char *text)
@@ -109,11 +133,13 @@ bool rows_read(struct rows *rows, const struct args *args)
     if (args->header && !args->csv) return complain("--header", "goes with --csv");
     if (args->strict && !text) return complain("--strict", "goes with -k, --csv or --jsonl");
     if (args->nul && args->csv) return complain(NULL, "--csv is of lines; leave out --null");
-    if (!text) return true;
+    if (!text) return read_time_column(rows, args->time);
     rows->form = args->fields ? ROWS_OF_FIELDS : args->csv ? ROWS_OF_CSV : ROWS_OF_JSON;
-    if (!read_delimiter(rows, args->delimiter) || !read_columns(rows, option, text)) return false;
+    if (!read_delimiter(rows, args->delimiter) || !read_columns(rows, option, text) ||
+        !read_time_column(rows, args->time))
+        return false;
     rows->has_header = args->header;
-    for (size_t i = 0; args->csv && i < rows->columns; i++)
+    for (size_t i = 0; args->csv && i < rows->found; i++)
         rows->has_header = rows->has_header || rows->numbers[i] == 0;
     return true;
 }
@@ -122,7 +148,7 @@ bool rows_read(struct rows *rows, const struct args *args)
 
 void rows_want(const struct rows *rows, const uint64_t *numbers, struct wanted *wanted)
 {
-    for (size_t i = 0, j; i < rows->columns; i++) {
+    for (size_t i = 0, j; i < rows->found; i++) {
         for (j = i; j > 0 && wanted->numbers[j - 1] > numbers[i]; j--) {
             wanted->numbers[j] = wanted->numbers[j - 1];
             wanted->places[j] = wanted->places[j - 1];
@@ -152,14 +178,30 @@ static const char *name_at(const void *context, size_t i)
     return name;
 }
 
+char guess_delimiter(const char *text, size_t size_bytes, int used)
+{
+    static const char others[] = {';', '\t', '|', ','};
+    if (used == BLANKS || memchr(text, used, size_bytes)) return '\0';
+    for (size_t i = 0; i < sizeof others; i++)
+        if (memchr(text, others[i], size_bytes)) return others[i];
+    return '\0';
+}
+
+void name_delimiter(char delimiter, char name[8])
+{
+    snprintf(name, 8, delimiter == '\t' ? "TAB" : "%c", delimiter);
+}
+
 /* Says which names there are, or which was nearly meant; `room` is enough for that. */
-static void say_missing(const struct field *wanted, const struct names *names, char *message,
-                        size_t room)
+static void say_missing(const struct rows *rows, const struct field *wanted,
+                        const struct names *names, char *message, size_t room)
 {
     char name[64];
     size_t size = wanted->size_bytes < sizeof name ? csv_copy(wanted, name) : 0;
     name[size] = '\0';
-    const char *guess = size ? nearest(name, name_at, names, names->count) : NULL;
+    char other = guess_delimiter(names->text, names->bytes, rows->delimiter), shown[8] = "";
+    const char *guess =
+        size && (names->count > 1 || !other) ? nearest(name, name_at, names, names->count) : NULL;
     int used = snprintf(message, room, "has no column \"%.*s\" in its header",
                         wanted->size_bytes < 60 ? (int)wanted->size_bytes : 60, wanted->text);
     if (guess) {
@@ -170,6 +212,10 @@ static void say_missing(const struct field *wanted, const struct names *names, c
     for (size_t i = 0; i < names->count && i < 8; i++, at += strlen(at) + 1)
         used += snprintf(message + used, room - (size_t)used, "%s%.40s%s", i ? ", " : "; it has ",
                          at, i == 7 && names->count > 8 ? ", ..." : "");
+    if (names->count > 1 || !other) return;
+    name_delimiter(other, shown);
+    snprintf(message + used, room - (size_t)used, "; if fields are separated by %s, pass -t '%s'",
+             shown, shown);
 }
 
 /* The column of that name: 0, with a message, unless there is one. */
@@ -198,7 +244,7 @@ static uint64_t find_name(const struct rows *rows, const struct field *name, con
         }
         if (at == end || *at == '\n') break;
     }
-    if (names.text && !found) say_missing(name, &names, message, room);
+    if (names.text && !found) say_missing(rows, name, &names, message, room);
     free(names.text);
     return found;
 }
@@ -223,16 +269,16 @@ bool rows_read_header(const struct rows *rows, const char *text, size_t size_byt
         snprintf(message, message_bytes, "header: holds a NUL byte; if it is UTF-16, convert it");
         return false;
     }
-    for (size_t i = 0; i < rows->columns; i++) {
+    for (size_t i = 0; i < rows->found; i++) {
         numbers[i] = rows->numbers[i];
         if (numbers[i] == 0)
             numbers[i] = find_name(rows, &rows->names[i], begin, at, message, message_bytes);
         if (numbers[i] == 0) return false;
     }
     rows_want(rows, numbers, wanted);
-    for (size_t i = 1; i < rows->columns; i++)
+    for (size_t i = 1; i < rows->found; i++)
         if (wanted->numbers[i] == wanted->numbers[i - 1]) {
-            snprintf(message, message_bytes, "column %" PRIu64 " makes the key twice",
+            snprintf(message, message_bytes, "column %" PRIu64 " is named twice, in different ways",
                      wanted->numbers[i]);
             return false;
         }

@@ -15,6 +15,7 @@ enum row_form {
     ROWS_OF_JSON
 };
 
+/* One of them may be the time alone. */
 enum { MAX_COLUMNS = MAX_JSON_PATHS, BLANKS = -1 };
 
 /* Between the fields of a key of several. */
@@ -26,8 +27,11 @@ struct rows {
     int delimiter;  /* between fields; BLANKS: one or more of them */
     bool crlf;      /* a CR ahead of the separator is no part of the last field */
     bool has_header;
-    bool strict;                     /* a row without a key ends it all */
+    bool strict;   /* a row without a key ends it all */
+    bool has_time; /* rows bring their time, in the field at `time_place` */
+    size_t time_place;
     size_t columns;                  /* that make the key, in this order */
+    size_t found;                    /* columns of the key and of the time */
     uint64_t numbers[MAX_COLUMNS];   /* from 1; 0: by name */
     struct field names[MAX_COLUMNS]; /* of CSV */
     struct json_path paths[MAX_COLUMNS];
@@ -51,7 +55,14 @@ bool rows_read_header(const struct rows *rows, const char *text, size_t size_byt
                       struct wanted *wanted, size_t *header_bytes, char *message,
                       size_t message_bytes);
 
-/* Of a UTF-8 byte order mark at the beginning of a file of CSV or JSON: 3 or 0. */
+/* Of a UTF-8 byte order mark at the beginning of a file of CSV or JSON, which is part of its first
+ * row: 3 or 0. */
 size_t rows_mark(const struct rows *rows, const char *text, size_t size_bytes);
+
+/* What may separate the fields of a row in which `used` does not stand: 0 if nothing seems to. */
+char guess_delimiter(const char *text, size_t size_bytes, int used);
+
+/* As -t takes it. */
+void name_delimiter(char delimiter, char name[8]);
 
 #endif

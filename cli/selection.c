@@ -82,7 +82,8 @@ static void put_numbered(struct numbering *numbering, const petal_key *row)
         numbering->line++;
     if (!block->has_fields) numbering->line = line_of_row(block, row);
     numbering->at = data;
-    numbering->to += snprintf(numbering->to, NUMBER_BYTES, "%" PRIu64 ":", numbering->line);
+    if (!block->continues)
+        numbering->to += snprintf(numbering->to, NUMBER_BYTES, "%" PRIu64 ":", numbering->line);
     memcpy(numbering->to, data, row->size_bytes + 1);
     numbering->to += row->size_bytes + 1;
 }

@@ -31,16 +31,18 @@ static bool grow(void **array, size_t bytes)
 
 bool make_arrays(struct key_block *block, size_t rows)
 {
-    void *arrays[] = {block->lines, block->decoded, block->hashes, block->results};
+    void *arrays[] = {block->lines, block->decoded, block->hashes, block->results, block->times};
     static const size_t sizes[] = {sizeof(petal_key), sizeof(petal_key), sizeof(uint64_t),
-                                   sizeof(uint8_t)};
+                                   sizeof(uint8_t), sizeof(uint64_t)};
+    size_t count = block->max_time ? 5 : 4;
     bool good = rows <= SIZE_MAX / sizeof(petal_key);
-    for (size_t i = 0; i < 4 && good && rows > block->room; i++)
+    for (size_t i = 0; i < count && good && rows > block->room; i++)
         good = grow(&arrays[i], rows * sizes[i]);
     block->lines = arrays[0];
     block->decoded = arrays[1];
     block->hashes = arrays[2];
     block->results = arrays[3];
+    block->times = arrays[4];
     if (good && rows > block->room) block->room = rows;
     if (!good) block->refused = OUT_OF_MEMORY;
     return good;
@@ -59,12 +61,19 @@ static bool make_buffer(struct key_block *block, uint8_t **buffer, size_t *has, 
 
 /* ---- rows that are keys ---------------------------------------------------------------------- */
 
-/* Nearly always the first line says no. */
-static bool is_only_crlf(const struct key_block *block, bool ends_whole)
+static bool ends_in_return(const petal_key *key)
+{
+    return key->size_bytes > 0 && ((const char *)key->data)[key->size_bytes - 1] == '\r';
+}
+
+/* Whether all rows end in CR, and it is part of their keys: not if the last field makes none.
+ * Nearly always the first line says no. */
+static bool is_only_crlf(const struct rows *rows, const struct key_block *block, bool ends_whole)
 {
     size_t i = 0, count = block->count > 0 && !ends_whole ? block->count - 1 : block->count;
-    while (i < count && block->lines[i].size_bytes > 0 &&
-           ((const char *)block->lines[i].data)[block->lines[i].size_bytes - 1] == '\r')
+    const petal_key *keys = rows->form == ROWS_ARE_KEYS ? block->lines : block->decoded;
+    while (i < count && ends_in_return(&block->lines[i]) &&
+           memchr(keys[i].data, '\r', keys[i].size_bytes))
         i++;
     return count > 0 && i == count;
 }
@@ -84,7 +93,15 @@ static void split_lines(const struct rows *rows, struct key_block *block)
 /* ---- rows with fields ------------------------------------------------------------------------ */
 
 static const char NO_FIELD[] = "too few fields", EMPTY[] = "an empty row",
-                  HOLDS_NUL[] = "holds a NUL byte", HOLDS_JOINT[] = "a field holds the byte 0x1F";
+                  HOLDS_NUL[] = "holds a NUL byte", HOLDS_JOINT[] = "a field holds the byte 0x1F",
+                  NO_TIME[] = "its time cannot be read",
+                  IN_FUTURE[] = "its time is more than a day ahead (--now sets what time it is)",
+                  TOO_LONG[] = "longer than a row may be (16 MiB, or --memory-limit)";
+
+bool lacks_fields(const struct stray *stray)
+{
+    return stray->why == NO_FIELD;
+}
 
 struct splitting {
     const struct rows *rows;
@@ -174,6 +191,39 @@ static bool push_other_row(struct splitting *splitting, petal_key row, const cha
     return true;
 }
 
+enum { LONGEST_TIME = 64 };
+
+/* A time without its escapes; up to *end. NULL: it is none. */
+static const char *copy_time(const struct field *field, char copy[LONGEST_TIME], const char **end)
+{
+    const char *why;
+    size_t size = field->size_bytes;
+    if (size > LONGEST_TIME) return NULL;
+    if (field->form == FIELD_OF_CSV)
+        size = csv_copy(field, copy);
+    else if (!json_copy(field, copy, &size, &why))
+        return NULL;
+    *end = copy + size;
+    return copy;
+}
+
+/* NULL: the time of the current row is noted. */
+static const char *read_time(struct splitting *splitting, const char *stop, uint64_t *ms)
+{
+    const struct rows *rows = splitting->rows;
+    struct key_block *block = splitting->block;
+    const struct field *field = &splitting->fields[rows->time_place];
+    char copy[LONGEST_TIME];
+    const char *at = field->text, *end = at + field->size_bytes;
+    /* If blanks separate fields, a time may go on in the next one. */
+    if (rows->form != ROWS_OF_JSON && (rows->delimiter == BLANKS || rows->delimiter == ' '))
+        end = stop;
+    else if (field->form != FIELD_AS_IS)
+        at = copy_time(field, copy, &end);
+    if (!at || !time_read(at, end, &block->time_form, ms)) return NO_TIME;
+    return *ms > block->max_time ? IN_FUTURE : NULL;
+}
+
 /* The next row, up to `stop`, which has a key unless `why` says otherwise. Nearly all keys are one
  * field as it stands in the text. */
 static inline bool push_row(struct splitting *splitting, const char *stop, const char *why)
@@ -185,6 +235,8 @@ static inline bool push_row(struct splitting *splitting, const char *stop, const
     block->line_count++;
     if (block->count == block->room && !make_arrays(block, 2 * block->count + FEWEST_ROWS))
         return false;
+    if (!why && splitting->rows->has_time)
+        why = read_time(splitting, stop, &block->times[block->count]);
     if (why || splitting->rows->columns > 1 || first->form != FIELD_AS_IS)
         return push_other_row(splitting, row, why);
     add_row(block, row, (petal_key){first->text, first->size_bytes});
@@ -236,7 +288,7 @@ static inline const char *find_fields(struct splitting *splitting, const char *a
     const struct wanted *wanted = &splitting->block->wanted;
     const char *text = splitting->block->text, *stop;
     const size_t *mark = splitting->mark;
-    size_t found = 0, columns = splitting->rows->columns;
+    size_t found = 0, columns = splitting->rows->found;
     char separator = splitting->rows->separator;
     *why = NO_FIELD;
     for (uint64_t number = 1;; number++) {
@@ -320,11 +372,11 @@ static const char *find_irregular(struct splitting *splitting, const char *at, c
         struct field field;
         const char *stop = csv_field(at, splitting->end, (char)rows->delimiter, &field);
         if (field.why && !*why) *why = field.why;
-        if (found < rows->columns && number == wanted->numbers[found])
+        if (found < rows->found && number == wanted->numbers[found])
             splitting->fields[wanted->places[found++]] = field;
         at = stop + 1;
         if (stop < splitting->end && *stop != '\n') continue;
-        if (!*why && found < rows->columns) *why = NO_FIELD;
+        if (!*why && found < rows->found) *why = NO_FIELD;
         return stop;
     }
 }
@@ -381,7 +433,7 @@ static void split_json(struct splitting *splitting)
     struct json_rows json = {.end = splitting->end,
                              .separator = rows->separator,
                              .paths = rows->paths,
-                             .count = rows->columns,
+                             .count = rows->found,
                              .values = splitting->fields};
     while (splitting->begin < splitting->end) {
         const char *why, *at = splitting->at;
@@ -452,6 +504,7 @@ static void decode_keys(decoder *decode, struct key_block *block, bool strays)
         if (good) {
             to += key.size_bytes;
             block->lines[kept] = block->lines[i];
+            if (block->max_time) block->times[kept] = block->times[i];
             block->decoded[kept++] = key;
         } else if (!strays) {
             block->refused = why;
@@ -499,6 +552,43 @@ static void be_strict(struct key_block *block)
     block->lines[block->count] = block->strays[0].row; /* there was room for it as a row */
 }
 
+/* Only the first row of a block can be longer than the others together. If it is too long it is no
+ * key, as if it had come in pieces. */
+static void refuse_long_row(struct key_block *block)
+{
+    struct row_walk walk = {0};
+    size_t key;
+    const petal_key *first = next_row(block, &walk, &key);
+    if (!first || first->size_bytes <= block->max_row_bytes) return;
+    petal_key row = *first;
+    if (key == NO_KEY) {
+        block->strays[0].why = TOO_LONG;
+        return;
+    }
+    if (!add_stray(block, row, TOO_LONG)) return;
+    block->count--;
+    memmove(block->lines, block->lines + 1, block->count * sizeof *block->lines);
+    memmove(block->decoded, block->decoded + 1, block->count * sizeof *block->decoded);
+    if (block->max_time)
+        memmove(block->times, block->times + 1, block->count * sizeof *block->times);
+    qsort(block->strays, block->stray_count, sizeof *block->strays, compare_strays);
+}
+
+void split_piece(const struct rows *rows, struct key_block *block, bool ends)
+{
+    char *end = block->text + block->size_bytes;
+    bool adds = ends && (block->size_bytes == 0 || end[-1] != rows->separator);
+    if (adds) *end++ = rows->separator;
+    if (!make_arrays(block, 1)) return;
+    block->done = block->has_fields = true;
+    block->separator = rows->separator;
+    block->line_count = count_bytes(block->text, end, rows->separator);
+    /* What is printed of a row goes up to the byte after it. */
+    if (!add_stray(block, (petal_key){block->text, (size_t)(end - block->text) - 1}, TOO_LONG))
+        return;
+    if (rows->strict && !block->continues) be_strict(block);
+}
+
 void split_block(const struct rows *rows, decoder *decode, struct key_block *block)
 {
     bool fields = rows->form != ROWS_ARE_KEYS && !block->split;
@@ -513,12 +603,13 @@ void split_block(const struct rows *rows, decoder *decode, struct key_block *blo
             split_rows(rows, block);
         else
             split_lines(rows, block);
-        block->only_crlf =
-            rows->form <= ROWS_OF_FIELDS && !block->stray_count && is_only_crlf(block, ends_whole);
+        block->only_crlf = rows->form <= ROWS_OF_FIELDS && !block->stray_count &&
+                           is_only_crlf(rows, block, ends_whole);
     }
-    block->has_fields = fields;
-    block->separator = rows->separator;
     if (!fields) block->line_count = block->count;
+    if (!block->split && block->size_bytes > block->max_row_bytes) refuse_long_row(block);
+    block->has_fields = fields || block->stray_count > 0;
+    block->separator = rows->separator;
     if (!fields && rows->crlf)
         strip_returns(block);
     else if (!fields && decode)

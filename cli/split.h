@@ -15,6 +15,13 @@ bool make_arrays(struct key_block *block, size_t rows);
 /* Finds the rows of the block, unless it has them, and their keys. */
 void split_block(const struct rows *rows, decoder *decode, struct key_block *block);
 
+/* Makes all of the block's text, to which a separator is added if `ends`, a row without a key, or a
+ * piece of one that is too long. */
+void split_piece(const struct rows *rows, struct key_block *block, bool ends);
+
+/* Whether a row has no key since it has too few fields. */
+bool lacks_fields(const struct stray *stray);
+
 /* The number of the first row that stands after this place in the text. */
 size_t first_row_after(const struct key_block *block, const char *text);
 

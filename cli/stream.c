@@ -70,8 +70,15 @@ petal_status read_stream(petal_open_options options, const char **format, petal_
     *filter = NULL;
     *error = (petal_error){.status = PETAL_ERR_MEMORY, .message = "out of memory"};
     if (!piece) return PETAL_ERR_MEMORY;
-    if (read_piece(piece, &size_bytes)) {
-        if (!options.format) options.format = format_of(piece, size_bytes);
+    bool was_read = read_piece(piece, &size_bytes);
+    const char *seems = was_read ? format_of(piece, size_bytes) : NULL;
+    if (was_read && options.format && strcmp(seems, "petal") == 0 &&
+        strcmp(options.format, "petal") != 0) {
+        snprintf(error->message, sizeof error->message,
+                 "is a petal file, not one of %s; leave out --from", options.format);
+        status = error->status = PETAL_ERR_ARGUMENT;
+    } else if (was_read) {
+        if (!options.format) options.format = seems;
         status = petal_reader_create(&options, 0, &reader, error);
     } else {
         snprintf(error->message, sizeof error->message, "cannot read it: %s", strerror(errno));

@@ -1,6 +1,7 @@
 /* summary.c - see summary.h. */
 #include "summary.h"
 
+#include "layers.h"
 #include "numbers.h"
 #include "pipeline.h"
 #include "report.h"
@@ -67,6 +68,8 @@ struct adding {
     const char *path;
     uint64_t skipped;
     petal_status failure;
+    uint64_t clock, window_ms; /* if rows bring their times */
+    struct lateness late;
 };
 
 bool complain_of_change(const char *path, const petal_filter *filter, petal_status status,
@@ -119,6 +122,19 @@ static bool add_hash_block(void *context, struct key_block *block)
     return note_adding(adding, add_hashes(adding->filter, block->hashes, block->count, NULL, NULL));
 }
 
+static bool add_timed_block(void *context, struct key_block *block)
+{
+    struct adding *adding = context;
+    petal_status status = PETAL_OK;
+    for (size_t from = 0, run; from < block->count && status >= 0; from += run) {
+        const uint64_t *times = block->times + from;
+        run = begin_run(adding->filter, times, block->count - from, &adding->clock);
+        note_lateness(&adding->late, times, run, adding->clock, adding->window_ms);
+        status = add_hashes(adding->filter, block->hashes + from, run, NULL, NULL);
+    }
+    return note_adding(adding, status);
+}
+
 static bool add_block(void *context, struct key_block *block)
 {
     struct adding *adding = context;
@@ -138,13 +154,18 @@ bool try_to_add_keys(struct key_reader *reader, petal_filter *filter, const char
                      petal_status *failure)
 {
     static const struct stages by_hash = {.work = hash_block, .enter = add_hash_block},
+                               by_time = {.work = hash_block, .enter = add_timed_block},
                                by_key = {.enter = add_block}, but_empty = {.enter = add_taken};
-    struct adding adding = {filter, path, 0, PETAL_OK};
-    const struct stages *stages = can(filter, PETAL_CAN_HASHES)      ? &by_hash
+    petal_info info = info_of(filter);
+    struct adding adding = {
+        .filter = filter, .path = path, .clock = info.clock_ms, .window_ms = info.window_ms};
+    const struct stages *stages = reader->rows.has_time              ? &by_time
+                                  : can(filter, PETAL_CAN_HASHES)    ? &by_hash
                                   : can(filter, PETAL_CAN_EMPTY_KEY) ? &by_key
                                                                      : &but_empty;
     bool added = run_pipeline(reader, stages, &adding) && !reader->failed;
     say_skipped(path, filter, adding.skipped);
+    warn_of_lateness(path, &adding.late, adding.window_ms);
     *failure = adding.failure;
     return added;
 }

@@ -2,6 +2,8 @@
  * and cat make them. */
 #include "unpack.h"
 
+#include "magic.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,23 +37,13 @@ struct unpacker {
 
 /* ---- which packer ---------------------------------------------------------------------------- */
 
-static const uint8_t gzip_magic[] = {0x1f, 0x8b}, zstd_magic[] = {0x28, 0xb5, 0x2f, 0xfd};
-
 /* UNKNOWN: more bytes would tell. */
 static enum packer recognize(const uint8_t *bytes, size_t size_bytes)
 {
-    size_t first = size_bytes < sizeof gzip_magic ? size_bytes : sizeof gzip_magic,
-           second = size_bytes < sizeof zstd_magic ? size_bytes : sizeof zstd_magic;
-    if (memcmp(bytes, gzip_magic, first) == 0)
-        return first == size_bytes && first < 2 ? UNKNOWN : GZIP;
-    if (memcmp(bytes, zstd_magic, second) == 0) return second < sizeof zstd_magic ? UNKNOWN : ZSTD;
-    return PLAIN;
-}
-
-const char *packer_of(const void *bytes, size_t size_bytes)
-{
-    enum packer packer = recognize(bytes, size_bytes);
-    return packer == GZIP ? "gzip" : packer == ZSTD ? "zstd" : NULL;
+    const struct magic *magic = magic_of(bytes, size_bytes);
+    if (magic && magic->kind == MAGIC_GZIP) return GZIP;
+    if (magic && magic->kind == MAGIC_ZSTD) return ZSTD;
+    return !magic && magic_may_follow(bytes, size_bytes) ? UNKNOWN : PLAIN;
 }
 
 bool unpacks_zstd(void)

@@ -9,9 +9,6 @@
 
 struct unpacker;
 
-/* The packer whose files begin with these bytes, or NULL. */
-const char *packer_of(const void *bytes, size_t size_bytes);
-
 /* Whether files of zstd are unpacked; of gzip, wherever the library has zlib. */
 bool unpacks_zstd(void);
 

@@ -7,12 +7,14 @@
 
 #include "commands.h"
 #include "decode.h"
+#include "magic.h"
 #include "numbers.h"
 #include "options.h"
 #include "report.h"
 #include "request.h"
 #include "scan.h"
 #include "split.h"
+#include "times.h"
 #include "utf8.h"
 
 #include <inttypes.h>
@@ -132,6 +134,41 @@ static void try_u64(const char *text)
     must(parse_u64(plain, &again, &why) && again == value);
 }
 
+/* ---- times ----------------------------------------------------------------------------------- */
+
+/* What follows a time has no part in it, its form alone reads it again, and it prints back. */
+static void try_time(const char *text, size_t size)
+{
+    struct why why;
+    enum time_form form = TIME_UNKNOWN, same, other = TIME_UNKNOWN;
+    uint64_t ms = 0, again = 0;
+    const char *after = time_read(text, text + size, &form, &ms);
+    if (!parse_time(text, &again, &why)) must_be_a_reason(why.text);
+    if (!after) return;
+    must(after > text && after <= text + size && form != TIME_UNKNOWN);
+    must(ms <= UINT64_C(253402300799999));
+    same = form;
+    must(time_read(text, after, &same, &again) == after && again == ms && same == form);
+    struct text printed = time_text(ms);
+    const char *end = printed.s + strlen(printed.s);
+    must(time_read(printed.s, end, &other, &again) == end && other == TIME_ISO);
+    must(again == ms - ms % 1000);
+    other = form == TIME_APACHE ? TIME_ISO : TIME_APACHE;
+    must(!time_read(text, text + size, &other, &again));
+}
+
+/* ---- magics ---------------------------------------------------------------------------------- */
+
+static void try_magic(const uint8_t *bytes, size_t size)
+{
+    const struct magic *magic = magic_of(bytes, size);
+    if (!magic) return;
+    must(magic->name[0] != '\0' && magic->at + magic->size_bytes <= size);
+    must((magic->unpack != NULL) == (magic->kind <= MAGIC_PACKED));
+    for (size_t part = 0; part < magic->size_bytes && magic->kind <= MAGIC_ZSTD; part++)
+        must(magic_may_follow(bytes, part));
+}
+
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 static const char *const key_types[] = {"utf16le", "i32", "i64", "f64", "hex", "base64"};
@@ -241,12 +278,34 @@ static void must_cut_rows(const struct rows *rows, const struct key_block *block
     free(marks.at);
 }
 
+/* A row that comes in pieces ends where it does as a whole. */
+static void must_end_row(const struct rows *rows, const struct key_block *block, size_t piece)
+{
+    size_t start = rows_mark(rows, block->text, block->size_bytes), end = 0;
+    char delimiter = (char)rows->delimiter;
+    struct csv_scan whole = {.at = start}, scan = {.at = start};
+    size_t expected = csv_row_end(block->text, block->size_bytes, start, delimiter, &whole);
+    for (size_t size = start; size < block->size_bytes && end == 0;) {
+        size = block->size_bytes - size < piece ? block->size_bytes : size + piece;
+        end = csv_row_end(block->text, size, start, delimiter, &scan);
+        must(end <= size && scan.at <= size);
+    }
+    must(end == expected);
+    if (expected == 0 || expected == block->size_bytes || expected == block->header_bytes) return;
+    struct row_walk walk = {0};
+    size_t key;
+    const petal_key *row = next_row(block, &walk, &key);
+    if (block->header_bytes == 0) must(row && row->size_bytes + 1 == expected);
+}
+
 /* The same rows and keys are found field by field, and by the marks of any CPU. */
 static void must_be_alike(const struct rows *rows, const struct key_block *block, bool by_marks)
 {
     struct key_block other = {.begins_file = true, .text = block->text};
     other.size_bytes = other.capacity = block->size_bytes;
     other.wanted = block->wanted;
+    other.max_row_bytes = block->max_row_bytes;
+    other.max_time = block->max_time;
     other.header_bytes = block->header_bytes;
     other.marks.irregular = !by_marks;
     other.marks.by = &marker_any_cpu;
@@ -256,15 +315,18 @@ static void must_be_alike(const struct rows *rows, const struct key_block *block
         must(other.lines[i].data == block->lines[i].data &&
              other.keys[i].size_bytes == block->keys[i].size_bytes &&
              memcmp(other.keys[i].data, block->keys[i].data, other.keys[i].size_bytes) == 0);
+    for (size_t i = 0; i < block->count && rows->has_time; i++)
+        must(other.times[i] == block->times[i] && block->times[i] <= block->max_time);
     for (size_t i = 0; i < block->stray_count; i++)
         must(other.strays[i].row.data == block->strays[i].row.data &&
              other.strays[i].why == block->strays[i].why);
-    must(other.line_count == block->line_count);
+    must(other.line_count == block->line_count && other.time_form == block->time_form);
     other.text = NULL;
     keys_free_block(&other);
 }
 
-/* The choice is of the options, whose text ends with the first newline. */
+/* The choice is of the options, whose text ends with the first newline; what follows a tab in it is
+ * that of --time. */
 static void try_rows(uint32_t choice, char *text, size_t size)
 {
     char *column = text, *newline = memchr(text, '\n', size);
@@ -277,6 +339,11 @@ static void try_rows(uint32_t choice, char *text, size_t size)
     size -= (size_t)(newline + 1 - text);
     *(choice < 2 ? &args.fields : choice < 4 ? &args.csv : &args.jsonl) = column;
     if (choice == 1) args.delimiter = ";";
+    char *tab = strchr(column, '\t');
+    if (tab) {
+        *tab = '\0';
+        args.time = tab + 1;
+    }
     listen(&heard);
     bool good = rows_read(&rows, &args);
     must_be_one_line(&heard, !good);
@@ -285,6 +352,8 @@ static void try_rows(uint32_t choice, char *text, size_t size)
     must(copy != NULL);
     memcpy(copy, newline + 1, size);
     block.size_bytes = block.capacity = size;
+    block.max_row_bytes = size % 2 ? SIZE_MAX : 40;
+    if (rows.has_time) block.max_time = UINT64_C(1) << 41; /* in 2039 */
     char message[512] = "";
     if (!rows.has_header)
         rows_want(&rows, rows.numbers, &block.wanted);
@@ -297,6 +366,7 @@ static void try_rows(uint32_t choice, char *text, size_t size)
         must_be_alike(&rows, &block, false);
         must_be_alike(&rows, &block, true);
         if (rows.form == ROWS_OF_CSV) must_cut_rows(&rows, &block, 1 + size % 7);
+        if (rows.form == ROWS_OF_CSV) must_end_row(&rows, &block, 1 + size % 7);
     } else {
         must(message[0] != '\0'); /* with a name of the file; complain() makes one line of it */
     }
@@ -396,6 +466,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     case 4: try_u64(text); break;
     case 5: try_key(key_types[choice % 6], text, size); break;
     case 6: try_utf8(data + 1, size); break;
+    case 29: try_magic(data + 1, size); break;
+    case 30: try_time(text, size); break;
     case 31: try_rows(choice, text, size); break;
     default: try_options(commands[what % 15], text); break;
     }

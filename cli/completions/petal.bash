@@ -9,18 +9,18 @@ _petal_options() {
     case $1 in
     plan) echo "$size --json --chart --force" ;;
     create) echo "--output $size --grow --window $hash --metadata --template --key-type --format --force --no-lock --verbose" ;;
-    build) echo "--output $size $hash --metadata --template $keys --threads --format --force --no-lock --verbose" ;;
-    add) echo "$keys --now --threads --from --key-file $files --verbose" ;;
+    build) echo "--output $size $hash --metadata --template $keys --threads --format --memory-limit --force --no-lock --verbose" ;;
+    add) echo "$keys --time --now --threads --from --key-file $files --verbose" ;;
     remove) echo "$keys --threads --key-file $files --verbose" ;;
     check) echo "--invert-match --count --quiet --line-number --explain --no-verify $keys --now --threads --key-file --from --memory-limit --verbose" ;;
-    seen) echo "--file --repeated --capacity --rate --memory --scheme --window --now $hash $keys --threads --from $files --verbose" ;;
+    seen) echo "--file --repeated --capacity --rate --memory --scheme --window --time --now $hash $keys --threads --from $files --verbose" ;;
     info) echo '--json --metadata --no-verify --key-file --from --memory-limit' ;;
     verify) echo "--sample --absent --recover --json ${keys#* } --key-file --from $files" ;;
     merge | intersect) echo "--output --from --to --force --key-file $files --verbose" ;;
     compare) echo '--json --no-verify --key-file --from --memory-limit' ;;
     diff) echo '--output --from --force --key-file --memory-limit --verbose' ;;
     patch) echo "--output --from --force --key-file $files --verbose" ;;
-    shard) echo "--shards --shard --output $keys --threads --key-file --force --verbose" ;;
+    shard) echo "--shards --shard --output $keys --threads --memory-limit --key-file --force --verbose" ;;
     convert) echo "--to --from --to-scheme --force --key-file $files --verbose" ;;
     formats) echo '--json' ;;
     bench) echo '--capacity --rate --memory --scheme --seconds --json --key-file --from --memory-limit' ;;
@@ -43,7 +43,7 @@ _petal_values() {
         ;;
     --lines-per-key) echo '1 2' ;;
     --memory-limit) echo 'none' ;;
-    --capacity | --rate | --memory | --bits | --hashes | --threads | --seconds | --window | --now | --key | --shards | --shard | \
+    --capacity | --rate | --memory | --bits | --hashes | --threads | --seconds | --window | --time | --now | --key | --shards | --shard | \
         --fields | --delimiter | --csv | --jsonl | -n | -p | -e | -i | -k | -t) ;;
     *) return 1 ;;
     esac

@@ -106,7 +106,7 @@ setup() {
 }
 
 @test "what is misunderstood is named, with the nearest option" {
-    refuses "check: no option --invert-mach, did you mean --invert-match?; see petal help check" petal check --invert-mach f.petal
+    refuses "check: no option --invert-mach, did you mean --invert-match? See petal help check" petal check --invert-mach f.petal
     refuses "check: no option --frobnicate; see" petal check --frobnicate f.petal
     refuses "check: no option -x; see" petal check -vx f.petal
     refuses "check: -e needs KEY; see" petal check f.petal -e

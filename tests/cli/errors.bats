@@ -39,7 +39,7 @@ setup() {
     echo 'some words' >notes
     refuses "to make one: petal build -o notes.petal notes" petal check notes notes
     gzip notes.txt
-    refuses "notes.txt.gz: not a filter (compressed, from byte 0); unpack it" petal info notes.txt.gz
+    refuses "notes.txt.gz: not a filter (compressed by gzip, from byte 0); unpack it with gzip -dc" petal info notes.txt.gz
     head -c 2000 /dev/urandom >random
     refuses "random: not a" petal info random
 }
@@ -167,4 +167,20 @@ END
     refuses "no command frobnicate; see petal help" petal frobnicate
     refuses "no command frobnicate; see petal help" petal help frobnicate
     refuses "build: no option --outptu, did you mean --output?" petal build --outptu x
+}
+
+@test "a petal file that is opened as another library's is called a petal file" {
+    for command in "info f.petal" "check f.petal -e 1" "convert f.petal g" "add f.petal -e 1"; do
+        refuses "petal: f.petal: is a petal file, not one of guava; leave out --from" petal $command --from guava
+    done
+    refuses "petal: standard input: is a petal file, not one of dcso; leave out --from" petal check --from dcso - -e 1 <f.petal
+    cmp f.petal saved
+}
+
+@test "--json where it means nothing leads to what was meant" {
+    refuses "check: no option --json; if keys are in lines of JSON, pass --jsonl PATH; see petal help check" petal check --json f.petal
+    refuses "seen: no option --json; if keys are in lines of JSON, pass --jsonl PATH" petal seen --json .id
+    refuses "merge: no option --json; petal info --json describes a filter" petal merge --json
+    refuses "check: no option --jsn, did you mean --jsonl? See petal help check" petal check --jsn f.petal
+    refuses "info: no option --jsn, did you mean --json? See petal help info" petal info --jsn f.petal
 }

@@ -56,6 +56,9 @@ options_of() {
         done
     done
     contains "$(petal help check)" "--key --fields --delimiter --csv"
+    contains "$help" 'in JSON 1 and "1" are one key, 1.0 and 1e0 are two others'
+    run -0 petal seen --jsonl .a < <(printf '{"a":%s}\n' 1 '"1"' 1.0 1e0 '"1.0"')
+    is "$(tr -dc '0-9.e\n' <<<"$output" | paste -sd' ')" "1 1.0 1e0"
 }
 
 @test "-V and version are --version, and what others call a command leads to ours" {
@@ -95,6 +98,22 @@ options_of() {
     run -0 --separate-stderr man --warnings -l "$PETAL_ROOT/docs/man/petal.1"
     is "$stderr" ""
     contains "$output" "PETAL(1)"
+}
+
+@test "examples in the manual page read as they are typed" {
+    needs man mandoc groff
+    sed -n 's/^\.Dl //p' "$PETAL_ROOT/docs/man/petal.1" | sed 's/\\&//g; s/\\-/-/g; s/\\e/\\/g; s/\\(aq/'"'"'/g; s/\\(dq/"/g' >typed
+    [ "$(wc -l <typed)" -gt 15 ]
+    echo "awk '!s[\$0]++'" >>typed
+    for language in C C.UTF-8; do
+        LC_ALL=$language MANWIDTH=200 man -l "$PETAL_ROOT/docs/man/petal.1" | col -b >read.man
+        LC_ALL=$language mandoc -O width=200 "$PETAL_ROOT/docs/man/petal.1" | col -b >read.mandoc
+        for page in read.man read.mandoc; do
+            while read -r line; do
+                tr -s ' \t' ' ' <$page | grep -qF -e "$line" || fail "$language $page: no $line"
+            done <typed
+        done
+    done
 }
 
 # bash_offers WORD...: what bash completes the last WORD to.

@@ -35,12 +35,12 @@ manifest_is_sound() { python3 "$BATS_TEST_DIRNAME/lib/check-manifest.py" host/ma
         next_version $((version * 1000 + 50000))
         manifest_is_sound
         run -0 --separate-stderr follow host one.petal
-        contains "$stderr" "follow: one.petal: patches: 1, "
+        [[ $stderr =~ "follow: one.petal: patches: 1, "[1-9][0-9]*" bytes"$ ]] || fail "$stderr"
         cmp one.petal host/urls-"$(id_of urls.petal)".petal
     done
     for version in 1 2 3 4 5; do
         run -0 --separate-stderr follow host $version.petal
-        contains "$stderr" "follow: $version.petal: patches: $((6 - version)), "
+        [[ $stderr =~ "follow: $version.petal: patches: $((6 - version)), "[1-9][0-9]*" bytes"$ ]] || fail "$stderr"
         cmp $version.petal one.petal
     done
     run -0 --separate-stderr follow host one.petal
@@ -171,6 +171,15 @@ manifest_is_sound() { python3 "$BATS_TEST_DIRNAME/lib/check-manifest.py" host/ma
     contains "$stderr" "usage: publish"
     run -2 --separate-stderr follow host
     contains "$stderr" "usage: follow"
+    for script in publish follow; do
+        for ask in --help -h; do
+            run -0 --separate-stderr $script $ask
+            is "$stderr" ""
+            contains "${lines[0]}" "usage: $script [-"
+            contains "$output" "manifest"
+            ! grep -q '^#\|^set' <<<"$output" || fail "$output"
+        done
+    done
     run -2 --separate-stderr publish urls.petal gone
     contains "$stderr" "gone: no such folder"
     run -2 --separate-stderr publish -n many urls.petal host

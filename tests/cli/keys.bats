@@ -161,6 +161,19 @@ refused() {
     is "$stderr" 'petal: numbers: line 2: not a whole number: "x"'
 }
 
+@test "a line of several columns that is no key is shown to its end, with the way to take one" {
+    printf 'abc' >file
+    sum=$(sha1sum file)
+    petal build --key-type hex -o f.petal -e "${sum%% *}"
+    refuses 'petal: standard input: line 1: not hex digits: "a9993e364706816aba3e25717850...d0d89d  file"; if the key is one of several columns, pass -k 1' \
+        petal check f.petal <<<"$sum"
+    is "$(petal check -k 1 f.petal <<<"$sum")" "$sum"
+    refuses 'not a whole number: "7 x"; if the key is one of several columns, pass -k 1' petal build --key-type i64 -o x <<<'7 x'
+    refuses 'an odd number of hex digits: "123"' petal check f.petal <<<123
+    run -2 --separate-stderr petal check f.petal <<<'12 '
+    is "$stderr" 'petal: standard input: line 1: not hex digits: "12 "'
+}
+
 @test "compressed input is taken as it is, with a warning" {
     echo text | gzip >text.gz
     run -0 --separate-stderr petal build -o f.petal text.gz
@@ -250,6 +263,13 @@ refused() {
     is "$stderr" ""
     run -0 --separate-stderr petal build --force -0 -o f.petal dos
     is "$stderr" ""
+    printf 'a 1\r\nb 2\r\n' >dos
+    run -0 --separate-stderr petal build --force -k 1 -o f.petal dos
+    is "$stderr" "" # the CR is in no key
+    for fields in 2 2,1 1,2; do
+        run -0 --separate-stderr petal build --force -k $fields -o f.petal dos
+        contains "$stderr" "every line ends in CR"
+    done
     printf '1\r\n2\r\n' >dos
     run -2 --separate-stderr petal build --force --key-type i64 -o f.petal dos
     contains "$stderr" "every line ends in CR"

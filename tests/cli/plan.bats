@@ -76,10 +76,10 @@ load helper
 }
 
 @test "what no layout reaches is refused, naming the floor" {
-    run -2 --separate-stderr petal plan -n 10 -p 1e-30
-    is "$output" ""
-    contains "${stderr_lines[0]}" "no blocked filter keeps a rate of 1e-30 for 10 keys; the lowest it reaches is"
-    contains "${stderr_lines[1]}" "no classic filter keeps a rate of 1e-30 for 10 keys; the lowest it reaches is"
+    refuses "no classic filter keeps a rate of 1e-30 for 10 keys; the lowest it reaches is" petal plan -n 10 -p 1e-30
+    refuses "no blocked filter keeps a rate of 1e-30 for 10 keys" petal plan -n 10 -p 1e-30 --scheme blocked
+    refuses "too few for a" petal plan --memory 8
+    refuses "blocked with 2 lines per key takes 2 to 32 hashes, not 40" petal plan -n 10 --lines-per-key 2 --hashes 40
     refuses "the lowest it reaches is" petal create -o x -n 10 -p 1e-30
     [ ! -e x ]
 }
@@ -96,6 +96,17 @@ load helper
     run -0 --separate-stderr petal plan -n 100 --bits 5000 --hashes 40
     contains "$stderr" "petal: blocked"
     contains "$output" "classic"
+}
+
+@test "the line of more keys than planned says nothing twice, and columns never touch" {
+    for keys in 1 2 3 4 5 10 1G; do
+        run -0 petal plan -n $keys
+        line=$(grep 'more keys than planned' <<<"$output")
+        is "$(grep -o '   [0-9][0-9.kMG]* ' <<<"$line" | sort | uniq -d)" ""
+        ! grep -o '   [0-9][0-9.kMG]* ' <<<"$line" | grep -qx " *$keys " || fail "$line"
+    done
+    contains "$(petal plan -n 1)" "blocked with more keys than planned:   2 1 in 2.08G   3 1 in 1.12G"
+    contains "$(petal plan --bits 10 -n 1e9 --hashes 3)" "64 bytes 0.000000512 "
 }
 
 @test "a number of keys is printed as it can be typed again" {

@@ -435,7 +435,7 @@ for line in open("lines", encoding="utf-8"):
     refuses '--csv id,id: names one twice' petal check f.petal --csv id,id t.csv
     refuses '--csv "id: a quoted field does not end' petal check f.petal --csv '"id' t.csv
     refuses '--csv : a name or a number is missing' petal check f.petal --csv '' t.csv
-    refuses 'column 1 makes the key twice' petal check f.petal --csv id,1 t.csv
+    refuses 'column 1 is named twice, in different ways' petal check f.petal --csv id,1 t.csv
     refuses '-t ab: takes one character' petal check f.petal -k 1 -t ab t.csv
     refuses '-t : takes one character' petal check f.petal -k 1 -t '' t.csv
     refuses '-t ": cannot stand between fields' petal check f.petal --csv 1 -t '"' t.csv
@@ -467,7 +467,16 @@ for line in open("lines", encoding="utf-8"):
     printf 'a,"b\n1,2\n' >open.csv
     refuses 'open.csv: header: a quoted field does not end' petal seen --csv a open.csv
     printf '\xff\xfea\0,\0b\0\n\0' >wide.csv
-    refuses 'wide.csv: header: holds a NUL byte; if it is UTF-16, convert it' petal seen --csv a wide.csv
+    refuses 'wide.csv: is UTF-16; convert it: iconv' petal seen --csv a wide.csv
+    printf 'id;name\n1;a\n' >other.csv
+    hint="if fields are separated by ;, pass -t ';'"
+    refuses "other.csv: has no column \"name\" in its header; it has id;name; $hint" petal seen --csv name other.csv
+    run -0 --separate-stderr petal seen --csv 2 other.csv
+    contains "$stderr" "petal: 2 rows without a key: passed on; $hint"
+    run -0 --separate-stderr petal seen -t, -k 2 <<<$'a\tb'
+    contains "$stderr" "passed on; if fields are separated by TAB, pass -t 'TAB'"
+    run -0 --separate-stderr petal seen --csv 2 <<<$'a\nb,c'
+    is "${stderr_lines[1]}" "petal: 1 row without a key: passed on"
     run -1 --separate-stderr petal check f.petal --csv 4 t.csv
     is "${stderr_lines[0]}" 'petal: t.csv: line 1: too few fields: "id,name,email"'
 }

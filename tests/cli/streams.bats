@@ -101,6 +101,32 @@ setup() {
     refuses "--progress: unknown value 'sometimes'; choose one of auto|always|lines|never" petal check f.petal --progress=sometimes keys
 }
 
+@test "work that does not tell how far it has come is timed: opening a filter that is slow to come" {
+    mkfifo pipe
+    for when in lines always; do
+        "$PETAL" check - -e 7 --progress=$when <pipe >out 2>message 3>&- &
+        exec 4<>pipe
+        head -c 100 f.petal >&4
+        wait_until grep -Eq 'opening standard input  [1-9][0-9]* s' message
+        tail -c +101 f.petal >&4
+        exec 4>&-
+        wait $!
+        is "$(cat out)" 7
+    done
+    [[ $(tail -c 1 message) == $'\r' ]] # the line was taken off
+    for when in auto never; do
+        is "$({ sleep 1.2; cat f.petal; } | petal check - -e 7 --progress=$when 2>&1)" 7
+    done
+}
+
+@test "on a terminal: progress comes after a second, and goes" {
+    needs_terminal
+    run on_terminal "{ seq 10; sleep 1.3; seq 11 20; } | TERM=dumb '$PETAL' build --force -o f.petal"
+    contains "$output" "standard input "
+    contains "$output" " keys  "
+    contains "$output" "f.petal: 20 keys added"
+}
+
 @test "on a terminal: the next step after plan, the summary after build, and bold type" {
     needs_terminal
     run on_terminal "TERM=xterm '$PETAL' plan -n 100M -p 1%"
