@@ -314,16 +314,20 @@
     });
     var field = $('toy-key');
     function typed() { var key = field.value; field.select(); return key; }
+    field.addEventListener('input', function (event) {
+      if (event.isComposing) return;
+      if (field.value === '') { latest++; return; }
+      act(check, field.value);
+    });
+    field.addEventListener('compositionend', function () { act(check, field.value); });
     $('toy-form').addEventListener('submit', function (event) {
       event.preventDefault();
-      act(check, typed());
+      act(add, typed());
     });
-    $('toy-add').addEventListener('click', function () { act(add, typed()); });
     $('toy-undo').addEventListener('click', function () { latest++; undo(); });
     $('toy-reset').addEventListener('click', function () { latest++; reset(); });
     field.addEventListener('keydown', function (event) {
       if (event.isComposing) return;
-      if (event.key === 'Enter' && event.shiftKey) { event.preventDefault(); act(add, typed()); }
       if (event.key === 'Escape') field.value = '';
     });
     refill();
@@ -856,8 +860,8 @@
       if (it.empty) return panel(file.name, plain('empty_list', { name: file.name }));
       if (it.built) {
         panel(plain('result_built', { name: file.name }), plain('built_says', { lines: whole.format(it.lines), keys: whole.format(it.distinct), text: bytes(file.size), size: bytes(it.size) }));
-        cli((it.gzip ? 'gzip -dc ' + quote(file.name) + ' | ' : '') + 'petal build -o ' + quote(file.name + '.petal') + ' -n ' + it.info.capacity +
-          ' -p ' + $('use-rate').value + (it.crlf ? ' --crlf' : '') + (it.gzip ? '' : ' ' + quote(file.name)));
+        cli((it.gzip ? 'gzip -dc ' + quote(file.name) + ' | ' : '') + (it.utf16 ? 'iconv -f UTF-16 -t UTF-8 ' + (it.gzip ? '' : quote(file.name) + ' ') + '| ' : '') + 'petal build -o ' + quote(file.name + '.petal') + ' -n ' + it.info.capacity +
+          ' -p ' + $('use-rate').value + (it.crlf ? ' --crlf' : '') + (it.gzip || it.utf16 ? '' : ' ' + quote(file.name)));
       } else {
         panel(plain('result_opened', { name: file.name, format: it.info.format }), text.opened_says);
         if (it.gzip && it.info.format !== 'dcso') cli('gzip -d ' + quote(file.name));
@@ -866,11 +870,16 @@
       }
       $('result-facts').innerHTML = facts(it.info);
       $('result-more').hidden = false;
-      var type = it.info.keyType;
-      $('ask-type').value = /^(i64|i32|hex)$/.test(type) ? type : 'text';
+      $('ask-type').value = typeOf(it.info);
       $('ask-key').value = file.suggest || '';
       $('download').textContent = text.download + ' (' + bytes(it.size) + ')';
       ask();
+    }
+
+    /* What the file says its keys are, or else what the library of its format hashes as a rule. */
+    function typeOf(info) {
+      if (info.keyType === 'base64') return 'hex';
+      return info.keyType !== 'none' ? info.keyType : info.format === 'orc-long' ? 'i64' : 'text';
     }
 
     function start(file, format) {
@@ -935,8 +944,10 @@
       var mine = ++latest, key = $('ask-key').value;
       if (!held || !held.info) return;
       if (key === '') return verdict('ask-verdict', null, null);
-      engine('files').call('ask', { key: key, type: $('ask-type').value }).then(function (says) {
-        if (mine === latest) verdict('ask-verdict', says, null);
+      engine('files').call('ask', { key: key, type: $('ask-type').value }).then(function (found) {
+        if (mine !== latest) return;
+        var others = list(found.others.map(function (type) { return text['type_' + type]; }));
+        verdict('ask-verdict', found.has, null, others && say('ask_others', { types: others }));
       }, function (error) {
         if (mine !== latest) return;
         verdict('ask-verdict', null, null);
@@ -1041,6 +1052,12 @@
       step(1).catch(noEngine);
     });
   })();
+
+  // ---- without a network -------------------------------------------------------------------------
+
+  if (navigator.serviceWorker && /^http/.test(location.protocol)) addEventListener('load', function () {
+    navigator.serviceWorker.register(text.root + 'sw.js').catch(function () { /* the page works without */ });
+  });
 
   // ---- the bar -----------------------------------------------------------------------------------
 

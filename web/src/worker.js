@@ -107,6 +107,9 @@
   async function kindOf(file) {
     var head = new Uint8Array(await file.slice(0, 65536).arrayBuffer()), at = 0;
     if (!head.length) return 'list';
+    if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
+    if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
+    if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return 'marked';
     if (head[0] === 0x1f && head[1] === 0x8b) return 'gzip';
     if (MAGIC.every(function (b, i) { return head[i] === b; })) return 'petal';
     for (var i = 0; i < head.length; i++) if (head[i] < 9 || head[i] > 13 && head[i] < 32 && head[i] !== 27) return 'binary';
@@ -136,6 +139,13 @@
       signal.throwIfAborted();
       return Object.assign(await open(Object.assign({}, args, { file: unpacked }), signal, progress), { gzip: true });
     }
+    if (kind === 'marked') return open(Object.assign({}, args, { file: file.slice(3), list: true }), signal, progress);
+    if (/^utf-16/.test(kind)) { // what some programs of Windows write; its byte order mark is no key
+      var text = file.stream().pipeThrough(new TextDecoderStream(kind)).pipeThrough(new TextEncoderStream());
+      var utf8 = await new Response(text).blob();
+      signal.throwIfAborted();
+      return Object.assign(await open(Object.assign({}, args, { file: utf8, list: true }), signal, progress), { utf16: true });
+    }
     function loading(done) { pace(function () { return { bytes: done, total: file.size, share: done / file.size }; }); }
     if (kind === 'list') {
       made = await build(file, args.rate, signal, progress);
@@ -163,17 +173,28 @@
     };
   }
 
-  function keyOf(text, type) {
-    function bad() { return Object.assign(new Error('not a key of this type'), { name: 'BadKey' }); }
-    if (type === 'text') return text;
-    if (type === 'hex') {
-      if (!/^([0-9a-f]{2})*$/i.test(text)) throw bad();
+  var WHOLE = /^\s*-?\d+\s*$/, NUMBER = /^\s*-?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i;
+  function whole(text) { if (!WHOLE.test(text)) throw new TypeError(text); return BigInt(text.trim()); }
+  function number(text) { if (!NUMBER.test(text)) throw new TypeError(text); return Number(text); }
+  /* What a reader types as a key of each type; whatever it throws, the text is none. */
+  var READ = {
+    text: String, utf16le: P.utf16,
+    i64: function (text) { return P.i64(whole(text)); }, i32: function (text) { return P.i32(whole(text)); },
+    f64: function (text) { return P.f64(number(text)); }, f32: function (text) { return P.f32(number(text)); },
+    hex: function (text) {
+      if (!/^([0-9a-f]{2})*$/i.test(text)) throw new TypeError(text);
       return new Uint8Array((text.match(/../g) || []).map(function (b) { return parseInt(b, 16); }));
     }
-    if (!/^\s*-?\d+\s*$/.test(text)) throw bad();
-    var value = BigInt(text.trim()), size = type === 'i32' ? 32 : 64;
-    if (BigInt.asIntN(size, value) !== value) throw bad();
-    return value;
+  };
+  function keyOf(text, type) {
+    try { return READ[type](text); } catch (error) { throw Object.assign(new Error('not a key of this type'), { name: 'BadKey' }); }
+  }
+  /* The other types as which it would pass, of a filter that doesn't say what its keys are. */
+  function passesAs(text, type) {
+    if (held.info.keyType !== 'none') return [];
+    return Object.keys(READ).filter(function (other) {
+      try { return other !== type && held.has(keyOf(text, other)); } catch (error) { return false; }
+    });
   }
 
   // ---- a list in memory ----------------------------------------------------------------------------
@@ -263,7 +284,10 @@
     },
 
     open: open,
-    ask: function (a) { return held.has(keyOf(a.key, a.type)); },
+    ask: function (a) {
+      var has = held.has(keyOf(a.key, a.type));
+      return { has: has, others: has ? [] : passesAs(a.key, a.type) };
+    },
     bytes: function () { return held.toBytes(); },
 
     timed: function (a) {

@@ -48,10 +48,11 @@ async function populate(page) {
     await says(page, 'ask-verdict', 'maybe');
     await page.fill('#real-key', ABSENT);
     await says(page, 'real-verdict', 'no');
+    await unfold(page);
     await page.click('#crawl-step');
     await page.waitForFunction(() => document.querySelectorAll('#crawl-log li').length > 0);
-    await page.evaluate(() => document.querySelectorAll('details').forEach((d) => { d.open = true; }));
 }
+const unfold = (page) => page.evaluate(() => document.querySelectorAll('details').forEach((d) => { d.open = true; }));
 
 async function seeing(browser, at) {
     await ok('the five steps: two words go in, c passes wrongly, g and d do not', async () => {
@@ -64,8 +65,20 @@ async function seeing(browser, at) {
             await says(page, 'toy-verdict', answer);
         }
         await page.fill('#toy-key', '你好');
-        await page.keyboard.press('Enter');
         await page.waitForFunction(() => /e4 bd a0 e5 a5 bd/.test(document.querySelector('#toy-steps').textContent));
+        await close(page, at(''));
+    });
+    await ok('the eleven bits answer with every letter, and nothing is added by typing', async () => {
+        const page = await open(browser, at('index.html'));
+        await page.waitForFunction(() => document.querySelector('#toy-steps').textContent.includes('c5de835d6602347d'));
+        await page.focus('#toy-key');
+        for (const typed of ['p', 'pe', 'pet']) {
+            await page.keyboard.type(typed.slice(-1));
+            await page.waitForFunction((typed) => document.querySelector('#toy-verdict .word').textContent === typed, typed);
+        }
+        truth(!/pe/.test(await text(page, '#toy-members')), await text(page, '#toy-members'));
+        await page.keyboard.press('Enter');
+        await page.waitForFunction(() => /pet/.test(document.getElementById('toy-members').textContent));
         await close(page, at(''));
     });
     await ok('the three puzzles have solutions', async () => {
@@ -73,7 +86,6 @@ async function seeing(browser, at) {
         await page.waitForFunction(() => document.querySelector('#toy-steps').textContent.includes('c5de835d6602347d'));
         for (const key of ['g', 'e']) {
             await page.fill('#toy-key', key);
-            await page.click('#toy-form [type=submit]');
             await page.waitForFunction((key) => document.querySelector('#toy-verdict .word').textContent === key, key);
         }
         await page.click('#toy-undo');
@@ -90,7 +102,6 @@ async function seeing(browser, at) {
         const pass = petal('check', 'tiny.petal', 'letters').trim().split('\n');
         for (const key of letters) {
             await page.fill('#toy-key', key);
-            await page.click('#toy-form [type=submit]');
             await page.waitForFunction((key) => document.querySelector('#toy-verdict .word').textContent === key && document.querySelector('#toy-steps').textContent.length > 60, key);
             await says(page, 'toy-verdict', pass.includes(key) ? 'maybe' : 'no');
         }
@@ -362,6 +373,50 @@ async function using(browser, at) {
         await page.waitForFunction(() => /type/.test(document.querySelector('#ask-verdict').textContent));
         await close(page, at(''));
     });
+    await ok('filters of other libraries are asked with keys of the type that was put in', async () => {
+        const page = await open(browser, at('index.html#use'));
+        const vector = async (name, format) => {
+            await give(page, path.join(top, 'vectors', name));
+            if (await page.isVisible('#result-pick')) {
+                await page.evaluate((format) => { document.getElementById('result').hidden = true; [...document.querySelectorAll('#result-pick button')].find((b) => b.textContent === format).click(); }, format);
+                await result(page);
+            }
+        };
+        for (const [name, format, first, type, member, absent] of [
+            ['guava/int_n100_p0.01_mitz64.bin', 'guava', 'text', 'i32', '7', '12345678'], ['guava/unencoded_n100_p0.01_mitz64.bin', 'guava', 'text', 'utf16le', 'key-7', 'no such key'],
+            ['guava/long_n100_p0.01_mitz64.bin', 'guava', 'text', 'i64', '7', '123456789'], ['parquet/duckdb_f32_50values.sbbf', 'parquet', 'text', 'f32', '0.25', '1234.5'],
+            ['orc/cpp_i64.bin', 'orc-long', 'i64', 'i64', null, null], ['guava/utf8_n100_p0.01_mitz64.bin', 'guava', 'text', 'text', 'key-7', 'no such key']]) {
+            await vector(name, format);
+            equal(await page.inputValue('#ask-type'), first, name);
+            if (member === null) continue;
+            await askFor(page, member, type, 'maybe');
+            await askFor(page, absent, type, 'no');
+            if (type === 'text') continue;
+            await askFor(page, member, 'text', 'no'); // with the remark that another type passes
+            const label = await page.locator(`#ask-type option[value=${type}]`).innerText();
+            truth((await text(page, '#ask-verdict')).includes(label), `${name}: ${await text(page, '#ask-verdict')}`);
+        }
+        await close(page, at(''));
+    });
+    await ok('lists in UTF-16, and a byte order mark before UTF-8, make the filter of the same list', async () => {
+        const page = await open(browser, at('index.html#use')), words = 'eins\nzwei\ndrei 日本\n';
+        fs.writeFileSync(path.join(temp, 'plain.txt'), words);
+        petal('build', '--force', '-p', '0.01', '-o', 'plain.petal', 'plain.txt');
+        const little = Buffer.from('\ufeff' + words, 'utf16le'), big = Buffer.from(little).swap16();
+        for (const [name, content] of [['le.txt', little], ['be.txt', big], ['le.txt.gz', zlib.gzipSync(little)], ['marked.txt', Buffer.from('\ufeff' + words)]]) {
+            fs.writeFileSync(path.join(temp, name), content);
+            await give(page, path.join(temp, name));
+            truth((await text(page, '#result-says')).includes('3 distinct'), await text(page, '#result-says'));
+            const [download] = await Promise.all([page.waitForEvent('download'), page.click('#download')]);
+            await download.saveAs(path.join(temp, 'downloaded.petal'));
+            const got = fs.readFileSync(path.join(temp, 'downloaded.petal'));
+            truth(got.equals(fs.readFileSync(path.join(temp, 'plain.petal'))), `${name}: not the filter of the words`);
+            if (name === 'marked.txt') continue;
+            shell(await text(page, '#result-cli'));
+            truth(got.equals(fs.readFileSync(path.join(temp, `${name}.petal`))), `${name}: the command makes another file`);
+        }
+        await close(page, at(''));
+    });
     await ok('100 MB load with progress, cancelling keeps what was there; the longest task is measured', async () => {
         const page = await open(browser, at('index.html#use'));
         await page.click('[data-sample=guava]');
@@ -401,6 +456,69 @@ async function using(browser, at) {
     });
 }
 
+async function offline(browser) {
+    await ok('switched off, the page reloads and works; with a network it is never an old one', async () => {
+        const copy = path.join(temp, 'site'), { server, base } = await serve(temp), at = (name) => `${base}site/${name}`;
+        fs.cpSync(folder, copy, { recursive: true });
+        const page = await open(browser, at('index.html')), context = page.context();
+        await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+        const works = async () => {
+            await says(page, 'toy-verdict', 'maybe');
+            await page.locator('#see').scrollIntoViewIfNeeded();
+            await page.fill('#look-key', MEMBER);
+            await says(page, 'look-verdict', 'maybe');
+            await give(page, path.join(temp, 'links.txt'));
+            truth((await text(page, '#result-title')).includes('links.txt'), await text(page, '#result-title'));
+        };
+        await context.setOffline(true);
+        for (const name of ['index.html', 'zh/index.html', '', 'index.html#plan?n=1M&p=1%25']) {
+            await page.goto(at(name));
+            await page.reload();
+            await works();
+        }
+        await page.goto(at('index.html'));
+        await context.setOffline(false);
+
+        // A new build: seen at once, and then kept for the time without a network.
+        const change = (name, from, to) => fs.writeFileSync(path.join(copy, name), fs.readFileSync(path.join(copy, name), 'utf8').replace(from, to));
+        change('index.html', '<title>', '<title>New ');
+        change('sw.js', /petal [0-9a-f]{16}/, 'petal 0123456789abcdef');
+        await page.reload();
+        truth((await page.title()).startsWith('New '), 'an old page');
+        await page.evaluate(async () => {
+            while ((await caches.keys()).join() !== 'petal 0123456789abcdef') await new Promise((resolve) => setTimeout(resolve, 50));
+        });
+        await context.setOffline(true);
+        await page.reload();
+        truth((await page.title()).startsWith('New '), 'an old page is kept');
+        await works();
+        page.complaints = page.complaints.filter((words) => !/ERR_INTERNET_DISCONNECTED/.test(words));
+        await close(page, base);
+        server.close();
+    });
+}
+
+async function card(browser, at) {
+    await ok('a link to the page has a card: title, words and a picture', async () => {
+        for (const name of ['index.html', 'zh/index.html']) {
+            const page = await open(browser, at(name));
+            const meta = (property) => page.getAttribute(`meta[property="og:${property}"]`, 'content');
+            truth((await meta('title')).length > 10 && (await meta('description')).length > 10 && (await meta('image:alt')).length > 5, name);
+            const size = await page.evaluate(async (src) => {
+                const image = new Image();
+                image.src = src;
+                await image.decode();
+                return `${image.naturalWidth} x ${image.naturalHeight}`;
+            }, await meta('image'));
+            equal(size, '1200 x 630', name);
+            await close(page, at(''));
+        }
+        const bytes = fs.statSync(path.join(folder, 'card.png')).size;
+        truth(bytes < 32768, `${bytes} bytes`);
+        return `${bytes} bytes of picture`;
+    });
+}
+
 async function asking(browser, at) {
     await ok('a list is asked as one types; ten million keys are made in the tab', async () => {
         const page = await open(browser, at('index.html#real'));
@@ -426,6 +544,7 @@ async function asking(browser, at) {
     await ok('the crawl fetches what `petal seen` passes on', async () => {
         const expected = shell('petal seen -n 30k -p 1% < links.txt | wc -l').trim();
         const page = await open(browser, at('index.html#real'));
+        await unfold(page);
         await page.selectOption('#crawl-speed', '1000000');
         await page.click('#crawl-play');
         await page.waitForFunction(() => document.getElementById('crawl-read').textContent === '58,240');
@@ -451,19 +570,19 @@ async function everybody(browser, at) {
             if (id === 'toy-key' && !seen.has('typed')) {
                 seen.add('typed');
                 await page.keyboard.type('h');
-                await page.keyboard.press('Shift+Enter');
+                await page.keyboard.press('Enter');
                 await page.waitForFunction(() => /\bh\b/.test(document.getElementById('toy-members').textContent));
                 await page.keyboard.type('h');
-                await page.keyboard.press('Enter');
                 await says(page, 'toy-verdict', 'maybe');
             }
             if (id === 'tab-shell') {
                 await page.keyboard.press('ArrowRight');
                 equal(await page.evaluate(() => document.activeElement.id), 'tab-c');
                 truth((await text(page, '#code')).includes('petal.h'), 'C is not shown');
+                await unfold(page);
             }
         }
-        for (const id of ['look-key', 'heat', 'hunt-go', 'hunt-million', 'plan-keys', 'plan-keys-slider', 'plan-rate', 'plan-memory', 'copy', 'worth-absent', 'open', 'use-rate', 'real-key', 'real-big', 'crawl-play', 'crawl-speed'])
+        for (const id of ['look-key', 'heat', 'hunt-go', 'hunt-million', 'plan-keys', 'plan-keys-slider', 'plan-rate', 'plan-memory', 'plan-hashes', 'plan-format', 'copy', 'worth-absent', 'open', 'use-rate', 'real-key', 'real-big', 'crawl-play', 'crawl-speed'])
             truth(seen.has(id), `the Tab key never comes to ${id}`);
         await close(page, at(''));
     });
@@ -554,6 +673,8 @@ async function sizes() {
         await planning(browser, served);
         await using(browser, served);
         await asking(browser, served);
+        await offline(browser);
+        await card(browser, served);
         await everybody(browser, served);
         for (const language of ['index.html', 'zh/index.html'])
             await ok(`${language} from file: every section works`, async () => {
