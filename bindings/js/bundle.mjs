@@ -1,6 +1,7 @@
 // bundle.mjs - `node bundle.mjs MODULES DIST`: the files of src/ as one, in each way that it is
-// taken: ESM for Node and for browsers, CommonJS, and classic scripts with the module inside, which
-// work from file: too. No tool is needed for it: an import is left out, an export loses that word.
+// taken: ESM for Node and for browsers, CommonJS, ESM and classic scripts with the module inside,
+// which need no file beside them. No tool is needed for it: an import is left out, an export loses
+// that word.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 
@@ -27,22 +28,59 @@ const banner =
 const names = `${exported.join(', ')}`;
 const write = (name, text) => writeFileSync(`${dist}/${name}`, banner + text);
 
+// Said where a module is missing.
+const inBundle = `
+const IN_A_BUNDLE = 'if a bundler left the .wasm files out, import from petal-bloom/inline';
+`;
+
+// A file in pieces, for load(). It is opened when its first piece is taken.
+const node = `${inBundle}
+const missing = (error) => {
+    throw new PetalError('i/o error', \`\${error.message}; \${IN_A_BUNDLE}\`, null, { cause: error });
+};
+const fileOfNode = async (path) => {
+    const about = await stat(path);
+    const pieces = async function* () {
+        const file = await open_(path);
+        try {
+            for (;;) {
+                const { bytesRead, buffer } = await file.read(new Uint8Array(1 << 18), 0, 1 << 18);
+                if (bytesRead === 0) return;
+                yield buffer.subarray(0, bytesRead);
+            }
+        } finally {
+            await file.close();
+        }
+    };
+    return about.isFile()
+        ? { pieces: pieces(), total: about.size, expected: about.size }
+        : { pieces: pieces() };
+};
+`;
+
 // What stands for `native` in each entry: its own module, or `ask`.
 for (const [entry, natives] of [
     ['petal', 'native'],
     ['ask', 'ask'],
 ]) {
-    const begin = (read) => `setHost(${read}, { native: '${natives}' });\n`;
+    const begin = (read, more = '') => `setHost(${read}, { native: '${natives}'${more} });\n`;
     write(
         `${entry}.mjs`,
-        `import { readFile } from 'node:fs/promises';\n${body}\n` +
-            begin('(name) => readFile(new URL(`./${name}.wasm`, import.meta.url))') +
+        `import { open as open_, readFile, stat } from 'node:fs/promises';\n${body}\n${node}` +
+            begin(
+                '(name) => readFile(new URL(`./${name}.wasm`, import.meta.url)).catch(missing)',
+                ', file: fileOfNode',
+            ) +
             `export { ${names} };\n`,
     );
     write(
         `${entry}.cjs`,
-        `'use strict';\nconst { readFile } = require('node:fs/promises');\n${body}\n` +
-            begin("(name) => readFile(require('node:path').join(__dirname, `${name}.wasm`))") +
+        `'use strict';\nconst { open: open_, readFile, stat } = require('node:fs/promises');\n` +
+            `${body}\n${node}` +
+            begin(
+                "(name) => readFile(require('node:path').join(__dirname, `${name}.wasm`)).catch(missing)",
+                ', file: fileOfNode',
+            ) +
             `module.exports = { ${names} };\n`,
     );
     // Written out, so that bundlers find the files.
@@ -51,31 +89,38 @@ for (const [entry, natives] of [
         .map((name) => `    '${name}': () => new URL('./${name}.wasm', import.meta.url),\n`);
     write(
         `${entry}.browser.mjs`,
-        `${body}\nconst urls = {\n${urls.join('')}};\n` +
+        `${body}\n${inBundle}\nconst urls = {\n${urls.join('')}};\n` +
             begin(`async (name) => {
-    const response = await fetch(urls[name]());
-    if (!response.ok) throw new PetalError('i/o error', \`\${response.url}: \${response.status}\`);
+    const url = urls[name]();
+    const response = await fetch(url);
+    if (!response.ok)
+        throw new PetalError(
+            'i/o error',
+            \`\${url}: \${response.status}; \${IN_A_BUNDLE}\`,
+        );
     return response.arrayBuffer();
 }`) +
             `export { ${names} };\n`,
     );
 }
 
-// Classic scripts: the global `petal`, and one scalar module, which every engine takes.
+// With one scalar module inside, which every engine takes: as classic scripts that make the global
+// `petal`, and as ESM for bundlers that emit no .wasm files.
 for (const name of ['full', 'native', 'ask']) {
     const packed = gzipSync(readFileSync(`${modules}/${name}.wasm`), { level: 9 }).toString(
         'base64',
     );
-    write(
-        `petal-${name}.js`,
-        `(() => {\n'use strict';\n${body}
+    const whole = `${body}
 const packed = '${packed}';
 setHost(async (name) => {
-    if (name !== '${name}') throw new PetalError('not supported', 'not in this build; use petal-full.js');
+    if (name !== '${name}') throw new PetalError('not supported', 'only ${name} is in this build');
     const bytes = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
 }, { native: '${name}', simd: false });
-globalThis.petal = { ${names} };
-})();\n`,
+`;
+    write(
+        `petal-${name}.js`,
+        `(() => {\n'use strict';\n${whole}globalThis.petal = { ${names} };\n})();\n`,
     );
+    if (name !== 'native') write(`inline-${name}.mjs`, `${whole}export { ${names} };\n`);
 }

@@ -120,7 +120,7 @@ static bool contains_i64(const struct direct *way, int64_t value)
 void petal_guard_stand_before(petal_filter *filter)
 {
     struct direct *way = &filter->direct;
-    if (!filter->is_guarded) return;
+    if (!petal_guard_stands(filter)) return;
     filter->behind_guard.contains = way->calls.contains;
     filter->behind_guard.contains_i64 = way->calls.contains_i64;
     way->calls.contains = contains;

@@ -151,7 +151,9 @@ static bool is_being_changed(const petal_filter *filter, uint32_t layer, uint64_
 {
     const struct backing *backing = filter->backing;
     uint64_t before, after;
-    if (!backing->held.file.path || backing->held.map.is_copy || !filter->read_only) return false;
+    if (!PETAL_HAS_MAPS || !backing->held.file.path || backing->held.map.is_copy ||
+        !filter->read_only)
+        return false;
     for (int i = 0; i < MAX_COMPARISONS; i++) {
         if (!is_settled(backing, &before)) return true;
         if (agrees(filter, &backing->image, backing->bytes, layer, block)) return true;
@@ -163,6 +165,7 @@ static bool is_being_changed(const petal_filter *filter, uint32_t layer, uint64_
 static petal_status check_block(const petal_filter *filter, uint32_t layer, uint64_t block,
                                 petal_error *error)
 {
+    if (!PETAL_HAS_MAPS) return PETAL_OK;
     const struct backing *backing = filter->backing;
     uint8_t *state = &filter->layers[layer].blocks[block];
     if (__atomic_load_n(state, __ATOMIC_RELAXED) != BLOCK_DAMAGED &&
@@ -436,15 +439,17 @@ petal_status petal_backing_attach(petal_filter *filter, const struct description
                                   petal_error *error)
 {
     const struct store_def *readable_here = image ? &readable : &readable_foreign;
+    bool writes = PETAL_HAS_MAPS && from->writable;
     petal_status status =
-        make_backing(filter, from->writable ? &writable_map : readable_here, error);
+        make_backing(filter, writes ? &writable_map : readable_here, error);
     if (status != PETAL_OK) return status;
     filter->backing->bytes = from->bytes;
     filter->live = from->live;
-    filter->read_only = !from->writable;
+    filter->read_only = !writes;
     filter->needs_permission = true;
-    bool guards = from->guard && image && petal_image_is_clean(image) && !from->live;
-    if ((from->writable || guards) && !alloc_blocks(filter))
+    bool guards = PETAL_HAS_MAPS && from->guard && image && petal_image_is_clean(image) &&
+                  !from->live;
+    if ((writes || guards) && !alloc_blocks(filter))
         return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
     for (uint32_t i = 0; i < filter->layer_count; i++) /* written through `map` only */
         filter->layers[i].array.bytes = (uint8_t *)(uintptr_t)from->bytes + about->layers[i].offset;

@@ -314,16 +314,20 @@
     });
     var field = $('toy-key');
     function typed() { var key = field.value; field.select(); return key; }
+    field.addEventListener('input', function (event) {
+      if (event.isComposing) return;
+      if (field.value === '') { latest++; return; }
+      act(check, field.value);
+    });
+    field.addEventListener('compositionend', function () { act(check, field.value); });
     $('toy-form').addEventListener('submit', function (event) {
       event.preventDefault();
-      act(check, typed());
+      act(add, typed());
     });
-    $('toy-add').addEventListener('click', function () { act(add, typed()); });
     $('toy-undo').addEventListener('click', function () { latest++; undo(); });
     $('toy-reset').addEventListener('click', function () { latest++; reset(); });
     field.addEventListener('keydown', function (event) {
       if (event.isComposing) return;
-      if (event.key === 'Enter' && event.shiftKey) { event.preventDefault(); act(add, typed()); }
       if (event.key === 'Escape') field.value = '';
     });
     refill();
@@ -550,56 +554,78 @@
     }
     var KEYS = [];
     for (var i = 0; i <= 30; i++) KEYS.push(keysAt(i));
+    var hashes = $('plan-hashes'), format = $('plan-format'), section = $('plan');
     function scheme() { return form.elements.scheme.value; }
+
+    /* What a field says: 0 if it is empty, null if it is no such thing. */
+    function field(input, read) { return input.value.trim() ? read(input.value) : 0; }
+    function readHashes(s) { return /^\s*[1-9][0-9]{0,3}\s*$/.test(s) ? +s : null; }
 
     /* What the fields say, or null after saying what is wrong. */
     function wish() {
-      var n = readNumber(keys.value), m = memory.value.trim() ? readBytes(memory.value) : 0, r = readRate(p.value);
-      var wrong = n === null ? 'plan_bad_keys' : m === null ? 'plan_bad_memory' : !m && r === null ? 'plan_bad_rate' : '';
-      $('plan-error').textContent = wrong ? text[wrong] : '';
-      keys.setAttribute('aria-invalid', wrong === 'plan_bad_keys');
-      p.setAttribute('aria-invalid', wrong === 'plan_bad_rate');
-      memory.setAttribute('aria-invalid', wrong === 'plan_bad_memory');
-      return wrong ? null : { keys: n, rate: m ? 0 : r, memory: m, scheme: scheme() };
+      var w = { n: field(keys, readNumber), p: field(p, readRate), m: field(memory, readBytes), k: field(hashes, readHashes) };
+      var others = [w.n, w.p, w.m].filter(Boolean).length;
+      var wrong = w.n === null ? 'plan_bad_keys' : w.p === null ? 'plan_bad_rate' : w.m === null ? 'plan_bad_memory' : w.k === null ? 'plan_bad_hashes'
+        : others < 2 ? 'plan_too_few' : others === 3 && w.k ? 'plan_too_many' : '';
+      [[keys, 'keys'], [p, 'rate'], [memory, 'memory'], [hashes, 'hashes']].forEach(function (f) { f[0].setAttribute('aria-invalid', wrong === 'plan_bad_' + f[1]); });
+      if (wrong) { refuse(text[wrong]); return null; }
+      w.scheme = scheme() === 'other' ? 'classic' : scheme();
+      w.format = scheme() === 'other' ? format.value : '';
+      return w;
+    }
+    /* Nothing of another plan stands beside an error. */
+    function refuse(words) {
+      now = null;
+      $('plan-error').textContent = words;
+      section.classList.toggle('wrong', !!words);
+      if (words) [keys, p, memory, hashes].forEach(function (input) { input.placeholder = ''; });
     }
     function link(w) {
-      return '#plan?n=' + short(w.keys) + (w.memory ? '&memory=' + memory.value.replace(/\s/g, '') : '&p=' + encodeURIComponent(rateText(w.rate))) +
-        (w.scheme === 'blocked' ? '' : '&scheme=' + w.scheme);
+      var parts = [['n', keys], ['p', p], ['memory', memory], ['k', hashes]].filter(function (f) { return f[1].value.trim(); }).map(function (f) { return f[0] + '=' + encodeURIComponent(f[1].value.trim()); });
+      if (w.format) parts.push('format=' + w.format); else if (w.scheme !== 'blocked') parts.push('scheme=' + w.scheme);
+      return '#plan?' + parts.join('&');
     }
     function remember(w) {
       try { history.replaceState(null, '', link(w)); } catch (e) { /* some browsers, from file: */ }
       $('language').href = text.other_page + link(w);
     }
-    function sliders(w) {
-      $('plan-keys-slider').value = nearest(KEYS, w.keys);
-      $('plan-keys-slider').setAttribute('aria-valuetext', short(w.keys));
-      if (w.memory) return;
-      $('plan-rate-slider').value = nearest(RATES, w.rate) + 1;
-      $('plan-rate-slider').setAttribute('aria-valuetext', rateText(w.rate));
+    function sliders(n, rate) {
+      $('plan-keys-slider').value = nearest(KEYS, n);
+      $('plan-keys-slider').setAttribute('aria-valuetext', short(n));
+      $('plan-rate-slider').value = nearest(RATES, rate) + 1;
+      $('plan-rate-slider').setAttribute('aria-valuetext', rateText(rate));
     }
     function update(keep) {
-      var w = wish(), mine = ++latest;
+      var mine = ++latest, w = wish();
       if (!w) return;
-      sliders(w);
       if (keep !== false) remember(w);
       engine('plan').call('plan', w).then(function (found) {
         if (mine !== latest) return;
+        refuse('');
         now = { wish: w, found: found };
         show();
       }, function (error) {
-        if (error.name !== 'PetalError' && !error.code) return noEngine(error);
-        if (mine === latest) $('plan-error').textContent = error.message;
+        if (mine !== latest) return;
+        if (error.name === 'NoPlan') return refuse(text[error.message]);
+        if (error.name !== 'PetalError' && error.name !== 'RangeError') return noEngine(error);
+        refuse(error.message);
       });
     }
     function at(share) { return now.found.load[Math.round(share * 20)].rate; }
     function show() {
       var f = now.found;
+      sliders(f.keys, f.rate);
+      keys.placeholder = whole.format(f.keys);
+      p.placeholder = rate(f.rate);
+      memory.placeholder = bytes(f.bytes);
+      hashes.placeholder = f.hashes;
       $('plan-size').textContent = bytes(f.bytes);
-      $('plan-bits').textContent = (f.bytes * 8 / now.wish.keys).toPrecision(3);
+      $('plan-n').textContent = whole.format(f.keys);
+      $('plan-bits').textContent = (f.bytes * 8 / f.keys).toPrecision(3);
       $('plan-k').textContent = f.hashes;
       $('plan-p').textContent = rate(f.rate);
       $('plan-says').innerHTML = say('plan_says', { p125: rate(at(1.25)), p200: rate(at(2)) });
-      var rivals = [[text.bar_this, f.bytes], [text.bar_hashes, now.wish.keys * 64 / 7], [text.bar_text, now.wish.keys * 40]], most = Math.max(f.bytes, rivals[2][1]);
+      var rivals = [[text.bar_this, f.bytes], [text.bar_hashes, f.keys * 64 / 7], [text.bar_text, f.keys * 40]], most = Math.max(f.bytes, rivals[2][1]);
       $('plan-bars').innerHTML = rivals.map(function (r) {
         return '<li><span>' + r[0] + '</span><i></i><b>' + bytes(r[1]) + '</b></li>';
       }).join('');
@@ -675,7 +701,7 @@
       if (f.classic) series.push(rows.map(function (r) { return r.classic > 0 ? r.classic : null; }));
       chart('chart-load', series, text.chart_x_load, [1, f.rate], function (v) { return Math.round(100 * v) + ' %'; });
       chart('chart-bits', [f.buys.map(function (b) { return b.bits; }), f.buys.map(function (b) { return b.blocked; }), f.buys.map(function (b) { return b.classic; })],
-        text.chart_x_bits, [f.bytes * 8 / now.wish.keys / (scheme() === 'counting' ? 4 : 1), f.rate], String);
+        text.chart_x_bits, [f.bytes * 8 / f.keys / (scheme() === 'counting' ? 4 : 1), f.rate], String);
     }
     addEventListener('theme', draw);
     new ResizeObserver(function () {
@@ -685,19 +711,19 @@
     // ---- the code ------------------------------------------------------------------------------
 
     function code() {
-      var w = now ? now.wish : { keys: 1e7, rate: .01, memory: 0, scheme: 'blocked' };
-      var other = w.scheme !== 'blocked', grouped = String(w.keys).replace(/\B(?=(\d{3})+$)/g, '_');
+      var w = now ? now.wish : { scheme: 'blocked' }, f = now ? now.found : { keys: 1e7, asked: .01 };
+      var other = !w.format && w.scheme !== 'blocked', p = +(f.asked || .01).toPrecision(6), grouped = String(f.keys).replace(/\B(?=(\d{3})+$)/g, '_');
       var values = {
-        n: w.keys, n_short: short(w.keys), n_grouped: grouped, p: w.rate, p_short: rateText(w.rate || .01), memory: w.memory,
-        scheme: w.scheme, SCHEME: w.scheme.toUpperCase(), Scheme: w.scheme[0].toUpperCase() + w.scheme.slice(1)
+        n: f.keys, n_short: short(f.keys), n_grouped: grouped, p: p, p_short: rateText(p), memory: w.m, bits: f.bits, hashes: f.hashes,
+        format: w.format, scheme: w.scheme, SCHEME: w.scheme.toUpperCase(), Scheme: w.scheme[0].toUpperCase() + w.scheme.slice(1)
       };
-      // A line that begins with ?name: stands only if that holds; !name: only if it does not.
-      var facts = { memory: !!w.memory, scheme: other };
+      // A line that begins with ?name: stands only if that holds.
+      var facts = { rate: !!f.asked, bits: !!f.exact, memory: !f.asked && !f.exact, scheme: other, format: !!w.format };
       var lines = text.code[language].split('\n').filter(function (l) {
-        var m = /^([?!])(\w+):/.exec(l);
-        return !m || facts[m[2]] === (m[1] === '?');
-      }).map(function (l) { return l.replace(/^[?!]\w+:/, ''); });
-      var all = lines.join('\n').replace(/\[([?!])(\w+):([^\]]*)\]/g, function (m, sign, name, part) { return facts[name] === (sign === '?') ? part : ''; });
+        var m = /^\?(\w+):/.exec(l);
+        return !m || facts[m[1]];
+      }).map(function (l) { return l.replace(/^\?\w+:/, ''); });
+      var all = lines.join('\n').replace(/\[\?(\w+):([^\]]*)\]/g, function (m, name, part) { return facts[name] ? part : ''; });
       $('code').textContent = all.replace(/\{(\w+)\}/g, function (m, name) { return name in values ? values[name] : m; });
     }
     var tabs = Array.prototype.slice.call($('tabs').children);
@@ -732,6 +758,7 @@
     });
 
     function worth() {
+      if (!now && $('plan').classList.contains('wrong')) return;
       var absent = $('worth-absent').value / 100, saved = absent * (1 - (now ? now.found.rate : .01));
       $('worth-share').textContent = Math.round(100 * absent) + ' %';
       var gain = 1 / (1 - saved);
@@ -741,21 +768,23 @@
 
     // ---- the fields ----------------------------------------------------------------------------
 
-    [keys, p, memory].forEach(function (field) { field.addEventListener('input', function () { update(); }); });
-    p.addEventListener('input', function () { memory.value = ''; update(); });
+    [keys, p, memory, hashes].forEach(function (input) { input.addEventListener('input', function () { update(); }); });
+    format.addEventListener('change', function () { form.elements.scheme.value = 'other'; });
     form.addEventListener('change', function () { update(); });
     form.addEventListener('submit', function (event) { event.preventDefault(); });
     $('plan-keys-slider').addEventListener('input', function () { keys.value = short(KEYS[this.value]); update(); });
-    $('plan-rate-slider').addEventListener('input', function () { memory.value = ''; p.value = rateText(RATES[this.value - 1]); update(); });
+    $('plan-rate-slider').addEventListener('input', function () { p.value = rateText(RATES[this.value - 1]); update(); });
 
     function fromAddress() {
       var m = /^#plan\?(.*)/.exec(location.hash);
       if (!m) return false;
       var from = new URLSearchParams(m[1]);
-      keys.value = from.get('n') || '10M';
-      p.value = from.get('p') || '1%';
+      keys.value = from.get('n') || '';
+      p.value = from.get('p') || '';
       memory.value = from.get('memory') || '';
-      form.elements.scheme.value = /^(classic|counting)$/.test(from.get('scheme')) ? from.get('scheme') : 'blocked';
+      hashes.value = from.get('k') || '';
+      form.elements.scheme.value = from.get('format') ? 'other' : /^(classic|counting)$/.test(from.get('scheme')) ? from.get('scheme') : 'blocked';
+      if (from.get('format')) format.value = from.get('format');
       update(false);
       $('plan').scrollIntoView();
       return true;
@@ -831,8 +860,8 @@
       if (it.empty) return panel(file.name, plain('empty_list', { name: file.name }));
       if (it.built) {
         panel(plain('result_built', { name: file.name }), plain('built_says', { lines: whole.format(it.lines), keys: whole.format(it.distinct), text: bytes(file.size), size: bytes(it.size) }));
-        cli((it.gzip ? 'gzip -dc ' + quote(file.name) + ' | ' : '') + 'petal build -o ' + quote(file.name + '.petal') + ' -n ' + it.info.capacity +
-          ' -p ' + $('use-rate').value + (it.crlf ? ' --crlf' : '') + (it.gzip ? '' : ' ' + quote(file.name)));
+        cli((it.gzip ? 'gzip -dc ' + quote(file.name) + ' | ' : '') + (it.utf16 ? 'iconv -f UTF-16 -t UTF-8 ' + (it.gzip ? '' : quote(file.name) + ' ') + '| ' : '') + 'petal build -o ' + quote(file.name + '.petal') + ' -n ' + it.info.capacity +
+          ' -p ' + $('use-rate').value + (it.crlf ? ' --crlf' : '') + (it.gzip || it.utf16 ? '' : ' ' + quote(file.name)));
       } else {
         panel(plain('result_opened', { name: file.name, format: it.info.format }), text.opened_says);
         if (it.gzip && it.info.format !== 'dcso') cli('gzip -d ' + quote(file.name));
@@ -841,11 +870,16 @@
       }
       $('result-facts').innerHTML = facts(it.info);
       $('result-more').hidden = false;
-      var type = it.info.keyType;
-      $('ask-type').value = /^(i64|i32|hex)$/.test(type) ? type : 'text';
+      $('ask-type').value = typeOf(it.info);
       $('ask-key').value = file.suggest || '';
       $('download').textContent = text.download + ' (' + bytes(it.size) + ')';
       ask();
+    }
+
+    /* What the file says its keys are, or else what the library of its format hashes as a rule. */
+    function typeOf(info) {
+      if (info.keyType === 'base64') return 'hex';
+      return info.keyType !== 'none' ? info.keyType : info.format === 'orc-long' ? 'i64' : 'text';
     }
 
     function start(file, format) {
@@ -910,8 +944,10 @@
       var mine = ++latest, key = $('ask-key').value;
       if (!held || !held.info) return;
       if (key === '') return verdict('ask-verdict', null, null);
-      engine('files').call('ask', { key: key, type: $('ask-type').value }).then(function (says) {
-        if (mine === latest) verdict('ask-verdict', says, null);
+      engine('files').call('ask', { key: key, type: $('ask-type').value }).then(function (found) {
+        if (mine !== latest) return;
+        var others = list(found.others.map(function (type) { return text['type_' + type]; }));
+        verdict('ask-verdict', found.has, null, others && say('ask_others', { types: others }));
       }, function (error) {
         if (mine !== latest) return;
         verdict('ask-verdict', null, null);
@@ -1016,6 +1052,12 @@
       step(1).catch(noEngine);
     });
   })();
+
+  // ---- without a network -------------------------------------------------------------------------
+
+  if (navigator.serviceWorker && /^http/.test(location.protocol)) addEventListener('load', function () {
+    navigator.serviceWorker.register(text.root + 'sw.js').catch(function () { /* the page works without */ });
+  });
 
   // ---- the bar -----------------------------------------------------------------------------------
 

@@ -107,6 +107,9 @@
   async function kindOf(file) {
     var head = new Uint8Array(await file.slice(0, 65536).arrayBuffer()), at = 0;
     if (!head.length) return 'list';
+    if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
+    if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
+    if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return 'marked';
     if (head[0] === 0x1f && head[1] === 0x8b) return 'gzip';
     if (MAGIC.every(function (b, i) { return head[i] === b; })) return 'petal';
     for (var i = 0; i < head.length; i++) if (head[i] < 9 || head[i] > 13 && head[i] < 32 && head[i] !== 27) return 'binary';
@@ -136,6 +139,13 @@
       signal.throwIfAborted();
       return Object.assign(await open(Object.assign({}, args, { file: unpacked }), signal, progress), { gzip: true });
     }
+    if (kind === 'marked') return open(Object.assign({}, args, { file: file.slice(3), list: true }), signal, progress);
+    if (/^utf-16/.test(kind)) { // what some programs of Windows write; its byte order mark is no key
+      var text = file.stream().pipeThrough(new TextDecoderStream(kind)).pipeThrough(new TextEncoderStream());
+      var utf8 = await new Response(text).blob();
+      signal.throwIfAborted();
+      return Object.assign(await open(Object.assign({}, args, { file: utf8, list: true }), signal, progress), { utf16: true });
+    }
     function loading(done) { pace(function () { return { bytes: done, total: file.size, share: done / file.size }; }); }
     if (kind === 'list') {
       made = await build(file, args.rate, signal, progress);
@@ -163,17 +173,28 @@
     };
   }
 
-  function keyOf(text, type) {
-    function bad() { return Object.assign(new Error('not a key of this type'), { name: 'BadKey' }); }
-    if (type === 'text') return text;
-    if (type === 'hex') {
-      if (!/^([0-9a-f]{2})*$/i.test(text)) throw bad();
+  var WHOLE = /^\s*-?\d+\s*$/, NUMBER = /^\s*-?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i;
+  function whole(text) { if (!WHOLE.test(text)) throw new TypeError(text); return BigInt(text.trim()); }
+  function number(text) { if (!NUMBER.test(text)) throw new TypeError(text); return Number(text); }
+  /* What a reader types as a key of each type; whatever it throws, the text is none. */
+  var READ = {
+    text: String, utf16le: P.utf16,
+    i64: function (text) { return P.i64(whole(text)); }, i32: function (text) { return P.i32(whole(text)); },
+    f64: function (text) { return P.f64(number(text)); }, f32: function (text) { return P.f32(number(text)); },
+    hex: function (text) {
+      if (!/^([0-9a-f]{2})*$/i.test(text)) throw new TypeError(text);
       return new Uint8Array((text.match(/../g) || []).map(function (b) { return parseInt(b, 16); }));
     }
-    if (!/^\s*-?\d+\s*$/.test(text)) throw bad();
-    var value = BigInt(text.trim()), size = type === 'i32' ? 32 : 64;
-    if (BigInt.asIntN(size, value) !== value) throw bad();
-    return value;
+  };
+  function keyOf(text, type) {
+    try { return READ[type](text); } catch (error) { throw Object.assign(new Error('not a key of this type'), { name: 'BadKey' }); }
+  }
+  /* The other types as which it would pass, of a filter that doesn't say what its keys are. */
+  function passesAs(text, type) {
+    if (held.info.keyType !== 'none') return [];
+    return Object.keys(READ).filter(function (other) {
+      try { return other !== type && held.has(keyOf(text, other)); } catch (error) { return false; }
+    });
   }
 
   // ---- a list in memory ----------------------------------------------------------------------------
@@ -250,26 +271,23 @@
     },
 
     plan: async function (a) {
-      var wish = { scheme: a.scheme, capacity: a.keys };
-      if (a.memory) wish.memoryBytes = a.memory; else wish.rate = a.rate;
-      var it = await Filter.plan(wish), load = [], buys = [];
-      var classic = a.scheme === 'classic' ? null : await Filter.plan({ scheme: 'classic', capacity: a.keys, bits: a.scheme === 'counting' ? it.bytes * 8 : it.bits });
+      var it = await solve(a), n = it.capacity, load = [];
+      var textbook = a.scheme === 'classic' || a.format ? null : await Filter.plan({ scheme: 'classic', capacity: n, bits: it.bytes * 8 });
       for (var i = 0; i <= 60; i++) {
-        var n = Math.round(a.keys * i / 20);
-        load.push({ load: i / 20, rate: n ? it.rateAt(n) : 0, classic: classic && n ? classic.rateAt(n) : 0 });
+        var keys = Math.round(n * i / 20);
+        load.push({ load: i / 20, rate: keys ? it.rateAt(keys) : 0, classic: textbook && keys ? textbook.rateAt(keys) : 0 });
       }
-      for (var b = 3; b <= 24; b += .5) {
-        var row = { bits: b };
-        for (var scheme of ['blocked', 'classic']) {
-          row[scheme] = (await Filter.plan({ scheme: scheme, capacity: 1000000, bits: b * 1000000 })).predictedRate;
-        }
-        buys.push(row);
-      }
-      return { bytes: it.bytes, bits: it.bits, hashes: it.hashes, linesPerKey: it.linesPerKey, rate: it.predictedRate, load: load, buys: buys, classic: !!classic };
+      return {
+        keys: n, bytes: it.bytes, bits: it.bits, hashes: it.hashes, rate: it.rateAt(n), load: load, buys: await purchases(),
+        classic: !!textbook, exact: it.exact, asked: it.asked
+      };
     },
 
     open: open,
-    ask: function (a) { return held.has(keyOf(a.key, a.type)); },
+    ask: function (a) {
+      var has = held.has(keyOf(a.key, a.type));
+      return { has: has, others: has ? [] : passesAs(a.key, a.type) };
+    },
     bytes: function () { return held.toBytes(); },
 
     timed: function (a) {
@@ -314,6 +332,72 @@
       return { read: crawl.read, total: crawl.total, fetched: crawl.fetched, skipped: crawl.skipped, wrong: crawl.wrong, log: crawl.log };
     }
   };
+
+  // ---- plans ---------------------------------------------------------------------------------------
+
+  /* The largest whole number from low on, below high, of which good() holds; null if low is none. */
+  async function largest(low, high, good) {
+    if (!await good(low)) return null;
+    for (var top = low; top < high && await good(Math.min(high, 2 * top)); low = top) top = Math.min(high, 2 * top);
+    for (low = top, high = Math.min(high, 2 * top); high - low > 1;) {
+      var middle = Math.floor((low + high) / 2);
+      if (await good(middle)) low = middle; else high = middle;
+    }
+    return low;
+  }
+
+  /* Of keys n, rate p, bytes m and hashes k three are given, or two of the first three: k is the
+   * planner's then. `exact`: the plan is one of bits and hashes; `asked`: of this rate. 0: not given. */
+  async function solve(w) {
+    var kind = w.format ? { format: w.format } : { scheme: w.scheme }, MOST = 1e15;
+    function plan(more) { return Filter.plan(Object.assign({}, kind, more)); }
+    function done(it, more) { return Object.assign(it, more); }
+    function impossible(key) { return Object.assign(new Error(key), { name: 'NoPlan' }); }
+    var counters = w.scheme === 'counting' && !w.format ? 4 : 1, step = 512;
+    function exactly(bits, k) { return plan(Object.assign({ bits: bits, hashes: k }, w.n ? { capacity: w.n } : {})); }
+    function reaches(it, n) { return it.rateAt(n) <= w.p; }
+    var bits = w.m ? Math.floor(8 * w.m / counters / step) * step || Math.floor(8 * w.m / counters) : 0;
+
+    if (w.n && w.p && w.m) { // the fewest hashes
+      for (var k = 1, it; k <= 64; k++) {
+        try { it = await exactly(bits, k); } catch (error) { if (k === 64 && !it) throw error; continue; }
+        if (reaches(it, w.n)) return done(it, { exact: true });
+      }
+      throw impossible('plan_no_hashes');
+    }
+    if (w.k && w.n && w.m) return done(await exactly(bits, w.k), { exact: true });
+    if (w.k && w.p && w.m) {
+      var given = await exactly(bits, w.k), n = await largest(1, MOST, function (n) { return reaches(given, n); });
+      if (n === null) throw impossible('plan_no_keys');
+      return done(given, { capacity: n, exact: true });
+    }
+    if (w.k) {
+      var fewer = await largest(1, 2 ** 46 / step, async function (lines) { return !reaches(await exactly(lines * step, w.k), w.n); });
+      var found = await exactly(((fewer || 0) + 1) * step, w.k);
+      if (!reaches(found, w.n)) throw impossible('plan_no_bits');
+      return done(found, { exact: true });
+    }
+    if (!w.m) return done(await plan({ capacity: w.n, rate: w.p }), { asked: w.p });
+    if (!w.n) { it = await plan({ rate: w.p, memoryBytes: w.m }); return done(it, { asked: w.p }); }
+    if (!w.format) return plan({ capacity: w.n, memoryBytes: w.m });
+    // Other libraries are sized by a rate: the lowest one, in thousandths of its logarithm, that fits.
+    function rateOf(i) { return Math.exp(-i / 1000); }
+    var i = await largest(1, 690000, async function (i) { try { return (await plan({ capacity: w.n, rate: rateOf(i) })).bytes <= w.m; } catch (error) { return false; } });
+    if (i === null) throw impossible('plan_no_room');
+    return done(await plan({ capacity: w.n, rate: rateOf(i) }), { asked: rateOf(i) });
+  }
+
+  /* What a bit per key buys: the same for every plan. */
+  var bought;
+  async function purchases() {
+    if (bought) return bought;
+    for (var rows = [], b = 3; b <= 24; b += .5) {
+      var row = { bits: b };
+      for (var scheme of ['blocked', 'classic']) row[scheme] = (await Filter.plan({ scheme: scheme, capacity: 1000000, bits: b * 1000000 })).predictedRate;
+      rows.push(row);
+    }
+    return (bought = rows);
+  }
 
   var SALT = [0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31,
     0xd1b54a33, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1, 0xd6e8feb9, 0xff51afd7, 0xc4ceb9ff];

@@ -1,6 +1,7 @@
 // engine.js - one instance of a module, and the ways of values into its memory and out of it.
 // flat.c has the calls.
 import { PetalError } from './errors.js';
+import { encoder } from './keys.js';
 
 export const HEADER_ONLY = 512 | 2; // PETAL_OPEN_
 
@@ -13,11 +14,11 @@ const ENDS = TEXT_BYTES;
 const RESULTS = ENDS + 4 * (MAX_KEYS + 1) + 4;
 const TABLE = RESULTS + MAX_KEYS;
 const STAGE_BYTES = TABLE + TABLE_BYTES;
+const MAX_BLOCK = 2 ** 31 - 1; // what one call takes of a memory of 32 bits
 
 // Units up to which a string is copied one by one. A longer one is faster by encodeInto(), a call that
 // takes 50 ns in Node and 200 and more in a browser.
 const SHORT = globalThis.process?.versions?.node ? 24 : 96;
-const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 // Typed arrays have the machine's byte order, and a module's memory is little-endian everywhere.
@@ -70,7 +71,7 @@ export class Engine {
     }
 
     allocate(size) {
-        const at = this.calls.allocate(size) >>> 0;
+        const at = size <= MAX_BLOCK ? this.calls.allocate(size) >>> 0 : 0;
         if (!at) throw new PetalError('out of memory', `no memory for ${size} bytes in the module`);
         return at;
     }
@@ -198,14 +199,17 @@ const SIMD = [
     11,
 ];
 
-const host = { read: null, native: 'native', simd: null };
+const host = { read: null, native: 'native', simd: null, file: null };
 const engines = new Map();
 
 // read(name) gives the bytes of NAME.wasm, or a WebAssembly.Module. Each way of packaging has its
-// own; `native` is what it has in place of that module, and simd: false if it has no such modules.
+// own; `native` is what it has in place of that module, simd: false if it has no such modules, and
+// file(path) opens files.
 export const setHost = (read, options) => {
     Object.assign(host, { read }, options);
 };
+
+export const hostFile = () => host.file;
 
 const fileOf = (name) => {
     host.simd ??= WebAssembly.validate(new Uint8Array(SIMD));

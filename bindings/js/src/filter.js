@@ -2,17 +2,20 @@
 import { engineOf, MAX_KEYS } from './engine.js';
 import { PetalError } from './errors.js';
 import {
-    bytesOfF64,
-    bytesOfI32,
+    bytesOfInteger,
+    bytesOfKey,
+    bytesOfTyped,
     bytesOfUtf16,
     checkType,
-    Float,
+    chooseType,
+    hasHalf,
     I32,
     isBytes,
-    isI64,
     KEY_TYPES,
     NONE,
+    outside,
     refuseKey,
+    ruleOf,
     TEXT,
     UTF16LE,
 } from './keys.js';
@@ -39,7 +42,12 @@ const ABILITIES = [
 const EMPTY_KEY = 1 << ABILITIES.indexOf('emptyKey');
 const POLICIES = ['none', 'growing', 'keys', 'time'];
 const ALL_LAYERS = -1;
+const MAX_BASE64 = 2 ** 28; // bytes: engines end strings at about 2^29 units
 const [OFFSETS32, FIXED, I64_KEYS] = [1, 3, 4]; // PETAL_KEYS_
+
+// structuredClone() and postMessage() refuse functions, and quote them: without it they would make
+// an empty object of a filter.
+const NOT_CLONED = () => 'a filter: post its toBytes(), and Filter.load() them there';
 
 // Filters that were forgotten without dispose() give their memory back.
 const forgotten = new FinalizationRegistry(({ engine, at }) => engine.calls.free_filter(at));
@@ -117,6 +125,9 @@ export const secretOption = (value) => {
         throw new RangeError(`secret must be 16 bytes, not ${secret.length}`);
     return secret;
 };
+
+export const keyTypeOption = (value) =>
+    value === undefined ? NONE : Number(oneOf(KEY_TYPES, 0)(value, 'keyType'));
 
 export const formatOption = (value) => {
     if (value === undefined || value === null) return null;
@@ -215,30 +226,57 @@ const widened = (array, from, to, engine) => {
     }
 };
 
+// The module `ask` has the calls for reading only.
+const needs = (engine, call) => {
+    if (!engine.calls[call])
+        throw new PetalError(
+            'not supported',
+            `not in petal-bloom/ask, which is for reading: ${call}`,
+        );
+};
+
+// The error of the key in this place of a batch: those before it are in.
+export const atIndex = (place, error) => {
+    if (!(error instanceof PetalError)) error.message += `, at index ${place}`;
+    error.offset = place;
+    return error;
+};
+
+const isEnd = (end, start, bytes) => Number.isInteger(end) && end >= start && end <= bytes.length;
+
 const INTEGERS = [Int8Array, Int16Array, Uint16Array, Int32Array, Uint32Array];
 
 export class Filter {
     #engine;
     #at;
-    #type;
+    #type; // of its keys: what the file records, or else what its user says
+    #rule; // of text with halves of surrogate pairs; undefined: U+FFFD
     #takesEmpty;
     #warned = false;
 
     // Not for users: Filter.create() and others make filters.
-    constructor(engine, at) {
+    constructor(engine, at, asked = NONE) {
         if (!engine?.calls || !at)
             throw new TypeError('make filters with Filter.create() or Filter.load()');
+        this.notCloned = NOT_CLONED;
         this.#engine = engine;
         this.#at = at;
         forgotten.register(this, { engine, at }, this);
-        this.#look();
+        try {
+            this.#look(asked);
+        } catch (error) {
+            this.dispose();
+            throw error;
+        }
     }
 
-    #look() {
+    #look(asked) {
         this.#engine.check(this.#engine.calls.info(this.#at, ALL_LAYERS, this.#engine.tableAt));
         this.#engine.view();
-        this.#takesEmpty = (Number(this.#engine.integers[0]) & EMPTY_KEY) !== 0;
-        this.#type = Number(this.#engine.integers[17]);
+        const { integers } = this.#engine;
+        this.#takesEmpty = (Number(integers[0]) & EMPTY_KEY) !== 0;
+        this.#rule = ruleOf(Number(integers[2]));
+        this.#type = chooseType(Number(integers[17]), asked);
     }
 
     // ---- making
@@ -246,7 +284,7 @@ export class Filter {
     static async create(options) {
         checkOptions(options, OPTIONS);
         const engine = await engineFor(formatOption(options.format));
-        if (!engine.calls.create) throw readOnly();
+        needs(engine, 'create');
         return new Filter(
             engine,
             withOptions(engine, options, (table) => {
@@ -260,7 +298,7 @@ export class Filter {
     static async plan(options) {
         checkOptions(options, OPTIONS);
         const engine = await engineFor(formatOption(options.format));
-        if (!engine.calls.plan) throw readOnly();
+        needs(engine, 'plan');
         const plan = withOptions(engine, options, (table) => {
             const to = engine.allocate(32 * 8);
             try {
@@ -294,7 +332,9 @@ export class Filter {
             signal: 0,
             memoryLimit: 0,
             expectedBytes: 0,
+            keyType: 0,
         });
+        const keyType = keyTypeOption(options.keyType);
         const [engine, at] = await readFilter(source, {
             ...options,
             format: formatOption(options.format),
@@ -302,7 +342,7 @@ export class Filter {
             memoryLimit:
                 options.memoryLimit === undefined ? 0n : u64(options.memoryLimit, 'memoryLimit'),
         });
-        return new Filter(engine, at);
+        return new Filter(engine, at, keyType);
     }
 
     // What serialize() gave, or JSON.parse() of the text that an npm class wrote.
@@ -313,7 +353,7 @@ export class Filter {
         if (typeof object.petal === 'string')
             return Filter.load(
                 Uint8Array.from(atob(object.petal), (c) => c.charCodeAt(0)),
-                options,
+                { keyType: object.keyType, ...options },
             );
         const format =
             options.format ??
@@ -330,16 +370,18 @@ export class Filter {
 
     // ---- the handle
 
-    #open() {
+    // -> the engine, which has this call
+    #open(call = undefined) {
         if (this.#at === 0) throw new PetalError('disposed', 'this filter was disposed of');
+        if (call) needs(this.#engine, call);
         return this.#engine;
     }
 
     #new(call) {
-        const engine = this.#open(),
-            at = call(engine.calls, this.#at) >>> 0;
-        if (!at) throw engine.error();
-        return new Filter(engine, at);
+        const engine = this.#open(call),
+            made = engine.calls[call](this.#at) >>> 0;
+        if (!made) throw engine.error();
+        return new Filter(engine, made, this.#type);
     }
 
     dispose() {
@@ -351,34 +393,38 @@ export class Filter {
 
     // ---- one key
 
-    // Puts a key that is no string and no i64. -> its size
+    // Puts a key that is no i64. -> its size
     #put(engine, key) {
-        if (typeof key === 'string') {
-            if (this.#type === NONE || this.#type === TEXT) return engine.putText(key);
-            checkType('text', this.#type);
-            return engine.put(bytesOfUtf16(key));
-        }
+        if (typeof key === 'string') return this.#putText(engine, key);
         if (isBytes(key)) return engine.put(key);
-        if (key instanceof Float) {
-            checkType('f64', this.#type);
-            return engine.put(bytesOfF64(key.value));
+        const bytes = bytesOfTyped(key);
+        if (bytes) {
+            checkType(this.#type, key.type);
+            return engine.put(bytes);
         }
         if (typeof key !== 'bigint') refuseKey(key);
-        checkType('i64', this.#type);
-        return engine.put(bytesOfI32(key));
+        const narrow = bytesOfInteger(key, 32);
+        if (!narrow) throw outside(key, 32);
+        return engine.put(narrow);
+    }
+
+    #putText(engine, key) {
+        if (this.#type === UTF16LE) return engine.put(bytesOfUtf16(key));
+        if (this.#type !== NONE) checkType(this.#type, 'text');
+        return this.#rule && hasHalf(key) ? engine.put(this.#rule(key)) : engine.putText(key);
     }
 
     #isI64(key) {
         if (typeof key !== 'bigint' || this.#type === I32) return false;
-        if (!isI64(key)) throw new RangeError(`${key} is outside 64 bits, signed`);
-        checkType('i64', this.#type);
+        checkType(this.#type, 'i64');
+        if (BigInt.asIntN(64, key) !== key) throw outside(key, 64);
         return true;
     }
 
     has(key) {
         const engine = this.#open(),
             { calls } = engine;
-        if (typeof key === 'string' && this.#type <= TEXT) {
+        if (typeof key === 'string' && this.#type <= TEXT && !this.#rule) {
             const size = engine.putText(key),
                 answer = calls.contains(this.#at, engine.keyAt, size) !== 0;
             if (engine.keyAt !== engine.stage) engine.releaseKey();
@@ -392,8 +438,7 @@ export class Filter {
     }
 
     add(key) {
-        const engine = this.#open();
-        if (!engine.calls.add) throw readOnly();
+        const engine = this.#open('add');
         return (
             this.#change(
                 engine,
@@ -406,8 +451,7 @@ export class Filter {
     }
 
     remove(key) {
-        const engine = this.#open();
-        if (!engine.calls.remove) throw readOnly();
+        const engine = this.#open('remove');
         return (
             this.#change(
                 engine,
@@ -478,8 +522,7 @@ export class Filter {
 
     /** How many of the keys were new. */
     addMany(keys) {
-        const engine = this.#open();
-        if (!engine.calls.add_batch) throw readOnly();
+        const engine = this.#open('add_batch');
         return this.#many(engine, keys, engine.calls.add_batch, null, true, (key) => this.add(key));
     }
 
@@ -495,9 +538,8 @@ export class Filter {
 
     /** A Uint8Array with 1 (removed) or 0 (certainly not in) per key. */
     removeMany(keys) {
-        const engine = this.#open(),
+        const engine = this.#open('remove_batch'),
             answers = { bytes: null };
-        if (!engine.calls.remove_batch) throw readOnly();
         this.#many(engine, keys, engine.calls.remove_batch, answers, false, (key) =>
             this.remove(key),
         );
@@ -557,7 +599,7 @@ export class Filter {
             ends[0] = 0;
             for (let place = 1; isPlain && to < last; to++, place++) {
                 const key = keys[to];
-                if (typeof key !== 'string') break;
+                if (typeof key !== 'string' || (this.#rule && hasHalf(key))) break;
                 const size = key.length;
                 if (units + size > room || (size === 0 && skips)) break;
                 ends[place] = units += size;
@@ -582,9 +624,7 @@ export class Filter {
         try {
             answer = one(key) ? 1 : 0;
         } catch (error) {
-            if (error instanceof PetalError) error.offset = place;
-            else error.message += `, at index ${place}`;
-            throw error;
+            throw atIndex(place, error);
         }
         if (answers) answers.bytes[place] = answer;
         return answer;
@@ -616,12 +656,7 @@ export class Filter {
             table[0] = 0;
             for (; to < last; to++) {
                 const end = Number(ends[to]);
-                if (!(end >= start && end <= bytes.length) || !Number.isInteger(end))
-                    throw new PetalError(
-                        'bad argument',
-                        `the end of key ${to} is before its start, or past the bytes`,
-                        to,
-                    );
+                if (!isEnd(end, start, bytes)) break;
                 if (end - begin > engine.textBytes || (skips && end === start)) break;
                 table[to - from + 1] = (start = end) - begin;
             }
@@ -641,6 +676,12 @@ export class Filter {
                 continue;
             }
             const end = Number(ends[from]);
+            if (!isEnd(end, start, bytes))
+                throw new PetalError(
+                    'bad argument',
+                    `the end of key ${from} is before its start, or past the bytes`,
+                    from,
+                );
             if (skips && end === start) skipped++;
             else sum += this.#one(one, bytes.subarray(start, end), from, answers);
             start = end;
@@ -657,23 +698,34 @@ export class Filter {
             throw new TypeError(
                 'a Uint8Array is one key; of many, give {bytes, ends}, or an array of them',
             );
-        checkType(isFloat ? 'f64' : 'i64', this.#type);
+        const isNarrow = !isFloat && this.#type === I32,
+            bits = isNarrow ? 32 : 64;
+        this.#checkNumbers(isFloat ? 'f64' : isNarrow ? 'i32' : 'i64');
         this.#makeAnswers(answers, keys.length);
         let sum = 0;
         for (let from = 0, to; from < keys.length; from = to) {
             to = Math.min(keys.length, from + MAX_KEYS);
+            if (!isFloat) to = endOfFitting(keys, from, to, bits);
+            if (to === from) throw atIndex(from, outside(keys[from], bits));
             const count = to - from;
             engine.view();
             if (isFloat) this.#putFloats(engine, keys, from, to);
-            else if (this.#type === I32) putNarrow(engine, keys, from, to);
+            else if (isNarrow) putNarrow(engine, keys, from, to);
             else if (isLong) putLong(engine, keys, from, to);
             else widened(keys, from, to, engine);
             if (isFloat) sum += this.#run(engine, call, answers, from, FIXED, 0, 8, count);
-            else if (this.#type === I32)
-                sum += this.#run(engine, call, answers, from, FIXED, 0, 4, count);
+            else if (isNarrow) sum += this.#run(engine, call, answers, from, FIXED, 0, 4, count);
             else sum += this.#run(engine, call, answers, from, I64_KEYS, 0, 0, count);
         }
         return sum;
+    }
+
+    #checkNumbers(kind) {
+        try {
+            checkType(this.#type, kind);
+        } catch (error) {
+            throw atIndex(0, error);
+        }
     }
 
     #putFloats(engine, keys, from, to) {
@@ -686,7 +738,7 @@ export class Filter {
     #info(layer) {
         const engine = this.#open();
         engine.check(engine.calls.info(this.#at, layer, engine.tableAt));
-        return readInfo(engine);
+        return { ...readInfo(engine), keyType: KEY_TYPES[this.#type] };
     }
 
     get info() {
@@ -699,8 +751,7 @@ export class Filter {
     }
 
     stats(layer = undefined) {
-        const engine = this.#open();
-        if (!engine.calls.stats) throw readOnly();
+        const engine = this.#open('stats');
         const place = layer === undefined ? ALL_LAYERS : Number(u32(layer, 'layer'));
         engine.check(engine.calls.stats(this.#at, place, engine.tableAt));
         engine.view();
@@ -717,8 +768,7 @@ export class Filter {
     }
 
     get isOverfull() {
-        const engine = this.#open();
-        if (!engine.calls.is_overfull) throw readOnly();
+        const engine = this.#open('is_overfull');
         return engine.calls.is_overfull(this.#at) !== 0;
     }
 
@@ -746,8 +796,7 @@ export class Filter {
     }
 
     set metadata(bytes) {
-        const engine = this.#open();
-        if (!engine.calls.set_metadata) throw readOnly();
+        const engine = this.#open('set_metadata');
         engine.with(bytesOption(bytes, 'metadata'), (at, size) =>
             engine.check(engine.calls.set_metadata(this.#at, at, size)),
         );
@@ -756,8 +805,8 @@ export class Filter {
     // ---- whole filters
 
     // Runs with the address of the other filter, which may live in another module.
-    #beside(other, run) {
-        const engine = this.#open();
+    #beside(other, call, run) {
+        const engine = this.#open(call);
         if (!(other instanceof Filter)) throw new TypeError('the other one is no Filter');
         const theirs = other.#open();
         if (theirs === engine) return run(engine, other.#at);
@@ -775,17 +824,21 @@ export class Filter {
     }
 
     merge(other) {
-        this.#beside(other, (engine, at) => engine.check(engine.calls.merge(this.#at, at)));
+        this.#beside(other, 'merge', (engine, at) =>
+            engine.check(engine.calls.merge(this.#at, at)),
+        );
         return this;
     }
 
     intersect(other) {
-        this.#beside(other, (engine, at) => engine.check(engine.calls.intersect(this.#at, at)));
+        this.#beside(other, 'intersect', (engine, at) =>
+            engine.check(engine.calls.intersect(this.#at, at)),
+        );
         return this;
     }
 
     compare(other) {
-        return this.#beside(other, (engine, at) => {
+        return this.#beside(other, 'compare', (engine, at) => {
             engine.check(engine.calls.compare(this.#at, at, engine.tableAt));
             engine.view();
             const [saturated, reals] = [engine.integers[0] === 1n, engine.reals];
@@ -803,39 +856,38 @@ export class Filter {
     }
 
     clear() {
-        const engine = this.#open();
+        const engine = this.#open('clear');
         engine.check(engine.calls.clear(this.#at));
     }
 
     freeze() {
-        const engine = this.#open();
+        const engine = this.#open('freeze');
         engine.check(engine.calls.freeze(this.#at));
     }
 
     /** Sets the clock of a window of time: milliseconds, or a Date. */
     advance(now) {
-        const engine = this.#open();
+        const engine = this.#open('advance');
         engine.check(
             engine.calls.advance(this.#at, u64(now instanceof Date ? now.getTime() : now, 'now')),
         );
     }
 
     clone() {
-        return this.#new((calls, at) => calls.clone(at));
+        return this.#new('clone');
     }
 
     /** An empty filter with the same parameters, to be merged later. */
     emptyLike() {
-        return this.#new((calls, at) => calls.create_like(at));
+        return this.#new('create_like');
     }
 
     dropCounts() {
-        return this.#new((calls, at) => calls.drop_counts(at));
+        return this.#new('drop_counts');
     }
 
     toBytes(format = undefined) {
-        const engine = this.#open();
-        if (!engine.calls.serialize) throw readOnly();
+        const engine = this.#open('serialize');
         return engine.withText(formatOption(format), (formatAt) => {
             const size = Number(
                 BigInt.asUintN(64, engine.calls.serialized_bytes(this.#at, formatAt)),
@@ -852,9 +904,8 @@ export class Filter {
 
     /** The patch that turns this filter into `to`. */
     diff(to) {
-        const engine = this.#open();
-        if (!engine.calls.diff) throw readOnly();
-        return this.#beside(to, (_, at) => {
+        const engine = this.#open('diff');
+        return this.#beside(to, 'diff', (_, at) => {
             engine.check(engine.calls.diff(this.#at, at, engine.tableAt));
             const bytes = engine.view(),
                 from = Number(engine.integers[0]);
@@ -866,14 +917,13 @@ export class Filter {
 
     /** Turns the filter into the patch's result; on a failure it stays as it was. */
     applyPatch(patch, { memoryLimit = 0 } = {}) {
-        const engine = this.#open(),
+        const engine = this.#open('apply_patch'),
             limit = u64(memoryLimit, 'memoryLimit');
-        if (!engine.calls.apply_patch) throw readOnly();
         if (!isBytes(patch)) throw new TypeError('a patch is a Uint8Array');
         engine.with(patch, (at, size) =>
             engine.check(engine.calls.apply_patch(this.#at, at, size, limit)),
         );
-        this.#look();
+        this.#look(this.#type);
     }
 
     /** What JSON.stringify() takes: the object of the npm class that the filter's format is of, or
@@ -888,10 +938,16 @@ export class Filter {
         if (['js-tutorial', 'bloom-filters', 'bloomfilter'].includes(format))
             return JSON.parse(new TextDecoder().decode(this.toBytes(format)));
         const bytes = this.toBytes();
+        if (bytes.length > MAX_BASE64)
+            throw new PetalError(
+                'over a limit',
+                `${bytes.length} bytes do not fit into a string: take toBytes()`,
+            );
         let text = '';
         for (let i = 0; i < bytes.length; i += 4096)
             text += String.fromCharCode(...bytes.subarray(i, i + 4096));
-        return { petal: btoa(text) };
+        const { keyType } = this.info;
+        return keyType === 'none' ? { petal: btoa(text) } : { petal: btoa(text), keyType };
     }
 
     toJSON() {
@@ -901,27 +957,24 @@ export class Filter {
 
 if (Symbol.dispose) Filter.prototype[Symbol.dispose] = Filter.prototype.dispose;
 
-const readOnly = () => new PetalError('not supported', 'not in this build, which is for reading');
-
-const putLong = (engine, keys, from, to) => {
-    const part = keys.subarray(from, to);
-    if (keys instanceof BigUint64Array) {
-        const over = part.findIndex((key) => key > 0x7fffffffffffffffn);
-        if (over >= 0)
-            throw new RangeError(
-                `${part[over]} is outside 64 bits, signed, at index ${from + over}`,
-            );
+// Where the integers that fit into so many bits end.
+const endOfFitting = (keys, from, to, bits) => {
+    const narrow = bits === 32;
+    if (!narrow && !(keys instanceof BigUint64Array)) return to;
+    const isBig = typeof keys[from] === 'bigint';
+    for (let i = from; i < to; i++) {
+        const key = keys[i];
+        if (isBig ? BigInt.asIntN(bits, key) !== key : (key | 0) !== key) return i;
     }
-    new keys.constructor(engine.text.buffer, engine.stage, to - from).set(part);
+    return to;
 };
+
+const putLong = (engine, keys, from, to) =>
+    new keys.constructor(engine.text.buffer, engine.stage, to - from).set(keys.subarray(from, to));
 
 const putNarrow = (engine, keys, from, to) => {
     const values = new Int32Array(engine.text.buffer, engine.stage, to - from);
-    for (let i = from, j = 0; i < to; i++, j++) {
-        values[j] = Number(keys[i]);
-        if (BigInt(values[j]) !== BigInt(keys[i]))
-            throw new RangeError(`${keys[i]} is outside 32 bits, signed, at index ${i}`);
-    }
+    for (let i = from, j = 0; i < to; i++, j++) values[j] = Number(keys[i]);
 };
 
 // ---- formats -------------------------------------------------------------------------------------
@@ -961,16 +1014,7 @@ export const recognize = async (bytes) => {
 /** The shard of a key, from 0 to shards - 1, the same in every language. */
 export const shardOf = async (key, shards) => {
     const engine = await engineOf('native');
-    const bytes =
-        typeof key === 'string'
-            ? new TextEncoder().encode(key)
-            : key instanceof Float
-              ? bytesOfF64(key.value)
-              : typeof key === 'bigint'
-                ? new Uint8Array(new BigInt64Array([key]).buffer)
-                : isBytes(key)
-                  ? key
-                  : refuseKey(key);
+    const bytes = bytesOfKey(key);
     return engine.with(
         bytes,
         (at, size) => engine.calls.shard_of(at, size, Number(u32(shards, 'shards'))) >>> 0,

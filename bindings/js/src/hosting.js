@@ -56,7 +56,7 @@ export class HostedFilter {
 
     /** `filter`: one that is here already, such as from an earlier visit. */
     static async open(url, options = {}) {
-        checkOptions(options, { filter: 0, onProgress: 0, signal: 0, secret: 0 });
+        checkOptions(options, { filter: 0, onProgress: 0, signal: 0, secret: 0, keyType: 0 });
         const hosted = new HostedFilter(url, options);
         hosted.#filter = options.filter ?? null;
         await hosted.update();
@@ -146,11 +146,12 @@ export class HostedFilter {
     }
 
     async #load({ id, file, bytes }) {
-        const { onProgress, signal, secret } = this.#options;
+        const { onProgress, signal, secret, keyType } = this.#options;
         const filter = await Filter.load(await this.#fetch(file, 'default'), {
             onProgress,
             signal,
             secret,
+            keyType,
         });
         if (idOf(filter) !== id) {
             filter.dispose();

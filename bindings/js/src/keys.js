@@ -1,67 +1,151 @@
-// keys.js - what a key is: a string, the bytes of a Uint8Array, a BigInt as an integer of 64 bits,
-// and what i64(), i32() and f64() make of a number.
+// keys.js - what a key is: a string, the bytes of a Uint8Array, a BigInt, or what i32(), i64(), f32(),
+// f64() and utf16() make: a value with its type, which stands for the same bytes in every filter.
 
 export const KEY_TYPES = ['none', 'text', 'utf16le', 'i32', 'i64', 'f64', 'hex', 'base64'];
-export const [NONE, TEXT, UTF16LE, I32, I64, F64, HEX, BASE64] = KEY_TYPES.keys();
+export const [NONE, TEXT, UTF16LE, I32, I64, , HEX] = KEY_TYPES.keys();
 
-const MIN_I64 = -(2n ** 63n),
-    MAX_I64 = 2n ** 63n - 1n;
+// ---- bytes ---------------------------------------------------------------------------------------
 
-/** A number with the type it has as a key; made by f64(). */
-export class Float {
-    constructor(value) {
-        this.value = value;
-        Object.freeze(this);
-    }
-}
-
-const integer = (value, bits, low, high) => {
-    if (typeof value === 'number' && !Number.isInteger(value))
-        throw new TypeError(`i${bits}() takes a whole number, not ${value}`);
-    const whole = BigInt(value);
-    if (whole < low || whole > high)
-        throw new RangeError(`${value} is outside ${bits} bits, signed`);
-    return whole;
+const bytesOf = (size, put) => {
+    const bytes = new Uint8Array(size);
+    put(new DataView(bytes.buffer));
+    return bytes;
 };
 
-/** An integer key of 64 bits, of a whole number or a BigInt. */
-export const i64 = (value) => integer(value, 64, MIN_I64, MAX_I64);
-
-/** An integer of 32 bits, for filters of such keys (Guava's Integer); elsewhere it is an i64. */
-export const i32 = (value) => integer(value, 32, -(2n ** 31n), 2n ** 31n - 1n);
-
-/** A key that is a double. */
-export const f64 = (value) => {
-    if (typeof value !== 'number') throw new TypeError(`f64() takes a number, not ${typeof value}`);
-    return new Float(value);
-};
-
-export const isI64 = (value) => value >= MIN_I64 && value <= MAX_I64;
-
-export const bytesOfF64 = (value) => {
-    const bytes = new Uint8Array(8);
-    new DataView(bytes.buffer).setFloat64(0, value === 0 ? 0 : value, true);
+const bytesOfF64 = (value) => {
+    const bits = value === value ? value : NaN;
+    const bytes = bytesOf(8, (view) => view.setFloat64(0, bits === 0 ? 0 : bits, true));
     if (value !== value) bytes.set([0, 0, 0, 0, 0, 0, 0xf8, 0x7f]);
     return bytes;
 };
 
-export const bytesOfI32 = (value) => {
-    if (value < -(2n ** 31n) || value >= 2n ** 31n)
-        throw new RangeError(`${value} is outside 32 bits, signed, which this filter's keys have`);
-    const bytes = new Uint8Array(4);
-    new DataView(bytes.buffer).setInt32(0, Number(value), true);
-    return bytes;
+export const bytesOfUtf16 = (text) =>
+    bytesOf(2 * text.length, (view) => {
+        for (let i = 0; i < text.length; i++) view.setUint16(2 * i, text.charCodeAt(i), true);
+    });
+
+// The bits of a signed integer, or null if they are too few for it.
+export const bytesOfInteger = (value, bits) =>
+    BigInt.asIntN(bits, value) === value
+        ? bytesOf(bits / 8, (view) =>
+              bits === 32
+                  ? view.setInt32(0, Number(value), true)
+                  : view.setBigInt64(0, value, true),
+          )
+        : null;
+
+// ---- text with halves of surrogate pairs ---------------------------------------------------------
+
+// A string may have half of a surrogate pair, which is no UTF-8. It is U+FFFD, as TextEncoder has it;
+// except in filters of libraries that have a rule of their own, by the number of their hash.
+const HALF = /\p{Surrogate}/u;
+const HALVES = /\p{Surrogate}/gu;
+export const encoder = new TextEncoder();
+
+const asJava = (text) => encoder.encode(text.replace(HALVES, '?')); // String.getBytes()
+
+// Each unit that `pair` leaves alone as UTF-8 has it, three bytes for a half of a pair.
+const unitsOf = (text, pair) => {
+    const bytes = [];
+    for (let i = 0; i < text.length; i++) {
+        let point = text.charCodeAt(i);
+        if (pair(point, text.charCodeAt(i + 1)))
+            point = 0x10000 + ((point & 0x3ff) << 10) + (text.charCodeAt(++i) & 0x3ff);
+        if (point < 0x80) bytes.push(point);
+        else if (point < 0x800) bytes.push(0xc0 | (point >> 6), 0x80 | (point & 63));
+        else if (point < 0x10000)
+            bytes.push(0xe0 | (point >> 12), 0x80 | ((point >> 6) & 63), 0x80 | (point & 63));
+        else
+            bytes.push(
+                0xf0 | (point >> 18),
+                0x80 | ((point >> 12) & 63),
+                0x80 | ((point >> 6) & 63),
+                0x80 | (point & 63),
+            );
+    }
+    return Uint8Array.from(bytes);
 };
 
-export const bytesOfUtf16 = (text) => {
-    const bytes = new Uint8Array(2 * text.length);
-    for (let i = 0; i < text.length; i++) {
-        const unit = text.charCodeAt(i);
-        bytes[2 * i] = unit & 255;
-        bytes[2 * i + 1] = unit >> 8;
+// What docs/formats/bloomfilter.md says stands for a half.
+const asUnits = (text) =>
+    unitsOf(text, (a, b) => (a & 0xfc00) === 0xd800 && (b & 0xfc00) === 0xdc00);
+
+// xxhashjs, in bloom-filters, takes whatever follows for the other half.
+const asXxhashjs = (text) => unitsOf(text, (a) => (a & 0xf800) === 0xd800);
+
+const RULES = new Map([
+    ...[16, 17, 30, 31, 32, 33, 34, 36, 37].map((hash) => [hash, asJava]),
+    [26, asXxhashjs],
+    [27, asUnits],
+    [28, asUnits],
+]);
+
+// -> the bytes of a text with halves under this hash, or undefined: by TextEncoder
+export const ruleOf = (hash) => RULES.get(hash);
+export const hasHalf = (text) => HALF.test(text);
+
+// ---- keys with a type ----------------------------------------------------------------------------
+
+// By a registered symbol, so that the keys of one entry of the package are keys in the others.
+const KEY = Symbol.for('petal-bloom.key');
+
+class TypedKey {
+    #bytes;
+
+    constructor(type, value, bytes) {
+        this.#bytes = bytes;
+        Object.assign(this, { type, value });
+        Object.freeze(this);
     }
-    return bytes;
+
+    get [KEY]() {
+        return this.#bytes;
+    }
+}
+
+// -> its bytes, or undefined if this is no key with a type
+export const bytesOfTyped = (key) =>
+    typeof key === 'object' && key !== null ? key[KEY] : undefined;
+
+const integer = (value, bits) => {
+    if (typeof value === 'number' && !Number.isInteger(value))
+        throw new TypeError(`i${bits}() takes a whole number, not ${value}`);
+    const bytes = bytesOfInteger(BigInt(value), bits);
+    if (bytes === null) throw new RangeError(`${value} is outside ${bits} bits, signed`);
+    return new TypedKey(`i${bits}`, BigInt(value), bytes);
 };
+
+const number = (value, name) => {
+    if (typeof value !== 'number')
+        throw new TypeError(`${name}() takes a number, not ${typeof value}`);
+    return value;
+};
+
+/** An integer key of 64 bits, of a whole number or a BigInt. */
+export const i64 = (value) => integer(value, 64);
+
+/** An integer key of 32 bits: Guava's Integer, Parquet's INT32. */
+export const i32 = (value) => integer(value, 32);
+
+/** A key that is a double; -0 is 0, and there is one NaN. */
+export const f64 = (value) => new TypedKey('f64', number(value, 'f64'), bytesOfF64(value));
+
+/** A key that is a float of 32 bits, as it is: Parquet's FLOAT. */
+export const f32 = (value) =>
+    new TypedKey(
+        'f32',
+        number(value, 'f32'),
+        bytesOf(4, (view) => view.setFloat32(0, value, true)),
+    );
+
+/** A string as its UTF-16 code units: Guava's unencodedCharsFunnel(). */
+export const utf16 = (value) => {
+    if (typeof value !== 'string')
+        throw new TypeError(`utf16() takes a string, not ${typeof value}`);
+    return new TypedKey('utf16le', value, bytesOfUtf16(value));
+};
+
+// ---- which filter takes which --------------------------------------------------------------------
 
 const name = (key) => {
     if (key === null) return 'null';
@@ -69,28 +153,48 @@ const name = (key) => {
     return key.constructor?.name ?? 'object';
 };
 
-export const refuseKey = (key, place) => {
-    const where = place === undefined ? '' : `, at index ${place}`;
+export const refuseKey = (key) => {
     if (typeof key === 'number')
         throw new TypeError(
             `a number is a key only with a type: i64(${key}) or a BigInt for an integer, ` +
-                `f64(${key}) for a double, String(${key}) for text${where}`,
+                `f64(${key}) for a double, String(${key}) for text`,
         );
     throw new TypeError(
-        `a key is a string, a Uint8Array, a BigInt or f64(...), not ${name(key)}${where}`,
+        `a key is a string, a Uint8Array, a BigInt or what i32(), f64() and others make, ` +
+            `not ${name(key)}`,
     );
 };
 
 export const isBytes = (key) => key instanceof Uint8Array;
 
-// The types that a filter whose file records one takes beside bytes.
-const fits = {
-    text: [NONE, TEXT, UTF16LE],
-    i64: [NONE, I32, I64],
-    f64: [NONE, F64],
+export const outside = (value, bits) =>
+    new RangeError(
+        bits === 32
+            ? `${value} is outside 32 bits, signed, which this filter's keys have`
+            : `${value} is outside 64 bits, signed`,
+    );
+
+// A filter whose key type is known takes that type, beside bytes.
+export const checkType = (type, kind) => {
+    if (type !== NONE && KEY_TYPES[type] !== kind)
+        throw new TypeError(`the filter has ${KEY_TYPES[type]} keys, not ${kind}`);
 };
 
-export const checkType = (kind, type) => {
-    if (!fits[kind].includes(type))
-        throw new TypeError(`the filter has ${KEY_TYPES[type]} keys, not ${kind}`);
+/** The key type of a filter: what its file records, or else what the user says. */
+export const chooseType = (recorded, asked) => {
+    if (recorded === NONE || asked === NONE || recorded === asked) return recorded || asked;
+    if (recorded >= HEX && asked >= HEX) return recorded;
+    throw new TypeError(`the filter has ${KEY_TYPES[recorded]} keys, not ${KEY_TYPES[asked]}`);
+};
+
+/** The bytes of a key where no filter says its type. */
+export const bytesOfKey = (key) => {
+    if (typeof key === 'string') return encoder.encode(key);
+    if (isBytes(key)) return key;
+    const typed = bytesOfTyped(key);
+    if (typed) return typed;
+    if (typeof key !== 'bigint') return refuseKey(key);
+    const bytes = bytesOfInteger(key, 64);
+    if (bytes === null) throw outside(key, 64);
+    return bytes;
 };

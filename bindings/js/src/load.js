@@ -1,6 +1,6 @@
 // load.js - a filter from bytes, wherever they come from, straight into the module's memory.
 import { PetalError, throwIfAborted } from './errors.js';
-import { engineOf, HEADER_ONLY } from './engine.js';
+import { engineOf, HEADER_ONLY, hostFile } from './engine.js';
 import { isBytes } from './keys.js';
 
 const PIECE = 64 * 1024;
@@ -63,10 +63,20 @@ const lengthOf = (response) => {
     return response.type === 'cors' ? { total } : { total, expected: total };
 };
 
+// In Node a string without a scheme is a path, and so is a file: URL. (C:\ has a scheme of one letter.)
+const pathOf = (source) => {
+    if (source instanceof URL) return source.protocol === 'file:' ? source : null;
+    if (typeof source !== 'string') return null;
+    const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(source)?.[1].toLowerCase();
+    return scheme === undefined ? source : scheme === 'file' ? new URL(source) : null;
+};
+
 const open = async (source, signal) => {
     if (isBytes(source))
         return { pieces: piecesOf(source), total: source.length, expected: source.length };
     if (source instanceof ArrayBuffer) return open(new Uint8Array(source), signal);
+    const path = hostFile() && pathOf(source);
+    if (path) return hostFile()(path);
     if (typeof source === 'string' || source instanceof URL) {
         const response = await fetch(source, { signal });
         return open(response, signal);
@@ -93,7 +103,7 @@ const open = async (source, signal) => {
         return { pieces: piecesOfStream(source, signal) };
     if (source && typeof source[Symbol.asyncIterator] === 'function') return { pieces: source };
     throw new TypeError(
-        'a filter is loaded from a URL, Response, ReadableStream, Blob or Uint8Array',
+        'a filter is loaded from a path, URL, Response, ReadableStream, Blob or Uint8Array',
     );
 };
 
@@ -147,7 +157,7 @@ class Pieces {
     }
 }
 
-const isGzip = (head) => head.length >= 2 && head[0] === 0x1f && head[1] === 0x8b;
+const isGzip = (head) => head[0] === 0x1f && head[1] === 0x8b && head[2] === 8;
 
 const unpack = async function* (pieces) {
     const iterator = pieces[Symbol.asyncIterator]();
@@ -221,10 +231,7 @@ export const readFilter = async (
     };
     let pieces = new Pieces(counted(opened.pieces));
     try {
-        const mayBeGzip =
-            format === null || format === 'petal' || format === 'auto' || format === 'dcso-gzip';
-        const head = await pieces.head(2);
-        if (mayBeGzip && isGzip(head)) {
+        if (isGzip(await pieces.head(3))) {
             expected = 0;
             pieces = new Pieces(unpack(pieces));
             if (format === 'dcso-gzip') format = 'dcso';

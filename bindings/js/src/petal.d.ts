@@ -1,12 +1,18 @@
 // petal.d.ts - the types of petal-bloom. docs/javascript.md of the repository explains each call.
 /// <reference lib="esnext.disposable" />
 
-/** A number with the type it has as a key: what f64() makes. */
-export interface Float {
-    readonly value: number;
+declare const key: unique symbol;
+/** A key with its type, of i32(), i64(), f32(), f64() or utf16(): the same bytes in every filter. */
+export interface TypedKey {
+    readonly [key]: never;
+    readonly type: 'i32' | 'i64' | 'f32' | 'f64' | 'utf16le';
+    readonly value: bigint | number | string;
 }
-/** Text as UTF-8, bytes, an integer of 64 bits, or a double. */
-export type Key = string | Uint8Array | bigint | Float;
+/**
+ * A string is UTF-8, or UTF-16 in a filter of such keys; a BigInt has 64 bits, or 32 in a filter of
+ * such keys. Where the filter has another type of keys: TypeError.
+ */
+export type Key = string | Uint8Array | bigint | TypedKey;
 /** Keys that lie one after the other: key i ends before ends[i], and begins where the one before ends. */
 export interface JoinedKeys {
     bytes: Uint8Array;
@@ -25,18 +31,23 @@ export type NumberKeys =
     | Float32Array;
 export type Keys = Iterable<Key> | JoinedKeys | NumberKeys;
 
-/** An integer key of 64 bits. RangeError outside, TypeError for a fraction. */
-export function i64(value: number | bigint): bigint;
-/** An integer key of 32 bits, signed. */
-export function i32(value: number | bigint): bigint;
-/** A key that is a double. */
-export function f64(value: number): Float;
+/** An integer key of 64 bits, signed. RangeError outside, TypeError for a fraction. */
+export function i64(value: number | bigint): TypedKey;
+/** An integer key of 32 bits, signed: Guava's Integer, Parquet's INT32. */
+export function i32(value: number | bigint): TypedKey;
+/** A double; -0 is 0, and there is one NaN. */
+export function f64(value: number): TypedKey;
+/** A float of 32 bits, as it is: Parquet's FLOAT. */
+export function f32(value: number): TypedKey;
+/** The UTF-16 code units of a string: Guava's unencodedCharsFunnel(). */
+export function utf16(value: string): TypedKey;
 
 /** A refusal. */
 export class PetalError extends Error {
     /** The name of the core's status, such as "damaged", "truncated", "bad argument"; or "disposed". */
     readonly code: string;
-    /** The byte of the input, or the index of the key, at which it was noticed. */
+    /** The byte of the input, or the index of the key, at which it was noticed. A TypeError or
+     * RangeError of a key in a batch has it too. */
     readonly offset: number | null;
     constructor(
         code: string,
@@ -96,9 +107,12 @@ export interface LoadOptions {
     memoryLimit?: number | bigint;
     /** The size of the stream, if it is known. */
     expectedBytes?: number;
+    /** What the keys are, of a file that does not record it. TypeError if it records another type. */
+    keyType?: KeyType;
 }
 
 export type Source =
+    /** A URL; in Node also a path. */
     | string
     | URL
     | Response
@@ -254,6 +268,8 @@ export interface RangeOptions {
     signal?: AbortSignal;
     /** Sent with each request. */
     headers?: Record<string, string>;
+    /** As that of Filter.load(). */
+    keyType?: KeyType;
 }
 
 /** A filter on a static host: of each key, only the bytes that it needs are fetched. */
@@ -274,18 +290,19 @@ export interface Update {
     bytes: number;
 }
 
+export interface HostedOptions {
+    /** One that is here already, such as from an earlier visit. */
+    filter?: Filter;
+    secret?: Uint8Array;
+    signal?: AbortSignal;
+    onProgress?: (progress: Progress) => void;
+    keyType?: KeyType;
+}
+
 /** A filter that follows a manifest (docs/hosting.md). */
 export class HostedFilter {
     private constructor();
-    static open(
-        url: string | URL,
-        options?: {
-            filter?: Filter;
-            secret?: Uint8Array;
-            signal?: AbortSignal;
-            onProgress?: (progress: Progress) => void;
-        },
-    ): Promise<HostedFilter>;
+    static open(url: string | URL, options?: HostedOptions): Promise<HostedFilter>;
     /** The newest one; answers while an update is on its way. */
     readonly filter: Filter | null;
     readonly id: string | null;

@@ -2,7 +2,7 @@
 // line of 64 bytes that it lies in (of some filters, several). The core says which bytes those are.
 import { engineOf, HEADER_ONLY } from './engine.js';
 import { PetalError } from './errors.js';
-import { checkOptions, Filter, secretOption } from './filter.js';
+import { atIndex, checkOptions, Filter, keyTypeOption, secretOption } from './filter.js';
 
 const FIRST_BYTES = 1024;
 const MAX_RANGES = 64; // of one key: classic filters have up to 64 positions
@@ -64,8 +64,9 @@ export class RangeFilter {
     }
 
     static async open(url, options = {}) {
-        checkOptions(options, { secret: 0, signal: 0, headers: 0 });
+        checkOptions(options, { secret: 0, signal: 0, headers: 0, keyType: 0 });
         secretOption(options.secret);
+        keyTypeOption(options.keyType);
         const opened = new RangeFilter(url, options);
         await opened.#readHeader();
         return opened;
@@ -73,7 +74,7 @@ export class RangeFilter {
 
     async #readHeader() {
         const engine = await engineOf('native'),
-            { secret, signal, headers } = this.#options;
+            { secret, signal, headers, keyType } = this.#options;
         let size = FIRST_BYTES,
             etag;
         for (;;) {
@@ -88,7 +89,7 @@ export class RangeFilter {
             );
             if (at) {
                 this.#filter?.dispose();
-                this.#filter = new Filter(engine, at);
+                this.#filter = new Filter(engine, at, keyTypeOption(keyType));
                 break;
             }
             const error = engine.error();
@@ -118,6 +119,7 @@ export class RangeFilter {
     has(key) {
         this.#open();
         return new Promise((resolve, reject) => {
+            this.#rangesOf(key); // a bad key is an error of its own call only
             this.#waiting.push({ key, resolve, reject });
             if (this.#waiting.length > 1) return;
             queueMicrotask(async () => {
@@ -150,7 +152,7 @@ export class RangeFilter {
     }
 
     async #query(keys, signal) {
-        const ranges = keys.map((key) => this.#rangesOf(key)),
+        const ranges = keys.map((key, i) => this.#rangesOf(key, i)),
             needed = new Map();
         for (const range of ranges.flat()) needed.set(range.from, range);
         const lines = new Map(),
@@ -165,7 +167,16 @@ export class RangeFilter {
         return Uint8Array.from(keys, (key, i) => this.#answer(key, ranges[i], lines));
     }
 
-    #rangesOf(key) {
+    // `place`: of the key in a batch.
+    #rangesOf(key, place) {
+        try {
+            return this.#find(key);
+        } catch (error) {
+            throw place === undefined ? error : atIndex(place, error);
+        }
+    }
+
+    #find(key) {
         if (key === undefined) throw new TypeError('a key is missing');
         return Filter.withKey(this.#open(), key, (engine, filter, at, size) => {
             const count = engine.check(

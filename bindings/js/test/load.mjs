@@ -1,7 +1,10 @@
 // Loading from every source, with progress and abort; what is broken leaves nothing allocated; and
 // filters on a host: by ranges, and kept in step.
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { Filter, formats, HostedFilter, PetalError } from 'petal-bloom';
 import { serve } from './server.mjs';
@@ -29,7 +32,10 @@ test('a filter is loaded from every source', async () => {
     const bytes = (await made()).toBytes(),
         server = await serve();
     server.files.set('/a.petal', bytes);
-    const url = `${server.url}a.petal`;
+    const url = `${server.url}a.petal`,
+        folder = mkdtempSync(join(tmpdir(), 'petal load ')),
+        path = join(folder, 'a b.petal');
+    writeFileSync(path, bytes);
     const sources = {
         bytes,
         buffer: bytes.slice().buffer,
@@ -43,6 +49,10 @@ test('a filter is loaded from every source', async () => {
         'node stream': Readable.from([bytes.subarray(0, 7), bytes.subarray(7)]),
         gzip: gzipSync(bytes),
         'gzip stream': streamOf(new Uint8Array(gzipSync(bytes)), 999),
+        path,
+        'relative path': relative(process.cwd(), path),
+        'file: URL': pathToFileURL(path),
+        'file: URL as a string': pathToFileURL(path).href,
     };
     for (const [name, source] of Object.entries(sources)) {
         if (name === 'stream of single bytes') {
@@ -53,6 +63,33 @@ test('a filter is loaded from every source', async () => {
         const f = await Filter.load(source);
         sameBytes(f.toBytes(), bytes, name);
         f.dispose();
+    }
+    const progress = [];
+    await Filter.load(path, { onProgress: (one) => progress.push(one) });
+    same(progress.at(-1).total, bytes.length);
+    same((await fails(() => Filter.load(join(folder, 'none')))).code, 'ENOENT');
+    rmSync(folder, { recursive: true });
+    await server.close();
+});
+
+test('gzip is unpacked, whatever the format is called', async () => {
+    const server = await serve();
+    for (const [file, format] of [
+        ['dcso/n100_p0.01.bloom.gz', 'dcso'],
+        ['dcso/n100_p0.01.bloom.gz', 'dcso-gzip'],
+        ['dcso/n100_p0.01.bloom.gz', 'auto'],
+        ['guava/utf8_n100_p0.01_mitz64.bin', 'guava'],
+        ['js-tutorial/size1000_k3.json', 'js-tutorial'],
+        ['leveldb/bpk10_n100.bin', 'leveldb'],
+    ]) {
+        const bytes = read(file),
+            packed = file.endsWith('.gz') ? bytes : new Uint8Array(gzipSync(bytes));
+        server.files.set('/packed', packed);
+        for (const source of [packed, new Blob([packed]), `${server.url}packed`]) {
+            const f = await Filter.load(source, { format });
+            same(f.has('key-5'), true, `${file} as ${format}:`);
+            f.dispose();
+        }
     }
     await server.close();
 });

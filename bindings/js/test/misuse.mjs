@@ -1,4 +1,6 @@
 // Batches are one by one for each type of keys, and what is misused is refused, never wrong.
+import { constants } from 'node:buffer';
+import { readFileSync } from 'node:fs';
 import { f64, Filter, i32, i64, PetalError, recognize } from 'petal-bloom';
 import { check, fails, read, same, sameBytes, secret, test } from './tap.mjs';
 
@@ -191,6 +193,86 @@ test('every call of a filter that was disposed of is an error', async () => {
         other[Symbol.dispose]();
         same((await fails(() => other.has('a'), PetalError)).code, 'disposed');
     }
+});
+
+test('a filter is not cloned: the error says how it is posted', async () => {
+    const f = await make();
+    for (const call of [
+        () => structuredClone(f),
+        () => new MessageChannel().port1.postMessage([f]),
+    ])
+        check(/toBytes\(\).*Filter\.load/.test((await fails(call, DOMException)).message));
+    f.add('a');
+    const { port1, port2 } = new MessageChannel(),
+        bytes = f.toBytes();
+    const there = new Promise((resolve) => {
+        port2.onmessage = ({ data }) => resolve(Filter.load(data));
+    });
+    port1.postMessage(bytes, [bytes.buffer]);
+    same((await there).contentId(), f.contentId());
+    port1.close();
+});
+
+// Zeros that nobody writes to take no memory.
+test('arrays beyond what a module takes are an error that says so', async () => {
+    const f = await make(),
+        large = new Uint8Array(2 ** 31 + 64),
+        larger = new Uint8Array(Math.min(constants.MAX_LENGTH, 2 ** 32 + 64));
+    for (const call of [
+        () => f.has(large),
+        () => f.has(larger),
+        () => f.addMany([larger]),
+        () => recognize(larger),
+        () => f.applyPatch(larger),
+        () => Filter.load(larger, { format: 'leveldb' }),
+    ]) {
+        const error = await fails(call, PetalError);
+        check(['out of memory', 'over a limit'].includes(error.code), `${call}: ${error.code}`);
+        check(/[0-9]{10} bytes/.test(error.message), `${call}: ${error.message}`);
+    }
+    f.add('a');
+    same(f.has('a'), true);
+});
+
+test('petal-bloom/ask reads; what it lacks is an error, and not among its types', async () => {
+    const ask = await import('petal-bloom/ask');
+    const f = await make({ scheme: 'counting' });
+    f.addMany(texts.slice(0, COUNT));
+    const asking = await ask.Filter.load(f.toBytes(), { keyType: 'text' });
+    sameBytes(asking.hasMany(texts), f.hasMany(texts));
+    same(asking.hashKey('a'), f.hashKey('a'));
+    await fails(() => asking.has(i64(5)), TypeError); // a key of another entry, refused by its type
+    same(asking.contentId(), f.contentId());
+    const types = readFileSync(
+        new URL('../node_modules/petal-bloom/dist/ask.d.mts', import.meta.url),
+        'utf8',
+    );
+    const reads = new Set([...types.matchAll(/\| '(\w+)'/g)].map(([, name]) => name));
+    const words = {
+        remove: ['a'],
+        addMany: [['a']],
+        removeMany: [['a']],
+        applyPatch: [Uint8Array.of(1)],
+    };
+    let lacks = 0;
+    for (const name of Object.getOwnPropertyNames(Filter.prototype)) {
+        if (['constructor', 'metadata', 'serialize', 'toJSON'].includes(name)) continue;
+        const call = () => {
+            const it = asking[name];
+            return typeof it === 'function' ? it.apply(asking, words[name] ?? [asking]) : it;
+        };
+        if (reads.has(name)) continue;
+        same((await fails(call, PetalError)).code, 'not supported', name);
+        lacks++;
+    }
+    check(lacks > 15 && reads.size > 6, `${lacks}, ${reads.size}`);
+    for (const call of [
+        () => asking.serialize(),
+        () => (asking.metadata = null),
+        () => ask.Filter.create({ capacity: 1, rate: 0.1 }),
+        () => ask.Filter.plan({ capacity: 1, rate: 0.1 }),
+    ])
+        same((await fails(call, PetalError)).code, 'not supported');
 });
 
 test('options of a wrong kind, name or size', async () => {

@@ -53,8 +53,9 @@ PETAL_TOP=$top
 export PETAL_TOP
 in_bare() { node --no-warnings --expose-gc "$TMPDIR/bare/test/$1.mjs" "$@"; }
 commonjs() { PETAL_CJS=1 in_bare "$@"; }
-for script in vectors cases misuse load docs; do relay in_bare $script; done
+for script in vectors keys cases misuse load docs; do relay in_bare $script; done
 relay commonjs vectors
+relay commonjs keys
 relay commonjs cases
 
 # Both kernels have the same bits: without SIMD128 again, in the place of what has it.
@@ -98,4 +99,12 @@ ok 'and as CommonJS' types cts
 
 needs chromium || finish
 relay node --no-warnings "$TMPDIR/bare/test/browser.mjs" "$package" "$tools" "$files"
+
+# ---- with what bundlers lists --------------------------------------------------------------------
+
+bundlers=bundlers-$(built_of "$here/bundlers")
+may_install "$bundlers" 'vite, webpack, rollup, esbuild and bun' bindings/js || finish
+# shellcheck disable=SC2046 # one word per package
+node_packages "$bundlers" $(grep -v '^#' "$here/bundlers") || finish
+relay node --no-warnings "$TMPDIR/bare/test/bundlers.mjs" "$interop/$bundlers" "$tools"
 finish

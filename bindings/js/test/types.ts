@@ -1,7 +1,9 @@
 // types.ts - a program that uses each call, for `tsc --strict`; it is not run.
-import { Filter, HostedFilter, PetalError, RangeFilter, f64, formats, i32, i64, recognize, shardOf } from 'petal-bloom';
+import { Filter, HostedFilter, PetalError, RangeFilter, f32, f64, formats, i32, i64, recognize, shardOf, utf16 } from 'petal-bloom';
 import type { Comparison, CreateOptions, Info, Plan, Stats } from 'petal-bloom';
-import { Filter as Asking } from 'petal-bloom/ask';
+import { Filter as Asking, HostedFilter as AskingHosted, i32 as askingI32 } from 'petal-bloom/ask';
+import { Filter as Inline } from 'petal-bloom/inline';
+import { Filter as AskingInline } from 'petal-bloom/ask/inline';
 
 const options: CreateOptions = { capacity: 1e6, rate: 0.01, scheme: 'counting', keyType: 'text' };
 
@@ -17,6 +19,10 @@ export const use = async (file: Blob, controller: AbortController): Promise<void
     f.has(i64(5));
     f.has(i32(5));
     f.has(f64(5));
+    f.has(f32(5));
+    f.hasMany([utf16('a'), 'b', askingI32(5)]);
+    // @ts-expect-error a key comes from its function
+    f.has({ type: 'i32', value: 5n });
     // @ts-expect-error a number has no type
     f.has(5);
     // @ts-expect-error there is no such option
@@ -27,6 +33,7 @@ export const use = async (file: Blob, controller: AbortController): Promise<void
         format: 'guava',
         onProgress: ({ loaded, total }) => console.log(loaded, total ?? 'unknown'),
         signal: controller.signal,
+        keyType: 'i32',
     });
     const comparison: Comparison = f.compare(other.merge(f).intersect(f));
     const patch: Uint8Array = f.diff(other);
@@ -41,6 +48,15 @@ export const use = async (file: Blob, controller: AbortController): Promise<void
     console.log(isNew, answers, added, info.bits, stats.fill, rate, comparison.jaccard.low, id);
     console.log(probably, how, bytes, hosted.filter?.has('a'), (await formats())[0]?.name);
     console.log(await recognize(patch), await shardOf('a', 5), (await Asking.load(patch)).has('a'));
+    const asking: Asking = await Asking.load(patch);
+    console.log((await AskingInline.load(patch)).has(f32(5).value === 5 ? 'a' : 'b'));
+    // @ts-expect-error it reads only
+    asking.add('a');
+    // @ts-expect-error it makes none
+    await Asking.create(options);
+    const askingHosted = await AskingHosted.open('https://example.com/manifest.json', { filter: asking });
+    console.log(asking.hasMany(keys), asking.info.keyType, askingHosted.filter?.has('a'));
+    (await Inline.create(options)).add('a');
     {
         using scoped = f.clone();
         scoped.clear();

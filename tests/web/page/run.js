@@ -1,5 +1,6 @@
-/* run.js FOLDER - the page in FOLDER (web/build), used in Chromium as a reader would, over a server
- * and from file:, in English and Chinese; what it shows is compared with the tool `petal`. TAP. */
+/* run.js FOLDER [PATTERN] - the page in FOLDER (web/build), used in Chromium as a reader would, over
+ * a server and from file:, in English and Chinese; what it shows is compared with the tool `petal`.
+ * TAP; of tests whose name has the pattern. */
 'use strict';
 const fs = require('fs');
 const path = require('path');
@@ -47,10 +48,11 @@ async function populate(page) {
     await says(page, 'ask-verdict', 'maybe');
     await page.fill('#real-key', ABSENT);
     await says(page, 'real-verdict', 'no');
+    await unfold(page);
     await page.click('#crawl-step');
     await page.waitForFunction(() => document.querySelectorAll('#crawl-log li').length > 0);
-    await page.evaluate(() => document.querySelectorAll('details').forEach((d) => { d.open = true; }));
 }
+const unfold = (page) => page.evaluate(() => document.querySelectorAll('details').forEach((d) => { d.open = true; }));
 
 async function seeing(browser, at) {
     await ok('the five steps: two words go in, c passes wrongly, g and d do not', async () => {
@@ -63,8 +65,20 @@ async function seeing(browser, at) {
             await says(page, 'toy-verdict', answer);
         }
         await page.fill('#toy-key', '你好');
-        await page.keyboard.press('Enter');
         await page.waitForFunction(() => /e4 bd a0 e5 a5 bd/.test(document.querySelector('#toy-steps').textContent));
+        await close(page, at(''));
+    });
+    await ok('the eleven bits answer with every letter, and nothing is added by typing', async () => {
+        const page = await open(browser, at('index.html'));
+        await page.waitForFunction(() => document.querySelector('#toy-steps').textContent.includes('c5de835d6602347d'));
+        await page.focus('#toy-key');
+        for (const typed of ['p', 'pe', 'pet']) {
+            await page.keyboard.type(typed.slice(-1));
+            await page.waitForFunction((typed) => document.querySelector('#toy-verdict .word').textContent === typed, typed);
+        }
+        truth(!/pe/.test(await text(page, '#toy-members')), await text(page, '#toy-members'));
+        await page.keyboard.press('Enter');
+        await page.waitForFunction(() => /pet/.test(document.getElementById('toy-members').textContent));
         await close(page, at(''));
     });
     await ok('the three puzzles have solutions', async () => {
@@ -72,7 +86,6 @@ async function seeing(browser, at) {
         await page.waitForFunction(() => document.querySelector('#toy-steps').textContent.includes('c5de835d6602347d'));
         for (const key of ['g', 'e']) {
             await page.fill('#toy-key', key);
-            await page.click('#toy-form [type=submit]');
             await page.waitForFunction((key) => document.querySelector('#toy-verdict .word').textContent === key, key);
         }
         await page.click('#toy-undo');
@@ -89,7 +102,6 @@ async function seeing(browser, at) {
         const pass = petal('check', 'tiny.petal', 'letters').trim().split('\n');
         for (const key of letters) {
             await page.fill('#toy-key', key);
-            await page.click('#toy-form [type=submit]');
             await page.waitForFunction((key) => document.querySelector('#toy-verdict .word').textContent === key && document.querySelector('#toy-steps').textContent.length > 60, key);
             await says(page, 'toy-verdict', pass.includes(key) ? 'maybe' : 'no');
         }
@@ -159,22 +171,65 @@ async function planning(browser, at) {
         await page.click('#language');
         await page.waitForFunction(() => document.documentElement.lang === 'zh-Hans');
         equal(await page.inputValue('#plan-keys'), '7M');
+        await page.fill('#plan-rate', '');
         await page.fill('#plan-memory', '64MiB');
         await page.waitForFunction(() => location.hash === '#plan?n=7M&memory=64MiB&scheme=classic');
         await page.waitForFunction(() => document.getElementById('plan-size').textContent === '64.00 MiB');
         await close(page, at(''));
     });
-    await ok('what is no number is said, and the last plan stays', async () => {
+    const fields = { n: '#plan-keys', p: '#plan-rate', m: '#plan-memory', k: '#plan-hashes' };
+    await ok('any three of keys, rate, memory and hashes give the fourth, and any two of the first three a plan', async () => {
+        const { Filter } = await import(pathToFileURL(path.join(process.env.PETAL_JS, 'petal.mjs'))), page = await open(browser, at('index.html#plan'));
+        let plans = 0;
+        for (const [kind, options, k] of [['blocked', { scheme: 'blocked' }, 6], ['classic', { scheme: 'classic' }, 7], ['counting', { scheme: 'counting' }, 5],
+            ['guava', { format: 'guava' }, 7], ['cassandra', { format: 'cassandra' }, 5], ['bloomfilter', { format: 'bloomfilter' }, 4]]) {
+            if (options.format) await page.selectOption('#plan-format', kind); else await page.check(`[name=scheme][value=${kind}]`);
+            const given = { n: '1M', p: '1%', m: kind === 'counting' ? '8MiB' : '2MiB', k: String(k) }, bytes = kind === 'counting' ? 8388608 : 2097152;
+            for (const names of ['np', 'nm', 'pm', 'nmk', 'pmk', 'npk', 'npm']) {
+                for (const name of 'npmk') await page.fill(fields[name], '');
+                for (const name of names) await page.fill(fields[name], given[name]);
+                const shown = async () => page.evaluate(() => ['plan-n', 'plan-size', 'plan-k', 'plan-p'].map((id) => document.getElementById(id).innerText).join(' | '));
+                await page.waitForFunction(() => document.querySelectorAll('#plan-form input:placeholder-shown').length && [...document.querySelectorAll('#plan-form input[spellcheck]')].every((i) => i.placeholder), null, { timeout: 20000 })
+                    .catch(async () => { throw new Error(`${kind} ${names}: ${await text(page, '#plan-error')}`); });
+                const [n, size, hashes, rate] = (await shown()).split(' | '), keys = +n.replace(/,/g, '');
+                const [number, unit] = size.split(' '), most = number * { bytes: 1, KiB: 1024, MiB: 1048576 }[unit], percent = rate.replace(' %', '') / 100;
+                const where = `${kind}, ${names}: ${n} | ${size} | ${hashes} | ${rate}`;
+                if (names.includes('n')) equal(keys, 1e6, where); else truth(keys > 1e5, where);
+                if (names.includes('k')) equal(hashes, given.k, where);
+                if (names.includes('p')) truth(percent <= 0.0101, where);
+                if (names.includes('m')) truth(most <= bytes * 1.001 && most > bytes * 0.9, where);
+                if (names === 'npm' || options.format) { plans++; continue; }
+                const it = await Filter.plan({ ...options, bits: Math.round(most * 8 / (kind === 'counting' ? 4 : 1) / 512) * 512, hashes: +hashes, capacity: keys });
+                truth(Math.abs(it.predictedRate / percent - 1) < 0.06, `${where}: the library says ${it.predictedRate}`);
+                plans++;
+            }
+        }
+        await close(page, at(''));
+        return `${plans} plans`;
+    });
+    await ok('beside an error nothing of another plan is seen, nor told to a reader of the screen', async () => {
         const page = await open(browser, at('index.html#plan'));
-        await page.waitForFunction(() => document.getElementById('plan-size').textContent === '11.84 MiB');
+        const seen = () => page.evaluate(() => ['.answer-card', '.charts', '.numbers', '.code', '.worth'].map((part) => document.querySelector(`#plan ${part}`).innerText.trim()).join('') +
+            [...document.querySelectorAll('#plan-form input')].map((input) => input.placeholder).join(''));
+        const good = async () => {
+            for (const [name, value] of Object.entries({ n: '10M', p: '1%', m: '', k: '' })) await page.fill(fields[name], value);
+            await page.check('[name=scheme][value=blocked]');
+            await page.waitForFunction(() => document.getElementById('plan-size').innerText === '11.84 MiB' && document.querySelectorAll('.uplot').length === 2);
+            equal(await text(page, '#plan-error'), '');
+            equal(await page.getAttribute('#plan-memory', 'placeholder'), '11.84 MiB');
+        };
+        for (const [wrong, words] of [[{ n: 'many' }, '10M'], [{ n: '' }, 'two of'], [{ p: '2' }, 'between'], [{ m: '64MiB', k: '7' }, 'leave one empty'], [{ m: '1KiB', p: '', k: '5000' }, 'hashes'],
+            [{ p: '1:1e30' }, ''], [{ m: '1KiB' }, 'No number'], [{ k: 'x' }, 'whole number'], [{ p: '', m: 'big' }, 'size'], [{ n: '', p: '1:1e12', m: '1KiB', k: '1' }, 'Not even'], [{ format: 'parquet', k: '5' }, '8 hashes']]) {
+            await good();
+            if (wrong.format) await page.selectOption('#plan-format', wrong.format);
+            for (const name of 'npmk') if (name in wrong) await page.fill(fields[name], wrong[name]);
+            await page.waitForFunction(() => document.getElementById('plan-error').textContent !== '');
+            truth((await text(page, '#plan-error')).includes(words), `${JSON.stringify(wrong)}: ${await text(page, '#plan-error')}`);
+            equal(await seen(), '', JSON.stringify(wrong));
+        }
+        await good();
         await page.fill('#plan-keys', 'many');
-        truth((await text(page, '#plan-error')).includes('10M'), 'no error');
         equal(await page.getAttribute('#plan-keys', 'aria-invalid'), 'true');
-        equal(await text(page, '#plan-size'), '11.84 MiB');
-        await page.fill('#plan-keys', '1M');
-        equal(await text(page, '#plan-error'), '');
-        await page.fill('#plan-rate', '1:1e30');
-        await page.waitForFunction(() => document.getElementById('plan-error').textContent !== '');
         await close(page, at(''));
     });
     await ok('sliders and text boxes go together', async () => {
@@ -188,14 +243,16 @@ async function planning(browser, at) {
         await close(page, at(''));
     });
     await ok('the code in the shell, C and JavaScript makes the same filter', async () => {
-        for (const wish of ['n=300k&p=0.1%25', 'n=300k&memory=512KiB&scheme=classic']) {
+        for (const wish of ['n=300k&p=0.1%25', 'n=300k&memory=512KiB&scheme=classic', 'n=300k&memory=512KiB&k=5', 'p=1%25&memory=512KiB', 'n=300k&p=0.1%25&format=guava']) {
             const page = await open(browser, at(`index.html#plan?${wish}`)), code = {};
-            await page.waitForFunction(() => document.getElementById('plan-size').textContent !== '–');
+            await page.waitForFunction(() => document.getElementById('plan-size').textContent !== '–').catch(async () => { throw new Error(`${wish}: ${await text(page, '#plan-error')}`); });
             for (const tab of ['shell', 'c', 'javascript']) {
                 await page.click(`#tab-${tab}`);
                 code[tab] = await text(page, '#code');
             }
-            const info = () => petal('info', '--json', 'keys.petal').replace(/"(file|key_type)":"[^"]*",|"key_type":null,/g, '');
+            // Of another library's filter the shell writes that library's file, the others a petal file of it.
+            const asGuava = () => { petal('convert', '--force', '--to', 'guava', 'keys.petal', 'keys.bin'); return fs.readFileSync(path.join(temp, 'keys.bin'), 'hex'); };
+            const info = () => /guava/.test(wish) ? asGuava() : petal('info', '--json', 'keys.petal').replace(/"(file|key_type)":"[^"]*",|"key_type":null,/g, '');
             fs.writeFileSync(path.join(temp, 'keys.txt'), 'key\n');
             fs.writeFileSync(path.join(temp, 'new.txt'), 'key\nother\n');
             fs.rmSync(path.join(temp, 'keys.petal'), { force: true });
@@ -316,6 +373,50 @@ async function using(browser, at) {
         await page.waitForFunction(() => /type/.test(document.querySelector('#ask-verdict').textContent));
         await close(page, at(''));
     });
+    await ok('filters of other libraries are asked with keys of the type that was put in', async () => {
+        const page = await open(browser, at('index.html#use'));
+        const vector = async (name, format) => {
+            await give(page, path.join(top, 'vectors', name));
+            if (await page.isVisible('#result-pick')) {
+                await page.evaluate((format) => { document.getElementById('result').hidden = true; [...document.querySelectorAll('#result-pick button')].find((b) => b.textContent === format).click(); }, format);
+                await result(page);
+            }
+        };
+        for (const [name, format, first, type, member, absent] of [
+            ['guava/int_n100_p0.01_mitz64.bin', 'guava', 'text', 'i32', '7', '12345678'], ['guava/unencoded_n100_p0.01_mitz64.bin', 'guava', 'text', 'utf16le', 'key-7', 'no such key'],
+            ['guava/long_n100_p0.01_mitz64.bin', 'guava', 'text', 'i64', '7', '123456789'], ['parquet/duckdb_f32_50values.sbbf', 'parquet', 'text', 'f32', '0.25', '1234.5'],
+            ['orc/cpp_i64.bin', 'orc-long', 'i64', 'i64', null, null], ['guava/utf8_n100_p0.01_mitz64.bin', 'guava', 'text', 'text', 'key-7', 'no such key']]) {
+            await vector(name, format);
+            equal(await page.inputValue('#ask-type'), first, name);
+            if (member === null) continue;
+            await askFor(page, member, type, 'maybe');
+            await askFor(page, absent, type, 'no');
+            if (type === 'text') continue;
+            await askFor(page, member, 'text', 'no'); // with the remark that another type passes
+            const label = await page.locator(`#ask-type option[value=${type}]`).innerText();
+            truth((await text(page, '#ask-verdict')).includes(label), `${name}: ${await text(page, '#ask-verdict')}`);
+        }
+        await close(page, at(''));
+    });
+    await ok('lists in UTF-16, and a byte order mark before UTF-8, make the filter of the same list', async () => {
+        const page = await open(browser, at('index.html#use')), words = 'eins\nzwei\ndrei 日本\n';
+        fs.writeFileSync(path.join(temp, 'plain.txt'), words);
+        petal('build', '--force', '-p', '0.01', '-o', 'plain.petal', 'plain.txt');
+        const little = Buffer.from('\ufeff' + words, 'utf16le'), big = Buffer.from(little).swap16();
+        for (const [name, content] of [['le.txt', little], ['be.txt', big], ['le.txt.gz', zlib.gzipSync(little)], ['marked.txt', Buffer.from('\ufeff' + words)]]) {
+            fs.writeFileSync(path.join(temp, name), content);
+            await give(page, path.join(temp, name));
+            truth((await text(page, '#result-says')).includes('3 distinct'), await text(page, '#result-says'));
+            const [download] = await Promise.all([page.waitForEvent('download'), page.click('#download')]);
+            await download.saveAs(path.join(temp, 'downloaded.petal'));
+            const got = fs.readFileSync(path.join(temp, 'downloaded.petal'));
+            truth(got.equals(fs.readFileSync(path.join(temp, 'plain.petal'))), `${name}: not the filter of the words`);
+            if (name === 'marked.txt') continue;
+            shell(await text(page, '#result-cli'));
+            truth(got.equals(fs.readFileSync(path.join(temp, `${name}.petal`))), `${name}: the command makes another file`);
+        }
+        await close(page, at(''));
+    });
     await ok('100 MB load with progress, cancelling keeps what was there; the longest task is measured', async () => {
         const page = await open(browser, at('index.html#use'));
         await page.click('[data-sample=guava]');
@@ -355,6 +456,69 @@ async function using(browser, at) {
     });
 }
 
+async function offline(browser) {
+    await ok('switched off, the page reloads and works; with a network it is never an old one', async () => {
+        const copy = path.join(temp, 'site'), { server, base } = await serve(temp), at = (name) => `${base}site/${name}`;
+        fs.cpSync(folder, copy, { recursive: true });
+        const page = await open(browser, at('index.html')), context = page.context();
+        await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+        const works = async () => {
+            await says(page, 'toy-verdict', 'maybe');
+            await page.locator('#see').scrollIntoViewIfNeeded();
+            await page.fill('#look-key', MEMBER);
+            await says(page, 'look-verdict', 'maybe');
+            await give(page, path.join(temp, 'links.txt'));
+            truth((await text(page, '#result-title')).includes('links.txt'), await text(page, '#result-title'));
+        };
+        await context.setOffline(true);
+        for (const name of ['index.html', 'zh/index.html', '', 'index.html#plan?n=1M&p=1%25']) {
+            await page.goto(at(name));
+            await page.reload();
+            await works();
+        }
+        await page.goto(at('index.html'));
+        await context.setOffline(false);
+
+        // A new build: seen at once, and then kept for the time without a network.
+        const change = (name, from, to) => fs.writeFileSync(path.join(copy, name), fs.readFileSync(path.join(copy, name), 'utf8').replace(from, to));
+        change('index.html', '<title>', '<title>New ');
+        change('sw.js', /petal [0-9a-f]{16}/, 'petal 0123456789abcdef');
+        await page.reload();
+        truth((await page.title()).startsWith('New '), 'an old page');
+        await page.evaluate(async () => {
+            while ((await caches.keys()).join() !== 'petal 0123456789abcdef') await new Promise((resolve) => setTimeout(resolve, 50));
+        });
+        await context.setOffline(true);
+        await page.reload();
+        truth((await page.title()).startsWith('New '), 'an old page is kept');
+        await works();
+        page.complaints = page.complaints.filter((words) => !/ERR_INTERNET_DISCONNECTED/.test(words));
+        await close(page, base);
+        server.close();
+    });
+}
+
+async function card(browser, at) {
+    await ok('a link to the page has a card: title, words and a picture', async () => {
+        for (const name of ['index.html', 'zh/index.html']) {
+            const page = await open(browser, at(name));
+            const meta = (property) => page.getAttribute(`meta[property="og:${property}"]`, 'content');
+            truth((await meta('title')).length > 10 && (await meta('description')).length > 10 && (await meta('image:alt')).length > 5, name);
+            const size = await page.evaluate(async (src) => {
+                const image = new Image();
+                image.src = src;
+                await image.decode();
+                return `${image.naturalWidth} x ${image.naturalHeight}`;
+            }, await meta('image'));
+            equal(size, '1200 x 630', name);
+            await close(page, at(''));
+        }
+        const bytes = fs.statSync(path.join(folder, 'card.png')).size;
+        truth(bytes < 32768, `${bytes} bytes`);
+        return `${bytes} bytes of picture`;
+    });
+}
+
 async function asking(browser, at) {
     await ok('a list is asked as one types; ten million keys are made in the tab', async () => {
         const page = await open(browser, at('index.html#real'));
@@ -380,6 +544,7 @@ async function asking(browser, at) {
     await ok('the crawl fetches what `petal seen` passes on', async () => {
         const expected = shell('petal seen -n 30k -p 1% < links.txt | wc -l').trim();
         const page = await open(browser, at('index.html#real'));
+        await unfold(page);
         await page.selectOption('#crawl-speed', '1000000');
         await page.click('#crawl-play');
         await page.waitForFunction(() => document.getElementById('crawl-read').textContent === '58,240');
@@ -405,19 +570,19 @@ async function everybody(browser, at) {
             if (id === 'toy-key' && !seen.has('typed')) {
                 seen.add('typed');
                 await page.keyboard.type('h');
-                await page.keyboard.press('Shift+Enter');
+                await page.keyboard.press('Enter');
                 await page.waitForFunction(() => /\bh\b/.test(document.getElementById('toy-members').textContent));
                 await page.keyboard.type('h');
-                await page.keyboard.press('Enter');
                 await says(page, 'toy-verdict', 'maybe');
             }
             if (id === 'tab-shell') {
                 await page.keyboard.press('ArrowRight');
                 equal(await page.evaluate(() => document.activeElement.id), 'tab-c');
                 truth((await text(page, '#code')).includes('petal.h'), 'C is not shown');
+                await unfold(page);
             }
         }
-        for (const id of ['look-key', 'heat', 'hunt-go', 'hunt-million', 'plan-keys', 'plan-keys-slider', 'plan-rate', 'plan-memory', 'copy', 'worth-absent', 'open', 'use-rate', 'real-key', 'real-big', 'crawl-play', 'crawl-speed'])
+        for (const id of ['look-key', 'heat', 'hunt-go', 'hunt-million', 'plan-keys', 'plan-keys-slider', 'plan-rate', 'plan-memory', 'plan-hashes', 'plan-format', 'copy', 'worth-absent', 'open', 'use-rate', 'real-key', 'real-big', 'crawl-play', 'crawl-speed'])
             truth(seen.has(id), `the Tab key never comes to ${id}`);
         await close(page, at(''));
     });
@@ -508,6 +673,8 @@ async function sizes() {
         await planning(browser, served);
         await using(browser, served);
         await asking(browser, served);
+        await offline(browser);
+        await card(browser, served);
         await everybody(browser, served);
         for (const language of ['index.html', 'zh/index.html'])
             await ok(`${language} from file: every section works`, async () => {

@@ -1,0 +1,30 @@
+/* sw.js - the page without a network: its files are kept when it is first visited, and stand in for
+ * those that cannot be fetched. With a network each comes from the server, so that the page is never
+ * older than that. Another build has another version, and so is another script: the browser installs
+ * it, and its files take the place of the old ones. */
+'use strict';
+const CACHE = 'petal {{version}}', FILES = {{files}};
+const addressOf = (name) => new URL(name, self.registration.scope).href;
+const KEPT = new Set(FILES.map(addressOf));
+
+self.addEventListener('install', (event) => {
+    const fresh = FILES.map((name) => new Request(addressOf(name), { cache: 'no-cache' }));
+    event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(fresh)).then(() => self.skipWaiting()));
+});
+
+/* Other pages of this host have caches, too. */
+self.addEventListener('activate', (event) => {
+    const drop = (names) => Promise.all(names.filter((name) => /^petal /.test(name) && name !== CACHE).map((name) => caches.delete(name)));
+    event.waitUntil(caches.keys().then(drop).then(() => self.clients.claim()));
+});
+
+self.addEventListener('fetch', (event) => {
+    const url = new URL(event.request.url);
+    url.hash = url.search = '';
+    if (url.pathname.endsWith('/')) url.pathname += 'index.html';
+    if (event.request.method !== 'GET' || !KEPT.has(url.href)) return;
+    event.respondWith(fetch(event.request).catch((error) => caches.open(CACHE).then((cache) => cache.match(url.href)).then((kept) => {
+        if (!kept) throw error;
+        return kept;
+    })));
+});
