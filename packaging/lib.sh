@@ -33,18 +33,29 @@ zlib_sources() {
     done
 }
 
+# The folder with xxHash's headers, and with no others of this machine. Several compilers ask at
+# once, so each file appears whole.
+xxhash_headers() {
+    mkdir -p build/xxhash
+    for header in "${XXHASH:-/usr/include}"/xxh*.h; do
+        header_copy=build/xxhash/${header##*/}
+        cmp -s "$header" "$header_copy" ||
+            { cp "$header" "$header_copy.$$" && mv "$header_copy.$$" "$header_copy"; } || return 1
+    done
+    echo build/xxhash
+}
+
 # cross SYSTEM OPTION-or-FILE...: zig cc with Petal's flags; the same bytes in whatever folder.
 cross() {
     cross_target=$(zig_target "$1")
     shift
-    mkdir -p "$ZIG_GLOBAL_CACHE_DIR/xxhash"
+    cross_headers=$(xxhash_headers) || return 1
     # zlib's way of finding out that a Mac has fdopen() is older than macOS.
     case $cross_target in *-macos*) set -- -Dfdopen=fdopen -Wno-macro-redefined "$@" ;; esac
-    cp -u "${XXHASH:-/usr/include}"/xxh*.h "$ZIG_GLOBAL_CACHE_DIR/xxhash" # without this machine's other headers
     "$ZIG" -m ziglang cc -target "$cross_target" -std=c11 -O3 -g0 -DNDEBUG -DPETAL_WITH_ZLIB \
         -fvisibility=hidden -ffile-prefix-map="$PWD"=. -ffile-prefix-map="$ZLIB"=zlib \
         -Wno-deprecated-non-prototype -D_LARGEFILE64_SOURCE=1 \
-        -Iinclude -Isrc -isystem "$ZIG_GLOBAL_CACHE_DIR/xxhash" -isystem "$ZLIB" "$@"
+        -Iinclude -Isrc -isystem "$cross_headers" -isystem "$ZLIB" "$@"
 }
 
 # cross_objects SYSTEM FOLDER FLAGS FILE...: FOLDER/NAME.c.o of each FILE

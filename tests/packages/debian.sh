@@ -4,6 +4,7 @@
 # with nothing at all, the static tool does.
 set -u
 . tests/packages/lib/packages.sh
+. tests/packages/lib/root.sh
 needs lintian debootstrap dh || finish
 
 architecture=$(dpkg --print-architecture)
@@ -25,10 +26,6 @@ sed 's/^/x/' "$TMPDIR/urls" >"$TMPDIR/others"
 
 # Into $root: what the job works on. job COMMAND: all keys are found, and few others.
 furnish() { cp "$TMPDIR/urls" "$TMPDIR/some" "$TMPDIR/others" "$root/"; }
-inside() {
-    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/ LC_ALL=C DEBIAN_FRONTEND=noninteractive \
-        chroot "$root" "$@"
-}
 job() {
     inside "$1" build -p 1% -o /u.petal /urls &&
         [ "$(inside "$1" check -c /u.petal /urls)" = "$(wc -l <"$TMPDIR/urls" | tr -d ' ')" ] &&
@@ -55,17 +52,7 @@ fi
 # ---- Debian's smallest ---------------------------------------------------------------------------
 
 root=$TMPDIR/root
-suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
-mirror=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' | awk -v suite="$suite" '$2 == suite { print $1; exit }')
-log_of_failure() { tail -n 20 "$1" && return 1; }
-if ! debootstrap --variant=minbase "$suite" "$root" "$mirror" >"$TMPDIR/debootstrap.log" 2>&1; then
-    if grep -qiE "failed getting release|couldn't download|unable to connect" "$TMPDIR/debootstrap.log"; then
-        skip 'a new Debian' "unreachable: $(tail -n 1 "$TMPDIR/debootstrap.log")"
-    else
-        ok 'a new Debian is made' log_of_failure "$TMPDIR/debootstrap.log"
-    fi
-    finish
-fi
+bare_debian "$root" || finish
 furnish
 cp "$packages"/*_"$architecture".deb "$root/"
 no_compiler() { ! inside sh -c 'ls /usr/bin/*cc /usr/bin/*clang /usr/bin/*tcc 2>/dev/null | grep .'; }
@@ -80,17 +67,6 @@ has_files() {
 }
 ok 'the files are as packed' has_files
 
-# This machine's way to the servers, for a compiler.
-ways() {
-    rm -rf "$root/etc/apt"
-    for path in /etc/apt /etc/ssl/certs /usr/share/keyrings /usr/share/ca-certificates \
-        /usr/local/share/ca-certificates; do
-        [ -d "$path" ] || continue
-        mkdir -p "$root$path"
-        cp -RL "$path/." "$root$path/" 2>/dev/null
-    done
-    cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
-}
 develops() {
     inside apt-get -o APT::Sandbox::User=root update &&
         inside apt-get -o APT::Sandbox::User=root install -y --no-install-recommends \
@@ -100,7 +76,7 @@ compiles() {
     cp examples/ten-lines/ten.c "$root/ten.c" &&
         inside sh -c "cc /ten.c $1 -o /ten && cd /tmp && /ten" | tee /dev/stderr | tr '\n' ' ' | grep -qx 'false true '
 }
-ways
+ways # for a compiler
 if develops >"$TMPDIR/develops.log" 2>&1; then
     ok 'libpetal-dev: a program with the shared library' compiles '$(pkg-config --cflags --libs petal)'
     ok 'libpetal-dev: a program with the static one' compiles '-static $(pkg-config --static --cflags --libs petal)'

@@ -3,7 +3,8 @@
 #
 # A block whose first line is a comment with a file's name becomes that file. A ```console block is
 # a terminal: lines that begin with "$ " are commands, a command goes on after a "\" at the end of
-# its line, and all others are what they print (stderr too).
+# its line, and all others are what they print (stderr too). All of them are typed into one shell,
+# as a reader types them: a folder that one command has entered is still entered in the next block.
 
 # run_blocks DOCUMENT [FIRST LAST]: the blocks that begin between these lines, here.
 run_blocks() {
@@ -13,31 +14,37 @@ run_blocks() {
         /^```./ { inside = ++blocks; print substr($0, 4), FNR + 1 >(folder "/" blocks); next }
         /^```$/ { close(folder "/" inside); inside = 0; next }
         inside { print >(folder "/" inside) }' "$top/$1"
-    for blocks_number in $(seq 1 "$(ls "$TMPDIR/blocks" | wc -l)"); do
+    blocks_count=$(ls "$TMPDIR/blocks" | wc -l)
+    for blocks_number in $(seq 1 "$blocks_count"); do
+        blocks_step "$TMPDIR/blocks/$blocks_number"
+    done >"$TMPDIR/blocks/script"
+    BLOCKS_HERE=$PWD sh "$TMPDIR/blocks/script" </dev/null
+    for blocks_number in $(seq 1 "$blocks_count"); do
         blocks_file=$TMPDIR/blocks/$blocks_number
         read -r blocks_language blocks_line <"$blocks_file"
-        blocks_name=$(sed -n '2s|^[/#*< !-]*\([A-Za-z_]*\.[a-z]*\)[ */>-]*$|\1|p' "$blocks_file")
-        if [ "$blocks_language" = console ]; then
+        [ "$blocks_language" != console ] ||
             ok "$1:$blocks_line: prints what it shows" same_transcript "$blocks_file"
-        elif [ -n "$blocks_name" ]; then
-            sed 1d "$blocks_file" >"$blocks_name"
-        fi
     done
 }
 
-same_transcript() {
-    sed 1d "$1" >"$TMPDIR/shown"
-    run_transcript "$TMPDIR/shown" >"$TMPDIR/got"
-    diff "$TMPDIR/shown" "$TMPDIR/got"
+# blocks_step BLOCK: what the shell does for it. What it prints goes to BLOCK.got.
+blocks_step() {
+    read -r blocks_language _ <"$1"
+    blocks_name=$(sed -n '2s|^[/#*< !-]*\([A-Za-z_]*\.[a-z]*\)[ */>-]*$|\1|p' "$1")
+    if [ "$blocks_language" = console ]; then
+        printf 'exec >%s 2>&1\n' "'$1.got'"
+        sed 1d "$1" | awk -v quote="'" '
+            /^\$ / || more {
+                shown = $0
+                gsub(quote, quote "\\" quote quote, shown)
+                printf "printf %s%%s\\n%s %s%s%s\n", quote, quote, quote, shown, quote
+                command = command (more ? $0 : substr($0, 3))
+                more = sub(/\\$/, "", command)
+            }
+            command != "" && !more { print command; command = "" }'
+    elif [ -n "$blocks_name" ]; then
+        printf 'sed 1d %s >"$BLOCKS_HERE/%s"\n' "'$1'" "$blocks_name"
+    fi
 }
-run_transcript() {
-    awk '/^\$ / || more { print; more = /\\$/ }' "$1" | while IFS= read -r blocks_command; do
-        printf '%s\n' "$blocks_command"
-        blocks_command=${blocks_command#??}
-        while case $blocks_command in *\\) true ;; *) false ;; esac && IFS= read -r blocks_more; do
-            printf '%s\n' "$blocks_more"
-            blocks_command=${blocks_command%?}$blocks_more
-        done
-        sh -c "$blocks_command" 2>&1 </dev/null
-    done
-}
+
+same_transcript() { sed 1d "$1" | diff - "$1.got"; }
