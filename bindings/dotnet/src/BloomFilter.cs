@@ -75,7 +75,7 @@ namespace Petal
                 if (kind != Kind.Any && !Keys.Fits(kind, keyType))
                     throw Keys.Unfit(keyType, typeof(T));
                 takesEmptyKey = (info.Abilities & Native.CanHoldEmptyKey) != 0;
-                core = new Core(filter, info.MemoryBytes, viewed);
+                core = new Core(filter, info.MemoryBytes, info.Policy != 0, viewed);
             }
             catch
             {
@@ -222,7 +222,7 @@ namespace Petal
             NativeError error;
             if (status < 0)
                 status = Why(adds, key, size, &error);
-            core.Leave(asChange);
+            core.LeaveAdded(asChange, 1);
             Check(status, &error, Path);
             if (ignored)
                 CountSkipped(1);

@@ -97,6 +97,43 @@ static class FilesTests
             () => BloomFilter<long>.View((IntPtr)8, -1, options), "size");
     }
 
+    // Says that it read what it is told to say.
+    sealed class Lying : MemoryStream
+    {
+        readonly int said;
+
+        public Lying(int said)
+        {
+            this.said = said;
+        }
+
+        public override int Read(byte[] into, int from, int count) => said;
+    }
+
+    public static void a_stream_that_lies_about_what_it_read_is_refused()
+    {
+        foreach (int said in new[] { (1 << 18) + 1, int.MaxValue, -1, int.MinValue })
+        {
+            IOException thrown = Check.Throws<IOException>(
+                () => BloomFilter<long>.Read(new Lying(said)), said);
+            Check.That(thrown.Message.Contains("says it has read " + said), thrown.Message);
+        }
+    }
+
+    public static void a_file_that_no_array_holds_is_said()
+    {
+        // 4 GiB that nobody touches.
+        using (BloomFilter<long> filter =
+                   new BloomFilter<long>(new FilterOptions { Bits = 1L << 35, Hashes = 2 }))
+        {
+            NotSupportedException thrown =
+                Check.Throws<NotSupportedException>(() => filter.ToBytes(), "4 GiB");
+            Check.That(thrown.Message.Contains("more than an array holds; use Save() or Write()"),
+                       thrown.Message);
+            Check.Equal("over a limit", Failure.Of(thrown).Status, "status");
+        }
+    }
+
     public static void writable_maps_are_changed_in_place()
     {
         string path = Saved(500);
