@@ -277,7 +277,8 @@ PETAL_API void petal_free(petal_filter *filter);
  * petal_last_error() has the details. */
 PETAL_API petal_status petal_add(petal_filter *filter, const void *key, size_t key_bytes);
 
-/* False: the key was certainly never added. True: it probably was. */
+/* False: the key was certainly never added. True: it probably was; or the file is damaged there
+ * (PETAL_OPEN_VERIFY_ON_USE), which petal_last_error() says. */
 PETAL_API bool petal_contains(const petal_filter *filter, const void *key, size_t key_bytes);
 
 /* Takes a key out of a counting filter. PETAL_OK: it was counted down once. PETAL_ABSENT: it was
@@ -384,6 +385,22 @@ PETAL_API petal_status petal_save(const petal_filter *filter, const char *path, 
 /* HEADER: a keyed filter needs no secret, for what its header tells. Without one it takes no bits
  * and hashes no keys: calls that would are PETAL_ERR_SECRET_MISSING, and petal_hash_key() is 0. */
 #define PETAL_OPEN_NO_SECRET 1024u
+/* MAP, WRITABLE and petal_view(): no answer from damaged bits. Before a query is answered, each
+ * block that the key lies in (64 KiB, of every layer) is compared with its checksum; once, not for
+ * every key. When all blocks are checked this costs nothing more. Any number of threads may query.
+ * A block that differs is damaged:
+ *   - petal_contains*() returns true, never a false "certainly not", and petal_last_error() is
+ *     PETAL_ERR_DAMAGED from then on, with the file offset of the block in error->offset;
+ *   - batches, petal_contains_any() and petal_contains_all() fail with PETAL_ERR_DAMAGED, and
+ *     error->offset is the index of the key. The keys before it are answered;
+ *   - petal_get_stats(), petal_compare(), petal_content_id() and petal_inline_begin() check all
+ *     blocks first, and fail. petal_is_overfull() is false. petal_bits() checks nothing.
+ * Accepted in every mode. It does nothing if there is nothing to compare with or no need to: LOAD
+ * and HEADER, other formats, PETAL_OPEN_LIVE beside a writer, a dirty file that is being recovered.
+ * petal_info.verifies says whether it is in force. If another process begins to change the file in
+ * place after it was opened, a block that differs is taken to be changed, not damaged. One byte of
+ * memory for each block; without this flag a map trusts its bits. */
+#define PETAL_OPEN_VERIFY_ON_USE 2048u
 
 typedef struct petal_open_options {
     uint32_t struct_size;
@@ -478,6 +495,7 @@ typedef struct petal_batch_outcome {
  *   PETAL_ERR_UNSUPPORTED  hashes, without PETAL_CAN_HASHES; removing, without PETAL_CAN_REMOVE; or
  *                          a key to add that the foreign scheme does not accept, of which
  *                          error->offset is the index. No key is done.
+ *   PETAL_ERR_DAMAGED      contains: the key lies in damaged bits (PETAL_OPEN_VERIFY_ON_USE); and
  *   the failures of petal_add(): the keys before the first that failed are done, the others are
  *   not, and error->offset is its index.
  * A batch of no keys only finds out whether the filter can do it. */
@@ -592,7 +610,11 @@ typedef struct petal_info {
     uint32_t generations; /* windows: as planned; `layers` is how many there are now */
     uint8_t keyed;        /* 1: siphash with a secret */
     uint8_t live;         /* 1: opened with PETAL_OPEN_LIVE while a writer was at work */
-    uint8_t reserved[2];
+    /* 1: a map or view of a petal file, whose blocks petal_verify() compares with their checksums.
+     * 0: there is nothing to compare: a filter in memory (a load has compared them), a file of
+     * another format, one that was dirty, or that another process is changing. */
+    uint8_t verifiable;
+    uint8_t verifies; /* 1: PETAL_OPEN_VERIFY_ON_USE is in force */
     /* One layer of a window of time: the times of its first and last keys, at the widest; 0 if no
      * time is known. */
     uint64_t from_ms, to_ms;
@@ -603,6 +625,8 @@ typedef struct petal_info {
     const char *hash_name;   /* "xxh3", ... */
     const char *format_name; /* it came in or was made for; "petal" for new native filters */
     const char *kernel_name; /* it runs: "avx512", "avx2", "sse4", "neon", "simd128", "generic" */
+    /* Of a map: blocks that were not compared with their checksums yet, or found damaged. */
+    uint64_t unchecked_blocks;
 } petal_info;
 #define PETAL_INFO_INIT PETAL_STRUCT_INIT(petal_info)
 
@@ -653,8 +677,9 @@ PETAL_API petal_status petal_content_id(const petal_filter *filter, uint64_t *co
 PETAL_API bool petal_is_overfull(const petal_filter *filter);
 
 /* The first failure of this filter's calls, with errno and offset: for callers that look at
- * statuses late, and for threads. PETAL_OK and an empty message if there was none. Any
- * number of threads may call it. */
+ * statuses late, and for threads. Damage of a map's blocks comes before any other failure. PETAL_OK
+ * and an empty message if there was none. O(1) and without a lock; any number of threads may call
+ * it. */
 PETAL_API petal_status petal_last_error(const petal_filter *filter, petal_error *error);
 
 /* Metadata and its size, borrowed until the filter is freed or the metadata set again. NULL if
@@ -934,7 +959,8 @@ PETAL_API petal_status petal_apply_patch(petal_filter *filter, const void *patch
  * what each of these calls is for. */
 
 /* The bits of a layer: read-only, borrowed until the filter changes. NULL and 0 if it has none
- * (PETAL_OPEN_HEADER). Layout: docs/format.md. PETAL_ERR_ARGUMENT: there is no such layer. */
+ * (PETAL_OPEN_HEADER). Layout: docs/format.md. Nothing is verified, by PETAL_OPEN_VERIFY_ON_USE
+ * either: call petal_verify() first. PETAL_ERR_ARGUMENT: there is no such layer. */
 PETAL_API petal_status petal_bits(const petal_filter *filter, uint32_t layer, const void **bytes,
                                   uint64_t *size_bytes, petal_error *error);
 

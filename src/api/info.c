@@ -3,9 +3,11 @@
 #include "base/error.h"
 #include "base/sized.h"
 #include "filter/content.h"
+#include "filter/guard.h"
 #include "filter/permission.h"
 #include "filter/rotating.h"
 #include "format/format.h"
+#include "store/backing.h"
 
 #include <string.h>
 
@@ -122,6 +124,9 @@ void petal_filter_describe(const petal_filter *filter, uint32_t layer, petal_inf
     info->clock_ms = policy->clock_ms;
     info->generations = policy->generations;
     info->live = filter->live;
+    info->verifiable = petal_backing_is_verifiable(filter);
+    info->verifies = filter->is_guarded;
+    info->unchecked_blocks = filter->unchecked;
     info->recovered_blocks = filter->recovered_blocks;
     info->blocks = filter->blocks_compared;
     info->scheme_name = filter->scheme->name;
@@ -161,6 +166,7 @@ petal_status petal_get_stats(const petal_filter *filter, uint32_t layer, petal_s
     petal_status status = petal_sized_check(stats, "PETAL_STATS_INIT", error);
     if (status == PETAL_OK) status = check_layer(filter, layer, error);
     if (status == PETAL_OK) status = petal_filter_check_present(filter, error);
+    if (status == PETAL_OK) status = petal_guard_check_all(filter, error);
     if (status != PETAL_OK) return status;
     petal_filter_take_stats(filter, layer, &own);
     own.overfull = layer == PETAL_ALL_LAYERS
@@ -177,6 +183,8 @@ petal_status petal_content_id(const petal_filter *filter, uint64_t *content_id, 
                           "another process is changing the file; try again when it has finished");
     petal_status status =
         filter->content_recorded ? PETAL_OK : petal_filter_check_present(filter, error);
+    if (status == PETAL_OK && !filter->content_recorded)
+        status = petal_guard_check_all(filter, error);
     if (status != PETAL_OK) return status;
     *content_id = filter->content_recorded ? filter->content_id : petal_content_of_bits(filter);
     return PETAL_OK;

@@ -1,5 +1,6 @@
 /* batch.c - adding and looking up many keys by one call: see batch.h. */
 #include "filter/batch.h"
+#include "filter/guard.h"
 #include "filter/permission.h"
 
 #include "base/bytes.h"
@@ -377,10 +378,18 @@ static petal_status add_pieces(petal_filter *filter, const petal_batch *batch, u
     petal_status status = PETAL_OK;
     while (status == PETAL_OK && progress->done < batch->count) {
         uint64_t from = progress->done;
-        size_t piece = piece_to_add(filter, batch->count - from);
+        size_t piece = piece_to_add(filter, batch->count - from), sound = piece;
+        petal_status next = PETAL_OK;
+        petal_error own;
         const uint64_t *words = petal_batch_words(filter, batch, from, piece, room);
-        status = filter->strategy->add_piece(filter, words, piece,
+        if (filter->layer_count > 1 && petal_guard_is_up(filter)) /* older ones are queried */
+            sound = petal_guard_check_piece(filter, words, piece, &next, &own);
+        status = filter->strategy->add_piece(filter, words, sound,
                                              results ? results + from : unwanted, progress, error);
+        if (status == PETAL_OK && next != PETAL_OK) {
+            *error = own;
+            status = next;
+        }
     }
     return status;
 }
@@ -405,6 +414,28 @@ static bool has_key(const petal_filter *filter, const petal_batch *batch, uint64
     return petal_contains(filter, key.data, key.size_bytes);
 }
 
+static petal_status find_guarded(const petal_filter *filter, const petal_batch *batch, uint64_t i,
+                                 bool *answer, petal_error *error)
+{
+    uint8_t number[8];
+    if (batch->layout == PETAL_KEYS_HASHES)
+        return petal_filter_find_hash(filter, (uint64_t)number_at(batch, i), answer, error);
+    petal_key key = petal_batch_key(batch, i, number);
+    return petal_filter_find_key(filter, key.data, key.size_bytes, answer, error);
+}
+
+static petal_status find_key(const petal_filter *filter, const petal_batch *batch, uint64_t i,
+                             bool *answer, petal_error *error)
+{
+    petal_status status = PETAL_OK;
+    if (petal_guard_is_up(filter))
+        status = find_guarded(filter, batch, i, answer, error);
+    else
+        *answer = has_key(filter, batch, i);
+    if (status != PETAL_OK) error->offset = i;
+    return status;
+}
+
 /* Can the keys be looked up by pieces of hashes, with no key among them that is never in? */
 static bool goes_by_pieces(const petal_filter *filter, const petal_batch *batch)
 {
@@ -413,28 +444,38 @@ static bool goes_by_pieces(const petal_filter *filter, const petal_batch *batch)
             petal_batch_check_keys(filter, batch, NULL) == PETAL_OK);
 }
 
-static void look_up(const petal_filter *filter, const petal_batch *batch, uint8_t *results,
-                    struct progress *progress)
+static petal_status look_up(const petal_filter *filter, const petal_batch *batch, uint8_t *results,
+                            struct progress *progress, petal_error *error)
 {
     uint64_t room[PIECE_WORDS], done = 0;
     uint8_t unwanted[PIECE_WORDS];
-    for (size_t piece; done < batch->count; done += piece) {
-        piece = piece_of(filter, batch->count - done);
+    petal_status status = PETAL_OK;
+    while (status == PETAL_OK && done < batch->count) {
+        size_t piece = piece_of(filter, batch->count - done);
         const uint64_t *words = petal_batch_words(filter, batch, done, piece, room);
+        if (petal_guard_is_up(filter))
+            piece = petal_guard_check_piece(filter, words, piece, &status, error);
         progress->positive += filter->strategy->contains_piece(filter, words, piece,
                                                                results ? results + done : unwanted);
+        done += piece;
     }
     progress->done = done;
+    if (status != PETAL_OK) error->offset = done;
+    return status;
 }
 
-static void look_up_one_by_one(const petal_filter *filter, const petal_batch *batch,
-                               uint8_t *results, struct progress *progress)
+static petal_status look_up_one_by_one(const petal_filter *filter, const petal_batch *batch,
+                                       uint8_t *results, struct progress *progress,
+                                       petal_error *error)
 {
     for (; progress->done < batch->count; progress->done++) {
-        bool is_in = has_key(filter, batch, progress->done);
+        bool is_in = false;
+        petal_status status = find_key(filter, batch, progress->done, &is_in, error);
+        if (status != PETAL_OK) return status;
         if (results) results[progress->done] = is_in;
         progress->positive += is_in;
     }
+    return PETAL_OK;
 }
 
 /* ---- beginning and ending a call ------------------------------------------------------------- */
@@ -472,9 +513,14 @@ petal_status petal_batch_begin(const petal_batch *theirs, petal_batch *batch,
  * have room for FEW. */
 #define FEW 512u
 
-static inline bool is_direct(const struct direct *way, bool adds, uint64_t count)
+static inline bool is_direct(uint32_t max, uint64_t count)
 {
-    return count - 1 < (adds ? way->max_add : way->max_contains);
+    return count - 1 < max;
+}
+
+static inline uint32_t max_to_look_up(const petal_filter *filter)
+{
+    return petal_guard_is_up(filter) ? 0 : filter->direct.max_contains;
 }
 
 static inline direct_many *many_of(const struct direct *way, bool adds, bool numbers)
@@ -502,10 +548,10 @@ static inline bool is_plain(const petal_batch *batch, const petal_batch_outcome 
            (!outcome || outcome->struct_size == sizeof *outcome);
 }
 
-static inline bool goes_plainly(const petal_filter *filter, bool adds, const petal_batch *batch,
-                                const uint8_t *results, const petal_batch_outcome *outcome)
+static inline bool goes_plainly(uint32_t max, const petal_batch *batch, const uint8_t *results,
+                                const petal_batch_outcome *outcome)
 {
-    return batch && is_plain(batch, outcome) && is_direct(&filter->direct, adds, batch->count) &&
+    return batch && is_plain(batch, outcome) && is_direct(max, batch->count) &&
            (results || batch->count <= FEW);
 }
 
@@ -523,15 +569,14 @@ static __attribute__((noinline)) petal_status go_plainly(const petal_filter *fil
 }
 
 /* The same for a batch as petal_batch_take() leaves it. */
-static bool go_taken(const petal_filter *filter, bool adds, const petal_batch *batch,
+static bool go_taken(const petal_filter *filter, bool adds, uint32_t max, const petal_batch *batch,
                      uint8_t *results, struct progress *progress)
 {
     uint8_t unwanted[FEW];
     bool numbers = batch->layout == PETAL_KEYS_I64;
     direct_many *many = many_of(&filter->direct, adds, numbers);
     const uint8_t *data = batch->data;
-    if (!is_direct(&filter->direct, adds, batch->count) ||
-        !(numbers || batch->layout == PETAL_KEYS_POINTERS) ||
+    if (!is_direct(max, batch->count) || !(numbers || batch->layout == PETAL_KEYS_POINTERS) ||
         (numbers && (batch->stride != sizeof(int64_t) || (uintptr_t)data % sizeof(int64_t) != 0)))
         return false;
     for (size_t part; progress->done < batch->count; progress->done += part) {
@@ -579,17 +624,16 @@ static bool point(const petal_batch *batch, petal_key *keys)
 }
 
 static __attribute__((noinline)) bool go_by_pointers(const petal_filter *filter, bool adds,
-                                                     const petal_batch *batch, uint8_t *results,
-                                                     petal_batch_outcome *outcome)
+                                                     uint32_t max, const petal_batch *batch,
+                                                     uint8_t *results, petal_batch_outcome *outcome)
 {
     petal_key keys[POINTED];
     petal_batch pointed = PETAL_BATCH_INIT;
-    if (!batch || batch->struct_size != sizeof *batch || !is_direct(&filter->direct, adds, 1) ||
-        !point(batch, keys))
+    if (!batch || batch->struct_size != sizeof *batch || !is_direct(max, 1) || !point(batch, keys))
         return false;
     pointed.data = keys;
     pointed.count = batch->count;
-    return goes_plainly(filter, adds, &pointed, results, outcome) &&
+    return goes_plainly(max, &pointed, results, outcome) &&
            go_plainly(filter, adds, &pointed, results, outcome) == PETAL_OK;
 }
 
@@ -597,14 +641,15 @@ static __attribute__((noinline)) petal_status
 add_any_batch(petal_filter *filter, const petal_batch *batch, uint8_t *results,
               petal_batch_outcome *outcome, petal_error *error)
 {
-    if (go_by_pointers(filter, true, batch, results, outcome)) return PETAL_OK;
+    uint32_t max = filter->direct.max_add;
+    if (go_by_pointers(filter, true, max, batch, results, outcome)) return PETAL_OK;
     struct progress progress = {0, 0};
     petal_batch ours;
     petal_error own;
     if (!error) error = &own;
     petal_status status = petal_batch_begin(batch, &ours, &outcome, error);
     if (status == PETAL_OK) status = petal_batch_check_keys(filter, &ours, error);
-    if (status == PETAL_OK && !go_taken(filter, true, &ours, results, &progress))
+    if (status == PETAL_OK && !go_taken(filter, true, max, &ours, results, &progress))
         status = petal_batch_add(filter, &ours, results, &progress, error);
     return petal_batch_end(filter, &ours, &progress, results, outcome, status, error);
 }
@@ -613,16 +658,17 @@ static __attribute__((noinline)) petal_status
 look_up_any_batch(const petal_filter *filter, const petal_batch *batch, uint8_t *results,
                   petal_batch_outcome *outcome, petal_error *error)
 {
-    if (go_by_pointers(filter, false, batch, results, outcome)) return PETAL_OK;
+    uint32_t max = max_to_look_up(filter);
+    if (go_by_pointers(filter, false, max, batch, results, outcome)) return PETAL_OK;
     struct progress progress = {0, 0};
     petal_batch ours;
     petal_error own;
     if (!error) error = &own;
     petal_status status = petal_batch_begin(batch, &ours, &outcome, error);
     if (status == PETAL_OK) status = petal_batch_check_hashes(filter, &ours, error);
-    if (status == PETAL_OK && !go_taken(filter, false, &ours, results, &progress))
-        (goes_by_pieces(filter, &ours) ? look_up : look_up_one_by_one)(filter, &ours, results,
-                                                                       &progress);
+    if (status == PETAL_OK && !go_taken(filter, false, max, &ours, results, &progress))
+        status = (goes_by_pieces(filter, &ours) ? look_up : look_up_one_by_one)(
+            filter, &ours, results, &progress, error);
     return petal_batch_end(filter, &ours, &progress, results, outcome, status, error);
 }
 
@@ -631,7 +677,7 @@ look_up_any_batch(const petal_filter *filter, const petal_batch *batch, uint8_t 
 petal_status petal_add_batch(petal_filter *filter, const petal_batch *batch, uint8_t *results,
                              petal_batch_outcome *outcome, petal_error *error)
 {
-    if (goes_plainly(filter, true, batch, results, outcome))
+    if (goes_plainly(filter->direct.max_add, batch, results, outcome))
         return go_plainly(filter, true, batch, results, outcome);
     return add_any_batch(filter, batch, results, outcome, error);
 }
@@ -640,7 +686,7 @@ petal_status petal_contains_batch(const petal_filter *filter, const petal_batch 
                                   uint8_t *results, petal_batch_outcome *outcome,
                                   petal_error *error)
 {
-    if (goes_plainly(filter, false, batch, results, outcome))
+    if (goes_plainly(max_to_look_up(filter), batch, results, outcome))
         return go_plainly(filter, false, batch, results, outcome);
     return look_up_any_batch(filter, batch, results, outcome, error);
 }
@@ -678,14 +724,14 @@ static petal_status find(const petal_filter *filter, const petal_batch *batch, b
 {
     petal_batch ours;
     petal_error own;
-    uint64_t i = 0;
+    bool answer = !wanted;
     if (!error) error = &own;
     petal_status status = petal_batch_take(batch, &ours, error);
     if (status == PETAL_OK) status = petal_batch_check_hashes(filter, &ours, error);
-    if (status != PETAL_OK) return petal_filter_note_error(filter, status, error);
-    while (i < ours.count && has_key(filter, &ours, i) != wanted) i++;
-    *found = i < ours.count;
-    return PETAL_OK;
+    for (uint64_t i = 0; status == PETAL_OK && answer != wanted && i < ours.count; i++)
+        status = find_key(filter, &ours, i, &answer, error);
+    if (status == PETAL_OK) *found = answer == wanted;
+    return petal_filter_note_error(filter, status, error);
 }
 
 petal_status petal_contains_any(const petal_filter *filter, const petal_batch *batch, bool *answer,

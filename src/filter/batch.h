@@ -52,4 +52,11 @@ petal_status petal_filter_add_key(petal_filter *filter, const void *key, size_t 
                                   petal_error *error);
 bool petal_filter_has_key(const petal_filter *filter, const void *key, size_t key_bytes);
 
+/* petal_contains() and petal_contains_hash() with a status: *answer is not written if it would be
+ * one of damaged bits (guard.h). */
+petal_status petal_filter_find_key(const petal_filter *filter, const void *key, size_t key_bytes,
+                                   bool *answer, petal_error *error);
+petal_status petal_filter_find_hash(const petal_filter *filter, uint64_t hash, bool *answer,
+                                    petal_error *error);
+
 #endif

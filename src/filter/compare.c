@@ -30,6 +30,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/sized.h"
+#include "filter/guard.h"
 #include "filter/permission.h"
 #include "scheme/model.h"
 
@@ -226,6 +227,8 @@ petal_status petal_compare(const petal_filter *a, const petal_filter *b,
                           "layer a key is in depends on when it came");
     if (status == PETAL_OK) status = petal_filter_check_present(a, error);
     if (status == PETAL_OK) status = petal_filter_check_present(b, error);
+    if (status == PETAL_OK) status = petal_guard_check_all(a, error);
+    if (status == PETAL_OK) status = petal_guard_check_all(b, error);
     if (status != PETAL_OK) return status;
     compare_arrays(&own, a->scheme, &a->layers->array, &b->layers->array);
     petal_sized_give(&own, sizeof own, comparison);

@@ -3,7 +3,10 @@
  *
  * Calls that only read a filter may fail at the same time in several threads, so the first to come
  * claims the place. A reader that comes while it writes finds nothing yet: that call has not
- * returned either. */
+ * returned either.
+ *
+ * Damage goes before all others, and the store keeps it: a query has no status to return, so who
+ * asks after it must not be told of a failure of old. */
 #include "filter/filter.h"
 
 enum { NO_FAILURE, BEING_KEPT, IS_KEPT };
@@ -32,6 +35,9 @@ petal_status petal_last_error(const petal_filter *filter, petal_error *error)
     struct failure *failure = failure_of(filter);
     petal_error none = {PETAL_OK, 0, PETAL_NO_OFFSET, ""};
     const petal_error *first = atomic_load(&failure->state) == IS_KEPT ? &failure->error : &none;
+    const struct store_def *store = filter->store;
+    if (store && store->first_damage && store->first_damage(filter, error) != PETAL_OK)
+        return PETAL_ERR_DAMAGED;
     if (error) *error = *first;
     return first->status;
 }

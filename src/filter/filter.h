@@ -16,7 +16,8 @@ struct layer {
     void *own_lines;    /* what the bits were allocated as; NULL if they are borrowed or mapped */
     uint64_t own_bytes; /* and how much that is */
     _Atomic uint64_t predicted; /* the model's rate at capacity, as a double; 0: not computed yet */
-    uint8_t *blocks; /* of a writable map: an enum block_state for each block; NULL otherwise */
+    /* an enum block_state per block, of a map that is for writing or guarded; NULL otherwise */
+    uint8_t *blocks;
 };
 
 /* Why a filter has several layers, and what becomes of them. growing.c and rotating.c say how;
@@ -65,6 +66,12 @@ struct failure {
     petal_error error;
 };
 
+/* The ways of one key that a guard stands before (guard.c). */
+struct behind_guard {
+    bool (*contains)(const struct direct *way, const void *key, size_t key_bytes);
+    bool (*contains_i64)(const struct direct *way, int64_t value);
+};
+
 /* What a filter stands on that is not just memory of its own: a row for each kind
  * (store/backing.c), for as long as the filter lives. A function that is NULL has nothing to do. */
 struct store_def {
@@ -79,6 +86,12 @@ struct store_def {
     petal_status (*check_wanted)(petal_filter *filter, petal_error *error);
     petal_status (*check_bits)(const petal_filter *filter, petal_error *error);
     petal_status (*check_unchanged)(const petal_filter *filter, petal_error *error);
+    /* Are the bits of this block those of its sum? Any number of threads may ask. Notes its state,
+     * and damage. */
+    petal_status (*check_block)(const petal_filter *filter, uint32_t layer, uint64_t block,
+                                petal_error *error);
+    /* PETAL_ERR_DAMAGED, with the first block that was found damaged, if there is one. O(1). */
+    petal_status (*first_damage)(const petal_filter *filter, petal_error *error);
     void (*close)(petal_filter *filter); /* gives back all that it holds */
 };
 
@@ -109,8 +122,11 @@ struct petal_filter {
     void *metadata;
     uint64_t metadata_bytes;
     uint64_t recovered_blocks, blocks_compared; /* see petal_info */
-    bool live;                                  /* another process changes the bits */
-    bool read_only;                             /* opened or viewed for reading, or frozen */
+    _Atomic uint64_t unchecked; /* blocks of a map that were not checked, or are damaged */
+    bool is_guarded;            /* queries look at that: guard.h */
+    struct behind_guard behind_guard;
+    bool live;         /* another process changes the bits */
+    bool read_only;    /* opened or viewed for reading, or frozen */
     bool lacks_secret; /* a keyed header that was opened without; then its key_id is here */
     uint32_t key_id;
     uint32_t key_type;

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "filter/guard.h"
 #include "filter/permission.h"
 #include "scheme/blocked_line.h"
 
@@ -34,6 +35,8 @@ static petal_status begin(const petal_filter *filter, petal_inline *hot, petal_e
                           "the inline calls are not for filters that threads share");
     if (!array->bytes)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED, "the filter has no bits yet");
+    /* the loop knows nothing of blocks */
+    if ((status = petal_guard_check_all(filter, error)) != PETAL_OK) return status;
     hot->lines = array->bytes;
     hot->line_count = array->shape.bits / PETAL_LINE_BITS;
     hot->patterns = petal_blocked_patterns[array->shape.hashes];

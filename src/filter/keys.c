@@ -2,6 +2,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "filter/batch.h"
+#include "filter/guard.h"
 #include "filter/strategy.h"
 #include "hash/xxh3.h"
 
@@ -45,6 +46,36 @@ petal_status petal_filter_add_key(petal_filter *filter, const void *key, size_t 
     if (is_refused(filter, key_bytes)) return petal_filter_refuse_empty_key(error);
     struct probe probe = probe_of(filter, key, key_bytes, words);
     return filter->strategy->add(filter, &probe, error);
+}
+
+/* The answer is written unless it would be one of damaged bits. */
+static petal_status find(const petal_filter *filter, const struct probe *probe, bool *answer,
+                         petal_error *error)
+{
+    petal_status status =
+        petal_guard_is_up(filter) ? petal_guard_check(filter, probe, error) : PETAL_OK;
+    if (status == PETAL_OK) *answer = filter->strategy->contains(filter, probe);
+    return status;
+}
+
+petal_status petal_filter_find_key(const petal_filter *filter, const void *key, size_t key_bytes,
+                                   bool *answer, petal_error *error)
+{
+    uint64_t words[PETAL_HASH_MAX_WORDS];
+    struct probe probe;
+    if (is_refused(filter, key_bytes)) {
+        *answer = false;
+        return PETAL_OK;
+    }
+    probe = probe_of(filter, key, key_bytes, words);
+    return find(filter, &probe, answer, error);
+}
+
+petal_status petal_filter_find_hash(const petal_filter *filter, uint64_t hash, bool *answer,
+                                    petal_error *error)
+{
+    struct probe probe = {.words = &hash};
+    return find(filter, &probe, answer, error);
 }
 
 bool petal_filter_has_key(const petal_filter *filter, const void *key, size_t key_bytes)
@@ -155,10 +186,10 @@ petal_status petal_add_hash(petal_filter *filter, uint64_t hash)
 
 bool petal_contains_hash(const petal_filter *filter, uint64_t hash)
 {
-    struct probe probe = {.words = &hash};
     petal_error error;
+    bool answer = true;
     petal_status status = petal_filter_check_hashes(filter, &error);
-    if (status == PETAL_OK) return filter->strategy->contains(filter, &probe);
+    if (status == PETAL_OK) status = petal_filter_find_hash(filter, hash, &answer, &error);
     (void)petal_filter_note_error(filter, status, &error);
-    return true;
+    return answer;
 }

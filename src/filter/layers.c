@@ -6,6 +6,7 @@
  * by one. Generations work the other way round: every key goes into the newest, which is how it
  * stays remembered, and the older ones only tell whether it was new. */
 #include "base/checked.h"
+#include "filter/guard.h"
 #include "filter/permission.h"
 #include "filter/rotating.h"
 #include "filter/strategy.h"
@@ -14,22 +15,14 @@
 
 /* ---- looking up ------------------------------------------------------------------------------ */
 
-/* The hash that a layer goes by. */
-static const uint64_t *words_for(const petal_filter *filter, const struct layer *layer,
-                                 const struct probe *probe, uint64_t own[PETAL_HASH_MAX_WORDS])
-{
-    if (probe->words) return probe->words;
-    petal_strategy_hash_for(filter, layer, probe->data, probe->size_bytes, own);
-    return own;
-}
-
 /* Is it in one of the first `layer_count` layers? */
 static bool layers_have(const petal_filter *filter, uint32_t layer_count, const struct probe *probe)
 {
     uint64_t own[PETAL_HASH_MAX_WORDS];
     for (uint32_t i = 0; i < layer_count; i++) {
         const struct layer *layer = &filter->layers[i];
-        if (filter->kernel->contains(&layer->array, words_for(filter, layer, probe, own)))
+        if (filter->kernel->contains(&layer->array,
+                                     petal_strategy_words(filter, layer, probe, own)))
             return true;
     }
     return false;
@@ -76,6 +69,8 @@ static petal_status add_growing(petal_filter *filter, const struct probe *probe,
     petal_status status = PETAL_OK;
     if (filter->needs_permission || filter->refuse_overfull)
         status = petal_strategy_may_add(filter, error);
+    if (status == PETAL_OK && petal_guard_is_up(filter))
+        status = petal_guard_check(filter, probe, error);
     if (status != PETAL_OK) return status;
     if (filter->layer_count > 1 && layers_have(filter, filter->layer_count - 1, probe))
         return PETAL_SEEN;
@@ -84,7 +79,7 @@ static petal_status add_growing(petal_filter *filter, const struct probe *probe,
         status = filter->grow(filter, error);
     }
     if (status != PETAL_OK) return status;
-    const uint64_t *words = words_for(filter, petal_filter_last(filter), probe, own);
+    const uint64_t *words = petal_strategy_words(filter, petal_filter_last(filter), probe, own);
     return petal_strategy_add_to_last(filter, words, error);
 }
 

@@ -2,7 +2,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "filter/content.h"
+#include "filter/guard.h"
 #include "filter/permission.h"
 
 #include <math.h> /* NAN, a macro */
@@ -298,11 +298,7 @@ petal_status petal_create_like(const petal_filter *pattern, petal_filter **filte
 void petal_filter_touch_all(petal_filter *filter)
 {
     atomic_store_explicit(&filter->overfull, 0, memory_order_relaxed);
-    for (uint32_t i = 0; i < filter->layer_count; i++) {
-        struct layer *layer = &filter->layers[i];
-        if (layer->blocks)
-            memset(layer->blocks, BLOCK_CHANGED, (size_t)petal_block_count(&layer->array));
-    }
+    petal_guard_pass_all(filter, BLOCK_CHANGED);
 }
 
 void petal_filter_refuse_changes(petal_filter *filter)

@@ -10,7 +10,7 @@
  * Keys that are removed move on through the steps too: when as many others have come in their
  * place, all may be different. */
 #include "base/checked.h"
-#include "filter/filter.h"
+#include "filter/guard.h"
 
 #define STEPS_PER_CAPACITY 32u
 
@@ -106,6 +106,7 @@ bool petal_is_overfull(const petal_filter *filter)
     if (filter->policy.kind == POLICY_TIME) return window_is_overfull(filter);
     if (step == 0) return false;
     if (known >> 1 == step) return known & 1;
+    if (petal_guard_check_all(filter, NULL) != PETAL_OK) return false;
     petal_estimate distinct = petal_filter_estimate_distinct(filter);
     return petal_filter_judge_overfull(filter, &distinct);
 }

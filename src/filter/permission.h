@@ -62,7 +62,11 @@ static inline petal_status petal_filter_check_unchanged(const petal_filter *filt
 static inline bool petal_filter_note_change(const petal_filter *filter, struct layer *layer,
                                             const uint64_t *hash)
 {
-    return !layer->blocks || !filter->scheme->touch(&layer->array, hash, layer->blocks);
+    uint64_t bytes[PETAL_MAX_HASHES];
+    bool is_unchecked = false;
+    uint32_t count = layer->blocks ? filter->scheme->places(&layer->array, hash, bytes) : 0;
+    for (uint32_t i = 0; i < count; i++) is_unchecked |= note_change(layer->blocks, bytes[i]);
+    return !is_unchecked;
 }
 
 petal_status petal_filter_check_wanted(petal_filter *filter, petal_error *error);

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "filter/guard.h"
 #include "filter/permission.h"
 
 /* ---- looking up ------------------------------------------------------------------------------ */
@@ -262,4 +263,5 @@ void petal_filter_choose_strategy(petal_filter *filter)
 {
     filter->strategy = choose(filter);
     choose_direct(filter);
+    petal_guard_stand_before(filter);
 }

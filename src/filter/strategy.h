@@ -57,4 +57,15 @@ petal_status petal_strategy_add_piece_to_last(petal_filter *filter, const uint64
 void petal_strategy_hash_for(const petal_filter *filter, const struct layer *layer,
                              const void *data, size_t size_bytes, uint64_t *words);
 
+/* The hash that a layer goes by: the probe's, or one of its own, in `own`. */
+static inline const uint64_t *petal_strategy_words(const petal_filter *filter,
+                                                   const struct layer *layer,
+                                                   const struct probe *probe,
+                                                   uint64_t own[PETAL_HASH_MAX_WORDS])
+{
+    if (probe->words) return probe->words;
+    petal_strategy_hash_for(filter, layer, probe->data, probe->size_bytes, own);
+    return own;
+}
+
 #endif

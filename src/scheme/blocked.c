@@ -147,16 +147,12 @@ static const struct kernel *const kernels[] = {
 
 /* ---- the rest of the row --------------------------------------------------------------------- */
 
-static inline bool touch_line(const struct bit_array *array, uint64_t hash, uint8_t *blocks)
+static uint32_t places(const struct bit_array *array, const uint64_t *hash, uint64_t *bytes)
 {
-    return note_change(blocks, (uint64_t)(line_of(array, hash) - array->bytes));
-}
-
-static bool touch(const struct bit_array *array, const uint64_t *hash, uint8_t *blocks)
-{
-    bool unchecked = touch_line(array, *hash, blocks);
-    if (array->shape.lines_per_key == 2) unchecked |= touch_line(array, fmix64(*hash), blocks);
-    return unchecked;
+    uint32_t lines = array->shape.lines_per_key;
+    bytes[0] = (uint64_t)(line_of(array, *hash) - array->bytes);
+    if (lines == 2) bytes[1] = (uint64_t)(line_of(array, fmix64(*hash)) - array->bytes);
+    return lines;
 }
 
 static uint32_t line_positions(const struct shape *shape, uint64_t hash, uint32_t hashes,
@@ -261,7 +257,7 @@ const struct scheme_def petal_scheme_blocked = {
     .normalize = normalize,
     .unit_bytes = PETAL_LINE_BYTES,
     .hash_words = 1,
-    .touch = touch,
+    .places = places,
     .positions = positions_of,
     .max_hashes = WORDS,
     .step_bits = PETAL_LINE_BITS,

@@ -142,13 +142,12 @@ static bool contains(const struct bit_array *array, const uint64_t *hash)
     return true;
 }
 
-static bool touch(const struct bit_array *array, const uint64_t *hash, uint8_t *blocks)
+static uint32_t places(const struct bit_array *array, const uint64_t *hash, uint64_t *bytes)
 {
     struct walk at = walk_from(array, hash);
-    bool unchecked = false;
     for (uint32_t i = 0; i < array->shape.hashes; i++)
-        unchecked |= note_change(blocks, walk_next(&at) / POSITIONS_PER_BYTE);
-    return unchecked;
+        bytes[i] = walk_next(&at) / POSITIONS_PER_BYTE;
+    return array->shape.hashes;
 }
 
 static const struct kernel generic = {.name = "generic",
@@ -284,7 +283,7 @@ const struct scheme_def petal_scheme_counting = {
     .normalize = petal_normalize_classic,
     .unit_bytes = PETAL_LINE_BYTES,
     .hash_words = 1,
-    .touch = touch,
+    .places = places,
     .positions = positions_of,
     .max_hashes = CLASSIC_MAX_HASHES,
     .step_bits = 1,

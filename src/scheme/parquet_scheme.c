@@ -60,9 +60,10 @@ static const struct kernel *const kernels[] = {
     NULL,
 };
 
-static bool touch(const struct bit_array *array, const uint64_t *hash, uint8_t *blocks)
+static uint32_t places(const struct bit_array *array, const uint64_t *hash, uint64_t *bytes)
 {
-    return note_change(blocks, (uint64_t)(block_of(array, *hash) - array->bytes));
+    bytes[0] = (uint64_t)(block_of(array, *hash) - array->bytes);
+    return 1;
 }
 
 static petal_status normalize(const struct scheme_def *self, struct shape *shape,
@@ -111,7 +112,7 @@ const struct scheme_def petal_scheme_parquet = {
     .normalize = normalize,
     .unit_bytes = 8,
     .hash_words = 1,
-    .touch = touch,
+    .places = places,
     .max_hashes = WORDS,
     .step_bits = BLOCK_BITS,
     .max_bits =

@@ -37,15 +37,16 @@ struct bit_array {
     struct divisor modulus; /* of shape.bits: many schemes reduce by it */
 };
 
-/* The blocks that a file has checksums for. Of a file that is changed in place, the state of each
- * is noted: a block is checked once, before its first change, so that damage in it is never sealed
- * as sound by a new checksum. */
+/* The blocks that a file has checksums for, and the state of each: a block is checked once, before
+ * its first change, so that damage in it never gets a new checksum; or before the first answer from
+ * it (filter/guard.h). From BLOCK_CHECKED on its bits are sound. */
 #define PETAL_BLOCK_BYTES 65536u
 enum block_state {
     BLOCK_UNCHECKED = 0,
     BLOCK_WANTED = 1,  /* about to be changed, but not checked yet */
-    BLOCK_CHECKED = 2, /* agrees with its checksum */
-    BLOCK_CHANGED = 3  /* checked, and changed since */
+    BLOCK_DAMAGED = 2, /* differs from its checksum: a query has found that */
+    BLOCK_CHECKED = 3, /* agrees with its checksum */
+    BLOCK_CHANGED = 4  /* checked, and changed since */
 };
 
 /* How keys are taken apart where several threads build a filter by regions (filter/builder.c): into
@@ -186,9 +187,9 @@ struct scheme_def {
     uint32_t id;
     const char *name;
     const struct kernel *const *kernels; /* best first, generic last, then NULL */
-    /* note_change() for the blocks that the bits of a hash lie in. True: some must be checked
-     * before. */
-    bool (*touch)(const struct bit_array *array, const uint64_t *hash, uint8_t *blocks);
+    /* A byte of each place in the array that the bits of a hash lie in, up to PETAL_MAX_HASHES;
+     * returns how many. No place reaches over the end of a block. */
+    uint32_t (*places)(const struct bit_array *array, const uint64_t *hash, uint64_t *bytes);
 
     /* Optional: a query by the bytes that it reads. The bits of the array that are all set for a
      * key that is in (counters: the lowest bit of each that is not zero), up to

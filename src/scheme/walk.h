@@ -90,6 +90,7 @@ static inline void walk_add_words(const struct bit_array *array, uint32_t kind,
 }
 
 /* What a walk named `walk` gives to its row. */
-#define WALKED(walk) .kernels = walk##_kernels, .touch = walk##_touch, .bit_order = walk##_bit_order
+#define WALKED(walk) \
+    .kernels = walk##_kernels, .places = walk##_places, .bit_order = walk##_bit_order
 
 #endif

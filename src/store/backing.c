@@ -2,13 +2,14 @@
  *
  * A block of a writable map is UNCHECKED, CHECKED or CHANGED (scheme/scheme.h). It is compared with
  * its recorded sum before its first change, and only changed blocks get new sums: so a sum never
- * would vouch for bits that went bad on disk. */
+ * would vouch for bits that went bad on disk. A guarded map compares it before its first query. */
 #include "store/backing.h"
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "filter/content.h"
+#include "filter/guard.h"
 #include "filter/permission.h"
 
 #include <string.h>
@@ -47,6 +48,33 @@ void petal_backing_count_changed(petal_filter *filter, const struct image *image
     }
 }
 
+/* ---- damage: the first block of it is kept, by its number + 1; 0: none ----------------------- */
+
+static petal_status describe_damage(const struct backing *backing, uint64_t number,
+                                    petal_error *error)
+{
+    const struct description *about = &backing->image.about;
+    uint32_t layer = about->layer_count - 1;
+    while (layer > 0 && about->layers[layer].first_block > number) layer--;
+    return petal_image_block_damaged(&backing->image, layer,
+                                     number - about->layers[layer].first_block, error);
+}
+
+static petal_status damaged(const petal_filter *filter, uint32_t layer, uint64_t block,
+                            petal_error *error)
+{
+    struct backing *backing = filter->backing;
+    uint64_t number = backing->image.about.layers[layer].first_block + block, none = 0;
+    atomic_compare_exchange_strong(&backing->first_damage, &none, number + 1);
+    return describe_damage(backing, number, error);
+}
+
+static petal_status first_damage(const petal_filter *filter, petal_error *error)
+{
+    uint64_t number = atomic_load(&filter->backing->first_damage);
+    return number ? describe_damage(filter->backing, number - 1, error) : PETAL_OK;
+}
+
 /* Checks the blocks of this state in a writable map; they get state `then`. */
 static petal_status check_blocks(const petal_filter *filter, enum block_state state,
                                  enum block_state then, petal_error *error)
@@ -60,8 +88,8 @@ static petal_status check_blocks(const petal_filter *filter, enum block_state st
              at++) {
             uint64_t block = (uint64_t)(at - blocks);
             if (!agrees(filter, &backing->image, backing->bytes, i, block))
-                return petal_image_block_damaged(&backing->image, i, block, error);
-            __atomic_store_n(at, (uint8_t)then, __ATOMIC_RELAXED);
+                return damaged(filter, i, block, error);
+            petal_guard_pass(filter, at, then);
         }
     }
     return PETAL_OK;
@@ -101,6 +129,52 @@ static petal_status check_unchanged(const petal_filter *filter, petal_error *err
     return refuse_live(error);
 }
 
+/* ---- one block, before it is queried: see filter/guard.h ------------------------------------- */
+
+/* Is the file in a clean state, and in which one? False if it cannot be read, too. */
+static bool is_settled(const struct backing *backing, uint64_t *sequence)
+{
+    struct image now;
+    uint8_t head[PETAL_HEAD_BYTES];
+    uint64_t got;
+    bool is_clean =
+        petal_os_read(&backing->held.file, 0, head, sizeof head, &got, NULL) == PETAL_OK &&
+        petal_image_parse_slots(head, got, &now, NULL) == PETAL_OK && petal_image_is_clean(&now);
+    *sequence = is_clean ? now.sequence : 0;
+    return is_clean;
+}
+
+/* Is it another process that changes a block, and so its sum is old? That process has compared the
+ * block before. When it has finished, block and sum agree again. */
+#define MAX_COMPARISONS 3
+static bool is_being_changed(const petal_filter *filter, uint32_t layer, uint64_t block)
+{
+    const struct backing *backing = filter->backing;
+    uint64_t before, after;
+    if (!backing->held.file.path || backing->held.map.is_copy || !filter->read_only) return false;
+    for (int i = 0; i < MAX_COMPARISONS; i++) {
+        if (!is_settled(backing, &before)) return true;
+        if (agrees(filter, &backing->image, backing->bytes, layer, block)) return true;
+        if (is_settled(backing, &after) && before == after) return false;
+    }
+    return true;
+}
+
+static petal_status check_block(const petal_filter *filter, uint32_t layer, uint64_t block,
+                                petal_error *error)
+{
+    const struct backing *backing = filter->backing;
+    uint8_t *state = &filter->layers[layer].blocks[block];
+    if (__atomic_load_n(state, __ATOMIC_RELAXED) != BLOCK_DAMAGED &&
+        (agrees(filter, &backing->image, backing->bytes, layer, block) ||
+         is_being_changed(filter, layer, block))) {
+        petal_guard_pass(filter, state, BLOCK_CHECKED);
+        return PETAL_OK;
+    }
+    __atomic_store_n(state, BLOCK_DAMAGED, __ATOMIC_RELAXED);
+    return damaged(filter, layer, block, error);
+}
+
 /* All bits against the sums as they are in the file. */
 static petal_status compare_all(const petal_filter *filter, petal_error *error)
 {
@@ -109,6 +183,7 @@ static petal_status compare_all(const petal_filter *filter, petal_error *error)
     petal_status status = petal_image_verify(filter, &backing->image, backing->bytes, error);
     if (status != PETAL_OK && petal_filter_check_unchanged(filter, NULL) != PETAL_OK)
         return refuse_live(error);
+    if (status == PETAL_OK) petal_guard_pass_all(filter, BLOCK_CHECKED);
     return status;
 }
 
@@ -116,13 +191,23 @@ static petal_status compare_all(const petal_filter *filter, petal_error *error)
 static petal_status compare_unchecked(const petal_filter *filter, petal_error *error)
 {
     petal_status status = check_blocks(filter, BLOCK_UNCHECKED, BLOCK_CHECKED, error);
+    if (status == PETAL_OK) status = check_blocks(filter, BLOCK_DAMAGED, BLOCK_CHECKED, error);
     return status == PETAL_OK ? check_blocks(filter, BLOCK_WANTED, BLOCK_CHANGED, error) : status;
+}
+
+static bool has_sums(const petal_filter *filter)
+{
+    return filter->store && filter->store->check_bits && !filter->backing->changed;
+}
+
+bool petal_backing_is_verifiable(const petal_filter *filter)
+{
+    return has_sums(filter) && !filter->live;
 }
 
 static petal_status verify(const petal_filter *filter, petal_error *error)
 {
-    bool has_sums = filter->store && filter->store->check_bits && !filter->backing->changed;
-    return has_sums ? compare_all(filter, error) : PETAL_UNCHECKED;
+    return has_sums(filter) ? compare_all(filter, error) : PETAL_UNCHECKED;
 }
 
 petal_status petal_verify(const petal_filter *filter, petal_error *error)
@@ -294,11 +379,15 @@ static const struct store_def writable_map = {.has_bits = true,
                                               .before_lowering = mark_lowering,
                                               .check_wanted = check_wanted,
                                               .check_bits = compare_unchecked,
+                                              .check_block = check_block,
+                                              .first_damage = first_damage,
                                               .close = close_backing};
 /* A map or a view. */
 static const struct store_def readable = {.has_bits = true,
                                           .check_bits = compare_all,
                                           .check_unchanged = check_unchanged,
+                                          .check_block = check_block,
+                                          .first_damage = first_damage,
                                           .close = close_backing};
 static const struct store_def readable_foreign = {.has_bits = true, .close = close_backing};
 static const struct store_def holdings_only = {.close = close_backing};
@@ -319,7 +408,9 @@ static bool alloc_blocks(petal_filter *filter)
     bool all = true;
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         struct layer *layer = &filter->layers[i];
-        layer->blocks = petal_alloc(&filter->allocator, petal_block_count(&layer->array));
+        uint64_t blocks = petal_block_count(&layer->array);
+        layer->blocks = petal_alloc(&filter->allocator, blocks);
+        filter->unchecked += blocks;
         all = all && layer->blocks;
     }
     return all;
@@ -352,12 +443,14 @@ petal_status petal_backing_attach(petal_filter *filter, const struct description
     filter->live = from->live;
     filter->read_only = !from->writable;
     filter->needs_permission = true;
-    if (from->writable && !alloc_blocks(filter))
+    bool guards = from->guard && image && petal_image_is_clean(image) && !from->live;
+    if ((from->writable || guards) && !alloc_blocks(filter))
         return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
     for (uint32_t i = 0; i < filter->layer_count; i++) /* written through `map` only */
         filter->layers[i].array.bytes = (uint8_t *)(uintptr_t)from->bytes + about->layers[i].offset;
     petal_filter_choose_strategy(filter);
     if (image) take_image(filter, image, from->recover);
+    if (guards) petal_guard(filter);
     return PETAL_OK;
 }
 

@@ -15,6 +15,7 @@ struct opening {
     bool is_copy; /* the bytes are no longer the file's, if that has changed */
     bool recover; /* the sums may be old: accept the bits */
     bool live;    /* a writer is at work */
+    bool guard;   /* compare blocks with their sums before queries (filter/guard.h) */
 };
 
 /* What a filter keeps, and gives back when it is freed. */
@@ -32,12 +33,13 @@ struct backing {
     struct image image; /* of a petal file */
     const uint8_t *bytes;
     struct holdings held;
-    bool changed;   /* a writable map that is marked dirty on disk */
-    bool rewrite;   /* recovered: nobody knows which of its pages the disk has */
-    bool damaged;   /* a block was: no more changes */
-    bool io_failed; /* what the disk holds is unknown: no more changes */
-    int io_errno;   /* why */
-    bool replaced;  /* what was synced is in a file that is no longer at its path */
+    bool changed;                  /* a writable map that is marked dirty on disk */
+    bool rewrite;                  /* recovered: nobody knows which of its pages the disk has */
+    _Atomic uint64_t first_damage; /* number + 1 of a block that differs from its sum; 0: none */
+    bool damaged;                  /* a block was: no more changes */
+    bool io_failed;                /* what the disk holds is unknown: no more changes */
+    int io_errno;                  /* why */
+    bool replaced;                 /* what was synced is in a file that is no longer at its path */
 };
 
 /* Makes the filter stand on the bytes. `image` is NULL for files of other libraries, which are for
@@ -52,6 +54,9 @@ petal_status petal_backing_hold(petal_filter *filter, const struct holdings *hel
 /* Is this a filter that is mapped for writing from the file at `path`? PETAL_OK; PETAL_ERR_REPLACED
  * if not; PETAL_ERR_IO. */
 petal_status petal_backing_is_at(const petal_filter *filter, const char *path, petal_error *error);
+
+/* Can petal_verify() compare its bits with checksums? */
+bool petal_backing_is_verifiable(const petal_filter *filter);
 
 /* The file that the filter keeps for writing, mapped or loaded; or NULL. */
 struct file *petal_backing_file(const petal_filter *filter);

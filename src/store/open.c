@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/sized.h"
 #include "filter/absent.h"
+#include "filter/guard.h"
 #include "store/budget.h"
 #include "store/source.h"
 
@@ -185,7 +186,9 @@ petal_status petal_source_verify(const struct source *source, const struct image
     bool loads = source->mode == PETAL_OPEN_LOAD, is_clean = petal_image_is_clean(image);
     if (loads && !is_clean) petal_backing_count_changed(made, image, bytes);
     if (!is_clean || !(loads || (source->options.flags & PETAL_OPEN_VERIFY))) return PETAL_OK;
-    return petal_image_verify(made, image, bytes, error);
+    petal_status status = petal_image_verify(made, image, bytes, error);
+    if (status == PETAL_OK) petal_guard_pass_all(made, BLOCK_CHECKED);
+    return status;
 }
 
 /* Of a file that is changed in place a crash leaves bits that were there or have come; a generation
@@ -384,7 +387,7 @@ petal_status petal_source_open(struct source *source, petal_filter **filter, pet
 #define MODES 15u
 #define FLAGS \
     (PETAL_OPEN_VERIFY | PETAL_OPEN_RECOVER | PETAL_OPEN_LIVE | PETAL_OPEN_LOCKED | \
-     PETAL_OPEN_NO_LOCK | PETAL_OPEN_HEADER | PETAL_OPEN_NO_SECRET)
+     PETAL_OPEN_NO_LOCK | PETAL_OPEN_HEADER | PETAL_OPEN_NO_SECRET | PETAL_OPEN_VERIFY_ON_USE)
 
 static petal_status check_flags(unsigned flags, petal_error *error)
 {
@@ -424,6 +427,7 @@ static petal_status begin(const petal_open_options *theirs, struct source *sourc
     if (source->header_only) source->mode = PETAL_OPEN_LOAD;
     source->from.writable = source->mode == PETAL_OPEN_WRITABLE;
     source->from.recover = options->flags & PETAL_OPEN_RECOVER;
+    source->from.guard = options->flags & PETAL_OPEN_VERIFY_ON_USE;
     source->is_auto = options->format && strcmp(options->format, "auto") == 0;
     return petal_format_named(source->is_auto ? NULL : options->format, &source->format, error);
 }

@@ -116,7 +116,7 @@ static void structs_end_with_their_last_field(void **state)
     (void)state;
     ENDS_WITH(petal_options, reserved2);
     ENDS_WITH(petal_open_options, reserved);
-    ENDS_WITH(petal_info, kernel_name);
+    ENDS_WITH(petal_info, unchecked_blocks);
     ENDS_WITH(petal_stats, estimated_rate);
     ENDS_WITH(petal_comparison, containment_b_in_a);
     ENDS_WITH(petal_format_info, keys);

@@ -1,0 +1,134 @@
+/* guard.c - see guard.h. */
+#include "filter/guard.h"
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "filter/batch.h"
+#include "filter/content.h"
+#include "filter/permission.h"
+
+/* ---- states of blocks ------------------------------------------------------------------------ */
+
+/* States are kept in const filters too: see failure.c. */
+static _Atomic uint64_t *unchecked_of(const petal_filter *filter)
+{
+    return (_Atomic uint64_t *)(uintptr_t)&filter->unchecked;
+}
+
+void petal_guard_pass(const petal_filter *filter, uint8_t *block, enum block_state state)
+{
+    if (__atomic_exchange_n(block, (uint8_t)state, __ATOMIC_RELAXED) < BLOCK_CHECKED)
+        atomic_fetch_sub_explicit(unchecked_of(filter), 1, memory_order_relaxed);
+}
+
+void petal_guard_pass_all(const petal_filter *filter, enum block_state state)
+{
+    for (uint32_t i = 0; i < filter->layer_count; i++) {
+        const struct layer *layer = &filter->layers[i];
+        uint64_t blocks = layer->blocks ? petal_block_count(&layer->array) : 0;
+        for (uint64_t block = 0; block < blocks; block++)
+            petal_guard_pass(filter, &layer->blocks[block], state);
+    }
+}
+
+static inline bool is_sound(const uint8_t *blocks, uint64_t block)
+{
+    return __atomic_load_n(&blocks[block], __ATOMIC_RELAXED) >= BLOCK_CHECKED;
+}
+
+/* ---- one key --------------------------------------------------------------------------------- */
+
+/* Consecutive places are often of one block, which is compared once. */
+static petal_status check_places(const petal_filter *filter, uint32_t number, const uint64_t *hash,
+                                 petal_error *error)
+{
+    uint64_t bytes[PETAL_MAX_HASHES];
+    const struct layer *layer = &filter->layers[number];
+    petal_status status = PETAL_OK;
+    uint32_t count = filter->scheme->places(&layer->array, hash, bytes);
+    for (uint32_t i = 0; status == PETAL_OK && i < count; i++) {
+        uint64_t block = bytes[i] / PETAL_BLOCK_BYTES;
+        if (!is_sound(layer->blocks, block))
+            status = filter->store->check_block(filter, number, block, error);
+    }
+    return status;
+}
+
+petal_status petal_guard_check(const petal_filter *filter, const struct probe *probe,
+                               petal_error *error)
+{
+    uint64_t own[PETAL_HASH_MAX_WORDS];
+    petal_status status = PETAL_OK;
+    for (uint32_t i = 0; status == PETAL_OK && i < filter->layer_count; i++)
+        status = check_places(filter, i,
+                              petal_strategy_words(filter, &filter->layers[i], probe, own), error);
+    return status;
+}
+
+size_t petal_guard_check_piece(const petal_filter *filter, const uint64_t *words, size_t count,
+                               petal_status *status, petal_error *error)
+{
+    size_t i = 0;
+    for (; i < count; i++) {
+        struct probe probe = {.words = words + i * filter->hash->words};
+        *status = petal_guard_check(filter, &probe, error);
+        if (*status != PETAL_OK) break;
+    }
+    return i;
+}
+
+petal_status petal_guard_check_all(const petal_filter *filter, petal_error *error)
+{
+    petal_status status = PETAL_OK;
+    if (!petal_guard_is_up(filter)) return PETAL_OK;
+    for (uint32_t i = 0; i < filter->layer_count; i++) {
+        uint64_t blocks = petal_block_count(&filter->layers[i].array);
+        for (uint64_t block = 0; status == PETAL_OK && block < blocks; block++)
+            if (!is_sound(filter->layers[i].blocks, block))
+                status = filter->store->check_block(filter, i, block, error);
+    }
+    return status;
+}
+
+/* ---- the ways of one key: see direct in scheme.h --------------------------------------------- */
+
+static __attribute__((noinline)) bool contains_checked(const petal_filter *filter, const void *key,
+                                                       size_t key_bytes)
+{
+    bool answer = true;
+    petal_error error;
+    (void)petal_filter_find_key(filter, key, key_bytes, &answer, &error);
+    return answer;
+}
+
+static bool contains(const struct direct *way, const void *key, size_t key_bytes)
+{
+    const petal_filter *filter = (const petal_filter *)way;
+    if (!petal_guard_has_work(filter)) return filter->behind_guard.contains(way, key, key_bytes);
+    return contains_checked(filter, key, key_bytes);
+}
+
+static bool contains_i64(const struct direct *way, int64_t value)
+{
+    uint8_t key[8];
+    const petal_filter *filter = (const petal_filter *)way;
+    if (!petal_guard_has_work(filter)) return filter->behind_guard.contains_i64(way, value);
+    petal_encode_i64(value, key);
+    return contains_checked(filter, key, sizeof key);
+}
+
+void petal_guard_stand_before(petal_filter *filter)
+{
+    struct direct *way = &filter->direct;
+    if (!filter->is_guarded) return;
+    filter->behind_guard.contains = way->calls.contains;
+    filter->behind_guard.contains_i64 = way->calls.contains_i64;
+    way->calls.contains = contains;
+    way->calls.contains_i64 = contains_i64;
+}
+
+void petal_guard(petal_filter *filter)
+{
+    filter->is_guarded = true;
+    petal_filter_choose_strategy(filter);
+}
