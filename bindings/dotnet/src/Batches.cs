@@ -155,6 +155,11 @@ namespace Petal
             {
                 throw Failure.At(index, wrong);
             }
+            catch (FormatException damaged) when (Failure.Of(damaged) != null)
+            {
+                Failure.Move(damaged, index);
+                throw;
+            }
         }
 
         private static bool IsOfKey(Exception wrong)

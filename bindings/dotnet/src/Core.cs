@@ -338,8 +338,17 @@ namespace Petal
                 GC.RemoveMemoryPressure(-bytes);
             else
                 GC.AddMemoryPressure(bytes);
-            long now = Interlocked.Add(ref used, bytes);
-            if (!isDeaf || bytes < 0 || now <= Interlocked.Read(ref limit))
+            if (isDeaf)
+                Count(Interlocked.Add(ref used, bytes), bytes < 0);
+        }
+
+        private static void Count(long now, bool freed)
+        {
+            long most = Interlocked.Read(ref limit);
+            // After a peak the limit comes down, a little with each filter that is freed.
+            if (freed && now < most / 4)
+                Interlocked.Exchange(ref limit, Math.Max(Least, most - most / 16));
+            if (freed || now <= most)
                 return;
             GC.Collect();
             GC.WaitForPendingFinalizers();

@@ -73,6 +73,13 @@ namespace Petal
             return made;
         }
 
+        // What the core said of one key was of the key with this index.
+        internal static void Move(Exception said, long index)
+        {
+            Failure of = Of(said);
+            said.Data[Key] = new Failure(of.Status, index, of.Errno, of.Path);
+        }
+
         internal static Exception TooLarge(ulong size)
         {
             Exception made = new NotSupportedException(

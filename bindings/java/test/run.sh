@@ -18,6 +18,8 @@ needs java javac mvn cmake ldd nm unzip || finish
 folder=java-$(cat "$here/needs" "$here/pom.xml" "$here/test/pom.xml" | built_of)
 may_install "$folder" java bindings/java || finish
 store=$interop/$folder/store
+group=$(sed -n 's|^  <groupId>\(.*\)</groupId>$|\1|p' "$here/pom.xml")
+group_path=$(printf '%s' "$group" | tr . /)
 build_with() { # build_with STORE BUILD REPOSITORY ARGUMENT...: deploys the jar there
     store_of=$1 build_of=$2 repository_of=$3
     shift 3
@@ -28,7 +30,7 @@ use_with() { # use_with STORE BUILD REPOSITORY ARGUMENT...: the project of test/
     store_of=$1 build_of=$2 repository_of=$3
     shift 3
     mvn -B -q -Dstyle.color=never "-Dmaven.repo.local=$store_of" "-Dpetal.build=$build_of" \
-        "-Dpetal.repository=file:$repository_of" -f "$here/test/pom.xml" "$@" \
+        "-Dpetal.repository=file:$repository_of" "-Dpetal.group=$group" -f "$here/test/pom.xml" "$@" \
         compile dependency:copy-dependencies
 }
 fill_store() {
@@ -42,15 +44,20 @@ install "$folder" 'what Maven needs' fill_store || finish
 repository=$TMPDIR/repository
 ok 'the jar is built offline' build_with "$store" "$work" "$repository" -o package
 ok 'it is deployed to a repository' build_with "$store" "$work" "$repository" deploy
-rm -rf "$store/petal-bloom" "$work/test" # what an earlier run took from its repository
+rm -rf "$store/$group_path" "$work/test" # what an earlier run took from its repository
 ok 'a project that has nothing else is built with it, offline' \
     use_with "$store" "$work/test" "$repository" -o -Daether.offline.protocols=file
-rm -rf "$store/petal-bloom"
+rm -rf "$store/$group_path"
 jar=$(ls "$work"/test/jars/petal-bloom-*.jar)
-same_jar() { cmp "$jar" "$repository"/petal-bloom/petal-bloom/*/petal-bloom-*.jar; }
+same_jar() { cmp "$jar" "$repository/$group_path"/petal-bloom/*/petal-bloom-*.jar; }
 ok 'its jar is the one of the repository' same_jar
-no_dependency() { ! grep -q '<dependency>' "$repository"/petal-bloom/petal-bloom/*/*.pom; }
+no_dependency() { ! grep -q '<dependency>' "$repository/$group_path"/petal-bloom/*/*.pom; }
 ok 'the jar depends on nothing' no_dependency
+accepted() { # Maven Central wants a domain, reversed
+    echo "$group" | grep -xE '[a-z]+(\.[a-z][a-z0-9-]*)+' &&
+        grep -q "<groupId>$group</groupId>" "$here/README.md" && grep -q "\`$group:petal-bloom\`" docs/java.md
+}
+ok 'its groupId is of the kind that Maven Central takes, and documents name it' accepted
 
 mkdir "$TMPDIR/jar"
 ok 'it is unpacked' unzip -q "$jar" -d "$TMPDIR/jar"

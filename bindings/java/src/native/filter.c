@@ -102,7 +102,8 @@ static void info_numbers(const petal_info *info, jlong *number)
         info->window_keys,  info->window_ms,      info->clock_ms,
         info->generations,  info->keyed,          info->live,
         info->from_ms,      info->to_ms,          info->recovered_blocks,
-        info->blocks};
+        info->blocks,       info->verifiable,     info->verifies,
+        info->unchecked_blocks};
     for (int i = 0; i < petal_Core_INFO_NUMBERS; i++) number[i] = (jlong)values[i];
 }
 

@@ -21,6 +21,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Predicate;
+import java.util.stream.Collector;
 
 /**
  * A Bloom filter: is this key in the set? Certainly not, or probably.
@@ -90,6 +91,24 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     /** What a filter can be made of. */
     public static Builder builder() {
         return new Builder();
+    }
+
+    /** As {@link #toFilter(Builder)}. */
+    public static Collector<Object, ?, BloomFilter> toFilter(long capacity, double rate) {
+        return toFilter(builder().capacity(capacity).rate(rate));
+    }
+
+    /**
+     * Collects a stream into a filter: {@code stream.collect(BloomFilter.toFilter(1000, 0.01))}. Of
+     * a parallel stream, too, there is one filter, so the order of keys is any.
+     */
+    public static Collector<Object, ?, BloomFilter> toFilter(Builder builder) {
+        return Collector.of(builder::build, BloomFilter::add, (one, other) -> {
+            one.merge(other);
+            other.close();
+            return one;
+        }, Collector.Characteristics.CONCURRENT, Collector.Characteristics.UNORDERED,
+                Collector.Characteristics.IDENTITY_FINISH);
     }
 
     static BloomFilter made(long handle) {
@@ -273,7 +292,10 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return key instanceof String ? add((String) key) : add(core.keys.of(key));
     }
 
-    /** False: the key was certainly never added. True: it probably was. */
+    /**
+     * False: the key was certainly never added. True: it probably was. UncheckedIOException: the
+     * map is damaged where it would be; see {@link OpenOptions#noVerify}.
+     */
     public boolean contains(String key) {
         if (!core.keys.plainText) return contains(core.keys.ofText(key));
         return query(Core.CONTAINS, key.getBytes(UTF_8), key) != 0;
@@ -353,6 +375,11 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         if (shards < 1 || shards >= 1L << 32)
             throw new IllegalArgumentException("there are 1 to 2^32 - 1 shards, not " + shards);
         return Core.shardOf(new Keys(KeyType.NONE).of(key), shards);
+    }
+
+    /** This filter with keys of another type: their bytes are what the funnel puts. */
+    public <T> Funnelled<T> by(Funnel<? super T> funnel) {
+        return new Funnelled<>(this, funnel);
     }
 
     // ---- batches ----

@@ -55,7 +55,7 @@ final class Core extends AbstractCollection<byte[]> {
     private static final int LAYER_KEYS = 1024;
 
     static final int NUMBERS = 14;
-    static final int INFO_NUMBERS = 28;
+    static final int INFO_NUMBERS = 31;
 
     private static final AtomicLong FILTERS = new AtomicLong();
     private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(int[].class);

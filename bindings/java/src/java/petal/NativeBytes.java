@@ -26,6 +26,8 @@ final class NativeBytes {
     static void add(long bytes) {
         long now = used.addAndGet(bytes);
         if (bytes > 0 && now > limit) collectAtLimit();
+        // After a peak the limit comes down, a little with each filter that is freed.
+        if (bytes < 0 && now < limit / 4) limit = Math.max(LEAST, limit - limit / 16);
     }
 
     private static synchronized void collectAtLimit() {
