@@ -1,9 +1,11 @@
 // Batches.cs - many keys in one call, answered as one key at a time.
 //
-// long[], and raw bytes with their offsets, are read where they are. Other arrays are converted in
-// pieces of up to 4096 keys, each of which is one call of the library.
+// long[] and raw bytes are read where they are, and their offsets copied in pieces. Other arrays are
+// converted in pieces of up to 4096 keys, each of which is one call of the library. If a key is
+// refused, all before it are done, and the exception has its index.
 using System;
 using System.Collections.Generic;
+using System.Runtime.ExceptionServices;
 
 namespace Petal
 {
@@ -40,7 +42,10 @@ namespace Petal
         {
             if (used + more <= Data.Length)
                 return;
-            Array.Resize(ref Data, checked((int)Math.Max(used + more, 2L * Data.Length)));
+            const long Most = 0x7fffffc7; // of an array
+            if (used + more > Most)
+                throw new ArgumentException("too long for a batch; give it alone");
+            Array.Resize(ref Data, (int)Math.Min(Most, Math.Max(used + more, 2L * Data.Length)));
         }
     }
 
@@ -54,20 +59,39 @@ namespace Petal
         {
             T[] array = keys as T[];
             if (array != null)
-                return RunAll(Verb.Add, array, null);
+                return RunAll(Verb.Add, array, array.Length, null, 0);
             if (keys == null)
                 throw new ArgumentNullException("keys");
-            long added = 0;
-            List<T> piece = new List<T>(Scratch.Keys);
-            foreach (T key in keys)
+            long added = 0, before = 0;
+            T[] piece = new T[Scratch.Keys];
+            using (IEnumerator<T> rest = keys.GetEnumerator())
+                for (;;)
+                {
+                    ExceptionDispatchInfo broken;
+                    int count = Fill(rest, piece, out broken);
+                    added += RunAll(Verb.Add, piece, count, null, before);
+                    if (broken != null) // what comes before is in
+                        broken.Throw();
+                    if (count < piece.Length)
+                        return added;
+                    before += count;
+                }
+        }
+
+        private static int Fill(IEnumerator<T> rest, T[] piece, out ExceptionDispatchInfo broken)
+        {
+            int count = 0;
+            broken = null;
+            try
             {
-                piece.Add(key);
-                if (piece.Count < Scratch.Keys)
-                    continue;
-                added += RunAll(Verb.Add, piece.ToArray(), null);
-                piece.Clear();
+                while (count < piece.Length && rest.MoveNext())
+                    piece[count++] = rest.Current;
             }
-            return added + RunAll(Verb.Add, piece.ToArray(), null);
+            catch (Exception exception)
+            {
+                broken = ExceptionDispatchInfo.Capture(exception);
+            }
+            return count;
         }
 
         /// <summary>Adds keys in order.</summary>
@@ -88,7 +112,7 @@ namespace Petal
                 throw new ArgumentNullException("answers");
             if (answers.Length < keys.Length)
                 throw new ArgumentException("fewer answers than keys", "answers");
-            return RunAll(Verb.Contains, keys, answers);
+            return RunAll(Verb.Contains, keys, keys.Length, answers, 0);
         }
 
         /// <summary>Takes keys out of a counting filter, in order.</summary>
@@ -101,8 +125,9 @@ namespace Petal
             if (keys == null)
                 throw new ArgumentNullException("keys");
             core.CheckOpen();
+            long index = 0;
             foreach (T key in keys)
-                if (Contains(key))
+                if (ContainsAt(index++, key))
                     return true;
             return false;
         }
@@ -113,10 +138,33 @@ namespace Petal
             if (keys == null)
                 throw new ArgumentNullException("keys");
             core.CheckOpen();
+            long index = 0;
             foreach (T key in keys)
-                if (!Contains(key))
+                if (!ContainsAt(index++, key))
                     return false;
             return true;
+        }
+
+        private bool ContainsAt(long index, T key)
+        {
+            try
+            {
+                return Contains(key);
+            }
+            catch (Exception wrong) when (IsOfKey(wrong))
+            {
+                throw Failure.At(index, wrong);
+            }
+            catch (FormatException damaged) when (Failure.Of(damaged) != null)
+            {
+                Failure.Move(damaged, index);
+                throw;
+            }
+        }
+
+        private static bool IsOfKey(Exception wrong)
+        {
+            return wrong is ArgumentException || wrong is OverflowException;
         }
 
         // ---- bytes ----
@@ -148,21 +196,41 @@ namespace Petal
                 throw new ArgumentNullException("data");
             if (offsets == null)
                 throw new ArgumentNullException("offsets");
+            CheckOffsets(data.Length, offsets);
+            bool[] answers = new bool[offsets.Length - 1];
+            Scratch scratch = Scratch.Take();
+            fixed(byte* at = data) fixed(bool* into = answers) fixed(uint* copy = scratch.Offsets)
+            {
+                int from = 0;
+                do
+                {
+                    int count = Math.Min(answers.Length - from, Scratch.Keys);
+                    // The core checks this copy: another thread may change the array. It takes an
+                    // empty one for data whose size is not known.
+                    for (int i = 0; i <= count; i++)
+                        copy[i] = data.Length == 0 ? 0 : (uint)offsets[from + i];
+                    NativeBatch batch = Batch(Native.Offsets32, at, count);
+                    batch.Offsets = copy;
+                    batch.DataBytes = (ulong)data.Length;
+                    RunBatch(verb, &batch, (byte*)into + from, from);
+                    from += count;
+                } while (from < answers.Length);
+            }
+            scratch.Return();
+            return answers;
+        }
+
+        private static void CheckOffsets(int size, int[] offsets)
+        {
             if (offsets.Length == 0)
                 throw new ArgumentException("there is one offset more than keys", "offsets");
-            // The core would take an empty array for one whose size is not known.
-            for (int i = 0; data.Length == 0 && i < offsets.Length; i++)
-                if (offsets[i] != 0)
-                    throw new ArgumentException("offsets past the data", "offsets");
-            bool[] answers = new bool[offsets.Length - 1];
-            fixed(byte* at = data) fixed(int* first = offsets) fixed(bool* into = answers)
-            {
-                NativeBatch batch = Batch(Native.Offsets32, at, answers.Length);
-                batch.Offsets = first;
-                batch.DataBytes = (ulong)data.Length;
-                RunBatch(verb, &batch, (byte*)into, 0);
-            }
-            return answers;
+            int last = 0;
+            for (int i = 0; i < offsets.Length; last = offsets[i++])
+                if (offsets[i] < last || offsets[i] > size)
+                    throw Failure.At(Math.Max(0, i - 1),
+                                     new ArgumentException("its offset is " + offsets[i] +
+                                                           ", after " + last + ", in " + size +
+                                                           " bytes"));
         }
 
         // ---- conversion ----
@@ -172,24 +240,21 @@ namespace Petal
             if (keys == null)
                 throw new ArgumentNullException("keys");
             bool[] answers = new bool[keys.Length];
-            RunAll(verb, keys, answers);
+            RunAll(verb, keys, keys.Length, answers, 0);
             return answers;
         }
 
-        private long RunAll(Verb verb, T[] keys, bool[] answers)
+        // before: how many keys the caller gave before these.
+        private long RunAll(Verb verb, T[] keys, int count, bool[] answers, long before)
         {
-            if (default(T) == null)
-                for (int i = 0; i < keys.Length; i++)
-                    if (keys[i] == null)
-                        throw new ArgumentNullException("keys", "key " + i + " is null");
             fixed(bool* into = answers)
             {
                 long[] numbers = (object)keys as long[];
                 if (typeof(T) == typeof(long) && numbers != null && keyType != KeyType.I32)
                     fixed(long* at = numbers)
                     {
-                        NativeBatch batch = Batch(Native.Integers, at, numbers.Length);
-                        return RunBatch(verb, &batch, (byte*)into, 0);
+                        NativeBatch batch = Batch(Native.Integers, at, count);
+                        return RunBatch(verb, &batch, (byte*)into, before);
                     }
                 Scratch scratch = Scratch.Take();
                 long positive = 0;
@@ -197,22 +262,26 @@ namespace Petal
                 do
                 {
                     byte* part = into == null ? null : (byte*)into + from;
-                    positive += RunPiece(verb, keys, ref from, scratch, part);
-                } while (from < keys.Length);
+                    positive += RunPiece(verb, keys, ref from, count, scratch, part, before);
+                } while (from < count);
                 scratch.Return();
                 return positive;
             }
         }
 
-        private long RunPiece(Verb verb, T[] keys, ref int from, Scratch scratch, byte* answers)
+        // If a key is refused, those before it are done.
+        private long RunPiece(Verb verb, T[] keys, ref int from, int end, Scratch scratch,
+                              byte* answers, long before)
         {
-            int first = from, count;
+            long first = before + from, positive = 0;
+            int count;
+            Exception refused;
             bool numbers =
                 (kind == Kind.Integer || kind == Kind.Fraction) && keyType != KeyType.I32;
             if (numbers)
-                count = ConvertNumbers(keys, first, scratch);
+                count = ConvertNumbers(keys, from, end, scratch, out refused);
             else
-                count = JoinKeys(keys, first, scratch);
+                count = JoinKeys(keys, from, end, scratch, out refused);
             from += count;
             fixed(byte* data = scratch.Data) fixed(long* at = scratch.Numbers)
                 fixed(uint* offsets = scratch.Offsets)
@@ -221,51 +290,77 @@ namespace Petal
                                             : Batch(Native.Offsets32, data, count);
                 if (!numbers)
                     batch.Offsets = offsets;
-                return RunBatch(verb, &batch, answers, first);
+                positive = RunBatch(verb, &batch, answers, first);
             }
+            if (refused != null)
+                throw Failure.At(first + count, refused);
+            return positive;
         }
 
         // Doubles are the integers of their bits.
-        private static int ConvertNumbers(T[] keys, int from, Scratch scratch)
+        private static int ConvertNumbers(T[] keys, int from, int end, Scratch scratch,
+                                          out Exception refused)
         {
-            int count = Math.Min(keys.Length - from, Scratch.Keys);
+            int room = Math.Min(end - from, Scratch.Keys), count = 0;
             long[] into = scratch.Numbers;
-            for (int i = 0; i < count; i++)
+            refused = null;
+            try
             {
-                T key = keys[from + i];
-                if (typeof(T) == typeof(long))
-                    into[i] = (long)(object)key;
-                else if (typeof(T) == typeof(int))
-                    into[i] = (int)(object)key;
-                else if (typeof(T) == typeof(double))
-                    into[i] = Keys.ToBits((double)(object)key);
-                else if (typeof(T) == typeof(float))
-                    into[i] = Keys.ToBits((float)(object)key);
-                else
-                    into[i] = Keys.ToInteger(key);
+                for (; count < room; count++)
+                    into[count] = ToNumber(keys[from + count]);
+            }
+            catch (Exception wrong) when (IsOfKey(wrong))
+            {
+                refused = wrong;
             }
             return count;
         }
 
-        private int JoinKeys(T[] keys, int from, Scratch scratch)
+        private static long ToNumber(T key)
+        {
+            if (typeof(T) == typeof(long))
+                return (long)(object)key;
+            if (typeof(T) == typeof(int))
+                return (int)(object)key;
+            if (typeof(T) == typeof(double))
+                return Keys.ToBits((double)(object)key);
+            if (typeof(T) == typeof(float))
+                return Keys.ToBits((float)(object)key);
+            return Keys.ToInteger(key);
+        }
+
+        private int JoinKeys(T[] keys, int from, int end, Scratch scratch, out Exception refused)
         {
             int count = 0, used = 0;
-            int end = Math.Min(keys.Length - from, Scratch.Keys);
+            int room = Math.Min(end - from, Scratch.Keys);
             scratch.Offsets[0] = 0;
-            while (count < end && (count == 0 || used < Scratch.Bytes))
+            refused = null;
+            try
             {
-                object key = keys[from + count];
-                string text = key as string;
-                if (text != null && (keyType == KeyType.None || keyType == KeyType.Text))
+                while (count < room && (count == 0 || used < Scratch.Bytes))
                 {
-                    scratch.Reserve(used, 3L * text.Length);
-                    used += Native.Utf8.GetBytes(text, 0, text.Length, scratch.Data, used);
+                    used += Join(keys[from + count], scratch, used);
+                    scratch.Offsets[++count] = (uint)used;
                 }
-                else
-                    used += JoinOther(key, text, scratch, used);
-                scratch.Offsets[++count] = (uint)used;
+            }
+            catch (Exception wrong) when (IsOfKey(wrong))
+            {
+                refused = wrong;
             }
             return count;
+        }
+
+        private int Join(object key, Scratch scratch, int used)
+        {
+            if (key == null)
+                throw new ArgumentNullException("keys");
+            string text = key as string;
+            if (text == null || keyType != KeyType.None && keyType != KeyType.Text)
+                return JoinOther(key, text, scratch, used);
+            const int Short = 1 << 16; // of others it is worth to know how long they will be
+            scratch.Reserve(used, text.Length < Short ? 3 * text.Length
+                                                      : Native.Utf8.GetByteCount(text));
+            return Native.Utf8.GetBytes(text, 0, text.Length, scratch.Data, used);
         }
 
         private int JoinOther(object key, string text, Scratch scratch, int used)
@@ -274,8 +369,9 @@ namespace Petal
             if (!Keys.Fits(of, keyType))
                 throw Keys.Unfit(keyType, key.GetType());
             byte[] bytes = key as byte[];
-            int size = bytes != null ? bytes.Length : text != null ? 2 * text.Length : 8;
-            scratch.Reserve(used, size);
+            long needed = bytes != null ? bytes.Length : text != null ? 2L * text.Length : 8;
+            scratch.Reserve(used, needed);
+            int size = (int)needed;
             if (bytes != null)
                 Buffer.BlockCopy(bytes, 0, scratch.Data, used, size);
             else if (text != null)
@@ -310,7 +406,7 @@ namespace Petal
         }
 
         // first: the number of its first key among all that the caller gave.
-        private long RunBatch(Verb verb, NativeBatch* batch, byte* answers, int first)
+        private long RunBatch(Verb verb, NativeBatch* batch, byte* answers, long first)
         {
             if (verb == Verb.Add && !takesEmptyKey && batch->Layout == Native.Offsets32 &&
                 batch->Count > 0)
@@ -337,7 +433,7 @@ namespace Petal
                 status =
                     adds ? Native.petal_add_batch(core.Filter, batch, answers, &outcome, &error)
                          : Native.petal_remove_batch(core.Filter, batch, answers, &outcome, &error);
-                core.Leave(asChange);
+                core.LeaveAdded(asChange, (long)batch->Count);
             }
             if (status < 0 && error.Offset < batch->Count)
                 error.Offset += (ulong)first;

@@ -27,7 +27,7 @@ namespace Petal
         private readonly Core core;
         private readonly Kind kind;
         private readonly KeyType keyType;
-        private readonly bool takesEmptyKey;
+        private readonly bool takesEmptyKey, verifies;
         private long skippedKeys;
 
         // ---- making ----
@@ -74,8 +74,9 @@ namespace Petal
                 keyType = Keys.Choose((KeyType)info.KeyType, asked);
                 if (kind != Kind.Any && !Keys.Fits(kind, keyType))
                     throw Keys.Unfit(keyType, typeof(T));
+                verifies = info.Verifies != 0;
                 takesEmptyKey = (info.Abilities & Native.CanHoldEmptyKey) != 0;
-                core = new Core(filter, info.MemoryBytes, viewed);
+                core = new Core(filter, info.MemoryBytes, info.Policy != 0, viewed);
             }
             catch
             {
@@ -110,6 +111,8 @@ namespace Petal
 
         /// <summary>Whether a key is in.</summary>
         /// <returns>False: it was certainly never added. True: it probably was.</returns>
+        /// <exception cref="FormatException">The mapped file is damaged where the key would be; see
+        /// OpenOptions.NoVerify.</exception>
         public bool Contains(T key) => Run(Verb.Contains, key) != 0;
 
         /// <summary>Takes a key out of a counting filter. Remove only keys that were
@@ -177,6 +180,8 @@ namespace Petal
                 return RunBytes(verb, at, Keys.PutLittle(at, checked((int)value), 4));
             if (verb != Verb.Contains)
                 return RunBytes(verb, at, Keys.PutLittle(at, value, 8));
+            if (verifies)
+                return RunBytes(verb, at, Keys.PutLittle(at, value, 8));
             core.EnterQuery();
             byte found = Native.petal_contains_i64(core.Filter, value);
             core.LeaveQuery();
@@ -198,8 +203,9 @@ namespace Petal
             case Verb.Contains:
                 core.EnterQuery();
                 answer = Native.petal_contains(core.Filter, key, (UIntPtr)(uint)size);
+                bool doubtful = verifies && answer != 0 && IsDamaged();
                 core.LeaveQuery();
-                return answer;
+                return doubtful ? ContainsChecked(key, size) : answer;
             case Verb.Hash:
                 core.EnterQuery();
                 answer = Native.petal_hash_key(core.Filter, key, (UIntPtr)(uint)size);
@@ -208,6 +214,36 @@ namespace Petal
             default:
                 return ChangeKey(verb, key, size);
             }
+        }
+
+        // A block of the map was damaged, maybe that of another key: true may be no answer.
+        private bool IsDamaged()
+        {
+            return Native.petal_last_error(core.Filter, null) == Native.Damaged;
+        }
+
+        // By the batch of this key, which says so if it lies in damaged bits.
+        private ulong ContainsChecked(byte* key, int size)
+        {
+            byte answer = 0;
+            uint* offsets = stackalloc uint[2];
+            NativeBatch one = Single(key, size, offsets);
+            NativeError error;
+            core.EnterQuery();
+            int status = Native.petal_contains_batch(core.Filter, &one, &answer, null, &error);
+            core.LeaveQuery();
+            error.Offset = Native.NoOffset;
+            Check(status, &error, Path);
+            return answer;
+        }
+
+        private static NativeBatch Single(byte* key, int size, uint* offsets)
+        {
+            offsets[0] = 0;
+            offsets[1] = (uint)size;
+            NativeBatch one = Batch(Native.Offsets32, key, 1);
+            one.Offsets = offsets;
+            return one;
         }
 
         private ulong ChangeKey(Verb verb, byte* key, int size)
@@ -222,7 +258,7 @@ namespace Petal
             NativeError error;
             if (status < 0)
                 status = Why(adds, key, size, &error);
-            core.Leave(asChange);
+            core.LeaveAdded(asChange, 1);
             Check(status, &error, Path);
             if (ignored)
                 CountSkipped(1);
@@ -235,10 +271,7 @@ namespace Petal
         {
             byte answer = 0;
             uint* offsets = stackalloc uint[2];
-            offsets[0] = 0;
-            offsets[1] = (uint)size;
-            NativeBatch one = Batch(Native.Offsets32, key, 1);
-            one.Offsets = offsets;
+            NativeBatch one = Single(key, size, offsets);
             int status = adds ? Native.petal_add_batch(core.Filter, &one, &answer, null, error)
                               : Native.petal_remove_batch(core.Filter, &one, &answer, null, error);
             return status < 0 ? status : answer != 0 ? Native.Ok : Native.Seen;

@@ -26,20 +26,30 @@ namespace Petal
         private volatile int waiters, waitingChanges; // written with the monitor held
         private volatile bool closed, shared;
         private readonly object monitor = new object();
-        private readonly long pressure;
+        private readonly bool grows;
+        private long pressure, uncounted; // changed by who changes the filter
 
         [ThreadStatic]
         private static List<Core> written; // to streams, by this thread, now
 
         private GCHandle viewed; // the array of a view, which stays where it is
 
-        internal Core(IntPtr filter, ulong bytes, GCHandle viewed) : base(IntPtr.Zero, true)
+        internal Core(IntPtr filter, ulong bytes, bool grows, GCHandle viewed)
+            : base(IntPtr.Zero, true)
         {
-            SetHandle(filter);
+            Count(bytes);
+            this.grows = grows;
             this.viewed = viewed;
-            pressure = bytes < long.MaxValue ? (long)bytes : 0;
-            if (pressure > 0)
-                GC.AddMemoryPressure(pressure);
+            SetHandle(filter); // from here on it frees the filter: nothing may throw
+        }
+
+        // The collector is told how much memory the filter takes.
+        private void Count(ulong bytes)
+        {
+            long now = bytes < long.MaxValue ? (long)bytes : 0;
+            if (now != pressure)
+                Pressure.Change(now - pressure);
+            pressure = now;
         }
 
         internal IntPtr Filter => handle;
@@ -58,8 +68,7 @@ namespace Petal
             Native.petal_free(handle);
             if (viewed.IsAllocated)
                 viewed.Free();
-            if (pressure > 0)
-                GC.RemoveMemoryPressure(pressure);
+            Count(0);
             return true;
         }
 
@@ -199,6 +208,21 @@ namespace Petal
                 LeaveQuery();
         }
 
+        // After adding so many keys. A filter that grows has allocated meanwhile.
+        internal unsafe void LeaveAdded(bool asChange, long keys)
+        {
+            const int LayerKeys = 1024;
+            if (grows && asChange && (uncounted += keys) >= LayerKeys)
+            {
+                uncounted = 0;
+                NativeInfo info = new NativeInfo();
+                info.Size = (uint)sizeof(NativeInfo);
+                if (Native.petal_get_info(handle, Native.AllLayers, &info, null) >= 0)
+                    Count(info.MemoryBytes);
+            }
+            Leave(asChange);
+        }
+
         internal void SetShared()
         {
             shared = true;
@@ -295,6 +319,40 @@ namespace Petal
             Dispose();
             if (status < 0)
                 throw Failure.Of(&error, path);
+        }
+    }
+
+    // How much memory all filters take, for the garbage collector, which would come too late for
+    // those that nobody disposes of. Mono's pays no attention, so it is called when the bytes reach
+    // a limit, which is then set to twice what is in use.
+    internal static class Pressure
+    {
+        private const long Least = 64 << 20;
+
+        private static readonly bool isDeaf = Type.GetType("Mono.Runtime") != null;
+        private static long used, limit = Least;
+
+        internal static void Change(long bytes)
+        {
+            if (bytes < 0)
+                GC.RemoveMemoryPressure(-bytes);
+            else
+                GC.AddMemoryPressure(bytes);
+            if (isDeaf)
+                Count(Interlocked.Add(ref used, bytes), bytes < 0);
+        }
+
+        private static void Count(long now, bool freed)
+        {
+            long most = Interlocked.Read(ref limit);
+            // After a peak the limit comes down, a little with each filter that is freed.
+            if (freed && now < most / 4)
+                Interlocked.Exchange(ref limit, Math.Max(Least, most - most / 16));
+            if (freed || now <= most)
+                return;
+            GC.Collect();
+            GC.WaitForPendingFinalizers();
+            Interlocked.Exchange(ref limit, Math.Max(Least, 2 * Interlocked.Read(ref used)));
         }
     }
 }

@@ -60,6 +60,34 @@ namespace Petal
             return made;
         }
 
+        // What is wrong with a key of a batch, with its index.
+        internal static Exception At(long index, Exception wrong)
+        {
+            string message = "key " + index + ": " + wrong.Message;
+            Exception made = wrong is OverflowException
+                                 ? new OverflowException(message, wrong)
+                                 : (Exception) new ArgumentException(message, wrong);
+            if (wrong is ArgumentNullException)
+                made = new ArgumentNullException("keys", "key " + index + " is null");
+            made.Data[Key] = new Failure("bad argument", index, 0, null);
+            return made;
+        }
+
+        // What the core said of one key was of the key with this index.
+        internal static void Move(Exception said, long index)
+        {
+            Failure of = Of(said);
+            said.Data[Key] = new Failure(of.Status, index, of.Errno, of.Path);
+        }
+
+        internal static Exception TooLarge(ulong size)
+        {
+            Exception made = new NotSupportedException(
+                "the file has " + size + " bytes, more than an array holds; use Save() or Write()");
+            made.Data[Key] = new Failure("over a limit", null, 0, null);
+            return made;
+        }
+
         private static Exception Make(int status, int errno, string message, string path)
         {
             switch (status)

@@ -9,6 +9,8 @@ namespace Petal
     public sealed unsafe partial class BloomFilter<T>
     {
         private const int PieceBytes = 1 << 18;
+        private const int TooManyFiles = 24; // EMFILE
+        private const int MostBytes = 0x7fffffc7; // of an array
 
         // ---- files ----
 
@@ -40,8 +42,17 @@ namespace Petal
             IntPtr filter = IntPtr.Zero;
             NativeError error;
             int status;
-            fixed(byte* at = Native.Path(path, "path")) status =
-                options.Call(at, null, 0, &filter, &error);
+            fixed(byte* at = Native.Path(path, "path"))
+            {
+                status = options.Call(at, null, 0, &filter, &error);
+                if (status < 0 && error.Errno == TooManyFiles)
+                {
+                    // Some may be those of filters that nobody can reach.
+                    GC.Collect();
+                    GC.WaitForPendingFinalizers();
+                    status = options.Call(at, null, 0, &filter, &error);
+                }
+            }
             Check(status, &error, path);
             return new BloomFilter<T>(filter, path, options.KeyType);
         }
@@ -110,7 +121,9 @@ namespace Petal
                 try
                 {
                     ulong size = Native.petal_serialized_bytes(core.Filter, name);
-                    bytes = new byte[Math.Max(1, checked((int)size))];
+                    if (size > MostBytes)
+                        throw Failure.TooLarge(size);
+                    bytes = new byte[Math.Max(1, (int)size)];
                     // Of none, the call says why.
                     fixed(byte* at = bytes) status =
                         Native.petal_serialize(core.Filter, name, at, size, &error);
@@ -265,8 +278,12 @@ namespace Petal
             {
                 try
                 {
-                    Marshal.Copy(bytes, piece, 0, (int)size);
-                    stream.Write(piece, 0, (int)size);
+                    for (ulong from = 0; from < (ulong)size; from += PieceBytes)
+                    {
+                        int count = (int)Math.Min((ulong)size - from, PieceBytes);
+                        Marshal.Copy((IntPtr)((byte*)bytes + from), piece, 0, count);
+                        stream.Write(piece, 0, count);
+                    }
                     return 0;
                 }
                 catch (Exception exception)
@@ -320,10 +337,15 @@ namespace Petal
             {
                 byte[] piece = new byte[PieceBytes];
                 int got;
-                while ((got = stream.Read(piece, 0, piece.Length)) > 0)
+                while ((got = stream.Read(piece, 0, piece.Length)) != 0)
+                {
+                    if (got < 0 || got > piece.Length)
+                        throw new IOException("the stream says it has read " + got + " of " +
+                                              piece.Length + " bytes");
                     fixed(byte* at = piece)
                         Check(Native.petal_reader_feed(reader, at, (UIntPtr)(uint)got, &error),
                               &error, null);
+                }
                 Check(Native.petal_reader_finish(reader, &filter, &error), &error, null);
             }
             finally

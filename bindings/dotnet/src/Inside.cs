@@ -75,6 +75,14 @@ namespace Petal
         public int Generations => (int)native.Generations;
         /// <summary>Opened while another process was changing the file.</summary>
         public bool Live => native.Live != 0;
+        /// <summary>A map of a petal file, whose blocks Verify() compares with their
+        /// checksums.</summary>
+        public bool Verifiable => native.Verifiable != 0;
+        /// <summary>A map, each block of which is compared with its checksum before its first
+        /// use.</summary>
+        public bool VerifiesOnUse => native.Verifies != 0;
+        /// <summary>Of a map: blocks that were not compared yet, or found damaged.</summary>
+        public long UncheckedBlocks => (long)native.UncheckedBlocks;
         /// <summary>"blocked", ...</summary>
         public string SchemeName { get; private set; }
         /// <summary>"xxh3", ...</summary>

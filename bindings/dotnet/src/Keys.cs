@@ -74,7 +74,7 @@ namespace Petal
             catch (NotSupportedException)
             {
             }
-            throw new ArgumentException(What + key.GetType(), "key");
+            throw new ArgumentException(What + key.GetType());
         }
 
         internal static bool Fits(Kind kind, KeyType type)

@@ -79,12 +79,13 @@ namespace Petal
         internal double GrowthRatio;
         internal ulong WindowKeys, WindowMs, ClockMs;
         internal uint Generations;
-        internal byte Keyed, Live, Reserved0, Reserved1;
+        internal byte Keyed, Live, Verifiable, Verifies;
         internal ulong FromMs, ToMs, RecoveredBlocks, Blocks;
         internal byte* SchemeName;
         internal byte* HashName;
         internal byte* FormatName;
         internal byte* KernelName;
+        internal ulong UncheckedBlocks;
     }
 
     [StructLayout(LayoutKind.Sequential)]
@@ -133,6 +134,7 @@ namespace Petal
         internal const uint AllLayers = uint.MaxValue;
 
         // A status that is a success is 0 or positive, a failure negative.
+        internal const int Damaged = -14;
         internal const int Ok = 0, Seen = 1, Absent = 2, Unchecked = 3;
 
         [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
@@ -172,6 +174,9 @@ namespace Petal
         internal static extern void petal_encode_i64(long value, byte* key);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern void petal_encode_f64(double value, byte* key);
+
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        internal static extern int petal_last_error(IntPtr filter, NativeError* error);
 
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern int petal_save(IntPtr filter, byte* path, byte* format, uint flags,

@@ -161,6 +161,8 @@ namespace Petal
     /// <summary>How to open a file, bytes or a stream.</summary>
     public sealed class OpenOptions
     {
+        private const uint VerifyOnUse = 2048;
+
         /// <summary>Of a file.</summary>
         public OpenMode Mode { get; set; }
         /// <summary>"petal", "guava", ...; null: the one that fits.</summary>
@@ -169,8 +171,12 @@ namespace Petal
         public byte[] Secret { get; set; }
         /// <summary>What the keys are, if the file does not say.</summary>
         public KeyType KeyType { get; set; }
-        /// <summary>Check every block of a mapped file before returning.</summary>
+        /// <summary>Check every block of a mapped file before returning, not each before its first
+        /// use.</summary>
         public bool Verify { get; set; }
+        /// <summary>Trust the bits of a mapped file: if they are damaged, members may be "certainly
+        /// not" in.</summary>
+        public bool NoVerify { get; set; }
         /// <summary>Writable or Load: accept the file of a writer that died.</summary>
         public bool Recover { get; set; }
         /// <summary>Map: a file that another process is changing.</summary>
@@ -197,7 +203,7 @@ namespace Petal
             NativeOpenOptions native = new NativeOpenOptions();
             native.Size = (uint)sizeof(NativeOpenOptions);
             native.Flags = path != null ? Flags
-                           : view       ? Verify ? 16u : 0u
+                           : view       ? Checks
                            : Recover    ? 32u | (uint)OpenMode.Load
                                         : (uint)OpenMode.Load;
             native.MaxBytes = FilterOptions.Unsigned(MaxBytes, "MaxBytes");
@@ -223,12 +229,12 @@ namespace Petal
             return bytes == -1 ? ulong.MaxValue : FilterOptions.Unsigned(bytes, name);
         }
 
+        private uint Checks => (Verify ? 16u : 0u) | (NoVerify ? 0u : VerifyOnUse);
+
         private uint Flags
         {
             get {
-                uint flags = (uint)Mode;
-                if (Verify)
-                    flags |= 16;
+                uint flags = (uint)Mode | Checks;
                 if (Recover)
                     flags |= 32;
                 if (Live)

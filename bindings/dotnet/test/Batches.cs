@@ -4,6 +4,7 @@ using System;
 using System.Collections.Generic;
 using System.Globalization;
 using System.Linq;
+using System.Threading;
 using Petal;
 
 static class BatchesTests
@@ -147,14 +148,103 @@ static class BatchesTests
         Check.Equal(0L, filter.Info().Items, "nothing was added");
     }
 
-    public static void a_batch_with_null_adds_nothing()
+    // A key that is refused at any place: its index is named, and all before it are in.
+    static void RefusedAt<T>(int at, T wrong, Func<int, T> key)
     {
-        BloomFilter<string> filter = new BloomFilter<string>(10000, 0.01);
-        string[] keys = Given.Texts(0, 9000);
-        keys[8500] = null;
-        Check.Throws<ArgumentNullException>(() => filter.AddRange(keys), "null");
-        Check.Throws<ArgumentNullException>(() => filter.ContainsBatch(keys), "null");
-        Check.Equal(0L, filter.Info().Items, "nothing was added");
+        T[] keys = Enumerable.Range(0, 9000).Select(key).ToArray();
+        keys[at] = wrong;
+        foreach (string format in new[] { null, "datasketches" })
+            foreach (IEnumerable<T> batch in new[] { keys, keys.Select(each => each) })
+                using (BloomFilter<T> filter = new BloomFilter<T>(new FilterOptions {
+                           Capacity = 9000, Rate = 0.01, Format = format
+                       }),
+                       before = filter.EmptyLike())
+                {
+                    Exception thrown =
+                        Check.Throws<Exception>(() => filter.AddRange(batch), at + " " + wrong);
+                    Check.Equal(at, Failure.Of(thrown).Offset, "index");
+                    Check.That(thrown.Message.StartsWith("key " + at), thrown.Message);
+                    Check.That(thrown is ArgumentException || thrown is OverflowException, thrown);
+                    before.AddRange(keys.Take(at));
+                    Check.Same(before.ToBytes(), filter.ToBytes(), "the keys before " + at);
+                    thrown = Check.Throws<Exception>(() => filter.ContainsBatch(keys), at);
+                    Check.Equal(at, Failure.Of(thrown).Offset, "index");
+                    thrown = Check.Throws<Exception>(() => filter.ContainsAll(batch), at);
+                    Check.Equal(at, Failure.Of(thrown).Offset, "index");
+                }
+    }
+
+    public static void all_keys_before_one_that_is_refused_are_in()
+    {
+        foreach (int at in new[] { 0, 1, 500, 4096, 8500 })
+        {
+            RefusedAt(at, null, i => "key-" + i);
+            RefusedAt(at, "a\ud800", i => "key-" + i);
+            RefusedAt(at, null, i => BitConverter.GetBytes(i));
+            RefusedAt(at, 1UL << 63, i => (ulong)i);
+            RefusedAt(at, DateTime.MinValue, i => i % 2 == 0 ? (object)i : "key-" + i);
+            RefusedAt(at, null, i => i % 2 == 0 ? (object)i : "key-" + i);
+        }
+    }
+
+    static IEnumerable<string> Breaking(int at)
+    {
+        for (int i = 0; i < at; i++)
+            yield return "key-" + i;
+        throw new InvalidOperationException("broken");
+    }
+
+    public static void all_keys_before_an_enumerator_throws_are_in()
+    {
+        BloomFilter<string> filter = new BloomFilter<string>(10000, 0.01),
+                            same = filter.EmptyLike();
+        InvalidOperationException thrown = Check.Throws<InvalidOperationException>(
+            () => filter.AddRange(Breaking(5000)), "broken");
+        Check.Equal("broken", thrown.Message, "its own");
+        same.AddRange(Given.Texts(0, 5000));
+        Check.Same(same.ToBytes(), filter.ToBytes(), "the keys before");
+    }
+
+    public static void a_full_filter_names_the_index_wherever_the_keys_come_from()
+    {
+        foreach (bool array in new[] { true, false })
+            using (BloomFilter<string> filter = new BloomFilter<string>(
+                       new FilterOptions { Capacity = 6000, Rate = 0.01, RefuseOverfull = true }))
+            {
+                string[] keys = Given.Texts(0, 20000);
+                Exception thrown = Check.Throws<InvalidOperationException>(
+                    () => filter.AddRange(array ? keys : keys.Select(each => each)), "full");
+                Check.Equal(filter.Info().Items, Failure.Of(thrown).Offset, "the keys before");
+            }
+    }
+
+    // The core reads a copy of the offsets, not what was checked before.
+    public static void offsets_that_another_thread_changes_break_nothing()
+    {
+        const int Count = 8000;
+        int[] offsets = Enumerable.Range(0, Count + 1).ToArray();
+        byte[] data = new byte[Count];
+        BloomFilter<byte[]> filter = new BloomFilter<byte[]>(1000, 0.01);
+        bool done = false;
+        Thread changing = new Thread(() =>
+                                     {
+                                         for (int i = 0; !Volatile.Read(ref done); i++)
+                                             Volatile.Write(ref offsets[5000],
+                                                            i % 2 == 0   ? 5000
+                                                            : i % 4 == 1 ? 1 << 30
+                                                                         : -(1 << 30));
+                                     });
+        changing.Start();
+        for (int i = 0; i < 3000; i++)
+            try
+            {
+                filter.ContainsBatch(i % 100 == 0 ? new byte[0] : data, offsets);
+            }
+            catch (ArgumentException)
+            {
+            }
+        Volatile.Write(ref done, true);
+        changing.Join();
     }
 
     public static void mixed_keys_are_those_of_their_types()

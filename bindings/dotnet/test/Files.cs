@@ -97,6 +97,106 @@ static class FilesTests
             () => BloomFilter<long>.View((IntPtr)8, -1, options), "size");
     }
 
+    static long? DamagedAt(Action call)
+    {
+        Failure failure = Failure.Of(Check.Throws<FormatException>(call, "damaged"));
+        Check.Equal("damaged", failure.Status, "status");
+        return failure.Offset;
+    }
+
+    static BloomFilter<object> Opened(string how, string path, bool trusting)
+    {
+        OpenOptions options = new OpenOptions { NoVerify = trusting };
+        if (how == "view")
+            return BloomFilter<object>.View(File.ReadAllBytes(path), options);
+        options.Mode = (OpenMode)Enum.Parse(typeof(OpenMode), how);
+        return BloomFilter<object>.Open(path, options);
+    }
+
+    public static void a_damaged_block_is_an_exception_and_never_certainly_not()
+    {
+        object[] keys = Given.Integers(100000)
+                            .Select(i => i % 2 == 0 ? (object)i : "key-" + i)
+                            .ToArray();
+        string path = Given.TempFile("damaged");
+        BloomFilter<object> filter = new BloomFilter<object>(200000, 0.01);
+        filter.AddRange(keys);
+        foreach (int size in new[] { 1, 8192 })
+        {
+            byte[] bytes = filter.ToBytes();
+            int at = bytes.Length * 2 / 3;
+            while (size == 1 && bytes[at] == 0)
+                at++;
+            Array.Clear(bytes, at, size);
+            File.WriteAllBytes(path, bytes);
+            foreach (string how in new[] { "Map", "Writable", "view" })
+            {
+                using (BloomFilter<object> map = Opened(how, path, false))
+                    DamagedAnswers(map, keys);
+                using (BloomFilter<object> trusting = Opened(how, path, true))
+                    Check.That(trusting.ContainsBatch(keys).Any(yes => !yes), "it proves nothing");
+            }
+        }
+    }
+
+    static void DamagedAnswers(BloomFilter<object> map, object[] keys)
+    {
+        long first = DamagedAt(() => map.ContainsBatch(keys)).Value;
+        Check.Equal(null, DamagedAt(() => map.Contains(keys[first])), "alone");
+        Check.That(map.ContainsAll(keys.Take((int)first)), "the keys before");
+        Check.Equal(first, DamagedAt(() => map.ContainsAll(keys)), "all");
+        int thrown = 0;
+        foreach (object key in keys)
+            try
+            {
+                Check.That(map.Contains(key), "a member is certainly not in: " + key);
+            }
+            catch (FormatException)
+            {
+                thrown++;
+            }
+        Check.That(thrown > 0 && thrown < keys.Length, thrown);
+        Check.Throws<FormatException>(() => map.Stats(), "stats");
+        Check.That(map.Info().VerifiesOnUse && map.Info().UncheckedBlocks > 0, "info");
+    }
+
+    // Says that it read what it is told to say.
+    sealed class Lying : MemoryStream
+    {
+        readonly int said;
+
+        public Lying(int said)
+        {
+            this.said = said;
+        }
+
+        public override int Read(byte[] into, int from, int count) => said;
+    }
+
+    public static void a_stream_that_lies_about_what_it_read_is_refused()
+    {
+        foreach (int said in new[] { (1 << 18) + 1, int.MaxValue, -1, int.MinValue })
+        {
+            IOException thrown = Check.Throws<IOException>(
+                () => BloomFilter<long>.Read(new Lying(said)), said);
+            Check.That(thrown.Message.Contains("says it has read " + said), thrown.Message);
+        }
+    }
+
+    public static void a_file_that_no_array_holds_is_said()
+    {
+        // 4 GiB that nobody touches.
+        using (BloomFilter<long> filter =
+                   new BloomFilter<long>(new FilterOptions { Bits = 1L << 35, Hashes = 2 }))
+        {
+            NotSupportedException thrown =
+                Check.Throws<NotSupportedException>(() => filter.ToBytes(), "4 GiB");
+            Check.That(thrown.Message.Contains("more than an array holds; use Save() or Write()"),
+                       thrown.Message);
+            Check.Equal("over a limit", Failure.Of(thrown).Status, "status");
+        }
+    }
+
     public static void writable_maps_are_changed_in_place()
     {
         string path = Saved(500);

@@ -216,6 +216,47 @@ static class MisuseTests
         }
     }
 
+    // The most memory that this process ever had, in MiB.
+    static long Peak()
+    {
+        return long.Parse(File.ReadLines("/proc/self/status")
+                              .First(line => line.StartsWith("VmHWM"))
+                              .Split((char[])null, StringSplitOptions.RemoveEmptyEntries)[1]) /
+               1024;
+    }
+
+    // Filters that nobody closes, beside a heap that gives no reason to collect.
+    public static void five_thousand_filters_of_a_megabyte_stay_below_512()
+    {
+        long[] keys = Given.Integers(1000000);
+        for (int i = 0; i < 5000; i++)
+        {
+            BloomFilter<long> filter = new BloomFilter<long>(1000000, 0.01); // 1.2 MB
+            if (i % 100 == 0)
+                filter.AddRange(keys);
+            else
+                for (int key = 0; key < 3000; key++) // all its pages
+                    filter.Add(key * 12345L);
+        }
+        Check.That(Peak() < 512, "made: " + Peak() + " MiB");
+        for (int i = 0; i < 300; i++)
+        {
+            BloomFilter<long> filter = new BloomFilter<long>(
+                new FilterOptions { Capacity = 100, Rate = 0.001, Grow = true });
+            filter.AddRange(keys); // 3 MB and more
+        }
+        Check.That(Peak() < 512, "grown: " + Peak() + " MiB");
+    }
+
+    // A map takes a file descriptor, of which a process may have 1024.
+    public static void maps_that_nobody_closes_do_not_exhaust_the_file_descriptors()
+    {
+        string path = Given.TempFile("maps");
+        new BloomFilter<string>(1000, 0.01).Save(path);
+        for (int i = 0; i < 5000; i++)
+            BloomFilter<string>.Open(path).Contains("a");
+    }
+
     static void Fails(Action call)
     {
         try

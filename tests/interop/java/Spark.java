@@ -10,12 +10,16 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.api.java.function.FilterFunction;
 import org.apache.spark.api.java.function.MapPartitionsFunction;
 import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.serializer.KryoSerializer;
+import org.apache.spark.serializer.SerializerInstance;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.api.java.UDF1;
 import org.apache.spark.sql.types.DataTypes;
 import petal.BloomFilter;
+import scala.reflect.ClassTag;
+import scala.reflect.ClassTag$;
 
 class Spark {
     private static List<String> urls(int from, int to) {
@@ -63,6 +67,12 @@ class Spark {
         Broadcast<BloomFilter> sent = new JavaSparkContext(spark.sparkContext()).broadcast(once);
         List<String> kept = new ArrayList<>(frame.filter((FilterFunction<String>) url -> sent.value().contains(url)).collectAsList());
         same(new HashSet<>(kept), expected, "a filter that is broadcast");
+
+        SerializerInstance kryo = new KryoSerializer(spark.sparkContext().getConf()).newInstance();
+        ClassTag<BloomFilter> type = ClassTag$.MODULE$.apply(BloomFilter.class);
+        BloomFilter copy = kryo.deserialize(kryo.serialize(once, type), type);
+        same(copy.contentId(), once.contentId(), "a filter by Kryo, as Spark sets it up");
+        same(visits.stream().filter(copy).collect(Collectors.toSet()), expected, "its answers");
         spark.stop();
         System.out.println(expected.size() + " of " + visits.size() + " rows");
     }

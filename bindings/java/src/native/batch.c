@@ -131,11 +131,12 @@ JNIEXPORT jlong JNICALL Java_petal_Core_longs(JNIEnv *env, jobject self, jlong h
     return work.positive;
 }
 
-/* ---- bytes with offsets, which Java has checked ---------------------------------------------- */
+/* ---- bytes with offsets ---------------------------------------------------------------------- */
 
 struct source {
     jbyteArray array;  /* or */
     const char *bytes; /* of a direct buffer */
+    jint size;         /* of either */
     jint *offsets;     /* of a piece */
     char *copy;
     size_t room;
@@ -175,6 +176,23 @@ static jint marks_of(const char *bytes, size_t size)
     return marks;
 }
 
+/* Java has checked the offsets, but another thread may have changed them since. This copy ascends and
+ * ends in the data; or an exception is set. */
+static bool copy_offsets(JNIEnv *env, struct source *source, jintArray offsets, jint first,
+                         jint keys)
+{
+    jint *at = source->offsets, last = 0;
+    (*env)->GetIntArrayRegion(env, offsets, first, keys + 1, at);
+    if ((*env)->ExceptionCheck(env)) return false;
+    for (jint i = 0; i <= keys; last = at[i++])
+        if (at[i] < last || at[i] > source->size) {
+            throw_new(env, "java/util/ConcurrentModificationException",
+                      "the offsets changed during the call");
+            return false;
+        }
+    return true;
+}
+
 static void do_pieces(struct work *work, struct source *source, jintArray offsets, jint first,
                       jint count)
 {
@@ -186,7 +204,7 @@ static void do_pieces(struct work *work, struct source *source, jintArray offset
     jint end = first + count;
     do {
         jint keys = smaller(end - first, PIECE_KEYS);
-        (*env)->GetIntArrayRegion(env, offsets, first, keys + 1, at);
+        if (!copy_offsets(env, source, offsets, first, keys)) return;
         if (keys > 0 && !work->unsure) keys = piece_of(at, keys); /* those come as one piece */
         jint from = at[0], size = at[keys] - from;
         const char *bytes = bytes_of_piece(env, source, from, size);
@@ -224,7 +242,7 @@ JNIEXPORT jlong JNICALL Java_petal_Core_bytes(JNIEnv *env, jobject self, jlong h
                                               jint count, jlong base, jbooleanArray answers)
 {
     struct work work;
-    struct source source = {.array = data};
+    struct source source = {.array = data, .size = (*env)->GetArrayLength(env, data)};
     (void)self;
     begin(&work, env, handle, verb, answers);
     work.base = base;
@@ -232,12 +250,13 @@ JNIEXPORT jlong JNICALL Java_petal_Core_bytes(JNIEnv *env, jobject self, jlong h
 }
 
 JNIEXPORT jlong JNICALL Java_petal_Core_direct(JNIEnv *env, jobject self, jlong handle, jint verb,
-                                               jobject buffer, jint from, jintArray offsets,
-                                               jint first, jint count, jbooleanArray answers)
+                                               jobject buffer, jint from, jint size,
+                                               jintArray offsets, jint first, jint count,
+                                               jbooleanArray answers)
 {
     struct work work;
     const char *bytes = (*env)->GetDirectBufferAddress(env, buffer);
-    struct source source = {.bytes = bytes ? bytes + from : NULL};
+    struct source source = {.bytes = bytes ? bytes + from : NULL, .size = size};
     (void)self;
     begin(&work, env, handle, verb, answers);
     return do_offsets(&work, &source, offsets, first, count);

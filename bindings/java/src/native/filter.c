@@ -102,7 +102,8 @@ static void info_numbers(const petal_info *info, jlong *number)
         info->window_keys,  info->window_ms,      info->clock_ms,
         info->generations,  info->keyed,          info->live,
         info->from_ms,      info->to_ms,          info->recovered_blocks,
-        info->blocks};
+        info->blocks,       info->verifiable,     info->verifies,
+        info->unchecked_blocks};
     for (int i = 0; i < petal_Core_INFO_NUMBERS; i++) number[i] = (jlong)values[i];
 }
 
@@ -135,6 +136,15 @@ JNIEXPORT void JNICALL Java_petal_Core_info(JNIEnv *env, jobject self, jlong han
         fail(env, &error, NULL, false);
     else
         info_give(env, &info, numbers, reals, names);
+}
+
+/* -1: it cannot be told. */
+JNIEXPORT jlong JNICALL Java_petal_Core_memoryBytes(JNIEnv *env, jobject self, jlong handle)
+{
+    petal_info info = PETAL_INFO_INIT;
+    (void)env, (void)self;
+    if (petal_get_info(filter_of(handle), PETAL_ALL_LAYERS, &info, NULL) < 0) return -1;
+    return (jlong)info.memory_bytes;
 }
 
 JNIEXPORT void JNICALL Java_petal_Core_plan(JNIEnv *env, jclass type, jlongArray numbers,
@@ -467,6 +477,15 @@ JNIEXPORT jboolean JNICALL Java_petal_Core_verify(JNIEnv *env, jobject self, jlo
     return status == PETAL_OK;
 }
 
+static void fail_size(JNIEnv *env, uint64_t size)
+{
+    petal_error error = {.status = PETAL_ERR_LIMIT, .offset = PETAL_NO_OFFSET};
+    snprintf(error.message, sizeof error.message,
+             "the file has %llu bytes, more than an array holds; use save() or write()",
+             (unsigned long long)size);
+    fail(env, &error, NULL, false);
+}
+
 JNIEXPORT jbyteArray JNICALL Java_petal_Core_toBytes(JNIEnv *env, jobject self, jlong handle,
                                                      jbyteArray format)
 {
@@ -476,10 +495,12 @@ JNIEXPORT jbyteArray JNICALL Java_petal_Core_toBytes(JNIEnv *env, jobject self, 
     char *name = copy_of(env, format, NULL);
     if ((*env)->ExceptionCheck(env)) return NULL;
     uint64_t size = petal_serialized_bytes(filter, name);
-    bool fits = size <= INT32_MAX - 8;
+    bool fits = size <= INT32_MAX - 8; /* an array of Java has at most 2^31 bytes */
     void *bytes = fits ? malloc((size_t)size + 1) : NULL;
     jbyteArray array = NULL;
-    if (!bytes) { /* an array of Java has at most 2^31 bytes */
+    if (!fits) {
+        fail_size(env, size);
+    } else if (!bytes) {
         fail_memory(env);
     } else if (petal_serialize(filter, name, bytes, size, &error) < 0) {
         fail(env, &error, NULL, false);

@@ -34,6 +34,7 @@ static inline jlong handle_of(const void *pointer)
  * IOException. */
 void fail(JNIEnv *env, const petal_error *error, jbyteArray path, bool checked);
 void fail_memory(JNIEnv *env);
+void throw_new(JNIEnv *env, const char *class_name, const char *message);
 
 jbyteArray bytes_of(JNIEnv *env, const char *text); /* NULL: NULL, or an exception is set */
 

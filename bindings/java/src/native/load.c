@@ -69,3 +69,9 @@ void fail_memory(JNIEnv *env)
     strcpy(error.message, "out of memory");
     fail(env, &error, NULL, false);
 }
+
+void throw_new(JNIEnv *env, const char *class_name, const char *message)
+{
+    jclass type = (*env)->FindClass(env, class_name);
+    if (type) (*env)->ThrowNew(env, type, message);
+}

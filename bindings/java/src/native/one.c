@@ -7,24 +7,44 @@
 
 enum { STACK_BYTES = 1024 };
 
-static jint do_key(JNIEnv *env, petal_filter *filter, jint verb, const void *key, size_t size)
+/* A block of the map was damaged, maybe that of another key: true may be no answer. */
+static bool is_doubtful(const petal_filter *filter)
 {
-    if (verb == petal_Core_CONTAINS) return petal_contains(filter, key, size);
-    petal_status status =
-        verb == petal_Core_ADD ? petal_add(filter, key, size) : petal_remove(filter, key, size);
-    if (status >= 0) return status == PETAL_OK;
-    /* The message of this very failure, which is not always the first of the filter. */
+    return petal_last_error(filter, NULL) == PETAL_ERR_DAMAGED;
+}
+
+/* As a batch, which says why it fails: the call for one key does not, and petal_last_error() keeps
+ * the first failure of the filter. */
+static jint do_again(JNIEnv *env, petal_filter *filter, jint verb, const void *key, size_t size)
+{
     petal_error error;
     petal_key same = {key, size};
     petal_batch batch = PETAL_BATCH_INIT;
+    uint8_t result = 0;
     batch.data = &same;
     batch.count = 1;
-    status = verb == petal_Core_ADD ? petal_add_batch(filter, &batch, NULL, NULL, &error)
-                                    : petal_remove_batch(filter, &batch, NULL, NULL, &error);
-    if (status >= 0) return status == PETAL_OK;
+    petal_status status =
+        verb == petal_Core_ADD    ? petal_add_batch(filter, &batch, &result, NULL, &error)
+        : verb == petal_Core_REMOVE ? petal_remove_batch(filter, &batch, &result, NULL, &error)
+                                    : petal_contains_batch(filter, &batch, &result, NULL, &error);
+    if (status >= 0) return result;
     error.offset = PETAL_NO_OFFSET;
     fail(env, &error, NULL, false);
     return 0;
+}
+
+static jint do_key(JNIEnv *env, petal_filter *filter, jint verb, const void *key, size_t size)
+{
+    petal_status status;
+    if (verb == petal_Core_CONTAINS) {
+        if (!petal_contains(filter, key, size)) return 0;
+        status = is_doubtful(filter) ? PETAL_ERR_DAMAGED : PETAL_OK;
+    } else {
+        status =
+            verb == petal_Core_ADD ? petal_add(filter, key, size) : petal_remove(filter, key, size);
+    }
+    if (status >= 0) return status == PETAL_OK;
+    return do_again(env, filter, verb, key, size);
 }
 
 JNIEXPORT jint JNICALL Java_petal_Core_oneBytes(JNIEnv *env, jobject self, jlong handle, jint verb,
@@ -66,7 +86,10 @@ JNIEXPORT jint JNICALL Java_petal_Core_oneHash(JNIEnv *env, jobject self, jlong 
 {
     petal_filter *filter = filter_of(handle);
     (void)env, (void)self;
-    if (verb == petal_Core_CONTAINS) return petal_contains_hash(filter, (uint64_t)hash);
+    if (verb == petal_Core_CONTAINS) {
+        bool found = petal_contains_hash(filter, (uint64_t)hash);
+        return found && is_doubtful(filter) ? -1 : found;
+    }
     petal_status status = petal_add_hash(filter, (uint64_t)hash);
     return status < 0 ? -1 : status == PETAL_OK;
 }
@@ -84,7 +107,8 @@ JNIEXPORT jint JNICALL Java_petal_Core_oneLong(JNIEnv *env, jobject self, jlong 
 {
     petal_filter *filter = filter_of(handle);
     (void)self;
-    if (verb == petal_Core_CONTAINS) return petal_contains_i64(filter, key);
+    if (verb == petal_Core_CONTAINS && !petal_contains_i64(filter, key)) return 0;
+    if (verb == petal_Core_CONTAINS && !is_doubtful(filter)) return 1;
     uint8_t bytes[8];
     petal_encode_i64(key, bytes);
     return do_key(env, filter, verb, bytes, sizeof bytes);

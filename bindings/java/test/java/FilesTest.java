@@ -22,6 +22,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import petal.BloomFilter;
 import petal.Comparison;
+import petal.Funnel;
+import petal.Funnelled;
 import petal.Info;
 import petal.Mode;
 import petal.OpenOptions;
@@ -105,6 +107,89 @@ final class FilesTest {
         }
     }
 
+    /** A file of so many keys with some of its bits zeroed: a byte, or 8 KiB. */
+    private static byte[] damaged(BloomFilter filter, int size) {
+        byte[] bytes = filter.toBytes();
+        int at = bytes.length * 2 / 3;
+        while (size == 1 && bytes[at] == 0) at++;
+        Arrays.fill(bytes, at, at + size, (byte) 0);
+        return bytes;
+    }
+
+    private static BloomFilter opened(String how, Path path, OpenOptions options)
+            throws IOException {
+        if (!how.equals("view"))
+            return BloomFilter.open(path, Mode.valueOf(how), options);
+        byte[] bytes = Files.readAllBytes(path);
+        ByteBuffer direct = ByteBuffer.allocateDirect(bytes.length).put(bytes).flip();
+        return BloomFilter.view(direct, options);
+    }
+
+    static void testADamagedBlockIsAnExceptionAndNeverCertainlyNot() throws IOException {
+        long[] keys = VectorsTest.longs(100_000);
+        String[] texts = Arrays.stream(keys).mapToObj(key -> "key-" + key).toArray(String[]::new);
+        Path path = folder().resolve("damaged");
+        try (BloomFilter filter = BloomFilter.create(400_000, 0.01)) {
+            filter.addAll(keys);
+            filter.addAll(texts);
+            for (int size : new int[] {1, 8192}) {
+                Files.write(path, damaged(filter, size));
+                for (String how : new String[] {"READ", "WRITE", "view"}) {
+                    try (BloomFilter map = opened(how, path, new OpenOptions())) {
+                        damagedAnswers(map, keys, texts);
+                    }
+                    try (BloomFilter trusting =
+                            opened(how, path, new OpenOptions().noVerify())) {
+                        int missed = 0;
+                        for (boolean in : trusting.containsEach(keys)) if (!in) missed++;
+                        for (boolean in : trusting.containsEach(texts)) if (!in) missed++;
+                        Tap.check(missed > 0, how + ": the test proves nothing");
+                    }
+                }
+            }
+        }
+    }
+
+    private static long damagedAt(Tap.Call call) {
+        UncheckedIOException error = Tap.raises(UncheckedIOException.class, call, "damaged");
+        Tap.same(VectorsTest.statusOf(error), "damaged", "status");
+        return ((PetalIOException) error.getCause()).offset();
+    }
+
+    private static void damagedAnswers(BloomFilter map, long[] keys, String[] texts) {
+        int first = (int) damagedAt(() -> map.containsEach(keys));
+        Tap.same(damagedAt(() -> map.contains(keys[first])), -1L, "alone");
+        Tap.check(map.containsAll(Arrays.copyOf(keys, first)), "the keys before");
+        String intact = Arrays.stream(texts).filter(text -> isDamaged(map, text, text) == 0)
+                .findFirst().get();
+        Tap.same(damagedAt(() -> map.containsEach(List.of(intact, keys[first]))), 1L, "few");
+        Tap.same(damagedAt(() -> map.containsEach(new long[] {keys[first], 1})), 0L, "few");
+        int text = (int) damagedAt(() -> map.containsEach(texts));
+        Tap.same(damagedAt(() -> map.containsAll(Arrays.asList(texts))), (long) text, "all");
+        int thrown = 0;
+        for (int i = 0; i < keys.length; i += 3) {
+            thrown += isDamaged(map, texts[i], texts[i].getBytes(UTF_8));
+            thrown += isDamaged(map, keys[i], keys[i]);
+        }
+        Tap.check(thrown > 0 && thrown < 2 * keys.length / 3, thrown);
+        Tap.raises(UncheckedIOException.class, map::stats, "stats");
+        Tap.check(map.info().isVerifiedOnUse() && map.info().uncheckedBlocks() > 0, map);
+    }
+
+    /** A member by two calls, which agree: in, or the file is damaged there. */
+    private static int isDamaged(BloomFilter map, Object key, Object same) {
+        int thrown = 0;
+        for (Object one : new Object[] {key, same}) {
+            try {
+                Tap.check(map.contains(one), "a member is certainly not in: " + key);
+            } catch (UncheckedIOException error) {
+                thrown++;
+            }
+        }
+        Tap.check(thrown != 1, key);
+        return thrown / 2;
+    }
+
     static void testBytesStreamsAndViewsAreTheFile() throws IOException {
         Path path = folder().resolve("a");
         BloomFilter filter = filter("a", "b");
@@ -168,6 +253,22 @@ final class FilesTest {
             }
         };
         Tap.check(Tap.raises(IOException.class, () -> BloomFilter.read(broken), "") == thrown, "");
+    }
+
+    static void testAStreamThatLiesAboutWhatItReadIsRefused() throws IOException {
+        byte[] bytes = filter("a").toBytes();
+        for (int said : new int[] {1 << 16 | 1, Integer.MAX_VALUE, -2, Integer.MIN_VALUE}) {
+            InputStream lying = new ByteArrayInputStream(bytes) {
+                @Override
+                public int read(byte[] into, int from, int size) {
+                    super.read(into, from, size);
+                    return said;
+                }
+            };
+            IOException error =
+                    Tap.raises(IOException.class, () -> BloomFilter.read(lying), said);
+            Tap.check(error.getMessage().contains("says it has read " + said), error);
+        }
     }
 
     static void testAStreamMayQueryTheFilterAndNotChangeIt() throws IOException {
@@ -255,6 +356,43 @@ final class FilesTest {
         }
     }
 
+    static void testAStreamIsCollected() {
+        long[] keys = VectorsTest.longs(20_000);
+        BloomFilter same = BloomFilter.create(20_000, 0.01);
+        same.addAll(keys);
+        for (boolean parallel : new boolean[] {false, true}) {
+            Stream<Long> stream = Arrays.stream(keys).boxed();
+            BloomFilter made = (parallel ? stream.parallel() : stream)
+                    .collect(BloomFilter.toFilter(20_000, 0.01));
+            Tap.same(made.contentId(), same.contentId(), "one by one");
+            Tap.same(made.info().items(), 20_000L, "items");
+        }
+        Tap.check(Stream.of("a").collect(BloomFilter.toFilter(BloomFilter.builder().capacity(10)
+                .format("guava"))).info().format().equals("guava"), "a builder's");
+    }
+
+    static void testAFunnelPutsTheBytesOfAKey() {
+        Funnel<Object[]> funnel = (from, into) -> into.putInt((Integer) from[0])
+                .putString((String) from[1]).putBytes(new byte[] {1, 2, 3}, 1, 1)
+                .putLong(-2).putShort((short) 258).putChar('é').putByte((byte) 9).putBoolean(true)
+                .putFloat(-0.0f).putDouble(1.5).putUnencodedChars("a")
+                .putBytes(ByteBuffer.wrap(new byte[] {7})).putString("é", UTF_8);
+        byte[] bytes = VectorsTest.hex("04030201" + "6b6579" + "02" + "feffffffffffffff" + "0201"
+                + "e900" + "09" + "01" + "00000080" + "000000000000f83f" + "6100" + "07" + "c3a9");
+        Object[] key = {0x01020304, "key"};
+        try (BloomFilter filter = BloomFilter.create(100, 1e-6)) {
+            Funnelled<Object[]> by = filter.by(funnel);
+            Tap.check(by.add(key) && by.contains(key) && by.test(key), "key");
+            Tap.check(filter.contains(bytes) && by.filter() == filter, "bytes");
+            Object[] other = {5, "x".repeat(100)};
+            Tap.same(by.addAll(List.of(key, other)), 1L, "new");
+            Tap.same(by.containsEach(List.of(other, new Object[] {6, "y"})),
+                    new boolean[] {true, false}, "each");
+            Tap.raises(NullPointerException.class, () -> by.add(null), "null");
+            Tap.raises(ClassCastException.class, () -> by.add(new Object[] {"a", "b"}), "its own");
+        }
+    }
+
     static void testAFilterIsSerializableUnlessKeyed() throws Exception {
         try (BloomFilter filter = filter("a")) {
             ByteArrayOutputStream out = new ByteArrayOutputStream();
@@ -278,6 +416,20 @@ final class FilesTest {
             PetalException wrong = Tap.raises(PetalException.class,
                     () -> BloomFilter.fromBytes(bytes, new OpenOptions().secret(other)), "wrong");
             Tap.same(wrong.status(), "wrong secret", "status");
+        }
+    }
+
+    static void testANameWithANulIsRefused() throws IOException {
+        String name = "petal\0guava";
+        try (BloomFilter filter = filter("a")) {
+            byte[] bytes = filter.toBytes();
+            Path path = folder().resolve("a");
+            for (Tap.Call call : new Tap.Call[] {() -> filter.toBytes(name),
+                () -> filter.save(path, name), () -> filter.write(new ByteArrayOutputStream(), name),
+                () -> BloomFilter.builder().capacity(10).format(name).build(),
+                () -> BloomFilter.fromBytes(bytes, new OpenOptions().format(name))})
+                Tap.raises(IllegalArgumentException.class, call, "a NUL");
+            Tap.check(!Files.exists(path), "no file");
         }
     }
 

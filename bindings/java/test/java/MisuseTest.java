@@ -134,6 +134,15 @@ final class MisuseTest {
         }
     }
 
+    static void testAFileThatNoArrayHoldsIsSaid() {
+        // 4 GiB that nobody touches.
+        try (BloomFilter filter = BloomFilter.builder().bits(1L << 35).hashes(2).build()) {
+            PetalException error = Tap.raises(PetalException.class, filter::toBytes, "4 GiB");
+            Tap.same(error.status(), "over a limit", "status");
+            Tap.check(error.getMessage().contains("more than an array holds; use save()"), error);
+        }
+    }
+
     static void testOtherMisuse() {
         try (BloomFilter f = BloomFilter.create(10, 0.01)) {
             List<Use> uses = List.of(

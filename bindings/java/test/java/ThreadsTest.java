@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.ConcurrentModificationException;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
@@ -177,6 +178,63 @@ final class ThreadsTest {
             f.close();
         };
         return runAll(calls);
+    }
+
+    /** Native code checks what it has copied, not what Java has checked before. */
+    static void testOffsetsThatAnotherThreadChangesBreakNothing() throws Exception {
+        int count = 8000;
+        byte[] data = new byte[count];
+        int[] offsets = new int[count + 1];
+        for (int i = 0; i <= count; i++) offsets[i] = i;
+        ByteBuffer direct = ByteBuffer.allocateDirect(count);
+        try (BloomFilter f = BloomFilter.create(1000, 0.01)) {
+            AtomicBoolean done = new AtomicBoolean();
+            Tap.Call change = () -> {
+                for (int i = 0; !done.get(); i++) {
+                    offsets[5000] = i % 2 == 0 ? 5000 : i % 4 == 1 ? 1 << 30 : -(1 << 30);
+                    java.lang.invoke.VarHandle.fullFence();
+                }
+            };
+            Tap.Call use = () -> {
+                try {
+                    for (int i = 0; i < 3000; i++) use(f, i % 2 == 0 ? direct : null, data, offsets);
+                } finally {
+                    done.set(true);
+                }
+            };
+            Tap.same(runAll(change, use), List.of(), "failures");
+        }
+    }
+
+    private static void use(BloomFilter f, ByteBuffer direct, byte[] data, int[] offsets) {
+        try {
+            if (direct != null) f.containsEach(direct, offsets);
+            else f.addAll(data, offsets);
+        } catch (IndexOutOfBoundsException | ConcurrentModificationException seen) {
+            Tap.check(!(seen instanceof ArrayIndexOutOfBoundsException), seen);
+        }
+    }
+
+    /** Whatever its position is, the key ends at the limit: what lies behind is not read. */
+    static void testABufferThatAnotherThreadMovesEndsAtItsLimit() throws Exception {
+        ByteBuffer direct = ByteBuffer.allocateDirect(64);
+        for (int i = 0; i < 64; i++) direct.put(i, (byte) i);
+        direct.limit(16);
+        try (BloomFilter f = BloomFilter.create(1000, 1e-9)) {
+            for (int from : new int[] {0, 8}) f.add(direct.position(from));
+            AtomicBoolean done = new AtomicBoolean();
+            Tap.Call move = () -> {
+                for (int i = 0; !done.get(); i++) direct.position(i % 2 * 8);
+            };
+            Tap.Call use = () -> {
+                try {
+                    for (int i = 0; i < 2_000_000; i++) Tap.check(f.contains(direct), i);
+                } finally {
+                    done.set(true);
+                }
+            };
+            Tap.same(runAll(move, use), List.of(), "failures");
+        }
     }
 
     static void testAnInterruptIsKeptAndBreaksNothing() throws Exception {

@@ -18,6 +18,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import petal.BloomFilter;
 import petal.Builder;
+import petal.KeyType;
 import petal.Mode;
 import petal.OpenOptions;
 import petal.ParquetFilter;
@@ -79,6 +80,8 @@ final class VectorsTest {
         private boolean wasRebuilt;
         private final List<byte[]> asked = new ArrayList<>();
         private final List<Boolean> expected = new ArrayList<>();
+        final Map<String, Integer> typed = new TreeMap<>();
+        int bytesOnly;
 
         void run(Path script) throws IOException {
             for (String[] words : rows(script)) line(script, words);
@@ -164,6 +167,7 @@ final class VectorsTest {
             boolean[] answers = read.containsEach(asked);
             for (int i = 0; i < answers.length; i++)
                 Tap.check(answers[i] == expected.get(i), path + ": batch");
+            askTyped();
             expectSame(read);
             try (BloomFilter carried =
                     BloomFilter.fromBytes(read.toBytes(), VectorsTest.format("petal"))) {
@@ -182,6 +186,35 @@ final class VectorsTest {
             expected.clear();
         }
 
+        /** Each key as each type that has its bytes. */
+        private void askTyped() throws IOException {
+            Kinds kinds = new Kinds();
+            for (int i = 0; i < asked.size(); i++) kinds.sort(asked.get(i), expected.get(i));
+            bytesOnly += kinds.bytesOnly;
+            for (Map.Entry<KeyType, List<Object>> one : kinds.keys.entrySet()) {
+                OpenOptions options = VectorsTest.format(format).keyType(one.getKey());
+                try (BloomFilter filter = BloomFilter.open(path, Mode.READ, options)) {
+                    List<Object> keys = one.getValue();
+                    boolean[] answers = filter.containsEach(keys);
+                    for (int i = 0; i < answers.length; i++) {
+                        boolean in = kinds.in.get(one.getKey()).get(i);
+                        Tap.check(filter.contains(keys.get(i)) == in && answers[i] == in,
+                                path + ": " + keys.get(i) + " as " + one.getKey());
+                    }
+                }
+            }
+            expectOfItsName(kinds);
+            kinds.keys.forEach((type, keys) -> typed.merge(type.name(), keys.size(), Integer::sum));
+        }
+
+        /** What a funnel of Guava made, Java makes. */
+        private void expectOfItsName(Kinds kinds) {
+            String funnel = path.getFileName().toString().replaceAll("_n?[0-9].*", "");
+            KeyType type = FUNNELS.get(funnel);
+            if (!format.startsWith("guava") || type == null || asked.isEmpty()) return;
+            Tap.same(kinds.keys.getOrDefault(type, List.of()).size(), asked.size(), path);
+        }
+
         /** A file that is cut off is refused, or (some formats cannot tell) is another filter. */
         private void cut(int size) {
             byte[] start = Arrays.copyOf(bytes, size);
@@ -190,6 +223,40 @@ final class VectorsTest {
             } catch (IOException | PetalException failure) {
                 Tap.check(!statusOf(failure).isEmpty() && failure.getMessage() != null, path);
             }
+        }
+    }
+
+    private static final Map<String, KeyType> FUNNELS = Map.of("utf8", KeyType.TEXT, "unencoded",
+            KeyType.UTF16LE, "int", KeyType.I32, "long", KeyType.I64);
+
+    /** Keys as the types that have these bytes. */
+    private static final class Kinds {
+        final Map<KeyType, List<Object>> keys = new TreeMap<>();
+        final Map<KeyType, List<Boolean>> in = new TreeMap<>();
+        int bytesOnly;
+
+        void sort(byte[] key, boolean isIn) {
+            String text = new String(key, UTF_8);
+            boolean isKind = false;
+            if (Arrays.equals(text.getBytes(UTF_8), key)) isKind |= put(KeyType.TEXT, text, isIn);
+            ByteBuffer little = ByteBuffer.wrap(key).order(java.nio.ByteOrder.LITTLE_ENDIAN);
+            if (key.length % 2 == 0)
+                isKind |= put(KeyType.UTF16LE, little.asCharBuffer().toString(), isIn);
+            if (key.length == 4) isKind |= put(KeyType.I32, little.getInt(0), isIn);
+            if (key.length == 8) isKind |= put(KeyType.I64, little.getLong(0), isIn);
+            if (key.length == 8 && isCanonical(little.getDouble(0), little.getLong(0)))
+                isKind |= put(KeyType.F64, little.getDouble(0), isIn);
+            if (!isKind) bytesOnly++;
+        }
+
+        private boolean put(KeyType type, Object key, boolean isIn) {
+            keys.computeIfAbsent(type, unused -> new ArrayList<>()).add(key);
+            in.computeIfAbsent(type, unused -> new ArrayList<>()).add(isIn);
+            return true;
+        }
+
+        private static boolean isCanonical(double number, long bits) {
+            return bits == Double.doubleToLongBits(number) && bits != Long.MIN_VALUE;
         }
     }
 
@@ -202,6 +269,11 @@ final class VectorsTest {
         }
         Tap.check(BloomFilter.formats().stream().anyMatch(one -> one.name().equals("dcso-gzip")),
                 "this jar is without zlib");
+        System.out.println("# Java: " + all.answers + " keys of " + all.files
+                + " files asked as byte[], and each as the types with its bytes: " + all.typed
+                + "; " + all.bytesOnly + " have none");
+        Tap.same(all.typed.size(), 5, "types");
+        for (int count : all.typed.values()) Tap.check(count >= 300, all.typed);
         Tap.check(all.files >= 190 && all.answers >= 20000 && all.rebuilt >= 140,
                 all.files + " files, " + all.answers + " answers, " + all.rebuilt + " rebuilt");
     }

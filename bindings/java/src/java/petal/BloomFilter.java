@@ -16,9 +16,12 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.ConcurrentModificationException;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Predicate;
+import java.util.stream.Collector;
 
 /**
  * A Bloom filter: is this key in the set? Certainly not, or probably.
@@ -49,31 +52,33 @@ import java.util.function.Predicate;
  */
 public final class BloomFilter implements AutoCloseable, Predicate<Object>, Serializable {
     private static final long serialVersionUID = 1;
+    private static final int EMFILE = 24;
+    /** Of so few keys, one call each takes less than a batch. */
+    private static final int FEW = 7;
+    /** An array of Java has no more elements. */
+    private static final int MOST_ANSWERS = Integer.MAX_VALUE - 8;
     private static final System.Logger LOG = System.getLogger("petal");
 
-    private final transient Core core;
-    private final transient Keys keys;
-    /** The scheme takes the empty key. */
-    private final transient boolean emptyKey;
+    /** All of it but what a copy elsewhere would not have. Not transient: see Core. */
+    @SuppressWarnings("serial")
+    private final Core core;
+
     private final transient Path path;
     private final transient boolean writable;
 
-    private BloomFilter(long handle, Object borrowed, KeyType type, Path path, boolean writable) {
-        this.core = new Core(handle, borrowed);
+    private BloomFilter(Core core, Path path, boolean writable) {
+        this.core = core;
         this.path = path;
         this.writable = writable;
-        Info info = info();
-        core.learn(info);
-        this.keys = new Keys(chosen(info.keyType(), type));
-        this.emptyKey = info.can("empty-key");
     }
 
-    private KeyType chosen(KeyType recorded, KeyType asked) {
-        if (recorded == KeyType.NONE) return asked;
-        boolean bytes = recorded.compareTo(KeyType.HEX) >= 0 && asked.compareTo(KeyType.HEX) >= 0;
-        if (asked == KeyType.NONE || asked == recorded || bytes) return recorded;
-        core.close(false, null);
-        throw new IllegalArgumentException("the filter has " + recorded + " keys, not " + asked);
+    private BloomFilter(long handle, KeyType type) {
+        this(new Core(handle, null, type), null, false);
+    }
+
+    /** For serializers that then set the fields. */
+    private BloomFilter() {
+        this(null, null, false);
     }
 
     // ---- making ----
@@ -88,8 +93,26 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return new Builder();
     }
 
+    /** As {@link #toFilter(Builder)}. */
+    public static Collector<Object, ?, BloomFilter> toFilter(long capacity, double rate) {
+        return toFilter(builder().capacity(capacity).rate(rate));
+    }
+
+    /**
+     * Collects a stream into a filter: {@code stream.collect(BloomFilter.toFilter(1000, 0.01))}. Of
+     * a parallel stream, too, there is one filter, so the order of keys is any.
+     */
+    public static Collector<Object, ?, BloomFilter> toFilter(Builder builder) {
+        return Collector.of(builder::build, BloomFilter::add, (one, other) -> {
+            one.merge(other);
+            other.close();
+            return one;
+        }, Collector.Characteristics.CONCURRENT, Collector.Characteristics.UNORDERED,
+                Collector.Characteristics.IDENTITY_FINISH);
+    }
+
     static BloomFilter made(long handle) {
-        return new BloomFilter(handle, null, KeyType.NONE, null, false);
+        return new BloomFilter(handle, KeyType.NONE);
     }
 
     /** Opens a file of Petal or of another library, to be queried. */
@@ -108,9 +131,22 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
      */
     public static BloomFilter open(Path path, Mode mode, OpenOptions options) throws IOException {
         int flags = mode.code | options.flags;
-        long handle = Core.open(Texts.path(path), flags, options.secret, options.formatName(),
-                options.memoryLimit);
-        return new BloomFilter(handle, null, options.keyType, path, mode == Mode.WRITE);
+        long handle = opened(Texts.path(path), flags, options);
+        Core core = new Core(handle, null, options.keyType);
+        return new BloomFilter(core, path, mode == Mode.WRITE);
+    }
+
+    /** If all file descriptors are in use, some may be those of filters that nobody can reach. */
+    private static long opened(byte[] path, int flags, OpenOptions options) throws IOException {
+        try {
+            return Core.open(path, flags, options.secret, options.formatName(),
+                    options.memoryLimit);
+        } catch (PetalIOException failure) {
+            if (failure.errno() != EMFILE) throw failure;
+            NativeBytes.collect();
+            return Core.open(path, flags, options.secret, options.formatName(),
+                    options.memoryLimit);
+        }
     }
 
     /** As {@link #fromBytes(byte[], OpenOptions)}. */
@@ -123,18 +159,22 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         Objects.requireNonNull(data, "data");
         long handle = Core.load(data, options.flags, options.secret, options.formatName(),
                 options.memoryLimit);
-        return new BloomFilter(handle, null, options.keyType, null, false);
+        return new BloomFilter(handle, options.keyType);
     }
 
     /**
      * Like {@link #fromBytes}, but read-only and without a copy: of a direct buffer, such as a
-     * mapped file. Its bytes must not change until {@link #close}.
+     * mapped file. Its bytes must not change, nor be given back, until {@link #close}. Of memory
+     * of an Arena that is closed first, calls throw what reading it throws; but an Arena that another
+     * thread closes during a call ends the process, as does a mapped file that becomes shorter.
      */
     public static BloomFilter view(ByteBuffer data, OpenOptions options) throws IOException {
         if (!data.isDirect()) throw new IllegalArgumentException("the buffer must be direct");
-        long handle = Core.view(data, data.position(), data.remaining(), options.flags,
-                options.secret, options.formatName(), options.memoryLimit);
-        return new BloomFilter(handle, data, options.keyType, null, false);
+        ByteBuffer bytes = data.slice(); // which other threads cannot move
+        touch(bytes, 0, bytes.limit());
+        long handle = Core.view(bytes, 0, bytes.limit(), options.flags, options.secret,
+                options.formatName(), options.memoryLimit);
+        return new BloomFilter(new Core(handle, bytes, options.keyType), null, false);
     }
 
     /** As {@link #read(InputStream, OpenOptions)}. */
@@ -148,10 +188,14 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
                 options.memoryLimit, options.expectedBytes);
         try {
             byte[] piece = new byte[1 << 16];
-            for (int size = in.read(piece); size >= 0; size = in.read(piece))
+            for (int size = in.read(piece); size != -1; size = in.read(piece)) {
+                if (size < 0 || size > piece.length)
+                    throw new IOException("the stream says it has read " + size + " of "
+                            + piece.length + " bytes");
                 Core.readerFeed(reader, piece, size);
+            }
             long handle = Core.readerFinish(reader);
-            return new BloomFilter(handle, null, options.keyType, null, false);
+            return new BloomFilter(handle, options.keyType);
         } finally {
             Core.readerFree(reader);
         }
@@ -177,13 +221,19 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
             if (text != null) Texts.check(text, key);
             return core.one(verb, key);
         } finally {
-            core.leaveChanged();
+            core.leaveAdded(1);
         }
     }
 
     private boolean isEmptySkipped() {
-        if (!emptyKey && !core.isClosed()) warnOfEmpty(1);
-        return !emptyKey && !core.isClosed();
+        boolean isSkipped = !core.emptyKey && !core.isClosed();
+        if (isSkipped) warnOfEmpty(1);
+        return isSkipped;
+    }
+
+    /** Throws what Java throws if the memory of a direct buffer is gone: native code would crash. */
+    private static void touch(ByteBuffer direct, int from, int end) {
+        if (from < end) direct.get(from);
     }
 
     private static void warnOfEmpty(long count) {
@@ -193,7 +243,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
 
     /** Adds a key. True: it was certainly new. False: it was probably there already. */
     public boolean add(String key) {
-        if (!keys.plainText) return add(keys.ofText(key));
+        if (!core.keys.plainText) return add(core.keys.ofText(key));
         return change(Core.ADD, key.getBytes(UTF_8), key) != 0;
     }
 
@@ -204,19 +254,21 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
 
     /** As {@link #add(String)}: the bytes that remain; the position stays. */
     public boolean add(ByteBuffer key) {
-        if (!key.isDirect() || !key.hasRemaining()) return add(Keys.ofBuffer(key));
+        int from = key.position(); // once: another thread may move it
+        int end = key.limit();
+        if (!key.isDirect() || from >= end) return add(Keys.ofBuffer(key));
+        touch(key, from, end);
         core.enterToChange();
         try {
-            return core.oneDirect(core.handle(), Core.ADD, key, key.position(), key.remaining())
-                    != 0;
+            return core.oneDirect(core.handle(), Core.ADD, key, from, end - from) != 0;
         } finally {
-            core.leaveChanged();
+            core.leaveAdded(1);
         }
     }
 
     /** As {@link #add(String)}. */
     public boolean add(long key) {
-        if (!keys.plainLong) return add(keys.ofLong(key));
+        if (!core.keys.plainLong) return add(core.keys.ofLong(key));
         return addLong(key);
     }
 
@@ -225,24 +277,27 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         try {
             return core.oneLong(core.handle(), Core.ADD, key) != 0;
         } finally {
-            core.leaveChanged();
+            core.leaveAdded(1);
         }
     }
 
     /** As {@link #add(String)}. */
     public boolean add(double key) {
-        if (!keys.plainDouble) throw keys.wrong("doubles");
+        if (!core.keys.plainDouble) throw core.keys.wrong("doubles");
         return addLong(Keys.bits(key));
     }
 
     /** As {@link #add(String)}: a key of any kind, told apart when the program runs. */
     public boolean add(Object key) {
-        return key instanceof String ? add((String) key) : add(keys.of(key));
+        return key instanceof String ? add((String) key) : add(core.keys.of(key));
     }
 
-    /** False: the key was certainly never added. True: it probably was. */
+    /**
+     * False: the key was certainly never added. True: it probably was. UncheckedIOException: the
+     * map is damaged where it would be; see {@link OpenOptions#noVerify}.
+     */
     public boolean contains(String key) {
-        if (!keys.plainText) return contains(keys.ofText(key));
+        if (!core.keys.plainText) return contains(core.keys.ofText(key));
         return query(Core.CONTAINS, key.getBytes(UTF_8), key) != 0;
     }
 
@@ -253,11 +308,13 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
 
     /** As {@link #contains(String)}: the bytes that remain; the position stays. */
     public boolean contains(ByteBuffer key) {
-        if (!key.isDirect()) return contains(Keys.ofBuffer(key));
+        int from = key.position();
+        int end = key.limit();
+        if (!key.isDirect() || from >= end) return contains(Keys.ofBuffer(key));
+        touch(key, from, end);
         int slot = core.enter();
         try {
-            return core.oneDirect(core.handle(), Core.CONTAINS, key, key.position(),
-                    key.remaining()) != 0;
+            return core.oneDirect(core.handle(), Core.CONTAINS, key, from, end - from) != 0;
         } finally {
             core.leave(slot);
         }
@@ -265,7 +322,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
 
     /** As {@link #contains(String)}. */
     public boolean contains(long key) {
-        return keys.plainLong ? containsLong(key) : contains(keys.ofLong(key));
+        return core.keys.plainLong ? containsLong(key) : contains(core.keys.ofLong(key));
     }
 
     private boolean containsLong(long key) {
@@ -279,13 +336,13 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
 
     /** As {@link #contains(String)}. */
     public boolean contains(double key) {
-        if (!keys.plainDouble) throw keys.wrong("doubles");
+        if (!core.keys.plainDouble) throw core.keys.wrong("doubles");
         return containsLong(Keys.bits(key));
     }
 
     /** As {@link #contains(String)}: a key of any kind, told apart when the program runs. */
     public boolean contains(Object key) {
-        return key instanceof String ? contains((String) key) : contains(keys.of(key));
+        return key instanceof String ? contains((String) key) : contains(core.keys.of(key));
     }
 
     /** {@link #contains(Object)}: {@code addresses.filter(seen)} keeps what is probably in. */
@@ -299,12 +356,12 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
      * added: other keys share its counters, and may then be missed.
      */
     public boolean remove(Object key) {
-        return change(Core.REMOVE, keys.of(key), null) != 0;
+        return change(Core.REMOVE, core.keys.of(key), null) != 0;
     }
 
     /** The 64-bit hash of a key under this filter's hash and seed or secret. */
     public long hashKey(Object key) {
-        byte[] bytes = keys.of(key);
+        byte[] bytes = core.keys.of(key);
         int slot = core.enter();
         try {
             return core.hashKey(core.handle(), bytes);
@@ -318,6 +375,11 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         if (shards < 1 || shards >= 1L << 32)
             throw new IllegalArgumentException("there are 1 to 2^32 - 1 shards, not " + shards);
         return Core.shardOf(new Keys(KeyType.NONE).of(key), shards);
+    }
+
+    /** This filter with keys of another type: their bytes are what the funnel puts. */
+    public <T> Funnelled<T> by(Funnel<? super T> funnel) {
+        return new Funnelled<>(this, funnel);
     }
 
     // ---- batches ----
@@ -511,13 +573,13 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         long run(long handle);
     }
 
-    private long inside(int verb, Work work) {
+    private long inside(int verb, int count, Work work) {
         if (isChange(verb)) {
             core.enterToChange();
             try {
                 return work.run(core.handle());
             } finally {
-                core.leaveChanged();
+                core.leaveAdded(count);
             }
         }
         int slot = core.enter();
@@ -528,6 +590,33 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         }
     }
 
+    private interface One {
+        int run(long handle, int verb, int i);
+    }
+
+    /** A batch of few keys, as a call for each of them. */
+    private long few(int verb, int count, boolean[] answers, One one) {
+        boolean isWhole = verb == Core.ANY || verb == Core.ALL;
+        return inside(verb, count, handle -> {
+            long positive = 0;
+            for (int i = 0; i < count; i++) {
+                boolean is = ofMany(handle, isWhole ? Core.CONTAINS : verb, i, one);
+                if (isWhole && is == (verb == Core.ANY)) return is ? 1 : 0;
+                if (answers != null) answers[i] = is;
+                if (is) positive++;
+            }
+            return isWhole ? verb - Core.ANY : positive; // ANY found none, ALL found each
+        });
+    }
+
+    private static boolean ofMany(long handle, int verb, int i, One one) {
+        try {
+            return one.run(handle, verb, i) != 0;
+        } catch (RuntimeException failure) {
+            throw Failure.at(i, failure);
+        }
+    }
+
     private boolean[] each(int verb, long[] batch) {
         boolean[] answers = new boolean[batch.length];
         batch(verb, batch, answers);
@@ -535,8 +624,16 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     }
 
     private long batch(int verb, long[] batch, boolean[] answers) {
-        if (!keys.plainLong) return joined(verb, boxed(batch), answers);
-        return inside(verb, handle -> core.longs(handle, verb, batch, batch.length, answers));
+        if (!core.keys.plainLong) return joined(verb, boxed(batch), answers);
+        return longs(verb, batch, answers);
+    }
+
+    private long longs(int verb, long[] batch, boolean[] answers) {
+        int count = batch.length;
+        if (count > 0 && count <= FEW)
+            return few(verb, count, answers,
+                    (handle, what, i) -> core.oneLong(handle, what, batch[i]));
+        return inside(verb, count, handle -> core.longs(handle, verb, batch, count, answers));
     }
 
     private static Iterable<Long> boxed(long[] batch) {
@@ -550,10 +647,10 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     }
 
     private long batch(int verb, double[] batch, boolean[] answers) {
-        if (!keys.plainDouble) throw keys.wrong("doubles");
+        if (!core.keys.plainDouble) throw core.keys.wrong("doubles");
         long[] bits = new long[batch.length];
         for (int i = 0; i < bits.length; i++) bits[i] = Keys.bits(batch[i]);
-        return inside(verb, handle -> core.longs(handle, verb, bits, bits.length, answers));
+        return longs(verb, bits, answers);
     }
 
     private boolean[] each(int verb, byte[] data, int[] offsets) {
@@ -564,25 +661,32 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
 
     private long batch(int verb, byte[] data, int[] offsets, boolean[] answers) {
         int count = keysOf(data.length, offsets);
-        return inside(verb, handle -> bytes(handle, verb, data, offsets, count, 0, answers));
+        return inside(verb, count,
+                handle -> bytes(handle, verb, data, offsets, count, 0, answers));
     }
 
     private boolean[] each(int verb, ByteBuffer data, int[] offsets) {
-        boolean[] answers = new boolean[keysOf(data.remaining(), offsets)];
-        batch(verb, data, offsets, answers);
+        ByteBuffer bytes = data.slice();
+        boolean[] answers = new boolean[keysOf(bytes.limit(), offsets)];
+        batch(verb, bytes, offsets, answers);
         return answers;
     }
 
     private long batch(int verb, ByteBuffer data, int[] offsets, boolean[] answers) {
-        if (!data.isDirect() || verb == Core.ADD && !emptyKey)
+        if (!data.isDirect() || verb == Core.ADD && !core.emptyKey)
             return batch(verb, Keys.ofBuffer(data), offsets, answers);
-        int count = keysOf(data.remaining(), offsets);
-        int from = data.position();
-        return inside(verb,
-                handle -> core.direct(handle, verb, data, from, offsets, 0, count, answers));
+        ByteBuffer bytes = data.slice(); // which other threads cannot move
+        int size = bytes.limit();
+        int count = keysOf(size, offsets);
+        touch(bytes, 0, size);
+        return inside(verb, count,
+                handle -> core.direct(handle, verb, bytes, 0, size, offsets, 0, count, answers));
     }
 
-    /** How many keys there are; the offsets ascend, and end in the data. */
+    /**
+     * How many keys there are; the offsets ascend, and end in the data. Native code checks its own
+     * copies of them again, since another thread may change the array.
+     */
     private static int keysOf(int size, int[] offsets) {
         if (offsets.length == 0)
             throw new IllegalArgumentException("there is one offset more than keys");
@@ -599,7 +703,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     /** Empty keys that the scheme does not take are left out, and their answers are false. */
     private long bytes(long handle, int verb, byte[] data, int[] offsets, int count, long base,
             boolean[] answers) {
-        if (verb != Core.ADD || emptyKey)
+        if (verb != Core.ADD || core.emptyKey)
             return core.bytes(handle, verb, data, offsets, 0, count, base, answers);
         long added = 0;
         long skipped = 0;
@@ -617,10 +721,14 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     }
 
     private boolean[] each(int verb, Iterable<?> batch) {
-        int size = batch instanceof Collection ? ((Collection<?>) batch).size() : 16;
-        boolean[][] answers = {new boolean[size]};
-        long count = joined(verb, batch, answers);
+        boolean[][] answers = {new boolean[Math.min(sizeOf(batch), 1 << 20)]};
+        long count = pieces(verb, batch, new long[1], answers);
         return count == answers[0].length ? answers[0] : Arrays.copyOf(answers[0], (int) count);
+    }
+
+    /** A hint: what a collection says of itself. */
+    private static int sizeOf(Iterable<?> batch) {
+        return batch instanceof Collection ? Math.max(0, ((Collection<?>) batch).size()) : 16;
     }
 
     private long batch(int verb, Iterable<?> batch, boolean[] none) {
@@ -634,50 +742,81 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return positive[0];
     }
 
-    /** Answers grow with the keys, whose number comes back. */
-    private long joined(int verb, Iterable<?> batch, boolean[][] answers) {
-        return pieces(verb, batch, new long[1], answers);
-    }
-
+    /** How many keys there were; answers, if not null, grow with them. */
     private long pieces(int verb, Iterable<?> batch, long[] positive, boolean[][] answers) {
-        Joiner joiner = new Joiner(keys);
-        for (Object key : batch) {
-            joiner.add(key);
-            if (joiner.isFull() && piece(verb, joiner, positive, answers)) return joiner.before;
+        Iterator<?> rest = batch.iterator();
+        int size = sizeOf(batch);
+        if (size > 0 && size <= FEW && batch instanceof Collection) {
+            int taken = few(verb, rest, size, positive, answers);
+            if (!rest.hasNext() || isDecided(verb, positive[0])) return taken;
+            throw new ConcurrentModificationException("the collection grew during the call");
         }
-        if (joiner.count > 0 || joiner.before == 0) piece(verb, joiner, positive, answers);
+        Joiner joiner = new Joiner(core.keys);
+        RuntimeException refused;
+        do { // what comes before a key that is refused is done
+            refused = joiner.fill(rest);
+            boolean isAny = joiner.count > 0 || joiner.before == 0;
+            if (isAny && piece(verb, joiner, positive, answers)) return joiner.before;
+            if (refused != null) throw refused;
+        } while (rest.hasNext());
         return joiner.before;
     }
 
-    private long piece(int verb, Joiner joiner, boolean[] answers) {
-        return inside(verb, handle -> bytes(handle, verb, joiner.data, joiner.offsets,
-                joiner.count, joiner.before, answers));
+    private static boolean isDecided(int verb, long positive) {
+        return verb == Core.ANY && positive != 0 || verb == Core.ALL && positive == 0;
+    }
+
+    private int few(int verb, Iterator<?> batch, int most, long[] positive, boolean[][] answers) {
+        byte[][] bytes = new byte[most][];
+        int count = 0;
+        RuntimeException refused = null;
+        try {
+            for (; count < most && batch.hasNext(); count++)
+                bytes[count] = Joiner.bytesOf(core.keys, batch.next(), count);
+        } catch (RuntimeException failure) {
+            refused = failure;
+        }
+        int skipped = 0;
+        if (verb == Core.ADD && !core.emptyKey)
+            for (int i = 0; i < count; i++) if (bytes[i].length == 0) skipped++;
+        boolean skips = skipped > 0;
+        positive[0] = few(verb, count, answers == null ? null : answers[0], (handle, what, i) ->
+                skips && bytes[i].length == 0 ? 0 : core.one(what, bytes[i]));
+        if (skips) warnOfEmpty(skipped);
+        if (refused != null) throw refused;
+        return count;
+    }
+
+    private long piece(int verb, Joiner joiner, int count, boolean[] answers) {
+        return inside(verb, count, handle -> bytes(handle, verb, joiner.data, joiner.offsets,
+                count, joiner.before, answers));
     }
 
     /** True: ANY or ALL is decided. */
     private boolean piece(int verb, Joiner joiner, long[] positive, boolean[][] answers) {
-        int count = joiner.count;
-        boolean[] some = answers == null ? null : new boolean[count];
-        if (!emptyKey) joiner.check();
-        long found = piece(emptyKey ? verb | joiner.unsure() : verb, joiner, some);
+        boolean[] some = answers == null ? null : new boolean[joiner.count];
+        int count = core.emptyKey ? joiner.count : joiner.texts();
+        long found = piece(core.emptyKey ? verb | joiner.unsure() : verb, joiner, count, some);
         if (found < 0) {
-            joiner.check((int) -found);
-            found = piece(verb, joiner, some);
+            count = joiner.texts((int) -found);
+            found = piece(verb, joiner, count, some);
         }
-        if (answers != null) {
-            int before = Math.toIntExact(joiner.before);
-            int end = Math.addExact(before, count);
-            if (end > answers[0].length)
-                answers[0] = Arrays.copyOf(answers[0], (int) Math.min(1L << 30, end * 2L));
-            System.arraycopy(some, 0, answers[0], before, count);
-        }
+        if (count < joiner.count) throw joiner.notText(count);
+        if (answers != null) answers[0] = appended(answers[0], joiner.before, some);
         joiner.clear();
-        if (!isChange(verb) && verb != Core.CONTAINS) {
-            positive[0] = found;
-            return verb == Core.ANY == (found != 0);
-        }
-        positive[0] += found;
-        return false;
+        positive[0] = isChange(verb) || verb == Core.CONTAINS ? positive[0] + found : found;
+        return isDecided(verb, found);
+    }
+
+    private static boolean[] appended(boolean[] answers, long before, boolean[] some) {
+        long end = before + some.length;
+        if (end > MOST_ANSWERS)
+            throw new IllegalArgumentException("more keys than an array has answers: " + end
+                    + " and more; use addAll(), or several batches");
+        boolean[] room = end <= answers.length ? answers
+                : Arrays.copyOf(answers, (int) Math.min(MOST_ANSWERS, 2 * end));
+        System.arraycopy(some, 0, room, (int) before, some.length);
+        return room;
     }
 
     // ---- whole filters ----
@@ -686,7 +825,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         int slot = core.enter();
         try {
             long handle = core.derive(core.handle(), what);
-            return new BloomFilter(handle, null, keys.type, null, false);
+            return new BloomFilter(handle, core.keys.type);
         } finally {
             core.leave(slot);
         }
@@ -770,25 +909,12 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
 
     /** What is known without looking at the bits. */
     public Info info() {
-        return infoOf(-1);
+        return core.describe(-1);
     }
 
     /** The same of one layer, from 0. */
     public Info info(int layer) {
-        return infoOf(Objects.checkIndex(layer, info().layers()));
-    }
-
-    private Info infoOf(int layer) {
-        long[] numbers = new long[Core.INFO_NUMBERS];
-        double[] reals = new double[3];
-        byte[][] names = new byte[4][];
-        int slot = core.enter();
-        try {
-            core.info(core.handle(), layer, numbers, reals, names);
-        } finally {
-            core.leave(slot);
-        }
-        return new Info(numbers, reals, names);
+        return core.describe(Objects.checkIndex(layer, info().layers()));
     }
 
     /** What the bits say. Reads all of them: a second for 5 GB. */
@@ -846,7 +972,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
 
     /** How keys become bytes: as the file records it, or as it was opened. */
     public KeyType keyType() {
-        return keys.type;
+        return core.keys.type;
     }
 
     /** The file that it was opened from, or null. */
@@ -997,7 +1123,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
     private Object writeReplace() throws ObjectStreamException {
         if (info().isKeyed())
             throw new NotSerializableException("petal.BloomFilter: a keyed filter");
-        return new Serialized(toBytes(), keys.type);
+        return new Serialized(toBytes(), core.keys.type);
     }
 
     private void readObject(ObjectInputStream in) throws ObjectStreamException {

@@ -2,11 +2,16 @@ package petal;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.AbstractCollection;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Iterator;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -26,7 +31,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>The native functions take the handle besides {@code this}, which so stays reachable: the
  * cleaner cannot free a filter that a call is working on.
  */
-final class Core {
+final class Core extends AbstractCollection<byte[]> {
     // Verbs.
     static final int ADD = 0;
     static final int CONTAINS = 1;
@@ -46,10 +51,12 @@ final class Core {
     /** Longer keys are copied out of their array. */
     static final int PACKED_BYTES = 64;
 
-    static final int NUMBERS = 14;
-    static final int INFO_NUMBERS = 28;
+    /** A filter that grows is measured after so many keys. */
+    private static final int LAYER_KEYS = 1024;
 
-    private static final Cleaner CLEANER = Cleaner.create();
+    static final int NUMBERS = 14;
+    static final int INFO_NUMBERS = 31;
+
     private static final AtomicLong FILTERS = new AtomicLong();
     private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(int[].class);
     /** Slots are a cache line apart. */
@@ -63,19 +70,39 @@ final class Core {
         NativeLibrary.load();
     }
 
+    /** What is freed when nobody can reach the filter any more. */
     private static final class Memory implements Runnable {
         private final long handle;
-        /** What a view borrows. */
+        /** What a view borrows stays reachable. */
         private final Object borrowed;
+        private long bytes;
+        private boolean isFreed;
 
         Memory(long handle, Object borrowed) {
             this.handle = handle;
             this.borrowed = borrowed;
         }
 
+        void count(long now) {
+            NativeBytes.add(more(now));
+        }
+
+        private synchronized long more(long now) {
+            long more = isFreed ? 0 : now - bytes;
+            if (!isFreed) bytes = now;
+            return more;
+        }
+
         @Override
         public void run() {
             free(handle);
+            NativeBytes.add(freed());
+        }
+
+        private synchronized long freed() {
+            long fewer = more(0);
+            isFreed = true;
+            return fewer;
         }
     }
 
@@ -85,27 +112,80 @@ final class Core {
     private volatile Thread changer;
     /** Threads that are writing this filter to a stream, which may call back. */
     private final Set<Thread> writing = ConcurrentHashMap.newKeySet(1);
-    private final Cleaner.Cleanable memory;
+    /** Of a view: its bytes, or null. */
+    private final ByteBuffer borrowed;
+    private Memory memory;
+    private Cleaner.Cleanable cleanable;
     private long handle; // 0: closed
+    /** How keys become bytes. */
+    Keys keys;
+    /** The scheme takes the empty key. */
+    boolean emptyKey;
     /** Keys are hashed by XXH3, with this seed. */
     private boolean isHashed;
     private long seed;
+    /** Adding may allocate: the filter grows. */
+    private boolean grows;
+    private int uncounted;
 
-    Core(long handle, Object borrowed) {
-        this.handle = handle;
-        this.memory = CLEANER.register(this, new Memory(handle, borrowed));
+    /** asked: what the caller says of the keys. Whatever fails, the filter is freed. */
+    Core(long handle, ByteBuffer borrowed, KeyType asked) {
+        this.borrowed = borrowed == null ? null : borrowed.slice();
+        adopt(handle, asked);
     }
 
-    /** What {@link #one} needs to hash keys. */
-    void learn(Info info) {
+    private void adopt(long handle, KeyType asked) {
+        this.handle = handle;
+        memory = new Memory(handle, borrowed);
+        cleanable = NativeBytes.CLEANER.register(this, memory);
+        Info info = describe(-1);
+        try {
+            keys = new Keys(chosen(info.keyType(), asked));
+        } catch (IllegalArgumentException wrong) {
+            close(false, null);
+            throw wrong;
+        }
+        emptyKey = info.can("empty-key");
         isHashed = info.hash().equals("xxh3") && info.can("hashes");
         seed = info.seed();
+        grows = !info.policy().equals("none");
+        memory.count(info.memoryBytes());
+    }
+
+    private static KeyType chosen(KeyType recorded, KeyType asked) {
+        if (recorded == KeyType.NONE) return asked;
+        boolean bytes = recorded.compareTo(KeyType.HEX) >= 0 && asked.compareTo(KeyType.HEX) >= 0;
+        if (asked == KeyType.NONE || asked == recorded || bytes) return recorded;
+        throw new IllegalArgumentException("the filter has " + recorded + " keys, not " + asked);
+    }
+
+    /** layer: from 0; -1: the whole filter. */
+    Info describe(int layer) {
+        long[] numbers = new long[INFO_NUMBERS];
+        double[] reals = new double[3];
+        byte[][] names = new byte[4][];
+        int slot = enter();
+        try {
+            info(handle, layer, numbers, reals, names);
+        } finally {
+            leave(slot);
+        }
+        return new Info(numbers, reals, names);
     }
 
     // ---- the gate ----
 
+    /**
+     * Throws what reading a view throws if its memory is gone: the Arena of the buffer is closed, or
+     * belongs to another thread. Native code would end the process.
+     */
+    private void touch() {
+        if (borrowed != null && borrowed.limit() > 0) borrowed.get(0);
+    }
+
     /** Returns the slot for {@link #leave}. */
     int enter() {
+        touch();
         int slot = ((int) Thread.currentThread().getId() & (SLOTS - 1)) * GAP;
         if (!SLOT.compareAndSet(users, slot, 0, 1)) {
             slot = SHARED;
@@ -137,6 +217,7 @@ final class Core {
     }
 
     void enterToChange() {
+        touch();
         lockToChange();
         if (handle != 0) return;
         leaveChanged();
@@ -161,6 +242,16 @@ final class Core {
     void leaveChanged() {
         changer = null;
         turn.unlock();
+    }
+
+    /** The same after adding so many keys: what a filter that grows has allocated is counted. */
+    void leaveAdded(int keys) {
+        boolean isDue = grows && (uncounted += Math.min(keys, LAYER_KEYS)) >= LAYER_KEYS;
+        long bytes = -1;
+        if (isDue && handle != 0) bytes = memoryBytes(handle);
+        if (isDue) uncounted = 0;
+        leaveChanged();
+        if (bytes >= 0) memory.count(bytes);
     }
 
     private boolean isIdle() {
@@ -268,10 +359,10 @@ final class Core {
             try {
                 if (sync) sync(handle, path);
             } catch (IOException failure) {
-                throw new java.io.UncheckedIOException(failure);
+                throw new UncheckedIOException(failure);
             } finally {
                 handle = 0;
-                memory.clean();
+                cleanable.clean();
             }
         } finally {
             leaveChanged();
@@ -291,6 +382,50 @@ final class Core {
 
     private static IllegalStateException closed() {
         return new IllegalStateException("the filter is closed");
+    }
+
+    // ---- for serializers that write fields ----
+    //
+    // Kryo knows nothing of writeReplace(): it writes the fields of a filter, of which this object
+    // is one, and this object as what it also is, a collection of byte[]. Its one element is a byte
+    // for the type of the keys, and the file.
+
+    /** For Kryo alone: closed until {@link #add}. */
+    Core() {
+        borrowed = null;
+    }
+
+    @Override
+    public int size() {
+        return 1;
+    }
+
+    @Override
+    public Iterator<byte[]> iterator() {
+        if (describe(-1).isKeyed())
+            throw new UnsupportedOperationException("petal.BloomFilter: a keyed filter");
+        int slot = enter();
+        try {
+            byte[] file = toBytes(handle, Texts.name("petal"));
+            byte[] element = new byte[Math.addExact(file.length, 1)];
+            element[0] = (byte) keys.type.code;
+            System.arraycopy(file, 0, element, 1, file.length);
+            return Collections.singleton(element).iterator();
+        } finally {
+            leave(slot);
+        }
+    }
+
+    @Override
+    public boolean add(byte[] element) {
+        if (handle != 0) throw new IllegalStateException("the filter has its keys already");
+        byte[] file = Arrays.copyOfRange(element, 1, element.length);
+        try {
+            adopt(load(file, 0, null, Texts.name("petal"), 0), KeyType.values()[element[0]]);
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+        return true;
     }
 
     // ---- one.c ----
@@ -319,8 +454,8 @@ final class Core {
     native long bytes(long handle, int verb, byte[] data, int[] offsets, int first, int count,
             long base, boolean[] answers);
 
-    native long direct(long handle, int verb, ByteBuffer data, int from, int[] offsets, int first,
-            int count, boolean[] answers);
+    native long direct(long handle, int verb, ByteBuffer data, int from, int size, int[] offsets,
+            int first, int count, boolean[] answers);
 
     // ---- filter.c ----
 
@@ -355,6 +490,8 @@ final class Core {
     native long derive(long handle, int what);
 
     native void info(long handle, int layer, long[] numbers, double[] reals, byte[][] names);
+
+    native long memoryBytes(long handle);
 
     native void stats(long handle, int layer, long[] numbers, double[] reals);
 

@@ -34,6 +34,18 @@ final class Failure {
         return file == null ? failure : known(status, errno, file, said, failure);
     }
 
+    /** What the core said of one key, of the key with this index in a batch. */
+    static RuntimeException at(long index, RuntimeException failure) {
+        if (failure instanceof PetalException) {
+            PetalException said = (PetalException) failure;
+            return new PetalException(said.getMessage(), said.status(), index, said.path());
+        }
+        if (!(failure.getCause() instanceof PetalIOException)) return failure;
+        PetalIOException said = (PetalIOException) failure.getCause();
+        return new UncheckedIOException(said.getMessage(), new PetalIOException(
+                said.getMessage(), said.status(), index, said.path(), said.errno()));
+    }
+
     /** The kinds that java.nio.file has; the cause says the rest. */
     private static Throwable known(int status, int errno, String file, String said,
             PetalIOException failure) {

@@ -197,6 +197,21 @@ public final class Info {
         return numbers[27];
     }
 
+    /** A map of a petal file: BloomFilter.verify() compares its blocks with their checksums. */
+    public boolean isVerifiable() {
+        return numbers[28] != 0;
+    }
+
+    /** A map, each block of which is compared with its checksum before its first use. */
+    public boolean isVerifiedOnUse() {
+        return numbers[29] != 0;
+    }
+
+    /** Of a map: blocks that were not compared yet, or found damaged. */
+    public long uncheckedBlocks() {
+        return numbers[30];
+    }
+
     /** {@link #bits} for each key of the capacity; NaN without one. */
     public double bitsPerKey() {
         return capacity() == 0 ? Double.NaN : (double) bits() / capacity();

@@ -2,11 +2,12 @@ package petal;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.Objects;
+import java.util.Iterator;
 
 /** Joins the keys of a batch, a piece at a time: bytes, and the offsets of the keys in them. */
 final class Joiner {
     private static final int PIECE_BYTES = 1 << 18;
+    private static final int MOST_BYTES = Integer.MAX_VALUE - 8; // of an array
 
     private final Keys keys;
     byte[] data = new byte[256];
@@ -16,6 +17,7 @@ final class Joiner {
     long before;
 
     private String[] texts = new String[16];
+    private int[] places = new int[16]; // of the texts among the keys
     private int textCount;
     private int otherMarks;
 
@@ -27,29 +29,55 @@ final class Joiner {
         return count == Core.PIECE_KEYS || offsets[count] >= PIECE_BYTES;
     }
 
-    void add(Object key) {
+    /** Joins keys until it is full. The first failure, of a key or of the iterator; or null. */
+    RuntimeException fill(Iterator<?> rest) {
+        try {
+            while (!isFull() && rest.hasNext()) add(rest.next());
+            return null;
+        } catch (RuntimeException refused) {
+            return refused;
+        }
+    }
+
+    private void add(Object key) {
         if (key instanceof String && keys.plainText) {
             addText((String) key);
             return;
         }
-        byte[] bytes = keys.of(Objects.requireNonNull(key, this::nullMessage));
+        byte[] bytes = bytesOf(keys, key, before + count);
         for (byte one : bytes) if (one == '?') otherMarks++;
         append(bytes);
     }
 
-    private String nullMessage() {
-        return "key " + (before + count) + " is null";
+    /** The bytes of a key of a batch, whose failure names its index. */
+    static byte[] bytesOf(Keys keys, Object key, long index) {
+        if (key == null) throw new NullPointerException("key " + index + " is null");
+        try {
+            return keys.of(key);
+        } catch (IllegalArgumentException wrong) {
+            throw refused(wrong.getMessage(), index);
+        }
+    }
+
+    private static PetalException refused(String message, long index) {
+        return new PetalException("key " + index + ": " + message, "bad argument", index, null);
     }
 
     private void addText(String key) {
-        if (textCount == texts.length) texts = Arrays.copyOf(texts, textCount * 2);
+        if (textCount == texts.length) {
+            texts = Arrays.copyOf(texts, textCount * 2);
+            places = Arrays.copyOf(places, textCount * 2);
+        }
+        places[textCount] = count;
         texts[textCount++] = key;
         append(key.getBytes(StandardCharsets.UTF_8));
     }
 
     private void append(byte[] key) {
         int from = offsets[count];
-        int end = Math.addExact(from, key.length);
+        if (key.length > MOST_BYTES - from)
+            throw refused("too long for a batch; give it alone", before + count);
+        int end = from + key.length;
         if (end > data.length) data = Arrays.copyOf(data, Math.max(end, roomAfter(data.length)));
         System.arraycopy(key, 0, data, from, key.length);
         if (++count == offsets.length) offsets = Arrays.copyOf(offsets, count * 2);
@@ -57,22 +85,29 @@ final class Joiner {
     }
 
     private static int roomAfter(int room) {
-        return (int) Math.min(Integer.MAX_VALUE - 8L, room * 2L);
+        return (int) Math.min(MOST_BYTES, room * 2L);
     }
 
     int unsure() {
         return textCount > 0 ? Core.UNSURE : 0;
     }
 
-    /** The bytes of the piece have so many '?': more than the keys if a surrogate stood alone. */
-    void check(int marks) {
-        int expected = otherMarks;
-        for (int i = 0; i < textCount; i++) expected += Texts.marks(texts[i]);
-        if (marks != expected) throw Texts.notText();
+    /** How many keys there are before a text that is none. */
+    int texts() {
+        for (int i = 0; i < textCount; i++) if (!Texts.isText(texts[i])) return places[i];
+        return count;
     }
 
-    void check() {
-        for (int i = 0; i < textCount; i++) if (!Texts.isText(texts[i])) throw Texts.notText();
+    /** The same; the bytes of the piece have so many '?': more than the keys if there is one. */
+    int texts(int marks) {
+        int expected = otherMarks;
+        for (int i = 0; i < textCount; i++) expected += Texts.marks(texts[i]);
+        return marks == expected ? count : texts();
+    }
+
+    /** Of a key of this piece. */
+    PetalException notText(int place) {
+        return refused(Texts.NOT_TEXT, before + place);
     }
 
     void clear() {

@@ -4,7 +4,9 @@ import java.util.Objects;
 
 /** How files, streams and bytes are opened. */
 public final class OpenOptions {
-    int flags;
+    private static final int VERIFY_ON_USE = 2048;
+
+    int flags = VERIFY_ON_USE;
     byte[] secret;
     private String format = "auto";
     KeyType keyType = KeyType.NONE;
@@ -50,9 +52,15 @@ public final class OpenOptions {
         return this;
     }
 
-    /** Checks all of a map now, not only its header. */
+    /** Checks all of a map now, not each block before its first use. */
     public OpenOptions verify() {
         return flag(16);
+    }
+
+    /** Trusts the bits of a map: if they are damaged, members may be "certainly not" in. */
+    public OpenOptions noVerify() {
+        flags &= ~VERIFY_ON_USE;
+        return this;
     }
 
     /** Accepts a file that a writer left halfway. */

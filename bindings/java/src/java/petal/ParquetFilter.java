@@ -71,7 +71,9 @@ public final class ParquetFilter {
             direct = ByteBuffer.allocateDirect(data.remaining());
             direct.put(data.duplicate()).flip();
         }
-        byte[] lines = Core.parquetFilters(direct, direct.position(), direct.remaining());
+        direct = direct.slice(); // which other threads cannot move
+        if (direct.hasRemaining()) direct.get(0); // throws if the memory is gone
+        byte[] lines = Core.parquetFilters(direct, 0, direct.limit());
         List<ParquetFilter> filters = new ArrayList<>();
         Texts.string(lines).lines().forEach(
                 line -> filters.add(new ParquetFilter(line.split(" ", 7))));

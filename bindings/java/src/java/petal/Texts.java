@@ -65,8 +65,10 @@ final class Texts {
         return true;
     }
 
+    static final String NOT_TEXT = "the key is no text: a surrogate stands alone";
+
     static IllegalArgumentException notText() {
-        return new IllegalArgumentException("the key is no text: a surrogate stands alone");
+        return new IllegalArgumentException(NOT_TEXT);
     }
 
     static byte[] utf16le(CharSequence text) {
@@ -75,8 +77,10 @@ final class Texts {
         return bytes.array();
     }
 
-    /** A name for the core, or null. */
+    /** A name for the core, or null. To C, it would end at a NUL. */
     static byte[] name(String name) {
+        if (name != null && name.indexOf('\0') >= 0)
+            throw new IllegalArgumentException("a name with a NUL character");
         return name == null ? null : name.getBytes(StandardCharsets.UTF_8);
     }
 

@@ -1,0 +1,73 @@
+package petal;
+
+import java.util.Collection;
+import java.util.Iterator;
+import java.util.Objects;
+import java.util.function.Predicate;
+
+/**
+ * A filter that takes keys of another type, by a {@link Funnel}. It has no state of its own: the
+ * filter is saved, closed and shared as ever.
+ */
+public final class Funnelled<T> implements Predicate<T> {
+    private final BloomFilter filter;
+    private final Funnel<? super T> funnel;
+
+    Funnelled(BloomFilter filter, Funnel<? super T> funnel) {
+        this.filter = Objects.requireNonNull(filter, "filter");
+        this.funnel = Objects.requireNonNull(funnel, "funnel");
+    }
+
+    private byte[] bytesOf(T key) {
+        Sink sink = new Sink();
+        funnel.funnel(Objects.requireNonNull(key, "key"), sink);
+        return sink.toBytes();
+    }
+
+    /** As {@link BloomFilter#add(Object)}. */
+    public boolean add(T key) {
+        return filter.add(bytesOf(key));
+    }
+
+    /** As {@link BloomFilter#contains(Object)}. */
+    public boolean contains(T key) {
+        return filter.contains(bytesOf(key));
+    }
+
+    @Override
+    public boolean test(T key) {
+        return contains(key);
+    }
+
+    /** As {@link BloomFilter#addAll(Iterable)}. */
+    public long addAll(Iterable<? extends T> keys) {
+        return filter.addAll(bytesOf(keys));
+    }
+
+    /** As {@link BloomFilter#containsEach(Iterable)}. */
+    public boolean[] containsEach(Collection<? extends T> keys) {
+        return filter.containsEach(bytesOf(keys));
+    }
+
+    private Iterable<byte[]> bytesOf(Iterable<? extends T> keys) {
+        return () -> {
+            Iterator<? extends T> rest = keys.iterator();
+            return new Iterator<>() {
+                @Override
+                public boolean hasNext() {
+                    return rest.hasNext();
+                }
+
+                @Override
+                public byte[] next() {
+                    return bytesOf(rest.next());
+                }
+            };
+        };
+    }
+
+    /** What it puts keys into. */
+    public BloomFilter filter() {
+        return filter;
+    }
+}

@@ -1,0 +1,71 @@
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import petal.BloomFilter;
+import petal.Mode;
+
+/**
+ * Filters that nobody closes, in a heap that is large beside them: the collector never needs to run
+ * for the heap's sake, and they are freed nevertheless.
+ */
+final class LeakTest {
+    private static final long[] KEYS = VectorsTest.longs(1_000_000);
+
+    /** The most memory that this process ever had, in MiB. */
+    private static long peak() throws IOException {
+        for (String line : Files.readAllLines(Path.of("/proc/self/status")))
+            if (line.startsWith("VmHWM"))
+                return Long.parseLong(line.replaceAll("[^0-9]", "")) / 1024;
+        throw new AssertionError("no VmHWM");
+    }
+
+    private static void staysBelow512(String what) throws IOException {
+        long peak = peak();
+        Tap.check(peak < 512, what + ": " + peak + " MiB");
+    }
+
+    static void testFiveThousandFiltersOfAMegabyteStayBelow512() throws IOException {
+        // A peak of long ago, of pages that nobody touched, is no excuse.
+        BloomFilter.builder().bits(1L << 36).hashes(2).build().close();
+        for (int i = 0; i < 200; i++) BloomFilter.create(10, 0.01).close();
+        for (int i = 0; i < 5000; i++) {
+            BloomFilter filter = BloomFilter.create(1_000_000, 0.01); // 1.2 MB
+            if (i % 100 == 0) filter.addAll(KEYS);
+            else for (int key = 0; key < 3000; key++) filter.add(key * 12345L); // all its pages
+        }
+        staysBelow512("made");
+    }
+
+    static void testGrowingFiltersAreCountedAsTheyGrow() throws IOException {
+        for (int i = 0; i < 300; i++) {
+            BloomFilter filter = BloomFilter.builder().capacity(100).rate(0.001).grow().build();
+            if (i % 10 == 0) for (int key = 0; key < 500_000; key++) filter.add(KEYS[key]);
+            else filter.addAll(KEYS); // 3 MB and more
+        }
+        staysBelow512("grown");
+    }
+
+    static void testCopiesAndFiltersReadAreCounted() throws IOException {
+        try (BloomFilter filter = BloomFilter.create(1_000_000, 0.01)) {
+            filter.addAll(KEYS);
+            byte[] bytes = filter.toBytes();
+            ByteBuffer direct = ByteBuffer.allocateDirect(bytes.length).put(bytes).flip();
+            for (int i = 0; i < 1000; i++) {
+                filter.copy();
+                BloomFilter.fromBytes(bytes);
+                BloomFilter.read(new java.io.ByteArrayInputStream(bytes));
+                BloomFilter.view(direct, new petal.OpenOptions());
+            }
+        }
+        staysBelow512("read");
+    }
+
+    /** A map takes a file descriptor, of which a process may have 1024. */
+    static void testMapsDoNotExhaustTheFileDescriptors() throws IOException {
+        Path path = Files.createTempDirectory("leak").resolve("a");
+        BloomFilter.create(1000, 0.01).save(path);
+        for (int i = 0; i < 5000; i++) BloomFilter.open(path, Mode.READ).contains("a");
+        staysBelow512("mapped");
+    }
+}
