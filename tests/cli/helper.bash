@@ -89,6 +89,11 @@ needs() {
     done
 }
 
+# nightly_step N: the step of a loop over every place: 1 in ./dev nightly, N otherwise.
+nightly_step() {
+    if [ -n "${PETAL_NIGHTLY-}" ]; then echo 1; else echo "$1"; fi
+}
+
 needs_terminal() {
     needs script
     script -qec true /dev/null </dev/null &>/dev/null || skip "this machine has no pseudo-terminal"

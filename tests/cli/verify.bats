@@ -72,7 +72,8 @@ setup() {
     is $size 1152
     masks=(01 02 04 08 10 20 40 80)
     cp tiny.petal bad.petal
-    for ((i = 0; i < size; i++)); do
+    step=$(nightly_step 13) # so that every bit has its turn
+    for ((i = 0; i < size; i += step)); do
         flip bad.petal $i ${masks[i % 8]}
         status=0
         message=$("$PETAL" verify bad.petal 2>&1 >/dev/null) || status=$?
@@ -87,7 +88,8 @@ setup() {
 @test "every truncation of a small file is refused in one line" {
     petal create -o tiny.petal --scheme classic --bits 11 --hashes 2
     size=$(stat -c %s tiny.petal)
-    for ((i = 0; i < size; i++)); do
+    step=$(nightly_step 13)
+    for ((i = 0; i < size; i += step)); do
         head -c $i tiny.petal >cut.petal
         status=0
         message=$("$PETAL" info cut.petal 2>&1 >/dev/null) || status=$?

@@ -17,9 +17,9 @@ ok 'a folder that is not empty is refused' refuses
 
 # ---- compilers -----------------------------------------------------------------------------------
 
-objects() { # objects COMPILER: into a folder of its name
+objects() { # objects COMPILER OPTION: into a folder of its name
     mkdir "$TMPDIR/$1" && cd "$TMPDIR/$1" &&
-        ls "$bundle"/*.c | xargs -P "$(nproc)" -n 8 "$1" -std=c11 -O1 -Wall -Wextra -Werror -fPIC -c
+        ls "$bundle"/*.c | xargs -P "$(nproc)" -n 8 "$1" -std=c11 "$2" -Wall -Wextra -Werror -fPIC -c
     status=$?
     cd "$OLDPWD" && return $status
 }
@@ -30,7 +30,9 @@ header() { # header COMPILER LANGUAGE STANDARD
 clang=clang clangxx=clang++
 needs clang || clang='' clangxx=''
 for compiler in gcc $clang; do
-    ok "$compiler compiles it as C11 without a warning" objects "$compiler"
+    # Some of gcc's warnings need -O1; none of clang's does.
+    case $compiler in gcc) level=-O1 ;; *) level=-O0 ;; esac
+    ok "$compiler compiles it as C11 without a warning" objects "$compiler" $level
     ok "$compiler takes the headers as C99" header "$compiler" c c99
 done
 for compiler in g++ $clangxx; do

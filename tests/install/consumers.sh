@@ -7,7 +7,7 @@ CC=${CC:-cc}
 consumer=tests/install/consumer
 prefix=$TMPDIR/prefix
 
-configure() { cmake -S "$consumer" -B "$TMPDIR/$1" -DCMAKE_BUILD_TYPE=Release "$2"; }
+configure() { cmake -S "$consumer" -B "$TMPDIR/$1" -DCMAKE_BUILD_TYPE=Debug "$2"; }
 compile() { cmake --build "$TMPDIR/$1"; }
 runs() { "$1" "$TMPDIR/made.petal"; }
 

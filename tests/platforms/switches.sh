@@ -6,30 +6,11 @@ set -u
 
 configure() { cmake -S . -B "$TMPDIR/cmake" -DPETAL_WITH_ZLIB=OFF -DPETAL_BUILD_TESTS=OFF; }
 links_no_zlib() { grep '^Libs.private' "$TMPDIR/cmake/petal.pc" | tee /dev/stderr | grep -qvw -e -lz; }
-compile() { # compile OUT OPTION...: the test of all vectors, with the library in it
-    out=$TMPDIR/$1
-    shift
-    cc -std=c11 -O1 -Wall -Wextra -Werror -Iinclude -Isrc "$@" tests/formats/vectors.c src/*/*.c \
-        -lcmocka -lm -o "$out"
-}
 
 ok 'cmake -DPETAL_WITH_ZLIB=OFF: configures' configure
 ok 'cmake -DPETAL_WITH_ZLIB=OFF: links no zlib' links_no_zlib
-ok 'without zlib: builds' compile plain
-ok 'without zlib: all vectors but those of dcso-gzip' \
-    "$TMPDIR/plain" dcso-gzip
 
-# ---- without files -------------------------------------------------------------------------------
-
-compile_no_files() {
-    cc -std=c11 -O1 -Wall -Wextra -Werror -Iinclude -Isrc -DPETAL_OS_NONE \
-        tests/platforms/lib/no_files.c src/*/*.c -lm -o "$TMPDIR/no_files"
-}
-ok 'without files: builds' compile_no_files
-ok 'without files: they are refused, memory is not' \
-    "$TMPDIR/no_files" vectors/petal/textbook.petal
-
-# ---- formats by list -----------------------------------------------------------------------------
+# ---- the objects ---------------------------------------------------------------------------------
 
 compile_into() { # compile_into FOLDER OPTION...: the sources on stdin
     folder=$TMPDIR/$1
@@ -40,10 +21,12 @@ compile_into() { # compile_into FOLDER OPTION...: the sources on stdin
             -o "$OUT/$(basename FILE).o"'
 }
 objects() { ls src/*/*.c | compile_into "$@"; }
-listed() { # listed ALL FOLDER OPTION...: the objects of ALL, but with a list of formats
-    cp -r "$TMPDIR/$1" "$TMPDIR/$2" && shift &&
-        grep -l 'PETAL_IF(' src/*/*.c | compile_into "$@" -DPETAL_FORMATS_LISTED
+changed() { # changed WORD ALL FOLDER OPTION...: the objects of ALL; of sources with WORD, others
+    word=$1
+    cp -r "$TMPDIR/$2" "$TMPDIR/$3" && shift 2 &&
+        grep -l "$word" src/*/*.c | compile_into "$@"
 }
+listed() { changed 'PETAL_IF(' "$@" -DPETAL_FORMATS_LISTED; }
 program() { # program FOLDER SOURCE OPTION...: into FOLDER.NAME, where NAME is that of the source
     of=$1 source=$2 name=${2##*/}
     shift 2
@@ -66,9 +49,21 @@ smaller() { # smaller A B: programs that call the same, made of the objects in A
         [ "$(code_bytes "$1")" -lt "$(code_bytes "$2")" ]
 }
 
+ok 'all formats: builds' objects all
+
+# ---- without zlib, without files -----------------------------------------------------------------
+
+ok 'without zlib: links the vectors' program all tests/formats/vectors.c
+ok 'without zlib: all vectors but those of dcso-gzip' "$TMPDIR/all.vectors" dcso-gzip
+ok 'without files: builds' changed PETAL_OS_NONE all no_files -DPETAL_OS_NONE
+ok 'without files: links' program no_files tests/platforms/lib/no_files.c
+ok 'without files: they are refused, memory is not' \
+    "$TMPDIR/no_files.no_files" vectors/petal/textbook.petal
+
+# ---- formats by list -----------------------------------------------------------------------------
+
 ok 'cmake -DPETAL_FORMATS: takes names of libraries' lists 'guava;bloom-filters'
 ok 'cmake -DPETAL_FORMATS: refuses another' refuses 'guava;no-such'
-ok 'all formats: builds' objects all
 ok 'guava alone: builds' listed all guava -DPETAL_WITH_GUAVA
 ok 'guava alone: links the vectors' program guava tests/formats/vectors.c
 ok 'guava alone: its vectors, and those of others are refused' \

@@ -12,19 +12,10 @@ ok 'redis/cluster.sh' clustered "$redis7"
     skip 'petal.redis' 'not installed: ./dev test --all or ./dev test redis/ installs redis-py'
     finish
 }
+nightly 'petal.redis in clusters of other servers' || finish
 needs python3-config || finish
-builders=scikit-build-core-1.1.2
-builders_get() {
-    python3 -m pip install --disable-pip-version-check --target . scikit-build-core==1.1.2
-}
-install $builders scikit-build-core builders_get || finish
-wheel() {
-    PYTHONPATH=$interop/$builders python3 -m pip wheel --disable-pip-version-check -q --no-index \
-        --no-deps --no-build-isolation -w "$TMPDIR/wheel" bindings/python \
-        "--config-settings=build-dir=$PWD/build/bindings/python/redis" &&
-        python3 -m zipfile -e "$TMPDIR"/wheel/*.whl "$TMPDIR/site"
-}
-ok 'the Python package is built' wheel || finish
+petal_wheel "$TMPDIR/wheel" || finish
+ok 'it is unpacked' python3 -m zipfile -e "$TMPDIR"/wheel/*.whl "$TMPDIR/site"
 PYTHONPATH=$TMPDIR/site:$PYTHONPATH
 for server in $(servers); do
     [ "${server%%=*}" != redis-7.0 ] || continue # which had its turn

@@ -4,7 +4,7 @@
 set -u
 . tests/redis/lib/servers.sh
 
-for server in $(servers); do
+for server in $(every_server); do
     relay python3 tests/redis/conformance.py "${server%%=*}" "${server#*=}"
 done
 finish

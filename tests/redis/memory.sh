@@ -2,12 +2,12 @@
 # The memory of a server: a child that saves a big filter takes none of its own, RESTORE none beside
 # payload and filter; filters made and deleted leave nothing; defragmentation moves them.
 #
-# PETAL_MIB: the big filter (256); PETAL_FILTERS: how many are made and deleted (100,000; ./dev test
-# redis and --all: 1,000,000).
+# PETAL_MIB: the big filter (256); PETAL_FILTERS: how many are made and deleted (100,000; ./dev
+# nightly: 1,000,000).
 set -u
 . tests/redis/lib/servers.sh
 
-if [ -n "${PETAL_INSTALL-}" ]; then count=1000000; else count=100000; fi
+if [ -n "${PETAL_NIGHTLY-}" ]; then count=1000000; else count=100000; fi
 for server in $(servers); do
     relay python3 tests/redis/memory.py "${server%%=*}" "${server#*=}" "${PETAL_MIB-256}" \
         "${PETAL_FILTERS-$count}"

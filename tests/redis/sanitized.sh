@@ -3,17 +3,18 @@
 # commands and stored values are.
 #
 # In Debian's Redis, which lets the sanitizer have the place of its allocator. The build is that of
-# ./dev asan and ./dev test --all. PETAL_COMMANDS: how many corrupt values (10,000).
+# ./dev asan and ./dev nightly. PETAL_COMMANDS: how many corrupt values (10,000).
 set -u
 . tests/redis/lib/servers.sh
 
+nightly 'the module with AddressSanitizer' || finish
 needs cc || finish
 module=$PWD/build/asan/redis/petal.so redisbloom='' preload=$(cc -print-file-name=libasan.so)
 export preload
-[ -e "$module" ] || { skip 'the build for it' 'not there: ./dev test --all builds it'; finish; }
+[ -e "$module" ] || { skip 'the build for it' 'not there: ./dev nightly builds it'; finish; }
 changed=$(find redis/*.c redis/*.h src include -name '*.[ch]' -newer "$module" | head -n 1)
 [ -z "$changed" ] || {
-    skip 'the build for it' "older than $changed: ./dev test --all builds it"
+    skip 'the build for it' "older than $changed: ./dev nightly builds it"
     finish
 }
 ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:log_path=$TMPDIR/report

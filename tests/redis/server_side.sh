@@ -2,12 +2,12 @@
 # What a server does with filters beside commands: replication, persistence, events, COPY, digests,
 # memory, options; and corrupt values with valid checksums are refused or usable.
 #
-# PETAL_COMMANDS: how many corrupt values per server (2,000; ./dev test redis and --all give 100,000
+# PETAL_COMMANDS: how many corrupt values per server (2,000; ./dev nightly gives 100,000
 # in all).
 set -u
 . tests/redis/lib/servers.sh
 
-if [ -n "${PETAL_INSTALL-}" ]; then count=34000; else count=2000; fi
+if [ -n "${PETAL_NIGHTLY-}" ]; then count=34000; else count=2000; fi
 for server in $(servers); do
     relay python3 tests/redis/server_side.py "${server%%=*}" "${server#*=}" \
         "${PETAL_COMMANDS-$count}"

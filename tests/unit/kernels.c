@@ -1,6 +1,7 @@
 /* Every kernel of every scheme that this CPU can run sets and tests exactly the bits of the generic
  * one, key by key and in batches, at every number of hashes, one line per key and two; and the
  * remainders that foreign schemes need are exact. */
+#include "../amount.h"
 #include "base/divide.h"
 #include "base/memory.h"
 #include "scheme/scheme.h"
@@ -116,8 +117,8 @@ static void every_kernel_of_blocked_is_bit_equal_to_the_generic_one(void **state
     print_message("# %llu keys compared\n", (unsigned long long)compared);
 }
 
-/* The bulk of the keys: 100 million for each kernel, over all numbers of hashes. Sanitised builds
- * do a hundredth. */
+/* The bulk of the keys for each kernel, over all numbers of hashes: 100 million in ./dev nightly.
+ * Sanitised builds do a hundredth. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
 #define BULK ((uint64_t)1000000)
 #else
@@ -152,10 +153,11 @@ static void compare_in_bulk(const struct kernel *kernel, const struct kernel *ge
     free(b.bytes);
 }
 
-static void a_hundred_million_keys_are_the_same_to_every_kernel(void **state)
+static void keys_by_the_million_are_the_same_to_every_kernel(void **state)
 {
     const struct scheme_def *scheme = petal_scheme_find(PETAL_SCHEME_BLOCKED);
-    uint64_t seed = 2026, each = BULK / 47 + 1; /* 16 shapes of one line, 31 of two */
+    uint64_t seed = 2026,
+             each = nightly_amount(BULK) / 47 + 1; /* 16 shapes of one line, 31 of two */
     (void)state;
     for (const struct kernel *const *kernel = scheme->kernels; *kernel != generic_of(scheme);
          kernel++) {
@@ -308,7 +310,7 @@ static void remainders_are_exact(void **state)
         checked += check_near_multiples(UINT64_MAX - below);
     for (int i = 0; i < 10000; i++)
         checked += check_near_multiples((next_random(&seed) >> next_random(&seed) % 64) | 1);
-    for (int i = 0; i < 10000000; i++, checked++) {
+    for (uint64_t i = 0; i < nightly_amount(10000000); i++, checked++) {
         uint64_t by = next_random(&seed) >> next_random(&seed) % 64, x = next_random(&seed);
         check_rests(by ? by : 1, x >> by % 64);
     }
@@ -321,7 +323,7 @@ int main(void)
         cmocka_unit_test(a_batch_is_its_keys_one_by_one_near_and_far),
         cmocka_unit_test(remainders_are_exact),
         cmocka_unit_test(every_kernel_of_blocked_is_bit_equal_to_the_generic_one),
-        cmocka_unit_test(a_hundred_million_keys_are_the_same_to_every_kernel),
+        cmocka_unit_test(keys_by_the_million_are_the_same_to_every_kernel),
         cmocka_unit_test(every_kernel_of_parquet_is_bit_equal_to_the_generic_one),
         cmocka_unit_test(a_line_at_any_address_works_as_well),
     };

@@ -102,9 +102,11 @@ ok 'they need the C library only' \
     links_only "$work/native" libc libm libpthread libresolv
 ok 'a program with cgo needs this module only' depends_on "$module"
 
-ok 'the tests are built with the race detector' in_project go test -race -c -o "$work/race" .
-unset CGO_CFLAGS
-relay_go "$work/race" race
+if nightly 'with the race detector'; then
+    ok 'the tests are built with the race detector' in_project go test -race -c -o "$work/race" .
+    unset CGO_CFLAGS
+    relay_go "$work/race" race
+fi
 
 # ---- WebAssembly ---------------------------------------------------------------------------------
 

@@ -48,7 +48,7 @@ same_tool() { [ "$("$TMPDIR/bare/bin/petal" --version | head -n 1)" = "$(petal -
 ok 'the command petal comes with it' same_tool
 ok 'it keeps to the limited API' "$tools" -m abi3audit --strict "$TMPDIR"/wheel/*.whl
 
-if [ -n "${PETAL_INSTALL-}" ]; then
+if nightly 'the sdist'; then
     sdist() {
         PYTHON=$tools "$here/sdist" "$TMPDIR/sdist" &&
             wheel "$TMPDIR"/sdist/*.tar.gz "$TMPDIR/again" "$TMPDIR/objects"
@@ -56,8 +56,6 @@ if [ -n "${PETAL_INSTALL-}" ]; then
     ok 'the sdist is built, and a wheel from it elsewhere' sdist
     ok 'that is installed without anything else' bare "$TMPDIR/bare2" "$TMPDIR/again"
     relay in_bare "$TMPDIR/bare2"
-else
-    skip 'the sdist' 'long: ./dev test bindings/python, or --all'
 fi
 
 # ---- with other libraries ------------------------------------------------------------------------

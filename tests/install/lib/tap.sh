@@ -20,6 +20,13 @@ skip() { # skip WHAT REASON
     echo "ok $tap_count - $1 # SKIP $2"
 }
 
+# nightly WHAT: false, after a skip, except in ./dev nightly.
+nightly() {
+    [ -z "${PETAL_NIGHTLY-}" ] || return 0
+    skip "$1" 'long: ./dev nightly'
+    return 1
+}
+
 # relay COMMAND...: the lines of TAP that it prints, as lines of this test. relay_as LABEL
 # COMMAND... puts a label before each. Both outputs stay in $TMPDIR/relayed and relayed.err.
 relay() { relay_as '' "$@"; }

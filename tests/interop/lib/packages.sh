@@ -59,6 +59,26 @@ maven_get() {
     mvn -B -U -Dstyle.color=never dependency:copy-dependencies -DoutputDirectory="$PWD"
 }
 
+# Petal's own wheel, built from this tree by the Python in PATH, into OUT. Builds share their
+# objects, one at a time.
+petal_wheel() { # petal_wheel OUT
+    install scikit-build-core-1.1.2 scikit-build-core petal_wheel_builders || return
+    ok 'the Python package is built' petal_wheel_into "$1"
+}
+petal_wheel_builders() {
+    python3 -m pip install --disable-pip-version-check --target . scikit-build-core==1.1.2
+}
+petal_wheel_into() (
+    mkdir -p "$top/build/bindings/python"
+    exec 9>"$top/build/bindings/python/shared.lock"
+    ! command -v flock >/dev/null || flock 9
+    PYTHONPATH=$interop/scikit-build-core-1.1.2
+    export PYTHONPATH
+    python3 -m pip wheel --disable-pip-version-check -q --no-index --no-deps --no-build-isolation \
+        -w "$1" "$top/bindings/python" \
+        "--config-settings=build-dir=$top/build/bindings/python/shared"
+)
+
 # Petal's own jar, built from this tree; what Maven needs for it is installed.
 petal_jar() { # petal_jar NAME: in a folder of this name; the jar is $jar
     petal_pom=$top/bindings/java/pom.xml

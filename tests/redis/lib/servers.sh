@@ -26,8 +26,11 @@ fi
 PYTHONPATH=$PWD/tests/redis/lib${PYTHONPATH:+:$PYTHONPATH} PYTHONDONTWRITEBYTECODE=1
 export PYTHONPATH PYTHONDONTWRITEBYTECODE module redisbloom
 
-# The servers there are, as NAME=PATH.
+# The servers that most tests are run in, as NAME=PATH: Debian's, and in ./dev nightly all.
 servers() {
+    if [ -n "${PETAL_NIGHTLY-}" ]; then every_server; else every_server | head -n 1; fi
+}
+every_server() {
     echo "redis-7.0=$redis7"
     [ -z "$redis8" ] || echo "redis-8.2=$redis8"
     [ -z "$valkey" ] || echo "valkey-9.1=$valkey"

@@ -1,0 +1,19 @@
+/* amount.h - how long a long test is: ./dev nightly does all of it, every other run a tenth. */
+#ifndef PETAL_TESTS_AMOUNT_H
+#define PETAL_TESTS_AMOUNT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+static inline bool is_nightly(void)
+{
+    return getenv("PETAL_NIGHTLY") != NULL;
+}
+
+static inline uint64_t nightly_amount(uint64_t amount)
+{
+    return is_nightly() ? amount : amount / 10;
+}
+
+#endif
