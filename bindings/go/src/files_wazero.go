@@ -41,7 +41,9 @@ func openFile(path string, o *openOptions, data []byte) (uint64, origin, error) 
 	return handle, o.origin(path), err
 }
 
-func loadFile(path string, o *openOptions, data []byte) (uint64, error) {
+func loadFile(path string, given *openOptions, data []byte) (uint64, error) {
+	own := *given
+	o := &own
 	mode := Mode(o.words[0] & 3)
 	if mode == Writable {
 		return 0, noMaps(path, "changing a file in place")

@@ -476,8 +476,8 @@ int32_t petal_go_call(uint32_t op, uint64_t handle, uint64_t other, uint64_t *wo
     return status;
 }
 
-/* What petal_contains() and its kin have found, or PETAL_ERR_DAMAGED if a block that this key lies in
- * is damaged (PETAL_OPEN_VERIFY_ON_USE). Once any was, each "probably" is looked at again. */
+/* What petal_contains() and its kin have found, or PETAL_ERR_DAMAGED if a block of this key is
+ * damaged (PETAL_OPEN_VERIFY_ON_USE). Once any was, each "probably" is looked at again. */
 static int32_t sound(petal_filter *f, bool found, uint32_t layout, const void *key,
                      uint64_t key_bytes)
 {

@@ -106,11 +106,11 @@ func TestFiltersThatNobodyClosesAreCollectedUnasked(t *testing.T) {
 	})
 }
 
-// Their fourth layer, of half a megabyte, comes while keys are added.
+// Their fourth layer, of a megabyte, comes while keys are added.
 func TestFiltersThatGrewAreCollectedUnasked(t *testing.T) {
-	keys := integers(0, 6000)
+	keys := integers(0, 10_000)
 	isCollected(t, 3000, func() {
-		f := must(petal.New(1, 0.01, petal.WithGrowth(), petal.WithGrowthStep(64, 0)))
+		f := must(petal.New(2, 0.01, petal.WithGrowth(), petal.WithGrowthStep(64, 0)))
 		must(f.AddMany(keys))
 	})
 }

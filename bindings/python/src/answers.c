@@ -123,10 +123,11 @@ bool answers_refuse_nulls(const uint8_t *flags, Py_ssize_t count, PyObject *kind
     for (Py_ssize_t i = 0; i < count; i++)
         if (flags[i] == ANSWER_NULL && nulls++ == 0) first = i;
     if (nulls > 0)
-        PyErr_Format(kind,
-                     "%zd of the keys are null, the first at index %zd, and an array of bool has no "
-                     "null: leave them out (drop_nulls(), dropna()), or fill them in",
-                     nulls, first);
+        PyErr_Format(
+            kind,
+            "%zd of the keys are null, the first at index %zd, and an array of bool has no "
+            "null: leave them out (drop_nulls(), dropna()), or fill them in",
+            nulls, first);
     return nulls == 0;
 }
 

@@ -257,8 +257,8 @@ static bool run_pinned(struct work *work, struct pinned *pinned, uint8_t *answer
     return false;
 }
 
-/* The keys of a piece, of which the last may have raised an exception: then those before it are done
- * first, and if they answer the question, it does not matter. */
+/* The keys of a piece; the one after them may have raised an exception. Then these are done first,
+ * and if they answer the question, it does not matter. */
 static bool run_piece(struct work *work, struct pinned *pinned, bool is_whole, uint8_t *answers)
 {
     PyObject *type, *value, *traceback;
@@ -351,12 +351,12 @@ static bool run_iterator(struct work *work, PyObject *iterator, PyObject *answer
     bool good = true, more = true;
     if (!pinned_create(&pinned, LIST_PIECE)) return false;
     while (good && more && !work->decided) {
-        while (more && pinned.count < pinned.room)
-            more = pin_next(work, iterator, &pinned);
+        while (more && pinned.count < pinned.room) more = pin_next(work, iterator, &pinned);
         Py_ssize_t from = (Py_ssize_t)work->rows_before;
         bool is_whole = !PyErr_Occurred();
         good = is_whole && answers ? PyByteArray_Resize(answers, from + pinned.count) == 0 : true;
-        good = good && run_piece(work, &pinned, is_whole, is_whole ? answers_at(answers, from) : NULL);
+        good =
+            good && run_piece(work, &pinned, is_whole, is_whole ? answers_at(answers, from) : NULL);
         work->rows_before += (uint64_t)pinned.count;
         pinned_clear(&pinned);
     }
@@ -542,9 +542,8 @@ static int is_numpy(PyObject *keys)
 /* What pandas takes a mask for. */
 static int is_pandas(PyObject *keys)
 {
-    static const char *const classes[][2] = {{"pandas", "Series"},
-                                             {"pandas", "Index"},
-                                             {"pandas.api.extensions", "ExtensionArray"}};
+    static const char *const classes[][2] = {
+        {"pandas", "Series"}, {"pandas", "Index"}, {"pandas.api.extensions", "ExtensionArray"}};
     int is = 0;
     for (size_t i = 0; is == 0 && i < sizeof classes / sizeof *classes; i++)
         is = is_of(keys, classes[i][0], classes[i][1]);
@@ -602,7 +601,8 @@ static PyObject *any_keys(struct work *work, PyObject *keys, bool flags)
     int of_pandas = is_pandas(keys);
     if (of_pandas < 0) return NULL;
     is = arrow_run(work, keys, flags, &answers);
-    if (is > 0 && flags) return of_pandas ? like_numpy(answers) : answers_wrap(work->filter->state, answers);
+    if (is > 0 && flags)
+        return of_pandas ? like_numpy(answers) : answers_wrap(work->filter->state, answers);
     if (is != 0) return is > 0 ? answers : NULL;
     if (PyObject_CheckBuffer(keys)) {
         if (PyObject_GetBuffer(keys, &view, PyBUF_STRIDED_RO | PyBUF_FORMAT) < 0) return NULL;

@@ -90,7 +90,7 @@ static int64_t load_signed(const struct column *column, const uint8_t *at)
     }
 }
 
-/* Where a row has its value: elsewhere, if the column is dictionary-encoded. The number of it is not
+/* Where a row has its value: elsewhere, if the column is dictionary-encoded. Its number is not
  * checked. */
 static uint64_t place_of(const struct column *column, uint64_t row)
 {
@@ -308,8 +308,9 @@ static bool reserve(struct piece *piece, uint64_t from, uint64_t rows)
     else if (converts_utf8(piece))
         for (uint64_t row = from; row < from + rows; row++)
             if (is_valid(piece->column, row))
-                bytes += 2 * (uint64_t)load_string(piece->column, place_of(piece->column, row))
-                                 .size_bytes;
+                bytes +=
+                    2 *
+                    (uint64_t)load_string(piece->column, place_of(piece->column, row)).size_bytes;
     piece->arena_used = 0;
     if (bytes <= piece->arena_bytes) return true;
     free(piece->arena);
@@ -424,7 +425,8 @@ static bool batch_in_place(const struct column *column, uint32_t key_type, petal
     *batch = (petal_batch)PETAL_BATCH_INIT;
     batch->data = column->data;
     batch->count = column->count;
-    if (column->index || column->valid || (column->is_text && key_type == PETAL_KEY_TYPE_UTF16LE)) return false;
+    if (column->index || column->valid || (column->is_text && key_type == PETAL_KEY_TYPE_UTF16LE))
+        return false;
     switch (column->kind) {
     case COLUMN_OFFSETS32:
     case COLUMN_OFFSETS64:
@@ -516,8 +518,7 @@ bool column_run(struct work *work, const struct column *column, uint8_t *answers
     if (thread) PyEval_RestoreThread(thread);
     leave(filter);
     if (good)
-        return in_range || work->decided ||
-               raise_overflow(work, work->rows_before + fitting.count);
+        return in_range || work->decided || raise_overflow(work, work->rows_before + fitting.count);
     if (work->error.offset != PETAL_NO_OFFSET && work->error.offset < column->count)
         work->error.offset += work->rows_before;
     return work_raise(work) != NULL;

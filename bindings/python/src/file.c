@@ -118,8 +118,9 @@ PyObject *filter_open(PyObject *type, PyObject *args, PyObject *kwargs)
         petal_filter *core = NULL;
         petal_error error;
         petal_status status;
-        opening.core.flags = flags | (recover ? PETAL_OPEN_RECOVER : 0) | (live ? PETAL_OPEN_LIVE : 0) |
-                             (locked ? PETAL_OPEN_LOCKED : 0) | (no_lock ? PETAL_OPEN_NO_LOCK : 0);
+        opening.core.flags = flags | (recover ? PETAL_OPEN_RECOVER : 0) |
+                             (live ? PETAL_OPEN_LIVE : 0) | (locked ? PETAL_OPEN_LOCKED : 0) |
+                             (no_lock ? PETAL_OPEN_NO_LOCK : 0);
         const char *name = PyBytes_AsString(path);
         Py_BEGIN_ALLOW_THREADS
         status = petal_open(name, &opening.core, &core, &error);

@@ -13,8 +13,7 @@
 /* A closed one. */
 static filter_object *filter_make(PyTypeObject *type, struct state *state)
 {
-    filter_object *self =
-        (filter_object *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+    filter_object *self = (filter_object *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
     if (!self) return NULL;
     self->state = state;
     gate_init(self);
@@ -475,8 +474,7 @@ static int are_equal(filter_object *a, filter_object *b)
 
 static PyObject *filter_richcompare(PyObject *a, PyObject *b, int how)
 {
-    if ((how != Py_EQ && how != Py_NE) || !are_filters(a, b))
-        return Py_NewRef(Py_NotImplemented);
+    if ((how != Py_EQ && how != Py_NE) || !are_filters(a, b)) return Py_NewRef(Py_NotImplemented);
     int same = are_equal((filter_object *)a, (filter_object *)b);
     return same < 0 ? NULL : PyBool_FromLong(same == (how == Py_EQ));
 }

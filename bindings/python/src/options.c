@@ -209,10 +209,9 @@ static bool read_values(PyObject *args, PyObject *kwargs, struct options *option
                                      &memory, &bits, &hashes, &lines, &generations, &step, &ratio,
                                      &key_type, &metadata, &refuse))
         return false;
-    if (!u64_read(capacity, "capacity", &core->capacity) ||
-        !rate_read(rate, &core->rate) || !scheme_read(scheme, &core->scheme) ||
-        !u64_read(seed, "seed", &core->seed) || !secret_read(secret, &options->secret) ||
-        !u64_read(window, "window", &core->window_keys) ||
+    if (!u64_read(capacity, "capacity", &core->capacity) || !rate_read(rate, &core->rate) ||
+        !scheme_read(scheme, &core->scheme) || !u64_read(seed, "seed", &core->seed) ||
+        !secret_read(secret, &options->secret) || !u64_read(window, "window", &core->window_keys) ||
         !milliseconds_read(window_time, "window_time", &core->window_ms) ||
         !format_read(format, NULL, options->format) ||
         !u64_read(memory, "memory", &core->memory_bytes) || !u64_read(bits, "bits", &core->bits) ||

@@ -253,9 +253,10 @@ def test_answers_are_a_sequence():
 def test_dictionary_columns_are_their_values(null):
     words = [None if null and i % 7 == 0 else f"word {i % 100}" for i in range(9000)]
     numbers = [None if null and i % 5 == 0 else i % 50 for i in range(9000)]
+    narrow = pa.dictionary(pa.int8(), pa.large_string())
     for keys, columns in (
         (words, [pa.array(words).dictionary_encode(),
-                 pa.array(words).dictionary_encode().cast(pa.dictionary(pa.int8(), pa.large_string())),
+                 pa.array(words).dictionary_encode().cast(narrow),
                  pa.chunked_array([pa.array(words[:10]), pa.array(words[10:])]).dictionary_encode(),
                  pl.Series(words, dtype=pl.Categorical),
                  pl.Series(words, dtype=pl.Enum(sorted({word for word in words if word}))),

@@ -64,7 +64,8 @@ class File:
             view = Filter.view(self.bytes, format=self.format, key_type=key_type)
             self.of_type[key_type] = view
         f = self.of_type[key_type]
-        answers = key in f, f.contains_batch([key])[0], f.contains_any((key,)), f.contains_all({key})
+        answers = [key in f, *f.contains_batch([key])]
+        answers += f.contains_any((key,)), f.contains_all({key})
         assert set(answers) == {expected}, (self.path, key_type, key, answers)
         self.typed += 1
 

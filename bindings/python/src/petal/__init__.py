@@ -89,7 +89,7 @@ def open(
     )
 
 
-Sequence.register(Answers)
+Sequence.register(Answers)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _unpickle(kind: type[Filter], data: bytes, key_type: str | None) -> Filter:
