@@ -440,15 +440,14 @@ petal_status petal_backing_attach(petal_filter *filter, const struct description
 {
     const struct store_def *readable_here = image ? &readable : &readable_foreign;
     bool writes = PETAL_HAS_MAPS && from->writable;
-    petal_status status =
-        make_backing(filter, writes ? &writable_map : readable_here, error);
+    petal_status status = make_backing(filter, writes ? &writable_map : readable_here, error);
     if (status != PETAL_OK) return status;
     filter->backing->bytes = from->bytes;
     filter->live = from->live;
     filter->read_only = !writes;
     filter->needs_permission = true;
-    bool guards = PETAL_HAS_MAPS && from->guard && image && petal_image_is_clean(image) &&
-                  !from->live;
+    bool guards =
+        PETAL_HAS_MAPS && from->guard && image && petal_image_is_clean(image) && !from->live;
     if ((writes || guards) && !alloc_blocks(filter))
         return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
     for (uint32_t i = 0; i < filter->layer_count; i++) /* written through `map` only */

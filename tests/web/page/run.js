@@ -383,9 +383,9 @@ async function using(browser, at) {
             }
         };
         for (const [name, format, first, type, member, absent] of [
-            ['guava/int_n100_p0.01_mitz64.bin', 'guava', 'text', 'i32', '7', '12345678'], ['guava/unencoded_n100_p0.01_mitz64.bin', 'guava', 'text', 'utf16le', 'key-7', 'no such key'],
-            ['guava/long_n100_p0.01_mitz64.bin', 'guava', 'text', 'i64', '7', '123456789'], ['parquet/duckdb_f32_50values.sbbf', 'parquet', 'text', 'f32', '0.25', '1234.5'],
-            ['orc/cpp_i64.bin', 'orc-long', 'i64', 'i64', null, null], ['guava/utf8_n100_p0.01_mitz64.bin', 'guava', 'text', 'text', 'key-7', 'no such key']]) {
+            ['guava/int_n100_p0.01_mitz64.bin', 'guava', 'text', 'i32', '-2', '12345678'], ['guava/unencoded_n100_p0.01_mitz64.bin', 'guava', 'text', 'utf16le', 'key-0', 'no such key'],
+            ['guava/long_n100_p0.01_mitz64.bin', 'guava', 'text', 'i64', '-1', '123456789'], ['parquet/duckdb_f32_50values.sbbf', 'parquet', 'text', 'f32', '0.25', '1234.5'],
+            ['orc/cpp_i64.bin', 'orc-long', 'i64', 'i64', null, null], ['guava/utf8_n100_p0.01_mitz64.bin', 'guava', 'text', 'text', 'key-0', 'no such key']]) {
             await vector(name, format);
             equal(await page.inputValue('#ask-type'), first, name);
             if (member === null) continue;
