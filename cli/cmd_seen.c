@@ -132,7 +132,7 @@ static petal_status add_parts_of(struct seen *seen, struct key_block *block)
 static bool add_block(void *context, struct key_block *block)
 {
     struct seen *seen = context;
-    memset(block->results, seen->args->repeated, block->count);
+    if (block->count) memset(block->results, seen->args->repeated, block->count);
     if (!seen->args->time) tell_time(seen->filter, seen->args);
     petal_status status = add_parts_of(seen, block);
     seen->read += block->count;

@@ -9,9 +9,8 @@
  * + 1) are the odds in the mean: sum over x of C(n, x) p^x (1-p)^(n-x) x / (n - x + 1) = p / (1 -
  * p) (1 - p^n). As many are queried as keys came, until a thousand were found.
  *
- * Of a filter that finds more than half of all absent keys nothing is told. Of what it drops it says
- * less and less: the few keys that it passes on stand for many, and the odds grow faster than they
- * can be measured. */
+ * Of a filter that finds more than half of all absent keys nothing is told: the few keys that it
+ * passes on stand for many dropped ones, and the odds grow faster than they can be measured. */
 #include "drops.h"
 
 #include "batches.h"

@@ -108,6 +108,7 @@ static petal_status open_strange(const char *path, petal_open_options options,
         remark(path, "looks like %s (no other format fits); pass --from %s to be explicit", *format,
                *format);
     } else if (status == PETAL_ERR_NOT_A_FILTER && is_parquet_file(path)) {
+        error->status = PETAL_ERR_ARGUMENT; /* it may have filters: more can be said */
         snprintf(
             error->message, sizeof error->message,
             "is a Parquet file; petal info lists its filters, --from parquet:COLUMN takes one");

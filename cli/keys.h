@@ -140,8 +140,9 @@ bool keys_use_type_of(struct key_reader *reader, const struct args *args, const 
 enum keys_found { KEYS_END, KEYS_BLOCK, KEYS_NOT_YET };
 
 /* The next block, of at least one line: as much as there is, up to a bound; a piece of a line that
- * is longer than may be; or one without lines, whose arrival reports a failure. KEYS_NOT_YET: reading on may take its time. When every block
- * that was read has been dealt with, call keys_wait(), and then this again with the same block.
+ * is longer than may be; or one without lines, whose arrival reports a failure. KEYS_NOT_YET:
+ * reading on may take its time. When every block that was read has been dealt with, call
+ * keys_wait(), and then this again with the same block.
  * KEYS_END: also after a failure (`failed`), and when a stop signal came. */
 enum keys_found keys_read(struct key_reader *reader, struct key_block *block);
 

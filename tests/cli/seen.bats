@@ -142,7 +142,7 @@ drops_are_told() {
             rate=$(petal info --json s.petal | field estimated_rate)
             told=$(sed -n 's/.* repeats* //p' message)
             # the rate is known to some percent where it is measured
-            case $(awk -v r="$rate" 'BEGIN { print r > 0.54 ? "words" : r < 0.46 ? "number" : "either" }') in
+            case $(awk -v r="$rate" 'BEGIN { print (r > 0.54 ? "words" : r < 0.46 ? "number" : "either") }') in
             words) is "$keys $options $rate: $told" "$keys $options $rate: $words" ;;
             number) [ "$told" != "$words" ] || fail "$keys $options $rate: $told" ;;
             esac
