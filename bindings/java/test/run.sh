@@ -96,7 +96,8 @@ relay leaks
 
 # ---- Kryo ----------------------------------------------------------------------------------------
 
-for kryo in com.esotericsoftware:kryo-shaded:4.0.3 com.esotericsoftware:kryo:5.6.2; do # Spark's; its own
+# The one that Spark has, and the newest.
+for kryo in com.esotericsoftware:kryo-shaded:4.0.3 com.esotericsoftware:kryo:5.6.2; do
     kryo_name=kryo-${kryo##*:}
     may_install "$kryo_name" "Kryo ${kryo##*:}" bindings/java && maven "$kryo_name" "$kryo" || continue
     kryo_classes=$TMPDIR/$kryo_name
