@@ -90,8 +90,8 @@ no_jni_warning() {
 }
 ok '-Xcheck:jni has nothing to say' no_jni_warning
 
-# In a heap of the size that servers have.
-leaks() { run_java -Xmx1g Tap LeakTest; }
+# In a heap of the size that servers have, with as few file descriptors as a login has.
+leaks() { (ulimit -n 1024 && run_java -Xmx1g Tap LeakTest); }
 relay leaks
 
 # ---- Kryo ----------------------------------------------------------------------------------------
