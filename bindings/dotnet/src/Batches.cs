@@ -1,7 +1,7 @@
 // Batches.cs - many keys in one call, answered as one key at a time.
 //
-// long[] and raw bytes are read where they are, and their offsets copied in pieces. Other arrays are
-// converted in pieces of up to 4096 keys, each of which is one call of the library. If a key is
+// long[] and raw bytes are read where they are, and their offsets copied in pieces. Other arrays
+// are converted in pieces of up to 4096 keys, each of which is one call of the library. If a key is
 // refused, all before it are done, and the exception has its index.
 using System;
 using System.Collections.Generic;
@@ -64,18 +64,17 @@ namespace Petal
                 throw new ArgumentNullException("keys");
             long added = 0, before = 0;
             T[] piece = new T[Scratch.Keys];
-            using (IEnumerator<T> rest = keys.GetEnumerator())
-                for (;;)
-                {
-                    ExceptionDispatchInfo broken;
-                    int count = Fill(rest, piece, out broken);
-                    added += RunAll(Verb.Add, piece, count, null, before);
-                    if (broken != null) // what comes before is in
-                        broken.Throw();
-                    if (count < piece.Length)
-                        return added;
-                    before += count;
-                }
+            using (IEnumerator<T> rest = keys.GetEnumerator()) for (;;)
+            {
+                ExceptionDispatchInfo broken;
+                int count = Fill(rest, piece, out broken);
+                added += RunAll(Verb.Add, piece, count, null, before);
+                if (broken != null) // what comes before is in
+                    broken.Throw();
+                if (count < piece.Length)
+                    return added;
+                before += count;
+            }
         }
 
         private static int Fill(IEnumerator<T> rest, T[] piece, out ExceptionDispatchInfo broken)
@@ -358,8 +357,8 @@ namespace Petal
             if (text == null || keyType != KeyType.None && keyType != KeyType.Text)
                 return JoinOther(key, text, scratch, used);
             const int Short = 1 << 16; // of others it is worth to know how long they will be
-            scratch.Reserve(used, text.Length < Short ? 3 * text.Length
-                                                      : Native.Utf8.GetByteCount(text));
+            scratch.Reserve(used,
+                            text.Length < Short ? 3 * text.Length : Native.Utf8.GetByteCount(text));
             return Native.Utf8.GetBytes(text, 0, text.Length, scratch.Data, used);
         }
 

@@ -9,7 +9,7 @@ namespace Petal
     public sealed unsafe partial class BloomFilter<T>
     {
         private const int PieceBytes = 1 << 18;
-        private const int TooManyFiles = 24; // EMFILE
+        private const int TooManyFiles = 24;      // EMFILE
         private const int MostBytes = 0x7fffffc7; // of an array
 
         // ---- files ----

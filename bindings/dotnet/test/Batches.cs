@@ -155,9 +155,8 @@ static class BatchesTests
         keys[at] = wrong;
         foreach (string format in new[] { null, "datasketches" })
             foreach (IEnumerable<T> batch in new[] { keys, keys.Select(each => each) })
-                using (BloomFilter<T> filter = new BloomFilter<T>(new FilterOptions {
-                           Capacity = 9000, Rate = 0.01, Format = format
-                       }),
+                using (BloomFilter<T> filter = new BloomFilter<T>(
+                           new FilterOptions { Capacity = 9000, Rate = 0.01, Format = format }),
                        before = filter.EmptyLike())
                 {
                     Exception thrown =
@@ -233,92 +232,90 @@ static class BatchesTests
                                                             i % 2 == 0   ? 5000
                                                             : i % 4 == 1 ? 1 << 30
                                                                          : -(1 << 30));
-                                     });
-        changing.Start();
-        for (int i = 0; i < 3000; i++)
-            try
-            {
-                filter.ContainsBatch(i % 100 == 0 ? new byte[0] : data, offsets);
-            }
-            catch (ArgumentException)
-            {
-            }
-        Volatile.Write(ref done, true);
-        changing.Join();
-    }
-
-    public static void mixed_keys_are_those_of_their_types()
-    {
-        object[] keys = { "7", 7L, 7.0, new byte[] { 55, 55 }, (byte)7, 7.0f };
-        using (BloomFilter<object> mixed = new BloomFilter<object>(100, 0.001))
+    });
+    changing.Start();
+    for (int i = 0; i < 3000; i++)
+        try
         {
-            Check.That(
-                mixed.AddBatch(keys).SequenceEqual(new[] { true, true, true, true, false, false }),
-                "added");
-            Check.That(keys.All(mixed.Contains), "contained");
-            byte[] bytes = mixed.ToBytes();
-            Check.That(BloomFilter<string>.FromBytes(bytes).Contains("7"), "text");
-            Check.That(BloomFilter<int>.FromBytes(bytes).Contains(7), "int");
-            Check.That(BloomFilter<double>.FromBytes(bytes).Contains(7), "double");
+            filter.ContainsBatch(i % 100 == 0 ? new byte[0] : data, offsets);
         }
-    }
+        catch (ArgumentException)
+        {
+        }
+    Volatile.Write(ref done, true);
+    changing.Join();
+}
 
-    public static void filters_of_recorded_types_take_those()
+public static void mixed_keys_are_those_of_their_types()
+{
+    object[] keys = { "7", 7L, 7.0, new byte[] { 55, 55 }, (byte)7, 7.0f };
+    using (BloomFilter<object> mixed = new BloomFilter<object>(100, 0.001))
     {
-        FilterOptions options =
-            new FilterOptions { Capacity = 100, Rate = 0.001, KeyType = KeyType.I32 };
-        BloomFilter<int> ints = new BloomFilter<int>(options);
-        Check.Equal(2L, ints.AddRange(new[] { 1, -1 }), "new");
-        BloomFilter<byte[]> bytes = BloomFilter<byte[]>.FromBytes(ints.ToBytes());
-        Check.That(bytes.Contains(new byte[] { 1, 0, 0, 0 }) && ints.Contains(-1) &&
-                       !bytes.Contains(new byte[] { 1, 0, 0, 0, 0, 0, 0, 0 }),
-                   "4 bytes");
-        BloomFilter<long> longs = BloomFilter<long>.FromBytes(ints.ToBytes());
         Check.That(
-            longs.ContainsBatch(new long[] { 1, -1, 2 }).SequenceEqual(new[] { true, true, false }),
-            "4 bytes");
-        Check.Throws<OverflowException>(() => longs.Contains(1L << 40), "outside");
-        Check.Throws<OverflowException>(() => longs.ContainsBatch(new[] { 1L << 40 }), "outside");
-        Check.Throws<ArgumentException>(() => BloomFilter<string>.FromBytes(ints.ToBytes()),
-                                        "other keys");
-        BloomFilter<object> any = BloomFilter<object>.FromBytes(ints.ToBytes());
-        Check.Throws<ArgumentException>(() => any.Contains("1"), "other keys");
-        Check.Throws<ArgumentException>(() => any.ContainsBatch(new object[] { 1, 1.0 }),
-                                        "other keys");
-        options.KeyType = KeyType.Utf16LE;
-        BloomFilter<string> chars = new BloomFilter<string>(options);
-        Check.That(chars.Add("\ud800") && !chars.AddBatch(new[] { "\ud800" })[0], "any chars");
-        bytes = BloomFilter<byte[]>.FromBytes(chars.ToBytes());
-        Check.That(bytes.Contains(new byte[] { 0, 0xd8 }), "UTF-16LE");
+            mixed.AddBatch(keys).SequenceEqual(new[] { true, true, true, true, false, false }),
+            "added");
+        Check.That(keys.All(mixed.Contains), "contained");
+        byte[] bytes = mixed.ToBytes();
+        Check.That(BloomFilter<string>.FromBytes(bytes).Contains("7"), "text");
+        Check.That(BloomFilter<int>.FromBytes(bytes).Contains(7), "int");
+        Check.That(BloomFilter<double>.FromBytes(bytes).Contains(7), "double");
     }
+}
 
-    public static void ulongs_outside_overflow()
-    {
-        BloomFilter<ulong> filter = new BloomFilter<ulong>(10, 0.01);
-        Check.Throws<OverflowException>(() => filter.Add(1UL << 63), "2^63");
-        Check.Throws<OverflowException>(() => filter.AddBatch(new[] { 1UL << 63 }), "2^63");
-    }
+public static void filters_of_recorded_types_take_those()
+{
+    FilterOptions options =
+        new FilterOptions { Capacity = 100, Rate = 0.001, KeyType = KeyType.I32 };
+    BloomFilter<int> ints = new BloomFilter<int>(options);
+    Check.Equal(2L, ints.AddRange(new[] { 1, -1 }), "new");
+    BloomFilter<byte[]> bytes = BloomFilter<byte[]>.FromBytes(ints.ToBytes());
+    Check.That(bytes.Contains(new byte[] { 1, 0, 0, 0 }) && ints.Contains(-1) &&
+                   !bytes.Contains(new byte[] { 1, 0, 0, 0, 0, 0, 0, 0 }),
+               "4 bytes");
+    BloomFilter<long> longs = BloomFilter<long>.FromBytes(ints.ToBytes());
+    Check.That(
+        longs.ContainsBatch(new long[] { 1, -1, 2 }).SequenceEqual(new[] { true, true, false }),
+        "4 bytes");
+    Check.Throws<OverflowException>(() => longs.Contains(1L << 40), "outside");
+    Check.Throws<OverflowException>(() => longs.ContainsBatch(new[] { 1L << 40 }), "outside");
+    Check.Throws<ArgumentException>(() => BloomFilter<string>.FromBytes(ints.ToBytes()),
+                                    "other keys");
+    BloomFilter<object> any = BloomFilter<object>.FromBytes(ints.ToBytes());
+    Check.Throws<ArgumentException>(() => any.Contains("1"), "other keys");
+    Check.Throws<ArgumentException>(() => any.ContainsBatch(new object[] { 1, 1.0 }), "other keys");
+    options.KeyType = KeyType.Utf16LE;
+    BloomFilter<string> chars = new BloomFilter<string>(options);
+    Check.That(chars.Add("\ud800") && !chars.AddBatch(new[] { "\ud800" })[0], "any chars");
+    bytes = BloomFilter<byte[]>.FromBytes(chars.ToBytes());
+    Check.That(bytes.Contains(new byte[] { 0, 0xd8 }), "UTF-16LE");
+}
 
-    public static void empty_keys_that_a_library_ignores_are_skipped_and_counted()
-    {
-        FilterOptions options =
-            new FilterOptions { Capacity = 100, Rate = 0.01, Format = "datasketches" };
-        BloomFilter<string> filter = new BloomFilter<string>(options),
-                            plain = new BloomFilter<string>(options);
-        Check.That(filter.AddBatch(new[] { "", "a", "", "", "b" })
-                       .SequenceEqual(new[] { false, true, false, false, true }),
-                   "added");
-        Check.That(!filter.Add(""), "alone");
-        Check.Equal(4L, filter.SkippedKeys, "skipped");
-        plain.AddRange(new[] { "a", "b" });
-        Check.Same(plain.ToBytes(), filter.ToBytes(), "bytes");
-    }
+public static void ulongs_outside_overflow()
+{
+    BloomFilter<ulong> filter = new BloomFilter<ulong>(10, 0.01);
+    Check.Throws<OverflowException>(() => filter.Add(1UL << 63), "2^63");
+    Check.Throws<OverflowException>(() => filter.AddBatch(new[] { 1UL << 63 }), "2^63");
+}
 
-    public static void a_lone_surrogate_is_no_text()
-    {
-        BloomFilter<string> filter = new BloomFilter<string>(10, 0.01);
-        Check.Throws<ArgumentException>(() => filter.Contains("\ud800"), "a lone surrogate");
-        Check.Throws<ArgumentException>(() => filter.AddBatch(new[] { "a\udc00" }),
-                                        "a lone surrogate");
-    }
+public static void empty_keys_that_a_library_ignores_are_skipped_and_counted()
+{
+    FilterOptions options =
+        new FilterOptions { Capacity = 100, Rate = 0.01, Format = "datasketches" };
+    BloomFilter<string> filter = new BloomFilter<string>(options),
+                        plain = new BloomFilter<string>(options);
+    Check.That(filter.AddBatch(new[] { "", "a", "", "", "b" })
+                   .SequenceEqual(new[] { false, true, false, false, true }),
+               "added");
+    Check.That(!filter.Add(""), "alone");
+    Check.Equal(4L, filter.SkippedKeys, "skipped");
+    plain.AddRange(new[] { "a", "b" });
+    Check.Same(plain.ToBytes(), filter.ToBytes(), "bytes");
+}
+
+public static void a_lone_surrogate_is_no_text()
+{
+    BloomFilter<string> filter = new BloomFilter<string>(10, 0.01);
+    Check.Throws<ArgumentException>(() => filter.Contains("\ud800"), "a lone surrogate");
+    Check.Throws<ArgumentException>(() => filter.AddBatch(new[] { "a\udc00" }), "a lone surrogate");
+}
 }

@@ -115,9 +115,8 @@ static class FilesTests
 
     public static void a_damaged_block_is_an_exception_and_never_certainly_not()
     {
-        object[] keys = Given.Integers(100000)
-                            .Select(i => i % 2 == 0 ? (object)i : "key-" + i)
-                            .ToArray();
+        object[] keys =
+            Given.Integers(100000).Select(i => i % 2 == 0 ? (object)i : "key-" + i).ToArray();
         string path = Given.TempFile("damaged");
         BloomFilter<object> filter = new BloomFilter<object>(200000, 0.01);
         filter.AddRange(keys);
@@ -160,25 +159,30 @@ static class FilesTests
         Check.That(map.Info().VerifiesOnUse && map.Info().UncheckedBlocks > 0, "info");
     }
 
-    // Says that it read what it is told to say.
+    // Says that it read what it is told to say, and then that it has ended.
     sealed class Lying : MemoryStream
     {
-        readonly int said;
+        int said;
 
         public Lying(int said)
         {
             this.said = said;
         }
 
-        public override int Read(byte[] into, int from, int count) => said;
+        public override int Read(byte[] into, int from, int count)
+        {
+            int now = said;
+            said = 0;
+            return now;
+        }
     }
 
     public static void a_stream_that_lies_about_what_it_read_is_refused()
     {
         foreach (int said in new[] { (1 << 18) + 1, int.MaxValue, -1, int.MinValue })
         {
-            IOException thrown = Check.Throws<IOException>(
-                () => BloomFilter<long>.Read(new Lying(said)), said);
+            IOException thrown =
+                Check.Throws<IOException>(() => BloomFilter<long>.Read(new Lying(said)), said);
             Check.That(thrown.Message.Contains("says it has read " + said), thrown.Message);
         }
     }

@@ -83,9 +83,7 @@ class Foreign
     void ExpectOfItsName()
     {
         string funnel = Path.GetFileName(path).Split('_')[0];
-        string type = funnel == "utf8"        ? "string"
-                      : funnel == "unencoded" ? "UTF-16"
-                                              : funnel;
+        string type = funnel == "utf8" ? "string" : funnel == "unencoded" ? "UTF-16" : funnel;
         if (format.StartsWith("guava") && Typed.ContainsKey(type) && !path.Contains("surrogates"))
             Check.Equal(keys.Count, Typed[type], path);
     }

@@ -90,13 +90,14 @@ no_jni_warning() {
 }
 ok '-Xcheck:jni has nothing to say' no_jni_warning
 
-# In a heap of the size that servers have.
-leaks() { run_java -Xmx1g Tap LeakTest; }
+# In a heap of the size that servers have, with as few file descriptors as a login has.
+leaks() { (ulimit -n 1024 && run_java -Xmx1g Tap LeakTest); }
 relay leaks
 
 # ---- Kryo ----------------------------------------------------------------------------------------
 
-for kryo in com.esotericsoftware:kryo-shaded:4.0.3 com.esotericsoftware:kryo:5.6.2; do # Spark's; its own
+# The one that Spark has, and the newest.
+for kryo in com.esotericsoftware:kryo-shaded:4.0.3 com.esotericsoftware:kryo:5.6.2; do
     kryo_name=kryo-${kryo##*:}
     may_install "$kryo_name" "Kryo ${kryo##*:}" bindings/java && maven "$kryo_name" "$kryo" || continue
     kryo_classes=$TMPDIR/$kryo_name

@@ -176,8 +176,8 @@ static jint marks_of(const char *bytes, size_t size)
     return marks;
 }
 
-/* Java has checked the offsets, but another thread may have changed them since. This copy ascends and
- * ends in the data; or an exception is set. */
+/* Java has checked the offsets, but another thread may have changed them since. This copy ascends
+ * and ends in the data; or an exception is set. */
 static bool copy_offsets(JNIEnv *env, struct source *source, jintArray offsets, jint first,
                          jint keys)
 {

@@ -92,18 +92,37 @@ static bool opening_read(JNIEnv *env, struct opening *opening, jint flags, jbyte
 /* In the order of Info.java. */
 static void info_numbers(const petal_info *info, jlong *number)
 {
-    const uint64_t values[petal_Core_INFO_NUMBERS] = {
-        info->abilities,    info->scheme,         info->hash,
-        info->hashes,       info->lines_per_key,  info->layers,
-        info->counter_bits, info->bits,           info->bytes,
-        info->memory_bytes, info->capacity,       info->items,
-        info->seed,         info->metadata_bytes, info->key_id,
-        info->key_type,     info->policy,         info->growth_step,
-        info->window_keys,  info->window_ms,      info->clock_ms,
-        info->generations,  info->keyed,          info->live,
-        info->from_ms,      info->to_ms,          info->recovered_blocks,
-        info->blocks,       info->verifiable,     info->verifies,
-        info->unchecked_blocks};
+    const uint64_t values[petal_Core_INFO_NUMBERS] = {info->abilities,
+                                                      info->scheme,
+                                                      info->hash,
+                                                      info->hashes,
+                                                      info->lines_per_key,
+                                                      info->layers,
+                                                      info->counter_bits,
+                                                      info->bits,
+                                                      info->bytes,
+                                                      info->memory_bytes,
+                                                      info->capacity,
+                                                      info->items,
+                                                      info->seed,
+                                                      info->metadata_bytes,
+                                                      info->key_id,
+                                                      info->key_type,
+                                                      info->policy,
+                                                      info->growth_step,
+                                                      info->window_keys,
+                                                      info->window_ms,
+                                                      info->clock_ms,
+                                                      info->generations,
+                                                      info->keyed,
+                                                      info->live,
+                                                      info->from_ms,
+                                                      info->to_ms,
+                                                      info->recovered_blocks,
+                                                      info->blocks,
+                                                      info->verifiable,
+                                                      info->verifies,
+                                                      info->unchecked_blocks};
     for (int i = 0; i < petal_Core_INFO_NUMBERS; i++) number[i] = (jlong)values[i];
 }
 

@@ -24,7 +24,7 @@ static jint do_again(JNIEnv *env, petal_filter *filter, jint verb, const void *k
     batch.data = &same;
     batch.count = 1;
     petal_status status =
-        verb == petal_Core_ADD    ? petal_add_batch(filter, &batch, &result, NULL, &error)
+        verb == petal_Core_ADD      ? petal_add_batch(filter, &batch, &result, NULL, &error)
         : verb == petal_Core_REMOVE ? petal_remove_batch(filter, &batch, &result, NULL, &error)
                                     : petal_contains_batch(filter, &batch, &result, NULL, &error);
     if (status >= 0) return result;

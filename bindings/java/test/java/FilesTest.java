@@ -425,7 +425,8 @@ final class FilesTest {
             byte[] bytes = filter.toBytes();
             Path path = folder().resolve("a");
             for (Tap.Call call : new Tap.Call[] {() -> filter.toBytes(name),
-                () -> filter.save(path, name), () -> filter.write(new ByteArrayOutputStream(), name),
+                () -> filter.save(path, name),
+                () -> filter.write(new ByteArrayOutputStream(), name),
                 () -> BloomFilter.builder().capacity(10).format(name).build(),
                 () -> BloomFilter.fromBytes(bytes, new OpenOptions().format(name))})
                 Tap.raises(IllegalArgumentException.class, call, "a NUL");

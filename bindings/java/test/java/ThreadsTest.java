@@ -197,7 +197,8 @@ final class ThreadsTest {
             };
             Tap.Call use = () -> {
                 try {
-                    for (int i = 0; i < 3000; i++) use(f, i % 2 == 0 ? direct : null, data, offsets);
+                    for (int i = 0; i < 3000; i++)
+                        use(f, i % 2 == 0 ? direct : null, data, offsets);
                 } finally {
                     done.set(true);
                 }

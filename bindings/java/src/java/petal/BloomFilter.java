@@ -164,9 +164,9 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
 
     /**
      * Like {@link #fromBytes}, but read-only and without a copy: of a direct buffer, such as a
-     * mapped file. Its bytes must not change, nor be given back, until {@link #close}. Of memory
-     * of an Arena that is closed first, calls throw what reading it throws; but an Arena that another
-     * thread closes during a call ends the process, as does a mapped file that becomes shorter.
+     * mapped file. Its bytes must not change, nor be given back, until {@link #close}. If their
+     * Arena is closed first, calls throw what reading them throws; but if another thread closes it
+     * during a call, or a mapped file becomes shorter, the process ends.
      */
     public static BloomFilter view(ByteBuffer data, OpenOptions options) throws IOException {
         if (!data.isDirect()) throw new IllegalArgumentException("the buffer must be direct");
@@ -231,7 +231,7 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return isSkipped;
     }
 
-    /** Throws what Java throws if the memory of a direct buffer is gone: native code would crash. */
+    /** Throws what Java throws if the memory of a direct buffer is gone; native code crashes. */
     private static void touch(ByteBuffer direct, int from, int end) {
         if (from < end) direct.get(from);
     }

@@ -176,8 +176,8 @@ final class Core extends AbstractCollection<byte[]> {
     // ---- the gate ----
 
     /**
-     * Throws what reading a view throws if its memory is gone: the Arena of the buffer is closed, or
-     * belongs to another thread. Native code would end the process.
+     * Throws what reading a view throws if its memory is gone: the Arena of the buffer is closed,
+     * or belongs to another thread. Native code would end the process.
      */
     private void touch() {
         if (borrowed != null && borrowed.limit() > 0) borrowed.get(0);
