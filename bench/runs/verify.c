@@ -1,7 +1,7 @@
 /* verify.c - ./dev bench verify FILE KEYS [off|on one|batch PASSES]: what PETAL_OPEN_VERIFY_ON_USE
- * costs. FILE is made with that many keys if it is not there. Each pass queries a million keys, half
- * of them absent, of a file that was just opened: the first pass checks blocks, the others find
- * them checked. CPU time per key, median of the rounds; the page cache is warm.
+ * costs. FILE is made with that many keys if it is not there. Each pass queries a million keys,
+ * half of them absent, of a file that was just opened: the first pass checks blocks, the others
+ * find them checked. CPU time per key, median of the rounds; the page cache is warm.
  *
  * With the last three words it makes just these passes, for a program that counts instructions. */
 #define _POSIX_C_SOURCE 200809L
