@@ -130,17 +130,20 @@ static bool measure_absent(const petal_filter *filter, const struct args *args, 
 
 /* A dirty file is taken as it is, gets checksums of what it holds, and is clean again. One that is
  * clean is left alone. */
-static bool recover(const char *path, const struct args *args)
+static bool recover(const char *path, const struct args *args, unsigned flags)
 {
     const char *format = NULL;
     petal_filter *filter =
-        open_container(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER, args, &format);
+        open_container(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER | flags, args, &format);
     petal_info info = filter ? info_of(filter) : (petal_info)PETAL_INFO_INIT;
     bool good = filter && update_file(filter, path, format, args, "it stays dirty");
     if (good)
         remark(path, "%s of %s blocks differ from their last checksums",
                grouped(info.recovered_blocks).s, grouped(info.blocks).s);
-    if (good)
+    if (good && flags)
+        remark(path, "sealed as it is, though damage and additions look alike: keys may be missing "
+                     "that nothing tells of; rebuild it from the keys if you can");
+    else if (good)
         remark(path,
                "recovered what is there; keys that were added last may be missing: add them again");
     if (good && can(filter, PETAL_CAN_REMOVE))
@@ -155,6 +158,24 @@ static petal_status status_of(const char *path)
     petal_status status = petal_open(path, NULL, &filter, NULL);
     petal_free(filter);
     return status;
+}
+
+/* A clean file whose blocks do not match their checksums. */
+static bool has_damaged_bits(const char *path, const struct args *args)
+{
+    petal_filter *filter = open_filter(path, PETAL_OPEN_MAP, args);
+    bool is_damaged = filter && petal_verify(filter, NULL) == PETAL_ERR_DAMAGED;
+    petal_free(filter);
+    return is_damaged;
+}
+
+static bool needs_recovery(const char *path, const struct args *args, unsigned *flags)
+{
+    petal_status status = args->recover ? status_of(path) : PETAL_ERR_ARGUMENT;
+    bool opens = status == PETAL_OK || status == PETAL_ERR_SECRET_MISSING;
+    bool reseals = args->force && opens && has_damaged_bits(path, args);
+    *flags = reseals ? PETAL_OPEN_RESEAL : 0;
+    return reseals || status == PETAL_ERR_DIRTY;
 }
 
 static bool check_blocks(const petal_filter *filter, const char *path)
@@ -180,7 +201,8 @@ static void say_intact(const char *path, const petal_filter *filter, const char 
 static bool verify(const char *path, const struct args *args)
 {
     struct json json, *to = args->json ? &json : NULL;
-    if (args->recover && status_of(path) == PETAL_ERR_DIRTY && !recover(path, args)) return false;
+    unsigned flags;
+    if (needs_recovery(path, args, &flags) && !recover(path, args, flags)) return false;
     const char *format = NULL;
     petal_filter *filter = open_container(path, PETAL_OPEN_MAP, args, &format);
     if (!filter) return false;
@@ -203,6 +225,8 @@ static int run(const struct args *args)
 {
     bool good = true;
     if (args->operand_count == 0) return misused("verify", "needs a filter FILE");
+    if (args->force && !args->recover)
+        return misused("verify", "--force goes with --recover: it seals a damaged file as it is");
     if (args->operand_count > 1 && (args->sample || args->absent))
         return misused("verify", "--sample and --absent take one FILE");
     for (size_t i = 0; i < args->operand_count; i++) good = verify(args->operands[i], args) && good;
@@ -213,6 +237,7 @@ static const struct option options[] = {
     {0, "sample", TEXT, AT(sample), "KEYS", "keys that were added: any missing one is an error"},
     {0, "absent", TEXT, AT(absent), "KEYS", "keys that were not: prints how many pass"},
     {0, "recover", FLAG, AT(recover), NULL, "make a dirty file clean, with what it holds"},
+    {0, "force", FLAG, AT(force), NULL, "a damaged one too: keys may be missing"},
     OPTION_JSON,
     OPTIONS_OF_KEYS,
     OPTION_KEY_FILE,

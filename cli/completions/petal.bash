@@ -15,7 +15,7 @@ _petal_options() {
     check) echo "--invert-match --count --quiet --line-number --explain --no-verify $keys --now --threads --key-file --from --memory-limit --verbose" ;;
     seen) echo "--file --repeated --capacity --rate --memory --scheme --window --time --now $hash $keys --threads --from $files --verbose" ;;
     info) echo '--json --metadata --no-verify --key-file --from --memory-limit' ;;
-    verify) echo "--sample --absent --recover --json ${keys#* } --key-file --from $files" ;;
+    verify) echo "--sample --absent --recover --force --json ${keys#* } --key-file --from $files" ;;
     merge | intersect) echo "--output --from --to --force --key-file $files --verbose" ;;
     compare) echo '--json --no-verify --key-file --from --memory-limit' ;;
     diff) echo '--output --from --force --key-file --memory-limit --verbose' ;;

@@ -32,6 +32,13 @@
  *              is 0.
  *   Ownership  petal_free() releases a petal_filter. Strings and pointers returned by other calls
  *              are borrowed.
+ *   Processes  A filter that keeps a file for writing (PETAL_OPEN_WRITABLE, PETAL_OPEN_LOCKED)
+ *              belongs to the process that opened it. After fork() the child may query it and must
+ *              still petal_free() it, which there unmaps and closes, no more; it may not change
+ *              the file: changes of a map, petal_sync(), builders, and saving to a file that is
+ *              kept locked are PETAL_ERR_READ_ONLY. The lock is the owner's, and ends when that
+ *              frees the filter. Filters in memory are private copies. Don't fork while another
+ *              thread changes a filter that the child is to use.
  *   Threads    Any number of threads may query one filter (contains*, hash_key, get_info,
  *              get_stats, save, serialize, write) at the same time without a lock, as long as none
  *              changes it. Changes need exclusive use, except adding to a filter that was given to
@@ -257,8 +264,8 @@ PETAL_API petal_status petal_create_like(const petal_filter *pattern, petal_filt
 PETAL_API petal_status petal_clone(const petal_filter *filter, petal_filter **copy,
                                    petal_error *error);
 
-/* Releases the filter; NULL is allowed. A writable map with changes is synced first; call
- * petal_sync() before if you need to know whether that works. */
+/* Releases the filter; NULL is allowed. A writable map with changes is synced first, by the process
+ * that opened it; call petal_sync() before if you need to know whether that works. */
 PETAL_API void petal_free(petal_filter *filter);
 
 /* ------------------------------------------------------------------------------------- one key */
@@ -385,6 +392,11 @@ PETAL_API petal_status petal_save(const petal_filter *filter, const char *path, 
 /* HEADER: a keyed filter needs no secret, for what its header tells. Without one it takes no bits
  * and hashes no keys: calls that would are PETAL_ERR_SECRET_MISSING, and petal_hash_key() is 0. */
 #define PETAL_OPEN_NO_SECRET 1024u
+/* With RECOVER: accept a clean file, too, whose blocks do not match their checksums, and give them
+ * new ones. Nobody can tell damage from additions there: keys may be missing, and the new checksums
+ * hide that. petal_info.recovered_blocks says how many blocks differ. For files that cannot be
+ * built again from their keys. */
+#define PETAL_OPEN_RESEAL 4096u
 /* MAP, WRITABLE and petal_view(): no answer from damaged bits. Before a query is answered, each
  * block that the key lies in (64 KiB, of every layer) is compared with its checksum; once, not for
  * every key. When all blocks are checked this costs nothing more. Any number of threads may query.

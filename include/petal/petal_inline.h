@@ -46,7 +46,8 @@ PETAL_API petal_status petal_inline_begin(const petal_filter *filter, petal_inli
 
 /* The same for adding too, for one thread: until petal_inline_end() other calls must not use the
  * filter. Also PETAL_ERR_UNSUPPORTED for a filter that refuses keys when it is overfull, and the
- * failures of petal_add() for one that cannot be written. */
+ * failures of petal_add() for one that cannot be written. If the filter is a map, a fork of the
+ * process must not use *hot: nothing would stop it from changing the file. */
 PETAL_API petal_status petal_inline_begin_adding(petal_filter *filter, petal_inline *hot,
                                                  petal_error *error);
 

@@ -184,6 +184,7 @@ static petal_status add(petal_builder *builder, uint32_t worker, const petal_bat
     petal_batch batch;
     petal_status status = check_worker(builder, worker, error);
     if (status == PETAL_OK) status = petal_batch_take(theirs, &batch, error);
+    if (status == PETAL_OK) status = petal_filter_check_owner(builder->filter, error);
     if (status == PETAL_OK) status = petal_batch_check_keys(builder->filter, &batch, error);
     if (status != PETAL_OK) return status;
     if (!builder->parts) return petal_batch_add(builder->filter, &batch, NULL, &progress, error);
@@ -204,6 +205,7 @@ petal_status petal_builder_flush(petal_builder *builder, uint32_t worker, petal_
     petal_error own;
     if (!error) error = &own;
     petal_status status = check_worker(builder, worker, error);
+    if (status == PETAL_OK) status = petal_filter_check_owner(builder->filter, error);
     if (status == PETAL_OK && builder->parts) flush(builder, &builder->workers[worker]);
     return note(builder, status, error);
 }
@@ -228,8 +230,11 @@ static void release(petal_builder *builder)
 
 petal_status petal_builder_finish(petal_builder *builder, petal_error *error)
 {
+    petal_error own;
     if (!builder) return PETAL_OK;
-    for (uint32_t i = 0; builder->parts && i < builder->worker_count; i++) {
+    petal_status owner = petal_filter_check_owner(builder->filter, &own);
+    if (owner != PETAL_OK) builder->failure = own;
+    for (uint32_t i = 0; owner == PETAL_OK && builder->parts && i < builder->worker_count; i++) {
         flush(builder, &builder->workers[i]);
         builder->layer->items = saturating_add(builder->layer->items, builder->workers[i].keys);
     }

@@ -81,6 +81,8 @@ struct store_def {
     petal_status (*before_write)(petal_filter *filter, petal_error *error);
     petal_status (*before_lowering)(petal_filter *filter, enum lowering lowering,
                                     petal_error *error);
+    /* PETAL_ERR_READ_ONLY in a fork of the process that opened the file. */
+    petal_status (*check_owner)(const petal_filter *filter, petal_error *error);
     /* Are the bits those of the recorded sums? In blocks that are BLOCK_WANTED; in all, before they
      * are sealed elsewhere; and after that, are they still the same? */
     petal_status (*check_wanted)(petal_filter *filter, petal_error *error);
@@ -148,6 +150,9 @@ struct petal_filter {
     /* Bits are set after petal_filter_prepare_write() only: it may be refused, or the store must
      * know. Cleared where it has been given once for all. */
     atomic_bool needs_permission;
+    /* Of a map for writing: becomes 0 in a fork of the process that opened it (os.h). NULL: nothing
+     * tells, so permission is asked for each change. */
+    const volatile uint8_t *fork_mark;
 };
 
 /* A filter of that many layers of these normalized shapes, without bits. *filter is NULL on

@@ -101,6 +101,15 @@ static __attribute__((noinline)) bool contains_checked(const petal_filter *filte
     return answer;
 }
 
+static __attribute__((noinline)) bool contains_i64_checked(const petal_filter *filter,
+                                                           int64_t value)
+{
+    uint8_t key[8];
+    petal_encode_i64(value, key);
+    return contains_checked(filter, key, sizeof key);
+}
+
+/* A load and a jump, once the guard has no work. */
 static bool contains(const struct direct *way, const void *key, size_t key_bytes)
 {
     const petal_filter *filter = (const petal_filter *)way;
@@ -110,11 +119,9 @@ static bool contains(const struct direct *way, const void *key, size_t key_bytes
 
 static bool contains_i64(const struct direct *way, int64_t value)
 {
-    uint8_t key[8];
     const petal_filter *filter = (const petal_filter *)way;
     if (!petal_guard_has_work(filter)) return filter->behind_guard.contains_i64(way, value);
-    petal_encode_i64(value, key);
-    return contains_checked(filter, key, sizeof key);
+    return contains_i64_checked(filter, value);
 }
 
 void petal_guard_stand_before(petal_filter *filter)

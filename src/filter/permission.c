@@ -14,7 +14,8 @@ static petal_status check_changing(const petal_filter *filter, petal_error *erro
 {
     if (filter->read_only)
         return petal_fail(error, PETAL_ERR_READ_ONLY, "the filter is open for reading only");
-    return petal_filter_check_present(filter, error);
+    petal_status status = petal_filter_check_owner(filter, error);
+    return status == PETAL_OK ? petal_filter_check_present(filter, error) : status;
 }
 
 static petal_status ask_to_write(petal_filter *filter, petal_error *error)
@@ -50,7 +51,10 @@ petal_status petal_filter_ask_to_lower(petal_filter *filter, enum lowering lower
 
 petal_status petal_filter_prepare_shared(petal_filter *filter, petal_error *error)
 {
-    if (!atomic_load_explicit(&filter->needs_permission, memory_order_acquire)) return PETAL_OK;
+    if (petal_filter_has_permission(filter)) return PETAL_OK;
+    /* A fork may have copied the word while another thread held it. */
+    petal_status owner = petal_filter_check_owner(filter, error);
+    if (owner != PETAL_OK) return petal_filter_note_error(filter, owner, error);
     uint64_t word = stripe_take(&filter->sharing->asking);
     petal_status status = petal_filter_prepare_write(filter, error);
     stripe_give_back(&filter->sharing->asking, word);

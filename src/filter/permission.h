@@ -9,6 +9,14 @@
 /* PETAL_OK if every layer has bits; or PETAL_ERR_UNSUPPORTED, naming one that has none. */
 petal_status petal_filter_check_present(const petal_filter *filter, petal_error *error);
 
+/* PETAL_OK, or PETAL_ERR_READ_ONLY: the file that it stands on belongs to another process, of which
+ * this one is a fork. */
+static inline petal_status petal_filter_check_owner(const petal_filter *filter, petal_error *error)
+{
+    const struct store_def *store = filter->store;
+    return store && store->check_owner ? store->check_owner(filter, error) : PETAL_OK;
+}
+
 /* PETAL_OK, or PETAL_ERR_SECRET_MISSING if no key can be hashed for want of the secret. */
 petal_status petal_filter_check_secret(const petal_filter *filter, petal_error *error);
 
@@ -17,10 +25,15 @@ petal_status petal_filter_check_secret(const petal_filter *filter, petal_error *
 petal_status petal_filter_ask_to_write(petal_filter *filter, petal_error *error);
 petal_status petal_filter_ask_to_lower(petal_filter *filter, enum lowering lowering,
                                        petal_error *error);
+static inline bool petal_filter_has_permission(const petal_filter *filter)
+{
+    return !atomic_load_explicit(&filter->needs_permission, memory_order_acquire) &&
+           (!filter->fork_mark || *filter->fork_mark);
+}
 static inline petal_status petal_filter_prepare_write(petal_filter *filter, petal_error *error)
 {
     if (PETAL_IS_READ_ONLY) return petal_refuse_read_only(error);
-    if (!atomic_load_explicit(&filter->needs_permission, memory_order_acquire)) return PETAL_OK;
+    if (petal_filter_has_permission(filter)) return PETAL_OK;
     return petal_filter_ask_to_write(filter, error);
 }
 
@@ -32,7 +45,8 @@ petal_status petal_filter_prepare_shared(petal_filter *filter, petal_error *erro
 static inline petal_status petal_filter_may_write(petal_filter *filter, petal_error *error)
 {
     bool later = filter->layers->blocks && !filter->read_only && !PETAL_IS_READ_ONLY;
-    return later ? PETAL_OK : petal_filter_prepare_write(filter, error);
+    return later ? petal_filter_check_owner(filter, error)
+                 : petal_filter_prepare_write(filter, error);
 }
 
 /* The same for lowering them. */

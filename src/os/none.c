@@ -40,6 +40,17 @@ void petal_os_close(struct file *file)
     *file = PETAL_NO_FILE;
 }
 
+void petal_os_own(struct file *file)
+{
+    (void)file;
+}
+
+bool petal_os_is_owner(const struct file *file)
+{
+    (void)file;
+    return true;
+}
+
 bool petal_os_is_locked_elsewhere(const struct file *file)
 {
     (void)file;

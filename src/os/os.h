@@ -29,9 +29,11 @@ struct file {
     char *given; /* as it was given, owned; or NULL */
     int descriptor;
     bool is_locked;
+    int64_t process;              /* that opened it */
+    const volatile uint8_t *mark; /* 0 in a fork of that; NULL: see petal_os_is_owner() */
 };
 
-#define PETAL_NO_FILE ((struct file){NULL, NULL, -1, false})
+#define PETAL_NO_FILE ((struct file){NULL, NULL, -1, false, 0, NULL})
 
 /* What a file is opened for. */
 enum access {
@@ -45,7 +47,16 @@ enum access {
 /* Opens a regular file. */
 petal_status petal_os_open(const char *path, enum access access, struct file *file,
                            petal_error *error);
+
+/* Closes it, and drops its lock, which a fork of the process would keep otherwise; in such a fork
+ * the lock stays with its owner. */
 void petal_os_close(struct file *file);
+
+/* Is this the process that opened the file, and not a fork of it? By a page that a fork finds
+ * zeroed, if the system has such pages and petal_os_own() has made one: *file->mark can be read at
+ * any time, without a system call. */
+bool petal_os_is_owner(const struct file *file);
+void petal_os_own(struct file *file);
 
 /* Does another process (or another open file of this one) hold the lock? False also if nobody can
  * tell. */

@@ -65,6 +65,12 @@ static int take_lock(int descriptor)
     return fcntl(descriptor, F_OFD_SETLK, &whole);
 }
 
+static void drop_lock(int descriptor)
+{
+    struct flock whole = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+    (void)fcntl(descriptor, F_OFD_SETLK, &whole);
+}
+
 bool petal_os_is_locked_elsewhere(const struct file *file)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -76,6 +82,11 @@ bool petal_os_is_locked_elsewhere(const struct file *file)
 static int take_lock(int descriptor)
 {
     return flock(descriptor, LOCK_EX | LOCK_NB);
+}
+
+static void drop_lock(int descriptor)
+{
+    (void)flock(descriptor, LOCK_UN);
 }
 
 /* Without a way to look, a reader has to take the lock for a moment: a writer who comes just then
@@ -102,6 +113,49 @@ petal_status petal_posix_lock(int descriptor, petal_error *error)
             error, PETAL_ERR_UNSUPPORTED,
             "the file system has no locks; if nobody else changes the file, pass --no-lock");
     return petal_fail_errno(error, failure, "cannot lock it");
+}
+
+/* ---- forks ----------------------------------------------------------------------------------- */
+
+#if defined(MADV_WIPEONFORK)
+static int wipe_on_fork(void *page, size_t size)
+{
+    return madvise(page, size, MADV_WIPEONFORK);
+}
+#elif defined(INHERIT_ZERO)
+static int wipe_on_fork(void *page, size_t size)
+{
+    return minherit(page, size, INHERIT_ZERO);
+}
+#else
+static int wipe_on_fork(void *page, size_t size)
+{
+    (void)page, (void)size;
+    return -1;
+}
+#endif
+
+static size_t page_bytes(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void petal_os_own(struct file *file)
+{
+    uint8_t *page =
+        mmap(NULL, page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) return;
+    if (wipe_on_fork(page, page_bytes()) != 0) {
+        munmap(page, page_bytes());
+        return;
+    }
+    *page = 1;
+    file->mark = page;
+}
+
+bool petal_os_is_owner(const struct file *file)
+{
+    return file->mark ? *file->mark : file->process == getpid();
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -153,6 +207,7 @@ petal_status petal_os_open_once(const char *path, enum access access, struct fil
         status = petal_posix_lock(file->descriptor, error);
     if (status != PETAL_OK) return status;
     file->is_locked = access == ACCESS_WRITE;
+    file->process = getpid();
     file->path =
         access == ACCESS_READ ? strdup(path) : petal_posix_resolve(path); /* readers need none */
     file->given = strdup(path);
@@ -163,7 +218,9 @@ petal_status petal_os_open_once(const char *path, enum access access, struct fil
 
 void petal_os_close(struct file *file)
 {
-    if (file->descriptor >= 0) close(file->descriptor); /* ends the lock */
+    if (file->is_locked && petal_os_is_owner(file)) drop_lock(file->descriptor);
+    if (file->descriptor >= 0) close(file->descriptor);
+    if (file->mark) munmap((void *)(uintptr_t)file->mark, page_bytes());
     free(file->path);
     free(file->given);
     *file = PETAL_NO_FILE;

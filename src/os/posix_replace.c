@@ -91,6 +91,7 @@ static petal_status lock_temporary(struct file *temporary, petal_error *error)
     petal_status status = petal_posix_lock(temporary->descriptor, NULL);
     if (status == PETAL_ERR_BUSY) return PETAL_ERR_REPLACED;
     temporary->is_locked = status == PETAL_OK;
+    temporary->process = getpid();
     return petal_posix_compare(temporary->descriptor, temporary->path, error);
 }
 

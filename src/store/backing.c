@@ -26,6 +26,22 @@ static petal_status refuse_after_damage(petal_error *error)
                       "damage was found in it; restore a copy or rebuild from the keys");
 }
 
+/* ---- forks: what is open for changes belongs to the process that opened it ------------------- */
+
+static bool is_owner(const petal_filter *filter)
+{
+    const struct file *file = &filter->backing->held.file;
+    return !file->path || petal_os_is_owner(file);
+}
+
+static petal_status check_owner(const petal_filter *filter, petal_error *error)
+{
+    if (is_owner(filter)) return PETAL_OK;
+    return petal_fail(error, PETAL_ERR_READ_ONLY,
+                      "the file was opened by the process that this one is a fork of, and is for "
+                      "reading only here; open it here, when that one has closed it");
+}
+
 /* ---- checking -------------------------------------------------------------------------------- */
 
 static bool agrees(const petal_filter *filter, const struct image *image, const uint8_t *bytes,
@@ -151,8 +167,8 @@ static bool is_being_changed(const petal_filter *filter, uint32_t layer, uint64_
 {
     const struct backing *backing = filter->backing;
     uint64_t before, after;
-    if (!PETAL_HAS_MAPS || !backing->held.file.path || backing->held.map.is_copy ||
-        !filter->read_only)
+    bool is_mine = !filter->read_only && is_owner(filter);
+    if (!PETAL_HAS_MAPS || !backing->held.file.path || backing->held.map.is_copy || is_mine)
         return false;
     for (int i = 0; i < MAX_COMPARISONS; i++) {
         if (!is_settled(backing, &before)) return true;
@@ -190,9 +206,19 @@ static petal_status compare_all(const petal_filter *filter, petal_error *error)
     return status;
 }
 
+/* The owner of a map for writing knows what was changed; a fork of it is a reader like others. */
+static petal_status check_unchanged_by_owner(const petal_filter *filter, petal_error *error)
+{
+    return is_owner(filter) ? PETAL_OK : check_unchanged(filter, error);
+}
+
 /* Of a writable map, those blocks that are not to get new sums. */
 static petal_status compare_unchecked(const petal_filter *filter, petal_error *error)
 {
+    if (!is_owner(filter)) {
+        petal_status unchanged = check_unchanged(filter, error);
+        return unchanged == PETAL_OK ? compare_all(filter, error) : unchanged;
+    }
     petal_status status = check_blocks(filter, BLOCK_UNCHECKED, BLOCK_CHECKED, error);
     if (status == PETAL_OK) status = check_blocks(filter, BLOCK_DAMAGED, BLOCK_CHECKED, error);
     return status == PETAL_OK ? check_blocks(filter, BLOCK_WANTED, BLOCK_CHANGED, error) : status;
@@ -258,7 +284,7 @@ static petal_status mark(petal_filter *filter, enum image_state state, petal_err
     filter->content_recorded = false;
     petal_status status = note_io(filter, write_state(backing, state, error), error);
     backing->changed = true;
-    if (status == PETAL_OK) filter->needs_permission = false;
+    if (status == PETAL_OK) filter->needs_permission = filter->fork_mark == NULL;
     return status;
 }
 
@@ -334,6 +360,8 @@ static petal_status check_replaced(struct backing *backing, petal_error *error)
 static petal_status sync(petal_filter *filter, petal_error *error)
 {
     struct backing *backing = filter->backing;
+    petal_status owner = petal_filter_check_owner(filter, error);
+    if (owner != PETAL_OK) return owner;
     if (!backing->changed) return backing->replaced ? check_replaced(backing, error) : PETAL_OK;
     if (backing->io_failed) return refuse_after_failure(backing, error);
     petal_status status = note_io(filter, write_back(filter, backing, error), error);
@@ -366,7 +394,7 @@ static void close_backing(petal_filter *filter)
 {
     struct backing *backing = filter->backing;
     struct holdings held = backing->held;
-    if (held.map.bytes)
+    if (held.map.bytes && is_owner(filter))
         petal_sync(filter, NULL); /* if it fails the file stays dirty, as the next reader sees */
     for (uint32_t i = 0; i < filter->layer_count; i++)
         petal_release(&filter->allocator, filter->layers[i].blocks,
@@ -380,6 +408,8 @@ static void close_backing(petal_filter *filter)
 static const struct store_def writable_map = {.has_bits = true,
                                               .before_write = mark_rising,
                                               .before_lowering = mark_lowering,
+                                              .check_owner = check_owner,
+                                              .check_unchanged = check_unchanged_by_owner,
                                               .check_wanted = check_wanted,
                                               .check_bits = compare_unchecked,
                                               .check_block = check_block,
@@ -421,13 +451,14 @@ static bool alloc_blocks(petal_filter *filter)
 
 /* The image of a petal file: its sums vouch for the bits, unless it is being recovered, or changed
  * by another process. */
-static void take_image(petal_filter *filter, const struct image *image, bool recover)
+static void take_image(petal_filter *filter, const struct image *image, const struct opening *from)
 {
     struct backing *backing = filter->backing;
+    bool has_sums = petal_image_is_clean(image) && !from->reseal;
     backing->image = *image;
-    filter->content_recorded = petal_image_is_clean(image);
+    filter->content_recorded = has_sums;
     filter->content_id = image->content_id;
-    if (petal_image_is_clean(image) || !recover) return;
+    if (has_sums || !from->recover) return;
     petal_backing_count_changed(filter, image, backing->bytes);
     filter->needs_permission = false; /* dirty on disk already, and every sum is to be made anew */
     petal_filter_touch_all(filter);
@@ -446,14 +477,14 @@ petal_status petal_backing_attach(petal_filter *filter, const struct description
     filter->live = from->live;
     filter->read_only = !writes;
     filter->needs_permission = true;
-    bool guards =
-        PETAL_HAS_MAPS && from->guard && image && petal_image_is_clean(image) && !from->live;
-    if ((writes || guards) && !alloc_blocks(filter))
+    bool guards = PETAL_HAS_MAPS && from->guard && !from->reseal && image &&
+                  petal_image_is_clean(image) && !from->live;
+    if ((from->writable || guards) && !alloc_blocks(filter))
         return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
     for (uint32_t i = 0; i < filter->layer_count; i++) /* written through `map` only */
         filter->layers[i].array.bytes = (uint8_t *)(uintptr_t)from->bytes + about->layers[i].offset;
     petal_filter_choose_strategy(filter);
-    if (image) take_image(filter, image, from->recover);
+    if (image) take_image(filter, image, from);
     if (guards) petal_guard(filter);
     return PETAL_OK;
 }
@@ -462,8 +493,13 @@ petal_status petal_backing_hold(petal_filter *filter, const struct holdings *hel
                                 petal_error *error)
 {
     petal_status status = filter->store ? PETAL_OK : make_backing(filter, &holdings_only, error);
-    if (status == PETAL_OK) filter->backing->held = *held;
-    return status;
+    if (status != PETAL_OK) return status;
+    filter->backing->held = *held;
+    struct file *file = petal_backing_file(filter);
+    if (file) petal_os_own(file);
+    if (filter->store == &writable_map) filter->fork_mark = file->mark;
+    if (filter->store == &writable_map && !filter->fork_mark) filter->needs_permission = true;
+    return PETAL_OK;
 }
 
 struct file *petal_backing_file(const petal_filter *filter)

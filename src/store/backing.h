@@ -14,6 +14,7 @@ struct opening {
     bool writable;
     bool is_copy; /* the bytes are no longer the file's, if that has changed */
     bool recover; /* the sums may be old: accept the bits */
+    bool reseal;  /* so too if the file is clean */
     bool live;    /* a writer is at work */
     bool guard;   /* compare blocks with their sums before queries (filter/guard.h) */
 };

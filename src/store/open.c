@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static const struct file no_file = {NULL, NULL, -1, false}; /* PETAL_NO_FILE */
+static const struct file no_file = {NULL, NULL, -1, false, 0, NULL}; /* PETAL_NO_FILE */
 static const struct mapping no_map = {NULL, 0, false};
 
 /* ---- the header of a file that others change ----------------------------------------------------
@@ -183,9 +183,10 @@ static void give_none(const struct image *image, petal_filter *made)
 petal_status petal_source_verify(const struct source *source, const struct image *image,
                                  const uint8_t *bytes, petal_filter *made, petal_error *error)
 {
-    bool loads = source->mode == PETAL_OPEN_LOAD, is_clean = petal_image_is_clean(image);
-    if (loads && !is_clean) petal_backing_count_changed(made, image, bytes);
-    if (!is_clean || !(loads || (source->options.flags & PETAL_OPEN_VERIFY))) return PETAL_OK;
+    bool loads = source->mode == PETAL_OPEN_LOAD,
+         has_sums = petal_image_is_clean(image) && !source->from.reseal;
+    if (loads && !has_sums) petal_backing_count_changed(made, image, bytes);
+    if (!has_sums || !(loads || (source->options.flags & PETAL_OPEN_VERIFY))) return PETAL_OK;
     petal_status status = petal_image_verify(made, image, bytes, error);
     if (status == PETAL_OK) petal_guard_pass_all(made, BLOCK_CHECKED);
     return status;
@@ -387,7 +388,8 @@ petal_status petal_source_open(struct source *source, petal_filter **filter, pet
 #define MODES 15u
 #define FLAGS \
     (PETAL_OPEN_VERIFY | PETAL_OPEN_RECOVER | PETAL_OPEN_LIVE | PETAL_OPEN_LOCKED | \
-     PETAL_OPEN_NO_LOCK | PETAL_OPEN_HEADER | PETAL_OPEN_NO_SECRET | PETAL_OPEN_VERIFY_ON_USE)
+     PETAL_OPEN_NO_LOCK | PETAL_OPEN_HEADER | PETAL_OPEN_NO_SECRET | PETAL_OPEN_VERIFY_ON_USE | \
+     PETAL_OPEN_RESEAL)
 
 static petal_status check_flags(unsigned flags, petal_error *error)
 {
@@ -396,6 +398,8 @@ static petal_status check_flags(unsigned flags, petal_error *error)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "unknown flags %#x", flags);
     if ((flags & PETAL_OPEN_RECOVER) && mode == PETAL_OPEN_MAP)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "recovering needs WRITABLE or LOAD");
+    if ((flags & PETAL_OPEN_RESEAL) && !(flags & PETAL_OPEN_RECOVER))
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "RESEAL goes with RECOVER");
     if ((flags & PETAL_OPEN_LIVE) && mode != PETAL_OPEN_MAP)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "LIVE is for reading a map");
     if ((flags & PETAL_OPEN_LOCKED) && mode != PETAL_OPEN_LOAD)
@@ -427,6 +431,7 @@ static petal_status begin(const petal_open_options *theirs, struct source *sourc
     if (source->header_only) source->mode = PETAL_OPEN_LOAD;
     source->from.writable = source->mode == PETAL_OPEN_WRITABLE;
     source->from.recover = options->flags & PETAL_OPEN_RECOVER;
+    source->from.reseal = options->flags & PETAL_OPEN_RESEAL;
     source->from.guard = options->flags & PETAL_OPEN_VERIFY_ON_USE;
     source->is_auto = options->format && strcmp(options->format, "auto") == 0;
     return petal_format_named(source->is_auto ? NULL : options->format, &source->format, error);

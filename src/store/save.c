@@ -23,12 +23,29 @@ static petal_status save_in_place(const petal_filter *filter, const struct forma
     return petal_sync((petal_filter *)(uintptr_t)filter, error);
 }
 
+/* What a filter keeps locked, if that is the file to be replaced. In a fork of the process that
+ * locked it, it may have been replaced since by that process, with newer keys. */
+static petal_status find_held(const petal_filter *filter, const char *path, struct file **held,
+                              petal_error *error)
+{
+    *held = petal_backing_file(filter);
+    if (!*held || petal_os_is_owner(*held)) return PETAL_OK;
+    bool is_target = strcmp((*held)->given, path) == 0 || strcmp((*held)->path, path) == 0 ||
+                     petal_os_is_at(*held, path, NULL) == PETAL_OK;
+    *held = NULL;
+    if (!is_target) return PETAL_OK;
+    return petal_fail(error, PETAL_ERR_READ_ONLY,
+                      "it is locked by the process that this one is a fork of; open it here, when "
+                      "that one has closed it");
+}
+
 static petal_status save(const petal_filter *filter, const char *path, const char *format,
                          uint32_t flags, petal_error *error)
 {
     struct replacement made;
     struct sink sink = {petal_os_put, &made, false};
     const struct format_def *def;
+    struct file *held;
     petal_status status = petal_format_named(format, &def, error);
     if (status != PETAL_OK) return status;
     if (flags & ~SAVE_FLAGS)
@@ -36,8 +53,8 @@ static petal_status save(const petal_filter *filter, const char *path, const cha
     status = petal_backing_is_at(filter, path, error);
     if (status == PETAL_OK) return save_in_place(filter, def, flags, error);
     if (status == PETAL_ERR_REPLACED) status = petal_filter_check_bits(filter, error);
-    if (status == PETAL_OK)
-        status = petal_os_begin(path, flags, petal_backing_file(filter), &made, error);
+    if (status == PETAL_OK) status = find_held(filter, path, &held, error);
+    if (status == PETAL_OK) status = petal_os_begin(path, flags, held, &made, error);
     if (status != PETAL_OK) return status;
     status = petal_format_write(def, filter, &sink, error);
     if (status == PETAL_OK) status = petal_filter_check_unchanged(filter, error);

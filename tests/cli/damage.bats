@@ -104,6 +104,27 @@ some_byte() {
     [ ! -e new.petal ] && [ ! -e new.patch ]
 }
 
+@test "verify --recover leaves a damaged file alone; with --force it says what differs, warns and seals" {
+    seq 400000 >many.txt
+    petal build -o many.petal many.txt
+    local begin
+    begin=$(($(stat -c %s many.petal) - $(petal info --json many.petal | field bytes)))
+    zero many.petal $((begin + 65536 + 100)) 4096
+    zero many.petal $((begin + 3 * 65536 + 100)) 4096
+    cp many.petal before.petal
+    refuses "damaged at byte $((begin + 65536))" petal verify --recover many.petal
+    cmp many.petal before.petal
+    refuses "--force goes with --recover" petal verify --force many.petal
+    run -0 --separate-stderr petal verify --recover --force many.petal
+    contains "$stderr" "many.petal: 2 of 8 blocks differ from their last checksums"
+    contains "$stderr" "damage and additions look alike"
+    contains "$output" "many.petal: intact"
+    [ "$(petal check -c many.petal many.txt)" -lt 400000 ] || fail "what was lost came back"
+    petal add many.petal many.txt
+    is "$(petal check -c many.petal many.txt)" 400000
+    petal verify --recover --force many.petal # a sound file is left alone
+}
+
 @test "info says what the checksums say: match, none, not compared, changing, old" {
     is "$(petal info --json f.petal | field checksums)" match
     is "$(petal info --json - <f.petal | field checksums)" match

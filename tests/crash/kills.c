@@ -3,8 +3,9 @@
  * A child adds keys to one file in one of the ways there are, says which are safe through a pipe,
  * and is killed with kill -9 at a random moment; now and then a process that recovers the file is
  * killed, too. Then the file must be clean or dirty, recover, and have every key that was
- * acknowledged; what a command of the tool replaces is the old file or the new one; and of a stream through `petal seen -f` every line must have come out, or come
- * out of a second run. The amount is rounds, one kill each. */
+ * acknowledged; what a command of the tool replaces is the old file or the new one; and of a stream
+ * through `petal seen -f` every line must have come out, or come out of a second run. A file that
+ * its forks free and try to change is still its own. The amount is rounds, 1.25 kills each. */
 #define _GNU_SOURCE
 #include "campaign.h"
 
@@ -80,6 +81,41 @@ static void add_in_place(int pipe, uint64_t from)
     _exit(0);
 }
 
+/* Tries to change the file of its parent after a while; ends by freeing it, or without a word. */
+static void be_forked(petal_filter *filter, uint64_t number)
+{
+    char text[KEY_TEXT];
+    if (fork() != 0) return;
+    usleep((useconds_t)(number * 7919 % 400));
+    (void)petal_add(filter, text, key_text(CAPACITY, text));
+    if (number % 3) petal_free(filter);
+    _exit(0);
+}
+
+/* Adds and syncs, in a map, while forks of it come and go. */
+static void add_beside_forks(int pipe, uint64_t from)
+{
+    petal_filter *filter;
+    petal_error error;
+    petal_status status = open_flags(path, PETAL_OPEN_WRITABLE, &filter, &error);
+    if (status != PETAL_OK) stop_at("WRITABLE", status, &error);
+    acknowledge(pipe, from);
+    for (uint64_t to; from < CAPACITY; from = to) {
+        to = from + 1 + from % 7;
+        status = add_keys(filter, from, from + 1);
+        if (status == PETAL_OK && from % 2) be_forked(filter, from);
+        if (status == PETAL_OK) status = add_keys(filter, from + 1, to);
+        if (status == PETAL_OK && from % 3 == 0) status = petal_sync(filter, &error);
+        if (status != PETAL_OK) stop_at("beside forks", status, &error);
+        if (from % 3 == 0) acknowledge(pipe, to);
+        while (waitpid(-1, NULL, WNOHANG) > 0) {
+        }
+    }
+    petal_free(filter);
+    acknowledge(pipe, CAPACITY);
+    _exit(0);
+}
+
 /* Loads, adds and saves, under the lock. */
 static void add_by_saving(int pipe, uint64_t from)
 {
@@ -111,6 +147,17 @@ static void recover_it(int pipe, uint64_t from)
     _exit(0);
 }
 
+/* Forks of a killed process have its lock until they end, as they have the pipe; but which of the
+ * two the system closes first is open. */
+static void wait_for_lock(void)
+{
+    petal_filter *filter;
+    petal_error error;
+    unsigned flags = PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED | PETAL_OPEN_HEADER | PETAL_OPEN_RECOVER;
+    while (open_flags(path, flags, &filter, &error) == PETAL_ERR_BUSY) usleep(100);
+    petal_free(filter);
+}
+
 /* Runs one of them and kills it up to that many microseconds after it began; half of them not
  * before they have opened the file, so that the kills meet them at work on a slow machine too.
  * Notes what it acknowledged. */
@@ -138,6 +185,7 @@ static void run_and_kill(void (*child)(int, uint64_t), useconds_t within)
         acknowledged = keys;
     }
     close(ends[0]);
+    if (child == add_beside_forks) wait_for_lock();
 }
 
 /* ---- after the kill -------------------------------------------------------------------------- */
@@ -417,9 +465,10 @@ static void run_rounds(uint64_t rounds, int way, const char *promise)
         case 1: run_and_kill(add_by_saving, 600); break;
         case 2: add_through_tool(round); break;
         case 3: change_whole_file(round); break;
+        case 5: run_and_kill(add_beside_forks, 3000); break;
         default: stream_through_tool();
         }
-        if (way < 2) judge(round);
+        if (way < 2 || way == 5) judge(round);
         if (way == 1) judge_temporaries();
     }
     end_case(promise);
@@ -432,7 +481,8 @@ int main(int argc, char **argv)
           1L); /* nanoseconds: moments that are far shorter than the default of 50,000 */
     make_folder();
     path = strdup(in_folder("f.petal"));
-    run_rounds(rounds / 8 * 3, 0, "kill -9 while keys are added in place: every synced key is there");
+    run_rounds(rounds / 8 * 3, 0,
+               "kill -9 while keys are added in place: every synced key is there");
     run_rounds(
         rounds / 4, 1,
         "kill -9 while files are saved: every saved key is there, and no temporary file stays");
@@ -441,6 +491,8 @@ int main(int argc, char **argv)
                "kill -9 of petal remove, merge, patch and build: the old file or the new one");
     run_rounds(rounds / 8, 4,
                "kill -9 of petal seen -f: every line comes out, now or of the next run");
+    run_rounds(rounds / 4, 5,
+               "kill -9 of a process whose forks free its map: every synced key is there");
     return end_campaign(
         "%" PRIu64 " kills, %" PRIu64 " dirty files, %" PRIu64 " recoveries and %" PRIu64
         " that were killed, %" PRIu64 " keys acknowledged, %" PRIu64 " lines streamed",
