@@ -1,10 +1,11 @@
 /* kills.c - proves that a process killed at any moment loses no key that it has acknowledged.
  *
- * A child adds keys to one file in one of the ways there are, says which are safe through a pipe,
- * and is killed with kill -9 at a random moment; now and then a process that recovers the file is
- * killed, too. Then the file must be clean or dirty, recover, and have every key that was
- * acknowledged; what a command of the tool replaces is the old file or the new one; and of a stream through `petal seen -f` every line must have come out, or come
- * out of a second run. The amount is rounds, one kill each. */
+ * A child adds keys to one file in one of the ways there are, says which are safe through a
+ * pipe, and is killed with kill -9 at a random moment; now and then a process that recovers the
+ * file is killed, too. Then the file must be clean or dirty, recover, and have every key that
+ * was acknowledged; what a command of the tool replaces is the old file or the new one; and of a
+ * stream through `petal seen -f` every line must have come out, or come out of a second run. The
+ * amount is rounds, one kill each. */
 #define _GNU_SOURCE
 #include "campaign.h"
 
@@ -432,7 +433,8 @@ int main(int argc, char **argv)
           1L); /* nanoseconds: moments that are far shorter than the default of 50,000 */
     make_folder();
     path = strdup(in_folder("f.petal"));
-    run_rounds(rounds / 8 * 3, 0, "kill -9 while keys are added in place: every synced key is there");
+    run_rounds(rounds / 8 * 3, 0,
+               "kill -9 while keys are added in place: every synced key is there");
     run_rounds(
         rounds / 4, 1,
         "kill -9 while files are saved: every saved key is there, and no temporary file stays");
