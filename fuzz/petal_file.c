@@ -5,6 +5,9 @@
  *     bit 2      make the checksums of header slots, metadata and origin right first, as one does
  *                who forges a file
  *     bit 3      give a secret
+ *     bit 4      and those of the blocks and the content id, so that what is forged opens
+ *     bit 5      the rest is no file: it says how one is made, and then which of its bytes are
+ *                changed. So the fuzzer comes far from an empty corpus.
  * What opens is asked, changed, measured, serialized, and opened again, which must give the same
  * filter. abort() is a finding. */
 #include "../tests/keys.h"
@@ -38,20 +41,159 @@ static void seal_part(uint8_t *image, size_t size_bytes, uint64_t offset, uint64
         store(sum, XXH3_64bits(image + offset, (size_t)part_bytes));
 }
 
+/* Where the parts of a file stand, as its header says; *slot_bytes is 0 if that cannot be. */
+struct parts {
+    size_t slot_bytes;
+    uint64_t origin_at, sums_at, payload_at;
+    uint32_t layers; /* that the slot has room for */
+};
+
+static struct parts parts_of(const uint8_t *image, size_t size_bytes)
+{
+    struct parts parts = {size_bytes > 20 ? (size_t)load(image + 16, 2) : 0, 0, 0, 0, 0};
+    if (parts.slot_bytes < 512 || parts.slot_bytes > 4096 || size_bytes < 2 * parts.slot_bytes)
+        return (struct parts){0, 0, 0, 0, 0};
+    uint64_t room = (parts.slot_bytes - 264) / 56, layers = load(image + 68, 4);
+    parts.origin_at = 2 * parts.slot_bytes + ((load(image + 80, 8) & 0xfffff) + 7) / 8 * 8;
+    parts.sums_at = load(image + 112, 8);
+    parts.payload_at = load(image + 120, 8);
+    parts.layers = (uint32_t)(layers < room ? layers : room);
+    return parts;
+}
+
 /* Makes right the sums of metadata and origin, in each slot, and then of the slot: its last 8 bytes
  * are the XXH3 of the rest, seeded with its number (docs/format.md). */
 static void seal(uint8_t *image, size_t size_bytes)
 {
-    size_t slot_bytes = size_bytes > 20 ? (size_t)load(image + 16, 2) : 512;
-    if (slot_bytes < 512 || slot_bytes > 4096 || size_bytes < 2 * slot_bytes) return;
+    struct parts parts = parts_of(image, size_bytes);
+    if (!parts.slot_bytes) return;
     for (uint64_t number = 0; number < 2; number++) {
-        uint8_t *slot = image + number * slot_bytes;
+        uint8_t *slot = image + number * parts.slot_bytes;
         uint64_t metadata_bytes = load(slot + 80, 8) & 0xfffff, origin_bytes = load(slot + 132, 4);
-        uint64_t origin_at = 2 * slot_bytes + (metadata_bytes + 7) / 8 * 8;
-        seal_part(image, size_bytes, 2 * slot_bytes, metadata_bytes, slot + 88);
+        uint64_t origin_at = 2 * parts.slot_bytes + (metadata_bytes + 7) / 8 * 8;
+        seal_part(image, size_bytes, 2 * parts.slot_bytes, metadata_bytes, slot + 88);
         seal_part(image, size_bytes, origin_at, origin_bytes, slot + 136);
-        store(slot + slot_bytes - 8, XXH3_64bits_withSeed(slot, slot_bytes - 8, number));
+        store(slot + parts.slot_bytes - 8,
+              XXH3_64bits_withSeed(slot, parts.slot_bytes - 8, number));
     }
+}
+
+/* The content id before its blocks: scheme, hash, seed, check of the secret (of keyed hashes, which
+ * have no seed), and the layers' shapes. */
+static uint64_t content_start(const uint8_t *slot, uint32_t layers)
+{
+    uint8_t head[24], shape[16];
+    memcpy(head, slot + 40, sizeof head);
+    uint64_t id = XXH3_64bits(head, sizeof head);
+    for (uint32_t i = 0; i < layers; i++) {
+        const uint8_t *layer = slot + 256 + (size_t)i * 56;
+        memcpy(shape, layer, 16); /* hashes, lines per key, bits */
+        id = XXH3_64bits_withSeed(shape, sizeof shape, id);
+    }
+    return id;
+}
+
+#define BLOCK_BYTES 65536u
+
+/* Makes right the sums of the blocks that are there, and the content id in both slots. */
+static void seal_blocks(uint8_t *image, size_t size_bytes)
+{
+    struct parts parts = parts_of(image, size_bytes);
+    uint64_t number = 0, at = parts.payload_at, id;
+    if (!parts.slot_bytes) return;
+    id = content_start(image, parts.layers);
+    for (uint32_t i = 0; i < parts.layers; i++) {
+        uint64_t layer_bytes = load(image + 256 + (size_t)i * 56 + 40, 8);
+        if (at > size_bytes || layer_bytes > size_bytes - at) return;
+        for (uint64_t from = 0; from < layer_bytes; from += BLOCK_BYTES, number++) {
+            uint64_t left = layer_bytes - from, sum_at = parts.sums_at + 8 * number;
+            if (sum_at > size_bytes || size_bytes - sum_at < 8) return;
+            uint64_t sum = XXH3_64bits_withSeed(
+                image + at + from, (size_t)(left < BLOCK_BYTES ? left : BLOCK_BYTES), number);
+            store(image + sum_at, sum);
+            id = XXH3_64bits_withSeed(image + sum_at, 8, id);
+        }
+        at = (at + layer_bytes + 63) / 64 * 64;
+    }
+    for (size_t slot = 0; slot < 2; slot++)
+        if (load(image + slot * parts.slot_bytes + 20, 4) == 1) /* clean */
+            store(image + slot * parts.slot_bytes + 72, id);
+}
+
+/* ---- files that are made --------------------------------------------------------------------- */
+
+static petal_options take_options(struct input *in)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    uint32_t kind = take_below(in, 8), more = take_below(in, 256);
+    options.rate = 0.01;
+    options.capacity = 1 + take_below(in, 200);
+    if (kind < 4) options.scheme = kind;
+    if (kind == 4) options.growth = true;
+    if (kind == 5 || kind == 6) {
+        options.window_keys = options.capacity;
+        options.capacity = 0;
+        options.generations = 2 + more % 4;
+        if (kind == 6) options.window_ms = 1000;
+    }
+    if (kind == 7) options.format = more & 128 ? "redisbloom" : "guava";
+    if (kind < 7 && (more & 3) == 1) options.secret = secret;
+    if (kind < 7 && (more & 3) == 2) options.seed = 7;
+    if (kind < 3 && (more & 12) == 12) options.bits = 11 + take_below(in, 1u << 15) * 32;
+    if (more & 16) options.metadata = "metadata of a file";
+    if (more & 16) options.metadata_bytes = take_below(in, 19);
+    return options;
+}
+
+/* The file that the input describes, in memory of its size; NULL: none. */
+static uint8_t *make_file(struct input *in, size_t *size_bytes)
+{
+    petal_options options = take_options(in);
+    petal_filter *filter;
+    if (petal_create(&options, &filter, NULL) != PETAL_OK) return NULL;
+    if (options.window_ms) petal_advance(filter, 1 + take(in, 2), NULL);
+    for (int64_t i = take_below(in, 400); i > 0; i--) (void)petal_add_i64(filter, i);
+    *size_bytes = (size_t)petal_serialized_bytes(filter, NULL);
+    uint8_t *image = malloc(*size_bytes);
+    must(*size_bytes > 0 && image &&
+         petal_serialize(filter, NULL, image, *size_bytes, NULL) == PETAL_OK);
+    petal_free(filter);
+    return image;
+}
+
+/* Most changes are of fields of the header, in both slots alike. */
+static void change_bytes(struct input *in, uint8_t *image, size_t size_bytes)
+{
+    size_t slot_bytes = parts_of(image, size_bytes).slot_bytes;
+    while (in->left > 0) {
+        uint32_t how = take_below(in, 8);
+        uint64_t value = how < 4 ? take_number(in) : take(in, 1);
+        size_t field = how < 7 ? take_below(in, 512) : 0,
+               at = how < 7 ? field : (size_t)take(in, 3) % size_bytes;
+        for (size_t i = 0; i < (how < 2 ? 8u : how < 4 ? 4u : 1u); i++) {
+            if (at + i < size_bytes) image[at + i] = (uint8_t)(value >> 8 * i);
+            if (how < 6 && slot_bytes && at + i < slot_bytes && slot_bytes + at + i < size_bytes)
+                image[slot_bytes + at + i] = (uint8_t)(value >> 8 * i);
+        }
+    }
+}
+
+/* The file to open, in memory of just its size, so that a sanitizer sees what is read beyond it. */
+static uint8_t *image_of(const uint8_t *data, size_t size_bytes, uint8_t flags, size_t *image_bytes)
+{
+    struct input in = {data, size_bytes};
+    uint8_t *image = flags & 32 ? make_file(&in, image_bytes) : NULL;
+    if (image) {
+        change_bytes(&in, image, *image_bytes);
+    } else {
+        *image_bytes = size_bytes;
+        image = malloc(size_bytes + (size_bytes == 0));
+        must(image != NULL);
+        memcpy(image, data, size_bytes);
+    }
+    if (flags & 16) seal_blocks(image, *image_bytes);
+    if (flags & 4) seal(image, *image_bytes);
+    return image;
 }
 
 static petal_open_options open_options(uint8_t flags, const petal_allocator *allocator)
@@ -245,13 +387,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     petal_open_options options = open_options(flags, &allocator);
     petal_filter *filter = NULL;
     petal_error error;
-    uint8_t *image = malloc(size_bytes); /* just as long as the image, except for an empty one */
-    must(image != NULL);
-    memcpy(image, data + 1, size_bytes - 1);
-    if (flags & 4) seal(image, size_bytes - 1);
+    size_t image_bytes;
+    uint8_t *image = image_of(data + 1, size_bytes - 1, flags, &image_bytes);
     petal_status status = (flags & 3) == 1
-                              ? petal_view(image, size_bytes - 1, &options, &filter, &error)
-                              : petal_load(image, size_bytes - 1, &options, &filter, &error);
+                              ? petal_view(image, image_bytes, &options, &filter, &error)
+                              : petal_load(image, image_bytes, &options, &filter, &error);
     must((status == PETAL_OK) == (filter != NULL) && budget.peak <= LIMIT_BYTES);
     if (status == PETAL_OK)
         use(filter, options.secret, data, size_bytes < 64 ? size_bytes : 64);

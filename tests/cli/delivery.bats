@@ -89,6 +89,23 @@ fail_at() {
     is "$(printf 'first\nsecond\n' | petal seen -f s.petal)" second
 }
 
+@test "nor are those that it holds when its reader goes away after the input has ended" {
+    [ "$(uname)" = Linux ] || skip "what a pipe holds can be found out on Linux only"
+    mkfifo out
+    printf 'first\nsecond\n' >lines
+    exec 5<>out
+    "$PETAL" seen -n 1000 -p 1e-6 -f s.petal <lines >out 2>message 5<&- &
+    running=$!
+    wait_until eval '[ "$(unread <&5)" = 13 ]'
+    is "$(head -c 6 <&5)" first
+    exec 5<&-
+    status=0
+    wait $running || status=$?
+    is $status 0
+    is "$(cat message)" ""
+    is "$(petal seen -f s.petal <lines)" second
+}
+
 @test "a signal while the reader reads on: all that was printed is remembered" {
     mkfifo in
     "$PETAL" seen -n 1000 -f s.petal <in >out 3>&- &

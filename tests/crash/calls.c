@@ -812,8 +812,8 @@ static void apply_one(enum kind kind)
     expect_told(status, &error);
     expect_old_keys(filter, "after a patch");
     if (status < 0) status = apply_patch(filter, &error);
-    expect(status == PETAL_OK && missing_keys(filter, 0, ALL_KEYS) == 0, "%s: %s: patched later: %s",
-           fault_text, name, error.message);
+    expect(status == PETAL_OK && missing_keys(filter, 0, ALL_KEYS) == 0,
+           "%s: %s: patched later: %s", fault_text, name, error.message);
     petal_free(filter);
     petal_free(to);
 }
@@ -922,8 +922,7 @@ static void relocate_one(enum kind kind)
     petal_status status;
     UNDER_FAULT(status, petal_relocate(&filter, move_block, NULL, &error));
     expect(status == PETAL_OK, "%s: %s: %s", fault_text, name, error.message);
-    expect(missing_keys(filter, 0, OLD_KEYS) == 0 &&
-               add_keys(filter, OLD_KEYS, ALL_KEYS) >= 0 &&
+    expect(missing_keys(filter, 0, OLD_KEYS) == 0 && add_keys(filter, OLD_KEYS, ALL_KEYS) >= 0 &&
                missing_keys(filter, 0, ALL_KEYS) == 0,
            "%s: %s: keys missing after a move", fault_text, name);
     petal_free(filter);

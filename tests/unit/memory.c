@@ -111,8 +111,8 @@ static void memory_of_any_alignment_will_do(void **state)
  * memory. */
 struct world {
     const petal_allocator *allocator;
-    petal_filter *filter; /* of the counting allocator */
-    petal_filter *later;  /* a copy with more keys */
+    petal_filter *filter;      /* of the counting allocator */
+    petal_filter *later;       /* a copy with more keys */
     struct bytes image, patch; /* from the one to the other */
     const char *path;
 };
@@ -275,7 +275,8 @@ static petal_status try_reader(struct world *world)
     if (status != PETAL_OK) return freed(status, made);
     status = petal_reader_feed(reader, world->image.data, half, NULL);
     if (status == PETAL_OK)
-        status = petal_reader_feed(reader, world->image.data + half, world->image.size - half, NULL);
+        status =
+            petal_reader_feed(reader, world->image.data + half, world->image.size - half, NULL);
     if (status == PETAL_OK) status = petal_reader_finish(reader, &made, NULL);
     petal_reader_free(reader);
     return freed(status, made);
@@ -371,9 +372,8 @@ static struct world new_world(struct counting *count, petal_allocator *allocator
 {
     *allocator = counting_allocator(count);
     petal_options options = counted_options(allocator);
-    struct world world = {.allocator = allocator,
-                          .filter = create(&options),
-                          .path = temporary("memory.petal")};
+    struct world world = {
+        .allocator = allocator, .filter = create(&options), .path = temporary("memory.petal")};
     petal_error error;
     add_numbers(world.filter, 0, 100);
     world.later = clone_of(world.filter);

@@ -872,8 +872,9 @@ static void a_synced_map_has_the_content_id_of_its_file(void **state)
         require_status(PETAL_OK, petal_content_id(map, &id, &error), error);
         require_status(PETAL_OK, petal_open(path, NULL, &file, &error), error);
         require_status(PETAL_OK, petal_content_id(file, &wanted, &error), error);
-        require(id == wanted && id != before, "scheme %u: %016llx after a sync, in the file %016llx",
-                scheme, (unsigned long long)id, (unsigned long long)wanted);
+        require(id == wanted && id != before,
+                "scheme %u: %016llx after a sync, in the file %016llx", scheme,
+                (unsigned long long)id, (unsigned long long)wanted);
         struct bytes patch = diff(filter, map);
         require_status(PETAL_OK, apply(filter, patch, &error), error);
         assert_true(same_image(filter, file));
