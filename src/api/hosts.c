@@ -156,13 +156,26 @@ static void move_bits(const struct move *move, struct layer *layer)
         memmove((uint8_t *)layer->own_lines + to, array->bytes, (size_t)array->size_bytes);
 }
 
+/* The mover copies the handle and releases the old block, which may be anybody's next: so it never
+ * sees the secret, which waits here meanwhile. */
+static petal_filter *move_handle(const struct move *move, petal_filter *filter)
+{
+    uint8_t secret[sizeof filter->hash_key.secret];
+    memcpy(secret, filter->hash_key.secret, sizeof secret);
+    memset(filter->hash_key.secret, 0, sizeof secret);
+    petal_filter *to = moved(move, filter, sizeof *filter);
+    memcpy(to->hash_key.secret, secret, sizeof secret);
+    petal_wipe(secret, sizeof secret);
+    return to;
+}
+
 petal_status petal_relocate(petal_filter **filter, petal_mover mover, void *context,
                             petal_error *error)
 {
     struct move move = {mover, context};
     if (!mover || !*filter)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "there is nothing to move");
-    petal_filter *to = *filter = moved(&move, *filter, sizeof **filter);
+    petal_filter *to = *filter = move_handle(&move, *filter);
     to->layers = moved(&move, to->layers, to->layer_room * sizeof *to->layers);
     for (uint32_t i = 0; i < to->layer_count; i++) {
         struct layer *layer = &to->layers[i];
@@ -194,6 +207,21 @@ static petal_status check_exchangeable(const petal_filter *filter, uint32_t laye
                       filter->layer_count, layer_count);
 }
 
+/* A block is that of a buffer that was adopted, which is as long as the bits, or one with room to
+ * begin them at a line. */
+static petal_status check_block(const struct bit_array *array, const petal_layer_state *state,
+                                uint32_t layer, petal_error *error)
+{
+    bool has_none = !state->memory && state->memory_bytes == 0;
+    bool fits = state->memory && (state->memory_bytes == array->size_bytes ||
+                                  state->memory_bytes == array->size_bytes + PETAL_LINE_BYTES);
+    if (has_none || fits) return PETAL_OK;
+    return petal_fail(error, PETAL_ERR_ARGUMENT,
+                      "layer %u takes a block of %llu bytes, or of %u more, not of %llu", layer,
+                      (unsigned long long)array->size_bytes, PETAL_LINE_BYTES,
+                      (unsigned long long)state->memory_bytes);
+}
+
 static void exchange(struct layer *layer, petal_layer_state *state)
 {
     petal_layer_state had = {layer->own_lines, layer->own_bytes, layer->items};
@@ -210,6 +238,8 @@ petal_status petal_swap(petal_filter *filter, petal_layer_state *states, uint32_
     petal_error own;
     if (!error) error = &own;
     petal_status status = check_exchangeable(filter, layer_count, error);
+    for (uint32_t i = 0; status == PETAL_OK && i < layer_count; i++)
+        status = check_block(&filter->layers[i].array, &states[i], i, error);
     if (status != PETAL_OK) return petal_filter_note_error(filter, status, error);
     for (uint32_t i = 0; i < layer_count; i++) exchange(&filter->layers[i], &states[i]);
     filter->content_recorded = false;

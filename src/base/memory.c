@@ -29,6 +29,12 @@ void petal_release_lines(const petal_allocator *allocator, void *base, uint64_t 
     petal_release(allocator, base, size_bytes + PETAL_LINE_BYTES);
 }
 
+void petal_wipe(void *secret, size_t size_bytes)
+{
+    volatile uint8_t *bytes = secret;
+    for (size_t i = 0; i < size_bytes; i++) bytes[i] = 0;
+}
+
 #define PAGE_BYTES 4096u
 
 static const uint8_t zero_page[PAGE_BYTES];

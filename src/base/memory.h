@@ -19,6 +19,9 @@ void petal_release(const petal_allocator *allocator, void *memory, uint64_t size
 uint8_t *petal_alloc_lines(const petal_allocator *allocator, uint64_t size_bytes, void **base);
 void petal_release_lines(const petal_allocator *allocator, void *base, uint64_t size_bytes);
 
+/* Sets a secret to 0, which no compiler leaves out though nothing reads it afterwards. */
+void petal_wipe(void *secret, size_t size_bytes);
+
 /* memset() to 0, and memcpy() into memory that is zero; but where nothing but zeros would be
  * written over zeros nothing is written. Reading pages that were never written costs no memory,
  * and writing to them does. */

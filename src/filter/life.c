@@ -319,6 +319,6 @@ void petal_free(petal_filter *filter)
     petal_release(&memory, filter->metadata, filter->metadata_bytes);
     release_origin(filter);
     petal_release(&memory, filter->sharing, sizeof *filter->sharing);
-    memset(filter->hash_key.secret, 0, sizeof filter->hash_key.secret);
+    petal_wipe(filter->hash_key.secret, sizeof filter->hash_key.secret);
     petal_release(&memory, filter, sizeof *filter);
 }

@@ -636,6 +636,48 @@ static void require_moves(petal_filter *filter, struct counting *count, const ch
             (unsigned long long)count->live_blocks);
 }
 
+/* Leaves the block as a plain free() would. */
+static void *move_and_look(void *context, void *memory, size_t size_bytes)
+{
+    const uint8_t *bytes = memory;
+    for (size_t i = 0; i + sizeof kinds_secret <= size_bytes; i++)
+        require(memcmp(bytes + i, kinds_secret, sizeof kinds_secret) != 0,
+                "the mover sees the secret");
+    void *to = malloc(size_bytes);
+    require(to != NULL, "no memory");
+    memcpy(to, memory, size_bytes);
+    free(memory);
+    ++*(int *)context;
+    return to;
+}
+
+static void *plain_alloc(void *context, size_t size_bytes)
+{
+    (void)context;
+    return calloc(1, size_bytes);
+}
+
+static void plain_release(void *context, void *memory, size_t size_bytes)
+{
+    (void)context;
+    (void)size_bytes;
+    free(memory);
+}
+
+static void a_block_that_is_given_up_holds_no_secret(void **state)
+{
+    (void)state;
+    petal_error error;
+    petal_allocator allocator = {plain_alloc, plain_release, NULL};
+    petal_filter *filter = kind_filter(KIND_KEYED, &allocator), *same = clone_of(filter);
+    int moves = 0;
+    require_status(PETAL_OK, petal_relocate(&filter, move_and_look, &moves, &error), error);
+    assert_true(moves >= 3);
+    require_same_answers(filter, same, "keyed");
+    petal_free(filter);
+    petal_free(same);
+}
+
 static void every_block_can_move(void **state)
 {
     (void)state;
@@ -763,6 +805,35 @@ static void require_one_handle_serves(const petal_filter *pattern, struct counti
     require_status(PETAL_OK, petal_swap(handle, states[FILTERS], layers, &error), error);
     require(same_image(handle, pattern), "%s: the handle's own state", what);
     petal_free(handle);
+}
+
+/* Bits beyond a block's end would be read. */
+static void a_block_of_another_size_is_not_taken(void **state)
+{
+    (void)state;
+    petal_error error;
+    FOR_NATIVE_SCHEMES(scheme)
+    {
+        petal_filter *filter = make(scheme, 4096, 4, 0), *same = clone_of(filter);
+        petal_layer_state taken = {NULL, 0, 0};
+        require_status(PETAL_OK, petal_swap(filter, &taken, 1, &error), error);
+        uint64_t size = taken.memory_bytes;
+        static const int64_t others[] = {-1, 1, -64, 64, -4096};
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+            petal_layer_state wrong = taken;
+            wrong.memory_bytes = size + (uint64_t)others[i];
+            if (wrong.memory_bytes + 64 == size) continue; /* a buffer that was adopted */
+            require_status(PETAL_ERR_ARGUMENT, petal_swap(filter, &wrong, 1, &error), error);
+            assert_ptr_equal(wrong.memory, taken.memory);
+        }
+        petal_layer_state nothing = {NULL, size, 0}, empty = {taken.memory, 0, 0};
+        require_status(PETAL_ERR_ARGUMENT, petal_swap(filter, &nothing, 1, &error), error);
+        require_status(PETAL_ERR_ARGUMENT, petal_swap(filter, &empty, 1, &error), error);
+        require_status(PETAL_OK, petal_swap(filter, &taken, 1, &error), error);
+        require(same_image(filter, same), "scheme %u: another filter", scheme);
+        petal_free(filter);
+        petal_free(same);
+    }
 }
 
 static void one_handle_serves_many_filters(void **state)
@@ -928,6 +999,7 @@ int main(void)
         cmocka_unit_test(an_rdb_file_keeps_filters_layer_by_layer),
         cmocka_unit_test(a_buffer_with_impossible_bits_is_not_adopted),
         cmocka_unit_test(one_handle_serves_many_filters),
+        cmocka_unit_test(a_block_of_another_size_is_not_taken),
         cmocka_unit_test(one_handle_serves_filters_of_other_formats),
         cmocka_unit_test(a_filter_is_loaded_in_chunks),
         cmocka_unit_test(bits_that_no_key_can_set_are_not_written),
@@ -936,6 +1008,7 @@ int main(void)
         cmocka_unit_test(bits_of_maps_and_views_are_read_only),
         cmocka_unit_test(ranges_answer_as_the_whole_filter_does),
         cmocka_unit_test(every_block_can_move),
+        cmocka_unit_test(a_block_that_is_given_up_holds_no_secret),
         cmocka_unit_test(shared_and_foreign_filters_move_too),
         cmocka_unit_test(what_stands_on_a_file_moves_and_is_written_back),
         cmocka_unit_test(a_view_gives_its_bytes_back_once),
