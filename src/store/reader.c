@@ -130,14 +130,13 @@ static petal_status parse_header(struct petal_reader *reader, petal_error *error
 
 /* ---- the bits -------------------------------------------------------------------------------- */
 
-/* An unlimited stream is trusted with memory in proportion to what has come: then bits are taken
- * later. */
+/* An unlimited stream is trusted with memory in proportion to what has come, whatever size it was
+ * said to have: then bits are taken later. */
 static bool may_take_bits(const struct petal_reader *reader)
 {
-    uint64_t come = reader->expected_bytes ? reader->expected_bytes : reader->fed_bytes;
     if (!reader->is_parsed || reader->used < reader->image.payload_offset) return false;
     return reader->source.options.memory_limit ||
-           reader->image.file_bytes <= petal_memory_limit(0, come) / 2;
+           reader->image.file_bytes <= petal_memory_limit(0, reader->fed_bytes) / 2;
 }
 
 /* Makes the filter that the bits go into, as petal_load() does it. */
@@ -145,10 +144,10 @@ static petal_status make_filter(struct petal_reader *reader, petal_error *error)
 {
     struct source *source = &reader->source;
     struct budget budget;
-    uint64_t come = reader->expected_bytes ? reader->expected_bytes : reader->fed_bytes;
     petal_status status = petal_source_check(source, &reader->image, error);
     if (status != PETAL_OK) return status;
-    petal_budget_begin(&budget, &reader->allocator, reader->source.options.memory_limit, come);
+    petal_budget_begin(&budget, &reader->allocator, reader->source.options.memory_limit,
+                       reader->fed_bytes);
     source->allocator = &budget.bounded;
     source->from.bytes = reader->buffer;
     status = petal_source_make_frame(source, &reader->image.about, &reader->made, error);
@@ -368,6 +367,6 @@ void petal_reader_free(petal_reader *reader)
     if (!reader) return;
     petal_allocator allocator = reader->allocator;
     drop(reader);
-    memset(reader->secret, 0, sizeof reader->secret);
+    petal_wipe(reader->secret, sizeof reader->secret);
     petal_release(&allocator, reader, sizeof *reader);
 }
