@@ -124,7 +124,8 @@ static petal_status make_temporary(struct replacement *made, petal_error *error)
     return petal_fail_errno(error, errno, "cannot write a file in its folder");
 }
 
-/* Owner first: changing it may clear bits of the mode. */
+/* Owner first: changing it may clear bits of the mode. Those that let whoever runs a file be its
+ * owner or group are for what they were given to, not for what takes its place. */
 static petal_status keep_owner_and_mode(const struct replacement *made, const struct stat *old,
                                         unsigned flags, petal_error *error)
 {
@@ -136,7 +137,7 @@ static petal_status keep_owner_and_mode(const struct replacement *made, const st
     if (differs && fchown(descriptor, old->st_uid, old->st_gid) != 0 &&
         !(flags & PETAL_SAVE_NEW_OWNER))
         return petal_fail_errno(error, errno, "cannot keep its owner; --force gives it to you");
-    if (fchmod(descriptor, old->st_mode & 07777) != 0)
+    if (fchmod(descriptor, old->st_mode & 0777) != 0)
         return petal_fail_errno(error, errno, "cannot keep its mode");
     return PETAL_OK;
 }

@@ -77,6 +77,19 @@ static void a_save_keeps_the_mode_of_the_file_and_follows_links(void **state)
     unlink(path);
 }
 
+/* They were given to a program that was there. */
+static void a_save_drops_the_bits_that_lend_an_owner(void **state)
+{
+    (void)state;
+    struct stat about;
+    const char *path = temporary("files.petal");
+    save_numbers(path, 10);
+    assert_int_equal(chmod(path, 06755), 0);
+    save_numbers(path, 20);
+    assert_true(stat(path, &about) == 0 && (about.st_mode & 07777) == 0755);
+    unlink(path);
+}
+
 static void a_new_file_has_the_mode_that_the_umask_leaves(void **state)
 {
     (void)state;
@@ -699,6 +712,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_save_replaces_a_file_or_refuses_to_as_asked),
         cmocka_unit_test(a_save_keeps_the_mode_of_the_file_and_follows_links),
+        cmocka_unit_test(a_save_drops_the_bits_that_lend_an_owner),
         cmocka_unit_test(a_new_file_has_the_mode_that_the_umask_leaves),
         cmocka_unit_test(an_open_map_goes_on_seeing_the_file_that_a_save_replaces),
         cmocka_unit_test(where_a_save_is_impossible_it_says_why),
