@@ -405,8 +405,9 @@ PETAL_API petal_status petal_save(const petal_filter *filter, const char *path, 
  *     PETAL_ERR_DAMAGED from then on, with the file offset of the block in error->offset;
  *   - batches, petal_contains_any() and petal_contains_all() fail with PETAL_ERR_DAMAGED, and
  *     error->offset is the index of the key. The keys before it are answered;
- *   - petal_get_stats(), petal_compare(), petal_content_id() and petal_inline_begin() check all
- *     blocks first, and fail. petal_is_overfull() is false. petal_bits() checks nothing.
+ *   - petal_get_stats(), petal_compare() and petal_inline_begin() check all blocks first, and fail.
+ *     petal_is_overfull() is false. petal_bits() checks nothing, and petal_content_id() is the
+ *     recorded one.
  * Accepted in every mode. It does nothing if there is nothing to compare with or no need to: LOAD
  * and HEADER, other formats, PETAL_OPEN_LIVE beside a writer, a dirty file that is being recovered.
  * petal_info.verifies says whether it is in force. If another process begins to change the file in
