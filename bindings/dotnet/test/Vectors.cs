@@ -248,7 +248,7 @@ static class VectorsTests
         foreach (string folder in Directory.GetDirectories("vectors"))
             if (File.Exists(folder + "/vectors.txt"))
                 RunScript(folder + "/vectors.txt");
-        Console.WriteLine("# C#: " + totals[1] + " keys of " + totals[0] +
+        Console.WriteLine("# counted: C#: " + totals[1] + " keys of " + totals[0] +
                           " files asked as byte[], and each as the types with its bytes: " +
                           string.Join(", ", typed.Select(one => one.Key + " " + one.Value)));
         Check.That(typed.Count == 6 && typed.Values.All(count => count >= 300), "types");

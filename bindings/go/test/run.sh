@@ -74,7 +74,10 @@ relay_go() {
         said=$(while IFS= read -r line && [ "$line" != . ]; do printf '%s\n' "$line"; done; echo .)
         said=${said%.}
         case $result in
-        PASS:) tap_count=$((tap_count + 1)) && echo "ok $tap_count - $name ($2)" ;;
+        PASS:)
+            tap_count=$((tap_count + 1)) && echo "ok $tap_count - $name ($2)"
+            printf '%s' "$said" | grep '^# counted: '
+            ;;
         SKIP:) skip "$name ($2)" "$(printf '%s' "$said" | tr -d '\n')" ;;
         END) [ "$status" -eq 0 ] || fails "every test of $2 ends well" ;;
         *) fails "$name ($2)" ;;

@@ -188,7 +188,7 @@ test('every question of every folder of vectors, by the public key functions', a
         for (const [kind, count] of Object.entries(counts)) all[kind] = (all[kind] ?? 0) + count;
     }
     const total = Object.values(all).reduce((sum, count) => sum + count, 0);
-    console.log(`# ${total} questions: ${JSON.stringify(all).replace(/["{}]/g, '')}`);
+    console.log(`# counted: JavaScript: ${total} questions: ${JSON.stringify(all).replace(/["{}]/g, '')}`);
     check(total > 20000 && Object.keys(kinds).every((kind) => all[kind] > 60), 'too few');
 });
 

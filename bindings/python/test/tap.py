@@ -16,6 +16,9 @@ def pytest_runtest_logreport(report):
         say("not ok", report)
         print("# " + report.longreprtext.replace("\n", "\n# "))
     elif report.when == "call":
+        for line in report.capstdout.splitlines():
+            if line.startswith("# counted: "):
+                print(line)
         say("ok", report)
 
 

@@ -156,7 +156,7 @@ def test_files_of_other_libraries_answer_are_rebuilt_and_carried():
         for i, count in enumerate(run_script(path)):
             totals[i] += count
     assert "dcso-gzip" in known, "this wheel is without zlib"
-    print(f"# {totals[0]} files of other libraries: {totals[1]} keys asked as bytes,", end=" ")
+    print(f"# counted: Python: {totals[1]} keys of {totals[0]} files asked as bytes,", end=" ")
     print(f"{totals[3]} as text and numbers too, by four calls")
     assert totals[0] >= 190 and totals[1] >= 20000 and totals[2] >= 140, totals
     assert totals[3] >= 40000, totals

@@ -269,7 +269,7 @@ final class VectorsTest {
         }
         Tap.check(BloomFilter.formats().stream().anyMatch(one -> one.name().equals("dcso-gzip")),
                 "this jar is without zlib");
-        System.out.println("# Java: " + all.answers + " keys of " + all.files
+        System.out.println("# counted: Java: " + all.answers + " keys of " + all.files
                 + " files asked as byte[], and each as the types with its bytes: " + all.typed
                 + "; " + all.bytesOnly + " have none");
         Tap.same(all.typed.size(), 5, "types");
