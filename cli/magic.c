@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define BYTES(text) text, sizeof text - 1
+#define BYTES(text) (text), sizeof(text) - 1
 
 static const struct magic magics[] = {
     {MAGIC_GZIP, "gzip", "gzip -dc", BYTES("\x1f\x8b"), 0, false},

@@ -33,7 +33,7 @@ static void check(petal_status status, const petal_error *error)
     exit(1);
 }
 
-static petal_batch batch_at(int64_t *from, uint64_t count)
+static petal_batch batch_at(const int64_t *from, uint64_t count)
 {
     petal_batch batch = PETAL_BATCH_INIT;
     batch.layout = PETAL_KEYS_I64;

@@ -15,6 +15,7 @@ static _Atomic uint64_t *unchecked_of(const petal_filter *filter)
     return (_Atomic uint64_t *)(uintptr_t)&filter->unchecked;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the builtin stores through it */
 void petal_guard_pass(const petal_filter *filter, uint8_t *block, enum block_state state)
 {
     if (__atomic_exchange_n(block, (uint8_t)state, __ATOMIC_RELAXED) < BLOCK_CHECKED)
