@@ -8,7 +8,7 @@ import petal
 def ask(format: str, path: str) -> None:
     keys = sys.stdin.read().split("\n")[:-1]
     with petal.open(path, format=format) as filter:
-        sys.stdout.writelines(f"{answer}\n" for answer in filter.contains_batch(keys))
+        sys.stdout.writelines(f"{answer:d}\n" for answer in filter.contains_batch(keys))
 
 
 def build(path: str) -> None:
