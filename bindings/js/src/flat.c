@@ -66,8 +66,8 @@
  *     key_ranges(filter, key, size, ranges, room) how many, or a negative status; `ranges` gets an
  *         offset and a size of 64 bits each
  *     contains_in_ranges(filter, key, size, bytes, size) 0, 1, or a negative status
- *     block_ranges(filter, offset u64, ranges) status: offset and size of 64 bits each, of the block
- *         and of its checksum
+ *     block_ranges(filter, offset u64, ranges) status: offset and size of the block, and of its
+ *         checksum
  *     verify_block(filter, offset u64, block, size, sum, size) status
  *
  * The module `ask` (-DPETAL_READ_ONLY) has no call that makes or changes a filter, and no plans,
