@@ -716,7 +716,8 @@ PETAL_API petal_status petal_clear(petal_filter *filter, petal_error *error);
  * else (saving, merging, ...) still needs the adding to be over. An add takes one atomic operation
  * and may wait a moment for another thread's; queries are as fast as before. To fill a filter that
  * nobody queries meanwhile, a petal_builder is faster. PETAL_ERR_UNSUPPORTED for filters of several
- * layers, for those that count, and for most foreign schemes; PETAL_ERR_READ_ONLY. */
+ * layers, for those that count, for most foreign schemes, and in WebAssembly without threads;
+ * PETAL_ERR_READ_ONLY. */
 PETAL_API petal_status petal_share(petal_filter *filter, petal_error *error);
 
 /* No more changes, for good: syncs a writable map first, and keeps its lock until petal_free().

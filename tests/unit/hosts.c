@@ -589,61 +589,71 @@ static void ranges_answer_as_the_whole_filter_does(void **state)
     }
 }
 
-/* Every block follows the one before, matches its own checksum, and no other bytes do. Returns how
- * many there are. */
+/* The block at this offset matches its checksum, and no other bytes do. In copies, so that reading
+ * beyond either is noticed. */
+static void require_compared(const petal_filter *header, const struct bytes image,
+                             petal_range block, petal_range sum)
+{
+    petal_error error;
+    uint64_t last = block.offset + block.size_bytes - 1;
+    struct bytes bits = copy_bytes(image.data + block.offset, (size_t)block.size_bytes);
+    struct bytes recorded = copy_bytes(image.data + sum.offset, 8);
+#define REQUIRE(status, offset, block_bytes, sum_bytes) \
+    require_status(status, \
+                   petal_verify_block(header, offset, bits.data, block_bytes, recorded.data, \
+                                      sum_bytes, &error), \
+                   error)
+    REQUIRE(PETAL_OK, block.offset, bits.size, 8);
+    for (size_t i = 0; i < 8 * bits.size; i += 8 * bits.size / 61 + 1) {
+        bits.data[i / 8] ^= (uint8_t)(1u << i % 8);
+        REQUIRE(PETAL_ERR_DAMAGED, last, bits.size, 8);
+        assert_int_equal(error.offset, block.offset);
+        bits.data[i / 8] ^= (uint8_t)(1u << i % 8);
+    }
+    for (size_t i = 0; i < 64; i++) {
+        recorded.data[i / 8] ^= (uint8_t)(1u << i % 8);
+        REQUIRE(PETAL_ERR_DAMAGED, block.offset, bits.size, 8);
+        recorded.data[i / 8] ^= (uint8_t)(1u << i % 8);
+    }
+    const uint64_t sizes[] = {0, bits.size - 1, bits.size - 64, bits.size + 64, UINT64_MAX};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        REQUIRE(PETAL_ERR_ARGUMENT, last, sizes[i], 8);
+        REQUIRE(PETAL_ERR_ARGUMENT, last, bits.size, sizes[i]);
+    }
+    const uint64_t elsewhere[] = {0, sum.offset, image.size, UINT64_MAX};
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        REQUIRE(PETAL_ERR_ARGUMENT, elsewhere[i], bits.size, 8);
+    REQUIRE(PETAL_OK, last, bits.size, 8);
+#undef REQUIRE
+    free(bits.data);
+    free(recorded.data);
+}
+
+/* Every block follows the one before, and so do their checksums. Returns how many there are. */
 static uint64_t require_blocks(const petal_filter *header, const struct bytes image,
                                const char *what)
 {
     petal_error error;
     uint64_t offset = 0, blocks = 0;
-    petal_range block, sum, next_sum = {0, 0};
+    petal_range block, sum, again, same_sum;
     while (petal_block_ranges(header, offset, &block, &sum, &error) != PETAL_OK) offset++;
+    const uint64_t sums = sum.offset;
     for (; offset < image.size; offset = block.offset + block.size_bytes, blocks++) {
-        petal_range again, other;
         require_status(PETAL_OK, petal_block_ranges(header, offset, &block, &sum, &error), error);
-        require(block.offset == offset && block.size_bytes <= 65536 && block.size_bytes % 64 == 0,
+        require(block.offset == offset && block.size_bytes % 64 == 0 && block.size_bytes <= 65536 &&
+                    block.size_bytes <= image.size - offset,
                 "%s: a block of %llu at %llu", what, (unsigned long long)block.size_bytes,
                 (unsigned long long)block.offset);
-        assert_true(block.offset + block.size_bytes <= image.size);
-        uint64_t last = block.offset + block.size_bytes - 1;
-        require_status(PETAL_OK, petal_block_ranges(header, last, &again, &other, &error), error);
+        assert_true(sum.size_bytes == 8 && sum.offset == sums + 8 * blocks);
+        require_status(PETAL_OK,
+                       petal_block_ranges(header, block.offset + block.size_bytes - 1, &again,
+                                          &same_sum, &error),
+                       error);
         assert_memory_equal(&again, &block, sizeof block);
-        assert_memory_equal(&other, &sum, sizeof sum);
-        assert_true(sum.size_bytes == 8 && (blocks == 0 || sum.offset == next_sum.offset));
-        next_sum.offset = sum.offset + 8;
-        /* Copies, so that a tool sees reads beyond either. */
-        struct bytes bits = copy_bytes(image.data + block.offset, (size_t)block.size_bytes);
-        struct bytes recorded = copy_bytes(image.data + sum.offset, 8);
-#define VERIFY(offset, more, more_sum) \
-    petal_verify_block(header, offset, bits.data, bits.size + (size_t)(more), recorded.data, \
-                       8 + (size_t)(more_sum), &error)
-        require_status(PETAL_OK, VERIFY(offset, 0, 0), error);
-        require_status(PETAL_OK, VERIFY(last, 0, 0), error);
-        for (size_t i = 0; i < 8 * bits.size; i += 8 * bits.size / 61 + 1) {
-            bits.data[i / 8] ^= (uint8_t)(1u << i % 8);
-            require_status(PETAL_ERR_DAMAGED, VERIFY(last, 0, 0), error);
-            assert_int_equal(error.offset, block.offset);
-            bits.data[i / 8] ^= (uint8_t)(1u << i % 8);
-        }
-        for (size_t i = 0; i < 64; i++) {
-            recorded.data[i / 8] ^= (uint8_t)(1u << i % 8);
-            require_status(PETAL_ERR_DAMAGED, VERIFY(offset, 0, 0), error);
-            recorded.data[i / 8] ^= (uint8_t)(1u << i % 8);
-        }
-        require_status(PETAL_ERR_ARGUMENT, VERIFY(offset, -1, 0), error);
-        require_status(PETAL_ERR_ARGUMENT, VERIFY(offset, 64, 0), error);
-        require_status(PETAL_ERR_ARGUMENT, VERIFY(offset, -65536, 0), error);
-        require_status(PETAL_ERR_ARGUMENT, VERIFY(offset, 0, -1), error);
-        require_status(PETAL_ERR_ARGUMENT, VERIFY(offset, 0, 8), error);
-        require_status(PETAL_ERR_ARGUMENT, VERIFY(0, 0, 0), error);
-        require_status(PETAL_ERR_ARGUMENT, VERIFY(UINT64_MAX, 0, 0), error);
-        require_status(PETAL_ERR_ARGUMENT, VERIFY(image.size, 0, 0), error);
-        require_status(PETAL_OK, VERIFY(offset, 0, 0), error);
-#undef VERIFY
-        free(bits.data);
-        free(recorded.data);
+        assert_memory_equal(&same_sum, &sum, sizeof sum);
+        require_compared(header, image, block, sum);
     }
-    require_status(PETAL_ERR_ARGUMENT, petal_block_ranges(header, image.size, &block, &sum, &error),
+    require_status(PETAL_ERR_ARGUMENT, petal_block_ranges(header, offset, &block, &sum, &error),
                    error);
     return blocks;
 }
