@@ -716,7 +716,8 @@ PETAL_API petal_status petal_clear(petal_filter *filter, petal_error *error);
  * else (saving, merging, ...) still needs the adding to be over. An add takes one atomic operation
  * and may wait a moment for another thread's; queries are as fast as before. To fill a filter that
  * nobody queries meanwhile, a petal_builder is faster. PETAL_ERR_UNSUPPORTED for filters of several
- * layers, for those that count, and for most foreign schemes; PETAL_ERR_READ_ONLY. */
+ * layers, for those that count, for most foreign schemes, and in WebAssembly without threads;
+ * PETAL_ERR_READ_ONLY. */
 PETAL_API petal_status petal_share(petal_filter *filter, petal_error *error);
 
 /* No more changes, for good: syncs a writable map first, and keeps its lock until petal_free().
@@ -1039,11 +1040,33 @@ PETAL_API petal_status petal_key_ranges(const petal_filter *filter, const void *
                                         uint32_t *count, petal_error *error);
 
 /* petal_contains() by the bytes of these ranges, one after the other. Nothing is verified except
- * their number. *answer is written on PETAL_OK only. */
+ * their number: take them out of blocks that passed petal_verify_block(), or trust your storage.
+ * *answer is written on PETAL_OK only. */
 PETAL_API petal_status petal_contains_in_ranges(const petal_filter *filter, const void *key,
                                                 size_t key_bytes, const void *bytes,
                                                 uint64_t size_bytes, bool *answer,
                                                 petal_error *error);
+
+/* The block of bits that an offset of the file lies in, and its recorded checksum. The file is that
+ * of petal_key_ranges(); a range of its lies in one block. *block gets up to 64 KiB, the whole
+ * layer if that is smaller; *sum gets 8 bytes, which lie before all bits. Every filter has blocks,
+ * whatever its scheme; neither bits nor a secret are needed. Takes no memory, and time for each
+ * layer and for the metadata, at most 64 KiB. Any number of threads may call it.
+ *   PETAL_ERR_ARGUMENT  the offset is not one of bits
+ *   PETAL_ERR_LIMIT     no petal file holds so many layers */
+PETAL_API petal_status petal_block_ranges(const petal_filter *filter, uint64_t offset,
+                                          petal_range *block, petal_range *sum, petal_error *error);
+
+/* Compares the bytes of the block that this offset lies in with the bytes of its checksum, both as
+ * the file has them. Safe on hostile bytes. That detects accidents, not attackers. Costs one XXH3
+ * of the block beyond petal_block_ranges().
+ *   PETAL_ERR_DAMAGED   they do not match; error->offset is where the block begins in the file
+ *   PETAL_ERR_ARGUMENT  the offset is not one of bits, or these are not as many bytes as
+ *                       petal_block_ranges() says
+ *   PETAL_ERR_LIMIT     as above */
+PETAL_API petal_status petal_verify_block(const petal_filter *filter, uint64_t offset,
+                                          const void *block, uint64_t block_bytes, const void *sum,
+                                          uint64_t sum_bytes, petal_error *error);
 
 #ifdef __cplusplus
 }

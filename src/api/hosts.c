@@ -1,5 +1,6 @@
 /* hosts.c - for programs that keep a filter's bytes themselves: bits in and out layer by layer,
  * queries by byte ranges of a file, and memory that moves. */
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "filter/absent.h"
@@ -344,4 +345,70 @@ petal_status petal_contains_in_ranges(const petal_filter *filter, const void *ke
                           (unsigned long long)at);
     *answer = is_in;
     return PETAL_OK;
+}
+
+/* ---- the block of a range -------------------------------------------------------------------- */
+
+#define SUM_BYTES 8u
+
+struct block {
+    uint32_t layer;
+    uint64_t index, number; /* in its layer, and through all layers */
+    petal_range bits, sum;
+};
+
+static struct block block_at(const struct image *image, uint32_t layer, uint64_t place)
+{
+    const struct layer_description *about = &image->about.layers[layer];
+    uint64_t index = place / PETAL_BLOCK_BYTES, from = index * PETAL_BLOCK_BYTES,
+             number = about->first_block + index, left = about->size_bytes - from;
+    return (struct block){
+        .layer = layer,
+        .index = index,
+        .number = number,
+        .bits = {about->offset + from, left < PETAL_BLOCK_BYTES ? left : PETAL_BLOCK_BYTES},
+        .sum = {image->sums_offset + number * SUM_BYTES, SUM_BYTES}};
+}
+
+static petal_status find_block(const petal_filter *filter, uint64_t offset, struct image *image,
+                               struct block *found, petal_error *error)
+{
+    petal_status status = petal_image_of(filter, image, error);
+    if (status != PETAL_OK) return status;
+    for (uint32_t i = 0; i < filter->layer_count; i++) {
+        const struct layer_description *layer = &image->about.layers[i];
+        if (offset < layer->offset || offset - layer->offset >= layer->size_bytes) continue;
+        *found = block_at(image, i, offset - layer->offset);
+        return PETAL_OK;
+    }
+    return petal_fail(error, PETAL_ERR_ARGUMENT, "there are no bits at offset %llu of the file",
+                      (unsigned long long)offset);
+}
+
+petal_status petal_block_ranges(const petal_filter *filter, uint64_t offset, petal_range *block,
+                                petal_range *sum, petal_error *error)
+{
+    struct image image;
+    struct block found;
+    petal_status status = find_block(filter, offset, &image, &found, error);
+    if (status != PETAL_OK) return status;
+    *block = found.bits;
+    *sum = found.sum;
+    return PETAL_OK;
+}
+
+petal_status petal_verify_block(const petal_filter *filter, uint64_t offset, const void *block,
+                                uint64_t block_bytes, const void *sum, uint64_t sum_bytes,
+                                petal_error *error)
+{
+    struct image image;
+    struct block found;
+    petal_status status = find_block(filter, offset, &image, &found, error);
+    if (status != PETAL_OK) return status;
+    if (block_bytes != found.bits.size_bytes || sum_bytes != SUM_BYTES)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "the block has %llu bytes, its checksum 8",
+                          (unsigned long long)found.bits.size_bytes);
+    struct bit_array bits = {.bytes = (uint8_t *)(uintptr_t)block, .size_bytes = block_bytes};
+    if (petal_block_sum(&bits, 0, found.number) == load64le(sum)) return PETAL_OK;
+    return petal_image_block_damaged(&image, found.layer, found.index, error);
 }

@@ -206,7 +206,7 @@ static const struct key_strategy *choose(const petal_filter *filter)
     if (filter->hash->words == 0) return &petal_strategy_hash_per_layer;
     if (petal_filter_rotates(filter)) return &petal_strategy_window;
     if (filter->layer_count > 1 || filter->grow) return &petal_strategy_growing;
-    if (filter->sharing) return &shared;
+    if (PETAL_HAS_THREADS && filter->sharing) return &shared;
     if (needs_care(filter)) return &careful;
     return &plain;
 }

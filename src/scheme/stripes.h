@@ -12,10 +12,20 @@
 #ifndef PETAL_SCHEME_STRIPES_H
 #define PETAL_SCHEME_STRIPES_H
 
+#include "base/error.h"
 #include "base/spin.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
+
+/* WebAssembly has threads only if it is asked for them. Without, there is nobody to share with, and
+ * what stands in IF_THREADS() is compiled and not linked. */
+#if defined(__wasm__) && !defined(__wasm_atomics__)
+#define PETAL_HAS_THREADS 0
+#else
+#define PETAL_HAS_THREADS 1
+#endif
+#define IF_THREADS(function) (PETAL_HAS_THREADS ? UNLESS_READ_ONLY(function) : NULL)
 
 #define PETAL_STRIPES 2048u
 

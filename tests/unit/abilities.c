@@ -554,6 +554,36 @@ ATTEMPT(contains_in_ranges)
     return petal_contains_in_ranges(subject->filter, "8 bytes.", 8, zeros, size, &is_in, error);
 }
 
+/* Bits begin after slots, metadata and sums, at a line. */
+static uint64_t first_block(const petal_filter *filter, petal_range *block, petal_range *sum)
+{
+    uint64_t offset = 0;
+    while (offset < 1 << 20 && petal_block_ranges(filter, offset, block, sum, NULL) != PETAL_OK)
+        offset += 64;
+    return offset;
+}
+
+ATTEMPT(block_ranges)
+{
+    petal_range block, sum;
+    (void)twin;
+    return petal_block_ranges(subject->filter, first_block(subject->filter, &block, &sum), &block,
+                              &sum, error);
+}
+
+/* No zeros have 0 as their checksum: that this is noticed is the success. */
+ATTEMPT(verify_block)
+{
+    static const uint8_t zeros[65536];
+    petal_range block = {0, 0}, sum = {0, 0};
+    (void)twin;
+    uint64_t offset = first_block(subject->filter, &block, &sum);
+    petal_status status = petal_verify_block(subject->filter, offset, zeros, block.size_bytes,
+                                             zeros, sum.size_bytes, error);
+    require(status != PETAL_OK, "zeros match at %llu", (unsigned long long)offset);
+    return status == PETAL_ERR_DAMAGED ? PETAL_OK : status;
+}
+
 ATTEMPT(inline_begin)
 {
     petal_inline hot = PETAL_INLINE_INIT;
@@ -723,6 +753,8 @@ static const struct row {
     {"petal_swap", try_swap, true, 0},
     {"petal_key_ranges", try_key_ranges, false, 0},
     {"petal_contains_in_ranges", try_contains_in_ranges, false, 0},
+    {"petal_block_ranges", try_block_ranges, false, 0},
+    {"petal_verify_block", try_verify_block, false, 0},
     {"petal_inline_begin", try_inline_begin, false, 0},
     {"petal_inline_begin_adding", try_inline_begin_adding, true, 0},
     {"hashes", try_hashes, false, PETAL_CAN_HASHES},

@@ -589,6 +589,130 @@ static void ranges_answer_as_the_whole_filter_does(void **state)
     }
 }
 
+/* The block at this offset matches its checksum, and no other bytes do. In copies, so that reading
+ * beyond either is noticed. */
+static void require_compared(const petal_filter *header, const struct bytes image,
+                             petal_range block, petal_range sum)
+{
+    petal_error error;
+    uint64_t last = block.offset + block.size_bytes - 1;
+    struct bytes bits = copy_bytes(image.data + block.offset, (size_t)block.size_bytes);
+    struct bytes recorded = copy_bytes(image.data + sum.offset, 8);
+#define REQUIRE(status, offset, block_bytes, sum_bytes) \
+    require_status(status, \
+                   petal_verify_block(header, offset, bits.data, block_bytes, recorded.data, \
+                                      sum_bytes, &error), \
+                   error)
+    REQUIRE(PETAL_OK, block.offset, bits.size, 8);
+    for (size_t i = 0; i < 8 * bits.size; i += 8 * bits.size / 61 + 1) {
+        bits.data[i / 8] ^= (uint8_t)(1u << i % 8);
+        REQUIRE(PETAL_ERR_DAMAGED, last, bits.size, 8);
+        assert_int_equal(error.offset, block.offset);
+        bits.data[i / 8] ^= (uint8_t)(1u << i % 8);
+    }
+    for (size_t i = 0; i < 64; i++) {
+        recorded.data[i / 8] ^= (uint8_t)(1u << i % 8);
+        REQUIRE(PETAL_ERR_DAMAGED, block.offset, bits.size, 8);
+        recorded.data[i / 8] ^= (uint8_t)(1u << i % 8);
+    }
+    const uint64_t sizes[] = {0, bits.size - 1, bits.size - 64, bits.size + 64, UINT64_MAX};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        REQUIRE(PETAL_ERR_ARGUMENT, last, sizes[i], 8);
+        REQUIRE(PETAL_ERR_ARGUMENT, last, bits.size, sizes[i]);
+    }
+    const uint64_t elsewhere[] = {0, sum.offset, image.size, UINT64_MAX};
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        REQUIRE(PETAL_ERR_ARGUMENT, elsewhere[i], bits.size, 8);
+    REQUIRE(PETAL_OK, last, bits.size, 8);
+#undef REQUIRE
+    free(bits.data);
+    free(recorded.data);
+}
+
+/* Every block follows the one before, and so do their checksums. Returns how many there are. */
+static uint64_t require_blocks(const petal_filter *header, const struct bytes image,
+                               const char *what)
+{
+    petal_error error;
+    uint64_t offset = 0, blocks = 0;
+    petal_range block, sum, again, same_sum;
+    while (petal_block_ranges(header, offset, &block, &sum, &error) != PETAL_OK) offset++;
+    const uint64_t sums = sum.offset;
+    for (; offset < image.size; offset = block.offset + block.size_bytes, blocks++) {
+        require_status(PETAL_OK, petal_block_ranges(header, offset, &block, &sum, &error), error);
+        require(block.offset == offset && block.size_bytes % 64 == 0 && block.size_bytes <= 65536 &&
+                    block.size_bytes <= image.size - offset,
+                "%s: a block of %llu at %llu", what, (unsigned long long)block.size_bytes,
+                (unsigned long long)block.offset);
+        assert_true(sum.size_bytes == 8 && sum.offset == sums + 8 * blocks);
+        require_status(PETAL_OK,
+                       petal_block_ranges(header, block.offset + block.size_bytes - 1, &again,
+                                          &same_sum, &error),
+                       error);
+        assert_memory_equal(&again, &block, sizeof block);
+        assert_memory_equal(&same_sum, &sum, sizeof sum);
+        require_compared(header, image, block, sum);
+    }
+    require_status(PETAL_ERR_ARGUMENT, petal_block_ranges(header, offset, &block, &sum, &error),
+                   error);
+    return blocks;
+}
+
+/* Of every kind, with several blocks: in layers of their own, or one large layer whose last block
+ * is short. */
+static void every_block_is_compared_with_its_checksum(void **state)
+{
+    (void)state;
+    petal_error error;
+    for (enum kind kind = 0; kind < KIND_COUNT; kind++)
+        for (int size = 0; size < 2; size++) {
+            petal_options made = kind_options(kind);
+            if (size && made.window_keys) made.window_keys = 400000;
+            if (size && made.capacity && kind != KIND_GROWING) made.capacity = 200000;
+            petal_filter *filter = create(&made), *header = NULL;
+            add_numbers(filter, 0, kind == KIND_GROWING && size ? 200000 : 3000);
+            struct bytes image = serialized(filter);
+            petal_open_options options = header_options(kind, NULL);
+            options.secret = NULL;
+            options.flags |= PETAL_OPEN_NO_SECRET;
+            require_status(PETAL_OK, petal_load(image.data, image.size, &options, &header, &error),
+                           error);
+            uint64_t blocks = require_blocks(header, image, kind_names[kind]);
+            petal_info info = info_of(filter);
+            require(blocks >= info.layers && (!size || blocks > info.layers),
+                    "%s: %llu blocks of %u layers", kind_names[kind], (unsigned long long)blocks,
+                    info.layers);
+            assert_int_equal(require_blocks(filter, image, kind_names[kind]), blocks);
+            petal_free(header);
+            petal_free(filter);
+            free(image.data);
+        }
+}
+
+/* A block at the place of another is damage, even if both are sound. */
+static void a_block_in_the_place_of_another_is_damaged(void **state)
+{
+    (void)state;
+    petal_error error;
+    petal_filter *filter = make(PETAL_SCHEME_BLOCKED, 4 * 65536 * 8, 8, 1); /* all zeros */
+    struct bytes image = serialized(filter);
+    petal_range blocks[4], sums[4];
+    for (uint64_t i = 0; i < 4; i++)
+        require_status(
+            PETAL_OK,
+            petal_block_ranges(filter, image.size - 65536 * (4 - i), &blocks[i], &sums[i], &error),
+            error);
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++)
+            require_status(i == j ? PETAL_OK : PETAL_ERR_DAMAGED,
+                           petal_verify_block(filter, blocks[i].offset,
+                                              image.data + blocks[i].offset, 65536,
+                                              image.data + sums[j].offset, 8, &error),
+                           error);
+    petal_free(filter);
+    free(image.data);
+}
+
 /* ---- memory that moves ----------------------------------------------------------------------- */
 
 /* A mover that gives each block a new address, at another distance from a line each time, and
@@ -1007,6 +1131,8 @@ int main(void)
         cmocka_unit_test(a_header_that_promises_too_much_takes_no_memory),
         cmocka_unit_test(bits_of_maps_and_views_are_read_only),
         cmocka_unit_test(ranges_answer_as_the_whole_filter_does),
+        cmocka_unit_test(every_block_is_compared_with_its_checksum),
+        cmocka_unit_test(a_block_in_the_place_of_another_is_damaged),
         cmocka_unit_test(every_block_can_move),
         cmocka_unit_test(a_block_that_is_given_up_holds_no_secret),
         cmocka_unit_test(shared_and_foreign_filters_move_too),

@@ -9,7 +9,7 @@ export const HEADER_ONLY = 512 | 2; // PETAL_OPEN_
 // its keys, an answer per key, and a table.
 const TEXT_BYTES = 384 * 1024;
 export const MAX_KEYS = 4096;
-const TABLE_BYTES = 64 * 16 * 2;
+const TABLE_BYTES = 128 * 16;
 const ENDS = TEXT_BYTES;
 const RESULTS = ENDS + 4 * (MAX_KEYS + 1) + 4;
 const TABLE = RESULTS + MAX_KEYS;
@@ -74,6 +74,15 @@ export class Engine {
         const at = size <= MAX_BLOCK ? this.calls.allocate(size) >>> 0 : 0;
         if (!at) throw new PetalError('out of memory', `no memory for ${size} bytes in the module`);
         return at;
+    }
+
+    // The petal_ranges at this address.
+    rangesAt(at, count) {
+        const table = new DataView(this.view().buffer, at, 16 * count);
+        return Array.from({ length: count }, (_, i) => {
+            const from = Number(table.getBigUint64(16 * i, true));
+            return { from, to: from + Number(table.getBigUint64(16 * i + 8, true)) };
+        });
     }
 
     // Runs with these bytes in the module's memory.

@@ -66,6 +66,9 @@
  *     key_ranges(filter, key, size, ranges, room) how many, or a negative status; `ranges` gets an
  *         offset and a size of 64 bits each
  *     contains_in_ranges(filter, key, size, bytes, size) 0, 1, or a negative status
+ *     block_ranges(filter, offset u64, ranges) status: offset and size of the block, and of its
+ *         checksum
+ *     verify_block(filter, offset u64, block, size, sum, size) status
  *
  * The module `ask` (-DPETAL_READ_ONLY) has no call that makes or changes a filter, and no plans,
  * statistics or comparisons. */
@@ -356,6 +359,19 @@ int32_t flat_contains_in_ranges(const petal_filter *filter, const void *key, siz
     petal_status status =
         petal_contains_in_ranges(filter, key, key_bytes, bytes, size_bytes, &answer, &last_error);
     return status < 0 ? status : answer;
+}
+
+EXPORT(block_ranges)
+petal_status flat_block_ranges(const petal_filter *filter, uint64_t offset, petal_range *ranges)
+{
+    return petal_block_ranges(filter, offset, &ranges[0], &ranges[1], &last_error);
+}
+
+EXPORT(verify_block)
+petal_status flat_verify_block(const petal_filter *filter, uint64_t offset, const void *block,
+                               size_t block_bytes, const void *sum, size_t sum_bytes)
+{
+    return petal_verify_block(filter, offset, block, block_bytes, sum, sum_bytes, &last_error);
 }
 
 /* ---- what makes, changes, measures and writes filters ---------------------------------------- */

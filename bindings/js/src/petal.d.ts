@@ -270,15 +270,24 @@ export interface RangeOptions {
     headers?: Record<string, string>;
     /** As that of Filter.load(). */
     keyType?: KeyType;
+    /**
+     * Default true: no answer rests on a block of 64 KiB that does not match its checksum; blocks
+     * are fetched whole. false: 64 bytes per key are fetched, and trusted.
+     */
+    verify?: boolean;
 }
 
-/** A filter on a static host: of each key, only the bytes that it needs are fetched. */
+/** A filter on a static host: only the blocks that keys lie in are fetched. */
 export class RangeFilter {
     private constructor();
     static open(url: string | URL, options?: RangeOptions): Promise<RangeFilter>;
     readonly info: Info;
-    /** Calls of the same turn are sent together. */
+    /**
+     * Calls of the same turn are sent together. Of a damaged block: a PetalError with the code
+     * 'damaged', and the block's place in the file as offset.
+     */
     has(key: Key): Promise<boolean>;
+    /** A damaged block is a PetalError with the index of the first key in it as offset. */
     hasMany(keys: Iterable<Key>, options?: { signal?: AbortSignal }): Promise<Uint8Array>;
     dispose(): void;
     [Symbol.dispose](): void;

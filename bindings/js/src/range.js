@@ -1,17 +1,23 @@
-// range.js - a filter that stays on its host: the header is fetched once, and for each key the one
-// line of 64 bytes that it lies in (of some filters, several). The core says which bytes those are.
+// range.js - a filter that stays on its host: the header is fetched once, and for each key the block
+// of 64 KiB that it lies in (of some filters, several), which is compared with its checksum. With
+// verify: false, only the line of 64 bytes within it. The core says which bytes those are.
 import { engineOf, HEADER_ONLY } from './engine.js';
 import { PetalError } from './errors.js';
 import { atIndex, checkOptions, Filter, keyTypeOption, secretOption } from './filter.js';
 
 const FIRST_BYTES = 1024;
-const MAX_RANGES = 64; // of one key: classic filters have up to 64 positions
-const MAX_CACHED = 65536; // ranges; of lines, 4 MiB
-const MAX_GAP = 256; // bytes between two lines that one request brings
+const MAX_RANGES = 128; // of one key, in the engine's table; more need a table of their own
+const MAX_CACHED_LINES = 65536; // 4 MiB
+const MAX_CACHED_BLOCKS = 256; // 16 MiB
+const MAX_GAP = 256; // bytes between two ranges that one request brings
+const MAX_REQUEST_BYTES = 2 ** 20;
 const MAX_REQUESTS = 8; // at the same time
 const MAX_RELOADS = 3;
 
 class Changed extends Error {}
+
+// A copy of a part, of bytes that begin at whole.from.
+const cut = (bytes, whole, part) => bytes.slice(part.from - whole.from, part.to - whole.from);
 
 const refuse = (url, why) => new PetalError('not supported', `${url}: ${why}`);
 
@@ -52,6 +58,7 @@ const fetchRange = async (url, from, to, { signal, etag, headers }) => {
 export class RangeFilter {
     #url;
     #options;
+    #verify;
     #filter = null;
     #etag;
     #cache = new Map();
@@ -61,12 +68,15 @@ export class RangeFilter {
     constructor(url, options) {
         this.#url = url;
         this.#options = options;
+        this.#verify = options.verify ?? true;
     }
 
     static async open(url, options = {}) {
-        checkOptions(options, { secret: 0, signal: 0, headers: 0, keyType: 0 });
+        checkOptions(options, { secret: 0, signal: 0, headers: 0, keyType: 0, verify: 0 });
         secretOption(options.secret);
         keyTypeOption(options.keyType);
+        if (typeof (options.verify ?? true) !== 'boolean')
+            throw new TypeError('verify must be true or false');
         const opened = new RangeFilter(url, options);
         await opened.#readHeader();
         return opened;
@@ -103,7 +113,7 @@ export class RangeFilter {
             size = error.offset;
         }
         this.#etag = etag;
-        this.#cache.clear();
+        this.#cache = new Map(); // a query that is on its way keeps to the old one
     }
 
     #open() {
@@ -126,8 +136,14 @@ export class RangeFilter {
                 const waiting = this.#waiting;
                 this.#waiting = [];
                 try {
-                    const answers = await this.hasMany(waiting.map((one) => one.key));
-                    waiting.forEach((one, i) => one.resolve(answers[i] === 1));
+                    const answers = await this.#answers(
+                        waiting.map((one) => one.key),
+                        this.#options.signal,
+                    );
+                    waiting.forEach((one, i) => {
+                        if (answers[i] instanceof PetalError) one.reject(answers[i]);
+                        else one.resolve(answers[i] === 1);
+                    });
                 } catch (error) {
                     for (const one of waiting) one.reject(error);
                 }
@@ -137,34 +153,94 @@ export class RangeFilter {
 
     /** A Uint8Array with 1 (probably) or 0 (certainly not) per key of an array. */
     async hasMany(keys, { signal = this.#options.signal } = {}) {
-        const all = [...keys];
+        const answers = await this.#answers([...keys], signal);
+        const damaged = answers.findIndex((answer) => answer instanceof PetalError);
+        if (damaged >= 0) throw atIndex(damaged, answers[damaged]);
+        return Uint8Array.from(answers);
+    }
+
+    // Per key 1, 0, or the error of its damaged block.
+    async #answers(keys, signal) {
         for (let reloads = 0; ; reloads++) {
+            const etag = this.#etag;
             try {
-                return await this.#query(all, signal);
+                return await this.#query(keys, signal);
             } catch (error) {
                 if (!(error instanceof Changed)) throw error;
                 if (reloads === MAX_RELOADS)
                     throw new PetalError('busy', `${this.#url}: the file keeps changing`);
                 this.#open();
-                await this.#readHeader();
+                if (this.#etag === etag) await this.#readHeader();
             }
         }
     }
 
     async #query(keys, signal) {
-        const ranges = keys.map((key, i) => this.#rangesOf(key, i)),
-            needed = new Map();
-        for (const range of ranges.flat()) needed.set(range.from, range);
-        const lines = new Map(),
-            missing = [];
-        for (const range of needed.values()) {
-            const cached = this.#cache.get(range.from);
-            if (cached) lines.set(range.from, cached);
-            else missing.push(range);
+        const etag = this.#etag,
+            cache = this.#cache,
+            ranges = keys.map((key, i) => this.#rangesOf(key, i)),
+            lines = new Map(), // by offset; all that is held of a block beyond the cache
+            missing = new Map();
+        for (const line of new Map(ranges.flat().map((range) => [range.from, range])).values()) {
+            const unit = this.#verify ? this.#blockOf(line) : line,
+                cached = cache.get(unit.from);
+            if (cached) lines.set(line.from, cut(cached, unit, line));
+            else if (missing.has(unit.from)) missing.get(unit.from).lines.push(line);
+            else missing.set(unit.from, { ...unit, lines: [line] });
         }
-        await this.#fetchAll(missing, lines, signal);
+        const arrived = (unit, bytes) => {
+            for (const line of unit.lines) lines.set(line.from, cut(bytes, unit, line));
+            this.#keep(cache, unit.from, bytes);
+        };
+        const damaged = (unit, error) => {
+            for (const line of unit.lines) lines.set(line.from, error);
+        };
+        await this.#fetchAll(this.#wanted([...missing.values()], arrived, damaged), signal);
         this.#open();
-        return Uint8Array.from(keys, (key, i) => this.#answer(key, ranges[i], lines));
+        if (this.#etag !== etag) throw new Changed(); // as another query noticed meanwhile
+        return keys.map((key, i) => this.#answer(key, ranges[i], lines));
+    }
+
+    // What to fetch, and who takes it. A block waits for its checksum, which lies before all blocks
+    // and so is fetched before it.
+    #wanted(units, arrived, damaged) {
+        if (!this.#verify)
+            return units.map((unit) => ({ ...unit, take: (bytes) => arrived(unit, bytes) }));
+        return units.flatMap((unit) => {
+            let known;
+            const sum = new Promise((resolve) => (known = resolve));
+            const take = async (bytes) => {
+                const error = this.#compare(unit, bytes, await sum);
+                if (error) damaged(unit, error);
+                else arrived(unit, bytes);
+            };
+            return [
+                { ...unit.sum, take: known },
+                { ...unit, take },
+            ];
+        });
+    }
+
+    #blockOf(line) {
+        return Filter.withKey(this.#open(), undefined, (engine, filter) => {
+            engine.check(engine.calls.block_ranges(filter, BigInt(line.from), engine.tableAt));
+            const [block, sum] = engine.rangesAt(engine.tableAt, 2);
+            return { ...block, sum };
+        });
+    }
+
+    // -> what is wrong, or null.
+    #compare(block, bytes, sum) {
+        return Filter.withKey(this.#open(), undefined, (engine, filter) =>
+            engine.with(bytes, (at, size) =>
+                engine.with(sum, (sumAt, sumSize) => {
+                    const { calls } = engine,
+                        from = BigInt(block.from);
+                    const status = calls.verify_block(filter, from, at, size, sumAt, sumSize);
+                    return status < 0 ? engine.error() : null;
+                }),
+            ),
+        );
     }
 
     // `place`: of the key in a batch.
@@ -179,18 +255,20 @@ export class RangeFilter {
     #find(key) {
         if (key === undefined) throw new TypeError('a key is missing');
         return Filter.withKey(this.#open(), key, (engine, filter, at, size) => {
-            const count = engine.check(
-                engine.calls.key_ranges(filter, at, size, engine.tableAt, MAX_RANGES),
-            );
-            engine.view();
-            return Array.from({ length: count }, (_, i) => {
-                const from = Number(engine.integers[2 * i]);
-                return { from, to: from + Number(engine.integers[2 * i + 1]) };
+            const find = (table, room) =>
+                engine.check(engine.calls.key_ranges(filter, at, size, table, room));
+            const count = find(engine.tableAt, MAX_RANGES);
+            if (count <= MAX_RANGES) return engine.rangesAt(engine.tableAt, count);
+            return engine.with(new Uint8Array(16 * count), (table) => {
+                find(table, count);
+                return engine.rangesAt(table, count);
             });
         });
     }
 
     #answer(key, ranges, lines) {
+        const damaged = ranges.find(({ from }) => lines.get(from) instanceof PetalError);
+        if (damaged) return lines.get(damaged.from);
         const total = ranges.reduce((sum, { from, to }) => sum + to - from, 0),
             bytes = new Uint8Array(total);
         let place = 0;
@@ -205,20 +283,25 @@ export class RangeFilter {
         );
     }
 
-    // Neighbours come together; a few requests are on their way at a time.
-    async #fetchAll(ranges, lines, signal) {
+    // Neighbours come together; a few requests are on their way at a time, in the file's order.
+    async #fetchAll(ranges, signal) {
         const sorted = ranges.sort((a, b) => a.from - b.from),
             requests = [];
         for (const range of sorted) {
             const last = requests.at(-1);
-            if (last && range.from - last.to <= MAX_GAP) {
+            if (
+                last &&
+                range.from - last.to <= MAX_GAP &&
+                range.to - last.from <= MAX_REQUEST_BYTES
+            ) {
                 last.ranges.push(range);
                 last.to = Math.max(last.to, range.to);
             } else requests.push({ from: range.from, to: range.to, ranges: [range] });
         }
-        const options = { signal, etag: this.#etag, headers: this.#options.headers };
+        const options = { signal, etag: this.#etag, headers: this.#options.headers },
+            left = requests.values();
         const work = async () => {
-            for (let request; (request = requests.pop());) {
+            for (const request of left) {
                 const { bytes } = await fetchRange(this.#url, request.from, request.to, options);
                 if (bytes.length !== request.to - request.from)
                     throw new PetalError(
@@ -226,8 +309,7 @@ export class RangeFilter {
                         `${this.#url} ends within the filter`,
                         request.from,
                     );
-                for (const { from, to } of request.ranges)
-                    this.#keep(lines, from, bytes.slice(from - request.from, to - request.from));
+                for (const range of request.ranges) await range.take(cut(bytes, request, range));
             }
         };
         try {
@@ -240,10 +322,10 @@ export class RangeFilter {
         }
     }
 
-    #keep(lines, from, bytes) {
-        lines.set(from, bytes);
-        if (this.#cache.size >= MAX_CACHED) this.#cache.delete(this.#cache.keys().next().value);
-        this.#cache.set(from, bytes);
+    #keep(cache, from, bytes) {
+        const room = this.#verify ? MAX_CACHED_BLOCKS : MAX_CACHED_LINES;
+        if (cache.size >= room) cache.delete(cache.keys().next().value);
+        cache.set(from, bytes);
     }
 
     dispose() {

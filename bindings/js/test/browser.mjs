@@ -126,18 +126,22 @@ test('progress, abort and damage', async () => {
     await page.close();
 });
 
-test('by ranges: 64 bytes per key', async () => {
+test('by ranges: a block and its checksum per key, or 64 bytes', async () => {
     const page = await open();
-    server.log.length = 0;
-    const answers = await page.evaluate(async () => {
-        const { Filter } = await import('./petal/petal.browser.mjs');
-        const f = await Filter.range('million.petal');
-        return [...(await f.hasMany(['https://example.com/page/5', 'https://example.org/page/6']))];
-    });
-    const asked = server.log.filter(({ path }) => path === '/million.petal');
-    same(asked.length, 3);
-    check(asked.every(({ range }) => range !== null));
-    same(answers[0], 1);
+    for (const verify of [true, false]) {
+        server.log.length = 0;
+        const answers = await page.evaluate(async (verify) => {
+            const { Filter } = await import('./petal/petal.browser.mjs');
+            const f = await Filter.range('million.petal', { verify });
+            return [
+                ...(await f.hasMany(['https://example.com/page/5', 'https://example.org/page/6'])),
+            ];
+        }, verify);
+        const asked = server.log.filter(({ path }) => path === '/million.petal');
+        same(asked.length, verify ? 4 : 3); // the two checksums come together
+        check(asked.every(({ range }) => range !== null));
+        same(answers[0], 1);
+    }
     await page.close();
 });
 

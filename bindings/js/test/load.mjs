@@ -217,6 +217,7 @@ const filters = {
     classic: { scheme: 'classic' },
     counting: { scheme: 'counting' },
     growing: { capacity: 1000, grow: true },
+    'many layers': { scheme: 'classic', rate: 1e-4, capacity: 100, grow: true },
     window: { capacity: undefined, windowKeys: 2 * COUNT },
     keyed: { secret },
 };
@@ -226,21 +227,24 @@ test('ranges answer as the whole file does, for each kind', async () => {
     for (const [name, options] of Object.entries(filters)) {
         const f = await made(options);
         server.files.set('/a.petal', f.toBytes());
-        const range = await Filter.range(`${server.url}a.petal`, { secret: options.secret });
         const keys = [...members.slice(0, 50), ...others.slice(0, 300)];
-        sameBytes(await range.hasMany(keys), f.hasMany(keys), name);
-        same(range.info.items, f.info.items, name);
-        range.dispose();
+        for (const verify of [undefined, true, false]) {
+            const { secret } = options;
+            const range = await Filter.range(`${server.url}a.petal`, { secret, verify });
+            sameBytes(await range.hasMany(keys), f.hasMany(keys), name);
+            same(range.info.items, f.info.items, name);
+            range.dispose();
+        }
         f.dispose();
     }
     await server.close();
 });
 
-test('a key takes one range of 64 bytes, once; keys of one turn go together', async () => {
+test('unverified, a key takes one range of 64 bytes, once; keys of one turn go together', async () => {
     const server = await serve(),
         f = await made();
     server.files.set('/a.petal', f.toBytes());
-    const range = await Filter.range(`${server.url}a.petal`);
+    const range = await Filter.range(`${server.url}a.petal`, { verify: false });
     server.log.length = 0;
     same(await range.has(members[0]), true);
     same(server.log.length, 1);
@@ -262,10 +266,170 @@ test('a key takes one range of 64 bytes, once; keys of one turn go together', as
     await server.close();
 });
 
-test('a file that changes is read anew; a server without Range or ETag is refused', async () => {
+// Where each key's bits begin, from what a filter without verification asks for.
+const BLOCK = 65536;
+const LARGE = 3000000; // keys: 3.6 MB, 55 blocks
+const sizesOf = (log) =>
+    log.map(({ range }) => {
+        const [, from, to] = /bytes=(\d+)-(\d+)/.exec(range);
+        return { from: Number(from), size: Number(to) - from + 1 };
+    });
+const placeOf = async (server, key) => {
+    const range = await Filter.range(`${server.url}a.petal`, { verify: false });
+    server.log.length = 0;
+    await range.has(key);
+    range.dispose();
+    return sizesOf(server.log)[0].from;
+};
+// The bits end with the file.
+const payloadOf = (bytes, f) => bytes.length - f.info.bytes;
+
+test('a block and its checksum are fetched once, and answer for all keys in them', async () => {
+    const server = await serve(),
+        f = await made({ capacity: LARGE }),
+        bytes = f.toBytes();
+    server.files.set('/a.petal', bytes);
+    const payload = payloadOf(bytes, f),
+        block = Math.floor(((await placeOf(server, members[0])) - payload) / BLOCK),
+        range = await Filter.range(`${server.url}a.petal`);
+    server.log.length = 0;
+    same(await range.has(members[0]), true);
+    same(server.log.length, 2);
+    const [sum, bits] = sizesOf(server.log).sort((a, b) => a.from - b.from);
+    same(sum.size, 8);
+    same(bits.from, payload + block * BLOCK);
+    same(bits.size, Math.min(BLOCK, bytes.length - bits.from));
+    same(await range.has(members[0]), true);
+    same(server.log.length, 2, 'from the cache');
+    const keys = [...members.slice(0, 2000), ...others];
+    const answers = await Promise.all(keys.map((key) => range.has(key)));
+    sameBytes(Uint8Array.from(answers, Number), f.hasMany(keys));
+    const fetched = sizesOf(server.log).reduce((total, { size }) => total + size, 0);
+    check(fetched < bytes.length, `${fetched} of ${bytes.length}`);
+    const requests = server.log.length;
+    sameBytes(await range.hasMany(keys), f.hasMany(keys));
+    same(server.log.length, requests, 'all blocks are there');
+    range.dispose();
+    await server.close();
+});
+
+test('no answer rests on a damaged block: has() rejects with its offset', async () => {
+    const server = await serve(),
+        f = await made({ capacity: LARGE }),
+        sound = f.toBytes(),
+        payload = payloadOf(sound, f);
+    server.files.set('/a.petal', sound);
+    const line = await placeOf(server, members[0]),
+        offset = line - ((line - payload) % BLOCK);
+    let far;
+    for (const key of members.slice(1, 20))
+        if (Math.abs((await placeOf(server, key)) - line) > 2 * BLOCK) far = key;
+    const spoilt = sound.slice();
+    spoilt.fill(0, line, line + 64);
+    server.files.set('/a.petal', spoilt);
+    const trusting = await Filter.range(`${server.url}a.petal`, { verify: false });
+    same(await trusting.has(members[0]), false, 'what is to be prevented');
+    const inBlock = offset + Math.min(BLOCK, sound.length - offset) - 1;
+    for (const at of [line + 3, inBlock]) {
+        const flipped = sound.slice();
+        flipped[at] ^= 1;
+        server.files.set('/a.petal', flipped);
+        const range = await Filter.range(`${server.url}a.petal`);
+        const [one, two] = await Promise.allSettled([range.has(members[0]), range.has(far)]);
+        check(one.reason instanceof PetalError, one.status);
+        same(one.reason.code, 'damaged');
+        same(one.reason.offset, offset);
+        same(two.value, true, 'keys of other blocks are answered');
+        same((await fails(() => range.has(members[0]), PetalError)).offset, offset, 'again');
+        const error = await fails(() => range.hasMany([far, members[0], far]), PetalError);
+        same(error.code, 'damaged');
+        same(error.offset, 1, 'the index');
+        range.dispose();
+    }
+    await fails(() => Filter.range(`${server.url}a.petal`, { verify: 1 }), TypeError);
+    await server.close();
+});
+
+test('a file of one block comes in one request, and is verified', async () => {
+    const server = await serve(),
+        f = await Filter.create({ capacity: 1000, rate: 0.01 });
+    f.addMany(members.slice(0, 1000));
+    const bytes = f.toBytes();
+    server.files.set('/a.petal', bytes);
+    const range = await Filter.range(`${server.url}a.petal`);
+    server.log.length = 0;
+    sameBytes(await range.hasMany(members.slice(0, 1000)), new Uint8Array(1000).fill(1));
+    sameBytes(await range.hasMany(others), f.hasMany(others));
+    same(server.log.length, 1);
+    const payload = payloadOf(bytes, f);
+    for (const at of [1024, payload, bytes.length - 1]) {
+        const flipped = bytes.slice();
+        flipped[at] ^= 128;
+        server.files.set('/b.petal', flipped);
+        const damaged = await Filter.range(`${server.url}b.petal`);
+        const error = await fails(() => damaged.has(members[0]), PetalError);
+        same([error.code, error.offset].join(), `damaged,${payload}`);
+    }
+    await server.close();
+});
+
+// 20 MiB are 320 blocks, 64 more than are kept.
+test('no more than 256 blocks are kept, and no request is for more than 1 MiB', async () => {
+    const server = await serve(),
+        f = await Filter.create({ bits: 20 * 2 ** 23, hashes: 4 });
+    f.addMany(members);
+    server.files.set('/a.petal', f.toBytes());
+    const range = await Filter.range(`${server.url}a.petal`);
+    server.log.length = 0;
+    const keys = [...members.slice(0, 5000), ...others];
+    sameBytes(await range.hasMany(keys), f.hasMany(keys));
+    const fetched = () => sizesOf(server.log).reduce((total, { size }) => total + size, 0);
+    check(fetched() >= 20 * 2 ** 20 && fetched() < 21 * 2 ** 20, `${fetched()} bytes`);
+    check(sizesOf(server.log).every(({ size }) => size <= 2 ** 20));
+    server.log.length = 0;
+    sameBytes(await range.hasMany(keys), f.hasMany(keys));
+    const again = fetched();
+    check(again > 63 * BLOCK && again < 65 * BLOCK + 4096, `${again} bytes again`);
+    range.dispose();
+    await server.close();
+});
+
+// A query that was on its way when another one noticed the change.
+test('what came of an older file answers nothing', async () => {
     const server = await serve(),
         first = await made(),
-        second = await Filter.create({ capacity: 2 * COUNT, rate: 0.001 });
+        second = first.emptyLike(),
+        real = globalThis.fetch;
+    second.addMany(others);
+    for (const verify of [true, false]) {
+        server.files.set('/a.petal', first.toBytes());
+        const range = await Filter.range(`${server.url}a.petal`, { verify });
+        let release, held;
+        const holding = new Promise((resolve) => (held = resolve)),
+            released = new Promise((resolve) => (release = resolve));
+        globalThis.fetch = async (...request) => {
+            globalThis.fetch = real;
+            const response = await real(...request);
+            held();
+            await released;
+            return response;
+        };
+        const late = range.hasMany(others.slice(0, 1));
+        await holding;
+        server.files.set('/a.petal', second.toBytes());
+        sameBytes(await range.hasMany(members.slice(0, 99)), second.hasMany(members.slice(0, 99)));
+        release();
+        sameBytes(await late, Uint8Array.of(1));
+        sameBytes(await range.hasMany(others), new Uint8Array(others.length).fill(1));
+        range.dispose();
+    }
+    await server.close();
+});
+
+test('a file that changes is read anew; a server without Range or ETag is refused', async () => {
+    const server = await serve(),
+        first = await made({ capacity: LARGE }),
+        second = await Filter.create({ capacity: 2 * LARGE, rate: 0.001 });
     second.addMany(others);
     server.files.set('/a.petal', first.toBytes());
     const range = await Filter.range(`${server.url}a.petal`);
@@ -273,7 +437,7 @@ test('a file that changes is read anew; a server without Range or ETag is refuse
     server.files.set('/a.petal', second.toBytes());
     const keys = [...members.slice(20, 120), ...others.slice(0, 100)];
     sameBytes(await range.hasMany(keys), second.hasMany(keys));
-    same(range.info.capacity, 2 * COUNT);
+    same(range.info.capacity, 2 * LARGE);
     server.etags = false;
     const error = await fails(() => range.hasMany(others.slice(1000, 1010)), PetalError);
     check(error.message.includes('ETag'), error.message);
