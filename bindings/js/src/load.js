@@ -248,12 +248,18 @@ export const readFilter = async (
     }
 };
 
+// The limit of petal_load(), once all bytes are there. A length that is known comes from the source
+// itself, so memory for it is taken at once; pages that nothing is written to cost nothing.
+const limitOf = (expected) =>
+    expected === 0 ? 0n : BigInt(Math.max(2 ** 30, 64 * Number(expected)));
+
 const feed = async (engine, pieces, { format, secret, signal, memoryLimit, expected }) => {
     const { calls } = engine;
+    const limit = memoryLimit || limitOf(expected);
     const reader =
         engine.with(secret, (secretAt) =>
             engine.withText(format, (formatAt) =>
-                calls.reader_create(formatAt, secretAt, BigInt(expected), memoryLimit),
+                calls.reader_create(formatAt, secretAt, BigInt(expected), limit),
             ),
         ) >>> 0;
     if (!reader) throw engine.error();
