@@ -514,7 +514,8 @@ static void a_promise_takes_no_memory(void **state)
     assert_int_equal(peak.live, 0);
 }
 
-/* Without a limit, 2 GiB are not taken for the 400 KB that have come, whatever size was expected. */
+/* Without a limit, 2 GiB are not taken for the 400 KB that have come, whatever size was
+ * expected. */
 static void a_promise_is_believed_in_proportion(void **state)
 {
     (void)state;
