@@ -152,14 +152,15 @@ static inline uint64_t mulfold64(uint64_t a, uint64_t b)
     return low ^ high;
 }
 
+/* For plain x86-64 the compilers' own is a call. */
 static inline unsigned popcount64(uint64_t x)
 {
-#ifdef __GNUC__
+#if defined(__GNUC__) && (!defined(__x86_64__) || defined(__POPCNT__))
     return (unsigned)__builtin_popcountll(x);
 #else
     x -= x >> 1 & 0x5555555555555555u;
     x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
-    return (unsigned)((x + (x >> 4) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56);
+    return (unsigned)(((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56);
 #endif
 }
 
@@ -176,19 +177,6 @@ static inline unsigned lowest_bit64(uint64_t x)
 #else
     return popcount64(~x & (x - 1));
 #endif
-}
-
-/* Bits set in size_bytes bytes; the byte order does not matter for a count. */
-static inline uint64_t popcount_bytes(const uint8_t *bytes, uint64_t size_bytes)
-{
-    uint64_t count = 0, i = 0;
-    for (; i + 8 <= size_bytes; i += 8) {
-        uint64_t word;
-        memcpy(&word, bytes + i, sizeof word);
-        count += popcount64(word);
-    }
-    for (; i < size_bytes; i++) count += popcount64(bytes[i]);
-    return count;
 }
 
 #endif

@@ -29,6 +29,7 @@ static unsigned ask(void)
     bool has_xgetbv = c & bit_OSXSAVE;
     uint32_t saved = has_xgetbv ? saved_state() : 0;
     if (c & bit_SSE4_1) found |= CPU_SSE4;
+    if (c & bit_POPCNT) found |= CPU_POPCNT;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return found;
     if (b & bit_BMI2) found |= CPU_BMI2;
     if ((b & bit_AVX2) && (saved & STATE_AVX) == STATE_AVX) found |= CPU_AVX2;

@@ -7,10 +7,11 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 
 enum cpu_features {
-    CPU_SSE4 = 1,   /* SSE4.1 */
-    CPU_BMI2 = 2,   /* Intel since 2013, AMD since 2015 */
-    CPU_AVX2 = 4,   /* likewise */
-    CPU_AVX512 = 8, /* F, BW, DQ and VL: Skylake servers, Zen 4 */
+    CPU_SSE4 = 1,    /* SSE4.1 */
+    CPU_BMI2 = 2,    /* Intel since 2013, AMD since 2015 */
+    CPU_AVX2 = 4,    /* likewise */
+    CPU_AVX512 = 8,  /* F, BW, DQ and VL: Skylake servers, Zen 4 */
+    CPU_POPCNT = 16, /* Intel since 2008, AMD since 2007 */
 };
 
 /* Are all of these there? */

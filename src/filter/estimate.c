@@ -1,5 +1,6 @@
 /* estimate.c - rates and numbers of keys: what the model predicts, and what the bits say. */
 #include "base/bytes.h"
+#include "base/popcount.h"
 #include "base/sized.h"
 #include "filter/filter.h"
 #include "scheme/model.h"
@@ -88,7 +89,7 @@ struct counts petal_filter_count(const struct scheme_def *scheme, const uint8_t 
                                  uint64_t size_bytes)
 {
     if (scheme->counters) return scheme->counters->count(bytes, size_bytes);
-    return (struct counts){popcount_bytes(bytes, size_bytes), 0};
+    return (struct counts){petal_popcount(bytes, size_bytes), 0};
 }
 
 static petal_estimate items_of_tally(const struct tally *tally)

@@ -11,6 +11,7 @@
  * the number. docs/formats/datasketches.md. */
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/popcount.h"
 #include "format/sizing.h"
 #include "scheme/model.h"
 
@@ -159,7 +160,7 @@ static uint64_t bits_set_of(const petal_filter *filter)
 {
     const struct layer *layer = filter->layers;
     if (petal_filter_items(filter) > 0 || noted(filter) & NOTE_DIRTY) return DIRTY;
-    return popcount_bytes(layer->array.bytes, layer->array.size_bytes);
+    return petal_popcount(layer->array.bytes, layer->array.size_bytes);
 }
 
 static petal_status write(const struct format_def *self, const petal_filter *filter,

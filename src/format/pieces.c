@@ -6,6 +6,7 @@
 #include "format/pieces.h"
 
 #include "base/bytes.h"
+#include "base/popcount.h"
 #include "scheme/scheme.h"
 
 #include <string.h>
@@ -276,7 +277,7 @@ bool petal_piece_passes(struct piece_reader *reader, const uint8_t *bytes, uint6
     uint64_t positions = size_bytes * (has_counters(reader) ? 2 : 8);
     if (reader->piece.kind == PIECE_WHOLE) return false;
     if (!reader->waits) return true;
-    if (reader->piece.kind == PIECE_RISEN && bytes) positions -= popcount_bytes(bytes, size_bytes);
+    if (reader->piece.kind == PIECE_RISEN && bytes) positions -= petal_popcount(bytes, size_bytes);
     if (reader->gap < positions) return false;
     reader->gap -= positions;
     return true;

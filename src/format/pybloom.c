@@ -22,6 +22,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/popcount.h"
 #include "format/sizing.h"
 #include "scheme/model.h"
 
@@ -361,7 +362,7 @@ static bool is_bare(const petal_filter *filter)
     const struct bit_array *array = &filter->layers->array;
     return filter->layer_count == 1 && filter->layers->items == 0 &&
            array->size_bytes <= MAX_EMPTY_BYTES &&
-           popcount_bytes(array->bytes, array->size_bytes) == 0;
+           petal_popcount(array->bytes, array->size_bytes) == 0;
 }
 
 static petal_status write_front(const petal_filter *filter, uint32_t filters,

@@ -212,12 +212,14 @@ static double rate_of_line(const uint8_t *line, uint32_t hashes)
     double fill[WORDS], sum = 0;
     for (uint32_t w = 0; w < WORDS; w++)
         fill[w] = popcount32(load32le(line + (size_t)w * (WORD_BITS / 8))) / (double)WORD_BITS;
-    for (uint32_t stride = 1; stride < 8; stride += 2)
-        for (uint32_t start = 0; start < WORDS; start++) {
-            double product = 1;
-            for (uint32_t i = 0; i < hashes; i++) product *= fill[(start + i * stride) % WORDS];
-            sum += product;
-        }
+    for (uint32_t stride = 1; stride < 8; stride += 2) {
+        double in_order[2 * WORDS], products[WORDS]; /* so that compilers see vectors */
+        for (uint32_t i = 0; i < 2 * WORDS; i++) in_order[i] = fill[i * stride % WORDS];
+        for (uint32_t i = 0; i < WORDS; i++) products[i] = in_order[i];
+        for (uint32_t word = 1; word < hashes; word++)
+            for (uint32_t i = 0; i < WORDS; i++) products[i] *= in_order[i + word];
+        for (uint32_t i = 0; i < WORDS; i++) sum += products[i];
+    }
     return sum / (4 * WORDS);
 }
 

@@ -40,11 +40,18 @@ static void throw_ball(struct occupancy *of)
     while (of->low < of->high && p[of->low] < 1e-30) p[of->low++] = 0;
 }
 
-/* The mean of (x / bins)^k: all of k further balls fall into occupied bins. */
-static double all_occupied(const struct occupancy *of, uint32_t k)
+/* (x / bins)^k for each x that the distribution has: all of k further balls fall into occupied
+ * bins. */
+static void set_powers(const struct occupancy *of, uint32_t k, double *powers)
+{
+    for (uint32_t x = of->low; x <= of->high; x++) powers[x] = pow((double)x / of->bins, k);
+}
+
+/* The mean of these. */
+static double all_occupied(const struct occupancy *of, const double *powers)
 {
     double sum = 0;
-    for (uint32_t x = of->low; x <= of->high; x++) sum += of->p[x] * pow((double)x / of->bins, k);
+    for (uint32_t x = of->low; x <= of->high; x++) sum += of->p[x] * powers[x];
     return sum;
 }
 
@@ -52,7 +59,9 @@ static double small_classic_rate(uint32_t bits, uint32_t hashes, uint64_t balls)
 {
     struct occupancy of = empty_bins(bits);
     for (uint64_t ball = 0; ball < balls; ball++) throw_ball(&of);
-    return all_occupied(&of, hashes);
+    double powers[EXACT_BITS + 1];
+    set_powers(&of, hashes, powers);
+    return all_occupied(&of, powers);
 }
 
 /* Probability that a given bit is set. */
@@ -263,9 +272,13 @@ static double mean_over_loads(double lines, uint32_t hashes, double keys)
 {
     double rate = 0, log_weight = keys * log1p(-1 / lines);
     struct occupancy of = empty_bins(LINE_BITS);
+    double powers[LINE_BITS + 1]; /* once: pow() for each load would take seconds */
+    of.high = LINE_BITS;
+    set_powers(&of, hashes, powers);
+    of.high = 0;
     for (double j = 0; j <= keys; j++) {
         double weight = exp(log_weight);
-        if (weight > 1e-25) rate += weight * all_occupied(&of, hashes);
+        if (weight > 1e-25) rate += weight * all_occupied(&of, powers);
         if (weight < 1e-25 && j > keys / lines) break;
         log_weight += log((keys - j) / ((j + 1) * (lines - 1)));
         for (uint32_t i = 0; i < hashes; i++) throw_ball(&of);

@@ -7,6 +7,7 @@
  * The model counts that. */
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/popcount.h"
 #include "hash/pybloom.h"
 #include "scheme/model.h"
 #include "scheme/scheme.h"
@@ -84,7 +85,7 @@ static uint64_t count_bits(const uint8_t *bytes, uint64_t from, uint64_t to)
 {
     uint64_t count = 0;
     for (; from < to && from % 8 != 0; from++) count += test_bit(bytes, from) & 1;
-    count += popcount_bytes(bytes + from / 8, (to - from) / 8);
+    count += petal_popcount(bytes + from / 8, (to - from) / 8);
     for (from += (to - from) / 8 * 8; from < to; from++) count += test_bit(bytes, from) & 1;
     return count;
 }

@@ -4,6 +4,7 @@
  * may be the same bit. docs/formats/rocksdb.md. */
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/popcount.h"
 #include "scheme/model.h"
 #include "scheme/scheme.h"
 
@@ -57,7 +58,7 @@ static double rate_of_bits(const struct bit_array *array, uint64_t bits_set)
     double sum = 0;
     if (bits_set == 0) return 0;
     for (uint64_t i = 0; i < lines; i++) {
-        uint64_t ones = popcount_bytes(array->bytes + i * PETAL_LINE_BYTES, PETAL_LINE_BYTES);
+        uint64_t ones = petal_popcount(array->bytes + i * PETAL_LINE_BYTES, PETAL_LINE_BYTES);
         double fill = (double)ones / PETAL_LINE_BITS, product = 1;
         for (uint32_t k = 0; k < array->shape.hashes; k++) product *= fill;
         sum += product;

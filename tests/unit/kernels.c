@@ -2,8 +2,10 @@
  * one, key by key and in batches, at every number of hashes, one line per key and two; and the
  * remainders that foreign schemes need are exact. */
 #include "../amount.h"
+#include "base/cpu.h"
 #include "base/divide.h"
 #include "base/memory.h"
+#include "base/popcount.h"
 #include "scheme/scheme.h"
 #include "support.h"
 
@@ -317,9 +319,66 @@ static void remainders_are_exact(void **state)
     print_message("# %llu remainders\n", (unsigned long long)checked);
 }
 
+/* ---- counting bits --------------------------------------------------------------------------- */
+
+static uint64_t bits_one_by_one(const uint8_t *bytes, uint64_t size_bytes)
+{
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < 8 * size_bytes; i++) count += bytes[i / 8] >> i % 8 & 1;
+    return count;
+}
+
+static bool is_here(const struct popcount_level *level)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+    return petal_cpu_has(level->needs);
+#else
+    return level->needs == 0;
+#endif
+}
+
+static void compare_counts(const uint8_t *bytes, uint64_t size_bytes)
+{
+    uint64_t wanted = bits_one_by_one(bytes, size_bytes);
+    assert_int_equal(petal_popcount(bytes, size_bytes), wanted);
+    for (const struct popcount_level *level = petal_popcount_levels;; level++) {
+        uint64_t got = is_here(level) ? level->count(bytes, size_bytes) : wanted;
+        require(got == wanted, "%s: %llu of %llu bits in %llu bytes", level->name,
+                (unsigned long long)got, (unsigned long long)wanted,
+                (unsigned long long)size_bytes);
+        if (level->needs == 0) break;
+    }
+}
+
+/* Every length around the steps of each level at every alignment, also in memory that ends
+ * where the bytes do; then long ones, random, full and empty. */
+static void every_level_counts_the_same_bits(void **state)
+{
+    static uint8_t bytes[70000];
+    uint64_t seed = 3;
+    (void)state;
+    print_message("# %s\n", petal_popcount_level()->name);
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)next_random(&seed);
+    for (size_t size = 0; size <= 600; size++) {
+        struct bytes exact = copy_bytes(bytes + size, size);
+        for (size_t at = 0; at < 33; at++) compare_counts(bytes + at + size, size);
+        compare_counts(exact.data, size);
+        free(exact.data);
+    }
+    for (int i = 0; i < 100; i++) {
+        uint64_t at = next_random(&seed) % 100, size = next_random(&seed) % (sizeof bytes - 100);
+        compare_counts(bytes + at, size);
+    }
+    memset(bytes, 255, sizeof bytes);
+    compare_counts(bytes + 1, sizeof bytes - 1);
+    memset(bytes, 0, sizeof bytes);
+    compare_counts(bytes, sizeof bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_level_counts_the_same_bits),
         cmocka_unit_test(a_batch_is_its_keys_one_by_one_near_and_far),
         cmocka_unit_test(remainders_are_exact),
         cmocka_unit_test(every_kernel_of_blocked_is_bit_equal_to_the_generic_one),
