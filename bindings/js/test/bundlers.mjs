@@ -61,7 +61,10 @@ const built = (name) => answerOf(`${server.url}out/${name}/index.html`);
 
 // ---- those that emit the modules -----------------------------------------------------------------
 
-const { build, createServer } = await esm('vite');
+// Not by require(), whose form of vite 6 has no named exports in Node 18.
+const { build, createServer } = await import(
+    pathToFileURL(join(bundlers, 'node_modules/vite/dist/node/index.js'))
+);
 const vite = (name, more = {}) => ({
     root: join(folder, name),
     configFile: false,
