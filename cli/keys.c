@@ -374,11 +374,12 @@ static ssize_t read_some(struct key_reader *reader, char *to, size_t room)
     return got;
 }
 
-/* One read, of no more than a block: what a long row is followed by must not be as long as it.
- * False: out of memory. */
+/* One read, which fills the block or, if its first row is longer than that, adds a block's bytes:
+ * then only the first row can be longer than a block, which split_block() relies on. The block may
+ * have room for more, from a long row before. False: out of memory. */
 static bool read_more(struct key_reader *reader, struct key_block *block)
 {
-    size_t bound = block->capacity;
+    size_t bound = BLOCK_BYTES;
     while (bound <= block->size_bytes) bound *= 2;
     if (!make_room(block, bound)) return false;
     size_t room = bound - block->size_bytes;
