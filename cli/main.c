@@ -5,12 +5,12 @@
  * them with this table). */
 #define _XOPEN_SOURCE 700 /* SIGXFSZ */
 
-#include "commands.h"
-#include "kernel.h"
-#include "progress.h"
-#include "report.h"
-#include "terminal.h"
-#include "unpack.h"
+#include "commands/commands.h"
+#include "keys/unpack.h"
+#include "output/kernel.h"
+#include "output/progress.h"
+#include "output/report.h"
+#include "output/terminal.h"
 
 #include <petal/petal.h>
 #include <signal.h>

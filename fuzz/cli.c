@@ -5,17 +5,17 @@
 
 #include "input.h"
 
-#include "commands.h"
-#include "decode.h"
-#include "magic.h"
-#include "numbers.h"
-#include "options.h"
-#include "report.h"
-#include "request.h"
-#include "scan.h"
-#include "split.h"
-#include "times.h"
-#include "utf8.h"
+#include "commands/commands.h"
+#include "files/magic.h"
+#include "files/request.h"
+#include "keys/scan.h"
+#include "keys/split.h"
+#include "options/decode.h"
+#include "options/options.h"
+#include "options/times.h"
+#include "output/numbers.h"
+#include "output/report.h"
+#include "output/utf8.h"
 
 #include <inttypes.h>
 

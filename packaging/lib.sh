@@ -26,6 +26,8 @@ zig_target() {
 # zig's own folder, with the licences of what it links.
 zig_folder() { "$ZIG" -c 'import os, ziglang; print(os.path.dirname(ziglang.__file__))'; }
 
+library_sources() { ls src/*/*.c src/*/*/*.c; }
+
 # What zlib's inflate and deflate are made of; gzip files are read through them.
 zlib_sources() {
     for name in adler32 crc32 deflate inffast inflate inftrees trees zutil; do
@@ -55,7 +57,7 @@ cross() {
     "$ZIG" -m ziglang cc -target "$cross_target" -std=c11 -O3 -g0 -DNDEBUG -DPETAL_WITH_ZLIB \
         -fvisibility=hidden -ffile-prefix-map="$PWD"=. -ffile-prefix-map="$ZLIB"=zlib \
         -Wno-deprecated-non-prototype -D_LARGEFILE64_SOURCE=1 \
-        -Iinclude -Isrc -isystem "$cross_headers" -isystem "$ZLIB" "$@"
+        -Iinclude -Isrc -Icli -isystem "$cross_headers" -isystem "$ZLIB" "$@"
 }
 
 # cross_objects SYSTEM FOLDER FLAGS FILE...: FOLDER/NAME.c.o of each FILE
@@ -81,13 +83,13 @@ cross_tool() {
         tool_objects=$(mktemp -d)
         cross_objects "$1" "$tool_objects" \
             '-include cli/windows/posix.h -Icli/windows -D_FILE_OFFSET_BITS=64' \
-            $(ls cli/windows/*.c cli/*.c | grep -v /signals) &&
-            cross "$1" -s "$tool_objects"/*.o src/*/*.c $(zlib_sources) -lshell32 -o "$2"
+            cli/*.c cli/*/*.c &&
+            cross "$1" -s "$tool_objects"/*.o $(library_sources) $(zlib_sources) -lshell32 -o "$2"
         tool_status=$?
         rm -rf "$tool_objects"
         return $tool_status
         ;;
-    *) cross "$1" $(cross_flags "$1") -s cli/*.c src/*/*.c $(zlib_sources) -o "$2" ;;
+    *) cross "$1" $(cross_flags "$1") -s cli/*.c cli/*/*.c $(library_sources) $(zlib_sources) -o "$2" ;;
     esac
 }
 
@@ -119,7 +121,7 @@ cross_module() {
         macos-*) set -- -Wl,-undefined,dynamic_lookup ;;
         *) set -- ;;
         esac &&
-        cross_shared "$module_system" "$module_out" "$module_objects"/*.o src/*/*.c "$@"
+        cross_shared "$module_system" "$module_out" "$module_objects"/*.o $(library_sources) "$@"
     module_status=$?
     rm -rf "$module_objects"
     return $module_status
@@ -130,14 +132,14 @@ cross_module() {
 cross_jni() {
     jni_objects=$(mktemp -d)
     cross_objects "$1" "$jni_objects" "$(cross_flags "$1") -isystem $2" bindings/java/src/native/*.c &&
-        cross_shared "$1" "$3" "$jni_objects"/*.o src/*/*.c
+        cross_shared "$1" "$3" "$jni_objects"/*.o $(library_sources)
     jni_status=$?
     rm -rf "$jni_objects"
     return $jni_status
 }
 
 # cross_library SYSTEM OUT: the library itself, with the calls of petal.h
-cross_library() { cross_shared "$1" "$2" -DPETAL_SHARED_LIBRARY -DPETAL_BUILDING src/*/*.c; }
+cross_library() { cross_shared "$1" "$2" -DPETAL_SHARED_LIBRARY -DPETAL_BUILDING $(library_sources); }
 
 # python3_dll FOLDER: makes FOLDER/python3.lib, with which the objects in FOLDER are linked against
 # the python3.dll that every CPython for Windows has: the names that they need from it.

@@ -1,4 +1,8 @@
 /* posix.c - see posix.h. */
+#include <stdarg.h>
+
+#ifdef _WIN32
+
 #include "posix.h"
 
 #include "poll.h"
@@ -17,7 +21,6 @@
 #undef rename
 #undef isatty
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <wchar.h>
 
@@ -247,3 +250,5 @@ int poll(struct pollfd *watched, unsigned count, int milliseconds)
     }
     return ready;
 }
+
+#endif

@@ -1,9 +1,11 @@
 /* start.c - where the tool starts on Windows: its arguments as UTF-8, its streams binary, its
  * terminal for UTF-8 and colours. And its signals: Ctrl-C, Ctrl-Break, and closing the window. */
+#include "output/signals.h"
+
+#ifdef _WIN32
+
 #include "posix.h"
 #undef main
-
-#include "../signals.h"
 
 #include <stdatomic.h>
 
@@ -81,3 +83,5 @@ int main(void)
     }
     return petal_tool(argc, argv);
 }
+
+#endif

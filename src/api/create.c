@@ -5,7 +5,7 @@
 #include "base/sized.h"
 #include "filter/growing.h"
 #include "filter/rotating.h"
-#include "format/sizing.h"
+#include "format/foreign/sizing.h"
 #include "os/os.h"
 #include "scheme/plan.h"
 

@@ -42,6 +42,6 @@ way=pkg-config-static flags=--static
 ok 'pkg-config, static: builds' by_pkg_config -static
 ok 'pkg-config, static: works' runs "$TMPDIR/$way"
 
-ok 'cc src/*/*.c: builds' "$CC" -std=c11 src/*/*.c "$consumer/consumer.c" -Iinclude -Isrc -lm -o "$TMPDIR/plain"
-ok 'cc src/*/*.c: works' runs "$TMPDIR/plain"
+ok 'cc src/*/*.c src/*/*/*.c: builds' "$CC" -std=c11 src/*/*.c src/*/*/*.c "$consumer/consumer.c" -Iinclude -Isrc -lm -o "$TMPDIR/plain"
+ok 'cc src/*/*.c src/*/*/*.c: works' runs "$TMPDIR/plain"
 finish

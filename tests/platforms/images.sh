@@ -12,7 +12,7 @@ xxhash=$(printf '#include <xxhash.h>\n' | cc -E -M - | tr ' ' '\n' | grep 'xxhas
 # What the compiler and the emulator are called here is passed in $CC and $RUN.
 library() { # library PLATFORM: its objects, once for all programs
     library=$TMPDIR/$1
-    mkdir "$library" && ls "$top"/src/*/*.c | (cd "$library" && xargs -P "$(nproc)" -n 8 "$CC" \
+    mkdir "$library" && ls "$top"/src/*/*.c "$top"/src/*/*/*.c | (cd "$library" && xargs -P "$(nproc)" -n 8 "$CC" \
         $flags $more -c)
 }
 made() { # made PROGRAM PLATFORM: compiles it, and runs it into PROGRAM.PLATFORM

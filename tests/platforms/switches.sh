@@ -20,11 +20,11 @@ compile_into() { # compile_into FOLDER OPTION...: the sources on stdin
         -I FILE sh -c 'cc -std=c11 -Os -Wall -Wextra -Werror -Iinclude -Isrc $OPTIONS -c FILE \
             -o "$OUT/$(basename FILE).o"'
 }
-objects() { ls src/*/*.c | compile_into "$@"; }
+objects() { ls src/*/*.c src/*/*/*.c | compile_into "$@"; }
 changed() { # changed WORD ALL FOLDER OPTION...: the objects of ALL; of sources with WORD, others
     word=$1
     cp -r "$TMPDIR/$2" "$TMPDIR/$3" && shift 2 &&
-        grep -l "$word" src/*/*.c | compile_into "$@"
+        grep -l "$word" src/*/*.c src/*/*/*.c | compile_into "$@"
 }
 listed() { changed 'PETAL_IF(' "$@" -DPETAL_FORMATS_LISTED; }
 program() { # program FOLDER SOURCE OPTION...: into FOLDER.NAME, where NAME is that of the source
@@ -38,7 +38,7 @@ formats=$(sed -n 's/^ *[A-Z]*([A-Z0-9_, ]* \([a-z0-9_]*\), [0-9]*).*/\1/p' \
 foreign() { petal convert --from leveldb vectors/leveldb/bpk10_n100.bin "$TMPDIR/leveldb.petal"; }
 lists() { cmake -S . -B "$TMPDIR/listed" -DPETAL_FORMATS="$1" -DPETAL_BUILD_TESTS=OFF; }
 refuses() { ! lists "$1" && grep -q "no library no-such" "$TMPDIR/tap.out"; }
-tool() { cc -std=c11 -O0 -Iinclude cli/*.c "$TMPDIR/$1"/*.o -lm -pthread -o "$TMPDIR/$1.petal"; }
+tool() { cc -std=c11 -O0 -Iinclude -Icli cli/*.c cli/*/*.c "$TMPDIR/$1"/*.o -lm -pthread -o "$TMPDIR/$1.petal"; }
 says() { # says FOLDER FORMAT TEXT: the tool, of a file of this format
     ! "$TMPDIR/$1.petal" info --from "$2" vectors/leveldb/bpk10_n100.bin 2>"$TMPDIR/message" &&
         grep "^petal: $3" "$TMPDIR/message"

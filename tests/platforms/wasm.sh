@@ -15,7 +15,7 @@ cp "$(dirname "$xxhash")"/xxh*.h "$TMPDIR/include/"
 wasm() { clang --target=wasm32-wasi "$@"; }
 compiles() {
     cd "$TMPDIR/objects" &&
-        ls "$top"/src/*/*.c "$top/tests/formats/vectors.c" "$lib/no_files.c" |
+        ls "$top"/src/*/*.c "$top"/src/*/*/*.c "$top/tests/formats/vectors.c" "$lib/no_files.c" |
         xargs -P "$(nproc)" -n 8 clang --target=wasm32-wasi -std=c11 -O1 -Wall -Wextra -Werror \
             "-I$lib/wasm" "-I$top/include" "-I$top/src" "-I$TMPDIR/include" -c
     status=$?

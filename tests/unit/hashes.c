@@ -4,7 +4,7 @@
  * The vectors are in vectors/hashes, for ports too. */
 #include "support.h"
 
-#include "hash/sha.h"
+#include "hash/foreign/sha.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

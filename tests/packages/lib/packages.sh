@@ -66,7 +66,7 @@ cross_test() {
     test_objects=$(mktemp -d)
     cross_objects "$1" "$test_objects" "$(cross_flags "$1") -std=gnu11 -isystem build/cmocka/include
         $(printf ' -DHAVE_%s=1' $cmocka_has) -D_UINTPTR_T -w" "tests/$2.c" build/cmocka/src/cmocka.c &&
-        cross "$1" $(cross_flags "$1") -s "$test_objects"/*.o src/*/*.c $(zlib_sources) -o "$3"
+        cross "$1" $(cross_flags "$1") -s "$test_objects"/*.o $(library_sources) $(zlib_sources) -o "$3"
     test_status=$?
     rm -rf "$test_objects"
     return $test_status

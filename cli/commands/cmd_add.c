@@ -1,0 +1,74 @@
+/* cmd_add.c - petal add: keys into a filter file, in place. */
+#include "commands/commands.h"
+#include "commands/summary.h"
+#include "files/files.h"
+#include "files/paths.h"
+#include "keys/keys.h"
+#include "keys/layers.h"
+#include "output/look.h"
+#include "output/numbers.h"
+#include "output/progress.h"
+#include "output/report.h"
+#include "output/signals.h"
+
+static int add(const struct args *args, petal_filter *filter, const char *format,
+               struct key_reader *reader)
+{
+    const char *path = args->operands[0];
+    progress_start(args->progress, false);
+    petal_status failure;
+    bool read = try_to_add_keys(reader, filter, path, &failure);
+    uint64_t added = reader->keys_read;
+    keys_close(reader);
+    if (!update_file(filter, path, format, args,
+                     "keys may be missing: run petal verify --recover, then add them again"))
+        return STATUS_ERROR;
+    if (failure < 0) complain_of_change(path, filter, failure, "the keys from there on are not in");
+    if (reader->failed && added > 0)
+        remark(path, "the %s key%s before that are in", grouped(added).s, plural(added));
+    if (stop_signal())
+        remark(path, "stopped after %s key%s, which are in", grouped(added).s, plural(added));
+    warn_if_overfilled(path, filter);
+    print_summary(path, filter, args);
+    if (stop_signal()) return STATUS_SIGNAL + stop_signal();
+    return read ? STATUS_OK : STATUS_ERROR;
+}
+
+static int run(const struct args *args)
+{
+    struct key_reader reader;
+    if (args->operand_count == 0) return misused("add", "needs a filter FILE");
+    if (!may_change(args->operands[0], args)) return STATUS_ERROR;
+    if (!is_no_input(args->operands[0], args->operands + 1, args->operand_count - 1))
+        return STATUS_ERROR;
+    if (!keys_open(&reader, args, args->operands + 1, args->operand_count - 1, false))
+        return STATUS_ERROR;
+    catch_stop_signals();
+    const char *format = NULL;
+    petal_filter *filter = open_container(args->operands[0], PETAL_OPEN_WRITABLE, args, &format);
+    if (filter && !args->time) tell_time(filter, args);
+    petal_info info = filter ? info_of(filter) : (petal_info)PETAL_INFO_INIT;
+    bool good = filter && agrees_with_time(args->operands[0], &info, args, reader.regular_file) &&
+                keys_use_type_of(&reader, args, args->operands[0], filter);
+    int status = good ? add(args, filter, format, &reader) : STATUS_ERROR;
+    if (!good) keys_close(&reader);
+    petal_free(filter);
+    return status;
+}
+
+static const struct option options[] = {
+    OPTION_KEY,     OPTIONS_OF_KEYS, OPTION_TIME,     OPTION_NOW,
+    OPTION_THREADS, OPTION_FROM,     OPTION_KEY_FILE, OPTION_MEMORY_LIMIT,
+    OPTION_NO_LOCK, OPTION_VERBOSE,  END_OF_OPTIONS,
+};
+
+const struct command add_command = {
+    .name = "add",
+    .summary = "add keys to a filter, in place",
+    .usage = "FILE [KEYS...]",
+    .about = "Adds the lines of KEYS (files, or standard input) to the filter in FILE. Ctrl-C\n"
+             "stops cleanly: what was read is in. One writer at a time.",
+    .options = options,
+    .example = "example: tail -n 100 urls.txt | petal add urls.petal",
+    .run = run,
+};

@@ -1,0 +1,308 @@
+/* cmd_build.c - petal build: a filter of given keys. Without -n the distinct keys are counted
+ * first, by their hashes, and the filter is planned for exactly that many; with -n (or --bits) the
+ * keys go straight into the filter, in constant memory. */
+#define _POSIX_C_SOURCE 200809L
+#define _DARWIN_C_SOURCE /* _SC_PHYS_PAGES */
+
+#include "commands/commands.h"
+#include "commands/summary.h"
+#include "files/files.h"
+#include "files/paths.h"
+#include "files/request.h"
+#include "keys/hashset.h"
+#include "keys/keys.h"
+#include "keys/pipeline.h"
+#include "output/numbers.h"
+#include "output/progress.h"
+#include "output/report.h"
+#include "output/signals.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The hash needs a filter to belong to; the smallest one does. */
+static petal_filter *make_hasher(const petal_options *wanted)
+{
+    petal_options o = PETAL_OPTIONS_INIT;
+    o.bits = o.hashes = 1;
+    o.hash = wanted->hash;
+    o.seed = wanted->seed;
+    o.secret = wanted->secret;
+    return create_filter(&o);
+}
+
+static struct hashset *make_set(void)
+{
+    struct hashset *set = hashset_make();
+    if (!set) complain(NULL, "out of memory");
+    return set;
+}
+
+static bool takes_empty_key(petal_options wanted)
+{
+    petal_info plan = PETAL_INFO_INIT;
+    wanted.capacity = 1;
+    return petal_plan(&wanted, &plan, NULL) != PETAL_OK || plan.abilities & PETAL_CAN_EMPTY_KEY;
+}
+
+/* For one key at least: a filter of none has a size too. The empty key does not count if it is to
+ * be skipped: it is added to the set, so that it is in, and then subtracted. */
+static void plan_for_set(struct request *request, struct hashset *set, const petal_filter *hasher)
+{
+    uint64_t empty = petal_hash_key(hasher, "", 0), distinct = hashset_count(set);
+    if (!takes_empty_key(request->options) && hashset_add(set, &empty, 1))
+        distinct = hashset_count(set) - 1;
+    request_capacity(request, distinct ? distinct : 1);
+}
+
+/* Blocks come in side by side. While the set is small enough they go into it in any order; when it
+ * is too large, or there is no memory for it, its keys go into a filter that grows, and so do those
+ * of later blocks. */
+struct collecting {
+    const petal_filter *hasher;
+    struct hashset *set;
+    uint64_t max;     /* hashes in the set */
+    uint64_t threads; /* 0: as many as are useful */
+    const petal_options *options;
+    petal_filter *growing; /* NULL: all keys so far are in the set */
+    /* Of set and growing: whoever adds to the set reads, who empties it writes. */
+    pthread_rwlock_t lock;
+};
+
+enum { IN_SET, NOT_IN_SET };
+
+static void collect_block(void *context, struct key_block *block)
+{
+    struct collecting *collecting = context;
+    hash_keys(collecting->hasher, block->keys, block->count, block->hashes);
+    pthread_rwlock_rdlock(&collecting->lock);
+    bool added = !collecting->growing && hashset_add(collecting->set, block->hashes, block->count);
+    pthread_rwlock_unlock(&collecting->lock);
+    block->selected = added ? IN_SET : NOT_IN_SET;
+}
+
+/* ---- from the set into the filter ------------------------------------------------------------ */
+
+/* The parts of a set, dealt out to the workers of a builder. */
+struct filling {
+    struct hashset *set;
+    petal_builder *builder;
+    atomic_uint next_part, next_worker;
+};
+
+static void *fill_parts(void *context)
+{
+    struct filling *filling = context;
+    uint32_t worker = atomic_fetch_add(&filling->next_worker, 1);
+    for (unsigned part; (part = atomic_fetch_add(&filling->next_part, 1)) < HASHSET_PARTS;) {
+        size_t count;
+        uint64_t *hashes = hashset_take(filling->set, part, &count);
+        petal_batch batch = hashes_batch(hashes, count);
+        petal_builder_add(filling->builder, worker, &batch, NULL);
+        free(hashes);
+    }
+    petal_builder_flush(filling->builder, worker, NULL);
+    return NULL;
+}
+
+/* Adding cannot fail: the filter is in memory and new. False: reported. */
+static bool fill_from_set(petal_filter *filter, struct hashset *set, uint64_t threads)
+{
+    struct filling filling = {.set = set};
+    pthread_t others[MAX_THREADS];
+    uint32_t workers = thread_limit(threads), started = 0;
+    petal_error error;
+    if (petal_builder_create(filter, &workers, &filling.builder, &error) != PETAL_OK)
+        return complain(NULL, "%s", error.message);
+    progress_begin("filling", "the filter");
+    while (started + 1 < workers &&
+           pthread_create(&others[started], NULL, fill_parts, &filling) == 0)
+        started++;
+    fill_parts(&filling);
+    for (uint32_t i = 0; i < started; i++) pthread_join(others[i], NULL);
+    petal_status status = petal_builder_finish(filling.builder, &error);
+    progress_end();
+    return status >= 0 || complain(NULL, "%s", error.message);
+}
+
+/* ---- counting -------------------------------------------------------------------------------- */
+
+/* The first layer is for the keys so far, so that it is full when they are in. */
+static bool switch_to_growing(struct collecting *collecting)
+{
+    petal_options options = *collecting->options;
+    uint64_t counted = hashset_count(collecting->set);
+    options.growth = true;
+    options.capacity = counted ? counted : 1;
+    if (options.format || options.memory_bytes || options.bits || options.hashes ||
+        options.lines_per_key)
+        return complain(
+            NULL, "not enough memory to count more than %s distinct keys; say how many with -n",
+            grouped(counted).s);
+    pthread_rwlock_wrlock(&collecting->lock);
+    collecting->growing = create_filter(&options);
+    bool filled = collecting->growing &&
+                  fill_from_set(collecting->growing, collecting->set, collecting->threads);
+    pthread_rwlock_unlock(&collecting->lock);
+    if (filled)
+        remark(
+            NULL,
+            "more than %s distinct keys: no memory to count them all, so the filter grows; -n KEYS makes a smaller one",
+            grouped(counted).s);
+    return filled;
+}
+
+static bool enter_block(void *context, struct key_block *block)
+{
+    struct collecting *collecting = context;
+    bool left_out = block->selected == NOT_IN_SET;
+    if (!collecting->growing && (left_out || hashset_count(collecting->set) > collecting->max) &&
+        !switch_to_growing(collecting))
+        return false;
+    if (!left_out) return true;
+    petal_status status = add_hashes(collecting->growing, block->hashes, block->count, NULL, NULL);
+    return status >= 0 ||
+           complain(NULL, "the filter cannot grow any more: %s", petal_status_name(status));
+}
+
+/* By default half of the machine's memory. A hash takes 11 to 21 bytes. */
+static uint64_t max_counted(void)
+{
+    uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
+    const char *text =
+        getenv("PETAL_COUNT_MEMORY"); /* NOLINT(concurrency-mt-unsafe): nobody sets it */
+    struct why why;
+    if (text && !parse_size(text, &bytes, &why))
+        remark("PETAL_COUNT_MEMORY", "%s: %s; not used", text, why.text);
+    return bytes / 21;
+}
+
+static bool collect(struct key_reader *reader, struct collecting *collecting)
+{
+    static const struct stages stages = {.work = collect_block, .enter = enter_block};
+    collecting->max = max_counted();
+    pthread_rwlock_init(&collecting->lock, NULL);
+    bool done = run_pipeline(reader, &stages, collecting) && !reader->failed && stop_signal() == 0;
+    pthread_rwlock_destroy(&collecting->lock);
+    return done;
+}
+
+/* First the number of distinct keys, then the filter. */
+static petal_filter *build_counted(struct key_reader *reader, struct request *request)
+{
+    petal_filter *filter = NULL, *hasher = make_hasher(&request->options);
+    struct collecting collecting = {.hasher = hasher,
+                                    .set = make_set(),
+                                    .options = &request->options,
+                                    .threads = reader->threads};
+    bool counted = hasher && collecting.set && collect(reader, &collecting);
+    if (counted && !collecting.growing) {
+        plan_for_set(request, collecting.set, hasher);
+        filter = create_filter(&request->options);
+        if (filter && !fill_from_set(filter, collecting.set, reader->threads)) {
+            petal_free(filter);
+            filter = NULL;
+        }
+    } else if (counted)
+        filter = collecting.growing;
+    else
+        petal_free(collecting.growing);
+    hashset_free(collecting.set);
+    petal_free(hasher);
+    return filter;
+}
+
+/* Another library's filter takes keys, not our hashes, and a counting one takes repeats: the keys
+ * are read once to be counted and once to be added. */
+static petal_filter *build_twice(struct key_reader *reader, struct request *request,
+                                 const struct args *args)
+{
+    petal_options native = PETAL_OPTIONS_INIT;
+    petal_filter *filter = NULL, *hasher = make_hasher(&native);
+    struct collecting collecting = {.hasher = hasher,
+                                    .set = make_set(),
+                                    .options = &request->options,
+                                    .threads = reader->threads};
+    if (hasher && collecting.set && collect(reader, &collecting)) {
+        plan_for_set(request, collecting.set, hasher);
+        filter = create_filter(&request->options);
+    }
+    hashset_free(collecting.set);
+    petal_free(hasher);
+    keys_close(reader);
+    bool opened = filter && rewind_standard_input() &&
+                  keys_open(reader, args, args->operands, args->operand_count, false);
+    reader->hint_at_crlf = false; /* was given the first time */
+    reader->fate = NULL;
+    if (opened && add_keys(reader, filter, args->output)) return filter;
+    petal_free(filter);
+    return NULL;
+}
+
+static petal_filter *build_planned(struct key_reader *reader, const struct request *request,
+                                   const char *path)
+{
+    petal_filter *filter = create_requested(request);
+    if (filter && add_keys(reader, filter, path)) return filter;
+    petal_free(filter);
+    return NULL;
+}
+
+static int build(const struct args *args, struct request *request)
+{
+    struct key_reader reader;
+    petal_filter *filter = NULL;
+    bool planned = request->options.capacity || request->options.bits || request->like;
+    bool twice =
+        request->options.format != NULL || request->options.scheme == PETAL_SCHEME_COUNTING;
+    if (twice && !planned && !spool_standard_input(args)) return STATUS_ERROR;
+    if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
+    if (request->like && !keys_use_type_of(&reader, args, args->template_file, request->like))
+        return STATUS_ERROR;
+    catch_stop_signals(); /* or a temporary file may be left behind */
+    progress_start(args->progress, false);
+    filter = planned ? build_planned(&reader, request, args->output)
+             : twice ? build_twice(&reader, request, args)
+                     : build_counted(&reader, request);
+    keys_close(&reader);
+    if (stop_signal()) { /* what was read is not the whole */
+        petal_free(filter);
+        return STATUS_SIGNAL + stop_signal();
+    }
+    if (!filter) return STATUS_ERROR;
+    bool saved = save_filter(filter, args->output, request->format, args);
+    if (saved) warn_if_overfilled(args->output, filter);
+    if (saved) print_summary(args->output, filter, args);
+    petal_free(filter);
+    return saved ? STATUS_OK : STATUS_ERROR;
+}
+
+static int run(const struct args *args)
+{
+    struct request request;
+    if (!args->output) return misused("build", "needs -o FILE");
+    if (!may_save(args->output, args)) return STATUS_ERROR;
+    if (!is_no_input(args->output, args->operands, args->operand_count)) return STATUS_ERROR;
+    int status =
+        request_read(&request, "build", args, 0, true) ? build(args, &request) : STATUS_ERROR;
+    request_free(&request);
+    return status;
+}
+
+static const struct option options[] = {
+    OPTION_OUTPUT, OPTIONS_OF_SIZE, OPTIONS_OF_HASH, OPTION_METADATA, OPTION_TEMPLATE,
+    OPTION_KEY,    OPTIONS_OF_KEYS, OPTION_FORMAT,   OPTION_THREADS,  OPTION_MEMORY_LIMIT,
+    OPTION_FORCE,  OPTION_NO_LOCK,  OPTION_VERBOSE,  END_OF_OPTIONS,
+};
+
+const struct command build_command = {
+    .name = "build",
+    .summary = "make a filter of given keys",
+    .usage = "-o FILE [-n KEYS] [-p RATE] [KEYS...]",
+    .about = "Plans a filter for the distinct lines of KEYS, counted unless -n, and fills it.",
+    .options = options,
+    .example = "example: petal build -p 0.1% -o urls.petal urls.txt",
+    .run = run,
+};

@@ -1,0 +1,215 @@
+/* cmd_check.c - petal check: grep for a set. */
+#include "commands/commands.h"
+#include "commands/summary.h"
+#include "files/files.h"
+#include "files/formats.h"
+#include "keys/keys.h"
+#include "keys/layers.h"
+#include "keys/pipeline.h"
+#include "keys/selection.h"
+#include "output/explain.h"
+#include "output/look.h"
+#include "output/numbers.h"
+#include "output/progress.h"
+#include "output/report.h"
+#include "output/terminal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct check {
+    const struct args *args;
+    petal_filter *filter;
+    struct key_reader reader;
+    struct explainer explainer; /* for --explain */
+    uint64_t selected;
+    bool failed; /* a failure other than the reader's */
+};
+
+/* ---- what is done with a block: pipeline.h --------------------------------------------------- */
+
+static void ask(void *context, struct key_block *block)
+{
+    const struct check *check = context;
+    size_t in;
+    block->is_unanswered =
+        try_to_look_up(check->filter, block->keys, block->count, block->results, &in) != PETAL_OK;
+    size_t strays = block->continues ? 0 : block->stray_count;
+    block->selected = check->args->invert ? block->count - in + strays : in;
+}
+
+/* The output ends with an earlier block; the exit status says that it is not whole. */
+static bool complain_of_damage(const struct check *check)
+{
+    petal_error error;
+    petal_last_error(check->filter, &error);
+    return complain(check->args->operands[0], "%s; --no-verify trusts what is there",
+                    error.message);
+}
+
+static bool count_selected(void *context, struct key_block *block)
+{
+    struct check *check = context;
+    if (block->is_unanswered) check->failed = !complain_of_damage(check);
+    if (block->is_unanswered) return false;
+    check->selected += block->selected;
+    return !check->args->quiet || check->selected == 0;
+}
+
+static void compose(void *context, struct key_block *block)
+{
+    const struct check *check = context;
+    bool invert = check->args->invert;
+    if (check->args->line_numbers)
+        select_numbered_rows(block, !invert, invert);
+    else
+        select_rows(block, !invert, invert);
+}
+
+static bool print_block(void *context, struct key_block *block)
+{
+    struct check *check = context;
+    if (!block->output.data) check->failed = !complain(NULL, "out of memory");
+    return !check->failed && print_selection(block);
+}
+
+static void check_keys(struct check *check)
+{
+    static const struct stages counting = {.work = ask, .enter = count_selected},
+                               printing = {ask, count_selected, compose, print_block};
+    bool prints = !check->args->count && !check->args->quiet;
+    run_pipeline(&check->reader, prints ? &printing : &counting, check);
+    if (check->args->count && !check->args->quiet && !check->failed)
+        printf("%" PRIu64 "\n", check->selected);
+}
+
+/* ---- --explain ------------------------------------------------------------------------------- */
+
+/* On a terminal the verdicts of a batch stand below each other; in a pipe fields are separated by
+ * tabs. */
+static int key_width(const struct key_block *block)
+{
+    size_t widest = 0;
+    for (size_t i = 0; i < block->count; i++)
+        if (block->lines[i].size_bytes > widest) widest = block->lines[i].size_bytes;
+    return widest < 60 ? (int)widest : 60;
+}
+
+static bool explain_block(void *context, struct key_block *block)
+{
+    struct check *check = context;
+    bool aligned = is_terminal(stdout);
+    int width = key_width(block);
+    ask(check, block);
+    if (!count_selected(check, block)) return false;
+    for (size_t i = 0; i < block->count; i++) {
+        const petal_key *line = &block->lines[i];
+        const char *verdict = block->results[i] ? "probably in" : "certainly not";
+        fwrite(line->data, 1, line->size_bytes, stdout);
+        if (aligned)
+            printf("%*s   %-15s",
+                   line->size_bytes < (size_t)width ? width - (int)line->size_bytes : 0, "",
+                   verdict);
+        else
+            printf("\t%s\t", verdict);
+        explain_key(&check->explainer, &block->keys[i], stdout);
+        putchar('\n');
+    }
+    return !ferror(stdout);
+}
+
+static bool explain_keys(struct check *check, const char *path)
+{
+    static const struct stages stages = {.enter = explain_block};
+    if (!explain_open(&check->explainer, check->filter, path)) return false;
+    run_pipeline(&check->reader, &stages, check);
+    if (is_terminal(stdout) && !check->failed) {
+        petal_stats stats = stats_of(check->filter);
+        printf("%s of %s bits set: an absent key passes %s of the time\n",
+               grouped(stats.bits_set).s, grouped(check->explainer.info.bits).s,
+               rate_text(stats.estimated_rate, 2).s);
+    }
+    explain_close(&check->explainer);
+    return !check->failed;
+}
+
+/* ---- command --------------------------------------------------------------------------------- */
+
+static int check(const struct args *args, petal_filter *filter)
+{
+    struct check check = {.args = args, .filter = filter};
+    bool streaming = !args->count && !args->quiet;
+    if (!keys_open(&check.reader, args, args->operands + 1, args->operand_count - 1, true))
+        return STATUS_ERROR;
+    if (!keys_use_type_of(&check.reader, args, args->operands[0], filter)) return STATUS_ERROR;
+    check.reader.watch_output = streaming;
+    check.reader.fate = "taken as not in the filter";
+    progress_start(args->progress, streaming);
+    if (args->explain)
+        check.failed = !explain_keys(&check, args->operands[0]);
+    else
+        check_keys(&check);
+    keys_close(&check.reader);
+    if (is_verbose(args) && !check.failed && !args->count && !args->quiet && !args->explain)
+        remark(NULL, "%s of %s key%s %s", grouped(check.selected).s,
+               grouped(check.reader.keys_read).s, plural(check.reader.keys_read),
+               args->invert ? "certainly not in the filter" : "probably in the filter");
+    bool found_early = args->quiet && check.selected > 0;
+    if (check.failed || (check.reader.failed && !found_early)) return STATUS_ERROR;
+    return check.selected ? STATUS_OK : STATUS_NONE;
+}
+
+/* What is due by the clock is dropped, in a copy: the file stays as it is. */
+static petal_filter *make_current(petal_filter *filter, const struct args *args)
+{
+    petal_filter *copy = NULL;
+    petal_error error;
+    if (petal_clone(filter, &copy, &error) != PETAL_OK) complain_of(args->operands[0], &error);
+    petal_free(filter);
+    if (copy) tell_time(copy, args);
+    return copy;
+}
+
+static int run(const struct args *args)
+{
+    if (args->operand_count == 0) return misused("check", "needs a filter FILE");
+    if (args->explain && (args->invert || args->count || args->quiet || args->line_numbers))
+        return misused("check", "--explain shows every key; leave out -v, -c, -q and -n");
+    const char *format;
+    petal_filter *filter = args->explain ? open_filter(args->operands[0], PETAL_OPEN_MAP, args)
+                                         : open_live(args->operands[0], args, &format);
+    if (filter && info_of(filter).policy == PETAL_POLICY_TIME) filter = make_current(filter, args);
+    int status = filter ? check(args, filter) : STATUS_ERROR;
+    petal_free(filter);
+    return status;
+}
+
+static const struct option options[] = {
+    {'v', "invert-match", FLAG, AT(invert), NULL, "print the keys certainly not in the set"},
+    {'c', "count", FLAG, AT(count), NULL, "print only how many"},
+    {'q', "quiet", FLAG, AT(quiet), NULL, "print nothing; stop at the first one"},
+    {'n', "line-number", FLAG, AT(line_numbers), NULL, "put the line number before each"},
+    {0, "explain", FLAG, AT(explain), NULL, "show which bits are read for each key"},
+    OPTION_NO_VERIFY,
+    OPTION_KEY,
+    OPTIONS_OF_KEYS,
+    OPTION_NOW,
+    OPTION_THREADS,
+    OPTION_KEY_FILE,
+    OPTION_FROM,
+    OPTION_MEMORY_LIMIT,
+    OPTION_VERBOSE,
+    END_OF_OPTIONS,
+};
+
+const struct command check_command = {
+    .name = "check",
+    .summary = "print the keys that are (probably) in a filter",
+    .usage = "FILE [KEYS...]",
+    .about = "Prints those lines of KEYS (files, or standard input) that are probably in the\n"
+             "filter; with -v those that certainly are not. Exits like grep: 0 when a line was\n"
+             "selected, 1 when none was, 2 after an error.",
+    .options = options,
+    .example = "example: petal check -v urls.petal new.txt > unknown.txt",
+    .run = run,
+};

@@ -1,0 +1,395 @@
+/* cmd_info.c - petal info: what is known of a filter file. */
+#include "commands/commands.h"
+#include "files/files.h"
+#include "files/formats.h"
+#include "files/parquet.h"
+#include "keys/layers.h"
+#include "options/decode.h"
+#include "output/json.h"
+#include "output/look.h"
+#include "output/numbers.h"
+#include "output/report.h"
+#include "output/terminal.h"
+#include "output/utf8.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { LABEL_WIDTH = 18 };
+
+/* ---- what the checksums say ------------------------------------------------------------------ */
+
+enum checksums { NONE, MATCH, DIFFER, NO_KEY, CHANGING, NOT_COMPARED, OLD };
+
+/* Of a map or a load: taking the stats has compared all blocks, unless --no-verify was given. */
+static enum checksums checksums_of(const petal_filter *filter, const char *format,
+                                   const petal_info *info, const petal_stats *stats)
+{
+    if (!is_petal(format)) return NONE;
+    if (info->blocks) return OLD;
+    if (info->live) return CHANGING;
+    if (!stats) return petal_last_error(filter, NULL) == PETAL_ERR_DAMAGED ? DIFFER : NO_KEY;
+    return info->verifiable && !info->verifies ? NOT_COMPARED : MATCH;
+}
+
+/* ---- for people ------------------------------------------------------------------------------ */
+
+static void label(const char *text)
+{
+    printf("%-*s", LABEL_WIDTH, text);
+}
+
+static void print_kind(const petal_info *info)
+{
+    label("filter");
+    printf("%s, %s", info->scheme_name, info->hash_name);
+    if (info->keyed) printf(" with secret %08" PRIx32, info->key_id);
+    if (info->seed) printf(" with seed %" PRIu64, info->seed);
+    printf(", k %" PRIu32, info->hashes);
+    if (info->lines_per_key == 2) printf(" in 2 lines");
+    if (info->layers > 1) printf(" in the newest of %" PRIu32 " layers", info->layers);
+    if (info->scheme == PETAL_SCHEME_BLOCKED)
+        printf(", %s line%s of 64 bytes\n", grouped(info->bits / 512).s, plural(info->bits / 512));
+    else if (info->counter_bits)
+        printf(", %s counter%s of %" PRIu32 " bits\n", grouped(info->bits).s, plural(info->bits),
+               info->counter_bits);
+    else
+        printf(", %s bit%s\n", grouped(info->bits).s, plural(info->bits));
+}
+
+static void print_size(const petal_info *info)
+{
+    uint64_t keys = info->capacity ? info->capacity : info->items;
+    label("size");
+    printf("%s bytes of %s", grouped(info->bytes).s, info->counter_bits ? "counters" : "bits");
+    if (info->bytes >= 1 << 20) printf(" (%s)", size_text(info->bytes, 3).s);
+    double bits = (double)info->bits * (info->counter_bits ? info->counter_bits : 1);
+    if (info->policy == PETAL_POLICY_TIME)
+        printf(", up to %s", grouped(info->bytes / info->layers * (2 * info->generations - 1)).s);
+    else if (keys)
+        printf(", %s bits per key", significant(bits / (double)keys, 3).s);
+    putchar('\n');
+}
+
+static void print_key_type(const petal_info *info)
+{
+    if (info->key_type == PETAL_KEY_TYPE_NONE) return;
+    label("key type");
+    printf("%s\n", key_type_name(info->key_type));
+}
+
+static void print_keys(const petal_info *info, const petal_stats *stats)
+{
+    label("keys");
+    bool repeats = (double)info->items > stats->estimated_items.high,
+         counted = info->items != 0 || stats->bits_set == 0;
+    if (!counted)
+        printf("not counted");
+    else
+        printf(!repeats             ? "%s"
+               : info->counter_bits ? "%s, with repeats"
+                                    : "%s added, with repeats",
+               grouped(info->items).s);
+    bool window = info->policy == PETAL_POLICY_KEYS || info->policy == PETAL_POLICY_TIME;
+    if (window)
+        printf(" remembered");
+    else if (info->capacity)
+        printf(repeats ? "; %s planned" : " of %s planned", grouped(info->capacity).s);
+    if (isinf(stats->estimated_items.high)) /* a layer has every bit set */
+        printf(" (from the bits: any number above %s)\n", rounded(stats->estimated_items.low).s);
+    else
+        printf(" (from the bits: %s to %s)\n", grouped((uint64_t)stats->estimated_items.low).s,
+               grouped((uint64_t)ceil(stats->estimated_items.high)).s);
+}
+
+static void print_rates(const petal_info *info, const petal_stats *stats)
+{
+    label("false positives");
+    printf("%s now", rate_text(stats->estimated_rate, 3).s);
+    if (!isnan(info->target_rate)) printf(", %s asked", asked_rate(info->target_rate).s);
+    if (info->capacity && info->capacity < UINT64_MAX / 2 && info->layers == 1)
+        printf("; %s with 25 %% more keys than planned",
+               rate_text(petal_predict_rate(info, info->capacity + info->capacity / 4), 2).s);
+    printf(stats->saturated ? " (every bit is set)\n" : "\n");
+}
+
+static void print_saturated(const petal_stats *stats)
+{
+    label("saturated");
+    if (stats->saturated_counters)
+        printf("%s counter%s, which count%s no more: removed keys may stay\n",
+               grouped(stats->saturated_counters).s, plural(stats->saturated_counters),
+               stats->saturated_counters == 1 ? "s" : "");
+    else
+        printf("no counter\n");
+}
+
+/* What the lines above say in numbers, in case nobody reads them. */
+static void print_warning(const petal_info *info, const petal_stats *stats)
+{
+    double asked = isnan(info->target_rate) ? info->predicted_rate : info->target_rate;
+    bool window = info->policy == PETAL_POLICY_TIME;
+    if (!stats->overfull || (window && stats->estimated_rate <= asked))
+        return; /* a small one has room to spare */
+    label("overfull");
+    printf("%smore keys than planned%s: %s false positives, not %s; plan %s%s\n", bold(stdout),
+           window ? " in a window" : "", rate_text(stats->estimated_rate, 2).s, asked_rate(asked).s,
+           window ? "with a larger -n" : "a larger one", plain(stdout));
+}
+
+static bool is_printable(const uint8_t *bytes, size_t size)
+{
+    for (size_t length; size > 0; bytes += length, size -= length) {
+        uint32_t point = utf8_next(bytes, size, &length);
+        if (point == UTF8_INVALID || point < 0x20 || (point >= 0x7f && point < 0xa0)) return false;
+    }
+    return true;
+}
+
+static void print_metadata(const petal_filter *filter)
+{
+    uint64_t size;
+    const void *bytes = petal_metadata(filter, &size);
+    if (!bytes || size == 0) return;
+    label("metadata");
+    if (size <= 60 && is_printable(bytes, size))
+        printf("%.*s\n", (int)size, (const char *)bytes);
+    else
+        printf("%s byte%s (petal info --metadata prints them)\n", grouped(size).s, plural(size));
+}
+
+/* What a reader of another library's file must know and cannot learn from it. */
+static void print_unknown(const char *format, const petal_info *info)
+{
+    bool typed = strncmp(format, "guava", 5) == 0 || strncmp(format, "oldpanda", 8) == 0;
+    const char *unknown[4];
+    size_t count = 0;
+    if (!info->capacity) unknown[count++] = "the number of keys it was planned for";
+    if (isnan(info->target_rate)) unknown[count++] = "the rate that was asked";
+    if (!info->items) unknown[count++] = "how many keys were added";
+    if (typed) unknown[count++] = "the funnel, which made bytes of the keys (--key-type)";
+    if (count == 0) return;
+    label("not in the file");
+    for (size_t i = 0; i < count; i++) printf("%s%s", i ? ", " : "", unknown[i]);
+    putchar('\n');
+}
+
+static void print_bits(const petal_info *info, const petal_stats *stats)
+{
+    print_keys(info, stats);
+    label("fill");
+    printf("%s\n", rate_text(stats->fill, 3).s);
+    if (info->counter_bits) print_saturated(stats);
+    print_rates(info, stats);
+    print_warning(info, stats);
+}
+
+/* What a header says of the keys, without the bits. */
+static void print_counted(const petal_info *info)
+{
+    label("keys");
+    printf("%s added", grouped(info->items).s);
+    if (info->capacity) printf("; %s planned", grouped(info->capacity).s);
+    putchar('\n');
+    if (isnan(info->target_rate)) return;
+    label("false positives");
+    printf("%s asked\n", asked_rate(info->target_rate).s);
+}
+
+/* `stats`: NULL if the header alone could be read. */
+static void print_block(const char *path, const petal_filter *filter, const char *format,
+                        const petal_info *info, const petal_stats *stats)
+{
+    uint64_t content_id;
+    printf("%s%-*s%s ", bold(stdout), LABEL_WIDTH - 1, path, plain(stdout));
+    switch (checksums_of(filter, format, info, stats)) {
+    case NONE: printf("%s, header looks valid; this format has no checksum\n", format); break;
+    case MATCH: printf("petal 1, intact\n"); break;
+    case DIFFER: printf("petal 1, header intact, contents damaged\n"); break;
+    case NO_KEY: printf("petal 1, header intact; for the rest pass --key-file\n"); break;
+    case CHANGING: printf("petal 1, being changed, so its contents cannot be verified\n"); break;
+    case NOT_COMPARED: printf("petal 1, header intact (contents: petal verify %s)\n", path); break;
+    case OLD:
+        printf("petal 1, dirty; this is what petal verify --recover %s would keep\n", path);
+        break;
+    }
+    if (is_petal(format) && !is_petal(info->format_name)) {
+        label("came from");
+        printf("%s\n", info->format_name);
+    }
+    print_kind(info);
+    if (info->policy != PETAL_POLICY_NONE) {
+        label("kind");
+        printf("%s\n", policy_text(info).s);
+    }
+    print_size(info);
+    print_key_type(info);
+    if (stats)
+        print_bits(info, stats);
+    else
+        print_counted(info);
+    if (!is_petal(format)) print_unknown(format, info);
+    if (petal_content_id(filter, &content_id, NULL) == PETAL_OK) {
+        label("content id");
+        printf("%016" PRIx64 "\n", content_id);
+    }
+    print_metadata(filter);
+    if (info->policy != PETAL_POLICY_NONE && stats) print_layers(filter, info);
+}
+
+/* ---- for machines ---------------------------------------------------------------------------- */
+
+static void count_or_null(struct json *json, const char *name, uint64_t value, bool known)
+{
+    if (known)
+        json_count(json, name, value);
+    else
+        json_null(json, name);
+}
+
+static void json_hex(struct json *json, const char *name, uint64_t value, int digits, bool known)
+{
+    char text[20];
+    snprintf(text, sizeof text, "%0*" PRIx64, digits, value);
+    json_text(json, name, known ? text : NULL);
+}
+
+/* All null if the header alone could be read. */
+static void json_stats(struct json *json, const petal_info *info, const petal_stats *stats)
+{
+    static const char *const names[] = {"bits_set",
+                                        "fill",
+                                        "saturated",
+                                        "saturated_counters",
+                                        "overfull",
+                                        "estimated_items",
+                                        "estimated_items_low",
+                                        "estimated_items_high",
+                                        "estimated_rate"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !stats; i++) json_null(json, names[i]);
+    if (!stats) return;
+    json_count(json, "bits_set", stats->bits_set);
+    json_number(json, "fill", stats->fill);
+    json_bool(json, "saturated", stats->saturated);
+    count_or_null(json, "saturated_counters", stats->saturated_counters, info->counter_bits != 0);
+    json_bool(json, "overfull", stats->overfull);
+    json_number(json, "estimated_items", stats->estimated_items.value);
+    json_number(json, "estimated_items_low", stats->estimated_items.low);
+    json_number(json, "estimated_items_high", stats->estimated_items.high);
+    json_number(json, "estimated_rate", stats->estimated_rate);
+}
+
+static const char *const checksum_names[] = {[NONE] = "none",
+                                             [MATCH] = "match",
+                                             [DIFFER] = "differ",
+                                             [NO_KEY] = "not compared",
+                                             [CHANGING] = "changing",
+                                             [NOT_COMPARED] = "not compared",
+                                             [OLD] = "old"};
+
+static void print_json(const char *path, const petal_filter *filter, const char *format,
+                       const petal_info *info, const petal_stats *stats)
+{
+    struct json json;
+    uint64_t metadata_bytes = 0, content_id = 0;
+    bool is_settled = petal_content_id(filter, &content_id, NULL) == PETAL_OK;
+    const void *metadata = petal_metadata(filter, &metadata_bytes);
+    json_begin(&json, stdout);
+    json_text(&json, "file", path);
+    json_text(&json, "format", is_petal(format) ? "petal" : format);
+    json_text(&json, "origin", info->format_name);
+    json_text(&json, "scheme", info->scheme_name);
+    json_text(&json, "hash", info->hash_name);
+    json_count(&json, "bits", info->bits);
+    json_count(&json, "hashes", info->hashes);
+    count_or_null(&json, "lines_per_key", info->lines_per_key, info->lines_per_key != 0);
+    json_count(&json, "layers", info->layers);
+    count_or_null(&json, "counter_bits", info->counter_bits, info->counter_bits != 0);
+    json_count(&json, "bytes", info->bytes);
+    json_text(&json, "key_type", key_type_name(info->key_type));
+    count_or_null(&json, "capacity", info->capacity, info->capacity != 0);
+    json_number(&json, "target_rate", info->target_rate);
+    count_or_null(&json, "items", info->items, is_petal(format) || info->items != 0);
+    json_stats(&json, info, stats);
+    json_number(&json, "predicted_rate", info->predicted_rate);
+    json_bool(&json, "keyed", info->keyed);
+    json_hex(&json, "key_id", info->key_id, 8, info->keyed);
+    count_or_null(&json, "seed", info->seed, !info->keyed);
+    json_policy(&json, filter, info, stats != NULL);
+    json_hex(&json, "content_id", content_id, 16, is_settled);
+    json_text(&json, "checksums", checksum_names[checksums_of(filter, format, info, stats)]);
+    if (metadata)
+        json_bytes(&json, "metadata", metadata, metadata_bytes);
+    else
+        json_null(&json, "metadata");
+    json_end(&json);
+}
+
+/* ---- command --------------------------------------------------------------------------------- */
+
+static void print_raw_metadata(const petal_filter *filter)
+{
+    uint64_t size = 0;
+    const void *bytes = petal_metadata(filter, &size);
+    if (bytes) fwrite(bytes, 1, size, stdout);
+}
+
+static bool show(const char *path, const struct args *args, bool first)
+{
+    const char *format = NULL;
+    if (!args->from && is_parquet_file(path)) return list_parquet(path, args->json);
+    petal_filter *filter = open_to_describe(path, args, &format);
+    if (!filter) return false;
+    petal_info info = info_of(filter);
+    petal_stats all = PETAL_STATS_INIT, *stats = can(filter, PETAL_CAN_STATS) ? &all : NULL;
+    petal_error error;
+    bool is_damaged =
+        stats && petal_get_stats(filter, PETAL_ALL_LAYERS, stats, &error) == PETAL_ERR_DAMAGED;
+    if (is_damaged) complain_of(path, &error);
+    if (is_damaged) stats = NULL;
+    if (!first && !args->json && !args->show_metadata) putchar('\n');
+    if (args->show_metadata)
+        print_raw_metadata(filter);
+    else if (args->json)
+        print_json(path, filter, format, &info, stats);
+    else
+        print_block(path, filter, format, &info, stats);
+    petal_free(filter);
+    return info.blocks == 0 && !is_damaged; /* both were reported */
+}
+
+static int run(const struct args *args)
+{
+    bool good = true, first = true;
+    if (args->operand_count == 0) return misused("info", "needs a filter FILE");
+    if (args->show_metadata && args->operand_count > 1)
+        return misused("info", "--metadata takes one FILE");
+    for (size_t i = 0; i < args->operand_count; i++) {
+        bool shown = show(args->operands[i], args, first);
+        good = good && shown;
+        first = first && !shown;
+    }
+    return good ? STATUS_OK : STATUS_ERROR;
+}
+
+static const struct option options[] = {
+    OPTION_JSON,
+    {0, "metadata", FLAG, AT(show_metadata), NULL, "print the metadata alone, byte for byte"},
+    OPTION_NO_VERIFY,
+    OPTION_KEY_FILE,
+    OPTION_FROM,
+    OPTION_MEMORY_LIMIT,
+    END_OF_OPTIONS,
+};
+
+const struct command info_command = {
+    .name = "info",
+    .summary = "describe filters: kind, size, keys, rate",
+    .usage = "FILE... [--json]",
+    .about = "Describes the filter in each FILE. Reads all of its bits, to tell how many keys\n"
+             "they stand for and how often an absent key passes.",
+    .options = options,
+    .example = "example: petal info --json urls.petal | jq .estimated_rate",
+    .run = run,
+};

@@ -1,0 +1,25 @@
+/* cmd_intersect.c - petal intersect: the keys that filters have in common, with more false
+ * positives than they deserve. */
+#include "commands/combine.h"
+#include "commands/commands.h"
+
+static int run(const struct args *args)
+{
+    return combine(args, "intersect", petal_intersect);
+}
+
+static const struct option options[] = {
+    OPTION_OUTPUT,       OPTION_FROM,    OPTION_TO,      OPTION_FORCE,   OPTION_KEY_FILE,
+    OPTION_MEMORY_LIMIT, OPTION_NO_LOCK, OPTION_VERBOSE, END_OF_OPTIONS,
+};
+
+const struct command intersect_command = {
+    .name = "intersect",
+    .summary = "the common keys of filters made with the same options",
+    .usage = "-o OUT A B...",
+    .about = "Writes to OUT the bits that all have. Every common key is in, but more others\n"
+             "pass than in a filter made of the common keys alone. Metadata is that of A.",
+    .options = options,
+    .example = "example: petal intersect -o both.petal a.petal b.petal",
+    .run = run,
+};

@@ -1,0 +1,24 @@
+/* cmd_merge.c - petal merge: the union of filters. */
+#include "commands/combine.h"
+#include "commands/commands.h"
+
+static int run(const struct args *args)
+{
+    return combine(args, "merge", petal_merge);
+}
+
+static const struct option options[] = {
+    OPTION_OUTPUT,       OPTION_FROM,    OPTION_TO,      OPTION_FORCE,   OPTION_KEY_FILE,
+    OPTION_MEMORY_LIMIT, OPTION_NO_LOCK, OPTION_VERBOSE, END_OF_OPTIONS,
+};
+
+const struct command merge_command = {
+    .name = "merge",
+    .summary = "the union of filters made with the same options",
+    .usage = "-o OUT A B...",
+    .about = "Writes to OUT the filter that would have been given the keys of all. The filters\n"
+             "must be made with the same options; capacity and metadata are those of A.",
+    .options = options,
+    .example = "example: petal merge -o year.petal month-*.petal",
+    .run = run,
+};

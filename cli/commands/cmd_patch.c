@@ -1,0 +1,82 @@
+/* cmd_patch.c - petal patch: brings a filter to the state that a patch of petal diff says. */
+#include "commands/commands.h"
+#include "commands/summary.h"
+#include "files/files.h"
+#include "files/paths.h"
+#include "output/progress.h"
+#include "output/report.h"
+#include "output/signals.h"
+
+#include <stdlib.h>
+
+/* The limit of opening holds for the patch too. */
+static uint64_t max_patch_bytes(const struct args *args)
+{
+    return args->memory_limit ? args->memory_limit : (uint64_t)1 << 30;
+}
+
+static bool apply(petal_filter *filter, const struct args *args)
+{
+    const char *path = args->operands[1];
+    size_t size_bytes;
+    petal_error error;
+    uint8_t *bytes = read_whole_file(path, max_patch_bytes(args), &size_bytes);
+    if (!bytes) return false;
+    progress_begin("applying", path);
+    petal_status status = petal_apply_patch(filter, bytes, size_bytes, args->memory_limit, &error);
+    progress_end();
+    free(bytes);
+    return status == PETAL_OK || complain(path, "%s", error.message);
+}
+
+/* `in_place`: the file that was loaded, whose lock is held, is replaced. */
+static bool patch(const struct args *args, bool in_place)
+{
+    const char *file = args->operands[0], *out = in_place ? file : args->output, *format = NULL;
+    unsigned locked = in_place ? PETAL_OPEN_LOCKED : 0;
+    petal_filter *filter = open_container(file, PETAL_OPEN_LOAD | locked, args, &format);
+    bool good = filter && apply(filter, args) && !stop_signal();
+    if (good)
+        good = in_place ? replace_file(filter, out, format, args)
+                        : save_filter(filter, out, format_to_keep(filter, format), args);
+    if (good) warn_if_overfilled(out, filter);
+    if (good) print_summary(out, filter, args);
+    petal_free(filter);
+    return good;
+}
+
+static int run(const struct args *args)
+{
+    if (args->operand_count != 2) return misused("patch", "needs FILE and PATCH");
+    bool in_place = !args->output || is_same_file(args->output, args->operands[0]);
+    const char *out = in_place ? args->operands[0] : args->output;
+    if (!is_no_input(out, args->operands + 1, 1)) return STATUS_ERROR;
+    if (in_place ? !may_change(out, args) : !may_save(out, args)) return STATUS_ERROR;
+    catch_stop_signals(); /* or a temporary file may be left behind */
+    bool good = patch(args, in_place);
+    if (!good && stop_signal()) return STATUS_SIGNAL + stop_signal();
+    return good ? STATUS_OK : STATUS_ERROR;
+}
+
+static const struct option options[] = {
+    {'o', "output", TEXT, AT(output), "FILE", "the filter to write [FILE]"},
+    OPTION_FROM,
+    OPTION_FORCE,
+    OPTION_KEY_FILE,
+    OPTION_MEMORY_LIMIT,
+    OPTION_NO_LOCK,
+    OPTION_VERBOSE,
+    END_OF_OPTIONS,
+};
+
+const struct command patch_command = {
+    .name = "patch",
+    .summary = "bring a filter up to date with a patch",
+    .usage = "FILE PATCH [-o OUT]",
+    .about = "Makes of the filter in FILE the one that petal diff was given as NEW: in place,\n"
+             "or as OUT. PATCH may be - for standard input. It fits one content id only, and\n"
+             "the result is compared before anything is written.",
+    .options = options,
+    .example = "example: petal patch urls.petal tuesday.patch",
+    .run = run,
+};

@@ -1,0 +1,454 @@
+/* cmd_seen.c - petal seen: of a stream, only the lines that were not seen before. Like awk
+ * '!s[$0]++', in bounded memory. */
+#define _POSIX_C_SOURCE 200809L
+#define _DARWIN_C_SOURCE /* _SC_PHYS_PAGES */
+
+#include "commands/commands.h"
+#include "commands/summary.h"
+#include "files/files.h"
+#include "files/paths.h"
+#include "files/request.h"
+#include "keys/delivery.h"
+#include "keys/drops.h"
+#include "keys/keys.h"
+#include "keys/layers.h"
+#include "keys/pipeline.h"
+#include "keys/selection.h"
+#include "output/numbers.h"
+#include "output/progress.h"
+#include "output/report.h"
+#include "output/signals.h"
+
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Of the first layer, if the number of lines is open: 1.8 MiB. By time, of a window. */
+#define FIRST_CAPACITY 1000000u
+#define WINDOW_CAPACITY 10000000u
+
+struct seen {
+    const struct args *args;
+    petal_filter *filter; /* decides what is new */
+    petal_filter *kept;   /* of FILE, locked: the same, or its follower; NULL without -f */
+    struct delivery delivery;
+    const char *format; /* of FILE */
+    petal_info start;   /* before the first key */
+    petal_stats stats;
+    struct drops drops; /* if is_verbose() */
+    uint64_t read, fresh, skipped;
+    bool passed;                     /* the capacity */
+    bool full;                       /* the filter could not grow, which was reported */
+    const struct key_block *refused; /* by it, in part */
+    uint64_t clock;                  /* of `filter`, if rows bring their times */
+    struct lateness late;
+    bool by_hash; /* hashing is any thread's work, ahead of the adding */
+};
+
+static const char *shown_name(const struct seen *seen)
+{
+    return seen->args->file ? seen->args->file : "seen";
+}
+
+/* Said immediately, since a stream may go on for days. */
+static void watch_window(struct seen *seen)
+{
+    if (seen->passed || !petal_is_overfull(seen->filter)) return;
+    seen->passed = true;
+    remark(
+        shown_name(seen),
+        "the window holds more keys than planned (%s), so more than %s of new lines may be dropped; plan with a larger -n",
+        grouped(seen->start.window_keys).s, asked_rate(seen->start.target_rate).s);
+}
+
+static void watch_capacity(struct seen *seen)
+{
+    if (seen->start.policy == PETAL_POLICY_TIME) watch_window(seen);
+    uint64_t capacity = seen->start.capacity;
+    if (seen->passed || !capacity || seen->start.policy != PETAL_POLICY_NONE ||
+        seen->stats.estimated_items.value + (double)seen->fresh <= (double)capacity)
+        return;
+    double rate = petal_predict_rate(&seen->start, capacity);
+    seen->passed = true;
+    remark(
+        shown_name(seen),
+        "holds %s keys, as many as planned; from here on more than %s of new lines are dropped; plan a larger one",
+        rounded((double)capacity).s, rate_text(rate, 2).s);
+}
+
+/* ---- what is done with a block: pipeline.h --------------------------------------------------- */
+
+static void hash_block(void *context, struct key_block *block)
+{
+    const struct seen *seen = context;
+    if (seen->by_hash) hash_keys(seen->filter, block->keys, block->count, block->hashes);
+}
+
+static petal_status add_keys_of(struct seen *seen, struct key_block *block, size_t *fresh)
+{
+    if (seen->by_hash)
+        return add_hashes(seen->filter, block->hashes, block->count, block->results, fresh);
+    if (!(seen->start.abilities & PETAL_CAN_EMPTY_KEY))
+        return add_but_empty(seen->filter, block, block->results, fresh, &seen->skipped);
+    return add_some_keys(seen->filter, block->keys, block->count, block->results, fresh);
+}
+
+/* How many of the rows come at one time. */
+static size_t begin_part(struct seen *seen, const struct key_block *block, size_t from)
+{
+    size_t left = block->count - from;
+    if (!seen->args->time) return left;
+    size_t run = begin_run(seen->filter, block->times + from, left, &seen->clock);
+    note_lateness(&seen->late, block->times + from, run, seen->clock, seen->start.window_ms);
+    return run;
+}
+
+/* In parts that are of one time, and small enough to follow the rate. */
+static petal_status add_parts_of(struct seen *seen, struct key_block *block)
+{
+    bool talks = is_verbose(seen->args);
+    size_t fresh, stretch = talks ? drops_stretch(&seen->drops) : block->count;
+    petal_status status = PETAL_OK;
+    for (size_t from = 0, run = 0; from < block->count && status >= 0;) {
+        struct key_block part = *block;
+        if (run == 0) run = begin_part(seen, block, from);
+        part.count = run < stretch ? run : stretch;
+        part.keys += from;
+        part.hashes += from;
+        part.results += from;
+        fresh = 0;
+        status = add_keys_of(seen, &part, &fresh);
+        seen->fresh += fresh;
+        if (talks) drops_note(&seen->drops, seen->filter, fresh);
+        from += part.count;
+        run -= part.count;
+    }
+    return status;
+}
+
+/* Adding fails only if a filter cannot grow. The lines before that are remembered, and so they
+ * are passed on; the others are neither. */
+static bool add_block(void *context, struct key_block *block)
+{
+    struct seen *seen = context;
+    if (block->count) memset(block->results, seen->args->repeated, block->count);
+    if (!seen->args->time) tell_time(seen->filter, seen->args);
+    petal_status status = add_parts_of(seen, block);
+    seen->read += block->count;
+    watch_capacity(seen);
+    seen->full = status < 0;
+    if (seen->full) seen->refused = block;
+    return status >= 0 || complain_of_change(shown_name(seen), seen->filter, status,
+                                             "the new lines from here on are not passed on");
+}
+
+static void compose_block(void *context, struct key_block *block)
+{
+    const struct seen *seen = context;
+    select_rows(block, !seen->args->repeated, !seen->args->repeated);
+}
+
+static bool follows(const struct seen *seen)
+{
+    return seen->kept && seen->kept != seen->filter;
+}
+
+static bool print_block(void *context, struct key_block *block)
+{
+    struct seen *seen = context;
+    if (!follows(seen)) return print_selection(block);
+    if (block != seen->refused) return delivery_print(&seen->delivery, block);
+    /* Which of its keys were added is not known: all come again. */
+    return write_output(block->output.data, block->output.size_bytes, &seen->delivery.written);
+}
+
+static const struct stages stages = {hash_block, add_block, compose_block, print_block};
+
+/* ---- the last word --------------------------------------------------------------------------- */
+
+static void say_result(struct seen *seen)
+{
+    uint64_t repeats = seen->read - seen->fresh - seen->skipped;
+    char doubt[96] = "";
+    char late[128] = "";
+    say_skipped(shown_name(seen), seen->filter, seen->skipped);
+    warn_of_lateness(seen->args->file, &seen->late, seen->start.window_ms);
+    if (!is_verbose(seen->args)) return;
+    double drops = drops_end(&seen->drops, seen->filter);
+    if (isnan(drops) && repeats > 0)
+        snprintf(doubt, sizeof doubt,
+                 " (the filter is too full to tell how many of these are new)");
+    if (drops >= 0.5)
+        snprintf(doubt, sizeof doubt, " (about %s of these may be new)", rounded(drops).s);
+    if (seen->late.rows)
+        snprintf(late, sizeof late, "; %s late, by up to %s", grouped(seen->late.rows).s,
+                 span_text(seen->late.most_ms).s);
+    remark(seen->args->file, "%s read, %s new, %s repeat%s%s%s", grouped(seen->read).s,
+           grouped(seen->fresh).s, grouped(repeats).s, plural(repeats), doubt, late);
+}
+
+/* ---- the filter ------------------------------------------------------------------------------ */
+
+/* How it will be with a new filter, if the user has not said how many lines there are. */
+static void say_plan(const petal_filter *filter)
+{
+    petal_info info = info_of(filter);
+    bool grows = info.policy == PETAL_POLICY_GROWING;
+    remark(NULL, "%s; at most %s of new lines will be dropped",
+           grows ? "no -n: the filter grows as needed" : policy_text(&info).s,
+           asked_rate(info.target_rate).s);
+}
+
+static bool request_filter(struct request *request, const struct args *args)
+{
+    struct args wanted = *args;
+    wanted.grow = !args->capacity && !args->memory_bytes && !args->window;
+    return request_read(request, "seen", &wanted, wanted.grow ? FIRST_CAPACITY : WINDOW_CAPACITY,
+                        false);
+}
+
+static petal_filter *make_filter(const struct args *args)
+{
+    struct request request;
+    petal_filter *filter = request_filter(&request, args) ? create_filter(&request.options) : NULL;
+    bool sized = args->capacity || args->memory_bytes;
+    if (filter && !args->time) tell_time(filter, args);
+    if (filter && (!sized || args->window) && is_verbose(args)) say_plan(filter);
+    request_free(&request);
+    return filter;
+}
+
+/* A new FILE is written immediately: better to learn before the stream than after it that it can't
+ * be. Of two processes that make it both go on to lock it, and one gets the lock. */
+static bool make_file(const struct args *args)
+{
+    petal_filter *filter = may_write(args->file, true) ? make_filter(args) : NULL;
+    bool made = filter && publish_filter(filter, args->file, args);
+    petal_free(filter);
+    return made;
+}
+
+/* ---- options for a FILE that exists ---------------------------------------------------------- */
+
+/* Whether the options, as they are, would make a filter of this size: for options that say nothing
+ * alone. */
+static bool is_planned_size(const struct args *args, const petal_info *info)
+{
+    struct request request;
+    petal_info plan = PETAL_INFO_INIT;
+    bool same = request_filter(&request, args) &&
+                petal_plan(&request.options, &plan, NULL) == PETAL_OK && plan.bits == info->bits;
+    request_free(&request);
+    return same;
+}
+
+static bool has_window(const char *text, const petal_info *info)
+{
+    uint64_t keys = 0, ms = 0;
+    struct why why;
+    if (!parse_window(text, &keys, &ms, &why)) return false;
+    return info->window_ms == ms && (ms || info->window_keys == keys);
+}
+
+static bool is_window_of_time(const char *text)
+{
+    uint64_t keys = 0, ms = 0;
+    struct why why;
+    return text && (!parse_window(text, &keys, &ms, &why) || ms > 0); /* refused in its turn */
+}
+
+static bool has_scheme(const char *name, const petal_info *info)
+{
+    return strcmp(name, info->scheme_name) == 0;
+}
+
+static bool has_seed(const char *text, const petal_info *info)
+{
+    uint64_t seed;
+    struct why why;
+    return !info->keyed && parse_u64(text, &seed, &why) && seed == info->seed;
+}
+
+static bool refuse(const char *path, const char *option, const char *value, const char *what)
+{
+    char text[128];
+    snprintf(text, sizeof text, "%s %.60s", option, value);
+    return complain(path, "is there and %s, not %s; leave it out, or name a new file", what, text);
+}
+
+/* FILE stays what it is: options of size and kind may repeat what it was made with. False:
+ * reported. */
+static bool agrees_with_file(const struct args *args, const petal_info *info)
+{
+    const char *path = args->file;
+    char what[96];
+    snprintf(what, sizeof what,
+             info->policy == PETAL_POLICY_GROWING ? "grows"
+             : info->capacity                     ? "is for %s keys"
+                                                  : "records no number of keys",
+             grouped(info->capacity).s);
+    bool grows = info->policy == PETAL_POLICY_GROWING;
+    if (args->capacity && (grows || args->capacity != info->capacity))
+        return refuse(path, "-n", grouped(args->capacity).s, what);
+    snprintf(what, sizeof what, isnan(info->target_rate) ? "records no rate" : "has a rate of %s",
+             asked_rate(info->target_rate).s);
+    if (args->rate > 0 && !(args->rate == info->target_rate))
+        return refuse(path, "-p", asked_rate(args->rate).s, what);
+    snprintf(what, sizeof what, "takes %s bytes", grouped(info->bytes).s);
+    if (args->memory_bytes && !is_planned_size(args, info))
+        return refuse(path, "--memory", grouped(args->memory_bytes).s, what);
+    if (args->window && !has_window(args->window, info))
+        return refuse(path, "--window", args->window,
+                      info->policy == PETAL_POLICY_NONE || grows ? "never forgets"
+                                                                 : "has another window");
+    snprintf(what, sizeof what, "is %s", info->scheme_name);
+    if (args->scheme && !has_scheme(args->scheme, info))
+        return refuse(path, "--scheme", args->scheme, what);
+    if (args->seed && !has_seed(args->seed, info))
+        return refuse(path, "--seed", args->seed, "has another seed");
+    /* Every repeat would be counted, until the counters stick. */
+    return !info->counter_bits ||
+           complain(
+               path,
+               "is a counting filter, which would count every repeat; use petal add and check");
+}
+
+/* ---- what is kept ---------------------------------------------------------------------------- */
+
+/* Twice the filter should take no more than half of the machine. */
+static bool is_affordable(uint64_t bytes)
+{
+    uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    return bytes < memory / 4;
+}
+
+/* FILE's own filter follows a copy of it (delivery.h), if it is possible to know what was
+ * delivered. Otherwise a failed output forgets this run as a whole. With -d it is the other way
+ * round: a key that is remembered makes lines come out, so all are. */
+static void choose_kept(struct seen *seen)
+{
+    petal_filter *copy;
+    const struct args *args = seen->args;
+    if (args->repeated || !seen->by_hash || !is_affordable(seen->start.bytes) ||
+        !delivery_is_known())
+        return;
+    if (petal_clone(seen->kept, &copy, NULL) != PETAL_OK) return;
+    seen->filter = copy;
+    seen->delivery = (struct delivery){.args = args, .follower = seen->kept, .clock = seen->clock};
+}
+
+static bool find_filter(struct seen *seen, struct key_reader *reader)
+{
+    const struct args *args = seen->args;
+    bool there = args->file && access(args->file, F_OK) == 0;
+    if (args->time && !there && !is_window_of_time(args->window))
+        return misused("seen", "--time is for a window of time; give --window 7d or so") ==
+               STATUS_OK;
+    if (there && !may_write(args->file, true)) return false;
+    if (!args->file)
+        seen->filter = make_filter(args);
+    else if (there || make_file(args))
+        seen->filter = seen->kept =
+            open_container(args->file, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED, args, &seen->format);
+    if (!seen->filter) return false;
+    seen->start = info_of(seen->filter);
+    seen->stats = stats_of(seen->filter);
+    seen->by_hash = can(seen->filter, PETAL_CAN_HASHES);
+    seen->clock = seen->start.clock_ms;
+    if (args->file && !agrees_with_file(args, &seen->start)) return false;
+    if (!agrees_with_time(args->file, &seen->start, args, reader->regular_file)) return false;
+    if (args->file && !keys_use_type_of(reader, args, args->file, seen->filter)) return false;
+    reader->hint_at_crlf = reader->hint_at_crlf && args->file;
+    if (seen->kept) choose_kept(seen);
+    return true;
+}
+
+static bool all_was_delivered(void)
+{
+    wait_for_reader();
+    return flush_output() && (!output_has_no_reader() || unread_output() == 0);
+}
+
+/* False: reported. */
+static bool keep(struct seen *seen)
+{
+    bool following = follows(seen),
+         all = following ? delivery_end(&seen->delivery) : all_was_delivered();
+    bool changed =
+        following ? seen->delivery.delivered > 0 : seen->read > 0 && (all || seen->args->repeated);
+    if (!changed) return !seen->delivery.failed;
+    if (!sync_output())
+        return false; /* what a power cut would take away must not be remembered for good */
+    return replace_file(seen->kept, seen->args->file, seen->format, seen->args) &&
+           !seen->delivery.failed;
+}
+
+/* ---- command --------------------------------------------------------------------------------- */
+
+static int stream(struct seen *seen, struct key_reader *reader)
+{
+    const struct args *args = seen->args;
+    reader->watch_output = true;
+    reader->fate = args->repeated ? "left out" : "passed on";
+    progress_start(args->progress, true);
+    run_pipeline(reader, &stages, seen);
+    progress_hide();
+    bool saved = !args->file || keep(seen);
+    say_result(seen);
+    if (!saved || reader->failed || seen->full) return STATUS_ERROR;
+    return stop_signal() ? STATUS_SIGNAL + stop_signal() : STATUS_OK;
+}
+
+static int run(const struct args *args)
+{
+    struct key_reader reader;
+    struct seen seen = {.args = args};
+    int status = STATUS_ERROR;
+    if (args->file && !may_change(args->file, args)) return STATUS_ERROR;
+    if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
+    catch_stop_signals();
+    /* a reader that goes away is noticed when writing, and then there is something to save */
+    signal(SIGPIPE, SIG_IGN);
+    if ((!args->file || is_no_input(args->file, args->operands, args->operand_count)) &&
+        find_filter(&seen, &reader)) {
+        if (is_verbose(args)) drops_begin(&seen.drops, seen.filter, &seen.start, &seen.stats);
+        status = stream(&seen, &reader);
+    }
+    keys_close(&reader);
+    if (follows(&seen)) petal_free(seen.kept);
+    petal_free(seen.filter);
+    return status;
+}
+
+static const struct option options[] = {
+    {'f', "file", TEXT, AT(file), "FILE", "remember in FILE: made if absent, saved at the end"},
+    {'d', "repeated", FLAG, AT(repeated), NULL, "print the repeats instead"},
+    OPTION_CAPACITY,
+    OPTION_RATE,
+    OPTION_MEMORY,
+    OPTION_SCHEME_OF_BITS,
+    OPTION_WINDOW,
+    OPTION_TIME,
+    OPTION_NOW,
+    OPTIONS_OF_HASH,
+    OPTION_KEY,
+    OPTIONS_OF_KEYS,
+    OPTION_THREADS,
+    OPTION_FROM,
+    OPTION_MEMORY_LIMIT,
+    OPTION_NO_LOCK,
+    OPTION_VERBOSE,
+    END_OF_OPTIONS,
+};
+
+const struct command seen_command = {
+    .name = "seen",
+    .summary = "pass on only the lines not seen before",
+    .usage = "[-f FILE] [-d] [-n KEYS | --window WINDOW] [-p RATE] [KEYS...]",
+    .about = "Prints lines not seen before. A new line is dropped by mistake at RATE or less.\n"
+             "Without -n the filter grows. -n, -p and so on apply only when FILE is created.",
+    .options = options,
+    .example = "example: petal seen -f crawl.petal -n 50M < links > fresh",
+    .run = run,
+};

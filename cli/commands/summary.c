@@ -1,0 +1,180 @@
+/* summary.c - see summary.h. */
+#include "commands/summary.h"
+
+#include "keys/layers.h"
+#include "keys/pipeline.h"
+#include "output/numbers.h"
+#include "output/report.h"
+#include "output/terminal.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+bool is_verbose(const struct args *args)
+{
+    return args->verbose || is_terminal(stderr);
+}
+
+/* Counters that stick are rare at the rated load; keys that were added 15 times make them. */
+static void warn_if_saturated(const char *path, const petal_info *info, const petal_stats *stats)
+{
+    if (stats->saturated_counters)
+        remark(
+            path,
+            "%s of %s counters are saturated and count no more; keys there stay in when they are removed",
+            grouped(stats->saturated_counters).s, grouped(info->bits).s);
+}
+
+/* By the bits, since `items` counts repeats. Past the interval and past the rate: neither is
+ * chance. */
+void warn_if_overfilled(const char *path, const petal_filter *filter)
+{
+    petal_info whole = info_of(filter), *info = &whole;
+    petal_stats stats = stats_of(filter);
+    double asked = isnan(info->target_rate) ? info->predicted_rate : info->target_rate;
+    warn_if_saturated(path, info, &stats);
+    if (!stats.overfull || stats.estimated_rate <= asked) return;
+    if (info->policy == PETAL_POLICY_TIME)
+        remark(
+            path,
+            "the window holds more keys than planned (%s): rate now %s, asked %s; plan with a larger -n",
+            grouped(info->window_keys).s, rate_text(stats.estimated_rate, 2).s,
+            asked_rate(asked).s);
+    else if (stats.saturated)
+        remark(path, "every bit is set, so it says probably to everything; plan a larger one");
+    else
+        remark(path, "holds %s keys, planned for %s: rate now %s, asked %s; plan a larger one",
+               rounded(stats.estimated_items.value).s, rounded((double)info->capacity).s,
+               rate_text(stats.estimated_rate, 2).s, asked_rate(asked).s);
+}
+
+void print_summary(const char *path, const petal_filter *filter, const struct args *args)
+{
+    if (!is_verbose(args)) return;
+    petal_info whole = info_of(filter), *info = &whole;
+    petal_stats stats = stats_of(filter);
+    remark(path, "%s key%s %s, %s bytes, %s, k %" PRIu32 ", %s false positives now",
+           grouped(info->items).s, plural(info->items), info->counter_bits ? "in" : "added",
+           grouped(info->bytes).s, info->scheme_name, info->hashes,
+           rate_text(stats.estimated_rate, 3).s);
+}
+
+/* ---- adding ---------------------------------------------------------------------------------- */
+
+/* If hashes can stand for keys, hashing is any thread's work, ahead of the adding, which is done
+ * in order. */
+struct adding {
+    petal_filter *filter;
+    const char *path;
+    uint64_t skipped;
+    petal_status failure;
+    uint64_t clock, window_ms; /* if rows bring their times */
+    struct lateness late;
+};
+
+bool complain_of_change(const char *path, const petal_filter *filter, petal_status status,
+                        const char *consequence)
+{
+    petal_error error;
+    petal_last_error(filter, &error);
+    return complain(path, "%s; %s", error.message[0] ? error.message : petal_status_name(status),
+                    consequence);
+}
+
+petal_status add_but_empty(petal_filter *filter, const struct key_block *block, uint8_t *results,
+                           size_t *fresh, uint64_t *skipped)
+{
+    petal_status status = PETAL_OK;
+    *fresh = 0;
+    for (size_t i = 0, end, added; i < block->count && status >= 0; i = end) {
+        for (end = i; end < block->count && block->keys[end].size_bytes > 0;) end++;
+        status =
+            add_some_keys(filter, block->keys + i, end - i, results ? results + i : NULL, &added);
+        *fresh += added;
+        for (; end < block->count && block->keys[end].size_bytes == 0; end++, ++*skipped)
+            if (results) results[end] = 1;
+    }
+    return status;
+}
+
+void say_skipped(const char *path, const petal_filter *filter, uint64_t skipped)
+{
+    if (skipped)
+        remark(path, "%s empty key%s skipped: %s filters take none", grouped(skipped).s,
+               plural(skipped), info_of(filter).scheme_name);
+}
+
+static void hash_block(void *context, struct key_block *block)
+{
+    const struct adding *adding = context;
+    hash_keys(adding->filter, block->keys, block->count, block->hashes);
+}
+
+static bool note_adding(struct adding *adding, petal_status status)
+{
+    if (status < 0) adding->failure = status;
+    return status >= 0;
+}
+
+static bool add_hash_block(void *context, struct key_block *block)
+{
+    struct adding *adding = context;
+    return note_adding(adding, add_hashes(adding->filter, block->hashes, block->count, NULL, NULL));
+}
+
+static bool add_timed_block(void *context, struct key_block *block)
+{
+    struct adding *adding = context;
+    petal_status status = PETAL_OK;
+    for (size_t from = 0, run; from < block->count && status >= 0; from += run) {
+        const uint64_t *times = block->times + from;
+        run = begin_run(adding->filter, times, block->count - from, &adding->clock);
+        note_lateness(&adding->late, times, run, adding->clock, adding->window_ms);
+        status = add_hashes(adding->filter, block->hashes + from, run, NULL, NULL);
+    }
+    return note_adding(adding, status);
+}
+
+static bool add_block(void *context, struct key_block *block)
+{
+    struct adding *adding = context;
+    return note_adding(adding,
+                       add_some_keys(adding->filter, block->keys, block->count, NULL, NULL));
+}
+
+static bool add_taken(void *context, struct key_block *block)
+{
+    struct adding *adding = context;
+    size_t fresh;
+    return note_adding(adding,
+                       add_but_empty(adding->filter, block, NULL, &fresh, &adding->skipped));
+}
+
+bool try_to_add_keys(struct key_reader *reader, petal_filter *filter, const char *path,
+                     petal_status *failure)
+{
+    static const struct stages by_hash = {.work = hash_block, .enter = add_hash_block},
+                               by_time = {.work = hash_block, .enter = add_timed_block},
+                               by_key = {.enter = add_block}, but_empty = {.enter = add_taken};
+    petal_info info = info_of(filter);
+    struct adding adding = {
+        .filter = filter, .path = path, .clock = info.clock_ms, .window_ms = info.window_ms};
+    const struct stages *stages = reader->rows.has_time              ? &by_time
+                                  : can(filter, PETAL_CAN_HASHES)    ? &by_hash
+                                  : can(filter, PETAL_CAN_EMPTY_KEY) ? &by_key
+                                                                     : &but_empty;
+    bool added = run_pipeline(reader, stages, &adding) && !reader->failed;
+    say_skipped(path, filter, adding.skipped);
+    warn_of_lateness(path, &adding.late, adding.window_ms);
+    *failure = adding.failure;
+    return added;
+}
+
+bool add_keys(struct key_reader *reader, petal_filter *filter, const char *path)
+{
+    petal_status failure;
+    bool added = try_to_add_keys(reader, filter, path, &failure);
+    return failure >= 0
+               ? added
+               : complain_of_change(path, filter, failure, "the keys from here on are not in");
+}

@@ -1,0 +1,133 @@
+/* drops.c - see drops.h.
+ *
+ * A new key is dropped with the filter's rate p at its time, so with each that is passed on p / (1
+ * - p) are dropped: the odds. They are added up as the keys come.
+ *
+ * The rate of a plain filter follows from the number of distinct keys that came, dropped ones
+ * included, which set no bit that was not set anyway. Layers have keys of their own each, and lose
+ * them in time; there, keys that are certainly absent are queried. If x of n are found, x / (n - x
+ * + 1) are the odds in the mean: sum over x of C(n, x) p^x (1-p)^(n-x) x / (n - x + 1) = p / (1 -
+ * p) (1 - p^n). As many are queried as keys came, until a thousand were found.
+ *
+ * Of a filter that finds more than half of all absent keys nothing is told: the few keys that it
+ * passes on stand for many dropped ones, and the odds grow faster than they can be measured. */
+#include "keys/drops.h"
+
+#include "keys/batches.h"
+
+#include <math.h>
+#include <string.h>
+
+#define STEPS_PER_SIZE 64 /* of the bits over k: the keys that fill two thirds of a filter */
+#define STEPS_PER_KEYS 32
+#define MIN_PROBES 64u
+#define MAX_STRETCH 4096u
+#define SLICES_PER_CAPACITY 32u
+#define ENOUGH_FOUND 1000u /* 3 % of noise */
+#define SPARING 8u
+
+/* ---- by the model ---------------------------------------------------------------------------- */
+
+static double model_odds(const struct drops *drops, double keys)
+{
+    double rate = petal_predict_rate(&drops->start, (uint64_t)(keys + 0.5));
+    return rate / (1 - rate);
+}
+
+/* More than half of the new keys are dropped. */
+static bool is_lost(double odds)
+{
+    return !(odds <= 1);
+}
+
+static void note_by_model(struct drops *drops, uint64_t fresh)
+{
+    double size = (double)drops->start.bits / drops->start.hashes;
+    for (double left = (double)fresh, part; left > 0; left -= part) {
+        part = fmin(left, fmax(1, fmax(size / STEPS_PER_SIZE, drops->keys / STEPS_PER_KEYS)));
+        double dropped = part * model_odds(drops, drops->keys);
+        dropped = part * model_odds(drops, drops->keys + (part + dropped) / 2);
+        drops->expected += dropped;
+        drops->keys += part + dropped;
+        if (is_lost(model_odds(drops, drops->keys))) drops->expected = NAN;
+        if (isnan(drops->expected)) return;
+    }
+}
+
+/* ---- by querying ----------------------------------------------------------------------------- */
+
+/* Sixteen bytes that are no key of anybody's, and other ones each time. */
+static size_t query_absent(struct drops *drops, const petal_filter *filter, size_t count)
+{
+    struct {
+        char name[8];
+        uint64_t number;
+    } bytes[MIN_PROBES];
+    petal_key keys[MIN_PROBES];
+    for (size_t i = 0; i < count; i++) {
+        memcpy(bytes[i].name, "\377absent", sizeof bytes[i].name);
+        bytes[i].number = drops->probes + i;
+        keys[i] = (petal_key){&bytes[i], sizeof bytes[i]};
+    }
+    drops->probes += count;
+    return look_up_keys(filter, keys, count, NULL);
+}
+
+static double measured_odds(struct drops *drops, const petal_filter *filter, uint64_t count)
+{
+    uint64_t found = 0;
+    for (uint64_t done = 0, part; done < count; done += part) {
+        part = count - done < MIN_PROBES ? count - done : MIN_PROBES;
+        found += query_absent(drops, filter, (size_t)part);
+    }
+    drops->found += found;
+    return (double)found / (double)(count - found + 1);
+}
+
+static void settle_waiting(struct drops *drops, const petal_filter *filter)
+{
+    uint64_t count = drops->found < ENOUGH_FOUND ? drops->waiting : drops->waiting / SPARING;
+    double before = drops->odds;
+    drops->odds = measured_odds(drops, filter, count < MIN_PROBES ? MIN_PROBES : count);
+    if (is_lost(drops->odds)) drops->odds = measured_odds(drops, filter, MAX_STRETCH);
+    if (is_lost(drops->odds)) drops->expected = NAN;
+    drops->expected += (double)drops->waiting * (before + drops->odds) / 2;
+    drops->waiting = 0;
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
+
+void drops_begin(struct drops *drops, const petal_filter *filter, const petal_info *start,
+                 const petal_stats *stats)
+{
+    *drops = (struct drops){.start = *start, .keys = stats->estimated_items.value};
+    drops->is_predicted = !isnan(petal_predict_rate(start, 1));
+    if (stats->saturated)
+        drops->expected = NAN;
+    else if (!drops->is_predicted)
+        drops->odds = measured_odds(drops, filter, stats->bits_set ? MAX_STRETCH : MIN_PROBES);
+}
+
+size_t drops_stretch(const struct drops *drops)
+{
+    uint64_t slice = drops->start.capacity / SLICES_PER_CAPACITY;
+    if (drops->is_predicted || isnan(drops->expected)) return SIZE_MAX;
+    return slice < MIN_PROBES ? MIN_PROBES : slice < MAX_STRETCH ? (size_t)slice : MAX_STRETCH;
+}
+
+void drops_note(struct drops *drops, const petal_filter *filter, uint64_t fresh)
+{
+    if (isnan(drops->expected)) return;
+    if (drops->is_predicted) {
+        note_by_model(drops, fresh);
+        return;
+    }
+    drops->waiting += fresh;
+    if (drops->waiting >= MIN_PROBES) settle_waiting(drops, filter);
+}
+
+double drops_end(struct drops *drops, const petal_filter *filter)
+{
+    if (drops->waiting) settle_waiting(drops, filter);
+    return drops->expected;
+}

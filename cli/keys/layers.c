@@ -1,0 +1,186 @@
+/* layers.c - see layers.h. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "keys/layers.h"
+
+#include "keys/batches.h"
+#include "options/times.h"
+#include "output/look.h"
+#include "output/numbers.h"
+#include "output/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+void tell_time(petal_filter *filter, const struct args *args)
+{
+    if (info_of(filter).policy != PETAL_POLICY_TIME) return;
+    /* Cannot fail: the filter is in memory. */
+    petal_advance(filter, args->now ? args->now : time_now(), NULL);
+}
+
+size_t begin_run(petal_filter *filter, const uint64_t *times, size_t count, uint64_t *clock)
+{
+    size_t i = 1;
+    uint64_t first = times[0] ? times[0] : 1; /* 0 would be no time */
+    if (first > *clock) {
+        petal_advance(filter, first, NULL);
+        *clock = first;
+    }
+    while (i < count && times[i] <= *clock) i++;
+    return i;
+}
+
+petal_status add_at_times(petal_filter *filter, const uint64_t *hashes, const uint64_t *times,
+                          size_t count, uint64_t *clock)
+{
+    petal_status status = PETAL_OK;
+    for (size_t from = 0, run; from < count && status >= 0; from += run) {
+        run = times ? begin_run(filter, times + from, count - from, clock) : count;
+        status = add_hashes(filter, hashes + from, run, NULL, NULL);
+    }
+    return status;
+}
+
+void note_lateness(struct lateness *late, const uint64_t *times, size_t count, uint64_t clock,
+                   uint64_t window_ms)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (times[i] >= clock) continue;
+        uint64_t by = clock - times[i];
+        late->rows++;
+        late->beyond += by > window_ms;
+        if (by > late->most_ms) late->most_ms = by;
+    }
+}
+
+void warn_of_lateness(const char *path, const struct lateness *late, uint64_t window_ms)
+{
+    if (late->beyond)
+        remark(path,
+               "%s row%s more than a window (%s) older than rows before: counted as of the time of "
+               "those; pass files in the order of time",
+               grouped(late->beyond).s, late->beyond == 1 ? " is" : "s are",
+               span_text(window_ms).s);
+}
+
+bool agrees_with_time(const char *path, const petal_info *info, const struct args *args,
+                      const char *file)
+{
+    bool by_time = info->policy == PETAL_POLICY_TIME;
+    if (args->time && !by_time) return complain(path, "has no window of time; leave out --time");
+    if (by_time && !args->time && !args->now && file)
+        remark(file, "its lines count as of now; --time FIELD takes the time of each from it");
+    return true;
+}
+
+/* ---- for people ------------------------------------------------------------------------------ */
+
+struct policy_text policy_text(const petal_info *info)
+{
+    struct policy_text out = {""};
+    if (info->policy == PETAL_POLICY_GROWING)
+        snprintf(out.s, sizeof out.s,
+                 "grows by layers, each for %" PRIu32 " times the keys at %s of the rate",
+                 info->growth_step, significant(info->growth_ratio, 2).s);
+    if (info->policy == PETAL_POLICY_KEYS)
+        snprintf(out.s, sizeof out.s, "remembers the last %s keys, in %" PRIu32 " generations",
+                 compact(info->window_keys).s, info->generations);
+    if (info->policy == PETAL_POLICY_TIME)
+        snprintf(out.s, sizeof out.s,
+                 "remembers the keys of the last %s, in %" PRIu32 " generations, of up to %s keys",
+                 span_text(info->window_ms).s, info->generations, compact(info->window_keys).s);
+    return out;
+}
+
+static petal_info layer_of(const petal_filter *filter, uint32_t number)
+{
+    petal_info layer = PETAL_INFO_INIT;
+    petal_get_info(filter, number, &layer, NULL);
+    return layer;
+}
+
+static petal_stats layer_stats(const petal_filter *filter, uint32_t number)
+{
+    petal_stats stats = PETAL_STATS_INIT;
+    petal_get_stats(filter, number, &stats, NULL);
+    return stats;
+}
+
+/* How old the youngest and the oldest key of a generation can be. `younger`: keys in those after
+ * it. */
+static void print_age(const petal_info *info, const petal_info *layer, uint64_t younger)
+{
+    if (info->policy == PETAL_POLICY_KEYS && layer->items)
+        printf("   %s to %s keys ago", grouped(younger + 1).s, grouped(younger + layer->items).s);
+    if (info->policy != PETAL_POLICY_TIME || layer->to_ms == 0) return;
+    if (layer->to_ms > info->clock_ms)
+        printf("   since %s", span_text(info->clock_ms - layer->from_ms).s);
+    else
+        printf("   from %s to %s ago", span_text(info->clock_ms - layer->from_ms).s,
+               span_text(info->clock_ms - layer->to_ms).s);
+}
+
+void print_layers(const petal_filter *filter, const petal_info *info)
+{
+    bool grows = info->policy == PETAL_POLICY_GROWING;
+    uint64_t younger = info->items;
+    printf("%-18s%14s %14s %11s%s\n", grows ? "layers" : "generations", "keys", "rated for",
+           "rate now", grows ? "" : "   age");
+    for (uint32_t i = 0; i < info->layers; i++) {
+        petal_info layer = layer_of(filter, i);
+        younger -= layer.items;
+        printf("  %-16" PRIu32 "%14s %14s %11s", i + 1, grouped(layer.items).s,
+               grouped(layer.capacity).s, rate_text(layer_stats(filter, i).estimated_rate, 2).s);
+        print_age(info, &layer, younger);
+        putchar('\n');
+    }
+}
+
+/* ---- for machines ---------------------------------------------------------------------------- */
+
+static void json_layer(struct json *json, const petal_info *info, const petal_info *layer,
+                       const petal_stats *stats, bool known)
+{
+    json_open(json);
+    json_count(json, "bits", layer->bits);
+    json_count(json, "hashes", layer->hashes);
+    json_count(json, "capacity", layer->capacity);
+    json_number(json, "target_rate", layer->target_rate);
+    json_count(json, "items", layer->items);
+    json_number(json, "estimated_items", known ? stats->estimated_items.value : NAN);
+    json_number(json, "estimated_rate", known ? stats->estimated_rate : NAN);
+    if (info->policy == PETAL_POLICY_TIME) {
+        json_count(json, "from_ms", layer->from_ms);
+        json_count(json, "to_ms", layer->to_ms);
+    }
+    json_close(json);
+}
+
+void json_policy(struct json *json, const petal_filter *filter, const petal_info *info,
+                 bool has_stats)
+{
+    static const char *const names[] = {NULL, "growing", "last keys", "last time"};
+    json_text(json, "policy", names[info->policy]);
+    if (info->policy == PETAL_POLICY_NONE) return;
+    if (info->policy == PETAL_POLICY_GROWING) {
+        json_count(json, "growth_step", info->growth_step);
+        json_number(json, "growth_ratio", info->growth_ratio);
+    } else {
+        json_count(json, "window_keys", info->window_keys);
+        json_count(json, "generations", info->generations);
+    }
+    if (info->policy == PETAL_POLICY_TIME) {
+        json_count(json, "window_ms", info->window_ms);
+        json_count(json, "clock_ms", info->clock_ms);
+    }
+    json_list(json, "each_layer");
+    for (uint32_t i = 0; i < info->layers; i++) {
+        petal_info layer = layer_of(filter, i);
+        petal_stats stats = layer_stats(filter, i);
+        json_layer(json, info, &layer, &stats, has_stats);
+    }
+    json_list_end(json);
+}

@@ -1,0 +1,68 @@
+/* rows.h - what a row is, and which fields of it make its key: -k, --csv, --jsonl. */
+#ifndef PETAL_CLI_ROWS_H
+#define PETAL_CLI_ROWS_H
+
+#include "keys/field.h"
+#include "keys/jsonpath.h"
+#include "options/options.h"
+
+#include <stdint.h>
+
+enum row_form {
+    ROWS_ARE_KEYS, /* lines, each a key */
+    ROWS_OF_FIELDS,
+    ROWS_OF_CSV,
+    ROWS_OF_JSON
+};
+
+/* One of them may be the time alone. */
+enum { MAX_COLUMNS = MAX_JSON_PATHS, BLANKS = -1 };
+
+/* Between the fields of a key of several. */
+#define FIELD_JOINT '\x1f'
+
+struct rows {
+    enum row_form form;
+    char separator; /* after each row */
+    int delimiter;  /* between fields; BLANKS: one or more of them */
+    bool crlf;      /* a CR ahead of the separator is no part of the last field */
+    bool has_header;
+    bool strict;   /* a row without a key ends it all */
+    bool has_time; /* rows bring their time, in the field at `time_place` */
+    size_t time_place;
+    size_t columns;                  /* that make the key, in this order */
+    size_t found;                    /* columns of the key and of the time */
+    uint64_t numbers[MAX_COLUMNS];   /* from 1; 0: by name */
+    struct field names[MAX_COLUMNS]; /* of CSV */
+    struct json_path paths[MAX_COLUMNS];
+};
+
+/* Columns by rising number, as a row is walked, and the place of each in the key. */
+struct wanted {
+    uint64_t numbers[MAX_COLUMNS];
+    uint8_t places[MAX_COLUMNS];
+};
+
+/* False: reported. */
+bool rows_read(struct rows *rows, const struct args *args);
+
+/* Columns by number alone. */
+void rows_want(const struct rows *rows, const uint64_t *numbers, struct wanted *wanted);
+
+/* Finds the columns in a header row, and where that ends, its separator included; a text without
+ * one at its end is all of it. False: `message` says why they are not there. */
+bool rows_read_header(const struct rows *rows, const char *text, size_t size_bytes,
+                      struct wanted *wanted, size_t *header_bytes, char *message,
+                      size_t message_bytes);
+
+/* Of a UTF-8 byte order mark at the beginning of a file of CSV or JSON, which is part of its first
+ * row: 3 or 0. */
+size_t rows_mark(const struct rows *rows, const char *text, size_t size_bytes);
+
+/* What may separate the fields of a row in which `used` does not stand: 0 if nothing seems to. */
+char guess_delimiter(const char *text, size_t size_bytes, int used);
+
+/* As -t takes it. */
+void name_delimiter(char delimiter, char name[8]);
+
+#endif

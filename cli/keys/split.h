@@ -1,0 +1,40 @@
+/* split.h - the rows of a block of text, and the key of each. */
+#ifndef PETAL_CLI_SPLIT_H
+#define PETAL_CLI_SPLIT_H
+
+#include "keys/keys.h"
+#include "keys/rows.h"
+#include "options/decode.h"
+
+/* What is said of a block that there is no memory for. */
+extern const char OUT_OF_MEMORY[];
+
+/* Room for that many rows. False: the block says so on arrival. */
+bool make_arrays(struct key_block *block, size_t rows);
+
+/* Finds the rows of the block, unless it has them, and their keys. */
+void split_block(const struct rows *rows, decoder *decode, struct key_block *block);
+
+/* Makes all of the block's text, to which a separator is added if `ends`, a row without a key, or a
+ * piece of one that is too long. */
+void split_piece(const struct rows *rows, struct key_block *block, bool ends);
+
+/* Whether a row has no key since it has too few fields. */
+bool lacks_fields(const struct stray *stray);
+
+/* The number of the first row that stands after this place in the text. */
+size_t first_row_after(const struct key_block *block, const char *text);
+
+/* All rows of a block in order, those without a key too. Begins as {0}. */
+struct row_walk {
+    size_t lines, strays; /* passed */
+};
+
+/* The next row; the number of its key, or NO_KEY. NULL: there is none. */
+#define NO_KEY SIZE_MAX
+const petal_key *next_row(const struct key_block *block, struct row_walk *walk, size_t *key);
+
+/* The number of the line where a row of the block begins. */
+uint64_t line_of_row(const struct key_block *block, const petal_key *row);
+
+#endif

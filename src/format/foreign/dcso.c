@@ -1,0 +1,316 @@
+/* dcso.c - the files of DCSO's bloom (Go) and flor (Python); all numbers little-endian, 8 bytes
+ * each.
+ *
+ *     0       8   16  24  32  40        48
+ *     +-------+---+---+---+---+---------+----------------------+---------------+
+ *     | flags | n | p | k | m | items N | ceil(m / 64) * 8     | attached data |
+ *     +-------+---+---+---+---+---------+----------------------+---------------+
+ *
+ * The low byte of the flags is the version, 1. N counts the keys that changed a bit. The attached
+ * data, whatever stands after the bits, is the filter's metadata. docs/formats/dcso.md.
+ *
+ * The whole file may be packed with gzip. `dcso` reads both and writes it plain; `dcso-gzip` reads
+ * and writes it packed, and is what a packed file is an original of. Unpacked for read(), it has
+ * PACKED in place of the version.
+ *
+ * Origin data: the flags, 8 bytes little-endian. */
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "format/foreign/gzip.h"
+#include "format/foreign/sizing.h"
+#include "scheme/model.h"
+
+#include <string.h>
+
+#define HEADER_BYTES 48u
+#define VERSION 1u
+#define VERSION_MASK ((uint64_t)0xff)
+#define GZIP_MAX_EXPANSION 1032u /* 258 bytes in 2 bits */
+#define PACKED 0x1fu             /* the first byte of gzip, so no plain file has it */
+
+enum { AT_FLAGS = 0, AT_CAPACITY = 8, AT_RATE = 16, AT_HASHES = 24, AT_BITS = 32, AT_ITEMS = 40 };
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static petal_status check_header(const uint8_t *bytes, uint64_t size_bytes, petal_error *error)
+{
+    if (size_bytes >= 1 && bytes[AT_FLAGS] != VERSION && bytes[AT_FLAGS] != PACKED)
+        return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0,
+                             "not a DCSO filter (version %u; there is only %u)", bytes[AT_FLAGS],
+                             VERSION);
+    if (size_bytes < HEADER_BYTES)
+        return petal_fail_at(error, PETAL_ERR_TRUNCATED, size_bytes,
+                             "truncated (a header has %u bytes); copy it again", HEADER_BYTES);
+    double rate = double_from_bits(load64le(bytes + AT_RATE));
+    uint64_t hashes = load64le(bytes + AT_HASHES), bits = load64le(bytes + AT_BITS);
+    if (load64le(bytes + AT_CAPACITY) == 0)
+        return petal_format_damaged(error, AT_CAPACITY, "a capacity of 0 keys");
+    if (!(rate > 0 && rate < 1))
+        return petal_format_damaged(error, AT_RATE, "a rate that is not between 0 and 1");
+    if (hashes < 1 || hashes > petal_scheme_dcso.max_hashes)
+        return petal_format_damaged(error, AT_HASHES, "an impossible number of hashes");
+    if (bits < 1 || bits > petal_scheme_dcso.max_bits)
+        return petal_format_damaged(error, AT_BITS, "an impossible number of bits");
+    return PETAL_OK;
+}
+
+/* Whatever follows the bits is data of the user's, so no file is too long. */
+static petal_status check_data(uint64_t data_bytes, uint64_t offset, petal_error *error)
+{
+    if (data_bytes <= PETAL_METADATA_MAX_BYTES) return PETAL_OK;
+    return petal_fail_at(error, PETAL_ERR_LIMIT, offset,
+                         "%llu bytes of attached data; petal takes at most %d",
+                         (unsigned long long)data_bytes, PETAL_METADATA_MAX_BYTES);
+}
+
+/* Bytes that a file with this (checked) header has at least: all but the attached data. */
+static uint64_t promised_bytes(const uint8_t *header)
+{
+    struct shape shape = {PETAL_SCHEME_DCSO, 0, 0, load64le(header + AT_BITS)};
+    return HEADER_BYTES + petal_shape_bytes(&shape);
+}
+
+static petal_status read(const struct format_def *self, const uint8_t *bytes, uint64_t size_bytes,
+                         struct description *about, petal_error *error)
+{
+    petal_status status = check_header(bytes, size_bytes, error);
+    if (status != PETAL_OK) return status;
+    struct shape shape = {self->scheme, (uint32_t)load64le(bytes + AT_HASHES), 0,
+                          load64le(bytes + AT_BITS)};
+    uint64_t promised = promised_bytes(bytes);
+    if (size_bytes < promised) return petal_format_check_size(promised, size_bytes, error);
+    status = check_data(size_bytes - promised, promised, error);
+    if (status != PETAL_OK) return status;
+    if (!petal_tail_is_clear(&shape, bytes + HEADER_BYTES, promised - HEADER_BYTES))
+        return petal_format_damaged(error, promised - 8, "bits set beyond the last");
+    petal_format_single(about, &shape, HEADER_BYTES);
+    about->layers->capacity = load64le(bytes + AT_CAPACITY);
+    about->layers->target_rate = double_from_bits(load64le(bytes + AT_RATE));
+    about->layers->items = load64le(bytes + AT_ITEMS);
+    about->metadata_offset = promised;
+    about->metadata_bytes = size_bytes - promised;
+    if (bytes[AT_FLAGS] == PACKED) about->origin.format = PETAL_FORMAT_DCSO_GZIP;
+    about->origin.size_bytes = 8;
+    store64le(about->origin.near, (load64le(bytes + AT_FLAGS) & ~VERSION_MASK) | VERSION);
+    return PETAL_OK;
+}
+
+/* ---- gzip ------------------------------------------------------------------------------------ */
+
+#ifdef PETAL_WITH_ZLIB
+
+/* The header of a packed file; a few bytes are unpacked for it, whatever it promises. */
+static petal_status unpack_header(const uint8_t *bytes, uint64_t size_bytes,
+                                  const petal_allocator *allocator, uint8_t header[HEADER_BYTES],
+                                  petal_error *error)
+{
+    uint64_t made = 0;
+    petal_status status =
+        petal_gunzip(bytes, size_bytes, false, allocator, header, HEADER_BYTES, &made, error);
+    if (status != PETAL_OK) return status;
+    if (made > 0 && header[AT_FLAGS] == PACKED)
+        header[AT_FLAGS] = 0; /* packed twice: refused like any other version */
+    return check_header(header, made, error);
+}
+
+/* Is there that much in a stream of this size, and may so much memory be taken? Both are known
+ * before the stream, which may be a thousand times as long as the file, is gone through. */
+static petal_status check_promise(uint64_t promised, uint64_t size_bytes,
+                                  const petal_allocator *allocator, petal_error *error)
+{
+    if (promised / GZIP_MAX_EXPANSION > size_bytes)
+        return petal_fail_at(
+            error, PETAL_ERR_TRUNCATED, size_bytes,
+            "truncated (header promises %llu bytes, more than %llu of gzip can hold); copy it again",
+            (unsigned long long)promised, (unsigned long long)size_bytes);
+    void *memory = petal_alloc(allocator, promised);
+    petal_release(allocator, memory, promised);
+    return memory ? PETAL_OK : petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
+}
+
+/* Goes through the stream twice, so that memory is allocated for what is really there and no more
+ * than the header promises with the longest attached data: neither a lie in the header nor a bomb
+ * gets any. */
+static petal_status unpack(const uint8_t *bytes, uint64_t size_bytes,
+                           const petal_allocator *allocator, uint8_t **decoded,
+                           uint64_t *decoded_bytes, petal_error *error)
+{
+    uint8_t header[HEADER_BYTES];
+    uint64_t real = 0;
+    petal_status status = unpack_header(bytes, size_bytes, allocator, header, error);
+    if (status == PETAL_OK)
+        status = check_promise(promised_bytes(header), size_bytes, allocator, error);
+    if (status != PETAL_OK) return status;
+    status = petal_gunzip(bytes, size_bytes, true, allocator, NULL,
+                          promised_bytes(header) + PETAL_METADATA_MAX_BYTES, &real, error);
+    if (status != PETAL_OK) return status;
+    uint8_t *made = petal_alloc(allocator, real);
+    if (!made) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
+    status = petal_gunzip(bytes, size_bytes, true, allocator, made, real, &real, error);
+    if (status != PETAL_OK) {
+        petal_release(allocator, made, real);
+        return status;
+    }
+    made[AT_FLAGS] = PACKED;
+    *decoded = made;
+    *decoded_bytes = real;
+    return PETAL_OK;
+}
+
+static petal_status decode_gzip(const uint8_t *bytes, uint64_t size_bytes,
+                                const petal_allocator *allocator, uint8_t **decoded,
+                                uint64_t *decoded_bytes, petal_error *error)
+{
+    if (petal_is_gzip(bytes, size_bytes))
+        return unpack(bytes, size_bytes, allocator, decoded, decoded_bytes, error);
+    return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0,
+                         "not packed with gzip; if it is a DCSO filter, its format is dcso");
+}
+
+#else
+static petal_status unpack_header(const uint8_t *bytes, uint64_t size_bytes,
+                                  const petal_allocator *allocator, uint8_t header[HEADER_BYTES],
+                                  petal_error *error)
+{
+    (void)bytes, (void)size_bytes, (void)allocator, (void)header;
+    return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                      "packed with gzip, which is not in this build; unpack it with gzip -d first");
+}
+
+static petal_status unpack(const uint8_t *bytes, uint64_t size_bytes,
+                           const petal_allocator *allocator, uint8_t **decoded,
+                           uint64_t *decoded_bytes, petal_error *error)
+{
+    (void)decoded, (void)decoded_bytes;
+    return unpack_header(bytes, size_bytes, allocator, NULL, error);
+}
+#endif
+
+static petal_status decode(const uint8_t *bytes, uint64_t size_bytes,
+                           const petal_allocator *allocator, uint8_t **decoded,
+                           uint64_t *decoded_bytes, petal_error *error)
+{
+    if (petal_is_gzip(bytes, size_bytes))
+        return unpack(bytes, size_bytes, allocator, decoded, decoded_bytes, error);
+    if (size_bytes == 0 || bytes[AT_FLAGS] != PACKED) return PETAL_OK; /* plain already */
+    return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0, "neither a DCSO filter nor gzip");
+}
+
+/* ---- sizing ---------------------------------------------------------------------------------- */
+
+/* DCSO: m = |ceil(n ln p / (ln 2)^2)|, the ceiling of a negative number, so a smaller m; k =
+ * ceil(ln 2 * m / n). */
+static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_error *error)
+{
+    petal_status status = petal_size_bits(petal_model_optimal_bits((double)keys, rate),
+                                          petal_scheme_dcso.max_bits, &shape->bits, error);
+    if (status == PETAL_OK && shape->bits == 0)
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "DCSO makes no filter of 0 bits; ask for a lower rate or more keys");
+    if (status == PETAL_OK) shape->hashes = petal_size_hashes(shape->bits, keys);
+    return status;
+}
+
+static petal_status plan(const struct format_def *self, const petal_options *options,
+                         struct description *about, petal_error *error)
+{
+    if (options->capacity == 0 || !(options->rate > 0 && options->rate < 1))
+        return petal_fail(
+            error, PETAL_ERR_ARGUMENT,
+            "a DCSO file says for how many keys and which rate it is made; give both");
+    return petal_size_plan(self, options, about, error);
+}
+
+/* Does the rule above make these bits and hashes of these keys and this rate? Hardly anything else
+ * looks like that. */
+static enum fit fit_of_header(const uint8_t *header)
+{
+    struct shape shape = {PETAL_SCHEME_DCSO, 0, 0, 0};
+    double rate = double_from_bits(load64le(header + AT_RATE));
+    petal_status status = size(load64le(header + AT_CAPACITY), rate, &shape, NULL);
+    bool same =
+        shape.bits == load64le(header + AT_BITS) && shape.hashes == load64le(header + AT_HASHES);
+    return status == PETAL_OK && same ? FIT_CERTAIN : FIT_POSSIBLE;
+}
+
+static enum fit fits(const uint8_t *bytes, uint64_t size_bytes)
+{
+    uint8_t header[HEADER_BYTES];
+    struct description about = {0};
+    if (petal_is_gzip(bytes, size_bytes))
+        return unpack_header(bytes, size_bytes, NULL, header, NULL) == PETAL_OK
+                   ? fit_of_header(header)
+                   : FIT_NO;
+    if (size_bytes == 0 || bytes[AT_FLAGS] != VERSION ||
+        read(&petal_format_dcso, bytes, size_bytes, &about, NULL) != PETAL_OK)
+        return FIT_NO;
+    return fit_of_header(bytes);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* The upper bytes of the flags mean nothing yet; they stay what they were. */
+static uint64_t flags_of(const petal_filter *filter)
+{
+    uint32_t format = filter->origin.format;
+    bool known = format == petal_format_dcso.id || format == PETAL_FORMAT_DCSO_GZIP;
+    return known ? (load64le(filter->origin.near) & ~VERSION_MASK) | VERSION : VERSION;
+}
+
+static petal_status write(const struct format_def *self, const petal_filter *filter,
+                          const struct sink *sink, petal_error *error)
+{
+    (void)self;
+    uint8_t header[HEADER_BYTES];
+    const struct layer *layer = filter->layers;
+    if (layer->capacity == 0 || !(layer->target_rate > 0))
+        return petal_fail(
+            error, PETAL_ERR_UNSUPPORTED,
+            "a DCSO file says for how many keys and which rate it is made; this filter does not know");
+    store64le(header + AT_FLAGS, flags_of(filter));
+    store64le(header + AT_CAPACITY, layer->capacity);
+    store64le(header + AT_RATE, bits_from_double(layer->target_rate));
+    store64le(header + AT_HASHES, layer->array.shape.hashes);
+    store64le(header + AT_BITS, layer->array.shape.bits);
+    store64le(header + AT_ITEMS, petal_filter_items(filter));
+    petal_status status = petal_put_both(sink, header, sizeof header, &layer->array, error);
+    return status == PETAL_OK ? petal_put(sink, filter->metadata, filter->metadata_bytes, error)
+                              : status;
+}
+
+const struct format_def petal_format_dcso = {
+    .id = PETAL_FORMAT_DCSO,
+    .name = "dcso",
+    .scheme = PETAL_SCHEME_DCSO,
+    .hash = PETAL_HASH_FNV1,
+    .fits = fits,
+    .decode = decode,
+    .read = read,
+    .plan = UNLESS_READ_ONLY(plan),
+    .size = UNLESS_READ_ONLY(size),
+    .write = write,
+};
+
+#ifdef PETAL_WITH_ZLIB
+static petal_status write_gzip(const struct format_def *self, const petal_filter *filter,
+                               const struct sink *sink, petal_error *error)
+{
+    (void)self;
+    return petal_gzip(&petal_format_dcso, filter, sink, error);
+}
+
+/* A packed file is found as dcso. */
+const struct format_def petal_format_dcso_gzip = {
+    .id = PETAL_FORMAT_DCSO_GZIP,
+    .name = "dcso-gzip",
+    .has_checksum = true,
+    .scheme = PETAL_SCHEME_DCSO,
+    .hash = PETAL_HASH_FNV1,
+    .decode = decode_gzip,
+    .read = read,
+    .plan = UNLESS_READ_ONLY(plan),
+    .size = UNLESS_READ_ONLY(size),
+    .write = write_gzip,
+};
+#endif

@@ -1,0 +1,46 @@
+/* cassandra_scheme.c - Cassandra's filters: k times, position abs(c % m), then c += step, with
+ * signed numbers of 64 bits and the remainder of Java and C, which has the sign of c.
+ * docs/formats/cassandra.md.
+ *
+ *     cassandra      4.0 and later    c begins with the second word of the hash; plain bytes
+ *     cassandra-be   3.0 to 3.11      the same; big-endian words
+ *     cassandra-2    1.2 to 2.2       c begins with the first word; big-endian words */
+#include "scheme/foreign/two_words.h"
+
+static inline struct walk walk_from_second(const struct bit_array *array, const uint64_t *hash)
+{
+    return (struct walk){hash[1], hash[0], array->modulus};
+}
+
+static inline uint64_t walk_next(struct walk *at)
+{
+    uint64_t position = signed_rest_of((int64_t)at->at, at->bits);
+    at->at += at->step;
+    return position;
+}
+
+#define WALK plain
+#define WALK_FROM walk_from_second
+#include "scheme/walk.inc"
+
+#define WALK be
+#define WALK_FROM walk_from_second
+#define BIT_ORDER 56u
+#include "scheme/walk.inc"
+
+#define WALK be_first
+#define BIT_ORDER 56u
+#include "scheme/walk.inc"
+
+/* Cassandra has room for 21 positions of a key. */
+#define ROW(id_, name_, walk) \
+    { \
+        .id = (id_), .name = (name_), WALKED(walk), .unit_bytes = 8, .hash_words = 2, \
+        .max_hashes = 21, .step_bits = 64, .max_bits = (uint64_t)INT32_MAX * 64 \
+    }
+
+const struct scheme_def petal_scheme_cassandra = ROW(PETAL_SCHEME_CASSANDRA, "cassandra", plain);
+const struct scheme_def petal_scheme_cassandra_be =
+    ROW(PETAL_SCHEME_CASSANDRA_BE, "cassandra-be", be);
+const struct scheme_def petal_scheme_cassandra_2 =
+    ROW(PETAL_SCHEME_CASSANDRA_2, "cassandra-2", be_first);

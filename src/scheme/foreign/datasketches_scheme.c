@@ -1,0 +1,28 @@
+/* datasketches_scheme.c - the Bloom filter of Apache DataSketches: for i = 1 .. k, position ((h0 +
+ * i * h1) mod 2^64 >> 1) mod m. h0 and h1 are the two words of the hash.
+ * docs/formats/datasketches.md. */
+#include "scheme/foreign/two_words.h"
+
+/* From 2^32 bits on the Java and the C++ library set different bits, and C++ misreads the size. */
+#define MAX_BITS (((uint64_t)1 << 32) - 64)
+
+static inline uint64_t walk_next(struct walk *at)
+{
+    at->at += at->step;
+    return rest_of(at->at >> 1, at->bits);
+}
+
+#define WALK datasketches
+#include "scheme/walk.inc"
+
+const struct scheme_def petal_scheme_datasketches = {
+    .id = PETAL_SCHEME_DATASKETCHES,
+    .name = "datasketches",
+    WALKED(datasketches),
+    .unit_bytes = 8,
+    .hash_words = 2,
+    .no_empty_key = true,
+    .max_hashes = PETAL_MAX_HASHES,
+    .step_bits = 64,
+    .max_bits = MAX_BITS,
+};
