@@ -433,7 +433,7 @@ static const struct option options[] = {
     OPTION_SCHEME,
     {0, "seconds", COUNT, AT(seconds), "N", "how long to measure [10]"},
     OPTION_JSON,
-    OPTION_KEY_FILE,
+    OPTION_SECRET_FILE,
     OPTION_FROM,
     OPTION_MEMORY_LIMIT,
     END_OF_OPTIONS,

@@ -195,7 +195,7 @@ static const struct option options[] = {
     OPTIONS_OF_KEYS,
     OPTION_NOW,
     OPTION_THREADS,
-    OPTION_KEY_FILE,
+    OPTION_SECRET_FILE,
     OPTION_FROM,
     OPTION_MEMORY_LIMIT,
     OPTION_VERBOSE,

@@ -140,7 +140,7 @@ static int run(const struct args *args)
     return status;
 }
 
-static const struct option options[] = {OPTION_JSON, OPTION_NO_VERIFY,    OPTION_KEY_FILE,
+static const struct option options[] = {OPTION_JSON, OPTION_NO_VERIFY,    OPTION_SECRET_FILE,
                                         OPTION_FROM, OPTION_MEMORY_LIMIT, END_OF_OPTIONS};
 
 const struct command compare_command = {

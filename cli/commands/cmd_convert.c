@@ -62,7 +62,7 @@ static const struct option options[] = {
     {0, "to-scheme", TEXT, AT(to_scheme), "SCHEME=classic",
      "classic: a counting filter without its counts"},
     OPTION_FORCE,
-    OPTION_KEY_FILE,
+    OPTION_SECRET_FILE,
     OPTION_MEMORY_LIMIT,
     OPTION_NO_LOCK,
     OPTION_VERBOSE,

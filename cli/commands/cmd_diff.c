@@ -70,7 +70,7 @@ static const struct option options[] = {
     {'o', "output", TEXT, AT(output), "FILE", "the patch to write"},
     OPTION_FROM,
     OPTION_FORCE,
-    OPTION_KEY_FILE,
+    OPTION_SECRET_FILE,
     OPTION_MEMORY_LIMIT,
     OPTION_VERBOSE,
     END_OF_OPTIONS,

@@ -207,7 +207,7 @@ static void print_block(const char *path, const petal_filter *filter, const char
     case NONE: printf("%s, header looks valid; this format has no checksum\n", format); break;
     case MATCH: printf("petal 1, intact\n"); break;
     case DIFFER: printf("petal 1, header intact, contents damaged\n"); break;
-    case NO_KEY: printf("petal 1, header intact; for the rest pass --key-file\n"); break;
+    case NO_KEY: printf("petal 1, header intact; for the rest pass --secret-file\n"); break;
     case CHANGING: printf("petal 1, being changed, so its contents cannot be verified\n"); break;
     case NOT_COMPARED: printf("petal 1, header intact (contents: petal verify %s)\n", path); break;
     case OLD:
@@ -377,7 +377,7 @@ static const struct option options[] = {
     OPTION_JSON,
     {0, "metadata", FLAG, AT(show_metadata), NULL, "print the metadata alone, byte for byte"},
     OPTION_NO_VERIFY,
-    OPTION_KEY_FILE,
+    OPTION_SECRET_FILE,
     OPTION_FROM,
     OPTION_MEMORY_LIMIT,
     END_OF_OPTIONS,

@@ -62,7 +62,7 @@ static const struct option options[] = {
     {'o', "output", TEXT, AT(output), "FILE", "the filter to write [FILE]"},
     OPTION_FROM,
     OPTION_FORCE,
-    OPTION_KEY_FILE,
+    OPTION_SECRET_FILE,
     OPTION_MEMORY_LIMIT,
     OPTION_NO_LOCK,
     OPTION_VERBOSE,

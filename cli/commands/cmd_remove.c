@@ -106,9 +106,9 @@ static int run(const struct args *args)
     return status;
 }
 
-static const struct option options[] = {OPTION_KEY,      OPTIONS_OF_KEYS,     OPTION_THREADS,
-                                        OPTION_KEY_FILE, OPTION_MEMORY_LIMIT, OPTION_NO_LOCK,
-                                        OPTION_VERBOSE,  END_OF_OPTIONS};
+static const struct option options[] = {OPTION_KEY,         OPTIONS_OF_KEYS,     OPTION_THREADS,
+                                        OPTION_SECRET_FILE, OPTION_MEMORY_LIMIT, OPTION_NO_LOCK,
+                                        OPTION_VERBOSE,     END_OF_OPTIONS};
 
 const struct command remove_command = {
     .name = "remove",

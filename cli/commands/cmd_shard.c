@@ -313,7 +313,7 @@ static const struct option options[] = {
     OPTIONS_OF_KEYS,
     OPTION_MEMORY_LIMIT,
     OPTION_THREADS,
-    OPTION_KEY_FILE,
+    OPTION_SECRET_FILE,
     OPTION_FORCE,
     OPTION_VERBOSE,
     END_OF_OPTIONS,

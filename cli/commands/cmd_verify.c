@@ -240,7 +240,7 @@ static const struct option options[] = {
     {0, "force", FLAG, AT(force), NULL, "a damaged one too: keys may be missing"},
     OPTION_JSON,
     OPTIONS_OF_KEYS,
-    OPTION_KEY_FILE,
+    OPTION_SECRET_FILE,
     OPTION_FROM,
     OPTION_MEMORY_LIMIT,
     OPTION_NO_LOCK,

@@ -3,27 +3,27 @@
 # The long options of a command.
 _petal_options() {
     local size='--capacity --rate --memory --bits --hashes --lines-per-key --scheme'
-    local hash='--seed --key-file' keys
+    local hash='--seed --secret-file' keys
     keys='--key --fields --delimiter --csv --header --jsonl --strict --null --crlf --decompress --key-type --progress'
     local files='--memory-limit --no-lock'
     case $1 in
     plan) echo "$size --json --chart --force" ;;
     create) echo "--output $size --grow --window $hash --metadata --template --key-type --format --force --no-lock --verbose" ;;
     build) echo "--output $size $hash --metadata --template $keys --threads --format --memory-limit --force --no-lock --verbose" ;;
-    add) echo "$keys --time --now --threads --from --key-file $files --verbose" ;;
-    remove) echo "$keys --threads --key-file $files --verbose" ;;
-    check) echo "--invert-match --count --quiet --line-number --explain --no-verify $keys --now --threads --key-file --from --memory-limit --verbose" ;;
+    add) echo "$keys --time --now --threads --from --secret-file $files --verbose" ;;
+    remove) echo "$keys --threads --secret-file $files --verbose" ;;
+    check) echo "--invert-match --count --quiet --line-number --explain --no-verify $keys --now --threads --secret-file --from --memory-limit --verbose" ;;
     seen) echo "--file --repeated --capacity --rate --memory --scheme --window --time --now $hash $keys --threads --from $files --verbose" ;;
-    info) echo '--json --metadata --no-verify --key-file --from --memory-limit' ;;
-    verify) echo "--sample --absent --recover --force --json ${keys#* } --key-file --from $files" ;;
-    merge | intersect) echo "--output --from --to --force --key-file $files --verbose" ;;
-    compare) echo '--json --no-verify --key-file --from --memory-limit' ;;
-    diff) echo '--output --from --force --key-file --memory-limit --verbose' ;;
-    patch) echo "--output --from --force --key-file $files --verbose" ;;
-    shard) echo "--shards --shard --output $keys --threads --memory-limit --key-file --force --verbose" ;;
-    convert) echo "--to --from --to-scheme --force --key-file $files --verbose" ;;
+    info) echo '--json --metadata --no-verify --secret-file --from --memory-limit' ;;
+    verify) echo "--sample --absent --recover --force --json ${keys#* } --secret-file --from $files" ;;
+    merge | intersect) echo "--output --from --to --force --secret-file $files --verbose" ;;
+    compare) echo '--json --no-verify --secret-file --from --memory-limit' ;;
+    diff) echo '--output --from --force --secret-file --memory-limit --verbose' ;;
+    patch) echo "--output --from --force --secret-file $files --verbose" ;;
+    shard) echo "--shards --shard --output $keys --threads --memory-limit --secret-file --force --verbose" ;;
+    convert) echo "--to --from --to-scheme --force --secret-file $files --verbose" ;;
     formats) echo '--json' ;;
-    bench) echo '--capacity --rate --memory --scheme --seconds --json --key-file --from --memory-limit' ;;
+    bench) echo '--capacity --rate --memory --scheme --seconds --json --secret-file --from --memory-limit' ;;
     esac
 }
 

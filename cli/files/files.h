@@ -6,10 +6,10 @@
 
 #include <petal/petal.h>
 
-/* The filter in `path`, opened with PETAL_OPEN_* `flags`, the secret of --key-file and the format
- * of --from. A map checks its blocks before they are used, unless --no-verify was given. A file
- * that is not Petal's is opened as the only format it fits, with a remark. "-" is standard input,
- * for whatever does not change the file. NULL: reported. */
+/* The filter in `path`, opened with PETAL_OPEN_* `flags`, the secret of --secret-file and the
+ * format of --from. A map checks its blocks before they are used, unless --no-verify was given. A
+ * file that is not Petal's is opened as the only format it fits, with a remark. "-" is standard
+ * input, for whatever does not change the file. NULL: reported. */
 petal_filter *open_filter(const char *path, unsigned flags, const struct args *args);
 
 /* Like open_filter(), and tells the format of the file. Files of other libraries are never opened
@@ -23,7 +23,7 @@ petal_filter *open_container(const char *path, unsigned flags, const struct args
 petal_filter *open_live(const char *path, const struct args *args, const char **format);
 
 /* Like open_live() for petal info: also a dirty file, of which it shows what recovery would keep;
- * that is reported as a failure nevertheless. Of a keyed one without --key-file it is the header
+ * that is reported as a failure nevertheless. Of a keyed one without --secret-file it is the header
  * alone: a filter without PETAL_CAN_STATS. */
 petal_filter *open_to_describe(const char *path, const struct args *args, const char **format);
 

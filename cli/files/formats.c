@@ -63,7 +63,7 @@ bool complain_of(const char *path, const petal_error *error)
     case PETAL_ERR_NOT_A_FILTER: return complain_of_stranger(path, error);
     case PETAL_ERR_EXISTS:
         return complain(path, "exists; --force replaces it once the new one is complete");
-    case PETAL_ERR_SECRET_MISSING: return complain(path, "%s; pass --key-file", error->message);
+    case PETAL_ERR_SECRET_MISSING: return complain(path, "%s; pass --secret-file", error->message);
     case PETAL_ERR_BUSY:
         return complain(path,
                         "busy: another process is changing it; try again when it has finished");

@@ -22,7 +22,7 @@ static bool read_seed(const struct args *args, uint64_t *seed)
     struct why why;
     if (!args->seed) return true;
     if (args->secret_file)
-        return complain(NULL, "--seed is for xxh3, --key-file for siphash; give one of them");
+        return complain(NULL, "--seed is for xxh3, --secret-file for siphash; give one of them");
     if (strcmp(args->seed, "random") == 0) return random_bits(seed);
     return parse_u64(args->seed, seed, &why) || complain("--seed", "%s: %s", args->seed, why.text);
 }

@@ -91,7 +91,7 @@ struct command {
                        "blocked, classic or counting [blocked]"}
 #define OPTION_SCHEME_OF_BITS {0, "scheme", TEXT, AT(scheme), "SCHEME=blocked|classic", "blocked or classic [blocked]"}
 #define OPTION_SEED {0, "seed", TEXT, AT(seed), "N|random", "seed of the hash [0]"}
-#define OPTION_KEY_FILE {0, "key-file", TEXT, AT(secret_file), "FILE", "secret of a keyed filter: 16 bytes or 32 hex digits"}
+#define OPTION_SECRET_FILE {0, "secret-file", TEXT, AT(secret_file), "FILE", "secret of a keyed filter: 16 bytes or 32 hex digits"}
 #define OPTION_METADATA {0, "metadata", TEXT, AT(metadata), "TEXT|@FILE", "keep TEXT, or what is in FILE, in the filter"}
 #define OPTION_TEMPLATE {0, "template", TEXT, AT(template_file), "FILE", "one like FILE, so that they can be merged"}
 #define OPTION_FROM {0, "from", NAME, AT(from), "FORMAT", "what FILE is: guava, ... (see petal help convert)"}
@@ -122,7 +122,7 @@ struct command {
 #define OPTION_THREADS {0, "threads", COUNT, AT(threads), "N", "work on N threads [one per CPU, up to 8]"}
 #define OPTIONS_OF_SIZE OPTION_CAPACITY, OPTION_RATE, OPTION_MEMORY, OPTION_BITS, OPTION_HASHES, \
     OPTION_LINES, OPTION_SCHEME
-#define OPTIONS_OF_HASH OPTION_SEED, OPTION_KEY_FILE
+#define OPTIONS_OF_HASH OPTION_SEED, OPTION_SECRET_FILE
 #define OPTION_KEY {'e', "key", LITERAL, 0, "KEY", "take KEY; may be repeated"}
 #define OPTIONS_OF_KEYS OPTION_FIELDS, OPTION_DELIMITER, OPTION_CSV, OPTION_HEADER, OPTION_JSONL, \
     OPTION_STRICT, OPTION_NULL, OPTION_CRLF, OPTION_DECOMPRESS, OPTION_KEY_TYPE, OPTION_PROGRESS

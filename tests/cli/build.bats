@@ -100,9 +100,9 @@ load helper
     head -c 16 /dev/zero >secret
     petal build -o plain.petal urls.txt
     petal build -o seeded.petal --seed 7 urls.txt
-    petal build -o keyed.petal --key-file secret urls.txt
+    petal build -o keyed.petal --secret-file secret urls.txt
     for f in plain seeded; do is "$(petal info --json $f.petal | field items)" 29619; done
-    is "$(petal info --json --key-file secret keyed.petal | field items)" 29619
+    is "$(petal info --json --secret-file secret keyed.petal | field items)" 29619
     ! cmp -s plain.petal seeded.petal
 }
 
@@ -116,7 +116,7 @@ load helper
     is "$(petal info --json 4.petal | field seed)" 16
     refuses "--seed: 18446744073709551616: too large" petal create -o 5.petal -n 10 --seed 18446744073709551616
     refuses "--seed: 1.5: not a whole number" petal create -o 5.petal -n 10 --seed 1.5
-    refuses "--seed is for xxh3, --key-file for siphash" petal create -o 5.petal -n 10 --seed 1 --key-file 1.petal
+    refuses "--seed is for xxh3, --secret-file for siphash" petal create -o 5.petal -n 10 --seed 1 --secret-file 1.petal
 }
 
 @test "the 11-bit filter of the primer says probably to c, which nobody added" {

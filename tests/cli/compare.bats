@@ -82,7 +82,7 @@ between() {
 
 @test "keyed filters are compared under their secret" {
     head -c 16 /dev/zero >secret
-    for part in 1 2; do seq $part | petal build -n 10 --key-file secret -o k$part.petal; done
-    between "$(petal compare --json --key-file secret k1.petal k2.petal)" intersection 1
+    for part in 1 2; do seq $part | petal build -n 10 --secret-file secret -o k$part.petal; done
+    between "$(petal compare --json --secret-file secret k1.petal k2.petal)" intersection 1
     refuses "needs the secret" petal compare k1.petal k2.petal
 }

@@ -67,16 +67,16 @@ setup() {
 @test "a keyed filter without its secret answers nothing" {
     echo 000102030405060708090a0b0c0d0e0f >secret
     echo 100102030405060708090a0b0c0d0e0f >wrong
-    echo key | petal build -o k.petal --key-file secret
-    id=$(petal info --key-file secret --json k.petal | field key_id)
+    echo key | petal build -o k.petal --secret-file secret
+    id=$(petal info --secret-file secret --json k.petal | field key_id)
     for command in check verify; do
-        refuses "petal: k.petal: needs the secret with id $id, none given; nothing was checked; pass --key-file" petal $command k.petal </dev/null
+        refuses "petal: k.petal: needs the secret with id $id, none given; nothing was checked; pass --secret-file" petal $command k.petal </dev/null
     done
     for command in check info verify; do
-        refuses "petal: k.petal: needs the secret with id $id, the one given is" petal $command --key-file wrong k.petal </dev/null
+        refuses "petal: k.petal: needs the secret with id $id, the one given is" petal $command --secret-file wrong k.petal </dev/null
     done
-    refuses "is not keyed, but a secret was given" petal info --key-file secret f.petal
-    is "$(petal check --key-file secret k.petal -e key)" key
+    refuses "is not keyed, but a secret was given" petal info --secret-file secret f.petal
+    is "$(petal check --secret-file secret k.petal -e key)" key
 }
 
 @test "a secret is 16 bytes or 32 hex digits, and nothing else" {
@@ -86,14 +86,14 @@ setup() {
     head -c 100 /dev/zero >bad4
     : >bad5
     for bad in bad1 bad2 bad3 bad5; do
-        refuses "$bad: not a secret; expected 16 bytes or 32 hex digits" petal create -o x -n 10 --key-file $bad
+        refuses "$bad: not a secret; expected 16 bytes or 32 hex digits" petal create -o x -n 10 --secret-file $bad
     done
-    refuses "bad4: has more than" petal create -o x -n 10 --key-file bad4
+    refuses "bad4: has more than" petal create -o x -n 10 --secret-file bad4
     printf '000102030405060708090a0b0c0d0e0f' | tee hex | perl -pe '$_ = pack "H*", $_' >raw
     printf '000102030405060708090A0B0C0D0E0F\r\n' >line
-    petal create -o x -n 10 --key-file hex
+    petal create -o x -n 10 --secret-file hex
     for same in raw line; do
-        petal create -o y -n 10 --key-file $same --force
+        petal create -o y -n 10 --secret-file $same --force
         cmp x y
     done
     ! grep -qF "$(cat raw | tr -d '\0')" x

@@ -135,14 +135,14 @@ manifest_is_sound() { python3 "$BATS_TEST_DIRNAME/lib/check-manifest.py" host/ma
 
 @test "keyed filters, and files of other libraries" {
     printf 'sixteen bytes...' >secret
-    seq 1000 | petal build -n 5000 --key-file secret -o keyed.petal
+    seq 1000 | petal build -n 5000 --secret-file secret -o keyed.petal
     publish -k secret keyed.petal host
     follow -k secret host one.petal
-    seq 1001 1050 | petal add --key-file secret keyed.petal
+    seq 1001 1050 | petal add --secret-file secret keyed.petal
     publish -k secret keyed.petal host
     run -0 --separate-stderr follow -k secret host one.petal
     contains "$stderr" "patches: 1"
-    is "$(seq 1050 | petal check -c --key-file secret one.petal)" 1050
+    is "$(seq 1050 | petal check -c --secret-file secret one.petal)" 1050
     mkdir other
     petal create --format guava -n 5000 -o f.guava
     seq 1000 | petal add --from guava f.guava

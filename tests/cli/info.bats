@@ -77,12 +77,12 @@ is_json() {
 
 @test "kind is shown: classic, two lines per key, seed, secret, metadata" {
     echo 000102030405060708090a0b0c0d0e0f >secret
-    petal create -o f.petal -n 1000 -p 1e-6 --key-file secret --metadata 'made by hand'
-    run -0 petal info --key-file secret f.petal
+    petal create -o f.petal -n 1000 -p 1e-6 --secret-file secret --metadata 'made by hand'
+    run -0 petal info --secret-file secret f.petal
     [[ $output =~ "blocked, siphash with secret "[0-9a-f]{8}", k "[0-9]+" in 2 lines, " ]]
     contains "$output" "metadata          made by hand"
-    is "$(petal info --key-file secret --json f.petal | field keyed)" true
-    is "$(petal info --key-file secret --json f.petal | field seed)" null
+    is "$(petal info --secret-file secret --json f.petal | field keyed)" true
+    is "$(petal info --secret-file secret --json f.petal | field seed)" null
     petal create -o c.petal --scheme classic --bits 11 --hashes 2 --seed 5
     run -0 petal info c.petal
     contains "$output" "classic, xxh3 with seed 5, k 2, 11 bits"
@@ -96,26 +96,26 @@ is_json() {
 
 @test "a keyed filter is described by its header where the secret is missing" {
     echo 000102030405060708090a0b0c0d0e0f >secret
-    seq 1000 | petal build -o f.petal -p 1% --key-file secret --metadata 'by hand'
+    seq 1000 | petal build -o f.petal -p 1% --secret-file secret --metadata 'by hand'
     run -0 --separate-stderr petal info f.petal
     is "$stderr" ""
-    contains "$output" "petal 1, header intact; for the rest pass --key-file"
+    contains "$output" "petal 1, header intact; for the rest pass --secret-file"
     contains "$output" "1,000 added; 1,000 planned"
     contains "$output" "1 % asked"
     contains "$output" "by hand"
     run -1 grep -q fill <<<"$output"
     for field in items capacity bits key_id content_id metadata; do
         is "$(petal info --json f.petal | field $field)" \
-            "$(petal info --json --key-file secret f.petal | field $field)"
+            "$(petal info --json --secret-file secret f.petal | field $field)"
     done
     petal info --json f.petal | is_json
     is "$(petal info --json f.petal | field bits_set)" null
     is "$(petal info --json f.petal | field estimated_rate)" null
     is "$(petal info --metadata f.petal)" "by hand"
-    petal create --grow -n 100 --key-file secret -o g.petal
+    petal create --grow -n 100 --secret-file secret -o g.petal
     is "$(petal info --json g.petal | field estimated_items)" null
     run -2 petal check f.petal -e 1
     run -2 petal verify f.petal
     echo 000102030405060708090a0b0c0d0e00 >secret
-    refuses "the one given is" petal info --key-file secret f.petal
+    refuses "the one given is" petal info --secret-file secret f.petal
 }

@@ -159,8 +159,8 @@ load helper
 
 @test "a keyed filter grows and forgets under its secret" {
     echo 000102030405060708090a0b0c0d0e0f >secret
-    petal create -o g.petal -n 10 --grow --key-file secret
-    seq 1000 | petal add --key-file secret g.petal
-    is "$(seq 1000 | petal check -c --key-file secret g.petal)" 1000
+    petal create -o g.petal -n 10 --grow --secret-file secret
+    seq 1000 | petal add --secret-file secret g.petal
+    is "$(seq 1000 | petal check -c --secret-file secret g.petal)" 1000
     refuses "needs the secret" petal add g.petal
 }

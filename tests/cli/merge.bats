@@ -42,7 +42,7 @@ setup() {
     petal create -o c.petal -n 5000 --scheme classic
     petal create -o k.petal -n 5000 --hashes 4
     echo 000102030405060708090a0b0c0d0e0f >secret
-    petal create -o keyed.petal -n 5000 --key-file secret
+    petal create -o keyed.petal -n 5000 --secret-file secret
     bits=$(petal info --json 1.petal | field bits)
     refuses "p.petal: cannot merge with 1.petal (they differ in bits ($bits against " petal merge -o o.petal 1.petal p.petal
     refuses "s.petal: cannot merge with 1.petal (they differ in seed (0 against 1)" petal merge -o o.petal 1.petal s.petal
@@ -54,9 +54,9 @@ setup() {
 
 @test "keyed filters merge under their secret" {
     head -c 16 /dev/zero >secret
-    for part in 1 2; do seq $part | petal build -n 10 --key-file secret -o k$part.petal; done
-    petal merge --key-file secret -o o.petal k1.petal k2.petal
-    is "$(petal check --key-file secret -c o.petal -e 1 -e 2)" 2
+    for part in 1 2; do seq $part | petal build -n 10 --secret-file secret -o k$part.petal; done
+    petal merge --secret-file secret -o o.petal k1.petal k2.petal
+    is "$(petal check --secret-file secret -c o.petal -e 1 -e 2)" 2
 }
 
 @test "a damaged part, a missing one or an existing output stops the merge before anything is written" {

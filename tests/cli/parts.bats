@@ -23,16 +23,16 @@ load helper
 
 @test "a template's capacity, rate, seed and secret are taken over, its keys and metadata are not" {
     head -c 16 /dev/zero >secret
-    seq 100 | petal build -n 1000 -p 0.1% --scheme classic --key-file secret --metadata old \
+    seq 100 | petal build -n 1000 -p 0.1% --scheme classic --secret-file secret --metadata old \
         -o t.petal
-    petal create --template t.petal --key-file secret -o o.petal
+    petal create --template t.petal --secret-file secret -o o.petal
     for name in scheme hash bits hashes capacity target_rate key_id seed; do
-        is "$(petal info --key-file secret --json o.petal | field $name)" "$(petal info --key-file secret --json t.petal | field $name)"
+        is "$(petal info --secret-file secret --json o.petal | field $name)" "$(petal info --secret-file secret --json t.petal | field $name)"
     done
-    is "$(petal info --key-file secret --json o.petal | field bits_set)" 0
-    is "$(petal info --key-file secret --json o.petal | field metadata)" null
-    petal create --template t.petal --key-file secret --metadata new -o m.petal
-    is "$(petal info --key-file secret --metadata m.petal)" new
+    is "$(petal info --secret-file secret --json o.petal | field bits_set)" 0
+    is "$(petal info --secret-file secret --json o.petal | field metadata)" null
+    petal create --template t.petal --secret-file secret --metadata new -o m.petal
+    is "$(petal info --secret-file secret --metadata m.petal)" new
 }
 
 @test "a template in another library's file makes such a file" {
@@ -97,8 +97,8 @@ load helper
     head -c 16 /dev/zero >secret
     seq 1000 >keys
     petal shard -n 8 keys >open
-    petal shard -n 8 --key-file secret keys >closed
-    petal shard -n 8 --key-file secret keys | cmp - closed
+    petal shard -n 8 --secret-file secret keys >closed
+    petal shard -n 8 --secret-file secret keys | cmp - closed
     ! cmp -s open closed
     is "$(cut -f1 closed | sort -u | tr -d '\n')" 01234567
 }

@@ -84,18 +84,18 @@ make_patch() {
 @test "keyed filters need their secret, and it is not in the patch" {
     printf 'sixteen bytes...' >secret
     printf 'sixteen bytes,,,' >other
-    seq 1000 | petal build -n 2000 --key-file secret -o old.petal
+    seq 1000 | petal build -n 2000 --secret-file secret -o old.petal
     cp old.petal new.petal
-    seq 1001 1100 | petal add --key-file secret new.petal
+    seq 1001 1100 | petal add --secret-file secret new.petal
     refuses "old.petal: needs the secret with id" petal diff old.petal new.petal -o p
-    petal diff --key-file secret old.petal new.petal -o p
+    petal diff --secret-file secret old.petal new.petal -o p
     ! grep -qF 'sixteen bytes' p
     refuses "old.petal: needs the secret with id" petal patch old.petal p
-    refuses "old.petal: needs the secret with id" petal patch --key-file other old.petal p
-    petal patch --key-file secret old.petal p
-    is "$(seq 1100 | petal check -c --key-file secret old.petal)" 1100
-    seq 1000 | petal build -n 2000 --key-file other -o otherwise.petal
-    refuses "otherwise.petal: needs the secret" petal diff --key-file secret old.petal otherwise.petal -o q
+    refuses "old.petal: needs the secret with id" petal patch --secret-file other old.petal p
+    petal patch --secret-file secret old.petal p
+    is "$(seq 1100 | petal check -c --secret-file secret old.petal)" 1100
+    seq 1000 | petal build -n 2000 --secret-file other -o otherwise.petal
+    refuses "otherwise.petal: needs the secret" petal diff --secret-file secret old.petal otherwise.petal -o q
     [ ! -e q ]
 }
 

@@ -31,8 +31,8 @@ setup() {
     contains "$(petal verify - <a.petal)" "intact"
     contains "$(petal compare a.petal - <a.petal)" "The bits are equal"
     head -c 16 /dev/zero >secret
-    petal build --key-file secret -o k.petal numbers
-    is "$(petal check --key-file secret -c - numbers <k.petal)" 1000
+    petal build --secret-file secret -o k.petal numbers
+    is "$(petal check --secret-file secret -c - numbers <k.petal)" 1000
 }
 
 @test "a filter of another library in a pipe is told by all of it, or named" {

@@ -71,11 +71,11 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
 
 @test "keys can be typed, NUL-separated, with CR LF, and of a keyed filter" {
     head -c 16 /dev/urandom >secret
-    counting --key-file secret --key-type i64
-    seq 100 | petal add --key-file secret --key-type i64 f.petal
-    seq 50 | sed 's/$/\r/' | petal remove --key-file secret --key-type i64 --crlf f.petal
-    seq 51 99 | tr '\n' '\0' | petal remove --key-file secret --key-type i64 -0 f.petal
-    is "$(petal check --key-file secret --key-type i64 f.petal <<<"$(seq 100)")" 100
+    counting --secret-file secret --key-type i64
+    seq 100 | petal add --secret-file secret --key-type i64 f.petal
+    seq 50 | sed 's/$/\r/' | petal remove --secret-file secret --key-type i64 --crlf f.petal
+    seq 51 99 | tr '\n' '\0' | petal remove --secret-file secret --key-type i64 -0 f.petal
+    is "$(petal check --secret-file secret --key-type i64 f.petal <<<"$(seq 100)")" 100
     refuses "needs the secret" petal remove f.petal </dev/null
 }
 

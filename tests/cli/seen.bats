@@ -221,8 +221,8 @@ stopped_by() {
 
 @test "keyed and seeded filters remember under the same secret and seed" {
     echo 000102030405060708090a0b0c0d0e0f >secret
-    petal seen -n 100 --key-file secret -f s.petal <<<a >fresh
-    is "$(petal seen --key-file secret -f s.petal <<<a)" ""
+    petal seen -n 100 --secret-file secret -f s.petal <<<a >fresh
+    is "$(petal seen --secret-file secret -f s.petal <<<a)" ""
     refuses "needs the secret with id" petal seen -f s.petal <<<a
 }
 

@@ -833,7 +833,7 @@
     }
     function failed(file, error) {
       held = null;
-      if (/secret/.test(error.code)) return panel(file.name, plain('needs_secret', { cli: 'petal check --key-file SECRET ' + quote(file.name) }));
+      if (/secret/.test(error.code)) return panel(file.name, plain('needs_secret', { cli: 'petal check --secret-file SECRET ' + quote(file.name) }));
       if (/^(out of memory|over a limit)$/.test(error.code) || error.name === 'RangeError') panel(file.name, plain('too_large', { name: file.name, cli: 'petal info ' + quote(file.name) }) + ' (' + error.message + ')');
       else panel(file.name, error.message);
       if (error.offset == null || !(error.offset <= file.size)) return;

@@ -30,7 +30,7 @@ def tool(path, key_type, keys):
         clock = {"rotating-time": 1712664000, "rotating-burst": 1704067200}.get(path.stem)
         command = ["petal", "check", "--key-type", key_type, path]
         command += ["--now", str(clock)] if clock else []
-        command += ["--key-file", secret.name] if "keyed" in path.stem or path.stem == "rotating-time" else []
+        command += ["--secret-file", secret.name] if "keyed" in path.stem or path.stem == "rotating-time" else []
         lines = "".join(f"{key}\n" for key in keys)
         run = subprocess.run(command, input=lines, capture_output=True, text=True)
     if run.returncode == 2 and "key" in run.stderr:
