@@ -404,6 +404,11 @@ static int fake_IsModuleNameBusy(const char *name)
 {
     return name == NULL;
 }
+static int fake_GetModuleOptionsAll(void)
+{
+    return OPTION_HANDLE_REPL_ASYNC_LOAD;
+}
+
 static void fake_SetModuleOptions(RedisModuleCtx *ctx, int options)
 {
     (void)ctx, (void)options;

@@ -37,6 +37,9 @@ enum { KEY_TYPE_EMPTY = 0 };
 #define OPTION_HANDLE_IO_ERRORS (1 << 0)
 #define OPTION_NO_IMPLICIT_SIGNAL_MODIFIED (1 << 1)
 #define OPTION_HANDLE_REPL_ASYNC_LOAD (1 << 2)
+/* In Valkey 9: keys may come before their slot does. Until then nobody queries them, and a server
+ * that was given them as commands takes those as a replica does. */
+#define OPTION_HANDLE_SLOT_MIGRATION (1 << 5)
 
 #define NOTIFY_GENERIC (1 << 2)
 
@@ -228,7 +231,8 @@ typedef int (*module_apply)(RedisModuleCtx *ctx, void *context, RedisModuleStrin
     CALL(void *, TryAlloc, (size_t)) \
     CALL(void *, TryCalloc, (size_t, size_t)) \
     CALL(int, AddACLCategory, (RedisModuleCtx *, const char *)) \
-    CALL(int, SetCommandACLCategories, (RedisModuleCommand *, const char *))
+    CALL(int, SetCommandACLCategories, (RedisModuleCommand *, const char *)) \
+    CALL(int, GetModuleOptionsAll, (void))
 
 struct server {
 #define MODULE_CALL(result, name, arguments) result(*name) arguments;
@@ -242,5 +246,8 @@ extern struct server server;
 
 /* Looks all calls up. Returns the name of a required one that is missing, or NULL. */
 const char *server_find_calls(RedisModuleCtx *ctx);
+
+/* Can this server move slots by itself (CLUSTER MIGRATESLOTS)? Valkey 9 and later. */
+int server_moves_slots(void);
 
 #endif

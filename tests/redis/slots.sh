@@ -1,0 +1,12 @@
+#!/bin/sh
+# CLUSTER MIGRATESLOTS (Valkey 9): slots with filters of every kind move from a master to another and
+# back while clients write, and no key that was acknowledged is missing.
+set -u
+. tests/redis/lib/servers.sh
+
+[ -n "$valkey" ] || {
+    skip 'Valkey' 'not installed: ./dev test --all or ./dev test redis/ installs it'
+    finish
+}
+relay python3 tests/redis/slots.py valkey-9.1 "$valkey"
+finish
