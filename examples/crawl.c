@@ -45,7 +45,7 @@ static void follow_links(petal_filter *seen, uint64_t *state, bool known[PAGES],
             (size_t)snprintf(urls[i], URL_BYTES, "https://example.com/page/%u", pages[i]);
     }
     petal_batch batch = PETAL_BATCH_INIT;
-    batch.layout = PETAL_KEYS_POINTERS;
+    batch.layout = PETAL_LAYOUT_POINTERS;
     batch.data = keys;
     batch.count = LINKS;
     petal_add_batch(seen, &batch, was_new, NULL, NULL);

@@ -108,7 +108,7 @@ static void must_be_alike(const petal_info *a, const petal_info *b)
     must(a->lines_per_key == b->lines_per_key && a->generations == b->generations);
     must(a->layers == b->layers && a->bits == b->bits && a->bytes == b->bytes);
     must(a->counter_bits == b->counter_bits && a->seed == b->seed && a->keyed == b->keyed &&
-         a->key_id == b->key_id);
+         a->secret_id == b->secret_id);
 }
 
 static void must_be_the_same(const petal_info *a, const petal_info *b)
@@ -134,7 +134,7 @@ static void must_keep_the_rate(const petal_options *options, const petal_info *p
 /* A window of time may come to have as many generations as planned, and begins with fewer. */
 static void begin_with_fewer(petal_info *plan, const petal_info *made)
 {
-    if (plan->policy != PETAL_POLICY_TIME) return;
+    if (plan->policy != PETAL_POLICY_WINDOW_TIME) return;
     must(plan->layers >= made->layers);
     plan->bits = plan->bits / plan->layers * made->layers;
     plan->bytes = plan->bytes / plan->layers * made->layers;

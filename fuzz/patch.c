@@ -41,7 +41,7 @@ static petal_filter *make_base(unsigned kind)
         options.metadata_bytes = 8;
     }
     must(petal_create(&options, &filter, NULL) == PETAL_OK);
-    (void)petal_advance(filter, 1000, NULL);
+    (void)petal_set_clock(filter, 1000, NULL);
     for (int64_t i = 0; i < 50; i++) must(petal_add_i64(filter, i) >= 0);
     return filter;
 }
@@ -169,7 +169,7 @@ static void change(petal_filter *filter, struct input *in)
         for (uint32_t i = from; i < from + count && what == 3; i++) petal_remove_i64(filter, i);
         if (what == 4 && count > 150) petal_clear(filter, NULL);
         if (what == 5) (void)petal_set_metadata(filter, "more metadata", count % 14, NULL);
-        if (what >= 6) (void)petal_advance(filter, clock += from, NULL);
+        if (what >= 6) (void)petal_set_clock(filter, clock += from, NULL);
     }
 }
 

@@ -151,7 +151,7 @@ static uint8_t *make_file(struct input *in, size_t *size_bytes)
     petal_options options = take_options(in);
     petal_filter *filter;
     if (petal_create(&options, &filter, NULL) != PETAL_OK) return NULL;
-    if (options.window_ms) petal_advance(filter, 1 + take(in, 2), NULL);
+    if (options.window_ms) petal_set_clock(filter, 1 + take(in, 2), NULL);
     for (int64_t i = take_below(in, 400); i > 0; i--) (void)petal_add_i64(filter, i);
     *size_bytes = (size_t)petal_serialized_bytes(filter, NULL);
     uint8_t *image = malloc(*size_bytes);
@@ -306,10 +306,11 @@ static void add_batch(petal_filter *filter)
         must(petal_get_info(filter, i, &layer, NULL) == PETAL_OK &&
              petal_get_stats(filter, i, &stats, NULL) == PETAL_OK);
     uint64_t later = info.clock_ms + info.window_ms / 2;
-    status = petal_advance(filter, later, NULL);
+    status = petal_set_clock(filter, later, NULL);
     must(status == PETAL_OK ||
-         status == (info.policy == PETAL_POLICY_TIME ? PETAL_ERR_ARGUMENT : PETAL_ERR_UNSUPPORTED));
-    (void)petal_advance(filter, INT64_MAX, NULL);
+         status == (info.policy == PETAL_POLICY_WINDOW_TIME ? PETAL_ERR_ARGUMENT
+                                                            : PETAL_ERR_UNSUPPORTED));
+    (void)petal_set_clock(filter, INT64_MAX, NULL);
 }
 
 /* Where keys are counted: one that was added can be removed once more than before, and without

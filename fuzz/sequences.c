@@ -100,9 +100,10 @@ static bool must_have_after(const struct model *model, const petal_info *info, u
                             uint64_t more)
 {
     if (model->count[key] == 0) return false;
-    if (info->policy == PETAL_POLICY_KEYS)
+    if (info->policy == PETAL_POLICY_WINDOW_KEYS)
         return model->calls + more - model->call[key] <= info->window_keys;
-    if (info->policy == PETAL_POLICY_TIME) return model->clock - model->time[key] < info->window_ms;
+    if (info->policy == PETAL_POLICY_WINDOW_TIME)
+        return model->clock - model->time[key] < info->window_ms;
     return true;
 }
 
@@ -845,7 +846,7 @@ static void call_share(struct slot *slot)
 {
     petal_error error;
     const petal_info info = slot->kind;
-    petal_status status = petal_share(slot->filter, &error);
+    petal_status status = petal_allow_threads(slot->filter, &error);
     if (status == PETAL_OK) {
         slot->is_shared = true;
         return;
@@ -915,17 +916,17 @@ static void call_advance(struct slot *slot)
     petal_error error;
     if (take_below(&world.in, 16) == 0) now = take_number(&world.in);
     struct image before = image_of(slot);
-    petal_status status = petal_advance(slot->filter, now, &error);
+    petal_status status = petal_set_clock(slot->filter, now, &error);
     if (status != PETAL_OK) {
         must_be_told(&error, status);
-        if (info.policy != PETAL_POLICY_TIME)
+        if (info.policy != PETAL_POLICY_WINDOW_TIME)
             must(status == PETAL_ERR_UNSUPPORTED);
         else
             must((status == PETAL_ERR_ARGUMENT && now > INT64_MAX) ||
                  (status == PETAL_ERR_READ_ONLY && is_read_only(slot)) || is_excused(slot, status));
         must_be_unchanged(slot, before);
     } else if (now > slot->model.clock) {
-        must(info.policy == PETAL_POLICY_TIME);
+        must(info.policy == PETAL_POLICY_WINDOW_TIME);
         for (unsigned key = 0; key < UNIVERSE && slot->model.clock == 0; key++)
             slot->model.time[key] = now;
         slot->model.clock = now;

@@ -184,7 +184,7 @@ static void add_one(struct value *value, struct adding *adding)
     }
     petal_key whole = {key, size}; /* as a batch of one, for its message */
     petal_batch batch = PETAL_BATCH_INIT;
-    batch.layout = PETAL_KEYS_POINTERS;
+    batch.layout = PETAL_LAYOUT_POINTERS;
     batch.data = &whole;
     batch.count = 1;
     adding->status =

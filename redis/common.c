@@ -75,7 +75,7 @@ petal_batch scratch_batch(RedisModuleString **items, size_t count)
     make_room(count);
     for (size_t i = 0; i < count; i++)
         scratch.keys[i].data = server.StringPtrLen(items[i], &scratch.keys[i].size_bytes);
-    batch.layout = PETAL_KEYS_POINTERS;
+    batch.layout = PETAL_LAYOUT_POINTERS;
     batch.data = scratch.keys;
     batch.count = count;
     return batch;

@@ -102,7 +102,7 @@ static petal_status open_header(struct handle *handle, const void *header, size_
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     petal_allocator allocator = handle_allocator(handle);
-    options.flags = PETAL_OPEN_HEADER;
+    options.flags = PETAL_OPEN_HEADER_ONLY;
     options.allocator = &allocator;
     options.memory_limit = UINT64_MAX; /* the allocator has the limit */
     options.format = "redisbloom";
@@ -206,7 +206,7 @@ struct handle *handle_share(const void *header, size_t size_bytes, petal_layer_s
     petal_get_info(made->filter, PETAL_ALL_LAYERS, &info, NULL);
     made->layers = info.layers;
     *states = memset(server.Alloc(info.layers * sizeof **states), 0, info.layers * sizeof **states);
-    petal_swap(made->filter, *states, made->layers, NULL);
+    petal_swap_layers(made->filter, *states, made->layers, NULL);
     header_clear_counts(made->header, made->layers);
     found = find(made->header, size_bytes);
     if (found) {
@@ -238,7 +238,7 @@ void handle_attach(struct handle *handle, struct value *value)
 {
     pthread_mutex_lock(&lock);
     struct value *other = handle->current;
-    petal_swap(handle->filter, value->states, handle->layers, NULL);
+    petal_swap_layers(handle->filter, value->states, handle->layers, NULL);
     if (other) {
         petal_layer_state *of_other = value->states;
         value->states = other->states;
@@ -252,7 +252,7 @@ void handle_detach(struct handle *handle, struct value *value)
 {
     pthread_mutex_lock(&lock);
     if (handle->current == value) {
-        petal_swap(handle->filter, value->states, handle->layers, NULL);
+        petal_swap_layers(handle->filter, value->states, handle->layers, NULL);
         handle->current = NULL;
     }
     pthread_mutex_unlock(&lock);

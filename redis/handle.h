@@ -3,7 +3,8 @@
  * A handle takes about 1 KB, the bits of a filter for 100 items 140 bytes, and servers have many
  * such filters, which were created alike. So all classic values with the same parameters and as
  * many layers have one handle together; of each value only its bits and counts are kept, and they
- * go into the handle when the value is used (petal_swap). Petal's own kinds have a handle each.
+ * go into the handle when the value is used (petal_swap_layers). Petal's own kinds have a handle
+ * each.
  *
  * Values are used by the main thread alone, or in a child process, which changes nothing. But they
  * are freed by other threads, too. */

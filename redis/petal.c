@@ -165,10 +165,10 @@ static int petal_create_command(RedisModuleCtx *ctx, RedisModuleString **argv, i
 static void advance(RedisModuleCtx *ctx, RedisModuleString *name, struct value *value)
 {
     petal_info info = value_info(value, PETAL_ALL_LAYERS);
-    if (info.policy != PETAL_POLICY_TIME || must_obey(ctx)) return;
+    if (info.policy != PETAL_POLICY_WINDOW_TIME || must_obey(ctx)) return;
     long long now = server.Milliseconds();
     if (now <= 0 || (uint64_t)now <= info.clock_ms) return;
-    if (petal_advance(value_filter(value), (uint64_t)now, NULL) == PETAL_OK)
+    if (petal_set_clock(value_filter(value), (uint64_t)now, NULL) == PETAL_OK)
         server.Replicate(ctx, "PETAL.ADVANCE", "sl", name, now);
 }
 
@@ -182,7 +182,7 @@ static int petal_advance_command(RedisModuleCtx *ctx, RedisModuleString **argv, 
     struct value *value = need(ctx, argv[1]);
     if (!value) return MODULE_OK;
     uint64_t before = value_info(value, PETAL_ALL_LAYERS).clock_ms;
-    if (petal_advance(value_filter(value), now, &error) != PETAL_OK)
+    if (petal_set_clock(value_filter(value), now, &error) != PETAL_OK)
         return reply_petal_error(ctx, &error);
     uint64_t after = value_info(value, PETAL_ALL_LAYERS).clock_ms;
     if (after != before) {
@@ -224,7 +224,7 @@ static int unpack(RedisModuleString *argument, petal_batch *batch)
     }
     packing.offsets[count] = (uint32_t)end;
     *batch = (petal_batch)PETAL_BATCH_INIT;
-    batch->layout = PETAL_KEYS_OFFSETS32;
+    batch->layout = PETAL_LAYOUT_OFFSETS32;
     batch->data = data + 4 + 4 * count;
     batch->offsets = packing.offsets;
     batch->data_bytes = end;

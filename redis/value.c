@@ -146,7 +146,7 @@ const void *value_secret(const void *header, size_t size_bytes)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     petal_filter *filter = NULL;
-    options.flags = PETAL_OPEN_HEADER;
+    options.flags = PETAL_OPEN_HEADER_ONLY;
     petal_status status = petal_load(header, size_bytes, &options, &filter, NULL);
     petal_free(filter);
     return status == PETAL_ERR_SECRET_MISSING ? config_secret() : NULL;
@@ -157,7 +157,7 @@ static petal_status open_own(struct value *value, const void *header, size_t siz
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     petal_allocator allocator = handle_allocator(value->handle);
-    options.flags = PETAL_OPEN_HEADER;
+    options.flags = PETAL_OPEN_HEADER_ONLY;
     options.allocator = &allocator;
     options.memory_limit = UINT64_MAX; /* the allocator has the limit */
     options.format = "petal";
@@ -288,7 +288,7 @@ uint32_t value_growth(const struct value *value)
 petal_status value_adopt(struct value *value, uint32_t layer, void *bytes, size_t size_bytes,
                          petal_error *error)
 {
-    petal_status status = petal_adopt(value_filter(value), layer, bytes, size_bytes, error);
+    petal_status status = petal_adopt_bits(value_filter(value), layer, bytes, size_bytes, error);
     if (status == PETAL_OK) {
         memory_take(bytes, size_bytes);
         value->bytes += size_bytes;
@@ -331,7 +331,7 @@ static void regroup(struct value *value, uint32_t layers)
     petal_error error;
     petal_write(old->filter, "redisbloom", take, &to, NULL);
     memset(states, 0, layers * sizeof *states);
-    petal_swap(old->filter, states, layers, NULL);
+    petal_swap_layers(old->filter, states, layers, NULL);
     old->current = NULL;
     handle_renew(old);
     value->handle = handle_share(header, to.size_bytes, &counts, &error);
@@ -364,7 +364,7 @@ static size_t petal_header_bytes(const uint8_t *bytes, size_t size_bytes)
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     petal_filter *filter = NULL;
     petal_error error = {0};
-    options.flags = PETAL_OPEN_HEADER;
+    options.flags = PETAL_OPEN_HEADER_ONLY;
     options.secret = value_secret(bytes, size_bytes);
     petal_status status = petal_load(bytes, size_bytes, &options, &filter, &error);
     petal_free(filter);

@@ -15,17 +15,17 @@ static inline petal_batch batch_of(uint32_t layout, const void *data, size_t cou
 
 static inline petal_batch batch_of_keys(const petal_key *keys, size_t count)
 {
-    return batch_of(PETAL_KEYS_POINTERS, keys, count);
+    return batch_of(PETAL_LAYOUT_POINTERS, keys, count);
 }
 
 static inline petal_batch batch_of_numbers(const int64_t *numbers, size_t count)
 {
-    return batch_of(PETAL_KEYS_I64, numbers, count);
+    return batch_of(PETAL_LAYOUT_I64, numbers, count);
 }
 
 static inline petal_batch batch_of_hashes(const uint64_t *hashes, size_t count)
 {
-    return batch_of(PETAL_KEYS_HASHES, hashes, count);
+    return batch_of(PETAL_LAYOUT_HASHES, hashes, count);
 }
 
 static inline petal_status add_whole_batch(petal_filter *filter, petal_batch batch,

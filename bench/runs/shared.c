@@ -2,7 +2,8 @@
  * one thread's plain adding in the same round.
  *
  *     plain        add_numbers() by one thread: the yardstick
- *     shared       the same call on a filter given to petal_share(), the keys divided among threads
+ *     shared       the same call on a filter given to petal_allow_threads(), the keys divided among
+ *                  threads
  *     shared, one  one call per key
  *     atomic OR    what sharing could have been: a relaxed atomic OR for each of a key's k words
  *     check, OR    the same, but only if a load before it finds the bit clear
@@ -148,7 +149,7 @@ static uint64_t run_way(enum way way, uint64_t keys, unsigned threads, unsigned 
     times->ns[0][round] = times->ns[1][round] = 0;
     for (unsigned i = 0; i < repeats; i++) {
         petal_filter *filter = make_touched(keys);
-        if (way == SHARED || way == SHARED_ONE) petal_share(filter, NULL);
+        if (way == SHARED || way == SHARED_ONE) petal_allow_threads(filter, NULL);
         for (int again = 0; again < 2; again++)
             times->ns[again][round] +=
                 add_all(filter, way, keys, way == PLAIN ? 1 : threads) / repeats;

@@ -36,7 +36,7 @@ static void check(petal_status status, const petal_error *error)
 static petal_batch batch_at(const int64_t *from, uint64_t count)
 {
     petal_batch batch = PETAL_BATCH_INIT;
-    batch.layout = PETAL_KEYS_I64;
+    batch.layout = PETAL_LAYOUT_I64;
     batch.data = from;
     batch.count = count;
     return batch;

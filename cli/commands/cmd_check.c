@@ -178,7 +178,8 @@ static int run(const struct args *args)
     const char *format;
     petal_filter *filter = args->explain ? open_filter(args->operands[0], PETAL_OPEN_MAP, args)
                                          : open_live(args->operands[0], args, &format);
-    if (filter && info_of(filter).policy == PETAL_POLICY_TIME) filter = make_current(filter, args);
+    if (filter && info_of(filter).policy == PETAL_POLICY_WINDOW_TIME)
+        filter = make_current(filter, args);
     int status = filter ? check(args, filter) : STATUS_ERROR;
     petal_free(filter);
     return status;

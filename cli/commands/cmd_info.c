@@ -44,7 +44,7 @@ static void print_kind(const petal_info *info)
 {
     label("filter");
     printf("%s, %s", info->scheme_name, info->hash_name);
-    if (info->keyed) printf(" with secret %08" PRIx32, info->key_id);
+    if (info->keyed) printf(" with secret %08" PRIx32, info->secret_id);
     if (info->seed) printf(" with seed %" PRIu64, info->seed);
     printf(", k %" PRIu32, info->hashes);
     if (info->lines_per_key == 2) printf(" in 2 lines");
@@ -65,7 +65,7 @@ static void print_size(const petal_info *info)
     printf("%s bytes of %s", grouped(info->bytes).s, info->counter_bits ? "counters" : "bits");
     if (info->bytes >= 1 << 20) printf(" (%s)", size_text(info->bytes, 3).s);
     double bits = (double)info->bits * (info->counter_bits ? info->counter_bits : 1);
-    if (info->policy == PETAL_POLICY_TIME)
+    if (info->policy == PETAL_POLICY_WINDOW_TIME)
         printf(", up to %s", grouped(info->bytes / info->layers * (2 * info->generations - 1)).s);
     else if (keys)
         printf(", %s bits per key", significant(bits / (double)keys, 3).s);
@@ -91,7 +91,8 @@ static void print_keys(const petal_info *info, const petal_stats *stats)
                : info->counter_bits ? "%s, with repeats"
                                     : "%s added, with repeats",
                grouped(info->items).s);
-    bool window = info->policy == PETAL_POLICY_KEYS || info->policy == PETAL_POLICY_TIME;
+    bool window =
+        info->policy == PETAL_POLICY_WINDOW_KEYS || info->policy == PETAL_POLICY_WINDOW_TIME;
     if (window)
         printf(" remembered");
     else if (info->capacity)
@@ -129,7 +130,7 @@ static void print_saturated(const petal_stats *stats)
 static void print_warning(const petal_info *info, const petal_stats *stats)
 {
     double asked = isnan(info->target_rate) ? info->predicted_rate : info->target_rate;
-    bool window = info->policy == PETAL_POLICY_TIME;
+    bool window = info->policy == PETAL_POLICY_WINDOW_TIME;
     if (!stats->overfull || (window && stats->estimated_rate <= asked))
         return; /* a small one has room to spare */
     label("overfull");
@@ -314,7 +315,7 @@ static void print_json(const char *path, const petal_filter *filter, const char 
     json_stats(&json, info, stats);
     json_number(&json, "predicted_rate", info->predicted_rate);
     json_bool(&json, "keyed", info->keyed);
-    json_hex(&json, "key_id", info->key_id, 8, info->keyed);
+    json_hex(&json, "secret_id", info->secret_id, 8, info->keyed);
     count_or_null(&json, "seed", info->seed, !info->keyed);
     json_policy(&json, filter, info, stats != NULL);
     json_hex(&json, "content_id", content_id, 16, is_settled);

@@ -64,7 +64,7 @@ static void watch_window(struct seen *seen)
 
 static void watch_capacity(struct seen *seen)
 {
-    if (seen->start.policy == PETAL_POLICY_TIME) watch_window(seen);
+    if (seen->start.policy == PETAL_POLICY_WINDOW_TIME) watch_window(seen);
     uint64_t capacity = seen->start.capacity;
     if (seen->passed || !capacity || seen->start.policy != PETAL_POLICY_NONE ||
         seen->stats.estimated_items.value + (double)seen->fresh <= (double)capacity)

@@ -34,7 +34,7 @@ void warn_if_overfilled(const char *path, const petal_filter *filter)
     double asked = isnan(info->target_rate) ? info->predicted_rate : info->target_rate;
     warn_if_saturated(path, info, &stats);
     if (!stats.overfull || stats.estimated_rate <= asked) return;
-    if (info->policy == PETAL_POLICY_TIME)
+    if (info->policy == PETAL_POLICY_WINDOW_TIME)
         remark(
             path,
             "the window holds more keys than planned (%s): rate now %s, asked %s; plan with a larger -n",

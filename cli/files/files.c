@@ -50,7 +50,7 @@ static petal_status open_quietest(const char *path, petal_open_options *options,
         return status;
     }
     if (status == PETAL_ERR_SECRET_MISSING && described) {
-        options->flags = PETAL_OPEN_LOAD | PETAL_OPEN_HEADER | PETAL_OPEN_NO_SECRET;
+        options->flags = PETAL_OPEN_LOAD | PETAL_OPEN_HEADER_ONLY | PETAL_OPEN_NO_SECRET;
         return petal_open(path, options, filter, error);
     }
     if (status != PETAL_ERR_BUSY || !live) return status;
@@ -199,7 +199,7 @@ bool may_save(const char *path, const struct args *args)
     if (is_stream(path)) return may_write_stream();
     if (!may_write(path, args->force)) return false;
     if (args->no_lock || !identify(path).inode) return true;
-    options.flags = PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED | PETAL_OPEN_HEADER;
+    options.flags = PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED | PETAL_OPEN_HEADER_ONLY;
     petal_status status = petal_open(path, &options, &filter, &error);
     petal_free(filter);
     return status != PETAL_ERR_BUSY || complain_of(path, &error); /* it need not be a filter */

@@ -84,7 +84,7 @@ bool is_petal_file(const char *path)
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     petal_filter *filter = NULL;
     if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return false;
-    options.flags = PETAL_OPEN_HEADER;
+    options.flags = PETAL_OPEN_HEADER_ONLY;
     petal_status status = petal_open(path, &options, &filter, NULL);
     petal_free(filter);
     return status == PETAL_OK || status == PETAL_ERR_BUSY || status == PETAL_ERR_DIRTY ||

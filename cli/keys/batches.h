@@ -7,7 +7,7 @@
 static inline petal_batch keys_batch(const petal_key *keys, size_t count)
 {
     petal_batch batch = PETAL_BATCH_INIT;
-    batch.layout = PETAL_KEYS_POINTERS;
+    batch.layout = PETAL_LAYOUT_POINTERS;
     batch.data = keys;
     batch.count = count;
     return batch;
@@ -16,7 +16,7 @@ static inline petal_batch keys_batch(const petal_key *keys, size_t count)
 static inline petal_batch hashes_batch(const uint64_t *hashes, size_t count)
 {
     petal_batch batch = PETAL_BATCH_INIT;
-    batch.layout = PETAL_KEYS_HASHES;
+    batch.layout = PETAL_LAYOUT_HASHES;
     batch.data = hashes;
     batch.count = count;
     return batch;

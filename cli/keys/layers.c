@@ -16,9 +16,9 @@
 
 void tell_time(petal_filter *filter, const struct args *args)
 {
-    if (info_of(filter).policy != PETAL_POLICY_TIME) return;
+    if (info_of(filter).policy != PETAL_POLICY_WINDOW_TIME) return;
     /* Cannot fail: the filter is in memory. */
-    petal_advance(filter, args->now ? args->now : time_now(), NULL);
+    petal_set_clock(filter, args->now ? args->now : time_now(), NULL);
 }
 
 size_t begin_run(petal_filter *filter, const uint64_t *times, size_t count, uint64_t *clock)
@@ -26,7 +26,7 @@ size_t begin_run(petal_filter *filter, const uint64_t *times, size_t count, uint
     size_t i = 1;
     uint64_t first = times[0] ? times[0] : 1; /* 0 would be no time */
     if (first > *clock) {
-        petal_advance(filter, first, NULL);
+        petal_set_clock(filter, first, NULL);
         *clock = first;
     }
     while (i < count && times[i] <= *clock) i++;
@@ -69,7 +69,7 @@ void warn_of_lateness(const char *path, const struct lateness *late, uint64_t wi
 bool agrees_with_time(const char *path, const petal_info *info, const struct args *args,
                       const char *file)
 {
-    bool by_time = info->policy == PETAL_POLICY_TIME;
+    bool by_time = info->policy == PETAL_POLICY_WINDOW_TIME;
     if (args->time && !by_time) return complain(path, "has no window of time; leave out --time");
     if (by_time && !args->time && !args->now && file)
         remark(file, "its lines count as of now; --time FIELD takes the time of each from it");
@@ -85,10 +85,10 @@ struct policy_text policy_text(const petal_info *info)
         snprintf(out.s, sizeof out.s,
                  "grows by layers, each for %" PRIu32 " times the keys at %s of the rate",
                  info->growth_step, significant(info->growth_ratio, 2).s);
-    if (info->policy == PETAL_POLICY_KEYS)
+    if (info->policy == PETAL_POLICY_WINDOW_KEYS)
         snprintf(out.s, sizeof out.s, "remembers the last %s keys, in %" PRIu32 " generations",
                  compact(info->window_keys).s, info->generations);
-    if (info->policy == PETAL_POLICY_TIME)
+    if (info->policy == PETAL_POLICY_WINDOW_TIME)
         snprintf(out.s, sizeof out.s,
                  "remembers the keys of the last %s, in %" PRIu32 " generations, of up to %s keys",
                  span_text(info->window_ms).s, info->generations, compact(info->window_keys).s);
@@ -113,9 +113,9 @@ static petal_stats layer_stats(const petal_filter *filter, uint32_t number)
  * it. */
 static void print_age(const petal_info *info, const petal_info *layer, uint64_t younger)
 {
-    if (info->policy == PETAL_POLICY_KEYS && layer->items)
+    if (info->policy == PETAL_POLICY_WINDOW_KEYS && layer->items)
         printf("   %s to %s keys ago", grouped(younger + 1).s, grouped(younger + layer->items).s);
-    if (info->policy != PETAL_POLICY_TIME || layer->to_ms == 0) return;
+    if (info->policy != PETAL_POLICY_WINDOW_TIME || layer->to_ms == 0) return;
     if (layer->to_ms > info->clock_ms)
         printf("   since %s", span_text(info->clock_ms - layer->from_ms).s);
     else
@@ -152,7 +152,7 @@ static void json_layer(struct json *json, const petal_info *info, const petal_in
     json_count(json, "items", layer->items);
     json_number(json, "estimated_items", known ? stats->estimated_items.value : NAN);
     json_number(json, "estimated_rate", known ? stats->estimated_rate : NAN);
-    if (info->policy == PETAL_POLICY_TIME) {
+    if (info->policy == PETAL_POLICY_WINDOW_TIME) {
         json_count(json, "from_ms", layer->from_ms);
         json_count(json, "to_ms", layer->to_ms);
     }
@@ -172,7 +172,7 @@ void json_policy(struct json *json, const petal_filter *filter, const petal_info
         json_count(json, "window_keys", info->window_keys);
         json_count(json, "generations", info->generations);
     }
-    if (info->policy == PETAL_POLICY_TIME) {
+    if (info->policy == PETAL_POLICY_WINDOW_TIME) {
         json_count(json, "window_ms", info->window_ms);
         json_count(json, "clock_ms", info->clock_ms);
     }

@@ -42,7 +42,7 @@
  *   Threads    Any number of threads may query one filter (contains*, hash_key, get_info,
  *              get_stats, save, serialize, write) at the same time without a lock, as long as none
  *              changes it. Changes need exclusive use, except adding to a filter that was given to
- *              petal_share(). The library has no mutable global state.
+ *              petal_allow_threads(). The library has no mutable global state.
  */
 #ifndef PETAL_H
 #define PETAL_H
@@ -206,7 +206,7 @@ typedef struct petal_allocator {
  *                one generation more. The window is a ring of generations; the oldest is discarded
  *                as a whole. Adding writes a key into the newest generation, so a key that keeps
  *                being added is not forgotten.
- *   window_ms    "Seen in the last 7 days": the same by a clock, see petal_advance(). A key is
+ *   window_ms    "Seen in the last 7 days": the same by a clock, see petal_set_clock(). A key is
  *                found for at least window_ms and forgotten, except at `rate`, after at most
  *                window_ms / (generations - 1) more. window_keys is the highest number of keys in a
  *                window; a key counts once for each generation in which it comes. With more keys
@@ -383,12 +383,12 @@ PETAL_API petal_status petal_save(const petal_filter *filter, const char *path, 
 /* WRITABLE or LOCKED: take no lock, for file systems without; make sure that nobody else writes. */
 #define PETAL_OPEN_NO_LOCK 256u
 /* petal_load() and petal_open(): the header alone; the bytes after it need not be there. The filter
- * has no bits until petal_adopt() or petal_write_bits() gives them: petal_get_info() works,
+ * has no bits until petal_adopt_bits() or petal_write_bits() gives them: petal_get_info() works,
  * contains is true, and what needs bits is PETAL_ERR_UNSUPPORTED. Of too few bytes
  * (PETAL_ERR_TRUNCATED), error->offset is how many are needed, as far as they tell. No more than
  * that is read of a file, unless the format is "auto". For petal files and what BF.SCANDUMP gives
  * first (redisbloom). */
-#define PETAL_OPEN_HEADER 512u
+#define PETAL_OPEN_HEADER_ONLY 512u
 /* HEADER: a keyed filter needs no secret, for what its header tells. Without one it takes no bits
  * and hashes no keys: calls that would are PETAL_ERR_SECRET_MISSING, and petal_hash_key() is 0. */
 #define PETAL_OPEN_NO_SECRET 1024u
@@ -464,12 +464,12 @@ PETAL_API petal_status petal_verify(const petal_filter *filter, petal_error *err
 
 /* How the keys of a batch lie in memory. */
 enum {
-    PETAL_KEYS_POINTERS = 0,  /* data: petal_key[count] */
-    PETAL_KEYS_OFFSETS32 = 1, /* key i is data[offsets[i]] up to data[offsets[i + 1]]; uint32_t */
-    PETAL_KEYS_OFFSETS64 = 2, /* the same with uint64_t */
-    PETAL_KEYS_FIXED = 3,     /* key i is the key_bytes bytes at data + i * stride */
-    PETAL_KEYS_I64 = 4,       /* int64_t in native byte order at data + i * stride */
-    PETAL_KEYS_HASHES = 5     /* uint64_t hashes at data + i * stride; see petal_add_hash() */
+    PETAL_LAYOUT_POINTERS = 0,  /* data: petal_key[count] */
+    PETAL_LAYOUT_OFFSETS32 = 1, /* key i is data[offsets[i]] up to data[offsets[i + 1]]; uint32_t */
+    PETAL_LAYOUT_OFFSETS64 = 2, /* the same with uint64_t */
+    PETAL_LAYOUT_FIXED = 3,     /* key i is the key_bytes bytes at data + i * stride */
+    PETAL_LAYOUT_I64 = 4,       /* int64_t in native byte order at data + i * stride */
+    PETAL_LAYOUT_HASHES = 5     /* uint64_t hashes at data + i * stride; see petal_add_hash() */
 };
 
 typedef struct petal_key {
@@ -479,7 +479,7 @@ typedef struct petal_key {
 
 typedef struct petal_batch {
     uint32_t struct_size;
-    uint32_t layout;     /* PETAL_KEYS_ */
+    uint32_t layout;     /* PETAL_LAYOUT_ */
     const void *data;    /* borrowed during the call; may be NULL if there are no bytes */
     const void *offsets; /* OFFSETS: count + 1 ascending ones, each at most data_bytes */
     uint64_t data_bytes; /* OFFSETS: size of data. 0: the last offset */
@@ -569,10 +569,10 @@ PETAL_API double petal_textbook_rate(double bits, double hashes, double keys);
 #define PETAL_CAN_MERGE 0x8u  /* petal_merge() into it */
 #define PETAL_CAN_INTERSECT 0x10u
 #define PETAL_CAN_COMPARE 0x20u
-#define PETAL_CAN_LIKE 0x40u /* petal_create_like() */
-#define PETAL_CAN_SHARE 0x80u
+#define PETAL_CAN_CREATE_LIKE 0x40u /* petal_create_like() */
+#define PETAL_CAN_ALLOW_THREADS 0x80u
 #define PETAL_CAN_GROW 0x100u   /* gets further layers as keys come */
-#define PETAL_CAN_WINDOW 0x200u /* forgets old keys; with window_ms: petal_advance() */
+#define PETAL_CAN_WINDOW 0x200u /* forgets old keys; with window_ms: petal_set_clock() */
 #define PETAL_CAN_MAP 0x400u    /* once saved as petal, it can be mapped for writing */
 #define PETAL_CAN_SAVE 0x800u   /* in the petal format; others may refuse */
 #define PETAL_CAN_STATS 0x1000u
@@ -582,10 +582,10 @@ PETAL_API double petal_textbook_rate(double bits, double hashes, double keys);
 
 /* Why a filter has several layers of bits. */
 enum {
-    PETAL_POLICY_NONE = 0,    /* it has one (or grows by the rules of another library) */
-    PETAL_POLICY_GROWING = 1, /* it gets a larger one when the last is full */
-    PETAL_POLICY_KEYS = 2,    /* window: the keys of the last N calls of add */
-    PETAL_POLICY_TIME = 3     /* window: the keys of the last N milliseconds */
+    PETAL_POLICY_NONE = 0,        /* it has one (or grows by the rules of another library) */
+    PETAL_POLICY_GROWING = 1,     /* it gets a larger one when the last is full */
+    PETAL_POLICY_WINDOW_KEYS = 2, /* window: the keys of the last N calls of add */
+    PETAL_POLICY_WINDOW_TIME = 3  /* window: the keys of the last N milliseconds */
 };
 
 #define PETAL_ALL_LAYERS UINT32_MAX
@@ -612,14 +612,14 @@ typedef struct petal_info {
     uint64_t items;
     uint64_t seed;
     uint64_t metadata_bytes;
-    uint32_t key_id; /* tells secrets apart; 0 if not keyed */
+    uint32_t secret_id; /* tells secrets apart; 0 if not keyed */
     uint32_t key_type;
     uint32_t policy;      /* PETAL_POLICY_ */
     uint32_t growth_step; /* growing */
     double growth_ratio;  /* growing */
     uint64_t window_keys; /* windows; equal to capacity */
     uint64_t window_ms;   /* windows of time */
-    uint64_t clock_ms;    /* windows of time: the latest petal_advance(); 0: none yet */
+    uint64_t clock_ms;    /* windows of time: the latest petal_set_clock(); 0: none yet */
     uint32_t generations; /* windows: as planned; `layers` is how many there are now */
     uint8_t keyed;        /* 1: siphash with a secret */
     uint8_t live;         /* 1: opened with PETAL_OPEN_LIVE while a writer was at work */
@@ -718,7 +718,7 @@ PETAL_API petal_status petal_clear(petal_filter *filter, petal_error *error);
  * nobody queries meanwhile, a petal_builder is faster. PETAL_ERR_UNSUPPORTED for filters of several
  * layers, for those that count, for most foreign schemes, and in WebAssembly without threads;
  * PETAL_ERR_READ_ONLY. */
-PETAL_API petal_status petal_share(petal_filter *filter, petal_error *error);
+PETAL_API petal_status petal_allow_threads(petal_filter *filter, petal_error *error);
 
 /* No more changes, for good: syncs a writable map first, and keeps its lock until petal_free().
  * Changes are PETAL_ERR_READ_ONLY from now on. If the sync fails, nothing is frozen. */
@@ -791,7 +791,7 @@ PETAL_API uint32_t petal_shard_of_hash(uint64_t hash, uint32_t shards);
  * added before the first call are dated to it. A step longer than the window costs no more than
  * clearing the filter. Other filters: PETAL_ERR_UNSUPPORTED. PETAL_ERR_ARGUMENT above 2^63 - 1;
  * PETAL_ERR_READ_ONLY. */
-PETAL_API petal_status petal_advance(petal_filter *filter, uint64_t now_ms, petal_error *error);
+PETAL_API petal_status petal_set_clock(petal_filter *filter, uint64_t now_ms, petal_error *error);
 
 /* ------------------------------------------------------------------------- building big filters */
 
@@ -908,8 +908,8 @@ PETAL_API petal_status petal_view(const void *bytes, uint64_t size_bytes,
  * known, otherwise 0. The options are copied; max_bytes bounds the stream.
  *
  * The bits of petal files go straight into the filter's memory. All other formats, "auto" and
- * PETAL_OPEN_HEADER are buffered until the end, and opened as by petal_load(): the filter's own
- * memory comes on top then. The buffer has at most twice what has come, and no more than
+ * PETAL_OPEN_HEADER_ONLY are buffered until the end, and opened as by petal_load(): the filter's
+ * own memory comes on top then. The buffer has at most twice what has come, and no more than
  * expected_bytes or memory_limit. A header takes no memory for what it promises but does not fit:
  * above the memory limit (by default, above 1 GiB or 64 times what has come), or not the expected
  * size.
@@ -973,8 +973,9 @@ PETAL_API petal_status petal_apply_patch(petal_filter *filter, const void *patch
  * what each of these calls is for. */
 
 /* The bits of a layer: read-only, borrowed until the filter changes. NULL and 0 if it has none
- * (PETAL_OPEN_HEADER). Layout: docs/format.md. Nothing is verified, by PETAL_OPEN_VERIFY_ON_USE
- * either: call petal_verify() first. PETAL_ERR_ARGUMENT: there is no such layer. */
+ * (PETAL_OPEN_HEADER_ONLY). Layout: docs/format.md. Nothing is verified, by
+ * PETAL_OPEN_VERIFY_ON_USE either: call petal_verify() first. PETAL_ERR_ARGUMENT: there is no such
+ * layer. */
 PETAL_API petal_status petal_bits(const petal_filter *filter, uint32_t layer, const void **bytes,
                                   uint64_t *size_bytes, petal_error *error);
 
@@ -998,8 +999,8 @@ PETAL_API petal_status petal_write_bits(petal_filter *filter, uint32_t layer, ui
  *   PETAL_ERR_ARGUMENT   there is no such layer, it has bits, or it takes another size
  *   PETAL_ERR_DAMAGED    bits that no key can set are set
  *   PETAL_ERR_READ_ONLY  the bits belong to a file or a view */
-PETAL_API petal_status petal_adopt(petal_filter *filter, uint32_t layer, void *bytes,
-                                   uint64_t size_bytes, petal_error *error);
+PETAL_API petal_status petal_adopt_bits(petal_filter *filter, uint32_t layer, void *bytes,
+                                        uint64_t size_bytes, petal_error *error);
 
 /* Lets `move` move each block of memory of the filter, for hosts that defragment: it returns the
  * new address with the same contents, having released the old block, or NULL to leave it. Sizes are
@@ -1024,14 +1025,14 @@ typedef struct petal_layer_state {
  *   PETAL_ERR_ARGUMENT     the filter has another number of layers
  *   PETAL_ERR_UNSUPPORTED  a window, whose layers differ in more
  *   PETAL_ERR_READ_ONLY    the bits belong to a file or a view, or are frozen
- *   PETAL_ERR_BUSY         several threads add (petal_share) */
-PETAL_API petal_status petal_swap(petal_filter *filter, petal_layer_state *states,
-                                  uint32_t layer_count, petal_error *error);
+ *   PETAL_ERR_BUSY         several threads add (petal_allow_threads) */
+PETAL_API petal_status petal_swap_layers(petal_filter *filter, petal_layer_state *states,
+                                         uint32_t layer_count, petal_error *error);
 
 /* The byte ranges of the petal file that a query of this key reads, for files opened with
- * PETAL_OPEN_HEADER; of others, as petal_save() would write them now. Writes up to `room` ranges
- * and returns how many there are in *count: per layer, one for each line of 64 bytes; so 1 or 2 of
- * blocked, and up to k of classic and counting. PETAL_ERR_UNSUPPORTED for other schemes. */
+ * PETAL_OPEN_HEADER_ONLY; of others, as petal_save() would write them now. Writes up to `room`
+ * ranges and returns how many there are in *count: per layer, one for each line of 64 bytes; so 1
+ * or 2 of blocked, and up to k of classic and counting. PETAL_ERR_UNSUPPORTED for other schemes. */
 typedef struct petal_range {
     uint64_t offset, size_bytes;
 } petal_range;

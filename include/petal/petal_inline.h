@@ -39,8 +39,9 @@ typedef struct petal_inline {
 /* Makes *hot ready for looking up keys. Until its last use the filter must not change. Any number
  * of threads may use it.
  *   PETAL_ERR_UNSUPPORTED  not a filter of scheme `blocked` with hash xxh3, one layer and one line
- *                          per key; one that threads share (petal_share()); or the library is newer
- *                          than this header, and does not know its loop any more: use petal.h */
+ *                          per key; one that threads share (petal_allow_threads()); or the library
+ *                          is newer than this header, and does not know its loop any more: use
+ *                          petal.h */
 PETAL_API petal_status petal_inline_begin(const petal_filter *filter, petal_inline *hot,
                                           petal_error *error);
 

@@ -281,7 +281,7 @@ static petal_filter *open_header(struct job *job, const redisReply *header, peta
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     petal_filter *filter = NULL;
-    options.flags = PETAL_OPEN_HEADER;
+    options.flags = PETAL_OPEN_HEADER_ONLY;
     options.format = is_petal(header) ? "petal" : "redisbloom";
     options.memory_limit = UINT64_MAX;
     options.secret = job->has_secret ? job->secret : NULL;

@@ -120,8 +120,8 @@ static petal_status adopt(petal_filter *filter, uint32_t layer, void *bytes, uin
     return PETAL_OK;
 }
 
-petal_status petal_adopt(petal_filter *filter, uint32_t layer, void *bytes, uint64_t size_bytes,
-                         petal_error *error)
+petal_status petal_adopt_bits(petal_filter *filter, uint32_t layer, void *bytes,
+                              uint64_t size_bytes, petal_error *error)
 {
     petal_error own;
     if (!error) error = &own;
@@ -233,8 +233,8 @@ static void exchange(struct layer *layer, petal_layer_state *state)
     *state = had;
 }
 
-petal_status petal_swap(petal_filter *filter, petal_layer_state *states, uint32_t layer_count,
-                        petal_error *error)
+petal_status petal_swap_layers(petal_filter *filter, petal_layer_state *states,
+                               uint32_t layer_count, petal_error *error)
 {
     petal_error own;
     if (!error) error = &own;

@@ -18,27 +18,27 @@ static uint32_t abilities_of_single(const petal_filter *filter)
 {
     uint32_t can = PETAL_CAN_MERGE | PETAL_CAN_INTERSECT | PETAL_CAN_COMPARE;
     if (filter->scheme->counters) can |= PETAL_CAN_REMOVE | PETAL_CAN_DROP_COUNTS;
-    if (petal_filter_can_share(filter)) can |= PETAL_CAN_SHARE;
+    if (petal_filter_can_share(filter)) can |= PETAL_CAN_ALLOW_THREADS;
     return can;
 }
 
 static uint32_t abilities_of(const petal_filter *filter)
 {
     const uint32_t changes = PETAL_CAN_ADD | PETAL_CAN_REMOVE | PETAL_CAN_MERGE |
-                             PETAL_CAN_INTERSECT | PETAL_CAN_SHARE | PETAL_CAN_GROW |
+                             PETAL_CAN_INTERSECT | PETAL_CAN_ALLOW_THREADS | PETAL_CAN_GROW |
                              PETAL_CAN_CLEAR;
     uint32_t can = PETAL_CAN_ADD | PETAL_CAN_CLEAR | PETAL_CAN_SAVE | PETAL_CAN_STATS;
     bool rotates = petal_filter_rotates(filter);
     if (petal_filter_is_single(filter)) can |= abilities_of_single(filter);
-    if (petal_filter_is_pattern(filter)) can |= PETAL_CAN_LIKE;
+    if (petal_filter_is_pattern(filter)) can |= PETAL_CAN_CREATE_LIKE;
     if (filter->hash->words == 1 && !filter->scheme->no_empty_key) can |= PETAL_CAN_HASHES;
     if (!filter->scheme->no_empty_key) can |= PETAL_CAN_EMPTY_KEY;
     if (filter->grow && !petal_filter_has_foreign_bits(filter)) can |= PETAL_CAN_GROW;
     can |= rotates ? PETAL_CAN_WINDOW : PETAL_CAN_MAP;
     if (petal_filter_check_present(filter, NULL) != PETAL_OK)
-        can &= PETAL_CAN_HASHES | PETAL_CAN_LIKE | PETAL_CAN_WINDOW | PETAL_CAN_EMPTY_KEY |
+        can &= PETAL_CAN_HASHES | PETAL_CAN_CREATE_LIKE | PETAL_CAN_WINDOW | PETAL_CAN_EMPTY_KEY |
                PETAL_CAN_MAP;
-    if (filter->lacks_secret) can &= ~(PETAL_CAN_HASHES | PETAL_CAN_LIKE);
+    if (filter->lacks_secret) can &= ~(PETAL_CAN_HASHES | PETAL_CAN_CREATE_LIKE);
     if (filter->live) can &= ~(PETAL_CAN_SAVE | PETAL_CAN_DROP_COUNTS);
     return filter->read_only ? can & ~changes : can;
 }
@@ -112,9 +112,9 @@ void petal_filter_describe(const petal_filter *filter, uint32_t layer, petal_inf
     info->seed = filter->hash_key.seed;
     info->metadata_bytes = filter->metadata_bytes;
     info->keyed = filter->hash->keyed;
-    info->key_id = filter->lacks_secret ? filter->key_id
-                   : info->keyed        ? petal_secret_id(filter->hash_key.secret)
-                                        : 0;
+    info->secret_id = filter->lacks_secret ? filter->secret_id
+                      : info->keyed        ? petal_secret_id(filter->hash_key.secret)
+                                           : 0;
     info->key_type = filter->key_type;
     info->policy = policy->kind;
     info->growth_step = policy->step;

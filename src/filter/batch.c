@@ -17,12 +17,12 @@ static const struct {
     uint8_t key_bytes; /* if they are all alike; FIXED says how many */
     uint8_t stride;    /* of what `data` or `offsets` is an array of */
 } layouts[] = {
-    [PETAL_KEYS_POINTERS] = {0, sizeof(petal_key), sizeof(petal_key)},
-    [PETAL_KEYS_OFFSETS32] = {OFFSETS, 0, sizeof(uint32_t)},
-    [PETAL_KEYS_OFFSETS64] = {OFFSETS, 0, sizeof(uint64_t)},
-    [PETAL_KEYS_FIXED] = {0, 0, 0},
-    [PETAL_KEYS_I64] = {0, sizeof(int64_t), sizeof(int64_t)},
-    [PETAL_KEYS_HASHES] = {0, sizeof(uint64_t), sizeof(uint64_t)},
+    [PETAL_LAYOUT_POINTERS] = {0, sizeof(petal_key), sizeof(petal_key)},
+    [PETAL_LAYOUT_OFFSETS32] = {OFFSETS, 0, sizeof(uint32_t)},
+    [PETAL_LAYOUT_OFFSETS64] = {OFFSETS, 0, sizeof(uint64_t)},
+    [PETAL_LAYOUT_FIXED] = {0, 0, 0},
+    [PETAL_LAYOUT_I64] = {0, sizeof(int64_t), sizeof(int64_t)},
+    [PETAL_LAYOUT_HASHES] = {0, sizeof(uint64_t), sizeof(uint64_t)},
 };
 
 static inline uint64_t offset_at(const petal_batch *batch, uint32_t layout, uint64_t i)
@@ -30,7 +30,7 @@ static inline uint64_t offset_at(const petal_batch *batch, uint32_t layout, uint
     uint32_t narrow;
     uint64_t wide;
     const uint8_t *offsets = batch->offsets;
-    if (layout == PETAL_KEYS_OFFSETS32) {
+    if (layout == PETAL_LAYOUT_OFFSETS32) {
         memcpy(&narrow, offsets + i * sizeof narrow, sizeof narrow);
         return narrow;
     }
@@ -51,7 +51,7 @@ static inline bool ascend(const petal_batch *batch, uint32_t layout)
  * width of the offsets; first and last tell whether one wrapped. */
 static inline bool are_by_eight(const petal_batch *batch, uint32_t layout)
 {
-    uint64_t mask = layout == PETAL_KEYS_OFFSETS32 ? UINT32_MAX : UINT64_MAX, other = 0;
+    uint64_t mask = layout == PETAL_LAYOUT_OFFSETS32 ? UINT32_MAX : UINT64_MAX, other = 0;
     uint64_t first = offset_at(batch, layout, 0), last = offset_at(batch, layout, batch->count);
     if (offset_at(batch, layout, 1) - first != sizeof(int64_t)) return false;
     for (uint64_t i = 1; i < batch->count; i++)
@@ -80,15 +80,16 @@ static petal_status check_offsets(petal_batch *batch, petal_error *error)
     uint32_t layout = batch->layout;
     uint64_t end = offset_at(batch, layout, batch->count);
     if (batch->data_bytes == 0 && batch->data) batch->data_bytes = end;
-    bool by_eight = layout == PETAL_KEYS_OFFSETS32 ? are_by_eight(batch, PETAL_KEYS_OFFSETS32)
-                                                   : are_by_eight(batch, PETAL_KEYS_OFFSETS64);
-    bool good = by_eight || (layout == PETAL_KEYS_OFFSETS32 ? ascend(batch, PETAL_KEYS_OFFSETS32)
-                                                            : ascend(batch, PETAL_KEYS_OFFSETS64));
+    bool by_eight = layout == PETAL_LAYOUT_OFFSETS32 ? are_by_eight(batch, PETAL_LAYOUT_OFFSETS32)
+                                                     : are_by_eight(batch, PETAL_LAYOUT_OFFSETS64);
+    bool good =
+        by_eight || (layout == PETAL_LAYOUT_OFFSETS32 ? ascend(batch, PETAL_LAYOUT_OFFSETS32)
+                                                      : ascend(batch, PETAL_LAYOUT_OFFSETS64));
     if (!good || end > batch->data_bytes) return refuse_offset(batch, error);
     /* On a little-endian machine they are numbers, which are hashed faster than keys. */
     if (by_eight && batch->data && !PETAL_BIG_ENDIAN)
         *batch = (petal_batch){.struct_size = sizeof *batch,
-                               .layout = PETAL_KEYS_I64,
+                               .layout = PETAL_LAYOUT_I64,
                                .data = (const uint8_t *)batch->data + offset_at(batch, layout, 0),
                                .key_bytes = sizeof(int64_t),
                                .stride = sizeof(int64_t),
@@ -111,14 +112,14 @@ static petal_status check_fields(petal_batch *batch, petal_error *error)
     uint32_t size = layouts[batch->layout].stride;
     if (layouts[batch->layout].uses & OFFSETS)
         unused = batch->key_bytes | batch->stride;
-    else if (batch->layout == PETAL_KEYS_POINTERS)
+    else if (batch->layout == PETAL_LAYOUT_POINTERS)
         unused = offsets | batch->key_bytes | batch->stride;
     else
         unused = offsets | (size ? batch->key_bytes : 0);
     if (unused)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
                           "a field of the batch that its layout does not use is not 0");
-    if (batch->layout != PETAL_KEYS_FIXED) batch->key_bytes = layouts[batch->layout].key_bytes;
+    if (batch->layout != PETAL_LAYOUT_FIXED) batch->key_bytes = layouts[batch->layout].key_bytes;
     if (batch->stride == 0) batch->stride = size ? size : batch->key_bytes;
     return PETAL_OK;
 }
@@ -165,8 +166,8 @@ static inline const uint8_t *place_of(const petal_batch *batch, uint64_t i)
  * this. */
 static inline petal_key key_at(const petal_batch *batch, uint32_t layout, uint64_t i)
 {
-    if (layout == PETAL_KEYS_POINTERS) return ((const petal_key *)batch->data)[i];
-    if (layout == PETAL_KEYS_FIXED)
+    if (layout == PETAL_LAYOUT_POINTERS) return ((const petal_key *)batch->data)[i];
+    if (layout == PETAL_LAYOUT_FIXED)
         return (petal_key){place_of(batch, i), (size_t)batch->key_bytes};
     uint64_t from = offset_at(batch, layout, i), to = offset_at(batch, layout, i + 1);
     return (petal_key){(const uint8_t *)batch->data + from, (size_t)(to - from)};
@@ -181,7 +182,7 @@ static inline int64_t number_at(const petal_batch *batch, uint64_t i)
 
 petal_key petal_batch_key(const petal_batch *batch, uint64_t i, uint8_t number[8])
 {
-    if (batch->layout != PETAL_KEYS_I64) return key_at(batch, batch->layout, i);
+    if (batch->layout != PETAL_LAYOUT_I64) return key_at(batch, batch->layout, i);
     petal_encode_i64(number_at(batch, i), number);
     return (petal_key){number, 8};
 }
@@ -200,7 +201,7 @@ petal_batch petal_batch_slice(const petal_batch *batch, uint64_t from, uint64_t 
 petal_status petal_batch_check_hashes(const petal_filter *filter, const petal_batch *batch,
                                       petal_error *error)
 {
-    if (batch->layout != PETAL_KEYS_HASHES) return PETAL_OK;
+    if (batch->layout != PETAL_LAYOUT_HASHES) return PETAL_OK;
     return petal_filter_check_hashes(filter, error);
 }
 
@@ -210,7 +211,7 @@ petal_status petal_batch_check_keys(const petal_filter *filter, const petal_batc
     uint8_t number[8];
     uint64_t i = 0;
     petal_status status = petal_batch_check_hashes(filter, batch, error);
-    if (status != PETAL_OK || !filter->scheme->no_empty_key || batch->layout == PETAL_KEYS_HASHES)
+    if (status != PETAL_OK || !filter->scheme->no_empty_key || batch->layout == PETAL_LAYOUT_HASHES)
         return status;
     while (i < batch->count && petal_batch_key(batch, i, number).size_bytes > 0) i++;
     if (i == batch->count) return PETAL_OK;
@@ -289,16 +290,16 @@ __attribute__((flatten)) static void hash_default(const petal_batch *batch, uint
     if (done == count) return;
     from += done, count -= done, words += done;
     switch (batch->layout) {
-    case PETAL_KEYS_POINTERS:
-        hash_each(batch, PETAL_KEYS_POINTERS, from, count, seed, words);
+    case PETAL_LAYOUT_POINTERS:
+        hash_each(batch, PETAL_LAYOUT_POINTERS, from, count, seed, words);
         break;
-    case PETAL_KEYS_OFFSETS32:
-        hash_each(batch, PETAL_KEYS_OFFSETS32, from, count, seed, words);
+    case PETAL_LAYOUT_OFFSETS32:
+        hash_each(batch, PETAL_LAYOUT_OFFSETS32, from, count, seed, words);
         break;
-    case PETAL_KEYS_OFFSETS64:
-        hash_each(batch, PETAL_KEYS_OFFSETS64, from, count, seed, words);
+    case PETAL_LAYOUT_OFFSETS64:
+        hash_each(batch, PETAL_LAYOUT_OFFSETS64, from, count, seed, words);
         break;
-    default: hash_each(batch, PETAL_KEYS_FIXED, from, count, seed, words); break;
+    default: hash_each(batch, PETAL_LAYOUT_FIXED, from, count, seed, words); break;
     }
 }
 
@@ -316,8 +317,8 @@ const uint64_t *petal_batch_words(const petal_filter *filter, const petal_batch 
 {
     uint8_t number[8];
     const struct hash_def *hash = filter->hash;
-    if (batch->layout == PETAL_KEYS_HASHES) return ready_hashes(batch, from, count, room);
-    if (hash->id == PETAL_HASH_XXH3 && batch->layout == PETAL_KEYS_I64) {
+    if (batch->layout == PETAL_LAYOUT_HASHES) return ready_hashes(batch, from, count, room);
+    if (hash->id == PETAL_HASH_XXH3 && batch->layout == PETAL_LAYOUT_I64) {
         hash_numbers(batch, from, count, filter->hash_key.seed, room);
         return room;
     }
@@ -408,7 +409,7 @@ petal_status petal_batch_add(petal_filter *filter, const petal_batch *batch, uin
 static bool has_key(const petal_filter *filter, const petal_batch *batch, uint64_t i)
 {
     uint8_t number[8];
-    if (batch->layout == PETAL_KEYS_HASHES)
+    if (batch->layout == PETAL_LAYOUT_HASHES)
         return petal_contains_hash(filter, (uint64_t)number_at(batch, i));
     petal_key key = petal_batch_key(batch, i, number);
     return petal_contains(filter, key.data, key.size_bytes);
@@ -418,7 +419,7 @@ static petal_status find_guarded(const petal_filter *filter, const petal_batch *
                                  bool *answer, petal_error *error)
 {
     uint8_t number[8];
-    if (batch->layout == PETAL_KEYS_HASHES)
+    if (batch->layout == PETAL_LAYOUT_HASHES)
         return petal_filter_find_hash(filter, (uint64_t)number_at(batch, i), answer, error);
     petal_key key = petal_batch_key(batch, i, number);
     return petal_filter_find_key(filter, key.data, key.size_bytes, answer, error);
@@ -535,11 +536,11 @@ static inline direct_many *many_of(const struct direct *way, bool adds, bool num
 static inline bool is_plain(const petal_batch *batch, const petal_batch_outcome *outcome)
 {
     uint64_t unused = (uintptr_t)batch->offsets | batch->data_bytes, number = sizeof(int64_t);
-    if (batch->layout == PETAL_KEYS_I64)
+    if (batch->layout == PETAL_LAYOUT_I64)
         unused |= batch->key_bytes | (batch->stride & ~number) | (uintptr_t)batch->data % number;
-    else if (batch->layout == PETAL_KEYS_POINTERS)
+    else if (batch->layout == PETAL_LAYOUT_POINTERS)
         unused |= batch->key_bytes | batch->stride;
-    else if (batch->layout == PETAL_KEYS_FIXED && !PETAL_BIG_ENDIAN)
+    else if (batch->layout == PETAL_LAYOUT_FIXED && !PETAL_BIG_ENDIAN)
         unused |= (batch->key_bytes ^ number) | (batch->stride & ~number) |
                   (uintptr_t)batch->data % number;
     else
@@ -562,7 +563,7 @@ static __attribute__((noinline)) petal_status go_plainly(const petal_filter *fil
 {
     uint8_t unwanted[FEW];
     size_t count = (size_t)batch->count;
-    direct_many *many = many_of(&filter->direct, adds, batch->layout != PETAL_KEYS_POINTERS);
+    direct_many *many = many_of(&filter->direct, adds, batch->layout != PETAL_LAYOUT_POINTERS);
     size_t sum = many(&filter->direct, batch->data, count, results ? results : unwanted);
     if (outcome) *outcome = (petal_batch_outcome){sizeof *outcome, 0, count, sum};
     return PETAL_OK;
@@ -573,10 +574,10 @@ static bool go_taken(const petal_filter *filter, bool adds, uint32_t max, const 
                      uint8_t *results, struct progress *progress)
 {
     uint8_t unwanted[FEW];
-    bool numbers = batch->layout == PETAL_KEYS_I64;
+    bool numbers = batch->layout == PETAL_LAYOUT_I64;
     direct_many *many = many_of(&filter->direct, adds, numbers);
     const uint8_t *data = batch->data;
-    if (!is_direct(max, batch->count) || !(numbers || batch->layout == PETAL_KEYS_POINTERS) ||
+    if (!is_direct(max, batch->count) || !(numbers || batch->layout == PETAL_LAYOUT_POINTERS) ||
         (numbers && (batch->stride != sizeof(int64_t) || (uintptr_t)data % sizeof(int64_t) != 0)))
         return false;
     for (size_t part; progress->done < batch->count; progress->done += part) {
@@ -607,7 +608,7 @@ static inline __attribute__((always_inline)) bool point_by_offsets(const petal_b
 static bool point(const petal_batch *batch, petal_key *keys)
 {
     if (batch->count - 1 >= POINTED || !batch->data) return false;
-    if (batch->layout == PETAL_KEYS_FIXED) {
+    if (batch->layout == PETAL_LAYOUT_FIXED) {
         uint64_t stride = batch->stride ? batch->stride : batch->key_bytes;
         if ((uintptr_t)batch->offsets | batch->data_bytes | (stride | batch->key_bytes) >> 32)
             return false;
@@ -617,10 +618,10 @@ static bool point(const petal_batch *batch, petal_key *keys)
         return true;
     }
     if (!batch->offsets || (batch->key_bytes | batch->stride)) return false;
-    if (batch->layout == PETAL_KEYS_OFFSETS32)
-        return point_by_offsets(batch, PETAL_KEYS_OFFSETS32, keys);
-    return batch->layout == PETAL_KEYS_OFFSETS64 &&
-           point_by_offsets(batch, PETAL_KEYS_OFFSETS64, keys);
+    if (batch->layout == PETAL_LAYOUT_OFFSETS32)
+        return point_by_offsets(batch, PETAL_LAYOUT_OFFSETS32, keys);
+    return batch->layout == PETAL_LAYOUT_OFFSETS64 &&
+           point_by_offsets(batch, PETAL_LAYOUT_OFFSETS64, keys);
 }
 
 static __attribute__((noinline)) bool go_by_pointers(const petal_filter *filter, bool adds,

@@ -129,8 +129,8 @@ struct petal_filter {
     struct behind_guard behind_guard;
     bool live;         /* another process changes the bits */
     bool read_only;    /* opened or viewed for reading, or frozen */
-    bool lacks_secret; /* a keyed header that was opened without; then its key_id is here */
-    uint32_t key_id;
+    bool lacks_secret; /* a keyed header that was opened without; then its secret_id is here */
+    uint32_t secret_id;
     uint32_t key_type;
     /* of the next layer, as given for opening: 0 for the default; UINT64_MAX for none */
     uint64_t memory_limit;

@@ -208,7 +208,7 @@ petal_status petal_filter_check_secret(const petal_filter *filter, petal_error *
     if (!filter->lacks_secret) return PETAL_OK;
     return petal_fail(error, PETAL_ERR_SECRET_MISSING,
                       "was opened without its secret, whose id is %08x, to read its header alone",
-                      filter->key_id);
+                      filter->secret_id);
 }
 
 static petal_status clone_frame(const petal_filter *filter, petal_filter **copy, petal_error *error)

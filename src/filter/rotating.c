@@ -262,7 +262,7 @@ static petal_status advance(petal_filter *filter, uint64_t now_ms, petal_error *
     return PETAL_OK;
 }
 
-petal_status petal_advance(petal_filter *filter, uint64_t now_ms, petal_error *error)
+petal_status petal_set_clock(petal_filter *filter, uint64_t now_ms, petal_error *error)
 {
     petal_error own;
     if (!error) error = &own;

@@ -31,7 +31,7 @@ static petal_status share(petal_filter *filter, petal_error *error)
     return PETAL_OK;
 }
 
-petal_status petal_share(petal_filter *filter, petal_error *error)
+petal_status petal_allow_threads(petal_filter *filter, petal_error *error)
 {
     petal_error own;
     if (!error) error = &own;

@@ -214,7 +214,7 @@ static petal_status open_image_of(struct source *source, struct image *image, pe
     if (status == PETAL_OK) status = check_writable(source, image, error);
     if (status == PETAL_OK) status = petal_source_make_frame(source, &image->about, made, error);
     if (status == PETAL_OK && source->header_only) {
-        (*made)->key_id = image->secret_id;
+        (*made)->secret_id = image->secret_id;
         give_none(image, *made);
         return PETAL_OK;
     }
@@ -388,8 +388,8 @@ petal_status petal_source_open(struct source *source, petal_filter **filter, pet
 #define MODES 15u
 #define FLAGS \
     (PETAL_OPEN_VERIFY | PETAL_OPEN_RECOVER | PETAL_OPEN_LIVE | PETAL_OPEN_LOCKED | \
-     PETAL_OPEN_NO_LOCK | PETAL_OPEN_HEADER | PETAL_OPEN_NO_SECRET | PETAL_OPEN_VERIFY_ON_USE | \
-     PETAL_OPEN_RESEAL)
+     PETAL_OPEN_NO_LOCK | PETAL_OPEN_HEADER_ONLY | PETAL_OPEN_NO_SECRET | \
+     PETAL_OPEN_VERIFY_ON_USE | PETAL_OPEN_RESEAL)
 
 static petal_status check_flags(unsigned flags, petal_error *error)
 {
@@ -405,11 +405,11 @@ static petal_status check_flags(unsigned flags, petal_error *error)
     if ((flags & PETAL_OPEN_LOCKED) && mode != PETAL_OPEN_LOAD)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
                           "LOCKED is for LOAD; a writable map is locked anyway");
-    if ((flags & PETAL_OPEN_HEADER) &&
+    if ((flags & PETAL_OPEN_HEADER_ONLY) &&
         (mode == PETAL_OPEN_WRITABLE || (flags & (PETAL_OPEN_VERIFY | PETAL_OPEN_LIVE))))
         return petal_fail(error, PETAL_ERR_ARGUMENT,
                           "HEADER reads no bits: leave WRITABLE, VERIFY and LIVE out");
-    if ((flags & PETAL_OPEN_NO_SECRET) && !(flags & PETAL_OPEN_HEADER))
+    if ((flags & PETAL_OPEN_NO_SECRET) && !(flags & PETAL_OPEN_HEADER_ONLY))
         return petal_fail(error, PETAL_ERR_ARGUMENT, "NO_SECRET goes with HEADER");
     return PETAL_OK;
 }
@@ -427,7 +427,7 @@ static petal_status begin(const petal_open_options *theirs, struct source *sourc
     if (status == PETAL_OK) status = check_flags(options->flags, error);
     if (status != PETAL_OK) return status;
     source->mode = options->flags & MODES;
-    source->header_only = options->flags & PETAL_OPEN_HEADER;
+    source->header_only = options->flags & PETAL_OPEN_HEADER_ONLY;
     if (source->header_only) source->mode = PETAL_OPEN_LOAD;
     source->from.writable = source->mode == PETAL_OPEN_WRITABLE;
     source->from.recover = options->flags & PETAL_OPEN_RECOVER;

@@ -68,7 +68,7 @@ setup() {
     echo 000102030405060708090a0b0c0d0e0f >secret
     echo 100102030405060708090a0b0c0d0e0f >wrong
     echo key | petal build -o k.petal --secret-file secret
-    id=$(petal info --secret-file secret --json k.petal | field key_id)
+    id=$(petal info --secret-file secret --json k.petal | field secret_id)
     for command in check verify; do
         refuses "petal: k.petal: needs the secret with id $id, none given; nothing was checked; pass --secret-file" petal $command k.petal </dev/null
     done

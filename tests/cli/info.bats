@@ -19,7 +19,7 @@ is_json() {
     petal create -o f.petal --bits 512 --hashes 4
     run -0 petal info --json f.petal
     is_json <<<"$output"
-    is "$output" '{"file":"f.petal","format":"petal","origin":"petal","scheme":"blocked","hash":"xxh3","bits":512,"hashes":4,"lines_per_key":1,"layers":1,"counter_bits":null,"bytes":64,"key_type":"text","capacity":null,"target_rate":null,"items":0,"bits_set":0,"fill":0,"saturated":false,"saturated_counters":null,"overfull":false,"estimated_items":0,"estimated_items_low":0,"estimated_items_high":0,"estimated_rate":0,"predicted_rate":null,"keyed":false,"key_id":null,"seed":0,"policy":null,"content_id":"'"$(petal info --json f.petal | field content_id)"'","checksums":"match","metadata":null}'
+    is "$output" '{"file":"f.petal","format":"petal","origin":"petal","scheme":"blocked","hash":"xxh3","bits":512,"hashes":4,"lines_per_key":1,"layers":1,"counter_bits":null,"bytes":64,"key_type":"text","capacity":null,"target_rate":null,"items":0,"bits_set":0,"fill":0,"saturated":false,"saturated_counters":null,"overfull":false,"estimated_items":0,"estimated_items_low":0,"estimated_items_high":0,"estimated_rate":0,"predicted_rate":null,"keyed":false,"secret_id":null,"seed":0,"policy":null,"content_id":"'"$(petal info --json f.petal | field content_id)"'","checksums":"match","metadata":null}'
     [[ $(field content_id <<<"$output") =~ ^[0-9a-f]{16}$ ]]
 }
 
@@ -104,7 +104,7 @@ is_json() {
     contains "$output" "1 % asked"
     contains "$output" "by hand"
     run -1 grep -q fill <<<"$output"
-    for field in items capacity bits key_id content_id metadata; do
+    for field in items capacity bits secret_id content_id metadata; do
         is "$(petal info --json f.petal | field $field)" \
             "$(petal info --json --secret-file secret f.petal | field $field)"
     done

@@ -26,7 +26,7 @@ load helper
     seq 100 | petal build -n 1000 -p 0.1% --scheme classic --secret-file secret --metadata old \
         -o t.petal
     petal create --template t.petal --secret-file secret -o o.petal
-    for name in scheme hash bits hashes capacity target_rate key_id seed; do
+    for name in scheme hash bits hashes capacity target_rate secret_id seed; do
         is "$(petal info --secret-file secret --json o.petal | field $name)" "$(petal info --secret-file secret --json t.petal | field $name)"
     done
     is "$(petal info --secret-file secret --json o.petal | field bits_set)" 0

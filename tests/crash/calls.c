@@ -377,7 +377,7 @@ static void change_map(enum kind kind, bool is_shared)
     petal_error error = {.message = ""};
     petal_status added, synced, later;
     uint64_t promised = OLD_KEYS;
-    if (is_shared && petal_share(filter, NULL) != PETAL_OK) give_up("petal_share");
+    if (is_shared && petal_allow_threads(filter, NULL) != PETAL_OK) give_up("petal_allow_threads");
     begin();
     added = add_keys(filter, OLD_KEYS, ALL_KEYS);
     synced = petal_sync(filter, &error);
@@ -539,10 +539,10 @@ static void advance_one(enum kind kind)
     petal_status status, later;
     options.window_ms = 1000;
     if (petal_create(&options, &filter, &error) != PETAL_OK ||
-        petal_advance(filter, 5000, &error) != PETAL_OK)
+        petal_set_clock(filter, 5000, &error) != PETAL_OK)
         give_up("petal_create: %s", error.message);
     if (add_keys(filter, 0, OLD_KEYS) < 0) give_up("petal_add");
-    UNDER_FAULT(status, petal_advance(filter, 5400, &error));
+    UNDER_FAULT(status, petal_set_clock(filter, 5400, &error));
     expect_told(status, &error);
     expect_old_keys(filter, "within the window");
     later = add_keys(filter, OLD_KEYS, ALL_KEYS);
@@ -592,7 +592,7 @@ static void build_one(enum kind kind)
     expect((status == PETAL_OK) == (builder != NULL), "%s: %s: a builder in spite of a failure",
            fault_text, name);
     if (builder) {
-        batch.layout = PETAL_KEYS_POINTERS;
+        batch.layout = PETAL_LAYOUT_POINTERS;
         batch.data = keys + OLD_KEYS;
         batch.count = ALL_KEYS - OLD_KEYS;
         added = petal_builder_add(builder, workers - 1, &batch, NULL);
@@ -675,7 +675,7 @@ static void share_one(enum kind kind)
     petal_filter *filter = with_old_keys(kind);
     petal_error error = {.message = ""};
     petal_status status;
-    UNDER_FAULT(status, petal_share(filter, &error));
+    UNDER_FAULT(status, petal_allow_threads(filter, &error));
     expect_told(status, &error);
     expect(add_keys(filter, OLD_KEYS, ALL_KEYS) >= 0 && missing_keys(filter, 0, ALL_KEYS) == 0,
            "%s: %s: keys missing", fault_text, name);
@@ -704,7 +704,7 @@ static petal_batch batch_of_keys_from(uint64_t from, uint64_t to)
     static petal_key keys[ALL_KEYS];
     petal_batch batch = PETAL_BATCH_INIT;
     for (uint64_t i = from; i < to; i++) keys[i] = (petal_key){texts[i], key_text(i, texts[i])};
-    batch.layout = PETAL_KEYS_POINTERS;
+    batch.layout = PETAL_LAYOUT_POINTERS;
     batch.data = keys + from;
     batch.count = to - from;
     return batch;
@@ -848,7 +848,7 @@ static petal_filter *header_of(enum kind kind)
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     petal_filter *header;
     petal_error error;
-    options.flags = PETAL_OPEN_HEADER;
+    options.flags = PETAL_OPEN_HEADER_ONLY;
     if (petal_load(images[kind].data, images[kind].size, &options, &header, &error) != PETAL_OK)
         give_up("HEADER: %s", error.message);
     return header;
@@ -894,7 +894,7 @@ static void adopt_one(enum kind kind)
     void *block = calloc(1, size_bytes);
     if (!block) give_up("out of memory");
     memcpy(block, bits, size_bytes);
-    UNDER_FAULT(status, petal_adopt(to, 0, block, size_bytes, &error));
+    UNDER_FAULT(status, petal_adopt_bits(to, 0, block, size_bytes, &error));
     expect_told(status, &error);
     if (status == PETAL_OK)
         expect_old_keys(to, "of the bits that were adopted");
@@ -936,8 +936,8 @@ static void swap_one(enum kind kind)
     petal_error error = {.message = ""};
     petal_status out, in;
     begin();
-    out = petal_swap(filter, &state, 1, &error);
-    in = petal_swap(header, &state, 1, &error);
+    out = petal_swap_layers(filter, &state, 1, &error);
+    in = petal_swap_layers(header, &state, 1, &error);
     end();
     expect(out == PETAL_OK && in == PETAL_OK && !state.memory, "%s: %s: %s", fault_text, name,
            error.message);
@@ -980,14 +980,14 @@ static const struct scenario {
     {"petal_remove in a map", remove_in_map, {COUNTS, KINDS}},
     {"petal_save onto its own map", save_onto_itself, {BLOCKED, COUNTS, KINDS}},
     {"petal_verify", verify_one, {BLOCKED, GROWS, ROTATES, KINDS}},
-    {"petal_advance", advance_one, {ROTATES, KINDS}},
+    {"petal_set_clock", advance_one, {ROTATES, KINDS}},
     {"petal_add", add_in_memory, {BLOCKED, GROWS, ROTATES, KINDS}},
     {"a builder", build_one, {BLOCKED, CLASSIC, KINDS}},
     {"petal_merge", merge_one, {BLOCKED, COUNTS, KINDS}},
     {"petal_compare", compare_one, {BLOCKED, KINDS}},
     {"petal_get_info", describe_one, {BLOCKED, GROWS, ROTATES, KINDS}},
     {"petal_set_metadata", set_metadata_of, {BLOCKED, KINDS}},
-    {"petal_share", share_one, {BLOCKED, CLASSIC, KINDS}},
+    {"petal_allow_threads", share_one, {BLOCKED, CLASSIC, KINDS}},
     {"petal_open, auto", open_auto_one, {BLOCKED, KINDS}},
     {"petal_add_batch", add_batch_in_memory, {BLOCKED, COUNTS, GROWS, ROTATES, KINDS}},
     {"petal_add_batch into a map", add_batch_in_map, {BLOCKED, CLASSIC, COUNTS, KINDS}},
@@ -996,9 +996,9 @@ static const struct scenario {
     {"petal_apply_patch", apply_one, {BLOCKED, COUNTS, GROWS, ROTATES, FOREIGN, KINDS}},
     {"a reader", read_one, {BLOCKED, COUNTS, GROWS, ROTATES, KINDS}},
     {"petal_write_bits", write_bits_of, {BLOCKED, COUNTS, GROWS, KINDS}},
-    {"petal_adopt", adopt_one, {BLOCKED, CLASSIC, COUNTS, KINDS}},
+    {"petal_adopt_bits", adopt_one, {BLOCKED, CLASSIC, COUNTS, KINDS}},
     {"petal_relocate", relocate_one, {BLOCKED, CLASSIC, COUNTS, GROWS, ROTATES, KINDS}},
-    {"petal_swap", swap_one, {BLOCKED, CLASSIC, COUNTS, KINDS}},
+    {"petal_swap_layers", swap_one, {BLOCKED, CLASSIC, COUNTS, KINDS}},
 };
 
 /* ---- all faults ------------------------------------------------------------------------------ */

@@ -153,7 +153,8 @@ static void wait_for_lock(void)
 {
     petal_filter *filter;
     petal_error error;
-    unsigned flags = PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED | PETAL_OPEN_HEADER | PETAL_OPEN_RECOVER;
+    unsigned flags =
+        PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED | PETAL_OPEN_HEADER_ONLY | PETAL_OPEN_RECOVER;
     while (open_flags(path, flags, &filter, &error) == PETAL_ERR_BUSY) usleep(100);
     petal_free(filter);
 }

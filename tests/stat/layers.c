@@ -259,7 +259,7 @@ static void begin_days(struct days *days, const char *name, uint32_t scheme, dou
 static void come(struct days *days, uint64_t at, uint64_t count)
 {
     days->now = days->start + at;
-    assert_int_equal(petal_advance(days->filter, days->now, NULL), PETAL_OK);
+    assert_int_equal(petal_set_clock(days->filter, days->now, NULL), PETAL_OK);
     days->fresh += in_batches(days->filter, (int64_t)days->added, count, add_batch);
     days->added += count;
     days->batch_at[days->batches] = days->now;

@@ -50,7 +50,7 @@ static const petal_allocator allocator = {allocate, release, NULL};
 static petal_filter *make_kind(const struct recipe *recipe)
 {
     petal_filter *filter = create(&recipe->options);
-    if (recipe->kind == WINDOW_TIME) petal_advance(filter, 1000, NULL);
+    if (recipe->kind == WINDOW_TIME) petal_set_clock(filter, 1000, NULL);
     add_numbers(filter, 0, recipe->keys);
     return filter;
 }
@@ -97,7 +97,7 @@ static bool make_subject(const struct recipe *recipe, const char *path, struct s
     *subject = (struct subject){recipe, made, NULL, {NULL, 0}};
     switch (recipe->state) {
     case SHARED:
-        if (petal_share(made, NULL) != PETAL_OK) {
+        if (petal_allow_threads(made, NULL) != PETAL_OK) {
             petal_free(made);
             subject->filter = NULL;
         }
@@ -126,10 +126,10 @@ static bool make_subject(const struct recipe *recipe, const char *path, struct s
     case FROZEN:
         if (recipe->turn == 1)
             subject->filter = save_and_open(recipe, made, path, PETAL_OPEN_WRITABLE);
-        if (recipe->turn == 2) petal_share(made, NULL);
+        if (recipe->turn == 2) petal_allow_threads(made, NULL);
         if (subject->filter) require_status(PETAL_OK, petal_freeze(subject->filter, &error), error);
         break;
-    case HEADER: subject->filter = save_and_open(recipe, made, path, PETAL_OPEN_HEADER); break;
+    case HEADER: subject->filter = save_and_open(recipe, made, path, PETAL_OPEN_HEADER_ONLY); break;
     default: break;
     }
     return subject->filter != NULL;
@@ -379,7 +379,7 @@ ATTEMPT(clear)
 ATTEMPT(share)
 {
     (void)twin;
-    return petal_share(subject->filter, error);
+    return petal_allow_threads(subject->filter, error);
 }
 
 ATTEMPT(freeze)
@@ -416,7 +416,7 @@ ATTEMPT(drop_counts)
 ATTEMPT(advance)
 {
     (void)twin;
-    return petal_advance(subject->filter, 2000, error);
+    return petal_set_clock(subject->filter, 2000, error);
 }
 
 static petal_status build(struct subject *subject, bool adds, bool flushes, petal_error *error)
@@ -503,7 +503,7 @@ ATTEMPT(adopt)
     uint64_t size = layer_of(subject->filter, 0).bytes;
     void *bytes = calloc(1, (size_t)size);
     (void)twin;
-    petal_status status = petal_adopt(subject->filter, 0, bytes, size, error);
+    petal_status status = petal_adopt_bits(subject->filter, 0, bytes, size, error);
     if (status != PETAL_OK) free(bytes);
     return status;
 }
@@ -529,9 +529,9 @@ ATTEMPT(swap)
     uint32_t layers = info_of(subject->filter).layers;
     (void)twin;
     require(layers <= 16, "%u layers", layers);
-    petal_status status = petal_swap(subject->filter, states, layers, error);
+    petal_status status = petal_swap_layers(subject->filter, states, layers, error);
     if (status != PETAL_OK) return status;
-    return petal_swap(subject->filter, states, layers, error);
+    return petal_swap_layers(subject->filter, states, layers, error);
 }
 
 ATTEMPT(key_ranges)
@@ -669,7 +669,7 @@ ATTEMPT(grow)
     uint32_t layers = info.layers;
     petal_status status = PETAL_OK;
     UNUSED_TWIN;
-    if (info.policy == PETAL_POLICY_KEYS || info.policy == PETAL_POLICY_TIME)
+    if (info.policy == PETAL_POLICY_WINDOW_KEYS || info.policy == PETAL_POLICY_WINDOW_TIME)
         return PETAL_ERR_UNSUPPORTED;
     for (int64_t i = 0; status >= 0 && i < 5000; i++) {
         status = petal_add_i64(subject->filter, i);
@@ -683,7 +683,7 @@ ATTEMPT(window)
     petal_filter *other = make_kind(subject->recipe);
     UNUSED_TWIN;
     for (int64_t i = 0; i < 1500; i++) {
-        petal_advance(other, 1000 + 100 * (uint64_t)i, NULL); /* windows of time only */
+        petal_set_clock(other, 1000 + 100 * (uint64_t)i, NULL); /* windows of time only */
         if (petal_add_i64(other, ABSENT_KEY + i) < 0) break;
     }
     bool forgets = !petal_contains_i64(other, 1) || !petal_contains_i64(other, 2);
@@ -700,7 +700,7 @@ static const struct row {
     bool changes; /* if it succeeds, the next row needs a new subject */
     uint32_t ability;
 } rows[] = {
-    {"petal_create_like", try_create_like, false, PETAL_CAN_LIKE},
+    {"petal_create_like", try_create_like, false, PETAL_CAN_CREATE_LIKE},
     {"petal_clone", try_clone, false, 0},
     {"petal_free", try_free, true, 0},
     {"petal_add", try_add, true, PETAL_CAN_ADD},
@@ -733,13 +733,13 @@ static const struct row {
     {"petal_metadata", try_metadata, false, 0},
     {"petal_set_metadata", try_set_metadata, true, 0},
     {"petal_clear", try_clear, true, PETAL_CAN_CLEAR},
-    {"petal_share", try_share, true, PETAL_CAN_SHARE},
+    {"petal_allow_threads", try_share, true, PETAL_CAN_ALLOW_THREADS},
     {"petal_freeze", try_freeze, true, 0},
     {"petal_merge", try_merge, true, PETAL_CAN_MERGE},
     {"petal_intersect", try_intersect, true, PETAL_CAN_INTERSECT},
     {"petal_compare", try_compare, false, PETAL_CAN_COMPARE},
     {"petal_drop_counts", try_drop_counts, false, PETAL_CAN_DROP_COUNTS},
-    {"petal_advance", try_advance, true, 0},
+    {"petal_set_clock", try_advance, true, 0},
     {"petal_builder_create", try_builder_create, true, 0},
     {"petal_builder_add", try_builder_add, true, 0},
     {"petal_builder_flush", try_builder_flush, true, 0},
@@ -748,9 +748,9 @@ static const struct row {
     {"petal_apply_patch", try_apply_patch, true, 0},
     {"petal_bits", try_bits, false, 0},
     {"petal_write_bits", try_write_bits, true, 0},
-    {"petal_adopt", try_adopt, true, 0},
+    {"petal_adopt_bits", try_adopt, true, 0},
     {"petal_relocate", try_relocate, true, 0},
-    {"petal_swap", try_swap, true, 0},
+    {"petal_swap_layers", try_swap, true, 0},
     {"petal_key_ranges", try_key_ranges, false, 0},
     {"petal_contains_in_ranges", try_contains_in_ranges, false, 0},
     {"petal_block_ranges", try_block_ranges, false, 0},

@@ -413,7 +413,7 @@ static void come_from_a_builder(petal_filter *filter, const int64_t *values, siz
 
 static void come_from_threads(petal_filter *filter, const int64_t *values, size_t count)
 {
-    assert_int_equal(petal_share(filter, NULL), PETAL_OK);
+    assert_int_equal(petal_allow_threads(filter, NULL), PETAL_OK);
     come_in_batches(filter, values, count);
 }
 
@@ -706,7 +706,7 @@ static void builders_and_shared_filters_refuse_too(void **state)
     assert_in_range(info_of(built).items, 4000001, 4000000 * 33 / 32 + 8000);
     petal_free(built);
 
-    assert_int_equal(petal_share(shared, NULL), PETAL_OK);
+    assert_int_equal(petal_allow_threads(shared, NULL), PETAL_OK);
     uint64_t in = add_until_full(shared, 20000);
     assert_in_range(in, 10001, 10000 * 33 / 32 + 1000);
     petal_free(shared);

@@ -96,11 +96,12 @@ static void make_numbers(struct material *all)
 static void make_batch(struct material *all, enum variant variant, bool empty_too)
 {
     static const uint32_t layouts[VARIANTS] = {
-        PETAL_KEYS_POINTERS,  PETAL_KEYS_POINTERS,  PETAL_KEYS_OFFSETS32, PETAL_KEYS_OFFSETS32,
-        PETAL_KEYS_OFFSETS32, PETAL_KEYS_OFFSETS64, PETAL_KEYS_OFFSETS64, PETAL_KEYS_FIXED,
-        PETAL_KEYS_FIXED,     PETAL_KEYS_FIXED,     PETAL_KEYS_FIXED,     PETAL_KEYS_FIXED,
-        PETAL_KEYS_I64,       PETAL_KEYS_I64,       PETAL_KEYS_I64,       PETAL_KEYS_HASHES,
-        PETAL_KEYS_HASHES};
+        PETAL_LAYOUT_POINTERS,  PETAL_LAYOUT_POINTERS,  PETAL_LAYOUT_OFFSETS32,
+        PETAL_LAYOUT_OFFSETS32, PETAL_LAYOUT_OFFSETS32, PETAL_LAYOUT_OFFSETS64,
+        PETAL_LAYOUT_OFFSETS64, PETAL_LAYOUT_FIXED,     PETAL_LAYOUT_FIXED,
+        PETAL_LAYOUT_FIXED,     PETAL_LAYOUT_FIXED,     PETAL_LAYOUT_FIXED,
+        PETAL_LAYOUT_I64,       PETAL_LAYOUT_I64,       PETAL_LAYOUT_I64,
+        PETAL_LAYOUT_HASHES,    PETAL_LAYOUT_HASHES};
     static const struct {
         uint64_t key_bytes, stride;
         size_t from;
@@ -121,7 +122,7 @@ static void make_batch(struct material *all, enum variant variant, bool empty_to
     if (columns[variant].key_bytes) {
         make_columns(all, columns[variant].key_bytes, columns[variant].stride,
                      columns[variant].from);
-        if (all->batch.layout == PETAL_KEYS_FIXED)
+        if (all->batch.layout == PETAL_LAYOUT_FIXED)
             all->batch.key_bytes = columns[variant].key_bytes;
         else
             make_numbers(all);
@@ -129,21 +130,22 @@ static void make_batch(struct material *all, enum variant variant, bool empty_to
     }
     make_texts(all, variant, empty_too);
     all->batch.data = all->text;
-    if (all->batch.layout == PETAL_KEYS_POINTERS) all->batch.data = all->keys;
-    if (all->batch.layout == PETAL_KEYS_OFFSETS32) all->batch.offsets = all->narrow;
-    if (all->batch.layout == PETAL_KEYS_OFFSETS64) all->batch.offsets = all->wide;
+    if (all->batch.layout == PETAL_LAYOUT_POINTERS) all->batch.data = all->keys;
+    if (all->batch.layout == PETAL_LAYOUT_OFFSETS32) all->batch.offsets = all->narrow;
+    if (all->batch.layout == PETAL_LAYOUT_OFFSETS64) all->batch.offsets = all->wide;
     if (variant == OFFSETS64) all->batch.data_bytes = sizeof all->text;
 }
 
 static petal_status add_one(petal_filter *filter, const struct material *all, size_t i)
 {
-    if (all->batch.layout == PETAL_KEYS_HASHES) return petal_add_hash(filter, all->hashes[i]);
+    if (all->batch.layout == PETAL_LAYOUT_HASHES) return petal_add_hash(filter, all->hashes[i]);
     return petal_add(filter, all->keys[i].data, all->keys[i].size_bytes);
 }
 
 static bool has_one(const petal_filter *filter, const struct material *all, size_t i)
 {
-    if (all->batch.layout == PETAL_KEYS_HASHES) return petal_contains_hash(filter, all->hashes[i]);
+    if (all->batch.layout == PETAL_LAYOUT_HASHES)
+        return petal_contains_hash(filter, all->hashes[i]);
     return petal_contains(filter, all->keys[i].data, all->keys[i].size_bytes);
 }
 
@@ -207,7 +209,7 @@ static petal_filter *filter_of(unsigned kind, const char *name)
     if (kind >= FOREIGN) options.format = formats[kind - FOREIGN];
     if (kind >= FOREIGN && petal_create(&options, &filter, NULL) != PETAL_OK) return NULL;
     if (!filter) filter = create(&options);
-    if (kind == SHARED) assert_int_equal(petal_share(filter, NULL), PETAL_OK);
+    if (kind == SHARED) assert_int_equal(petal_allow_threads(filter, NULL), PETAL_OK);
     return filter;
 }
 
@@ -255,7 +257,7 @@ static void compare_hashing(const petal_filter *filter, const struct material *a
     petal_error error;
     require_status(PETAL_OK, petal_hash_batch(filter, &all->batch, hashes, &error), error);
     for (size_t i = 0; i < COUNT; i++)
-        if (all->batch.layout == PETAL_KEYS_HASHES)
+        if (all->batch.layout == PETAL_LAYOUT_HASHES)
             assert_true(hashes[i] == all->hashes[i]);
         else
             assert_true(hashes[i] ==
@@ -273,7 +275,7 @@ static void a_batch_does_what_its_keys_do_one_by_one(void **state)
                          *single = filter_of(kind, "single.petal");
             if (!batched) break;
             make_batch(&all, variant, info_of(batched).abilities & PETAL_CAN_EMPTY_KEY);
-            if (all.batch.layout == PETAL_KEYS_HASHES && !takes_hashes(batched)) {
+            if (all.batch.layout == PETAL_LAYOUT_HASHES && !takes_hashes(batched)) {
                 assert_int_equal(petal_add_batch(batched, &all.batch, NULL, NULL, NULL),
                                  PETAL_ERR_UNSUPPORTED);
                 assert_int_equal(petal_contains_batch(batched, &all.batch, NULL, NULL, NULL),
@@ -310,7 +312,7 @@ static void removing_a_batch_is_removing_one_by_one(void **state)
                        error);
         for (size_t i = 0; i < COUNT; i++) {
             petal_status status =
-                all.batch.layout == PETAL_KEYS_HASHES
+                all.batch.layout == PETAL_LAYOUT_HASHES
                     ? petal_remove_hash(single, all.hashes[i])
                     : petal_remove(single, all.keys[i].data, all.keys[i].size_bytes);
             require(results[i] == (status == PETAL_OK), "layout %u, key %zu", variant, i);
@@ -350,10 +352,10 @@ static void compare_small_batches(unsigned kind)
         for (; at + size <= COUNT; at += size++) {
             petal_batch part = all.batch;
             uint64_t stride = part.stride ? part.stride : part.key_bytes ? part.key_bytes : 8;
-            if (part.layout == PETAL_KEYS_POINTERS) part.data = all.keys + at;
-            if (part.layout == PETAL_KEYS_OFFSETS32) part.offsets = all.narrow + at;
-            if (part.layout == PETAL_KEYS_OFFSETS64) part.offsets = all.wide + at;
-            if (part.layout >= PETAL_KEYS_FIXED)
+            if (part.layout == PETAL_LAYOUT_POINTERS) part.data = all.keys + at;
+            if (part.layout == PETAL_LAYOUT_OFFSETS32) part.offsets = all.narrow + at;
+            if (part.layout == PETAL_LAYOUT_OFFSETS64) part.offsets = all.wide + at;
+            if (part.layout >= PETAL_LAYOUT_FIXED)
                 part.data = (const uint8_t *)part.data + at * stride;
             part.count = size;
             require_status(PETAL_OK, petal_add_batch(batched, &part, NULL, NULL, &error), error);
@@ -456,19 +458,20 @@ static void offsets_that_go_backwards_or_past_the_data_are_refused(void **state)
     static const uint32_t wrapped[] = {UINT32_MAX - 15, UINT32_MAX - 7, 0, 8};
     static const uint64_t wrapped64[] = {UINT64_MAX - 15, UINT64_MAX - 7, 0, 8};
     (void)state;
-    require_refused(offsets_batch(PETAL_KEYS_OFFSETS32, backwards, 4), 2, "backwards");
-    require_refused(offsets_batch(PETAL_KEYS_OFFSETS64, backwards64, 1), 0, "backwards, 64");
-    require_refused(offsets_batch(PETAL_KEYS_OFFSETS32, wild, 2), 0, "wild");
-    require_refused(offsets_batch(PETAL_KEYS_OFFSETS64, wild64, 3), 1, "wild, 64");
-    require_refused(offsets_batch(PETAL_KEYS_OFFSETS32, wrapped, 3), 0, "by eight, wrapped");
-    require_refused(offsets_batch(PETAL_KEYS_OFFSETS64, wrapped64, 3), 0, "by eight, wrapped, 64");
-    petal_batch batch = offsets_batch(PETAL_KEYS_OFFSETS32, past, 3);
+    require_refused(offsets_batch(PETAL_LAYOUT_OFFSETS32, backwards, 4), 2, "backwards");
+    require_refused(offsets_batch(PETAL_LAYOUT_OFFSETS64, backwards64, 1), 0, "backwards, 64");
+    require_refused(offsets_batch(PETAL_LAYOUT_OFFSETS32, wild, 2), 0, "wild");
+    require_refused(offsets_batch(PETAL_LAYOUT_OFFSETS64, wild64, 3), 1, "wild, 64");
+    require_refused(offsets_batch(PETAL_LAYOUT_OFFSETS32, wrapped, 3), 0, "by eight, wrapped");
+    require_refused(offsets_batch(PETAL_LAYOUT_OFFSETS64, wrapped64, 3), 0,
+                    "by eight, wrapped, 64");
+    petal_batch batch = offsets_batch(PETAL_LAYOUT_OFFSETS32, past, 3);
     batch.data_bytes = 16;
     require_refused(batch, 1, "past the data");
-    batch = offsets_batch(PETAL_KEYS_OFFSETS64, past64, 3);
+    batch = offsets_batch(PETAL_LAYOUT_OFFSETS64, past64, 3);
     batch.data_bytes = 16;
     require_refused(batch, 2, "past the data, 64");
-    batch = offsets_batch(PETAL_KEYS_OFFSETS32, past, 1);
+    batch = offsets_batch(PETAL_LAYOUT_OFFSETS32, past, 1);
     batch.data = NULL;
     require_refused(batch, 0, "no data");
     batch.data = past;
@@ -482,21 +485,21 @@ static void sizes_that_overflow_are_refused(void **state)
                                     (uint64_t)1 << 61};
     static const uint8_t data[64] = {0};
     (void)state;
-    for (uint32_t layout = PETAL_KEYS_POINTERS; layout <= PETAL_KEYS_HASHES; layout++)
+    for (uint32_t layout = PETAL_LAYOUT_POINTERS; layout <= PETAL_LAYOUT_HASHES; layout++)
         for (size_t i = 0; i < sizeof huge / sizeof *huge; i++) {
             petal_batch batch = PETAL_BATCH_INIT;
-            bool has_offsets = layout == PETAL_KEYS_OFFSETS32 || layout == PETAL_KEYS_OFFSETS64;
+            bool has_offsets = layout == PETAL_LAYOUT_OFFSETS32 || layout == PETAL_LAYOUT_OFFSETS64;
             batch.layout = layout;
             batch.data = data;
             if (has_offsets) batch.offsets = data;
-            if (layout == PETAL_KEYS_FIXED) batch.key_bytes = 8;
+            if (layout == PETAL_LAYOUT_FIXED) batch.key_bytes = 8;
             batch.count = huge[i];
             require_refused(batch, PETAL_NO_OFFSET, "a huge count");
-            if (layout < PETAL_KEYS_FIXED) continue;
+            if (layout < PETAL_LAYOUT_FIXED) continue;
             batch.count = 9;
             batch.stride = huge[i];
             require_refused(batch, PETAL_NO_OFFSET, "a huge stride");
-            if (layout != PETAL_KEYS_FIXED) continue;
+            if (layout != PETAL_LAYOUT_FIXED) continue;
             batch.count = 1;
             batch.key_bytes = UINT64_MAX - i;
             batch.stride = 0;
@@ -510,7 +513,7 @@ static void descriptors_that_make_no_sense_are_refused(void **state)
     const petal_batch good = batch_of_numbers(numbers, 2);
     petal_batch batch = good;
     (void)state;
-    batch.layout = PETAL_KEYS_HASHES + 1;
+    batch.layout = PETAL_LAYOUT_HASHES + 1;
     require_refused(batch, PETAL_NO_OFFSET, "no such layout");
     batch.layout = UINT32_MAX;
     require_refused(batch, PETAL_NO_OFFSET, "no such layout");
@@ -527,7 +530,7 @@ static void descriptors_that_make_no_sense_are_refused(void **state)
     batch.offsets = numbers;
     require_refused(batch, PETAL_NO_OFFSET, "numbers have no offsets");
     batch = good;
-    batch.layout = PETAL_KEYS_POINTERS;
+    batch.layout = PETAL_LAYOUT_POINTERS;
     batch.stride = 8;
     require_refused(batch, PETAL_NO_OFFSET, "pointers have no stride");
 }
@@ -574,10 +577,11 @@ static void no_keys_are_read_nowhere(void **state)
     petal_batch none = PETAL_BATCH_INIT;
     (void)state;
     none.data = (const void *)(uintptr_t)sizeof(void *);
-    for (none.layout = 0; none.layout <= PETAL_KEYS_HASHES; none.layout++) {
-        none.offsets = none.layout == PETAL_KEYS_OFFSETS32 || none.layout == PETAL_KEYS_OFFSETS64
-                           ? none.data
-                           : NULL;
+    for (none.layout = 0; none.layout <= PETAL_LAYOUT_HASHES; none.layout++) {
+        none.offsets =
+            none.layout == PETAL_LAYOUT_OFFSETS32 || none.layout == PETAL_LAYOUT_OFFSETS64
+                ? none.data
+                : NULL;
         assert_int_equal(petal_add_batch(filter, &none, NULL, NULL, NULL), PETAL_OK);
         assert_int_equal(petal_contains_batch(filter, &none, NULL, NULL, NULL), PETAL_OK);
     }
@@ -588,7 +592,7 @@ static void no_keys_are_no_work(void **state)
 {
     (void)state;
     for (unsigned kind = 0; kind < KINDS; kind++)
-        for (uint32_t layout = PETAL_KEYS_POINTERS; layout < PETAL_KEYS_HASHES; layout++) {
+        for (uint32_t layout = PETAL_LAYOUT_POINTERS; layout < PETAL_LAYOUT_HASHES; layout++) {
             petal_filter *filter = filter_of(kind, "none.petal");
             petal_batch none = PETAL_BATCH_INIT;
             petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
@@ -625,7 +629,7 @@ static void a_key_that_is_not_accepted_fails_the_batch_with_its_index(void **sta
     assert_true(error.offset == 2 && outcome.done == 0 && outcome.positive == 0);
     for (int i = 0; i < 4; i++) assert_int_equal(results[i], 0);
     assert_false(petal_contains(filter, "a", 1));
-    empty.layout = PETAL_KEYS_FIXED;
+    empty.layout = PETAL_LAYOUT_FIXED;
     empty.count = 7;
     assert_int_equal(petal_add_batch(filter, &empty, NULL, NULL, &error), PETAL_ERR_UNSUPPORTED);
     assert_true(error.offset == 0);

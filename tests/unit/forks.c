@@ -140,7 +140,7 @@ static void change_it(petal_filter *filter, const char *path)
         must(petal_remove_i64(filter, 1) == PETAL_ERR_READ_ONLY);
         must(petal_remove_batch(filter, &batch, results, NULL, &error) == PETAL_ERR_READ_ONLY);
     } else if (!is_shared) {
-        must(petal_share(filter, &error) == PETAL_ERR_READ_ONLY);
+        must(petal_allow_threads(filter, &error) == PETAL_ERR_READ_ONLY);
     }
     for (int64_t i = 0; i < 100; i++) must(petal_contains_i64(filter, i));
     must(petal_last_error(filter, &error) == PETAL_ERR_READ_ONLY);
@@ -209,7 +209,7 @@ static void nor_does_its_builder_or_a_shared_filter(void **state)
     in_fork(go_on_building, filter, path);
     assert_true(file_is(path, before));
     require_status(PETAL_OK, petal_builder_finish(half_built, &error), error);
-    require_status(PETAL_OK, petal_share(filter, &error), error);
+    require_status(PETAL_OK, petal_allow_threads(filter, &error), error);
     require_status(PETAL_OK, petal_add_batch(filter, &batch, NULL, NULL, &error), error);
     free(before.data);
     before = read_file(path);

@@ -75,7 +75,7 @@ static void add_100_days(petal_filter *filter)
 {
     char key[16];
     for (uint64_t i = 0; i < 100; i++) {
-        assert_int_equal(petal_advance(filter, 19723 * DAY + DAY / 2 + i * DAY, NULL), PETAL_OK);
+        assert_int_equal(petal_set_clock(filter, 19723 * DAY + DAY / 2 + i * DAY, NULL), PETAL_OK);
         petal_add(filter, key, (size_t)snprintf(key, sizeof key, "key-%d", (int)i));
     }
 }
@@ -83,7 +83,7 @@ static void add_100_days(petal_filter *filter)
 /* All at one time. */
 static void add_burst(petal_filter *filter)
 {
-    assert_int_equal(petal_advance(filter, 19723 * DAY, NULL), PETAL_OK);
+    assert_int_equal(petal_set_clock(filter, 19723 * DAY, NULL), PETAL_OK);
     add_100_texts(filter);
 }
 
@@ -337,7 +337,7 @@ static void remove_10_add_10(petal_filter *filter)
 static void add_3_days(petal_filter *filter)
 {
     for (int i = 100; i < 103; i++) {
-        assert_int_equal(petal_advance(filter, 19723 * DAY + DAY / 2 + (uint64_t)i * DAY, NULL),
+        assert_int_equal(petal_set_clock(filter, 19723 * DAY + DAY / 2 + (uint64_t)i * DAY, NULL),
                          PETAL_OK);
         add_texts(filter, i, 1);
     }

@@ -55,7 +55,7 @@ static petal_options options_for(int kind)
 
 static void add_all(petal_filter *filter, size_t from, size_t count)
 {
-    petal_batch batch = batch_of(PETAL_KEYS_I64, numbers + from, count);
+    petal_batch batch = batch_of(PETAL_LAYOUT_I64, numbers + from, count);
     petal_error error;
     require_status(PETAL_OK, petal_add_batch(filter, &batch, NULL, NULL, &error), error);
 }
@@ -67,7 +67,7 @@ static struct bytes image_for(int kind)
     petal_filter *filter = create(&options);
     for (uint64_t part = 0; part < 4; part++) {
         if (kind == WINDOW_TIME)
-            require_status(PETAL_OK, petal_advance(filter, 1 + part * 12000, &error), error);
+            require_status(PETAL_OK, petal_set_clock(filter, 1 + part * 12000, &error), error);
         add_all(filter, part * (KEYS / 4), KEYS / 4);
     }
     struct bytes image = serialized(filter);
@@ -94,7 +94,7 @@ static petal_filter *viewed(struct bytes image, unsigned flags)
 
 static petal_batch numbers_of(size_t from, size_t count)
 {
-    return batch_of(PETAL_KEYS_I64, numbers + from, count);
+    return batch_of(PETAL_LAYOUT_I64, numbers + from, count);
 }
 
 /* The same numbers in each layout. Static storage. */
@@ -115,13 +115,13 @@ static petal_batch laid_out(const petal_filter *filter, uint32_t layout, size_t 
     }
     batch.layout = layout;
     batch.count = count;
-    batch.data = layout == PETAL_KEYS_POINTERS ? (const void *)keys
-                 : layout == PETAL_KEYS_I64    ? (const void *)(numbers + from)
-                 : layout == PETAL_KEYS_HASHES ? (const void *)hashes
-                                               : (const void *)bytes;
-    if (layout == PETAL_KEYS_FIXED) batch.key_bytes = 8;
-    if (layout == PETAL_KEYS_OFFSETS32) batch.offsets = offsets32;
-    if (layout == PETAL_KEYS_OFFSETS64) batch.offsets = offsets64;
+    batch.data = layout == PETAL_LAYOUT_POINTERS ? (const void *)keys
+                 : layout == PETAL_LAYOUT_I64    ? (const void *)(numbers + from)
+                 : layout == PETAL_LAYOUT_HASHES ? (const void *)hashes
+                                                 : (const void *)bytes;
+    if (layout == PETAL_LAYOUT_FIXED) batch.key_bytes = 8;
+    if (layout == PETAL_LAYOUT_OFFSETS32) batch.offsets = offsets32;
+    if (layout == PETAL_LAYOUT_OFFSETS64) batch.offsets = offsets64;
     return batch;
 }
 
@@ -159,7 +159,7 @@ static size_t ask_everything(const petal_filter *filter, size_t members, size_t 
         damaged += is_damaged;
     }
     for (uint32_t layout = 0; layout < LAYOUTS; layout++) {
-        if (layout == PETAL_KEYS_HASHES && !takes_hashes(filter)) continue;
+        if (layout == PETAL_LAYOUT_HASHES && !takes_hashes(filter)) continue;
         for (size_t at = from, part; at < from + count; at += part) {
             uint8_t results[MAX_LAID];
             petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
@@ -588,7 +588,7 @@ static void the_flag_is_accepted_in_every_mode(void **state)
                  {PETAL_OPEN_WRITABLE | ON_USE | PETAL_OPEN_RECOVER, 1, 1}, /* clean */
                  {PETAL_OPEN_LOAD | ON_USE, 0, 0},
                  {PETAL_OPEN_LOAD | ON_USE | PETAL_OPEN_LOCKED, 0, 0},
-                 {PETAL_OPEN_HEADER | ON_USE, 0, 0}};
+                 {PETAL_OPEN_HEADER_ONLY | ON_USE, 0, 0}};
     for (size_t i = 0; i < COUNT(modes); i++) {
         petal_filter *filter = opened(path, modes[i].flags);
         require(info_of(filter).verifiable == modes[i].verifiable &&

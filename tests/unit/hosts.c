@@ -10,7 +10,7 @@
 static petal_open_options header_options(enum kind kind, const petal_allocator *allocator)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
-    options.flags = PETAL_OPEN_HEADER;
+    options.flags = PETAL_OPEN_HEADER_ONLY;
     options.secret = kind_secret(kind);
     options.allocator = allocator;
     return options;
@@ -322,10 +322,10 @@ static petal_filter *load_by_layers(enum kind kind, const petal_allocator *alloc
         require_status(PETAL_OK, petal_bits(filter, i, &bits, &size_bytes, &error), error);
         assert_true(bits == NULL && size_bytes == 0);
         void *string = get_string(file, allocator, &size_bytes);
-        require_status(PETAL_ERR_ARGUMENT, petal_adopt(filter, i, string, size_bytes - 1, &error),
-                       error);
-        require_status(PETAL_OK, petal_adopt(filter, i, string, size_bytes, &error), error);
-        require_status(PETAL_ERR_ARGUMENT, petal_adopt(filter, i, string, size_bytes, &error),
+        require_status(PETAL_ERR_ARGUMENT,
+                       petal_adopt_bits(filter, i, string, size_bytes - 1, &error), error);
+        require_status(PETAL_OK, petal_adopt_bits(filter, i, string, size_bytes, &error), error);
+        require_status(PETAL_ERR_ARGUMENT, petal_adopt_bits(filter, i, string, size_bytes, &error),
                        error);
     }
     return filter;
@@ -371,10 +371,10 @@ static void a_buffer_with_impossible_bits_is_not_adopted(void **state)
     petal_filter *header = open_header(image, &options, &header_bytes);
     uint8_t *bits = allocator.alloc_zeroed(allocator.context, 128);
     bits[125] = 1; /* bit 1000 */
-    require_status(PETAL_ERR_DAMAGED, petal_adopt(header, 0, bits, 128, &error), error);
+    require_status(PETAL_ERR_DAMAGED, petal_adopt_bits(header, 0, bits, 128, &error), error);
     bits[125] = 0;
-    require_status(PETAL_ERR_ARGUMENT, petal_adopt(header, 1, bits, 128, &error), error);
-    require_status(PETAL_OK, petal_adopt(header, 0, bits, 128, &error), error);
+    require_status(PETAL_ERR_ARGUMENT, petal_adopt_bits(header, 1, bits, 128, &error), error);
+    require_status(PETAL_OK, petal_adopt_bits(header, 0, bits, 128, &error), error);
     petal_free(header);
     petal_free(filter);
     free(image.data);
@@ -513,7 +513,7 @@ static void bits_of_maps_and_views_are_read_only(void **state)
     assert_true((const uint8_t *)bits > image.data &&
                 (const uint8_t *)bits + size_bytes <= image.data + image.size);
     require_status(PETAL_ERR_READ_ONLY, petal_write_bits(view, 0, 0, "x", 1, &error), error);
-    require_status(PETAL_ERR_READ_ONLY, petal_adopt(view, 0, image.data, size_bytes, &error),
+    require_status(PETAL_ERR_READ_ONLY, petal_adopt_bits(view, 0, image.data, size_bytes, &error),
                    error);
     require_status(PETAL_ERR_ARGUMENT, petal_bits(view, 1, &bits, &size_bytes, &error), error);
     petal_free(view);
@@ -819,7 +819,7 @@ static void shared_and_foreign_filters_move_too(void **state)
     struct counting count = {0};
     petal_allocator allocator = counting_allocator(&count);
     petal_filter *filter = kind_filter(KIND_BLOCKED_1, &allocator);
-    require_status(PETAL_OK, petal_share(filter, &error), error);
+    require_status(PETAL_OK, petal_allow_threads(filter, &error), error);
     require_moves(filter, &count, "shared");
     const char *formats[] = {"redisbloom", "guava", "pybloom-scalable"};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
@@ -887,7 +887,7 @@ static uint32_t take_state(petal_filter *filter, petal_layer_state *states)
     require_status(PETAL_OK, petal_get_info(filter, PETAL_ALL_LAYERS, &info, &error), error);
     require(info.layers <= MAX_LAYERS, "%u layers", info.layers);
     memset(states, 0, MAX_LAYERS * sizeof *states);
-    require_status(PETAL_OK, petal_swap(filter, states, info.layers, &error), error);
+    require_status(PETAL_OK, petal_swap_layers(filter, states, info.layers, &error), error);
     petal_free(filter);
     return info.layers;
 }
@@ -905,17 +905,18 @@ static void require_one_handle_serves(const petal_filter *pattern, struct counti
         layers = take_state(clone_of(alone[i]), states[i]);
     }
     memset(states[FILTERS], 0, sizeof states[FILTERS]); /* what the handle had, in the end */
-    require_status(PETAL_ERR_ARGUMENT, petal_swap(handle, states[0], layers + 1, &error), error);
+    require_status(PETAL_ERR_ARGUMENT, petal_swap_layers(handle, states[0], layers + 1, &error),
+                   error);
     for (int round = 0; round < 3; round++)
         for (int i = 0; i < FILTERS; i++) {
             uint64_t first = 30000 + (uint64_t)(round * FILTERS + i) * 100;
-            require_status(PETAL_OK, petal_swap(handle, states[i], layers, &error), error);
+            require_status(PETAL_OK, petal_swap_layers(handle, states[i], layers, &error), error);
             require(same_image(handle, alone[i]), "%s: filter %d, round %d", what, i, round);
             add_numbers(handle, first, 20);
             add_numbers(alone[i], first, 20);
             require_same_answers(handle, alone[i], what);
             require(same_image(handle, alone[i]), "%s: filter %d, round %d", what, i, round);
-            require_status(PETAL_OK, petal_swap(handle, states[i], layers, &error), error);
+            require_status(PETAL_OK, petal_swap_layers(handle, states[i], layers, &error), error);
         }
     for (int i = 0; i < FILTERS; i++) {
         petal_free(alone[i]);
@@ -923,10 +924,10 @@ static void require_one_handle_serves(const petal_filter *pattern, struct counti
             counting_release(count, states[i][j].memory, (size_t)states[i][j].memory_bytes);
     }
     /* Without bits it answers like any filter of which only the header is there. */
-    require_status(PETAL_OK, petal_swap(handle, states[FILTERS], layers, &error), error);
+    require_status(PETAL_OK, petal_swap_layers(handle, states[FILTERS], layers, &error), error);
     require(petal_contains_i64(handle, 1) && petal_contains_i64(handle, -1), "%s", what);
     assert_int_equal(petal_add_i64(handle, 1), PETAL_ERR_UNSUPPORTED);
-    require_status(PETAL_OK, petal_swap(handle, states[FILTERS], layers, &error), error);
+    require_status(PETAL_OK, petal_swap_layers(handle, states[FILTERS], layers, &error), error);
     require(same_image(handle, pattern), "%s: the handle's own state", what);
     petal_free(handle);
 }
@@ -940,20 +941,20 @@ static void a_block_of_another_size_is_not_taken(void **state)
     {
         petal_filter *filter = make(scheme, 4096, 4, 0), *same = clone_of(filter);
         petal_layer_state taken = {NULL, 0, 0};
-        require_status(PETAL_OK, petal_swap(filter, &taken, 1, &error), error);
+        require_status(PETAL_OK, petal_swap_layers(filter, &taken, 1, &error), error);
         uint64_t size = taken.memory_bytes;
         static const int64_t others[] = {-1, 1, -64, 64, -4096};
         for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
             petal_layer_state wrong = taken;
             wrong.memory_bytes = size + (uint64_t)others[i];
             if (wrong.memory_bytes + 64 == size) continue; /* a buffer that was adopted */
-            require_status(PETAL_ERR_ARGUMENT, petal_swap(filter, &wrong, 1, &error), error);
+            require_status(PETAL_ERR_ARGUMENT, petal_swap_layers(filter, &wrong, 1, &error), error);
             assert_ptr_equal(wrong.memory, taken.memory);
         }
         petal_layer_state nothing = {NULL, size, 0}, empty = {taken.memory, 0, 0};
-        require_status(PETAL_ERR_ARGUMENT, petal_swap(filter, &nothing, 1, &error), error);
-        require_status(PETAL_ERR_ARGUMENT, petal_swap(filter, &empty, 1, &error), error);
-        require_status(PETAL_OK, petal_swap(filter, &taken, 1, &error), error);
+        require_status(PETAL_ERR_ARGUMENT, petal_swap_layers(filter, &nothing, 1, &error), error);
+        require_status(PETAL_ERR_ARGUMENT, petal_swap_layers(filter, &empty, 1, &error), error);
+        require_status(PETAL_OK, petal_swap_layers(filter, &taken, 1, &error), error);
         require(same_image(filter, same), "scheme %u: another filter", scheme);
         petal_free(filter);
         petal_free(same);
@@ -970,7 +971,8 @@ static void one_handle_serves_many_filters(void **state)
         petal_filter *pattern = kind_filter(kind, &allocator);
         if (kind == KIND_WINDOW_KEYS || kind == KIND_WINDOW_TIME) {
             petal_layer_state states[MAX_LAYERS] = {{NULL, 0, 0}};
-            require_status(PETAL_ERR_UNSUPPORTED, petal_swap(pattern, states, 1, &error), error);
+            require_status(PETAL_ERR_UNSUPPORTED, petal_swap_layers(pattern, states, 1, &error),
+                           error);
         } else {
             require_one_handle_serves(pattern, &count, kind_names[kind]);
         }

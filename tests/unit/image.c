@@ -165,7 +165,8 @@ static void a_keyed_filter_has_id_and_check_value_of_its_secret(void **state)
     petal_options options = options_of(PETAL_SCHEME_BLOCKED, 5000, 7, 1);
     options.secret = secret;
     petal_filter *filter = create(&options);
-    assert_true(info_of(filter).key_id == (uint32_t)petal_hash_key(filter, "petal secret id", 15));
+    assert_true(info_of(filter).secret_id ==
+                (uint32_t)petal_hash_key(filter, "petal secret id", 15));
     require_image(filter);
     petal_free(filter);
 }

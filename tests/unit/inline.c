@@ -121,7 +121,7 @@ static void filters_that_threads_share_are_refused(void **state)
     petal_inline hot = PETAL_INLINE_INIT;
     petal_error error, kept;
     petal_filter *filter = make_seeded(6, 0);
-    require_status(PETAL_OK, petal_share(filter, &error), error);
+    require_status(PETAL_OK, petal_allow_threads(filter, &error), error);
     require_status(PETAL_ERR_UNSUPPORTED, petal_inline_begin_adding(filter, &hot, &error), error);
     require_status(PETAL_ERR_UNSUPPORTED, petal_inline_begin(filter, &hot, &error), error);
     assert_int_equal(petal_last_error(filter, &kept), PETAL_ERR_UNSUPPORTED);

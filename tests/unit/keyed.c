@@ -29,8 +29,9 @@ static void a_secret_means_siphash_and_no_secret_xxh3(void **state)
                  *without = keyed(NULL, PETAL_SCHEME_BLOCKED);
     petal_info keyed_info = info_of(with), plain_info = info_of(without);
     assert_true(keyed_info.keyed && keyed_info.hash == PETAL_HASH_SIPHASH &&
-                keyed_info.key_id != 0);
-    assert_true(!plain_info.keyed && plain_info.hash == PETAL_HASH_XXH3 && plain_info.key_id == 0);
+                keyed_info.secret_id != 0);
+    assert_true(!plain_info.keyed && plain_info.hash == PETAL_HASH_XXH3 &&
+                plain_info.secret_id == 0);
     assert_string_equal(keyed_info.hash_name, "siphash");
     assert_string_equal(plain_info.hash_name, "xxh3");
     petal_free(with);
@@ -63,7 +64,7 @@ static void the_right_secret_opens_the_file_and_finds_the_keys(void **state)
     struct bytes image = serialized(filter);
     require_status(PETAL_OK, load_with(image, secret, &loaded, &error), error);
     require_numbers(loaded, 0, 500);
-    assert_int_equal(info_of(loaded).key_id, info_of(filter).key_id);
+    assert_int_equal(info_of(loaded).secret_id, info_of(filter).secret_id);
     petal_free(loaded);
     petal_free(filter);
     free(image.data);
@@ -109,18 +110,18 @@ static void a_header_tells_without_the_secret_and_hashes_no_key(void **state)
     options.flags = PETAL_OPEN_NO_SECRET;
     require_status(PETAL_ERR_ARGUMENT,
                    petal_load(image.data, image.size, &options, &header, &error), error);
-    options.flags = PETAL_OPEN_HEADER | PETAL_OPEN_NO_SECRET;
+    options.flags = PETAL_OPEN_HEADER_ONLY | PETAL_OPEN_NO_SECRET;
     require_status(PETAL_OK, petal_load(image.data, image.size, &options, &header, &error), error);
     petal_info info = info_of(header);
-    assert_true(info.keyed && info.key_id == whole.key_id && info.items == 1 &&
+    assert_true(info.keyed && info.secret_id == whole.secret_id && info.items == 1 &&
                 info.bits == whole.bits);
-    assert_false(info.abilities & (PETAL_CAN_HASHES | PETAL_CAN_LIKE | PETAL_CAN_STATS));
+    assert_false(info.abilities & (PETAL_CAN_HASHES | PETAL_CAN_CREATE_LIKE | PETAL_CAN_STATS));
     require_status(PETAL_OK, petal_content_id(filter, &id, &error), error);
     require_status(PETAL_OK, petal_content_id(header, &header_id, &error), error);
     assert_true(id == header_id);
     petal_key key = {"key", 3};
     petal_batch batch = PETAL_BATCH_INIT;
-    batch.layout = PETAL_KEYS_POINTERS;
+    batch.layout = PETAL_LAYOUT_POINTERS;
     batch.data = &key;
     batch.count = 1;
     assert_true(petal_contains(header, "key", 3) && petal_hash_key(header, "key", 3) == 0);
@@ -128,7 +129,7 @@ static void a_header_tells_without_the_secret_and_hashes_no_key(void **state)
                    error);
     require_status(PETAL_ERR_SECRET_MISSING,
                    petal_write_bits(header, 0, 0, bits, sizeof bits, &error), error);
-    require_status(PETAL_ERR_SECRET_MISSING, petal_adopt(header, 0, bits, sizeof bits, &error),
+    require_status(PETAL_ERR_SECRET_MISSING, petal_adopt_bits(header, 0, bits, sizeof bits, &error),
                    error);
     require_status(PETAL_ERR_SECRET_MISSING, petal_create_like(header, &like, &error), error);
     require_status(PETAL_ERR_SECRET_MISSING,
@@ -176,7 +177,7 @@ static void the_message_names_the_id_of_the_secret_that_is_needed(void **state)
     petal_error error;
     petal_filter *filter = keyed(secret, PETAL_SCHEME_BLOCKED), *opened = NULL;
     struct bytes image = serialized(filter);
-    snprintf(id, sizeof id, "%08x", info_of(filter).key_id);
+    snprintf(id, sizeof id, "%08x", info_of(filter).secret_id);
     require_status(PETAL_ERR_SECRET_MISSING, load_with(image, NULL, &opened, &error), error);
     require(strstr(error.message, id), "no %s in: %s", id, error.message);
     require_status(PETAL_ERR_SECRET_WRONG, load_with(image, other_secret, &opened, &error), error);
@@ -194,7 +195,7 @@ static void the_id_of_a_secret_proves_nothing(void **state)
                  *other = keyed(other_secret, PETAL_SCHEME_BLOCKED);
     struct bytes image = serialized(filter);
     for (unsigned slot = 0; slot < 2; slot++)
-        put32(slot_of(image, slot) + AT_SECRET_ID, info_of(other).key_id);
+        put32(slot_of(image, slot) + AT_SECRET_ID, info_of(other).secret_id);
     seal_both(image);
     petal_filter *opened = NULL;
     require_status(PETAL_ERR_SECRET_WRONG, load_with(image, other_secret, &opened, &error), error);

@@ -58,7 +58,7 @@ static inline petal_filter *kind_filter(enum kind kind, const petal_allocator *a
     petal_filter *filter = create(&options);
     for (uint64_t minute = 0; minute < 6; minute++) {
         if (kind == KIND_WINDOW_TIME)
-            require_status(PETAL_OK, petal_advance(filter, 1 + minute * 20000, &error), error);
+            require_status(PETAL_OK, petal_set_clock(filter, 1 + minute * 20000, &error), error);
         add_numbers(filter, minute * 1000, 1000);
     }
     return filter;

@@ -44,7 +44,7 @@ static petal_options window_of_time(uint64_t ms, uint64_t keys, double rate)
 static void tell_time(petal_filter *filter, uint64_t now_ms)
 {
     petal_error error;
-    require_status(PETAL_OK, petal_advance(filter, now_ms, &error), error);
+    require_status(PETAL_OK, petal_set_clock(filter, now_ms, &error), error);
 }
 
 /* Saved, and loaded from the file. */
@@ -564,7 +564,7 @@ a_clock_that_steps_back_changes_nothing_and_one_that_leaps_drops_all_at_once(voi
     assert_int_equal(stats_of(filter).bits_set, 0);
     assert_int_equal(info_of(filter).layers, 1);
     add_numbers(filter, 0, 10);
-    require_status(PETAL_ERR_ARGUMENT, petal_advance(filter, (uint64_t)INT64_MAX + 1, &error),
+    require_status(PETAL_ERR_ARGUMENT, petal_set_clock(filter, (uint64_t)INT64_MAX + 1, &error),
                    error);
     tell_time(filter, INT64_MAX);
     require_numbers(filter, 0, 10);
@@ -940,7 +940,7 @@ static void what_a_layered_filter_cannot_do_is_refused_with_the_reason(void **st
         require_status(PETAL_ERR_UNSUPPORTED, petal_merge(filter, copy, &error), error);
         require_status(PETAL_ERR_UNSUPPORTED, petal_intersect(filter, copy, &error), error);
         if (!kinds[i].window_ms)
-            require_status(PETAL_ERR_UNSUPPORTED, petal_advance(filter, 5, &error), error);
+            require_status(PETAL_ERR_UNSUPPORTED, petal_set_clock(filter, 5, &error), error);
         require_status(PETAL_ERR_ARGUMENT, petal_get_info(filter, info.layers, &layer, &error),
                        error);
         layer.struct_size = 0;
@@ -953,7 +953,7 @@ static void what_a_layered_filter_cannot_do_is_refused_with_the_reason(void **st
         petal_free(map);
         require_status(PETAL_OK, petal_open(temporary("no.petal"), NULL, &map, &error), error);
         if (kinds[i].window_ms)
-            require_status(PETAL_ERR_READ_ONLY, petal_advance(map, 5, &error), error);
+            require_status(PETAL_ERR_READ_ONLY, petal_set_clock(map, 5, &error), error);
         assert_int_equal(petal_add_i64(map, 1), PETAL_ERR_READ_ONLY);
         petal_free(map);
         assert_int_equal(petal_serialized_bytes(filter, "parquet"), 0);
@@ -1047,7 +1047,7 @@ static void use(petal_filter *filter)
     petal_status status = PETAL_OK;
     for (int64_t i = 0; i < 300 && status >= 0; i++) status = petal_add_i64(filter, i);
     assert_true(status < 0 || petal_contains_i64(filter, 299));
-    (void)petal_advance(filter, INT64_MAX - 1, NULL);
+    (void)petal_set_clock(filter, INT64_MAX - 1, NULL);
     status = petal_add_i64(filter, 7);
     assert_true(status < 0 || petal_contains_i64(filter, 7));
     for (uint32_t i = 0; i < info_of(filter).layers; i++) layer_of(filter, i);
@@ -1130,7 +1130,7 @@ static enum memory memory_of(const struct life *life, uint64_t key)
 {
     if (!life->added[key]) return FORGOTTEN;
     if (life->start.policy == PETAL_POLICY_GROWING) return REMEMBERED;
-    if (life->start.policy == PETAL_POLICY_KEYS)
+    if (life->start.policy == PETAL_POLICY_WINDOW_KEYS)
         return generation_of(life, life->adds) - life->last[key] < life->start.layers ? REMEMBERED
                                                                                       : FORGOTTEN;
     uint64_t age = life->now_ms - life->last[key];
@@ -1145,7 +1145,8 @@ static void judge(struct life *life, uint64_t key, bool found)
     enum memory memory = memory_of(life, key);
     require(found || memory != REMEMBERED, "%s: false negative after %llu operations", life->name,
             (unsigned long long)life->operations);
-    bool is_overfull = life->start.policy == PETAL_POLICY_TIME && petal_is_overfull(life->filter);
+    bool is_overfull =
+        life->start.policy == PETAL_POLICY_WINDOW_TIME && petal_is_overfull(life->filter);
     life->overfull += is_overfull;
     if (memory != FORGOTTEN || is_overfull) return;
     life->absent++;
@@ -1158,8 +1159,9 @@ static void note_added(struct life *life, uint64_t key, bool was_new)
     life->adds++;
     judge(life, key, !was_new);
     life->added[key] = true;
-    life->last[key] =
-        life->start.policy == PETAL_POLICY_TIME ? life->now_ms : generation_of(life, life->adds);
+    life->last[key] = life->start.policy == PETAL_POLICY_WINDOW_TIME
+                          ? life->now_ms
+                          : generation_of(life, life->adds);
 }
 
 static void add_some(struct life *life)
@@ -1194,7 +1196,7 @@ static void ask_some(struct life *life)
 
 static void let_time_pass(struct life *life)
 {
-    if (life->start.policy != PETAL_POLICY_TIME) return;
+    if (life->start.policy != PETAL_POLICY_WINDOW_TIME) return;
     uint64_t step = random_below(&life->random,
                                  random_below(&life->random, 200) ? life->span : 40 * life->span);
     if (random_below(&life->random, 3) == 0) {

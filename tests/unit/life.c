@@ -437,7 +437,7 @@ static void the_first_failure_is_kept_and_no_later_one(void **state)
     petal_free(other);
     other = clone_of(filter);
     require_kept(other, PETAL_OK, NULL); /* a copy has failed in nothing */
-    assert_int_equal(petal_advance(other, 1, NULL), PETAL_ERR_UNSUPPORTED);
+    assert_int_equal(petal_set_clock(other, 1, NULL), PETAL_ERR_UNSUPPORTED);
     require_kept(other, PETAL_ERR_UNSUPPORTED, "clock");
     petal_free(other);
     other = clone_of(filter);

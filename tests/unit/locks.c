@@ -365,7 +365,7 @@ static void a_key_whose_block_is_damaged_is_not_added_and_nothing_is_sealed(void
 
 static petal_status share(petal_filter *filter, petal_error *error)
 {
-    return petal_share(filter, error);
+    return petal_allow_threads(filter, error);
 }
 
 static petal_status begin_building(petal_filter *filter, petal_error *error)
@@ -580,7 +580,7 @@ static void calls_that_change_nothing_leave_the_file_clean(void **state)
     require_status(PETAL_ERR_MISMATCH, petal_merge(writer, unlike, &error), error);
     require_status(PETAL_ERR_MISMATCH, petal_intersect(writer, unlike, &error), error);
     assert_int_equal(petal_remove(writer, "x", 1), PETAL_ERR_UNSUPPORTED);
-    require_status(PETAL_ERR_UNSUPPORTED, petal_advance(writer, 5, &error), error);
+    require_status(PETAL_ERR_UNSUPPORTED, petal_set_clock(writer, 5, &error), error);
     assert_true(file_is(path, before));
     assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY), PETAL_OK);
     petal_free(writer);

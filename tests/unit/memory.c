@@ -285,7 +285,7 @@ static petal_status try_reader(struct world *world)
 /* A header, and then the bits. */
 static petal_status try_write_bits(struct world *world)
 {
-    petal_open_options options = options_with(world, PETAL_OPEN_HEADER);
+    petal_open_options options = options_with(world, PETAL_OPEN_HEADER_ONLY);
     petal_filter *made = NULL;
     const void *bits;
     uint64_t size_bytes;
@@ -302,7 +302,7 @@ static petal_status try_share(struct world *world)
 {
     petal_filter *copy = NULL;
     petal_status status = petal_clone(world->filter, &copy, NULL);
-    if (status == PETAL_OK) status = petal_share(copy, NULL);
+    if (status == PETAL_OK) status = petal_allow_threads(copy, NULL);
     if (copy) add_numbers(copy, 100, 10);
     petal_free(copy);
     return status;

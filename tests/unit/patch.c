@@ -95,7 +95,7 @@ static void a_patch_turns_every_kind_of_filter_into_a_later_one(void **state)
         petal_filter *from = kind_filter(kind, NULL), *to = clone_of(from);
         require_patch(from, to, kind_names[kind]);
         for (unsigned step = 0; step < 8; step++) {
-            if (kind == KIND_WINDOW_TIME) petal_advance(to, 120000 + step * 9000, NULL);
+            if (kind == KIND_WINDOW_TIME) petal_set_clock(to, 120000 + step * 9000, NULL);
             add_numbers(to, 10000 + step * 700, 1 + step * 100);
             require_patch(from, to, kind_names[kind]);
         }
@@ -224,14 +224,14 @@ static void generations_that_went_cost_nothing(void **state)
         options.rate = 0.01;
         petal_filter *from = create(&options);
         for (uint64_t i = 0; i < 90000; i += 100) {
-            if (by_time) petal_advance(from, 1 + i, NULL);
+            if (by_time) petal_set_clock(from, 1 + i, NULL);
             add_numbers(from, i, 100);
         }
         petal_filter *to = clone_of(from);
         for (unsigned steps = 1; steps <= 4; steps++) {
             uint64_t at = 90000 + (steps - 1) * 10000;
             for (uint64_t i = at; i < at + 10000; i += 100) {
-                if (by_time) petal_advance(to, 1 + i, NULL);
+                if (by_time) petal_set_clock(to, 1 + i, NULL);
                 add_numbers(to, i, 100);
             }
             struct bytes file = serialized(to);
@@ -680,7 +680,7 @@ static void without_memory_nothing_changes(void **state)
     (void)state;
     for (enum kind kind = 0; kind < KIND_COUNT; kind++) {
         petal_filter *from = kind_filter(kind, NULL), *to = clone_of(from);
-        if (kind == KIND_WINDOW_TIME) petal_advance(to, 150000, NULL);
+        if (kind == KIND_WINDOW_TIME) petal_set_clock(to, 150000, NULL);
         add_numbers(to, 10000, 3000);
         struct bytes patch = diff(from, to), file = serialized(from);
         bool done = false;
@@ -840,7 +840,7 @@ static void maps_views_and_shared_filters(void **state)
     assert_true(out.bytes.size == 0);
     petal_free(view);
     /* Items of a shared filter are counted elsewhere. */
-    assert_int_equal(petal_share(from, NULL), PETAL_OK);
+    assert_int_equal(petal_allow_threads(from, NULL), PETAL_OK);
     require_status(PETAL_OK, apply(from, patch, &error), error);
     assert_true(same_image(from, to));
     assert_int_equal(petal_add_i64(from, 9999), petal_add_i64(to, 9999));

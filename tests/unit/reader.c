@@ -206,7 +206,7 @@ static petal_filter *large_filter(enum kind kind)
     petal_filter *filter = create(&options);
     for (uint64_t minute = 0; minute < 6; minute++) {
         if (kind == KIND_WINDOW_TIME)
-            require_status(PETAL_OK, petal_advance(filter, 1 + minute * 20000, &error), error);
+            require_status(PETAL_OK, petal_set_clock(filter, 1 + minute * 20000, &error), error);
         add_numbers(filter, minute * 15000, 15000);
     }
     return filter;
@@ -328,7 +328,7 @@ static void a_header_alone_comes_in_pieces_too(void **state)
     petal_filter *filter = large_filter(KIND_GROWING);
     struct bytes image = serialized(filter);
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
-    options.flags = PETAL_OPEN_HEADER;
+    options.flags = PETAL_OPEN_HEADER_ONLY;
     struct outcome got = read_pieces((struct bytes){image.data, 3000}, &options, 7, 0);
     require_status(PETAL_OK, got.status, got.error);
     assert_true(petal_contains_i64(got.filter, -1));

@@ -78,7 +78,7 @@ static petal_filter *make_rated(uint32_t scheme, uint32_t lines_per_key)
 static void share(petal_filter *filter)
 {
     petal_error error;
-    require_status(PETAL_OK, petal_share(filter, &error), error);
+    require_status(PETAL_OK, petal_allow_threads(filter, &error), error);
 }
 
 static void require_same_as_serial(uint32_t scheme, uint32_t lines_per_key, void *(*add)(void *))
@@ -250,10 +250,10 @@ static void what_cannot_be_shared_or_written_says_so(void **state)
     petal_filter *chain = create(&options), *plain = make_rated(PETAL_SCHEME_BLOCKED, 1),
                  *map = NULL;
     const char *path = temporary("shared-read.petal");
-    require_status(PETAL_ERR_UNSUPPORTED, petal_share(chain, &error), error);
+    require_status(PETAL_ERR_UNSUPPORTED, petal_allow_threads(chain, &error), error);
     require_status(PETAL_OK, petal_save(plain, path, NULL, 0, &error), error);
     require_status(PETAL_OK, petal_open(path, NULL, &map, &error), error);
-    require_status(PETAL_ERR_READ_ONLY, petal_share(map, &error), error);
+    require_status(PETAL_ERR_READ_ONLY, petal_allow_threads(map, &error), error);
     assert_true(petal_add_i64(map, 1) == PETAL_ERR_READ_ONLY);
     petal_free(map);
     petal_free(plain);

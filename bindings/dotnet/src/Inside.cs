@@ -312,7 +312,7 @@ namespace Petal
         {
             NativeError error;
             core.EnterChange();
-            int status = Native.petal_share(core.Filter, &error);
+            int status = Native.petal_allow_threads(core.Filter, &error);
             if (status >= 0)
                 core.SetShared();
             core.LeaveChange();
@@ -341,7 +341,7 @@ namespace Petal
             ulong now = FilterOptions.Unsigned(nowMilliseconds, "nowMilliseconds");
             NativeError error;
             core.EnterChange();
-            int status = Native.petal_advance(core.Filter, now, &error);
+            int status = Native.petal_set_clock(core.Filter, now, &error);
             core.LeaveChange();
             Check(status, &error, Path);
         }

@@ -75,7 +75,7 @@ namespace Petal
         internal ulong Bits, Bytes, MemoryBytes, Capacity;
         internal double TargetRate, PredictedRate;
         internal ulong Items, Seed, MetadataBytes;
-        internal uint KeyId, KeyType, Policy, GrowthStep;
+        internal uint SecretId, KeyType, Policy, GrowthStep;
         internal double GrowthRatio;
         internal ulong WindowKeys, WindowMs, ClockMs;
         internal uint Generations;
@@ -232,7 +232,7 @@ namespace Petal
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern int petal_clear(IntPtr filter, NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_share(IntPtr filter, NativeError* error);
+        internal static extern int petal_allow_threads(IntPtr filter, NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern int petal_freeze(IntPtr filter, NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
@@ -246,7 +246,7 @@ namespace Petal
         internal static extern int petal_drop_counts(IntPtr filter, IntPtr* dropped,
                                                      NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_advance(IntPtr filter, ulong nowMs, NativeError* error);
+        internal static extern int petal_set_clock(IntPtr filter, ulong nowMs, NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern uint petal_shard_of(byte* key, UIntPtr size, uint shards);
 

@@ -173,7 +173,7 @@ static void put_info(struct call *call, const petal_info *info)
                               info->items,
                               info->seed,
                               info->metadata_bytes,
-                              info->key_id,
+                              info->secret_id,
                               info->key_type,
                               info->policy,
                               info->growth_step,
@@ -426,9 +426,9 @@ static petal_status run(enum op op, uint64_t handle, struct call *call)
     case OP_VERIFY: return petal_verify(f, error);
     case OP_SIZE: w[0] = petal_serialized_bytes(f, text_at(call, 0)); return PETAL_OK;
     case OP_CLEAR: return petal_clear(f, error);
-    case OP_SHARE: return petal_share(f, error);
+    case OP_SHARE: return petal_allow_threads(f, error);
     case OP_FREEZE: return petal_freeze(f, error);
-    case OP_ADVANCE: return petal_advance(f, w[0], error);
+    case OP_ADVANCE: return petal_set_clock(f, w[0], error);
     case OP_MERGE: return petal_merge(f, call->other, error);
     case OP_INTERSECT: return petal_intersect(f, call->other, error);
     case OP_COMPARE: return compare(call);
@@ -496,7 +496,7 @@ int32_t petal_go_key(uint32_t op, uint64_t handle, const uint8_t *key, uint64_t 
 {
     petal_filter *f = filter_of(handle);
     if (op == 1)
-        return sound(f, petal_contains(f, key, (size_t)key_bytes), PETAL_KEYS_FIXED, key,
+        return sound(f, petal_contains(f, key, (size_t)key_bytes), PETAL_LAYOUT_FIXED, key,
                      key_bytes);
     return (op ? petal_remove : petal_add)(f, key, (size_t)key_bytes);
 }
@@ -504,14 +504,14 @@ int32_t petal_go_key(uint32_t op, uint64_t handle, const uint8_t *key, uint64_t 
 int32_t petal_go_i64(uint32_t op, uint64_t handle, int64_t value)
 {
     petal_filter *f = filter_of(handle);
-    if (op == 1) return sound(f, petal_contains_i64(f, value), PETAL_KEYS_I64, &value, 0);
+    if (op == 1) return sound(f, petal_contains_i64(f, value), PETAL_LAYOUT_I64, &value, 0);
     return (op ? petal_remove_i64 : petal_add_i64)(f, value);
 }
 
 int32_t petal_go_hash(uint32_t op, uint64_t handle, uint64_t hash)
 {
     petal_filter *f = filter_of(handle);
-    if (op == 1) return sound(f, petal_contains_hash(f, hash), PETAL_KEYS_HASHES, &hash, 0);
+    if (op == 1) return sound(f, petal_contains_hash(f, hash), PETAL_LAYOUT_HASHES, &hash, 0);
     return (op ? petal_remove_hash : petal_add_hash)(f, hash);
 }
 

@@ -51,7 +51,7 @@ type Info struct {
 	Items         uint64  // keys given to add, repeats included, minus those removed: a hint
 	Seed          uint64
 	MetadataBytes uint64
-	KeyID         uint32 // tells secrets apart; 0 if not keyed
+	SecretID         uint32 // tells secrets apart; 0 if not keyed
 	KeyType       KeyType
 	Policy        Policy
 	GrowthStep    uint32
@@ -82,7 +82,7 @@ func infoOf(w *words, names []byte) Info {
 		Hashes: uint32(w[3]), LinesPerKey: uint32(w[4]), Layers: uint32(w[5]),
 		CounterBits: uint32(w[6]), Bits: w[7], Bytes: w[8], MemoryBytes: w[9], Capacity: w[10],
 		TargetRate: rate(w[11]), PredictedRate: rate(w[12]), Items: w[13], Seed: w[14],
-		MetadataBytes: w[15], KeyID: uint32(w[16]), KeyType: KeyType(w[17]),
+		MetadataBytes: w[15], SecretID: uint32(w[16]), KeyType: KeyType(w[17]),
 		Policy: Policy(w[18]), GrowthStep: uint32(w[19]), GrowthRatio: rate(w[20]),
 		WindowKeys: w[21], WindowMs: w[22], ClockMs: w[23], Generations: uint32(w[24]),
 		Keyed: w[25] != 0, Live: w[26] != 0, FromMs: w[27], ToMs: w[28],

@@ -188,7 +188,7 @@ const readInfo = (engine) => {
         items: count(13),
         seed: integers[14],
         metadataBytes: count(15),
-        keyId: count(16),
+        secretId: count(16),
         keyType: KEY_TYPES[count(17)],
         policy: POLICIES[count(18)],
         growthStep: count(19),

@@ -38,7 +38,7 @@
  *     contains(filter, key, size) 0 or 1           contains_i64(filter, i64) 0 or 1
  *     hash_key(filter, key, size) u64
  *     add_batch, contains_batch, remove_batch(filter, layout, data, data bytes, offsets, key bytes,
- *         count, results) how many results are 1, or a negative status; layout is PETAL_KEYS_,
+ *         count, results) how many results are 1, or a negative status; layout is PETAL_LAYOUT_,
  *         offsets are u32 or 0, results a byte per key or 0. At most 2^31 - 1 keys
  *     done() how many keys of the last batch went in
  *   inside
@@ -62,7 +62,7 @@
  *     serialized_bytes(filter, format) u64         serialize(filter, format, bytes, size) status
  *     diff(from, to, table) status: address of the patch, which the host releases, and its size
  *     apply_patch(filter, patch, size, memory limit u64) status
- *   a file that stays where it is (load with PETAL_OPEN_HEADER)
+ *   a file that stays where it is (load with PETAL_OPEN_HEADER_ONLY)
  *     key_ranges(filter, key, size, ranges, room) how many, or a negative status; `ranges` gets an
  *         offset and a size of 64 bits each
  *     contains_in_ranges(filter, key, size, bytes, size) 0, 1, or a negative status
@@ -293,7 +293,7 @@ static void put_info(const petal_info *info, slot *to)
     *to++ = integer_slot(info->items);
     *to++ = integer_slot(info->seed);
     *to++ = integer_slot(info->metadata_bytes);
-    *to++ = integer_slot(info->key_id);
+    *to++ = integer_slot(info->secret_id);
     *to++ = integer_slot(info->key_type);
     *to++ = integer_slot(info->policy);
     *to++ = integer_slot(info->growth_step);
@@ -557,7 +557,7 @@ EXPORT(freeze) petal_status flat_freeze(petal_filter *filter)
 
 EXPORT(advance) petal_status flat_advance(petal_filter *filter, uint64_t now_ms)
 {
-    return petal_advance(filter, now_ms, &last_error);
+    return petal_set_clock(filter, now_ms, &last_error);
 }
 
 EXPORT(merge) petal_status flat_merge(petal_filter *filter, const petal_filter *other)

@@ -141,7 +141,7 @@ export interface Info {
     items: number;
     seed: bigint;
     metadataBytes: number;
-    keyId: number;
+    secretId: number;
     keyType: KeyType;
     policy: 'none' | 'growing' | 'keys' | 'time';
     growthStep: number;

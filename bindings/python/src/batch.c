@@ -42,10 +42,10 @@ static bool run_plain(struct work *work, const petal_batch *batch, uint8_t *answ
 static bool is_empty(const petal_batch *batch, uint64_t i)
 {
     switch (batch->layout) {
-    case PETAL_KEYS_POINTERS: return ((const petal_key *)batch->data)[i].size_bytes == 0;
-    case PETAL_KEYS_OFFSETS32:
+    case PETAL_LAYOUT_POINTERS: return ((const petal_key *)batch->data)[i].size_bytes == 0;
+    case PETAL_LAYOUT_OFFSETS32:
         return ((const uint32_t *)batch->offsets)[i] == ((const uint32_t *)batch->offsets)[i + 1];
-    case PETAL_KEYS_OFFSETS64:
+    case PETAL_LAYOUT_OFFSETS64:
         return ((const uint64_t *)batch->offsets)[i] == ((const uint64_t *)batch->offsets)[i + 1];
     default: return false;
     }
@@ -56,9 +56,9 @@ static petal_batch part(const petal_batch *batch, uint64_t from, uint64_t to)
 {
     petal_batch some = *batch;
     some.count = to - from;
-    if (batch->layout == PETAL_KEYS_POINTERS)
+    if (batch->layout == PETAL_LAYOUT_POINTERS)
         some.data = (const petal_key *)batch->data + from;
-    else if (batch->layout == PETAL_KEYS_OFFSETS32)
+    else if (batch->layout == PETAL_LAYOUT_OFFSETS32)
         some.offsets = (const uint32_t *)batch->offsets + from;
     else
         some.offsets = (const uint64_t *)batch->offsets + from;
@@ -84,7 +84,7 @@ static bool run_without_empty(struct work *work, const petal_batch *batch, uint8
 
 bool work_run(struct work *work, const petal_batch *batch, uint8_t *answers)
 {
-    bool may_have_empty = batch->layout <= PETAL_KEYS_OFFSETS64;
+    bool may_have_empty = batch->layout <= PETAL_LAYOUT_OFFSETS64;
     if (work->verb == VERB_ADD && !work->filter->empty_key && may_have_empty)
         return run_without_empty(work, batch, answers);
     return run_plain(work, batch, answers);
@@ -238,7 +238,7 @@ static bool run_pinned(struct work *work, struct pinned *pinned, uint8_t *answer
     filter_object *filter = work->filter;
     bool good;
     petal_batch batch = PETAL_BATCH_INIT;
-    batch.layout = PETAL_KEYS_POINTERS;
+    batch.layout = PETAL_LAYOUT_POINTERS;
     batch.data = pinned->keys;
     batch.count = (uint64_t)pinned->count;
     if (pinned->count <= FEW_KEYS) {

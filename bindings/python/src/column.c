@@ -357,15 +357,15 @@ static petal_batch batch_of_piece(struct piece *piece, uint8_t (*narrow)[4])
 {
     petal_batch batch = PETAL_BATCH_INIT;
     batch.count = piece->count;
-    batch.layout = PETAL_KEYS_POINTERS;
+    batch.layout = PETAL_LAYOUT_POINTERS;
     batch.data = piece->keys;
     if (!is_number(piece->column)) return batch;
-    batch.layout = PETAL_KEYS_I64;
+    batch.layout = PETAL_LAYOUT_I64;
     batch.data = piece->numbers;
     if (piece->key_type != PETAL_KEY_TYPE_I32) return batch;
     for (uint64_t i = 0; i < piece->count; i++)
         petal_encode_i32((int32_t)piece->numbers[i], narrow[i]);
-    batch.layout = PETAL_KEYS_FIXED;
+    batch.layout = PETAL_LAYOUT_FIXED;
     batch.data = narrow;
     batch.key_bytes = 4;
     return batch;
@@ -431,18 +431,18 @@ static bool batch_in_place(const struct column *column, uint32_t key_type, petal
     case COLUMN_OFFSETS32:
     case COLUMN_OFFSETS64:
         batch->layout =
-            column->kind == COLUMN_OFFSETS32 ? PETAL_KEYS_OFFSETS32 : PETAL_KEYS_OFFSETS64;
+            column->kind == COLUMN_OFFSETS32 ? PETAL_LAYOUT_OFFSETS32 : PETAL_LAYOUT_OFFSETS64;
         batch->offsets = column->offsets;
         batch->data_bytes = column->data_bytes;
         return true;
     case COLUMN_FIXED:
-        batch->layout = PETAL_KEYS_FIXED;
+        batch->layout = PETAL_LAYOUT_FIXED;
         batch->key_bytes = column->width;
         batch->stride = (uint64_t)column->stride;
         return is_dense && column->width > 0;
     case COLUMN_SIGNED:
     case COLUMN_UNSIGNED: /* below 2^63, which was checked */
-        batch->layout = PETAL_KEYS_I64;
+        batch->layout = PETAL_LAYOUT_I64;
         batch->stride = (uint64_t)column->stride;
         return is_dense && column->width == 8 && key_type != PETAL_KEY_TYPE_I32;
     default: return false;

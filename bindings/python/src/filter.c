@@ -499,7 +499,7 @@ static PyObject *filter_advance(filter_object *self, PyObject *args)
     bool good = now && milliseconds_read(now, "now", &milliseconds);
     Py_XDECREF(now);
     if (!good || !may_change(self)) return NULL;
-    petal_status status = petal_advance(self->core, milliseconds, &error);
+    petal_status status = petal_set_clock(self->core, milliseconds, &error);
     return status < 0 ? raise_error(self->state, &error, self->path) : Py_NewRef(Py_None);
 }
 

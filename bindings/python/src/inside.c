@@ -68,8 +68,8 @@ static const struct {
     {PETAL_CAN_MERGE, "merge"},
     {PETAL_CAN_INTERSECT, "intersect"},
     {PETAL_CAN_COMPARE, "compare"},
-    {PETAL_CAN_LIKE, "like"},
-    {PETAL_CAN_SHARE, "share"},
+    {PETAL_CAN_CREATE_LIKE, "like"},
+    {PETAL_CAN_ALLOW_THREADS, "share"},
     {PETAL_CAN_GROW, "grow"},
     {PETAL_CAN_WINDOW, "window"},
     {PETAL_CAN_MAP, "map"},
@@ -119,7 +119,7 @@ PyObject *info_object(struct state *state, const petal_info *info)
     put_count(members, "layers", info->layers);
     put_count(members, "seed", info->seed);
     put_bool(members, "keyed", info->keyed);
-    put_known(members, "key_id", info->key_id);
+    put_known(members, "secret_id", info->secret_id);
     put_text(members, "key_type", key_type_name(info->key_type));
     put_text(members, "policy", policy_name(info->policy));
     put_known(members, "growth_step", info->growth_step);

@@ -53,12 +53,12 @@ static void columns_of_structs(void)
         petal_add(by_code, rows[i].code, sizeof rows[i].code);
     }
     petal_batch batch = PETAL_BATCH_INIT;
-    batch.layout = PETAL_KEYS_I64;
+    batch.layout = PETAL_LAYOUT_I64;
     batch.data = &rows[0].id;
     batch.stride = sizeof(struct row);
     batch.count = ROWS;
     add(ids, &batch);
-    batch.layout = PETAL_KEYS_FIXED;
+    batch.layout = PETAL_LAYOUT_FIXED;
     batch.data = rows[0].code;
     batch.key_bytes = sizeof rows[0].code;
     add(codes, &batch);
@@ -85,20 +85,20 @@ static void slices_of_strings(void)
     for (int i = 100; i < 900; i++)
         petal_add(one, data + offsets[i], (size_t)(offsets[i + 1] - offsets[i]));
     petal_batch batch = PETAL_BATCH_INIT;
-    batch.layout = PETAL_KEYS_OFFSETS32;
+    batch.layout = PETAL_LAYOUT_OFFSETS32;
     batch.data = data;
     batch.data_bytes = used;
     batch.offsets = offsets + 100;
     batch.count = 800;
     add(small, &batch);
-    batch.layout = PETAL_KEYS_OFFSETS64;
+    batch.layout = PETAL_LAYOUT_OFFSETS64;
     batch.offsets = large + 100;
     add(big, &batch);
     expect(id_of(small) == id_of(one) && id_of(big) == id_of(one));
 
     petal_error error;
     offsets[500] = 0; /* a broken array is refused, with the place */
-    batch.layout = PETAL_KEYS_OFFSETS32;
+    batch.layout = PETAL_LAYOUT_OFFSETS32;
     batch.offsets = offsets + 100;
     expect(petal_add_batch(small, &batch, NULL, NULL, &error) == PETAL_ERR_ARGUMENT);
     expect(error.offset == 399);

@@ -63,7 +63,7 @@ int main(int argc, char **argv)
 
     BEGIN(batch, petal_batch);
     BEGIN(outcome, petal_batch_outcome);
-    batch.known.layout = PETAL_KEYS_I64;
+    batch.known.layout = PETAL_LAYOUT_I64;
     batch.known.data = numbers;
     batch.known.count = 100;
     expect(petal_add_batch(filter, (const petal_batch *)&batch, NULL,

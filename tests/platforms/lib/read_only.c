@@ -30,7 +30,7 @@ int main(int count, char **arguments)
     int64_t number = 1;
     options.capacity = 1000;
     options.rate = 0.01;
-    batch.layout = PETAL_KEYS_I64;
+    batch.layout = PETAL_LAYOUT_I64;
     batch.data = &number;
     batch.count = 1;
     if (count < 2 || petal_open(arguments[1], NULL, &filter, &error) != PETAL_OK) return 1;
@@ -42,7 +42,7 @@ int main(int count, char **arguments)
     refused("create like", petal_create_like(filter, &made, &error), &error);
     refused("add batch", petal_add_batch(filter, &batch, NULL, NULL, &error), &error);
     refused("merge", petal_merge(filter, filter, &error), &error);
-    refused("share", petal_share(filter, &error), &error);
+    refused("share", petal_allow_threads(filter, &error), &error);
     refused("builder", petal_builder_create(filter, &workers, &builder, &error), &error);
     refused("inline", petal_inline_begin_adding(filter, &hot, &error), &error);
     petal_status one = petal_add(filter, "b", 1), i64 = petal_add_i64(filter, 1);

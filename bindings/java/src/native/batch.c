@@ -104,7 +104,7 @@ static petal_status do_longs(struct work *work, jlongArray keys, jint first, jin
         all && work->answers ? (*env)->GetPrimitiveArrayCritical(env, work->answers, NULL) : NULL;
     if (all && (answers || !work->answers)) {
         work->results = answers ? answers + first : NULL;
-        batch.layout = PETAL_KEYS_I64;
+        batch.layout = PETAL_LAYOUT_I64;
         batch.data = all + first;
         batch.count = (uint64_t)count;
         status = run(work, &batch, error);
@@ -199,7 +199,7 @@ static void do_pieces(struct work *work, struct source *source, jintArray offset
     JNIEnv *env = work->env;
     jint *at = source->offsets;
     petal_batch batch = PETAL_BATCH_INIT;
-    batch.layout = PETAL_KEYS_OFFSETS32;
+    batch.layout = PETAL_LAYOUT_OFFSETS32;
     batch.offsets = at;
     jint end = first + count;
     do {

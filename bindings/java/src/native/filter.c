@@ -106,7 +106,7 @@ static void info_numbers(const petal_info *info, jlong *number)
                                                       info->items,
                                                       info->seed,
                                                       info->metadata_bytes,
-                                                      info->key_id,
+                                                      info->secret_id,
                                                       info->key_type,
                                                       info->policy,
                                                       info->growth_step,
@@ -563,7 +563,7 @@ JNIEXPORT void JNICALL Java_petal_Core_advance(JNIEnv *env, jobject self, jlong 
 {
     petal_error error;
     (void)self;
-    if (petal_advance(filter_of(handle), (uint64_t)now_ms, &error) < 0)
+    if (petal_set_clock(filter_of(handle), (uint64_t)now_ms, &error) < 0)
         fail(env, &error, NULL, false);
 }
 

@@ -53,7 +53,7 @@ class Info:
     layers: int
     seed: int
     keyed: bool
-    key_id: int | None
+    secret_id: int | None
     key_type: str | None
     #: "growing", "keys" or "time" (windows).
     policy: str | None

@@ -123,7 +123,7 @@ public final class Info {
     }
 
     /** Tells secrets apart; 0 if not keyed. */
-    public int keyId() {
+    public int secretId() {
         return (int) numbers[14];
     }
 

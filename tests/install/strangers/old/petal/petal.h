@@ -155,7 +155,7 @@ PETAL_API petal_status petal_save(const petal_filter *filter, const char *path, 
 #define PETAL_OPEN_LIVE 64u
 #define PETAL_OPEN_LOCKED 128u
 #define PETAL_OPEN_NO_LOCK 256u
-#define PETAL_OPEN_HEADER 512u
+#define PETAL_OPEN_HEADER_ONLY 512u
 typedef struct petal_open_options {
     uint32_t struct_size;
     uint32_t flags;
@@ -170,12 +170,12 @@ PETAL_API petal_status petal_open(const char *path, const petal_open_options *op
 PETAL_API petal_status petal_sync(petal_filter *filter, petal_error *error);
 PETAL_API petal_status petal_verify(const petal_filter *filter, petal_error *error);
 enum {
-    PETAL_KEYS_POINTERS = 0,
-    PETAL_KEYS_OFFSETS32 = 1,
-    PETAL_KEYS_OFFSETS64 = 2,
-    PETAL_KEYS_FIXED = 3,
-    PETAL_KEYS_I64 = 4,
-    PETAL_KEYS_HASHES = 5
+    PETAL_LAYOUT_POINTERS = 0,
+    PETAL_LAYOUT_OFFSETS32 = 1,
+    PETAL_LAYOUT_OFFSETS64 = 2,
+    PETAL_LAYOUT_FIXED = 3,
+    PETAL_LAYOUT_I64 = 4,
+    PETAL_LAYOUT_HASHES = 5
 };
 typedef struct petal_key {
     const void *data;
@@ -227,8 +227,8 @@ PETAL_API double petal_textbook_rate(double bits, double hashes, double keys);
 #define PETAL_CAN_MERGE 0x8u
 #define PETAL_CAN_INTERSECT 0x10u
 #define PETAL_CAN_COMPARE 0x20u
-#define PETAL_CAN_LIKE 0x40u
-#define PETAL_CAN_SHARE 0x80u
+#define PETAL_CAN_CREATE_LIKE 0x40u
+#define PETAL_CAN_ALLOW_THREADS 0x80u
 #define PETAL_CAN_GROW 0x100u
 #define PETAL_CAN_WINDOW 0x200u
 #define PETAL_CAN_MAP 0x400u
@@ -240,8 +240,8 @@ PETAL_API double petal_textbook_rate(double bits, double hashes, double keys);
 enum {
     PETAL_POLICY_NONE = 0,
     PETAL_POLICY_GROWING = 1,
-    PETAL_POLICY_KEYS = 2,
-    PETAL_POLICY_TIME = 3
+    PETAL_POLICY_WINDOW_KEYS = 2,
+    PETAL_POLICY_WINDOW_TIME = 3
 };
 #define PETAL_ALL_LAYERS UINT32_MAX
 typedef struct petal_info {
@@ -261,7 +261,7 @@ typedef struct petal_info {
     uint64_t items;
     uint64_t seed;
     uint64_t metadata_bytes;
-    uint32_t key_id;
+    uint32_t secret_id;
     uint32_t key_type;
     uint32_t policy;
     uint32_t growth_step;
@@ -301,7 +301,7 @@ PETAL_API const void *petal_metadata(const petal_filter *filter, uint64_t *metad
 PETAL_API petal_status petal_set_metadata(petal_filter *filter, const void *metadata,
                                           uint64_t metadata_bytes, petal_error *error);
 PETAL_API petal_status petal_clear(petal_filter *filter, petal_error *error);
-PETAL_API petal_status petal_share(petal_filter *filter, petal_error *error);
+PETAL_API petal_status petal_allow_threads(petal_filter *filter, petal_error *error);
 PETAL_API petal_status petal_freeze(petal_filter *filter, petal_error *error);
 PETAL_API petal_status petal_merge(petal_filter *filter, const petal_filter *other,
                                    petal_error *error);
@@ -324,7 +324,7 @@ PETAL_API petal_status petal_drop_counts(const petal_filter *filter, petal_filte
                                          petal_error *error);
 PETAL_API uint32_t petal_shard_of(const void *key, size_t key_bytes, uint32_t shards);
 PETAL_API uint32_t petal_shard_of_hash(uint64_t hash, uint32_t shards);
-PETAL_API petal_status petal_advance(petal_filter *filter, uint64_t now_ms, petal_error *error);
+PETAL_API petal_status petal_set_clock(petal_filter *filter, uint64_t now_ms, petal_error *error);
 typedef struct petal_builder petal_builder;
 PETAL_API petal_status petal_builder_create(petal_filter *filter, uint32_t *workers,
                                             petal_builder **builder, petal_error *error);
@@ -375,8 +375,8 @@ PETAL_API petal_status petal_bits(const petal_filter *filter, uint32_t layer, co
                                   uint64_t *size_bytes, petal_error *error);
 PETAL_API petal_status petal_write_bits(petal_filter *filter, uint32_t layer, uint64_t offset,
                                         const void *bytes, uint64_t size_bytes, petal_error *error);
-PETAL_API petal_status petal_adopt(petal_filter *filter, uint32_t layer, void *bytes,
-                                   uint64_t size_bytes, petal_error *error);
+PETAL_API petal_status petal_adopt_bits(petal_filter *filter, uint32_t layer, void *bytes,
+                                        uint64_t size_bytes, petal_error *error);
 typedef void *(*petal_mover)(void *context, void *memory, size_t size_bytes);
 PETAL_API petal_status petal_relocate(petal_filter **filter, petal_mover move, void *context,
                                       petal_error *error);
