@@ -43,7 +43,7 @@ const EMPTY_KEY = 1 << ABILITIES.indexOf('emptyKey');
 const POLICIES = ['none', 'growing', 'keys', 'time'];
 const ALL_LAYERS = -1;
 const MAX_BASE64 = 2 ** 28; // bytes: engines end strings at about 2^29 units
-const [OFFSETS32, FIXED, I64_KEYS] = [1, 3, 4]; // PETAL_KEYS_
+const [OFFSETS32, FIXED, I64_KEYS] = [1, 3, 4]; // PETAL_LAYOUT_
 
 // structuredClone() and postMessage() refuse functions, and quote them: without it they would make
 // an empty object of a filter.
