@@ -6,6 +6,7 @@
 #define _XOPEN_SOURCE 700 /* SIGXFSZ */
 
 #include "commands/commands.h"
+#include "files/formats.h"
 #include "keys/unpack.h"
 #include "output/kernel.h"
 #include "output/progress.h"
@@ -116,6 +117,7 @@ static int run_command(const struct command *command, int argc, char **argv)
     } else if (good) {
         progress_start(args.progress, false);
         status = command->run(&args);
+        if (status == STATUS_ERROR && last_failure() == PETAL_ERR_BUSY) status = STATUS_BUSY;
     }
     free(args.literals);
     return status;

@@ -326,7 +326,7 @@ static void must_be_alike(const struct rows *rows, const struct key_block *block
 }
 
 /* The choice is of the options, whose text ends with the first newline; what follows a tab in it is
- * that of --time. */
+ * that of --time-field. */
 static void try_rows(uint32_t choice, char *text, size_t size)
 {
     char *column = text, *newline = memchr(text, '\n', size);
@@ -342,7 +342,7 @@ static void try_rows(uint32_t choice, char *text, size_t size)
     char *tab = strchr(column, '\t');
     if (tab) {
         *tab = '\0';
-        args.time = tab + 1;
+        args.time_field = tab + 1;
     }
     listen(&heard);
     bool good = rows_read(&rows, &args);

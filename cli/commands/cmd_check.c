@@ -156,7 +156,7 @@ static int check(const struct args *args, petal_filter *filter)
                args->invert ? "certainly not in the filter" : "probably in the filter");
     bool found_early = args->quiet && check.selected > 0;
     if (check.failed || (check.reader.failed && !found_early)) return STATUS_ERROR;
-    return check.selected ? STATUS_OK : STATUS_NONE;
+    return check.selected ? STATUS_OK : STATUS_NO;
 }
 
 /* What is due by the clock is dropped, in a copy: the file stays as it is. */

@@ -68,7 +68,7 @@ const struct command formats_command = {
     .name = "formats",
     .summary = "list the kinds of files that can be read and written",
     .usage = "[--json]",
-    .about = "Lists the formats of --from, --to and --format, with what can be done with them\n"
+    .about = "Lists the formats of --from and --to, with what can be done with them\n"
              "(create: a new filter as its library sizes it; map: read in place; packed:\n"
              "unpacked into memory), and how their libraries make bytes of keys.",
     .options = options,

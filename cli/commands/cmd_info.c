@@ -336,12 +336,15 @@ static void print_raw_metadata(const petal_filter *filter)
     if (bytes) fwrite(bytes, 1, size, stdout);
 }
 
-static bool show(const char *path, const struct args *args, bool first)
+/* Returns the exit status: a dirty or damaged file is described, and is 1. */
+static int show(const char *path, const struct args *args, bool first)
 {
     const char *format = NULL;
-    if (!args->from && is_parquet_file(path)) return list_parquet(path, args->json);
+    forget_failure();
+    if (!args->from && is_parquet_file(path))
+        return list_parquet(path, args->json) ? STATUS_OK : STATUS_ERROR;
     petal_filter *filter = open_to_describe(path, args, &format);
-    if (!filter) return false;
+    if (!filter) return is_broken(last_failure()) ? STATUS_NO : STATUS_ERROR;
     petal_info info = info_of(filter);
     petal_stats all = PETAL_STATS_INIT, *stats = can(filter, PETAL_CAN_STATS) ? &all : NULL;
     petal_error error;
@@ -357,21 +360,22 @@ static bool show(const char *path, const struct args *args, bool first)
     else
         print_block(path, filter, format, &info, stats);
     petal_free(filter);
-    return info.blocks == 0 && !is_damaged; /* both were reported */
+    return info.blocks == 0 && !is_damaged ? STATUS_OK : STATUS_NO; /* both were reported */
 }
 
 static int run(const struct args *args)
 {
-    bool good = true, first = true;
+    int status = STATUS_OK;
+    bool first = true;
     if (args->operand_count == 0) return misused("info", "needs a filter FILE");
     if (args->show_metadata && args->operand_count > 1)
         return misused("info", "--metadata takes one FILE");
     for (size_t i = 0; i < args->operand_count; i++) {
-        bool shown = show(args->operands[i], args, first);
-        good = good && shown;
-        first = first && !shown;
+        int shown = show(args->operands[i], args, first);
+        if (shown > status) status = shown;
+        first = first && shown != STATUS_OK;
     }
-    return good ? STATUS_OK : STATUS_ERROR;
+    return status;
 }
 
 static const struct option options[] = {

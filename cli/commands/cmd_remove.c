@@ -85,7 +85,7 @@ static int remove_from(const struct args *args, petal_filter *filter, struct key
                plural(removed));
     say_result(args, filter, removed, absent);
     if (stop_signal()) return STATUS_SIGNAL + stop_signal();
-    return !whole ? STATUS_ERROR : absent ? STATUS_NONE : STATUS_OK;
+    return !whole ? STATUS_ERROR : absent ? STATUS_NO : STATUS_OK;
 }
 
 static int run(const struct args *args)

@@ -98,7 +98,7 @@ static petal_status add_keys_of(struct seen *seen, struct key_block *block, size
 static size_t begin_part(struct seen *seen, const struct key_block *block, size_t from)
 {
     size_t left = block->count - from;
-    if (!seen->args->time) return left;
+    if (!seen->args->time_field) return left;
     size_t run = begin_run(seen->filter, block->times + from, left, &seen->clock);
     note_lateness(&seen->late, block->times + from, run, seen->clock, seen->start.window_ms);
     return run;
@@ -133,7 +133,7 @@ static bool add_block(void *context, struct key_block *block)
 {
     struct seen *seen = context;
     if (block->count) memset(block->results, seen->args->repeated, block->count);
-    if (!seen->args->time) tell_time(seen->filter, seen->args);
+    if (!seen->args->time_field) tell_time(seen->filter, seen->args);
     petal_status status = add_parts_of(seen, block);
     seen->read += block->count;
     watch_capacity(seen);
@@ -213,7 +213,7 @@ static petal_filter *make_filter(const struct args *args)
     struct request request;
     petal_filter *filter = request_filter(&request, args) ? create_filter(&request.options) : NULL;
     bool sized = args->capacity || args->memory_bytes;
-    if (filter && !args->time) tell_time(filter, args);
+    if (filter && !args->time_field) tell_time(filter, args);
     if (filter && (!sized || args->window) && is_verbose(args)) say_plan(filter);
     request_free(&request);
     return filter;
@@ -342,8 +342,8 @@ static bool find_filter(struct seen *seen, struct key_reader *reader)
 {
     const struct args *args = seen->args;
     bool there = args->file && access(args->file, F_OK) == 0;
-    if (args->time && !there && !is_window_of_time(args->window))
-        return misused("seen", "--time is for a window of time; give --window 7d or so") ==
+    if (args->time_field && !there && !is_window_of_time(args->window))
+        return misused("seen", "--time-field is for a window of time; give --window 7d or so") ==
                STATUS_OK;
     if (there && !may_write(args->file, true)) return false;
     if (!args->file)

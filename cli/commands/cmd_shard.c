@@ -311,7 +311,6 @@ static const struct option options[] = {
     {'o', "output", TEXT, AT(output), "PATTERN", "write a file for each: part-%d.txt"},
     OPTION_KEY,
     OPTIONS_OF_KEYS,
-    OPTION_MEMORY_LIMIT,
     OPTION_THREADS,
     OPTION_SECRET_FILE,
     OPTION_FORCE,

@@ -86,22 +86,23 @@ static bool look_up(const petal_filter *filter, const char *file, const struct a
     return whole && !reader.failed;
 }
 
-static bool check_sample(const petal_filter *filter, const char *path, const struct args *args,
+/* Returns the exit status. */
+static int check_present(const petal_filter *filter, const char *path, const struct args *args,
                          struct json *json)
 {
     struct tally tally = {0};
-    if (!look_up(filter, args->sample, args, &tally)) return false;
+    if (!look_up(filter, args->present, args, &tally)) return STATUS_ERROR;
     uint64_t missing = tally.keys - tally.found;
     if (json) {
-        json_count(json, "sample_keys", tally.keys);
-        json_count(json, "sample_missing", missing);
+        json_count(json, "present_keys", tally.keys);
+        json_count(json, "present_missing", missing);
     } else {
-        printf("sample: %s of %s keys found\n", grouped(tally.found).s, grouped(tally.keys).s);
+        printf("present: %s of %s keys found\n", grouped(tally.found).s, grouped(tally.keys).s);
     }
-    if (missing == 0) return true;
-    return complain(
-        path, "%s of %s sample keys missing, the first is %s of %s: not the filter of these keys",
-        grouped(missing).s, grouped(tally.keys).s, tally.missing, args->sample);
+    if (missing == 0) return STATUS_OK;
+    complain(path, "%s of %s keys missing, the first is %s of %s: not the filter of these keys",
+             grouped(missing).s, grouped(tally.keys).s, tally.missing, args->present);
+    return STATUS_NO;
 }
 
 static bool measure_absent(const petal_filter *filter, const struct args *args, struct json *json)
@@ -178,13 +179,26 @@ static bool needs_recovery(const char *path, const struct args *args, unsigned *
     return reseals || status == PETAL_ERR_DIRTY;
 }
 
-static bool check_blocks(const petal_filter *filter, const char *path)
+/* Damage is an answer; that it could not be looked for is an error. */
+static int status_of_failure(void)
+{
+    return is_broken(last_failure()) ? STATUS_NO : STATUS_ERROR;
+}
+
+static int check_blocks(const petal_filter *filter, const char *path)
 {
     petal_error error;
     progress_begin("verifying", path);
     petal_status status = petal_verify(filter, &error);
     progress_end();
-    return status >= 0 || complain_of(path, &error);
+    if (status >= 0) return STATUS_OK;
+    complain_of(path, &error);
+    return status_of_failure();
+}
+
+static int worse(int a, int b)
+{
+    return a > b ? a : b;
 }
 
 static void say_intact(const char *path, const petal_filter *filter, const char *format)
@@ -198,15 +212,18 @@ static void say_intact(const char *path, const petal_filter *filter, const char 
     printf("%s: intact, content id %016" PRIx64 "\n", path, content_id);
 }
 
-static bool verify(const char *path, const struct args *args)
+/* Returns the exit status. */
+static int verify(const char *path, const struct args *args)
 {
     struct json json, *to = args->json ? &json : NULL;
     unsigned flags;
-    if (needs_recovery(path, args, &flags) && !recover(path, args, flags)) return false;
+    forget_failure();
+    if (needs_recovery(path, args, &flags) && !recover(path, args, flags)) return STATUS_ERROR;
     const char *format = NULL;
     petal_filter *filter = open_container(path, PETAL_OPEN_MAP, args, &format);
-    if (!filter) return false;
-    bool intact = check_blocks(filter, path), good = intact;
+    if (!filter) return status_of_failure();
+    int status = check_blocks(filter, path);
+    bool intact = status == STATUS_OK;
     if (to) {
         json_begin(to, stdout);
         json_text(to, "file", path);
@@ -214,27 +231,28 @@ static bool verify(const char *path, const struct args *args)
     } else if (intact) {
         say_intact(path, filter, format);
     }
-    if (intact && args->sample) good = check_sample(filter, path, args, to);
-    if (intact && args->absent) good = measure_absent(filter, args, to) && good;
+    if (intact && args->present) status = check_present(filter, path, args, to);
+    if (intact && args->absent && !measure_absent(filter, args, to)) status = STATUS_ERROR;
     if (to) json_end(to);
     petal_free(filter);
-    return good;
+    return status;
 }
 
 static int run(const struct args *args)
 {
-    bool good = true;
+    int status = STATUS_OK;
     if (args->operand_count == 0) return misused("verify", "needs a filter FILE");
     if (args->force && !args->recover)
         return misused("verify", "--force goes with --recover: it seals a damaged file as it is");
-    if (args->operand_count > 1 && (args->sample || args->absent))
-        return misused("verify", "--sample and --absent take one FILE");
-    for (size_t i = 0; i < args->operand_count; i++) good = verify(args->operands[i], args) && good;
-    return good ? STATUS_OK : STATUS_ERROR;
+    if (args->operand_count > 1 && (args->present || args->absent))
+        return misused("verify", "--present and --absent take one FILE");
+    for (size_t i = 0; i < args->operand_count; i++)
+        status = worse(status, verify(args->operands[i], args));
+    return status;
 }
 
 static const struct option options[] = {
-    {0, "sample", TEXT, AT(sample), "KEYS", "keys that were added: any missing one is an error"},
+    {0, "present", TEXT, AT(present), "KEYS", "keys that were added: none may be missing"},
     {0, "absent", TEXT, AT(absent), "KEYS", "keys that were not: prints how many pass"},
     {0, "recover", FLAG, AT(recover), NULL, "make a dirty file clean, with what it holds"},
     {0, "force", FLAG, AT(force), NULL, "a damaged one too: keys may be missing"},
@@ -250,10 +268,11 @@ static const struct option options[] = {
 const struct command verify_command = {
     .name = "verify",
     .summary = "check a file's checksums, and its answers",
-    .usage = "FILE... [--sample KEYS] [--absent KEYS] [--recover]",
+    .usage = "FILE... [--present KEYS] [--absent KEYS] [--recover]",
     .about = "Compares every block of FILE with its checksum. With key lists (files, or - for\n"
-             "standard input) also asks for keys whose answer is known.",
+             "standard input) also asks for keys whose answer is known. Status 1: FILE is not\n"
+             "whole, or a key is missing.",
     .options = options,
-    .example = "example: petal verify urls.petal --sample urls.txt --absent others.txt",
+    .example = "example: petal verify urls.petal --present urls.txt --absent others.txt",
     .run = run,
 };

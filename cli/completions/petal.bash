@@ -4,23 +4,23 @@
 _petal_options() {
     local size='--capacity --rate --memory --bits --hashes --lines-per-key --scheme'
     local hash='--seed --secret-file' keys
-    keys='--key --fields --delimiter --csv --header --jsonl --strict --null --crlf --decompress --key-type --progress'
+    keys='--key --fields --delimiter --csv --header --jsonl --strict --row-limit --null --crlf --decompress --key-type --progress'
     local files='--memory-limit --no-lock'
     case $1 in
     plan) echo "$size --json --chart --force" ;;
-    create) echo "--output $size --grow --window $hash --metadata --template --key-type --format --force --no-lock --verbose" ;;
-    build) echo "--output $size $hash --metadata --template $keys --threads --format --memory-limit --force --no-lock --verbose" ;;
-    add) echo "$keys --time --now --threads --from --secret-file $files --verbose" ;;
+    create) echo "--output $size --grow --window $hash --metadata --template --key-type --to --force --no-lock --verbose" ;;
+    build) echo "--output $size $hash --metadata --template $keys --threads --to --memory-limit --force --no-lock --verbose" ;;
+    add) echo "$keys --time-field --now --threads --from --secret-file $files --verbose" ;;
     remove) echo "$keys --threads --secret-file $files --verbose" ;;
     check) echo "--invert-match --count --quiet --line-number --explain --no-verify $keys --now --threads --secret-file --from --memory-limit --verbose" ;;
-    seen) echo "--file --repeated --capacity --rate --memory --scheme --window --time --now $hash $keys --threads --from $files --verbose" ;;
+    seen) echo "--file --repeated --capacity --rate --memory --scheme --window --time-field --now $hash $keys --threads --from $files --verbose" ;;
     info) echo '--json --metadata --no-verify --secret-file --from --memory-limit' ;;
-    verify) echo "--sample --absent --recover --force --json ${keys#* } --secret-file --from $files" ;;
+    verify) echo "--present --absent --recover --force --json ${keys#* } --secret-file --from $files" ;;
     merge | intersect) echo "--output --from --to --force --secret-file $files --verbose" ;;
     compare) echo '--json --no-verify --secret-file --from --memory-limit' ;;
     diff) echo '--output --from --force --secret-file --memory-limit --verbose' ;;
     patch) echo "--output --from --force --secret-file $files --verbose" ;;
-    shard) echo "--shards --shard --output $keys --threads --memory-limit --secret-file --force --verbose" ;;
+    shard) echo "--shards --shard --output $keys --threads --secret-file --force --verbose" ;;
     convert) echo "--to --from --to-scheme --force --secret-file $files --verbose" ;;
     formats) echo '--json' ;;
     bench) echo '--capacity --rate --memory --scheme --seconds --json --secret-file --from --memory-limit' ;;
@@ -35,15 +35,15 @@ _petal_values() {
     --key-type) echo 'text utf16le i32 i64 f64 hex base64 any' ;;
     --progress) echo 'auto always lines never' ;;
     --seed) echo 'random' ;;
-    --from | --to | --format)
+    --from | --to)
         echo 'petal guava guava32 spark spark-v1 oldpanda-py32 oldpanda-go32 parquet orc orc-long' \
             'redisbloom redisbloom-dump datasketches bits-and-blooms bits-and-blooms-json dcso dcso-gzip' \
             'leveldb rocksdb bloom-filters bloomfilter js-tutorial pybloom pybloom-scalable hadoop hbase' \
             'cassandra cassandra-be cassandra-2'
         ;;
     --lines-per-key) echo '1 2' ;;
-    --memory-limit) echo 'none' ;;
-    --capacity | --rate | --memory | --bits | --hashes | --threads | --seconds | --window | --time | --now | --key | --shards | --shard | \
+    --memory-limit | --row-limit) echo 'none' ;;
+    --capacity | --rate | --memory | --bits | --hashes | --threads | --seconds | --window | --time-field | --now | --key | --shards | --shard | \
         --fields | --delimiter | --csv | --jsonl | -n | -p | -e | -i | -k | -t) ;;
     *) return 1 ;;
     esac

@@ -57,8 +57,27 @@ static bool complain_of_stranger(const char *path, const petal_error *error)
                     name, path);
 }
 
+static petal_status last;
+
+petal_status last_failure(void)
+{
+    return last;
+}
+
+void forget_failure(void)
+{
+    last = PETAL_OK;
+}
+
+bool is_broken(petal_status status)
+{
+    return status == PETAL_ERR_DAMAGED || status == PETAL_ERR_TRUNCATED ||
+           status == PETAL_ERR_DIRTY;
+}
+
 bool complain_of(const char *path, const petal_error *error)
 {
+    last = error->status;
     switch (error->status) {
     case PETAL_ERR_NOT_A_FILTER: return complain_of_stranger(path, error);
     case PETAL_ERR_EXISTS:

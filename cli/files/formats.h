@@ -9,6 +9,14 @@
  * one. Returns false. */
 bool complain_of(const char *path, const petal_error *error);
 
+/* The status of the last failure that complain_of() reported, or PETAL_OK after
+ * forget_failure(). */
+petal_status last_failure(void);
+void forget_failure(void);
+
+/* Whether it says that the file was read and is not whole: damaged, cut off, or dirty. */
+bool is_broken(petal_status status);
+
 /* Whether this is a regular file, and a petal file by its header. */
 bool is_petal_file(const char *path);
 

@@ -58,8 +58,7 @@ static int check_size_options(const char *command, const struct args *args)
     if (args->capacity && args->rate > 0 && args->memory_bytes)
         return misused(command, "two of -n, -p and --memory fix the third");
     if (args->lines_per_key > 2) return misused(command, "--lines-per-key is 1 or 2");
-    if (args->hashes > 64 && is_petal(args->format))
-        return misused(command, "--hashes is at most 64");
+    if (args->hashes > 64 && is_petal(args->to)) return misused(command, "--hashes is at most 64");
     if (args->hashes > UINT32_MAX) return misused(command, "--hashes is too big");
     return STATUS_OK;
 }
@@ -94,7 +93,7 @@ static void read_kind(const struct args *args, petal_options *o)
     o->lines_per_key = (uint32_t)args->lines_per_key;
     o->capacity = args->capacity;
     o->rate = args->rate;
-    o->format = is_petal(args->format) ? NULL : args->format;
+    o->format = is_petal(args->to) ? NULL : args->to;
 }
 
 /* A filter that grows, or one with a window. Its size follows from keys and rate. */
@@ -105,7 +104,7 @@ static bool read_layers(const char *command, const struct args *args, uint64_t d
     if (args->grow && args->window)
         return misused(command, "--grow or --window, not both") == STATUS_OK;
     if (args->bits || args->memory_bytes || args->hashes || args->lines_per_key ||
-        !is_petal(args->format))
+        !is_petal(args->to))
         return misused(command, "--grow and --window take -n, -p and --scheme only") == STATUS_OK;
     uint64_t capacity = args->capacity ? args->capacity : default_capacity;
     if (o->rate == 0) o->rate = DEFAULT_RATE;
@@ -128,7 +127,7 @@ static bool read_layers(const char *command, const struct args *args, uint64_t d
 static bool read_size(const char *command, const struct args *args, uint64_t default_capacity,
                       bool capacity_later, petal_options *o)
 {
-    if (check_size_options(command, args) != STATUS_OK || !check_format(args->format)) return false;
+    if (check_size_options(command, args) != STATUS_OK || !check_format(args->to)) return false;
     read_kind(args, o);
     if (args->grow || args->window) return read_layers(command, args, default_capacity, o);
     if (o->bits) return true;
@@ -152,9 +151,8 @@ static int check_template_options(const char *command, const struct args *args)
     if (args->capacity || args->rate > 0 || args->memory_bytes || args->bits || args->hashes ||
         args->lines_per_key)
         return misused(command, "--template fixes the size; leave out -n, -p and the like");
-    if (args->scheme || args->seed || args->format)
-        return misused(command,
-                       "--template fixes the kind; leave out --scheme, --seed and --format");
+    if (args->scheme || args->seed || args->to)
+        return misused(command, "--template fixes the kind; leave out --scheme, --seed and --to");
     return STATUS_OK;
 }
 
@@ -176,7 +174,7 @@ bool request_read(struct request *request, const char *command, const struct arg
                   uint64_t default_capacity, bool capacity_later)
 {
     petal_options *o = &request->options;
-    *request = (struct request){.options = PETAL_OPTIONS_INIT, .format = args->format};
+    *request = (struct request){.options = PETAL_OPTIONS_INIT, .format = args->to};
     if (args->template_file) return read_template(request, command, args);
     o->key_type = args->key_type ? find_key_type(args->key_type) : PETAL_KEY_TYPE_TEXT;
     if (!read_size(command, args, default_capacity, capacity_later, o) ||

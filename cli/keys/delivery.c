@@ -44,7 +44,7 @@ static bool make_room(struct delivery *delivery, size_t keys)
     uint64_t *ends = realloc(delivery->ends, room * sizeof(uint64_t));
     if (ends) delivery->ends = ends;
     if (!hashes || !ends) return false;
-    if (delivery->args->time) {
+    if (delivery->args->time_field) {
         uint64_t *times = realloc(delivery->times, room * sizeof(uint64_t));
         if (!times) return false;
         delivery->times = times;

@@ -22,7 +22,7 @@ struct delivery {
     /* Private. Keys on their way, from `first` to `count`: their hashes, and up to which byte the
      * output has to be delivered for each. */
     uint64_t *hashes, *ends;
-    uint64_t *times; /* --time: of each; NULL without it */
+    uint64_t *times; /* --time-field: of each; NULL without it */
     uint64_t clock;  /* of the follower */
     size_t first, count, room;
     bool failed; /* to follow, which was reported */

@@ -31,7 +31,7 @@
 /* With all that belongs to it a block of common lines stays in the second-level cache. */
 #define BLOCK_BYTES ((size_t)1 << 18)
 
-/* A row that is longer is no key, unless --memory-limit says otherwise: with its fields and what is
+/* A row that is longer is no key, unless --row-limit says otherwise: with its fields and what is
  * decoded a row takes ten times as much at worst, in each thread. */
 #define MAX_ROW_BYTES ((size_t)16 << 20)
 
@@ -115,7 +115,7 @@ static void note_sizes(struct key_reader *reader)
 
 static size_t row_limit(const struct args *args)
 {
-    uint64_t bytes = args->memory_limit;
+    uint64_t bytes = args->row_limit;
     if (bytes == 0) return MAX_ROW_BYTES;
     if (bytes < BLOCK_BYTES) return BLOCK_BYTES;
     return bytes < SIZE_MAX / 4 ? (size_t)bytes : SIZE_MAX / 4;
@@ -145,7 +145,7 @@ bool keys_open(struct key_reader *reader, const struct args *args, char **files,
     reader->now = args->now;
     reader->max_row_bytes = row_limit(args);
     if (reader->rows.has_time && args->literal_count)
-        return complain("-e", "has no time; leave out --time, or put the keys into a list");
+        return complain("-e", "has no time; leave out --time-field, or put the keys into a list");
     reader->literals = args->literals;
     reader->literals_left = args->literal_count;
     bool none = file_count == 0 && args->literal_count == 0;
@@ -157,7 +157,7 @@ bool keys_open(struct key_reader *reader, const struct args *args, char **files,
     reader->files = none ? standard_input : files;
     reader->files_left = none ? 1 : file_count;
     for (size_t i = 0; i < reader->files_left && !keep_going; i++)
-        if (!check_readable(reader->files[i], !args->sample && !args->absent)) return false;
+        if (!check_readable(reader->files[i], !args->present && !args->absent)) return false;
     for (size_t i = 0; i < reader->files_left; i++)
         if (is_petal_file(reader->files[i]))
             return complain(reader->files[i], "is a filter, not a list of keys; to remember what "
@@ -524,7 +524,7 @@ static bool take_rest(struct key_reader *reader, struct key_block *block)
 static bool refuse_header(struct key_reader *reader)
 {
     snprintf(reader->message, sizeof reader->message,
-             "header: longer than a row may be (16 MiB, or --memory-limit)");
+             "header: longer than a row may be (16 MiB, or --row-limit)");
     return false;
 }
 

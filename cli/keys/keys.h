@@ -27,7 +27,7 @@ struct key_block {
     size_t count;
     const petal_key *keys; /* what is added or asked for */
     petal_key *lines;      /* the row of each key, as it stands in the input, and its separator */
-    uint64_t *times;       /* --time: of each row, in milliseconds */
+    uint64_t *times;       /* --time-field: of each row, in milliseconds */
     struct stray *strays;  /* rows between them, in order */
     size_t stray_count;
     bool continues; /* the only stray is a further piece of the row that the last block ended in */

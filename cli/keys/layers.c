@@ -70,9 +70,11 @@ bool agrees_with_time(const char *path, const petal_info *info, const struct arg
                       const char *file)
 {
     bool by_time = info->policy == PETAL_POLICY_WINDOW_TIME;
-    if (args->time && !by_time) return complain(path, "has no window of time; leave out --time");
-    if (by_time && !args->time && !args->now && file)
-        remark(file, "its lines count as of now; --time FIELD takes the time of each from it");
+    if (args->time_field && !by_time)
+        return complain(path, "has no window of time; leave out --time-field");
+    if (by_time && !args->time_field && !args->now && file)
+        remark(file,
+               "its lines count as of now; --time-field FIELD takes the time of each from it");
     return true;
 }
 

@@ -29,9 +29,9 @@ void note_lateness(struct lateness *late, const uint64_t *times, size_t count, u
 /* Says so if rows came more than a window late, which a wrong order of files makes. */
 void warn_of_lateness(const char *path, const struct lateness *late, uint64_t window_ms);
 
-/* Whether a command that has these options can go on with this filter: --time is for a window of
- * time. Without it, that the lines of a file count as of now is worth a remark. `file`: one that is
- * read and is no stream, or NULL. False: reported. */
+/* Whether a command that has these options can go on with this filter: --time-field is for a window
+ * of time. Without it, that the lines of a file count as of now is worth a remark. `file`: one that
+ * is read and is no stream, or NULL. False: reported. */
 bool agrees_with_time(const char *path, const petal_info *info, const struct args *args,
                       const char *file);
 

@@ -93,12 +93,13 @@ static bool read_time_column(struct rows *rows, const char *text)
     const char *why;
     if (!text) return true;
     if (rows->form == ROWS_ARE_KEYS)
-        return complain("--time", "goes with -k, --csv or --jsonl, which say what is the key");
+        return complain("--time-field",
+                        "goes with -k, --csv or --jsonl, which say what is the key");
     if (rows->columns == MAX_COLUMNS)
-        return refuse_columns("--time", text, "with it at most 15 fields make a key");
+        return refuse_columns("--time-field", text, "with it at most 15 fields make a key");
     const char *end = read_column(rows, rows->columns, text, &why);
-    if (!end) return refuse_columns("--time", text, why);
-    if (*end) return refuse_columns("--time", text, "one field has the time");
+    if (!end) return refuse_columns("--time-field", text, why);
+    if (*end) return refuse_columns("--time-field", text, "one field has the time");
     rows->has_time = true;
     rows->time_place = find_equal(rows, rows->columns);
     if (rows->time_place == rows->columns) rows->found++;
@@ -133,10 +134,10 @@ bool rows_read(struct rows *rows, const struct args *args)
     if (args->header && !args->csv) return complain("--header", "goes with --csv");
     if (args->strict && !text) return complain("--strict", "goes with -k, --csv or --jsonl");
     if (args->nul && args->csv) return complain(NULL, "--csv is of lines; leave out --null");
-    if (!text) return read_time_column(rows, args->time);
+    if (!text) return read_time_column(rows, args->time_field);
     rows->form = args->fields ? ROWS_OF_FIELDS : args->csv ? ROWS_OF_CSV : ROWS_OF_JSON;
     if (!read_delimiter(rows, args->delimiter) || !read_columns(rows, option, text) ||
-        !read_time_column(rows, args->time))
+        !read_time_column(rows, args->time_field))
         return false;
     rows->has_header = args->header;
     for (size_t i = 0; args->csv && i < rows->found; i++)

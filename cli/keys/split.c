@@ -96,7 +96,7 @@ static const char NO_FIELD[] = "too few fields", EMPTY[] = "an empty row",
                   HOLDS_NUL[] = "holds a NUL byte", HOLDS_JOINT[] = "a field holds the byte 0x1F",
                   NO_TIME[] = "its time cannot be read",
                   IN_FUTURE[] = "its time is more than a day ahead (--now sets what time it is)",
-                  TOO_LONG[] = "longer than a row may be (16 MiB, or --memory-limit)";
+                  TOO_LONG[] = "longer than a row may be (16 MiB, or --row-limit)";
 
 bool lacks_fields(const struct stray *stray)
 {

@@ -22,20 +22,20 @@ struct args {
     const char *fields, *csv, *jsonl, *delimiter; /* rows */
     bool header, strict, decompress;
     bool no_lock, no_verify; /* files */
-    uint64_t memory_limit;
+    uint64_t memory_limit, row_limit;
     uint64_t threads;
     uint64_t seconds; /* bench */
     char **literals;  /* -e, each */
     size_t literal_count;
     bool invert, count, quiet, line_numbers, explain, repeated; /* check and seen */
-    const char *sample, *absent;                                /* verify */
+    const char *present, *absent;                               /* verify */
     bool recover, show_metadata;
     const char *chart, *progress;
-    const char *from, *to, *format; /* containers of other libraries */
-    bool grow;                      /* layers */
+    const char *from, *to; /* containers of other libraries */
+    bool grow;             /* layers */
     const char *window;
-    uint64_t now;     /* ms */
-    const char *time; /* where rows have it */
+    uint64_t now;           /* ms */
+    const char *time_field; /* where rows have it */
     const char *to_scheme;
     bool json, force, verbose, help;
     char **operands;
@@ -83,7 +83,7 @@ struct command {
 #define OPTION_GROW {0, "grow", FLAG, AT(grow), NULL, "grow beyond -n keys, and keep the rate"}
 #define OPTION_WINDOW {0, "window", TEXT, AT(window), "WINDOW", "remember the last 10M keys, or those of 7d, 12h"}
 #define OPTION_NOW {0, "now", TIME, AT(now), "TIME", "clock of a window of time: 2024-01-31T12:00:00Z"}
-#define OPTION_TIME {0, "time", TEXT, AT(time), "FIELD", "follow the time in this field, not the clock"}
+#define OPTION_TIME {0, "time-field", TEXT, AT(time_field), "FIELD", "follow the time in this field, not the clock"}
 #define OPTION_BITS {0, "bits", COUNT, AT(bits), "M", "exactly M bits, with --hashes"}
 #define OPTION_HASHES {0, "hashes", COUNT, AT(hashes), "K", "bits set per key"}
 #define OPTION_LINES {0, "lines-per-key", COUNT, AT(lines_per_key), "1|2", "cache lines per key, in blocked"}
@@ -96,12 +96,13 @@ struct command {
 #define OPTION_TEMPLATE {0, "template", TEXT, AT(template_file), "FILE", "one like FILE, so that they can be merged"}
 #define OPTION_FROM {0, "from", NAME, AT(from), "FORMAT", "what FILE is: guava, ... (see petal help convert)"}
 #define OPTION_TO {0, "to", NAME, AT(to), "FORMAT", "the kind of file to write"}
-#define OPTION_FORMAT {0, "format", NAME, AT(format), "FORMAT", "make the filter that guava, spark, ... would make"}
+#define OPTION_TO_SIZE {0, "to", NAME, AT(to), "FORMAT", "make the filter that guava, spark, ... would make"}
 #define OPTION_FORCE {0, "force", FLAG, AT(force), NULL, "replace an existing file, even another user's"}
 #define OPTION_NO_LOCK {0, "no-lock", FLAG, AT(no_lock), NULL, "take no lock, for file systems that have none"}
 #define OPTION_NO_VERIFY {0, "no-verify", FLAG, AT(no_verify), NULL, "do not compare FILE with its checksums"}
 #define OPTION_MEMORY_LIMIT {0, "memory-limit", LIMIT, AT(memory_limit), "SIZE", \
-                             "memory that FILE, or one row, may take, or none"}
+                             "memory that opening FILE may take, or none"}
+#define OPTION_ROW_LIMIT {0, "row-limit", LIMIT, AT(row_limit), "SIZE", "a longer row is no key, or none [16MiB]"}
 #define OPTION_JSON {0, "json", FLAG, AT(json), NULL, "one JSON object a line"}
 #define OPTION_VERBOSE {0, "verbose", FLAG, AT(verbose), NULL, "say what was done, on stderr"}
 #define OPTION_NULL {'0', "null", FLAG, AT(nul), NULL, "keys end with a NUL byte, not with a newline"}
@@ -125,7 +126,8 @@ struct command {
 #define OPTIONS_OF_HASH OPTION_SEED, OPTION_SECRET_FILE
 #define OPTION_KEY {'e', "key", LITERAL, 0, "KEY", "take KEY; may be repeated"}
 #define OPTIONS_OF_KEYS OPTION_FIELDS, OPTION_DELIMITER, OPTION_CSV, OPTION_HEADER, OPTION_JSONL, \
-    OPTION_STRICT, OPTION_NULL, OPTION_CRLF, OPTION_DECOMPRESS, OPTION_KEY_TYPE, OPTION_PROGRESS
+    OPTION_STRICT, OPTION_ROW_LIMIT, OPTION_NULL, OPTION_CRLF, OPTION_DECOMPRESS, OPTION_KEY_TYPE, \
+    OPTION_PROGRESS
 /* Every table ends with this: -h, and the end. */
 #define END_OF_OPTIONS {'h', "help", FLAG, AT(help), NULL, "this text"}, {0, NULL, FLAG, 0, NULL, NULL}
 /* clang-format on */

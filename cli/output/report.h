@@ -7,8 +7,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Exit statuses, grep's. A signal that was waited out gives 128 + its number. */
-enum { STATUS_OK = 0, STATUS_NONE = 1, STATUS_ERROR = 2, STATUS_SIGNAL = 128 };
+/* Exit statuses: grep's three, and a file that another process is changing. A signal that was
+ * waited out gives 128 + its number. */
+enum { STATUS_OK = 0, STATUS_NO = 1, STATUS_ERROR = 2, STATUS_BUSY = 3, STATUS_SIGNAL = 128 };
 
 /* One line on stderr: "petal: SUBJECT: message". SUBJECT (a file, an option) may be NULL. Bytes in
  * it that would break the line are shown as '?'. complain() is for what makes the command fail, and

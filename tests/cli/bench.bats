@@ -43,7 +43,7 @@ load helper
 @test "filters of other libraries, of layers and of the classic scheme are measured as well" {
     seq 1000 >keys
     for format in dcso redisbloom guava; do
-        petal build --format $format -n 2000 -o $format keys
+        petal build --to $format -n 2000 -o $format keys
         contains "$(petal bench --from $format $format --seconds 1)" "lookup, absent"
     done
     contains "$(petal bench --scheme classic -n 1000 --seconds 1)" "classic, k 7"

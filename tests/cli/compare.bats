@@ -74,7 +74,7 @@ between() {
 }
 
 @test "another library's filters are compared too" {
-    seq 1 3000 | petal build --format guava -n 5000 -p 1% -o a.guava
+    seq 1 3000 | petal build --to guava -n 5000 -p 1% -o a.guava
     seq 1001 5000 | petal build --template a.guava -o b.guava 2>/dev/null
     is "$(wc -c <a.guava)" "$(wc -c <b.guava)"
     between "$(petal compare --json --from guava a.guava b.guava)" intersection 2000

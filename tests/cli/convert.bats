@@ -11,7 +11,7 @@ setup() {
 
 @test "guava, guava32, spark and spark-v1 go through petal and come back the same" {
     for format in guava guava32 spark spark-v1; do
-        petal build -o "$format.bin" --format "$format" keys
+        petal build -o "$format.bin" --to "$format" keys
         petal convert "$format.bin" "$format.petal" --from "$format"
         petal verify "$format.petal"
         petal convert "$format.petal" "$format.back" --to "$format"
@@ -58,32 +58,32 @@ setup() {
 }
 
 @test "building for another library from a pipe gives the same file as from a file" {
-    petal build -o a --format guava keys
-    cat keys | petal build -o b --format guava
+    petal build -o a --to guava keys
+    cat keys | petal build -o b --to guava
     cmp a b
 }
 
 @test "another library's file is added to by replacing it, and stays that library's file" {
-    petal build -o g -n 1000 --format guava keys
+    petal build -o g -n 1000 --to guava keys
     echo more | petal add g --from guava
     petal check --from guava g -q -e more
     petal check --from guava g -c keys >count
     [ "$(cat count)" = 500 ]
-    petal build -o both -n 1000 --format guava keys - <<<more
+    petal build -o both -n 1000 --to guava keys - <<<more
     cmp g both
 }
 
 @test "files of another library merge into one of its own, or into a petal file with --to" {
     head -n 250 keys >first
     tail -n 250 keys >second
-    petal create -o empty -n 500 --format guava
-    petal build -o a -n 500 --format guava first
-    petal build -o b -n 500 --format guava second
-    petal build -o all -n 500 --format guava keys
+    petal create -o empty -n 500 --to guava
+    petal build -o a -n 500 --to guava first
+    petal build -o b -n 500 --to guava second
+    petal build -o all -n 500 --to guava keys
     petal merge --from guava -o ab a b
     cmp ab all
     petal merge --from guava --to petal -o ab.petal a b
-    petal verify ab.petal --sample keys
+    petal verify ab.petal --present keys
 }
 
 @test "info says what another library's file does not" {
@@ -94,7 +94,7 @@ setup() {
 }
 
 @test "an existing OUT is not overwritten without --force" {
-    petal build -o a --format guava keys
+    petal build -o a --to guava keys
     echo precious >out
     run petal convert a out --from guava
     [ "$status" -eq 2 ]
@@ -104,7 +104,7 @@ setup() {
 }
 
 @test "metadata that a format has no place for is refused, not lost in silence" {
-    refuses "guava has no place for it" petal build -o a --format guava --metadata note keys
+    refuses "guava has no place for it" petal build -o a --to guava --metadata note keys
 }
 
 @test "the filters inside a Parquet file are listed, asked and taken out" {

@@ -155,7 +155,7 @@ fail_at() {
 }
 
 @test "a scheme whose keys are more than a hash forgets the run when its output fails, and no more" {
-    petal create --format datasketches -o s.ds -n 150k -p 1e-4
+    petal create --to datasketches -o s.ds -n 150k -p 1e-4
     seq 10 | petal seen -f s.ds >first
     (
         ulimit -f 400

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# formats.bats - petal formats lists what --from, --to and --format take, and what comes of it.
+# formats.bats - petal formats lists what --from and --to take, and what comes of it.
 load helper
 
 names() { petal formats | sed 1d | cut -d' ' -f1; }
@@ -15,10 +15,10 @@ names() { petal formats | sed 1d | cut -d' ' -f1; }
         line=$(petal formats --json | grep "\"format\":\"$format\"")
         contains "$line" '"read":true'
         if [[ $line == *'"create":true'* ]]; then
-            run -0 petal create -n 100 -p 0.01 --format $format -o $format.out
+            run -0 petal create -n 100 -p 0.01 --to $format -o $format.out
             run -0 petal info --from $format $format.out
         else
-            run -2 petal create -n 100 -p 0.01 --format $format -o $format.out
+            run -2 petal create -n 100 -p 0.01 --to $format -o $format.out
         fi
     done
 }

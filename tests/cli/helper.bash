@@ -28,10 +28,14 @@ make_urls() {
 }
 
 # refuses TEXT COMMAND...: exit status 2, nothing on stdout, and on stderr one line, from petal, that contains TEXT.
-refuses() {
-    local text=$1
-    shift
-    run -2 --separate-stderr "$@"
+# finds: the same with status 1, the answer of verify and info; is_busy: with 3.
+refuses() { ends_with 2 "$@"; }
+finds() { ends_with 1 "$@"; }
+is_busy() { ends_with 3 "$@"; }
+ends_with() {
+    local status=$1 text=$2
+    shift 2
+    run "-$status" --separate-stderr "$@"
     is "$output" ""
     is "${#stderr_lines[@]}" 1
     contains "$stderr" "$text"

@@ -144,7 +144,7 @@ manifest_is_sound() { python3 "$BATS_TEST_DIRNAME/lib/check-manifest.py" host/ma
     contains "$stderr" "patches: 1"
     is "$(seq 1050 | petal check -c --secret-file secret one.petal)" 1050
     mkdir other
-    petal create --format guava -n 5000 -o f.guava
+    petal create --to guava -n 5000 -o f.guava
     seq 1000 | petal add --from guava f.guava
     publish f.guava other
     follow other two.petal

@@ -140,7 +140,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
     { echo first; zeros 16777217; printf '\nlast\n'; } >long
     for from in long -; do
         petal seen $from <long 2>said | cmp - long
-        contains "$(sed -n 1p said)" ': line 2: longer than a row may be (16 MiB, or --memory-limit): "xxx'
+        contains "$(sed -n 1p said)" ': line 2: longer than a row may be (16 MiB, or --row-limit): "xxx'
         is "$(sed -n 2p said)" "petal: 1 row without a key: passed on"
     done
     { echo first; zeros 16777216; printf '\nlast\n'; } >allowed
@@ -158,30 +158,30 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
     zeros 20000000 | petal seen 2>said | cmp - <(zeros 20000000; echo)
 }
 
-@test "the rows after a long one have their numbers, and the bound is that of --memory-limit" {
+@test "the rows after a long one have their numbers, and the bound is that of --row-limit" {
     { zeros 400000; printf '\nx\n'; zeros 300000; printf '\n7\ny'; } >long
     seq 10 | petal build -o f.petal --key-type i64
-    run -2 --separate-stderr petal check --memory-limit 256KiB f.petal long
+    run -2 --separate-stderr petal check --row-limit 256KiB f.petal long
     contains "$stderr" 'petal: long: line 2: not a whole number: "x"'
-    petal seen --memory-limit 1KiB long 2>said | cmp - <(cat long; echo)
+    petal seen --row-limit 1KiB long 2>said | cmp - <(cat long; echo)
     is "$(tail -n 1 said)" "petal: 2 rows without a key: passed on"
     for limit in 256KiB 1 299999 300000 300001; do
-        petal seen --memory-limit $limit --threads 3 long long 2>said >out
+        petal seen --row-limit $limit --threads 3 long long 2>said >out
         rows=4
         [ $limit != 300000 ] && [ $limit != 300001 ] || rows=2
         is "$limit $(tail -n 1 said)" "$limit petal: $rows rows without a key: passed on"
     done
-    petal seen --memory-limit none long 2>said | cmp - <(cat long; echo)
+    petal seen --row-limit none long 2>said | cmp - <(cat long; echo)
     is "$(cat said)" ""
     for pieces in 977 65536 1000000; do
-        dd if=long bs=$pieces status=none | petal seen --memory-limit 1KiB 2>said |
+        dd if=long bs=$pieces status=none | petal seen --row-limit 1KiB 2>said |
             cmp - <(cat long; echo)
         is "$(tail -n 1 said)" "petal: 2 rows without a key: passed on"
     done
     # Each member of a gzip file is a read of its own, whatever the load of the machine.
     for piece in 40000 65536 200000; do
         split -b $piece --filter gzip long >long.gz
-        petal seen -z --memory-limit 1KiB long.gz 2>said | cmp - <(cat long; echo)
+        petal seen -z --row-limit 1KiB long.gz 2>said | cmp - <(cat long; echo)
         is "$piece $(tail -n 1 said)" "$piece petal: 2 rows without a key: passed on"
     done
 }
@@ -201,29 +201,29 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
     printf '2\n3\n4\n' >set
     petal build -o set.petal -p 1e-9 set
     for threads in 1 4; do
-        petal seen --memory-limit 256KiB --threads $threads --csv id rows.csv 2>said |
+        petal seen --row-limit 256KiB --threads $threads --csv id rows.csv 2>said |
             cmp - <(cat rows.csv; echo)
         contains "$(sed -n 1p said)" "rows.csv: line 2: longer than a row may be"
         is "$(tail -n 1 said)" "petal: 2 rows without a key: passed on"
     done
     for pieces in 1000 4095 200000; do
-        dd if=rows.csv bs=$pieces status=none | petal seen --memory-limit 256KiB --csv id 2>said |
+        dd if=rows.csv bs=$pieces status=none | petal seen --row-limit 256KiB --csv id 2>said |
             cmp - <(cat rows.csv; echo)
         is "$(tail -n 1 said)" "petal: 2 rows without a key: passed on"
     done
-    is "$(petal check -n --memory-limit 256KiB --csv id set.petal rows.csv 2>said)" $'1:id,text\r\n304:3,"a\nb"\n306:4,x'
+    is "$(petal check -n --row-limit 256KiB --csv id set.petal rows.csv 2>said)" $'1:id,text\r\n304:3,"a\nb"\n306:4,x'
     { printf '1,"never closed\n'; zeros 1000000 '\n'; } >open.csv
-    petal seen --memory-limit 256KiB --csv 1 open.csv 2>said | cmp - <(sed '$!b' open.csv)
+    petal seen --row-limit 256KiB --csv 1 open.csv 2>said | cmp - <(sed '$!b' open.csv)
     is "$(tail -n 1 said)" "petal: 1 row without a key: passed on"
     { printf '{"k":"'; zeros 300000; printf '"}\n{"k":1}\n'; } >rows.jsonl
-    petal seen --memory-limit 256KiB --jsonl .k rows.jsonl 2>said | cmp - rows.jsonl
+    petal seen --row-limit 256KiB --jsonl .k rows.jsonl 2>said | cmp - rows.jsonl
     is "$(tail -n 1 said)" "petal: 1 row without a key: passed on"
     { zeros 300000; printf ' 1\nb 2\n'; } >rows
-    petal seen --memory-limit 256KiB -k 2 rows 2>said | cmp - rows
+    petal seen --row-limit 256KiB -k 2 rows 2>said | cmp - rows
     is "$(tail -n 1 said)" "petal: 1 row without a key: passed on"
-    refuses "rows: line 1: longer than a row may be" petal seen --strict --memory-limit 256KiB -k 2 rows
+    refuses "rows: line 1: longer than a row may be" petal seen --strict --row-limit 256KiB -k 2 rows
     { zeros 1000000; printf '\n1\n'; } >header.csv
-    refuses "header.csv: header: longer than a row may be" petal seen --memory-limit 256KiB --csv id header.csv
+    refuses "header.csv: header: longer than a row may be" petal seen --row-limit 256KiB --csv id header.csv
 }
 
 @test "half a gigabyte of one line in two megabytes of gzip takes less memory than 64 MiB" {

@@ -191,7 +191,7 @@ refused() {
     is "$(petal check -c f.petal -e FFFF)" 1
     is "$(printf 'ffff\nfffe\n' | petal seen -f f.petal)" fffe
     printf '0aff\nffff\n' >members
-    petal verify f.petal --sample members --absent <(echo 1234)
+    petal verify f.petal --present members --absent <(echo 1234)
     petal create -o g.petal -n 100 --key-type i64 --scheme counting
     printf '1\n2\n' | petal add g.petal
     petal remove g.petal <<<01
@@ -215,7 +215,7 @@ refused() {
 
 @test "another key type than the recorded one is refused" {
     petal build --key-type i64 -o f.petal -n 100 <<<1
-    for command in "check f.petal" "add f.petal" "seen -f f.petal" "verify f.petal --sample -"; do
+    for command in "check f.petal" "add f.petal" "seen -f f.petal" "verify f.petal --present -"; do
         run -2 --separate-stderr petal $command --key-type i32 <<<1
         is "$stderr" "petal: f.petal: has keys of type i64, not i32; leave out --key-type"
         run -2 --separate-stderr petal $command --key-type text <<<1
@@ -230,7 +230,7 @@ refused() {
 }
 
 @test "a file that records no key type takes any, and convert keeps one" {
-    petal build --format guava --key-type i64 -o f.guava -n 100 -p 1e-9 <<<1
+    petal build --to guava --key-type i64 -o f.guava -n 100 -p 1e-9 <<<1
     is "$(petal info --from guava --json f.guava | field key_type)" null
     petal convert --from guava f.guava f.petal
     is "$(petal info --json f.petal | field key_type)" null
@@ -278,12 +278,12 @@ refused() {
 @test "filters that take no empty key skip it, count it and say so once" {
     printf 'a\n\nb\n\n\n' >blank
     hint="3 empty keys skipped: datasketches filters take none"
-    run -0 --separate-stderr petal build --format datasketches -o f.ds -n 1000 blank
+    run -0 --separate-stderr petal build --to datasketches -o f.ds -n 1000 blank
     is "$stderr" "petal: f.ds: $hint"
-    run -0 --separate-stderr petal build --force --format datasketches -o f.ds blank
+    run -0 --separate-stderr petal build --force --to datasketches -o f.ds blank
     is "$stderr" "petal: f.ds: $hint"
-    petal build --format datasketches -p 1e-9 -o counted.ds blank # for the keys that go in
-    petal build --format datasketches -p 1e-9 -o two.ds <<<$'a\nb'
+    petal build --to datasketches -p 1e-9 -o counted.ds blank # for the keys that go in
+    petal build --to datasketches -p 1e-9 -o two.ds <<<$'a\nb'
     cmp counted.ds two.ds
     run -0 --separate-stderr petal add --from datasketches f.ds blank
     is "$stderr" "petal: f.ds: $hint"
@@ -295,7 +295,7 @@ refused() {
     is "$stderr" ""
     is "$(petal check -c f.petal blank)" 5
     { seq 100000; echo; seq 100001 200000; } |
-        petal build --format datasketches --force -o f.ds -n 200k 2>message
+        petal build --to datasketches --force -o f.ds -n 200k 2>message
     is "$(cat message)" "petal: f.ds: 1 empty key skipped: datasketches filters take none"
     is "$(seq 200000 | petal check --from datasketches -c f.ds)" 200000
 }
@@ -318,7 +318,7 @@ refused() {
     petal build --force --scheme counting -o c.petal -e a -e b
     petal remove c.petal -e a
     is "$(petal check c.petal -e a -e b)" b
-    petal build --force --format guava -o f.guava -e a -e b <&-
+    petal build --force --to guava -o f.guava -e a -e b <&-
     is "$(petal check --from guava f.guava -e a -e z)" a
     echo z | petal build --force -o f.petal -e a -
     is "$(petal check f.petal -e a -e z)" $'a\nz'
@@ -342,7 +342,7 @@ refused() {
 }
 
 @test "names are taken in any case" {
-    petal build --force --format GUAVA --key-type TEXT -o f.guava -e a
+    petal build --force --to GUAVA --key-type TEXT -o f.guava -e a
     is "$(petal check --from Guava f.guava -e a)" a
     petal create --force -n 100 --scheme Classic -o f.petal
     contains "$(petal info f.petal)" classic

@@ -123,7 +123,7 @@ load helper
     is "$(petal info --json c.petal | field policy)" null
     export PETAL_COUNT_MEMORY=4MiB
     refuses "not enough memory to count" petal build --memory 1MiB -o d.petal keys
-    refuses "not enough memory to count" petal build --format guava -o d.petal keys
+    refuses "not enough memory to count" petal build --to guava -o d.petal keys
     [ ! -e d.petal ]
 }
 
@@ -133,7 +133,7 @@ load helper
     refuses "how many keys come in 7d" petal create -o x --window 7d
     refuses "leave out -n" petal create -o x --window 10M -n 5
     refuses "take -n, -p and --scheme only" petal create -o x --grow -n 5 --bits 100
-    refuses "take -n, -p and --scheme only" petal create -o x --grow -n 5 --format guava
+    refuses "take -n, -p and --scheme only" petal create -o x --grow -n 5 --to guava
     refuses "minutes or millions? write 10min or 10M" petal seen --window 10m
     refuses "not a window" petal seen --window soon
     refuses "not a window" petal seen --window 7days

@@ -33,15 +33,15 @@ finish() {
     start add f.petal
     seq 100 >&4
     wait_until is_being_changed f.petal
-    refuses "$BUSY" petal add f.petal <<<x
-    refuses "$BUSY" petal seen -f f.petal <<<x
-    refuses "$BUSY" petal merge --force -o f.petal g.petal
-    refuses "$BUSY" petal merge --force -o f.petal f.petal g.petal
-    refuses "$BUSY" petal intersect --force -o f.petal g.petal
-    refuses "$BUSY" petal build --force -o f.petal -- <<<x
-    refuses "$BUSY" petal create --force -o f.petal -n 10
-    refuses "$BUSY" petal convert --force g.petal f.petal
-    refuses "$BUSY" petal verify --recover f.petal
+    is_busy "$BUSY" petal add f.petal <<<x
+    is_busy "$BUSY" petal seen -f f.petal <<<x
+    is_busy "$BUSY" petal merge --force -o f.petal g.petal
+    is_busy "$BUSY" petal merge --force -o f.petal f.petal g.petal
+    is_busy "$BUSY" petal intersect --force -o f.petal g.petal
+    is_busy "$BUSY" petal build --force -o f.petal -- <<<x
+    is_busy "$BUSY" petal create --force -o f.petal -n 10
+    is_busy "$BUSY" petal convert --force g.petal f.petal
+    is_busy "$BUSY" petal verify --recover f.petal
     finish
     is "$(seq 100 | petal check -c f.petal)" 100
     petal verify f.petal
@@ -55,10 +55,10 @@ finish() {
     seq 100 >&4
     wait_until is_being_changed f.petal
     mkfifo never # nobody writes to it: who reads it waits
-    refuses "$BUSY" timeout 60 "$PETAL" build --force -o f.petal never
-    refuses "$BUSY" timeout 60 "$PETAL" build --force -o f.petal -n 10 never
-    refuses "$BUSY" petal merge --force -o f.petal g.petal no-such.petal
-    refuses "$BUSY" petal convert --force no-such.petal f.petal
+    is_busy "$BUSY" timeout 60 "$PETAL" build --force -o f.petal never
+    is_busy "$BUSY" timeout 60 "$PETAL" build --force -o f.petal -n 10 never
+    is_busy "$BUSY" petal merge --force -o f.petal g.petal no-such.petal
+    is_busy "$BUSY" petal convert --force no-such.petal f.petal
     finish
     echo "no filter" >text
     petal build --force -o text <<<x # any file may be replaced
@@ -87,17 +87,17 @@ finish() {
     start add f.petal
     seq 100 >&4
     wait_until is_locked f.petal
-    refuses "$BUSY" petal add f.petal <<<x
-    refuses "$BUSY" petal seen -f f.petal <<<x
+    is_busy "$BUSY" petal add f.petal <<<x
+    is_busy "$BUSY" petal seen -f f.petal <<<x
     finish
     is "$(seq 100 | petal check -c f.petal)" 100
 }
 
 @test "files of other libraries are locked from loading to saving" {
-    petal create -o f.petal -n 1000 --format guava
+    petal create -o f.petal -n 1000 --to guava
     start add --from guava f.petal
     wait_until is_locked f.petal
-    refuses "$BUSY" petal add --from guava f.petal <<<x
+    is_busy "$BUSY" petal add --from guava f.petal <<<x
     seq 100 >&4
     finish
     is "$(seq 100 | petal check --from guava -c f.petal)" 100
@@ -107,8 +107,8 @@ finish() {
     start seen -f f.petal
     echo first >&4
     wait_until grep -qx first out
-    refuses "$BUSY" petal seen -f f.petal <<<x
-    refuses "$BUSY" petal add f.petal <<<x
+    is_busy "$BUSY" petal seen -f f.petal <<<x
+    is_busy "$BUSY" petal add f.petal <<<x
     finish
     is "$(cat out)" first
     is "$(cat message)" ""

@@ -18,7 +18,7 @@ load helper
         petal merge --force -o backwards.petal {7,3,5,1,6,0,2,4}.petal
         cmp backwards.petal single.petal || fail "differs backwards: $kind"
     done
-    petal verify single.petal --sample urls.txt
+    petal verify single.petal --present urls.txt
 }
 
 @test "a template's capacity, rate, seed and secret are taken over, its keys and metadata are not" {
@@ -36,7 +36,7 @@ load helper
 }
 
 @test "a template in another library's file makes such a file" {
-    seq 100 | petal build --format redisbloom -n 1000 -p 1% -o t.bloom
+    seq 100 | petal build --to redisbloom -n 1000 -p 1% -o t.bloom
     seq 200 | petal build --template t.bloom -o o.bloom 2>/dev/null
     is "$(petal info --from redisbloom --json o.bloom | field format)" redisbloom
     is "$(seq 200 | petal check --from redisbloom -c o.bloom)" 200
@@ -49,7 +49,7 @@ load helper
         refuses "--template fixes the size" petal create --template t.petal $option -o o.petal
         refuses "--template fixes the size" petal build --template t.petal $option -o o.petal /dev/null
     done
-    for option in '--scheme classic' '--seed 4' '--format guava'; do
+    for option in '--scheme classic' '--seed 4' '--to guava'; do
         refuses "--template fixes the kind" petal create --template t.petal $option -o o.petal
     done
     refuses "missing: cannot open it" petal create --template missing -o o.petal

@@ -36,7 +36,7 @@ setup() {
 }
 
 @test "a filter of another library in a pipe is told by all of it, or named" {
-    petal build --format guava -o f.guava numbers
+    petal build --to guava -o f.guava numbers
     run -0 --separate-stderr petal check -c - numbers <f.guava
     is "$output" 1000
     contains "$stderr" "standard input: looks like guava (no other format fits)"
@@ -45,13 +45,13 @@ setup() {
 }
 
 @test "damage, a cut stream and no stream at all are refused, in one line" {
-    refuses "standard input: truncated" petal info - < <(head -c 1000 a.petal)
+    finds "standard input: truncated" petal info - < <(head -c 1000 a.petal)
     { head -c 1200 a.petal; printf X; tail -c +1202 a.petal; } >bad.petal
     refuses "standard input: damaged" petal check - numbers <bad.petal
     refuses "standard input: not a filter" petal info - </dev/null
     refuses "standard input: not a filter" petal info - <numbers
     { cat a.petal; echo more; } >long.petal
-    refuses "standard input: " petal info - <long.petal
+    finds "standard input: " petal info - <long.petal
 }
 
 @test "standard input is read once, for one thing, and nothing is changed in it" {

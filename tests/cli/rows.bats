@@ -306,7 +306,7 @@ for line in open("lines", encoding="utf-8"):
     run -0 --separate-stderr petal remove --csv 2 c.petal t.csv
     said "left out"
     is "$(petal info --json c.petal | field items)" 0
-    run -0 --separate-stderr petal verify f.petal --sample t.csv --csv 2
+    run -0 --separate-stderr petal verify f.petal --present t.csv --csv 2
     said "left out"
 }
 

@@ -58,7 +58,7 @@ make_numbers() {
     for threads in 1 2 7; do
         petal build --threads $threads -o counted-$threads.petal numbers
         petal build --threads $threads -n 300k -o planned-$threads.petal numbers
-        petal build --threads $threads -n 300k --format dcso -o dcso-$threads numbers
+        petal build --threads $threads -n 300k --to dcso -o dcso-$threads numbers
         petal create -n 300k -o added-$threads.petal
         petal add --threads $threads added-$threads.petal numbers
     done
@@ -68,7 +68,7 @@ make_numbers() {
             cmp $file ${file/-1/-$threads}
         done
     done
-    petal verify added-7.petal --sample numbers
+    petal verify added-7.petal --present numbers
 }
 
 @test "lines of all lengths about that of a block come out whole" {
@@ -126,7 +126,7 @@ make_numbers() {
 @test "typed keys, and another library's filter that takes no hashes, are the same too" {
     make_numbers
     for threads in 1 4; do
-        petal build --threads $threads --key-type i64 -n 300k --format guava \
+        petal build --threads $threads --key-type i64 -n 300k --to guava \
             -o guava-$threads numbers
         petal check --threads $threads --from guava --key-type i64 guava-$threads numbers |
             cmp - numbers

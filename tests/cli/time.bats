@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# time.bats - a window of time goes by the times in the rows, if --time says where they are.
+# time.bats - a window of time goes by the times in the rows, if --time-field says where they are.
 load helper
 
 DAY=86400000
@@ -28,17 +28,17 @@ is_as_modelled() {
     for seed in 1 2 3; do
         python3 "$PETAL_ROOT/tests/cli/lib/access_log.py" $seed 30000 21 $DAY "$span"
         [ "$(wc -l <repeats)" -gt 10000 ] && [ "$(wc -l <fresh)" -gt 1000 ] || fail "too easy"
-        petal seen --window 1d $plan --time 4 -k 1 log.apache 2>said >out.apache
+        petal seen --window 1d $plan --time-field 4 -k 1 log.apache 2>said >out.apache
         is "$(cat said)" "petal: log.apache: times read as day/Mon/year, from $(head -n 2 log.csv | tail -n 1 | cut -d, -f2 | tr TZ '  ')UTC on"
         is_as_modelled out.apache
-        petal seen --window 1d $plan --csv client --time time log.csv 2>said >out.csv
+        petal seen --window 1d $plan --csv client --time-field time log.csv 2>said >out.csv
         contains "$(cat said)" "petal: log.csv: times read as ISO 8601, from 20"
         is_as_modelled out.csv
-        petal seen --window 1d $plan --jsonl .client --time .t log.jsonl 2>said >out.jsonl
+        petal seen --window 1d $plan --jsonl .client --time-field .t log.jsonl 2>said >out.jsonl
         contains "$(cat said)" "petal: log.jsonl: times read as milliseconds, from 20"
         for form in csv jsonl; do requests out.$form | cmp - <(requests out.apache); done
         # The repeats are the rest, and threads make no difference.
-        petal seen -d --window 1d $plan --time 4 -k 1 --threads 5 log.apache 2>said >rest
+        petal seen -d --window 1d $plan --time-field 4 -k 1 --threads 5 log.apache 2>said >rest
         cmp <(sort out.apache rest) <(sort log.apache)
     done
 }
@@ -46,7 +46,7 @@ is_as_modelled() {
 @test "a log in two runs with -f is the log in one, also from a file that petal add filled" {
     needs python3
     python3 "$PETAL_ROOT/tests/cli/lib/access_log.py" 4 6000 9 $DAY 0
-    seen() { petal seen --time 4 -k 1 "$@" 2>said; }
+    seen() { petal seen --time-field 4 -k 1 "$@" 2>said; }
     seen --window 1d -n 20k log.apache >whole
     head -n 2500 log.apache >first
     tail -n +2501 log.apache >second
@@ -54,7 +54,7 @@ is_as_modelled() {
     seen -f s.petal second >>out
     cmp out whole
     petal create -o a.petal --window 1d -n 20k
-    petal add --time 4 -k 1 a.petal first 2>said
+    petal add --time-field 4 -k 1 a.petal first 2>said
     { seen --window 1d -n 20k first; seen -f a.petal second; } | cmp - whole
     is "$(petal info --json a.petal | field clock_ms)" "$(petal info --json s.petal | field clock_ms)"
 }
@@ -65,7 +65,7 @@ is_as_modelled() {
         local time=$1
         shift
         cp empty.petal f.petal
-        petal add "$@" --csv 1 --time 2 f.petal <<<"key,\"$time\"" 2>said
+        petal add "$@" --csv 1 --time-field 2 f.petal <<<"key,\"$time\"" 2>said
         petal info --json f.petal | field clock_ms
     }
     is "$(clock_of 1706700000)" 1706700000000
@@ -89,7 +89,7 @@ is_as_modelled() {
         [ "$time" = 2024 ] || contains "$(cat said)" 'line 1: its time cannot be read: "key,'
         [ "$time" = 2024 ] || contains "$(cat said)" "1 row without a key: left out"
     done
-    petal add --jsonl .k --time .t f.petal <<<'{"k": 1, "t": "31\/Jan\/2025:11:20:00 +0000"}' 2>said
+    petal add --jsonl .k --time-field .t f.petal <<<'{"k": 1, "t": "31\/Jan\/2025:11:20:00 +0000"}' 2>said
     is "$(petal info --json f.petal | field clock_ms)" 1738322400000
 }
 
@@ -100,25 +100,25 @@ is_as_modelled() {
         petal add -k 1 "$@" f.petal 2>said
         petal info --json f.petal | field clock_ms
     }
-    is "$(clock --time 2 < <(sed -n 1p log))" 1706696400250
-    is "$(clock --time 2 < <(sed -n 2p log))" 1706700001000
-    is "$(clock --time 2 < <(sed -n 3p log))" 1706745600000
-    is "$(clock -t ' ' --time 2 < <(echo 'd 2024-02-02 00:00:01'))" 1706832001000
-    is "$(clock -t ';' --time 2 < <(echo 'd;2024-02-03 00:00:01;04'))" 1706918401000
+    is "$(clock --time-field 2 < <(sed -n 1p log))" 1706696400250
+    is "$(clock --time-field 2 < <(sed -n 2p log))" 1706700001000
+    is "$(clock --time-field 2 < <(sed -n 3p log))" 1706745600000
+    is "$(clock -t ' ' --time-field 2 < <(echo 'd 2024-02-02 00:00:01'))" 1706832001000
+    is "$(clock -t ';' --time-field 2 < <(echo 'd;2024-02-03 00:00:01;04'))" 1706918401000
 }
 
 @test "the first time of a file tells the form of all, and the rest is counted" {
     printf 'a,1700000000\nb,1700000000000\nc,2023-11-14\nd,1700000001\n' >log
-    run -0 --separate-stderr petal seen --window 1d --csv 1 --time 2 log
+    run -0 --separate-stderr petal seen --window 1d --csv 1 --time-field 2 log
     is "$output" $'a,1700000000\nb,1700000000000\nc,2023-11-14\nd,1700000001' # those without a time are passed on
     is "${stderr_lines[0]}" "petal: log: times read as seconds, from 2023-11-14 22:13:20 UTC on"
     is "${stderr_lines[1]}" 'petal: log: line 2: its time cannot be read: "b,1700000000000"'
     is "${stderr_lines[3]}" "petal: 2 rows without a key: passed on"
     printf 'x,\na,2023-11-15\n' >other
-    run -0 --separate-stderr petal seen --window 1d --csv 1 --time 2 log other log
+    run -0 --separate-stderr petal seen --window 1d --csv 1 --time-field 2 log other log
     is "${#lines[@]}" 7 # a is a repeat in the other files, and d in the last
     contains "$stderr" "petal: other: times read as ISO 8601, from 2023-11-15 00:00:00 UTC on"
-    run -2 --separate-stderr petal seen --strict --window 1d --csv 1 --time 2 log
+    run -2 --separate-stderr petal seen --strict --window 1d --csv 1 --time-field 2 log
     is "$output" a,1700000000
     contains "$stderr" 'petal: log: line 2: its time cannot be read: "b,1700000000000"'
 }
@@ -126,25 +126,25 @@ is_as_modelled() {
 @test "the clock never goes back: late rows count as of the latest time, and files in the wrong order are told" {
     day() { echo "$1,2024-01-$2"; }
     { day a 01; day b 03; day a 02; day b 01; } >log
-    run -0 --separate-stderr petal seen --window 1d --csv 1 --time 2 log
+    run -0 --separate-stderr petal seen --window 1d --csv 1 --time-field 2 log
     is "$output" $'a,2024-01-01\nb,2024-01-03\na,2024-01-02' # the last b comes, as the latest says, when b has come
     contains "$stderr" "petal: 1 row is more than a window (1d) older than rows before"
-    run -0 --separate-stderr petal seen --verbose --window 3d --csv 1 --time 2 log
+    run -0 --separate-stderr petal seen --verbose --window 3d --csv 1 --time-field 2 log
     is "$output" $'a,2024-01-01\nb,2024-01-03'
     contains "$stderr" "petal: 4 read, 2 new, 2 repeats; 2 late, by up to 2d"
     petal create -o f.petal --window 1d -n 10
-    run -0 --separate-stderr petal add --csv 1 --time 2 f.petal log
+    run -0 --separate-stderr petal add --csv 1 --time-field 2 f.petal log
     contains "$stderr" "petal: f.petal: 1 row is more than a window (1d) older than rows before"
     is "$(petal info --json f.petal | field clock_ms)" 1704240000000
 }
 
 @test "one time in the far future does not end the window of all others" {
     printf 'a,2024-01-01\nb,2255-01-01\na,2024-01-01\n' >log
-    run -0 --separate-stderr petal seen --window 1d --csv 1 --time 2 -f s.petal log
+    run -0 --separate-stderr petal seen --window 1d --csv 1 --time-field 2 -f s.petal log
     is "$output" $'a,2024-01-01\nb,2255-01-01'
     contains "$stderr" 'line 2: its time is more than a day ahead (--now sets what time it is): "b,2255-01-01"'
     is "$(petal info --json s.petal | field clock_ms)" 1704067200000
-    run -0 --separate-stderr petal seen --window 1d --csv 1 --time 2 --now 2255-01-02 log
+    run -0 --separate-stderr petal seen --window 1d --csv 1 --time-field 2 --now 2255-01-02 log
     is "$output" "$(cat log)"
 }
 
@@ -161,9 +161,9 @@ is_as_modelled() {
     done
 }
 
-@test "a file that is read through a window of time without --time is worth a remark" {
+@test "a file that is read through a window of time without --time-field is worth a remark" {
     printf 'a\nb\n' >log
-    hint="log: its lines count as of now; --time FIELD takes the time of each from it"
+    hint="log: its lines count as of now; --time-field FIELD takes the time of each from it"
     run -0 --separate-stderr petal seen --window 1d log
     is "$stderr" "petal: $hint"
     run -0 --separate-stderr petal seen --window 1d <log
@@ -179,26 +179,26 @@ is_as_modelled() {
     is "$stderr" ""
 }
 
-@test "what --time cannot mean is refused" {
+@test "what --time-field cannot mean is refused" {
     echo 'a 2024-01-01' >log
-    refuses "--time: goes with -k, --csv or --jsonl" petal seen --window 1d --time 2 log
-    refuses "--time x: not numbers of fields" petal seen --window 1d -k 1 --time x log
-    refuses "--time 1,2: one field has the time" petal seen --window 1d -k 1 --time 1,2 log
-    refuses "seen: --time is for a window of time; give --window 7d" petal seen -k 1 --time 2 log
-    refuses "seen: --time is for a window of time; give --window 7d" petal seen --window 100 -f s.petal -k 1 --time 2 log
+    refuses "--time-field: goes with -k, --csv or --jsonl" petal seen --window 1d --time-field 2 log
+    refuses "--time-field x: not numbers of fields" petal seen --window 1d -k 1 --time-field x log
+    refuses "--time-field 1,2: one field has the time" petal seen --window 1d -k 1 --time-field 1,2 log
+    refuses "seen: --time-field is for a window of time; give --window 7d" petal seen -k 1 --time-field 2 log
+    refuses "seen: --time-field is for a window of time; give --window 7d" petal seen --window 100 -f s.petal -k 1 --time-field 2 log
     [ ! -e s.petal ]
     petal create -o f.petal -n 10
-    refuses "f.petal: has no window of time; leave out --time" petal add -k 1 --time 2 f.petal log
-    refuses "f.petal: has no window of time; leave out --time" petal seen -f f.petal -k 1 --time 2 log
-    refuses "-e: has no time; leave out --time" petal seen --window 1d -k 1 --time 2 -e a
-    refuses 'has no column "when" in its header' petal seen --window 1d --csv a --time when <<<a,b
+    refuses "f.petal: has no window of time; leave out --time-field" petal add -k 1 --time-field 2 f.petal log
+    refuses "f.petal: has no window of time; leave out --time-field" petal seen -f f.petal -k 1 --time-field 2 log
+    refuses "-e: has no time; leave out --time-field" petal seen --window 1d -k 1 --time-field 2 -e a
+    refuses 'has no column "when" in its header' petal seen --window 1d --csv a --time-field when <<<a,b
     printf 'a,2024-01-01\n' >t.csv
-    is "$(petal seen --window 1d --csv 1,2 --time 2 t.csv t.csv 2>said)" a,2024-01-01 # the time may be part of the key
+    is "$(petal seen --window 1d --csv 1,2 --time-field 2 t.csv t.csv 2>said)" a,2024-01-01 # the time may be part of the key
 }
 
 @test "the manual page's example works as it stands" {
     needs man groff
-    example=$(man -l "$PETAL_ROOT/docs/man/petal.1" 2>said | sed "s/.$(printf '\b')//g" | sed -n 's/^[ \t]*\(petal seen --window 1d --time .*\)$/\1/p' | tail -n 1)
+    example=$(man -l "$PETAL_ROOT/docs/man/petal.1" 2>said | sed "s/.$(printf '\b')//g" | sed -n 's/^[ \t]*\(petal seen --window 1d --time-field .*\)$/\1/p' | tail -n 1)
     contains "$example" access.log
     for day in 01 01 02 04; do echo "10.0.0.1 - - [$day/Jan/2024:12:00:00 +0000] \"GET / HTTP/1.1\" 200 5"; done >access.log
     eval "$example" 2>said | cmp - <(sed '2,3d' access.log)

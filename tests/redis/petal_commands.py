@@ -217,7 +217,7 @@ def check_tool(tap, program, folder):
         tap.equal("petal-redis with a password, in small pieces",
                   run("push", "k", path, "--piece", "100").returncode, 0)
         bloom = f"{folder}/bloom.redis"
-        tool("petal", "build", "-n", "3000", "-p", "0.01", "--format", "redisbloom", "-o", bloom,
+        tool("petal", "build", "-n", "3000", "-p", "0.01", "--to", "redisbloom", "-o", bloom,
              text="\n".join(KEYS))
         pushed = run("push", "bloom", bloom, "--from", "redisbloom", "--piece", "1000")
         pulled = run("pull", "bloom", bloom + ".back", "--to", "redisbloom")
