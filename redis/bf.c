@@ -397,10 +397,15 @@ static int bf_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 
 /* ---- BF.EXISTS, BF.MEXISTS ------------------------------------------------------------------- */
 
-/* Of a key of another type RedisBloom says that it has nothing; valkey-bloom that it is wrong. */
+/* A filter of PETAL.* answers, too. Of a key of another type RedisBloom says that it has nothing;
+ * valkey-bloom that it is wrong. */
 static int has_no_answer(RedisModuleCtx *ctx, RedisModuleKey *key, struct value **value)
 {
     enum found found = look_up(key, value);
+    if (found == OTHER_TYPE && server.ModuleTypeGetType(key) == petal_type) {
+        *value = server.ModuleTypeGetValue(key);
+        return 0;
+    }
     if (found != OTHER_TYPE || config.compat != COMPAT_VALKEY) return 0;
     server.ReplyWithError(ctx, TEXT_WRONG_TYPE);
     return 1;
@@ -409,14 +414,12 @@ static int has_no_answer(RedisModuleCtx *ctx, RedisModuleKey *key, struct value 
 static int bf_exists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
     struct value *value;
-    size_t size;
     if (argc != 3) return server.WrongArity(ctx);
     RedisModuleKey *key = server.OpenKey(ctx, argv[1], KEY_READ);
     int is_wrong = has_no_answer(ctx, key, &value);
     server.CloseKey(key);
     if (is_wrong) return MODULE_OK;
-    const char *item = server.StringPtrLen(argv[2], &size);
-    return server.ReplyWithBool(ctx, value && petal_contains(value_filter(value), item, size));
+    return server.ReplyWithBool(ctx, query_one(value, argv[2]));
 }
 
 static int bf_mexists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
@@ -430,10 +433,7 @@ static int bf_mexists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     if (is_wrong) return MODULE_OK;
     petal_batch batch = scratch_batch(argv + 2, count);
     uint8_t *results = scratch_results(count);
-    if (value)
-        petal_contains_batch(value_filter(value), &batch, results, NULL, NULL);
-    else
-        memset(results, 0, count);
+    query_batch(value, &batch, results);
     server.ReplyWithArray(ctx, (long)count);
     for (size_t i = 0; i < count; i++) server.ReplyWithBool(ctx, results[i]);
     return MODULE_OK;

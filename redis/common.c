@@ -49,7 +49,7 @@ int reply_dump(RedisModuleCtx *ctx, const struct value *value, long long iterato
 
 static struct {
     petal_key *keys;
-    uint8_t *results;
+    uint8_t *results, *more_results;
     size_t room;
 } scratch;
 
@@ -59,14 +59,22 @@ static void make_room(size_t count)
     scratch.room = count < 1024 ? 1024 : count + count / 2;
     server.Free(scratch.keys);
     server.Free(scratch.results);
+    server.Free(scratch.more_results);
     scratch.keys = server.Alloc(scratch.room * sizeof *scratch.keys);
     scratch.results = server.Alloc(scratch.room);
+    scratch.more_results = server.Alloc(scratch.room);
 }
 
 uint8_t *scratch_results(size_t count)
 {
     make_room(count);
     return scratch.results;
+}
+
+uint8_t *scratch_more_results(size_t count)
+{
+    make_room(count);
+    return scratch.more_results;
 }
 
 petal_batch scratch_batch(RedisModuleString **items, size_t count)
@@ -79,4 +87,26 @@ petal_batch scratch_batch(RedisModuleString **items, size_t count)
     batch.data = scratch.keys;
     batch.count = count;
     return batch;
+}
+
+/* ---- querying -------------------------------------------------------------------------------- */
+
+static petal_filter *filter_now(struct value *value)
+{
+    if (value_kind(value) == KIND_WINDOW_OF_TIME)
+        petal_set_query_clock(value_filter(value), (uint64_t)server.Milliseconds(), NULL);
+    return value_filter(value);
+}
+
+int query_one(struct value *value, RedisModuleString *item)
+{
+    size_t size;
+    const char *key = server.StringPtrLen(item, &size);
+    return value && petal_contains(filter_now(value), key, size);
+}
+
+void query_batch(struct value *value, const petal_batch *batch, uint8_t *results)
+{
+    if (!value || petal_contains_batch(filter_now(value), batch, results, NULL, NULL) != PETAL_OK)
+        memset(results, value != NULL, (size_t)batch->count);
 }

@@ -24,6 +24,15 @@ int reply_dump(RedisModuleCtx *ctx, const struct value *value, long long iterato
 uint8_t *scratch_results(size_t count);
 petal_batch scratch_batch(RedisModuleString **items, size_t count);
 
+/* Room for the results of a second batch of the same command. */
+uint8_t *scratch_more_results(size_t count);
+
+/* Is it in the filter? NULL is an empty key, which contains nothing. Of a window of time the
+ * generations that are over by the server's clock are left out; the value does not change by that,
+ * so a replica can be queried, too, and stays equal to its master. */
+int query_one(struct value *value, RedisModuleString *item);
+void query_batch(struct value *value, const petal_batch *batch, uint8_t *results);
+
 /* Lists of commands, each ending with a nameless one. */
 struct command {
     const char *name;

@@ -98,7 +98,10 @@ int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     server.SetModuleOptions(ctx, OPTION_HANDLE_IO_ERRORS | OPTION_NO_IMPLICIT_SIGNAL_MODIFIED |
                                      OPTION_HANDLE_REPL_ASYNC_LOAD |
                                      (server_moves_slots() ? OPTION_HANDLE_SLOT_MIGRATION : 0));
-    if (server.AddACLCategory) server.AddACLCategory(ctx, "bloom"); /* may be the server's own */
+    if (server.AddACLCategory) {
+        server.AddACLCategory(ctx, "bloom"); /* may be the server's own */
+        server.AddACLCategory(ctx, "petal");
+    }
     if (config_register(ctx, argv, argc) != MODULE_OK || types_register(ctx) != MODULE_OK ||
         bf_register(ctx) != MODULE_OK || petal_register(ctx) != MODULE_OK ||
         server.RegisterInfoFunc(ctx, show_info) != MODULE_OK)

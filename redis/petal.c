@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EVENT_CREATE "petal.create"
+#define EVENT_RESERVE "petal.reserve"
 #define EVENT_ADD "petal.add"
 #define EVENT_REMOVE "petal.remove"
 #define EVENT_MERGE "petal.merge"
@@ -48,13 +48,25 @@ static struct value *need(RedisModuleCtx *ctx, RedisModuleString *name)
     return value;
 }
 
+static void set_value(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleType *type,
+                      void *value)
+{
+    RedisModuleKey *key = server.OpenKey(ctx, name, KEY_READ | KEY_WRITE);
+    if (value)
+        server.ModuleTypeSetValue(key, type, value);
+    else
+        server.DeleteKey(key);
+    server.CloseKey(key);
+    server.SignalModifiedKey(ctx, name);
+}
+
 static int reply_petal_error(RedisModuleCtx *ctx, const petal_error *error)
 {
     struct failure failure = {.error = *error};
     return server.ReplyWithError(ctx, failure_line(&failure));
 }
 
-/* ---- PETAL.CREATE ---------------------------------------------------------------------------- */
+/* ---- PETAL.RESERVE --------------------------------------------------------------------------- */
 
 static int read_scheme(RedisModuleString *word, uint32_t *scheme)
 {
@@ -80,20 +92,26 @@ static int read_number(RedisModuleString *word, uint64_t *number)
     return 1;
 }
 
-/* The option at argv[at], and its value if it has one. How many words it took; 0 if it is wrong. */
-static int read_option(RedisModuleString **argv, int argc, int at, petal_options *options)
+struct reserving {
+    petal_options options;
+    int no_scaling, expands;
+};
+
+static int read_window(petal_options *options)
 {
+    options->window_keys = options->capacity;
+    options->capacity = 0;
+    return options->window_keys > 0; /* 0: it is the second window */
+}
+
+/* The option at argv[at], and its value if it has one. How many words it took; 0 if it is wrong. */
+static int read_option(RedisModuleString **argv, int argc, int at, struct reserving *reserving)
+{
+    petal_options *options = &reserving->options;
     int has_value = at + 1 < argc;
     uint64_t number;
-    if (is_word(argv[at], "GROW")) {
-        options->growth = 1;
-        return 1;
-    }
-    if (is_word(argv[at], "WINDOW")) {
-        options->window_keys = options->capacity;
-        options->capacity = 0;
-        return options->window_keys ? 1 : 0;
-    }
+    if (is_word(argv[at], "NONSCALING")) return reserving->no_scaling = 1;
+    if (is_word(argv[at], "WINDOW")) return read_window(options);
     if (is_word(argv[at], "KEYED")) {
         options->secret = config_secret();
         return options->secret ? 1 : 0;
@@ -103,10 +121,12 @@ static int read_option(RedisModuleString **argv, int argc, int at, petal_options
     if (!read_number(argv[at + 1], &number)) return 0;
     if (is_word(argv[at], "SEED")) {
         options->seed = number;
+    } else if (is_word(argv[at], "EXPANSION") && number <= UINT32_MAX) {
+        options->growth_step = (uint32_t)number;
+        *(number ? &reserving->expands : &reserving->no_scaling) = 1; /* 0: as in BF.RESERVE */
     } else if (is_word(argv[at], "WINDOWMS")) {
         options->window_ms = number;
-        options->window_keys = options->capacity;
-        options->capacity = 0;
+        return read_window(options) ? 2 : 0;
     } else if (is_word(argv[at], "GENERATIONS") && number <= UINT32_MAX) {
         options->generations = (uint32_t)number;
     } else {
@@ -115,77 +135,104 @@ static int read_option(RedisModuleString **argv, int argc, int at, petal_options
     return 2;
 }
 
-static const char *read_options(RedisModuleString **argv, int argc, petal_options *options)
+static const char *refuse_option(RedisModuleString *word)
 {
-    static char refusal[200];
+    static char refusal[220];
+    snprintf(refusal, sizeof refusal,
+             is_word(word, "KEYED")
+                 ? "ERR petal: a keyed filter needs a secret; start the server with bf.secret-file"
+                 : "ERR petal: PETAL.RESERVE does not understand %.40s; it takes SCHEME, "
+                   "NONSCALING, EXPANSION, WINDOW, WINDOWMS, GENERATIONS, SEED and KEYED",
+             server.StringPtrLen(word, NULL));
+    for (char *byte = refusal; *byte; byte++) /* a line end would end the reply */
+        if ((unsigned char)*byte < ' ') *byte = '?';
+    return refusal;
+}
+
+/* It grows, unless that is not wanted, or not possible: a window forgets, and a filter that counts
+ * must know which layer a key is in. */
+static const char *read_options(RedisModuleString **argv, int argc, struct reserving *reserving)
+{
+    petal_options *options = &reserving->options;
     if (server.StringToDouble(argv[2], &options->rate) != MODULE_OK) return "ERR bad error rate";
     if (!read_number(argv[3], &options->capacity)) return "ERR bad capacity";
     for (int at = 4, used; at < argc; at += used) {
-        used = read_option(argv, argc, at, options);
-        if (used) continue;
-        int no_secret = is_word(argv[at], "KEYED");
-        snprintf(refusal, sizeof refusal,
-                 no_secret ? "ERR petal: a keyed filter needs a secret; start the server with "
-                             "bf.secret-file"
-                           : "ERR petal: PETAL.CREATE does not understand %.40s; it takes SCHEME, "
-                             "GROW, WINDOW, WINDOWMS, GENERATIONS, SEED and KEYED",
-                 server.StringPtrLen(argv[at], NULL));
-        for (char *byte = refusal; *byte; byte++) /* a line end would end the reply */
-            if ((unsigned char)*byte < ' ') *byte = '?';
-        return refusal;
+        used = read_option(argv, argc, at, reserving);
+        if (!used) return refuse_option(argv[at]);
     }
-    return NULL;
+    options->growth =
+        !reserving->no_scaling && !options->window_keys && options->scheme != PETAL_SCHEME_COUNTING;
+    return reserving->expands && !options->growth
+               ? "ERR petal: EXPANSION is for filters that grow: without NONSCALING, WINDOW, "
+                 "WINDOWMS and SCHEME counting"
+               : NULL;
 }
 
-static int petal_create_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
+static int petal_reserve_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
-    petal_options options = PETAL_OPTIONS_INIT;
+    struct reserving reserving = {.options = PETAL_OPTIONS_INIT};
     struct failure failure = {.line = ""};
     struct value *value;
     if (argc < 4) return server.WrongArity(ctx);
-    const char *refusal = read_options(argv, argc, &options);
+    const char *refusal = read_options(argv, argc, &reserving);
     if (refusal) return server.ReplyWithError(ctx, refusal);
     RedisModuleKey *key = server.OpenKey(ctx, argv[1], KEY_READ | KEY_WRITE);
     enum found found = look_up(key, &value);
-    if (found == MISSING) value = value_create(&options, must_obey(ctx), &failure);
+    if (found == MISSING) value = value_create(&reserving.options, must_obey(ctx), &failure);
     if (found == MISSING && value) server.ModuleTypeSetValue(key, petal_type, value);
     server.CloseKey(key);
     if (found != MISSING)
         return server.ReplyWithError(ctx, found == FOUND ? "ERR item exists" : TEXT_WRONG_TYPE);
     if (!value) return server.ReplyWithError(ctx, failure_line(&failure));
     server.ReplicateVerbatim(ctx);
-    note_change(ctx, argv[1], EVENT_CREATE);
+    note_change(ctx, argv[1], EVENT_RESERVE);
     return server.ReplyWithSimpleString(ctx, "OK");
 }
 
 /* ---- windows of time ------------------------------------------------------------------------- */
 
 /* Before a change, and here alone, the clock of the window goes on. It is sent to replicas as a
- * number, so that they forget the same keys. */
+ * number, so that they forget the same keys. (Queries look at the server's clock, and change
+ * nothing: query_batch().) */
 static void advance(RedisModuleCtx *ctx, RedisModuleString *name, struct value *value)
 {
-    petal_info info = value_info(value, PETAL_ALL_LAYERS);
-    if (info.policy != PETAL_POLICY_WINDOW_TIME || must_obey(ctx)) return;
+    if (value_kind(value) != KIND_WINDOW_OF_TIME || must_obey(ctx)) return;
     long long now = server.Milliseconds();
-    if (now <= 0 || (uint64_t)now <= info.clock_ms) return;
+    if (now <= 0 || (uint64_t)now <= value_info(value, PETAL_ALL_LAYERS).clock_ms) return;
     if (petal_set_clock(value_filter(value), (uint64_t)now, NULL) == PETAL_OK)
         server.Replicate(ctx, "PETAL.ADVANCE", "sl", name, now);
+}
+
+/* A clock that is ahead stands still until the server's has come there, and nothing is forgotten
+ * meanwhile. */
+static const char *check_time(const petal_info *info, uint64_t to)
+{
+    static char refusal[160];
+    uint64_t now = (uint64_t)server.Milliseconds();
+    if (info->policy != PETAL_POLICY_WINDOW_TIME || to <= now || to - now <= info->window_ms)
+        return NULL;
+    snprintf(refusal, sizeof refusal,
+             "ERR petal: %llu is more than the window of %llu ms ahead of the server's clock, %llu",
+             (unsigned long long)to, (unsigned long long)info->window_ms, (unsigned long long)now);
+    return refusal;
 }
 
 static int petal_advance_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
     petal_error error;
-    uint64_t now = (uint64_t)server.Milliseconds();
+    uint64_t to = (uint64_t)server.Milliseconds();
     if (argc != 2 && argc != 3) return server.WrongArity(ctx);
-    if (argc == 3 && !read_number(argv[2], &now))
+    if (argc == 3 && !read_number(argv[2], &to))
         return server.ReplyWithError(ctx, "ERR petal: the time is a number of milliseconds");
     struct value *value = need(ctx, argv[1]);
     if (!value) return MODULE_OK;
-    uint64_t before = value_info(value, PETAL_ALL_LAYERS).clock_ms;
-    if (petal_set_clock(value_filter(value), now, &error) != PETAL_OK)
+    petal_info before = value_info(value, PETAL_ALL_LAYERS);
+    const char *refusal = must_obey(ctx) ? NULL : check_time(&before, to);
+    if (refusal) return server.ReplyWithError(ctx, refusal);
+    if (petal_set_clock(value_filter(value), to, &error) != PETAL_OK)
         return reply_petal_error(ctx, &error);
     uint64_t after = value_info(value, PETAL_ALL_LAYERS).clock_ms;
-    if (after != before) {
+    if (after != before.clock_ms) {
         server.Replicate(ctx, "PETAL.ADVANCE", "sl", argv[1], (long long)after);
         note_change(ctx, argv[1], EVENT_ADD);
     }
@@ -252,15 +299,6 @@ static int reply_bitmap(RedisModuleCtx *ctx, uint8_t *results, uint64_t count)
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-/* What adding a key that is in changes: the order of a window, counts. Otherwise nothing, and then
- * it is not sent to replicas. (It is not added either, since it would be counted as an item;
- * filters of BF.* count new ones only.) */
-static int repeats_count(const struct value *value)
-{
-    petal_info info = value_info(value, PETAL_ALL_LAYERS);
-    return (info.abilities & (PETAL_CAN_REMOVE | PETAL_CAN_WINDOW)) != 0;
-}
-
 struct change {
     petal_batch batch;
     uint8_t *results;
@@ -270,29 +308,123 @@ struct change {
     int changed;
 };
 
+/* Items of a batch that are still to be added, and where they stand in it. */
+static struct {
+    petal_key *keys;
+    uint32_t *places;
+    size_t room, count;
+} absent;
+
+static petal_key key_at(const petal_batch *batch, size_t i)
+{
+    if (batch->layout == PETAL_LAYOUT_POINTERS) return ((const petal_key *)batch->data)[i];
+    const uint32_t *offsets = batch->offsets;
+    return (petal_key){(const char *)batch->data + offsets[i], offsets[i + 1] - offsets[i]};
+}
+
+/* results: 1 for those that are in already. They become 0: those are not new. */
+static void collect_absent(const petal_batch *batch, uint8_t *results)
+{
+    size_t count = (size_t)batch->count;
+    if (count > absent.room) {
+        server.Free(absent.keys);
+        server.Free(absent.places);
+        absent.room = count + count / 2 + 1024;
+        absent.keys = server.Alloc(absent.room * sizeof *absent.keys);
+        absent.places = server.Alloc(absent.room * sizeof *absent.places);
+    }
+    absent.count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!results[i]) {
+            absent.keys[absent.count] = key_at(batch, i);
+            absent.places[absent.count++] = (uint32_t)i;
+        }
+        results[i] = 0;
+    }
+}
+
+/* The library counts what it was given, repeats in one batch included; here items are those that
+ * were new, as in BF.CARD. */
+static void set_items(struct value *value, uint64_t items)
+{
+    petal_layer_state state = {0};
+    petal_filter *filter = value_filter(value);
+    if (petal_swap_layers(filter, &state, 1, NULL) != PETAL_OK) return;
+    state.items = items;
+    petal_swap_layers(filter, &state, 1, NULL);
+}
+
+/* The next of those that are absent, as many as there is room for. */
+static petal_status add_some(struct value *value, size_t from, size_t count, struct change *change,
+                             size_t *done, uint64_t *added)
+{
+    petal_batch batch = PETAL_BATCH_INIT;
+    petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
+    uint8_t *results = scratch_more_results(count);
+    batch.layout = PETAL_LAYOUT_POINTERS;
+    batch.data = absent.keys + from;
+    batch.count = count;
+    petal_status status =
+        petal_add_batch(value_filter(value), &batch, results, &outcome, &change->error);
+    *done = (size_t)outcome.done;
+    *added = outcome.positive;
+    for (size_t i = 0; i < *done; i++) change->results[absent.places[from + i]] = results[i];
+    return status;
+}
+
+/* What has one size takes as many new items as it was made for, and then those that it has. A
+ * replica, whose master took them, takes more. */
+static void add_to_fixed(struct value *value, struct change *change, int unlimited)
+{
+    const petal_filter *filter = value_filter(value);
+    petal_info info = value_info(value, PETAL_ALL_LAYERS);
+    uint64_t items = info.items, given = info.items;
+    petal_contains_batch(filter, &change->batch, change->results, NULL, NULL);
+    collect_absent(&change->batch, change->results);
+    size_t at = 0;
+    while (change->status == PETAL_OK && at < absent.count) {
+        size_t count = absent.count - at, done;
+        uint64_t room = items < info.capacity ? info.capacity - items : 0, added;
+        if (!unlimited && info.capacity && count > room) count = (size_t)room;
+        if (count) {
+            change->status = add_some(value, at, count, change, &done, &added);
+            items += added;
+            given += done;
+            at += done;
+        } else if (petal_contains(filter, absent.keys[at].data, absent.keys[at].size_bytes)) {
+            at++; /* it came twice, and the first time there was room */
+        } else {
+            change->status = PETAL_ERR_FULL;
+            snprintf(change->error.message, sizeof change->error.message,
+                     "full: it does not grow, and was made for %llu items",
+                     (unsigned long long)info.capacity);
+        }
+    }
+    if (given != items) set_items(value, items);
+    change->outcome.done = at < absent.count ? absent.places[at] : change->batch.count;
+    change->outcome.positive = items - info.items;
+}
+
 static void add(RedisModuleCtx *ctx, struct value *value, struct change *change)
 {
+    enum value_kind kind = value_kind(value);
     change->results = scratch_results((size_t)change->batch.count);
     change->outcome = (petal_batch_outcome)PETAL_BATCH_OUTCOME_INIT;
     change->status = PETAL_OK;
-    change->changed = 0;
-    if (!value->classic && !repeats_count(value)) {
-        petal_contains_batch(value_filter(value), &change->batch, change->results, &change->outcome,
-                             NULL);
-        if (change->outcome.positive == change->batch.count) {
-            memset(change->results, 0, (size_t)change->batch.count);
-            change->outcome.positive = 0;
-            return;
-        }
-    }
     for (int tries = 0; tries < 2; tries++) {
-        change->status = petal_add_batch(value_filter(value), &change->batch, change->results,
-                                         &change->outcome, &change->error);
+        if (kind == KIND_FIXED)
+            add_to_fixed(value, change, must_obey(ctx));
+        else
+            change->status = petal_add_batch(value_filter(value), &change->batch, change->results,
+                                             &change->outcome, &change->error);
         value_settle(value);
         if (change->status != PETAL_ERR_MEMORY || !value->refused || !must_obey(ctx)) break;
         value->unlimited = 1;
     }
-    change->changed = (value->classic ? change->outcome.positive : change->outcome.done) > 0;
+    /* Adding an item again changes the order of a window, and counts. Otherwise nothing, and then
+     * it is not sent to replicas. */
+    int repeats_count = kind == KIND_COUNTING || kind == KIND_WINDOW || kind == KIND_WINDOW_OF_TIME;
+    change->changed = (repeats_count ? change->outcome.done : change->outcome.positive) > 0;
 }
 
 /* Also what is above the limit says so. */
@@ -400,20 +532,12 @@ static int open_to_query(RedisModuleCtx *ctx, RedisModuleString *name, struct va
     return 0;
 }
 
-static void query(const struct value *value, const petal_batch *batch, uint8_t *results)
-{
-    if (!value || petal_contains_batch(value_filter(value), batch, results, NULL, NULL) != PETAL_OK)
-        memset(results, value != NULL, (size_t)batch->count);
-}
-
 static int petal_exists_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
     struct value *value;
-    size_t size;
     if (argc != 3) return server.WrongArity(ctx);
     if (!open_to_query(ctx, argv[1], &value)) return MODULE_OK;
-    const char *item = server.StringPtrLen(argv[2], &size);
-    return server.ReplyWithBool(ctx, value && petal_contains(value_filter(value), item, size));
+    return server.ReplyWithBool(ctx, query_one(value, argv[2]));
 }
 
 static int petal_mexists_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
@@ -423,7 +547,7 @@ static int petal_mexists_command(RedisModuleCtx *ctx, RedisModuleString **argv, 
     if (!open_to_query(ctx, argv[1], &value)) return MODULE_OK;
     petal_batch batch = scratch_batch(argv + 2, (size_t)argc - 2);
     uint8_t *results = scratch_results((size_t)batch.count);
-    query(value, &batch, results);
+    query_batch(value, &batch, results);
     server.ReplyWithArray(ctx, (long)batch.count);
     for (uint64_t i = 0; i < batch.count; i++) server.ReplyWithBool(ctx, results[i]);
     return MODULE_OK;
@@ -437,7 +561,7 @@ static int petal_mexistsb_command(RedisModuleCtx *ctx, RedisModuleString **argv,
     if (!open_to_query(ctx, argv[1], &value)) return MODULE_OK;
     if (!unpack(argv[2], &batch)) return reply_bad_packing(ctx);
     uint8_t *results = scratch_results((size_t)batch.count);
-    query(value, &batch, results);
+    query_batch(value, &batch, results);
     return reply_bitmap(ctx, results, batch.count);
 }
 
@@ -484,16 +608,42 @@ static petal_filter *merge_sources(RedisModuleCtx *ctx, const struct value *to,
     return NULL;
 }
 
-static int petal_merge_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
+/* What `to` becomes: itself with all sources, or, if the key is empty, a copy of the first source
+ * with the others. NULL after an error reply. */
+static struct value *merge(RedisModuleCtx *ctx, struct value *to, RedisModuleString **names,
+                           int count)
 {
     petal_error error;
+    struct value *first = to ? NULL : need(ctx, names[0]), *merged = to ? to : NULL;
+    if (!to && !first) return NULL;
+    if (!to && !(merged = value_copy(first))) {
+        server.ReplyWithError(ctx, "ERR petal: no memory for the filter, or it would be above "
+                                   "bf.memory-limit");
+        return NULL;
+    }
+    int skipped = to ? 0 : 1;
+    if (count > skipped) {
+        petal_filter *sources = merge_sources(ctx, merged, names + skipped, count - skipped);
+        petal_status status =
+            sources ? petal_merge(value_filter(merged), sources, &error) : PETAL_OK;
+        if (status != PETAL_OK) reply_petal_error(ctx, &error);
+        petal_free(sources);
+        if (sources && status == PETAL_OK) return merged;
+        if (!to) value_free(merged);
+        return NULL;
+    }
+    return merged;
+}
+
+static int petal_merge_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
+{
+    struct value *to;
     if (argc < 3) return server.WrongArity(ctx);
-    struct value *to = need(ctx, argv[1]);
-    petal_filter *sources = to ? merge_sources(ctx, to, argv + 2, argc - 2) : NULL;
-    if (!sources) return MODULE_OK;
-    petal_status status = petal_merge(value_filter(to), sources, &error);
-    petal_free(sources);
-    if (status != PETAL_OK) return reply_petal_error(ctx, &error);
+    enum found found = find(ctx, argv[1], &to);
+    if (found == OTHER_TYPE) return reply_not_found(ctx, found);
+    struct value *merged = merge(ctx, to, argv + 2, argc - 2);
+    if (!merged) return MODULE_OK;
+    if (!to) set_value(ctx, argv[1], merged->classic ? bloom_type : petal_type, merged);
     server.ReplicateVerbatim(ctx);
     note_change(ctx, argv[1], EVENT_MERGE);
     return server.ReplyWithSimpleString(ctx, "OK");
@@ -508,7 +658,7 @@ static int petal_patch_command(RedisModuleCtx *ctx, RedisModuleString **argv, in
     struct value *value = need(ctx, argv[1]);
     if (!value) return MODULE_OK;
     if (value->classic)
-        return server.ReplyWithError(ctx, "ERR petal: a patch is for a filter of PETAL.CREATE or "
+        return server.ReplyWithError(ctx, "ERR petal: a patch is for a filter of PETAL.RESERVE or "
                                           "PETAL.LOAD, not for one of BF.*");
     const char *patch = server.StringPtrLen(argv[2], &size);
     value->unlimited |= (uint8_t)must_obey(ctx); /* its master had the memory */
@@ -523,7 +673,30 @@ static int petal_patch_command(RedisModuleCtx *ctx, RedisModuleString **argv, in
     return server.ReplyWithSimpleString(ctx, "OK");
 }
 
-/* ---- PETAL.INFO ------------------------------------------------------------------------------ */
+/* ---- PETAL.CARD, PETAL.INFO ------------------------------------------------------------------ */
+
+/* Without those of generations that are over. */
+static uint64_t items_now(const struct value *value, const petal_info *info)
+{
+    uint64_t now = (uint64_t)server.Milliseconds(), items = 0;
+    if (info->policy != PETAL_POLICY_WINDOW_TIME || !info->clock_ms || now <= info->window_ms)
+        return info->items;
+    for (uint32_t i = 0; i < info->layers; i++) {
+        petal_info layer = value_info(value, i);
+        if (layer.to_ms >= now - info->window_ms) items += layer.items;
+    }
+    return items;
+}
+
+static int petal_card_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
+{
+    struct value *value;
+    if (argc != 2) return server.WrongArity(ctx);
+    if (!open_to_query(ctx, argv[1], &value)) return MODULE_OK;
+    if (!value) return server.ReplyWithLongLong(ctx, 0);
+    petal_info info = value_info(value, PETAL_ALL_LAYERS);
+    return server.ReplyWithLongLong(ctx, (long long)items_now(value, &info));
+}
 
 static void reply_text(RedisModuleCtx *ctx, const char *label, const char *text)
 {
@@ -553,12 +726,13 @@ static int petal_info_command(RedisModuleCtx *ctx, RedisModuleString **argv, int
     struct value *value = need(ctx, argv[1]);
     if (!value) return MODULE_OK;
     petal_info info = value_info(value, PETAL_ALL_LAYERS);
-    server.ReplyWithMap(ctx, 14);
+    server.ReplyWithMap(ctx, 15);
     reply_text(ctx, "scheme", info.scheme_name);
     reply_text(ctx, "hash", info.hash_name);
     reply_text(ctx, "policy", policies[info.policy < 4 ? info.policy : 0]);
     reply_count(ctx, "capacity", info.capacity);
-    reply_count(ctx, "items", info.items);
+    reply_count(ctx, "items", items_now(value, &info));
+    reply_count(ctx, "overfull", petal_is_overfull(value_filter(value)));
     reply_rate(ctx, "rate", info.target_rate);
     reply_count(ctx, "layers", info.layers);
     reply_count(ctx, "hashes", info.hashes);
@@ -598,18 +772,6 @@ static int find_part(RedisModuleCtx *ctx, RedisModuleString *name, int is_target
     if (is_part || is_free) return 1;
     server.ReplyWithError(ctx, TEXT_WRONG_TYPE);
     return 0;
-}
-
-static void set_value(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleType *type,
-                      void *value)
-{
-    RedisModuleKey *key = server.OpenKey(ctx, name, KEY_READ | KEY_WRITE);
-    if (value)
-        server.ModuleTypeSetValue(key, type, value);
-    else
-        server.DeleteKey(key);
-    server.CloseKey(key);
-    server.SignalModifiedKey(ctx, name);
 }
 
 struct loading {
@@ -703,12 +865,13 @@ static struct module_argument key_items[] = {
     KEY_ARGUMENT, ARGUMENT_WITH("item", ARG_STRING, .flags = ARG_MULTIPLE), END_OF_ARGUMENTS};
 static struct module_argument key_packed[] = {KEY_ARGUMENT, ARGUMENT("packed", ARG_STRING),
                                               END_OF_ARGUMENTS};
-static struct module_argument create_arguments[] = {
+static struct module_argument reserve_arguments[] = {
     KEY_ARGUMENT,
     ARGUMENT("rate", ARG_DOUBLE),
     ARGUMENT("capacity", ARG_INTEGER),
     ARGUMENT_WITH("scheme", ARG_STRING, .token = "SCHEME", .flags = ARG_OPTIONAL),
-    ARGUMENT_WITH("grow", ARG_PURE_TOKEN, .token = "GROW", .flags = ARG_OPTIONAL),
+    ARGUMENT_WITH("nonscaling", ARG_PURE_TOKEN, .token = "NONSCALING", .flags = ARG_OPTIONAL),
+    ARGUMENT_WITH("expansion", ARG_INTEGER, .token = "EXPANSION", .flags = ARG_OPTIONAL),
     ARGUMENT_WITH("window", ARG_PURE_TOKEN, .token = "WINDOW", .flags = ARG_OPTIONAL),
     ARGUMENT_WITH("windowms", ARG_INTEGER, .token = "WINDOWMS", .flags = ARG_OPTIONAL),
     ARGUMENT_WITH("generations", ARG_INTEGER, .token = "GENERATIONS", .flags = ARG_OPTIONAL),
@@ -734,42 +897,44 @@ static struct module_argument load_arguments[] = {
     END_OF_ARGUMENTS};
 
 static const struct command commands[] = {
-    {"PETAL.CREATE", petal_create_command, COMMAND_WRITES, "write fast bloom",
+    {"PETAL.RESERVE", petal_reserve_command, COMMAND_WRITES, "write fast petal",
      KEY_SPEC_RW | KEY_SPEC_INSERT, 0, -4, "0.1.0", "Creates a filter of one of Petal's own kinds",
-     "O(1)", create_arguments},
-    {"PETAL.ADD", petal_add_command, COMMAND_WRITES, "write bloom", KEYS_CHANGED, 0, 3, "0.1.0",
+     "O(1)", reserve_arguments},
+    {"PETAL.ADD", petal_add_command, COMMAND_WRITES, "write petal", KEYS_CHANGED, 0, 3, "0.1.0",
      "Adds an item to a filter", "O(1)", key_item},
-    {"PETAL.MADD", petal_madd_command, COMMAND_WRITES, "write bloom", KEYS_CHANGED, 0, -3, "0.1.0",
+    {"PETAL.MADD", petal_madd_command, COMMAND_WRITES, "write petal", KEYS_CHANGED, 0, -3, "0.1.0",
      "Adds items to a filter", "O(n), where n is the number of items", key_items},
-    {"PETAL.MADDB", petal_maddb_command, COMMAND_WRITES, "write bloom", KEYS_CHANGED, 0, 3, "0.1.0",
+    {"PETAL.MADDB", petal_maddb_command, COMMAND_WRITES, "write petal", KEYS_CHANGED, 0, 3, "0.1.0",
      "Adds the items of a packed batch to a filter; returns a bitmap",
      "O(n), where n is the number of items", key_packed},
-    {"PETAL.EXISTS", petal_exists_command, COMMAND_READS, "read bloom", KEYS_READ, 0, 3, "0.1.0",
+    {"PETAL.EXISTS", petal_exists_command, COMMAND_READS, "read petal", KEYS_READ, 0, 3, "0.1.0",
      "Says whether an item is probably in a filter", "O(1)", key_item},
-    {"PETAL.MEXISTS", petal_mexists_command, COMMAND_READS, "read bloom", KEYS_READ, 0, -3, "0.1.0",
+    {"PETAL.MEXISTS", petal_mexists_command, COMMAND_READS, "read petal", KEYS_READ, 0, -3, "0.1.0",
      "Says which items are probably in a filter", "O(n), where n is the number of items",
      key_items},
-    {"PETAL.MEXISTSB", petal_mexistsb_command, COMMAND_READS, "read bloom", KEYS_READ, 0, 3,
+    {"PETAL.MEXISTSB", petal_mexistsb_command, COMMAND_READS, "read petal", KEYS_READ, 0, 3,
      "0.1.0", "Says which items of a packed batch are probably in a filter; returns a bitmap",
      "O(n), where n is the number of items", key_packed},
-    {"PETAL.REMOVE", petal_remove_command, COMMAND_WRITES, "write bloom", KEYS_CHANGED, 0, -3,
+    {"PETAL.REMOVE", petal_remove_command, COMMAND_WRITES, "write petal", KEYS_CHANGED, 0, -3,
      "0.1.0", "Takes items out of a counting filter", "O(n), where n is the number of items",
      key_items},
-    {"PETAL.MERGE", petal_merge_command, COMMAND_WRITES, "write bloom", KEYS_CHANGED, -1, -3,
+    {"PETAL.MERGE", petal_merge_command, COMMAND_WRITES, "write petal", KEYS_CHANGED, -1, -3,
      "0.1.0", "Adds all items of other filters with the same parameters",
      "O(n), where n is the size of the filters", merge_arguments},
-    {"PETAL.PATCH", petal_patch_command, COMMAND_WRITES, "write bloom", KEYS_CHANGED, 0, 3, "0.1.0",
+    {"PETAL.PATCH", petal_patch_command, COMMAND_WRITES, "write petal", KEYS_CHANGED, 0, 3, "0.1.0",
      "Turns a filter into what a patch of petal diff makes of it",
      "O(n), where n is the size of the filter", patch_arguments},
-    {"PETAL.ADVANCE", petal_advance_command, COMMAND_WRITES, "write fast bloom", KEYS_CHANGED, 0,
+    {"PETAL.ADVANCE", petal_advance_command, COMMAND_WRITES, "write fast petal", KEYS_CHANGED, 0,
      -2, "0.1.0", "Sets the clock of a window of time", "O(n), where n is the size of what expires",
      advance_arguments},
-    {"PETAL.INFO", petal_info_command, COMMAND_READS, "read fast bloom", KEYS_READ, 0, 2, "0.1.0",
+    {"PETAL.CARD", petal_card_command, COMMAND_READS, "read fast petal", KEYS_READ, 0, 2, "0.1.0",
+     "Returns how many items are in a filter", "O(1)", key_only},
+    {"PETAL.INFO", petal_info_command, COMMAND_READS, "read fast petal", KEYS_READ, 0, 2, "0.1.0",
      "Returns information about a filter", "O(1)", key_only},
-    {"PETAL.DUMP", petal_dump_command, COMMAND_READS, "read bloom", KEYS_READ, 0, 3, "0.1.0",
+    {"PETAL.DUMP", petal_dump_command, COMMAND_READS, "read petal", KEYS_READ, 0, 3, "0.1.0",
      "Begins or continues reading a filter in chunks: its header, then its bits",
      "O(n), where n is the size of the chunk", dump_arguments},
-    {"PETAL.LOAD", petal_load_command, COMMAND_WRITES, "write bloom", KEYS_CHANGED, 1, -3, "0.1.0",
+    {"PETAL.LOAD", petal_load_command, COMMAND_WRITES, "write petal", KEYS_CHANGED, 1, -3, "0.1.0",
      "Takes the next piece of a petal file, which becomes the filter when it is complete",
      "O(n), where n is the size of the piece, and at the end of the file", load_arguments},
     {.name = NULL}};

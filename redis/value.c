@@ -251,6 +251,22 @@ petal_info value_info(const struct value *value, uint32_t layer)
     return info;
 }
 
+static enum value_kind find_kind(const struct value *value)
+{
+    petal_info info = value_info(value, PETAL_ALL_LAYERS);
+    if (info.policy == PETAL_POLICY_WINDOW_TIME) return KIND_WINDOW_OF_TIME;
+    if (info.abilities & PETAL_CAN_WINDOW) return KIND_WINDOW;
+    if (value->classic || info.abilities & PETAL_CAN_GROW || info.layers > 1) return KIND_GROWING;
+    return info.counter_bits ? KIND_COUNTING : KIND_FIXED;
+}
+
+/* Found out once: it is asked for each command, and never changes. */
+enum value_kind value_kind(struct value *value)
+{
+    if (value->kind == KIND_UNKNOWN) value->kind = (uint8_t)find_kind(value);
+    return value->kind;
+}
+
 uint32_t value_layers(const struct value *value)
 {
     return value->states ? value->handle->layers : value_info(value, PETAL_ALL_LAYERS).layers;

@@ -19,6 +19,16 @@ enum {
 #define BLOOM_LAYER_BYTES 53u
 #define BLOOM_MAX_HEADER_BYTES (BLOOM_HEAD_BYTES + BLOOM_MAX_LAYERS * BLOOM_LAYER_BYTES)
 
+/* How a filter takes items; all of BF.* grow, or say themselves when they are full. */
+enum value_kind {
+    KIND_UNKNOWN, /* nobody has asked yet */
+    KIND_GROWING,
+    KIND_FIXED,    /* one size, and items that are new are counted */
+    KIND_COUNTING, /* one size, and each adding is counted, until it is removed */
+    KIND_WINDOW,
+    KIND_WINDOW_OF_TIME
+};
+
 struct value {
     struct handle *handle; /* classic: shared with others; otherwise its own */
     /* Classic: per layer its bits and how many items are in; or, while it is current in the handle,
@@ -30,6 +40,7 @@ struct value {
     uint8_t unlimited;
     uint8_t refused; /* the limit was the reason of the last PETAL_ERR_MEMORY */
     uint8_t classic;
+    uint8_t kind; /* value_kind() */
 };
 
 static inline int value_is_current(const struct value *value)
@@ -104,6 +115,7 @@ petal_status value_adopt(struct value *value, uint32_t layer, void *bytes, size_
 uint8_t *value_header(const struct value *value, size_t *size_bytes);
 
 uint32_t value_layers(const struct value *value);
+enum value_kind value_kind(struct value *value);
 const uint8_t *value_bits(const struct value *value, uint32_t layer, uint64_t *size_bytes);
 petal_info value_info(const struct value *value, uint32_t layer);
 

@@ -793,6 +793,15 @@ PETAL_API uint32_t petal_shard_of_hash(uint64_t hash, uint32_t shards);
  * PETAL_ERR_READ_ONLY. */
 PETAL_API petal_status petal_set_clock(petal_filter *filter, uint64_t now_ms, petal_error *error);
 
+/* Sets the time of queries alone: until the next call, petal_contains*() leave out the generations
+ * that petal_set_clock(now_ms) would drop. Bits, clock, items and file stay as they are, so copies
+ * that must be equal stay equal, and a filter that was opened for reading has a time, too. An
+ * earlier time brings generations back that petal_set_clock() has not dropped; 0 brings back all of
+ * them. O(1). Needs exclusive use. Other filters: PETAL_ERR_UNSUPPORTED. PETAL_ERR_ARGUMENT above
+ * 2^63 - 1. */
+PETAL_API petal_status petal_set_query_clock(petal_filter *filter, uint64_t now_ms,
+                                             petal_error *error);
+
 /* ------------------------------------------------------------------------- building big filters */
 
 /* Several threads that fill one filter, without an atomic operation or a wait per key: each sorts

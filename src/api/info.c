@@ -33,7 +33,8 @@ static uint32_t abilities_of(const petal_filter *filter)
     if (petal_filter_is_pattern(filter)) can |= PETAL_CAN_CREATE_LIKE;
     if (filter->hash->words == 1 && !filter->scheme->no_empty_key) can |= PETAL_CAN_HASHES;
     if (!filter->scheme->no_empty_key) can |= PETAL_CAN_EMPTY_KEY;
-    if (filter->grow && !petal_filter_has_foreign_bits(filter)) can |= PETAL_CAN_GROW;
+    if (filter->grow && !filter->is_fixed && !petal_filter_has_foreign_bits(filter))
+        can |= PETAL_CAN_GROW;
     can |= rotates ? PETAL_CAN_WINDOW : PETAL_CAN_MAP;
     if (petal_filter_check_present(filter, NULL) != PETAL_OK)
         can &= PETAL_CAN_HASHES | PETAL_CAN_CREATE_LIKE | PETAL_CAN_WINDOW | PETAL_CAN_EMPTY_KEY |

@@ -222,6 +222,7 @@ static void take_over(petal_filter *filter, const struct patch *patch, petal_fil
     SWAP(uint64_t, filter->metadata_bytes, frame->metadata_bytes);
     filter->policy = frame->policy;
     filter->grow = frame->grow;
+    filter->is_fixed = frame->is_fixed;
     filter->key_type = frame->key_type;
     filter->removals = 0;
     petal_filter_touch_all(filter);

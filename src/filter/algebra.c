@@ -59,7 +59,7 @@ petal_status petal_filter_check_alike(const petal_filter *a, const petal_filter 
 /* Layers hold the keys of different times: the union of two chains is fuller than they are rated
  * for, and would not even be found overfull. So neither Petal's own policies nor the chains of
  * other libraries combine, also while they have one layer: its keys would then be more than the
- * next layer was to begin at. */
+ * next layer was to begin at. If there is never another layer, they do. */
 static petal_status check_single(const petal_filter *filter, petal_error *error)
 {
     if (petal_filter_is_single(filter)) return PETAL_OK;

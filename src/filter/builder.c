@@ -250,7 +250,7 @@ petal_status petal_builder_finish(petal_builder *builder, petal_error *error)
 static bool goes_by_regions(const petal_filter *filter)
 {
     return filter->kernel->parts && filter->hash->words != 0 && petal_filter_is_single(filter) &&
-           !filter->scheme->counts_new_only && !filter->refuse_overfull;
+           !filter->grow && !filter->scheme->counts_new_only && !filter->refuse_overfull;
 }
 
 /* Each has a good part of the filter, compared with its buffers. */

@@ -142,6 +142,8 @@ struct petal_filter {
 
     /* Called when a new key meets a full last layer; NULL: keep filling it. */
     petal_status (*grow)(petal_filter *filter, petal_error *error);
+    bool is_fixed;         /* grow only refuses: there is never another layer */
+    uint64_t cutoff_ms;    /* queries leave out layers whose until_ms is before this: rotating.c */
     bool content_recorded; /* content_id is that of the bits */
     uint64_t content_id;
 
@@ -219,7 +221,8 @@ static inline struct layer *petal_filter_last(const petal_filter *filter)
 /* One layer, and never another: its bits are those of all its keys. */
 static inline bool petal_filter_is_single(const petal_filter *filter)
 {
-    return filter->policy.kind == POLICY_NONE && !filter->grow && filter->layer_count == 1;
+    return filter->policy.kind == POLICY_NONE && (!filter->grow || filter->is_fixed) &&
+           filter->layer_count == 1;
 }
 
 /* Bits of a map or of a view. */

@@ -21,6 +21,7 @@ static bool layers_have(const petal_filter *filter, uint32_t layer_count, const 
     uint64_t own[PETAL_HASH_MAX_WORDS];
     for (uint32_t i = 0; i < layer_count; i++) {
         const struct layer *layer = &filter->layers[i];
+        if (layer->until_ms < filter->cutoff_ms) continue;
         if (filter->kernel->contains(&layer->array,
                                      petal_strategy_words(filter, layer, probe, own)))
             return true;
@@ -40,6 +41,7 @@ static size_t layers_contain(const petal_filter *filter, uint32_t layer_count,
     size_t sum = 0;
     memset(found, 0, count);
     for (uint32_t layer = 0; layer < layer_count; layer++) {
+        if (filter->layers[layer].until_ms < filter->cutoff_ms) continue;
         filter->kernel->contains_many(&filter->layers[layer].array, words, count, in_one);
         sum = 0;
         for (size_t i = 0; i < count; i++) sum += found[i] |= in_one[i];

@@ -253,6 +253,7 @@ petal_status petal_clone(const petal_filter *filter, petal_filter **copy, petal_
     made->refuse_overfull = filter->refuse_overfull;
     made->policy = filter->policy;
     made->grow = filter->grow;
+    made->is_fixed = filter->is_fixed;
     petal_filter_choose_strategy(made);
     for (uint32_t i = 0; i < filter->layer_count; i++)
         copy_layer(&made->layers[i], &filter->layers[i], petal_layer_items(filter, i));

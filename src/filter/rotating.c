@@ -241,17 +241,23 @@ static void forget(petal_filter *filter)
     newest->until_ms = petal_rotating_until(&filter->policy);
 }
 
-static petal_status advance(petal_filter *filter, uint64_t now_ms, petal_error *error)
+static petal_status check_time(const petal_filter *filter, uint64_t now_ms, petal_error *error)
 {
-    struct policy *policy = &filter->policy;
-    if (policy->kind != POLICY_TIME)
+    if (filter->policy.kind != POLICY_TIME)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                           "only a filter with a window of time has a clock");
     if (now_ms > INT64_MAX)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "a clock beyond 2^63 - 1 ms");
-    if (now_ms <= policy->clock_ms)
-        return PETAL_OK; /* clocks are set back now and then: nothing is dropped early */
-    petal_status status = petal_filter_prepare_write(filter, error);
+    return PETAL_OK;
+}
+
+static petal_status advance(petal_filter *filter, uint64_t now_ms, petal_error *error)
+{
+    struct policy *policy = &filter->policy;
+    petal_status status = check_time(filter, now_ms, error);
+    if (status != PETAL_OK || now_ms <= policy->clock_ms)
+        return status; /* clocks are set back now and then: nothing is dropped early */
+    status = petal_filter_prepare_write(filter, error);
     if (status != PETAL_OK) return status;
     bool is_first = policy->clock_ms == 0;
     policy->clock_ms = now_ms;
@@ -267,4 +273,23 @@ petal_status petal_set_clock(petal_filter *filter, uint64_t now_ms, petal_error 
     petal_error own;
     if (!error) error = &own;
     return petal_filter_note_error(filter, advance(filter, now_ms, error), error);
+}
+
+/* Generations that forget() would drop at that time: dated before the cutoff. Without a clock they
+ * have no dates, and none is left out. */
+static petal_status set_query_clock(petal_filter *filter, uint64_t now_ms, petal_error *error)
+{
+    const struct policy *policy = &filter->policy;
+    petal_status status = check_time(filter, now_ms, error);
+    if (status != PETAL_OK) return status;
+    bool has_cutoff = policy->clock_ms > 0 && now_ms > policy->window_ms;
+    filter->cutoff_ms = has_cutoff ? now_ms - policy->window_ms : 0;
+    return PETAL_OK;
+}
+
+petal_status petal_set_query_clock(petal_filter *filter, uint64_t now_ms, petal_error *error)
+{
+    petal_error own;
+    if (!error) error = &own;
+    return petal_filter_note_error(filter, set_query_clock(filter, now_ms, error), error);
 }

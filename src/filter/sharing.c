@@ -8,7 +8,7 @@
 bool petal_filter_can_share(const petal_filter *filter)
 {
     return petal_scheme_kernel_shared(filter->scheme)->add_shared &&
-           petal_filter_is_single(filter) && filter->hash->words != 0 &&
+           petal_filter_is_single(filter) && !filter->grow && filter->hash->words != 0 &&
            !filter->scheme->counts_new_only;
 }
 

@@ -97,6 +97,7 @@ petal_status petal_filter_of(const struct description *about, const void *secret
     }
     (*filter)->key_type = about->key_type;
     if (format && format->grow && format->grows(*filter)) (*filter)->grow = format->grow;
+    (*filter)->is_fixed = (*filter)->grow && format->is_fixed && format->is_fixed(*filter);
     (*filter)->policy = about->policy;
     if (about->policy.kind == POLICY_GROWING) (*filter)->grow = petal_growing_grow;
     petal_filter_choose_strategy(*filter);

@@ -98,6 +98,9 @@ struct format_def {
      * has come to a last layer that holds its capacity; adds a layer, or says why it cannot. */
     bool (*grows)(const petal_filter *filter);
     petal_status (*grow)(petal_filter *filter, petal_error *error);
+
+    /* Does grow() refuse, whatever comes? Default: no. */
+    bool (*is_fixed)(const petal_filter *filter);
 };
 
 /* The members of a row, or their defaults (that of plan is in sizing.h). */

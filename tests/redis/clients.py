@@ -42,7 +42,7 @@ def check_redis_py(tap, server, protocol):
     for iterator, data in chunks:
         bf.loadchunk("copy", iterator, data)
     tap.equal(f"redis-py, RESP{protocol}: scandump, loadchunk", client.dump("copy"), client.dump("k"))
-    client.execute_command("PETAL.CREATE", "own", 0.01, 1000, "SCHEME", "COUNTING")
+    client.execute_command("PETAL.RESERVE", "own", 0.01, 1000, "SCHEME", "COUNTING")
     with client.pipeline() as pipe:
         for item in range(100):
             pipe.execute_command("PETAL.ADD", "own", item)

@@ -141,7 +141,7 @@ def check_defragmentation(tap, program):
         client("CONFIG", "SET", "activedefrag", "no")
         names = [f"k{i}" for i in range(8000)]
         client.pipeline([["BF.MADD", name, name, *range(i % 400)] for i, name in enumerate(names)])
-        client("PETAL.CREATE", "grows", "0.01", 10, "GROW")
+        client("PETAL.RESERVE", "grows", "0.01", 10)
         client("PETAL.MADD", "grows", *range(3000))
         client.pipeline([["DEL", name] for i, name in enumerate(names) if i % 4])
         kept = ["grows", *names[::4]]

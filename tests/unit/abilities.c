@@ -419,6 +419,12 @@ ATTEMPT(advance)
     return petal_set_clock(subject->filter, 2000, error);
 }
 
+ATTEMPT(set_query_clock)
+{
+    (void)twin;
+    return petal_set_query_clock(subject->filter, 2000, error);
+}
+
 static petal_status build(struct subject *subject, bool adds, bool flushes, petal_error *error)
 {
     petal_builder *builder;
@@ -740,6 +746,7 @@ static const struct row {
     {"petal_compare", try_compare, false, PETAL_CAN_COMPARE},
     {"petal_drop_counts", try_drop_counts, false, PETAL_CAN_DROP_COUNTS},
     {"petal_set_clock", try_advance, true, 0},
+    {"petal_set_query_clock", try_set_query_clock, false, 0},
     {"petal_builder_create", try_builder_create, true, 0},
     {"petal_builder_add", try_builder_add, true, 0},
     {"petal_builder_flush", try_builder_flush, true, 0},

@@ -574,6 +574,50 @@ a_clock_that_steps_back_changes_nothing_and_one_that_leaps_drops_all_at_once(voi
     free(after.data);
 }
 
+/* At any time, forwards and back, queries one by one and in batches answer like a copy whose clock
+ * was set, and no bit, item or time changes. */
+static void queries_at_a_time_answer_as_if_the_clock_had_been_set(void **state)
+{
+    petal_options options = window_of_time(3000, 400, 0.01);
+    petal_filter *filter, *copy;
+    petal_error error;
+    uint8_t answers[2000], wanted[2000];
+    int64_t numbers[sizeof answers];
+    petal_batch batch = batch_of_numbers(numbers, sizeof answers);
+    (void)state;
+    for (size_t i = 0; i < sizeof answers; i++) numbers[i] = (int64_t)i;
+    options.generations = 4;
+    require_status(PETAL_OK, petal_create(&options, &filter, &error), error);
+    require_status(PETAL_OK, petal_set_query_clock(filter, 5, &error),
+                   error); /* it knows no time yet */
+    for (uint64_t now = 10000; now < 20000; now += 177) {
+        tell_time(filter, now);
+        add_numbers(filter, (int64_t)(now % 1931), 20);
+        struct bytes before = serialized(filter);
+        for (uint64_t at = now - 2000; at < now + 6000; at += 333) {
+            uint64_t sum = 0;
+            require_status(PETAL_OK, petal_clone(filter, &copy, &error), error);
+            tell_time(copy, at);
+            require_status(PETAL_OK, petal_set_query_clock(filter, at, &error), error);
+            petal_contains_batch(filter, &batch, answers, NULL, NULL);
+            petal_contains_batch(copy, &batch, wanted, NULL, NULL);
+            assert_memory_equal(answers, wanted, sizeof answers);
+            for (int64_t i = 0; i < (int64_t)sizeof answers; i++)
+                sum += petal_contains_i64(filter, i) != (bool)wanted[i];
+            assert_int_equal(sum, 0);
+            petal_free(copy);
+        }
+        struct bytes after = serialized(filter);
+        assert_true(same_bytes(before, after));
+        free(before.data);
+        free(after.data);
+    }
+    require_status(PETAL_OK, petal_set_query_clock(filter, 0, &error), error);
+    require_status(PETAL_ERR_ARGUMENT,
+                   petal_set_query_clock(filter, (uint64_t)INT64_MAX + 1, &error), error);
+    petal_free(filter);
+}
+
 static petal_filter *four_generations(uint64_t window_keys)
 {
     petal_options options = window_of_time(3000, window_keys, 1e-9);
@@ -1352,6 +1396,7 @@ int main(void)
         cmocka_unit_test(a_window_of_keys_drops_a_generation_at_the_very_key),
         cmocka_unit_test(
             a_clock_that_steps_back_changes_nothing_and_one_that_leaps_drops_all_at_once),
+        cmocka_unit_test(queries_at_a_time_answer_as_if_the_clock_had_been_set),
         cmocka_unit_test(a_burst_closes_generations_by_their_share_and_age_alone_drops_them),
         cmocka_unit_test(repeats_use_up_nothing_and_idle_generations_cost_nothing),
         cmocka_unit_test(more_keys_than_planned_in_a_window_of_time_are_said_and_none_is_dropped),

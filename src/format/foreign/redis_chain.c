@@ -459,6 +459,13 @@ bool petal_redis_grows(const petal_filter *filter)
     return filter->scheme == &petal_scheme_redisbloom;
 }
 
+bool petal_redis_is_fixed(const petal_filter *filter)
+{
+    struct redis_chain chain;
+    read_notes(filter, &chain);
+    return (chain.options & NO_SCALING) != 0;
+}
+
 petal_status petal_redis_grow(petal_filter *filter, petal_error *error)
 {
     struct redis_chain chain;

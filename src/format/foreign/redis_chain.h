@@ -57,6 +57,7 @@ petal_status petal_redis_put_bits(const struct layer *layer, const struct redis_
 petal_status petal_redis_plan(const struct format_def *self, const petal_options *options,
                               struct description *about, petal_error *error);
 bool petal_redis_grows(const petal_filter *filter);
+bool petal_redis_is_fixed(const petal_filter *filter);
 petal_status petal_redis_grow(petal_filter *filter, petal_error *error);
 
 #endif

@@ -515,4 +515,5 @@ const struct format_def petal_format_redisbloom_dump = {
     .write = write,
     .grows = petal_redis_grows,
     .grow = petal_redis_grow,
+    .is_fixed = petal_redis_is_fixed,
 };

@@ -1,0 +1,15 @@
+#!/bin/sh
+# PETAL.* as Redis users expect: what grows and what is full, windows that forget when they are
+# queried, merging, BF.EXISTS, counts, categories; and random commands on filters of distinct
+# parameters, compared with sets, on a replica and through the AOF, too.
+#
+# PETAL_COMMANDS: how many random commands per server (3,000; ./dev nightly: 60,000).
+set -u
+. tests/redis/lib/servers.sh
+
+if [ -n "${PETAL_NIGHTLY-}" ]; then count=60000; else count=3000; fi
+for server in $(servers); do
+    relay python3 tests/redis/petal_sets.py "${server%%=*}" "${server#*=}" \
+        "${PETAL_COMMANDS-$count}"
+done
+finish
