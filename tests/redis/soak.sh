@@ -1,0 +1,17 @@
+#!/bin/sh
+# soak.sh [MINUTES] - no acknowledged item is missing from a cluster of 3 masters and 3 replicas in
+# which a master is killed every 30 seconds and slots are moved, while filters grow and other keys
+# are evicted. `./dev soak redis [MINUTES]` runs it for 20 minutes or as long as asked,
+# ./dev nightly for 3. PETAL_SERVER names the server; Debian's is the default.
+#
+# What is promised: an item is acknowledged when BF.MADD or PETAL.MADD has been answered with
+# `appendfsync always`, and WAIT 1 after it: it is on the master's disk, and its replica has it. A
+# reshard is not interrupted by a kill, since MIGRATE does not wait for the target's replica.
+set -u
+. tests/redis/lib/servers.sh
+
+needs redis-cli || finish
+[ $# -gt 0 ] || nightly 'the soak of a cluster' || finish
+case ${1-3} in full) minutes=20 ;; *) minutes=${1-3} ;; esac
+relay python3 tests/redis/soak.py soak "${PETAL_SERVER-$redis7}" "$minutes"
+finish
