@@ -608,31 +608,33 @@ static petal_filter *merge_sources(RedisModuleCtx *ctx, const struct value *to,
     return NULL;
 }
 
-/* What `to` becomes: itself with all sources, or, if the key is empty, a copy of the first source
- * with the others. NULL after an error reply. */
-static struct value *merge(RedisModuleCtx *ctx, struct value *to, RedisModuleString **names,
-                           int count)
+/* All sources go into `to`. False after an error reply; nothing has changed then. */
+static int merge_into(RedisModuleCtx *ctx, struct value *to, RedisModuleString **names, int count)
 {
     petal_error error;
-    struct value *first = to ? NULL : need(ctx, names[0]), *merged = to ? to : NULL;
-    if (!to && !first) return NULL;
-    if (!to && !(merged = value_copy(first))) {
+    petal_filter *sources = merge_sources(ctx, to, names, count);
+    if (!sources) return 0;
+    petal_status status = petal_merge(value_filter(to), sources, &error);
+    petal_free(sources);
+    if (status != PETAL_OK) reply_petal_error(ctx, &error);
+    return status == PETAL_OK;
+}
+
+/* For an empty key: a copy of the first source, with the others in it. NULL after an error reply.
+ */
+static struct value *merge_anew(RedisModuleCtx *ctx, RedisModuleString **names, int count)
+{
+    struct value *first = need(ctx, names[0]);
+    if (!first) return NULL;
+    struct value *made = value_copy(first);
+    if (!made) {
         server.ReplyWithError(ctx, "ERR petal: no memory for the filter, or it would be above "
                                    "bf.memory-limit");
         return NULL;
     }
-    int skipped = to ? 0 : 1;
-    if (count > skipped) {
-        petal_filter *sources = merge_sources(ctx, merged, names + skipped, count - skipped);
-        petal_status status =
-            sources ? petal_merge(value_filter(merged), sources, &error) : PETAL_OK;
-        if (status != PETAL_OK) reply_petal_error(ctx, &error);
-        petal_free(sources);
-        if (sources && status == PETAL_OK) return merged;
-        if (!to) value_free(merged);
-        return NULL;
-    }
-    return merged;
+    if (count == 1 || merge_into(ctx, made, names + 1, count - 1)) return made;
+    value_free(made);
+    return NULL;
 }
 
 static int petal_merge_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
@@ -641,9 +643,12 @@ static int petal_merge_command(RedisModuleCtx *ctx, RedisModuleString **argv, in
     if (argc < 3) return server.WrongArity(ctx);
     enum found found = find(ctx, argv[1], &to);
     if (found == OTHER_TYPE) return reply_not_found(ctx, found);
-    struct value *merged = merge(ctx, to, argv + 2, argc - 2);
-    if (!merged) return MODULE_OK;
-    if (!to) set_value(ctx, argv[1], merged->classic ? bloom_type : petal_type, merged);
+    if (found == FOUND && !merge_into(ctx, to, argv + 2, argc - 2)) return MODULE_OK;
+    if (found == MISSING) {
+        to = merge_anew(ctx, argv + 2, argc - 2);
+        if (!to) return MODULE_OK;
+        set_value(ctx, argv[1], to->classic ? bloom_type : petal_type, to);
+    }
     server.ReplicateVerbatim(ctx);
     note_change(ctx, argv[1], EVENT_MERGE);
     return server.ReplyWithSimpleString(ctx, "OK");

@@ -242,6 +242,35 @@ static void chains_do_not_combine_since_the_sum_would_be_beyond_the_rate(void **
     }
 }
 
+/* Of one layer, and never another: the union is what all keys make, and is written and read. */
+static void nonscaling_filters_combine_and_stay_full(void **state)
+{
+    petal_error error;
+    petal_comparison comparison = PETAL_COMPARISON_INIT;
+    petal_filter *filters[3];
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        filters[i] = loaded_vector(CHUNKS "nonscaling_cap100_e0.01_hello.bin", "redisbloom");
+    add_texts(filters[0], "a", 0, 60);
+    add_texts(filters[1], "b", 0, 30);
+    add_texts(filters[2], "a", 0, 60);
+    add_texts(filters[2], "b", 0, 30);
+    assert_false(info_of(filters[0]).abilities & PETAL_CAN_GROW);
+    expect_status(petal_compare(filters[0], filters[1], &comparison, &error), PETAL_OK, &error);
+    expect_status(petal_merge(filters[0], filters[1], &error), PETAL_OK, &error);
+    assert_true(content_of(filters[0]) == content_of(filters[2]));
+    expect_status(petal_merge(filters[0], filters[2], &error), PETAL_OK, &error);
+    assert_true(content_of(filters[0]) == content_of(filters[2]));
+    assert_true(info_of(filters[0]).items > 100); /* the sum: now it takes no new key */
+    struct bytes image = written(filters[0], "redisbloom");
+    petal_filter *back = loaded(image, "redisbloom");
+    free(image.data);
+    assert_int_equal(petal_add(back, "one more", 8), PETAL_ERR_FULL);
+    assert_int_equal(petal_add(back, "a59", 3), PETAL_SEEN);
+    petal_free(back);
+    for (int i = 0; i < 3; i++) petal_free(filters[i]);
+}
+
 static void a_refused_merge_leaves_a_mapped_file_clean(void **state)
 {
     char path[512];
@@ -807,6 +836,7 @@ int main(void)
         cmocka_unit_test(a_filter_grows_to_the_layers_that_redisbloom_gives_it),
         cmocka_unit_test(a_batch_and_a_clone_grow_alike),
         cmocka_unit_test(filters_from_before_2020_grow_by_powers_of_two),
+        cmocka_unit_test(nonscaling_filters_combine_and_stay_full),
         cmocka_unit_test(a_full_nonscaling_filter_refuses_new_keys_and_finds_the_old_ones),
         cmocka_unit_test(no_more_layers_than_fit_are_added),
         cmocka_unit_test(a_mapped_petal_file_does_not_grow_and_a_loaded_one_does),

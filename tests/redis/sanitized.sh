@@ -21,6 +21,8 @@ ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:log_path=$TMPDIR/report
 export ASAN_OPTIONS
 relay python3 tests/redis/conformance.py sanitized "$redis7"
 relay python3 tests/redis/server_side.py sanitized "$redis7" "${PETAL_COMMANDS-10000}"
+relay python3 tests/redis/petal_sets.py sanitized "$redis7" "${PETAL_COMMANDS-10000}"
+relay python3 tests/redis/petal_commands.py sanitized "$redis7" "${PETAL_COMMANDS-10000}"
 # Lengths that corrupt values claim are more than there is; the server refuses those itself.
 reports() { cat "$TMPDIR"/report.* | grep -v 'WARNING: AddressSanitizer failed to allocate'; }
 has_none() { ! reports; }
