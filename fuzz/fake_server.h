@@ -101,6 +101,22 @@ static void fake_Free(void *memory)
     free((uint8_t *)memory - BLOCK_HEAD);
 }
 
+static size_t fake_MallocSize(void *memory)
+{
+    size_t size_bytes = 0;
+    if (memory) memcpy(&size_bytes, (uint8_t *)memory - BLOCK_HEAD, sizeof size_bytes);
+    return size_bytes;
+}
+
+static void *fake_Realloc(void *memory, size_t size_bytes)
+{
+    size_t old_bytes = fake_MallocSize(memory);
+    void *to = fake_Alloc(size_bytes);
+    if (old_bytes) memcpy(to, memory, old_bytes < size_bytes ? old_bytes : size_bytes);
+    fake_Free(memory);
+    return to;
+}
+
 static void *fake_DefragAlloc(RedisModuleDefragCtx *ctx, void *memory)
 {
     size_t size_bytes;

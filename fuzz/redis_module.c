@@ -185,7 +185,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     for (int steps = 0; steps < 200 && in.left > 0; steps++) step(&in, &ctx);
     for (uint32_t i = 0; i < KEYS; i++) delete_key(&fake.keys[i]);
     free(ctx.text.bytes);
-    handle_drop_idle();
     must(totals.filters == 0 && totals.bytes == 0);
     return 0;
 }

@@ -160,7 +160,7 @@ static const char *adding_line(const struct value *value, struct adding *adding)
 {
     struct failure *failure = &adding->failure;
     failure->line[0] = 0;
-    if (failure->error.status == PETAL_ERR_FULL && value_options(value) & BLOOM_NO_SCALING)
+    if (failure->error.status == PETAL_ERR_FULL && value->options & BLOOM_NO_SCALING)
         return "ERR non scaling filter is full";
     if (failure->error.status == PETAL_ERR_MEMORY && value->refused)
         snprintf(failure->line, sizeof failure->line,
@@ -172,48 +172,42 @@ static const char *adding_line(const struct value *value, struct adding *adding)
     return failure_line(failure);
 }
 
-static void add_one(struct value *value, struct adding *adding)
+static void add_one(RedisModuleCtx *ctx, struct value *value, struct adding *adding)
 {
+    petal_batch_outcome outcome;
     size_t size;
     const char *key = server.StringPtrLen(adding->items[0], &size);
-    petal_status status = petal_add(value_filter(value), key, size);
+    petal_status status = value_add(value, key, size);
+    adding->status = PETAL_OK;
     if (status >= 0) {
         adding->done = 1;
         adding->added = adding->result = status == PETAL_OK;
         return;
     }
-    petal_key whole = {key, size}; /* as a batch of one, for its message */
-    petal_batch batch = PETAL_BATCH_INIT;
-    batch.layout = PETAL_LAYOUT_POINTERS;
-    batch.data = &whole;
-    batch.count = 1;
+    petal_batch batch = scratch_batch(adding->items, 1);
     adding->status =
-        petal_add_batch(value_filter(value), &batch, &adding->result, NULL, &adding->failure.error);
+        value_add_batch(ctx, value, &batch, &adding->result, &outcome, &adding->failure.error);
+    adding->done = outcome.done;
+    adding->added = outcome.positive;
 }
 
-static void add_all(struct value *value, struct adding *adding)
+static void add_all(RedisModuleCtx *ctx, struct value *value, struct adding *adding)
 {
     petal_batch batch = scratch_batch(adding->items, adding->count);
-    petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
+    petal_batch_outcome outcome;
     adding->results = scratch_results(adding->count);
-    adding->status = petal_add_batch(value_filter(value), &batch, adding->results, &outcome,
-                                     &adding->failure.error);
+    adding->status =
+        value_add_batch(ctx, value, &batch, adding->results, &outcome, &adding->failure.error);
     adding->done = outcome.done;
     adding->added = outcome.positive;
 }
 
 static void add(RedisModuleCtx *ctx, struct value *value, struct adding *adding)
 {
-    for (int tries = 0; tries < 2; tries++) {
-        adding->status = PETAL_OK;
-        if (adding->is_multiple)
-            add_all(value, adding);
-        else
-            add_one(value, adding);
-        value_settle(value);
-        if (adding->status != PETAL_ERR_MEMORY || !value->refused || !must_obey(ctx)) return;
-        value->unlimited = 1; /* its master had the memory */
-    }
+    if (adding->is_multiple)
+        add_all(ctx, value, adding);
+    else
+        add_one(ctx, value, adding);
 }
 
 /* In the form that a server with other defaults, or with RedisBloom, takes in the same way. */
@@ -261,7 +255,7 @@ static void reply_adding(RedisModuleCtx *ctx, const struct value *value, struct 
  * for all. A key that stands twice counts twice here. */
 static int refuses_whole(RedisModuleCtx *ctx, const struct value *value, struct adding *adding)
 {
-    if (config.compat != COMPAT_VALKEY || !(value_options(value) & BLOOM_NO_SCALING) ||
+    if (config.compat != COMPAT_VALKEY || !(value->options & BLOOM_NO_SCALING) ||
         !adding->is_multiple || must_obey(ctx))
         return 0;
     petal_info info = value_info(value, PETAL_ALL_LAYERS);
@@ -466,7 +460,7 @@ static long long size_of(const struct value *value, const petal_info *info)
 static void reply_field(RedisModuleCtx *ctx, const struct value *value, const petal_info *info,
                         int field)
 {
-    if (field == FIELD_EXPANSION && value_options(value) & BLOOM_NO_SCALING) {
+    if (field == FIELD_EXPANSION && value->options & BLOOM_NO_SCALING) {
         server.ReplyWithNull(ctx);
         return;
     }
@@ -474,7 +468,7 @@ static void reply_field(RedisModuleCtx *ctx, const struct value *value, const pe
                                   : field == FIELD_SIZE    ? size_of(value, info)
                                   : field == FIELD_FILTERS ? (long long)info->layers
                                   : field == FIELD_ITEMS   ? (long long)info->items
-                                                           : (long long)value_growth(value));
+                                                           : (long long)value->growth);
 }
 
 static int reply_one_field(RedisModuleCtx *ctx, const struct value *value, const petal_info *info,
@@ -540,13 +534,13 @@ static int bf_debug(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
         petal_info layer = value_info(value, i);
         uint64_t bytes;
         value_bits(value, i, &bytes);
-        length = snprintf(line, sizeof line,
-                          "bytes:%llu bits:%llu hashes:%u hashwidth:%u capacity:%llu size:%llu "
-                          "ratio:%g",
-                          (unsigned long long)bytes, 8 * (unsigned long long)bytes, layer.hashes,
-                          value_options(value) & BLOOM_FORCE64 ? 64 : 32,
-                          (unsigned long long)layer.capacity, (unsigned long long)layer.items,
-                          layer.target_rate);
+        length =
+            snprintf(line, sizeof line,
+                     "bytes:%llu bits:%llu hashes:%u hashwidth:%u capacity:%llu size:%llu "
+                     "ratio:%g",
+                     (unsigned long long)bytes, 8 * (unsigned long long)bytes, layer.hashes,
+                     value->options & BLOOM_FORCE64 ? 64 : 32, (unsigned long long)layer.capacity,
+                     (unsigned long long)layer.items, layer.target_rate);
         server.ReplyWithStringBuffer(ctx, line, (size_t)length);
     }
     return MODULE_OK;
@@ -572,7 +566,8 @@ static int is_header(const char *data, size_t size)
     const uint8_t *layers = (const uint8_t *)data + 8;
     uint32_t count = layers[0] | (uint32_t)layers[1] << 8 | (uint32_t)layers[2] << 16 |
                      (uint32_t)layers[3] << 24;
-    return count <= BLOOM_MAX_LAYERS && size == BLOOM_HEAD_BYTES + count * BLOOM_LAYER_BYTES;
+    return count <= BLOOM_MAX_LAYERS &&
+           size == BLOOM_HEAD_BYTES + (size_t)count * BLOOM_LAYER_BYTES;
 }
 
 /* The error, or NULL. */

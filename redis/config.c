@@ -32,19 +32,17 @@ static int set_number(const char *name, long long value, void *context, RedisMod
     return MODULE_OK;
 }
 
-static int get_compat(const char *name, void *context)
+static int get_choice(const char *name, void *context)
 {
     (void)name;
-    (void)context;
-    return config.compat;
+    return *(int *)context;
 }
 
-static int set_compat(const char *name, int value, void *context, RedisModuleString **error)
+static int set_choice(const char *name, int value, void *context, RedisModuleString **error)
 {
     (void)name;
-    (void)context;
     (void)error;
-    config.compat = value;
+    *(int *)context = value;
     return MODULE_OK;
 }
 
@@ -184,8 +182,8 @@ static int register_number(RedisModuleCtx *ctx, const char *name, unsigned flags
 
 int config_register(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
-    static const char *names[] = {"redisbloom", "valkey"};
-    static const int values[] = {COMPAT_REDISBLOOM, COMPAT_VALKEY};
+    static const char *compat_names[] = {"redisbloom", "valkey"}, *no_yes[] = {"no", "yes"};
+    static const int compat_values[] = {COMPAT_REDISBLOOM, COMPAT_VALKEY}, zero_one[] = {0, 1};
     unsigned bare = server.GetServerVersion() >= 0x080000 ? CONFIG_UNPREFIXED : CONFIG_DEFAULT;
     char rate[32];
     if (read_arguments(ctx, argv, argc) != MODULE_OK) return MODULE_ERR;
@@ -200,8 +198,10 @@ int config_register(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
         register_number(ctx, "max-capacity", CONFIG_DEFAULT, 1, PETAL_MAX_CAPACITY,
                         &config.max_capacity) ||
         register_number(ctx, "memory-limit", CONFIG_MEMORY, 0, INT64_MAX, &config.memory_limit) ||
-        server.RegisterEnumConfig(ctx, "compat", config.compat, CONFIG_DEFAULT, names, values, 2,
-                                  get_compat, set_compat, NULL, NULL) ||
+        server.RegisterEnumConfig(ctx, "compat", config.compat, CONFIG_DEFAULT, compat_names,
+                                  compat_values, 2, get_choice, set_choice, NULL, &config.compat) ||
+        server.RegisterEnumConfig(ctx, "huge-pages", config.huge_pages, CONFIG_IMMUTABLE, no_yes,
+                                  zero_one, 2, get_choice, set_choice, NULL, &config.huge_pages) ||
         server.RegisterStringConfig(ctx, "secret-file", "", CONFIG_IMMUTABLE, get_secret,
                                     set_secret, NULL, NULL) ||
         server.LoadConfigs(ctx);

@@ -20,6 +20,7 @@ struct config {
     long long max_capacity; /* bf.max-capacity */
     long long memory_limit; /* bf.memory-limit: bytes per filter; 0: none */
     int compat;             /* bf.compat */
+    int huge_pages;         /* bf.huge-pages; only at start */
 };
 extern struct config config;
 

@@ -2,46 +2,68 @@
 #define _DEFAULT_SOURCE /* madvise() */
 #include "handle.h"
 
+#include "config.h"
 #include "value.h"
 
-#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Pages of 2 MiB for big arrays, whose bits are read at random: with small ones each costs a walk
- * through page tables, too. It is a wish, which the system or the server (disable-thp) may refuse;
- * it is taken back before the memory becomes something else's. What is written to while a child
- * saves is copied in pages of 4 KiB all the same (Linux 5.8 and later). */
+/* Pages of 2 MiB (bf.huge-pages). Bits are read at random, and with small pages each read walks
+ * through page tables, too. But the first key that touches such a page waits until 2 MiB are
+ * zeroed, or until the system has made room for them: 170 ms were seen. */
 enum { HUGE_PAGE_BYTES = 2 << 20 };
 static void want_huge_pages(void *memory, size_t size_bytes, int wanted)
 {
 #ifdef MADV_HUGEPAGE /* Linux */
     uintptr_t page = HUGE_PAGE_BYTES, begin = (uintptr_t)memory;
     uintptr_t from = (begin + page - 1) & ~(page - 1), to = (begin + size_bytes) & ~(page - 1);
-    if (memory && from < to)
+    if (config.huge_pages && memory && from < to)
         (void)madvise((void *)from, to - from, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 #endif
 }
 
-/* TryCalloc, where there is one, leaves big arrays untouched; all three count for maxmemory. */
+/* From here on the system is told to drop the pages, which come back as zeros when they are
+ * touched: writing the zeros stops the server for seconds per gigabyte. */
+enum { DROPPED_BYTES = 256 << 10 };
+
+/* Whole pages. False: they are as they were. */
+static int drop_pages(uintptr_t from, uintptr_t to)
+{
+#ifdef __linux__ /* elsewhere dropped pages may keep what they had */
+    return madvise((void *)from, to - from, MADV_DONTNEED) == 0;
+#else
+    return from == to;
+#endif
+}
+
+static void *clear(void *memory, size_t size_bytes)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)memory,
+              end = begin + size_bytes, from = (begin + page - 1) & ~(page - 1),
+              to = end & ~(page - 1);
+    if (size_bytes < DROPPED_BYTES || !drop_pages(from, to)) return memset(memory, 0, size_bytes);
+    memset(memory, 0, from - begin);
+    memset((void *)to, 0, end - to);
+    return memory;
+}
+
+/* Redis 7.0 has no TryCalloc, and its Calloc ends the server where there is no memory. All of these
+ * count for maxmemory. */
 static void *server_zeroed(size_t size_bytes)
 {
-    if (server.TryCalloc) {
-        void *zeroed = server.TryCalloc(1, size_bytes);
-        want_huge_pages(zeroed, size_bytes, 1);
-        return zeroed;
-    }
+    if (server.TryCalloc) return server.TryCalloc(1, size_bytes);
     void *memory = server.TryAlloc ? server.TryAlloc(size_bytes) : server.Alloc(size_bytes);
-    want_huge_pages(memory, size_bytes, 1);
-    return memory ? memset(memory, 0, size_bytes) : NULL;
+    return memory ? clear(memory, size_bytes) : NULL;
 }
 
 void *memory_zeroed(size_t size_bytes)
 {
     void *memory = server_zeroed(size_bytes);
-    if (memory) atomic_fetch_add(&totals.bytes, size_bytes);
+    if (memory) memory_take(memory, size_bytes);
     return memory;
 }
 
@@ -49,211 +71,133 @@ void memory_free(void *memory, size_t size_bytes)
 {
     if (!memory) return;
     atomic_fetch_sub(&totals.bytes, size_bytes);
-    want_huge_pages(memory, size_bytes, 0);
+    want_huge_pages(memory, size_bytes, 0); /* or it stays so when it is somebody else's */
     server.Free(memory);
 }
 
 void memory_take(void *memory, size_t size_bytes)
 {
-    want_huge_pages(memory, size_bytes, 1); /* the system makes them of small ones, in time */
+    want_huge_pages(memory, size_bytes, 1);
     atomic_fetch_add(&totals.bytes, size_bytes);
 }
 
-/* ---- one handle ------------------------------------------------------------------------------ */
+/* ---- of one value ---------------------------------------------------------------------------- */
 
-/* The limit is that of values. Without one it is for the handle alone, as little as must be there:
- * like the server, the module does not go on without. */
-static void *alloc_zeroed(void *context, size_t size_bytes)
+static void *alloc_limited(void *context, size_t size_bytes)
 {
     struct handle *handle = context;
-    struct value *value = atomic_load_explicit(&handle->current, memory_order_relaxed);
-    if (value) value->refused = (uint8_t)value_over_limit(value, size_bytes);
-    if (value && value->refused) return NULL;
+    handle->value->refused = (uint8_t)value_over_limit(handle->value, size_bytes);
+    if (handle->value->refused) return NULL;
     void *memory = memory_zeroed(size_bytes);
-    if (!memory && !value) {
-        memory = memset(server.Alloc(size_bytes), 0, size_bytes);
-        memory_take(memory, size_bytes);
-    }
-    if (memory) handle->bytes += size_bytes;
+    if (memory) handle->bytes += server.MallocSize(memory);
     return memory;
 }
 
 static void release(void *context, void *memory, size_t size_bytes)
 {
     struct handle *handle = context;
-    handle->bytes -= size_bytes;
+    handle->bytes -= server.MallocSize(memory);
     memory_free(memory, size_bytes);
 }
 
 petal_allocator handle_allocator(struct handle *handle)
 {
-    return (petal_allocator){alloc_zeroed, release, handle};
+    return (petal_allocator){alloc_limited, release, handle};
 }
 
 struct handle *handle_own(struct value *value)
 {
     struct handle *handle = memory_zeroed(sizeof *handle);
-    if (handle) handle->current = value;
+    if (handle) handle->value = value;
     return handle;
 }
 
-static petal_status open_header(struct handle *handle, const void *header, size_t size_bytes,
-                                petal_error *error)
+void handle_free(struct handle *handle)
 {
+    if (!handle) return;
+    petal_free(handle->filter);
+    memory_free(handle, sizeof *handle);
+}
+
+/* ---- of all classic values ------------------------------------------------------------------- */
+
+static struct lent {
+    petal_filter *filter;
+    const struct value *_Atomic current; /* whose layers it has; NULL: nobody's */
+} lent[4];                               /* two bits: with 64-bit hashes, and NONSCALING */
+
+static struct lent *lent_for(const struct value *value)
+{
+    uint32_t wide = (value->options & BLOOM_FORCE64) != 0,
+             fixed = (value->options & BLOOM_NO_SCALING) != 0;
+    return &lent[wide + 2 * fixed];
+}
+
+/* As little as must be there: like the server, the module does not go on without. */
+static void *alloc(void *context, size_t size_bytes)
+{
+    (void)context;
+    return memset(server.Alloc(size_bytes), 0, size_bytes);
+}
+
+static void release_plainly(void *context, void *memory, size_t size_bytes)
+{
+    (void)context;
+    (void)size_bytes;
+    server.Free(memory);
+}
+
+petal_status header_open(const void *header, size_t size_bytes, petal_filter **filter,
+                         petal_error *error)
+{
+    static const petal_allocator allocator = {alloc, release_plainly, NULL};
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
-    petal_allocator allocator = handle_allocator(handle);
     options.flags = PETAL_OPEN_HEADER_ONLY;
     options.allocator = &allocator;
-    options.memory_limit = UINT64_MAX; /* the allocator has the limit */
+    options.memory_limit = UINT64_MAX; /* no bits are allocated */
     options.format = "redisbloom";
-    petal_status status = petal_load(header, size_bytes, &options, &handle->filter, error);
-    handle->bare_bytes = handle->bytes;
-    return status;
+    return petal_load(header, size_bytes, &options, filter, error);
 }
 
-void handle_renew(struct handle *handle)
+/* By the header of the smallest filter. */
+static int make_lent(struct lent *to, uint32_t options)
 {
-    petal_free(handle->filter);
-    handle->bytes = 0; /* the bits of the new layer are not its own any more */
-    open_header(handle, handle->header, handle->header_bytes, NULL); /* as it did before */
+    struct failure failure;
+    size_t size_bytes;
+    const struct bloom_plan plan = {.rate = 0.5, .capacity = 1, .expansion = 1};
+    struct value *value = value_create_bloom(&plan, 1, &failure);
+    if (!value) return 0;
+    value->options = options;
+    uint8_t *header = value_header(value, &size_bytes);
+    petal_status status = header_open(header, size_bytes, &to->filter, NULL);
+    server.Free(header);
+    value_free(value);
+    return status == PETAL_OK;
 }
 
-static void free_handle(struct handle *handle)
+int handles_make(void)
 {
-    petal_free(handle->filter);
-    memory_free(handle, sizeof *handle + handle->header_bytes);
+    for (uint32_t i = 0; i < 4; i++)
+        if (!make_lent(&lent[i], BLOOM_NO_ROUND | (i & 1 ? BLOOM_FORCE64 : 0) |
+                                     (i & 2 ? BLOOM_NO_SCALING : 0)))
+            return 0;
+    return 1;
 }
 
-/* ---- shared handles -------------------------------------------------------------------------- */
-
-/* By their headers; used by the main thread alone. */
-static struct {
-    struct handle **slots;
-    size_t room, count;
-} table;
-
-/* FNV-1a. */
-static struct handle **slot_of(const uint8_t *header, size_t size_bytes)
+petal_filter *handle_lend(struct value *value)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < size_bytes; i++) hash = (hash ^ header[i]) * 0x100000001b3u;
-    return &table.slots[hash % table.room];
+    struct lent *to = lent_for(value);
+    if (atomic_load_explicit(&to->current, memory_order_acquire) == value) return to->filter;
+    /* It could only fail for sizes that no value is made with. */
+    if (petal_lend(to->filter, value->layers, value->layer_count, NULL) != PETAL_OK) abort();
+    atomic_store_explicit(&to->current, value, memory_order_release);
+    return to->filter;
 }
 
-static void insert(struct handle *handle)
+/* Another thread does so for a value that it frees: one that is not used any more, and whose memory
+ * becomes another value's only afterwards. */
+void handle_forget(const struct value *value)
 {
-    struct handle **slot = slot_of(handle->header, handle->header_bytes);
-    handle->next = *slot;
-    *slot = handle;
-    table.count++;
-}
-
-static struct handle *find(const uint8_t *header, size_t size_bytes)
-{
-    struct handle *handle = table.room ? *slot_of(header, size_bytes) : NULL;
-    while (handle &&
-           (handle->header_bytes != size_bytes || memcmp(handle->header, header, size_bytes) != 0))
-        handle = handle->next;
-    return handle;
-}
-
-/* Into a table of that much room, except those without users. */
-static void move_to(size_t room)
-{
-    struct handle **slots = table.slots;
-    size_t old_room = table.room;
-    table.slots = memset(server.Alloc(room * sizeof *slots), 0, room * sizeof *slots);
-    table.room = room;
-    table.count = 0;
-    for (size_t i = 0; i < old_room; i++)
-        for (struct handle *handle = slots[i], *next; handle; handle = next) {
-            next = handle->next;
-            if (atomic_load_explicit(&handle->users, memory_order_acquire))
-                insert(handle);
-            else
-                free_handle(handle);
-        }
-    server.Free(slots);
-}
-
-void handle_drop_idle(void)
-{
-    if (table.room) move_to(table.room);
-}
-
-static void make_room(void)
-{
-    if (table.count < table.room) return;
-    move_to(table.room ? table.room : 64);
-    if (table.count > table.room / 2) move_to(2 * table.room);
-}
-
-struct handle *handle_share(const void *header, size_t size_bytes, petal_layer_state **states,
-                            petal_error *error)
-{
-    struct handle *made = memory_zeroed(sizeof *made + size_bytes), *found;
-    if (!made) {
-        *error = (petal_error){.status = PETAL_ERR_MEMORY};
-        return NULL;
-    }
-    made->header_bytes = (uint32_t)size_bytes;
-    memcpy(made->header, header, size_bytes);
-    if (open_header(made, header, size_bytes, error) != PETAL_OK) {
-        free_handle(made);
-        return NULL;
-    }
-    petal_info info = PETAL_INFO_INIT;
-    petal_get_info(made->filter, PETAL_ALL_LAYERS, &info, NULL);
-    made->layers = info.layers;
-    *states = memset(server.Alloc(info.layers * sizeof **states), 0, info.layers * sizeof **states);
-    petal_swap_layers(made->filter, *states, made->layers, NULL);
-    header_clear_counts(made->header, made->layers);
-    found = find(made->header, size_bytes);
-    if (found) {
-        free_handle(made);
-    } else {
-        make_room();
-        insert(made);
-    }
-    found = found ? found : made;
-    atomic_fetch_add(&found->users, 1);
-    return found;
-}
-
-void handle_release(struct handle *handle)
-{
-    if (handle->header_bytes)
-        atomic_fetch_sub_explicit(&handle->users, 1, memory_order_release);
-    else
-        free_handle(handle);
-}
-
-/* ---- whose it is ----------------------------------------------------------------------------- */
-
-/* The main thread changes it for the value that it uses, another one for a value that it frees: one
- * that is not used any more, so that a value which is current stays so while it is used. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-void handle_attach(struct handle *handle, struct value *value)
-{
-    pthread_mutex_lock(&lock);
-    struct value *other = handle->current;
-    petal_swap_layers(handle->filter, value->states, handle->layers, NULL);
-    if (other) {
-        petal_layer_state *of_other = value->states;
-        value->states = other->states;
-        other->states = of_other;
-    }
-    handle->current = value;
-    pthread_mutex_unlock(&lock);
-}
-
-void handle_detach(struct handle *handle, struct value *value)
-{
-    pthread_mutex_lock(&lock);
-    if (handle->current == value) {
-        petal_swap_layers(handle->filter, value->states, handle->layers, NULL);
-        handle->current = NULL;
-    }
-    pthread_mutex_unlock(&lock);
+    const struct value *current = value;
+    atomic_compare_exchange_strong(&lent_for(value)->current, &current, NULL);
 }

@@ -411,16 +411,11 @@ static void add(RedisModuleCtx *ctx, struct value *value, struct change *change)
     change->results = scratch_results((size_t)change->batch.count);
     change->outcome = (petal_batch_outcome)PETAL_BATCH_OUTCOME_INIT;
     change->status = PETAL_OK;
-    for (int tries = 0; tries < 2; tries++) {
-        if (kind == KIND_FIXED)
-            add_to_fixed(value, change, must_obey(ctx));
-        else
-            change->status = petal_add_batch(value_filter(value), &change->batch, change->results,
-                                             &change->outcome, &change->error);
-        value_settle(value);
-        if (change->status != PETAL_ERR_MEMORY || !value->refused || !must_obey(ctx)) break;
-        value->unlimited = 1;
-    }
+    if (kind == KIND_FIXED)
+        add_to_fixed(value, change, must_obey(ctx));
+    else
+        change->status = value_add_batch(ctx, value, &change->batch, change->results,
+                                         &change->outcome, &change->error);
     /* Adding an item again changes the order of a window, and counts. Otherwise nothing, and then
      * it is not sent to replicas. */
     int repeats_count = kind == KIND_COUNTING || kind == KIND_WINDOW || kind == KIND_WINDOW_OF_TIME;
@@ -616,6 +611,7 @@ static int merge_into(RedisModuleCtx *ctx, struct value *to, RedisModuleString *
     if (!sources) return 0;
     petal_status status = petal_merge(value_filter(to), sources, &error);
     petal_free(sources);
+    value_settle(to);
     if (status != PETAL_OK) reply_petal_error(ctx, &error);
     return status == PETAL_OK;
 }

@@ -156,7 +156,9 @@ typedef int (*module_apply)(RedisModuleCtx *ctx, void *context, RedisModuleStrin
     CALL(void, Log, (RedisModuleCtx *, const char *level, const char *format, ...)) \
     CALL(int, GetContextFlags, (RedisModuleCtx *)) \
     CALL(void *, Alloc, (size_t)) \
+    CALL(void *, Realloc, (void *, size_t)) \
     CALL(void, Free, (void *)) \
+    CALL(size_t, MallocSize, (void *)) \
     CALL(int, WrongArity, (RedisModuleCtx *)) \
     CALL(int, ReplyWithError, (RedisModuleCtx *, const char *)) \
     CALL(int, ReplyWithSimpleString, (RedisModuleCtx *, const char *)) \

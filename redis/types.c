@@ -159,17 +159,20 @@ static void save_bloom(RedisModuleIO *io, void *memory)
     server.Free(header);
 }
 
-/* What has been read of a value: the header that BF.SCANDUMP would give, and the bits. */
+/* What has been read of a value: the header that BF.SCANDUMP would give, and the bits. There is
+ * room for twice the layers that have come, whatever number is claimed. */
 struct loading {
-    uint8_t header[BLOOM_MAX_HEADER_BYTES];
-    char *bits[BLOOM_MAX_LAYERS];
-    size_t bytes[BLOOM_MAX_LAYERS];
-    uint32_t layers;
-    uint64_t room; /* bytes that it may still take */
+    uint8_t *header;
+    struct string {
+        char *bytes;
+        size_t size_bytes;
+    } * bits;
+    uint32_t layers, room;
+    uint64_t bytes_left; /* bytes that it may still take */
 };
 
 /* A server that reads its own file, or its master's, takes what is there. */
-static int must_obey(void)
+static int is_loading(void)
 {
     return (server.GetContextFlags(NULL) & (CTX_LOADING | CTX_REPLICA)) != 0;
 }
@@ -177,8 +180,8 @@ static int must_obey(void)
 /* The next string has that many bytes, by what was said before it. */
 static int has_room(RedisModuleIO *io, struct loading *loading, uint64_t bytes)
 {
-    if (bytes <= loading->room) {
-        loading->room -= bytes;
+    if (bytes <= loading->bytes_left) {
+        loading->bytes_left -= bytes;
         return 1;
     }
     server.LogIOError(io, "warning", "petal: a filter above bf.memory-limit; raise it");
@@ -206,17 +209,30 @@ static int load_layer(RedisModuleIO *io, int encver, struct loading *loading, ui
         (!load_small(io, at + LAYER_BITS, 8) || !load_small(io, at + LAYER_N2, 1)))
         return 0;
     if (!has_room(io, loading, load_little(at + LAYER_BITS, 8) / 8)) return 0;
-    loading->bits[i] = server.LoadStringBuffer(io, &loading->bytes[i]);
-    if (server.IsIOError(io) || !loading->bits[i]) return 0;
-    store_little(at + LAYER_BYTES, loading->bytes[i], 8);
+    struct string *bits = &loading->bits[i];
+    bits->bytes = server.LoadStringBuffer(io, &bits->size_bytes);
+    if (server.IsIOError(io) || !bits->bytes) return 0;
+    store_little(at + LAYER_BYTES, bits->size_bytes, 8);
     /* Before RedisBloom 2.2 they were not stored. */
     if (load_little(at + LAYER_BITS, 8) == 0)
-        store_little(at + LAYER_BITS, 8 * (uint64_t)loading->bytes[i], 8);
+        store_little(at + LAYER_BITS, 8 * (uint64_t)bits->size_bytes, 8);
     return load_small(io, at + LAYER_KEYS, 8);
+}
+
+static void make_room(struct loading *loading, uint32_t layers)
+{
+    if (layers <= loading->room) return;
+    loading->room = 2 * layers;
+    loading->header = server.Realloc(loading->header,
+                                     BLOOM_HEAD_BYTES + (size_t)loading->room * BLOOM_LAYER_BYTES);
+    loading->bits = server.Realloc(loading->bits, loading->room * sizeof *loading->bits);
+    memset(loading->bits + loading->layers, 0,
+           (loading->room - loading->layers) * sizeof *loading->bits);
 }
 
 static int load_all(RedisModuleIO *io, int encver, struct loading *loading)
 {
+    make_room(loading, 1);
     uint8_t *header = loading->header;
     store_little(header + AT_OPTIONS, 0, 4);
     store_little(header + AT_GROWTH, 2, 4);
@@ -229,8 +245,10 @@ static int load_all(RedisModuleIO *io, int encver, struct loading *loading)
                           (unsigned long long)layers, BLOOM_MAX_LAYERS);
         return 0;
     }
-    for (; loading->layers < layers; loading->layers++)
+    for (; loading->layers < layers; loading->layers++) {
+        make_room(loading, loading->layers + 1);
         if (!load_layer(io, encver, loading, loading->layers)) return 0;
+    }
     return 1;
 }
 
@@ -243,8 +261,9 @@ static struct value *assemble(RedisModuleIO *io, struct loading *loading)
                    1, 1, &failure);
     petal_status status = PETAL_OK;
     for (uint32_t i = 0; value && status == PETAL_OK && i < loading->layers; i++) {
-        status = value_adopt(value, i, loading->bits[i], loading->bytes[i], &failure.error);
-        if (status == PETAL_OK) loading->bits[i] = NULL;
+        struct string *bits = &loading->bits[i];
+        status = value_adopt(value, i, bits->bytes, bits->size_bytes, &failure.error);
+        if (status == PETAL_OK) bits->bytes = NULL;
     }
     if (value && status == PETAL_OK) {
         value->unlimited = 0;
@@ -262,14 +281,14 @@ static void *load_bloom(RedisModuleIO *io, int encver)
                           encver, BLOOM_ENCVER);
         return NULL;
     }
-    struct loading *loading = server.Alloc(sizeof *loading);
-    memset(loading, 0, sizeof *loading);
-    loading->room =
-        config.memory_limit && !must_obey() ? (uint64_t)config.memory_limit : UINT64_MAX;
-    struct value *value = load_all(io, encver, loading) ? assemble(io, loading) : NULL;
-    for (uint32_t i = 0; i < BLOOM_MAX_LAYERS; i++)
-        if (loading->bits[i]) server.Free(loading->bits[i]);
-    server.Free(loading);
+    struct loading loading = {.bytes_left = config.memory_limit && !is_loading()
+                                                ? (uint64_t)config.memory_limit
+                                                : UINT64_MAX};
+    struct value *value = load_all(io, encver, &loading) ? assemble(io, &loading) : NULL;
+    for (uint32_t i = 0; i < loading.room; i++)
+        if (loading.bits[i].bytes) server.Free(loading.bits[i].bytes);
+    server.Free(loading.bits);
+    server.Free(loading.header);
     return value;
 }
 
@@ -342,7 +361,7 @@ static void *load_petal(RedisModuleIO *io, int encver)
     if (encver != PETAL_ENCVER) return NULL;
     char *header = server.LoadStringBuffer(io, &size_bytes);
     if (server.IsIOError(io) || !header) return NULL;
-    struct value *value = value_open(header, size_bytes, 0, must_obey(), &failure);
+    struct value *value = value_open(header, size_bytes, 0, is_loading(), &failure);
     server.Free(header);
     petal_status status = value ? PETAL_OK : PETAL_ERR_DAMAGED;
     if (value && value_over_limit(value, value_info(value, PETAL_ALL_LAYERS).bytes)) {
@@ -406,10 +425,14 @@ static void rewrite_petal(RedisModuleIO *io, RedisModuleString *key, void *memor
 
 /* ---- what both types do ---------------------------------------------------------------------- */
 
+/* What the server has for a module's value beside it, and leaves out of MEMORY USAGE: an object and
+ * where that finds value and type. */
+enum { OBJECT_BYTES = 16 + 16 };
+
 static size_t memory_usage(const void *memory)
 {
     const struct value *value = memory;
-    return (size_t)value_bytes(value);
+    return (size_t)value_bytes(value) + OBJECT_BYTES;
 }
 
 /* Equal for equal filters, wherever they are. The growth of a filter that never grows is whatever
@@ -420,8 +443,7 @@ static void digest(RedisModuleDigest *digest, void *memory)
     size_t header_bytes;
     uint8_t *header = value_header(value, &header_bytes);
     if (!header) return;
-    if (value->classic && value_options(value) & BLOOM_NO_SCALING)
-        store_little(header + AT_GROWTH, 0, 4);
+    if (value->classic && value->options & BLOOM_NO_SCALING) store_little(header + AT_GROWTH, 0, 4);
     server.DigestAddStringBuffer(digest, (const char *)header, header_bytes);
     server.Free(header);
     for (uint32_t i = 0; i < value_layers(value); i++) {
@@ -432,11 +454,11 @@ static void digest(RedisModuleDigest *digest, void *memory)
     server.DigestEndSequence(digest);
 }
 
-/* In pages: the server frees what takes more than 64 steps in the background. */
+/* In pages and blocks: the server frees what takes more than 64 steps in the background. */
 static size_t free_effort(RedisModuleString *key, const void *memory)
 {
     (void)key;
-    return 1 + (size_t)(value_bytes(memory) >> 12);
+    return 1 + value_layers(memory) + (size_t)(value_bytes(memory) >> 12);
 }
 
 static void *copy(RedisModuleString *from, RedisModuleString *to, const void *memory)
@@ -461,21 +483,21 @@ static void *moved(RedisModuleDefragCtx *ctx, void *memory)
 }
 
 /* In one step: the allocator moves only what shares its pages, blocks of up to 14 KiB, of which a
- * filter has at most a few per layer. Handles stay, since the allocators of their filters point to
- * them, and so does a value that a handle of its own points to. */
+ * filter has at most a few per layer. A handle stays, since the allocator of its filter points to
+ * it, and so does the value that it points to. */
 static int defrag(RedisModuleDefragCtx *ctx, RedisModuleString *key, void **memory)
 {
     (void)key;
     struct value *value = *memory;
-    if (!value->states) {
+    if (!value->classic) {
         petal_relocate(&value->handle->filter, move, ctx, NULL);
         return 0;
     }
-    handle_detach(value->handle, value);
+    handle_forget(value);
     *memory = value = moved(ctx, value);
-    value->states = moved(ctx, value->states);
-    for (uint32_t i = 0; i < value->handle->layers; i++)
-        value->states[i].memory = moved(ctx, value->states[i].memory);
+    value->layers = moved(ctx, value->layers);
+    for (uint32_t i = 0; i < value->layer_count; i++)
+        value->layers[i].bytes = moved(ctx, value->layers[i].bytes);
     return 0;
 }
 
@@ -496,5 +518,7 @@ int types_register(RedisModuleCtx *ctx)
     methods.rdb_save = save_petal;
     methods.aof_rewrite = rewrite_petal;
     petal_type = server.CreateDataType(ctx, "petal-flt", PETAL_ENCVER, &methods);
-    return bloom_type && petal_type && parts_register(ctx) == MODULE_OK ? MODULE_OK : MODULE_ERR;
+    return handles_make() && bloom_type && petal_type && parts_register(ctx) == MODULE_OK
+               ? MODULE_OK
+               : MODULE_ERR;
 }

@@ -7,9 +7,11 @@
  */
 #include "value.h"
 
+#include "common.h"
 #include "config.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,11 +19,31 @@ struct totals totals;
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
+static uint64_t layer_bytes(const struct value *value, uint32_t layer)
+{
+    return (value->layers[layer].bits + 7) / 8;
+}
+
+/* As allocated. */
+static uint64_t stored_bytes(const struct value *value, uint32_t layer)
+{
+    return layer_bytes(value, layer) + value_notes(value)[layer].padding;
+}
+
+static uint64_t held_bytes(const struct value *value)
+{
+    uint64_t sum = 0;
+    if (!value->classic) return value->handle->bytes;
+    for (uint32_t i = 0; i < value->layer_count; i++)
+        if (value->layers[i].bytes) sum += stored_bytes(value, i);
+    return sum;
+}
+
 int value_over_limit(const struct value *value, uint64_t more_bytes)
 {
-    uint64_t limit = (uint64_t)config.memory_limit,
-             held = value->bytes + value->handle->bytes - value->handle->bare_bytes;
-    return limit && !value->unlimited && (more_bytes > limit || held > limit - more_bytes);
+    uint64_t limit = (uint64_t)config.memory_limit;
+    if (!limit || value->unlimited) return 0;
+    return more_bytes > limit || held_bytes(value) > limit - more_bytes;
 }
 
 static struct value *new_value(int classic, int unlimited)
@@ -44,25 +66,37 @@ struct value *value_new(int unlimited)
     return NULL;
 }
 
+enum { PER_LAYER_BYTES = sizeof(petal_lent_layer) + sizeof(struct layer_note) };
+
+static void free_layers(struct value *value)
+{
+    handle_forget(value);
+    for (uint32_t i = 0; i < value->layer_count; i++)
+        memory_free(value->layers[i].bytes, (size_t)stored_bytes(value, i));
+    memory_free(value->layers, (size_t)value->layer_count * PER_LAYER_BYTES);
+}
+
 void value_free(void *memory)
 {
     struct value *value = memory;
     if (!value) return;
-    if (value->states) {
-        handle_detach(value->handle, value);
-        for (uint32_t i = 0; i < value->handle->layers; i++)
-            memory_free(value->states[i].memory, (size_t)value->states[i].memory_bytes);
-        server.Free(value->states);
-    }
-    if (value->handle) handle_release(value->handle);
+    if (value->classic)
+        free_layers(value);
+    else
+        handle_free(value->handle);
     atomic_fetch_sub(&totals.filters, 1);
     memory_free(value, sizeof *value);
 }
 
 uint64_t value_bytes(const struct value *value)
 {
-    if (!value->states) return sizeof *value + sizeof *value->handle + value->handle->bytes;
-    return sizeof *value + value->handle->layers * sizeof *value->states + value->bytes;
+    struct value *own = (struct value *)(uintptr_t)value;
+    uint64_t sum = server.MallocSize(own);
+    if (!value->classic) return sum + server.MallocSize(value->handle) + value->handle->bytes;
+    sum += server.MallocSize(value->layers);
+    for (uint32_t i = 0; i < value->layer_count; i++)
+        sum += server.MallocSize(value->layers[i].bytes);
+    return sum;
 }
 
 /* ---- errors ---------------------------------------------------------------------------------- */
@@ -101,14 +135,16 @@ static void store64(uint8_t *to, uint64_t value)
     for (int i = 0; i < 8; i++) to[i] = (uint8_t)(value >> 8 * i);
 }
 
-/* Places in a header, and in the part of a layer. */
-enum { BLOOM_KEYS = 0, BLOOM_OPTIONS = 12, BLOOM_GROWTH = 16, BLOOM_LAYER_KEYS = 16 };
-
 static uint32_t load32(const uint8_t *from)
 {
     uint32_t value = 0;
     for (int i = 0; i < 4; i++) value |= (uint32_t)from[i] << 8 * i;
     return value;
+}
+
+static uint64_t load64(const uint8_t *from)
+{
+    return load32(from) | (uint64_t)load32(from + 4) << 32;
 }
 
 static void store_double(uint8_t *to, double value)
@@ -118,27 +154,77 @@ static void store_double(uint8_t *to, double value)
     store64(to, bits);
 }
 
-/* RedisBloom's sizing, with its constants of fifteen digits. False if no filter is that big. */
-static int plan_header(const struct bloom_plan *plan, uint8_t *header)
+static double load_double(const uint8_t *from)
 {
-    double error = plan->no_scaling ? plan->rate : plan->rate * 0.5;
-    double bits_per_entry = -(log(error) / 0.480453013918201);
-    double bits = floor((double)plan->capacity * bits_per_entry);
+    uint64_t bits = load64(from);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Places in a header, and in the part of a layer. */
+enum { AT_KEYS = 0, AT_LAYERS = 8, AT_OPTIONS = 12, AT_GROWTH = 16 };
+enum {
+    LAYER_BYTES = 0,
+    LAYER_BITS = 8,
+    LAYER_KEYS = 16,
+    LAYER_ERROR = 24,
+    LAYER_BPE = 32,
+    LAYER_HASHES = 40,
+    LAYER_CAPACITY = 44,
+    LAYER_N2 = 52
+};
+
+static void write_layer(const struct value *value, uint32_t number, uint8_t *to)
+{
+    const petal_lent_layer *layer = &value->layers[number];
+    const struct layer_note *note = &value_notes(value)[number];
+    uint64_t bytes = stored_bytes(value, number);
+    store64(to + LAYER_BYTES, bytes);
+    store64(to + LAYER_BITS, note->n2 ? 8 * bytes : layer->bits);
+    store64(to + LAYER_KEYS, layer->items);
+    store_double(to + LAYER_ERROR, layer->rate);
+    store_double(to + LAYER_BPE, note->bits_per_entry);
+    store32(to + LAYER_HASHES, layer->hashes);
+    store64(to + LAYER_CAPACITY, layer->capacity);
+    to[LAYER_N2] = note->n2;
+}
+
+static uint8_t *classic_header(const struct value *value, size_t *size_bytes)
+{
+    uint64_t sum = 0;
+    *size_bytes = BLOOM_HEAD_BYTES + (size_t)value->layer_count * BLOOM_LAYER_BYTES;
+    uint8_t *header = server.Alloc(*size_bytes);
+    for (uint32_t i = 0; i < value->layer_count; i++) {
+        write_layer(value, i, header + BLOOM_HEAD_BYTES + (size_t)i * BLOOM_LAYER_BYTES);
+        sum += value->layers[i].items;
+    }
+    store64(header + AT_KEYS, sum);
+    store32(header + AT_LAYERS, value->layer_count);
+    store32(header + AT_OPTIONS, value->options);
+    store32(header + AT_GROWTH, value->growth);
+    return header;
+}
+
+/* RedisBloom's sizing, with its constants of fifteen digits, for `capacity` items at `rate`. False
+ * if no layer is that big. */
+static int plan_layer(uint32_t options, petal_lent_layer *layer, struct layer_note *note)
+{
+    double bits_per_entry = -(log(layer->rate) / 0.480453013918201);
     double hashes = ceil(0.693147180559945 * bits_per_entry);
-    if (!(error > 0) || !(bits < 0x1p48) || !(hashes >= 1 && hashes <= 1024)) return 0;
-    uint64_t bytes = bits < 1 ? 8 : ((uint64_t)bits + 63) / 64 * 8;
-    memset(header, 0, BLOOM_HEAD_BYTES + BLOOM_LAYER_BYTES);
-    store32(header + 8, 1);
-    store32(header + 12,
-            BLOOM_NO_ROUND | BLOOM_FORCE64 | (plan->no_scaling ? BLOOM_NO_SCALING : 0));
-    store32(header + 16, (uint32_t)plan->expansion);
-    uint8_t *layer = header + BLOOM_HEAD_BYTES;
-    store64(layer, bytes);
-    store64(layer + 8, 8 * bytes);
-    store_double(layer + 24, error);
-    store_double(layer + 32, bits_per_entry);
-    store32(layer + 40, (uint32_t)hashes);
-    store64(layer + 44, (uint64_t)plan->capacity);
+    double bits = (double)layer->capacity * bits_per_entry;
+    *note = (struct layer_note){.bits_per_entry = bits_per_entry};
+    if (!(layer->rate > 0) || !(bits < 0x1p48 - 64) || !(hashes >= 1 && hashes <= BLOOM_MAX_HASHES))
+        return 0;
+    layer->hashes = (uint32_t)hashes;
+    if (options & BLOOM_NO_ROUND) {
+        layer->bits = bits < 1 ? 64 : ((uint64_t)bits + 63) / 64 * 64;
+        return 1;
+    }
+    note->n2 = bits < 1 ? 1 : (uint8_t)(logb(bits) + 1);
+    layer->bits = (uint64_t)1 << note->n2;
+    layer->capacity += (uint64_t)(((double)layer->bits - bits) / bits_per_entry);
+    note->padding = layer->bits < 64 ? (uint8_t)(8 - (layer->bits + 7) / 8) : 0;
     return 1;
 }
 
@@ -165,11 +251,56 @@ static petal_status open_own(struct value *value, const void *header, size_t siz
     return petal_load(header, size_bytes, &options, &value->handle->filter, error);
 }
 
-static petal_status open_shared(struct value *value, const void *header, size_t size_bytes,
-                                petal_error *error)
+/* Room for more layers, without bits as yet. */
+static int make_room(struct value *value, uint32_t layer_count)
 {
-    value->handle = handle_share(header, size_bytes, &value->states, error);
-    return value->handle ? PETAL_OK : error->status;
+    size_t old_count = value->layer_count, old_bytes = old_count * PER_LAYER_BYTES,
+           bytes = (size_t)layer_count * PER_LAYER_BYTES;
+    petal_lent_layer *layers = memory_zeroed(bytes);
+    if (!layers) return 0;
+    if (old_count) {
+        memcpy(layers, value->layers, old_count * sizeof *layers);
+        memcpy(layers + layer_count, value_notes(value), old_count * sizeof(struct layer_note));
+        handle_forget(value);
+        memory_free(value->layers, old_bytes);
+    }
+    value->layers = layers;
+    value->layer_count = layer_count;
+    return 1;
+}
+
+/* What a header, which the library has accepted, says of a layer. */
+static void read_layer(struct value *value, uint32_t number, const uint8_t *from,
+                       const petal_filter *filter)
+{
+    petal_info info = PETAL_INFO_INIT;
+    petal_get_info(filter, number, &info, NULL);
+    value->layers[number] = (petal_lent_layer){.bits = info.bits,
+                                               .hashes = info.hashes,
+                                               .capacity = info.capacity,
+                                               .rate = info.target_rate,
+                                               .items = info.items};
+    value_notes(value)[number] = (struct layer_note){
+        .bits_per_entry = load_double(from + LAYER_BPE),
+        .n2 = from[LAYER_N2],
+        .padding = (uint8_t)(load64(from + LAYER_BYTES) - layer_bytes(value, number))};
+}
+
+static petal_status open_classic(struct value *value, const uint8_t *header, size_t size_bytes,
+                                 petal_error *error)
+{
+    petal_filter *filter = NULL;
+    petal_info info = PETAL_INFO_INIT;
+    petal_status status = header_open(header, size_bytes, &filter, error);
+    if (status != PETAL_OK) return status;
+    petal_get_info(filter, PETAL_ALL_LAYERS, &info, NULL);
+    value->options = load32(header + AT_OPTIONS);
+    value->growth = load32(header + AT_GROWTH);
+    status = make_room(value, info.layers) ? PETAL_OK : PETAL_ERR_MEMORY;
+    for (uint32_t i = 0; status == PETAL_OK && i < info.layers; i++)
+        read_layer(value, i, header + BLOOM_HEAD_BYTES + (size_t)i * BLOOM_LAYER_BYTES, filter);
+    petal_free(filter);
+    return status;
 }
 
 struct value *value_open(const void *header, size_t size_bytes, int classic, int unlimited,
@@ -181,9 +312,28 @@ struct value *value_open(const void *header, size_t size_bytes, int classic, int
         fail(failure, PETAL_ERR_MEMORY, "ERR Insufficient memory to create filter");
         return NULL;
     }
-    petal_status status = classic ? open_shared(value, header, size_bytes, &failure->error)
+    petal_status status = classic ? open_classic(value, header, size_bytes, &failure->error)
                                   : open_own(value, header, size_bytes, &failure->error);
     if (status == PETAL_OK) return value;
+    value_free(value);
+    return NULL;
+}
+
+/* Gives a classic value its bits, all 0; or frees it, and says why. */
+static struct value *with_bits(struct value *value, struct failure *failure)
+{
+    uint64_t bytes = 0;
+    int has_all = 1;
+    for (uint32_t i = 0; i < value->layer_count; i++) bytes += stored_bytes(value, i);
+    if (value_over_limit(value, bytes)) {
+        value_fail_limit(failure, bytes);
+        value_free(value);
+        return NULL;
+    }
+    for (uint32_t i = 0; has_all && i < value->layer_count; i++)
+        has_all = (value->layers[i].bytes = memory_zeroed(stored_bytes(value, i))) != NULL;
+    if (has_all) return value;
+    fail(failure, PETAL_ERR_MEMORY, "ERR Insufficient memory to create filter");
     value_free(value);
     return NULL;
 }
@@ -192,30 +342,28 @@ struct value *value_from_header(const void *header, size_t size_bytes, int unlim
                                 struct failure *failure)
 {
     struct value *value = value_open(header, size_bytes, 1, unlimited, failure);
-    if (!value) return NULL;
-    uint64_t bytes = value_info(value, PETAL_ALL_LAYERS).bytes;
-    petal_status status = value_over_limit(value, bytes) ? PETAL_ERR_LIMIT : PETAL_OK;
-    for (uint32_t i = 0; status == PETAL_OK && i < value_layers(value); i++)
-        status = petal_write_bits(value_filter(value), i, 0, "", 0, &failure->error);
-    value_settle(value);
-    if (status == PETAL_OK) return value;
-    if (status == PETAL_ERR_LIMIT || value->refused)
-        value_fail_limit(failure, bytes);
-    else
-        fail(failure, status, "ERR Insufficient memory to create filter");
-    value_free(value);
-    return NULL;
+    return value ? with_bits(value, failure) : NULL;
 }
 
 struct value *value_create_bloom(const struct bloom_plan *plan, int unlimited,
                                  struct failure *failure)
 {
-    uint8_t header[BLOOM_HEAD_BYTES + BLOOM_LAYER_BYTES];
-    if (plan_header(plan, header)) {
-        struct value *value = value_from_header(header, sizeof header, unlimited, failure);
-        if (value || failure->line[0]) return value;
+    struct value *value = new_value(1, unlimited);
+    failure->line[0] = 0;
+    if (!value || !make_room(value, 1)) {
+        fail(failure, PETAL_ERR_MEMORY, "ERR Insufficient memory to create filter");
+        value_free(value);
+        return NULL;
     }
+    value->options = BLOOM_NO_ROUND | BLOOM_FORCE64 | (plan->no_scaling ? BLOOM_NO_SCALING : 0);
+    value->growth = (uint32_t)plan->expansion;
+    value->layers->capacity = (uint64_t)plan->capacity;
+    value->layers->rate = plan->no_scaling ? plan->rate : plan->rate * 0.5;
+    if (plan_layer(value->options, value->layers, value_notes(value)))
+        return with_bits(value, failure);
     fail(failure, PETAL_ERR_LIMIT, "ERR could not create filter");
+    value->layer_count = 0; /* what it has is no layer */
+    value_free(value);
     return NULL;
 }
 
@@ -267,60 +415,175 @@ enum value_kind value_kind(struct value *value)
     return value->kind;
 }
 
-uint32_t value_layers(const struct value *value)
-{
-    return value->states ? value->handle->layers : value_info(value, PETAL_ALL_LAYERS).layers;
-}
-
 /* The handle is left to whose it is: a child process that saves all values should not change any,
  * which would be as many copied pages. */
 const uint8_t *value_bits(const struct value *value, uint32_t layer, uint64_t *size_bytes)
 {
     const void *bits = NULL;
-    if (value_is_current(value)) {
-        petal_bits(value->handle->filter, layer, &bits, size_bytes, NULL);
-        return bits;
+    if (value->classic) {
+        *size_bytes = layer_bytes(value, layer);
+        return value->layers[layer].bytes;
     }
-    *size_bytes = value->states[layer].memory_bytes;
-    return value->states[layer].memory;
+    petal_bits(value->handle->filter, layer, &bits, size_bytes, NULL);
+    return bits;
 }
 
-static uint64_t items_of(const struct value *value, uint32_t layer)
+uint32_t value_layers(const struct value *value)
 {
-    return value_is_current(value) ? value_info(value, layer).items : value->states[layer].items;
+    return value->classic ? value->layer_count : value_info(value, PETAL_ALL_LAYERS).layers;
 }
 
-uint32_t value_options(const struct value *value)
+struct layer_note *value_notes(const struct value *value)
 {
-    return load32(value->handle->header + BLOOM_OPTIONS);
+    return (struct layer_note *)(void *)(value->layers + value->layer_count);
 }
 
-uint32_t value_growth(const struct value *value)
+void value_settle(struct value *value)
 {
-    return load32(value->handle->header + BLOOM_GROWTH);
+    if (!value->classic) return;
+    for (uint32_t i = 0; i < value->layer_count; i++)
+        value->layers[i].items = value_info(value, i).items;
 }
 
-/* The layer may be shorter than the string that an old server stored: whole words of 64 bits. */
+/* Bits that no key can set would be lost: they are refused. */
+static int has_clear_end(const struct value *value, uint32_t layer, const uint8_t *bytes)
+{
+    uint64_t bits = value->layers[layer].bits, end = stored_bytes(value, layer);
+    if (bits % 8 && bytes[bits / 8] >> bits % 8) return 0;
+    for (uint64_t i = (bits + 7) / 8; i < end; i++)
+        if (bytes[i]) return 0;
+    return 1;
+}
+
 petal_status value_adopt(struct value *value, uint32_t layer, void *bytes, size_t size_bytes,
                          petal_error *error)
 {
-    petal_status status = petal_adopt_bits(value_filter(value), layer, bytes, size_bytes, error);
-    if (status == PETAL_OK) {
-        memory_take(bytes, size_bytes);
-        value->bytes += size_bytes;
-        return PETAL_OK;
+    *error = (petal_error){.status = PETAL_ERR_DAMAGED};
+    if (size_bytes != stored_bytes(value, layer) || !has_clear_end(value, layer, bytes)) {
+        snprintf(error->message, sizeof error->message,
+                 "layer %u: its bits are not those of its size", layer);
+        return PETAL_ERR_DAMAGED;
     }
-    uint64_t layer_bytes = (value_info(value, layer).bits + 7) / 8;
-    if (status != PETAL_ERR_ARGUMENT || !value->classic || size_bytes < layer_bytes) return status;
-    for (uint64_t i = layer_bytes; i < size_bytes; i++)
-        if (((const uint8_t *)bytes)[i]) return status;
-    status = petal_write_bits(value_filter(value), layer, 0, bytes, layer_bytes, error);
-    value_settle(value);
-    if (status == PETAL_OK) server.Free(bytes);
+    value->layers[layer].bytes = bytes;
+    memory_take(bytes, size_bytes);
+    return PETAL_OK;
+}
+
+/* ---- adding, and growing --------------------------------------------------------------------- */
+
+static petal_status cannot_grow(petal_status status, petal_error *error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static petal_status cannot_grow(petal_status status, petal_error *error, const char *format, ...)
+{
+    va_list arguments;
+    *error = (petal_error){.status = status, .offset = PETAL_NO_OFFSET};
+    va_start(arguments, format);
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
     return status;
 }
 
-/* ---- growth ---------------------------------------------------------------------------------- */
+/* What the next layer is to be. */
+static petal_status plan_next(const struct value *value, petal_lent_layer *next,
+                              struct layer_note *note, petal_error *error)
+{
+    const petal_lent_layer *last = &value->layers[value->layer_count - 1];
+    unsigned long long capacity = last->capacity;
+    if (value->options & BLOOM_NO_SCALING)
+        return cannot_grow(PETAL_ERR_FULL, error,
+                           "full: a NONSCALING filter takes the %llu keys it was made for",
+                           capacity);
+    if (value->options & BLOOM_BY_BITS)
+        return cannot_grow(PETAL_ERR_FULL, error,
+                           "full: it was made by bits, as no command does, and cannot grow");
+    if (value->layer_count == BLOOM_MAX_LAYERS)
+        return cannot_grow(PETAL_ERR_FULL, error,
+                           "full: the filter has %u layers; make one with a higher capacity or "
+                           "EXPANSION",
+                           BLOOM_MAX_LAYERS);
+    *next = (petal_lent_layer){.rate = last->rate * 0.5};
+    if (value->growth == 0 || capacity > UINT64_MAX / value->growth)
+        return cannot_grow(PETAL_ERR_FULL, error, "full: no next layer has %u times %llu keys",
+                           value->growth, capacity);
+    next->capacity = capacity * value->growth;
+    if (plan_layer(value->options, next, note)) return PETAL_OK;
+    return cannot_grow(PETAL_ERR_FULL, error,
+                       "full: no layer of RedisBloom holds %llu keys at a rate of %.3g",
+                       (unsigned long long)next->capacity, next->rate);
+}
+
+/* Its master, or the server that wrote the AOF, had the memory. */
+static int is_over_limit(RedisModuleCtx *ctx, struct value *value, uint64_t more_bytes)
+{
+    value->refused = (uint8_t)value_over_limit(value, more_bytes);
+    if (value->refused && must_obey(ctx)) {
+        value->unlimited = 1;
+        value->refused = 0;
+    }
+    return value->refused;
+}
+
+static petal_status grow(RedisModuleCtx *ctx, struct value *value, petal_error *error)
+{
+    petal_lent_layer next;
+    struct layer_note note;
+    petal_status status = plan_next(value, &next, &note, error);
+    if (status != PETAL_OK) return status;
+    uint64_t bytes = (next.bits + 7) / 8 + note.padding;
+    next.bytes = is_over_limit(ctx, value, bytes) ? NULL : memory_zeroed((size_t)bytes);
+    if (!next.bytes || !make_room(value, value->layer_count + 1)) {
+        memory_free(next.bytes, (size_t)bytes);
+        return cannot_grow(PETAL_ERR_MEMORY, error, "no memory for a layer of %llu bytes",
+                           (unsigned long long)bytes);
+    }
+    value->layers[value->layer_count - 1] = next;
+    value_notes(value)[value->layer_count - 1] = note;
+    return PETAL_OK;
+}
+
+/* The keys of a batch from number `from` on. */
+static petal_batch batch_from(const petal_batch *batch, uint64_t from)
+{
+    petal_batch rest = *batch;
+    if (batch->layout == PETAL_LAYOUT_POINTERS)
+        rest.data = (const petal_key *)batch->data + from;
+    else /* PETAL_LAYOUT_OFFSETS32 */
+        rest.offsets = (const uint32_t *)batch->offsets + from;
+    rest.count -= from;
+    return rest;
+}
+
+petal_status value_add_batch(RedisModuleCtx *ctx, struct value *value, const petal_batch *batch,
+                             uint8_t *results, petal_batch_outcome *outcome, petal_error *error)
+{
+    petal_status status = PETAL_OK;
+    *outcome = (petal_batch_outcome)PETAL_BATCH_OUTCOME_INIT;
+    do {
+        petal_batch rest = batch_from(batch, outcome->done);
+        petal_batch_outcome part = PETAL_BATCH_OUTCOME_INIT;
+        value->refused = 0;
+        status = petal_add_batch(value_filter(value), &rest, results + outcome->done, &part, error);
+        if (value->classic) value->layers[value->layer_count - 1].items += part.positive;
+        outcome->done += part.done;
+        outcome->positive += part.positive;
+        if (status == PETAL_ERR_FULL && value->classic)
+            status = grow(ctx, value, error);
+        else if (status != PETAL_ERR_MEMORY || !value->refused || !must_obey(ctx))
+            return status;
+        else
+            value->unlimited = 1, status = PETAL_OK;
+    } while (status == PETAL_OK);
+    return status;
+}
+
+petal_status value_add(struct value *value, const void *key, size_t key_bytes)
+{
+    petal_status status = petal_add(value_filter(value), key, key_bytes);
+    if (status == PETAL_OK && value->classic) value->layers[value->layer_count - 1].items++;
+    return status;
+}
+
+/* ---- out, and in again ----------------------------------------------------------------------- */
 
 /* The first bytes of an image. */
 struct beginning {
@@ -336,43 +599,6 @@ static int32_t take(void *context, const void *bytes, size_t size_bytes)
     to->size_bytes += part;
     return to->size_bytes == to->room;
 }
-
-/* It has more layers than others with this handle, so it goes to those that have as many. */
-static void regroup(struct value *value, uint32_t layers)
-{
-    uint8_t header[BLOOM_MAX_HEADER_BYTES];
-    struct beginning to = {header, 0, BLOOM_HEAD_BYTES + layers * BLOOM_LAYER_BYTES};
-    struct handle *old = value->handle;
-    petal_layer_state *states = server.Alloc(layers * sizeof *states), *counts;
-    petal_error error;
-    petal_write(old->filter, "redisbloom", take, &to, NULL);
-    memset(states, 0, layers * sizeof *states);
-    petal_swap_layers(old->filter, states, layers, NULL);
-    old->current = NULL;
-    handle_renew(old);
-    value->handle = handle_share(header, to.size_bytes, &counts, &error);
-    server.Free(counts); /* which are those in the states */
-    server.Free(value->states);
-    value->states = states;
-    value->bytes = 0;
-    for (uint32_t i = 0; i < layers; i++) value->bytes += states[i].memory_bytes;
-    handle_release(old);
-}
-
-void value_settle(struct value *value)
-{
-    struct handle *handle = value->handle;
-    if (!value->states || handle->bytes == handle->bare_bytes) return;
-    uint32_t layers = value_info(value, PETAL_ALL_LAYERS).layers;
-    if (layers != handle->layers) {
-        regroup(value, layers);
-    } else {
-        value->bytes += handle->bytes - handle->bare_bytes;
-        handle->bytes = handle->bare_bytes;
-    }
-}
-
-/* ---- out, and in again ----------------------------------------------------------------------- */
 
 /* How long the header of a petal file is: as docs/hosts.md says, by opening what there is. */
 static size_t petal_header_bytes(const uint8_t *bytes, size_t size_bytes)
@@ -403,54 +629,49 @@ static uint8_t *petal_header(const struct value *value, size_t *size_bytes)
     }
 }
 
-static uint8_t *layer_keys(uint8_t *header, uint32_t layer)
-{
-    return header + BLOOM_HEAD_BYTES + (size_t)layer * BLOOM_LAYER_BYTES + BLOOM_LAYER_KEYS;
-}
-
-void header_clear_counts(uint8_t *header, uint32_t layers)
-{
-    store64(header + BLOOM_KEYS, 0);
-    for (uint32_t i = 0; i < layers; i++) store64(layer_keys(header, i), 0);
-}
-
-static uint8_t *classic_header(const struct value *value, size_t *size_bytes)
-{
-    const struct handle *handle = value->handle;
-    uint8_t *header = server.Alloc(handle->header_bytes);
-    uint64_t sum = 0;
-    *size_bytes = handle->header_bytes;
-    memcpy(header, handle->header, *size_bytes);
-    for (uint32_t i = 0; i < handle->layers; i++) {
-        uint64_t items = items_of(value, i);
-        store64(layer_keys(header, i), items);
-        sum += items;
-    }
-    store64(header + BLOOM_KEYS, sum);
-    return header;
-}
-
 uint8_t *value_header(const struct value *value, size_t *size_bytes)
 {
-    return value->states ? classic_header(value, size_bytes) : petal_header(value, size_bytes);
+    return value->classic ? classic_header(value, size_bytes) : petal_header(value, size_bytes);
 }
 
-struct value *value_copy(const struct value *from)
+static struct value *copy_classic(const struct value *from)
+{
+    struct value *copy = new_value(1, from->unlimited);
+    if (!copy) return NULL;
+    copy->options = from->options;
+    copy->growth = from->growth;
+    int has_all = make_room(copy, from->layer_count);
+    for (uint32_t i = 0; has_all && i < from->layer_count; i++) {
+        copy->layers[i] = from->layers[i];
+        value_notes(copy)[i] = value_notes(from)[i];
+        copy->layers[i].bytes = memory_zeroed((size_t)stored_bytes(from, i));
+        has_all = copy->layers[i].bytes != NULL;
+        if (has_all) memcpy(copy->layers[i].bytes, from->layers[i].bytes, stored_bytes(from, i));
+    }
+    if (has_all) return copy;
+    value_free(copy);
+    return NULL;
+}
+
+static struct value *copy_own(const struct value *from)
 {
     struct failure failure;
     size_t size_bytes;
     uint8_t *header = value_header(from, &size_bytes);
     if (!header) return NULL;
-    struct value *copy = value_open(header, size_bytes, from->classic, from->unlimited, &failure);
+    struct value *copy = value_open(header, size_bytes, 0, from->unlimited, &failure);
     server.Free(header);
     for (uint32_t i = 0; copy && i < value_layers(from); i++) {
-        uint64_t layer_bytes;
-        const uint8_t *bits = value_bits(from, i, &layer_bytes);
-        petal_status status = petal_write_bits(value_filter(copy), i, 0, bits, layer_bytes, NULL);
-        value_settle(copy);
-        if (status == PETAL_OK) continue;
+        uint64_t size;
+        const uint8_t *bits = value_bits(from, i, &size);
+        if (petal_write_bits(value_filter(copy), i, 0, bits, size, NULL) == PETAL_OK) continue;
         value_free(copy);
         copy = NULL;
     }
     return copy;
+}
+
+struct value *value_copy(const struct value *from)
+{
+    return from->classic ? copy_classic(from) : copy_own(from);
 }

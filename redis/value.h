@@ -10,14 +10,24 @@
 /* RedisBloom's options of a filter. */
 enum {
     BLOOM_NO_ROUND = 1,  /* as big as needed; without it, 2^n2 bits: old filters */
+    BLOOM_BY_BITS = 2,   /* asked for by bits; no command does that */
     BLOOM_FORCE64 = 4,   /* MurmurHash64A; without it, MurmurHash2: old filters */
     BLOOM_NO_SCALING = 8 /* one layer, and then it is full */
 };
 
-#define BLOOM_MAX_LAYERS 64u
+/* What RedisBloom itself makes ends where the error rate, halved for each layer, becomes 0: before
+ * layer 1,100. */
+#define BLOOM_MAX_LAYERS 8192u
+#define BLOOM_MAX_HASHES 1024
 #define BLOOM_HEAD_BYTES 20u
 #define BLOOM_LAYER_BYTES 53u
-#define BLOOM_MAX_HEADER_BYTES (BLOOM_HEAD_BYTES + BLOOM_MAX_LAYERS * BLOOM_LAYER_BYTES)
+
+/* What a header says of a layer, beside what the library must know. */
+struct layer_note {
+    double bits_per_entry;
+    uint8_t n2;      /* not 0: it was made for 2^n2 bits; old filters */
+    uint8_t padding; /* bytes that are stored after the bits; old filters */
+};
 
 /* How a filter takes items; all of BF.* grow, or say themselves when they are full. */
 enum value_kind {
@@ -30,11 +40,12 @@ enum value_kind {
 };
 
 struct value {
-    struct handle *handle; /* classic: shared with others; otherwise its own */
-    /* Classic: per layer its bits and how many items are in; or, while it is current in the handle,
-     * where they go when another value is. */
-    petal_layer_state *states;
-    uint64_t bytes; /* classic: of its bits */
+    union {
+        struct handle *handle; /* of Petal's own kinds */
+        /* Classic: `layer_count` of them, and in the same block as many notes. */
+        petal_lent_layer *layers;
+    };
+    uint32_t layer_count, options, growth; /* classic: as in the header */
     /* Takes what memory it needs: a replica, or a server that is loading, must not refuse what its
      * master had. */
     uint8_t unlimited;
@@ -43,30 +54,28 @@ struct value {
     uint8_t kind; /* value_kind() */
 };
 
-static inline int value_is_current(const struct value *value)
-{
-    return atomic_load_explicit(&value->handle->current, memory_order_acquire) == value;
-}
-
-/* Its filter, until another value's is asked for. */
+/* Its filter, until another value's is asked for. Of a classic one the bits may be changed through
+ * it; keys are added by value_add(), and after any other change of counts comes value_settle(). */
 static inline petal_filter *value_filter(const struct value *value)
 {
-    if (!value_is_current(value)) handle_attach(value->handle, (struct value *)(uintptr_t)value);
-    return value->handle->filter;
+    struct value *own = (struct value *)(uintptr_t)value;
+    return value->classic ? handle_lend(own) : value->handle->filter;
 }
-
-/* After any call that may add a layer. */
 void value_settle(struct value *value);
+
+/* petal_add_batch() of keys in pointers or behind 32-bit offsets. A classic filter grows by
+ * RedisBloom's rules; whatever must be obeyed has no memory limit. And petal_add(): where that
+ * fails, value_add_batch() may still do it, or say why not. */
+petal_status value_add_batch(RedisModuleCtx *ctx, struct value *value, const petal_batch *batch,
+                             uint8_t *results, petal_batch_outcome *outcome, petal_error *error);
+petal_status value_add(struct value *value, const void *key, size_t key_bytes);
 
 /* What the server has given for it. */
 uint64_t value_bytes(const struct value *value);
 
-/* Of a classic one, as in its header. */
-uint32_t value_options(const struct value *value);
-uint32_t value_growth(const struct value *value);
-
-/* Sets the counts in a header of that many layers to 0. */
-void header_clear_counts(uint8_t *header, uint32_t layers);
+/* The library's filter, without bits, of the header of a classic one. */
+petal_status header_open(const void *header, size_t size_bytes, petal_filter **filter,
+                         petal_error *error);
 
 /* What all values have together, for INFO. */
 struct totals {
@@ -96,7 +105,8 @@ struct value *value_create_bloom(const struct bloom_plan *plan, int unlimited,
 struct value *value_from_header(const void *header, size_t size_bytes, int unlimited,
                                 struct failure *failure);
 
-/* From any header that petal_load() takes, without bits: classic (format redisbloom) or Petal's. */
+/* From any header that petal_load() takes, without bits: of Petal's own kinds, or classic (format
+ * redisbloom), whose bits are set by value_adopt() before anything else is done with it. */
 struct value *value_open(const void *header, size_t size_bytes, int classic, int unlimited,
                          struct failure *failure);
 
@@ -106,7 +116,8 @@ const void *value_secret(const void *header, size_t size_bytes);
 /* One of Petal's own kinds, by the options of petal_create(). */
 struct value *value_create(petal_options *options, int unlimited, struct failure *failure);
 
-/* Gives a layer without bits this buffer of the server's, which belongs to the value afterwards. */
+/* Gives a layer of a classic one, still without bits, this buffer of the server's, which belongs to
+ * the value afterwards. */
 petal_status value_adopt(struct value *value, uint32_t layer, void *bytes, size_t size_bytes,
                          petal_error *error);
 
@@ -116,6 +127,7 @@ uint8_t *value_header(const struct value *value, size_t *size_bytes);
 
 uint32_t value_layers(const struct value *value);
 enum value_kind value_kind(struct value *value);
+struct layer_note *value_notes(const struct value *value); /* of classic ones: one per layer */
 const uint8_t *value_bits(const struct value *value, uint32_t layer, uint64_t *size_bytes);
 petal_info value_info(const struct value *value, uint32_t layer);
 

@@ -1026,9 +1026,8 @@ typedef struct petal_layer_state {
     uint64_t memory_bytes, items;
 } petal_layer_state;
 
-/* Exchanges that for what is in states, one per layer, so that a single handle serves many filters
- * of the same parameters, one after the other: for servers with millions of small ones, whose
- * handles would take more memory than their bits. Bits are not verified: hand in what was taken out
+/* Exchanges that for what is in states, one per layer, for hosts that
+ * keep the bits of a filter elsewhere meanwhile. Bits are not verified: hand in what was taken out
  * of a filter with the same parameters, or nothing. What comes out is the caller's, until it goes
  * in again. Takes time for each layer, and no memory. Needs exclusive use.
  *   PETAL_ERR_ARGUMENT     the filter has another number of layers
@@ -1037,6 +1036,34 @@ typedef struct petal_layer_state {
  *   PETAL_ERR_BUSY         several threads add (petal_allow_threads) */
 PETAL_API petal_status petal_swap_layers(petal_filter *filter, petal_layer_state *states,
                                          uint32_t layer_count, petal_error *error);
+
+/* A layer that a host keeps itself: what petal_get_info() says of it, and where its bits are. */
+typedef struct petal_lent_layer {
+    void *bytes;   /* as many as petal_bits() says; at 64 bytes fastest. NULL: none */
+    uint64_t bits; /* and so on: see petal_info */
+    uint32_t hashes, lines_per_key;
+    uint64_t capacity; /* 0: not recorded */
+    double rate;       /* NAN: not recorded */
+    uint64_t items;
+} petal_lent_layer;
+
+/* Makes the handle one for these layers, in place of those that it has: its own are released, lent
+ * ones forgotten. So a single handle serves many filters, one after the other, of the same scheme,
+ * hash and seed or secret, whatever their sizes: for servers with millions of small ones, whose
+ * handles would take more memory than their bits. `layers` is copied; the bits stay the host's, and
+ * must stay where they are until other layers are lent or the handle is freed. The counts are the
+ * host's, too: adding changes those of the handle alone, by the keys that were new. A handle that
+ * would grow does not: PETAL_ERR_FULL, and the host lends it a layer more. Bits are not verified.
+ * Takes time for each layer; allocates only for more layers than the handle ever had. Needs
+ * exclusive use.
+ *   PETAL_ERR_ARGUMENT     no layer, or one that no filter of this scheme has
+ *   PETAL_ERR_LIMIT        more bits in a layer than petal takes
+ *   PETAL_ERR_UNSUPPORTED  a window, whose layers differ in more
+ *   PETAL_ERR_READ_ONLY    the bits belong to a file or a view, or are frozen
+ *   PETAL_ERR_BUSY         several threads add (petal_allow_threads)
+ *   PETAL_ERR_MEMORY       nothing has changed */
+PETAL_API petal_status petal_lend(petal_filter *filter, const petal_lent_layer *layers,
+                                  uint32_t layer_count, petal_error *error);
 
 /* The byte ranges of the petal file that a query of this key reads, for files opened with
  * PETAL_OPEN_HEADER_ONLY; of others, as petal_save() would write them now. Writes up to `room`

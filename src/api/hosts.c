@@ -193,8 +193,8 @@ petal_status petal_relocate(petal_filter **filter, petal_mover mover, void *cont
 
 /* ---- one handle for many filters ------------------------------------------------------------- */
 
-static petal_status check_exchangeable(const petal_filter *filter, uint32_t layer_count,
-                                       petal_error *error)
+/* Can its layers be others? */
+static petal_status check_exchangeable(const petal_filter *filter, petal_error *error)
 {
     petal_status status = check_own(filter, 0, error);
     if (status != PETAL_OK) return status;
@@ -203,6 +203,12 @@ static petal_status check_exchangeable(const petal_filter *filter, uint32_t laye
                           "the layers of a window differ in more than bits and keys");
     if (filter->sharing)
         return petal_fail(error, PETAL_ERR_BUSY, "several threads add to the filter");
+    return PETAL_OK;
+}
+
+static petal_status check_count(const petal_filter *filter, uint32_t layer_count,
+                                petal_error *error)
+{
     if (layer_count == filter->layer_count) return PETAL_OK;
     return petal_fail(error, PETAL_ERR_ARGUMENT, "the filter has %u layers, not %u",
                       filter->layer_count, layer_count);
@@ -238,7 +244,8 @@ petal_status petal_swap_layers(petal_filter *filter, petal_layer_state *states,
 {
     petal_error own;
     if (!error) error = &own;
-    petal_status status = check_exchangeable(filter, layer_count, error);
+    petal_status status = check_exchangeable(filter, error);
+    if (status == PETAL_OK) status = check_count(filter, layer_count, error);
     for (uint32_t i = 0; status == PETAL_OK && i < layer_count; i++)
         status = check_block(&filter->layers[i].array, &states[i], i, error);
     if (status != PETAL_OK) return petal_filter_note_error(filter, status, error);
@@ -250,6 +257,88 @@ petal_status petal_swap_layers(petal_filter *filter, petal_layer_state *states,
     /* All else that the way of a key knows stays as it is: no new choice, which would take as long
      * as a few keys. */
     if (filter->direct.lines) filter->direct.lines = filter->layers->array.bytes;
+    return PETAL_OK;
+}
+
+/* ---- layers of a host ------------------------------------------------------------------------ */
+
+static struct shape shape_of(const petal_filter *filter, const petal_lent_layer *lent)
+{
+    return (struct shape){filter->scheme->id, lent->hashes, lent->lines_per_key, lent->bits};
+}
+
+/* Is it a shape of the filter's scheme, as petal_get_info() tells it? */
+static petal_status check_shape(const petal_filter *filter, const petal_lent_layer *lent,
+                                uint32_t number, petal_error *error)
+{
+    struct shape asked = shape_of(filter, lent), made = asked;
+    petal_status status = petal_normalize(&made, error);
+    if (status != PETAL_OK) return status;
+    if (made.bits == asked.bits && made.lines_per_key == asked.lines_per_key) return PETAL_OK;
+    return petal_fail(error, PETAL_ERR_ARGUMENT,
+                      "layer %u: no filter of this scheme has %llu bits and %u lines per key",
+                      number, (unsigned long long)asked.bits, asked.lines_per_key);
+}
+
+/* More than is needed is kept for the next filter, unless that is much more. */
+static petal_status make_room(petal_filter *filter, uint32_t layer_count, petal_error *error)
+{
+    uint64_t room = filter->layer_room, new_room = layer_count + (uint64_t)layer_count / 4;
+    if (layer_count <= room && (room <= 64 || new_room > room / 8)) return PETAL_OK;
+    if (new_room > UINT32_MAX) new_room = UINT32_MAX;
+    struct layer *layers = petal_alloc(&filter->allocator, new_room * sizeof *layers);
+    if (!layers) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < filter->layer_count; i++)
+        petal_release(&filter->allocator, filter->layers[i].own_lines, filter->layers[i].own_bytes);
+    petal_release(&filter->allocator, filter->layers, room * sizeof *filter->layers);
+    filter->layers = layers;
+    filter->layer_room = (uint32_t)new_room;
+    filter->layer_count = 0;
+    return PETAL_OK;
+}
+
+static void borrow(petal_filter *filter, const petal_lent_layer *lent, struct layer *layer)
+{
+    struct shape shape = shape_of(filter, lent);
+    petal_layer_set_shape(layer, &shape, filter->hash);
+    layer->array.bytes = lent->bytes;
+    layer->capacity = lent->capacity;
+    layer->target_rate = lent->rate;
+    layer->items = lent->items;
+}
+
+/* The layers are the host's, who alone can make more. */
+static petal_status refuse_to_grow(petal_filter *filter, petal_error *error)
+{
+    return petal_fail(error, PETAL_ERR_FULL, "full: the last layer has the %llu keys it is for",
+                      (unsigned long long)petal_filter_last(filter)->capacity);
+}
+
+petal_status petal_lend(petal_filter *filter, const petal_lent_layer *layers, uint32_t layer_count,
+                        petal_error *error)
+{
+    petal_error own;
+    if (!error) error = &own;
+    petal_status status = check_exchangeable(filter, error);
+    if (status == PETAL_OK && layer_count == 0)
+        status = petal_fail(error, PETAL_ERR_ARGUMENT, "a filter has 1 layer at least");
+    for (uint32_t i = 0; status == PETAL_OK && i < layer_count; i++)
+        status = check_shape(filter, &layers[i], i, error);
+    if (status == PETAL_OK) status = make_room(filter, layer_count, error);
+    if (status != PETAL_OK) return petal_filter_note_error(filter, status, error);
+    for (uint32_t i = 0; i < filter->layer_count; i++)
+        petal_release(&filter->allocator, filter->layers[i].own_lines, filter->layers[i].own_bytes);
+    filter->layer_count = layer_count;
+    for (uint32_t i = 0; i < layer_count; i++) {
+        filter->layers[i] = (struct layer){0};
+        borrow(filter, &layers[i], &filter->layers[i]);
+    }
+    if (filter->grow) filter->grow = refuse_to_grow;
+    filter->content_recorded = false;
+    filter->removals = 0;
+    petal_filter_touch_all(filter);
+    petal_filter_note_bits(filter);
+    petal_filter_choose_strategy(filter);
     return PETAL_OK;
 }
 

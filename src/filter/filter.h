@@ -183,6 +183,10 @@ petal_status petal_filter_alloc_bits(petal_filter *filter, petal_error *error);
 petal_status petal_filter_alloc_layer(petal_filter *filter, struct layer *layer,
                                       petal_error *error);
 
+/* Makes a zeroed layer one of this normalized shape, without bits. */
+void petal_layer_set_shape(struct layer *layer, const struct shape *shape,
+                           const struct hash_def *hash);
+
 /* Where the bits of a layer are in the memory that it has for them: at a line, if there is room. */
 uint8_t *petal_layer_bits(const struct layer *layer);
 

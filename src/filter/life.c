@@ -27,7 +27,8 @@ static petal_status choose_hash(uint32_t *hash, uint64_t seed, const void *secre
     return PETAL_OK;
 }
 
-static void set_layer(struct layer *layer, const struct shape *shape, const struct hash_def *hash)
+void petal_layer_set_shape(struct layer *layer, const struct shape *shape,
+                           const struct hash_def *hash)
 {
     layer->array.shape = *shape;
     layer->array.modulus = divisor_of(shape->bits);
@@ -59,7 +60,8 @@ petal_status petal_filter_new(const struct shape *shapes, uint32_t layer_count, 
     made->hash_key.seed = seed;
     made->memory_limit = UINT64_MAX;
     if (secret) memcpy(made->hash_key.secret, secret, PETAL_SECRET_BYTES);
-    for (uint32_t i = 0; i < layer_count; i++) set_layer(&layers[i], &shapes[i], made->hash);
+    for (uint32_t i = 0; i < layer_count; i++)
+        petal_layer_set_shape(&layers[i], &shapes[i], made->hash);
     petal_filter_choose_strategy(made);
     *filter = made;
     return PETAL_OK;
@@ -139,7 +141,7 @@ petal_status petal_filter_add_layer(petal_filter *filter, const struct shape *sh
     if (petal_filter_has_foreign_bits(filter))
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                           "a mapped file has no room for one more layer; load it, and save it");
-    set_layer(&added, shape, filter->hash);
+    petal_layer_set_shape(&added, shape, filter->hash);
     petal_status status = check_memory_limit(filter, shape, error);
     if (status == PETAL_OK) status = petal_filter_alloc_layer(filter, &added, error);
     if (status == PETAL_OK) status = make_room_for_layer(filter, error);

@@ -946,6 +946,31 @@ static void swap_one(enum kind kind)
     petal_free(header);
 }
 
+/* Of bits of one handle, to another. */
+static void lend_one(enum kind kind)
+{
+    petal_filter *filter = with_old_keys(kind), *header = header_of(kind);
+    petal_error error = {.message = ""};
+    petal_info info = PETAL_INFO_INIT;
+    const void *bytes = NULL;
+    uint64_t size_bytes;
+    petal_status status;
+    petal_get_info(filter, 0, &info, NULL);
+    petal_bits(filter, 0, &bytes, &size_bytes, NULL);
+    petal_lent_layer layers[] = {
+        {(void *)(uintptr_t)bytes, info.bits, info.hashes, info.lines_per_key, info.capacity,
+         info.target_rate, info.items},
+        {.bits = info.bits, .hashes = info.hashes, .lines_per_key = info.lines_per_key}};
+    UNDER_FAULT(status, petal_lend(header, layers, 2, &error));
+    expect(status == PETAL_OK || status == PETAL_ERR_MEMORY, "%s: %s: %s", fault_text, name,
+           error.message);
+    status = petal_lend(header, layers, 1, &error);
+    expect(status == PETAL_OK, "%s: %s: %s", fault_text, name, error.message);
+    expect_old_keys(header, "of the bits that were lent");
+    petal_free(header);
+    petal_free(filter);
+}
+
 static const struct scenario {
     const char *name;
     void (*run)(enum kind);
@@ -999,6 +1024,7 @@ static const struct scenario {
     {"petal_adopt_bits", adopt_one, {BLOCKED, CLASSIC, COUNTS, KINDS}},
     {"petal_relocate", relocate_one, {BLOCKED, CLASSIC, COUNTS, GROWS, ROTATES, KINDS}},
     {"petal_swap_layers", swap_one, {BLOCKED, CLASSIC, COUNTS, KINDS}},
+    {"petal_lend", lend_one, {BLOCKED, CLASSIC, COUNTS, KINDS}},
 };
 
 /* ---- all faults ------------------------------------------------------------------------------ */

@@ -2,7 +2,7 @@
 # This module and RedisBloom 2.8.2 are given the same random commands: equal replies, equal bytes;
 # and each loads what the other wrote.
 #
-# PETAL_COMMANDS: how many per stream (2,000; ./dev nightly gives 100,000 in all).
+# PETAL_COMMANDS: how many commands per stream (2,000; ./dev nightly gives 100,000 in all).
 set -u
 . tests/redis/lib/servers.sh
 
@@ -10,8 +10,12 @@ set -u
     skip 'RedisBloom' 'not installed: ./dev test --all or ./dev test redis/ installs it'
     finish
 }
-if [ -n "${PETAL_NIGHTLY-}" ]; then count=${PETAL_COMMANDS-17000}; else count=${PETAL_COMMANDS-2000}; fi
+if [ -n "${PETAL_NIGHTLY-}" ]; then
+    count=${PETAL_COMMANDS-17000} distinct=300000
+else
+    count=${PETAL_COMMANDS-2000} distinct=20000
+fi
 for server in $(servers); do
-    relay python3 tests/redis/beside_redisbloom.py "${server%%=*}" "${server#*=}" "$count"
+    relay python3 tests/redis/beside_redisbloom.py "${server%%=*}" "${server#*=}" "$count" "$distinct"
 done
 finish

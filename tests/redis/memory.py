@@ -126,6 +126,56 @@ def check_deleting(tap, program, count):
                all(after < before + 2 * MIB for before, after in zip(first, last)), first, last)
 
 
+# ---- filters with parameters of their own --------------------------------------------------------
+
+
+def used_memory(server):
+    """Without what a connection had for long commands and replies."""
+    client = server.connect()
+    used = int(info(client, "memory")["used_memory"])
+    client.close()
+    return used
+
+
+def usages(client, names):
+    return client.pipeline([["MEMORY", "USAGE", name, "SAMPLES", 0] for name in names])
+
+
+def check_distinct(tap, program, count):
+    with Server(program) as server:
+        client = server.connect()
+        before, used = used_memory(server), 0
+        for at in range(0, count, 1000):
+            names = [f"own{i}" for i in range(at, at + 1000)]
+            client.pipeline([["BF.RESERVE", name, repr(0.001 + i * 1e-7), 20 + i % 90, "EXPANSION",
+                              1 + i % 3] for i, name in enumerate(names, at)])
+            client.pipeline([["BF.MADD", name, *range(10 + i % 50)]
+                             for i, name in enumerate(names, at)])
+            used += sum(usages(client, names))
+        client.close()
+        taken = used_memory(server) - before
+        tap.ok(f"MEMORY USAGE of {count} filters is {used / taken:.3f} of what they take",
+               0.9 < used / taken < 1.1, used, taken)
+        client = server.connect()
+        client("BF.INSERT", "many", "CAPACITY", 3, "EXPANSION", 1, "ITEMS", *range(600))
+        client("FLUSHALL", "SYNC")
+        client.close()
+        left = used_memory(server) - before
+        tap.ok(f"FLUSHALL leaves {left} bytes of a fresh server's", left < 256 << 10, left)
+        parts = []
+        for command in ("BF.RESERVE", "PETAL.CREATE"):
+            for capacity in (1000, 30000, 1000000, 3000000):
+                before, names = used_memory(server), range(1 + 300000 // capacity)
+                client = server.connect()
+                for name in names:
+                    client(command, f"{command}{capacity}{name}", "0.01", capacity)
+                used = sum(usages(client, [f"{command}{capacity}{name}" for name in names]))
+                client.close()
+                parts.append((command, capacity, used / (used_memory(server) - before)))
+        tap.ok("and of big ones it is what they take",
+               all(0.9 < part[-1] < 1.1 for part in parts), parts)
+
+
 # ---- defragmentation -----------------------------------------------------------------------------
 
 
@@ -161,6 +211,7 @@ def main():
     check_saving(tap, program, int(size_mib))
     check_restoring(tap, program, int(size_mib))
     check_deleting(tap, program, int(count))
+    check_distinct(tap, program, int(count) // 10)
     check_defragmentation(tap, program)
 
 

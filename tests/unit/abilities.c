@@ -540,6 +540,26 @@ ATTEMPT(swap)
     return petal_swap_layers(subject->filter, states, layers, error);
 }
 
+/* Those of the twin, which lives as long. */
+ATTEMPT(lend)
+{
+    petal_lent_layer layers[16] = {{.bytes = NULL}};
+    uint32_t count = info_of(twin->filter).layers;
+    require(count <= 16, "%u layers", count);
+    for (uint32_t i = 0; i < count; i++) {
+        petal_info info = PETAL_INFO_INIT;
+        const void *bytes;
+        uint64_t size_bytes;
+        require(petal_get_info(twin->filter, i, &info, error) == PETAL_OK &&
+                    petal_bits(twin->filter, i, &bytes, &size_bytes, error) == PETAL_OK,
+                "%s", error->message);
+        layers[i] = (petal_lent_layer){
+            (void *)(uintptr_t)bytes, info.bits, info.hashes, info.lines_per_key, info.capacity,
+            info.target_rate,         info.items};
+    }
+    return petal_lend(subject->filter, layers, count, error);
+}
+
 ATTEMPT(key_ranges)
 {
     uint32_t count;
@@ -758,6 +778,7 @@ static const struct row {
     {"petal_adopt_bits", try_adopt, true, 0},
     {"petal_relocate", try_relocate, true, 0},
     {"petal_swap_layers", try_swap, true, 0},
+    {"petal_lend", try_lend, true, 0},
     {"petal_key_ranges", try_key_ranges, false, 0},
     {"petal_contains_in_ranges", try_contains_in_ranges, false, 0},
     {"petal_block_ranges", try_block_ranges, false, 0},

@@ -874,7 +874,7 @@ static void what_stands_on_a_file_moves_and_is_written_back(void **state)
     unlink(path);
 }
 
-/* ---- one handle for many filters ------------------------------------------------------------- */
+/* ---- layers that are exchanged --------------------------------------------------------------- */
 
 #define FILTERS 3
 #define MAX_LAYERS 8u
@@ -892,8 +892,7 @@ static uint32_t take_state(petal_filter *filter, petal_layer_state *states)
     return info.layers;
 }
 
-static void require_one_handle_serves(const petal_filter *pattern, struct counting *count,
-                                      const char *what)
+static void require_exchanges(const petal_filter *pattern, struct counting *count, const char *what)
 {
     petal_error error;
     petal_layer_state states[FILTERS + 1][MAX_LAYERS];
@@ -961,7 +960,7 @@ static void a_block_of_another_size_is_not_taken(void **state)
     }
 }
 
-static void one_handle_serves_many_filters(void **state)
+static void a_handle_takes_what_others_had(void **state)
 {
     (void)state;
     for (enum kind kind = 0; kind < KIND_COUNT; kind++) {
@@ -974,7 +973,115 @@ static void one_handle_serves_many_filters(void **state)
             require_status(PETAL_ERR_UNSUPPORTED, petal_swap_layers(pattern, states, 1, &error),
                            error);
         } else {
-            require_one_handle_serves(pattern, &count, kind_names[kind]);
+            require_exchanges(pattern, &count, kind_names[kind]);
+        }
+        petal_free(pattern);
+        require(count.live_blocks == 0 && count.bad_releases == 0, "%s: %llu blocks left",
+                kind_names[kind], (unsigned long long)count.live_blocks);
+    }
+}
+
+static void a_handle_of_another_format_takes_what_others_had(void **state)
+{
+    (void)state;
+    const char *formats[] = {"redisbloom", "guava", "parquet", "pybloom-scalable"};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        struct counting count = {0};
+        petal_allocator allocator = counting_allocator(&count);
+        petal_options options = PETAL_OPTIONS_INIT;
+        options.format = formats[i];
+        options.capacity = 3000;
+        options.rate = 0.01;
+        options.allocator = &allocator;
+        petal_filter *pattern = create(&options);
+        add_numbers(pattern, 0, 2000);
+        require_exchanges(pattern, &count, formats[i]);
+        petal_free(pattern);
+        require(count.live_blocks == 0 && count.bad_releases == 0, "%s: %llu blocks left",
+                formats[i], (unsigned long long)count.live_blocks);
+    }
+}
+
+/* ---- one handle for many filters ------------------------------------------------------------- */
+
+/* The layers of a filter, as a host keeps them: the bits are the filter's. */
+static uint32_t layers_of(const petal_filter *filter, petal_lent_layer *layers)
+{
+    uint32_t count = info_of(filter).layers;
+    require(count <= MAX_LAYERS, "%u layers", count);
+    for (uint32_t i = 0; i < count; i++) {
+        petal_error error;
+        petal_info info = PETAL_INFO_INIT;
+        const void *bytes;
+        uint64_t size_bytes;
+        require_status(PETAL_OK, petal_get_info(filter, i, &info, &error), error);
+        require_status(PETAL_OK, petal_bits(filter, i, &bytes, &size_bytes, &error), error);
+        layers[i] = (petal_lent_layer){.bytes = (void *)(uintptr_t)bytes,
+                                       .bits = info.bits,
+                                       .hashes = info.hashes,
+                                       .lines_per_key = info.lines_per_key,
+                                       .capacity = info.capacity,
+                                       .rate = info.target_rate,
+                                       .items = info.items};
+    }
+    return count;
+}
+
+/* Filters of a host, and the same ones with handles of their own. */
+static void require_one_handle_serves(petal_filter *handle, petal_filter **kept,
+                                      petal_filter **alone, const char *what)
+{
+    petal_error error;
+    petal_lent_layer layers[FILTERS][MAX_LAYERS];
+    uint32_t counts[FILTERS];
+    for (int i = 0; i < FILTERS; i++) counts[i] = layers_of(kept[i], layers[i]);
+    for (int round = 0; round < 3; round++)
+        for (int i = 0; i < FILTERS; i++) {
+            uint64_t first = 30000 + (uint64_t)(round * FILTERS + i) * 100;
+            require_status(PETAL_OK, petal_lend(handle, layers[i], counts[i], &error), error);
+            require(same_image(handle, alone[i]), "%s: filter %d, round %d", what, i, round);
+            add_numbers(handle, first, 20);
+            add_numbers(alone[i], first, 20);
+            require_same_answers(handle, alone[i], what);
+            require(same_image(handle, alone[i]), "%s: filter %d, round %d", what, i, round);
+            require(layers_of(handle, layers[i]) == counts[i], "%s: filter %d grew", what, i);
+        }
+    /* Without bits it answers like any filter of which only the header is there. */
+    for (uint32_t j = 0; j < counts[0]; j++) layers[0][j].bytes = NULL;
+    require_status(PETAL_OK, petal_lend(handle, layers[0], counts[0], &error), error);
+    require(petal_contains_i64(handle, 1) && petal_contains_i64(handle, -1), "%s", what);
+    assert_int_equal(petal_add_i64(handle, 1), PETAL_ERR_UNSUPPORTED);
+}
+
+static void require_handle_of(const petal_filter *pattern, const char *what)
+{
+    petal_filter *alone[FILTERS], *kept[FILTERS], *handle = clone_of(pattern);
+    for (int i = 0; i < FILTERS; i++) {
+        alone[i] = clone_of(pattern);
+        add_numbers(alone[i], 20000 + (uint64_t)i * 1000, 200);
+        kept[i] = clone_of(alone[i]);
+    }
+    require_one_handle_serves(handle, kept, alone, what);
+    petal_free(handle); /* and its bits stay */
+    for (int i = 0; i < FILTERS; i++) {
+        petal_free(alone[i]);
+        petal_free(kept[i]);
+    }
+}
+
+static void one_handle_serves_many_filters(void **state)
+{
+    (void)state;
+    for (enum kind kind = 0; kind < KIND_COUNT; kind++) {
+        petal_error error;
+        struct counting count = {0};
+        petal_allocator allocator = counting_allocator(&count);
+        petal_filter *pattern = kind_filter(kind, &allocator);
+        if (kind == KIND_WINDOW_KEYS || kind == KIND_WINDOW_TIME) {
+            petal_lent_layer layer = {.bits = 512, .hashes = 1, .lines_per_key = 1};
+            require_status(PETAL_ERR_UNSUPPORTED, petal_lend(pattern, &layer, 1, &error), error);
+        } else {
+            require_handle_of(pattern, kind_names[kind]);
         }
         petal_free(pattern);
         require(count.live_blocks == 0 && count.bad_releases == 0, "%s: %llu blocks left",
@@ -996,10 +1103,117 @@ static void one_handle_serves_filters_of_other_formats(void **state)
         options.allocator = &allocator;
         petal_filter *pattern = create(&options);
         add_numbers(pattern, 0, 2000);
-        require_one_handle_serves(pattern, &count, formats[i]);
+        require_handle_of(pattern, formats[i]);
         petal_free(pattern);
         require(count.live_blocks == 0 && count.bad_releases == 0, "%s: %llu blocks left",
                 formats[i], (unsigned long long)count.live_blocks);
+    }
+}
+
+static petal_filter *grown_of(const char *format, uint64_t capacity, double rate)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    options.format = format;
+    options.growth = !format;
+    options.capacity = capacity;
+    options.rate = rate;
+    return create(&options);
+}
+
+/* Of any size, and with any number of layers. */
+static void one_handle_serves_filters_of_other_sizes(void **state)
+{
+    (void)state;
+    FOR_NATIVE_SCHEMES(scheme)
+    {
+        static const uint64_t bits[FILTERS] = {4096, 512, 1 << 20};
+        petal_filter *alone[FILTERS], *kept[FILTERS], *handle = make(scheme, 2048, 7, 0);
+        for (int i = 0; i < FILTERS; i++) {
+            alone[i] = make(scheme, bits[i], 3 + (uint32_t)i, 0);
+            add_numbers(alone[i], 20000 + (uint64_t)i * 1000, 50);
+            kept[i] = clone_of(alone[i]);
+        }
+        require_one_handle_serves(handle, kept, alone, "sizes");
+        petal_free(handle);
+        for (int i = 0; i < FILTERS; i++) {
+            petal_free(alone[i]);
+            petal_free(kept[i]);
+        }
+    }
+    petal_filter *handle = grown_of("redisbloom", 10, 0.1);
+    for (uint64_t keys = 50; keys <= 3200; keys *= 4) {
+        petal_filter *alone = grown_of("redisbloom", keys / 3, 0.001);
+        petal_lent_layer layers[MAX_LAYERS];
+        petal_error error;
+        add_numbers(alone, 0, keys);
+        uint32_t count = layers_of(alone, layers);
+        require(count > 1, "%u layers", count);
+        require_status(PETAL_OK, petal_lend(handle, layers, count, &error), error);
+        require(same_image(handle, alone), "%llu keys", (unsigned long long)keys);
+        require_same_answers(handle, alone, "layers");
+        require_status(PETAL_OK, petal_lend(handle, layers, 1, &error), error);
+        petal_free(alone); /* whose first layer is still lent, and not used again */
+    }
+    petal_free(handle);
+}
+
+/* The host adds the layers. */
+static void a_handle_that_is_lent_layers_does_not_grow(void **state)
+{
+    (void)state;
+    const char *formats[] = {NULL, "redisbloom"};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        petal_filter *handle = grown_of(formats[i], 100, 0.01), *full = clone_of(handle),
+                     *grown = clone_of(handle);
+        petal_lent_layer layers[MAX_LAYERS];
+        petal_error error;
+        add_numbers(full, 0, 100);
+        add_numbers(grown, 0, 150);
+        while (info_of(full).items < 100) /* some were false positives */
+            add_numbers(full, 1000 + info_of(full).items, 1);
+        require_status(PETAL_OK, petal_lend(handle, layers, layers_of(full, layers), &error),
+                       error);
+        assert_int_equal(petal_add_i64(handle, 123456), PETAL_ERR_FULL);
+        require_numbers(handle, 0, 100);
+        assert_int_equal(info_of(handle).layers, 1);
+        uint32_t count = layers_of(grown, layers);
+        require(count == 2, "%u layers", count);
+        require_status(PETAL_OK, petal_lend(handle, layers, count, &error), error);
+        require_numbers(handle, 0, 150);
+        assert_int_equal(petal_add_i64(handle, 123456), PETAL_OK);
+        petal_free(handle);
+        petal_free(full);
+        petal_free(grown);
+    }
+}
+
+/* Their positions would be others, or beyond the end. */
+static void layers_that_no_filter_has_are_not_taken(void **state)
+{
+    (void)state;
+    FOR_NATIVE_SCHEMES(scheme)
+    {
+        petal_filter *filter = make(scheme, 4096, 4, 0), *same = clone_of(filter);
+        petal_lent_layer sound, wrong;
+        petal_error error;
+        layers_of(same, &sound);
+        require_status(PETAL_ERR_ARGUMENT, petal_lend(filter, &sound, 0, &error), error);
+        for (int i = 0; i < 4; i++) {
+            wrong = sound;
+            if (i == 0) wrong.bits = 0;
+            if (i == 1) wrong.bits = (uint64_t)1 << 60;
+            if (i == 2) wrong.hashes = 0;
+            if (i == 3) wrong.hashes = 5000;
+            petal_lent_layer two[] = {sound, wrong};
+            require_status(i == 1 ? PETAL_ERR_LIMIT : PETAL_ERR_ARGUMENT,
+                           petal_lend(filter, two, 2, &error), error);
+        }
+        wrong = sound;
+        wrong.lines_per_key = 3;
+        require_status(PETAL_ERR_ARGUMENT, petal_lend(filter, &wrong, 1, &error), error);
+        require(same_image(filter, same), "scheme %u: another filter", scheme);
+        petal_free(filter);
+        petal_free(same);
     }
 }
 
@@ -1124,8 +1338,13 @@ int main(void)
         cmocka_unit_test(the_header_of_a_file_is_opened_too),
         cmocka_unit_test(an_rdb_file_keeps_filters_layer_by_layer),
         cmocka_unit_test(a_buffer_with_impossible_bits_is_not_adopted),
-        cmocka_unit_test(one_handle_serves_many_filters),
+        cmocka_unit_test(a_handle_takes_what_others_had),
         cmocka_unit_test(a_block_of_another_size_is_not_taken),
+        cmocka_unit_test(a_handle_of_another_format_takes_what_others_had),
+        cmocka_unit_test(one_handle_serves_many_filters),
+        cmocka_unit_test(one_handle_serves_filters_of_other_sizes),
+        cmocka_unit_test(a_handle_that_is_lent_layers_does_not_grow),
+        cmocka_unit_test(layers_that_no_filter_has_are_not_taken),
         cmocka_unit_test(one_handle_serves_filters_of_other_formats),
         cmocka_unit_test(a_filter_is_loaded_in_chunks),
         cmocka_unit_test(bits_that_no_key_can_set_are_not_written),
