@@ -3,7 +3,7 @@
 #ifndef PETAL_FUZZ_INPUT_H
 #define PETAL_FUZZ_INPUT_H
 
-#include "../tests/look.h"
+#include "../tests/values.h"
 
 #include <petal/petal.h>
 

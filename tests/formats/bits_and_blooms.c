@@ -356,7 +356,7 @@ static void hostile_json_gets_no_memory(void **state)
         struct counting count = {0};
         petal_filter *filter;
         petal_error error;
-        assert_true(load_counted(text, "bits-and-blooms", &count, &filter, &error) < 0);
+        require_that(load_counted(text, "bits-and-blooms", &count, &filter, &error), <, 0);
         assert_int_equal(count.calls, 0);
         free(text.data);
     }

@@ -49,7 +49,7 @@ static int64_t written_count(const petal_filter *filter)
 {
     struct bytes bytes = written(filter, "datasketches");
     int64_t count = 0;
-    assert_true(bytes.size > 24);
+    require_that(bytes.size, >, 24);
     for (int i = 7; i >= 0; i--) count = (int64_t)((uint64_t)count << 8 | bytes.data[24 + i]);
     free(bytes.data);
     return count;
@@ -67,7 +67,7 @@ static void ten_thousand_numbers_make_the_bits_of_the_original(void **state)
     options.seed = 9001;
     petal_filter *filter;
     assert_int_equal(petal_create(&options, &filter, NULL), PETAL_OK);
-    for (int64_t i = 0; i < 10000; i++) assert_true(petal_add_i64(filter, i) >= 0);
+    for (int64_t i = 0; i < 10000; i++) require_that(petal_add_i64(filter, i), >=, 0);
     struct bytes made = written(filter, "datasketches");
     struct bytes real = vector(FOLDER "i64_0to9999_n10000_p0.01_seed9001_dirty.sk");
     expect_same(made, real);

@@ -198,7 +198,7 @@ static void packed_lies_get_no_memory(void **state)
         petal_error error;
         struct bytes file = vector(lies[i].name);
         expect_status(load_counted(file, "dcso", &count, &filter, &error), lies[i].status, &error);
-        assert_true(count.peak_bytes < 65536);
+        require_that(count.peak_bytes, <, 65536);
         assert_int_equal(count.held_bytes, 0);
         free(file.data);
     }

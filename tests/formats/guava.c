@@ -1,5 +1,6 @@
 /* Guava's own large cases give exactly its false positives; sizes are its sizes; what it or its
  * ports cannot have written is refused by name. */
+#include "../require.h"
 #include <petal/petal.h>
 
 #include <setjmp.h>
@@ -101,7 +102,7 @@ static void sizes_are_those_of_guavas_table(void **state)
         rows++;
     }
     fclose(table);
-    assert_true(rows >= 120);
+    require_that(rows, >=, 120);
 }
 
 static petal_status open_file(const char *path, const char *format, petal_error *error)
@@ -184,7 +185,7 @@ a_filter_above_2_to_the_32_bits_is_written_sparse_and_queried_through_a_map(void
     long passed = 0;
     for (int i = 40; i < 100000; i++) passed += petal_contains(filter, key, decimal(i, false, key));
     assert_int_equal(passed, 0); /* 200 of 2^33 bits are set: 6e-39 */
-    assert_true(private_bytes() < before + ((uint64_t)4 << 20));
+    require_that(private_bytes(), <, before + ((uint64_t)4 << 20));
     petal_free(filter);
     remove(path);
 }

@@ -101,7 +101,7 @@ static void a_refusal_names_the_rate_that_can_be_reached(void **state)
         options.format = "leveldb";
         options.capacity = keys[i];
         options.rate = 1e-12;
-        assert_true(petal_plan(&options, &plan, &error) < 0);
+        require_that(petal_plan(&options, &plan, &error), <, 0);
         const char *at = strstr(error.message, "reach a rate of ");
         if (!at) {
             fail_msg("\"%s\" names no rate", error.message);
@@ -110,7 +110,7 @@ static void a_refusal_names_the_rate_that_can_be_reached(void **state)
         options.rate = strtod(at + strlen("reach a rate of "), NULL);
         expect_status(petal_plan(&options, &plan, &error), PETAL_OK, &error);
         options.rate *= 0.98;
-        assert_true(petal_plan(&options, &plan, &error) < 0);
+        require_that(petal_plan(&options, &plan, &error), <, 0);
     }
 }
 

@@ -37,17 +37,17 @@ static void expect_bounded(struct bytes bytes, const char *format, uint64_t too_
     petal_status status = open_within(bytes, format, limit, &count, &filter, &error);
     expect_status(status, PETAL_ERR_LIMIT, &error);
     for (int i = 0; i < 4 && status == PETAL_ERR_LIMIT; i++) {
-        assert_true(count.peak_bytes <= limit);
+        require_that(count.peak_bytes, <=, limit);
         assert_int_equal(count.held_bytes, 0);
         assert_non_null(strstr(error.message, "--memory-limit"));
         assert_non_null(strstr(error.message, "options.memory_limit"));
         uint64_t needed = number_before(error.message, " bytes of memory");
-        assert_true(needed > limit);
+        require_that(needed, >, limit);
         limit = needed;
         status = open_within(bytes, format, limit, &count, &filter, &error);
     }
     expect_status(status, PETAL_OK, &error);
-    assert_true(count.peak_bytes <= limit);
+    require_that(count.peak_bytes, <=, limit);
     petal_free(filter);
     assert_int_equal(count.held_bytes, 0);
     expect_status(open_within(bytes, format, UINT64_MAX, &count, &filter, &error), PETAL_OK,
@@ -58,7 +58,7 @@ static void expect_bounded(struct bytes bytes, const char *format, uint64_t too_
 static void expect_format_bounded(const char *format, uint64_t keys, uint64_t too_small)
 {
     petal_filter *filter = planned(format, keys, 0.01);
-    assert_true(petal_add(filter, "key", 3) >= 0);
+    require_that(petal_add(filter, "key", 3), >=, 0);
     struct bytes bytes = written(filter, format);
     petal_free(filter);
     expect_bounded(bytes, format, too_small);

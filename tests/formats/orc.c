@@ -1,6 +1,7 @@
 /* ORC: the older form is the newer one in other clothes; what protobuf's writers cannot have
  * written is refused; hashes and sizes are ORC's; and bytes are never taken for longs. */
-#include "../look.h"
+#include "../require.h"
+#include "../values.h"
 #include <petal/petal.h>
 
 #include <setjmp.h>
@@ -96,7 +97,7 @@ static void both_forms_of_the_same_keys_hold_the_same_filter(void **state)
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         petal_filter *older = open_file(pairs[i].older, pairs[i].format),
                      *newer = open_file(pairs[i].newer, pairs[i].format);
-        assert_true(content_of(older) == content_of(newer));
+        require_that(content_of(older), ==, content_of(newer));
         petal_free(older);
         petal_free(newer);
     }
@@ -150,7 +151,7 @@ static void changed_bytes_of_the_older_form_do_no_harm(void **state)
             if (view(bytes.data, bytes.size, "orc", &filter, &error) == PETAL_OK)
                 expect_bytes(filter, "orc", &bytes);
             else
-                assert_true(error.message[0] != '\0');
+                require_that(error.message[0], !=, '\0');
             petal_free(filter);
         }
         bytes.data[at] = old;
@@ -228,16 +229,16 @@ static void hashes_are_those_of_orcs_own_tests(void **state)
     (void)state;
     petal_encode_i64(-1, wide);
     petal_encode_i32(-1, narrow);
-    assert_true(petal_hash_key(longs, wide, 8) == 6614246905173314819u);
-    assert_true(petal_hash_key(longs, narrow, 4) ==
-                6614246905173314819u); /* an int column's value is a long */
+    require_that(petal_hash_key(longs, wide, 8), ==, 6614246905173314819u);
+    require_that(petal_hash_key(longs, narrow, 4), ==,
+                 6614246905173314819u); /* an int column's value is a long */
     petal_encode_i64(790302201, wide);
     petal_encode_i32(790302201, narrow);
-    assert_true(petal_hash_key(longs, wide, 8) == 1499534499340523007u);
-    assert_true(petal_hash_key(longs, narrow, 4) == 1499534499340523007u);
-    assert_true(petal_hash_key(bytes, "hello", 5) ==
-                0x3928100018224141u); /* orc-core 2.1.1, Murmur3.hash64 */
-    assert_true(petal_hash_key(bytes, NULL, 0) == 0x74a18dc8f20adb48u);
+    require_that(petal_hash_key(longs, wide, 8), ==, 1499534499340523007u);
+    require_that(petal_hash_key(longs, narrow, 4), ==, 1499534499340523007u);
+    require_that(petal_hash_key(bytes, "hello", 5), ==,
+                 0x3928100018224141u); /* orc-core 2.1.1, Murmur3.hash64 */
+    require_that(petal_hash_key(bytes, NULL, 0), ==, 0x74a18dc8f20adb48u);
     petal_free(bytes);
     petal_free(longs);
 }
@@ -308,7 +309,7 @@ static void sizes_are_those_of_orcs_table(void **state)
             fail_msg("%s: %llu bits, %u hashes", line, (unsigned long long)info.bits, info.hashes);
     }
     fclose(table);
-    assert_true(rows >= 170);
+    require_that(rows, >=, 170);
 }
 
 static petal_status plan_bits(uint64_t bits, uint32_t hashes, petal_info *info)

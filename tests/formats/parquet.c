@@ -3,7 +3,8 @@
  * those of the model. */
 #define _XOPEN_SOURCE 700 /* pwrite, ftruncate */
 
-#include "../look.h"
+#include "../require.h"
+#include "../values.h"
 #include "petal/petal_parquet.h"
 #include <petal/petal.h>
 
@@ -46,7 +47,7 @@ static struct bytes load(const char *name)
     if (!file) fail_msg("cannot open %s", path);
     size_t size = fread(buffer, 1, sizeof buffer, file);
     fclose(file);
-    assert_true(size < sizeof buffer);
+    require_that(size, <, sizeof buffer);
     return copy_of(buffer, size);
 }
 
@@ -103,7 +104,7 @@ static void begin_filter(struct listed *at, const char *words)
     assert_int_equal(sscanf(words, "%u %u %255s %31s %llu %llu", &row_group, &number, column, type,
                             &offset, &blocks),
                      6);
-    assert_true(at->next < at->count);
+    require_that(at->next, <, at->count);
     const petal_parquet_filter *one = &at->list[at->next++];
     assert_string_equal(one->column, column);
     assert_string_equal(one->physical_type, type);
@@ -149,7 +150,8 @@ static void filters_in_real_files_are_listed_and_answer_as_parquet_java_says(voi
     fclose(script);
     assert_int_equal(at.next, at.count);
     print_message("# %d filters, %d answers\n", at.filters, at.answers);
-    assert_true(at.filters >= 64 && at.answers >= 4000);
+    require_that(at.filters, >=, 64);
+    require_that(at.answers, >=, 4000);
     petal_free(at.filter);
     free(at.file.data);
 }
@@ -164,7 +166,8 @@ static void encrypted_columns_are_listed_without_a_region_and_the_others_can_be_
     assert_int_equal(list_of(file, list, &count, &error), PETAL_OK);
     assert_int_equal(count, 3);
     assert_string_equal(list[0].column, "s");
-    assert_true(list[0].encrypted && list[2].encrypted);
+    assert_true(list[0].encrypted);
+    assert_true(list[2].encrypted);
     assert_int_equal(list[0].size_bytes, 0);
     assert_string_equal(list[1].column, "i64");
     petal_filter *filter = view_one(file, &list[1]);
@@ -219,7 +222,7 @@ static void a_usual_region_is_recognized_for_certain(void **state)
     (void)state;
     assert_int_equal(petal_recognize(usual.data, usual.size, names, 8), 1);
     assert_string_equal(names[0], "parquet");
-    assert_true(petal_recognize(unusual.data, unusual.size, names, 8) >= 1);
+    require_that(petal_recognize(unusual.data, unusual.size, names, 8), >=, 1);
     free(usual.data);
     free(unusual.data);
 }
@@ -236,14 +239,16 @@ static bool survives(const uint8_t *data, size_t size)
     size_t count;
     petal_status status = list_of(file, list, &count, &error);
     if (status != PETAL_OK) {
-        assert_true(status < 0 && error.message[0] != '\0' && !strchr(error.message, '\n'));
+        require_that(status, <, 0);
+        require_that(error.message[0], !=, '\0');
+        assert_true(!strchr(error.message, '\n'));
         assert_true(error.offset == PETAL_NO_OFFSET || error.offset <= size);
         assert_int_equal(count, 0);
     }
     for (size_t i = 0; i < count && i < MAX_FILTERS; i++) {
-        assert_true(memchr(list[i].column, '\0', sizeof list[i].column) != NULL);
+        require_that(memchr(list[i].column, '\0', sizeof list[i].column), !=, NULL);
         if (list[i].encrypted) continue;
-        assert_true(list[i].offset + list[i].size_bytes <= size);
+        require_that(list[i].offset + list[i].size_bytes, <=, size);
         petal_filter *filter = view_one(file, &list[i]);
         petal_contains(filter, "a", 1);
         petal_free(filter);
@@ -297,7 +302,7 @@ static struct {
 
 static void put(const void *bytes, size_t size)
 {
-    assert_true(size <= sizeof made.data - made.size);
+    require_that(size, <=, sizeof made.data - made.size);
     memcpy(made.data + made.size, bytes, size);
     made.size += size;
 }
@@ -342,7 +347,7 @@ static const char *repeated(const char *start, const char *again, size_t times, 
     for (size_t i = 0; i < times; i++)
         size += (size_t)snprintf(hex + size, sizeof hex - size, "%s", again);
     size += (size_t)snprintf(hex + size, sizeof hex - size, "%s", end);
-    assert_true(size < sizeof hex);
+    require_that(size, <, sizeof hex);
     return hex;
 }
 
@@ -700,7 +705,7 @@ static void sizes_are_those_of_arrow_rs(void **state)
         assert_int_equal(info.hashes, 8);
     }
     fclose(table);
-    assert_true(rows >= 280);
+    require_that(rows, >=, 280);
 }
 
 static void sizes_end_at_128_mib_and_the_plan_says_at_which_rate(void **state)
@@ -709,7 +714,8 @@ static void sizes_end_at_128_mib_and_the_plan_says_at_which_rate(void **state)
     (void)state;
     assert_int_equal(plan(200000000, 0.01, 0, 0, &info), PETAL_OK);
     assert_int_equal(info.bytes, 128 << 20);
-    assert_true(info.predicted_rate > 0.1435 && info.predicted_rate < 0.1445);
+    require_that(info.predicted_rate, >, 0.1435);
+    require_that(info.predicted_rate, <, 0.1445);
     assert_int_equal(plan(10, 1e-300, 0, 0, &info),
                      PETAL_OK); /* too low for doubles: the largest, as parquet-java */
     assert_int_equal(info.bytes, 128 << 20);
@@ -880,8 +886,8 @@ static void rates_bits_and_estimates_agree_with_the_model(void **state)
     if (fabs(sd / model_sd - 1) > 0.01 + 5 * sqrt(0.5 / filters))
         fail_msg("sd %g, model %g", sd, model_sd);
     if (covered < 1851) fail_msg("%g of %g intervals hold the number", covered, filters);
-    assert_true(fabs(items / filters / (double)keys - 1) <
-                0.002); /* too high by 7 / (512 blocks) = 0.02 %; error 0.016 % */
+    require_that(fabs(items / filters / (double)keys - 1), <,
+                 0.002); /* too high by 7 / (512 blocks) = 0.02 %; error 0.016 % */
     petal_free(filter);
 }
 
@@ -916,7 +922,8 @@ static void filters_of_equal_blocks_merge_and_others_do_not(void **state)
     petal_add(a, "a", 1);
     petal_add(b, "b", 1);
     assert_int_equal(petal_merge(a, b, &error), PETAL_OK);
-    assert_true(petal_contains(a, "a", 1) && petal_contains(a, "b", 1));
+    assert_true(petal_contains(a, "a", 1));
+    assert_true(petal_contains(a, "b", 1));
     assert_int_equal(petal_merge(a, c, &error), PETAL_ERR_MISMATCH);
     petal_free(a);
     petal_free(b);

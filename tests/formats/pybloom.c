@@ -14,7 +14,7 @@ static void add_keys(petal_filter *filter, int from, int to)
     char key[32];
     for (int i = from; i <= to; i++) {
         int size = snprintf(key, sizeof key, "key-%d", i);
-        assert_true(petal_add(filter, key, (size_t)size) >= 0);
+        require_that(petal_add(filter, key, (size_t)size), >=, 0);
     }
 }
 
@@ -88,7 +88,7 @@ static void a_plain_filter_takes_more_keys_than_its_capacity(void **state)
     petal_filter *filter = planned("pybloom", 10, 0.01);
     add_keys(filter, 0, 29);
     assert_int_equal(info_of(filter).layers, 1);
-    assert_true(info_of(filter).items > 20);
+    require_that(info_of(filter).items, >, 20);
     struct bytes bytes = written(filter, "pybloom");
     petal_free(filter);
     petal_free(loaded(bytes, "pybloom"));
@@ -193,10 +193,11 @@ static void the_rate_counts_that_some_bits_are_favoured(void **state)
     petal_stats info_stats = stats_of(filter);
     double predicted = info.predicted_rate * ABSENT, given = info_stats.estimated_rate * ABSENT;
     petal_free(filter);
-    assert_true(predicted > 3400 && predicted < 3650);
+    require_that(predicted, >, 3400);
+    require_that(predicted, <, 3650);
     /* Of both rates the count may be 5 sd away: its square is 25 times the count expected. */
-    assert_true((passed - predicted) * (passed - predicted) < 25 * predicted);
-    assert_true((passed - given) * (passed - given) < 25 * given);
+    require_that((passed - predicted) * (passed - predicted), <, 25 * predicted);
+    require_that((passed - given) * (passed - given), <, 25 * given);
 }
 
 int main(void)

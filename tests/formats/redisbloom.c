@@ -50,7 +50,7 @@ static void keys_hash_as_redisbloom_hashes_them(void **state)
     (void)state;
     petal_filter *filter = reserve(1, 0.01);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_true(petal_hash_key(filter, rows[i].key, strlen(rows[i].key)) == rows[i].hash);
+        require_that(petal_hash_key(filter, rows[i].key, strlen(rows[i].key)), ==, rows[i].hash);
     petal_free(filter);
 }
 
@@ -130,8 +130,8 @@ static void a_batch_and_a_clone_grow_alike(void **state)
     assert_int_equal(add_key_batch(batch, keys, 100, NULL, &new_count), PETAL_OK);
     assert_int_equal(new_count, 99);
     assert_int_equal(contains_keys(batch, keys, 100, NULL), 100);
-    assert_true(content_of(one) == content_of(copy));
-    assert_true(content_of(one) == content_of(batch));
+    require_that(content_of(one), ==, content_of(copy));
+    require_that(content_of(one), ==, content_of(batch));
     petal_free(one);
     petal_free(copy);
     petal_free(batch);
@@ -151,7 +151,7 @@ static void filters_from_before_2020_grow_by_powers_of_two(void **state)
         petal_filter *filter = loaded_vector(paths[i], "redisbloom");
         add_texts(filter, "key-", 100, 1000);
         expect_layers(filter, layers, 3);
-        assert_true(content_of(filter) == ids[i]);
+        require_that(content_of(filter), ==, ids[i]);
         petal_free(filter);
     }
 }
@@ -166,7 +166,7 @@ static void a_full_nonscaling_filter_refuses_new_keys_and_finds_the_old_ones(voi
     uint64_t before = content_of(filter);
     assert_int_equal(petal_add(filter, "one more", 8), PETAL_ERR_FULL);
     assert_int_equal(petal_add(filter, "hello", 5), PETAL_SEEN);
-    assert_true(content_of(filter) == before);
+    require_that(content_of(filter), ==, before);
     petal_free(filter);
 }
 
@@ -185,7 +185,7 @@ static void no_more_layers_than_fit_are_added(void **state)
     struct bytes all = written(filter, "redisbloom");
     assert_int_equal(little(all.data + 8, 4), 64);
     petal_filter *back = loaded(all, "redisbloom");
-    assert_true(content_of(filter) == content_of(back));
+    require_that(content_of(filter), ==, content_of(back));
     petal_free(back);
     petal_free(filter);
     petal_free(empty);
@@ -200,7 +200,7 @@ static void a_mapped_petal_file_does_not_grow_and_a_loaded_one_does(void **state
     petal_error error;
     (void)state;
     int descriptor = mkstemp(path);
-    assert_true(descriptor >= 0);
+    require_that(descriptor, >=, 0);
     close(descriptor);
     petal_filter *filter = reserve(10, 0.01), *opened;
     add_texts(filter, "", 0, 10);
@@ -233,7 +233,7 @@ static void chains_do_not_combine_since_the_sum_would_be_beyond_the_rate(void **
         expect_status(petal_merge(a, b, &error), PETAL_ERR_UNSUPPORTED, &error);
         assert_non_null(strstr(error.message, "add the keys"));
         expect_status(petal_intersect(a, b, &error), PETAL_ERR_UNSUPPORTED, &error);
-        assert_true(content_of(a) == before);
+        require_that(content_of(a), ==, before);
         petal_free(b);
         b = reserve(100, 0.001);
         expect_status(petal_merge(a, b, &error), PETAL_ERR_MISMATCH, &error);
@@ -743,9 +743,9 @@ static void compressed_or_not_a_dump_gives_back_its_bits(void **state)
         petal_filter *filter = reserve(20000, 0.01);
         add_texts(filter, "k", 0, keys);
         struct bytes dump = written(filter, "redisbloom-dump");
-        if (keys < 500) assert_true(dump.size < info_of(filter).bytes / 2);
+        if (keys < 500) require_that(dump.size, <, info_of(filter).bytes / 2);
         petal_filter *back = loaded(dump, "redisbloom-dump");
-        assert_true(content_of(filter) == content_of(back));
+        require_that(content_of(filter), ==, content_of(back));
         petal_free(filter);
         petal_free(back);
         free(dump.data);
@@ -795,11 +795,11 @@ static void old_encodings_are_written_back_and_grow(void **state)
         assert_int_equal(same.data[9] & 7, files[i].before);
         uint32_t layers = info_of(filter).layers;
         add_texts(filter, "more", 0, 300);
-        assert_true(info_of(filter).layers > layers);
+        require_that(info_of(filter).layers, >, layers);
         struct bytes grown = written(filter, "redisbloom-dump");
         assert_int_equal(grown.data[9] & 7, files[i].after);
         petal_filter *back = loaded(grown, "redisbloom-dump");
-        assert_true(content_of(filter) == content_of(back));
+        require_that(content_of(filter), ==, content_of(back));
         petal_free(filter);
         petal_free(back);
         free(same.data);

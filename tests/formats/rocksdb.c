@@ -97,8 +97,8 @@ static void the_hash_is_the_preview_of_xxh3_and_not_xxh3(void **state)
 {
     (void)state;
     petal_filter *filter = of_lines(1, 6);
-    assert_true(petal_hash_key(filter, "", 0) == 0x5342c3010fe1dd04u);
-    assert_true(petal_hash_key(filter, "hello", 5) == 0xa0bbc238c97657b5u);
+    require_that(petal_hash_key(filter, "", 0), ==, 0x5342c3010fe1dd04u);
+    require_that(petal_hash_key(filter, "hello", 5), ==, 0xa0bbc238c97657b5u);
     petal_free(filter);
 }
 
@@ -212,14 +212,14 @@ static void estimates_and_rates_are_those_of_the_model(void **state)
     petal_stats info_stats = stats_of(filter);
     double deviation =
         (info_stats.estimated_items.high - info_stats.estimated_items.low) / (2 * 1.96);
-    assert_true(info_stats.estimated_items.value > keys - 5 * deviation &&
-                info_stats.estimated_items.value < keys + 5 * deviation);
+    require_that(info_stats.estimated_items.value, >, keys - 5 * deviation);
+    require_that(info_stats.estimated_items.value, <, keys + 5 * deviation);
     for (int64_t i = 0; i < 1000000; i++) passed += petal_contains_i64(filter, 1000000 + i);
     double expected = questions * info_stats.estimated_rate, distance = passed - expected;
-    assert_true(distance * distance < 25 * expected);
+    require_that(distance * distance, <, 25 * expected);
     double predicted = petal_predict_rate(&info, 100000);
-    assert_true(info_stats.estimated_rate > predicted * 0.98 &&
-                info_stats.estimated_rate < predicted * 1.02);
+    require_that(info_stats.estimated_rate, >, predicted * 0.98);
+    require_that(info_stats.estimated_rate, <, predicted * 1.02);
     petal_free(filter);
 }
 

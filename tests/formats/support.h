@@ -4,7 +4,8 @@
 #define PETAL_TESTS_FORMATS_SUPPORT_H
 
 #include "../keys.h"
-#include "../look.h"
+#include "../require.h"
+#include "../values.h"
 #include <petal/petal.h>
 
 #include <setjmp.h>
@@ -56,7 +57,7 @@ static inline struct bytes written(const petal_filter *filter, const char *forma
 {
     petal_error error;
     struct bytes bytes = {NULL, (size_t)petal_serialized_bytes(filter, format)};
-    assert_true(bytes.size > 0);
+    require_that(bytes.size, >, 0);
     bytes.data = malloc(bytes.size + 1);
     expect_status(petal_serialize(filter, format, bytes.data, bytes.size, &error), PETAL_OK,
                   &error);
@@ -168,7 +169,7 @@ static inline void expect_sizes(const char *format, const char *name, int min_ro
         if (plan.bits != bits || plan.hashes != hashes)
             fail_msg("%s: %llu keys at %g", name, (unsigned long long)keys, rate);
     }
-    assert_true(rows >= min_rows);
+    require_that(rows, >=, min_rows);
     free(table.data);
 }
 

@@ -21,6 +21,7 @@
  *     packed                                      by another packer: written back it has other
  *                                                 bytes, and the same in them */
 #include "../keys.h"
+#include "../require.h"
 
 #include <petal/petal.h>
 
@@ -365,7 +366,7 @@ static void real_files_are_read_asked_rebuilt_and_carried_and_damaged_ones_are_r
     closedir(folder);
     print_message("# %d files, %d answers, %d rebuilt byte for byte\n", files_done, answers_done,
                   rebuilt_done);
-    assert_true(files_done > 0);
+    require_that(files_done, >, 0);
     assert_int_equal(refused > 0, *left_out != NULL);
 }
 

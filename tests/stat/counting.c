@@ -23,7 +23,7 @@ static void ten_million_steps_with_counters_that_stick_miss_no_key(void **state)
     (void)state;
     struct workload work = {40000, 4, 30000, 12, 60000, 10000000, 62};
     struct multiset set = run_multiset(&work);
-    assert_true(stats_of(set.filter).saturated_counters > 1000);
+    require_that(stats_of(set.filter).saturated_counters, >, 1000);
     set_free(&set);
 }
 

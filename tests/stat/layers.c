@@ -106,7 +106,7 @@ static void judge_growth(const struct growth *growth, petal_filter *filter, uint
             measured, bounds.low, bounds.high);
     require(measured <= 1.02 * growth->rate + 5 * asked_sd, "%s, %llu keys: %g", growth->name,
             (unsigned long long)count, measured);
-    assert_true(fabs(info_stats.estimated_rate - bounds.low) <= 1e-9 * bounds.low);
+    require_that(fabs(info_stats.estimated_rate - bounds.low), <=, 1e-9 * bounds.low);
 }
 
 /* At every power of two: with steps of 2 the layers of 1,000, 2,000, ... keys are just full then,
@@ -222,8 +222,10 @@ static void a_stream_of_a_hundred_windows_is_remembered_and_forgotten(void **sta
         (unsigned long long)looks, (unsigned long long)stream.asked, 100 * rate, 100 * dropped);
     /* Over many states between G - 1 and G full generations; 5 sd of a filter's own scatter are
      * below 1 % at this size. */
-    assert_true(rate <= 1.02 * options.rate && rate > 0.7 * options.rate);
-    assert_true(dropped <= 1.02 * options.rate && dropped > 0.7 * options.rate);
+    require_that(rate, <=, 1.02 * options.rate);
+    require_that(rate, >, 0.7 * options.rate);
+    require_that(dropped, <=, 1.02 * options.rate);
+    require_that(dropped, >, 0.7 * options.rate);
     petal_free(stream.filter);
 }
 
@@ -274,7 +276,7 @@ static void look_at_days(struct days *days, double rate)
     petal_info info = PETAL_INFO_INIT;
     while (first > 0 && days->now - days->batch_at[first - 1] <= DAY) first--;
     uint64_t from = first ? days->batch_end[first - 1] : 0, count = days->added - from;
-    assert_true(count <= DAY_KEYS);
+    require_that(count, <=, DAY_KEYS);
     assert_int_equal(in_batches(days->filter, (int64_t)from, count, ask_batch), count);
     assert_int_equal(petal_get_info(days->filter, PETAL_ALL_LAYERS, &info, NULL), PETAL_OK);
     petal_stats info_stats = stats_of(days->filter);
@@ -289,7 +291,7 @@ static void look_at_days(struct days *days, double rate)
     if (gone == 0) return;
     count = days->batch_end[gone - 1];
     double found = (double)in_batches(days->filter, 0, count, ask_batch);
-    assert_true(found <= 1.02 * rate * (double)count + 5 * sqrt(rate * (double)count));
+    require_that(found, <=, 1.02 * rate * (double)count + 5 * sqrt(rate * (double)count));
 }
 
 static void end_days(struct days *days, double rate)
@@ -301,7 +303,7 @@ static void end_days(struct days *days, double rate)
         "# %s, %s: %llu keys, worst rate %.3f %%, %.3f %% dropped; %u generations, %u layers at the end\n",
         days->name, info.scheme_name, (unsigned long long)days->added, 100 * days->worst_rate,
         100 * dropped / (double)days->added, info.generations, info.layers);
-    assert_true(dropped <= 1.02 * max + 5 * sqrt(max));
+    require_that(dropped, <=, 1.02 * max + 5 * sqrt(max));
     petal_free(days->filter);
 }
 
@@ -387,9 +389,10 @@ static void an_overfull_window_of_time_loses_nothing_and_says_its_rate(void **st
         printf("# %llu times the keys: %u layers, rate %.2f %%, said %.2f %%\n",
                (unsigned long long)times, info.layers, 100 * measured,
                100 * info_stats.estimated_rate);
-        assert_true(info_stats.overfull && petal_is_overfull(days.filter));
-        assert_true(fabs(measured - info_stats.estimated_rate) <=
-                    5 * sqrt(measured / (double)QUERIES));
+        assert_true(info_stats.overfull);
+        assert_true(petal_is_overfull(days.filter));
+        require_that(fabs(measured - info_stats.estimated_rate), <=,
+                     5 * sqrt(measured / (double)QUERIES));
         petal_free(days.filter);
     }
 }

@@ -140,7 +140,7 @@ static void travel_by_algebra(const struct journey *journey, const petal_filter 
     add_hash_batch(b, hashes + TRAVELLERS / 2, TRAVELLERS - TRAVELLERS / 2, NULL, NULL);
     require_status(PETAL_OK, petal_merge(a, b, &error), error);
     require_all(a, hashes, TRAVELLERS, "in a union");
-    assert_true(content_of(a) == content_of(filter));
+    require_that(content_of(a), ==, content_of(filter));
     petal_free(b);
     b = clone_of(filter);
     for (int i = 0; i < 100; i++) {
@@ -194,7 +194,7 @@ static void no_member_of_more_than_100_million_asked_was_missed(void **state)
 {
     (void)state;
     printf("# %llu members asked for, 0 missed\n", (unsigned long long)asked);
-    assert_true(asked > 100000000); /* the tests above did what they are there for */
+    require_that(asked, >, 100000000); /* the tests above did what they are there for */
 }
 
 int main(void)

@@ -38,7 +38,8 @@ static petal_stats filled(const petal_info *plan, uint64_t keys, uint64_t seed)
     add_numbers(filter, 0, keys);
     petal_info info = info_of(filter);
     petal_stats info_stats = stats_of(filter);
-    assert_true(info.bits == plan->bits && (info_stats.overfull || !petal_is_overfull(filter)));
+    require_that(info.bits, ==, plan->bits);
+    assert_true((info_stats.overfull || !petal_is_overfull(filter)));
     petal_free(filter);
     return info_stats;
 }
@@ -71,7 +72,7 @@ static void a_filter_that_holds_just_its_capacity_is_never_overfull(void **state
                 if (plan_for((uint32_t)scheme, rates[i], keys, &tried.plan)) try_seeds(&tried, 2);
             printf("# %s, rate %g: %llu filters, at most %.1f sd above\n", tried.plan.scheme_name,
                    rates[i], (unsigned long long)tried.filters, tried.max_sd);
-            assert_true(tried.filters > 600);
+            require_that(tried.filters, >, 600);
         }
 }
 

@@ -76,7 +76,7 @@ static void add_range(petal_filter *filter, uint64_t from, uint64_t count)
     static int64_t values[1 << 20];
     require(count <= COUNT(values), "%llu keys", (unsigned long long)count);
     for (uint64_t i = 0; i < count; i++) values[i] = (int64_t)(from + i);
-    assert_true(add_number_batch(filter, values, (size_t)count, NULL, NULL) >= 0);
+    require_that(add_number_batch(filter, values, (size_t)count, NULL, NULL), >=, 0);
 }
 
 /* The integers from `first` on: those of A, the common ones, those of B. */

@@ -651,7 +651,7 @@ ATTEMPT(apply_patch)
     struct bytes patch = {NULL, 0};
     petal_filter *base = make_kind(subject->recipe), *more = clone_of(base);
     (void)twin;
-    assert_true(petal_add_i64(more, ABSENT_KEY) >= 0);
+    require_that(petal_add_i64(more, ABSENT_KEY), >=, 0);
     require_status(PETAL_OK, petal_diff(base, more, keep_bytes, &patch, error), *error);
     petal_status status = petal_apply_patch(subject->filter, patch.data, patch.size, 0, error);
     petal_free(base);
@@ -931,7 +931,7 @@ static size_t make_recipes(struct recipe *recipes)
             recipes[count + 1] = recipes[count];
             recipes[++count].keys = 1000;
         }
-        assert_true(++count < MAX_RECIPES);
+        require_that(++count, <, MAX_RECIPES);
     }
     return count;
 }

@@ -48,8 +48,12 @@ static void a_batch_says_what_one_key_at_a_time_says(void **state)
             require(new_many[i] == is_new && new_hashes[i] == is_new, "key %zu of seed %llu", i,
                     (unsigned long long)seed);
         }
-        assert_true(count_many == news && count_hashes == news && news > 500 && news <= 2000);
-        assert_true(same_image(single, many) && same_image(single, hashes));
+        require_that(count_many, ==, news);
+        require_that(count_hashes, ==, news);
+        require_that(news, >, 500);
+        require_that(news, <=, 2000);
+        assert_true(same_image(single, many));
+        assert_true(same_image(single, hashes));
         fill_batch(&batch, single, 1000000,
                    seed + 1); /* absent keys, some of them false positives */
         assert_int_equal(contains_keys(many, batch.keys, BATCH, found_many),
@@ -61,7 +65,8 @@ static void a_batch_says_what_one_key_at_a_time_says(void **state)
                     "key %zu of seed %llu", i, (unsigned long long)seed + 1);
             require(petal_contains_hash(single, batch.hashes[i]) == is_found, "key %zu", i);
         }
-        assert_true(found > 0 && found < BATCH);
+        require_that(found, >, 0);
+        require_that(found, <, BATCH);
         assert_int_equal(contains_keys(many, batch.keys, BATCH, NULL), found);
         petal_free(single);
         petal_free(many);
@@ -152,11 +157,16 @@ static void any_and_all_are_what_the_words_say(void **state)
     petal_key keys[] = {{"in", 2}, {"also in", 7}, {"out", 3}, {"also out", 8}};
     petal_add(filter, "in", 2);
     petal_add(filter, "also in", 7);
-    assert_true(contains_any(filter, keys, 4) && !contains_all(filter, keys, 4));
-    assert_true(contains_any(filter, keys, 2) && contains_all(filter, keys, 2));
-    assert_true(!contains_any(filter, keys + 2, 2) && !contains_all(filter, keys + 2, 2));
-    assert_true(contains_any(filter, keys + 1, 2) && !contains_all(filter, keys + 1, 2));
-    assert_true(!contains_any(filter, NULL, 0) && contains_all(filter, NULL, 0));
+    assert_true(contains_any(filter, keys, 4));
+    assert_true(!contains_all(filter, keys, 4));
+    assert_true(contains_any(filter, keys, 2));
+    assert_true(contains_all(filter, keys, 2));
+    assert_true(!contains_any(filter, keys + 2, 2));
+    assert_true(!contains_all(filter, keys + 2, 2));
+    assert_true(contains_any(filter, keys + 1, 2));
+    assert_true(!contains_all(filter, keys + 1, 2));
+    assert_true(!contains_any(filter, NULL, 0));
+    assert_true(contains_all(filter, NULL, 0));
     petal_free(filter);
 }
 
@@ -235,7 +245,8 @@ static void where_hashes_stand_for_keys_they_do_so_in_every_format(void **state)
         petal_free(by_key);
         petal_free(by_hash);
     }
-    assert_true(takers > 0 && others > 0);
+    require_that(takers, >, 0);
+    require_that(others, >, 0);
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */
@@ -251,12 +262,14 @@ static void numbers_are_their_key_bytes(void **state)
     for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) {
         petal_encode_i64(integers[i], key);
         assert_int_equal(petal_add_i64(filter, integers[i]), PETAL_OK);
-        assert_true(petal_contains(filter, key, 8) && petal_contains_i64(filter, integers[i]));
+        assert_true(petal_contains(filter, key, 8));
+        assert_true(petal_contains_i64(filter, integers[i]));
     }
     for (size_t i = 0; i < sizeof doubles / sizeof *doubles; i++) {
         petal_encode_f64(doubles[i], key);
         assert_int_equal(add_f64(filter, doubles[i]), PETAL_OK);
-        assert_true(petal_contains(filter, key, 8) && contains_f64(filter, doubles[i]));
+        assert_true(petal_contains(filter, key, 8));
+        assert_true(contains_f64(filter, doubles[i]));
     }
     petal_free(filter);
 }
@@ -319,7 +332,8 @@ static void a_key_may_be_empty_and_then_null(void **state)
     assert_false(petal_contains(filter, NULL, 0));
     assert_int_equal(petal_add(filter, NULL, 0), PETAL_OK);
     assert_int_equal(petal_add(filter, "", 0), PETAL_SEEN);
-    assert_true(contains_all(filter, &none, 1) && contains_keys(filter, &none, 1, NULL) == 1);
+    assert_true(contains_all(filter, &none, 1));
+    require_that(contains_keys(filter, &none, 1, NULL), ==, 1);
     assert_int_equal(add_key_batch(filter, &none, 1, NULL, NULL), PETAL_OK);
     petal_free(filter);
 }
@@ -367,7 +381,8 @@ static void a_view_refuses_every_change_and_still_answers(void **state)
     require_status(PETAL_ERR_READ_ONLY, petal_intersect(view, filter, &error), error);
     require_status(PETAL_ERR_READ_ONLY, petal_set_metadata(view, "x", 1, &error), error);
     require_numbers(view, 0, 100);
-    assert_true(same_image(view, filter) && info_of(view).items == 100);
+    assert_true(same_image(view, filter));
+    require_that(info_of(view).items, ==, 100);
     assert_true(same_bytes(image, before));
     petal_filter *copy = clone_of(view);
     assert_int_equal(petal_add(copy, "k", 1), PETAL_OK);

@@ -66,13 +66,15 @@ static void sizes_and_union_are_those_that_info_and_merge_give(void **state)
                        of_union_stats.estimated_items.low, of_union_stats.estimated_items.high));
         double common = of_a_stats.estimated_items.value + of_b_stats.estimated_items.value -
                         of_union_stats.estimated_items.value;
-        assert_true(fabs(comparison.intersection.value - common) < 1e-9);
-        assert_true(fabs(comparison.jaccard.value - common / of_union_stats.estimated_items.value) <
-                    1e-12);
-        assert_true(fabs(comparison.containment_a_in_b.value -
-                         common / of_a_stats.estimated_items.value) < 1e-12);
-        assert_true(fabs(comparison.containment_b_in_a.value -
-                         common / of_b_stats.estimated_items.value) < 1e-12);
+        require_that(fabs(comparison.intersection.value - common), <, 1e-9);
+        require_that(fabs(comparison.jaccard.value - common / of_union_stats.estimated_items.value),
+                     <, 1e-12);
+        require_that(
+            fabs(comparison.containment_a_in_b.value - common / of_a_stats.estimated_items.value),
+            <, 1e-12);
+        require_that(
+            fabs(comparison.containment_b_in_a.value - common / of_b_stats.estimated_items.value),
+            <, 1e-12);
         petal_free(a);
         petal_free(b);
         petal_free(before);
@@ -87,10 +89,13 @@ static void a_filter_holds_all_of_itself_and_may_yet_differ_by_a_few_keys(void *
     FOR_NATIVE_SCHEMES(scheme)
     {
         petal_comparison c = compare_ranges(scheme, (uint64_t[2]){0, 4000}, (uint64_t[2]){0, 4000});
-        assert_true(c.jaccard.value == 1 && c.jaccard.high == 1 && c.containment_a_in_b.value == 1);
+        require_that(c.jaccard.value, ==, 1);
+        require_that(c.jaccard.high, ==, 1);
+        require_that(c.containment_a_in_b.value, ==, 1);
         require(c.jaccard.low < 1 && c.jaccard.low > 0.995, "at least %g", c.jaccard.low);
-        assert_true(holds(c.intersection, 4000) && c.intersection.value == c.items_a.value);
-        assert_true(fabs(c.intersection.high - c.items_a.high) < 1e-3 * c.items_a.high);
+        assert_true(holds(c.intersection, 4000));
+        require_that(c.intersection.value, ==, c.items_a.value);
+        require_that(fabs(c.intersection.high - c.items_a.high), <, 1e-3 * c.items_a.high);
     }
 }
 
@@ -100,11 +105,13 @@ static void a_part_is_contained_and_the_whole_is_not(void **state)
     FOR_NATIVE_SCHEMES(scheme)
     {
         petal_comparison c = compare_ranges(scheme, (uint64_t[2]){0, 1000}, (uint64_t[2]){0, 5000});
-        assert_true(c.containment_a_in_b.value == 1 && c.containment_a_in_b.high == 1);
+        require_that(c.containment_a_in_b.value, ==, 1);
+        require_that(c.containment_a_in_b.high, ==, 1);
         require(c.containment_a_in_b.low > 0.97 && c.containment_a_in_b.low < 1, "at least %g",
                 c.containment_a_in_b.low);
-        assert_true(holds(c.containment_b_in_a, 0.2) && holds(c.jaccard, 0.2) &&
-                    holds(c.intersection, 1000));
+        assert_true(holds(c.containment_b_in_a, 0.2));
+        assert_true(holds(c.jaccard, 0.2));
+        assert_true(holds(c.intersection, 1000));
         require(c.containment_b_in_a.high < 0.22, "at most %g", c.containment_b_in_a.high);
     }
 }
@@ -147,13 +154,16 @@ static void of_nothing_there_is_no_share(void **state)
     FOR_NATIVE_SCHEMES(scheme)
     {
         petal_comparison c = compare_ranges(scheme, (uint64_t[2]){0, 0}, (uint64_t[2]){0, 0});
-        assert_true(is(c.items_a, 0, 0, 0) && is(c.union_items, 0, 0, 0) &&
-                    is(c.intersection, 0, 0, 0));
-        assert_true(is_unknown(c.jaccard) && is_unknown(c.containment_a_in_b) &&
-                    is_unknown(c.containment_b_in_a));
+        assert_true(is(c.items_a, 0, 0, 0));
+        assert_true(is(c.union_items, 0, 0, 0));
+        assert_true(is(c.intersection, 0, 0, 0));
+        assert_true(is_unknown(c.jaccard));
+        assert_true(is_unknown(c.containment_a_in_b));
+        assert_true(is_unknown(c.containment_b_in_a));
         c = compare_ranges(scheme, (uint64_t[2]){0, 0}, (uint64_t[2]){0, 100});
-        assert_true(is(c.intersection, 0, 0, 0) && c.jaccard.value == 0 &&
-                    c.containment_b_in_a.value == 0);
+        assert_true(is(c.intersection, 0, 0, 0));
+        require_that(c.jaccard.value, ==, 0);
+        require_that(c.containment_b_in_a.value, ==, 0);
         assert_true(is_unknown(c.containment_a_in_b));
     }
 }
@@ -167,13 +177,20 @@ static void a_saturated_union_leaves_bounds_only(void **state)
     add_numbers(half, 0, 100);
     assert_true(stats_of(full).saturated);
     petal_comparison c = compare(full, half);
-    assert_true(c.saturated && isinf(c.items_a.value) && isinf(c.items_a.high) &&
-                isfinite(c.items_a.low));
-    assert_true(isinf(c.union_items.value) && isfinite(c.items_b.value));
-    assert_true(isnan(c.intersection.value) && c.intersection.low == 0 &&
-                c.intersection.high == c.items_b.high);
-    assert_true(isnan(c.jaccard.value) && c.jaccard.low == 0 && c.jaccard.high == 1);
-    assert_true(isnan(c.containment_a_in_b.value) && isnan(c.containment_b_in_a.value));
+    assert_true(c.saturated);
+    assert_true(isinf(c.items_a.value));
+    assert_true(isinf(c.items_a.high));
+    assert_true(isfinite(c.items_a.low));
+    assert_true(isinf(c.union_items.value));
+    assert_true(isfinite(c.items_b.value));
+    assert_true(isnan(c.intersection.value));
+    require_that(c.intersection.low, ==, 0);
+    require_that(c.intersection.high, ==, c.items_b.high);
+    assert_true(isnan(c.jaccard.value));
+    require_that(c.jaccard.low, ==, 0);
+    require_that(c.jaccard.high, ==, 1);
+    assert_true(isnan(c.containment_a_in_b.value));
+    assert_true(isnan(c.containment_b_in_a.value));
     petal_free(full);
     petal_free(half);
 }
@@ -306,15 +323,18 @@ static void what_is_made_like_another_has_no_metadata_and_can_fail_for_memory_on
         petal_status status = petal_create_like(filter, &like, NULL);
         if (status == PETAL_OK) break;
         assert_int_equal(status, PETAL_ERR_MEMORY);
-        assert_true(like == NULL && count.live_blocks == before);
+        require_that(like, ==, NULL);
+        require_that(count.live_blocks, ==, before);
         require(i < 20, "never worked");
     }
     count.fail_at = 0;
     calls = count.calls;
-    assert_true(petal_metadata(like, NULL) == NULL && calls > 0);
+    require_that(petal_metadata(like, NULL), ==, NULL);
+    require_that(calls, >, 0);
     petal_free(like);
     petal_free(filter);
-    assert_true(count.live_blocks == 0 && count.bad_releases == 0);
+    require_that(count.live_blocks, ==, 0);
+    require_that(count.bad_releases, ==, 0);
 }
 
 /* ---- overfull -------------------------------------------------------------------------------- */
@@ -382,7 +402,8 @@ static void repeats_make_no_filter_overfull(void **state)
                         (unsigned long long)capacity, round, (unsigned long long)n);
             }
         petal_stats info_stats = stats_of(filter);
-        assert_true(info_of(filter).items > 4 * capacity && !info_stats.overfull);
+        require_that(info_of(filter).items, >, 4 * capacity);
+        assert_true(!info_stats.overfull);
         petal_free(filter);
     }
 }
@@ -478,11 +499,14 @@ static void clearing_ends_it_and_merging_brings_it(void **state)
                  *other = rated_for(PETAL_SCHEME_CLASSIC, 1000);
     add_numbers(filter, 0, 900);
     add_numbers(other, 1000, 900);
-    assert_true(!petal_is_overfull(filter) && !stats_of(filter).overfull);
+    assert_true(!petal_is_overfull(filter));
+    assert_true(!stats_of(filter).overfull);
     assert_int_equal(petal_merge(filter, other, NULL), PETAL_OK);
-    assert_true(petal_is_overfull(filter) && stats_of(filter).overfull);
+    assert_true(petal_is_overfull(filter));
+    assert_true(stats_of(filter).overfull);
     assert_int_equal(petal_clear(filter, NULL), PETAL_OK);
-    assert_true(!petal_is_overfull(filter) && !stats_of(filter).overfull);
+    assert_true(!petal_is_overfull(filter));
+    assert_true(!stats_of(filter).overfull);
     petal_free(filter);
     petal_free(other);
 }
@@ -546,7 +570,7 @@ static void where_repeats_came_removing_keys_ends_it_too(void **state)
         assert_true(petal_is_overfull(filter));
         remove_range(filter, 0, capacity / 2);
         assert_false(petal_is_overfull(filter));
-        assert_true(info_of(filter).items > capacity);
+        require_that(info_of(filter).items, >, capacity);
         petal_free(filter);
     }
 }
@@ -581,8 +605,9 @@ static void without_a_capacity_no_filter_is_overfull_and_none_that_grows(void **
     petal_filter *filter = make(PETAL_SCHEME_CLASSIC, 500, 5, 0), *growing = create(&options);
     for (uint64_t i = 0; i < 1000; i++) add_number(filter, i);
     for (uint64_t i = 0; i < 5000; i++) add_number(growing, i);
-    assert_true(stats_of(filter).saturated && !stats_of(filter).overfull &&
-                !petal_is_overfull(filter));
+    assert_true(stats_of(filter).saturated);
+    assert_true(!stats_of(filter).overfull);
+    assert_true(!petal_is_overfull(filter));
     assert_false(stats_of(growing).overfull || petal_is_overfull(growing));
     petal_free(filter);
     petal_free(growing);
@@ -631,7 +656,8 @@ static void a_filter_that_refuses_takes_no_more_keys_when_it_is_overfull(void **
             assert_int_equal(new_count, 0);
             assert_int_equal(add_number_batch(filter, values, 2, NULL, NULL), PETAL_ERR_FULL);
             assert_int_equal(add_hash_batch(filter, hashes, 2, NULL, NULL), PETAL_ERR_FULL);
-            assert_true(petal_is_overfull(filter) && same_image(filter, before));
+            assert_true(petal_is_overfull(filter));
+            assert_true(same_image(filter, before));
             assert_int_equal(petal_last_error(filter, &error), PETAL_ERR_FULL);
             assert_int_equal(petal_add(before, "a", 1), PETAL_ERR_FULL); /* a copy refuses, too */
             assert_int_equal(petal_clear(filter, NULL), PETAL_OK);

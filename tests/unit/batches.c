@@ -239,7 +239,8 @@ static void compare_adding(petal_filter *batched, petal_filter *single, const st
                 kind, variant, i);
         fresh += results[i];
     }
-    assert_true(outcome.done == COUNT && outcome.positive == fresh);
+    require_that(outcome.done, ==, COUNT);
+    require_that(outcome.positive, ==, fresh);
     require_same(batched, single, kind, variant);
     require_status(PETAL_OK, petal_contains_batch(batched, &all->batch, found, &outcome, &error),
                    error);
@@ -248,7 +249,8 @@ static void compare_adding(petal_filter *batched, petal_filter *single, const st
                 variant, i);
         in += found[i];
     }
-    assert_true(outcome.done == COUNT && outcome.positive == in);
+    require_that(outcome.done, ==, COUNT);
+    require_that(outcome.positive, ==, in);
 }
 
 static void compare_hashing(const petal_filter *filter, const struct material *all)
@@ -258,10 +260,10 @@ static void compare_hashing(const petal_filter *filter, const struct material *a
     require_status(PETAL_OK, petal_hash_batch(filter, &all->batch, hashes, &error), error);
     for (size_t i = 0; i < COUNT; i++)
         if (all->batch.layout == PETAL_LAYOUT_HASHES)
-            assert_true(hashes[i] == all->hashes[i]);
+            require_that(hashes[i], ==, all->hashes[i]);
         else
-            assert_true(hashes[i] ==
-                        petal_hash_key(filter, all->keys[i].data, all->keys[i].size_bytes));
+            require_that(hashes[i], ==,
+                         petal_hash_key(filter, all->keys[i].data, all->keys[i].size_bytes));
 }
 
 static void a_batch_does_what_its_keys_do_one_by_one(void **state)
@@ -288,7 +290,7 @@ static void a_batch_does_what_its_keys_do_one_by_one(void **state)
             petal_free(batched);
             petal_free(single);
         }
-    assert_true(foreign > 10 * 10);
+    require_that(foreign, >, 10 * 10);
 }
 
 static void removing_a_batch_is_removing_one_by_one(void **state)
@@ -318,7 +320,9 @@ static void removing_a_batch_is_removing_one_by_one(void **state)
             require(results[i] == (status == PETAL_OK), "layout %u, key %zu", variant, i);
             removed += results[i];
         }
-        assert_true(outcome.done == COUNT && outcome.positive == removed && removed >= COUNT / 2);
+        require_that(outcome.done, ==, COUNT);
+        require_that(outcome.positive, ==, removed);
+        require_that(removed, >=, COUNT / 2);
         require_same(batched, single, COUNTING, variant);
         petal_free(batched);
         petal_free(single);
@@ -336,7 +340,8 @@ static void require_all_in(const petal_filter *filter, const petal_batch *batch)
     assert_int_equal(petal_contains_batch(filter, batch, NULL, &other, NULL), PETAL_OK);
     for (size_t i = 0; i < batch->count; i++) assert_int_equal(results[i], 1);
     assert_int_equal(results[batch->count], 9);
-    assert_true(outcome.done == batch->count && outcome.positive == batch->count);
+    require_that(outcome.done, ==, batch->count);
+    require_that(outcome.positive, ==, batch->count);
     assert_memory_equal(&outcome, &other, sizeof outcome);
 }
 
@@ -554,19 +559,21 @@ static void older_and_newer_structs_are_taken(void **state)
     newer.batch.struct_size = sizeof newer;
     room.outcome.struct_size = sizeof room;
     assert_int_equal(petal_add_batch(filter, &newer.batch, NULL, &room.outcome, NULL), PETAL_OK);
-    assert_true(room.outcome.done == 2 && room.outcome.positive == 2 &&
-                room.outcome.struct_size == sizeof room);
+    require_that(room.outcome.done, ==, 2);
+    require_that(room.outcome.positive, ==, 2);
+    require_that(room.outcome.struct_size, ==, sizeof room);
     newer.later = 1;
     assert_int_equal(petal_add_batch(filter, &newer.batch, NULL, NULL, NULL), PETAL_ERR_ARGUMENT);
     small.struct_size = offsetof(petal_batch_outcome, positive);
     small.positive = 77;
     assert_int_equal(petal_add_batch(filter, &older, NULL, &small, NULL), PETAL_OK);
-    assert_true(small.done == 2 && small.positive == 77);
+    require_that(small.done, ==, 2);
+    require_that(small.positive, ==, 77);
     small.struct_size = 0;
     small.done = 77;
     assert_int_equal(petal_add_batch(filter, &older, NULL, &small, NULL), PETAL_ERR_ARGUMENT);
     assert_int_equal(petal_add_batch(filter, NULL, NULL, NULL, NULL), PETAL_ERR_ARGUMENT);
-    assert_true(small.done == 77);
+    require_that(small.done, ==, 77);
     petal_free(filter);
 }
 
@@ -600,7 +607,8 @@ static void no_keys_are_no_work(void **state)
             none.layout = layout;
             outcome.done = outcome.positive = 9;
             assert_int_equal(petal_add_batch(filter, &none, NULL, &outcome, NULL), PETAL_OK);
-            assert_true(outcome.done == 0 && outcome.positive == 0);
+            require_that(outcome.done, ==, 0);
+            require_that(outcome.positive, ==, 0);
             assert_int_equal(petal_contains_batch(filter, &none, NULL, NULL, NULL), PETAL_OK);
             assert_int_equal(petal_hash_batch(filter, &none, NULL, NULL), PETAL_OK);
             assert_int_equal(petal_remove_batch(filter, &none, NULL, NULL, NULL),
@@ -626,18 +634,22 @@ static void a_key_that_is_not_accepted_fails_the_batch_with_its_index(void **sta
     memset(results, 9, sizeof results);
     assert_int_equal(petal_add_batch(filter, &batch, results, &outcome, &error),
                      PETAL_ERR_UNSUPPORTED);
-    assert_true(error.offset == 2 && outcome.done == 0 && outcome.positive == 0);
+    require_that(error.offset, ==, 2);
+    require_that(outcome.done, ==, 0);
+    require_that(outcome.positive, ==, 0);
     for (int i = 0; i < 4; i++) assert_int_equal(results[i], 0);
     assert_false(petal_contains(filter, "a", 1));
     empty.layout = PETAL_LAYOUT_FIXED;
     empty.count = 7;
     assert_int_equal(petal_add_batch(filter, &empty, NULL, NULL, &error), PETAL_ERR_UNSUPPORTED);
-    assert_true(error.offset == 0);
+    require_that(error.offset, ==, 0);
     batch.count = 2;
     assert_int_equal(petal_add_batch(filter, &batch, NULL, NULL, NULL), PETAL_OK);
     batch.count = 4; /* looking it up is answered: it is never in */
     assert_int_equal(petal_contains_batch(filter, &batch, results, &outcome, NULL), PETAL_OK);
-    assert_true(outcome.done == 4 && outcome.positive == 2 && results[2] == 0);
+    require_that(outcome.done, ==, 4);
+    require_that(outcome.positive, ==, 2);
+    require_that(results[2], ==, 0);
     petal_free(filter);
 }
 
@@ -704,7 +716,8 @@ static void a_layer_without_memory_stops_a_batch_at_the_key_that_needs_it(void *
         count[i].fail_for_ever = true;
     }
     require_stopped(filters[0], filters[1], PETAL_ERR_MEMORY);
-    assert_true(count[0].live_blocks == 0 && count[1].live_blocks == 0);
+    require_that(count[0].live_blocks, ==, 0);
+    require_that(count[1].live_blocks, ==, 0);
 }
 
 static void a_frozen_filter_takes_no_key_in_any_way(void **state)
@@ -717,15 +730,16 @@ static void a_frozen_filter_takes_no_key_in_any_way(void **state)
         petal_filter *filter = filter_of(kind, NULL);
         petal_inline hot = PETAL_INLINE_INIT;
         if (!filter) continue;
-        assert_true(petal_add_i64(filter, 1) >= 0);
+        require_that(petal_add_i64(filter, 1), >=, 0);
         assert_int_equal(petal_freeze(filter, NULL), PETAL_OK);
         require(petal_add_i64(filter, number) == PETAL_ERR_READ_ONLY &&
                     petal_add(filter, "key", 3) == PETAL_ERR_READ_ONLY &&
                     petal_add_i64(filter, 1) == PETAL_ERR_READ_ONLY &&
                     petal_add_batch(filter, &batch, NULL, NULL, NULL) == PETAL_ERR_READ_ONLY,
                 "kind %u", kind);
-        assert_true(petal_inline_begin_adding(filter, &hot, NULL) < 0);
-        assert_true(petal_contains_i64(filter, 1) && !petal_contains_i64(filter, number));
+        require_that(petal_inline_begin_adding(filter, &hot, NULL), <, 0);
+        assert_true(petal_contains_i64(filter, 1));
+        assert_true(!petal_contains_i64(filter, number));
         petal_free(filter);
     }
 }
@@ -762,7 +776,8 @@ static void a_damaged_block_stops_a_batch_at_the_first_key_in_it(void **state)
     assert_in_range(done, 1, COUNT - 1);
     petal_batch batch = batch_of_numbers(numbers, COUNT);
     assert_int_equal(petal_add_batch(batched, &batch, NULL, &outcome, &error), PETAL_ERR_DAMAGED);
-    assert_true(outcome.done == done && error.offset == done);
+    require_that(outcome.done, ==, done);
+    require_that(error.offset, ==, done);
     assert_int_equal(info_of(batched).items, info_of(single).items);
     assert_int_equal(contains_numbers(batched, numbers, COUNT, NULL),
                      contains_numbers(single, numbers, COUNT, NULL));

@@ -179,7 +179,7 @@ static void a_filter_that_grows_takes_its_keys_directly(void **state)
     petal_filter *plain = create(&options), *built = create(&options);
     add_plainly(plain, NUMBERS, 20000);
     build(built, 1, KEYS, 20000);
-    assert_true(info_of(built).layers > 1);
+    require_that(info_of(built).layers, >, 1);
     require_same(built, plain, "redisbloom", 1);
     petal_free(built);
     built = create(&options);
@@ -228,7 +228,7 @@ static void hashes_of_one_region_only_cost_time(void **state)
     assert_int_equal(petal_builder_finish(jobs[0].builder, NULL), PETAL_OK);
     for (uint64_t i = 0; i < 700000; i++) petal_add_hash(plain, i);
     assert_int_equal(info_of(built).items, 3 * 700000);
-    assert_true(content_of(built) == content_of(plain));
+    require_that(content_of(built), ==, content_of(plain));
     petal_free(plain);
     petal_free(built);
 }
@@ -334,8 +334,10 @@ static void require_use(petal_filter *filter, petal_builder *builder, uint32_t w
     assert_int_equal(build_batch(builder, workers - 1, batch_of_hashes(&last, 1)), PETAL_OK);
     assert_int_equal(build_batch(builder, workers, batch_of_hashes(&last, 1)), PETAL_ERR_ARGUMENT);
     assert_int_equal(petal_builder_finish(builder, NULL), PETAL_ERR_ARGUMENT);
-    assert_true(petal_contains_hash(filter, first) && petal_contains_hash(filter, last));
-    assert_true(count->calls == calls && count->bad_releases == 0);
+    assert_true(petal_contains_hash(filter, first));
+    assert_true(petal_contains_hash(filter, last));
+    require_that(count->calls, ==, calls);
+    require_that(count->bad_releases, ==, 0);
 }
 
 /* Whichever allocation fails, nothing leaks and the filter stays usable; and only without memory
@@ -366,9 +368,9 @@ static void a_failed_allocation_costs_workers_at_most(void **state)
                     (unsigned long long)fail_at, petal_status_name(status));
             require_use(filter, builder, workers, &count);
         }
-        assert_true(count.live_blocks == own_blocks);
+        require_that(count.live_blocks, ==, own_blocks);
     }
-    assert_true(fail_at > 6); /* two allocations for the builder, more for regions and buffers */
+    require_that(fail_at, >, 6); /* two allocations for the builder, more for regions and buffers */
     petal_free(filter);
 }
 
@@ -408,7 +410,7 @@ static void workers_are_as_many_as_have_memory(void **state)
         require(workers == cases[i].workers, "%llu KiB: %u workers",
                 (unsigned long long)cases[i].limit_kib, workers);
         require_use(filter, builder, workers, &limited.count);
-        assert_true(limited.count.live_bytes == own_bytes);
+        require_that(limited.count.live_bytes, ==, own_bytes);
     }
     petal_free(filter);
 }

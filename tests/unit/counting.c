@@ -103,7 +103,7 @@ static void a_million_steps_with_counters_that_stick_miss_no_key(void **state)
     (void)state;
     struct workload work = {3000, 3, 2000, 20, 6000, 1000000, 52};
     struct multiset set = run_multiset(&work);
-    assert_true(stats_of(set.filter).saturated_counters > 100);
+    require_that(stats_of(set.filter).saturated_counters, >, 100);
     set_free(&set);
 }
 
@@ -132,10 +132,12 @@ static void a_key_is_in_until_it_is_removed_as_often_as_it_was_added(void **stat
     assert_int_equal(petal_add(filter, "a", 1), PETAL_OK);
     assert_int_equal(petal_add(filter, "a", 1), PETAL_SEEN);
     assert_int_equal(petal_remove(filter, "a", 1), PETAL_OK);
-    assert_true(petal_contains(filter, "a", 1) && info_of(filter).items == 1);
+    assert_true(petal_contains(filter, "a", 1));
+    require_that(info_of(filter).items, ==, 1);
     assert_int_equal(petal_remove(filter, "a", 1), PETAL_OK);
     assert_false(petal_contains(filter, "a", 1));
-    assert_true(info_of(filter).items == 0 && stats_of(filter).bits_set == 0);
+    require_that(info_of(filter).items, ==, 0);
+    require_that(stats_of(filter).bits_set, ==, 0);
     petal_free(filter);
 }
 
@@ -153,7 +155,8 @@ static void removing_an_absent_key_is_refused_and_changes_nothing(void **state)
         refused++;
     }
     struct bytes after = serialized(filter);
-    assert_true(refused > 4000 && same_bytes(before, after));
+    require_that(refused, >, 4000);
+    assert_true(same_bytes(before, after));
     free(before.data);
     free(after.data);
     petal_free(filter);
@@ -165,13 +168,14 @@ static void numbers_and_hashes_name_the_same_key_as_bytes(void **state)
     uint8_t key[8];
     petal_filter *filter = make(COUNTING, 5000, 6, 0);
     petal_encode_i64(-7, key);
-    assert_true(petal_add(filter, key, 8) == PETAL_OK && petal_remove_i64(filter, -7) == PETAL_OK);
+    require_that(petal_add(filter, key, 8), ==, PETAL_OK);
+    require_that(petal_remove_i64(filter, -7), ==, PETAL_OK);
     petal_encode_f64(NAN, key);
-    assert_true(petal_add(filter, key, 8) == PETAL_OK &&
-                remove_f64(filter, -(double)NAN) == PETAL_OK);
-    assert_true(petal_add_i64(filter, 9) == PETAL_OK);
+    require_that(petal_add(filter, key, 8), ==, PETAL_OK);
+    require_that(remove_f64(filter, -(double)NAN), ==, PETAL_OK);
+    require_that(petal_add_i64(filter, 9), ==, PETAL_OK);
     assert_int_equal(petal_remove_hash(filter, hash_of_number(filter, 9)), PETAL_OK);
-    assert_true(stats_of(filter).bits_set == 0);
+    require_that(stats_of(filter).bits_set, ==, 0);
     petal_free(filter);
 }
 
@@ -212,7 +216,8 @@ static void a_counter_that_has_come_to_15_sticks_and_is_reported(void **state)
     for (int i = 0; i < 14; i++) petal_add(filter, "often", 5);
     petal_info info = info_of(filter);
     petal_stats info_stats = stats_of(filter);
-    assert_true(info.counter_bits == 4 && info_stats.saturated_counters == 0);
+    require_that(info.counter_bits, ==, 4);
+    require_that(info_stats.saturated_counters, ==, 0);
     petal_add(filter, "often", 5);
     uint64_t positions = info_stats.bits_set;
     assert_int_equal(stats_of(filter).saturated_counters, positions);
@@ -220,11 +225,13 @@ static void a_counter_that_has_come_to_15_sticks_and_is_reported(void **state)
     for (int i = 0; i < 40; i++) assert_int_equal(petal_remove(filter, "often", 5), PETAL_OK);
     info = info_of(filter);
     info_stats = stats_of(filter);
-    assert_true(petal_contains(filter, "often", 5) && info_stats.saturated_counters == positions &&
-                info.items == 0);
+    assert_true(petal_contains(filter, "often", 5));
+    require_that(info_stats.saturated_counters, ==, positions);
+    require_that(info.items, ==, 0);
     petal_error error;
     require_status(PETAL_OK, petal_clear(filter, &error), error);
-    assert_true(stats_of(filter).saturated_counters == 0 && !petal_contains(filter, "often", 5));
+    require_that(stats_of(filter).saturated_counters, ==, 0);
+    assert_true(!petal_contains(filter, "often", 5));
     petal_free(filter);
 }
 
@@ -272,10 +279,13 @@ static void a_batch_removes_like_one_by_one(void **state)
             require(was_removed[i] == gone, "key %zu, k %u", i, k);
             wanted += gone;
         }
-        assert_true(removed == wanted && removed >= 700 && same_image(batch, single));
+        require_that(removed, ==, wanted);
+        require_that(removed, >=, 700);
+        assert_true(same_image(batch, single));
         hash_keys(by_hash, keys, KEYS, hashes);
         assert_int_equal(remove_hashes(by_hash, hashes, KEYS, by_hash_removed, &removed), PETAL_OK);
-        assert_true(removed == wanted && memcmp(by_hash_removed, was_removed, KEYS) == 0);
+        require_that(removed, ==, wanted);
+        require_that(memcmp(by_hash_removed, was_removed, KEYS), ==, 0);
         assert_true(same_image(batch, by_hash));
         petal_free(by_hash);
         petal_free(batch);
@@ -301,7 +311,8 @@ static void only_counting_filters_that_can_be_written_remove(void **state)
     assert_int_equal(removed, 0);
     assert_int_equal(remove_keys(classic, NULL, 0, NULL, NULL), PETAL_ERR_UNSUPPORTED);
     assert_int_equal(remove_keys(counting, NULL, 0, NULL, NULL), PETAL_OK);
-    assert_true(petal_contains(classic, "a", 1) && info_of(classic).counter_bits == 0);
+    assert_true(petal_contains(classic, "a", 1));
+    require_that(info_of(classic).counter_bits, ==, 0);
     petal_add(counting, "a", 1);
     struct bytes image = serialized(counting);
     require_status(PETAL_OK, petal_view(image.data, image.size, NULL, &view, &error), error);
@@ -321,7 +332,7 @@ static void a_counting_filter_is_not_shared_and_says_so(void **state)
     petal_error error;
     petal_filter *filter = make(PETAL_SCHEME_COUNTING, 4096, 4, 0);
     require_status(PETAL_ERR_UNSUPPORTED, petal_allow_threads(filter, &error), error);
-    assert_true(strstr(error.message, "counting") != NULL);
+    require_that(strstr(error.message, "counting"), !=, NULL);
     add_numbers(filter, 0, 100); /* one thread goes on as before */
     remove_numbers(filter, 0, 100);
     assert_int_equal(stats_of(filter).bits_set, 0);
@@ -344,8 +355,9 @@ static void a_merge_adds_the_counters_up_to_15(void **state)
     petal_filter *other_way = clone_of(b);
     require_status(PETAL_OK, petal_merge(other_way, a, &error), error);
     require_status(PETAL_OK, petal_merge(a, b, &error), error);
-    assert_true(same_image(a, all) && same_image(other_way, all) &&
-                stats_of(a).saturated_counters > 50);
+    assert_true(same_image(a, all));
+    assert_true(same_image(other_way, all));
+    require_that(stats_of(a).saturated_counters, >, 50);
     petal_filter *twice = clone_of(b);
     require_status(PETAL_OK, petal_merge(twice, twice, &error), error);
     for (int times = 0; times < 9; times++) add_numbers(b, 50, 400);
@@ -441,7 +453,8 @@ static void require_converts(petal_options options, uint64_t removed)
     petal_filter *made = converted(counting);
     require(same_image(made, classic), "m = %llu, k = %u", (unsigned long long)options.bits,
             options.hashes);
-    assert_true(info_of(counting).capacity == info_of(made).capacity && info_of(made).layers == 1);
+    require_that(info_of(counting).capacity, ==, info_of(made).capacity);
+    require_that(info_of(made).layers, ==, 1);
     petal_free(made);
     petal_free(counting);
     petal_free(classic);
@@ -473,7 +486,8 @@ static void only_a_counting_filter_has_counts_to_drop(void **state)
         petal_error error = {PETAL_OK, 0, 0, ""};
         petal_filter *filter = make(scheme, 1024, 3, 0), *made = filter;
         require_status(PETAL_ERR_UNSUPPORTED, petal_drop_counts(filter, &made, &error), error);
-        assert_true(made == NULL && strlen(error.message) > 20);
+        require_that(made, ==, NULL);
+        require_that(strlen(error.message), >, 20);
         petal_free(filter);
     }
 }
@@ -496,7 +510,9 @@ static void a_conversion_without_memory_fails_clean(void **state)
         count.fail_at = count.calls + i;
         made = filter;
         require_status(PETAL_ERR_MEMORY, petal_drop_counts(filter, &made, &error), error);
-        assert_true(made == NULL && count.live_blocks == before && count.bad_releases == 0);
+        require_that(made, ==, NULL);
+        require_that(count.live_blocks, ==, before);
+        require_that(count.bad_releases, ==, 0);
     }
     petal_free(filter);
 }
@@ -522,9 +538,10 @@ static void a_plan_has_the_counters_of_classics_bits_and_four_times_its_memory(v
         for (double rate = 0.3; rate > 1e-9; rate /= 10) {
             petal_info counting = plan_of(COUNTING, capacity, rate, 0);
             petal_info classic = plan_of(PETAL_SCHEME_CLASSIC, capacity, rate, 0);
-            assert_true(counting.bits == classic.bits && counting.hashes == classic.hashes);
-            assert_true(counting.predicted_rate == classic.predicted_rate &&
-                        counting.counter_bits == 4);
+            require_that(counting.bits, ==, classic.bits);
+            require_that(counting.hashes, ==, classic.hashes);
+            require_that(counting.predicted_rate, ==, classic.predicted_rate);
+            require_that(counting.counter_bits, ==, 4);
             require(counting.bytes == (counting.bits + 127) / 128 * 64,
                     "%llu counters take %llu bytes", (unsigned long long)counting.bits,
                     (unsigned long long)counting.bytes);
@@ -549,7 +566,7 @@ static void the_limits_are_64_hashes_and_32_tib(void **state)
     petal_info plan = PETAL_INFO_INIT;
     petal_error error;
     require_status(PETAL_OK, petal_plan(&options, &plan, &error), error);
-    assert_true(plan.bytes == (uint64_t)1 << 45);
+    require_that(plan.bytes, ==, (uint64_t)1 << 45);
     options.bits++;
     require_status(PETAL_ERR_LIMIT, petal_plan(&options, &plan, &error), error);
     assert_non_null(strstr(error.message, "2^46 counters"));
@@ -588,7 +605,8 @@ static void a_writable_map_is_at_every_sync_what_the_same_steps_make_in_memory(v
         require_status(PETAL_OK, petal_sync(map, &error), error);
         petal_filter *read = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY);
         require(content_of(read) == content_of(memory), "round %d", round);
-        assert_true(info_of(read).items == to - from && info_of(map).items == to - from);
+        require_that(info_of(read).items, ==, to - from);
+        require_that(info_of(map).items, ==, to - from);
         petal_free(read);
     }
     petal_free(map);
@@ -612,7 +630,8 @@ static void a_single_removal_is_on_disk_after_a_sync(void **state)
     assert_int_equal(remove_keys(map, keys, 2, NULL, NULL), PETAL_OK);
     petal_free(map);
     petal_filter *read = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY);
-    assert_true(stats_of(read).bits_set == 0 && info_of(read).items == 0);
+    require_that(stats_of(read).bits_set, ==, 0);
+    require_that(info_of(read).items, ==, 0);
     petal_free(read);
     petal_free(filter);
     unlink(path);

@@ -106,8 +106,8 @@ static void repeats_do_not_change_the_estimate(void **state)
     petal_info twice = info_of(filter);
     petal_stats twice_stats = stats_of(filter);
     uint64_t twice_id = content_of(filter);
-    assert_true(once_stats.estimated_items.value == twice_stats.estimated_items.value &&
-                once_id == twice_id);
+    require_that(once_stats.estimated_items.value, ==, twice_stats.estimated_items.value);
+    require_that(once_id, ==, twice_id);
     assert_int_equal(once.items, 3000);
     assert_int_equal(twice.items, 6000);
     petal_free(filter);
@@ -120,11 +120,14 @@ static void an_empty_filter_holds_nothing_and_is_never_wrong(void **state)
     for (size_t i = 0; i < COUNT(schemes); i++) {
         petal_filter *filter = make(schemes[i], 10240, 5, 0);
         petal_stats info_stats = stats_of(filter);
-        assert_true(info_stats.bits_set == 0 && info_stats.fill == 0 && !info_stats.saturated &&
-                    info_of(filter).items == 0);
-        assert_true(info_stats.estimated_items.value == 0 && info_stats.estimated_items.low == 0 &&
-                    info_stats.estimated_items.high == 0);
-        assert_true(info_stats.estimated_rate == 0);
+        require_that(info_stats.bits_set, ==, 0);
+        require_that(info_stats.fill, ==, 0);
+        assert_true(!info_stats.saturated);
+        require_that(info_of(filter).items, ==, 0);
+        require_that(info_stats.estimated_items.value, ==, 0);
+        require_that(info_stats.estimated_items.low, ==, 0);
+        require_that(info_stats.estimated_items.high, ==, 0);
+        require_that(info_stats.estimated_rate, ==, 0);
         petal_free(filter);
     }
 }
@@ -167,8 +170,10 @@ static void one_bit_short_of_full_is_not_saturated(void **state)
     petal_filter *filter = make(PETAL_SCHEME_CLASSIC, 2, 1, 0);
     petal_add_hash(filter, 0); /* bit 0 of 2 */
     petal_stats info_stats = stats_of(filter);
-    assert_true(info_stats.bits_set == 1 && !info_stats.saturated &&
-                isfinite(info_stats.estimated_items.value) && info_stats.estimated_rate == 0.5);
+    require_that(info_stats.bits_set, ==, 1);
+    assert_true(!info_stats.saturated);
+    assert_true(isfinite(info_stats.estimated_items.value));
+    require_that(info_stats.estimated_rate, ==, 0.5);
     petal_free(filter);
 }
 
@@ -228,9 +233,9 @@ static void the_rate_now_follows_the_keys_not_the_capacity(void **state)
     add_numbers(filter, 10000, 10000);
     petal_info twice = info_of(filter);
     petal_stats twice_stats = stats_of(filter);
-    assert_true(fabs(rated_stats.estimated_rate - rated.predicted_rate) <
-                0.1 * rated.predicted_rate);
-    assert_true(twice.predicted_rate == rated.predicted_rate);
+    require_that(fabs(rated_stats.estimated_rate - rated.predicted_rate), <,
+                 0.1 * rated.predicted_rate);
+    require_that(twice.predicted_rate, ==, rated.predicted_rate);
     double wanted = petal_predict_rate(&twice, 20000);
     require(fabs(twice_stats.estimated_rate - wanted) < 0.1 * wanted && wanted > 0.1,
             "%g, wanted %g", twice_stats.estimated_rate, wanted);

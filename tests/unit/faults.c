@@ -564,7 +564,7 @@ static void cut_around_msync(const uint8_t *from, size_t size)
 static void change_between_syncs(petal_filter *map, bool removes, uint64_t *added)
 {
     for (uint64_t more = 1 + random_below(&power.random, 60); more > 0; more--) {
-        assert_true(petal_add_i64(map, (int64_t)(*added)++) >= 0);
+        require_that(petal_add_i64(map, (int64_t)(*added)++), >=, 0);
         if (removes && power.removed < power.synced && more % 2) {
             uint64_t key = power.removed++;
             assert_int_equal(petal_remove_i64(map, (int64_t)key), PETAL_OK);
@@ -597,7 +597,8 @@ static void cut_power_to(uint32_t scheme)
     petal_free(map);
     printf("# %d states after power cuts: %d clean, %d dirty\n", power.states, power.clean,
            power.dirty);
-    assert_true(power.clean > 100 && power.dirty > 100);
+    require_that(power.clean, >, 100);
+    require_that(power.dirty, >, 100);
     free(power.durable.data);
     end_place(&place);
 }
@@ -612,7 +613,7 @@ static void a_power_cut_loses_no_synced_key_that_was_not_removed(void **state)
 {
     (void)state;
     cut_power_to(PETAL_SCHEME_COUNTING);
-    assert_true(power.removed > 200);
+    require_that(power.removed, >, 200);
 }
 
 int main(void)

@@ -68,8 +68,10 @@ static void a_save_keeps_the_mode_of_the_file_and_follows_links(void **state)
     assert_int_equal(chmod(path, 0640), 0);
     assert_int_equal(symlink(path, link_path), 0);
     save_numbers(link_path, 20);
-    assert_true(lstat(link_path, &about) == 0 && S_ISLNK(about.st_mode));
-    assert_true(stat(path, &about) == 0 && (about.st_mode & 0777) == 0640);
+    require_that(lstat(link_path, &about), ==, 0);
+    assert_true(S_ISLNK(about.st_mode));
+    require_that(stat(path, &about), ==, 0);
+    require_that((about.st_mode & 0777), ==, 0640);
     petal_filter *filter = opened(path, PETAL_OPEN_MAP);
     assert_int_equal(info_of(filter).items, 20);
     petal_free(filter);
@@ -86,7 +88,8 @@ static void a_save_drops_the_bits_that_lend_an_owner(void **state)
     save_numbers(path, 10);
     assert_int_equal(chmod(path, 06755), 0);
     save_numbers(path, 20);
-    assert_true(stat(path, &about) == 0 && (about.st_mode & 07777) == 0755);
+    require_that(stat(path, &about), ==, 0);
+    require_that((about.st_mode & 07777), ==, 0755);
     unlink(path);
 }
 
@@ -98,7 +101,8 @@ static void a_new_file_has_the_mode_that_the_umask_leaves(void **state)
     mode_t before = umask(0027);
     save_numbers(path, 1);
     umask(before);
-    assert_true(stat(path, &about) == 0 && (about.st_mode & 0777) == 0640);
+    require_that(stat(path, &about), ==, 0);
+    require_that((about.st_mode & 0777), ==, 0640);
     unlink(path);
 }
 
@@ -167,7 +171,7 @@ static void require_child(int (*deed)(const char *path), const char *path)
 {
     int status;
     pid_t child = fork();
-    assert_true(child >= 0);
+    require_that(child, >=, 0);
     if (child == 0) _exit(deed(path));
     assert_int_equal(waitpid(child, &status, 0), child);
     require(WIFEXITED(status) && WEXITSTATUS(status) == 0,
@@ -315,7 +319,8 @@ static void a_writable_map_is_dirty_from_the_first_change_to_the_sync(void **sta
     petal_free(map);
     petal_filter *file = opened(path, PETAL_OPEN_LOAD | PETAL_OPEN_VERIFY),
                  *wanted = with_numbers(400);
-    assert_true(content_of(file) == content_of(wanted) && info_of(file).items == 400);
+    require_that(content_of(file), ==, content_of(wanted));
+    require_that(info_of(file).items, ==, 400);
     petal_free(file);
     petal_free(wanted);
     unlink(path);
@@ -385,7 +390,7 @@ static void every_kind_of_change_reaches_the_file(void **state)
             if (change == 3)
                 require_status(PETAL_OK, petal_intersect(both[i], other, &error), error);
             if (change == 4) require_status(PETAL_OK, petal_clear(both[i], &error), error);
-            if (change == 5) assert_true(petal_add_i64(both[i], 5) == PETAL_OK);
+            if (change == 5) require_that(petal_add_i64(both[i], 5), ==, PETAL_OK);
         }
         require_status(PETAL_OK, petal_sync(map, &error), error);
         petal_filter *file = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY);
@@ -482,7 +487,7 @@ static void run_and_kill(const char *path, struct deeds deeds)
 {
     int status;
     pid_t child = fork();
-    assert_true(child >= 0);
+    require_that(child, >=, 0);
     if (child == 0) die(path, deeds);
     assert_int_equal(waitpid(child, &status, 0), child);
     require(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "the child ended with %x",
@@ -684,7 +689,7 @@ static void require_child_on_a_tiny_disk(int (*deed)(const char *folder))
     const char *folder = temporary("tiny");
     assert_int_equal(mkdir(folder, 0700), 0);
     pid_t child = fork();
-    assert_true(child >= 0);
+    require_that(child, >=, 0);
     if (child == 0) _exit(deed(folder));
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(rmdir(folder), 0);

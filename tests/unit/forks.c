@@ -33,7 +33,7 @@ static void in_fork(void (*part)(petal_filter *filter, const char *path), petal_
 {
     int status = 0;
     pid_t pid = fork();
-    assert_true(pid >= 0);
+    require_that(pid, >=, 0);
     if (pid == 0) {
         part(filter, path);
         _exit(0);
@@ -203,7 +203,7 @@ static void nor_does_its_builder_or_a_shared_filter(void **state)
     petal_free(filter);
     filter = opened(path, PETAL_OPEN_WRITABLE);
     require_status(PETAL_OK, petal_builder_create(filter, &workers, &half_built, &error), error);
-    assert_true(workers > 1);
+    require_that(workers, >, 1);
     require_status(PETAL_OK, petal_builder_add(half_built, 0, &batch, &error), error);
     struct bytes before = read_file(path);
     in_fork(go_on_building, filter, path);

@@ -255,7 +255,7 @@ static void the_golden_files_open_verify_and_equal_what_is_made(void **state)
                 petal_open(path_of(GOLDEN, recipes[i].name), &options, &opened, &error);
             require(status == PETAL_OK, "%s: %s", recipes[i].name, error.message);
             require(same_image(filter, opened), "%s", recipes[i].name);
-            assert_true(content_of(filter) == content_of(opened));
+            require_that(content_of(filter), ==, content_of(opened));
             petal_free(opened);
             petal_free(filter);
         }
@@ -280,7 +280,9 @@ static void the_golden_files_answer_as_they_always_did(void **state)
     assert_int_equal(hits,
                      101); /* key-0 .. key-99, and key-980, the same false positive for ever */
     assert_true(petal_contains(filter, "key-980", 7));
-    assert_true(info.items == 100 && info_stats.bits_set == 629 && info_id == 0x14f5876858484957u);
+    require_that(info.items, ==, 100);
+    require_that(info_stats.bits_set, ==, 629);
+    require_that(info_id, ==, 0x14f5876858484957u);
     petal_free(filter);
 }
 

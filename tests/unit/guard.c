@@ -349,7 +349,7 @@ static void a_sound_file_answers_as_without_the_flag_and_is_checked_once(void **
         petal_filter *guarded = viewed(image, ON_USE), *plain = viewed(image, 0);
         assert_int_equal(info_of(guarded).verifies, 1);
         assert_int_equal(info_of(plain).verifies, 0);
-        assert_true(info_of(guarded).unchecked_blocks >= 3);
+        require_that(info_of(guarded).unchecked_blocks, >=, 3);
         for (int round = 0; round < 2; round++) {
             assert_int_equal(ask_everything(guarded, KEYS, 0, 4000, "sound"), 0);
             for (size_t i = 0; i < 2 * KEYS; i++) {
@@ -465,7 +465,8 @@ static void damage_is_kept_beside_other_failures(void **state)
     assert_int_equal(petal_last_error(filter, &error), PETAL_ERR_READ_ONLY);
     assert_true(petal_contains_i64(filter, numbers[0]));
     assert_int_equal(petal_last_error(filter, &error), PETAL_ERR_DAMAGED);
-    assert_true(error.offset != PETAL_NO_OFFSET && strstr(error.message, "damaged"));
+    require_that(error.offset, !=, PETAL_NO_OFFSET);
+    assert_true(strstr(error.message, "damaged"));
     petal_free(filter);
     free(image.data);
 }
@@ -491,8 +492,10 @@ static void a_writable_map_is_guarded_too(void **state)
             require(status >= 0 || status == PETAL_ERR_DAMAGED || status == PETAL_ERR_UNSUPPORTED,
                     "kind %d: %s", kind, petal_status_name(status));
             if (status == PETAL_ERR_DAMAGED) break; /* no more changes after that */
-            if (status == PETAL_OK)
-                assert_true(status_of_key(filter, i, &answer) == PETAL_OK && answer);
+            if (status == PETAL_OK) {
+                require_that(status_of_key(filter, i, &answer), ==, PETAL_OK);
+                assert_true(answer);
+            }
         }
         for (size_t i = 0; i < 2000; i++) {
             bool answer;
@@ -559,7 +562,8 @@ static void damage_after_a_sync_is_found(void **state)
     require_status(PETAL_OK, petal_sync(writer, &error), error);
     petal_free(writer);
     FILE *file = fopen(path, "r+b");
-    assert_true(file && fseek(file, -5000, SEEK_END) == 0);
+    assert_true(file);
+    require_that(fseek(file, -5000, SEEK_END), ==, 0);
     for (int i = 0; i < 4096; i++) fputc(0, file);
     fclose(file);
     require(ask_everything(filter, KEYS, 0, KEYS / 10, "synced, then damaged") > 0, "not found");
@@ -599,7 +603,8 @@ static void the_flag_is_accepted_in_every_mode(void **state)
     image.data[AT_STATE] = 9; /* slot 0 is torn: dirty */
     write_file(path, image.data, image.size);
     petal_filter *dirty = opened(path, PETAL_OPEN_WRITABLE | ON_USE | PETAL_OPEN_RECOVER);
-    assert_true(!info_of(dirty).verifies && !info_of(dirty).verifiable);
+    assert_true(!info_of(dirty).verifies);
+    assert_true(!info_of(dirty).verifiable);
     petal_free(dirty);
     guava.format = "guava";
     guava.capacity = 1000;
@@ -611,7 +616,8 @@ static void the_flag_is_accepted_in_every_mode(void **state)
     options.flags = ON_USE;
     options.format = "guava";
     require_status(PETAL_OK, petal_open(other, &options, &filter, &error), error);
-    assert_true(!info_of(filter).verifies && !info_of(filter).verifiable);
+    assert_true(!info_of(filter).verifies);
+    assert_true(!info_of(filter).verifiable);
     petal_free(filter);
     unlink(path);
     unlink(other);
@@ -678,7 +684,7 @@ static void any_number_of_threads_may_query(void **state)
         petal_free(sound);
         memset(payload_of(image) + BLOCK, 0, 8192);
         petal_filter *damaged = viewed(image, ON_USE);
-        assert_true(ask_from_all_threads(damaged) > 0);
+        require_that(ask_from_all_threads(damaged), >, 0);
         petal_free(damaged);
         free(image.data);
     }

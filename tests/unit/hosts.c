@@ -120,10 +120,13 @@ static void without_bits_everything_may_be_in_and_nothing_is_changed(void **stat
         uint8_t found[3];
         const petal_key keys[3] = {{"a", 1}, {NULL, 0}, {"bcd", 3}};
         const petal_batch batch = batch_of_keys(keys, 3);
-        assert_true(petal_contains(header, "absent", 6) && petal_contains_i64(header, -1));
+        assert_true(petal_contains(header, "absent", 6));
+        assert_true(petal_contains_i64(header, -1));
         assert_true(petal_contains_hash(header, 7));
         require_status(PETAL_OK, petal_contains_batch(header, &batch, found, NULL, &error), error);
-        assert_true(found[0] && found[1] && found[2]);
+        assert_true(found[0]);
+        assert_true(found[1]);
+        assert_true(found[2]);
         assert_int_equal(petal_add(header, "a", 1), PETAL_ERR_UNSUPPORTED);
         assert_int_equal(petal_add_i64(header, 1), PETAL_ERR_UNSUPPORTED);
         require_refused(petal_add_batch(header, &batch, NULL, NULL, &error));
@@ -202,7 +205,8 @@ static rlim_t address_space(void)
 {
     unsigned long long pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");
-    assert_true(file && fscanf(file, "%llu", &pages) == 1);
+    assert_true(file);
+    require_that(fscanf(file, "%llu", &pages), ==, 1);
     fclose(file);
     return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
 }
@@ -240,7 +244,7 @@ static void the_header_of_a_file_is_opened_too(void **state)
     require_status(PETAL_ERR_LIMIT, petal_open(path, &options, &header, &error), error);
     assert_int_equal(truncate(path, 50000), 0);
     require_status(PETAL_ERR_TRUNCATED, petal_open(path, &options, &header, &error), error);
-    assert_true(error.offset > sizeof metadata);
+    require_that(error.offset, >, sizeof metadata);
     petal_free(filter);
     unlink(path);
 }
@@ -320,7 +324,8 @@ static petal_filter *load_by_layers(enum kind kind, const petal_allocator *alloc
         const void *bits = filter;
         assert_true(petal_contains_i64(filter, -1)); /* not all are here */
         require_status(PETAL_OK, petal_bits(filter, i, &bits, &size_bytes, &error), error);
-        assert_true(bits == NULL && size_bytes == 0);
+        require_that(bits, ==, NULL);
+        require_that(size_bytes, ==, 0);
         void *string = get_string(file, allocator, &size_bytes);
         require_status(PETAL_ERR_ARGUMENT,
                        petal_adopt_bits(filter, i, string, size_bytes - 1, &error), error);
@@ -510,8 +515,8 @@ static void bits_of_maps_and_views_are_read_only(void **state)
     uint64_t size_bytes;
     require_status(PETAL_OK, petal_view(image.data, image.size, NULL, &view, &error), error);
     require_status(PETAL_OK, petal_bits(view, 0, &bits, &size_bytes, &error), error);
-    assert_true((const uint8_t *)bits > image.data &&
-                (const uint8_t *)bits + size_bytes <= image.data + image.size);
+    require_that((const uint8_t *)bits, >, image.data);
+    require_that((const uint8_t *)bits + size_bytes, <=, image.data + image.size);
     require_status(PETAL_ERR_READ_ONLY, petal_write_bits(view, 0, 0, "x", 1, &error), error);
     require_status(PETAL_ERR_READ_ONLY, petal_adopt_bits(view, 0, image.data, size_bytes, &error),
                    error);
@@ -644,7 +649,8 @@ static uint64_t require_blocks(const petal_filter *header, const struct bytes im
                     block.size_bytes <= image.size - offset,
                 "%s: a block of %llu at %llu", what, (unsigned long long)block.size_bytes,
                 (unsigned long long)block.offset);
-        assert_true(sum.size_bytes == 8 && sum.offset == sums + 8 * blocks);
+        require_that(sum.size_bytes, ==, 8);
+        require_that(sum.offset, ==, sums + 8 * blocks);
         require_status(PETAL_OK,
                        petal_block_ranges(header, block.offset + block.size_bytes - 1, &again,
                                           &same_sum, &error),
@@ -796,7 +802,7 @@ static void a_block_that_is_given_up_holds_no_secret(void **state)
     petal_filter *filter = kind_filter(KIND_KEYED, &allocator), *same = clone_of(filter);
     int moves = 0;
     require_status(PETAL_OK, petal_relocate(&filter, move_and_look, &moves, &error), error);
-    assert_true(moves >= 3);
+    require_that(moves, >=, 3);
     require_same_answers(filter, same, "keyed");
     petal_free(filter);
     petal_free(same);
@@ -1265,7 +1271,8 @@ static void a_view_gives_its_bytes_back_once(void **state)
         assert_int_equal(lent.times, 0);
         petal_free(view);
         assert_int_equal(lent.times, 1);
-        assert_true(lent.bytes == image.data && lent.size_bytes == image.size);
+        require_that(lent.bytes, ==, image.data);
+        require_that(lent.size_bytes, ==, image.size);
         require_numbers(copy, 0, 500);
         petal_free(copy);
         assert_int_equal(lent.times, 1);

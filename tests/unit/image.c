@@ -130,7 +130,7 @@ static void require_image(const petal_filter *filter)
     }
     for (uint64_t i = sums_at + 8 * blocks; i < payload_at; i++)
         require(image.data[i] == 0, "byte %llu", (unsigned long long)i);
-    assert_true(info_id == content_id(&info, check, payload));
+    require_that(info_id, ==, content_id(&info, check, payload));
     free(image.data);
 }
 
@@ -165,8 +165,8 @@ static void a_keyed_filter_has_id_and_check_value_of_its_secret(void **state)
     petal_options options = options_of(PETAL_SCHEME_BLOCKED, 5000, 7, 1);
     options.secret = secret;
     petal_filter *filter = create(&options);
-    assert_true(info_of(filter).secret_id ==
-                (uint32_t)petal_hash_key(filter, "petal secret id", 15));
+    require_that(info_of(filter).secret_id, ==,
+                 (uint32_t)petal_hash_key(filter, "petal secret id", 15));
     require_image(filter);
     petal_free(filter);
 }
@@ -251,7 +251,7 @@ static void the_further_examples_of_the_specification_are_golden_files(void **st
     }
     fclose(file);
     free(image.data);
-    assert_true(lines >= 20);
+    require_that(lines, >=, 20);
 }
 
 static void the_worked_example_of_the_specification_is_what_the_library_writes(void **state)
@@ -273,7 +273,7 @@ static void the_worked_example_of_the_specification_is_what_the_library_writes(v
     }
     fclose(file);
     assert_int_equal(image.size, 1152);
-    assert_true(lines >= 11);
+    require_that(lines, >=, 11);
     for (size_t i = 0; i < image.size;
          i++) /* "lines of zeros are left out"; slot 1 is shown in one line */
         require(covered.data[i] || image.data[i] == 0 || (i >= SLOT && i < 2 * SLOT),
@@ -327,9 +327,12 @@ static void a_loaded_image_is_the_same_filter_and_gives_the_same_image(void **st
         uint64_t a_id = content_of(filter);
         uint64_t b_id = content_of(loaded);
         assert_true(same_image(filter, loaded));
-        assert_true(a.capacity == b.capacity && a.target_rate == b.target_rate &&
-                    a.items == b.items);
-        assert_true(a.predicted_rate == b.predicted_rate && a_id == b_id && a.seed == b.seed);
+        require_that(a.capacity, ==, b.capacity);
+        require_that(a.target_rate, ==, b.target_rate);
+        require_that(a.items, ==, b.items);
+        require_that(a.predicted_rate, ==, b.predicted_rate);
+        require_that(a_id, ==, b_id);
+        require_that(a.seed, ==, b.seed);
         require_numbers(loaded, 0, 2000);
         add_numbers(loaded, 2000, 10);
         assert_int_equal(info_of(loaded).items, 2010);
@@ -457,7 +460,8 @@ static void a_file_of_several_layers_has_the_keys_of_all(void **state)
                            error);
             petal_info info = info_of(loaded);
             require_numbers(loaded, 0, 100 * (uint64_t)counts[c]);
-            assert_true(info.layers == counts[c] && info.items == 100 * counts[c]);
+            require_that(info.layers, ==, counts[c]);
+            require_that(info.items, ==, 100 * counts[c]);
             assert_true(isnan(petal_predict_rate(&info, 100)));
             struct bytes again = serialized(loaded);
             require(same_bytes(image, again), "%u layers: not the same image again", counts[c]);
@@ -483,13 +487,16 @@ static void a_filter_of_layers_counts_and_estimates_over_all_of_them(void **stat
     petal_filter *both = load(image);
     petal_info info = info_of(both);
     petal_stats info_stats = stats_of(both);
-    assert_true(info.bits == a.bits + b.bits && info.bytes == a.bytes + b.bytes);
-    assert_true(info_stats.bits_set == a_stats.bits_set + b_stats.bits_set && info.hashes == 6);
+    require_that(info.bits, ==, a.bits + b.bits);
+    require_that(info.bytes, ==, a.bytes + b.bytes);
+    require_that(info_stats.bits_set, ==, a_stats.bits_set + b_stats.bits_set);
+    require_that(info.hashes, ==, 6);
     double items = a_stats.estimated_items.value + b_stats.estimated_items.value;
-    assert_true(fabs(info_stats.estimated_items.value - items) < 1e-6 * items);
+    require_that(fabs(info_stats.estimated_items.value - items), <, 1e-6 * items);
     double rate = 1 - (1 - a_stats.estimated_rate) * (1 - b_stats.estimated_rate);
-    assert_true(fabs(info_stats.estimated_rate - rate) < 1e-9);
-    assert_true(info_stats.estimated_items.low < 12000 && info_stats.estimated_items.high > 12000);
+    require_that(fabs(info_stats.estimated_rate - rate), <, 1e-9);
+    require_that(info_stats.estimated_items.low, <, 12000);
+    require_that(info_stats.estimated_items.high, >, 12000);
     petal_free(both);
     petal_free(filters[0]);
     petal_free(filters[1]);
@@ -513,13 +520,15 @@ static void new_keys_go_into_the_last_layer_and_old_ones_are_seen(void **state)
     size_t count;
     petal_encode_i64(3, bytes);
     assert_int_equal(add_key_batch(both, keys, 2, was_new, &count), PETAL_OK);
-    assert_true(was_new[0] == 0 && was_new[1] == 1 && count == 1);
+    require_that(was_new[0], ==, 0);
+    require_that(was_new[1], ==, 1);
+    require_that(count, ==, 1);
     assert_int_equal(contains_keys(both, keys, 2, was_new), 2);
     add_numbers(filters[1], 500, 400);
     petal_add(filters[1], "x", 1);
     struct bytes wanted = image_of_layers(filters, 2);
     petal_filter *same = load(wanted);
-    assert_true(content_of(both) == content_of(same));
+    require_that(content_of(both), ==, content_of(same));
     petal_free(both);
     petal_free(same);
     petal_free(filters[0]);
@@ -541,12 +550,14 @@ static void layers_are_neither_merged_nor_intersected(void **state)
     petal_filter *a = load(empty), *b = load(filled), *copy = clone_of(b);
     assert_true(same_image(b, copy));
     require_status(PETAL_ERR_UNSUPPORTED, petal_merge(a, b, &error), error);
-    assert_true(info_of(a).items == 0 && stats_of(a).bits_set == 0);
+    require_that(info_of(a).items, ==, 0);
+    require_that(stats_of(a).bits_set, ==, 0);
     require_status(PETAL_ERR_MISMATCH, petal_merge(a, filters[1], &error), error);
     require(strstr(error.message, "layers (2 against 1)"), "%s", error.message);
     require_status(PETAL_ERR_UNSUPPORTED, petal_intersect(a, b, &error), error);
     require_status(PETAL_OK, petal_clear(copy, &error), error);
-    assert_true(stats_of(copy).bits_set == 0 && info_of(copy).layers == 2);
+    require_that(stats_of(copy).bits_set, ==, 0);
+    require_that(info_of(copy).layers, ==, 2);
     petal_free(a);
     petal_free(b);
     petal_free(copy);

@@ -62,7 +62,7 @@ static void compare(uint32_t hashes, uint64_t seed)
     require(ask_all(&hot, -100, got) == wanted_in && memcmp(got, wanted, KEYS) == 0, "k %u",
             hashes);
     petal_inline_end(by_loop, &hot);
-    assert_true(info_of(by_loop).items == KEYS);
+    require_that(info_of(by_loop).items, ==, KEYS);
     petal_free(by_call);
     petal_free(by_loop);
 }

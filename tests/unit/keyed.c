@@ -28,10 +28,12 @@ static void a_secret_means_siphash_and_no_secret_xxh3(void **state)
     petal_filter *with = keyed(secret, PETAL_SCHEME_BLOCKED),
                  *without = keyed(NULL, PETAL_SCHEME_BLOCKED);
     petal_info keyed_info = info_of(with), plain_info = info_of(without);
-    assert_true(keyed_info.keyed && keyed_info.hash == PETAL_HASH_SIPHASH &&
-                keyed_info.secret_id != 0);
-    assert_true(!plain_info.keyed && plain_info.hash == PETAL_HASH_XXH3 &&
-                plain_info.secret_id == 0);
+    assert_true(keyed_info.keyed);
+    require_that(keyed_info.hash, ==, PETAL_HASH_SIPHASH);
+    require_that(keyed_info.secret_id, !=, 0);
+    assert_true(!plain_info.keyed);
+    require_that(plain_info.hash, ==, PETAL_HASH_XXH3);
+    require_that(plain_info.secret_id, ==, 0);
     assert_string_equal(keyed_info.hash_name, "siphash");
     assert_string_equal(plain_info.hash_name, "xxh3");
     petal_free(with);
@@ -113,18 +115,21 @@ static void a_header_tells_without_the_secret_and_hashes_no_key(void **state)
     options.flags = PETAL_OPEN_HEADER_ONLY | PETAL_OPEN_NO_SECRET;
     require_status(PETAL_OK, petal_load(image.data, image.size, &options, &header, &error), error);
     petal_info info = info_of(header);
-    assert_true(info.keyed && info.secret_id == whole.secret_id && info.items == 1 &&
-                info.bits == whole.bits);
+    assert_true(info.keyed);
+    require_that(info.secret_id, ==, whole.secret_id);
+    require_that(info.items, ==, 1);
+    require_that(info.bits, ==, whole.bits);
     assert_false(info.abilities & (PETAL_CAN_HASHES | PETAL_CAN_CREATE_LIKE | PETAL_CAN_STATS));
     require_status(PETAL_OK, petal_content_id(filter, &id, &error), error);
     require_status(PETAL_OK, petal_content_id(header, &header_id, &error), error);
-    assert_true(id == header_id);
+    require_that(id, ==, header_id);
     petal_key key = {"key", 3};
     petal_batch batch = PETAL_BATCH_INIT;
     batch.layout = PETAL_LAYOUT_POINTERS;
     batch.data = &key;
     batch.count = 1;
-    assert_true(petal_contains(header, "key", 3) && petal_hash_key(header, "key", 3) == 0);
+    assert_true(petal_contains(header, "key", 3));
+    require_that(petal_hash_key(header, "key", 3), ==, 0);
     require_status(PETAL_ERR_SECRET_MISSING, petal_hash_batch(header, &batch, &hash, &error),
                    error);
     require_status(PETAL_ERR_SECRET_MISSING,
@@ -278,7 +283,7 @@ static void the_caller_may_wipe_the_secret_once_the_filter_is_made(void **state)
     petal_filter *filter = keyed(mine, PETAL_SCHEME_BLOCKED),
                  *twin = keyed(secret, PETAL_SCHEME_BLOCKED);
     memset(mine, 0, sizeof mine);
-    assert_true(petal_hash_key(filter, "key", 3) == petal_hash_key(twin, "key", 3));
+    require_that(petal_hash_key(filter, "key", 3), ==, petal_hash_key(twin, "key", 3));
     petal_free(filter);
     petal_free(twin);
 }

@@ -18,7 +18,8 @@ static void require_equal(const petal_filter *a, const petal_filter *b)
     uint64_t one_id = content_of(a);
     petal_stats other_stats = stats_of(b);
     uint64_t other_id = content_of(b);
-    assert_true(one_id == other_id && one_stats.bits_set == other_stats.bits_set);
+    require_that(one_id, ==, other_id);
+    require_that(one_stats.bits_set, ==, other_stats.bits_set);
 }
 
 /* ---- create ---------------------------------------------------------------------------------- */
@@ -34,11 +35,16 @@ static void a_new_filter_is_empty_and_says_what_it_was_made_for(void **state)
         petal_filter *filter = create(&options);
         petal_info info = info_of(filter);
         petal_stats info_stats = stats_of(filter);
-        assert_true(info.scheme == scheme && info.hash == PETAL_HASH_XXH3 && info.seed == 77 &&
-                    !info.keyed);
-        assert_true(info.capacity == 2000 && info.target_rate == 0.01 &&
-                    info.predicted_rate <= 0.01);
-        assert_true(info.items == 0 && info_stats.bits_set == 0 && info.layers == 1);
+        require_that(info.scheme, ==, scheme);
+        require_that(info.hash, ==, PETAL_HASH_XXH3);
+        require_that(info.seed, ==, 77);
+        assert_true(!info.keyed);
+        require_that(info.capacity, ==, 2000);
+        require_that(info.target_rate, ==, 0.01);
+        require_that(info.predicted_rate, <=, 0.01);
+        require_that(info.items, ==, 0);
+        require_that(info_stats.bits_set, ==, 0);
+        require_that(info.layers, ==, 1);
         assert_string_equal(info.scheme_name, names[scheme]);
         for (uint64_t i = 0; i < 1000; i++) assert_false(petal_contains_i64(filter, (int64_t)i));
         petal_free(filter);
@@ -53,9 +59,10 @@ static void a_failed_create_leaves_null_and_says_why(void **state)
     petal_options options = PETAL_OPTIONS_INIT;
     require_status(PETAL_ERR_ARGUMENT, petal_create(&options, &filter, &error), error);
     assert_null(filter);
-    assert_true(error.status == PETAL_ERR_ARGUMENT && error.offset == PETAL_NO_OFFSET &&
-                error.system_errno == 0);
-    assert_true(strlen(error.message) > 10);
+    require_that(error.status, ==, PETAL_ERR_ARGUMENT);
+    require_that(error.offset, ==, PETAL_NO_OFFSET);
+    require_that(error.system_errno, ==, 0);
+    require_that(strlen(error.message), >, 10);
     assert_int_equal(petal_create(&options, &filter, NULL),
                      PETAL_ERR_ARGUMENT); /* the error is optional */
 }
@@ -103,8 +110,9 @@ static void a_clone_is_the_same_and_goes_its_own_way(void **state)
         petal_filter *copy = clone_of(filter);
         assert_true(same_image(filter, copy));
         add_numbers(copy, 1000, 1000);
-        assert_true(info_of(filter).items == 1000 && info_of(copy).items == 2000);
-        assert_true(content_of(filter) != content_of(copy));
+        require_that(info_of(filter).items, ==, 1000);
+        require_that(info_of(copy).items, ==, 2000);
+        require_that(content_of(filter), !=, content_of(copy));
         petal_free(filter);
         require_numbers(copy, 0, 2000);
         petal_free(copy);
@@ -175,7 +183,7 @@ static void the_content_id_is_about_parameters_and_bits_only(void **state)
     petal_add(plain, "k", 1);
     require_equal(plain, described);
     petal_add(plain, "another", 7);
-    assert_true(content_of(plain) != content_of(described));
+    require_that(content_of(plain), !=, content_of(described));
     petal_free(plain);
     petal_free(described);
 }
@@ -250,7 +258,7 @@ static void an_intersection_keeps_common_keys_and_is_no_worse_than_either(void *
                         (petal_contains_i64(a, i) && petal_contains_i64(b, i)),
                     "key %lld", (long long)i);
         double lower = fmin(stats_of(a).estimated_rate, stats_of(b).estimated_rate);
-        assert_true(stats_of(common).estimated_rate <= lower);
+        require_that(stats_of(common).estimated_rate, <=, lower);
         petal_free(a);
         petal_free(b);
         petal_free(common);
@@ -271,9 +279,10 @@ static void a_filter_merged_with_itself_or_an_empty_one_has_the_same_bits(void *
             require_status(PETAL_OK, petal_merge(filter, filter, &error), error);
         require_status(PETAL_OK, petal_merge(filter, empty, &error), error);
         require_status(PETAL_OK, petal_intersect(filter, filter, &error), error);
-        assert_true(content_of(filter) == before);
+        require_that(content_of(filter), ==, before);
         require_status(PETAL_OK, petal_intersect(filter, empty, &error), error);
-        assert_true(stats_of(filter).bits_set == 0 && info_of(filter).items == 0);
+        require_that(stats_of(filter).bits_set, ==, 0);
+        require_that(info_of(filter).items, ==, 0);
         petal_free(filter);
         petal_free(empty);
     }
@@ -287,9 +296,9 @@ static void items_stop_at_the_top_instead_of_starting_from_0(void **state)
     petal_add_hash(filter, 1);
     for (int doubling = 0; doubling < 70; doubling++)
         require_status(PETAL_OK, petal_merge(filter, filter, &error), error);
-    assert_true(info_of(filter).items == UINT64_MAX);
+    require_that(info_of(filter).items, ==, UINT64_MAX);
     petal_add_hash(filter, 1);
-    assert_true(info_of(filter).items == UINT64_MAX);
+    require_that(info_of(filter).items, ==, UINT64_MAX);
     petal_free(filter);
 }
 
@@ -344,7 +353,8 @@ static void capacity_rate_and_metadata_may_differ_in_a_merge(void **state)
     options.metadata_bytes = 5;
     petal_filter *b = create(&options);
     require_status(PETAL_OK, petal_merge(a, b, &error), error);
-    assert_true(info_of(a).capacity == 0 && isnan(info_of(a).target_rate));
+    require_that(info_of(a).capacity, ==, 0);
+    assert_true(isnan(info_of(a).target_rate));
     petal_free(a);
     petal_free(b);
 }
@@ -356,7 +366,7 @@ static void require_metadata(const petal_filter *filter, const void *wanted, siz
     size_t got = 12345;
     const void *metadata = petal_metadata(filter, &got);
     assert_int_equal(got, size);
-    assert_true((metadata == NULL) == (size == 0));
+    require_that((metadata == NULL), ==, (size == 0));
     if (size) assert_memory_equal(metadata, wanted, size);
 }
 
@@ -410,8 +420,9 @@ static void require_kept(const petal_filter *filter, petal_status wanted, const 
     petal_error error = {PETAL_ERR_LIMIT, 7, 7, "old"};
     assert_int_equal(petal_last_error(filter, &error), wanted);
     assert_int_equal(petal_last_error(filter, NULL), wanted);
-    assert_true(error.status == wanted && error.system_errno == 0 &&
-                error.offset == PETAL_NO_OFFSET);
+    require_that(error.status, ==, wanted);
+    require_that(error.system_errno, ==, 0);
+    require_that(error.offset, ==, PETAL_NO_OFFSET);
     require(words ? strstr(error.message, words) != NULL : error.message[0] == 0, "%s",
             error.message);
 }

@@ -176,7 +176,8 @@ static void saving_a_writable_map_onto_its_own_file_is_a_sync(void **state)
     add_numbers(writer, 20, 10); /* the map is still that of the file */
     require_status(PETAL_OK, petal_sync(writer, &error), error);
     petal_free(writer);
-    assert_true(stat(path, &after) == 0 && before.st_ino == after.st_ino);
+    require_that(stat(path, &after), ==, 0);
+    require_that(before.st_ino, ==, after.st_ino);
     petal_filter *file = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY);
     require_numbers(file, 0, 30);
     petal_free(file);
@@ -196,7 +197,7 @@ static void of_several_makers_of_one_file_the_first_wins(void **state)
         unlink(path);
         for (int i = 0; i < MAKERS; i++) {
             makers[i] = fork();
-            assert_true(makers[i] >= 0);
+            require_that(makers[i], >=, 0);
             if (makers[i]) continue;
             petal_filter *filter = with_numbers(10);
             petal_status saved = petal_save(filter, path, NULL, PETAL_SAVE_NO_REPLACE, NULL);
@@ -204,7 +205,8 @@ static void of_several_makers_of_one_file_the_first_wins(void **state)
         }
         for (int i = 0; i < MAKERS; i++) {
             assert_int_equal(waitpid(makers[i], &status, 0), makers[i]);
-            assert_true(WIFEXITED(status) && WEXITSTATUS(status) <= 1);
+            assert_true(WIFEXITED(status));
+            require_that(WEXITSTATUS(status), <=, 1);
             made += WEXITSTATUS(status) == 0;
         }
         assert_int_equal(made, 1);
@@ -232,7 +234,8 @@ static void a_file_that_is_being_changed_can_be_read_live(void **state)
     require_numbers(reader, 0, 300); /* bits rise under its eyes */
     petal_info info = info_of(reader);
     uint64_t id;
-    assert_true(info.live && !(info.abilities & PETAL_CAN_SAVE));
+    assert_true(info.live);
+    assert_true(!(info.abilities & PETAL_CAN_SAVE));
     require_status(PETAL_ERR_BUSY, petal_content_id(reader, &id, &error), error);
     require_status(PETAL_ERR_BUSY, petal_verify(reader, &error), error);
     require_status(PETAL_ERR_BUSY, petal_clone(reader, &copy, &error), error);
@@ -284,7 +287,7 @@ static void die_after(const char *path, petal_status (*deed)(petal_filter *filte
 {
     int status;
     pid_t child = fork();
-    assert_true(child >= 0);
+    require_that(child, >=, 0);
     if (child == 0) {
         petal_filter *writer = NULL;
         petal_error error;
@@ -321,7 +324,7 @@ a_dead_writers_file_is_dirty_and_not_live_and_what_it_cleared_is_not_recovered(v
     filter = opened(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER);
     require_numbers(filter, 0, 100);
     petal_info info = info_of(filter);
-    assert_true(info.recovered_blocks <= 1);
+    require_that(info.recovered_blocks, <=, 1);
     require_status(PETAL_OK, petal_sync(filter, &error), error);
     petal_free(filter);
     assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY), PETAL_OK);
@@ -531,7 +534,8 @@ static void a_copy_of_bits_that_were_cleared_meanwhile_is_refused(void **state)
     meddler.writer = opened(path, PETAL_OPEN_WRITABLE);
     meddler.is_armed = true;
     require_status(PETAL_ERR_BUSY, petal_clone(reader, &copy, &error), error);
-    assert_true(!meddler.is_armed && !copy);
+    assert_true(!meddler.is_armed);
+    assert_true(!copy);
     petal_filter *other = with_numbers(1);
     require_status(PETAL_ERR_BUSY, petal_merge(other, reader, &error), error);
     petal_free(other);
@@ -552,7 +556,8 @@ static void a_link_that_points_elsewhere_now_is_not_followed(void **state)
     petal_filter *holder = opened(link, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED);
     petal_filter *writer = opened(second, PETAL_OPEN_WRITABLE);
     struct bytes before = read_file(second);
-    assert_true(unlink(link) == 0 && symlink(second, link) == 0);
+    require_that(unlink(link), ==, 0);
+    require_that(symlink(second, link), ==, 0);
     petal_free(writer);
     require_status(PETAL_ERR_REPLACED, petal_save(holder, link, NULL, 0, &error), error);
     assert_true(file_is(second, before));
@@ -662,7 +667,8 @@ static void a_temporary_file_is_as_private_as_the_one_it_replaces(void **state)
             require(watch.seen > 0 && watch.mode == modes[i], "the temporary has mode %o",
                     (unsigned)watch.mode);
         }
-        assert_true(stat(path, &about) == 0 && (about.st_mode & 07777) == modes[i]);
+        require_that(stat(path, &about), ==, 0);
+        require_that((about.st_mode & 07777), ==, modes[i]);
         petal_free(filter);
         unlink(path);
     }
@@ -684,7 +690,8 @@ static void temporaries_of_the_dead_are_removed_and_those_of_the_living_are_not(
     snprintf(name, sizeof name, "%s/%s%s", folder, TEMPORARY, "ffffffffffffffff");
     int living = open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    assert_true(living >= 0 && fcntl(living, F_OFD_SETLK, &whole) == 0);
+    require_that(living, >=, 0);
+    require_that(fcntl(living, F_OFD_SETLK, &whole), ==, 0);
     char notes[PATH_SIZE + 64];
     snprintf(notes, sizeof notes, "%s/%snotes", folder, TEMPORARY); /* somebody's own */
     write_file(notes, "mine", 4);
@@ -711,7 +718,9 @@ static void a_saved_file_keeps_its_owner(void **state)
         skip();
     }
     save_numbers(path, 6);
-    assert_true(stat(path, &about) == 0 && about.st_uid == 12345 && about.st_gid == 23456);
+    require_that(stat(path, &about), ==, 0);
+    require_that(about.st_uid, ==, 12345);
+    require_that(about.st_gid, ==, 23456);
     unlink(path);
 }
 

@@ -44,7 +44,9 @@ static void adding_and_asking_allocate_nothing(void **state)
     assert_int_equal(count.calls, calls);
     petal_free(filter);
     petal_free(other);
-    assert_true(count.live_blocks == 0 && count.live_bytes == 0 && count.bad_releases == 0);
+    require_that(count.live_blocks, ==, 0);
+    require_that(count.live_bytes, ==, 0);
+    require_that(count.bad_releases, ==, 0);
 }
 
 static void a_filter_takes_little_more_memory_than_its_bits(void **state)
@@ -55,7 +57,8 @@ static void a_filter_takes_little_more_memory_than_its_bits(void **state)
     petal_options options = options_of(PETAL_SCHEME_CLASSIC, 8 * 100000, 7, 0);
     options.allocator = &allocator;
     petal_filter *filter = create(&options);
-    assert_true(count.live_bytes >= 100000 && count.live_bytes < 100000 + 2048);
+    require_that(count.live_bytes, >=, 100000);
+    require_that(count.live_bytes, <, 100000 + 2048);
     petal_free(filter);
     assert_int_equal(count.live_bytes, 0);
 }
@@ -69,10 +72,11 @@ static void the_allocator_is_copied(void **state)
     petal_filter *filter = create(&options);
     memset(&allocator, 0, sizeof allocator);
     petal_filter *copy = clone_of(filter); /* a clone takes its memory where the original does */
-    assert_true(count.live_blocks > 4);
+    require_that(count.live_blocks, >, 4);
     petal_free(filter);
     petal_free(copy);
-    assert_true(count.live_blocks == 0 && count.bad_releases == 0);
+    require_that(count.live_blocks, ==, 0);
+    require_that(count.bad_releases, ==, 0);
 }
 
 /* Only malloc's alignment may be expected of an allocator; the bits are on whole lines all the
@@ -224,9 +228,9 @@ static petal_status try_writing(struct world *world)
     options.allocator = world->allocator;
     petal_status status = petal_open(world->path, &options, &map, NULL);
     if (status != PETAL_OK) return freed(status, map);
-    assert_true(petal_add(map, "more", 4) >= 0);
+    require_that(petal_add(map, "more", 4), >=, 0);
     status = petal_sync(map, NULL);
-    assert_true(petal_add(map, "and more", 8) >= 0);
+    require_that(petal_add(map, "and more", 8), >=, 0);
     return freed(status, map);
 }
 
@@ -394,7 +398,9 @@ static void end_world(struct world *world, const struct counting *count)
     free(world->patch.data);
     free(world->image.data);
     unlink(world->path);
-    assert_true(count->live_blocks == 0 && count->live_bytes == 0 && count->bad_releases == 0);
+    require_that(count->live_blocks, ==, 0);
+    require_that(count->live_bytes, ==, 0);
+    require_that(count->bad_releases, ==, 0);
 }
 
 static void any_allocation_of_any_call_may_fail(void **state)
@@ -491,7 +497,8 @@ static void a_size_that_no_memory_has_is_a_clean_error(void **state)
     petal_allocator allocator = counting_allocator(&count);
     options.allocator = &allocator;
     require_status(PETAL_ERR_MEMORY, petal_create(&options, &filter, &error), error);
-    assert_true(filter == NULL && count.live_blocks == 0);
+    require_that(filter, ==, NULL);
+    require_that(count.live_blocks, ==, 0);
 }
 
 /* Big blocks are pages of their own, which the test can close to writing or to all. */
@@ -540,7 +547,8 @@ static void untouched_pages_stay_untouched(void **state)
         pages.protection = PROT_READ | PROT_WRITE;
         assert_int_equal(mprotect(bits, BIG_BYTES, PROT_NONE), 0);
         uint64_t size = petal_serialized_bytes(filter, NULL);
-        assert_true(size > BIG_BYTES && size < BIG_BYTES + 65536);
+        require_that(size, >, BIG_BYTES);
+        require_that(size, <, BIG_BYTES + 65536);
         assert_int_equal(mprotect(bits, BIG_BYTES, PROT_READ | PROT_WRITE), 0);
         struct bytes image = new_bytes((size_t)size);
         require_status(PETAL_OK, petal_serialize(filter, NULL, image.data, image.size, &error),
@@ -548,7 +556,7 @@ static void untouched_pages_stay_untouched(void **state)
         free(image.data);
         add_numbers(filter, 0, 1000); /* in pages all over */
         require_status(PETAL_OK, petal_clear(filter, &error), error);
-        assert_true(stats_of(filter).bits_set == 0);
+        require_that(stats_of(filter).bits_set, ==, 0);
         petal_free(copy);
         petal_free(filter);
     }

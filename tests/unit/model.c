@@ -113,8 +113,8 @@ static void a_filter_of_one_bit_is_always_wrong(void **state)
 {
     (void)state;
     for (uint32_t k = 1; k <= 64; k++) {
-        assert_true(predicted(PETAL_SCHEME_CLASSIC, 1, k, 0, 0) == 0);
-        assert_true(predicted(PETAL_SCHEME_CLASSIC, 1, k, 0, 1) == 1);
+        require_that(predicted(PETAL_SCHEME_CLASSIC, 1, k, 0, 0), ==, 0);
+        require_that(predicted(PETAL_SCHEME_CLASSIC, 1, k, 0, 1), ==, 1);
     }
 }
 

@@ -147,8 +147,9 @@ static inline void require_whole(const struct multiset *set)
         not_zero += set->counters[i] > 0;
         saturated += set->counters[i] == COUNTER_MAX;
     }
-    assert_true(info_stats.bits_set == not_zero && info_stats.saturated_counters == saturated &&
-                info.items == set->in);
+    require_that(info_stats.bits_set, ==, not_zero);
+    require_that(info_stats.saturated_counters, ==, saturated);
+    require_that(info.items, ==, set->in);
 }
 
 static inline uint8_t *zeros(uint64_t count)

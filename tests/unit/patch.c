@@ -72,7 +72,7 @@ static size_t require_patch(const petal_filter *from, const petal_filter *to, co
     require(same_image(copy, to), "%s: another result", what);
     assert_int_equal(petal_content_id(copy, &id, NULL), PETAL_OK);
     assert_int_equal(petal_content_id(to, &wanted, NULL), PETAL_OK);
-    assert_true(id == wanted);
+    require_that(id, ==, wanted);
     /* The handle works on: as the other one would. */
     petal_filter *twin = clone_of(to);
     for (int64_t i = 0; i < 3000; i++)
@@ -151,12 +151,13 @@ static void metadata_items_and_capacity_come_along(void **state)
     assert_int_equal(petal_set_metadata(to, "of another day", 14, NULL), PETAL_OK);
     add_numbers(to, 0, 10); /* in already: only items change */
     struct bytes patch = diff(from, to);
-    assert_true(patch.size == P_SLOT + SLOT + 16 + PIECE_HEAD);
+    require_that(patch.size, ==, P_SLOT + SLOT + 16 + PIECE_HEAD);
     free(patch.data);
     require_patch(from, to, "metadata");
     assert_int_equal(petal_set_metadata(to, NULL, 0, NULL), PETAL_OK);
     require_patch(from, to, "no metadata");
-    assert_true(petal_metadata(to, &bytes) == NULL && bytes == 0);
+    require_that(petal_metadata(to, &bytes), ==, NULL);
+    require_that(bytes, ==, 0);
     petal_free(to);
     options.bits = info_of(from).bits; /* as that of the plan, but nothing else is recorded */
     options.hashes = info_of(from).hashes;
@@ -391,7 +392,7 @@ static void a_patch_cut_off_or_changed_anywhere_is_refused(void **state)
     require_refusal(from, (struct bytes){NULL, 0}, PETAL_ERR_NOT_A_FILTER, "nothing");
     struct bytes longer = new_bytes(patch.size + 1);
     memcpy(longer.data, patch.data, patch.size);
-    assert_true(require_refusal(from, longer, PETAL_ERR_DAMAGED, "longer") == patch.size);
+    require_that(require_refusal(from, longer, PETAL_ERR_DAMAGED, "longer"), ==, patch.size);
     petal_error error;
     require_status(PETAL_OK, apply(from, patch, &error), error);
     assert_true(same_image(from, to));
@@ -643,7 +644,7 @@ static void new_layers_are_within_the_memory_limit(void **state)
     add_numbers(to, 900, 200);
     struct bytes patch = diff(from, to), file = serialized(from);
     uint64_t added = info_of(to).bytes - info_of(from).bytes;
-    assert_true(added > 60000);
+    require_that(added, >, 60000);
     require_status(PETAL_ERR_LIMIT,
                    petal_apply_patch(from, patch.data, patch.size, added - 1, &error), error);
     opening.memory_limit = added - 1;
@@ -722,7 +723,7 @@ static void a_sink_that_stops_ends_it_and_pieces_are_bounded(void **state)
     petal_filter *from = make(PETAL_SCHEME_CLASSIC, 8000000, 3, 0), *to = clone_of(from);
     add_numbers(to, 0, 1000000); /* 31 % of the bits, of zeros */
     struct bytes patch = diff(from, to);
-    assert_true(patch.size > 800000);
+    require_that(patch.size, >, 800000);
     struct sunk out = {{NULL, 0}, 1, 0};
     for (out.stop_at = 1; out.stop_at < patch.size; out.stop_at += 50000) {
         out.bytes.size = 0;
@@ -730,7 +731,7 @@ static void a_sink_that_stops_ends_it_and_pieces_are_bounded(void **state)
         assert_int_equal(error.system_errno, 28);
         assert_memory_equal(out.bytes.data, patch.data, out.bytes.size);
     }
-    assert_true(out.largest <= 262144);
+    require_that(out.largest, <=, 262144);
     free(out.bytes.data);
     require_status(PETAL_ERR_ARGUMENT, petal_diff(from, to, NULL, NULL, &error), error);
     require_patch(from, to, "a third of the bits");
@@ -801,7 +802,7 @@ static void filters_of_every_format_have_patches(void **state)
         petal_free(from);
         petal_free(to);
     }
-    assert_true(tried >= 15);
+    require_that(tried, >=, 15);
 }
 
 static void maps_views_and_shared_filters(void **state)
@@ -837,7 +838,7 @@ static void maps_views_and_shared_filters(void **state)
     struct sunk out = {{NULL, 0}, 0, 0};
     require_status(PETAL_ERR_DAMAGED, petal_diff(view, to, sink, &out, &error), error);
     require_status(PETAL_ERR_DAMAGED, petal_diff(to, view, sink, &out, &error), error);
-    assert_true(out.bytes.size == 0);
+    require_that(out.bytes.size, ==, 0);
     petal_free(view);
     /* Items of a shared filter are counted elsewhere. */
     assert_int_equal(petal_allow_threads(from, NULL), PETAL_OK);

@@ -261,8 +261,12 @@ static void a_filter_for_5_billion_keys_at_1_percent_is_planned(void **state)
     (void)state;
     petal_info classic = plan_rated(PETAL_SCHEME_CLASSIC, 5000000000u, 0.01);
     petal_info blocked = plan_rated(PETAL_SCHEME_BLOCKED, 5000000000u, 0.01);
-    assert_true(classic.hashes == 7 && classic.bytes > 5990000000u && classic.bytes < 6010000000u);
-    assert_true(blocked.hashes == 6 && blocked.bytes > 6150000000u && blocked.bytes < 6250000000u);
+    require_that(classic.hashes, ==, 7);
+    require_that(classic.bytes, >, 5990000000u);
+    require_that(classic.bytes, <, 6010000000u);
+    require_that(blocked.hashes, ==, 6);
+    require_that(blocked.bytes, >, 6150000000u);
+    require_that(blocked.bytes, <, 6250000000u);
 }
 
 /* ---- what cannot be -------------------------------------------------------------------------- */
@@ -271,7 +275,7 @@ static void a_rate_of_1e_12_is_planned_or_refused_with_the_floor(void **state)
 {
     (void)state;
     petal_info info = plan_rated(PETAL_SCHEME_CLASSIC, 1000000, 1e-12);
-    assert_true(info.predicted_rate <= 1e-12);
+    require_that(info.predicted_rate, <=, 1e-12);
     petal_options options = rated(PETAL_SCHEME_BLOCKED, 1000000, 1e-12);
     options.lines_per_key = 1;
     require_refused(PETAL_ERR_UNREACHABLE, &options, "1e-12 with one line per key");
@@ -310,7 +314,7 @@ static void the_floor_that_is_named_is_true(void **state)
                         "%llu keys, %u lines, asked %g of %g: %s", (unsigned long long)keys[i],
                         lines[j], options.rate, lowest, error.message);
             }
-    assert_true(refusals > 10);
+    require_that(refusals, >, 10);
 }
 
 static void rates_outside_0_to_1_are_refused(void **state)
@@ -387,24 +391,24 @@ static void every_combination_of_sizes_is_planned_or_refused(void **state)
                 assert_int_equal(plan(&options).bits,
                                  schemes[s] == PETAL_SCHEME_BLOCKED ? 10240 : 9984);
             else
-                assert_true(plan(&options).bits > 9000);
+                require_that(plan(&options).bits, >, 9000);
         }
         options.scheme = PETAL_SCHEME_DEFAULT;
         options.format = "guava";
         if (fixes_a_foreign_size(given))
-            assert_true(plan(&options).bits >= 9585);
+            require_that(plan(&options).bits, >=, 9585);
         else
             require_refused(PETAL_ERR_ARGUMENT, &options, what);
         options.format = NULL;
         options.growth = true;
         if (given == (KEYS | RATE))
-            assert_true(plan(&options).bits >= 9000);
+            require_that(plan(&options).bits, >=, 9000);
         else
             require_refused(PETAL_ERR_ARGUMENT, &options, what);
         options.growth = false;
         options.window_keys = 1000;
         if (given == RATE || given == (RATE | HASHES))
-            assert_true(plan(&options).bits >= 9000);
+            require_that(plan(&options).bits, >=, 9000);
         else
             require_refused(PETAL_ERR_ARGUMENT, &options, what);
     }
@@ -554,7 +558,7 @@ static void the_largest_size_is_planned(void **state)
     (void)state;
     for (size_t s = 0; s < COUNT(schemes); s++) {
         petal_options options = options_of(schemes[s], (uint64_t)1 << 48, 4, 0);
-        assert_true(plan(&options).bytes == (uint64_t)1 << 45);
+        require_that(plan(&options).bytes, ==, (uint64_t)1 << 45);
     }
 }
 
@@ -659,8 +663,8 @@ static void rate_and_memory_give_the_largest_capacity(void **state)
                 petal_options options = rated(scheme, 0, many_rates[j]);
                 options.memory_bytes = many_memories[i];
                 check_largest_capacity(&options);
-                assert_true(plan(&options).predicted_rate <= many_rates[j]);
-                assert_true(plan(&options).target_rate == many_rates[j]);
+                require_that(plan(&options).predicted_rate, <=, many_rates[j]);
+                require_that(plan(&options).target_rate, ==, many_rates[j]);
                 options.hashes = 4;
                 if (many_rates[j] >= 0.01) check_largest_capacity(&options);
             }
@@ -677,7 +681,7 @@ static void rate_and_memory_give_the_largest_capacity_of_every_format_that_is_ma
             options.memory_bytes = many_memories[i];
             if (format.abilities & PETAL_FORMAT_CAN_CREATE) {
                 check_largest_capacity(&options);
-                assert_true(plan(&options).predicted_rate <= 2 * options.rate);
+                require_that(plan(&options).predicted_rate, <=, 2 * options.rate);
             } else
                 require_refused(PETAL_ERR_UNSUPPORTED, &options, format.name);
         }
@@ -691,8 +695,10 @@ static void rate_and_memory_make_the_filter_that_they_plan(void **state)
     petal_info planned = plan(&options);
     petal_filter *filter = create(&options);
     petal_info made = info_of(filter);
-    assert_true(made.capacity == planned.capacity && made.bits == planned.bits &&
-                made.target_rate == 0.01 && made.bytes <= 4096);
+    require_that(made.capacity, ==, planned.capacity);
+    require_that(made.bits, ==, planned.bits);
+    require_that(made.target_rate, ==, 0.01);
+    require_that(made.bytes, <=, 4096);
     petal_free(filter);
 }
 
@@ -743,7 +749,7 @@ static void the_predicted_rate_rises_with_the_keys_from_0_to_1(void **state)
     for (size_t s = 0; s < COUNT(schemes); s++) {
         petal_info info = plan_rated(schemes[s], 10000, 0.01);
         double before = 0;
-        assert_true(petal_predict_rate(&info, 0) == 0);
+        require_that(petal_predict_rate(&info, 0), ==, 0);
         for (uint64_t keys = 1; keys < 10000000; keys += keys / 2 + 1) {
             double rate = petal_predict_rate(&info, keys);
             require(rate >= before && rate <= 1, "%s, %llu keys: %g after %g", info.scheme_name,
@@ -804,12 +810,15 @@ static void a_filter_is_made_as_it_was_planned(void **state)
             petal_info planned = plan(&options);
             petal_filter *filter = create(&options);
             petal_info made = info_of(filter);
-            assert_true(
-                planned.bits == made.bits && planned.hashes == made.hashes &&
-                planned.bytes == made.bytes && planned.lines_per_key == made.lines_per_key &&
-                planned.scheme == made.scheme && planned.hash == made.hash &&
-                planned.capacity == made.capacity && planned.target_rate == made.target_rate &&
-                planned.predicted_rate == made.predicted_rate);
+            require_that(planned.bits, ==, made.bits);
+            require_that(planned.hashes, ==, made.hashes);
+            require_that(planned.bytes, ==, made.bytes);
+            require_that(planned.lines_per_key, ==, made.lines_per_key);
+            require_that(planned.scheme, ==, made.scheme);
+            require_that(planned.hash, ==, made.hash);
+            require_that(planned.capacity, ==, made.capacity);
+            require_that(planned.target_rate, ==, made.target_rate);
+            require_that(planned.predicted_rate, ==, made.predicted_rate);
             petal_free(filter);
         }
 }
@@ -818,7 +827,9 @@ static void a_plan_says_nothing_of_bits_that_do_not_exist(void **state)
 {
     (void)state;
     petal_info info = plan_rated(PETAL_SCHEME_DEFAULT, 1000, 0.01);
-    assert_true(info.items == 0 && info.memory_bytes == 0 && info.recovered_blocks == 0);
+    require_that(info.items, ==, 0);
+    require_that(info.memory_bytes, ==, 0);
+    require_that(info.recovered_blocks, ==, 0);
     assert_string_equal(info.scheme_name, "blocked");
 }
 
@@ -839,24 +850,30 @@ static void the_textbook_formulas_are_exact(void **state)
                         k = m / n * ln2;
             assert_true(close_to(petal_textbook_bits((double)n, (double)p), m));
             assert_true(close_to(petal_textbook_hashes((double)m, (double)n), k));
-            assert_true(fabs(petal_textbook_rate((double)m, (double)k, (double)n) - (double)p) <
-                        1e-9 * (double)p);
+            require_that(fabs(petal_textbook_rate((double)m, (double)k, (double)n) - (double)p), <,
+                         1e-9 * (double)p);
         }
     assert_true(close_to(petal_textbook_bits(1e6, 0.01), 9585058.37736744L) ||
                 fabs(petal_textbook_bits(1e6, 0.01) - 9585058.38) < 0.01);
-    assert_true(fabs(petal_textbook_hashes(10, 1) - 6.93147180559945) < 1e-12);
+    require_that(fabs(petal_textbook_hashes(10, 1) - 6.93147180559945), <, 1e-12);
     assert_true(close_to(petal_textbook_rate(8, 1, 1), -expm1l(-0.125L)));
 }
 
 static void the_textbook_formulas_are_nan_outside_their_domain(void **state)
 {
     (void)state;
-    assert_true(isnan(petal_textbook_bits(-1, 0.01)) && isnan(petal_textbook_bits(10, 0)));
-    assert_true(isnan(petal_textbook_bits(10, 1)) && isnan(petal_textbook_bits(NAN, 0.1)));
-    assert_true(isnan(petal_textbook_bits(10, NAN)) && isnan(petal_textbook_hashes(-1, 10)));
-    assert_true(isnan(petal_textbook_hashes(10, 0)) && isnan(petal_textbook_rate(0, 1, 1)));
-    assert_true(isnan(petal_textbook_rate(8, 0, 1)) && isnan(petal_textbook_rate(8, 1, -1)));
-    assert_true(petal_textbook_bits(0, 0.5) == 0 && petal_textbook_rate(8, 1, 0) == 0);
+    assert_true(isnan(petal_textbook_bits(-1, 0.01)));
+    assert_true(isnan(petal_textbook_bits(10, 0)));
+    assert_true(isnan(petal_textbook_bits(10, 1)));
+    assert_true(isnan(petal_textbook_bits(NAN, 0.1)));
+    assert_true(isnan(petal_textbook_bits(10, NAN)));
+    assert_true(isnan(petal_textbook_hashes(-1, 10)));
+    assert_true(isnan(petal_textbook_hashes(10, 0)));
+    assert_true(isnan(petal_textbook_rate(0, 1, 1)));
+    assert_true(isnan(petal_textbook_rate(8, 0, 1)));
+    assert_true(isnan(petal_textbook_rate(8, 1, -1)));
+    require_that(petal_textbook_bits(0, 0.5), ==, 0);
+    require_that(petal_textbook_rate(8, 1, 0), ==, 0);
 }
 
 int main(void)

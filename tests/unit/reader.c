@@ -160,7 +160,7 @@ static void no_bytes_at_all_are_refused_as_in_memory(void **state)
     struct tally tally = {0};
     try_bytes(nothing, "nothing", &tally);
     assert_int_equal(tally.opened, 0);
-    assert_true(tally.refused > 0);
+    require_that(tally.refused, >, 0);
 }
 
 static void every_vector_is_read_as_it_is_loaded(void **state)
@@ -171,7 +171,9 @@ static void every_vector_is_read_as_it_is_loaded(void **state)
     printf("# %llu files, each as every format: %llu opened, %llu refused\n",
            (unsigned long long)tally.files, (unsigned long long)tally.opened,
            (unsigned long long)tally.refused);
-    assert_true(tally.files > 200 && tally.opened > 200 && tally.refused > 200);
+    require_that(tally.files, >, 200);
+    require_that(tally.opened, >, 200);
+    require_that(tally.refused, >, 200);
 }
 
 static void every_input_of_the_fuzzers_is_read_as_it_is_loaded(void **state)
@@ -191,7 +193,8 @@ static void every_input_of_the_fuzzers_is_read_as_it_is_loaded(void **state)
            "%llu refused\n",
            (unsigned long long)tally.files, (unsigned long long)tally.opened,
            (unsigned long long)tally.refused);
-    assert_true(tally.files > 100 && tally.opened > 50);
+    require_that(tally.files, >, 100);
+    require_that(tally.opened, >, 50);
 }
 
 /* ---- petal files that are streamed for real -------------------------------------------------- */
@@ -500,7 +503,7 @@ static void a_promise_takes_no_memory(void **state)
     /* At once, if the size is known. */
     uint64_t file_bytes = 0;
     memcpy(&file_bytes, front.bytes + 32, 8);
-    assert_true(file_bytes > (uint64_t)1 << 27);
+    require_that(file_bytes, >, (uint64_t)1 << 27);
     require_status(PETAL_OK, petal_reader_create(&options, file_bytes, &reader, &error), error);
     require_status(PETAL_ERR_LIMIT, petal_reader_feed(reader, front.bytes, front.used, &error),
                    error);
@@ -530,7 +533,7 @@ static void a_promise_is_believed_in_proportion(void **state)
     petal_free(promise);
     uint64_t file_bytes = 0;
     memcpy(&file_bytes, front.bytes + 32, 8);
-    assert_true(file_bytes > (uint64_t)1 << 31);
+    require_that(file_bytes, >, (uint64_t)1 << 31);
     for (int knows = 0; knows <= 1; knows++) {
         uint64_t expected = knows ? file_bytes : 0;
         require_status(PETAL_OK, petal_reader_create(&options, expected, &reader, &error), error);

@@ -232,9 +232,12 @@ static void the_textbook_filter_sends_a_to_3_and_5_b_to_5_and_8_c_to_8_and_3(voi
     textbook_bits(filter, 'a', a);
     textbook_bits(filter, 'b', b);
     textbook_bits(filter, 'c', c);
-    assert_true(a[0] == 3 && a[1] == 5);
-    assert_true(b[0] == 5 && b[1] == 8);
-    assert_true(c[0] == 8 && c[1] == 3);
+    require_that(a[0], ==, 3);
+    require_that(a[1], ==, 5);
+    require_that(b[0], ==, 5);
+    require_that(b[1], ==, 8);
+    require_that(c[0], ==, 8);
+    require_that(c[1], ==, 3);
     petal_free(filter);
 }
 

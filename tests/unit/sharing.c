@@ -114,7 +114,7 @@ static void a_new_key_is_new_to_one_of_the_threads_that_add_it(void **state)
     size_t told_new = add_from_all_threads(shared, add_singly, 0);
     require(told_new >= KEYS * 98 / 100 && told_new <= KEYS, "%zu of %u", told_new,
             KEYS); /* less the false positives */
-    assert_true(info_of(shared).items == (uint64_t)THREADS * KEYS);
+    require_that(info_of(shared).items, ==, (uint64_t)THREADS * KEYS);
     petal_free(shared);
 }
 
@@ -206,8 +206,8 @@ static void a_shared_map_is_marked_dirty_once_and_saved_whole(void **state)
     add_numbers(serial, 0, (uint64_t)THREADS * KEYS);
     options.flags = PETAL_OPEN_LOAD | PETAL_OPEN_VERIFY;
     require_status(PETAL_OK, petal_open(path, &options, &map, &error), error);
-    assert_true(info_of(map).items == (uint64_t)2 * THREADS * KEYS);
-    assert_true(content_of(map) == content_of(serial));
+    require_that(info_of(map).items, ==, (uint64_t)2 * THREADS * KEYS);
+    require_that(content_of(map), ==, content_of(serial));
     petal_free(map);
     petal_free(serial);
     unlink(path);
@@ -224,16 +224,18 @@ static void counts_follow_a_shared_filter_everywhere(void **state)
     add_numbers(shared, 0, 1000);
     add_numbers(other, 500, 1000);
     petal_filter *copy = clone_of(shared);
-    assert_true(info_of(copy).items == 1000 && same_image(copy, shared));
+    require_that(info_of(copy).items, ==, 1000);
+    assert_true(same_image(copy, shared));
     require_status(PETAL_OK, petal_merge(other, shared, &error), error);
-    assert_true(info_of(other).items == 2000);
+    require_that(info_of(other).items, ==, 2000);
     require_status(PETAL_OK, petal_merge(shared, copy, &error), error);
-    assert_true(info_of(shared).items == 2000);
+    require_that(info_of(shared).items, ==, 2000);
     add_numbers(shared, 0, 10);
     require_status(PETAL_OK, petal_intersect(shared, other, &error), error);
-    assert_true(info_of(shared).items == 2000);
+    require_that(info_of(shared).items, ==, 2000);
     require_status(PETAL_OK, petal_clear(shared, &error), error);
-    assert_true(info_of(shared).items == 0 && stats_of(shared).bits_set == 0);
+    require_that(info_of(shared).items, ==, 0);
+    require_that(stats_of(shared).bits_set, ==, 0);
     petal_free(copy);
     petal_free(other);
     petal_free(shared);
@@ -254,7 +256,7 @@ static void what_cannot_be_shared_or_written_says_so(void **state)
     require_status(PETAL_OK, petal_save(plain, path, NULL, 0, &error), error);
     require_status(PETAL_OK, petal_open(path, NULL, &map, &error), error);
     require_status(PETAL_ERR_READ_ONLY, petal_allow_threads(map, &error), error);
-    assert_true(petal_add_i64(map, 1) == PETAL_ERR_READ_ONLY);
+    require_that(petal_add_i64(map, 1), ==, PETAL_ERR_READ_ONLY);
     petal_free(map);
     petal_free(plain);
     petal_free(chain);

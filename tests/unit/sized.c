@@ -64,13 +64,15 @@ static void results_are_written_as_far_as_there_is_room(void **state)
     memset((uint8_t *)&part + OLD_INFO, 0xee, sizeof part - OLD_INFO);
     part.struct_size = OLD_INFO;
     require_status(PETAL_OK, petal_get_info(filter, 0, &part, &error), error);
-    assert_true(part.struct_size == OLD_INFO && part.bits == all.bits &&
-                part.capacity == all.capacity);
+    require_that(part.struct_size, ==, OLD_INFO);
+    require_that(part.bits, ==, all.bits);
+    require_that(part.capacity, ==, all.capacity);
     for (size_t i = OLD_INFO; i < sizeof part; i++) assert_int_equal(((uint8_t *)&part)[i], 0xee);
 
     more.known.struct_size = sizeof more;
     require_status(PETAL_OK, petal_get_info(filter, PETAL_ALL_LAYERS, &more.known, &error), error);
-    assert_true(more.known.struct_size == sizeof more && more.known.seed == 5);
+    require_that(more.known.struct_size, ==, sizeof more);
+    require_that(more.known.seed, ==, 5);
     for (size_t i = 0; i < COUNT(more.later); i++) assert_int_equal(more.later[i], 0);
     petal_free(filter);
 }

@@ -139,8 +139,8 @@ static void writing_raises_peak_memory_by_less_than_a_megabyte(void **state)
     uint64_t after = peak_kib();
     printf("# %llu MiB streamed, peak memory rose by %llu KiB\n",
            (unsigned long long)(written >> 20), (unsigned long long)(after - before));
-    assert_true(written > mib << 20);
-    assert_true(after - before < 1024);
+    require_that(written, >, mib << 20);
+    require_that(after - before, <, 1024);
     petal_free(filter);
 }
 
@@ -152,7 +152,7 @@ static void a_sink_can_stop_the_stream_at_any_piece(void **state)
     petal_error error;
     require_status(PETAL_OK, petal_write(filter, NULL, compare, &to, &error), error);
     uint64_t calls = to.calls;
-    assert_true(calls > 4);
+    require_that(calls, >, 4);
     for (uint64_t at = 1; at <= calls; at++) {
         to = (struct comparing){.expected = to.expected, .stop_at_call = at};
         require_status(PETAL_ERR_IO, petal_write(filter, NULL, compare, &to, &error), error);

@@ -12,7 +12,8 @@
 #endif
 
 #include "../keys.h"
-#include "../look.h"
+#include "../require.h"
+#include "../values.h"
 #include "petal/petal.h"
 
 #include <math.h>
@@ -27,27 +28,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-/* Fails the test unless the condition holds, with a message that names the input. */
-#define require(condition, ...) \
-    do { \
-        if (!(condition)) { \
-            print_error("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-            print_error(__VA_ARGS__); \
-            print_error("\n"); \
-            fail(); \
-        } \
-    } while (0)
-
-/* Fails the test unless a call gives the wanted status. `error` is the petal_error that the call
- * was given. */
-#define require_status(wanted, call, error) \
-    do { \
-        petal_status require_status_got = (call); \
-        require(require_status_got == (wanted), "%s: got \"%s\" (%s), wanted \"%s\"", #call, \
-                petal_status_name(require_status_got), \
-                require_status_got < 0 ? (error).message : "", petal_status_name(wanted)); \
-    } while (0)
 
 /* Ends the test as skipped. The reason stands on the line before, where the runner looks for it. */
 #define skip_because(...) \

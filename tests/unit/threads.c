@@ -91,7 +91,7 @@ static void ask_from_all_threads(const petal_filter *filter)
     uint64_t saves = 0;
     for (int i = 0; i < THREADS; i++) pthread_join(jobs[i].thread, NULL);
     for (int i = 0; i < THREADS; i++) saves += jobs[i].saves;
-    assert_true(saves > 0);
+    require_that(saves, >, 0);
     for (int i = 0; i < THREADS; i++)
         require(
             jobs[i].false_negatives + jobs[i].wrong_hashes + jobs[i].wrong_infos +
@@ -174,7 +174,7 @@ static void threads_may_each_change_a_filter_of_their_own(void **state)
     }
     for (int i = 0; i < THREADS; i++) pthread_join(jobs[i].thread, NULL);
     for (int i = 0; i < THREADS; i++)
-        assert_true(jobs[i].false_negatives + jobs[i].wrong_infos == 0);
+        require_that(jobs[i].false_negatives + jobs[i].wrong_infos, ==, 0);
 }
 
 int main(void)

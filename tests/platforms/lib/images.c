@@ -2,7 +2,7 @@
  * checksum and a size each, then checks a golden file. The same on every platform, or something
  * depends on byte order, on word size or on instructions. */
 #include "../../keys.h"
-#include "../../look.h"
+#include "../../values.h"
 #include <petal/petal.h>
 
 #include <stdio.h>

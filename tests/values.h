@@ -1,7 +1,7 @@
-/* look.h - what petal.h tells of a filter, as values: for tests and fuzz targets, where these calls
+/* values.h - what petal.h tells of a filter, as values: for tests and fuzz targets, where these calls
  * cannot fail. */
-#ifndef PETAL_TESTS_LOOK_H
-#define PETAL_TESTS_LOOK_H
+#ifndef PETAL_TESTS_VALUES_H
+#define PETAL_TESTS_VALUES_H
 
 #include "petal/petal.h"
 
