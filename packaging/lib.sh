@@ -138,6 +138,9 @@ cross_jni() {
     return $jni_status
 }
 
+# cross_redis SYSTEM OUT: the module for Redis and Valkey, with the library in it
+cross_redis() { cross_shared "$1" "$2" redis/*.c $(library_sources); }
+
 # cross_library SYSTEM OUT: the library itself, with the calls of petal.h
 cross_library() { cross_shared "$1" "$2" -DPETAL_SHARED_LIBRARY -DPETAL_BUILDING $(library_sources); }
 
