@@ -114,6 +114,18 @@ static void fail(struct failure *failure, petal_status status, const char *line)
     snprintf(failure->line, sizeof failure->line, "%s", line);
 }
 
+static petal_status failed(petal_status status, petal_error *error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static petal_status failed(petal_status status, petal_error *error, const char *format, ...)
+{
+    va_list arguments;
+    *error = (petal_error){.status = status, .offset = PETAL_NO_OFFSET};
+    va_start(arguments, format);
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
 void value_fail_limit(struct failure *failure, uint64_t bytes)
 {
     failure->error = (petal_error){.status = PETAL_ERR_LIMIT};
@@ -269,12 +281,12 @@ static int make_room(struct value *value, uint32_t layer_count)
     return 1;
 }
 
-/* What a header, which the library has accepted, says of a layer. */
+/* A layer of a header; `filter` is what the library makes of that layer alone. */
 static void read_layer(struct value *value, uint32_t number, const uint8_t *from,
                        const petal_filter *filter)
 {
     petal_info info = PETAL_INFO_INIT;
-    petal_get_info(filter, number, &info, NULL);
+    petal_get_info(filter, 0, &info, NULL);
     value->layers[number] = (petal_lent_layer){.bits = info.bits,
                                                .hashes = info.hashes,
                                                .capacity = info.capacity,
@@ -286,21 +298,44 @@ static void read_layer(struct value *value, uint32_t number, const uint8_t *from
         .padding = (uint8_t)(load64(from + LAYER_BYTES) - layer_bytes(value, number))};
 }
 
+/* The library checks each layer as the only one of a header: its own chains are shorter than what a
+ * value may have. */
+static petal_status open_layer(struct value *value, uint32_t number, const uint8_t *header,
+                               petal_error *error)
+{
+    uint8_t alone[BLOOM_HEAD_BYTES + BLOOM_LAYER_BYTES];
+    const uint8_t *layer = header + BLOOM_HEAD_BYTES + (size_t)number * BLOOM_LAYER_BYTES;
+    petal_filter *filter = NULL;
+    memcpy(alone, header, BLOOM_HEAD_BYTES);
+    memcpy(alone + AT_KEYS, layer + LAYER_KEYS, 8);
+    store32(alone + AT_LAYERS, 1);
+    memcpy(alone + BLOOM_HEAD_BYTES, layer, BLOOM_LAYER_BYTES);
+    petal_status status = header_open(alone, sizeof alone, &filter, error);
+    if (status == PETAL_OK) read_layer(value, number, layer, filter);
+    petal_free(filter);
+    return status;
+}
+
 static petal_status open_classic(struct value *value, const uint8_t *header, size_t size_bytes,
                                  petal_error *error)
 {
-    petal_filter *filter = NULL;
-    petal_info info = PETAL_INFO_INIT;
-    petal_status status = header_open(header, size_bytes, &filter, error);
-    if (status != PETAL_OK) return status;
-    petal_get_info(filter, PETAL_ALL_LAYERS, &info, NULL);
+    uint32_t layers = size_bytes < BLOOM_HEAD_BYTES ? 0 : load32(header + AT_LAYERS);
+    uint64_t sum = 0;
+    if (layers == 0 || layers > BLOOM_MAX_LAYERS ||
+        size_bytes != BLOOM_HEAD_BYTES + (size_t)layers * BLOOM_LAYER_BYTES)
+        return failed(PETAL_ERR_DAMAGED, error, "a header of %u layers does not have %zu bytes",
+                      layers, size_bytes);
     value->options = load32(header + AT_OPTIONS);
     value->growth = load32(header + AT_GROWTH);
-    status = make_room(value, info.layers) ? PETAL_OK : PETAL_ERR_MEMORY;
-    for (uint32_t i = 0; status == PETAL_OK && i < info.layers; i++)
-        read_layer(value, i, header + BLOOM_HEAD_BYTES + (size_t)i * BLOOM_LAYER_BYTES, filter);
-    petal_free(filter);
-    return status;
+    if (!make_room(value, layers)) return failed(PETAL_ERR_MEMORY, error, "out of memory");
+    petal_status status = PETAL_OK;
+    for (uint32_t i = 0; status == PETAL_OK && i < layers; i++) {
+        status = open_layer(value, i, header, error);
+        if (sum > UINT64_MAX - value->layers[i].items) break;
+        sum += value->layers[i].items;
+    }
+    if (status != PETAL_OK || sum == load64(header + AT_KEYS)) return status;
+    return failed(PETAL_ERR_DAMAGED, error, "the number of keys is not that of the layers");
 }
 
 struct value *value_open(const void *header, size_t size_bytes, int classic, int unlimited,
@@ -471,18 +506,6 @@ petal_status value_adopt(struct value *value, uint32_t layer, void *bytes, size_
 
 /* ---- adding, and growing --------------------------------------------------------------------- */
 
-static petal_status cannot_grow(petal_status status, petal_error *error, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static petal_status cannot_grow(petal_status status, petal_error *error, const char *format, ...)
-{
-    va_list arguments;
-    *error = (petal_error){.status = status, .offset = PETAL_NO_OFFSET};
-    va_start(arguments, format);
-    vsnprintf(error->message, sizeof error->message, format, arguments);
-    va_end(arguments);
-    return status;
-}
-
 /* What the next layer is to be. */
 static petal_status plan_next(const struct value *value, petal_lent_layer *next,
                               struct layer_note *note, petal_error *error)
@@ -490,26 +513,25 @@ static petal_status plan_next(const struct value *value, petal_lent_layer *next,
     const petal_lent_layer *last = &value->layers[value->layer_count - 1];
     unsigned long long capacity = last->capacity;
     if (value->options & BLOOM_NO_SCALING)
-        return cannot_grow(PETAL_ERR_FULL, error,
-                           "full: a NONSCALING filter takes the %llu keys it was made for",
-                           capacity);
+        return failed(PETAL_ERR_FULL, error,
+                      "full: a NONSCALING filter takes the %llu keys it was made for", capacity);
     if (value->options & BLOOM_BY_BITS)
-        return cannot_grow(PETAL_ERR_FULL, error,
-                           "full: it was made by bits, as no command does, and cannot grow");
+        return failed(PETAL_ERR_FULL, error,
+                      "full: it was made by bits, as no command does, and cannot grow");
     if (value->layer_count == BLOOM_MAX_LAYERS)
-        return cannot_grow(PETAL_ERR_FULL, error,
-                           "full: the filter has %u layers; make one with a higher capacity or "
-                           "EXPANSION",
-                           BLOOM_MAX_LAYERS);
+        return failed(PETAL_ERR_FULL, error,
+                      "full: the filter has %u layers; make one with a higher capacity or "
+                      "EXPANSION",
+                      BLOOM_MAX_LAYERS);
     *next = (petal_lent_layer){.rate = last->rate * 0.5};
     if (value->growth == 0 || capacity > UINT64_MAX / value->growth)
-        return cannot_grow(PETAL_ERR_FULL, error, "full: no next layer has %u times %llu keys",
-                           value->growth, capacity);
+        return failed(PETAL_ERR_FULL, error, "full: no next layer has %u times %llu keys",
+                      value->growth, capacity);
     next->capacity = capacity * value->growth;
     if (plan_layer(value->options, next, note)) return PETAL_OK;
-    return cannot_grow(PETAL_ERR_FULL, error,
-                       "full: no layer of RedisBloom holds %llu keys at a rate of %.3g",
-                       (unsigned long long)next->capacity, next->rate);
+    return failed(PETAL_ERR_FULL, error,
+                  "full: no layer of RedisBloom holds %llu keys at a rate of %.3g",
+                  (unsigned long long)next->capacity, next->rate);
 }
 
 /* Its master, or the server that wrote the AOF, had the memory. */
@@ -533,8 +555,8 @@ static petal_status grow(RedisModuleCtx *ctx, struct value *value, petal_error *
     next.bytes = is_over_limit(ctx, value, bytes) ? NULL : memory_zeroed((size_t)bytes);
     if (!next.bytes || !make_room(value, value->layer_count + 1)) {
         memory_free(next.bytes, (size_t)bytes);
-        return cannot_grow(PETAL_ERR_MEMORY, error, "no memory for a layer of %llu bytes",
-                           (unsigned long long)bytes);
+        return failed(PETAL_ERR_MEMORY, error, "no memory for a layer of %llu bytes",
+                      (unsigned long long)bytes);
     }
     value->layers[value->layer_count - 1] = next;
     value_notes(value)[value->layer_count - 1] = note;

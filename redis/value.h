@@ -16,9 +16,9 @@ enum {
 };
 
 /* What RedisBloom itself makes ends where the error rate, halved for each layer, becomes 0: before
- * layer 1,100. */
+ * layer 1,100, and with as many hashes. */
 #define BLOOM_MAX_LAYERS 8192u
-#define BLOOM_MAX_HASHES 1024
+#define BLOOM_MAX_HASHES 1088
 #define BLOOM_HEAD_BYTES 20u
 #define BLOOM_LAYER_BYTES 53u
 

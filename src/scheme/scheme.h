@@ -176,9 +176,12 @@ struct counters {
     void (*to_bits)(const struct bit_array *array, uint8_t *bits); /* `bits` are zeroed before */
 };
 
-/* k of most foreign files has 16 to 64 bits, but nobody's filter has more than this, and a walk
+/* k of most foreign files has 16 to 64 bits, but nobody's filter has more than this. */
+#define PETAL_MOST_HASHES 1024u
+
+/* Except layers of RedisBloom, which halve the rate until no double is lower: 1,075. A walk
  * (walk.inc) has room for that many. */
-#define PETAL_MAX_HASHES 1024u
+#define PETAL_MAX_HASHES 1088u
 
 #define PETAL_MAX_POSITIONS 64u
 

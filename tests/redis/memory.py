@@ -96,6 +96,54 @@ def check_restoring(tap, program, size_mib):
                part < 1.1 and digest(client, "big") == before, peak, len(payload), used)
 
 
+# ---- a big layer that is new ---------------------------------------------------------------------
+
+
+def check_growing(tap, program, size_mib):
+    """The server neither writes the zeros of a new layer nor lets the first items wait for big
+    pages: what is there in memory is what items have touched."""
+    with Server(program) as server:
+        client = server.connect()
+        expansion = size_mib * (8 << 20) // 12 // 24000  # 12.5 bits per item
+        assert client("BF.RESERVE", "f", "0.01", 24000, "EXPANSION", expansion) == "OK"
+        item = 0
+        while (room := 24000 - client("BF.INFO", "f", "ITEMS")[0]) > 0:
+            client("BF.MADD", "f", *range(item, item + room))
+            item += room
+        rss, used = resident(server, "VmRSS:"), int(info(client, "memory")["used_memory"])
+        while client("BF.INFO", "f", "FILTERS")[0] == 1:  # an item may be a false positive
+            client("BF.ADD", "f", item)
+            item += 1
+        taken = int(info(client, "memory")["used_memory"]) - used
+        touched = resident(server, "VmRSS:") - rss
+        tap.ok(f"of a new layer of {taken >> 20} MiB {touched / MIB:.1f} MiB are touched",
+               taken > size_mib * MIB * 0.8 and touched < 8 * MIB, taken, touched)
+        for item in range(300):
+            client("BF.ADD", "f", f"after {item}")
+        touched = resident(server, "VmRSS:") - rss
+        tap.ok(f"and {touched / MIB:.1f} MiB after 300 items", touched < 32 * MIB, touched)
+
+
+def check_zeros(tap, program):
+    """Memory that another filter had is used again, and has none of its bits."""
+    with Server(program) as server:
+        client = server.connect()
+        bad = []
+        for size in (30 << 10, 250 << 10, 300 << 10, 1 << 20, (1 << 20) + 4096 * 3 + 8, 24 << 20):
+            for turn in range(3):
+                for i in range(4):
+                    make_big(client, f"old{i}", size)
+                client("DEL", "old1", "old2")
+                client("BF.RESERVE", "new", "0.01", size * 8 // 12)
+                iterator = client("BF.SCANDUMP", "new", 0)[0]
+                while iterator:
+                    iterator, data = client("BF.SCANDUMP", "new", iterator)
+                    if data.strip(b"\0"):
+                        bad.append((size, turn))
+                client("FLUSHALL", "SYNC")
+        tap.ok("filters in memory that others had begin with no bit set", not bad, bad)
+
+
 # ---- filters made and deleted --------------------------------------------------------------------
 
 
@@ -210,6 +258,8 @@ def main():
     tap = Tap(name)
     check_saving(tap, program, int(size_mib))
     check_restoring(tap, program, int(size_mib))
+    check_growing(tap, program, int(size_mib))
+    check_zeros(tap, program)
     check_deleting(tap, program, int(count))
     check_distinct(tap, program, int(count) // 10)
     check_defragmentation(tap, program)

@@ -31,7 +31,7 @@ const struct scheme_def petal_scheme_bits_and_blooms = {
     WALKED(bits_and_blooms),
     .unit_bytes = 8,
     .hash_words = 4,
-    .max_hashes = PETAL_MAX_HASHES,
+    .max_hashes = PETAL_MOST_HASHES,
     .step_bits = 1,
     .max_bits = (uint64_t)1 << 48,
 };

@@ -29,7 +29,7 @@ const struct scheme_def petal_scheme_bloom_filters = {
     .name = "bloom-filters",
     WALKED(bloom_filters),
     .hash_words = 1,
-    .max_hashes = PETAL_MAX_HASHES,
+    .max_hashes = PETAL_MOST_HASHES,
     .step_bits = 1,
     .max_bits = (uint64_t)1 << 32,
 };

@@ -39,7 +39,7 @@ const struct scheme_def petal_scheme_bloomfilter = {
     .name = "bloomfilter",
     WALKED(bloomfilter),
     .hash_words = 1,
-    .max_hashes = PETAL_MAX_HASHES,
+    .max_hashes = PETAL_MOST_HASHES,
     .step_bits = 32,
     .max_bits = (uint64_t)1 << 32,
 };

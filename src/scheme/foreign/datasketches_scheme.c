@@ -22,7 +22,7 @@ const struct scheme_def petal_scheme_datasketches = {
     .unit_bytes = 8,
     .hash_words = 2,
     .no_empty_key = true,
-    .max_hashes = PETAL_MAX_HASHES,
+    .max_hashes = PETAL_MOST_HASHES,
     .step_bits = 64,
     .max_bits = MAX_BITS,
 };

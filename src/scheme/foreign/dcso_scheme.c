@@ -38,7 +38,7 @@ const struct scheme_def petal_scheme_dcso = {
     .unit_bytes = 8,
     .hash_words = 1,
     .counts_new_only = true,
-    .max_hashes = PETAL_MAX_HASHES,
+    .max_hashes = PETAL_MOST_HASHES,
     .step_bits = 1,
     .max_bits = (uint64_t)1 << 48,
 };

@@ -80,7 +80,7 @@ const struct scheme_def petal_scheme_oldpanda_py32 =
 const struct scheme_def petal_scheme_oldpanda_go32 =
     ROW(OLDPANDA_GO32, "oldpanda-go32", go32, 2, 255, MAX_BITS);
 const struct scheme_def petal_scheme_spark_v1 =
-    ROW(SPARK_V1, "spark-v1", mitz32, 1, PETAL_MAX_HASHES, MAX_BITS);
+    ROW(SPARK_V1, "spark-v1", mitz32, 1, PETAL_MOST_HASHES, MAX_BITS);
 /* ORC counts bits in an int. */
 const struct scheme_def petal_scheme_orc =
-    ROW(ORC, "orc", orc, 1, PETAL_MAX_HASHES, (uint64_t)INT32_MAX / 64 * 64);
+    ROW(ORC, "orc", orc, 1, PETAL_MOST_HASHES, (uint64_t)INT32_MAX / 64 * 64);

@@ -31,7 +31,7 @@ const struct scheme_def petal_scheme_hbase = {
     .name = "hbase",
     WALKED(hbase),
     .hash_words = 1,
-    .max_hashes = PETAL_MAX_HASHES,
+    .max_hashes = PETAL_MOST_HASHES,
     .step_bits = 8,
     .max_bits = MAX_BYTES * 8,
 };

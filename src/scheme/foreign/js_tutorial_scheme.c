@@ -28,7 +28,7 @@ const struct scheme_def petal_scheme_js_tutorial = {
     .name = "js-tutorial",
     WALKED(js_tutorial),
     .hash_words = 1,
-    .max_hashes = PETAL_MAX_HASHES,
+    .max_hashes = PETAL_MOST_HASHES,
     .step_bits = 1,
     .max_bits = (uint64_t)1 << 31,
 };

@@ -35,7 +35,7 @@ const struct scheme_def petal_scheme_spark_v2 = {
     WALKED(spark_v2),
     .unit_bytes = 8,
     .hash_words = 1,
-    .max_hashes = PETAL_MAX_HASHES,
+    .max_hashes = PETAL_MOST_HASHES,
     .step_bits = 64,
     .max_bits = (uint64_t)INT32_MAX * 64,
 };

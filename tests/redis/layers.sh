@@ -1,0 +1,11 @@
+#!/bin/sh
+# Filters of many layers: RedisBloom's, up to its last one, and chains of thousands, through RDB
+# files, rewritten AOF files, replicas, DUMP, COPY and BF.SCANDUMP; none is refused, none loses an
+# item.
+set -u
+. tests/redis/lib/servers.sh
+
+for server in $(servers); do
+    relay python3 tests/redis/layers.py "${server%%=*}" "${server#*=}" 5000
+done
+finish
