@@ -55,8 +55,8 @@ static struct {
 
 static void make_room(size_t count)
 {
-    if (count <= scratch.room) return;
-    scratch.room = count < 1024 ? 1024 : count + count / 2;
+    if (is_good_room(scratch.room, count)) return;
+    scratch.room = count + count / 2 + 1024;
     server.Free(scratch.keys);
     server.Free(scratch.results);
     server.Free(scratch.more_results);

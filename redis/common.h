@@ -20,7 +20,15 @@ int reply_not_found(RedisModuleCtx *ctx, enum found found);
 /* What BF.SCANDUMP and PETAL.DUMP answer. */
 int reply_dump(RedisModuleCtx *ctx, const struct value *value, long long iterator);
 
-/* Room for the results of one command, and for its keys. Commands run one at a time. */
+/* Is room for `room` things right for `count` of them? What a huge command took is given back by
+ * the next one of a usual size. */
+static inline int is_good_room(size_t room, size_t count)
+{
+    return count < room && (room <= 65536 || count > room / 8);
+}
+
+/* Room for the results of one command, and for its keys; within it the count is the same in all
+ * calls. Commands run one at a time. */
 uint8_t *scratch_results(size_t count);
 petal_batch scratch_batch(RedisModuleString **items, size_t count);
 

@@ -258,7 +258,7 @@ static int unpack(RedisModuleString *argument, petal_batch *batch)
     const uint8_t *data = (const uint8_t *)server.StringPtrLen(argument, &size);
     uint64_t count = size >= 4 ? load32(data) : 0, end = 0;
     if (size < 4 || count > (size - 4) / 4) return 0;
-    if (count >= packing.room) {
+    if (!is_good_room(packing.room, count)) {
         server.Free(packing.offsets);
         packing.room = (size_t)count + 1024;
         packing.offsets = server.Alloc(packing.room * sizeof *packing.offsets);
@@ -326,7 +326,7 @@ static petal_key key_at(const petal_batch *batch, size_t i)
 static void collect_absent(const petal_batch *batch, uint8_t *results)
 {
     size_t count = (size_t)batch->count;
-    if (count > absent.room) {
+    if (!is_good_room(absent.room, count)) {
         server.Free(absent.keys);
         server.Free(absent.places);
         absent.room = count + count / 2 + 1024;
@@ -360,7 +360,7 @@ static petal_status add_some(struct value *value, size_t from, size_t count, str
 {
     petal_batch batch = PETAL_BATCH_INIT;
     petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
-    uint8_t *results = scratch_more_results(count);
+    uint8_t *results = scratch_more_results((size_t)change->batch.count);
     batch.layout = PETAL_LAYOUT_POINTERS;
     batch.data = absent.keys + from;
     batch.count = count;
@@ -379,7 +379,8 @@ static void add_to_fixed(struct value *value, struct change *change, int unlimit
     const petal_filter *filter = value_filter(value);
     petal_info info = value_info(value, PETAL_ALL_LAYERS);
     uint64_t items = info.items, given = info.items;
-    petal_contains_batch(filter, &change->batch, change->results, NULL, NULL);
+    if (petal_contains_batch(filter, &change->batch, change->results, NULL, NULL) != PETAL_OK)
+        memset(change->results, 0, (size_t)change->batch.count); /* adding them says why */
     collect_absent(&change->batch, change->results);
     size_t at = 0;
     while (change->status == PETAL_OK && at < absent.count) {

@@ -211,7 +211,7 @@ def check_distinct(tap, program, count):
         left = used_memory(server) - before
         tap.ok(f"FLUSHALL leaves {left} bytes of a fresh server's", left < 256 << 10, left)
         parts = []
-        for command in ("BF.RESERVE", "PETAL.CREATE"):
+        for command in ("BF.RESERVE", "PETAL.RESERVE"):
             for capacity in (1000, 30000, 1000000, 3000000):
                 before, names = used_memory(server), range(1 + 300000 // capacity)
                 client = server.connect()

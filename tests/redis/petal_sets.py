@@ -2,7 +2,7 @@
 windows that forget when they are queried, merging, BF.EXISTS, counts, categories; and random
 commands on filters of distinct parameters beside Python's sets."""
 
-import os
+import contextlib
 import random
 import struct
 import sys
@@ -242,6 +242,23 @@ def check_other_kind(tap, client):
                                                      client("BF.CARD", "b")], [WRONG_TYPE] * 2)
 
 
+def check_huge_batch(tap, server, client):
+    """What a batch of a million items took, in the module and the connection, is given back."""
+    def used():
+        return int(info(client, "memory")["used_memory"])
+
+    client("PETAL.RESERVE", "huge", "0.01", 1000, "NONSCALING")
+    client("PETAL.MADDB", "huge", pack(range(10)))
+    before = used()
+    with contextlib.closing(server.connect()) as other:
+        refused = other("PETAL.MADDB", "huge", pack(range(1000000)))
+        most = used()
+    client("PETAL.MADDB", "huge", pack(range(10)))
+    given_back = wait_for(lambda: used() < before + 2**21)
+    tap.ok("a batch of a million items leaves no memory behind", "full" in refused and
+           most > before + 2**24 and given_back, before, most, used())
+
+
 def check_categories(tap, client):
     categories = client("ACL", "CAT")
     if b"bloom" not in categories:
@@ -390,6 +407,7 @@ def main():
         check_full(tap, client)
         check_merging(tap, client)
         check_other_kind(tap, client)
+        check_huge_batch(tap, server, client)
         check_categories(tap, client)
     check_forgetting(tap, program)
     check_advance(tap, program)

@@ -15,12 +15,12 @@ FILTERS = {  # name: how it is made; each has a slot of its own
     "layers": ["BF.RESERVE", "layers", 0.01, 300, "EXPANSION", 1],
     "wide": ["BF.RESERVE", "wide", 0.01, 30_000_000],  # in three pieces of up to 16 MiB
     "fixed": ["BF.RESERVE", "fixed", 0.001, 200_000, "NONSCALING"],
-    "growing": ["PETAL.CREATE", "growing", 0.01, 500, "GROW"],
-    "counting": ["PETAL.CREATE", "counting", 0.01, 200_000, "SCHEME", "COUNTING"],
-    "classic": ["PETAL.CREATE", "classic", 0.01, 200_000, "SCHEME", "CLASSIC", "SEED", 7],
-    "keyed": ["PETAL.CREATE", "keyed", 0.01, 200_000, "KEYED"],
-    "of-keys": ["PETAL.CREATE", "of-keys", 0.01, 200_000, "WINDOW", "GENERATIONS", 6],
-    "of-time": ["PETAL.CREATE", "of-time", 0.01, 200_000, "WINDOWMS", 3_600_000],
+    "growing": ["PETAL.RESERVE", "growing", 0.01, 500],
+    "counting": ["PETAL.RESERVE", "counting", 0.01, 200_000, "SCHEME", "COUNTING"],
+    "classic": ["PETAL.RESERVE", "classic", 0.01, 200_000, "SCHEME", "CLASSIC", "SEED", 7],
+    "keyed": ["PETAL.RESERVE", "keyed", 0.01, 200_000, "KEYED"],
+    "of-keys": ["PETAL.RESERVE", "of-keys", 0.01, 200_000, "WINDOW", "GENERATIONS", 6],
+    "of-time": ["PETAL.RESERVE", "of-time", 0.01, 200_000, "WINDOWMS", 3_600_000],
 }
 ENOUGH = 500  # keys per filter that are added before, during and after a move
 

@@ -171,12 +171,16 @@ class Cache(threading.Thread):
 
 
 def ask(server, *words):
+    """OSError from a server that does not answer, or is still loading its files."""
     connection = Connection(server.port)
     connection.socket.settimeout(20)
     try:
-        return connection(*words)
+        reply = connection(*words)
     finally:
         connection.close()
+    if isinstance(reply, Error):
+        raise ConnectionError(reply)
+    return reply
 
 
 def masters(servers):
@@ -189,12 +193,16 @@ def masters(servers):
     return []
 
 
+def replication(servers):
+    return [info(lambda *words, server=server: ask(server, *words), "replication")
+            for server in servers]
+
+
 def is_well(servers):
     """All slots are served, and each master has a replica that holds what it has sent."""
     try:
         up = all(b"cluster_state:ok" in ask(server, "CLUSTER", "INFO") for server in servers)
-        roles = [info(lambda *words, server=server: ask(server, *words), "replication")
-                 for server in servers]
+        roles = replication(servers)
         leaders = {str(server.port): int(about["master_repl_offset"])
                    for server, about in zip(servers, roles) if about["role"] == "master"}
         followers = [about for about in roles if about["role"] == "slave"]
@@ -206,19 +214,14 @@ def is_well(servers):
 
 def replicas_hold(servers):
     """What the masters have now: their replicas get it."""
-    offsets = {}
-    for server in servers:
-        about = info(lambda *words, server=server: ask(server, *words), "replication")
-        if about["role"] == "master":
-            offsets[str(server.port)] = int(about["master_repl_offset"])
+    offsets = {str(server.port): int(about["master_repl_offset"])
+               for server, about in zip(servers, replication(servers))
+               if about["role"] == "master"}
 
     def done():
-        for server in servers:
-            about = info(lambda *words, server=server: ask(server, *words), "replication")
-            if about["role"] == "slave" and \
-                    int(about["slave_repl_offset"]) < offsets.get(about["master_port"], 0):
-                return False
-        return True
+        with contextlib.suppress(OSError):
+            return all(about["role"] == "master" or int(about["slave_repl_offset"]) >=
+                       offsets.get(about["master_port"], 0) for about in replication(servers))
     return wait_for(done)
 
 
