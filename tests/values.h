@@ -1,5 +1,5 @@
-/* values.h - what petal.h tells of a filter, as values: for tests and fuzz targets, where these calls
- * cannot fail. */
+/* values.h - what petal.h tells of a filter, as values: for tests and fuzz targets, where these
+ * calls cannot fail. */
 #ifndef PETAL_TESTS_VALUES_H
 #define PETAL_TESTS_VALUES_H
 
