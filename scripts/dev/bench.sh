@@ -1,0 +1,153 @@
+# bench.sh - ./dev bench: what each measurement needs, builds and runs. Sourced, not run.
+
+bench_help() {
+    cat <<'EOF'
+./dev bench [suite] [OPTION...]         ns per key beside C and C++ libraries; see suite --help
+./dev bench suite --publish             all of it, put into bench/results/RESULTS.md
+./dev bench shared [THREADS [ROUNDS]]   several threads adding to one filter, in several ways
+./dev bench create [ROUNDS]             making a filter: which is mostly planning it
+./dev bench verify FILE KEYS            checking blocks before their first use; makes FILE
+./dev bench redisbloom FOLDER [KEYS...] its scheme in Petal and in its own code, whose
+                                        sources are in FOLDER
+./dev bench peers [LIBRARY...]          beside libraries of Rust, Go, Java, Python and JavaScript
+./dev bench python [--keys N] [--rounds N]
+                                        the Python package beside others, in one process
+./dev bench go [-keys N] [-rounds N]    the Go module beside bits-and-blooms, in one process
+./dev bench java [KEYS [ROUNDS]]        the jar beside Guava, in one JVM
+./dev bench dotnet [KEYS [ROUNDS]]      the C# package beside a filter in plain C#
+./dev bench redis [--rounds N] [--scale N]
+                                        the module beside RedisBloom: the server's CPU time
+./dev bench js [--keys N] [--rounds N]   the npm package beside others, in one process
+./dev bench tool [LINES [ROUNDS]]       petal beside sort -u, awk, hash-set tools and DCSO's bloom
+                                        (cargo install --root build/tool --locked huniq runiq)
+./dev bench tool rows [ROWS [ROUNDS]]   the same for fields of rows, beside awk, grep -Fxf and xsv;
+                                        10000000 ROWS take 4 GB of disk
+./dev bench billions [KEYS]             five billion keys: 5 GB of memory and of disk, and a few
+                                        minutes; or fewer
+
+./dev bench stale                       the pages of bench/results that are older than their code
+
+The results of past runs are in bench/results. A page says at which commit it was measured
+(scripts/check-figures).
+EOF
+}
+
+bench() {
+    case ${1-} in
+    help | -h | --help) bench_help && return ;;
+    suite | shared | create | verify | redisbloom | peers | tool | billions) what=$1 && shift ;;
+    python | go | java | js | dotnet | redis | stale) what=$1 && shift ;;
+    '' | -*) what=suite ;;
+    *) say "dev: bench: no such measurement: $1"; bench_help >&2; exit 2 ;;
+    esac
+    [ "$what" = stale ] || say "measured at commit $(git describe --always --dirty || true)"
+    "bench_$what" "$@"
+}
+
+build_bench() { build release -DPETAL_BUILD_BENCH=ON -DPETAL_BUILD_TESTS=OFF; }
+
+bench_suite() {
+    needs_bench
+    set_up
+    set_up_or_skip needs_bench_libraries
+    build_bench
+    [ "${1-}" = --publish ] || exec build/release/bench/runs/suite "$@"
+    shift
+    exec bench/suite/publish "$@"
+}
+
+bench_stale() { exec scripts/check-figures --stale; }
+bench_shared() { bench_run shared "$@"; }
+bench_billions() { bench_run billions "$@"; }
+bench_create() { bench_run create "$@"; }
+bench_verify() { bench_run verify "$@"; }
+bench_run() {
+    program=$1
+    shift
+    needs_bench
+    set_up
+    build_bench
+    exec "build/release/bench/runs/$program" "$@"
+}
+
+bench_redisbloom() {
+    [ -f "${1-}/deps/bloom/bloom.c" ] ||
+        die "bench redisbloom FOLDER: RedisBloom's sources, with deps/bloom/bloom.c"
+    needs_build
+    set_up
+    build release -DPETAL_BUILD_TESTS=OFF
+    mkdir -p build/bench
+    # The shared library is linked because it brings its own dependencies. -w: their sources warn.
+    cc -O3 -march=native -w -Iinclude "-I$1/deps/bloom" "-I$1/deps/murmur2" bench/runs/redisbloom.c \
+        "$1/deps/bloom/bloom.c" "$1/deps/murmur2/MurmurHash2.c" build/release/lib/libpetal.so \
+        -Wl,-rpath,"$PWD/build/release/lib" -lm -o build/bench/redisbloom
+    shift
+    exec build/bench/redisbloom "$@"
+}
+
+bench_tool() {
+    needs_build
+    need time [ -x /usr/bin/time ]
+    need mawk have mawk
+    need golang-github-dcso-bloom-cli have bloom
+    set_up
+    build release -DPETAL_BUILD_TESTS=OFF
+    mkdir -p build/tool
+    cc -O2 bench/tool/urls.c -o build/tool/urls
+    script=run
+    [ "${1-}" != rows ] || { script=rows && shift; }
+    exec "bench/tool/$script" "$PWD/build/release/bin" "$PWD/build/tool" "$@"
+}
+
+# What is out of reach there is skipped, too.
+bench_peers() {
+    needs_bench
+    set_up
+    set_up_or_skip needs_peers
+    build_bench
+    exec bench/peers/run "$@"
+}
+
+bench_python() {
+    needs_build
+    need python3-dev have python3-config
+    need python3-venv python3 -c 'import ensurepip'
+    set_up
+    exec bench/python/run "$@"
+}
+
+bench_go() {
+    needs_build
+    needs_go
+    set_up
+    exec bench/go/run "$@"
+}
+
+bench_java() {
+    needs_build
+    needs_java
+    set_up
+    exec bench/java/run "$@"
+}
+
+bench_dotnet() {
+    needs_build
+    needs_dotnet
+    set_up
+    exec bench/dotnet/run "$@"
+}
+
+bench_redis() {
+    needs_build
+    needs_redis
+    set_up
+    build release -DPETAL_BUILD_TESTS=OFF -DPETAL_BUILD_REDIS=ON
+    exec bench/redis/run "$@"
+}
+
+bench_js() {
+    needs_build
+    needs_js
+    set_up
+    exec bench/js/run "$@"
+}

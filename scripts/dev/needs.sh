@@ -1,0 +1,272 @@
+# needs.sh - the Debian packages that each verb of ./dev needs, and their installation. Sourced, not
+# run.
+#
+# A verb states what it needs as `need PACKAGE PROBE...`; a package is missing where its probe
+# fails.
+
+missing=
+need() {
+    package=$1
+    shift
+    "$@" </dev/null >/dev/null 2>&1 || missing="$missing $package"
+}
+
+header() { printf '#include <%s>\n' "$1" | cc -E -; }
+generator() { have ninja || have make; }
+fuzzer() { printf 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fsanitize=fuzzer,address -xc - -o /dev/null; }
+wasi() { echo 'int main(void) { return 0; }' | clang --target=wasm32-wasi -xc - -o /dev/null; }
+
+needs_build() {
+    need gcc have cc
+    need libc6-dev header stdio.h
+    need libxxhash-dev header xxhash.h
+    need zlib1g-dev header zlib.h
+    need cmake have cmake
+    need ninja-build generator
+}
+needs_test() {
+    needs_build
+    need libcmocka-dev header cmocka.h
+    need bats have bats
+    need pkg-config have pkg-config
+    need g++ have c++
+}
+needs_check() {
+    needs_test
+    needs_bench
+    need python3-venv python3 -c 'import ensurepip' # for ziglang
+    need python3-dev have python3-config
+    need clang-format have clang-format
+    need clang-tidy have clang-tidy
+    need binutils have nm
+    need git have git
+}
+needs_platforms() {
+    need gcc-s390x-linux-gnu have s390x-linux-gnu-gcc
+    need libc6-dev-s390x-cross [ -d /usr/s390x-linux-gnu/include ]
+    need gcc-aarch64-linux-gnu have aarch64-linux-gnu-gcc
+    need libc6-dev-arm64-cross [ -d /usr/aarch64-linux-gnu/include ]
+    need qemu-user have qemu-s390x
+    need qemu-user have qemu-aarch64
+    need clang have clang
+    need lld have wasm-ld
+    need wasi-libc [ -e /usr/include/wasm32-wasi/stdio.h ]
+    need libclang-rt-dev-wasm32 wasi
+    need nodejs have node
+}
+needs_cli() { # tests/cli without a skip
+    need mandoc have mandoc
+    need man-db have man
+    need groff-base have groff
+    need zsh have zsh
+    need fish have fish
+    need bsdutils have script
+    need curl have curl
+    need python3 have python3
+    need xz-utils have xz
+    need bzip2 have bzip2
+    need libc-bin have iconv
+    need zstd have zstd
+    need libzstd-dev header zstd.h
+}
+needs_bundle() { # who compiles the flat folder of scripts/bundle
+    need clang have clang
+    need golang-go have go
+    need python3-dev have python3-config
+    need python3-setuptools python3 -c 'import setuptools'
+}
+needs_bindings() {
+    need python3 have python3
+    need python3-dev have python3-config
+    need python3-venv python3 -c 'import ensurepip'
+    need libc-bin have ldd
+    need binutils have nm
+    need nodejs have node # for pyright
+    need npm have npm
+    needs_js
+    needs_go
+    needs_java
+    needs_dotnet
+}
+needs_dotnet() {
+    need mono-mcs have mcs
+    need mono-runtime have mono
+    need libmono-system-core4.0-cil [ -e /usr/lib/mono/4.5/System.Core.dll ]
+    need python3-pip python3 -m pip --version # for the runtime of .NET 8
+}
+needs_java() {
+    need cmake have cmake
+    need default-jre-headless have java
+    need default-jdk-headless have javac
+    need maven have mvn
+    need ca-certificates [ -e /etc/ssl/certs/ca-certificates.crt ]
+    need unzip have unzip
+    need python3-pip python3 -m pip --version # for the runtime of a newer Java
+}
+needs_go() {
+    need golang-go have go
+    need ca-certificates [ -e /etc/ssl/certs/ca-certificates.crt ]
+    need libc-bin have ldd
+    needs_wasm
+}
+needs_wasm() {
+    need clang have clang
+    need lld have wasm-ld
+    need wasi-libc [ -e /usr/include/wasm32-wasi/stdio.h ]
+    need libclang-rt-dev-wasm32 wasi
+    need binaryen have wasm-opt
+}
+needs_js() {
+    needs_wasm
+    need nodejs have node
+    need npm have npm
+    need chromium have chromium
+}
+needs_web() {
+    needs_build
+    needs_js
+    need zopfli have zopfli
+    # What the pictures of the page are written in.
+    need fonts-inter [ -d /usr/share/fonts/opentype/inter ]
+    need fonts-wqy-microhei [ -d /usr/share/fonts/truetype/wqy ]
+}
+postgresql_server() { ls /usr/lib/postgresql/*/bin/initdb; }
+needs_redis() { # tests/redis; ./dev redis needs the first two
+    need redis-server have redis-server
+    need redis-tools have redis-cli
+    need python3 have python3
+    need python3-pip python3 -m pip --version
+    need libhiredis-dev header hiredis/hiredis.h # petal-redis
+    need libssl-dev header openssl/ssl.h
+    need openssl have openssl
+    need postgresql have psql # the example redis/guard.sh
+    need postgresql postgresql_server
+    need golang-go have go # examples/packed
+    need nodejs have node
+    need npm have npm
+}
+postgres() { ls /usr/lib/postgresql/*/bin/"$1"; } # not in PATH, by Debian's custom
+needs_docs() { # tests/docs without a skip
+    need python3-dev have python3-config
+    needs_js
+    needs_go
+    needs_java
+    needs_dotnet
+    need python3-pip python3 -m pip --version
+    need redis-server have redis-server
+    need postgresql postgres initdb
+    need postgresql-client postgres psql
+}
+needs_package() {
+    needs_build
+    need git have git # its date is that of the last commit
+    need python3-venv python3 -c 'import ensurepip' # for ziglang
+    need dpkg-dev have dpkg-source # for the sources of zlib
+    need debhelper have dh
+    need build-essential [ -e /usr/share/build-essential ]
+    need python3-dev have python3-config
+    need mandoc have mandoc
+    need bsdextrautils have col
+    need ca-certificates [ -e /etc/ssl/certs/ca-certificates.crt ]
+}
+needs_packages() { # tests/packages
+    needs_package
+    need qemu-user have qemu-aarch64
+    need qemu-user have qemu-x86_64
+    need lintian have lintian
+    need debootstrap have debootstrap
+    need wine64 [ -x /usr/lib/wine/wine64 ]
+    need binutils have readelf
+    need binutils have objdump
+    needs_java # and for Python for Windows
+    needs_dotnet
+    needs_go
+    needs_web
+    need dpkg have dpkg-deb
+    need redis-server have redis-server
+    need redis-tools have redis-cli
+}
+needs_all() { # every suite but interop without a skip
+    needs_check
+    needs_platforms
+    needs_cli
+    needs_bundle
+    needs_bindings
+    needs_web
+    needs_redis
+    needs_docs
+    needs_clang_runtime
+}
+needs_languages() {
+    need ca-certificates [ -e /etc/ssl/certs/ca-certificates.crt ]
+    need default-jre-headless have java
+    need default-jdk-headless have javac
+    need maven have mvn
+    need golang-go have go
+    need nodejs have node
+    need npm have npm
+    need python3-pip python3 -m pip --version
+}
+needs_interop() {
+    needs_languages
+    need redis-server have redis-server
+    need redis-tools have redis-cli
+    need libleveldb-dev header leveldb/c.h
+    need golang-github-dcso-bloom-cli have bloom
+}
+needs_clang_runtime() { # of its sanitizers
+    need clang have clang
+    need libclang-rt-dev fuzzer
+}
+needs_fuzz() {
+    needs_build
+    needs_clang_runtime
+}
+needs_bench() {
+    needs_build
+    need libbloom-dev header bloom.h
+}
+rust() { cargo --version | awk '{ split($2, at, "."); exit !(at[1] > 1 || at[2] >= 70) }'; }
+needs_peers() {
+    needs_languages
+    # Debian 12's own cargo is too old.
+    if apt-cache show cargo-web >/dev/null 2>&1; then need cargo-web rust; else need cargo rust; fi
+}
+needs_bench_libraries() { # bench does without, and says so
+    need g++ have c++
+    need librocksdb-dev header rocksdb/c.h
+    need libleveldb-dev header leveldb/c.h
+}
+
+# Installs what is missing, or says what would.
+set_up() {
+    [ -n "$missing" ] || return 0
+    missing=$(printf '%s\n' $missing | sort -u | tr '\n' ' ')
+    line="apt-get install -y --no-install-recommends ${missing% }"
+    have apt-get >/dev/null || die "missing (Debian's names): ${missing% }; install them and try again"
+    if [ "$(id -u)" -eq 0 ]; then
+        as_root=env
+    elif have sudo >/dev/null && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
+        as_root='sudo env'
+    else
+        die "missing packages; as root run: apt-get update && $line"
+    fi
+    say "+ $line"
+    mkdir -p build/logs
+    {
+        { ls /var/lib/apt/lists/*_Packages* && apt_install; } || { apt_get update && apt_install; }
+    } >build/logs/apt.log 2>&1 || { tail -n 20 build/logs/apt.log >&2; die "apt-get failed (build/logs/apt.log)"; }
+}
+apt_get() {
+    $as_root DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 "$@" </dev/null
+}
+apt_install() { apt_get ${line#apt-get }; }
+
+# What is out of reach there is skipped.
+set_up_interop() { set_up_or_skip needs_interop; }
+set_up_or_skip() {
+    missing=
+    "$@"
+    rm -f build/logs/apt.log
+    (set_up) || [ ! -e build/logs/apt.log ] || export PETAL_DEBIAN='unreachable: apt-get failed'
+}

@@ -1,0 +1,72 @@
+# packages.sh - ./dev package, and what the tests of packages need besides Debian's own: zig, and
+# sources. Sourced, not run.
+
+# zig, with which check-cross compiles for other systems; out of reach, the check is skipped.
+set_up_zig() {
+    mkdir -p build/logs
+    zig=build/ziglang/bin/python
+    ! "$zig" -c 'import ziglang, scikit_build_core' >/dev/null 2>&1 || return 0
+    say 'installing ziglang and scikit-build-core into build/ziglang'
+    {
+        python3 -m venv build/ziglang &&
+            "$zig" -m pip install --disable-pip-version-check ziglang==0.17.1 \
+                "$(grep scikit-build-core bindings/python/needs)" # for ./dev package
+    } >build/logs/ziglang.log 2>&1 </dev/null || say 'ziglang is unreachable (build/logs/ziglang.log)'
+}
+
+# The sources of a Debian package in build/NAME: zlib is linked into the packages.
+set_up_source() {
+    mkdir -p build/logs
+    [ ! -e "build/$1" ] || return 0
+    say "fetching the sources of $1 into build/$1"
+    packaging/source "$1" "build/$1" >"build/logs/source-$1.log" 2>&1 </dev/null ||
+        say "the sources of $1 are unreachable (build/logs/source-$1.log)"
+}
+
+# What Maven needs for the jar, in build/maven, so that packaging/make gets it there.
+set_up_maven() {
+    mkdir -p build/logs
+    ! cmp -s bindings/java/pom.xml build/maven/pom.xml || return 0
+    say 'fetching what Maven needs for the jar into build/maven'
+    maven_work=$(mktemp -d)
+    mvn -B -q -Dstyle.color=never "-Dmaven.repo.local=$PWD/build/maven" "-Dpetal.build=$maven_work" \
+        "-Dpetal.libraries=$maven_work" -f bindings/java/pom.xml package \
+        >build/logs/maven.log 2>&1 </dev/null && cp bindings/java/pom.xml build/maven ||
+        say "what Maven needs is unreachable (build/logs/maven.log)"
+    rm -rf "$maven_work"
+}
+
+# For tests/packages: what ./dev package makes. What cannot be made there is skipped, or fails.
+set_up_packages() {
+    set_up_or_skip needs_packages
+    set_up_zig
+    set_up_source zlib
+    set_up_source cmocka
+    set_up_maven
+    say 'making build/packages'
+    rm -rf build/packages
+    {
+        packaging/make build/packages && packaging/make build/packages nuget &&
+            packaging/make build/packages jar
+    } >build/logs/packages.log 2>&1 ||
+        say 'some packages could not be made (build/logs/packages.log)'
+}
+
+package() {
+    needs_package
+    for what; do
+        case $what in
+        go) needs_go ;;
+        npm) needs_wasm && need npm have npm ;;
+        jar) needs_java ;;
+        nuget) needs_dotnet ;;
+        esac
+    done
+    set_up
+    set_up_zig
+    set_up_source zlib
+    case " $* " in *' jar '*) set_up_maven ;; esac
+    packaging/make build/packages "$@"
+    say 'build/packages:'
+    cat build/packages/SHA256SUMS
+}
