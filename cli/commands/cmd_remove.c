@@ -80,7 +80,7 @@ static int remove_from(const struct args *args, petal_filter *filter, struct key
                            "the keys from there on are not removed");
     bool all_done = whole || reader->failed; /* all that was read */
     uint64_t removed = removing.removed, absent = all_done ? reader->keys_read - removed : 0;
-    if (!whole)
+    if (!whole && removed > 0)
         remark(removing.path, "the %s key%s before that are out", grouped(removed).s,
                plural(removed));
     say_result(args, filter, removed, absent);

@@ -125,9 +125,9 @@ bool answers_refuse_nulls(const uint8_t *flags, Py_ssize_t count, PyObject *kind
     if (nulls > 0)
         PyErr_Format(
             kind,
-            "%zd of the keys are null, the first at index %zd, and an array of bool has no "
+            "%zd of the keys %s null, the first at index %zd, and an array of bool has no "
             "null: leave them out (drop_nulls(), dropna()), or fill them in",
-            nulls, first);
+            nulls, nulls == 1 ? "is" : "are", first);
     return nulls == 0;
 }
 

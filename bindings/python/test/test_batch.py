@@ -227,7 +227,7 @@ def test_a_null_is_no_answer_of_bool():
         lambda: f.contains_batch(pd.Series(["a", None, "b"])),
         lambda: f.contains_batch(pd.Series(["a", None, "b"], dtype="category")),
     ):
-        with pytest.raises(ValueError, match="1 of the keys are null, the first at index 1, .*drop"):
+        with pytest.raises(ValueError, match="1 of the keys is null, the first at index 1, .*drop"):
             wrong()
     for wrong in (bytes, memoryview, lambda answers: np.frombuffer(answers, bool)):
         with pytest.raises(BufferError, match="null"):
