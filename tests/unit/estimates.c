@@ -262,26 +262,53 @@ static void the_rate_now_is_that_of_the_very_bits(void **state)
     }
 }
 
+/* Adds as many keys of this line as set all its bits. */
+static void fill_line(petal_filter *filter, uint64_t line, uint64_t lines, uint64_t *random)
+{
+    static uint64_t hashes[300];
+    for (size_t i = 0; i < COUNT(hashes); i++) /* mulhi64(hash, lines) is the line */
+        hashes[i] = (uint64_t)(((double)line + 0.5) / (double)lines * 0x1p64) >> 32 << 32 |
+                    next_random(random) >> 32;
+    assert_int_equal(add_hash_batch(filter, hashes, COUNT(hashes), NULL, NULL), PETAL_OK);
+}
+
 /* Keys chosen so that 11.8 % of the lines are full, and those at the end, which a sample of fixed
  * places left out: of 297,208 lines it took the first 262,144. */
 static void no_chosen_lines_hide_from_the_rate_of_a_big_filter(void **state)
 {
     (void)state;
     const uint64_t lines = 297208, first = 262144;
-    static uint64_t hashes[300];
     uint64_t random = 1, passed = 0;
     petal_filter *filter = make(PETAL_SCHEME_BLOCKED, lines * 512, 16, 1);
-    for (uint64_t line = first; line < lines; line++) {
-        for (size_t i = 0; i < COUNT(hashes); i++) /* mulhi64(hash, lines) is the line */
-            hashes[i] = (uint64_t)(((double)line + 0.5) / (double)lines * 0x1p64) >> 32 << 32 |
-                        next_random(&random) >> 32;
-        assert_int_equal(add_hash_batch(filter, hashes, COUNT(hashes), NULL, NULL), PETAL_OK);
-    }
+    for (uint64_t line = first; line < lines; line++) fill_line(filter, line, lines, &random);
     for (int i = 0; i < 100000; i++) passed += petal_contains_hash(filter, next_random(&random));
     double rate = stats_of(filter).estimated_rate;
     require(fabs(rate - 0.118) < 0.003, "%g", rate);
     require(fabs(rate - (double)passed / 100000) < 0.005, "%g, measured %g", rate,
             (double)passed / 100000);
+    petal_free(filter);
+}
+
+/* Of twice as many lines as are counted, one of each pair is. With one full line in the filter, the
+ * rate says which of its pair that is; and so 24 full lines are found that are not counted. If it
+ * did not depend on all bytes which are, none of them would be when all are full (of fair choices,
+ * 1 in 2^24). */
+static void lines_that_were_not_counted_once_are_no_hiding_place(void **state)
+{
+    (void)state;
+    const uint64_t lines = 2 * 262144;
+    uint64_t random = 1, hidden[24];
+    petal_error error;
+    petal_filter *filter = make(PETAL_SCHEME_BLOCKED, lines * 512, 16, 1);
+    for (uint64_t pair = 0; pair < COUNT(hidden); pair++) {
+        uint64_t line = 2 * 10007 * pair;
+        require_status(PETAL_OK, petal_clear(filter, &error), error);
+        fill_line(filter, line, lines, &random);
+        hidden[pair] = line + (stats_of(filter).estimated_rate > 0);
+    }
+    require_status(PETAL_OK, petal_clear(filter, &error), error);
+    for (size_t i = 0; i < COUNT(hidden); i++) fill_line(filter, hidden[i], lines, &random);
+    assert_true(stats_of(filter).estimated_rate > 0);
     petal_free(filter);
 }
 
@@ -299,6 +326,7 @@ int main(void)
         cmocka_unit_test(the_rate_now_is_that_of_the_very_bits),
         cmocka_unit_test(the_rate_now_follows_the_keys_not_the_capacity),
         cmocka_unit_test(no_chosen_lines_hide_from_the_rate_of_a_big_filter),
+        cmocka_unit_test(lines_that_were_not_counted_once_are_no_hiding_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
