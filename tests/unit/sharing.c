@@ -173,10 +173,10 @@ static void no_count_is_lost_while_threads_begin_to_write(void **state)
     unlink(path);
 }
 
-/* A few lines, so that threads meet all the time; and new ones each round, since in full lines a bit
- * that was lost is soon set by another key. */
+/* Few lines, so that threads meet all the time, and a new filter for every round: where all lines
+ * are full, a bit that was lost is soon set by another key. */
 #define MEETING_ROUNDS 40u
-#define MEETING_KEYS 5000u /* of each thread, in each round */
+#define MEETING_KEYS 5000u /* of each thread, in a round */
 
 struct meeting {
     pthread_t thread;

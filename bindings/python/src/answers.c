@@ -123,11 +123,10 @@ bool answers_refuse_nulls(const uint8_t *flags, Py_ssize_t count, PyObject *kind
     for (Py_ssize_t i = 0; i < count; i++)
         if (flags[i] == ANSWER_NULL && nulls++ == 0) first = i;
     if (nulls > 0)
-        PyErr_Format(
-            kind,
-            "%zd of the keys %s null, the first at index %zd, and an array of bool has no "
-            "null: leave them out (drop_nulls(), dropna()), or fill them in",
-            nulls, nulls == 1 ? "is" : "are", first);
+        PyErr_Format(kind,
+                     "%zd of the keys %s null, the first at index %zd, and an array of bool has no "
+                     "null: leave them out (drop_nulls(), dropna()), or fill them in",
+                     nulls, nulls == 1 ? "is" : "are", first);
     return nulls == 0;
 }
 
