@@ -5,7 +5,7 @@
 #include "files/paths.h"
 #include "keys/keys.h"
 #include "keys/layers.h"
-#include "output/look.h"
+#include "output/filter_info.h"
 #include "output/numbers.h"
 #include "output/progress.h"
 #include "output/report.h"
@@ -17,7 +17,7 @@ static int add(const struct args *args, petal_filter *filter, const char *format
     const char *path = args->operands[0];
     progress_start(args->progress, false);
     petal_status failure;
-    bool read = try_to_add_keys(reader, filter, path, &failure);
+    bool read = try_to_fill(reader, filter, path, &failure);
     uint64_t added = reader->keys_read;
     keys_close(reader);
     if (!update_file(filter, path, format, args,
@@ -38,8 +38,8 @@ static int run(const struct args *args)
 {
     struct key_reader reader;
     if (args->operand_count == 0) return misused("add", "needs a filter FILE");
-    if (!may_change(args->operands[0], args)) return STATUS_ERROR;
-    if (!is_no_input(args->operands[0], args->operands + 1, args->operand_count - 1))
+    if (!is_file_of_its_own(args->operands[0], args)) return STATUS_ERROR;
+    if (!differs_from_inputs(args->operands[0], args->operands + 1, args->operand_count - 1))
         return STATUS_ERROR;
     if (!keys_open(&reader, args, args->operands + 1, args->operand_count - 1, false))
         return STATUS_ERROR;

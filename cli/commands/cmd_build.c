@@ -236,7 +236,7 @@ static petal_filter *build_twice(struct key_reader *reader, struct request *requ
                   keys_open(reader, args, args->operands, args->operand_count, false);
     reader->hint_at_crlf = false; /* was given the first time */
     reader->fate = NULL;
-    if (opened && add_keys(reader, filter, args->output)) return filter;
+    if (opened && fill_filter(reader, filter, args->output)) return filter;
     petal_free(filter);
     return NULL;
 }
@@ -245,7 +245,7 @@ static petal_filter *build_planned(struct key_reader *reader, const struct reque
                                    const char *path)
 {
     petal_filter *filter = create_requested(request);
-    if (filter && add_keys(reader, filter, path)) return filter;
+    if (filter && fill_filter(reader, filter, path)) return filter;
     petal_free(filter);
     return NULL;
 }
@@ -284,7 +284,8 @@ static int run(const struct args *args)
     struct request request;
     if (!args->output) return misused("build", "needs -o FILE");
     if (!may_save(args->output, args)) return STATUS_ERROR;
-    if (!is_no_input(args->output, args->operands, args->operand_count)) return STATUS_ERROR;
+    if (!differs_from_inputs(args->output, args->operands, args->operand_count))
+        return STATUS_ERROR;
     int status =
         request_read(&request, "build", args, 0, true) ? build(args, &request) : STATUS_ERROR;
     request_free(&request);

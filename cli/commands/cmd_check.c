@@ -8,7 +8,7 @@
 #include "keys/pipeline.h"
 #include "keys/selection.h"
 #include "output/explain.h"
-#include "output/look.h"
+#include "output/filter_info.h"
 #include "output/numbers.h"
 #include "output/progress.h"
 #include "output/report.h"

@@ -50,7 +50,8 @@ static bool convert(const struct args *args)
 static int run(const struct args *args)
 {
     if (args->operand_count != 2) return misused("convert", "needs IN and OUT");
-    if (args->to_scheme && !is_no_input(args->operands[1], args->operands, 1)) return STATUS_ERROR;
+    if (args->to_scheme && !differs_from_inputs(args->operands[1], args->operands, 1))
+        return STATUS_ERROR;
     if (!check_format(args->to) || !may_save(args->operands[1], args)) return STATUS_ERROR;
     catch_stop_signals(); /* or a temporary file may be left behind */
     return convert(args) ? STATUS_OK : STATUS_ERROR;

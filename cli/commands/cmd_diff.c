@@ -54,7 +54,8 @@ static int run(const struct args *args)
 {
     if (args->operand_count != 2) return misused("diff", "needs two filters, OLD and NEW");
     if (!args->output) return misused("diff", "needs -o PATCH");
-    if (!is_no_input(args->output, args->operands, 2) || !may_write(args->output, args->force))
+    if (!differs_from_inputs(args->output, args->operands, 2) ||
+        !may_write(args->output, args->force))
         return STATUS_ERROR;
     catch_stop_signals(); /* or a temporary file may be left behind */
     petal_filter *from = open_filter(args->operands[0], PETAL_OPEN_MAP, args);

@@ -50,8 +50,8 @@ static int run(const struct args *args)
     if (args->operand_count != 2) return misused("patch", "needs FILE and PATCH");
     bool in_place = !args->output || is_same_file(args->output, args->operands[0]);
     const char *out = in_place ? args->operands[0] : args->output;
-    if (!is_no_input(out, args->operands + 1, 1)) return STATUS_ERROR;
-    if (in_place ? !may_change(out, args) : !may_save(out, args)) return STATUS_ERROR;
+    if (!differs_from_inputs(out, args->operands + 1, 1)) return STATUS_ERROR;
+    if (in_place ? !is_file_of_its_own(out, args) : !may_save(out, args)) return STATUS_ERROR;
     catch_stop_signals(); /* or a temporary file may be left behind */
     bool good = patch(args, in_place);
     if (!good && stop_signal()) return STATUS_SIGNAL + stop_signal();

@@ -92,7 +92,7 @@ static int run(const struct args *args)
 {
     struct key_reader reader;
     if (args->operand_count == 0) return misused("remove", "needs a filter FILE");
-    if (!is_no_input(args->operands[0], args->operands + 1, args->operand_count - 1))
+    if (!differs_from_inputs(args->operands[0], args->operands + 1, args->operand_count - 1))
         return STATUS_ERROR;
     if (!keys_open(&reader, args, args->operands + 1, args->operand_count - 1, false))
         return STATUS_ERROR;

@@ -8,8 +8,8 @@
 #include "files/files.h"
 #include "files/paths.h"
 #include "files/request.h"
-#include "keys/delivery.h"
-#include "keys/drops.h"
+#include "keys/delivered_keys.h"
+#include "keys/drop_estimate.h"
 #include "keys/keys.h"
 #include "keys/layers.h"
 #include "keys/pipeline.h"
@@ -323,7 +323,7 @@ static bool is_affordable(uint64_t bytes)
     return bytes < memory / 4;
 }
 
-/* FILE's own filter follows a copy of it (delivery.h), if it is possible to know what was
+/* FILE's own filter follows a copy of it (delivered_keys.h), if it is possible to know what was
  * delivered. Otherwise a failed output forgets this run as a whole. With -d it is the other way
  * round: a key that is remembered makes lines come out, so all are. */
 static void choose_kept(struct seen *seen)
@@ -405,12 +405,12 @@ static int run(const struct args *args)
     struct key_reader reader;
     struct seen seen = {.args = args};
     int status = STATUS_ERROR;
-    if (args->file && !may_change(args->file, args)) return STATUS_ERROR;
+    if (args->file && !is_file_of_its_own(args->file, args)) return STATUS_ERROR;
     if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
     catch_stop_signals();
     /* a reader that goes away is noticed when writing, and then there is something to save */
     signal(SIGPIPE, SIG_IGN);
-    if ((!args->file || is_no_input(args->file, args->operands, args->operand_count)) &&
+    if ((!args->file || differs_from_inputs(args->file, args->operands, args->operand_count)) &&
         find_filter(&seen, &reader)) {
         if (is_verbose(args)) drops_begin(&seen.drops, seen.filter, &seen.start, &seen.stats);
         status = stream(&seen, &reader);

@@ -68,7 +68,7 @@ static bool open_part(const struct sharding *sharding, uint32_t shard)
     const struct args *args = sharding->args;
     if (!name_part(args->output, shard, name, sizeof name) || !may_write(name, args->force))
         return false;
-    if (!is_no_input(name, args->operands, args->operand_count)) return false;
+    if (!differs_from_inputs(name, args->operands, args->operand_count)) return false;
     int descriptor = open_draft(name, sharding->token);
     sharding->parts[shard].file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
     return sharding->parts[shard].file || complain(name, "cannot write it: %s", strerror(errno));

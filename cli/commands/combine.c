@@ -52,7 +52,7 @@ int combine(const struct args *args, const char *verb, operation *operate)
     if (args->operand_count == 0) return misused(verb, "needs filters to %s", verb);
     if (!check_format(args->to) || !may_save(args->output, args)) return STATUS_ERROR;
     bool onto_first = is_same_file(args->output, args->operands[0]);
-    if (!onto_first && !is_no_input(args->output, args->operands, args->operand_count))
+    if (!onto_first && !differs_from_inputs(args->output, args->operands, args->operand_count))
         return STATUS_ERROR;
     catch_stop_signals(); /* or a temporary file may be left behind */
     const char *format = NULL;

@@ -150,8 +150,8 @@ static bool add_taken(void *context, struct key_block *block)
                        add_but_empty(adding->filter, block, NULL, &fresh, &adding->skipped));
 }
 
-bool try_to_add_keys(struct key_reader *reader, petal_filter *filter, const char *path,
-                     petal_status *failure)
+bool try_to_fill(struct key_reader *reader, petal_filter *filter, const char *path,
+                 petal_status *failure)
 {
     static const struct stages by_hash = {.work = hash_block, .enter = add_hash_block},
                                by_time = {.work = hash_block, .enter = add_timed_block},
@@ -170,10 +170,10 @@ bool try_to_add_keys(struct key_reader *reader, petal_filter *filter, const char
     return added;
 }
 
-bool add_keys(struct key_reader *reader, petal_filter *filter, const char *path)
+bool fill_filter(struct key_reader *reader, petal_filter *filter, const char *path)
 {
     petal_status failure;
-    bool added = try_to_add_keys(reader, filter, path, &failure);
+    bool added = try_to_fill(reader, filter, path, &failure);
     return failure >= 0
                ? added
                : complain_of_change(path, filter, failure, "the keys from here on are not in");

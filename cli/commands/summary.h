@@ -5,7 +5,7 @@
 
 #include "keys/keys.h"
 #include "options/options.h"
-#include "output/look.h"
+#include "output/filter_info.h"
 
 #include <petal/petal.h>
 
@@ -33,10 +33,10 @@ petal_status add_but_empty(petal_filter *filter, const struct key_block *block, 
 void say_skipped(const char *path, const petal_filter *filter, uint64_t skipped);
 
 /* Hands every key of `reader` to the filter. False: reported; the keys before are in. */
-bool add_keys(struct key_reader *reader, petal_filter *filter, const char *path);
+bool fill_filter(struct key_reader *reader, petal_filter *filter, const char *path);
 
 /* The same, but a failure of the filter is not reported yet: *failure is then its status. */
-bool try_to_add_keys(struct key_reader *reader, petal_filter *filter, const char *path,
-                     petal_status *failure);
+bool try_to_fill(struct key_reader *reader, petal_filter *filter, const char *path,
+                 petal_status *failure);
 
 #endif

@@ -6,7 +6,7 @@
 #include "files/paths.h"
 #include "files/secret.h"
 #include "files/stream.h"
-#include "output/look.h"
+#include "output/filter_info.h"
 #include "output/progress.h"
 #include "output/report.h"
 
@@ -281,7 +281,7 @@ const char *format_to_keep(const petal_filter *filter, const char *format)
     return info.format_name;
 }
 
-bool may_change(const char *path, const struct args *args)
+bool is_file_of_its_own(const char *path, const struct args *args)
 {
     return !parquet_place(args->from) ||
            complain(

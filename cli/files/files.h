@@ -32,7 +32,7 @@ petal_filter *open_to_describe(const char *path, const struct args *args, const 
 const char *format_to_keep(const petal_filter *filter, const char *format);
 
 /* Whether a filter that is opened from `path` may be written back there. False: reported. */
-bool may_change(const char *path, const struct args *args);
+bool is_file_of_its_own(const char *path, const struct args *args);
 
 /* Before any work is done: may_write(), and nobody else is changing the file that is to be
  * replaced. save_filter() finds out for good. False: reported. */

@@ -4,8 +4,8 @@
 #include "files/parquet.h"
 
 #include "files/formats.h"
+#include "output/filter_info.h"
 #include "output/json.h"
-#include "output/look.h"
 #include "output/numbers.h"
 #include "output/report.h"
 

@@ -64,7 +64,7 @@ bool is_same_file(const char *a, const char *b)
     return one.inode == other.inode && one.device == other.device;
 }
 
-bool is_no_input(const char *path, char **files, size_t count)
+bool differs_from_inputs(const char *path, char **files, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (is_same_file(path, files[i]))

@@ -21,7 +21,7 @@ struct identity identify(const char *path);
 bool is_same_file(const char *a, const char *b);
 
 /* Whether `path` differs from the `count` files that are read from. False: reported. */
-bool is_no_input(const char *path, char **files, size_t count);
+bool differs_from_inputs(const char *path, char **files, size_t count);
 
 /* The bytes of a file, or of standard input ("-"), in memory of malloc(); no more than `max_bytes`.
  * NULL: reported. */

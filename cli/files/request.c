@@ -8,7 +8,7 @@
 #include "files/paths.h"
 #include "files/secret.h"
 #include "options/decode.h"
-#include "output/look.h"
+#include "output/filter_info.h"
 #include "output/numbers.h"
 #include "output/report.h"
 

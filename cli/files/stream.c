@@ -3,7 +3,7 @@
 
 #include "files/stream.h"
 
-#include "output/look.h"
+#include "output/filter_info.h"
 #include "output/report.h"
 #include "output/signals.h"
 #include "output/terminal.h"

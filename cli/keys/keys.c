@@ -13,7 +13,7 @@
 #include "keys/csv.h"
 #include "keys/scan.h"
 #include "keys/split.h"
-#include "output/look.h"
+#include "output/filter_info.h"
 #include "output/numbers.h"
 #include "output/progress.h"
 #include "output/report.h"

@@ -7,7 +7,7 @@
 #define PETAL_CLI_KEYS_H
 
 #include "files/magic.h"
-#include "keys/batches.h"
+#include "keys/batch_calls.h"
 #include "keys/csv.h"
 #include "keys/rows.h"
 #include "keys/unpack.h"

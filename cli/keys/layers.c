@@ -3,9 +3,9 @@
 
 #include "keys/layers.h"
 
-#include "keys/batches.h"
+#include "keys/batch_calls.h"
 #include "options/times.h"
-#include "output/look.h"
+#include "output/filter_info.h"
 #include "output/numbers.h"
 #include "output/report.h"
 

@@ -1,6 +1,6 @@
 /* create.c - new filters, planned or made: Petal's own, and those that another library
  * would make. */
-#include "api/describe.h"
+#include "api/info.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "filter/growing.h"

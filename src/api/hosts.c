@@ -3,8 +3,8 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "filter/absent.h"
 #include "filter/content.h"
+#include "filter/missing_bits.h"
 #include "filter/permission.h"
 #include "store/backing.h"
 

@@ -1,5 +1,5 @@
 /* info.c - what a filter is and can do, which formats there are, and what bytes may be. */
-#include "api/describe.h"
+#include "api/info.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "filter/content.h"

@@ -2,8 +2,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sized.h"
-#include "filter/absent.h"
 #include "filter/guard.h"
+#include "filter/missing_bits.h"
 #include "store/budget.h"
 #include "store/source.h"
 

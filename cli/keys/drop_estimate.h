@@ -1,7 +1,7 @@
-/* drops.h - how many keys of a stream were new but dropped as repeats: an estimate, since nobody
+/* drop_estimate.h - how many keys of a stream were new but dropped as repeats: an estimate, since nobody
  * can tell which. */
-#ifndef PETAL_CLI_DROPS_H
-#define PETAL_CLI_DROPS_H
+#ifndef PETAL_CLI_DROP_ESTIMATE_H
+#define PETAL_CLI_DROP_ESTIMATE_H
 
 #include <petal/petal.h>
 

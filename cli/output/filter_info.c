@@ -1,5 +1,5 @@
-/* look.c - see look.h. */
-#include "output/look.h"
+/* filter_info.c - see filter_info.h. */
+#include "output/filter_info.h"
 
 petal_info info_of(const petal_filter *filter)
 {

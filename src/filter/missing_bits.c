@@ -1,5 +1,5 @@
-/* absent.c - see absent.h. */
-#include "filter/absent.h"
+/* missing_bits.c - see missing_bits.h. */
+#include "filter/missing_bits.h"
 
 #include "base/checked.h"
 #include "base/error.h"

@@ -1,7 +1,7 @@
-/* absent.h - filters of which a header alone was opened: they know everything but the bits of some
+/* missing_bits.h - filters of which a header alone was opened: they know everything but the bits of some
  * layers, or of all. Until those come, contains is true, and whatever needs bits is refused. */
-#ifndef PETAL_FILTER_ABSENT_H
-#define PETAL_FILTER_ABSENT_H
+#ifndef PETAL_FILTER_MISSING_BITS_H
+#define PETAL_FILTER_MISSING_BITS_H
 
 #include "filter/filter.h"
 

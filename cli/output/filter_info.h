@@ -1,6 +1,6 @@
-/* look.h - what petal.h tells of a filter, as values. */
-#ifndef PETAL_CLI_LOOK_H
-#define PETAL_CLI_LOOK_H
+/* filter_info.h - what petal.h tells of a filter, as values. */
+#ifndef PETAL_CLI_FILTER_INFO_H
+#define PETAL_CLI_FILTER_INFO_H
 
 #include <petal/petal.h>
 

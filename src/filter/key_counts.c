@@ -1,4 +1,4 @@
-/* items.c - how many keys a filter counts, and is made for. */
+/* key_counts.c - how many keys a filter counts, and is made for. */
 #include "base/checked.h"
 #include "filter/filter.h"
 

@@ -1,6 +1,6 @@
-/* describe.h - a filter's description for petal.h, whether it has bits or not. */
-#ifndef PETAL_API_DESCRIBE_H
-#define PETAL_API_DESCRIBE_H
+/* info.h - a filter's description for petal.h, whether it has bits or not. */
+#ifndef PETAL_API_INFO_H
+#define PETAL_API_INFO_H
 
 #include "filter/filter.h"
 

@@ -1,4 +1,4 @@
-/* drops.c - see drops.h.
+/* drop_estimate.c - see drop_estimate.h.
  *
  * A new key is dropped with the filter's rate p at its time, so with each that is passed on p / (1
  * - p) are dropped: the odds. They are added up as the keys come.
@@ -11,9 +11,9 @@
  *
  * Of a filter that finds more than half of all absent keys nothing is told: the few keys that it
  * passes on stand for many dropped ones, and the odds grow faster than they can be measured. */
-#include "keys/drops.h"
+#include "keys/drop_estimate.h"
 
-#include "keys/batches.h"
+#include "keys/batch_calls.h"
 
 #include <math.h>
 #include <string.h>

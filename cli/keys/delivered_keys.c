@@ -1,9 +1,9 @@
-/* delivery.c - see delivery.h. */
+/* delivered_keys.c - see delivered_keys.h. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "keys/delivery.h"
+#include "keys/delivered_keys.h"
 
-#include "keys/batches.h"
+#include "keys/batch_calls.h"
 
 #include "keys/layers.h"
 #include "output/report.h"

@@ -1,11 +1,11 @@
-/* delivery.h - what of the output was delivered, and a filter that has the keys of just that.
+/* delivered_keys.h - what of the output was delivered, and a filter that has the keys of just that.
  *
  * Keys are added ahead of the printing. If the filter that decides which lines are new were saved
  * after a failed write, the next run would suppress lines that nobody ever got. So `petal seen -f`
  * has a second filter, that of FILE, which follows the first: it gets the same keys in the same
  * order, but each only after its line, and all lines before it, were delivered. */
-#ifndef PETAL_CLI_DELIVERY_H
-#define PETAL_CLI_DELIVERY_H
+#ifndef PETAL_CLI_DELIVERED_KEYS_H
+#define PETAL_CLI_DELIVERED_KEYS_H
 
 #include "keys/keys.h"
 #include "options/options.h"

@@ -1,6 +1,6 @@
-/* batches.h - keys and hashes of a block, as the library takes them. */
-#ifndef PETAL_CLI_BATCHES_H
-#define PETAL_CLI_BATCHES_H
+/* batch_calls.h - keys and hashes of a block, as the library takes them. */
+#ifndef PETAL_CLI_BATCH_CALLS_H
+#define PETAL_CLI_BATCH_CALLS_H
 
 #include <petal/petal.h>
 
