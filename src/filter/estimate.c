@@ -139,7 +139,7 @@ bool petal_filter_is_too_much(const petal_estimate *items, uint64_t capacity)
 void petal_filter_take_stats(const petal_filter *filter, uint32_t layer, petal_stats *stats)
 {
     struct tally tally = {0};
-    uint64_t bits = 0;
+    uint64_t bits = 0, count = layer == PETAL_ALL_LAYERS ? filter->layer_count : 1;
     *stats = (petal_stats)PETAL_STATS_INIT;
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         const struct bit_array *array = &filter->layers[i].array;
@@ -151,7 +151,7 @@ void petal_filter_take_stats(const petal_filter *filter, uint32_t layer, petal_s
         tally_items(filter->scheme, &array->shape, counts.not_zero, &tally);
         tally.estimated_rate =
             either(tally.estimated_rate,
-                   petal_scheme_rate_of_bits(filter->scheme, array, counts.not_zero));
+                   petal_scheme_rate_of_bits(filter->scheme, array, counts.not_zero, count));
     }
     stats->fill = (double)stats->bits_set / (double)bits;
     stats->saturated = stats->bits_set == bits;

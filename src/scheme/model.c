@@ -108,6 +108,20 @@ double petal_model_classic_rate(uint64_t bits, uint32_t hashes, double keys)
     return fmin(1, pow(fill, hashes) * normal_moment(sd / fill, hashes) + keys * 0x1p-64);
 }
 
+/* A key leaves a bit clear with the probability 1 - per_key / m, and two with 1 - 2 per_key / m + k
+ * (k - 1) / (m (m - 1)). That k different ones are set has X (X-1) .. (X-k+1) in place of X^k. */
+double petal_model_distinct_rate(uint64_t bits, uint32_t hashes, double per_key, double keys)
+{
+    if (PETAL_IS_READ_ONLY) return NAN;
+    double m = (double)bits, k = hashes, each = per_key / m, pair = k * (k - 1) / (m * (m - 1));
+    double clear = exp(keys * log1p(-each)), fill = -expm1(keys * log1p(-each));
+    /* P(both clear) / clear^2 - 1 */
+    double excess = expm1(keys * log1p((pair - each * each) / ((1 - each) * (1 - each))));
+    double variance = m * clear * (1 - clear) + m * (m - 1) * clear * clear * excess;
+    double sd = sqrt(fmax(variance, 0)) / m, distinct = 1 - k * (k - 1) / 2 * (1 / fill - 1) / m;
+    return fmin(1, pow(fill, k) * normal_moment(sd / fill, hashes) * fmax(distinct, 0));
+}
+
 /* ---- blocked --------------------------------------------------------------------------------- */
 
 /* One class of subsets T of the tested words: the sum of their signs, and the mean share of keys'

@@ -15,7 +15,10 @@
 /* Rate of k independent uniform probes into m bits after `keys` distinct keys of k independent
  * positions each: the mean of (X/m)^k over the distribution of the number X of set bits. */
 double petal_model_classic_rate(uint64_t bits, uint32_t hashes, double keys);
-/* sd of X. */
+/* The same for k different positions of each key; a few keys have less, so that the mean of all is
+ * `per_key`. Of the normal distribution only, so for more than some hundred bits. */
+double petal_model_distinct_rate(uint64_t bits, uint32_t hashes, double per_key, double keys);
+/* sd of X, for the first. */
 double petal_model_classic_sd(uint64_t bits, uint32_t hashes, double keys);
 
 /* The same for one bit in each of k distinct words of one line, or of ceil(k/2) and floor(k/2)

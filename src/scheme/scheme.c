@@ -131,20 +131,21 @@ petal_status petal_normalize_foreign(const struct scheme_def *self, struct shape
 
 /* ---- models ---------------------------------------------------------------------------------- */
 
-static uint64_t reachable(const struct scheme_def *scheme, uint64_t bits)
+uint64_t petal_scheme_reachable(const struct scheme_def *scheme, uint64_t bits)
 {
     return scheme->reachable_bits && bits > scheme->reachable_bits ? scheme->reachable_bits : bits;
 }
 
 double petal_uniform_rate(const struct scheme_def *self, const struct shape *shape, double keys)
 {
-    return petal_model_classic_rate(reachable(self, shape->bits), shape->hashes, keys);
+    return petal_model_classic_rate(petal_scheme_reachable(self, shape->bits), shape->hashes, keys);
 }
 
 double petal_scheme_rate(const struct scheme_def *scheme, const struct shape *shape, double keys)
 {
     if (PETAL_IS_READ_ONLY) return NAN;
-    return (scheme->rate ? scheme->rate : petal_uniform_rate)(scheme, shape, keys);
+    if (scheme->rate) return scheme->rate(scheme, shape, keys);
+    return (scheme->course.kind ? petal_course_rate : petal_uniform_rate)(scheme, shape, keys);
 }
 
 double petal_scheme_bits_set_sd(const struct scheme_def *scheme, const struct shape *shape,
@@ -152,14 +153,16 @@ double petal_scheme_bits_set_sd(const struct scheme_def *scheme, const struct sh
 {
     if (PETAL_IS_READ_ONLY) return NAN;
     if (scheme->bits_set_sd) return scheme->bits_set_sd(shape, keys);
-    return petal_model_classic_sd(reachable(scheme, shape->bits), shape->hashes, keys);
+    return petal_model_classic_sd(petal_scheme_reachable(scheme, shape->bits), shape->hashes, keys);
 }
 
 double petal_scheme_rate_of_bits(const struct scheme_def *scheme, const struct bit_array *array,
-                                 uint64_t bits_set)
+                                 uint64_t bits_set, uint64_t layers)
 {
     if (scheme->rate_of_bits) return scheme->rate_of_bits(array, bits_set);
-    double fill = (double)bits_set / (double)reachable(scheme, array->shape.bits), product = 1;
+    if (scheme->course.kind) return petal_course_rate_of_bits(scheme, array, bits_set, layers);
+    double fill = (double)bits_set / (double)petal_scheme_reachable(scheme, array->shape.bits),
+           product = 1;
     for (uint32_t i = 0; i < array->shape.hashes; i++) product *= fill;
     return product;
 }

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "hash/hash.h"
 #include "petal/petal.h"
+#include "scheme/course.h"
 #include "scheme/scheme_list.h"
 #include "scheme/stripes.h"
 
@@ -193,6 +194,8 @@ struct scheme_def {
     /* A byte of each place in the array that the bits of a hash lie in, up to PETAL_MAX_HASHES;
      * returns how many. No place reaches over the end of a block. */
     uint32_t (*places)(const struct bit_array *array, const uint64_t *hash, uint64_t *bytes);
+    /* Of a walk: its k positions. */
+    void (*trace)(const struct bit_array *array, const uint64_t *hash, uint64_t *positions);
 
     /* Optional: a query by the bytes that it reads. The bits of the array that are all set for a
      * key that is in (counters: the lowest bit of each that is not zero), up to
@@ -218,10 +221,13 @@ struct scheme_def {
 
     /* The exact model: the rate at `keys` distinct keys, 1 for a full filter; the rate of an absent
      * key given these bits; the standard deviation of the number of set bits at `keys` distinct
-     * keys; the different bits that a key sets in the mean. Default: k positions that are as good
-     * as uniform over the first reachable_bits. */
+     * keys; the different bits that a key sets in the mean. NAN: no model is good enough. Default:
+     * k positions that are as good as uniform over the first reachable_bits, if `course` does not
+     * say otherwise. For the rate of given bits some time is allowed, which a filter of several
+     * `layers` shares out to them. */
     double (*rate)(const struct scheme_def *self, const struct shape *shape, double keys);
     double (*rate_of_bits)(const struct bit_array *array, uint64_t bits_set);
+    struct course course; /* how positions hang together */
     double (*bits_set_sd)(const struct shape *shape, double keys);
     double (*bits_per_key)(const struct shape *shape);
     uint64_t reachable_bits; /* positions from here on are never used; default: all are */
@@ -248,7 +254,7 @@ uint64_t petal_shape_bytes(const struct shape *shape);
 petal_status petal_normalize(struct shape *shape, petal_error *error);
 double petal_scheme_rate(const struct scheme_def *scheme, const struct shape *shape, double keys);
 double petal_scheme_rate_of_bits(const struct scheme_def *scheme, const struct bit_array *array,
-                                 uint64_t bits_set);
+                                 uint64_t bits_set, uint64_t layers);
 double petal_scheme_bits_set_sd(const struct scheme_def *scheme, const struct shape *shape,
                                 double keys);
 
@@ -257,6 +263,9 @@ double petal_scheme_bits_set_sd(const struct scheme_def *scheme, const struct sh
 petal_status petal_normalize_foreign(const struct scheme_def *self, struct shape *shape,
                                      petal_error *error);
 double petal_uniform_rate(const struct scheme_def *self, const struct shape *shape, double keys);
+
+/* The bits that can be set. */
+uint64_t petal_scheme_reachable(const struct scheme_def *scheme, uint64_t bits);
 
 /* PETAL_ERR_LIMIT above the scheme's max_bits. */
 petal_status petal_check_most_bits(const struct scheme_def *scheme, uint64_t bits,

@@ -91,6 +91,7 @@ static inline void walk_add_words(const struct bit_array *array, uint32_t kind,
 
 /* What a walk named `walk` gives to its row. */
 #define WALKED(walk) \
-    .kernels = walk##_kernels, .places = walk##_places, .bit_order = walk##_bit_order
+    .kernels = walk##_kernels, .places = walk##_places, .trace = walk##_trace, \
+    .bit_order = walk##_bit_order
 
 #endif

@@ -33,14 +33,15 @@ static inline uint64_t walk_next(struct walk *at)
 #include "scheme/walk.inc"
 
 /* Cassandra has room for 21 positions of a key. */
-#define ROW(id_, name_, walk) \
+#define ROW(id_, name_, walk, first, second) \
     { \
         .id = (id_), .name = (name_), WALKED(walk), .unit_bytes = 8, .hash_words = 2, \
+        .course = {COURSE_FOLDED, 64, {(first), 0, 64, false}, {(second), 0, 64, false}}, \
         .max_hashes = 21, .step_bits = 64, .max_bits = (uint64_t)INT32_MAX * 64 \
     }
 
-const struct scheme_def petal_scheme_cassandra = ROW(PETAL_SCHEME_CASSANDRA, "cassandra", plain);
+const struct scheme_def petal_scheme_cassandra = ROW(PETAL_SCHEME_CASSANDRA, "cassandra", plain, 1, 0);
 const struct scheme_def petal_scheme_cassandra_be =
-    ROW(PETAL_SCHEME_CASSANDRA_BE, "cassandra-be", be);
+    ROW(PETAL_SCHEME_CASSANDRA_BE, "cassandra-be", be, 1, 0);
 const struct scheme_def petal_scheme_cassandra_2 =
-    ROW(PETAL_SCHEME_CASSANDRA_2, "cassandra-2", be_first);
+    ROW(PETAL_SCHEME_CASSANDRA_2, "cassandra-2", be_first, 0, 1);

@@ -2,7 +2,11 @@
  * prime below 2^64; k times: h = (h * G mod 2^64) mod P with G = 2^64 - 1469, position h mod m. The
  * product wraps before the prime comes in.
  * Any m. docs/formats/dcso.md. */
+#include "scheme/model.h"
 #include "scheme/scheme.h"
+
+#include <math.h> /* NAN, a macro */
+#include <string.h>
 
 #define P 18446744073709551557u
 #define G 18446744073709550147u
@@ -31,6 +35,62 @@ static inline uint64_t walk_next(struct walk *at)
 #define WALK dcso
 #include "scheme/walk.inc"
 
+/* ---- model ----------------------------------------------------------------------------------- */
+
+/* G is odd, so if 2^t divides m, the first position mod 2^t says what all the others are: a key
+ * has its k positions in up to k of 2^t classes, and so do all keys of the same first one. Within a
+ * class positions are as good as independent. The rate, given the bits, is the mean over the first
+ * classes of the product of the fills.
+ *
+ * Classes of few keys have more or less of them by chance. That is what the model leaves out, so
+ * where it counts there is none. */
+#define MAX_CLASSES 1024u
+#define MAX_COUNTED ((uint64_t)1 << 23) /* of more bits, the first */
+
+static uint64_t classes_of(uint64_t bits)
+{
+    return bits & (0 - bits);
+}
+
+static double rate(const struct scheme_def *self, const struct shape *shape, double keys)
+{
+    double classes = (double)classes_of(shape->bits), k = shape->hashes,
+           load = k * keys / (double)shape->bits;
+    /* exp() grows by half of the variance: by k^2 of the relative one of the keys in a class */
+    double spread = classes > 1 ? k * k * classes / keys / 2 : 0;
+    double slope = load > 1 ? 1 / load : 1;
+    if (keys > 0 && load < 64 && spread * slope * slope > 0.01) return NAN;
+    return petal_uniform_rate(self, shape, keys);
+}
+
+static double power(double x, uint32_t k)
+{
+    double product = 1;
+    while (k--) product *= x;
+    return product;
+}
+
+static double rate_of_bits(const struct bit_array *array, uint64_t bits_set)
+{
+    uint64_t bits = array->shape.bits, classes = classes_of(bits), counted = bits;
+    uint32_t set[MAX_CLASSES];
+    double sum = 0;
+    if (classes > MAX_CLASSES) return NAN;
+    if (classes == 1) return power((double)bits_set / (double)bits, array->shape.hashes);
+    while (counted > MAX_COUNTED) counted /= 2;
+    counted -= counted % classes;
+    memset(set, 0, sizeof set);
+    for (uint64_t i = 0; i < counted; i++) set[i & (classes - 1)] += test_bit(array->bytes, i) & 1;
+    for (uint64_t first = 0; first < classes; first++) {
+        uint64_t at = first;
+        double product = 1;
+        for (uint32_t i = 0; i < array->shape.hashes; i++, at = at * G & (classes - 1))
+            product *= set[at] / ((double)counted / (double)classes);
+        sum += product;
+    }
+    return sum / (double)classes;
+}
+
 const struct scheme_def petal_scheme_dcso = {
     .id = PETAL_SCHEME_DCSO,
     .name = "dcso",
@@ -41,4 +101,6 @@ const struct scheme_def petal_scheme_dcso = {
     .max_hashes = PETAL_MOST_HASHES,
     .step_bits = 1,
     .max_bits = (uint64_t)1 << 48,
+    .rate = rate,
+    .rate_of_bits = rate_of_bits,
 };

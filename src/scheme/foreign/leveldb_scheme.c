@@ -30,7 +30,7 @@ static inline uint64_t walk_next(struct walk *at)
 static double rate(const struct scheme_def *self, const struct shape *shape, double keys)
 {
     double same_hash = keys < 0x1p32 ? keys * 0x1p-32 : 1,
-           rate = petal_uniform_rate(self, shape, keys);
+           rate = petal_course_rate(self, shape, keys);
     return rate + (1 - rate) * same_hash;
 }
 
@@ -38,6 +38,7 @@ const struct scheme_def petal_scheme_leveldb = {
     .id = PETAL_SCHEME_LEVELDB,
     .name = "leveldb",
     WALKED(leveldb),
+    .course = {COURSE_WRAPPED, 32, {0, 0, 32, false}, {0, 17, 32, true}},
     .hash_words = 1,
     .max_hashes = 30, /* more in a file means an encoding of the future */
     .step_bits = 8,

@@ -1,0 +1,465 @@
+/* course.c - see course.h.
+ *
+ * Given the bits of a small filter, nothing is assumed: all starts a = 0 .. m-1 are tried with all
+ * remainders of b mod m, by the scheme's own walk. For one b, position i of all m starts are the
+ * bits of the array, rotated; so the starts that are found are the AND of k rotated arrays, 64 of
+ * them in a word.
+ *
+ * Otherwise, three things are added up.
+ *  1. Nearly all keys have k different positions, which are as good as chosen at random.
+ *  2. Few have less, since q steps lead back to where they began: q * b = p * 2^w mod m, p being
+ *     how often q steps wrap. Then the k steps are in q chains. Wherever one wraps once more, or
+ *     once less, it goes on elsewhere; that depends on how far b / 2^w is from p / q, so that D = q
+ *     + g * j different positions, g the common divisor of p and q, have a probability of about 2 /
+ *     (q/g * (k - q)) for every j.
+ *  3. Some run along beside a key that was added: with the same b, or that of the other direction.
+ *
+ * 2 is worked out from m, k and w; 3 too for what never wraps, and else by a factor that was found
+ * by simulation. What is left out falls with 1 / m^2; below MIN_BITS_PER_HASH it counts, and there
+ * is no answer. tests/stat/courses.c compares all of it with filters. */
+#include "scheme/course.h"
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/popcount.h"
+#include "hash/hash.h"
+#include "scheme/model.h"
+#include "scheme/scheme.h"
+
+#include <math.h> /* NAN, a macro */
+#include <string.h>
+
+#define MIN_BITS_PER_HASH 96u
+#define MAX_CHAINS 24u /* more are of no weight: fill^24 */
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static double power(double x, uint32_t k)
+{
+    double product = 1;
+    for (; k; k >>= 1, x *= x)
+        if (k & 1) product *= x;
+    return product;
+}
+
+/* Möbius' function: 0 for a multiple of a square, else 1 or -1 by the number of prime factors. */
+static int moebius(uint32_t n)
+{
+    int sign = 1;
+    for (uint32_t d = 2; d <= n; d++) {
+        if (n % d != 0) continue;
+        n /= d;
+        sign = -sign;
+        if (n % d == 0) return 0;
+    }
+    return sign;
+}
+
+static bool never_wraps(const struct course *course)
+{
+    return course->kind == COURSE_STRAIGHT || course->kind == COURSE_CURVED;
+}
+
+/* ---- keys with less than k different positions ----------------------------------------------- */
+
+/* For a query, fill^D is what D positions cost; for a key that is added, k - D bits are lost. */
+struct repeats {
+    uint32_t hashes;
+    double fill, all; /* all: fill^k */
+    double more, lost; /* more: of the rate */
+};
+
+/* The steps that are in one progression: all k of them, or every `every`-th; then `copies` of them
+ * run alike. A folded course goes through the mirrors of its positions too. */
+struct chain {
+    uint64_t bits, wrap; /* wrap: 2^w mod m */
+    uint32_t length, every, copies, mirrors;
+};
+
+static void note_chain(struct repeats *sum, const struct chain *chain, double weight,
+                       uint64_t positions)
+{
+    if (positions >= chain->length) return;
+    uint32_t less = (chain->length - (uint32_t)positions) * chain->copies;
+    sum->lost += weight * less;
+    sum->more += weight * (power(sum->fill, sum->hashes - less) - sum->all);
+}
+
+/* Without wraps: b of order d, the number of which is Euler's function of d, for d that divide
+ * m. */
+static void straight_repeats(struct repeats *sum, const struct chain *chain)
+{
+    double each = (double)common_divisor(chain->every, chain->bits) / (double)chain->bits;
+    for (uint32_t d = 1; d < chain->length; d++) {
+        uint32_t coprime = 0;
+        if (chain->bits % d != 0) continue;
+        for (uint32_t i = 1; i <= d; i++) coprime += common_divisor(d, i) == 1;
+        note_chain(sum, chain, coprime * each, (uint64_t)d * chain->mirrors);
+    }
+}
+
+/* Numbers b with q * every * b = p * wrap mod m. */
+static uint64_t solutions(const struct chain *chain, uint32_t q, uint32_t p)
+{
+    uint64_t common = common_divisor((uint64_t)q * chain->every, chain->bits);
+    return p * (chain->wrap % common) % common == 0 ? common : 0;
+}
+
+/* Those for which no less steps do, in the same direction. */
+static double least_solutions(const struct chain *chain, uint32_t q, uint32_t p, uint32_t common)
+{
+    double sum = 0;
+    for (uint32_t e = 1; e <= common; e++)
+        if (common % e == 0)
+            sum += moebius(e) * (double)solutions(chain, q / e, p / e);
+    return sum;
+}
+
+static void note_slope(struct repeats *sum, const struct chain *chain, uint32_t q, uint32_t p)
+{
+    uint32_t common = (uint32_t)common_divisor(q, p), length = chain->length;
+    double count = least_solutions(chain, q, p, common);
+    double width = count / (double)chain->bits / chain->mirrors * common / (q * (length - q));
+    uint64_t most = chain->bits / common_divisor(chain->wrap, chain->bits) * q * chain->mirrors;
+    if (p == 0 || p == q) width /= 2; /* a neighbourhood with one side */
+    for (uint32_t positions = q; positions < length; positions += common) {
+        uint64_t there = positions < most ? positions : most;
+        note_chain(sum, chain, positions == q ? width : 2 * width, there);
+    }
+}
+
+static void wrapped_repeats(struct repeats *sum, const struct chain *chain)
+{
+    for (uint32_t q = 1; q < chain->length && q <= MAX_CHAINS; q++)
+        for (uint32_t p = 0; p <= q; p++) note_slope(sum, chain, q, p);
+}
+
+static uint64_t wrap_of(const struct course *course, uint64_t bits)
+{
+    return ((UINT64_MAX >> (64 - course->wrap_bits)) % bits + 1) % bits;
+}
+
+/* Of the mean key, and of the mean query into a filter of this fill. */
+static struct repeats repeats_of(const struct course *course, uint64_t bits, uint32_t hashes,
+                                 double fill)
+{
+    struct repeats sum = {hashes, fill, power(fill, hashes), 0, 0};
+    uint64_t wrap = never_wraps(course) ? 0 : wrap_of(course, bits);
+    struct chain chain = {bits, wrap, hashes, 1, 1, course->kind == COURSE_FOLDED ? 2 : 1};
+    if (course->kind == COURSE_CURVED) return sum;
+    if (course->kind == COURSE_WOVEN) chain.every = 4, chain.length = (hashes + 3) / 4;
+    if (course->kind == COURSE_WOVEN) chain.copies = 2;
+    if (wrap == 0)
+        straight_repeats(&sum, &chain);
+    else
+        wrapped_repeats(&sum, &chain);
+    if (course->kind == COURSE_HALVED) sum.more /= 2, sum.lost /= 2;
+    if (course->kind == COURSE_WOVEN) sum.more *= 2, sum.lost *= 2;
+    return sum;
+}
+
+/* ---- queries that run along beside a key ----------------------------------------------------- */
+
+/* In each direction, with the common part of k - o positions; the other o are hit by chance. Steps
+ * of half or twice the size, and of other ratios, add a little. */
+#define OTHER_RATIOS 2.5
+static double straight_neighbours(uint32_t hashes, double fill)
+{
+    double sum = 1, chance = fill;
+    for (uint32_t o = 1; o + 3 <= hashes; o++, chance *= fill) sum += 2 * chance;
+    return 2 * sum + OTHER_RATIOS;
+}
+
+/* Wherever one of the two wraps and the other does not, they part; what is left is in proportion to
+ * 1 / k^3, since there are k^3 / pi^2 ways to wrap in k steps. The factors were found by simulation,
+ * k = 7 to 20. */
+#define WRAPPED_NEIGHBOURS 2400.0
+#define FOLDED_NEIGHBOURS 1100.0
+static double wrapped_neighbours(double factor, uint32_t hashes, double fill)
+{
+    double k = hashes, number = factor / (k * k * k), most = straight_neighbours(hashes, fill);
+    return number < most ? number : most;
+}
+
+/* Times keys / m^2. Curved: the very same a and b. */
+static double neighbours_of(const struct course *course, uint64_t bits, uint32_t hashes,
+                            double fill)
+{
+    switch (course->kind) {
+    case COURSE_STRAIGHT: return straight_neighbours(hashes, fill);
+    case COURSE_WRAPPED:
+        return wrap_of(course, bits) == 0 ? straight_neighbours(hashes, fill)
+                                          : wrapped_neighbours(WRAPPED_NEIGHBOURS, hashes, fill);
+    case COURSE_FOLDED:
+    case COURSE_HALVED: return wrapped_neighbours(FOLDED_NEIGHBOURS, hashes, fill);
+    case COURSE_CURVED: return 1;
+    default: return 0;
+    }
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
+
+/* The rate is far above what is added here, and k positions are rarely less. */
+#define MIN_INDEPENDENT_BITS ((uint64_t)1 << 20)
+static bool is_as_independent(uint64_t bits, double rate)
+{
+    return bits >= MIN_INDEPENDENT_BITS && rate * (double)bits > 1e4;
+}
+
+/* A b that is a, rotated by n, is a * 2^n mod 2^32 - 1: so by a common divisor d of this and m, all
+ * positions of a key follow from its b mod d. Keys are then in d classes, more or less of them by
+ * chance in each. */
+static uint64_t start_unit(const struct course *course, uint64_t bits)
+{
+    return course->step.is_rotated ? common_divisor(UINT32_MAX, bits) : 1;
+}
+
+/* Is that so much that the model is off by more than 5 % or so? The factor is of simulations. */
+static bool is_in_classes(const struct course *course, const struct shape *shape, double keys)
+{
+    double d = (double)start_unit(course, shape->bits), k = shape->hashes;
+    return d > 1 && 0.008 * d * d * k * k / 2 > 0.05 * keys;
+}
+
+/* There is no model that is good enough. */
+static bool is_beyond(const struct course *course, const struct shape *shape, double keys)
+{
+    return shape->bits < (uint64_t)MIN_BITS_PER_HASH * shape->hashes ||
+           is_in_classes(course, shape, keys);
+}
+
+static double with_others(const struct course *course, const struct shape *shape, double rate,
+                          double fill, double keys)
+{
+    double bits = (double)shape->bits;
+    rate += repeats_of(course, shape->bits, shape->hashes, fill).more;
+    rate += keys / bits / bits * neighbours_of(course, shape->bits, shape->hashes, fill);
+    return rate < 1 ? rate : 1;
+}
+
+double petal_course_rate(const struct scheme_def *scheme, const struct shape *shape, double keys)
+{
+    const struct course *course = &scheme->course;
+    if (course->kind == COURSE_UNKNOWN) return NAN;
+    if (keys <= 0) return 0;
+    if (is_beyond(course, shape, keys)) return NAN;
+    if (shape->bits >= MIN_INDEPENDENT_BITS) {
+        double uniform = petal_uniform_rate(scheme, shape, keys);
+        if (is_as_independent(shape->bits, uniform)) return uniform;
+    }
+    double lost = repeats_of(course, shape->bits, shape->hashes, 0).lost;
+    double per_key = shape->hashes - lost;
+    double fill = petal_model_hit(per_key / (double)shape->bits, keys);
+    double rate = petal_model_distinct_rate(shape->bits, shape->hashes, per_key, keys);
+    return with_others(course, shape, rate, fill, keys);
+}
+
+/* ---- given the bits of a small filter -------------------------------------------------------- */
+
+#define MAX_RING_BITS 4096u
+#define MAX_RING_HASHES 64u
+#define BLOCK_WORDS 8u /* starts are looked at by as many words at a time */
+#define BLOCK_BITS (64u * BLOCK_WORDS)
+#define RING_WORDS (2 * MAX_RING_BITS / 64 + BLOCK_WORDS + 2)
+/* Numbers b times words of the array: some milliseconds for each filter. */
+#define MAX_WORK ((uint64_t)1 << 19)
+/* How many numbers of each remainder mod m are tried: they wrap differently. Those that lead back
+ * after a few steps are few, and where they do, most of what is found is theirs. */
+#define ROUNDS 2u
+#define ROUNDS_IF_LOOP 64u
+#define MAX_LOOP 6u
+
+/* The array as often as an offset and a block after it need, forwards and backwards; and which
+ * starts there are, counted from that of the key at hand. */
+struct rings {
+    uint32_t bits, start_count;
+    uint64_t forwards[RING_WORDS], backwards[RING_WORDS], starts[RING_WORDS];
+};
+
+static void make_rings(const struct scheme_def *scheme, const struct bit_array *array,
+                       struct rings *rings)
+{
+    uint32_t bits = (uint32_t)array->shape.bits, order = scheme->bit_order,
+             unit = (uint32_t)start_unit(&scheme->course, bits);
+    memset(rings, 0, sizeof *rings);
+    rings->bits = bits;
+    rings->start_count = bits / unit;
+    for (uint32_t i = 0; i < bits; i += unit) rings->starts[i / 64] |= (uint64_t)1 << i % 64;
+    for (uint32_t i = 0; i < 64 * RING_WORDS; i++) {
+        uint32_t forwards = i % bits ^ order, backwards = (bits - i % bits) % bits ^ order;
+        uint64_t bit = (uint64_t)1 << i % 64;
+        if (array->bytes[forwards / 8] >> forwards % 8 & 1) rings->forwards[i / 64] |= bit;
+        if (array->bytes[backwards / 8] >> backwards % 8 & 1) rings->backwards[i / 64] |= bit;
+    }
+}
+
+/* The positions of one key, as where they are in a ring, and how they go on with its start. */
+struct track {
+    const uint64_t *rings[MAX_RING_HASHES];
+    uint32_t offsets[MAX_RING_HASHES];
+};
+
+/* Of all starts, those that find each position from `from` on, by steps of `every`. */
+static uint64_t starts_found(const struct rings *rings, const struct track *track, uint32_t from,
+                             uint32_t every, uint32_t hashes)
+{
+    uint64_t sum = 0;
+    for (uint32_t first = 0; first < rings->bits; first += BLOCK_BITS) {
+        uint64_t found[BLOCK_WORDS], any = 1;
+        memcpy(found, rings->starts + first / 64, sizeof found);
+        for (uint32_t i = from; i < hashes && any; i += every) {
+            uint32_t offset = track->offsets[i] + first, shift = offset % 64;
+            const uint64_t *ring = track->rings[i] + offset / 64;
+            any = 0;
+            for (uint32_t w = 0; w < BLOCK_WORDS; w++) {
+                found[w] &= ring[w] >> shift | ring[w + 1] << 1 << (63 - shift);
+                any |= found[w];
+            }
+        }
+        if (any) sum += petal_popcount((const uint8_t *)found, sizeof found);
+    }
+    return sum;
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+    return fmix64(*state += 0x9e3779b97f4a7c15u);
+}
+
+/* Puts a number with this remainder mod m, and random otherwise, into the hash. */
+static void put_number(uint64_t *hash, const struct course_number *at, uint32_t word, uint64_t bits,
+                       uint64_t rest, uint64_t random)
+{
+    uint64_t mask = UINT64_MAX >> (64 - at->bits), number = random & mask;
+    number -= number % bits;
+    number = number <= mask - rest ? number + rest : rest;
+    hash[word] &= ~(mask << at->shift);
+    hash[word] |= number << at->shift;
+    if (at->is_rotated) hash[word] = (number << at->shift | number >> (32 - at->shift)) & mask;
+}
+
+/* Woven: the other b has the same remainders, in an order that has nothing to do with the first. */
+static uint64_t other_rest(uint64_t rest, uint64_t bits)
+{
+    return fmix64(rest + 1) % bits;
+}
+
+/* A hash whose b leaves this remainder, and is in this part of its range. */
+static void make_hash(const struct course *course, uint64_t bits, uint64_t rest, uint64_t part,
+                      uint64_t *state, uint64_t *hash)
+{
+    for (uint32_t i = 0; i < PETAL_COURSE_WORDS; i++) hash[i] = next_random(state);
+    part >>= 64 - course->step.bits;
+    if (never_wraps(course)) part >>= 1; /* it may be signed */
+    put_number(hash, &course->step, course->step.word, bits, rest, part);
+    if (course->kind == COURSE_WOVEN)
+        put_number(hash, &course->step, course->step.word + 1u, bits, other_rest(rest, bits),
+                   part);
+}
+
+/* Do a few steps of this b lead back, if they wrap as often as they should? */
+static bool is_loop(const struct course *course, uint64_t bits, uint64_t rest)
+{
+    if (never_wraps(course)) return false;
+    uint64_t wrap = wrap_of(course, bits), every = course->kind == COURSE_WOVEN ? 4 : 1;
+    if (course->kind == COURSE_HALVED) wrap = 2 * wrap % bits;
+    for (uint32_t q = 1; q <= MAX_LOOP; q++)
+        for (uint32_t p = 0; p <= q; p++)
+            if (rest * q * every % bits == wrap * p % bits) return true;
+    return false;
+}
+
+static uint32_t rounds_of(const struct course *course, uint64_t bits, uint64_t rest)
+{
+    if (never_wraps(course)) return 1;
+    if (is_loop(course, bits, rest)) return ROUNDS_IF_LOOP;
+    if (course->kind == COURSE_WOVEN && is_loop(course, bits, other_rest(rest, bits)))
+        return ROUNDS_IF_LOOP;
+    return ROUNDS;
+}
+
+/* A folded position goes back if the start goes on. */
+static void make_track(const struct scheme_def *scheme, const struct bit_array *array,
+                       const struct rings *rings, uint64_t *hash, struct track *track)
+{
+    uint64_t here[MAX_RING_HASHES], next[MAX_RING_HASHES];
+    uint32_t bits = rings->bits;
+    bool is_folded = scheme->course.kind == COURSE_FOLDED;
+    scheme->trace(array, hash, here);
+    if (is_folded) {
+        hash[scheme->course.start.word] += (uint64_t)1 << scheme->course.start.shift;
+        scheme->trace(array, hash, next);
+    }
+    for (uint32_t i = 0; i < array->shape.hashes; i++) {
+        uint32_t at = (uint32_t)here[i];
+        bool goes_back = is_folded && next[i] == (at + bits - 1) % bits;
+        track->rings[i] = goes_back ? rings->backwards : rings->forwards;
+        track->offsets[i] = goes_back ? (bits - at) % bits : at;
+    }
+}
+
+/* The share of starts that are found with this key's b. Woven: the two progressions of a key have a
+ * start each. */
+static double share_found(const struct scheme_def *scheme, const struct rings *rings,
+                          const struct track *track, uint32_t hashes)
+{
+    double starts = rings->start_count;
+    if (scheme->course.kind != COURSE_WOVEN || hashes == 1)
+        return (double)starts_found(rings, track, 0, 1, hashes) / starts;
+    return (double)starts_found(rings, track, 0, 2, hashes) / starts *
+           (double)starts_found(rings, track, 1, 2, hashes) / starts;
+}
+
+static double measure(const struct scheme_def *scheme, const struct bit_array *array)
+{
+    const struct course *course = &scheme->course;
+    struct rings rings;
+    uint64_t bits = array->shape.bits, state = bits;
+    double sum = 0;
+    make_rings(scheme, array, &rings);
+    for (uint64_t rest = 0; rest < bits; rest++) {
+        uint32_t rounds = rounds_of(course, bits, rest);
+        uint64_t width = UINT64_MAX / rounds, from = fmix64(rest) / rounds;
+        double found = 0;
+        for (uint32_t i = 0; i < rounds; i++) {
+            uint64_t hash[PETAL_COURSE_WORDS];
+            struct track track;
+            make_hash(course, bits, rest, from + i * width, &state, hash);
+            make_track(scheme, array, &rings, hash, &track);
+            found += share_found(scheme, &rings, &track, array->shape.hashes);
+        }
+        sum += found / rounds;
+    }
+    return sum / (double)bits;
+}
+
+static bool can_measure(const struct shape *shape, uint64_t layers)
+{
+    return shape->bits <= MAX_RING_BITS && shape->hashes <= MAX_RING_HASHES &&
+           shape->bits * (shape->bits / 64 + BLOCK_WORDS) * layers <= MAX_WORK;
+}
+
+double petal_course_rate_of_bits(const struct scheme_def *scheme, const struct bit_array *array,
+                                 uint64_t bits_set, uint64_t layers)
+{
+    const struct course *course = &scheme->course;
+    const struct shape *shape = &array->shape;
+    uint64_t reachable = petal_scheme_reachable(scheme, shape->bits);
+    double bits = (double)reachable, fill = (double)bits_set / bits, k = shape->hashes;
+    double rate = power(fill, shape->hashes);
+    if (course->kind == COURSE_UNKNOWN) return NAN;
+    if (bits_set == 0 || bits_set == reachable || is_as_independent(shape->bits, rate)) return rate;
+    if (can_measure(shape, layers)) return measure(scheme, array);
+    double keys = petal_model_items((double)bits_set, bits, k);
+    if (is_beyond(course, shape, keys)) return NAN;
+    double distinct = 1 - k * (k - 1) / 2 * (1 / fill - 1) / bits;
+    return with_others(course, shape, distinct > 0 ? rate * distinct : 0, fill, keys);
+}
