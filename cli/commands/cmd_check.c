@@ -15,6 +15,7 @@
 #include "output/terminal.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 struct check {
@@ -125,9 +126,11 @@ static bool explain_keys(struct check *check, const char *path)
     run_pipeline(&check->reader, &stages, check);
     if (is_terminal(stdout) && !check->failed) {
         petal_stats stats = stats_of(check->filter);
-        printf("%s of %s bits set: an absent key passes %s of the time\n",
-               grouped(stats.bits_set).s, grouped(check->explainer.info.bits).s,
-               rate_text(stats.estimated_rate, 2).s);
+        printf("%s of %s bits set", grouped(stats.bits_set).s,
+               grouped(check->explainer.info.bits).s);
+        if (!isnan(stats.estimated_rate))
+            printf(": an absent key passes %s of the time", rate_text(stats.estimated_rate, 2).s);
+        putchar('\n');
     }
     explain_close(&check->explainer);
     return !check->failed;

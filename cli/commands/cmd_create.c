@@ -7,6 +7,8 @@
 #include "output/numbers.h"
 #include "output/report.h"
 
+#include <math.h>
+
 static void say_what_was_made(const char *path, const petal_info *info)
 {
     if (info->policy != PETAL_POLICY_NONE)
@@ -14,7 +16,10 @@ static void say_what_was_made(const char *path, const petal_info *info)
                info->scheme_name, policy_text(info).s, asked_rate(info->target_rate).s);
     else if (info->capacity)
         remark(path, "%s bytes, %s: %s false positives at %s keys", grouped(info->bytes).s,
-               info->scheme_name, rate_text(info->predicted_rate, 2).s, grouped(info->capacity).s);
+               info->scheme_name,
+               isnan(info->predicted_rate) ? "an unknown rate of"
+                                           : rate_text(info->predicted_rate, 2).s,
+               grouped(info->capacity).s);
     else
         remark(path, "%s bytes, %s", grouped(info->bytes).s, info->scheme_name);
 }

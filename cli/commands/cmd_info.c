@@ -109,9 +109,11 @@ static void print_rates(const petal_info *info, const petal_stats *stats)
     label("false positives");
     printf("%s now", rate_text(stats->estimated_rate, 3).s);
     if (!isnan(info->target_rate)) printf(", %s asked", asked_rate(info->target_rate).s);
-    if (info->capacity && info->capacity < UINT64_MAX / 2 && info->layers == 1)
-        printf("; %s with 25 %% more keys than planned",
-               rate_text(petal_predict_rate(info, info->capacity + info->capacity / 4), 2).s);
+    double later = info->capacity < UINT64_MAX / 2
+                       ? petal_predict_rate(info, info->capacity + info->capacity / 4)
+                       : NAN;
+    if (info->capacity && info->layers == 1 && !isnan(later))
+        printf("; %s with 25 %% more keys than planned", rate_text(later, 2).s);
     printf(stats->saturated ? " (every bit is set)\n" : "\n");
 }
 
@@ -134,9 +136,11 @@ static void print_warning(const petal_info *info, const petal_stats *stats)
     if (!stats->overfull || (window && stats->estimated_rate <= asked))
         return; /* a small one has room to spare */
     label("overfull");
-    printf("%smore keys than planned%s: %s false positives, not %s; plan %s%s\n", bold(stdout),
-           window ? " in a window" : "", rate_text(stats->estimated_rate, 2).s, asked_rate(asked).s,
-           window ? "with a larger -n" : "a larger one", plain(stdout));
+    printf("%smore keys than planned%s", bold(stdout), window ? " in a window" : "");
+    if (!isnan(stats->estimated_rate) && !isnan(asked))
+        printf(": %s false positives, not %s", rate_text(stats->estimated_rate, 2).s,
+               asked_rate(asked).s);
+    printf("; plan %s%s\n", window ? "with a larger -n" : "a larger one", plain(stdout));
 }
 
 static bool is_printable(const uint8_t *bytes, size_t size)

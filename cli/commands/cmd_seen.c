@@ -73,8 +73,9 @@ static void watch_capacity(struct seen *seen)
     seen->passed = true;
     remark(
         shown_name(seen),
-        "holds %s keys, as many as planned; from here on more than %s of new lines are dropped; plan a larger one",
-        rounded((double)capacity).s, rate_text(rate, 2).s);
+        "holds %s keys, as many as planned; from here on more%s%s of new lines are dropped; plan a larger one",
+        rounded((double)capacity).s, isnan(rate) ? "" : " than ",
+        isnan(rate) ? "" : rate_text(rate, 2).s);
 }
 
 /* ---- what is done with a block: pipeline.h --------------------------------------------------- */

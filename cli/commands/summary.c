@@ -42,6 +42,10 @@ void warn_if_overfilled(const char *path, const petal_filter *filter)
             asked_rate(asked).s);
     else if (stats.saturated)
         remark(path, "every bit is set, so it says probably to everything; plan a larger one");
+    else if (isnan(stats.estimated_rate) || isnan(asked))
+        remark(path, "holds %s keys, planned for %s: rate now %s; plan a larger one",
+               rounded(stats.estimated_items.value).s, rounded((double)info->capacity).s,
+               rate_text(stats.estimated_rate, 2).s);
     else
         remark(path, "holds %s keys, planned for %s: rate now %s, asked %s; plan a larger one",
                rounded(stats.estimated_items.value).s, rounded((double)info->capacity).s,
@@ -56,7 +60,8 @@ void print_summary(const char *path, const petal_filter *filter, const struct ar
     remark(path, "%s key%s %s, %s bytes, %s, k %" PRIu32 ", %s false positives now",
            grouped(info->items).s, plural(info->items), info->counter_bits ? "in" : "added",
            grouped(info->bytes).s, info->scheme_name, info->hashes,
-           rate_text(stats.estimated_rate, 3).s);
+           isnan(stats.estimated_rate) ? "an unknown rate of"
+                                       : rate_text(stats.estimated_rate, 3).s);
 }
 
 /* ---- adding ---------------------------------------------------------------------------------- */

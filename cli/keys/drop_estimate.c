@@ -3,9 +3,10 @@
  * A new key is dropped with the filter's rate p at its time, so with each that is passed on p / (1
  * - p) are dropped: the odds. They are added up as the keys come.
  *
- * The rate of a plain filter follows from the number of distinct keys that came, dropped ones
- * included, which set no bit that was not set anyway. Layers have keys of their own each, and lose
- * them in time; there, keys that are certainly absent are queried. If x of n are found, x / (n - x
+ * The rate of a plain filter of Petal's own schemes follows from the number of distinct keys that
+ * came, dropped ones included, which set no bit that was not set anyway. Layers have keys of their
+ * own each, and lose them in time, and of other libraries' schemes small filters have no good
+ * model; there, keys that are certainly absent are queried. If x of n are found, x / (n - x
  * + 1) are the odds in the mean: sum over x of C(n, x) p^x (1-p)^(n-x) x / (n - x + 1) = p / (1 -
  * p) (1 - p^n). As many are queried as keys came, until a thousand were found.
  *
@@ -97,11 +98,17 @@ static void settle_waiting(struct drops *drops, const petal_filter *filter)
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
+static bool has_own_scheme(const petal_info *info)
+{
+    return info->scheme == PETAL_SCHEME_BLOCKED || info->scheme == PETAL_SCHEME_CLASSIC ||
+           info->scheme == PETAL_SCHEME_COUNTING;
+}
+
 void drops_begin(struct drops *drops, const petal_filter *filter, const petal_info *start,
                  const petal_stats *stats)
 {
     *drops = (struct drops){.start = *start, .keys = stats->estimated_items.value};
-    drops->is_predicted = !isnan(petal_predict_rate(start, 1));
+    drops->is_predicted = has_own_scheme(start) && !isnan(petal_predict_rate(start, 1));
     if (stats->saturated)
         drops->expected = NAN;
     else if (!drops->is_predicted)

@@ -343,6 +343,7 @@ struct text one_in(double rate)
 struct text rate_text(double rate, int digits)
 {
     struct text out;
+    if (isnan(rate)) return (struct text){"unknown"};
     if (rate > 0 && rate < 0.99e-5) return one_in(rate);
     snprintf(out.s, sizeof out.s, "%.32s %%", significant(rate * 100, digits).s);
     return out;
@@ -351,6 +352,7 @@ struct text rate_text(double rate, int digits)
 struct text asked_rate(double rate)
 {
     struct text out;
+    if (isnan(rate)) return (struct text){"unknown"};
     if (rate < 0.99e-5) return one_in(rate);
     struct text percent = significant(rate * 100, 3);
     drop_zeros(percent.s);

@@ -538,14 +538,18 @@ PETAL_API petal_status petal_contains_all(const petal_filter *filter, const peta
 /* What petal_create() would make of the options, without making it: fills in *plan like
  * petal_get_info(). Takes well under a second at any size. Inverts the exact model of the scheme
  * (docs/format.md), so the rate at `capacity` keys, averaged over seeds, is at most the one asked
- * for. */
+ * for. Filters of other formats are sized as their library does, whose formulas are for independent
+ * positions: below some thousand keys most are wrong more often than asked, and
+ * plan->predicted_rate says how often. */
 struct petal_info;
 PETAL_API petal_status petal_plan(const petal_options *options, struct petal_info *plan,
                                   petal_error *error);
 
-/* The rate of the exact model with `keys` distinct keys in a filter of these parameters. 0 for no
- * keys. NAN for several layers, for an info that no filter can have, and in builds without the
- * model. */
+/* The rate of the scheme's model with `keys` distinct keys in a filter of these parameters. 0 for no
+ * keys. Exact for Petal's own schemes; those of other libraries, whose keys have two hashes in
+ * progression, are within 15 %. NAN where that cannot be kept: mostly below 50 keys
+ * (docs/formats/README.md, "Rates"); for several layers, for an info that no filter can have, and
+ * in builds without the model. Takes microseconds, at worst a millisecond. */
 PETAL_API double petal_predict_rate(const struct petal_info *info, uint64_t keys);
 
 /* The textbook formulas (Bloom 1970; Broder and Mitzenmacher 2004), for teaching and for checking
@@ -606,7 +610,7 @@ typedef struct petal_info {
     uint64_t memory_bytes;  /* allocated, all included; maps and borrowed bits do not count */
     uint64_t capacity;      /* 0: not recorded */
     double target_rate;     /* as asked for; NAN: not recorded */
-    double predicted_rate;  /* of the exact model at `capacity` keys; NAN without a capacity */
+    double predicted_rate;  /* petal_predict_rate() at `capacity` keys; NAN without a capacity */
     /* Keys given to add, repeats included (growing: only those that were new), minus those
      * removed. Merging sums them. A hint. */
     uint64_t items;
@@ -665,7 +669,8 @@ typedef struct petal_stats {
     double fill;                    /* bits_set / bits */
     petal_estimate estimated_items; /* distinct keys */
     /* Of an absent key, given these very bits. Several layers are taken as independent, which at
-     * rates of 30 % is 1 % too low for filters that grow. */
+     * rates of 30 % is 1 % too low for filters that grow. Of other libraries' filters it is within
+     * 6 %. NAN if it cannot be told (docs/formats/README.md, "Rates"). */
     double estimated_rate;
 } petal_stats;
 #define PETAL_STATS_INIT PETAL_STRUCT_INIT(petal_stats)

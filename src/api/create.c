@@ -161,16 +161,20 @@ static petal_status describe_sized(const struct format_def *format, const petal_
 #define MISSED_RATE 2
 #define FEW_KEYS 64u
 
+/* They know nothing of keys whose positions meet (scheme/course.h), 4 of m keys at most. */
+#define MET_KEYS 4.0
+
 static bool fits(const struct format_def *format, petal_options *options, uint64_t capacity,
                  uint64_t memory_bytes, struct description *about)
 {
     const struct shape *shape = &about->layers->shape;
     options->capacity = capacity;
-    return describe_sized(format, options, about, NULL) == PETAL_OK &&
-           about->layers->size_bytes <= memory_bytes &&
-           (capacity < FEW_KEYS ||
-            petal_scheme_rate(petal_scheme_find(shape->scheme), shape, (double)capacity) <=
-                MISSED_RATE * options->rate);
+    if (describe_sized(format, options, about, NULL) != PETAL_OK ||
+        about->layers->size_bytes > memory_bytes)
+        return false;
+    double rate = petal_scheme_rate(petal_scheme_find(shape->scheme), shape, (double)capacity);
+    double most = MISSED_RATE * options->rate + MET_KEYS / (double)shape->bits;
+    return capacity < FEW_KEYS || !(rate > most); /* NAN: nobody knows */
 }
 
 /* Rate and memory: the largest capacity whose filter fits. Sizes rise with the capacity; planned

@@ -73,7 +73,7 @@ static bool never_wraps(const struct course *course)
 /* For a query, fill^D is what D positions cost; for a key that is added, k - D bits are lost. */
 struct repeats {
     uint32_t hashes;
-    double fill, all; /* all: fill^k */
+    double fill, all;  /* all: fill^k */
     double more, lost; /* more: of the rate */
 };
 
@@ -118,8 +118,7 @@ static double least_solutions(const struct chain *chain, uint32_t q, uint32_t p,
 {
     double sum = 0;
     for (uint32_t e = 1; e <= common; e++)
-        if (common % e == 0)
-            sum += moebius(e) * (double)solutions(chain, q / e, p / e);
+        if (common % e == 0) sum += moebius(e) * (double)solutions(chain, q / e, p / e);
     return sum;
 }
 
@@ -361,8 +360,7 @@ static void make_hash(const struct course *course, uint64_t bits, uint64_t rest,
     if (never_wraps(course)) part >>= 1; /* it may be signed */
     put_number(hash, &course->step, course->step.word, bits, rest, part);
     if (course->kind == COURSE_WOVEN)
-        put_number(hash, &course->step, course->step.word + 1u, bits, other_rest(rest, bits),
-                   part);
+        put_number(hash, &course->step, course->step.word + 1u, bits, other_rest(rest, bits), part);
 }
 
 /* Do a few steps of this b lead back, if they wrap as often as they should? */

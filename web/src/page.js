@@ -48,6 +48,7 @@
   }
   /* 1.0 %, 0.010 %, 1 in 99.5M: as the tool prints them. */
   function rate(p) {
+    if (!isFinite(p) || p === null) return text.rate_unknown;
     if (!(p > 0)) return '0 %';
     if (p < 0.000095) return chinese ? '1/' + compact.format(1 / p) : '1 in ' + compact.format(1 / p);
     var percent = 100 * p;
@@ -614,7 +615,8 @@
     function at(share) { return now.found.load[Math.round(share * 20)].rate; }
     function show() {
       var f = now.found;
-      sliders(f.keys, f.rate);
+      var known = isFinite(f.rate); // other libraries' small filters have no model that is good enough
+      sliders(f.keys, known ? f.rate : f.asked || .01);
       keys.placeholder = whole.format(f.keys);
       p.placeholder = rate(f.rate);
       memory.placeholder = bytes(f.bytes);
@@ -624,14 +626,14 @@
       $('plan-bits').textContent = (f.bytes * 8 / f.keys).toPrecision(3);
       $('plan-k').textContent = f.hashes;
       $('plan-p').textContent = rate(f.rate);
-      $('plan-says').innerHTML = say('plan_says', { p125: rate(at(1.25)), p200: rate(at(2)) });
+      $('plan-says').innerHTML = known ? say('plan_says', { p125: rate(at(1.25)), p200: rate(at(2)) }) : text.plan_unknown;
       var rivals = [[text.bar_this, f.bytes], [text.bar_hashes, f.keys * 64 / 7], [text.bar_text, f.keys * 40]], most = Math.max(f.bytes, rivals[2][1]);
       $('plan-bars').innerHTML = rivals.map(function (r) {
         return '<li><span>' + r[0] + '</span><i></i><b>' + bytes(r[1]) + '</b></li>';
       }).join('');
       rivals.forEach(function (r, i) { $('plan-bars').children[i].children[1].style.width = Math.max(.4, 62 * r[1] / most) + '%'; });
       $('chart-load-says').innerHTML = legend([['a', text.series_this]].concat(f.classic ? [['b', text.series_classic]] : [])) +
-        say('chart_load_says', { p50: rate(at(.5)), p100: rate(at(1)), p200: rate(at(2)), p300: rate(at(3)) });
+        (known ? say('chart_load_says', { p50: rate(at(.5)), p100: rate(at(1)), p200: rate(at(2)), p300: rate(at(3)) }) : text.plan_unknown);
       var bitsAt = function (x) { return rate(f.buys.filter(function (b) { return b.bits === x; })[0][scheme() === 'blocked' ? 'blocked' : 'classic']); };
       $('chart-bits-says').innerHTML = legend([['a', text.series_blocked], ['b', text.series_classic_only]]) + say('chart_bits_says', { p8: bitsAt(8), p10: bitsAt(10), p16: bitsAt(16) });
       $('plan-table').innerHTML = '<thead><tr><th scope="col">' + text.table_load + '</th><th scope="col">' + text.table_rate + '</th>' + (f.classic ? '<th scope="col">' + text.table_classic + '</th>' : '') + '</tr></thead><tbody>' +
@@ -699,7 +701,8 @@
       var f = now.found, rows = f.load.filter(function (r) { return r.load >= .15 && r.rate > 0; });
       var series = [rows.map(function (r) { return r.load; }), rows.map(function (r) { return r.rate; })];
       if (f.classic) series.push(rows.map(function (r) { return r.classic > 0 ? r.classic : null; }));
-      chart('chart-load', series, text.chart_x_load, [1, f.rate], function (v) { return Math.round(100 * v) + ' %'; });
+      $('chart-load').hidden = rows.length < 2;
+      if (rows.length > 1) chart('chart-load', series, text.chart_x_load, [1, f.rate], function (v) { return Math.round(100 * v) + ' %'; });
       chart('chart-bits', [f.buys.map(function (b) { return b.bits; }), f.buys.map(function (b) { return b.blocked; }), f.buys.map(function (b) { return b.classic; })],
         text.chart_x_bits, [f.bytes * 8 / f.keys / (scheme() === 'counting' ? 4 : 1), f.rate], String);
     }
@@ -759,7 +762,7 @@
 
     function worth() {
       if (!now && $('plan').classList.contains('wrong')) return;
-      var absent = $('worth-absent').value / 100, saved = absent * (1 - (now ? now.found.rate : .01));
+      var absent = $('worth-absent').value / 100, saved = absent * (1 - (now && isFinite(now.found.rate) ? now.found.rate : .01));
       $('worth-share').textContent = Math.round(100 * absent) + ' %';
       var gain = 1 / (1 - saved);
       $('worth-says').textContent = plain('worth_says', { saved: (100 * saved).toFixed(1).replace(/\.0$/, '') + ' %', gain: gain < 10 ? gain.toFixed(2).replace(/\.?0+$/, '') : whole.format(gain) });

@@ -355,7 +355,9 @@
     function impossible(key) { return Object.assign(new Error(key), { name: 'NoPlan' }); }
     var counters = w.scheme === 'counting' && !w.format ? 4 : 1, step = 512;
     function exactly(bits, k) { return plan(Object.assign({ bits: bits, hashes: k }, w.n ? { capacity: w.n } : {})); }
+    /* NaN: nobody knows, of a small filter of another library. */
     function reaches(it, n) { return it.rateAt(n) <= w.p; }
+    function known(it, n) { if (isNaN(it.rateAt(n))) throw impossible('plan_unknown'); return it; }
     var bits = w.m ? Math.floor(8 * w.m / counters / step) * step || Math.floor(8 * w.m / counters) : 0;
 
     if (w.n && w.p && w.m) { // the fewest hashes
@@ -363,18 +365,20 @@
         try { it = await exactly(bits, k); } catch (error) { if (k === 64 && !it) throw error; continue; }
         if (reaches(it, w.n)) return done(it, { exact: true });
       }
+      known(it, w.n);
       throw impossible('plan_no_hashes');
     }
     if (w.k && w.n && w.m) return done(await exactly(bits, w.k), { exact: true });
     if (w.k && w.p && w.m) {
-      var given = await exactly(bits, w.k), n = await largest(1, MOST, function (n) { return reaches(given, n); });
+      var given = await exactly(bits, w.k), n = await largest(1, MOST, function (n) { return !(given.rateAt(n) > w.p); });
       if (n === null) throw impossible('plan_no_keys');
+      known(given, n);
       return done(given, { capacity: n, exact: true });
     }
     if (w.k) {
       var fewer = await largest(1, 2 ** 46 / step, async function (lines) { return !reaches(await exactly(lines * step, w.k), w.n); });
       var found = await exactly(((fewer || 0) + 1) * step, w.k);
-      if (!reaches(found, w.n)) throw impossible('plan_no_bits');
+      if (!reaches(known(found, w.n), w.n)) throw impossible('plan_no_bits');
       return done(found, { exact: true });
     }
     if (!w.m) return done(await plan({ capacity: w.n, rate: w.p }), { asked: w.p });

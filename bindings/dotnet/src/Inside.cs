@@ -124,7 +124,7 @@ namespace Petal
         public double Fill { get; private set; }
         /// <summary>Distinct keys.</summary>
         public Estimate EstimatedItems { get; private set; }
-        /// <summary>The share of absent keys that pass now.</summary>
+        /// <summary>The share of absent keys that pass now; NaN where it cannot be told.</summary>
         public double EstimatedRate { get; private set; }
         /// <summary>Every bit is set.</summary>
         public bool Saturated { get; private set; }

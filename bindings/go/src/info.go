@@ -51,7 +51,7 @@ type Info struct {
 	Items         uint64  // keys given to add, repeats included, minus those removed: a hint
 	Seed          uint64
 	MetadataBytes uint64
-	SecretID         uint32 // tells secrets apart; 0 if not keyed
+	SecretID      uint32 // tells secrets apart; 0 if not keyed
 	KeyType       KeyType
 	Policy        Policy
 	GrowthStep    uint32
@@ -148,7 +148,7 @@ type Stats struct {
 	SaturatedCounters uint64 // Counting: those that stick at 15
 	Fill              float64
 	EstimatedItems    Estimate // distinct keys
-	EstimatedRate     float64
+	EstimatedRate     float64  // of an absent key; NaN where it cannot be told
 }
 
 // Stats reads every bit once: about a second for 5 GB in memory.

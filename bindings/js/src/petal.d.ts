@@ -156,7 +156,7 @@ export interface Info {
 }
 
 export interface Plan extends Info {
-    /** The exact model's rate with this many distinct keys. */
+    /** The model's rate with this many distinct keys; NaN where none is good enough. */
     rateAt(keys: number | bigint): number;
 }
 
@@ -174,6 +174,7 @@ export interface Stats {
     saturatedCounters: number;
     fill: number;
     estimatedItems: Estimate;
+    /** Of an absent key; NaN where it cannot be told. */
     estimatedRate: number;
 }
 

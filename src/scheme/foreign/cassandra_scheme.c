@@ -40,7 +40,8 @@ static inline uint64_t walk_next(struct walk *at)
         .max_hashes = 21, .step_bits = 64, .max_bits = (uint64_t)INT32_MAX * 64 \
     }
 
-const struct scheme_def petal_scheme_cassandra = ROW(PETAL_SCHEME_CASSANDRA, "cassandra", plain, 1, 0);
+const struct scheme_def petal_scheme_cassandra =
+    ROW(PETAL_SCHEME_CASSANDRA, "cassandra", plain, 1, 0);
 const struct scheme_def petal_scheme_cassandra_be =
     ROW(PETAL_SCHEME_CASSANDRA_BE, "cassandra-be", be, 1, 0);
 const struct scheme_def petal_scheme_cassandra_2 =

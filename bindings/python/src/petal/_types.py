@@ -99,7 +99,7 @@ class Stats:
     fill: float
     #: Distinct keys.
     estimated_items: Estimate
-    #: Of an absent key, with these very bits.
+    #: Of an absent key, with these very bits; NaN where it cannot be told.
     estimated_rate: float
     overfull: bool
     #: Every bit is set.

@@ -217,7 +217,7 @@ public final class Info {
         return capacity() == 0 ? Double.NaN : (double) bits() / capacity();
     }
 
-    /** The rate of the exact model with so many distinct keys; NaN for several layers. */
+    /** The model's rate with this many distinct keys; NaN for several layers, or without a model. */
     public double rateAt(long keys) {
         return Core.rateAt(numbers, keys);
     }

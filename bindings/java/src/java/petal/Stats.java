@@ -45,7 +45,7 @@ public final class Stats {
         return fill;
     }
 
-    /** The rate of absent keys that pass, given these very bits. */
+    /** The rate of absent keys that pass, given these very bits; NaN where it cannot be told. */
     public double estimatedRate() {
         return estimatedRate;
     }
