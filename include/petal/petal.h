@@ -545,8 +545,8 @@ struct petal_info;
 PETAL_API petal_status petal_plan(const petal_options *options, struct petal_info *plan,
                                   petal_error *error);
 
-/* The rate of the scheme's model with `keys` distinct keys in a filter of these parameters. 0 for no
- * keys. Exact for Petal's own schemes; those of other libraries, whose keys have two hashes in
+/* The rate of the scheme's model with `keys` distinct keys in a filter of these parameters: 0 for
+ * no keys. Exact for Petal's own schemes; those of other libraries, whose keys have two hashes in
  * progression, are within 15 %. NAN where that cannot be kept: mostly below 50 keys
  * (docs/formats/README.md, "Rates"); for several layers, for an info that no filter can have, and
  * in builds without the model. Takes microseconds, at worst a millisecond. */

@@ -178,8 +178,8 @@ static double straight_neighbours(uint32_t hashes, double fill)
 }
 
 /* Wherever one of the two wraps and the other does not, they part; what is left is in proportion to
- * 1 / k^3, since there are k^3 / pi^2 ways to wrap in k steps. The factors were found by simulation,
- * k = 7 to 20. */
+ * 1 / k^3, since there are k^3 / pi^2 ways to wrap in k steps. The factors were found by
+ * simulation, k = 7 to 20. */
 #define WRAPPED_NEIGHBOURS 2400.0
 #define FOLDED_NEIGHBOURS 1100.0
 static double wrapped_neighbours(double factor, uint32_t hashes, double fill)

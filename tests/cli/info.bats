@@ -23,6 +23,19 @@ is_json() {
     [[ $(field content_id <<<"$output") =~ ^[0-9a-f]{16}$ ]]
 }
 
+@test "a rate that nobody can tell is unknown, and null: js-tutorial's hash decides" {
+    petal create --verbose --format js-tutorial -n 30 -p 0.01% -o f.bloom 2>made
+    grep -q "an unknown rate of false positives at 30 keys" made
+    seq 30 | petal add --from js-tutorial f.bloom
+    petal info --from js-tutorial f.bloom | grep -q "^false positives   unknown now"
+    run -0 petal info --from js-tutorial --json f.bloom
+    is_json <<<"$output"
+    is "$(field estimated_rate <<<"$output") $(field predicted_rate <<<"$output")" "null null"
+    seq 1000 1999 >absent
+    petal verify --from js-tutorial --absent absent f.bloom | grep -q "predicted unknown$"
+    petal verify --from js-tutorial --absent absent --json f.bloom | is_json
+}
+
 @test "an overfull filter is called so, to people with both rates; repeats make none" {
     petal create -o f.petal -n 1000 -p 1%
     for i in 1 2 3; do seq 1000 | petal add f.petal; done
