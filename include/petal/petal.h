@@ -675,9 +675,10 @@ typedef struct petal_stats {
 } petal_stats;
 #define PETAL_STATS_INIT PETAL_STRUCT_INIT(petal_stats)
 
-/* Fills in *stats for one layer or for all. Reads every bit once: about a second for 5 GB in
- * memory. The rate of a blocked filter above 16 MiB comes from a sample of 2^18 lines, which
- * depends on all its bytes. */
+/* Fills in *stats for one layer or for all. Reads every bit once: with AVX2 about a second for 5 GB
+ * in memory, 2 for Parquet's and 3 for counting filters. The rate of a blocked filter above 16 MiB
+ * comes from a sample of 2^18 lines, which depends on all its bytes, and takes 0.15 s; that of
+ * other libraries' filters of up to 4,096 bits takes up to 10 ms. */
 PETAL_API petal_status petal_get_stats(const petal_filter *filter, uint32_t layer,
                                        petal_stats *stats, petal_error *error);
 
@@ -691,7 +692,11 @@ PETAL_API petal_status petal_content_id(const petal_filter *filter, uint64_t *co
  * counts repeats, and so the same in whatever order the keys came. The bits are counted at most
  * once per 1/32 of the capacity that `items` has grown or shrunk, and never while items <=
  * capacity; otherwise this is O(1). False for filters without a capacity and for those that grow.
- * Any number of threads may call it. */
+ * Any number of threads may call it.
+ *
+ * It judges the number of keys, not the rate. In a filter without a secret, `capacity` keys that
+ * somebody chose to share no bits set up to 1.4 times as many: the rate is then 1.4^k times the one
+ * asked, and this stays false. estimated_rate shows it. */
 PETAL_API bool petal_is_overfull(const petal_filter *filter);
 
 /* The first failure of this filter's calls, with errno and offset: for callers that look at

@@ -312,9 +312,40 @@ static void lines_that_were_not_counted_once_are_no_hiding_place(void **state)
     petal_free(filter);
 }
 
+/* What docs/security.md says of chosen keys: each is tried on a copy, and added if all of its bits
+ * are new. */
+static void keys_that_share_no_bits_raise_the_rate_but_are_not_more_than_planned(void **state)
+{
+    (void)state;
+    petal_options options = PETAL_OPTIONS_INIT;
+    options.scheme = PETAL_SCHEME_CLASSIC;
+    options.capacity = 100;
+    options.rate = 0.01;
+    petal_filter *filter = create(&options);
+    petal_info info = info_of(filter);
+    uint64_t random = 1;
+    for (uint64_t keys = 0, bits = 0; keys < info.capacity;) {
+        uint64_t hash = next_random(&random);
+        petal_filter *copy = clone_of(filter);
+        petal_add_hash(copy, hash);
+        bool all_new = stats_of(copy).bits_set == bits + info.hashes;
+        petal_free(copy);
+        if (!all_new) continue;
+        petal_add_hash(filter, hash);
+        bits += info.hashes;
+        keys++;
+    }
+    double rate = stats_of(filter).estimated_rate, times = pow(1.386, info.hashes);
+    require(!petal_is_overfull(filter), "as many keys as planned are called too many");
+    require(rate > 0.9 * times * options.rate && rate < 1.1 * times * options.rate, "rate %g",
+            rate);
+    petal_free(filter);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keys_that_share_no_bits_raise_the_rate_but_are_not_more_than_planned),
         cmocka_unit_test(the_estimate_of_items_is_unbiased_and_its_interval_holds_95_of_100),
         cmocka_unit_test(the_interval_is_as_wide_as_theory_says),
         cmocka_unit_test(repeats_do_not_change_the_estimate),
