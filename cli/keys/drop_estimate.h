@@ -1,5 +1,5 @@
-/* drop_estimate.h - how many keys of a stream were new but dropped as repeats: an estimate, since nobody
- * can tell which. */
+/* drop_estimate.h - how many keys of a stream were new but dropped as repeats: an estimate, since
+ * nobody can tell which. */
 #ifndef PETAL_CLI_DROP_ESTIMATE_H
 #define PETAL_CLI_DROP_ESTIMATE_H
 

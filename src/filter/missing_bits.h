@@ -1,5 +1,6 @@
-/* missing_bits.h - filters of which a header alone was opened: they know everything but the bits of some
- * layers, or of all. Until those come, contains is true, and whatever needs bits is refused. */
+/* missing_bits.h - filters of which a header alone was opened: they know everything but the bits of
+ * some layers, or of all. Until those come, contains is true, and whatever needs bits is refused.
+ */
 #ifndef PETAL_FILTER_MISSING_BITS_H
 #define PETAL_FILTER_MISSING_BITS_H
 
