@@ -75,12 +75,7 @@ const struct command convert_command = {
     .summary = "the same bits in another library's file, or back",
     .usage = "IN OUT [--to FORMAT] [--from FORMAT]",
     .about = "Bits are never translated: a format that can't hold the filter's scheme is\n"
-             "refused. FORMAT (man petal tells more):\n"
-             "  petal guava guava32 spark spark-v1 oldpanda-py32 oldpanda-go32 parquet orc\n"
-             "  orc-long redisbloom redisbloom-dump datasketches bits-and-blooms\n"
-             "  bits-and-blooms-json dcso dcso-gzip leveldb rocksdb bloom-filters\n"
-             "  bloomfilter js-tutorial pybloom pybloom-scalable hadoop hbase cassandra\n"
-             "  cassandra-be cassandra-2",
+             "refused. petal formats lists each FORMAT.",
     .options = options,
     .example = "example: petal convert old.bin urls.petal --from guava --to petal",
     .run = run,

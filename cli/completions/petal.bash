@@ -35,12 +35,7 @@ _petal_values() {
     --key-type) echo 'text utf16le i32 i64 f64 hex base64 any' ;;
     --progress) echo 'auto always lines never' ;;
     --seed) echo 'random' ;;
-    --from | --to)
-        echo 'petal guava guava32 spark spark-v1 oldpanda-py32 oldpanda-go32 parquet orc orc-long' \
-            'redisbloom redisbloom-dump datasketches bits-and-blooms bits-and-blooms-json dcso dcso-gzip' \
-            'leveldb rocksdb bloom-filters bloomfilter js-tutorial pybloom pybloom-scalable hadoop hbase' \
-            'cassandra cassandra-be cassandra-2'
-        ;;
+    --from | --to) petal formats --json 2>/dev/null | sed 's/{"format":"\([^"]*\).*/\1/' ;;
     --lines-per-key) echo '1 2' ;;
     --memory-limit | --row-limit) echo 'none' ;;
     --capacity | --rate | --memory | --bits | --hashes | --threads | --seconds | --window | --time-field | --now | --key | --shards | --shard | \

@@ -40,11 +40,12 @@ complete -c petal -n __petal_needs_command -a help -d 'tell more about a command
 complete -c petal -n '__petal_is help' -f -a 'plan create build add remove check seen info verify merge intersect compare diff patch shard convert formats bench'
 
 set -l all 'plan create build add remove check seen info verify merge intersect compare diff patch shard convert formats bench'
-set -l formats 'petal guava guava32 spark spark-v1 oldpanda-py32 oldpanda-go32 parquet orc'
-set -l formats "$formats orc-long redisbloom redisbloom-dump datasketches bits-and-blooms"
-set -l formats "$formats bits-and-blooms-json dcso dcso-gzip leveldb rocksdb bloom-filters bloomfilter"
-set -l formats "$formats js-tutorial pybloom pybloom-scalable hadoop hbase cassandra cassandra-be"
-set -l formats "$formats cassandra-2"
+
+# The names of the formats that this petal has.
+function __petal_formats
+    petal formats --json 2>/dev/null | string replace -r '^{"format":"([^"]*)".*' '$1'
+end
+
 set -l sized 'plan create build seen bench'
 set -l exact 'plan create build'
 set -l keyed 'create build add remove check seen info verify merge intersect compare diff patch shard convert bench'
@@ -81,9 +82,9 @@ __petal_option $reading -s z -l decompress -d 'unpack files of gzip and zstd'
 __petal_option $reading -l crlf -d 'lines end with CR LF'
 __petal_option "create $reading" -l key-type -x -a 'text utf16le i32 i64 f64 hex base64' -d 'what a line stands for'
 __petal_option $reading -l progress -x -a 'auto always lines never' -d 'progress on stderr'
-__petal_option 'add check seen info verify merge intersect compare diff patch convert bench' -l from -x -a $formats -d 'what the file is'
+__petal_option 'add check seen info verify merge intersect compare diff patch convert bench' -l from -x -a '(__petal_formats)' -d 'what the file is'
 __petal_option convert -l to-scheme -x -a classic -d 'a counting filter without its counts'
-__petal_option 'create build merge intersect convert' -l to -x -a $formats -d 'the kind of file to write'
+__petal_option 'create build merge intersect convert' -l to -x -a '(__petal_formats)' -d 'the kind of file to write'
 __petal_option 'plan create build merge intersect diff patch shard convert' -l force -d 'replace the file'
 __petal_option 'create build add remove check seen merge intersect diff patch shard convert' -l verbose -d 'say what was done'
 __petal_option 'build add remove check seen info verify merge intersect compare diff patch convert bench' -l memory-limit -x -a none -d 'memory that opening a file may take'

@@ -94,7 +94,7 @@ struct command {
 #define OPTION_SECRET_FILE {0, "secret-file", TEXT, AT(secret_file), "FILE", "secret of a keyed filter: 16 bytes or 32 hex digits"}
 #define OPTION_METADATA {0, "metadata", TEXT, AT(metadata), "TEXT|@FILE", "keep TEXT, or what is in FILE, in the filter"}
 #define OPTION_TEMPLATE {0, "template", TEXT, AT(template_file), "FILE", "one like FILE, so that they can be merged"}
-#define OPTION_FROM {0, "from", NAME, AT(from), "FORMAT", "what FILE is: guava, ... (see petal help convert)"}
+#define OPTION_FROM {0, "from", NAME, AT(from), "FORMAT", "what FILE is: guava, ... (see petal formats)"}
 #define OPTION_TO {0, "to", NAME, AT(to), "FORMAT", "the kind of file to write"}
 #define OPTION_TO_SIZE {0, "to", NAME, AT(to), "FORMAT", "make the filter that guava, spark, ... would make"}
 #define OPTION_FORCE {0, "force", FLAG, AT(force), NULL, "replace an existing file, even another user's"}

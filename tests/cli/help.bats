@@ -125,6 +125,8 @@ bash_offers() {
         "$PETAL_ROOT/cli/completions/petal.bash" "$@" | sort
 }
 
+format_names() { petal formats --json | sed 's/.*"format":"\([^"]*\)".*/\1/' | sort; }
+
 @test "bash completes commands, the options of each, values and files" {
     is "$(bash_offers petal '' | grep -v -e -- | paste -sd' ')" "$({ commands; echo help; } | sort | paste -sd' ')"
     is "$(bash_offers petal ver)" verify
@@ -133,6 +135,7 @@ bash_offers() {
     is "$(bash_offers petal build --scheme = c)" $'classic\ncounting'
     is "$(bash_offers petal check f --key-type i)" $'i32\ni64'
     is "$(bash_offers petal create -n '')" ""
+    is "$(bash_offers petal check --from '')" "$(format_names)"
     touch some.petal
     is "$(bash_offers petal check some)" some.petal
     is "$(bash_offers petal check -n some)" some.petal
@@ -149,6 +152,7 @@ bash_offers() {
     for command in $(commands); do
         is "$(zsh_offers $command 3 | sed 's/\[.*//' | grep -o -e '--[a-z-]*' | sort -u)" "$(options_of $command)"
     done
+    is "$(zsh_offers build 3 | sed -n 's/^--to=.*:format:(\(.*\))$/\1/p' | tr -s ' ' '\n' | grep . | sort)" "$(format_names)"
 }
 
 @test "fish completes commands and the options of each" {
@@ -161,4 +165,5 @@ bash_offers() {
         is "$(fish_offers "petal $command --" | sed 's/=$//' | sort)" "$(options_of $command)"
     done
     is "$(fish_offers 'petal build --scheme ' | paste -sd' ')" "blocked classic counting"
+    is "$(fish_offers 'petal build --to ' | sort)" "$(format_names)"
 }
