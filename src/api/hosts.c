@@ -324,6 +324,8 @@ petal_status petal_lend(petal_filter *filter, const petal_lent_layer *layers, ui
         status = petal_fail(error, PETAL_ERR_ARGUMENT, "a filter has 1 layer at least");
     for (uint32_t i = 0; status == PETAL_OK && i < layer_count; i++)
         status = check_shape(filter, &layers[i], i, error);
+    const struct layer *before = filter->layers;
+    uint32_t count_before = filter->layer_count;
     if (status == PETAL_OK) status = make_room(filter, layer_count, error);
     if (status != PETAL_OK) return petal_filter_note_error(filter, status, error);
     for (uint32_t i = 0; i < filter->layer_count; i++)
@@ -333,12 +335,16 @@ petal_status petal_lend(petal_filter *filter, const petal_lent_layer *layers, ui
         filter->layers[i] = (struct layer){0};
         borrow(filter, &layers[i], &filter->layers[i]);
     }
+    /* A new choice takes as long as a few keys: not if all that the way of a key knows is the same,
+     * which is where the layers are, and what they are for. */
+    bool is_known = filter->layers == before && layer_count == count_before &&
+                    !filter->direct.lines && (!filter->grow || filter->grow == refuse_to_grow);
     if (filter->grow) filter->grow = refuse_to_grow;
     filter->content_recorded = false;
     filter->removals = 0;
     petal_filter_touch_all(filter);
     petal_filter_note_bits(filter);
-    petal_filter_choose_strategy(filter);
+    if (!is_known) petal_filter_choose_strategy(filter);
     return PETAL_OK;
 }
 

@@ -139,8 +139,9 @@ def check_last_layer(tap, program):
             while not isinstance(client("BF.ADD", "f", i), Error):
                 i += 1
             ends.append((i, client("BF.INFO", "f", "ITEMS")[0], items_in(client, "f", range(i))))
-    tap.ok(f"a filter grows to {ends[0][1]} layers, as RedisBloom's does",
-           ends[0][1] > 1000 and ends[0][0] == ends[0][2] and ends.count(ends[0]) == len(ends), ends)
+    tried, layers, found = ends[0]
+    tap.ok(f"a filter grows to {layers} layers, as RedisBloom's does",
+           layers > 1000 and found == tried and ends.count(ends[0]) == len(ends), ends)
 
 
 def check_long_chain(tap, program, layers):
