@@ -179,13 +179,15 @@ static bool needs_recovery(const char *path, const struct args *args, unsigned *
     return reseals || status == PETAL_ERR_DIRTY;
 }
 
-/* Damage is an answer; that it could not be looked for is an error. */
-static int status_of_failure(void)
+/* Damage is an answer. That it could not be looked for is an error, and so is that a file stays
+ * dirty which was to be recovered. */
+static int status_of_failure(const struct args *args)
 {
-    return is_broken(last_failure()) ? STATUS_NO : STATUS_ERROR;
+    bool stays_dirty = args->recover && last_failure() == PETAL_ERR_DIRTY;
+    return is_broken(last_failure()) && !stays_dirty ? STATUS_NO : STATUS_ERROR;
 }
 
-static int check_blocks(const petal_filter *filter, const char *path)
+static int check_blocks(const petal_filter *filter, const char *path, const struct args *args)
 {
     petal_error error;
     progress_begin("verifying", path);
@@ -193,7 +195,7 @@ static int check_blocks(const petal_filter *filter, const char *path)
     progress_end();
     if (status >= 0) return STATUS_OK;
     complain_of(path, &error);
-    return status_of_failure();
+    return status_of_failure(args);
 }
 
 static int worse(int a, int b)
@@ -221,8 +223,8 @@ static int verify(const char *path, const struct args *args)
     if (needs_recovery(path, args, &flags) && !recover(path, args, flags)) return STATUS_ERROR;
     const char *format = NULL;
     petal_filter *filter = open_container(path, PETAL_OPEN_MAP, args, &format);
-    if (!filter) return status_of_failure();
-    int status = check_blocks(filter, path);
+    if (!filter) return status_of_failure(args);
+    int status = check_blocks(filter, path, args);
     bool intact = status == STATUS_OK;
     if (to) {
         json_begin(to, stdout);

@@ -493,6 +493,13 @@ static uint64_t for_all_faults(const struct job *job, double probability)
     return number;
 }
 
+/* The first allocations always: by what it opens first, a command decides what there is to do. */
+static void run_first_allocations(const struct job *job)
+{
+    for (uint32_t nth = 1; nth <= 10 && nth <= clean.calls[SHIM_MALLOC]; nth++)
+        run_fault(job, SHIM_MALLOC, SHIM_FAIL, nth, ENOMEM);
+}
+
 /* A full disk behind stdout, which the C library's own buffers write to. */
 static void run_full_output(const struct job *job)
 {
@@ -527,6 +534,7 @@ int main(int argc, char **argv)
         if (run_clean(&jobs[i])) {
             number = for_all_faults(&jobs[i], 0);
             run_full_output(&jobs[i]);
+            run_first_allocations(&jobs[i]);
             for_all_faults(&jobs[i], (double)amount / (double)number);
         }
         all += number;
