@@ -10,6 +10,8 @@
  * Neither takes more memory than its limit. abort() is a finding. */
 #include "input.h"
 
+#include <petal/petal_host.h>
+
 static const uint8_t secret[PETAL_SECRET_BYTES] = {0, 1, 2,  3,  4,  5,  6,  7,
                                                    8, 9, 10, 11, 12, 13, 14, 15};
 

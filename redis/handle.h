@@ -13,7 +13,7 @@
 
 #include "server.h"
 
-#include <petal/petal.h>
+#include <petal/petal_host.h>
 #include <stdatomic.h>
 
 struct value;

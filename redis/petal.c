@@ -270,7 +270,7 @@ static int unpack(RedisModuleString *argument, petal_batch *batch)
         if (end > bytes || end > UINT32_MAX) return 0;
     }
     packing.offsets[count] = (uint32_t)end;
-    *batch = (petal_batch)PETAL_BATCH_INIT;
+    *batch = PETAL_BATCH_INIT;
     batch->layout = PETAL_LAYOUT_OFFSETS32;
     batch->data = data + 4 + 4 * count;
     batch->offsets = packing.offsets;
@@ -410,7 +410,7 @@ static void add(RedisModuleCtx *ctx, struct value *value, struct change *change)
 {
     enum value_kind kind = value_kind(value);
     change->results = scratch_results((size_t)change->batch.count);
-    change->outcome = (petal_batch_outcome)PETAL_BATCH_OUTCOME_INIT;
+    change->outcome = PETAL_BATCH_OUTCOME_INIT;
     change->status = PETAL_OK;
     if (kind == KIND_FIXED)
         add_to_fixed(value, change, must_obey(ctx));

@@ -579,7 +579,7 @@ petal_status value_add_batch(RedisModuleCtx *ctx, struct value *value, const pet
                              uint8_t *results, petal_batch_outcome *outcome, petal_error *error)
 {
     petal_status status = PETAL_OK;
-    *outcome = (petal_batch_outcome)PETAL_BATCH_OUTCOME_INIT;
+    *outcome = PETAL_BATCH_OUTCOME_INIT;
     do {
         petal_batch rest = batch_from(batch, outcome->done);
         petal_batch_outcome part = PETAL_BATCH_OUTCOME_INIT;

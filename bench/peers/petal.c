@@ -113,11 +113,14 @@ static void print_last(const struct keys *keys)
 static uint32_t planned_hashes(const petal_options *options)
 {
     static uint64_t bits;
-    static petal_info plan = PETAL_INFO_INIT;
+    static uint32_t hashes;
     petal_error error;
-    if (bits != options->bits) check(petal_plan(options, &plan, &error) == PETAL_OK, error.message);
+    if (bits == options->bits) return hashes;
+    petal_info plan = PETAL_INFO_INIT;
+    check(petal_plan(options, &plan, &error) == PETAL_OK, error.message);
     bits = options->bits;
-    return plan.hashes;
+    hashes = plan.hashes;
+    return hashes;
 }
 
 static petal_filter *make_filter(const struct order *order)

@@ -106,7 +106,7 @@ static double add_all(petal_filter *filter, enum way way, uint64_t keys, unsigne
                                 .way = way,
                                 .from = keys * i / threads,
                                 .to = keys * (i + 1) / threads};
-        work[i].hot = (petal_inline)PETAL_INLINE_INIT;
+        work[i].hot = PETAL_INLINE_INIT;
         if (way >= ATOMIC_OR) petal_inline_begin_adding(filter, &work[i].hot, NULL);
         pthread_create(&work[i].thread, NULL, run, &work[i]);
     }

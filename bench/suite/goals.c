@@ -184,8 +184,7 @@ static void write_speeds(const struct run *run, FILE *out)
 static double textbook_percent(double bits_per_key)
 {
     double best = 1;
-    for (int k = 1; k <= 30; k++)
-        best = fmin(best, petal_textbook_rate(bits_per_key * 1e6, k, 1e6));
+    for (int k = 1; k <= 30; k++) best = fmin(best, pow(-expm1(-k / bits_per_key), k));
     return 100 * best;
 }
 

@@ -47,7 +47,7 @@ static int run(const struct args *args)
     const char *format = NULL;
     petal_filter *filter = open_container(args->operands[0], PETAL_OPEN_WRITABLE, args, &format);
     if (filter && !args->time_field) tell_time(filter, args);
-    petal_info info = filter ? info_of(filter) : (petal_info)PETAL_INFO_INIT;
+    petal_info info = filter ? info_of(filter) : PETAL_INFO_INIT;
     bool good = filter && agrees_with_time(args->operands[0], &info, args, reader.regular_file) &&
                 keys_use_type_of(&reader, args, args->operands[0], filter);
     int status = good ? add(args, filter, format, &reader) : STATUS_ERROR;

@@ -34,7 +34,7 @@ static bool plan_scheme(const char *scheme, const struct args *args, petal_info 
     struct request request;
     one.scheme = scheme;
     error->message[0] = '\0';
-    *plan = (petal_info)PETAL_INFO_INIT;
+    *plan = PETAL_INFO_INIT;
     bool good = request_read(&request, "plan", &one, 0, false) &&
                 petal_plan(&request.options, plan, error) == PETAL_OK;
     request_free(&request);

@@ -136,7 +136,7 @@ static bool recover(const char *path, const struct args *args, unsigned flags)
     const char *format = NULL;
     petal_filter *filter =
         open_container(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER | flags, args, &format);
-    petal_info info = filter ? info_of(filter) : (petal_info)PETAL_INFO_INIT;
+    petal_info info = filter ? info_of(filter) : PETAL_INFO_INIT;
     bool good = filter && update_file(filter, path, format, args, "it stays dirty");
     if (good)
         remark(path, "%s of %s blocks differ from their last checksums",

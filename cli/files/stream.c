@@ -9,6 +9,7 @@
 #include "output/terminal.h"
 
 #include <errno.h>
+#include <petal/petal_host.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

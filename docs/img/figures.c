@@ -187,8 +187,8 @@ static void read_keys(key_list *k)
     options.rate = 0.01;
     if (petal_create(&options, &k->filter, NULL) != PETAL_OK) stop("cannot create the filter");
     for (size_t i = 0; i < k->count; i++) petal_add(k->filter, k->lines[i], strlen(k->lines[i]));
-    k->info = (petal_info)PETAL_INFO_INIT;
-    k->stats = (petal_stats)PETAL_STATS_INIT;
+    k->info = PETAL_INFO_INIT;
+    k->stats = PETAL_STATS_INIT;
     if (petal_get_info(k->filter, PETAL_ALL_LAYERS, &k->info, NULL) != PETAL_OK ||
         petal_get_stats(k->filter, PETAL_ALL_LAYERS, &k->stats, NULL) != PETAL_OK)
         stop("no info");

@@ -5,7 +5,7 @@
  * bits (PETAL.DUMP) and saves them as a file. Both go on where a broken run ended. */
 #include "connection.h"
 
-#include <petal/petal.h>
+#include <petal/petal_host.h>
 
 #include <errno.h>
 #include <getopt.h>

@@ -6,6 +6,7 @@
 #include "filter/content.h"
 #include "filter/missing_bits.h"
 #include "filter/permission.h"
+#include "petal/petal_host.h"
 #include "store/backing.h"
 
 #include <string.h>

@@ -104,7 +104,7 @@ static void describe_all(const petal_filter *filter, petal_info *info)
 void petal_filter_describe(const petal_filter *filter, uint32_t layer, petal_info *info)
 {
     const struct policy *policy = &filter->policy;
-    *info = (petal_info)PETAL_INFO_INIT;
+    *info = PETAL_INFO_INIT;
     info->abilities = abilities_of(filter);
     info->scheme = filter->scheme->id;
     info->hash = filter->hash->id;

@@ -226,11 +226,12 @@ const char *petal_status_name(petal_status status)
     return "unknown status";
 }
 
-#define STRING_OF(x) #x
-#define STRING(x) STRING_OF(x)
-
 const char *petal_version(void)
 {
-    return STRING(PETAL_VERSION_MAJOR) "." STRING(PETAL_VERSION_MINOR) "." STRING(
-        PETAL_VERSION_PATCH);
+    return PETAL_VERSION_STRING;
+}
+
+uint32_t petal_version_number(void)
+{
+    return PETAL_VERSION_NUMBER;
 }

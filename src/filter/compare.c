@@ -205,7 +205,7 @@ static void compare_arrays(petal_comparison *out, const struct scheme_def *schem
 {
     struct overlap counts = overlap_of(scheme, a, b);
     uint64_t in_union = counts.a + counts.b - counts.both;
-    *out = (petal_comparison)PETAL_COMPARISON_INIT;
+    *out = PETAL_COMPARISON_INIT;
     out->items_a = petal_filter_estimate_items(scheme, &a->shape, counts.a);
     out->items_b = petal_filter_estimate_items(scheme, &a->shape, counts.b);
     out->union_items = petal_filter_estimate_items(scheme, &a->shape, in_union);

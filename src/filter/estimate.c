@@ -140,7 +140,7 @@ void petal_filter_take_stats(const petal_filter *filter, uint32_t layer, petal_s
 {
     struct tally tally = {0};
     uint64_t bits = 0, count = layer == PETAL_ALL_LAYERS ? filter->layer_count : 1;
-    *stats = (petal_stats)PETAL_STATS_INIT;
+    *stats = PETAL_STATS_INIT;
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         const struct bit_array *array = &filter->layers[i].array;
         if (layer != PETAL_ALL_LAYERS && layer != i) continue;

@@ -23,7 +23,7 @@ static petal_status begin(const petal_filter *filter, petal_inline *hot, petal_e
     const struct bit_array *array = &filter->layers->array;
     petal_status status = check_version(hot, error);
     if (status != PETAL_OK) return status;
-    *hot = (petal_inline)PETAL_INLINE_INIT;
+    *hot = PETAL_INLINE_INIT;
     if (filter->scheme->id != PETAL_SCHEME_BLOCKED || !petal_filter_is_single(filter) ||
         filter->hash->id != PETAL_HASH_XXH3 || array->shape.lines_per_key != 1)
         return petal_fail(
@@ -76,5 +76,5 @@ petal_status petal_inline_begin_adding(petal_filter *filter, petal_inline *hot, 
 void petal_inline_end(petal_filter *filter, petal_inline *hot)
 {
     if (hot->for_adding) filter->layers->items = saturating_add(filter->layers->items, hot->added);
-    *hot = (petal_inline)PETAL_INLINE_INIT;
+    *hot = PETAL_INLINE_INIT;
 }

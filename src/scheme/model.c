@@ -395,19 +395,7 @@ double petal_model_sqrt(double x)
     return sqrt(x);
 }
 
-double petal_textbook_bits(double keys, double rate)
-{
-    if (!(keys >= 0) || !(rate > 0 && rate < 1)) return NAN;
-    return -keys * log(rate) / (log(2) * log(2));
-}
-
-double petal_textbook_hashes(double bits, double keys)
-{
-    if (!(bits >= 0) || !(keys > 0)) return NAN;
-    return bits / keys * log(2);
-}
-
-double petal_textbook_rate(double bits, double hashes, double keys)
+double petal_model_textbook_rate(double bits, double hashes, double keys)
 {
     if (!(bits > 0) || !(hashes > 0) || !(keys >= 0)) return NAN;
     return pow(-expm1(-hashes * keys / bits), hashes);

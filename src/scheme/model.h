@@ -63,4 +63,7 @@ double petal_model_pow(double x, double y);
 /* libm's, for the sums of variances elsewhere. */
 double petal_model_sqrt(double x);
 
+/* (1 - e^(-kn/m))^k, which libraries that plan by it promise; NAN outside its domain. */
+double petal_model_textbook_rate(double bits, double hashes, double keys);
+
 #endif

@@ -394,8 +394,10 @@ static void close_backing(petal_filter *filter)
 {
     struct backing *backing = filter->backing;
     struct holdings held = backing->held;
-    if (held.map.bytes && is_owner(filter))
-        petal_sync(filter, NULL); /* if it fails the file stays dirty, as the next reader sees */
+    if (held.map.bytes && is_owner(filter)) {
+        petal_status status = petal_sync(filter, NULL);
+        (void)status; /* if it fails the file stays dirty, as the next reader sees */
+    }
     for (uint32_t i = 0; i < filter->layer_count; i++)
         petal_release(&filter->allocator, filter->layers[i].blocks,
                       petal_block_count(&filter->layers[i].array));

@@ -408,9 +408,9 @@ static petal_status check_flags(unsigned flags, petal_error *error)
     if ((flags & PETAL_OPEN_HEADER_ONLY) &&
         (mode == PETAL_OPEN_WRITABLE || (flags & (PETAL_OPEN_VERIFY | PETAL_OPEN_LIVE))))
         return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          "HEADER reads no bits: leave WRITABLE, VERIFY and LIVE out");
+                          "HEADER_ONLY reads no bits: leave WRITABLE, VERIFY and LIVE out");
     if ((flags & PETAL_OPEN_NO_SECRET) && !(flags & PETAL_OPEN_HEADER_ONLY))
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "NO_SECRET goes with HEADER");
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "NO_SECRET goes with HEADER_ONLY");
     return PETAL_OK;
 }
 
@@ -420,7 +420,7 @@ static petal_status begin(const petal_open_options *theirs, struct source *sourc
 {
     petal_open_options *options = &source->options;
     petal_status status = PETAL_OK;
-    *options = (petal_open_options)PETAL_OPEN_OPTIONS_INIT;
+    *options = PETAL_OPEN_OPTIONS_INIT;
     if (theirs)
         status =
             petal_sized_take(theirs, options, sizeof *options, "PETAL_OPEN_OPTIONS_INIT", error);

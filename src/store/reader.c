@@ -16,6 +16,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "petal/petal_host.h"
 #include "store/budget.h"
 #include "store/source.h"
 

@@ -9,6 +9,7 @@
  * among all there are; `full` is all of them. */
 #define _GNU_SOURCE
 #include "lib/control.h"
+#include "petal/petal_host.h"
 #include <dlfcn.h>
 
 /* ---- faults ---------------------------------------------------------------------------------- */

@@ -281,7 +281,7 @@ static void bytes_and_longs_are_not_taken_for_each_other(void **state)
 static petal_status plan(uint64_t keys, double rate, petal_info *info)
 {
     petal_options options = PETAL_OPTIONS_INIT;
-    *info = (petal_info)PETAL_INFO_INIT;
+    *info = PETAL_INFO_INIT;
     options.format = "orc";
     options.capacity = keys;
     options.rate = rate;
@@ -315,7 +315,7 @@ static void sizes_are_those_of_orcs_table(void **state)
 static petal_status plan_bits(uint64_t bits, uint32_t hashes, petal_info *info)
 {
     petal_options options = PETAL_OPTIONS_INIT;
-    *info = (petal_info)PETAL_INFO_INIT;
+    *info = PETAL_INFO_INIT;
     options.format = "orc-long";
     options.bits = bits;
     options.hashes = hashes;

@@ -676,7 +676,7 @@ static petal_status plan(uint64_t keys, double rate, uint64_t bits, uint32_t has
                          petal_info *info)
 {
     petal_options options = PETAL_OPTIONS_INIT;
-    *info = (petal_info)PETAL_INFO_INIT;
+    *info = PETAL_INFO_INIT;
     options.format = "parquet";
     options.capacity = keys;
     options.rate = rate;

@@ -141,7 +141,7 @@ static void what_rocksdb_cannot_make_is_refused(void **state)
     expect_status(petal_plan(&options, &plan, &error), PETAL_ERR_ARGUMENT, &error);
     options.capacity = UINT64_MAX;
     expect_status(petal_plan(&options, &plan, &error), PETAL_ERR_LIMIT, &error);
-    options = (petal_options)PETAL_OPTIONS_INIT;
+    options = PETAL_OPTIONS_INIT;
     options.format = "rocksdb";
     options.bits = 512;
     options.hashes = 31;

@@ -1,27 +1,71 @@
 #!/bin/sh
-# header.sh - petal.h and petal_inline.h are C99, C11 and C++, and may be included by any number of
-# files of one program.
+# header.sh - the public headers are C99 to C23 and C++11 to C++20, and any number of files of one
+# program may include them. Structs are initialised in declarations and in assignments. Ignoring a
+# status that must not be ignored is a warning. The version is the same for the preprocessor and at
+# run time.
 set -u
 . tests/install/lib/tap.sh
 CC=${CC:-cc} CXX=${CXX:-c++}
 strict='-Wall -Wextra -Wpedantic -pedantic-errors -Werror -Iinclude'
 
-printf '#include <petal/petal.h>\n#include <petal/petal_inline.h>\n#include <petal/petal.h>\nconst char *other(void);\n%s\n' \
-    'int main(void) { return petal_version() != other(); }' >"$TMPDIR/main.c"
-printf '#include <petal/petal_inline.h>\n%s\n%s\n' 'const char *other(void);' \
-    'const char *other(void) { petal_info i = PETAL_INFO_INIT; petal_options o = PETAL_OPTIONS_INIT;
-     petal_open_options p = PETAL_OPEN_OPTIONS_INIT;
-     return i.struct_size && o.struct_size && p.struct_size ? petal_version() : 0; }' >"$TMPDIR/other.c"
-cp "$TMPDIR/main.c" "$TMPDIR/main.cc"
-cp "$TMPDIR/other.c" "$TMPDIR/other.cc"
+cat >"$TMPDIR/main.c" <<'END'
+#include <petal/petal.h>
+#include <petal/petal_host.h>
+#include <petal/petal_inline.h>
+#include <petal/petal_parquet.h>
+#include <petal/petal.h>
+#include <string.h>
+#if PETAL_VERSION_NUMBER < 100 || PETAL_VERSION_MAJOR > 9
+#error "the preprocessor knows the version"
+#endif
+const char *other(void);
+int main(void)
+{
+    petal_options options;
+    options = PETAL_OPTIONS_INIT;
+    return petal_version() != other() || strcmp(petal_version(), PETAL_VERSION_STRING) != 0 ||
+           petal_version_number() != PETAL_VERSION_NUMBER ||
+           options.struct_size != sizeof options || options.capacity != 0;
+}
+END
+cat >"$TMPDIR/other.c" <<'END'
+#include <petal/petal_inline.h>
+const char *other(void);
+const char *other(void)
+{
+    petal_info i = PETAL_INFO_INIT;
+    petal_options o = PETAL_OPTIONS_INIT;
+    petal_open_options p = PETAL_OPEN_OPTIONS_INIT;
+    return i.struct_size && o.struct_size && p.struct_size ? petal_version() : 0;
+}
+END
+cat >"$TMPDIR/ignores.c" <<'END'
+#include <petal/petal.h>
+void ignores(petal_filter *filter);
+void ignores(petal_filter *filter)
+{
+    petal_sync(filter, NULL);
+}
+END
+for name in main other ignores; do cp "$TMPDIR/$name.c" "$TMPDIR/$name.cc"; done
 
 # shellcheck disable=SC2086 # several flags
 two_files() { # two_files COMPILER STANDARD SUFFIX
     "$1" "-std=$2" $strict "$TMPDIR/main.$3" "$TMPDIR/other.$3" "$PETAL_BUILD_DIR/lib/libpetal.a" -lm -o "$TMPDIR/two" &&
         "$TMPDIR/two"
 }
-ok 'C99, pedantic: two files link and run' two_files "$CC" c99 c
-ok 'C11, pedantic: two files link and run' two_files "$CC" c11 c
-ok 'C++11, pedantic: two files link and run' two_files "$CXX" c++11 cc
-ok 'C++20, pedantic: two files link and run' two_files "$CXX" c++20 cc
+# shellcheck disable=SC2086
+ignoring_is_a_warning() { # ignoring_is_a_warning COMPILER STANDARD SUFFIX
+    "$1" "-std=$2" $strict -Wno-unused-result -c "$TMPDIR/ignores.$3" -o /dev/null &&
+        ! "$1" "-std=$2" $strict -c -o /dev/null "$TMPDIR/ignores.$3" 2>"$TMPDIR/warning" &&
+        grep -q 'petal_sync.*nodiscard\|petal_sync.*unused.result\|unused.result' "$TMPDIR/warning"
+}
+for standard in c99 c11 c2x; do
+    ok "$standard, pedantic: two files link and run" two_files "$CC" $standard c
+    ok "$standard: ignoring petal_sync() is a warning" ignoring_is_a_warning "$CC" $standard c
+done
+for standard in c++11 c++17 c++20; do
+    ok "$standard, pedantic: two files link and run" two_files "$CXX" $standard cc
+    ok "$standard: ignoring petal_sync() is a warning" ignoring_is_a_warning "$CXX" $standard cc
+done
 finish

@@ -20,7 +20,7 @@ static bool plan_for(uint32_t scheme, double rate, uint64_t keys, petal_info *pl
     options.scheme = scheme;
     options.rate = rate;
     options.capacity = keys;
-    *plan = (petal_info)PETAL_INFO_INIT;
+    *plan = PETAL_INFO_INIT;
     return petal_plan(&options, plan, NULL) == PETAL_OK;
 }
 

@@ -3,6 +3,7 @@
  * calls that stand for it succeed. */
 #include "support.h"
 
+#include "petal/petal_host.h"
 #include "petal/petal_inline.h"
 
 /* ---- the subjects ---------------------------------------------------------------------------- */

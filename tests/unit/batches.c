@@ -116,7 +116,7 @@ static void make_batch(struct material *all, enum variant variant, bool empty_to
                            [HASHES] = {8, 0, 0},
                            [HASHES_APART] = {8, 12, 4}};
     memset(all, 0, sizeof *all);
-    all->batch = (petal_batch)PETAL_BATCH_INIT;
+    all->batch = PETAL_BATCH_INIT;
     all->batch.layout = layouts[variant];
     all->batch.count = COUNT;
     if (columns[variant].key_bytes) {

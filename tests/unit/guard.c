@@ -2,6 +2,7 @@
  * member is "certainly not", by any call, in any layer, scheme, kernel and thread; and sound files
  * answer as without it. */
 #include "image.h"
+#include "petal/petal_host.h"
 #include "petal/petal_inline.h"
 
 #include <pthread.h>

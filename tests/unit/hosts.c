@@ -3,6 +3,8 @@
  * ranges, lend bytes and get them back. Each with a filter of each kind. */
 #include "kinds.h"
 
+#include "petal/petal_host.h"
+
 #include <sys/resource.h>
 
 #define KEYS 12000 /* half of them are in */

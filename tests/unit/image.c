@@ -145,7 +145,7 @@ static void every_field_is_where_the_specification_has_it(void **state)
         add_numbers(filter, 0, 321);
         require_image(filter);
         petal_free(filter);
-        options = (petal_options)PETAL_OPTIONS_INIT;
+        options = PETAL_OPTIONS_INIT;
         options.scheme = scheme;
         options.capacity = 100000;
         options.rate = 1e-5; /* two lines for blocked, several blocks */

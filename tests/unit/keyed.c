@@ -2,6 +2,8 @@
  * no file and no message. */
 #include "image.h"
 
+#include "petal/petal_host.h"
+
 static const uint8_t secret[PETAL_SECRET_BYTES] = {0xc0, 0xff, 0xee, 0x11, 0x22, 0x33, 0x44, 0x55,
                                                    0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd};
 static const uint8_t other_secret[PETAL_SECRET_BYTES] = {1, 2,  3,  4,  5,  6,  7,  8,

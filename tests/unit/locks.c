@@ -376,8 +376,8 @@ static petal_status begin_building(petal_filter *filter, petal_error *error)
     petal_builder *builder = NULL;
     uint32_t workers = 1;
     petal_status status = petal_builder_create(filter, &workers, &builder, error);
-    (void)petal_builder_finish(builder, NULL);
-    return status;
+    petal_status finished = petal_builder_finish(builder, NULL);
+    return status == PETAL_OK ? finished : status;
 }
 
 static petal_status merge_in(petal_filter *filter, petal_error *error)

@@ -7,6 +7,8 @@
 
 #include "image.h"
 
+#include "petal/petal_host.h"
+
 #include <sys/mman.h>
 
 static const uint8_t secret[PETAL_SECRET_BYTES] = {3, 1, 4, 1, 5};

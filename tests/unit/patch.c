@@ -4,6 +4,8 @@
 #include "image.h"
 #include "kinds.h"
 
+#include "petal/petal_host.h"
+
 /* Of a patch; its pieces come after slot, metadata and origin. */
 enum {
     P_VERSION = 8,

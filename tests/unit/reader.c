@@ -3,6 +3,8 @@
  * fuzz/, for damaged, cut and prolonged ones; and that it takes no more memory than it may. */
 #include "kinds.h"
 
+#include "petal/petal_host.h"
+
 #include <dirent.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -8,7 +8,7 @@
  * Filters and readers are handles: their addresses as 64-bit numbers. words[62] and words[63] are
  * errno and offset of a failure, whose message is 240 bytes of the caller's. The order of words is
  * that of core.go, which says what they are. */
-#include "petal.h"
+#include "petal_host.h"
 #include "petal_inline.h"
 #include "petal_parquet.h"
 

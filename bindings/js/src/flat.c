@@ -72,7 +72,7 @@
  *
  * The module `ask` (-DPETAL_READ_ONLY) has no call that makes or changes a filter, and no plans,
  * statistics or comparisons. */
-#include <petal/petal.h>
+#include <petal/petal_host.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -425,8 +425,7 @@ EXPORT(create) petal_filter *flat_create(const slot *table)
 {
     petal_options options = options_of(table);
     petal_filter *filter = NULL;
-    petal_create(&options, &filter, &last_error);
-    return filter;
+    return petal_create(&options, &filter, &last_error) == PETAL_OK ? filter : NULL;
 }
 
 EXPORT(plan) petal_status flat_plan(const slot *table, slot *to)

@@ -422,7 +422,7 @@ static bool run_pieces(struct work *work, const struct column *column, uint8_t *
 static bool batch_in_place(const struct column *column, uint32_t key_type, petal_batch *batch)
 {
     bool is_dense = column->stride > 0 && !column->swapped;
-    *batch = (petal_batch)PETAL_BATCH_INIT;
+    *batch = PETAL_BATCH_INIT;
     batch->data = column->data;
     batch->count = column->count;
     if (column->index || column->valid || (column->is_text && key_type == PETAL_KEY_TYPE_UTF16LE))

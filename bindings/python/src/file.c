@@ -1,6 +1,8 @@
 /* file.c - filters from and to files, bytes and file objects. */
 #include "module.h"
 
+#include <petal/petal_host.h>
+
 #include <string.h>
 
 enum { PIECE_BYTES = 1 << 18 };

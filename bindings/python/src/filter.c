@@ -2,6 +2,8 @@
  * protocols want (in, len, bool, repr, |, copy, pickle, with). */
 #include "module.h"
 
+#include <petal/petal_host.h>
+
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>

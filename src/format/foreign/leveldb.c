@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "format/foreign/sizing.h"
+#include "scheme/model.h"
 
 #define MIN_BITS 64u
 #define MAX_BITS_PER_KEY 100u /* k stops rising at 44 */
@@ -84,7 +85,7 @@ static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_
         if (shape_for(keys, bits_per_key, shape, NULL) != PETAL_OK)
             return refuse_rate(keys, rate, lowest,
                                same_hash < rate ? PETAL_ERR_LIMIT : PETAL_ERR_UNREACHABLE, error);
-        double reached = petal_textbook_rate(bits_per_key, shape->hashes, 1) + same_hash;
+        double reached = petal_model_textbook_rate(bits_per_key, shape->hashes, 1) + same_hash;
         if (reached <= rate) return PETAL_OK;
         if (reached < lowest) lowest = reached;
     }

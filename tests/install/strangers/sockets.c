@@ -5,7 +5,7 @@
 #include "expect.h"
 
 #include <errno.h>
-#include <petal/petal.h>
+#include <petal/petal_host.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>

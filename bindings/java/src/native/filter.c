@@ -1,6 +1,7 @@
 /* filter.c - making, opening and saving filters, whole filters, and what is inside. */
 #include "glue.h"
 
+#include <petal/petal_host.h>
 #include <petal/petal_parquet.h>
 
 #include <stdio.h>
@@ -47,7 +48,7 @@ static bool options_read(JNIEnv *env, struct options *options, jlongArray number
 {
     jlong number[petal_Core_NUMBERS];
     memset(options, 0, sizeof *options);
-    options->core = (petal_options)PETAL_OPTIONS_INIT;
+    options->core = PETAL_OPTIONS_INIT;
     (*env)->GetLongArrayRegion(env, numbers, 0, petal_Core_NUMBERS, number);
     read_numbers(&options->core, number);
     options->core.rate = rate;
@@ -77,7 +78,7 @@ static bool opening_read(JNIEnv *env, struct opening *opening, jint flags, jbyte
                          jbyteArray format, jlong memory_limit)
 {
     memset(opening, 0, sizeof *opening);
-    opening->core = (petal_open_options)PETAL_OPEN_OPTIONS_INIT;
+    opening->core = PETAL_OPEN_OPTIONS_INIT;
     opening->core.flags = (uint32_t)flags;
     opening->core.memory_limit = (uint64_t)memory_limit;
     opening->core.secret = opening->secret = copy_of(env, secret, NULL);

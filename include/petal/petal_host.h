@@ -1,0 +1,196 @@
+/* petal_host.h - for servers and bindings, which keep the bytes of filters in places of their own.
+ *
+ * docs/hosts.md shows what each call is for. An application needs petal.h alone. */
+#ifndef PETAL_HOST_H
+#define PETAL_HOST_H
+
+#include <petal/petal.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------------ bits, layer by layer */
+
+/* The bits of a layer: read-only, borrowed until the filter changes. NULL and 0 if the layer has
+ * none (PETAL_OPEN_HEADER_ONLY). docs/format.md has the layout. Nothing is verified, even with
+ * PETAL_OPEN_VERIFY_ON_USE: call petal_verify() first. PETAL_ERR_ARGUMENT: there is no such
+ * layer. */
+PETAL_API petal_status petal_bits(const petal_filter *filter, uint32_t layer, const void **bytes,
+                                  uint64_t *size_bytes, petal_error *error);
+
+/* Overwrites part of a layer's bits, of a filter in memory: for hosts that store the bits in chunks
+ * of their own. A layer without bits gets zeroed ones first. Bits are not verified, except that no
+ * bit may be set that no key can set. Once every layer has received its first chunk, the filter
+ * answers from the bits received so far: don't query it before the last chunk.
+ *   PETAL_ERR_ARGUMENT        there is no such layer, or it has fewer bytes
+ *   PETAL_ERR_DAMAGED         a bit that no key can set; nothing was written
+ *   PETAL_ERR_READ_ONLY       the bits belong to a file or a view
+ *   PETAL_ERR_LIMIT           the layers with bits would exceed the memory limit that the filter
+ *                             was opened with, by default 1 GiB
+ *   PETAL_ERR_SECRET_MISSING  the filter lacks its secret (PETAL_OPEN_NO_SECRET)
+ *   PETAL_ERR_MEMORY
+ * Cost: O(size_bytes). */
+PETAL_API petal_status petal_write_bits(petal_filter *filter, uint32_t layer, uint64_t offset,
+                                        const void *bytes, uint64_t size_bytes, petal_error *error);
+
+/* Gives this buffer to a layer without bits. The filter owns it from then on. It must come from the
+ * filter's allocator and have exactly the size that petal_bits() reports later; aligned to 64 bytes
+ * it is fastest. On failure it stays the caller's.
+ *   PETAL_ERR_ARGUMENT        there is no such layer, it has bits, or it needs another size
+ *   PETAL_ERR_DAMAGED         a bit is set that no key can set
+ *   PETAL_ERR_READ_ONLY       the bits belong to a file or a view
+ *   PETAL_ERR_SECRET_MISSING  the filter lacks its secret (PETAL_OPEN_NO_SECRET) */
+PETAL_API petal_status petal_adopt_bits(petal_filter *filter, uint32_t layer, void *bytes,
+                                        uint64_t size_bytes, petal_error *error);
+
+/* The part of a layer that differs between filters of equal parameters: its bits, in a block of the
+ * filter's allocator (NULL and 0: none), and its number of keys. Does not grow. */
+typedef struct petal_layer_state {
+    void *memory;
+    uint64_t memory_bytes, items;
+} petal_layer_state;
+
+/* Exchanges the filter's layers for those in `states`, one per layer: for hosts that keep the bits
+ * of a filter elsewhere meanwhile. Bits are not verified: pass in only what came out of a filter
+ * with the same parameters, or nothing. What comes out is the caller's until it goes in again.
+ * Takes no memory. Needs exclusive use.
+ *   PETAL_ERR_ARGUMENT     the filter has another number of layers, or a block has another size
+ *   PETAL_ERR_UNSUPPORTED  a window, whose layers differ in more
+ *   PETAL_ERR_READ_ONLY    the bits belong to a file or a view, or the filter is frozen
+ *   PETAL_ERR_BUSY         several threads may add (petal_allow_threads())
+ * Cost: O(layers). */
+PETAL_API petal_status petal_swap_layers(petal_filter *filter, petal_layer_state *states,
+                                         uint32_t layer_count, petal_error *error);
+
+/* A layer whose bits the host keeps: what petal_get_info() says of it, and where its bits are. Does
+ * not grow. */
+typedef struct petal_lent_layer {
+    void *bytes;   /* as many as petal_bits() reports; aligned to 64 is fastest. NULL: none */
+    uint64_t bits; /* this and the following as in petal_info */
+    uint32_t hashes, lines_per_key;
+    uint64_t capacity; /* 0: not recorded */
+    double rate;       /* NAN: not recorded */
+    uint64_t items;
+} petal_lent_layer;
+
+/* Replaces the filter's layers by these: releases its own layers, and forgets lent ones. So one
+ * handle serves many filters in turn, with the same scheme, hash and seed or secret, whatever their
+ * sizes: for servers with millions of small filters, whose handles would take more memory than
+ * their bits. `layers` is copied. The bits stay the host's, and must stay where they are until
+ * other layers are lent or the filter is freed. The host keeps the counts, too: adding changes only
+ * those of the handle, by the number of new keys. A filter that would grow returns PETAL_ERR_FULL
+ * instead, and the host lends it one more layer. Bits are not verified. Allocates only for more
+ * layers than the filter ever had. Needs exclusive use.
+ *   PETAL_ERR_ARGUMENT     no layer, or one that no filter of this scheme has
+ *   PETAL_ERR_LIMIT        a layer has more bits than petal allows
+ *   PETAL_ERR_UNSUPPORTED  a window, whose layers differ in more
+ *   PETAL_ERR_READ_ONLY    the bits belong to a file or a view, or the filter is frozen
+ *   PETAL_ERR_BUSY         several threads may add (petal_allow_threads())
+ *   PETAL_ERR_MEMORY       nothing changed
+ * Cost: O(layers). */
+PETAL_API petal_status petal_lend(petal_filter *filter, const petal_lent_layer *layers,
+                                  uint32_t layer_count, petal_error *error);
+
+/* Moves a block of memory: returns its new address, with the same contents, after releasing the old
+ * block; or NULL to leave it where it is. */
+typedef void *(*petal_mover)(void *context, void *memory, size_t size_bytes);
+
+/* Lets `move` move each block of the filter's memory, for hosts that defragment. Sizes are those
+ * that the allocator was asked for. *filter is the new handle. Needs exclusive use, and no builder
+ * at work. Maps, views and open files are not moved. Returns PETAL_OK.
+ * Cost: O(layers), and what `move` costs. */
+PETAL_API petal_status petal_relocate(petal_filter **filter, petal_mover move, void *context,
+                                      petal_error *error);
+
+/* ------------------------------------------------------------- queries by byte ranges of a file */
+
+/* Part of a file. Does not grow. */
+typedef struct petal_range {
+    uint64_t offset, size_bytes;
+} petal_range;
+
+/* The ranges of the petal file that a query of this key reads: of the file that was opened with
+ * PETAL_OPEN_HEADER_ONLY; for other filters, of the file that petal_save() would write. Writes up
+ * to `room` ranges, and sets *count to how many there are: per layer, one for each line of 64
+ * bytes, so 1 or 2 for blocked, and up to k for classic and counting.
+ *   PETAL_ERR_UNSUPPORTED     foreign schemes
+ *   PETAL_ERR_SECRET_MISSING  the filter lacks its secret (PETAL_OPEN_NO_SECRET)
+ *   PETAL_ERR_LIMIT           no petal file can hold that many layers
+ * Cost: O(ranges + layers). */
+PETAL_API petal_status petal_key_ranges(const petal_filter *filter, const void *key,
+                                        size_t key_bytes, petal_range *ranges, uint32_t room,
+                                        uint32_t *count, petal_error *error);
+
+/* petal_contains() from the bytes of these ranges, one after the other. Only their number is
+ * verified: take them from blocks that passed petal_verify_block(), or trust your storage. *answer
+ * is written only with PETAL_OK. PETAL_ERR_ARGUMENT: another number of bytes. Other failures and
+ * cost are those of petal_key_ranges(). */
+PETAL_API petal_status petal_contains_in_ranges(const petal_filter *filter, const void *key,
+                                                size_t key_bytes, const void *bytes,
+                                                uint64_t size_bytes, bool *answer,
+                                                petal_error *error);
+
+/* The block of bits in which an offset of that file lies, and its recorded checksum. A range of
+ * petal_key_ranges() never crosses a block. *block gets up to 64 KiB (the whole layer if that is
+ * smaller), *sum gets 8 bytes, which lie before all bits. Works for every scheme, without bits and
+ * without a secret. Takes no memory. Any number of threads may call it.
+ *   PETAL_ERR_ARGUMENT  no bits are at this offset
+ *   PETAL_ERR_LIMIT     no petal file can hold that many layers
+ * Cost: O(layers + metadata). */
+PETAL_API petal_status petal_block_ranges(const petal_filter *filter, uint64_t offset,
+                                          petal_range *block, petal_range *sum, petal_error *error);
+
+/* Compares the bytes of the block at this offset with the bytes of its checksum, both as the file
+ * has them. Safe on hostile bytes. Detects accidents, not attackers.
+ *   PETAL_ERR_DAMAGED   they don't match; error->offset is where the block begins in the file
+ *   PETAL_ERR_ARGUMENT  no bits are at this offset, or a size is not that of petal_block_ranges()
+ *   PETAL_ERR_LIMIT     no petal file can hold that many layers
+ * Cost: petal_block_ranges(), and one XXH3 of the block. */
+PETAL_API petal_status petal_verify_block(const petal_filter *filter, uint64_t offset,
+                                          const void *block, uint64_t block_bytes, const void *sum,
+                                          uint64_t sum_bytes, petal_error *error);
+
+/* ----------------------------------------------------------------------------- arriving streams
+ *
+ * A filter from a stream that arrives in pieces of any size: the same filter, or the same failure,
+ * as petal_load() of all bytes.
+ *
+ * The bits of a petal file go straight into the filter's memory. All other formats, "auto" and
+ * PETAL_OPEN_HEADER_ONLY are buffered to the end and then loaded, so the filter's own memory adds
+ * to the buffer. The buffer has at most twice the bytes received, and no more than expected_bytes
+ * or memory_limit. A header cannot make the reader allocate more than its stream deserves: if the
+ * filter exceeds the memory limit (by default 1 GiB or 64 times the bytes received) or does not
+ * match the expected size, nothing is allocated for it. */
+typedef struct petal_reader petal_reader;
+
+/* Creates a reader. expected_bytes is the size of the whole stream, or 0 if unknown. The options
+ * are copied; max_bytes limits the stream. On failure *reader is NULL.
+ *   PETAL_ERR_ARGUMENT  unknown or contradicting flags, no such format
+ *   PETAL_ERR_LIMIT     expected_bytes exceeds max_bytes
+ *   PETAL_ERR_MEMORY */
+PETAL_API petal_status petal_reader_create(const petal_open_options *options,
+                                           uint64_t expected_bytes, petal_reader **reader,
+                                           petal_error *error);
+
+/* Passes the next bytes. Fails as soon as a failure of petal_load() (the table at petal_open()) is
+ * certain; while more bytes could lead to another failure, petal_reader_finish() reports it. With
+ * expected_bytes, a stream that its header rules out (memory limit, secret, dirty) fails with the
+ * header. After a failure, call only petal_reader_free().
+ * Cost: O(size_bytes). */
+PETAL_API petal_status petal_reader_feed(petal_reader *reader, const void *bytes, size_t size_bytes,
+                                         petal_error *error);
+
+/* Ends the stream: *filter is the filter; on failure, which is one of petal_load(), it is NULL. The
+ * caller still frees the reader.
+ * Cost: constant for petal files; petal_load() for buffered formats. */
+PETAL_API petal_status petal_reader_finish(petal_reader *reader, petal_filter **filter,
+                                           petal_error *error);
+
+/* Releases the reader; NULL is allowed. */
+PETAL_API void petal_reader_free(petal_reader *reader);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
