@@ -35,9 +35,9 @@
  *              PETAL_ERR_ARGUMENT only if a field unknown to the library is not 0. Structs without
  *              struct_size never change.
  *   Pointers   must not be NULL unless their comment allows it. A key may be NULL if its size is 0.
- *   Arrays     A call that returns an array takes `list`, `room` and `count`: it writes the first
- *              `room` elements at most, and sets *count to the number there are, which may be
- *              larger. `list` may be NULL if `room` is 0. On failure *count is 0.
+ *   Arrays     A call that returns an array writes at most `room` elements and reports how many
+ *              there are, which may be more: in *count, which is 0 on failure, or as its result if
+ *              it cannot fail. The array may be NULL if `room` is 0.
  *   Ownership  The caller owns a filter that a call returns, and releases it with petal_free().
  *              Other returned strings and pointers are borrowed.
  *   Cost       A call takes constant time (plus the time to hash its keys) unless its comment says
@@ -1013,10 +1013,10 @@ typedef struct petal_format_info {
 PETAL_API bool petal_format_at(uint32_t place, petal_format_info *info);
 
 /* Which formats these bytes can be, judged by header and length alone: a hint, not a proof, since
- * most formats have no magic number. Writes up to name_count names and returns how many fit. A
- * certain one is the only one. */
+ * most formats have no magic number. Writes up to `room` names and returns how many fit. A certain
+ * one is the only one. */
 PETAL_API uint32_t petal_recognize(const void *bytes, uint64_t size_bytes, const char **names,
-                                   uint32_t name_count);
+                                   uint32_t room);
 
 /* -------------------------------------------------------------------------- memory and streams */
 

@@ -37,12 +37,15 @@ typedef struct petal_parquet_filter {
 } petal_parquet_filter;
 
 /* The Bloom filters in the bytes of a whole Parquet file, in the order of its row groups and
- * columns. Writes up to list_count of them (list may be NULL if that is 0) and sets *filter_count
- * to how many there are, 0 on failure. Safe on hostile bytes. An encrypted footer is
- * PETAL_ERR_UNSUPPORTED. */
+ * columns. Writes up to `room` of them and sets *count to how many there are. Safe on hostile
+ * bytes.
+ *   PETAL_ERR_NOT_A_FILTER  not a Parquet file
+ *   PETAL_ERR_TRUNCATED, PETAL_ERR_DAMAGED
+ *   PETAL_ERR_UNSUPPORTED   the footer is encrypted, or this build has no Parquet
+ * Cost: O(footer), and the header of each filter. */
 PETAL_API petal_status petal_parquet_list(const void *bytes, uint64_t size_bytes,
-                                          petal_parquet_filter *list, uint64_t list_count,
-                                          uint64_t *filter_count, petal_error *error);
+                                          petal_parquet_filter *list, uint64_t room,
+                                          uint64_t *count, petal_error *error);
 
 #ifdef __cplusplus
 }

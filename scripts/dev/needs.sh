@@ -36,6 +36,7 @@ needs_check() {
     needs_bench
     need python3-venv python3 -c 'import ensurepip' # for ziglang
     need python3-dev have python3-config
+    need clang have clang # for check-abi
     need clang-format have clang-format
     need clang-tidy have clang-tidy
     need binutils have nm

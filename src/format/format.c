@@ -63,8 +63,7 @@ const struct format_def *petal_format_origin(const petal_filter *filter)
     return format ? format : &petal_format_petal;
 }
 
-uint32_t petal_recognize(const void *bytes, uint64_t size_bytes, const char **names,
-                         uint32_t name_count)
+uint32_t petal_recognize(const void *bytes, uint64_t size_bytes, const char **names, uint32_t room)
 {
     uint32_t count = 0;
     const struct format_def *format;
@@ -72,7 +71,7 @@ uint32_t petal_recognize(const void *bytes, uint64_t size_bytes, const char **na
         enum fit fit = petal_format_fits(format, bytes, size_bytes);
         if (fit == FIT_CERTAIN) count = 0;
         if (fit == FIT_NO) continue;
-        if (count < name_count) names[count] = format->name;
+        if (count < room) names[count] = format->name;
         count++;
         if (fit == FIT_CERTAIN) return count;
     }

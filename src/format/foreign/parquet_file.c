@@ -269,16 +269,15 @@ static petal_status find_footer(const uint8_t *file, uint64_t size_bytes, uint64
 }
 
 petal_status petal_parquet_list(const void *bytes, uint64_t size_bytes, petal_parquet_filter *list,
-                                uint64_t list_count, uint64_t *filter_count, petal_error *error)
+                                uint64_t room, uint64_t *count, petal_error *error)
 {
-    struct listing listing = {
-        .file = bytes, .list = list, .list_count = list_count, .error = error};
+    struct listing listing = {.file = bytes, .list = list, .list_count = room, .error = error};
     uint64_t footer_bytes;
-    *filter_count = 0;
+    *count = 0;
     petal_status status = find_footer(bytes, size_bytes, &footer_bytes, error);
     if (status != PETAL_OK) return status;
     listing.footer_at = size_bytes - TRAILER_BYTES - footer_bytes;
     status = read_footer(&listing, footer_bytes);
-    if (status == PETAL_OK) *filter_count = listing.count;
+    if (status == PETAL_OK) *count = listing.count;
     return status;
 }
