@@ -117,7 +117,7 @@ static PyObject *repr(PyObject *object)
 /* ---- as memory, for numpy -------------------------------------------------------------------- */
 
 /* A byte of 2 would be true. */
-bool answers_refuse_nulls(const uint8_t *flags, Py_ssize_t count, PyObject *kind)
+static bool answers_refuse_nulls(const uint8_t *flags, Py_ssize_t count, PyObject *kind)
 {
     Py_ssize_t nulls = 0, first = 0;
     for (Py_ssize_t i = 0; i < count; i++)

@@ -15,94 +15,6 @@
 
 enum { LIST_PIECE = 2048, MAX_COPIED_BYTES = 64 };
 
-/* ---- one batch of the core ------------------------------------------------------------------- */
-
-static bool run_plain(struct work *work, const petal_batch *batch, uint8_t *answers)
-{
-    petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
-    petal_filter *core = work->filter->core;
-    petal_error *error = &work->error;
-    petal_status status = PETAL_OK;
-    bool answer = false;
-    switch (work->verb) {
-    case VERB_ADD: status = petal_add_batch(core, batch, answers, &outcome, error); break;
-    case VERB_CONTAINS: status = petal_contains_batch(core, batch, answers, &outcome, error); break;
-    case VERB_DISCARD: status = petal_remove_batch(core, batch, answers, &outcome, error); break;
-    case VERB_ANY: status = petal_contains_any(core, batch, &answer, error); break;
-    case VERB_ALL: status = petal_contains_all(core, batch, &answer, error); break;
-    }
-    work->done += outcome.done;
-    work->positive += outcome.positive;
-    if (status < 0) return false;
-    if (work->verb == VERB_ANY) work->answer = work->decided = answer;
-    if (work->verb == VERB_ALL) work->decided = !(work->answer = answer);
-    return true;
-}
-
-static bool is_empty(const petal_batch *batch, uint64_t i)
-{
-    switch (batch->layout) {
-    case PETAL_LAYOUT_POINTERS: return ((const petal_key *)batch->data)[i].size_bytes == 0;
-    case PETAL_LAYOUT_OFFSETS32:
-        return ((const uint32_t *)batch->offsets)[i] == ((const uint32_t *)batch->offsets)[i + 1];
-    case PETAL_LAYOUT_OFFSETS64:
-        return ((const uint64_t *)batch->offsets)[i] == ((const uint64_t *)batch->offsets)[i + 1];
-    default: return false;
-    }
-}
-
-/* Keys `from` up to `to` of a batch by pointers or offsets. */
-static petal_batch part(const petal_batch *batch, uint64_t from, uint64_t to)
-{
-    petal_batch some = *batch;
-    some.count = to - from;
-    if (batch->layout == PETAL_LAYOUT_POINTERS)
-        some.data = (const petal_key *)batch->data + from;
-    else if (batch->layout == PETAL_LAYOUT_OFFSETS32)
-        some.offsets = (const uint32_t *)batch->offsets + from;
-    else
-        some.offsets = (const uint64_t *)batch->offsets + from;
-    return some;
-}
-
-/* Some libraries ignore the empty key, and so do their filters here: left out, and counted. */
-static bool run_without_empty(struct work *work, const petal_batch *batch, uint8_t *answers)
-{
-    for (uint64_t from = 0, to; from < batch->count; from = to + 1) {
-        for (to = from; to < batch->count && !is_empty(batch, to);) to++;
-        petal_batch some = part(batch, from, to);
-        if (to > from && !run_plain(work, &some, answers ? answers + from : NULL)) {
-            if (work->error.offset < some.count) work->error.offset += from;
-            return false;
-        }
-        if (to == batch->count) break;
-        if (answers) answers[to] = 0;
-        work->empty_skipped++;
-    }
-    return true;
-}
-
-bool work_run(struct work *work, const petal_batch *batch, uint8_t *answers)
-{
-    bool may_have_empty = batch->layout <= PETAL_LAYOUT_OFFSETS64;
-    if (work->verb == VERB_ADD && !work->filter->empty_key && may_have_empty)
-        return run_without_empty(work, batch, answers);
-    return run_plain(work, batch, answers);
-}
-
-PyObject *work_raise(struct work *work)
-{
-    return raise_error(work->filter->state, &work->error, work->filter->path);
-}
-
-bool work_warn(struct work *work)
-{
-    return work->empty_skipped == 0 ||
-           PyErr_WarnFormat(PyExc_RuntimeWarning, 1,
-                            "%llu empty keys skipped: filters of this scheme take none",
-                            (unsigned long long)work->empty_skipped) == 0;
-}
-
 static bool changes(enum verb verb)
 {
     return verb == VERB_ADD || verb == VERB_DISCARD;
@@ -213,23 +125,6 @@ static bool pin(struct pinned *pinned, PyObject *object, uint32_t key_type)
         pinned->next_copy += sizeof key.number;
     }
     return true;
-}
-
-/* Gives the exception for one key its index in the batch: as an attribute, like those of the core,
- * and as a note. */
-void note_index(uint64_t index)
-{
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
-    PyErr_NormalizeException(&type, &value, &traceback);
-    PyObject *number = PyLong_FromUnsignedLongLong(index);
-    PyObject *note = number ? PyUnicode_FromFormat("at index %S of the keys", number) : NULL;
-    PyObject *noted = note ? PyObject_CallMethod(value, "add_note", "O", note) : NULL;
-    if (!noted || PyObject_SetAttrString(value, "offset", number) < 0) PyErr_Clear();
-    Py_XDECREF(noted);
-    Py_XDECREF(note);
-    Py_XDECREF(number);
-    PyErr_Restore(type, value, traceback);
 }
 
 /* With the GIL held on entry. */

@@ -60,6 +60,10 @@ typedef struct filter_object {
     PyObject *weak_references;
 } filter_object;
 
+/* A closed one. */
+filter_object *filter_make(PyTypeObject *type, struct state *state);
+/* Makes the core's filter the object's own. False: the exception is set, and that filter freed. */
+bool filter_take(filter_object *self, petal_filter *core, PyObject *path, uint32_t key_type);
 /* A new object that owns the core's filter, which is freed on failure. */
 PyObject *filter_wrap(PyTypeObject *type, struct state *state, petal_filter *core, PyObject *path,
                       uint32_t key_type);
