@@ -1,6 +1,9 @@
 /* common.c - see common.h. */
 #include "common.h"
 
+#include "config.h"
+
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -20,6 +23,14 @@ int is_word(RedisModuleString *argument, const char *word)
     size_t size;
     const char *text = server.StringPtrLen(argument, &size);
     return size == strlen(word) && !strncasecmp(text, word, size);
+}
+
+const char *above_limit(const char *how)
+{
+    static char line[120];
+    snprintf(line, sizeof line, "ERR petal: %s the filter would be above %s.memory-limit", how,
+             config.module);
+    return line;
 }
 
 int reply_not_found(RedisModuleCtx *ctx, enum found found)

@@ -15,6 +15,9 @@ void note_change(RedisModuleCtx *ctx, RedisModuleString *name, const char *event
 /* Upper and lower case are the same. */
 int is_word(RedisModuleString *argument, const char *word);
 
+/* A line for what would be above the memory limit: "with its next layer", ... */
+const char *above_limit(const char *how);
+
 int reply_not_found(RedisModuleCtx *ctx, enum found found);
 
 /* What BF.SCANDUMP and PETAL.DUMP answer. */

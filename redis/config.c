@@ -1,7 +1,8 @@
 /* config.c - see config.h.
  *
  * RedisBloom's three names have no prefix where the server allows that (Redis 8); elsewhere the
- * server puts "bf." in front, as it does for RedisBloom. */
+ * server puts "bf." in front, as it does for RedisBloom. Without BF.* only the options of all filters
+ * are there, as petal.NAME. */
 #include "config.h"
 
 #include <petal/petal.h>
@@ -16,7 +17,8 @@ struct config config = {.error_rate = 0.01,
                         .expansion = 2,
                         .max_capacity = BLOOM_MAX_CAPACITY,
                         .memory_limit = 8LL << 30,
-                        .compat = COMPAT_REDISBLOOM};
+                        .compat = COMPAT_REDISBLOOM,
+                        .module = "bf"};
 
 static long long get_number(const char *name, void *context)
 {
@@ -139,7 +141,7 @@ static RedisModuleString *get_secret(const char *name, void *context)
 
 /* ---- arguments and registration -------------------------------------------------------------- */
 
-/* RedisBloom's arguments of old: ERROR_RATE and INITIAL_SIZE. */
+/* RedisBloom's arguments of old, ERROR_RATE and INITIAL_SIZE; and COMMANDS. */
 static int read_argument(RedisModuleCtx *ctx, const char *name, RedisModuleString *value)
 {
     const char *text = server.StringPtrLen(value, NULL);
@@ -152,15 +154,22 @@ static int read_argument(RedisModuleCtx *ctx, const char *name, RedisModuleStrin
             return MODULE_OK;
         server.Log(ctx, "warning", "INITIAL_SIZE %s: must be in the range [%lld, %lld]", text,
                    BLOOM_MIN_CAPACITY, BLOOM_MAX_CAPACITY);
+    } else if (!strcasecmp(name, "COMMANDS")) {
+        config.petal_only = !strcasecmp(text, "petal");
+        config.module = config.petal_only ? "petal" : "bf";
+        if (config.petal_only || !strcasecmp(text, "all")) return MODULE_OK;
+        server.Log(ctx, "warning", "COMMANDS %s: must be all, or petal (PETAL.* without BF.*)",
+                   text);
     } else {
         server.Log(ctx, "warning",
-                   "unknown argument %s; the module takes ERROR_RATE rate and INITIAL_SIZE keys",
+                   "unknown argument %s; the module takes ERROR_RATE rate, INITIAL_SIZE keys and "
+                   "COMMANDS all|petal",
                    name);
     }
     return MODULE_ERR;
 }
 
-static int read_arguments(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
+int config_read_arguments(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
     for (int i = 0; i < argc; i += 2) {
         const char *name = server.StringPtrLen(argv[i], NULL);
@@ -180,26 +189,33 @@ static int register_number(RedisModuleCtx *ctx, const char *name, unsigned flags
                                         NULL, number);
 }
 
-int config_register(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
+/* Of BF.* alone. */
+static int register_bloom(RedisModuleCtx *ctx)
 {
-    static const char *compat_names[] = {"redisbloom", "valkey"}, *no_yes[] = {"no", "yes"};
-    static const int compat_values[] = {COMPAT_REDISBLOOM, COMPAT_VALKEY}, zero_one[] = {0, 1};
+    static const char *names[] = {"redisbloom", "valkey"};
+    static const int values[] = {COMPAT_REDISBLOOM, COMPAT_VALKEY};
     unsigned bare = server.GetServerVersion() >= 0x080000 ? CONFIG_UNPREFIXED : CONFIG_DEFAULT;
     char rate[32];
-    if (read_arguments(ctx, argv, argc) != MODULE_OK) return MODULE_ERR;
     snprintf(rate, sizeof rate, "%.15g", config.error_rate);
+    return server.RegisterStringConfig(ctx, "bf-error-rate", rate, bare, get_rate, set_rate, NULL,
+                                       NULL) ||
+           register_number(ctx, "bf-initial-size", bare, BLOOM_MIN_CAPACITY, BLOOM_MAX_CAPACITY,
+                           &config.initial_size) ||
+           register_number(ctx, "bf-expansion-factor", bare, 0, BLOOM_MAX_EXPANSION,
+                           &config.expansion) ||
+           register_number(ctx, "max-capacity", CONFIG_DEFAULT, 1, PETAL_MAX_CAPACITY,
+                           &config.max_capacity) ||
+           server.RegisterEnumConfig(ctx, "compat", config.compat, CONFIG_DEFAULT, names, values, 2,
+                                     get_choice, set_choice, NULL, &config.compat);
+}
+
+int config_register(RedisModuleCtx *ctx)
+{
+    static const char *no_yes[] = {"no", "yes"};
+    static const int zero_one[] = {0, 1};
     int failed =
-        server.RegisterStringConfig(ctx, "bf-error-rate", rate, bare, get_rate, set_rate, NULL,
-                                    NULL) ||
-        register_number(ctx, "bf-initial-size", bare, BLOOM_MIN_CAPACITY, BLOOM_MAX_CAPACITY,
-                        &config.initial_size) ||
-        register_number(ctx, "bf-expansion-factor", bare, 0, BLOOM_MAX_EXPANSION,
-                        &config.expansion) ||
-        register_number(ctx, "max-capacity", CONFIG_DEFAULT, 1, PETAL_MAX_CAPACITY,
-                        &config.max_capacity) ||
+        (!config.petal_only && register_bloom(ctx)) ||
         register_number(ctx, "memory-limit", CONFIG_MEMORY, 0, INT64_MAX, &config.memory_limit) ||
-        server.RegisterEnumConfig(ctx, "compat", config.compat, CONFIG_DEFAULT, compat_names,
-                                  compat_values, 2, get_choice, set_choice, NULL, &config.compat) ||
         server.RegisterEnumConfig(ctx, "huge-pages", config.huge_pages, CONFIG_IMMUTABLE, no_yes,
                                   zero_one, 2, get_choice, set_choice, NULL, &config.huge_pages) ||
         server.RegisterStringConfig(ctx, "secret-file", "", CONFIG_IMMUTABLE, get_secret,

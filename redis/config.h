@@ -21,13 +21,17 @@ struct config {
     long long memory_limit; /* bf.memory-limit: bytes per filter; 0: none */
     int compat;             /* bf.compat */
     int huge_pages;         /* bf.huge-pages; only at start */
+    int petal_only;         /* argument COMMANDS: PETAL.* alone, beside another module's BF.* */
+    const char *module;     /* its name, which all but the first three options begin with */
 };
 extern struct config config;
 
 /* PETAL_SECRET_BYTES of bf.secret-file, for keyed filters; NULL if there is none. */
 const void *config_secret(void);
 
-/* Reads the module's arguments and registers the rest. Logs why it fails. */
-int config_register(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+/* Both log why they fail: reading the module's arguments, which say what its name is; and then
+ * registering the rest. */
+int config_read_arguments(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int config_register(RedisModuleCtx *ctx);
 
 #endif

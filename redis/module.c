@@ -9,9 +9,9 @@
 #include <string.h>
 
 /* RedisBloom's, whose commands and bytes these are: clients look at it. Petal's own version is in
- * INFO. */
+ * INFO, and that of the module that serves PETAL.* alone. */
 #define BLOOM_VERSION 20802
-#define MODULE_NAME "bf"
+#define OWN_VERSION (10000 * PETAL_VERSION_MAJOR + 100 * PETAL_VERSION_MINOR + PETAL_VERSION_PATCH)
 
 static int describe(RedisModuleCtx *ctx, const struct command *command, const char *name)
 {
@@ -48,7 +48,7 @@ int command_register(RedisModuleCtx *ctx, const struct command *commands)
             MODULE_OK) {
             server.Log(
                 ctx, "warning",
-                "the command %s is there already: is another module with BF commands loaded?",
+                "the command %s is there already: is another module with such commands loaded?",
                 name);
             return MODULE_ERR;
         }
@@ -71,14 +71,21 @@ static void show_info(RedisModuleInfoCtx *ctx, int for_crash_report)
     server.InfoAddFieldULongLong(ctx, "defrag_misses", atomic_load(&totals.stayed));
 }
 
-/* Is there a `bf` already? The server would only say that a command exists. */
+/* The server gives a file that is loaded twice the same variables. */
+static int is_loaded;
+
+/* Is there such a module already? The server would only say that a command exists. */
 static int is_alone(RedisModuleCtx *ctx)
 {
-    if (!server.IsModuleNameBusy(MODULE_NAME)) return 1;
-    server.Log(ctx, "warning",
-               "a module named bf is loaded already (RedisBloom, valkey-bloom, or this one); load "
-               "one of them");
-    return 0;
+    const char *refusal =
+        server.IsModuleNameBusy("petal")
+            ? "a module named petal is loaded already: this one; load it once"
+        : server.IsModuleNameBusy(config.module)
+            ? "a module named bf is loaded already (RedisBloom, valkey-bloom, or this one); load "
+              "one of them, or this one with COMMANDS petal, for PETAL.* alone"
+            : NULL;
+    if (refusal) server.Log(ctx, "warning", "%s", refusal);
+    return !refusal;
 }
 
 __attribute__((visibility("default"))) int RedisModule_OnLoad(RedisModuleCtx *ctx,
@@ -93,19 +100,23 @@ int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
                        missing);
         return MODULE_ERR;
     }
-    if (!is_alone(ctx)) return MODULE_ERR;
-    server.SetModuleAttribs(ctx, MODULE_NAME, BLOOM_VERSION, MODULE_API_VERSION);
+    if ((!is_loaded && config_read_arguments(ctx, argv, argc) != MODULE_OK) || !is_alone(ctx))
+        return MODULE_ERR;
+    server.SetModuleAttribs(ctx, config.module, config.petal_only ? OWN_VERSION : BLOOM_VERSION,
+                            MODULE_API_VERSION);
     server.SetModuleOptions(ctx, OPTION_HANDLE_IO_ERRORS | OPTION_NO_IMPLICIT_SIGNAL_MODIFIED |
                                      OPTION_HANDLE_REPL_ASYNC_LOAD |
                                      (server_moves_slots() ? OPTION_HANDLE_SLOT_MIGRATION : 0));
     if (server.AddACLCategory) {
-        server.AddACLCategory(ctx, "bloom"); /* may be the server's own */
+        if (!config.petal_only) server.AddACLCategory(ctx, "bloom"); /* may be the server's own */
         server.AddACLCategory(ctx, "petal");
     }
-    if (config_register(ctx, argv, argc) != MODULE_OK || types_register(ctx) != MODULE_OK ||
-        bf_register(ctx) != MODULE_OK || petal_register(ctx) != MODULE_OK ||
+    if (config_register(ctx) != MODULE_OK || types_register(ctx) != MODULE_OK ||
+        (!config.petal_only && bf_register(ctx) != MODULE_OK) || petal_register(ctx) != MODULE_OK ||
         server.RegisterInfoFunc(ctx, show_info) != MODULE_OK)
         return MODULE_ERR;
-    server.Log(ctx, "notice", "petal %s serves BF", petal_version());
+    is_loaded = 1;
+    server.Log(ctx, "notice", "petal %s serves %s", petal_version(),
+               config.petal_only ? "PETAL, beside other modules" : "BF and PETAL");
     return MODULE_OK;
 }

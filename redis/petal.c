@@ -138,12 +138,13 @@ static int read_option(RedisModuleString **argv, int argc, int at, struct reserv
 static const char *refuse_option(RedisModuleString *word)
 {
     static char refusal[220];
-    snprintf(refusal, sizeof refusal,
-             is_word(word, "KEYED")
-                 ? "ERR petal: a keyed filter needs a secret; start the server with bf.secret-file"
-                 : "ERR petal: PETAL.RESERVE does not understand %.40s; it takes SCHEME, "
-                   "NONSCALING, EXPANSION, WINDOW, WINDOWMS, GENERATIONS, SEED and KEYED",
-             server.StringPtrLen(word, NULL));
+    snprintf(
+        refusal, sizeof refusal,
+        is_word(word, "KEYED")
+            ? "ERR petal: a keyed filter needs a secret; start the server with %.40s.secret-file"
+            : "ERR petal: PETAL.RESERVE does not understand %.40s; it takes SCHEME, "
+              "NONSCALING, EXPANSION, WINDOW, WINDOWMS, GENERATIONS, SEED and KEYED",
+        is_word(word, "KEYED") ? config.module : server.StringPtrLen(word, NULL));
     for (char *byte = refusal; *byte; byte++) /* a line end would end the reply */
         if ((unsigned char)*byte < ' ') *byte = '?';
     return refusal;
@@ -430,7 +431,7 @@ static const char *change_line(const struct value *value, struct change *change,
     failure->error = change->error;
     failure->line[0] = 0;
     if (change->status == PETAL_ERR_MEMORY && value->refused)
-        return "ERR petal: with its next layer the filter would be above bf.memory-limit";
+        return above_limit("with its next layer");
     return failure_line(failure);
 }
 
@@ -625,8 +626,7 @@ static struct value *merge_anew(RedisModuleCtx *ctx, RedisModuleString **names, 
     if (!first) return NULL;
     struct value *made = value_copy(first);
     if (!made) {
-        server.ReplyWithError(ctx, "ERR petal: no memory for the filter, or it would be above "
-                                   "bf.memory-limit");
+        server.ReplyWithError(ctx, above_limit("there is no memory, or"));
         return NULL;
     }
     if (count == 1 || merge_into(ctx, made, names + 1, count - 1)) return made;
@@ -667,8 +667,7 @@ static int petal_patch_command(RedisModuleCtx *ctx, RedisModuleString **argv, in
     value->refused = 0;
     petal_status status = petal_apply_patch(value_filter(value), patch, size, UINT64_MAX, &error);
     if (status == PETAL_ERR_MEMORY && value->refused)
-        return server.ReplyWithError(
-            ctx, "ERR petal: with this patch the filter would be above bf.memory-limit");
+        return server.ReplyWithError(ctx, above_limit("with this patch"));
     if (status != PETAL_OK) return reply_petal_error(ctx, &error);
     server.ReplicateVerbatim(ctx);
     note_change(ctx, argv[1], EVENT_PATCH);
@@ -791,8 +790,8 @@ static const char *check_piece(const struct loading *loading, int unlimited, cha
     uint64_t limit = (uint64_t)config.memory_limit;
     if (limit && !unlimited && loading->total > limit)
         snprintf(refusal, room,
-                 "ERR petal: the file has %llu bytes, and bf.memory-limit is %llu; raise it",
-                 (unsigned long long)loading->total, (unsigned long long)limit);
+                 "ERR petal: the file has %llu bytes, and %s.memory-limit is %llu; raise it",
+                 (unsigned long long)loading->total, config.module, (unsigned long long)limit);
     else if (loading->part && part_total(loading->part) != loading->total)
         snprintf(refusal, room,
                  "ERR petal: another file is being loaded under this name: %llu bytes",

@@ -513,12 +513,15 @@ int types_register(RedisModuleCtx *ctx)
                                           .free_effort = free_effort,
                                           .copy = copy,
                                           .defrag = defrag};
-    bloom_type = server.CreateDataType(ctx, "MBbloom--", BLOOM_ENCVER, &methods);
+    if (!config.petal_only)
+        bloom_type = server.CreateDataType(ctx, "MBbloom--", BLOOM_ENCVER, &methods);
     methods.rdb_load = load_petal;
     methods.rdb_save = save_petal;
     methods.aof_rewrite = rewrite_petal;
     petal_type = server.CreateDataType(ctx, "petal-flt", PETAL_ENCVER, &methods);
-    return handles_make() && bloom_type && petal_type && parts_register(ctx) == MODULE_OK
-               ? MODULE_OK
-               : MODULE_ERR;
+    if (handles_make() && (bloom_type || config.petal_only) && petal_type &&
+        parts_register(ctx) == MODULE_OK)
+        return MODULE_OK;
+    server.Log(ctx, "warning", "the module's types are there already: another copy is loaded");
+    return MODULE_ERR;
 }

@@ -130,9 +130,9 @@ void value_fail_limit(struct failure *failure, uint64_t bytes)
 {
     failure->error = (petal_error){.status = PETAL_ERR_LIMIT};
     snprintf(failure->line, sizeof failure->line,
-             "ERR petal: the filter takes %llu bytes, and bf.memory-limit is %llu; raise it, or "
+             "ERR petal: the filter takes %llu bytes, and %s.memory-limit is %llu; raise it, or "
              "plan a smaller filter",
-             (unsigned long long)bytes, (unsigned long long)config.memory_limit);
+             (unsigned long long)bytes, config.module, (unsigned long long)config.memory_limit);
 }
 
 /* ---- headers --------------------------------------------------------------------------------- */

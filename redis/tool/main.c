@@ -1,8 +1,9 @@
 /* main.c - petal-redis: carries filters between files and the keys of a server that has the module.
  *
  * push sends a petal file in pieces (PETAL.LOAD); those of RedisBloom's kind become values that
- * BF.* serves (BF.LOADCHUNK). The key changes when the last piece is there. pull reads header and
- * bits (PETAL.DUMP) and saves them as a file. Both go on where a broken run ended. */
+ * BF.* serves (BF.LOADCHUNK), unless PETAL.* is to serve them. The key changes when the last piece
+ * is there. pull reads header and bits (PETAL.DUMP; of another module's filter BF.SCANDUMP) and
+ * saves them as a file. Both go on where a broken run ended. */
 #include "connection.h"
 
 #include <petal/petal_host.h>
@@ -24,6 +25,8 @@ static const char help[] =
     "HOST:PORT may be unix:PATH. Called again after a break, both go on where they were.\n"
     "\n"
     "  --from FORMAT          push: the file's format (petal formats); default petal\n"
+    "  --petal                push: PETAL.* serve it; without, a file of RedisBloom's kind is for "
+    "BF.*\n"
     "  --to FORMAT            pull: the file's format; default petal\n"
     "  --tls                  encrypted; the certificate must be the host's\n"
     "  --cacert FILE          trust these certificates in place of the system's\n"
@@ -37,8 +40,9 @@ struct job {
     struct connection *connection;
     const char *key, *path, *from, *to;
     uint8_t secret[PETAL_SECRET_BYTES];
-    bool has_secret;
+    bool has_secret, for_petal;
     size_t piece_bytes;
+    const char *dump; /* the command that gives chunks */
 };
 
 static int complain(const char *what, const char *why)
@@ -226,26 +230,27 @@ static int push(struct job *job)
         return complain(job->path, error.message);
     int status = FAILED;
     if (name_part(job, filter, part, sizeof part))
-        status = petal_serialized_bytes(filter, "redisbloom") ? push_bloom(job, filter, part)
-                                                              : push_petal(job, filter, part);
+        status = !job->for_petal && petal_serialized_bytes(filter, "redisbloom")
+                     ? push_bloom(job, filter, part)
+                     : push_petal(job, filter, part);
     petal_free(filter);
     return status;
 }
 
 /* ---- pull ------------------------------------------------------------------------------------ */
 
-/* A chunk of PETAL.DUMP: the reply, to be freed, whose elements are the next iterator and bytes. */
+/* A chunk: the reply, to be freed, whose elements are the next iterator and bytes. */
 static redisReply *dump(struct job *job, uint64_t iterator)
 {
     char number[24];
     snprintf(number, sizeof number, "%" PRIu64, iterator);
-    const char *words[] = {"PETAL.DUMP", job->key, number};
+    const char *words[] = {job->dump, job->key, number};
     redisReply *reply = call(job, 3, words, 0);
     if (!reply || (reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
                    reply->element[0]->type == REDIS_REPLY_INTEGER &&
                    reply->element[1]->type == REDIS_REPLY_STRING))
         return reply;
-    complain("PETAL.DUMP", "not the reply of this module");
+    complain(job->dump, "not a reply with a chunk");
     freeReplyObject(reply);
     return NULL;
 }
@@ -328,11 +333,25 @@ static int pull_bits(struct job *job, petal_filter *filter, FILE *file, uint64_t
     }
 }
 
+/* PETAL.DUMP knows all filters of this module; BF.SCANDUMP, with the same chunks, those of another
+ * one beside it. */
+static void choose_dump(struct job *job)
+{
+    const char *words[] = {"PETAL.DUMP", job->key, "0"};
+    size_t sizes[] = {10, strlen(job->key), 1};
+    redisReply *reply = connection_call(job->connection, 3, words, sizes);
+    bool is_other = reply && reply->type == REDIS_REPLY_ERROR &&
+                    (!strncmp(reply->str, "WRONGTYPE", 9) || strstr(reply->str, "unknown command"));
+    job->dump = is_other ? "BF.SCANDUMP" : "PETAL.DUMP";
+    freeReplyObject(reply);
+}
+
 static int pull(struct job *job)
 {
     petal_error error;
     char path[4096];
     uint64_t at;
+    choose_dump(job);
     redisReply *reply = dump(job, 0);
     if (!reply) return FAILED;
     petal_filter *filter = open_header(job, reply->element[1], &error);
@@ -364,18 +383,17 @@ static bool read_secret(struct job *job, const char *path)
 
 static bool read_options(struct job *job, int argc, char **argv)
 {
-    enum { FROM = 1, TO, TLS, CACERT, CERT, KEY, USER, SECRET, PIECE, HELP };
+    enum { FROM = 1, TO, PETAL, TLS, CACERT, CERT, KEY, USER, SECRET, PIECE, HELP };
     static const struct option known[] = {
-        {"from", 1, NULL, FROM},   {"to", 1, NULL, TO},
-        {"tls", 0, NULL, TLS},     {"cacert", 1, NULL, CACERT},
-        {"cert", 1, NULL, CERT},   {"key", 1, NULL, KEY},
-        {"user", 1, NULL, USER},   {"secret-file", 1, NULL, SECRET},
-        {"piece", 1, NULL, PIECE}, {"help", 0, NULL, HELP},
-        {NULL, 0, NULL, 0}};
+        {"from", 1, NULL, FROM},   {"to", 1, NULL, TO},         {"petal", 0, NULL, PETAL},
+        {"tls", 0, NULL, TLS},     {"cacert", 1, NULL, CACERT}, {"cert", 1, NULL, CERT},
+        {"key", 1, NULL, KEY},     {"user", 1, NULL, USER},     {"secret-file", 1, NULL, SECRET},
+        {"piece", 1, NULL, PIECE}, {"help", 0, NULL, HELP},     {NULL, 0, NULL, 0}};
     for (int option; (option = getopt_long(argc, argv, "", known, NULL)) != -1;) {
         switch (option) {
         case FROM: job->from = optarg; break;
         case TO: job->to = optarg; break;
+        case PETAL: job->for_petal = true; break;
         case TLS: job->how.tls = true; break;
         case CACERT: job->how.ca_file = optarg; break;
         case CERT: job->how.certificate_file = optarg; break;
