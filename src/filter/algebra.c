@@ -35,6 +35,8 @@ petal_status petal_filter_check_kin(const petal_filter *a, const petal_filter *b
                           a->hash->name, b->hash->name);
     if (a->hash_key.seed != b->hash_key.seed)
         return differ(error, "seed", a->hash_key.seed, b->hash_key.seed);
+    if (a->hash->long_seed && memcmp(a->hash_key.secret, b->hash_key.secret, PETAL_LONG_SEED_BYTES))
+        return petal_fail(error, PETAL_ERR_MISMATCH, "they differ in seed");
     if (memcmp(a->hash_key.secret, b->hash_key.secret, PETAL_SECRET_BYTES))
         return petal_fail(error, PETAL_ERR_MISMATCH, "they differ in secret (id %08x against %08x)",
                           petal_secret_id(a->hash_key.secret), petal_secret_id(b->hash_key.secret));

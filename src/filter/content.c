@@ -30,7 +30,10 @@ uint64_t petal_content_start(const petal_filter *filter)
     store32le(bytes, (uint32_t)filter->scheme->id);
     store32le(bytes + 4, (uint32_t)filter->hash->id);
     store64le(bytes + 8, filter->hash_key.seed);
-    store64le(bytes + 16, filter->hash->keyed ? petal_secret_check(filter->hash_key.secret) : 0);
+    store64le(bytes + 16, filter->hash->keyed ? petal_secret_check(filter->hash_key.secret)
+                          : filter->hash->long_seed
+                              ? petal_xxh3(filter->hash_key.secret, PETAL_LONG_SEED_BYTES, 0)
+                              : 0);
     uint64_t id = petal_xxh3(bytes, sizeof bytes, 0);
     for (uint32_t i = 0; i < filter->layer_count; i++)
         id = add_shape(id, &filter->layers[i].array.shape);

@@ -183,6 +183,14 @@ petal_status petal_filter_set_origin(petal_filter *filter, const struct origin *
     release_origin(filter);
     filter->origin = *origin;
     filter->origin.far = copy;
+    if (filter->hash->long_seed) {
+        if (origin->size_bytes < PETAL_LONG_SEED_BYTES)
+            return petal_fail(
+                error, PETAL_ERR_DAMAGED,
+                "damaged: the filter's seed, of %u bytes, is not there; copy it again",
+                PETAL_LONG_SEED_BYTES);
+        memcpy(filter->hash_key.secret, origin_bytes(&filter->origin), PETAL_LONG_SEED_BYTES);
+    }
     return PETAL_OK;
 }
 

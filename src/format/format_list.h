@@ -21,6 +21,7 @@
     FORMAT(ORC, ORC_LONG, orc_long, 21) \
     FORMAT(REDISBLOOM, REDISBLOOM, redisbloom, 7) \
     FORMAT(REDISBLOOM, REDISBLOOM_DUMP, redisbloom_dump, 22) \
+    FORMAT(VALKEY_BLOOM, VALKEY_BLOOM, valkey_bloom, 30) \
     FORMAT(DATASKETCHES, DATASKETCHES, datasketches, 10) \
     FORMAT(BITS_AND_BLOOMS, BITS_AND_BLOOMS, bits_and_blooms, 8) \
     FORMAT(BITS_AND_BLOOMS, BITS_AND_BLOOMS_JSON, bits_and_blooms_json, 23) \

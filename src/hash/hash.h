@@ -21,9 +21,11 @@ enum { PETAL_FOREIGN_HASHES(HASH_NUMBER) };
 #define PETAL_HASH_MAX_WORDS 256u
 
 /* What a hash needs beside the key. */
+#define PETAL_LONG_SEED_BYTES 32u
 struct hash_key {
     uint64_t seed;
-    uint8_t secret[PETAL_SECRET_BYTES];
+    /* of keyed hashes, in PETAL_SECRET_BYTES; or the seed of those that have a longer one */
+    uint8_t secret[PETAL_LONG_SEED_BYTES];
     uint32_t hashes; /* k and m of the layer: for hashes that depend on them */
     uint64_t bits;
 };
@@ -32,6 +34,8 @@ struct hash_def {
     uint32_t id;
     const char *name;
     bool keyed; /* takes the secret, not the seed */
+    /* takes a seed of PETAL_LONG_SEED_BYTES: the first bytes of the filter's origin */
+    bool long_seed;
     /* that compute() writes; 0: one for each of the layer's k, so that each layer has a hash of
      * its own */
     uint32_t words;

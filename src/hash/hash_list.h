@@ -34,7 +34,8 @@
     HASH(ORC, ORC, orc, 34) \
     HASH(ORC, ORC_LONG, orc_long, 35) \
     HASH(CASSANDRA, CASSANDRA, cassandra, 36) \
-    HASH(HBASE, HBASE_MURMUR2, hbase_murmur2, 37)
+    HASH(HBASE, HBASE_MURMUR2, hbase_murmur2, 37) \
+    HASH(VALKEY_BLOOM, VALKEY_BLOOM, valkey_bloom, 38)
 
 #define PETAL_HASHES(HASH) PETAL_NATIVE_HASHES(HASH) PETAL_FOREIGN_HASHES(HASH)
 

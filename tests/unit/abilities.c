@@ -896,7 +896,8 @@ static struct recipe native(const char *name, enum kind kind, uint32_t scheme, u
 
 static bool is_chain(const char *format)
 {
-    return strncmp(format, "redisbloom", 10) == 0 || strcmp(format, "pybloom-scalable") == 0;
+    return strncmp(format, "redisbloom", 10) == 0 || strcmp(format, "pybloom-scalable") == 0 ||
+           strcmp(format, "valkey-bloom") == 0;
 }
 
 /* Of the foreign ones, each of another sort: sharable, not sharable, and without the empty key. */

@@ -168,8 +168,9 @@ enum kind {
     FOREIGN
 };
 static const char *const formats[] = {
-    "guava",   "spark",   "parquet", "redisbloom", "datasketches", "dcso",        "bits-and-blooms",
-    "leveldb", "rocksdb", "hadoop",  "pybloom",    "cassandra",    "bloomfilter", "js-tutorial"};
+    "guava",   "spark",           "parquet",     "redisbloom",  "datasketches",
+    "dcso",    "bits-and-blooms", "leveldb",     "rocksdb",     "hadoop",
+    "pybloom", "cassandra",       "bloomfilter", "js-tutorial", "valkey-bloom"};
 enum { KINDS = FOREIGN + sizeof formats / sizeof *formats };
 
 static petal_filter *mapped(const petal_options *options, const char *name)

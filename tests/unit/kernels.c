@@ -255,7 +255,7 @@ static void a_batch_is_its_keys_one_by_one_near_and_far(void **state)
         PETAL_SCHEME_BLOOMFILTER,  PETAL_SCHEME_JS_TUTORIAL,
         PETAL_SCHEME_HBASE,        PETAL_SCHEME_CASSANDRA,
         PETAL_SCHEME_CASSANDRA_BE, PETAL_SCHEME_CASSANDRA_2,
-        PETAL_SCHEME_ROCKSDB,
+        PETAL_SCHEME_ROCKSDB,      PETAL_SCHEME_VALKEY_BLOOM,
     };
     static const uint32_t hashes[] = {1, 2, 3, 7, 8, 11, 21};
     static const uint64_t sizes[] = {1u << 15, 1u << 25}; /* 4 KB and 4 MB */

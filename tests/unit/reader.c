@@ -182,9 +182,9 @@ static void every_input_of_the_fuzzers_is_read_as_it_is_loaded(void **state)
 {
     (void)state;
     static const char *const folders[] = {
-        "bits_and_blooms", "cassandra",  "datasketches", "dcso", "guava",   "hadoop",
-        "hbase",           "javascript", "leveldb",      "orc",  "parquet", "petal_file",
-        "pybloom",         "redisbloom", "rocksdb",      "spark"};
+        "bits_and_blooms", "cassandra",  "datasketches", "dcso",  "guava",       "hadoop",
+        "hbase",           "javascript", "leveldb",      "orc",   "parquet",     "petal_file",
+        "pybloom",         "redisbloom", "rocksdb",      "spark", "valkey_bloom"};
     struct tally tally = {0, 0, 0};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         char path[256];

@@ -1,0 +1,3 @@
+/* valkey_bloom.c - see importer.h. */
+#define FORMATS "valkey-bloom"
+#include "importer.h"

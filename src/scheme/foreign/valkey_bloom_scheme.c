@@ -1,0 +1,43 @@
+/* valkey_bloom_scheme.c - valkey-bloom's positions, of Rust's crate bloomfilter: of the words a
+ * and b of a key's hash, a mod m and b mod m; and for i = 2 to k - 1 ((a + i * b) mod p) mod m,
+ * where the sum is in 64 bits and p = 2^64 - 59, the largest prime below 2^64.
+ * docs/formats/valkey-bloom.md.
+ *
+ *     a = 1, b = 2^64 - 3, m = 1000      1, 613, (1 - 6) mod p mod m = 2^64 - 5 - p = 54 */
+#include "scheme/scheme.h"
+
+#define PRIME 0xffffffffffffffc5u
+
+struct walk {
+    uint64_t sum, step;
+    uint32_t number;
+    struct divisor bits;
+};
+
+static inline struct walk walk_from(const struct bit_array *array, const uint64_t *hash)
+{
+    return (struct walk){hash[0], hash[1], 0, array->modulus};
+}
+
+static inline uint64_t walk_next(struct walk *at)
+{
+    uint64_t word = at->number == 1 ? at->step : at->sum;
+    if (at->number > 1 && word >= PRIME) word -= PRIME;
+    at->sum += at->step;
+    at->number++;
+    return rest_of(word, at->bits);
+}
+
+#define WALK valkey_bloom
+#include "scheme/walk.inc"
+
+const struct scheme_def petal_scheme_valkey_bloom = {
+    .id = PETAL_SCHEME_VALKEY_BLOOM,
+    .name = "valkey-bloom",
+    WALKED(valkey_bloom),
+    .hash_words = 2,
+    .counts_new_only = true,
+    .max_hashes = PETAL_MAX_HASHES,
+    .step_bits = 8,
+    .max_bits = (uint64_t)1 << 48,
+};
