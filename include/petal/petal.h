@@ -728,9 +728,10 @@ typedef struct petal_stats {
  *   PETAL_ERR_ARGUMENT     there is no such layer, or the struct is not initialised
  *   PETAL_ERR_UNSUPPORTED  the filter has no bits
  *   PETAL_ERR_DAMAGED      a block does not match its checksum (PETAL_OPEN_VERIFY_ON_USE)
- * Cost: reads all bits; for 5 GB a second with AVX2, two for Parquet's, three for counting filters.
- * The rate of a blocked filter above 16 MiB comes from a sample of 2^18 lines, which depends on all
- * bytes and takes 0.15 s; that of other libraries' filters of up to 4,096 bits takes up to 10 ms. */
+ * Cost: reads all bits. With AVX2, 5 GB take a second, Parquet's filters twice that, and counting
+ * filters three times that. The rate of a blocked filter above 16 MiB comes from a sample of 2^18
+ * lines, which depends on all bytes and takes 0.15 s. The rate of other libraries' filters of up to
+ * 4,096 bits takes up to 10 ms. */
 PETAL_API petal_status petal_get_stats(const petal_filter *filter, uint32_t layer,
                                        petal_stats *stats, petal_error *error);
 
