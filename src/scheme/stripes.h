@@ -18,12 +18,15 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* WebAssembly has threads only if it is asked for them. Without, there is nobody to share with, and
- * what stands in IF_THREADS() is compiled and not linked. */
+/* WebAssembly has threads only if it is asked for them. Without, nobody adds at the same time, and
+ * what is in IF_THREADS() is compiled but not linked. A host whose threads take turns, as Go's
+ * goroutines do, defines it as 1, so that its programs run with this build, too. */
+#ifndef PETAL_HAS_THREADS
 #if defined(__wasm__) && !defined(__wasm_atomics__)
 #define PETAL_HAS_THREADS 0
 #else
 #define PETAL_HAS_THREADS 1
+#endif
 #endif
 #define IF_THREADS(function) (PETAL_HAS_THREADS ? UNLESS_READ_ONLY(function) : NULL)
 
