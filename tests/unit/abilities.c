@@ -549,7 +549,7 @@ ATTEMPT(lend)
     require(count <= 16, "%u layers", count);
     for (uint32_t i = 0; i < count; i++) {
         petal_info info = PETAL_INFO_INIT;
-        const void *bytes;
+        const void *bytes = NULL;
         uint64_t size_bytes;
         require(petal_get_info(twin->filter, i, &info, error) == PETAL_OK &&
                     petal_bits(twin->filter, i, &bytes, &size_bytes, error) == PETAL_OK,
