@@ -24,7 +24,7 @@ is_json() {
 }
 
 @test "a rate that nobody can tell is unknown, and null: js-tutorial's hash decides" {
-    petal create --verbose --format js-tutorial -n 30 -p 0.01% -o f.bloom 2>made
+    petal create --verbose --to js-tutorial -n 30 -p 0.01% -o f.bloom 2>made
     grep -q "an unknown rate of false positives at 30 keys" made
     seq 30 | petal add --from js-tutorial f.bloom
     petal info --from js-tutorial f.bloom | grep -q "^false positives   unknown now"

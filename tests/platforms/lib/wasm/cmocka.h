@@ -11,12 +11,13 @@ struct CMUnitTest {
     void (*run)(void **state);
 };
 
-#define fail_msg(...) (printf(__VA_ARGS__), putchar('\n'), exit(1))
-#define require_that(holds) ((holds) ? (void)0 : fail_msg("%s:%d: %s", __FILE__, __LINE__, #holds))
-#define assert_true(holds) require_that(holds)
-#define assert_non_null(pointer) require_that((pointer) != NULL)
-#define assert_int_equal(a, b) require_that((a) == (b))
 #define print_message printf
+#define print_error printf
+#define fail() exit(1)
+#define fail_msg(...) (printf(__VA_ARGS__), putchar('\n'), exit(1))
+#define assert_true(holds) ((holds) ? (void)0 : fail_msg("%s:%d: %s", __FILE__, __LINE__, #holds))
+#define assert_non_null(pointer) assert_true((pointer) != NULL)
+#define assert_int_equal(a, b) assert_true((a) == (b))
 #define cmocka_unit_test(test) \
     { \
 #test, test \
