@@ -142,7 +142,7 @@ static void large_filters_are_as_good_as_independent(void **state)
         options.rate = 0.01;
         require_status(PETAL_OK, petal_plan(&options, &info, &error), error);
         double keys_per_bit = (double)options.capacity / (double)info.bits,
-               textbook = pow(-expm1(-info.hashes * keys_per_bit), info.hashes);
+               textbook = pow(-expm1(-(double)info.hashes * keys_per_bit), info.hashes);
         require(fabs(info.predicted_rate / textbook - 1) < 0.003, "%s: %g, textbook %g", formats[i],
                 info.predicted_rate, textbook);
     }
