@@ -942,8 +942,9 @@ static void call_look(const struct slot *slot)
     must(info.items == 0 || info_stats.bits_set > 0 || info.policy != PETAL_POLICY_NONE ||
          !slot->model.is_exact);
     must(!petal_is_overfull(slot->filter) || info.items > info.capacity);
-    must(info_stats.bits_set <= info.bits && info_stats.estimated_rate >= 0 &&
-         info_stats.estimated_rate <= 1);
+    /* NAN: no model of another library's filter is good enough. */
+    must(info_stats.bits_set <= info.bits && !(info_stats.estimated_rate < 0) &&
+         !(info_stats.estimated_rate > 1));
     must(info_stats.saturated == (info_stats.bits_set == info.bits));
 }
 

@@ -453,8 +453,9 @@ double petal_course_rate_of_bits(const struct scheme_def *scheme, const struct b
     uint64_t reachable = petal_scheme_reachable(scheme, shape->bits);
     double bits = (double)reachable, fill = (double)bits_set / bits, k = shape->hashes;
     double rate = power(fill, shape->hashes);
+    if (bits_set == reachable) return 1;
     if (course->kind == COURSE_UNKNOWN) return NAN;
-    if (bits_set == 0 || bits_set == reachable || is_as_independent(shape->bits, rate)) return rate;
+    if (is_as_independent(shape->bits, rate)) return rate;
     if (can_measure(shape, layers)) return measure(scheme, array);
     double keys = petal_model_items((double)bits_set, bits, k);
     if (is_beyond(course, shape, keys)) return NAN;

@@ -41,7 +41,12 @@ struct course {
     struct course_number start, step; /* a and b; woven: the word after it has another one */
 };
 
-/* For the rows of schemes: scheme_def.rate and rate_of_bits of one with a course. */
+/* In the row of a scheme: its course, and what it makes of rates. Rows alone name these functions,
+ * so that builds without such schemes leave them out. */
+#define COURSE(...) \
+    .course = {__VA_ARGS__}, .rate = petal_course_rate, .rate_of_bits = petal_course_rate_of_bits
+
+/* scheme_def.rate and rate_of_bits of a scheme with a course. */
 double petal_course_rate(const struct scheme_def *scheme, const struct shape *shape, double keys);
 double petal_course_rate_of_bits(const struct scheme_def *scheme, const struct bit_array *array,
                                  uint64_t bits_set, uint64_t layers);

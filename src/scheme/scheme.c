@@ -144,8 +144,7 @@ double petal_uniform_rate(const struct scheme_def *self, const struct shape *sha
 double petal_scheme_rate(const struct scheme_def *scheme, const struct shape *shape, double keys)
 {
     if (PETAL_IS_READ_ONLY) return NAN;
-    if (scheme->rate) return scheme->rate(scheme, shape, keys);
-    return (scheme->course.kind ? petal_course_rate : petal_uniform_rate)(scheme, shape, keys);
+    return (scheme->rate ? scheme->rate : petal_uniform_rate)(scheme, shape, keys);
 }
 
 double petal_scheme_bits_set_sd(const struct scheme_def *scheme, const struct shape *shape,
@@ -159,8 +158,8 @@ double petal_scheme_bits_set_sd(const struct scheme_def *scheme, const struct sh
 double petal_scheme_rate_of_bits(const struct scheme_def *scheme, const struct bit_array *array,
                                  uint64_t bits_set, uint64_t layers)
 {
-    if (scheme->rate_of_bits) return scheme->rate_of_bits(array, bits_set);
-    if (scheme->course.kind) return petal_course_rate_of_bits(scheme, array, bits_set, layers);
+    if (bits_set == 0) return 0;
+    if (scheme->rate_of_bits) return scheme->rate_of_bits(scheme, array, bits_set, layers);
     double fill = (double)bits_set / (double)petal_scheme_reachable(scheme, array->shape.bits),
            product = 1;
     for (uint32_t i = 0; i < array->shape.hashes; i++) product *= fill;

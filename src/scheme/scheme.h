@@ -222,12 +222,12 @@ struct scheme_def {
     /* The exact model: the rate at `keys` distinct keys, 1 for a full filter; the rate of an absent
      * key given these bits; the standard deviation of the number of set bits at `keys` distinct
      * keys; the different bits that a key sets in the mean. NAN: no model is good enough. Default:
-     * k positions that are as good as uniform over the first reachable_bits, if `course` does not
-     * say otherwise. For the rate of given bits some time is allowed, which a filter of several
-     * `layers` shares out to them. */
+     * k positions that are as good as uniform over the first reachable_bits. For the rate of given
+     * bits some time is allowed, which a filter of several `layers` shares out to them. */
     double (*rate)(const struct scheme_def *self, const struct shape *shape, double keys);
-    double (*rate_of_bits)(const struct bit_array *array, uint64_t bits_set);
-    struct course course; /* how positions hang together */
+    double (*rate_of_bits)(const struct scheme_def *self, const struct bit_array *array,
+                           uint64_t bits_set, uint64_t layers);
+    struct course course; /* how positions hang together: COURSE() */
     double (*bits_set_sd)(const struct shape *shape, double keys);
     double (*bits_per_key)(const struct shape *shape);
     uint64_t reachable_bits; /* positions from here on are never used; default: all are */

@@ -598,6 +598,7 @@
     }
     function update(keep) {
       var mine = ++latest, w = wish();
+      section.setAttribute('aria-busy', w ? 'true' : 'false');
       if (!w) return;
       if (keep !== false) remember(w);
       engine('plan').call('plan', w).then(function (found) {
@@ -605,8 +606,10 @@
         refuse('');
         now = { wish: w, found: found };
         show();
+        section.setAttribute('aria-busy', 'false');
       }, function (error) {
         if (mine !== latest) return;
+        section.setAttribute('aria-busy', 'false');
         if (error.name === 'NoPlan') return refuse(text[error.message]);
         if (error.name !== 'PetalError' && error.name !== 'RangeError') return noEngine(error);
         refuse(error.message);

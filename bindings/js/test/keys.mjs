@@ -110,6 +110,7 @@ const asBytes = {
     'redisbloom-dump': 'arguments of commands are any bytes',
     parquet: 'BYTE_ARRAY columns that are no text',
     rocksdb: 'user keys are any bytes',
+    'valkey-bloom': 'arguments of commands are any bytes',
 };
 // Folders without questions.
 const without = {

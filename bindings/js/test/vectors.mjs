@@ -320,7 +320,7 @@ test('shards are those of the vectors', async () => {
 
 test('all formats are there', async () => {
     const names = (await formats()).map((format) => format.name);
-    same(names.length, 28);
+    same(names.length, 29);
     check(
         ['guava', 'bloom-filters', 'bloomfilter', 'js-tutorial', 'parquet'].every((name) =>
             names.includes(name),

@@ -29,7 +29,7 @@ const struct scheme_def petal_scheme_bits_and_blooms = {
     .id = PETAL_SCHEME_BITS_AND_BLOOMS,
     .name = "bits-and-blooms",
     WALKED(bits_and_blooms),
-    .course = {COURSE_WOVEN, 64, {0, 0, 64, false}, {2, 0, 64, false}},
+    COURSE(COURSE_WOVEN, 64, {0, 0, 64, false}, {2, 0, 64, false}),
     .unit_bytes = 8,
     .hash_words = 4,
     .max_hashes = PETAL_MOST_HASHES,

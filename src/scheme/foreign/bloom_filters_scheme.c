@@ -28,7 +28,7 @@ const struct scheme_def petal_scheme_bloom_filters = {
     .id = PETAL_SCHEME_BLOOM_FILTERS,
     .name = "bloom-filters",
     WALKED(bloom_filters),
-    .course = {COURSE_CURVED, 0, {0, 0, 32, false}, {0, 32, 32, false}},
+    COURSE(COURSE_CURVED, 0, {0, 0, 32, false}, {0, 32, 32, false}),
     .hash_words = 1,
     .max_hashes = PETAL_MOST_HASHES,
     .step_bits = 1,

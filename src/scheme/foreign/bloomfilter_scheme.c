@@ -38,7 +38,7 @@ const struct scheme_def petal_scheme_bloomfilter = {
     .id = PETAL_SCHEME_BLOOMFILTER,
     .name = "bloomfilter",
     WALKED(bloomfilter),
-    .course = {COURSE_CURVED, 0, {0, 32, 32, false}, {0, 0, 32, false}},
+    COURSE(COURSE_CURVED, 0, {0, 32, 32, false}, {0, 0, 32, false}),
     .hash_words = 1,
     .max_hashes = PETAL_MOST_HASHES,
     .step_bits = 32,

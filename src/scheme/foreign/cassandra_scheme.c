@@ -36,7 +36,7 @@ static inline uint64_t walk_next(struct walk *at)
 #define ROW(id_, name_, walk, first, second) \
     { \
         .id = (id_), .name = (name_), WALKED(walk), .unit_bytes = 8, .hash_words = 2, \
-        .course = {COURSE_FOLDED, 64, {(first), 0, 64, false}, {(second), 0, 64, false}}, \
+        COURSE(COURSE_FOLDED, 64, {(first), 0, 64, false}, {(second), 0, 64, false}), \
         .max_hashes = 21, .step_bits = 64, .max_bits = (uint64_t)INT32_MAX * 64 \
     }
 

@@ -19,7 +19,7 @@ const struct scheme_def petal_scheme_datasketches = {
     .id = PETAL_SCHEME_DATASKETCHES,
     .name = "datasketches",
     WALKED(datasketches),
-    .course = {COURSE_HALVED, 63, {0, 0, 64, false}, {1, 0, 64, false}},
+    COURSE(COURSE_HALVED, 63, {0, 0, 64, false}, {1, 0, 64, false}),
     .unit_bytes = 8,
     .hash_words = 2,
     .no_empty_key = true,

@@ -70,11 +70,13 @@ static double power(double x, uint32_t k)
     return product;
 }
 
-static double rate_of_bits(const struct bit_array *array, uint64_t bits_set)
+static double rate_of_bits(const struct scheme_def *self, const struct bit_array *array,
+                           uint64_t bits_set, uint64_t layers)
 {
     uint64_t bits = array->shape.bits, classes = classes_of(bits), counted = bits;
     uint32_t set[MAX_CLASSES];
     double sum = 0;
+    (void)self, (void)layers;
     if (classes > MAX_CLASSES) return NAN;
     if (classes == 1) return power((double)bits_set / (double)bits, array->shape.hashes);
     while (counted > MAX_COUNTED) counted /= 2;

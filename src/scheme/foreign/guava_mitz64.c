@@ -22,7 +22,7 @@ const struct scheme_def petal_scheme_guava_mitz64 = {
     .id = PETAL_SCHEME_GUAVA_MITZ64,
     .name = "guava-mitz64",
     WALKED(guava_mitz64),
-    .course = {COURSE_WRAPPED, 63, {0, 0, 64, false}, {1, 0, 64, false}},
+    COURSE(COURSE_WRAPPED, 63, {0, 0, 64, false}, {1, 0, 64, false}),
     .unit_bytes = 8,
     .hash_words = 2,
     .max_hashes = 255,

@@ -30,7 +30,7 @@ const struct scheme_def petal_scheme_hbase = {
     .id = PETAL_SCHEME_HBASE,
     .name = "hbase",
     WALKED(hbase),
-    .course = {COURSE_FOLDED, 32, {0, 0, 32, false}, {0, 32, 32, false}},
+    COURSE(COURSE_FOLDED, 32, {0, 0, 32, false}, {0, 32, 32, false}),
     .hash_words = 1,
     .max_hashes = PETAL_MOST_HASHES,
     .step_bits = 8,

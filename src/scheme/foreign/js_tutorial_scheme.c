@@ -27,7 +27,7 @@ const struct scheme_def petal_scheme_js_tutorial = {
     .id = PETAL_SCHEME_JS_TUTORIAL,
     .name = "js-tutorial",
     WALKED(js_tutorial),
-    .course = {COURSE_UNKNOWN, 0, {0, 0, 32, false}, {0, 32, 32, false}},
+    COURSE(COURSE_UNKNOWN, 0, {0, 0, 32, false}, {0, 32, 32, false}),
     .hash_words = 1,
     .max_hashes = PETAL_MOST_HASHES,
     .step_bits = 1,

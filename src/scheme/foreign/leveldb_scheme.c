@@ -39,6 +39,7 @@ const struct scheme_def petal_scheme_leveldb = {
     .name = "leveldb",
     WALKED(leveldb),
     .course = {COURSE_WRAPPED, 32, {0, 0, 32, false}, {0, 17, 32, true}},
+    .rate_of_bits = petal_course_rate_of_bits,
     .hash_words = 1,
     .max_hashes = 30, /* more in a file means an encoding of the future */
     .step_bits = 8,

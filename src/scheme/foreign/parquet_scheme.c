@@ -96,11 +96,12 @@ static double rate_of_block(const uint8_t *block)
     return product;
 }
 
-static double rate_of_bits(const struct bit_array *array, uint64_t bits_set)
+static double rate_of_bits(const struct scheme_def *self, const struct bit_array *array,
+                           uint64_t bits_set, uint64_t layers)
 {
     uint64_t blocks = array->shape.bits / BLOCK_BITS;
     double sum = 0;
-    if (bits_set == 0) return 0;
+    (void)self, (void)bits_set, (void)layers;
     for (uint64_t i = 0; i < blocks; i++) sum += rate_of_block(array->bytes + i * BLOCK_BYTES);
     return sum / (double)blocks;
 }

@@ -90,12 +90,13 @@ static uint64_t count_bits(const uint8_t *bytes, uint64_t from, uint64_t to)
     return count;
 }
 
-static double rate_of_bits(const struct bit_array *array, uint64_t bits_set)
+static double rate_of_bits(const struct scheme_def *self, const struct bit_array *array,
+                           uint64_t bits_set, uint64_t layers)
 {
     uint64_t slice_bits = slice_of(&array->shape);
     struct favour favour = favour_of(slice_bits);
     double product = 1;
-    (void)bits_set;
+    (void)bits_set, (void)self, (void)layers;
     for (uint64_t from = 0; from < array->shape.bits; from += slice_bits) {
         uint64_t middle = from + favour.favoured;
         double high = (double)count_bits(array->bytes, from, middle);

@@ -23,7 +23,7 @@ const struct scheme_def petal_scheme_redisbloom = {
     .id = PETAL_SCHEME_REDISBLOOM,
     .name = "redisbloom",
     WALKED(redisbloom),
-    .course = {COURSE_WRAPPED, 64, {0, 0, 64, false}, {1, 0, 64, false}},
+    COURSE(COURSE_WRAPPED, 64, {0, 0, 64, false}, {1, 0, 64, false}),
     .hash_words = 2,
     .counts_new_only = true,
     .max_hashes = PETAL_MAX_HASHES,

@@ -33,7 +33,7 @@ const struct scheme_def petal_scheme_spark_v2 = {
     .id = PETAL_SCHEME_SPARK_V2,
     .name = "spark-v2",
     WALKED(spark_v2),
-    .course = {COURSE_STRAIGHT, 0, {0, 0, 32, false}, {0, 32, 32, false}},
+    COURSE(COURSE_STRAIGHT, 0, {0, 0, 32, false}, {0, 32, 32, false}),
     .unit_bytes = 8,
     .hash_words = 1,
     .max_hashes = PETAL_MOST_HASHES,

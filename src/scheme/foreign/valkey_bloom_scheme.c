@@ -41,5 +41,5 @@ const struct scheme_def petal_scheme_valkey_bloom = {
     .step_bits = 8,
     .max_bits = (uint64_t)1 << 48,
     /* That one position is b, not a + b, changes no rate by as much as tests/stat/courses sees. */
-    .course = {COURSE_WRAPPED, 64, {0, 0, 64, false}, {1, 0, 64, false}},
+    COURSE(COURSE_WRAPPED, 64, {0, 0, 64, false}, {1, 0, 64, false}),
 };

@@ -169,8 +169,7 @@ async function planning(browser, at) {
         await page.fill('#plan-keys', '7M');
         await page.waitForFunction(() => location.hash === '#plan?n=7M&p=0.1%25&scheme=classic');
         await page.click('#language');
-        await page.waitForFunction(() => document.documentElement.lang === 'zh-Hans');
-        equal(await page.inputValue('#plan-keys'), '7M');
+        await page.waitForFunction(() => document.documentElement.lang === 'zh-Hans' && document.getElementById('plan-keys').value === '7M');
         await page.fill('#plan-rate', '');
         await page.fill('#plan-memory', '64MiB');
         await page.waitForFunction(() => location.hash === '#plan?n=7M&memory=64MiB&scheme=classic');
@@ -189,7 +188,7 @@ async function planning(browser, at) {
                 for (const name of 'npmk') await page.fill(fields[name], '');
                 for (const name of names) await page.fill(fields[name], given[name]);
                 const shown = async () => page.evaluate(() => ['plan-n', 'plan-size', 'plan-k', 'plan-p'].map((id) => document.getElementById(id).innerText).join(' | '));
-                await page.waitForFunction(() => document.querySelectorAll('#plan-form input:placeholder-shown').length && [...document.querySelectorAll('#plan-form input[spellcheck]')].every((i) => i.placeholder), null, { timeout: 20000 })
+                await page.waitForFunction(() => document.getElementById('plan').getAttribute('aria-busy') === 'false' && document.querySelectorAll('#plan-form input:placeholder-shown').length && [...document.querySelectorAll('#plan-form input[spellcheck]')].every((i) => i.placeholder), null, { timeout: 20000 })
                     .catch(async () => { throw new Error(`${kind} ${names}: ${await text(page, '#plan-error')}`); });
                 const [n, size, hashes, rate] = (await shown()).split(' | '), keys = +n.replace(/,/g, '');
                 const [number, unit] = size.split(' '), most = number * { bytes: 1, KiB: 1024, MiB: 1048576 }[unit], percent = rate.replace(' %', '') / 100;
