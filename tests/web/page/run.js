@@ -222,7 +222,7 @@ async function planning(browser, at) {
             await good();
             if (wrong.format) await page.selectOption('#plan-format', wrong.format);
             for (const name of 'npmk') if (name in wrong) await page.fill(fields[name], wrong[name]);
-            await page.waitForFunction(() => document.getElementById('plan-error').textContent !== '');
+            await page.waitForFunction(() => document.getElementById('plan').getAttribute('aria-busy') === 'false' && document.getElementById('plan-error').textContent !== '');
             truth((await text(page, '#plan-error')).includes(words), `${JSON.stringify(wrong)}: ${await text(page, '#plan-error')}`);
             equal(await seen(), '', JSON.stringify(wrong));
         }
