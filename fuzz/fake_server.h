@@ -549,6 +549,10 @@ static int fake_GetServerVersion(void)
 {
     return 0x070000;
 }
+static void fake_GetRandomBytes(unsigned char *bytes, size_t size_bytes)
+{
+    for (size_t i = 0; i < size_bytes; i++) bytes[i] = (unsigned char)(17 * i);
+}
 static long long fake_Milliseconds(void)
 {
     return 1000;

@@ -2,17 +2,54 @@
  * any command. A value is refused or usable: then it goes out and in again, is copied, moved and
  * rewritten as commands, and is the same afterwards; what was added to it is found.
  *
- * The first byte: bit 0: as in a replica, which must take what its master sends. Then steps: an
- * enum step, and what it needs. abort() is a finding. */
+ * The first byte: bit 0: as in a replica, which must take what its master sends; bit 1: bf.compat
+ * valkey. Then steps: an enum step, and what it needs. abort() is a finding. */
 #include "fake_server.h"
 
 enum step { LOAD, COMMAND, SAVE, MOVE, COPY, REWRITE, USE, STEPS };
 enum { MAX_ARGUMENTS = 10 };
 
-static const char *const words[] = {
-    "EXPANSION", "NONSCALING", "CAPACITY", "ERROR", "NOCREATE", "ITEMS", "0.01",        "0.5",
-    "SCHEME",    "COUNTING",   "CLASSIC",  "GROW",  "WINDOW",   "SEED",  "GENERATIONS", "WINDOWMS",
-    "SIZE",      "FILTERS",    "item",     "",      "0",        "1",     "100",         "1e-300"};
+static const char *const words[] = {"EXPANSION",
+                                    "NONSCALING",
+                                    "CAPACITY",
+                                    "ERROR",
+                                    "NOCREATE",
+                                    "ITEMS",
+                                    "0.01",
+                                    "0.5",
+                                    "SCHEME",
+                                    "COUNTING",
+                                    "CLASSIC",
+                                    "GROW",
+                                    "WINDOW",
+                                    "SEED",
+                                    "GENERATIONS",
+                                    "WINDOWMS",
+                                    "SIZE",
+                                    "FILTERS",
+                                    "item",
+                                    "",
+                                    "0",
+                                    "1",
+                                    "100",
+                                    "1e-300",
+                                    "TIGHTENING",
+                                    "VALIDATESCALETO",
+                                    "0123456789abcdefghijklmnopqrstuv"};
+
+/* What valkey-bloom added is last, so that kept inputs stay what they are. */
+static uint32_t command_at(uint32_t number)
+{
+    uint32_t added = 0;
+    while (strcmp(fake.commands[added].name, "bf.load") != 0) added++;
+    return number + 1 == fake.command_count ? added : number + (number >= added);
+}
+
+static RedisModuleType *type_at(uint32_t number)
+{
+    static const uint8_t places[] = {0, 2, 3, 1};
+    return &fake.types[places[number]];
+}
 
 static void load_module(void)
 {
@@ -21,6 +58,7 @@ static void load_module(void)
     if (is_loaded) return;
     must(RedisModule_OnLoad(&ctx, NULL, 0) == MODULE_OK);
     config.memory_limit = 1 << 20;
+    config.bloom_memory_limit = 1 << 20;
     config.max_capacity = PETAL_MAX_CAPACITY;
     is_loaded = 1;
 }
@@ -38,6 +76,16 @@ static void *load(RedisModuleType *type, int encver, struct input *in)
 {
     struct RedisModuleIO io = {.from = in};
     return type->methods.rdb_load(&io, encver);
+}
+
+static int is_classic(const RedisModuleKey *key)
+{
+    return key->type == bloom_type || key->type == valkey_type;
+}
+
+static int is_filter(const RedisModuleKey *key)
+{
+    return is_classic(key) || key->type == petal_type;
 }
 
 /* Out and in again. What it has been loaded with may be above the limit now. */
@@ -79,7 +127,7 @@ static void rewrite(RedisModuleKey *key)
     RedisModuleKey *to = &fake.keys[KEYS - 1];
     int flags = fake.context_flags;
     RedisModuleType *type = key->type;
-    if (key == to || (type != bloom_type && type != petal_type)) return;
+    if (key == to || !is_filter(key)) return;
     delete_key(to);
     fake_rewritten = fake_CreateString(NULL, key_names[KEYS - 1], 1);
     fake.context_flags |= CTX_LOADING;
@@ -117,7 +165,8 @@ static RedisModuleString *take_argument(struct input *in, const RedisModuleStrin
 static void run_command(struct input *in, RedisModuleCtx *ctx)
 {
     RedisModuleString *argv[MAX_ARGUMENTS + 1];
-    uint32_t command = take_below(in, fake.command_count), count = take_below(in, MAX_ARGUMENTS);
+    uint32_t command = command_at(take_below(in, fake.command_count)),
+             count = take_below(in, MAX_ARGUMENTS);
     int argc = 2;
     argv[0] =
         fake_CreateString(NULL, fake.commands[command].name, strlen(fake.commands[command].name));
@@ -138,11 +187,11 @@ static void use(RedisModuleKey *key, struct input *in)
     RedisModuleString *argv[3] = {fake_CreateString(NULL, "x", 1),
                                   fake_CreateString(NULL, key_names[key - fake.keys], 1),
                                   fake_CreateString(NULL, item, strlen(item))};
-    if (key->type == bloom_type || key->type == petal_type) {
-        find_command(key->type == bloom_type ? "bf.add" : "petal.add")(&ctx, argv, 3);
+    if (is_filter(key)) {
+        find_command(is_classic(key) ? "bf.add" : "petal.add")(&ctx, argv, 3);
         int is_in = !ctx.is_error;
         ctx.replies = 0;
-        find_command(key->type == bloom_type ? "bf.exists" : "petal.exists")(&ctx, argv, 3);
+        find_command(is_classic(key) ? "bf.exists" : "petal.exists")(&ctx, argv, 3);
         must(!is_in || ctx.numbers[0]);
     }
     for (int i = 0; i < 3; i++) fake_FreeString(NULL, argv[i]);
@@ -161,7 +210,7 @@ static void step(struct input *in, RedisModuleCtx *ctx)
     }
     RedisModuleKey *key = &fake.keys[take_below(in, KEYS)];
     if (what == LOAD) {
-        RedisModuleType *type = &fake.types[take_below(in, fake.types_count)];
+        RedisModuleType *type = type_at(take_below(in, fake.types_count));
         void *value = load(type, (int)take_below(in, 6), in);
         if (value) fake_ModuleTypeSetValue(key, type, value);
         if (value) save(key);
@@ -181,10 +230,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     struct RedisModuleCtx ctx = {.get_api = fake_get_api};
     load_module();
     set_text(&ctx.text, "", 0);
-    fake.context_flags = take(&in, 1) & 1 ? CTX_REPLICATED | CTX_REPLICA : 0;
+    uint64_t mode = take(&in, 1);
+    fake.context_flags = mode & 1 ? CTX_REPLICATED | CTX_REPLICA : 0;
+    config.compat = mode & 2 ? COMPAT_VALKEY : COMPAT_REDISBLOOM;
     for (int steps = 0; steps < 200 && in.left > 0; steps++) step(&in, &ctx);
     for (uint32_t i = 0; i < KEYS; i++) delete_key(&fake.keys[i]);
     free(ctx.text.bytes);
     must(totals.filters == 0 && totals.bytes == 0);
+    must(totals.layers == 0 && totals.items == 0 && totals.capacity == 0);
     return 0;
 }

@@ -1,9 +1,11 @@
-/* bf.c - the commands of RedisBloom: its replies, errors, defaults and limits, in its order of
+/* bf.c - the commands of RedisBloom, and those of valkey-bloom where bf.compat says so or a word of
+ * its own: their replies, errors, defaults and limits, in its order of
  * looking at arguments. Where it differs on purpose: what changes nothing is not replicated, and a
  * filter that is created on the way is replicated with its parameters, so that a replica with other
  * defaults gets the same one. */
 #include "common.h"
 #include "config.h"
+#include "valkey_words.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -19,8 +21,9 @@
 
 static enum found look_up(RedisModuleKey *key, struct value **value)
 {
+    RedisModuleType *type = server.ModuleTypeGetType(key);
     *value = NULL;
-    if (server.ModuleTypeGetType(key) == bloom_type) {
+    if (type && (type == bloom_type || type == valkey_type)) {
         *value = server.ModuleTypeGetValue(key);
         return FOUND;
     }
@@ -36,6 +39,22 @@ static struct value *open_to_read(RedisModuleCtx *ctx, RedisModuleString *name)
     server.CloseKey(key);
     if (found != FOUND) reply_not_found(ctx, found);
     return value;
+}
+
+/* For what RedisBloom alone has. */
+static enum found look_up_redisbloom(RedisModuleKey *key, struct value **value)
+{
+    enum found found = look_up(key, value);
+    if (found != FOUND || (*value)->classic == CLASSIC_REDISBLOOM) return found;
+    *value = NULL;
+    return OTHER_TYPE;
+}
+
+/* Are filters made as valkey-bloom makes them? What must be obeyed says itself what it makes: the
+ * master, or the AOF, may be of a server with another bf.compat. */
+static int makes_valkey(RedisModuleCtx *ctx)
+{
+    return config.compat == COMPAT_VALKEY && !must_obey(ctx);
 }
 
 /* ---- BF.RESERVE ------------------------------------------------------------------------------ */
@@ -98,7 +117,7 @@ static struct value *create(RedisModuleCtx *ctx, RedisModuleKey *key, const stru
     struct failure failure;
     struct value *value = value_create_bloom(plan, must_obey(ctx), &failure);
     if (value)
-        server.ModuleTypeSetValue(key, bloom_type, value);
+        server.ModuleTypeSetValue(key, plan->is_valkey ? valkey_type : bloom_type, value);
     else
         server.ReplyWithError(ctx, failure_line(&failure));
     return value;
@@ -111,10 +130,39 @@ static const char *exact(double value, char text[32])
     return text;
 }
 
+/* As valkey-bloom does, with all that a filter is made of. */
+static void replicate_valkey(RedisModuleCtx *ctx, RedisModuleString *name,
+                             const struct bloom_plan *plan, RedisModuleString **items, size_t count)
+{
+    char rate[PLAIN_BYTES], ratio[PLAIN_BYTES];
+    const char *seed = (const char *)plan->seed;
+    valkey_plain(plan->rate, rate);
+    valkey_plain(plan->ratio, ratio);
+    if (plan->no_scaling && count)
+        server.Replicate(ctx, "BF.INSERT", "sclcccccbccv", name, "CAPACITY", plan->capacity,
+                         "ERROR", rate, "TIGHTENING", ratio, "SEED", seed, sizeof plan->seed,
+                         "NONSCALING", "ITEMS", items, count);
+    else if (plan->no_scaling)
+        server.Replicate(ctx, "BF.INSERT", "sclcccccbc", name, "CAPACITY", plan->capacity, "ERROR",
+                         rate, "TIGHTENING", ratio, "SEED", seed, sizeof plan->seed, "NONSCALING");
+    else if (count)
+        server.Replicate(ctx, "BF.INSERT", "sclcccccbclcv", name, "CAPACITY", plan->capacity,
+                         "ERROR", rate, "TIGHTENING", ratio, "SEED", seed, sizeof plan->seed,
+                         "EXPANSION", plan->expansion, "ITEMS", items, count);
+    else
+        server.Replicate(ctx, "BF.INSERT", "sclcccccbcl", name, "CAPACITY", plan->capacity, "ERROR",
+                         rate, "TIGHTENING", ratio, "SEED", seed, sizeof plan->seed, "EXPANSION",
+                         plan->expansion);
+}
+
 static void replicate_reserve(RedisModuleCtx *ctx, RedisModuleString *name,
                               const struct bloom_plan *plan)
 {
     char rate[32];
+    if (plan->is_valkey) {
+        replicate_valkey(ctx, name, plan, NULL, 0);
+        return;
+    }
     exact(plan->rate, rate);
     if (plan->no_scaling)
         server.Replicate(ctx, "BF.RESERVE", "sclc", name, rate, plan->capacity, "NONSCALING");
@@ -125,10 +173,12 @@ static void replicate_reserve(RedisModuleCtx *ctx, RedisModuleString *name,
 
 static int bf_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
-    struct bloom_plan plan;
+    struct bloom_plan plan = {0};
     struct value *value;
-    if (argc < 4 || argc > 7) return server.WrongArity(ctx);
-    const char *refusal = read_plan(ctx, argv, argc, &plan);
+    int is_valkey = makes_valkey(ctx);
+    if (argc < 4 || argc > (is_valkey ? 6 : 7)) return server.WrongArity(ctx);
+    const char *refusal =
+        is_valkey ? valkey_read_reserve(argv, argc, &plan) : read_plan(ctx, argv, argc, &plan);
     if (refusal) return server.ReplyWithError(ctx, refusal);
     RedisModuleKey *key = server.OpenKey(ctx, argv[1], KEY_READ | KEY_WRITE);
     enum found found = look_up(key, &value);
@@ -162,6 +212,8 @@ static const char *adding_line(const struct value *value, struct adding *adding)
     failure->line[0] = 0;
     if (failure->error.status == PETAL_ERR_FULL && value->options & BLOOM_NO_SCALING)
         return "ERR non scaling filter is full";
+    if (failure->error.status == PETAL_ERR_FULL && value->classic == CLASSIC_VALKEY)
+        return failure->error.message;
     if (failure->error.status == PETAL_ERR_MEMORY && value->refused)
         snprintf(failure->line, sizeof failure->line,
                  "ERR petal: the filter is full, and with its next layer it would be above "
@@ -221,6 +273,8 @@ static void replicate_adding(RedisModuleCtx *ctx, const struct adding *adding)
         server.Replicate(ctx, "BF.MADD", "sv", adding->name, adding->items, adding->done);
     } else if (adding->done == 0) {
         replicate_reserve(ctx, adding->name, plan);
+    } else if (plan->is_valkey) {
+        replicate_valkey(ctx, adding->name, plan, adding->items, adding->done);
     } else if (plan->no_scaling && plan->expansion == 0) {
         server.Replicate(ctx, "BF.INSERT", "sclccccv", adding->name, "CAPACITY", plan->capacity,
                          "ERROR", exact(plan->rate, rate), "NONSCALING", "ITEMS", adding->items,
@@ -279,8 +333,12 @@ static void add_and_reply(RedisModuleCtx *ctx, struct value *value, struct addin
     if (adding->added) note_change(ctx, adding->name, EVENT_ADD);
 }
 
-static void default_plan(struct adding *adding)
+static void default_plan(RedisModuleCtx *ctx, struct adding *adding)
 {
+    if (makes_valkey(ctx)) {
+        valkey_default_plan(&adding->plan);
+        return;
+    }
     adding->plan = (struct bloom_plan){.rate = config.error_rate,
                                        .capacity = config.initial_size,
                                        .expansion = config.expansion,
@@ -293,7 +351,7 @@ static int insert(RedisModuleCtx *ctx, struct adding *adding)
     RedisModuleKey *key = server.OpenKey(ctx, adding->name, KEY_READ | KEY_WRITE);
     enum found found = look_up(key, &value);
     if (found == MISSING && !adding->no_create) {
-        if (!adding->has_plan) default_plan(adding);
+        if (!adding->has_plan) default_plan(ctx, adding);
         value = create(ctx, key, &adding->plan);
         adding->created = value != NULL;
     } else if (found != FOUND) {
@@ -369,23 +427,52 @@ static const char *read_option(RedisModuleCtx *ctx, RedisModuleString **argv, in
     return NULL;
 }
 
+/* The error, or NULL, in *arity, too; and where the items begin. */
+static const char *read_options(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int *at,
+                                struct adding *adding, int *arity)
+{
+    *at = 2;
+    *arity = argc < 4;
+    default_plan(ctx, adding);
+    while (!*arity && *at < argc) {
+        size_t size;
+        const char *word = server.StringPtrLen(argv[*at], &size);
+        if (tolower((unsigned char)word[0]) == 'i') break;
+        const char *refusal = read_option(ctx, argv, argc, at, adding, arity);
+        if (refusal) return refusal;
+    }
+    if (++*at >= argc) *arity = 1;
+    if (adding->plan.expansion == 0) adding->plan.no_scaling = 1;
+    return NULL;
+}
+
+static const char *read_valkey_options(RedisModuleString **argv, int argc, int *at,
+                                       struct adding *adding, int *arity)
+{
+    struct valkey_insert read;
+    const char *refusal = valkey_read_insert(argv, argc, &read);
+    adding->plan = read.plan;
+    adding->no_create = read.no_create;
+    *at = read.first_item;
+    *arity = read.wrong_arity;
+    return refusal;
+}
+
 static int bf_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
     struct adding adding = {.is_multiple = 1, .has_plan = 1};
-    int at = 2, wrong_arity = argc < 4;
-    default_plan(&adding);
-    while (!wrong_arity && at < argc) {
-        size_t size;
-        const char *word = server.StringPtrLen(argv[at], &size);
-        if (tolower((unsigned char)word[0]) == 'i') break;
-        const char *refusal = read_option(ctx, argv, argc, &at, &adding, &wrong_arity);
-        if (refusal) return server.ReplyWithError(ctx, refusal);
-    }
-    if (wrong_arity || at + 1 >= argc) return server.WrongArity(ctx);
-    if (adding.plan.expansion == 0) adding.plan.no_scaling = 1;
+    int at, wrong_arity, is_valkey = makes_valkey(ctx) || valkey_has_words(argv, argc);
+    const char *refusal = is_valkey ? read_valkey_options(argv, argc, &at, &adding, &wrong_arity)
+                                    : read_options(ctx, argv, argc, &at, &adding, &wrong_arity);
+    /* Where it comes from it was right, perhaps by valkey-bloom's limits, and the filter is there:
+     * what makes one of valkey-bloom's has words of its own. */
+    if ((refusal || wrong_arity) && !is_valkey && must_obey(ctx))
+        refusal = read_valkey_options(argv, argc, &at, &adding, &wrong_arity);
+    if (refusal) return server.ReplyWithError(ctx, refusal);
+    if (wrong_arity) return server.WrongArity(ctx);
     adding.name = argv[1];
-    adding.items = argv + at + 1;
-    adding.count = (size_t)(argc - at - 1);
+    adding.items = argv + at;
+    adding.count = (size_t)(argc - at);
     return insert(ctx, &adding);
 }
 
@@ -435,7 +522,17 @@ static int bf_mexists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 
 /* ---- BF.INFO, BF.CARD, BF.DEBUG -------------------------------------------------------------- */
 
-enum field { FIELD_CAPACITY, FIELD_SIZE, FIELD_FILTERS, FIELD_ITEMS, FIELD_EXPANSION, FIELD_COUNT };
+enum field {
+    FIELD_CAPACITY,
+    FIELD_SIZE,
+    FIELD_FILTERS,
+    FIELD_ITEMS,
+    FIELD_ERROR,
+    FIELD_EXPANSION,
+    FIELD_TIGHTENING,
+    FIELD_REACH,
+    FIELD_COUNT
+};
 
 static const struct {
     const char *word, *label;
@@ -443,11 +540,23 @@ static const struct {
                          {"SIZE", "Size"},
                          {"FILTERS", "Number of filters"},
                          {"ITEMS", "Number of items inserted"},
-                         {"EXPANSION", "Expansion rate"}};
+                         {"ERROR", "Error rate"},
+                         {"EXPANSION", "Expansion rate"},
+                         {"TIGHTENING", "Tightening ratio"},
+                         {"MAXSCALEDCAPACITY", "Max scaled capacity"}};
 
-/* RedisBloom's: its structs and the bits, on 64-bit machines. */
+/* valkey-bloom's filters have more of them, and most if they grow. */
+static int has_field(const struct value *value, int field)
+{
+    if (field == FIELD_TIGHTENING || field == FIELD_REACH)
+        return value->classic == CLASSIC_VALKEY && !(value->options & BLOOM_NO_SCALING);
+    return field != FIELD_ERROR || value->classic == CLASSIC_VALKEY;
+}
+
+/* RedisBloom's, or valkey-bloom's: its structs and the bits, on 64-bit machines. */
 static long long size_of(const struct value *value, const petal_info *info)
 {
+    if (value->classic == CLASSIC_VALKEY) return (long long)valkey_size(value);
     uint64_t bytes = 32 + 64ull * info->layers;
     for (uint32_t i = 0; i < info->layers; i++) {
         uint64_t layer_bytes;
@@ -457,11 +566,33 @@ static long long size_of(const struct value *value, const petal_info *info)
     return (long long)bytes;
 }
 
+static void reply_rate(RedisModuleCtx *ctx, double rate)
+{
+    char text[PLAIN_BYTES];
+    valkey_plain(rate, text);
+    server.ReplyWithStringBuffer(ctx, text, strlen(text));
+}
+
+/* One that only valkey-bloom's filters have. */
+static void reply_valkey_field(RedisModuleCtx *ctx, const struct value *value, int field)
+{
+    const struct bloom_plan plan = valkey_plan_of(value);
+    const char *refusal;
+    if (field == FIELD_REACH)
+        server.ReplyWithLongLong(ctx, valkey_reach(&plan, 0, &refusal));
+    else
+        reply_rate(ctx, field == FIELD_ERROR ? plan.rate : plan.ratio);
+}
+
 static void reply_field(RedisModuleCtx *ctx, const struct value *value, const petal_info *info,
                         int field)
 {
     if (field == FIELD_EXPANSION && value->options & BLOOM_NO_SCALING) {
         server.ReplyWithNull(ctx);
+        return;
+    }
+    if (field == FIELD_ERROR || field == FIELD_TIGHTENING || field == FIELD_REACH) {
+        reply_valkey_field(ctx, value, field);
         return;
     }
     server.ReplyWithLongLong(ctx, field == FIELD_CAPACITY  ? (long long)info->capacity
@@ -476,7 +607,7 @@ static int reply_one_field(RedisModuleCtx *ctx, const struct value *value, const
 {
     int field = 0;
     while (field < FIELD_COUNT && !is_word(word, fields[field].word)) field++;
-    if (field == FIELD_COUNT)
+    if (field == FIELD_COUNT || !has_field(value, field))
         return server.ReplyWithError(ctx, config.compat == COMPAT_VALKEY
                                               ? "ERR invalid information value"
                                               : "Invalid information value");
@@ -500,8 +631,14 @@ static int bf_info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     if (!value) return MODULE_OK;
     petal_info info = value_info(value, PETAL_ALL_LAYERS);
     if (argc == 3) return reply_one_field(ctx, value, &info, argv[2]);
-    server.ReplyWithMap(ctx, FIELD_COUNT);
+    long count = 0;
+    for (int field = 0; field < FIELD_COUNT; field++) count += has_field(value, field);
+    if (config.compat == COMPAT_VALKEY)
+        server.ReplyWithArray(ctx, 2 * count);
+    else
+        server.ReplyWithMap(ctx, count);
     for (int field = 0; field < FIELD_COUNT; field++) {
+        if (!has_field(value, field)) continue;
         server.ReplyWithSimpleString(ctx, fields[field].label);
         reply_field(ctx, value, &info, field);
     }
@@ -552,8 +689,11 @@ static int bf_scandump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
     long long iterator;
     if (argc != 3) return server.WrongArity(ctx);
-    struct value *value = open_to_read(ctx, argv[1]);
-    if (!value) return MODULE_OK;
+    struct value *value;
+    RedisModuleKey *key = server.OpenKey(ctx, argv[1], KEY_READ);
+    enum found found = look_up_redisbloom(key, &value);
+    server.CloseKey(key);
+    if (found != FOUND) return reply_not_found(ctx, found);
     if (server.StringToLongLong(argv[2], &iterator) != MODULE_OK)
         return server.ReplyWithError(ctx, "Second argument must be numeric");
     return reply_dump(ctx, value, iterator);
@@ -608,7 +748,7 @@ static int bf_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
         return server.ReplyWithError(ctx, "ERR Second argument must be numeric");
     const char *data = server.StringPtrLen(argv[3], &size);
     RedisModuleKey *key = server.OpenKey(ctx, argv[1], KEY_READ | KEY_WRITE);
-    enum found found = look_up(key, &value);
+    enum found found = look_up_redisbloom(key, &value);
     const char *refusal = NULL;
     if (found == MISSING && iterator == 1)
         refusal = load_header(ctx, key, data, size);
@@ -620,6 +760,29 @@ static int bf_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     if (refusal) return server.ReplyWithError(ctx, refusal);
     server.ReplicateVerbatim(ctx);
     note_change(ctx, argv[1], EVENT_LOAD);
+    return server.ReplyWithSimpleString(ctx, "OK");
+}
+
+/* ---- BF.LOAD --------------------------------------------------------------------------------- */
+
+static int bf_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
+{
+    struct value *value;
+    const char *refusal = NULL;
+    size_t size;
+    if (argc != 3) return server.WrongArity(ctx);
+    const char *bytes = server.StringPtrLen(argv[2], &size);
+    RedisModuleKey *key = server.OpenKey(ctx, argv[1], KEY_READ | KEY_WRITE);
+    enum found found = look_up(key, &value);
+    if (found == MISSING)
+        value = valkey_decode((const uint8_t *)bytes, size, must_obey(ctx), &refusal);
+    else
+        refusal = found == FOUND ? "BUSYKEY Target key name already exists." : TEXT_WRONG_TYPE;
+    if (!refusal) server.ModuleTypeSetValue(key, valkey_type, value);
+    server.CloseKey(key);
+    if (refusal) return server.ReplyWithError(ctx, refusal);
+    server.ReplicateVerbatim(ctx);
+    note_change(ctx, argv[1], EVENT_RESERVE);
     return server.ReplyWithSimpleString(ctx, "OK");
 }
 
@@ -637,6 +800,9 @@ static struct module_argument reserve_arguments[] = {
     ARGUMENT_WITH("expansion", ARG_INTEGER, .token = "EXPANSION", .flags = ARG_OPTIONAL),
     ARGUMENT_WITH("nonscaling", ARG_PURE_TOKEN, .token = "NONSCALING", .flags = ARG_OPTIONAL),
     END_OF_ARGUMENTS};
+static struct module_argument insert_items[] = {
+    ARGUMENT_WITH("items", ARG_PURE_TOKEN, .token = "ITEMS"),
+    ARGUMENT_WITH("item", ARG_STRING, .flags = ARG_MULTIPLE), END_OF_ARGUMENTS};
 static struct module_argument insert_arguments[] = {
     KEY_ARGUMENT,
     ARGUMENT_WITH("capacity", ARG_INTEGER, .token = "CAPACITY", .flags = ARG_OPTIONAL),
@@ -644,8 +810,10 @@ static struct module_argument insert_arguments[] = {
     ARGUMENT_WITH("expansion", ARG_INTEGER, .token = "EXPANSION", .flags = ARG_OPTIONAL),
     ARGUMENT_WITH("nocreate", ARG_PURE_TOKEN, .token = "NOCREATE", .flags = ARG_OPTIONAL),
     ARGUMENT_WITH("nonscaling", ARG_PURE_TOKEN, .token = "NONSCALING", .flags = ARG_OPTIONAL),
-    ARGUMENT_WITH("items", ARG_PURE_TOKEN, .token = "ITEMS"),
-    ARGUMENT_WITH("item", ARG_STRING, .flags = ARG_MULTIPLE),
+    ARGUMENT_WITH("tightening", ARG_DOUBLE, .token = "TIGHTENING", .flags = ARG_OPTIONAL),
+    ARGUMENT_WITH("seed", ARG_STRING, .token = "SEED", .flags = ARG_OPTIONAL),
+    ARGUMENT_WITH("scale_to", ARG_INTEGER, .token = "VALIDATESCALETO", .flags = ARG_OPTIONAL),
+    ARGUMENT_WITH("items", ARG_BLOCK, .flags = ARG_OPTIONAL, .subargs = insert_items),
     END_OF_ARGUMENTS};
 static struct module_argument info_words[] = {
     ARGUMENT_WITH("capacity", ARG_PURE_TOKEN, .token = "CAPACITY"),
@@ -653,6 +821,9 @@ static struct module_argument info_words[] = {
     ARGUMENT_WITH("filters", ARG_PURE_TOKEN, .token = "FILTERS"),
     ARGUMENT_WITH("items", ARG_PURE_TOKEN, .token = "ITEMS"),
     ARGUMENT_WITH("expansion", ARG_PURE_TOKEN, .token = "EXPANSION"),
+    ARGUMENT_WITH("error", ARG_PURE_TOKEN, .token = "ERROR"),
+    ARGUMENT_WITH("tightening", ARG_PURE_TOKEN, .token = "TIGHTENING"),
+    ARGUMENT_WITH("max_capacity", ARG_PURE_TOKEN, .token = "MAXSCALEDCAPACITY"),
     END_OF_ARGUMENTS};
 static struct module_argument info_arguments[] = {
     KEY_ARGUMENT,
@@ -664,6 +835,9 @@ static struct module_argument loadchunk_arguments[] = {
     KEY_ARGUMENT, ARGUMENT("iterator", ARG_INTEGER), ARGUMENT("data", ARG_STRING),
     END_OF_ARGUMENTS};
 
+static struct module_argument load_arguments[] = {KEY_ARGUMENT, ARGUMENT("data", ARG_STRING),
+                                                  END_OF_ARGUMENTS};
+
 static const struct command commands[] = {
     {"BF.RESERVE", bf_reserve, COMMAND_WRITES, "write fast bloom", KEY_SPEC_RW | KEY_SPEC_INSERT, 0,
      -4, "1.0.0", "Creates a new Bloom filter", "O(1)", reserve_arguments},
@@ -673,7 +847,7 @@ static const struct command commands[] = {
     {"BF.MADD", bf_madd, COMMAND_WRITES, "write bloom", KEYS_CHANGED, 0, -3, "1.0.0",
      "Adds items to a Bloom filter, which is created if there is none",
      "O(k * n), where k is the number of hash functions and n the number of items", key_items},
-    {"BF.INSERT", bf_insert, COMMAND_WRITES, "write bloom", KEYS_CHANGED, 0, -4, "1.0.0",
+    {"BF.INSERT", bf_insert, COMMAND_WRITES, "write bloom", KEYS_CHANGED, 0, -2, "1.0.0",
      "Adds items to a Bloom filter, which is created with these parameters if there is none",
      "O(k * n), where k is the number of hash functions and n the number of items",
      insert_arguments},
@@ -693,6 +867,9 @@ static const struct command commands[] = {
     {"BF.LOADCHUNK", bf_loadchunk, COMMAND_WRITES, "write bloom", KEYS_CHANGED, 0, 4, "1.0.0",
      "Restores a Bloom filter from a chunk of BF.SCANDUMP",
      "O(n), where n is the size of the chunk", loadchunk_arguments},
+    {"BF.LOAD", bf_load, COMMAND_WRITES, "write bloom", KEY_SPEC_RW | KEY_SPEC_INSERT, 0, 3,
+     "1.0.0", "Restores a Bloom filter of valkey-bloom's, as its AOF files have it",
+     "O(n), where n is the size of the filter", load_arguments},
     {"BF.DEBUG", bf_debug, COMMAND_READS, "read bloom", KEYS_READ, 0, 2, NULL, NULL, NULL, NULL},
     {.name = NULL}};
 

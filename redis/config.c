@@ -5,6 +5,8 @@
  * are there, as petal.NAME. */
 #include "config.h"
 
+#include "valkey.h"
+
 #include <petal/petal.h>
 
 #include <stdio.h>
@@ -18,6 +20,13 @@ struct config config = {.error_rate = 0.01,
                         .max_capacity = BLOOM_MAX_CAPACITY,
                         .memory_limit = 8LL << 30,
                         .compat = COMPAT_REDISBLOOM,
+                        .bloom_rate = 0.01,
+                        .bloom_ratio = 0.5,
+                        .bloom_capacity = 100,
+                        .bloom_expansion = 2,
+                        .bloom_memory_limit = 128LL << 20,
+                        .bloom_random = 1,
+                        .bloom_defrag = 1,
                         .module = "bf"};
 
 static long long get_number(const char *name, void *context)
@@ -55,32 +64,38 @@ static int is_rate(const char *text, double *rate)
     return end != text && !*end && *rate > 0 && *rate < 1;
 }
 
-/* The text that CONFIG GET returns; the server does not free it. */
-static RedisModuleString *rate_text;
+/* A rate among the options. */
+static struct rate {
+    double *number, max; /* a higher one is taken as `max` */
+    const char *refusal;
+    RedisModuleString *text; /* what CONFIG GET returns; the server does not free it */
+} error_rate = {&config.error_rate, BLOOM_MAX_RATE, "the error rate must be above 0 and below 1",
+                NULL},
+  bloom_rate = {&config.bloom_rate, 1, VALKEY_RATE_RANGE, NULL},
+  bloom_ratio = {&config.bloom_ratio, 1, VALKEY_RATIO_RANGE, NULL};
 
 static int set_rate(const char *name, RedisModuleString *value, void *context,
                     RedisModuleString **error)
 {
-    static const char refusal[] = "the error rate must be above 0 and below 1";
+    const struct rate *of = context;
     double rate;
     (void)name;
-    (void)context;
     if (!is_rate(server.StringPtrLen(value, NULL), &rate)) {
-        *error = server.CreateString(NULL, refusal, sizeof refusal - 1);
+        *error = server.CreateString(NULL, of->refusal, strlen(of->refusal));
         return MODULE_ERR;
     }
-    config.error_rate = rate < BLOOM_MAX_RATE ? rate : BLOOM_MAX_RATE;
+    *of->number = rate < of->max ? rate : of->max;
     return MODULE_OK;
 }
 
 static RedisModuleString *get_rate(const char *name, void *context)
 {
+    struct rate *of = context;
     char text[32];
     (void)name;
-    (void)context;
-    if (rate_text) server.FreeString(NULL, rate_text);
-    int length = snprintf(text, sizeof text, "%.15g", config.error_rate);
-    return rate_text = server.CreateString(NULL, text, (size_t)length);
+    if (of->text) server.FreeString(NULL, of->text);
+    int length = snprintf(text, sizeof text, "%.15g", *of->number);
+    return of->text = server.CreateString(NULL, text, (size_t)length);
 }
 
 /* ---- bf.secret-file ------------------------------------------------------------------------- */
@@ -182,6 +197,21 @@ int config_read_arguments(RedisModuleCtx *ctx, RedisModuleString **argv, int arg
     return MODULE_OK;
 }
 
+static int register_rate(RedisModuleCtx *ctx, const char *name, unsigned flags, struct rate *rate)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.15g", *rate->number);
+    return server.RegisterStringConfig(ctx, name, text, flags, get_rate, set_rate, NULL, rate);
+}
+
+static int register_choice(RedisModuleCtx *ctx, const char *name, unsigned flags, int *choice)
+{
+    static const char *no_yes[] = {"no", "yes"};
+    static const int zero_one[] = {0, 1};
+    return server.RegisterEnumConfig(ctx, name, *choice, flags, no_yes, zero_one, 2, get_choice,
+                                     set_choice, NULL, choice);
+}
+
 static int register_number(RedisModuleCtx *ctx, const char *name, unsigned flags, long long min,
                            long long max, long long *number)
 {
@@ -195,10 +225,7 @@ static int register_bloom(RedisModuleCtx *ctx)
     static const char *names[] = {"redisbloom", "valkey"};
     static const int values[] = {COMPAT_REDISBLOOM, COMPAT_VALKEY};
     unsigned bare = server.GetServerVersion() >= 0x080000 ? CONFIG_UNPREFIXED : CONFIG_DEFAULT;
-    char rate[32];
-    snprintf(rate, sizeof rate, "%.15g", config.error_rate);
-    return server.RegisterStringConfig(ctx, "bf-error-rate", rate, bare, get_rate, set_rate, NULL,
-                                       NULL) ||
+    return register_rate(ctx, "bf-error-rate", bare, &error_rate) ||
            register_number(ctx, "bf-initial-size", bare, BLOOM_MIN_CAPACITY, BLOOM_MAX_CAPACITY,
                            &config.initial_size) ||
            register_number(ctx, "bf-expansion-factor", bare, 0, BLOOM_MAX_EXPANSION,
@@ -209,15 +236,27 @@ static int register_bloom(RedisModuleCtx *ctx)
                                      get_choice, set_choice, NULL, &config.compat);
 }
 
+/* Those of valkey-bloom, with its names, defaults and limits. */
+static int register_valkey(RedisModuleCtx *ctx)
+{
+    return register_rate(ctx, "bloom-fp-rate", CONFIG_DEFAULT, &bloom_rate) ||
+           register_rate(ctx, "bloom-tightening-ratio", CONFIG_DEFAULT, &bloom_ratio) ||
+           register_number(ctx, "bloom-capacity", CONFIG_DEFAULT, 1, INT64_MAX,
+                           &config.bloom_capacity) ||
+           register_number(ctx, "bloom-expansion", CONFIG_DEFAULT, 0, UINT32_MAX,
+                           &config.bloom_expansion) ||
+           register_number(ctx, "bloom-memory-usage-limit", CONFIG_MEMORY, 0, INT64_MAX,
+                           &config.bloom_memory_limit) ||
+           register_choice(ctx, "bloom-use-random-seed", CONFIG_DEFAULT, &config.bloom_random) ||
+           register_choice(ctx, "bloom-defrag-enabled", CONFIG_DEFAULT, &config.bloom_defrag);
+}
+
 int config_register(RedisModuleCtx *ctx)
 {
-    static const char *no_yes[] = {"no", "yes"};
-    static const int zero_one[] = {0, 1};
     int failed =
-        (!config.petal_only && register_bloom(ctx)) ||
+        (!config.petal_only && (register_bloom(ctx) || register_valkey(ctx))) ||
         register_number(ctx, "memory-limit", CONFIG_MEMORY, 0, INT64_MAX, &config.memory_limit) ||
-        server.RegisterEnumConfig(ctx, "huge-pages", config.huge_pages, CONFIG_IMMUTABLE, no_yes,
-                                  zero_one, 2, get_choice, set_choice, NULL, &config.huge_pages) ||
+        register_choice(ctx, "huge-pages", CONFIG_IMMUTABLE, &config.huge_pages) ||
         server.RegisterStringConfig(ctx, "secret-file", "", CONFIG_IMMUTABLE, get_secret,
                                     set_secret, NULL, NULL) ||
         server.LoadConfigs(ctx);

@@ -20,9 +20,15 @@ struct config {
     long long max_capacity; /* bf.max-capacity */
     long long memory_limit; /* bf.memory-limit: bytes per filter; 0: none */
     int compat;             /* bf.compat */
-    int huge_pages;         /* bf.huge-pages; only at start */
-    int petal_only;         /* argument COMMANDS: PETAL.* alone, beside another module's BF.* */
-    const char *module;     /* its name, which all but the first three options begin with */
+    double bloom_rate;      /* bf.bloom-fp-rate; this and the following are valkey-bloom's */
+    double bloom_ratio;     /* bf.bloom-tightening-ratio */
+    long long bloom_capacity, bloom_expansion;
+    long long bloom_memory_limit; /* bf.bloom-memory-usage-limit; 0: no filter */
+    int bloom_random;             /* bf.bloom-use-random-seed */
+    int bloom_defrag;             /* bf.bloom-defrag-enabled */
+    int huge_pages;               /* bf.huge-pages; only at start */
+    int petal_only;     /* argument COMMANDS: PETAL.* alone, beside another module's BF.* */
+    const char *module; /* its name, which all but the first three options begin with */
 };
 extern struct config config;
 

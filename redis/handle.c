@@ -124,10 +124,12 @@ void handle_free(struct handle *handle)
 static struct lent {
     petal_filter *filter;
     const struct value *_Atomic current; /* whose layers it has; NULL: nobody's */
-} lent[4];                               /* two bits: with 64-bit hashes, and NONSCALING */
+} lent[5];                               /* two bits: with 64-bit hashes, and NONSCALING */
+enum { LENT_VALKEY = 4 };
 
 static struct lent *lent_for(const struct value *value)
 {
+    if (value->classic == CLASSIC_VALKEY) return &lent[LENT_VALKEY];
     uint32_t wide = (value->options & BLOOM_FORCE64) != 0,
              fixed = (value->options & BLOOM_NO_SCALING) != 0;
     return &lent[wide + 2 * fixed];
@@ -175,8 +177,64 @@ static int make_lent(struct lent *to, uint32_t options)
     return status == PETAL_OK;
 }
 
+/* The smallest filter of valkey-bloom's, as BF.LOAD takes it: one layer of one byte. */
+enum { SMALLEST_BYTES = 100, AT_SEED = 51 };
+static struct {
+    uint8_t bytes[SMALLEST_BYTES];
+    uint8_t fixed_seed[32];
+} valkey;
+
+const uint8_t *handles_fixed_seed(void)
+{
+    return valkey.fixed_seed;
+}
+
+static int32_t take(void *context, const void *bytes, size_t size_bytes)
+{
+    size_t *filled = context;
+    if (size_bytes > SMALLEST_BYTES - *filled) return 1;
+    memcpy(valkey.bytes + *filled, bytes, size_bytes);
+    *filled += size_bytes;
+    return 0;
+}
+
+static petal_status open_smallest(void)
+{
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    static const petal_allocator allocator = {alloc, release_plainly, NULL};
+    options.allocator = &allocator;
+    options.format = "valkey-bloom";
+    return petal_load(valkey.bytes, sizeof valkey.bytes, &options, &lent[LENT_VALKEY].filter, NULL);
+}
+
+static int make_valkey(void)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    petal_filter *filter = NULL;
+    size_t filled = 0;
+    options.format = "valkey-bloom";
+    options.capacity = 1;
+    options.rate = 0.5;
+    petal_status status = petal_create(&options, &filter, NULL);
+    if (status == PETAL_OK) status = petal_write(filter, "valkey-bloom", take, &filled, NULL);
+    petal_free(filter);
+    memcpy(valkey.fixed_seed, valkey.bytes + AT_SEED, sizeof valkey.fixed_seed);
+    return status == PETAL_OK && filled == SMALLEST_BYTES && open_smallest() == PETAL_OK;
+}
+
+/* The seed is part of a filter from its beginning. */
+static void reseed(const struct value *value)
+{
+    const struct valkey_value *more = (const struct valkey_value *)(const void *)value;
+    if (!memcmp(valkey.bytes + AT_SEED, more->seed, sizeof more->seed)) return;
+    petal_free(lent[LENT_VALKEY].filter);
+    memcpy(valkey.bytes + AT_SEED, more->seed, sizeof more->seed);
+    if (open_smallest() != PETAL_OK) abort();
+}
+
 int handles_make(void)
 {
+    if (!make_valkey()) return 0;
     for (uint32_t i = 0; i < 4; i++)
         if (!make_lent(&lent[i], BLOOM_NO_ROUND | (i & 1 ? BLOOM_FORCE64 : 0) |
                                      (i & 2 ? BLOOM_NO_SCALING : 0)))
@@ -188,6 +246,7 @@ petal_filter *handle_lend(struct value *value)
 {
     struct lent *to = lent_for(value);
     if (atomic_load_explicit(&to->current, memory_order_acquire) == value) return to->filter;
+    if (to == &lent[LENT_VALKEY]) reseed(value);
     /* It could only fail for sizes that no value is made with. */
     if (petal_lend(to->filter, value->layers, value->layer_count, NULL) != PETAL_OK) abort();
     atomic_store_explicit(&to->current, value, memory_order_release);

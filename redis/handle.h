@@ -2,9 +2,10 @@
  * memory.
  *
  * A handle takes about 1 KB, the bits of a filter for 100 items 140 bytes, and servers have many
- * such filters. So all classic values are used through four handles, by their hash and whether they
- * scale: a value has all else that tells its filter from others, its layers, which are lent to the
- * handle when the value is used (petal_lend). Petal's own kinds have a handle each.
+ * such filters. So all values of RedisBloom's are used through four handles, by their hash and
+ * whether they scale: a value has all else that tells its filter from others, its layers, which are
+ * lent to the handle when the value is used (petal_lend). valkey-bloom's have one handle, which is
+ * made anew if a value has another seed than the one before. Petal's own kinds have a handle each.
  *
  * Values are used by the main thread alone, or in a child process, which changes nothing. But they
  * are freed by other threads, too. */
@@ -40,6 +41,9 @@ int handles_make(void);
 
 /* The filter of a classic value, until another value's is asked for. */
 petal_filter *handle_lend(struct value *value);
+
+/* The 32 bytes with which valkey-bloom makes filters if their seed is not to be random. */
+const uint8_t *handles_fixed_seed(void);
 
 /* Its layers change, or end: they are lent anew before they are used. */
 void handle_forget(const struct value *value);

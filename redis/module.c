@@ -60,6 +60,27 @@ int command_register(RedisModuleCtx *ctx, const struct command *commands)
     return MODULE_OK;
 }
 
+static void show(RedisModuleInfoCtx *ctx, const char *name, const _Atomic uint64_t *number)
+{
+    server.InfoAddFieldULongLong(ctx, name, atomic_load(number));
+}
+
+/* The same, and more, under valkey-bloom's names. Layers, items and capacity are of BF.* alone. */
+static void show_bloom_info(RedisModuleInfoCtx *ctx)
+{
+    if (server.InfoAddSection(ctx, "bloom_core_metrics") == MODULE_OK) {
+        show(ctx, "bloom_total_memory_bytes", &totals.bytes);
+        show(ctx, "bloom_num_objects", &totals.filters);
+        show(ctx, "bloom_num_filters_across_objects", &totals.layers);
+        show(ctx, "bloom_num_items_across_objects", &totals.items);
+        show(ctx, "bloom_capacity_across_objects", &totals.capacity);
+    }
+    if (server.InfoAddSection(ctx, "bloom_defrag_metrics") == MODULE_OK) {
+        show(ctx, "bloom_defrag_hits", &totals.moved);
+        show(ctx, "bloom_defrag_misses", &totals.stayed);
+    }
+}
+
 static void show_info(RedisModuleInfoCtx *ctx, int for_crash_report)
 {
     (void)for_crash_report;
@@ -69,6 +90,7 @@ static void show_info(RedisModuleInfoCtx *ctx, int for_crash_report)
     server.InfoAddFieldULongLong(ctx, "total_memory_bytes", atomic_load(&totals.bytes));
     server.InfoAddFieldULongLong(ctx, "defrag_hits", atomic_load(&totals.moved));
     server.InfoAddFieldULongLong(ctx, "defrag_misses", atomic_load(&totals.stayed));
+    if (!config.petal_only) show_bloom_info(ctx);
 }
 
 /* The server gives a file that is loaded twice the same variables. */

@@ -225,6 +225,7 @@ typedef int (*module_apply)(RedisModuleCtx *ctx, void *context, RedisModuleStrin
           void *context)) \
     CALL(int, LoadConfigs, (RedisModuleCtx *)) \
     CALL(int, GetServerVersion, (void)) \
+    CALL(void, GetRandomBytes, (unsigned char *, size_t)) \
     CALL(long long, Milliseconds, (void)) \
     CALL(RedisModuleCommand *, GetCommand, (RedisModuleCtx *, const char *)) \
     CALL(int, SetCommandInfo, (RedisModuleCommand *, const struct module_command_info *))

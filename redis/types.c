@@ -6,17 +6,21 @@
  *     keys u, layers u, options u (from 2), growth u (from 4), and per layer
  *     capacity u, error d, hashes u, bits per entry d, bits u, n2 u (both from 1), bits s, keys u
  *
+ * bloomfltr, encoding 1, is valkey-bloom's: see valkey.c.
+ *
  * petal-flt, encoding 0: header s, then per layer size u and its bits in strings of up to
  * 16 MiB, so that the process that saves needs no copy of a layer to compress it. */
 #include "types.h"
 
 #include "config.h"
 #include "parts.h"
+#include "valkey.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
 RedisModuleType *bloom_type;
+RedisModuleType *valkey_type;
 RedisModuleType *petal_type;
 
 enum { BLOOM_ENCVER = 4, PETAL_ENCVER = 0 };
@@ -103,7 +107,7 @@ static void set_compression(RedisModuleCtx *ctx, const char *yes_or_no)
     if (reply) server.FreeCallReply(reply);
 }
 
-static void save_string(RedisModuleIO *io, const uint8_t *bits, uint64_t bytes)
+void types_save_string(RedisModuleIO *io, const uint8_t *bits, uint64_t bytes)
 {
     int in_child = bytes > MAX_CHUNK_BYTES && server.GetContextFlags(NULL) & CTX_IS_CHILD;
     RedisModuleCtx *ctx = in_child ? server.GetThreadSafeContext(NULL) : NULL;
@@ -127,7 +131,7 @@ static void save_bits(RedisModuleIO *io, const struct value *value, uint32_t lay
         server.SaveStringBuffer(io, whole, 8);
         return;
     }
-    save_string(io, bits, layer_bytes);
+    types_save_string(io, bits, layer_bytes);
 }
 
 static void save_bloom(RedisModuleIO *io, void *memory)
@@ -171,8 +175,7 @@ struct loading {
     uint64_t bytes_left; /* bytes that it may still take */
 };
 
-/* A server that reads its own file, or its master's, takes what is there. */
-static int is_loading(void)
+int types_is_loading(void)
 {
     return (server.GetContextFlags(NULL) & (CTX_LOADING | CTX_REPLICA)) != 0;
 }
@@ -281,7 +284,7 @@ static void *load_bloom(RedisModuleIO *io, int encver)
                           encver, BLOOM_ENCVER);
         return NULL;
     }
-    struct loading loading = {.bytes_left = config.memory_limit && !is_loading()
+    struct loading loading = {.bytes_left = config.memory_limit && !types_is_loading()
                                                 ? (uint64_t)config.memory_limit
                                                 : UINT64_MAX};
     struct value *value = load_all(io, encver, &loading) ? assemble(io, &loading) : NULL;
@@ -361,7 +364,7 @@ static void *load_petal(RedisModuleIO *io, int encver)
     if (encver != PETAL_ENCVER) return NULL;
     char *header = server.LoadStringBuffer(io, &size_bytes);
     if (server.IsIOError(io) || !header) return NULL;
-    struct value *value = value_open(header, size_bytes, 0, is_loading(), &failure);
+    struct value *value = value_open(header, size_bytes, 0, types_is_loading(), &failure);
     server.Free(header);
     petal_status status = value ? PETAL_OK : PETAL_ERR_DAMAGED;
     if (value && value_over_limit(value, value_info(value, PETAL_ALL_LAYERS).bytes)) {
@@ -423,7 +426,7 @@ static void rewrite_petal(RedisModuleIO *io, RedisModuleString *key, void *memor
     server.Free(to.piece);
 }
 
-/* ---- what both types do ---------------------------------------------------------------------- */
+/* ---- what all types do ----------------------------------------------------------------------- */
 
 /* What the server has for a module's value beside it, and leaves out of MEMORY USAGE: an object and
  * where that finds value and type. */
@@ -489,6 +492,7 @@ static int defrag(RedisModuleDefragCtx *ctx, RedisModuleString *key, void **memo
 {
     (void)key;
     struct value *value = *memory;
+    if (value->classic && !config.bloom_defrag) return 0;
     if (!value->classic) {
         petal_relocate(&value->handle->filter, move, ctx, NULL);
         return 0;
@@ -513,13 +517,20 @@ int types_register(RedisModuleCtx *ctx)
                                           .free_effort = free_effort,
                                           .copy = copy,
                                           .defrag = defrag};
-    if (!config.petal_only)
+    if (!config.petal_only) {
+        struct module_type_methods of_valkey = methods;
+        of_valkey.rdb_load = valkey_load;
+        of_valkey.rdb_save = valkey_save;
+        of_valkey.aof_rewrite = valkey_rewrite;
+        of_valkey.digest = valkey_digest;
         bloom_type = server.CreateDataType(ctx, "MBbloom--", BLOOM_ENCVER, &methods);
+        valkey_type = server.CreateDataType(ctx, "bloomfltr", VALKEY_ENCVER, &of_valkey);
+    }
     methods.rdb_load = load_petal;
     methods.rdb_save = save_petal;
     methods.aof_rewrite = rewrite_petal;
     petal_type = server.CreateDataType(ctx, "petal-flt", PETAL_ENCVER, &methods);
-    if (handles_make() && (bloom_type || config.petal_only) && petal_type &&
+    if (handles_make() && ((bloom_type && valkey_type) || config.petal_only) && petal_type &&
         parts_register(ctx) == MODULE_OK)
         return MODULE_OK;
     server.Log(ctx, "warning", "the module's types are there already: another copy is loaded");

@@ -9,6 +9,7 @@
 
 #include "common.h"
 #include "config.h"
+#include "valkey.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -46,9 +47,14 @@ int value_over_limit(const struct value *value, uint64_t more_bytes)
     return more_bytes > limit || held_bytes(value) > limit - more_bytes;
 }
 
+static size_t struct_bytes(int classic)
+{
+    return classic == CLASSIC_VALKEY ? sizeof(struct valkey_value) : sizeof(struct value);
+}
+
 static struct value *new_value(int classic, int unlimited)
 {
-    struct value *value = memory_zeroed(sizeof *value);
+    struct value *value = memory_zeroed(struct_bytes(classic));
     if (!value) return NULL;
     value->classic = (uint8_t)classic;
     value->unlimited = (uint8_t)unlimited;
@@ -71,8 +77,12 @@ enum { PER_LAYER_BYTES = sizeof(petal_lent_layer) + sizeof(struct layer_note) };
 static void free_layers(struct value *value)
 {
     handle_forget(value);
-    for (uint32_t i = 0; i < value->layer_count; i++)
+    for (uint32_t i = 0; i < value->layer_count; i++) {
         memory_free(value->layers[i].bytes, (size_t)stored_bytes(value, i));
+        atomic_fetch_sub(&totals.items, value->layers[i].items);
+        atomic_fetch_sub(&totals.capacity, value->layers[i].capacity);
+    }
+    atomic_fetch_sub(&totals.layers, value->layer_count);
     memory_free(value->layers, (size_t)value->layer_count * PER_LAYER_BYTES);
 }
 
@@ -85,7 +95,7 @@ void value_free(void *memory)
     else
         handle_free(value->handle);
     atomic_fetch_sub(&totals.filters, 1);
-    memory_free(value, sizeof *value);
+    memory_free(value, struct_bytes(value->classic));
 }
 
 uint64_t value_bytes(const struct value *value)
@@ -276,9 +286,25 @@ static int make_room(struct value *value, uint32_t layer_count)
         handle_forget(value);
         memory_free(value->layers, old_bytes);
     }
+    atomic_fetch_add(&totals.layers, layer_count - old_count);
     value->layers = layers;
     value->layer_count = layer_count;
     return 1;
+}
+
+void value_set_layer(struct value *value, uint32_t number, const petal_lent_layer *layer)
+{
+    value->layers[number] = *layer;
+    atomic_fetch_add(&totals.items, layer->items);
+    atomic_fetch_add(&totals.capacity, layer->capacity);
+}
+
+struct value *value_new_layers(int classic, uint32_t layers, int unlimited)
+{
+    struct value *value = new_value(classic, unlimited);
+    if (value && make_room(value, layers)) return value;
+    value_free(value);
+    return NULL;
 }
 
 /* A layer of a header; `filter` is what the library makes of that layer alone. */
@@ -287,11 +313,12 @@ static void read_layer(struct value *value, uint32_t number, const uint8_t *from
 {
     petal_info info = PETAL_INFO_INIT;
     petal_get_info(filter, 0, &info, NULL);
-    value->layers[number] = (petal_lent_layer){.bits = info.bits,
-                                               .hashes = info.hashes,
-                                               .capacity = info.capacity,
-                                               .rate = info.target_rate,
-                                               .items = info.items};
+    const petal_lent_layer layer = {.bits = info.bits,
+                                    .hashes = info.hashes,
+                                    .capacity = info.capacity,
+                                    .rate = info.target_rate,
+                                    .items = info.items};
+    value_set_layer(value, number, &layer);
     value_notes(value)[number] = (struct layer_note){
         .bits_per_entry = load_double(from + LAYER_BPE),
         .n2 = from[LAYER_N2],
@@ -341,7 +368,7 @@ static petal_status open_classic(struct value *value, const uint8_t *header, siz
 struct value *value_open(const void *header, size_t size_bytes, int classic, int unlimited,
                          struct failure *failure)
 {
-    struct value *value = classic ? new_value(1, unlimited) : value_new(unlimited);
+    struct value *value = classic ? new_value(CLASSIC_REDISBLOOM, unlimited) : value_new(unlimited);
     failure->line[0] = 0;
     if (!value) {
         fail(failure, PETAL_ERR_MEMORY, "ERR Insufficient memory to create filter");
@@ -383,21 +410,23 @@ struct value *value_from_header(const void *header, size_t size_bytes, int unlim
 struct value *value_create_bloom(const struct bloom_plan *plan, int unlimited,
                                  struct failure *failure)
 {
-    struct value *value = new_value(1, unlimited);
+    if (plan->is_valkey) return valkey_create(plan, unlimited, failure);
+    struct value *value = value_new_layers(CLASSIC_REDISBLOOM, 1, unlimited);
+    petal_lent_layer layer = {.rate = plan->no_scaling ? plan->rate : plan->rate * 0.5};
     failure->line[0] = 0;
-    if (!value || !make_room(value, 1)) {
+    if (!value) {
         fail(failure, PETAL_ERR_MEMORY, "ERR Insufficient memory to create filter");
-        value_free(value);
         return NULL;
     }
     value->options = BLOOM_NO_ROUND | BLOOM_FORCE64 | (plan->no_scaling ? BLOOM_NO_SCALING : 0);
     value->growth = (uint32_t)plan->expansion;
-    value->layers->capacity = (uint64_t)plan->capacity;
-    value->layers->rate = plan->no_scaling ? plan->rate : plan->rate * 0.5;
-    if (plan_layer(value->options, value->layers, value_notes(value)))
+    layer.capacity = (uint64_t)plan->capacity;
+    if (plan_layer(value->options, &layer, value_notes(value))) {
+        value_set_layer(value, 0, &layer);
         return with_bits(value, failure);
+    }
+    *value_notes(value) = (struct layer_note){0}; /* the layer stays empty */
     fail(failure, PETAL_ERR_LIMIT, "ERR could not create filter");
-    value->layer_count = 0; /* what it has is no layer */
     value_free(value);
     return NULL;
 }
@@ -476,8 +505,11 @@ struct layer_note *value_notes(const struct value *value)
 void value_settle(struct value *value)
 {
     if (!value->classic) return;
-    for (uint32_t i = 0; i < value->layer_count; i++)
-        value->layers[i].items = value_info(value, i).items;
+    for (uint32_t i = 0; i < value->layer_count; i++) {
+        uint64_t items = value_info(value, i).items;
+        atomic_fetch_add(&totals.items, items - value->layers[i].items);
+        value->layers[i].items = items;
+    }
 }
 
 /* Bits that no key can set would be lost: they are refused. */
@@ -547,20 +579,30 @@ static int is_over_limit(RedisModuleCtx *ctx, struct value *value, uint64_t more
 
 static petal_status grow(RedisModuleCtx *ctx, struct value *value, petal_error *error)
 {
-    petal_lent_layer next;
-    struct layer_note note;
-    petal_status status = plan_next(value, &next, &note, error);
+    petal_lent_layer next = {0};
+    struct layer_note note = {0};
+    int is_valkey = value->classic == CLASSIC_VALKEY; /* which has a limit of its own */
+    petal_status status = is_valkey ? valkey_plan_next(value, must_obey(ctx), &next, error)
+                                    : plan_next(value, &next, &note, error);
     if (status != PETAL_OK) return status;
     uint64_t bytes = (next.bits + 7) / 8 + note.padding;
-    next.bytes = is_over_limit(ctx, value, bytes) ? NULL : memory_zeroed((size_t)bytes);
+    next.bytes =
+        !is_valkey && is_over_limit(ctx, value, bytes) ? NULL : memory_zeroed((size_t)bytes);
     if (!next.bytes || !make_room(value, value->layer_count + 1)) {
         memory_free(next.bytes, (size_t)bytes);
         return failed(PETAL_ERR_MEMORY, error, "no memory for a layer of %llu bytes",
                       (unsigned long long)bytes);
     }
-    value->layers[value->layer_count - 1] = next;
+    value_set_layer(value, value->layer_count - 1, &next);
     value_notes(value)[value->layer_count - 1] = note;
     return PETAL_OK;
+}
+
+/* Into the last layer. */
+static void count_items(struct value *value, uint64_t added)
+{
+    value->layers[value->layer_count - 1].items += added;
+    atomic_fetch_add_explicit(&totals.items, added, memory_order_relaxed);
 }
 
 /* The keys of a batch from number `from` on. */
@@ -585,7 +627,7 @@ petal_status value_add_batch(RedisModuleCtx *ctx, struct value *value, const pet
         petal_batch_outcome part = PETAL_BATCH_OUTCOME_INIT;
         value->refused = 0;
         status = petal_add_batch(value_filter(value), &rest, results + outcome->done, &part, error);
-        if (value->classic) value->layers[value->layer_count - 1].items += part.positive;
+        if (value->classic) count_items(value, part.positive);
         outcome->done += part.done;
         outcome->positive += part.positive;
         if (status == PETAL_ERR_FULL && value->classic)
@@ -601,7 +643,7 @@ petal_status value_add_batch(RedisModuleCtx *ctx, struct value *value, const pet
 petal_status value_add(struct value *value, const void *key, size_t key_bytes)
 {
     petal_status status = petal_add(value_filter(value), key, key_bytes);
-    if (status == PETAL_OK && value->classic) value->layers[value->layer_count - 1].items++;
+    if (status == PETAL_OK && value->classic) count_items(value, 1);
     return status;
 }
 
@@ -658,17 +700,20 @@ uint8_t *value_header(const struct value *value, size_t *size_bytes)
 
 static struct value *copy_classic(const struct value *from)
 {
-    struct value *copy = new_value(1, from->unlimited);
+    struct value *copy = value_new_layers(from->classic, from->layer_count, from->unlimited);
     if (!copy) return NULL;
+    size_t more_bytes = struct_bytes(from->classic) - sizeof *from;
+    memcpy(copy + 1, from + 1, more_bytes); /* of valkey-bloom's: what its layers come from */
     copy->options = from->options;
     copy->growth = from->growth;
-    int has_all = make_room(copy, from->layer_count);
+    int has_all = 1;
     for (uint32_t i = 0; has_all && i < from->layer_count; i++) {
-        copy->layers[i] = from->layers[i];
+        petal_lent_layer layer = from->layers[i];
+        layer.bytes = memory_zeroed((size_t)stored_bytes(from, i));
+        has_all = layer.bytes != NULL;
+        if (has_all) memcpy(layer.bytes, from->layers[i].bytes, stored_bytes(from, i));
+        value_set_layer(copy, i, &layer);
         value_notes(copy)[i] = value_notes(from)[i];
-        copy->layers[i].bytes = memory_zeroed((size_t)stored_bytes(from, i));
-        has_all = copy->layers[i].bytes != NULL;
-        if (has_all) memcpy(copy->layers[i].bytes, from->layers[i].bytes, stored_bytes(from, i));
     }
     if (has_all) return copy;
     value_free(copy);

@@ -1,7 +1,8 @@
 /* value.h - what a key of the server holds: a filter, whose memory is the server's.
  *
- * Two types of values have the same form. Classic ones are RedisBloom's (type MBbloom--, commands
- * BF.*); the others are Petal's own kinds (commands PETAL.*). */
+ * Three types of values have the same form. Classic ones are RedisBloom's (type MBbloom--) and
+ * valkey-bloom's (bloomfltr; see valkey.h), both with the commands BF.*; the others are Petal's own
+ * kinds (commands PETAL.*). */
 #ifndef PETAL_REDIS_VALUE_H
 #define PETAL_REDIS_VALUE_H
 
@@ -39,6 +40,8 @@ enum value_kind {
     KIND_WINDOW_OF_TIME
 };
 
+enum { CLASSIC_REDISBLOOM = 1, CLASSIC_VALKEY = 2 };
+
 struct value {
     union {
         struct handle *handle; /* of Petal's own kinds */
@@ -50,8 +53,15 @@ struct value {
      * master had. */
     uint8_t unlimited;
     uint8_t refused; /* the limit was the reason of the last PETAL_ERR_MEMORY */
-    uint8_t classic;
-    uint8_t kind; /* value_kind() */
+    uint8_t classic; /* CLASSIC_, or 0: one of Petal's own kinds */
+    uint8_t kind;    /* value_kind() */
+};
+
+/* One of valkey-bloom's has more: what its layers come from. Growth 0 is NONSCALING. */
+struct valkey_value {
+    struct value value;
+    double rate, ratio;
+    uint8_t seed[32], random;
 };
 
 /* Its filter, until another value's is asked for. Of a classic one the bits may be changed through
@@ -73,13 +83,14 @@ petal_status value_add(struct value *value, const void *key, size_t key_bytes);
 /* What the server has given for it. */
 uint64_t value_bytes(const struct value *value);
 
-/* The library's filter, without bits, of the header of a classic one. */
+/* The library's filter, without bits, of the header of one of RedisBloom's. */
 petal_status header_open(const void *header, size_t size_bytes, petal_filter **filter,
                          petal_error *error);
 
 /* What all values have together, for INFO. */
 struct totals {
     _Atomic uint64_t filters, bytes, moved, stayed;
+    _Atomic uint64_t layers, items, capacity; /* of classic ones */
 };
 extern struct totals totals;
 
@@ -97,11 +108,21 @@ struct bloom_plan {
     double rate;
     long long capacity, expansion;
     int no_scaling;
+    int is_valkey; /* then valkey_create() makes it, of the following, too */
+    double ratio;  /* of the rates of a layer and the one before */
+    int random;    /* is the seed? */
+    uint8_t seed[32];
 };
 struct value *value_create_bloom(const struct bloom_plan *plan, int unlimited,
                                  struct failure *failure);
 
-/* From the header of a classic filter, with all its bits 0. */
+/* A classic one of empty layers, still without bits. NULL without memory. */
+struct value *value_new_layers(int classic, uint32_t layers, int unlimited);
+
+/* What such a layer is; its bits belong to the value afterwards. */
+void value_set_layer(struct value *value, uint32_t number, const petal_lent_layer *layer);
+
+/* From the header of one of RedisBloom's filters, with all its bits 0. */
 struct value *value_from_header(const void *header, size_t size_bytes, int unlimited,
                                 struct failure *failure);
 

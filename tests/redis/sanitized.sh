@@ -3,7 +3,8 @@
 # commands and stored values are.
 #
 # In Debian's Redis, which lets the sanitizer have the place of its allocator. The build is that of
-# ./dev asan and ./dev nightly. PETAL_COMMANDS: how many corrupt values (10,000).
+# ./dev asan and ./dev nightly. PETAL_COMMANDS: how many corrupt values (10,000; of
+# valkey-bloom's 100,000).
 set -u
 . tests/redis/lib/servers.sh
 
@@ -21,6 +22,7 @@ ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:log_path=$TMPDIR/report
 export ASAN_OPTIONS
 relay python3 tests/redis/conformance.py sanitized "$redis7"
 relay python3 tests/redis/server_side.py sanitized "$redis7" "${PETAL_COMMANDS-10000}"
+relay python3 tests/redis/valkey_bloom.py sanitized "$redis7" "${PETAL_COMMANDS-100000}"
 relay python3 tests/redis/petal_sets.py sanitized "$redis7" "${PETAL_COMMANDS-10000}"
 relay python3 tests/redis/petal_commands.py sanitized "$redis7" "${PETAL_COMMANDS-10000}"
 # Lengths that corrupt values claim are more than there is; the server refuses those itself.
