@@ -69,9 +69,9 @@ static inline uint64_t walk_next(struct walk *at)
 #define ROW(NAME, name_, walk, words, hashes, bits) \
     { \
         .id = PETAL_SCHEME_##NAME, .name = (name_), WALKED(walk), \
-        COURSE(COURSE_FOLDED, 32, {0, 0, 32, false}, {0, 32, 32, false}), \
-        .hash_words = (words), .max_hashes = (hashes), .step_bits = 64, .max_bits = (bits), \
-        .unit_bytes = 8, .reachable_bits = (uint64_t)1 << 31 \
+        COURSE(COURSE_FOLDED, 32, {0, 0, 32, false}, {0, 32, 32, false}), .hash_words = (words), \
+        .max_hashes = (hashes), .step_bits = 64, .max_bits = (bits), .unit_bytes = 8, \
+        .reachable_bits = (uint64_t)1 << 31 \
     }
 
 const struct scheme_def petal_scheme_guava_mitz32 =
