@@ -12,6 +12,8 @@
  * 16 MiB, so that the process that saves needs no copy of a layer to compress it. */
 #include "types.h"
 
+#include "bloom_header.h"
+#include "bytes.h"
 #include "config.h"
 #include "parts.h"
 #include "valkey.h"
@@ -42,48 +44,7 @@ const uint8_t *value_chunk(const struct value *value, uint64_t at, uint64_t *siz
     return NULL;
 }
 
-/* ---- numbers --------------------------------------------------------------------------------- */
-
-static uint64_t load_little(const uint8_t *from, int bytes)
-{
-    uint64_t value = 0;
-    for (int i = 0; i < bytes; i++) value |= (uint64_t)from[i] << 8 * i;
-    return value;
-}
-
-static void store_little(uint8_t *to, uint64_t value, int bytes)
-{
-    for (int i = 0; i < bytes; i++) to[i] = (uint8_t)(value >> 8 * i);
-}
-
-static double to_double(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static uint64_t from_double(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 /* ---- MBbloom-- ------------------------------------------------------------------------------- */
-
-/* Places in a header. */
-enum { AT_KEYS = 0, AT_LAYERS = 8, AT_OPTIONS = 12, AT_GROWTH = 16 };
-enum {
-    LAYER_BYTES = 0,
-    LAYER_BITS = 8,
-    LAYER_KEYS = 16,
-    LAYER_ERROR = 24,
-    LAYER_BPE = 32,
-    LAYER_HASHES = 40,
-    LAYER_CAPACITY = 44,
-    LAYER_N2 = 52
-};
 
 /* To compress a string the server allocates as much again, and bits of a filter do not compress. A
  * child, which has a copy of the server's options, does without for a big one: otherwise saving
@@ -152,9 +113,9 @@ static void save_bloom(RedisModuleIO *io, void *memory)
     for (uint32_t i = 0; i < layers; i++) {
         const uint8_t *at = header + BLOOM_HEAD_BYTES + (size_t)i * BLOOM_LAYER_BYTES;
         server.SaveUnsigned(io, load_little(at + LAYER_CAPACITY, 8));
-        server.SaveDouble(io, to_double(load_little(at + LAYER_ERROR, 8)));
+        server.SaveDouble(io, load_double(at + LAYER_ERROR));
         server.SaveUnsigned(io, load_little(at + LAYER_HASHES, 4));
-        server.SaveDouble(io, to_double(load_little(at + LAYER_BPE, 8)));
+        server.SaveDouble(io, load_double(at + LAYER_BPE));
         server.SaveUnsigned(io, load_little(at + LAYER_BITS, 8));
         server.SaveUnsigned(io, at[LAYER_N2]);
         save_bits(io, value, i, load_little(at + LAYER_BYTES, 8));
@@ -203,9 +164,9 @@ static int load_layer(RedisModuleIO *io, int encver, struct loading *loading, ui
 {
     uint8_t *at = loading->header + BLOOM_HEAD_BYTES + (size_t)i * BLOOM_LAYER_BYTES;
     if (!load_small(io, at + LAYER_CAPACITY, 8)) return 0;
-    store_little(at + LAYER_ERROR, from_double(server.LoadDouble(io)), 8);
+    store_double(at + LAYER_ERROR, server.LoadDouble(io));
     if (!load_small(io, at + LAYER_HASHES, 4)) return 0;
-    store_little(at + LAYER_BPE, from_double(server.LoadDouble(io)), 8);
+    store_double(at + LAYER_BPE, server.LoadDouble(io));
     at[LAYER_N2] = 0;
     store_little(at + LAYER_BITS, 0, 8);
     if (encver >= ENCVER_BITS &&

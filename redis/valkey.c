@@ -9,6 +9,7 @@
  * full. */
 #include "valkey.h"
 
+#include "bytes.h"
 #include "config.h"
 #include "types.h"
 
@@ -35,34 +36,7 @@ enum { BITS_VERSION = 0, BITS_SIZE = 1, BITS_HASHES = 9, BITS_SEED = 13, BITS_HE
 enum { LENGTH_BYTES = 8, BACK_BYTES = 16 };
 enum { VERSION = 1 };
 
-/* ---- bytes ----------------------------------------------------------------------------------- */
-
-static void store(uint8_t *to, uint64_t value, int bytes)
-{
-    for (int i = 0; i < bytes; i++) to[i] = (uint8_t)(value >> 8 * i);
-}
-
-static uint64_t load(const uint8_t *from, int bytes)
-{
-    uint64_t value = 0;
-    for (int i = 0; i < bytes; i++) value |= (uint64_t)from[i] << 8 * i;
-    return value;
-}
-
-static void store_double(uint8_t *to, double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    store(to, bits, 8);
-}
-
-static double load_double(const uint8_t *from)
-{
-    uint64_t bits = load(from, 8);
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 const char *valkey_plain(double value, char text[PLAIN_BYTES])
 {
@@ -269,19 +243,19 @@ long long valkey_reach(const struct bloom_plan *plan, long long wanted, const ch
 static void write_bits_head(const struct value *value, uint32_t i, uint8_t *to)
 {
     to[BITS_VERSION] = VERSION;
-    store(to + BITS_SIZE, value->layers[i].bits / 8, 8);
-    store(to + BITS_HASHES, value->layers[i].hashes, 4);
+    store_little(to + BITS_SIZE, value->layers[i].bits / 8, 8);
+    store_little(to + BITS_HASHES, value->layers[i].hashes, 4);
     memcpy(to + BITS_SEED, of(value)->seed, sizeof of(value)->seed);
 }
 
 static void write_head(const struct value *value, uint8_t *to)
 {
     to[AT_VERSION] = VERSION;
-    store(to + AT_EXPANSION, value->growth, 4);
+    store_little(to + AT_EXPANSION, value->growth, 4);
     store_double(to + AT_RATE, of(value)->rate);
     store_double(to + AT_RATIO, of(value)->ratio);
     to[AT_RANDOM] = of(value)->random;
-    store(to + AT_LAYERS, value->layer_count, 8);
+    store_little(to + AT_LAYERS, value->layer_count, 8);
 }
 
 uint8_t *valkey_encode(const struct value *value, size_t *size_bytes)
@@ -295,12 +269,12 @@ uint8_t *valkey_encode(const struct value *value, size_t *size_bytes)
     for (uint32_t i = 0; i < value->layer_count; i++) {
         const petal_lent_layer *layer = &value->layers[i];
         uint64_t size = layer->bits / 8;
-        store(at, BITS_HEAD_BYTES + size, LENGTH_BYTES);
+        store_little(at, BITS_HEAD_BYTES + size, LENGTH_BYTES);
         write_bits_head(value, i, at + LENGTH_BYTES);
         at += LENGTH_BYTES + BITS_HEAD_BYTES;
         memcpy(at, layer->bytes, (size_t)size);
-        store(at + size, layer->items, 8);
-        store(at + size + 8, layer->capacity, 8);
+        store_little(at + size, layer->items, 8);
+        store_little(at + size + 8, layer->capacity, 8);
         at += size + BACK_BYTES;
     }
     return bytes;
@@ -326,7 +300,7 @@ static int read_layer(struct value *value, uint32_t i, const uint8_t *head, uint
                       petal_lent_layer *layer)
 {
     struct valkey_value *more = (struct valkey_value *)(void *)value;
-    uint64_t size = load(head + BITS_SIZE, 8), hashes = load(head + BITS_HASHES, 4);
+    uint64_t size = load_little(head + BITS_SIZE, 8), hashes = load_little(head + BITS_HASHES, 4);
     if (head[BITS_VERSION] != VERSION || size == 0 || size != size_bytes - BITS_HEAD_BYTES ||
         size > ((uint64_t)1 << 48) / 8 || hashes == 0 || hashes > BLOOM_MAX_HASHES)
         return 0;
@@ -358,14 +332,14 @@ static const char *read_layers(struct value *value, const uint8_t *at, const uin
         petal_lent_layer layer;
         uint64_t left = (uint64_t)(end - at);
         if (left < LENGTH_BYTES + BITS_HEAD_BYTES + BACK_BYTES) return DECODING_FAILED;
-        uint64_t size = load(at, LENGTH_BYTES);
+        uint64_t size = load_little(at, LENGTH_BYTES);
         if (size < BITS_HEAD_BYTES || size > left - LENGTH_BYTES - BACK_BYTES ||
             !read_layer(value, i, at + LENGTH_BYTES, size, &layer))
             return DECODING_FAILED;
         const uint8_t *bits = at + LENGTH_BYTES + BITS_HEAD_BYTES;
         at += LENGTH_BYTES + size + BACK_BYTES;
-        layer.items = load(at - 16, 8);
-        layer.capacity = load(at - 8, 8);
+        layer.items = load_little(at - 16, 8);
+        layer.capacity = load_little(at - 8, 8);
         if (!take_counts(&sum, &layer)) return DECODING_FAILED;
         layer.bytes = memory_zeroed((size_t)(layer.bits / 8));
         if (!layer.bytes) return "ERR Insufficient memory to create filter";
@@ -384,10 +358,10 @@ struct value *valkey_decode(const uint8_t *bytes, size_t size_bytes, int unlimit
     if (*refusal) return NULL;
     const struct bloom_plan plan = {.rate = load_double(bytes + AT_RATE),
                                     .ratio = load_double(bytes + AT_RATIO),
-                                    .expansion = (long long)load(bytes + AT_EXPANSION, 4),
-                                    .no_scaling = load(bytes + AT_EXPANSION, 4) == 0,
+                                    .expansion = (long long)load_little(bytes + AT_EXPANSION, 4),
+                                    .no_scaling = load_little(bytes + AT_EXPANSION, 4) == 0,
                                     .random = bytes[AT_RANDOM]};
-    uint64_t layers = load(bytes + AT_LAYERS, 8),
+    uint64_t layers = load_little(bytes + AT_LAYERS, 8),
              per_layer = LENGTH_BYTES + BITS_HEAD_BYTES + BACK_BYTES;
     *refusal = check_plan(&plan, layers);
     if (!*refusal && layers > (size_bytes - HEAD_BYTES) / per_layer) *refusal = DECODING_FAILED;

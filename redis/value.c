@@ -7,6 +7,8 @@
  */
 #include "value.h"
 
+#include "bloom_header.h"
+#include "bytes.h"
 #include "common.h"
 #include "config.h"
 #include "valkey.h"
@@ -147,68 +149,18 @@ void value_fail_limit(struct failure *failure, uint64_t bytes)
 
 /* ---- headers --------------------------------------------------------------------------------- */
 
-static void store32(uint8_t *to, uint32_t value)
-{
-    for (int i = 0; i < 4; i++) to[i] = (uint8_t)(value >> 8 * i);
-}
-
-static void store64(uint8_t *to, uint64_t value)
-{
-    for (int i = 0; i < 8; i++) to[i] = (uint8_t)(value >> 8 * i);
-}
-
-static uint32_t load32(const uint8_t *from)
-{
-    uint32_t value = 0;
-    for (int i = 0; i < 4; i++) value |= (uint32_t)from[i] << 8 * i;
-    return value;
-}
-
-static uint64_t load64(const uint8_t *from)
-{
-    return load32(from) | (uint64_t)load32(from + 4) << 32;
-}
-
-static void store_double(uint8_t *to, double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    store64(to, bits);
-}
-
-static double load_double(const uint8_t *from)
-{
-    uint64_t bits = load64(from);
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-/* Places in a header, and in the part of a layer. */
-enum { AT_KEYS = 0, AT_LAYERS = 8, AT_OPTIONS = 12, AT_GROWTH = 16 };
-enum {
-    LAYER_BYTES = 0,
-    LAYER_BITS = 8,
-    LAYER_KEYS = 16,
-    LAYER_ERROR = 24,
-    LAYER_BPE = 32,
-    LAYER_HASHES = 40,
-    LAYER_CAPACITY = 44,
-    LAYER_N2 = 52
-};
-
 static void write_layer(const struct value *value, uint32_t number, uint8_t *to)
 {
     const petal_lent_layer *layer = &value->layers[number];
     const struct layer_note *note = &value_notes(value)[number];
     uint64_t bytes = stored_bytes(value, number);
-    store64(to + LAYER_BYTES, bytes);
-    store64(to + LAYER_BITS, note->n2 ? 8 * bytes : layer->bits);
-    store64(to + LAYER_KEYS, layer->items);
+    store_little(to + LAYER_BYTES, bytes, 8);
+    store_little(to + LAYER_BITS, note->n2 ? 8 * bytes : layer->bits, 8);
+    store_little(to + LAYER_KEYS, layer->items, 8);
     store_double(to + LAYER_ERROR, layer->rate);
     store_double(to + LAYER_BPE, note->bits_per_entry);
-    store32(to + LAYER_HASHES, layer->hashes);
-    store64(to + LAYER_CAPACITY, layer->capacity);
+    store_little(to + LAYER_HASHES, layer->hashes, 4);
+    store_little(to + LAYER_CAPACITY, layer->capacity, 8);
     to[LAYER_N2] = note->n2;
 }
 
@@ -221,10 +173,10 @@ static uint8_t *classic_header(const struct value *value, size_t *size_bytes)
         write_layer(value, i, header + BLOOM_HEAD_BYTES + (size_t)i * BLOOM_LAYER_BYTES);
         sum += value->layers[i].items;
     }
-    store64(header + AT_KEYS, sum);
-    store32(header + AT_LAYERS, value->layer_count);
-    store32(header + AT_OPTIONS, value->options);
-    store32(header + AT_GROWTH, value->growth);
+    store_little(header + AT_KEYS, sum, 8);
+    store_little(header + AT_LAYERS, value->layer_count, 4);
+    store_little(header + AT_OPTIONS, value->options, 4);
+    store_little(header + AT_GROWTH, value->growth, 4);
     return header;
 }
 
@@ -322,7 +274,7 @@ static void read_layer(struct value *value, uint32_t number, const uint8_t *from
     value_notes(value)[number] = (struct layer_note){
         .bits_per_entry = load_double(from + LAYER_BPE),
         .n2 = from[LAYER_N2],
-        .padding = (uint8_t)(load64(from + LAYER_BYTES) - layer_bytes(value, number))};
+        .padding = (uint8_t)(load_little(from + LAYER_BYTES, 8) - layer_bytes(value, number))};
 }
 
 /* The library checks each layer as the only one of a header: its own chains are shorter than what a
@@ -335,7 +287,7 @@ static petal_status open_layer(struct value *value, uint32_t number, const uint8
     petal_filter *filter = NULL;
     memcpy(alone, header, BLOOM_HEAD_BYTES);
     memcpy(alone + AT_KEYS, layer + LAYER_KEYS, 8);
-    store32(alone + AT_LAYERS, 1);
+    store_little(alone + AT_LAYERS, 1, 4);
     memcpy(alone + BLOOM_HEAD_BYTES, layer, BLOOM_LAYER_BYTES);
     petal_status status = header_open(alone, sizeof alone, &filter, error);
     if (status == PETAL_OK) read_layer(value, number, layer, filter);
@@ -346,14 +298,15 @@ static petal_status open_layer(struct value *value, uint32_t number, const uint8
 static petal_status open_classic(struct value *value, const uint8_t *header, size_t size_bytes,
                                  petal_error *error)
 {
-    uint32_t layers = size_bytes < BLOOM_HEAD_BYTES ? 0 : load32(header + AT_LAYERS);
+    uint32_t layers =
+        size_bytes < BLOOM_HEAD_BYTES ? 0 : (uint32_t)load_little(header + AT_LAYERS, 4);
     uint64_t sum = 0;
     if (layers == 0 || layers > BLOOM_MAX_LAYERS ||
         size_bytes != BLOOM_HEAD_BYTES + (size_t)layers * BLOOM_LAYER_BYTES)
         return failed(PETAL_ERR_DAMAGED, error, "a header of %u layers does not have %zu bytes",
                       layers, size_bytes);
-    value->options = load32(header + AT_OPTIONS);
-    value->growth = load32(header + AT_GROWTH);
+    value->options = (uint32_t)load_little(header + AT_OPTIONS, 4);
+    value->growth = (uint32_t)load_little(header + AT_GROWTH, 4);
     if (!make_room(value, layers)) return failed(PETAL_ERR_MEMORY, error, "out of memory");
     petal_status status = PETAL_OK;
     for (uint32_t i = 0; status == PETAL_OK && i < layers; i++) {
@@ -361,7 +314,7 @@ static petal_status open_classic(struct value *value, const uint8_t *header, siz
         if (sum > UINT64_MAX - value->layers[i].items) break;
         sum += value->layers[i].items;
     }
-    if (status != PETAL_OK || sum == load64(header + AT_KEYS)) return status;
+    if (status != PETAL_OK || sum == load_little(header + AT_KEYS, 8)) return status;
     return failed(PETAL_ERR_DAMAGED, error, "the number of keys is not that of the layers");
 }
 
