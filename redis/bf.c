@@ -1,8 +1,8 @@
-/* bf.c - the commands BF.* as RedisBloom has them, or valkey-bloom if bf.compat or a word of its own
- * says so: replies, errors, defaults, limits, and the order in which arguments are checked. It
- * differs on purpose in two things: what changes nothing is not replicated, and a filter created by
- * an add is replicated with its parameters, so that a replica with other defaults gets the same
- * one. */
+/* bf.c - the commands BF.* as RedisBloom has them, or as valkey-bloom does if bf.compat or a word
+ * of its own says so: replies, errors, defaults, limits, and the order in which arguments are
+ * checked. It differs on purpose in two things: what changes nothing is not replicated, and a
+ * filter created by an add is replicated with its parameters, so that a replica with other defaults
+ * gets the same one. */
 #include "common.h"
 #include "config.h"
 #include "valkey_words.h"
