@@ -322,14 +322,15 @@ namespace Petal
         }
     }
 
-    // How much memory all filters take, for the garbage collector, which would come too late for
-    // those that nobody disposes of. Mono's pays no attention, so it is called when the bytes reach
-    // a limit, which is then set to twice what is in use.
+    // Bounds the memory of filters that nobody disposes of. The garbage collector is told how much
+    // all filters take, but that is not enough: on a busy machine its finalizers fall behind, and
+    // Mono's collector pays no attention. So whoever takes the bytes above a limit waits for the
+    // finalizers, and collects if that has freed too little. The limit is then set to twice what
+    // is in use.
     internal static class Pressure
     {
         private const long Least = 64 << 20;
 
-        private static readonly bool isDeaf = Type.GetType("Mono.Runtime") != null;
         private static long used, limit = Least;
 
         internal static void Change(long bytes)
@@ -338,8 +339,7 @@ namespace Petal
                 GC.RemoveMemoryPressure(-bytes);
             else
                 GC.AddMemoryPressure(bytes);
-            if (isDeaf)
-                Count(Interlocked.Add(ref used, bytes), bytes < 0);
+            Count(Interlocked.Add(ref used, bytes), bytes < 0);
         }
 
         private static void Count(long now, bool freed)
@@ -349,6 +349,9 @@ namespace Petal
             if (freed && now < most / 4)
                 Interlocked.Exchange(ref limit, Math.Max(Least, most - most / 16));
             if (freed || now <= most)
+                return;
+            GC.WaitForPendingFinalizers();
+            if (Interlocked.Read(ref used) <= most)
                 return;
             GC.Collect();
             GC.WaitForPendingFinalizers();
