@@ -34,5 +34,5 @@ for block in "$TMPDIR"/blocks/*.c; do
     ok "$name: compiles" compile "$block"
     ok "$name: exits 0" run "$block"
 done
-ok 'README.md holds a C program' ls "$TMPDIR"/blocks/README-*.c
+ok 'the documents hold C programs' ls "$TMPDIR"/blocks/*.c
 finish

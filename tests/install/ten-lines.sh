@@ -1,18 +1,23 @@
 #!/bin/sh
-# ten-lines.sh - the same program in seven languages stands in README.md as it stands in
-# examples/ten-lines, in at most ten lines; those in C and in the shell run. (All of them:
-# tests/interop/pipeline.sh.)
+# ten-lines.sh - README.md and the last recipe of the cookbook show the same program in seven
+# languages as it is in examples/ten-lines, in at most ten lines; those in C and in the shell run.
+# (All of them: tests/interop/pipeline.sh.)
 set -u
 . tests/install/lib/tap.sh
 here=examples/ten-lines
 
 # The section's blocks in their order, one file each.
-mkdir "$TMPDIR/blocks" "$TMPDIR/run"
-awk -v folder="$TMPDIR/blocks" '
-    /^## / { section = $0 == "## The same ten lines" }
-    section && /^```./ { inside = ++blocks; next }
-    /^```$/ { inside = 0; next }
-    inside { print >(folder "/" inside) }' README.md
+mkdir "$TMPDIR/run"
+blocks_of() { # blocks_of DOCUMENT SECTION NAME
+    mkdir "$TMPDIR/$3"
+    awk -v folder="$TMPDIR/$3" -v wanted="$2" '
+        /^## / { section = $0 ~ wanted }
+        section && /^```./ { inside = ++blocks; next }
+        /^```$/ { inside = 0; next }
+        inside { print >(folder "/" inside) }' "$1"
+}
+blocks_of README.md '^## Ten lines' readme
+blocks_of docs/cookbook.md '^## [0-9]+. Ten lines' cookbook
 
 # What is no frame that the language asks for: the lines of main(), or all but imports.
 body() {
@@ -28,13 +33,18 @@ body() {
 }
 short() { lines=$(body "$1" | wc -l) && echo "$lines lines" && [ "$lines" -ge 4 ] && [ "$lines" -le 10 ]; }
 
-number=0
-for file in ten.c ten.sh ten.py ten.go Ten.java Ten.cs ten.mjs; do
-    number=$((number + 1))
-    ok "$file stands in README.md" cmp "$here/$file" "$TMPDIR/blocks/$number"
-    ok "$file has at most ten lines" short "$here/$file"
-done
-ok 'and no other' [ ! -e "$TMPDIR/blocks/8" ]
+shows() { # shows NAME FILE...
+    page=$1 number=0
+    shift
+    for file; do
+        number=$((number + 1))
+        ok "$page shows $file" cmp "$here/$file" "$TMPDIR/$page/$number"
+        ok "$file has at most ten lines" short "$here/$file"
+    done
+    ok "$page shows no other" [ ! -e "$TMPDIR/$page/$((number + 1))" ]
+}
+shows readme ten.c ten.sh ten.py
+shows cookbook ten.go Ten.java Ten.cs ten.mjs
 
 compiled() {
     "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude "$here/ten.c" \
