@@ -5,8 +5,8 @@ set -u
 . tests/install/lib/tap.sh
 CC=${CC:-cc}
 
-# Each ```c block with a main() becomes DOCUMENT:LINE.c in TMPDIR, named after the line its fence is
-# on.
+# Each ```c block with a main(void) becomes DOCUMENT-LINE.c in TMPDIR, named after the line that its
+# fence is on. A program with arguments is run by tests/interop.
 mkdir "$TMPDIR/blocks" "$TMPDIR/run"
 for document in README*.md docs/*.md; do
     [ -f "$document" ] || continue
@@ -14,11 +14,9 @@ for document in README*.md docs/*.md; do
         !inside && /^```c *$/ { inside = 1; body = ""; start = FNR; next }
         inside && /^```/ {
             inside = 0
-            if (body ~ /int main\(/ && !named) printf "%s", body >(stem "-" start ".c")
+            if (body ~ /int main\(void\)/) printf "%s", body >(stem "-" start ".c")
             next
         }
-        # A program with arguments is named; tests/interop runs it.
-        inside && body == "" { named = /^\/[*\/] [a-z_]+\.c/ }
         inside { body = body $0 "\n" }' "$document"
 done
 
@@ -34,5 +32,5 @@ for block in "$TMPDIR"/blocks/*.c; do
     ok "$name: compiles" compile "$block"
     ok "$name: exits 0" run "$block"
 done
-ok 'the documents hold C programs' ls "$TMPDIR"/blocks/*.c
+ok 'README.md holds a C program' ls "$TMPDIR"/blocks/README-*.c
 finish
