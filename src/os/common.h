@@ -1,9 +1,12 @@
-/* common.h - what the systems with files share: os.h's functions that are the same on all of them,
- * and what those need of each. */
+/* common.h - what the systems with files share, in common.c and replace.c, and what those need of
+ * each. */
 #ifndef PETAL_OS_COMMON_H
 #define PETAL_OS_COMMON_H
 
 #include "os/os.h"
+
+/* PETAL_ERR_IO with the system's last error. */
+petal_status petal_os_fail(petal_error *error, const char *what);
 
 /* How often a file is opened anew that was replaced between opening and locking it. */
 #define PETAL_OS_ATTEMPTS 100
@@ -15,20 +18,47 @@ petal_status petal_os_open_once(const char *path, enum access access, struct fil
 
 /* ---- replacing a file -------------------------------------------------------------------------
  *
- * Temporary files have random names that begin with the same letters, so that those of processes
- * that died can be found: their maker's lock is gone. */
+ * Where nothing else is said, false or NULL leave the reason to petal_os_fail(). */
 
-#define PETAL_OS_TEMPORARY ".petal-tmp-" /* and 16 hexadecimal digits */
-#define PETAL_OS_MAX_ENTRIES 4096        /* looked at, of a folder: it may hold millions */
-bool petal_os_is_temporary(const char *name);
+/* The length of the part of a path that names the folder, with what ends it. */
+int petal_os_folder_length(const char *path);
 
-/* Lets go of the caller's file, since the target is another one; its lock stays as it is.
- * PETAL_ERR_REPLACED, with this message, if it was the target until something took its place. */
-petal_status petal_os_let_go(struct replacement *made, const char *path, const char *message,
+/* Is there a regular file at `path`, behind symbolic links? An error if there is what cannot be
+ * replaced by one. */
+petal_status petal_os_look(const char *path, bool *exists, petal_error *error);
+
+/* The path without symbolic links, or as it is if the system cannot tell; and that of a file that
+ * does not exist yet: its folder's and its name. Of malloc(). */
+char *petal_os_resolve(const char *path);
+char *petal_os_resolve_new(const char *path);
+
+/* Calls visit() for the files in the target's folder whose names begin so; if there are millions,
+ * for some of them. */
+void petal_os_visit_beside(const char *target, const char *prefix,
+                           void (*visit)(const char *target, const char *name));
+
+bool petal_os_random(void *bytes, size_t size_bytes);
+
+/* Makes a file at file->path and opens it. `like` is the file that it will replace, or NULL: the
+ * new one gets its owner and mode, or permissions. If it cannot, no file stays; with
+ * PETAL_SAVE_NEW_OWNER in `flags` only the mode counts. PETAL_ERR_EXISTS without a message if there
+ * is such a file. */
+petal_status petal_os_create(struct file *file, const char *like, unsigned flags,
                              petal_error *error);
 
-/* Closes both files. The new one stays open if the caller's is the target and `done` is true: its
- * lock is from then on that of the new file. Returns `status`. */
-petal_status petal_os_drop(struct replacement *made, bool done, petal_status status);
+/* Takes the lock of an open file, without waiting. */
+petal_status petal_os_lock(const struct file *file, petal_error *error);
+
+/* Gives the file its size, and waits until the disk has it. */
+petal_status petal_os_complete(const struct file *file, uint64_t size_bytes, petal_error *error);
+
+/* Renames made->temporary to made->old.path. PETAL_ERR_EXISTS without a message if a file is there
+ * by now, where none was. */
+petal_status petal_os_rename(struct replacement *made, petal_error *error);
+
+/* Waits until the disk has the folder in which `path` is. */
+petal_status petal_os_flush_folder(const char *path, petal_error *error);
+
+void petal_os_remove(const char *path);
 
 #endif

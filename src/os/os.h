@@ -1,6 +1,6 @@
 /* os.h - all that Petal asks of the operating system: mapping and locking files, making changes
- * durable, replacing a file atomically. It knows nothing of what is in them. posix*.c and
- * windows*.c are the systems, none.c is a build without files.
+ * durable, replacing a file atomically. It knows nothing of what is in them. replace.c
+ * says how, posix.c and windows.c are the systems, none.c is a build without files.
  *
  * Locks. Whoever changes a file, in place or by replacing it, holds its lock: one per inode, of the
  * open file, so that it ends with the process however that ends. A lock proves nothing about the
@@ -41,7 +41,8 @@ enum access {
     /* and locked: PETAL_ERR_BUSY if another process holds the lock; PETAL_ERR_UNSUPPORTED if the
      * file system has none */
     ACCESS_WRITE,
-    ACCESS_WRITE_ALONE /* and not locked, if the caller knows better */
+    ACCESS_WRITE_ITSELF, /* like it, but a symbolic link is refused (not on Windows) */
+    ACCESS_WRITE_ALONE   /* and not locked, if the caller knows better */
 };
 
 /* Opens a regular file. */

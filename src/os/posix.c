@@ -1,27 +1,34 @@
-/* posix.c - os.h on POSIX systems: memory, files and their locks, maps. Replacing is in
- * posix_replace.c. */
-#define _GNU_SOURCE /* F_OFD_SETLK, SEEK_DATA, madvise */
+/* posix.c - os.h on POSIX systems: memory, files and their locks, maps, and what replace.c asks. */
+#define _GNU_SOURCE /* F_OFD_SETLK, SEEK_DATA, madvise, renameat2, getentropy */
 #define _FILE_OFFSET_BITS 64
 
-#include "os/os.h"
+#include "os/common.h"
 
 #if !defined(PETAL_OS_NONE) && !defined(_WIN32)
 
 #include "base/error.h"
-#include "os/posix.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/vfs.h>
 #endif
+
+petal_status petal_os_fail(petal_error *error, const char *what)
+{
+    return petal_fail_errno(error, errno, what);
+}
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -99,10 +106,10 @@ bool petal_os_is_locked_elsewhere(const struct file *file)
 }
 #endif
 
-petal_status petal_posix_lock(int descriptor, petal_error *error)
+petal_status petal_os_lock(const struct file *file, petal_error *error)
 {
     int failure = 0;
-    do failure = take_lock(descriptor) == 0 ? 0 : errno;
+    do failure = take_lock(file->descriptor) == 0 ? 0 : errno;
     while (failure == EINTR);
     if (failure == 0) return PETAL_OK;
     if (failure == EAGAIN || failure == EACCES || failure == EWOULDBLOCK)
@@ -160,7 +167,7 @@ bool petal_os_is_owner(const struct file *file)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-char *petal_posix_resolve(const char *path)
+char *petal_os_resolve(const char *path)
 {
     char *real = realpath(path, NULL);
     /* The folders above the current one may be closed to this process, or too deep; then the path
@@ -168,23 +175,18 @@ char *petal_posix_resolve(const char *path)
     return real || (errno != EACCES && errno != ENAMETOOLONG) ? real : strdup(path);
 }
 
-petal_status petal_posix_compare(int descriptor, const char *path, petal_error *error)
+petal_status petal_os_is_at(const struct file *file, const char *path, petal_error *error)
 {
     struct stat opened, named;
     bool is_named = stat(path, &named) == 0;
     if (!is_named && (errno == ENOENT || errno == ENOTDIR)) return PETAL_ERR_REPLACED;
-    if (!is_named || fstat(descriptor, &opened) != 0)
+    if (!is_named || fstat(file->descriptor, &opened) != 0)
         return petal_fail_errno(error, errno, "cannot look at it");
     return opened.st_dev == named.st_dev && opened.st_ino == named.st_ino ? PETAL_OK
                                                                           : PETAL_ERR_REPLACED;
 }
 
-petal_status petal_os_is_at(const struct file *file, const char *path, petal_error *error)
-{
-    return petal_posix_compare(file->descriptor, path, error);
-}
-
-petal_status petal_posix_check_kind(int descriptor, petal_error *error)
+static petal_status check_kind(int descriptor, petal_error *error)
 {
     struct stat about;
     if (fstat(descriptor, &about) != 0) return petal_fail_errno(error, errno, "cannot look at it");
@@ -199,17 +201,18 @@ petal_status petal_os_open_once(const char *path, enum access access, struct fil
                                 petal_error *error)
 {
     /* O_NONBLOCK: a fifo must be refused, not waited for. It means nothing for regular files. */
-    file->descriptor =
-        open(path, (access == ACCESS_READ ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK);
+    int flags = (access == ACCESS_READ ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK |
+                (access == ACCESS_WRITE_ITSELF ? O_NOFOLLOW : 0);
+    bool locks = access == ACCESS_WRITE || access == ACCESS_WRITE_ITSELF;
+    file->descriptor = open(path, flags);
     if (file->descriptor < 0) return petal_fail_errno(error, errno, "cannot open it");
-    petal_status status = petal_posix_check_kind(file->descriptor, error);
-    if (status == PETAL_OK && access == ACCESS_WRITE)
-        status = petal_posix_lock(file->descriptor, error);
+    petal_status status = check_kind(file->descriptor, error);
+    if (status == PETAL_OK && locks) status = petal_os_lock(file, error);
     if (status != PETAL_OK) return status;
-    file->is_locked = access == ACCESS_WRITE;
+    file->is_locked = locks;
     file->process = getpid();
     file->path =
-        access == ACCESS_READ ? strdup(path) : petal_posix_resolve(path); /* readers need none */
+        access == ACCESS_READ ? strdup(path) : petal_os_resolve(path); /* readers need none */
     file->given = strdup(path);
     if (!file->path || !file->given)
         return petal_fail_errno(error, errno, "cannot follow its path");
@@ -259,15 +262,6 @@ petal_status petal_os_write(const struct file *file, uint64_t offset, const void
 void petal_os_pause(void)
 {
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-}
-
-int petal_posix_flush(int descriptor)
-{
-#ifdef F_FULLFSYNC
-    /* fsync() of macOS ends at the drive's cache. File systems that cannot do more fail here. */
-    if (fcntl(descriptor, F_FULLFSYNC) == 0) return 0;
-#endif
-    return fsync(descriptor);
 }
 
 /* ---- mapping --------------------------------------------------------------------------------- */
@@ -407,6 +401,178 @@ void petal_os_touch(const struct mapping *map, uint64_t offset, uint64_t size_by
         volatile uint8_t *byte = map->bytes + at;
         *byte = *byte;
     }
+}
+
+/* ---- replacing ------------------------------------------------------------------------------- */
+
+int petal_os_folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (int)(slash - path + 1) : 0;
+}
+
+/* The folder of a path, for opendir() and the like. */
+static bool folder_of(const char *path, char folder[PATH_MAX])
+{
+    int length = petal_os_folder_length(path);
+    return snprintf(folder, PATH_MAX, "%.*s", length ? length : 1, length ? path : ".") < PATH_MAX;
+}
+
+petal_status petal_os_look(const char *path, bool *exists, petal_error *error)
+{
+    struct stat about;
+    *exists = stat(path, &about) == 0;
+    if (*exists && S_ISDIR(about.st_mode))
+        return petal_fail_errno(error, EISDIR, "cannot write it");
+    if (*exists && !S_ISREG(about.st_mode))
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                          "not a regular file; it cannot be replaced atomically");
+    if (*exists) return PETAL_OK;
+    if (errno != ENOENT) return petal_fail_errno(error, errno, "cannot write it");
+    if (lstat(path, &about) == 0 && S_ISLNK(about.st_mode))
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                          "a symbolic link that leads nowhere; remove it first");
+    return PETAL_OK;
+}
+
+char *petal_os_resolve_new(const char *path)
+{
+    char folder[PATH_MAX], *real, *joined = NULL;
+    const char *name = path + petal_os_folder_length(path);
+    if (!folder_of(path, folder) || !(real = petal_os_resolve(folder))) return NULL;
+    size_t room = strlen(real) + strlen(name) + 2;
+    joined = malloc(room);
+    if (joined) snprintf(joined, room, "%s/%s", strcmp(real, "/") == 0 ? "" : real, name);
+    free(real);
+    return joined;
+}
+
+#define MAX_ENTRIES 4096
+
+void petal_os_visit_beside(const char *target, const char *prefix,
+                           void (*visit)(const char *target, const char *name))
+{
+    char path[PATH_MAX];
+    DIR *folder = folder_of(target, path) ? opendir(path) : NULL;
+    const struct dirent *entry;
+    for (int i = 0; folder && i < MAX_ENTRIES && (entry = readdir(folder)) != NULL; i++)
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0) visit(target, entry->d_name);
+    if (folder) closedir(folder);
+}
+
+bool petal_os_random(void *bytes, size_t size_bytes)
+{
+    return getentropy(bytes, size_bytes) == 0;
+}
+
+/* Owner first: changing it may clear bits of the mode. Those that let whoever runs a file be its
+ * owner or group are for what they were given to, not for what takes its place. */
+static petal_status keep_owner_and_mode(int descriptor, const char *like, unsigned flags,
+                                        petal_error *error)
+{
+    struct stat old, new;
+    if (stat(like, &old) != 0) return petal_fail_errno(error, errno, "cannot look at it");
+    if (fstat(descriptor, &new) != 0)
+        return petal_fail_errno(error, errno, "cannot look at the new file");
+    bool differs = new.st_uid != old.st_uid || new.st_gid != old.st_gid;
+    if (differs && fchown(descriptor, old.st_uid, old.st_gid) != 0 &&
+        !(flags & PETAL_SAVE_NEW_OWNER))
+        return petal_fail_errno(error, errno, "cannot keep its owner; --force gives it to you");
+    if (fchmod(descriptor, old.st_mode & 0777) != 0)
+        return petal_fail_errno(error, errno, "cannot keep its mode");
+    return PETAL_OK;
+}
+
+/* What is to replace a file of a mode of its own is readable by nobody until it has that. */
+petal_status petal_os_create(struct file *file, const char *like, unsigned flags,
+                             petal_error *error)
+{
+    int how = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+    do file->descriptor = open(file->path, how, like ? 0600 : 0666);
+    while (file->descriptor < 0 && errno == EINTR);
+    if (file->descriptor < 0 && errno == EEXIST) return PETAL_ERR_EXISTS;
+    if (file->descriptor < 0)
+        return petal_fail_errno(error, errno, "cannot write a file in its folder");
+    file->process = getpid();
+    petal_status status =
+        like ? keep_owner_and_mode(file->descriptor, like, flags, error) : PETAL_OK;
+    if (status != PETAL_OK) petal_os_remove(file->path);
+    return status;
+}
+
+static int flush(int descriptor)
+{
+#ifdef F_FULLFSYNC
+    /* fsync() of macOS ends at the drive's cache. File systems that cannot do more fail here. */
+    if (fcntl(descriptor, F_FULLFSYNC) == 0) return 0;
+#endif
+    return fsync(descriptor);
+}
+
+petal_status petal_os_complete(const struct file *file, uint64_t size_bytes, petal_error *error)
+{
+    if (ftruncate(file->descriptor, (off_t)size_bytes) != 0)
+        return petal_fail_errno(error, errno, "cannot write");
+    if (flush(file->descriptor) != 0)
+        return petal_fail_errno(error, errno, "cannot write it to disk");
+    /* Some network file systems report a failed write when a descriptor is closed. Ours keeps the
+     * lock, so it is another. */
+    int copy = dup(file->descriptor);
+    if (copy < 0 || close(copy) != 0) return petal_fail_errno(error, errno, "cannot write");
+    return PETAL_OK;
+}
+
+/* Gives the file a name that nobody has. False: errno, EEXIST if somebody has. */
+static bool rename_to_new(const char *from, const char *to)
+{
+#ifdef RENAME_NOREPLACE
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return true;
+    if (errno != EINVAL && errno != ENOSYS) return false;
+#elif defined(RENAME_EXCL)
+    if (renamex_np(from, to, RENAME_EXCL) == 0) return true;
+    if (errno != EINVAL && errno != ENOTSUP) return false;
+#endif
+    if (link(from, to) == 0) {
+        unlink(from);
+        return true;
+    }
+    if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP && errno != EMLINK) return false;
+    /* Without links either: an empty file takes the name, and is replaced. */
+    int claim = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (claim < 0) return false;
+    close(claim);
+    if (rename(from, to) == 0) return true;
+    int failure = errno;
+    unlink(to);
+    errno = failure;
+    return false;
+}
+
+petal_status petal_os_rename(struct replacement *made, petal_error *error)
+{
+    const char *from = made->temporary.path, *to = made->old.path;
+    if (made->exists ? rename(from, to) == 0 : rename_to_new(from, to)) return PETAL_OK;
+    if (errno == EEXIST && !made->exists) return PETAL_ERR_EXISTS;
+    return petal_fail_errno(error, errno, "cannot rename the new file");
+}
+
+/* A folder that may not be read cannot be synced: the rename is done all the same. */
+petal_status petal_os_flush_folder(const char *path, petal_error *error)
+{
+    char folder[PATH_MAX];
+    int descriptor =
+        folder_of(path, folder) ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (descriptor < 0 && errno == EACCES) return PETAL_OK;
+    int failure = descriptor >= 0 && fsync(descriptor) == 0 ? 0 : errno;
+    if (descriptor >= 0) close(descriptor);
+    if (failure == 0 || failure == EINVAL) return PETAL_OK;
+    return petal_fail_errno(
+        error, failure, "the new file is in place, but its folder could not be written to disk");
+}
+
+void petal_os_remove(const char *path)
+{
+    unlink(path);
 }
 
 #endif

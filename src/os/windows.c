@@ -1,18 +1,26 @@
-/* windows.c - os.h on Windows 10 and later: memory, files and their locks, maps. Replacing is in
- * windows_replace.c.
+/* windows.c - os.h on Windows 10 and later: memory, files and their locks, maps, and what
+ * replace.c asks.
  *
  * Locks of Windows are mandatory: whoever reads locked bytes through ReadFile() fails. So what is
  * locked is one byte far behind the end of any file. Readers never touch it. */
-#include "os/os.h"
+#include "os/common.h"
 
 #if !defined(PETAL_OS_NONE) && defined(_WIN32)
 
 #include "base/error.h"
-#include "os/windows.h"
+
+#define WIN32_LEAN_AND_MEAN
+#undef _WIN32_WINNT
+#define _WIN32_WINNT 0x0a00 /* Windows 10 */
+#undef NTDDI_VERSION
+#define NTDDI_VERSION 0x0a000006
+#include <windows.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <io.h>
+#include <ntsecapi.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +57,7 @@ static int errno_of(DWORD failure)
     }
 }
 
-petal_status petal_windows_fail(petal_error *error, const char *what)
+petal_status petal_os_fail(petal_error *error, const char *what)
 {
     return petal_fail_errno(error, errno_of(GetLastError()), what);
 }
@@ -96,7 +104,8 @@ static wchar_t *with_prefix(wchar_t *path)
     return NULL;
 }
 
-wchar_t *petal_windows_wide(const char *path)
+/* A path of UTF-8 as Windows takes it, of any length; NULL: GetLastError(). free() it. And back. */
+static wchar_t *wide_of(const char *path)
 {
     int room = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, NULL, 0);
     wchar_t *wide = room > 0 ? malloc((size_t)room * sizeof *wide) : NULL;
@@ -106,7 +115,7 @@ wchar_t *petal_windows_wide(const char *path)
     return is_long ? with_prefix(wide) : wide;
 }
 
-char *petal_windows_utf8(const wchar_t *path)
+static char *utf8_of(const wchar_t *path)
 {
     int room = WideCharToMultiByte(CP_UTF8, 0, path, -1, NULL, 0, NULL, NULL);
     char *text = room > 0 ? malloc((size_t)room) : NULL;
@@ -114,15 +123,22 @@ char *petal_windows_utf8(const wchar_t *path)
     return text;
 }
 
-char *petal_windows_resolve(HANDLE handle, const char *given)
+/* The path of an open file without symbolic links, or as it was given if the system cannot tell, of
+ * malloc(). */
+static char *resolve(HANDLE handle, const char *given)
 {
     DWORD room = GetFinalPathNameByHandleW(handle, NULL, 0, FILE_NAME_NORMALIZED);
     wchar_t *wide = room ? malloc((room + 1) * sizeof *wide) : NULL;
     char *path = NULL;
     if (wide && GetFinalPathNameByHandleW(handle, wide, room + 1, FILE_NAME_NORMALIZED))
-        path = petal_windows_utf8(wide);
+        path = utf8_of(wide);
     free(wide);
     return path ? path : _strdup(given);
+}
+
+static HANDLE handle_of(const struct file *file)
+{
+    return (HANDLE)_get_osfhandle(file->descriptor);
 }
 
 /* ---- locks ----------------------------------------------------------------------------------- */
@@ -145,8 +161,9 @@ static bool is_taken(DWORD failure)
     return failure == ERROR_LOCK_VIOLATION || failure == ERROR_IO_PENDING;
 }
 
-petal_status petal_windows_lock(HANDLE handle, petal_error *error)
+petal_status petal_os_lock(const struct file *file, petal_error *error)
 {
+    HANDLE handle = handle_of(file);
     for (int attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
         if (take_lock(handle, LOCKFILE_EXCLUSIVE_LOCK)) return PETAL_OK;
         DWORD failure = GetLastError();
@@ -154,7 +171,7 @@ petal_status petal_windows_lock(HANDLE handle, petal_error *error)
             return petal_fail(
                 error, PETAL_ERR_UNSUPPORTED,
                 "the file system has no locks; if nobody else changes the file, pass --no-lock");
-        if (!is_taken(failure)) return petal_windows_fail(error, "cannot lock it");
+        if (!is_taken(failure)) return petal_os_fail(error, "cannot lock it");
         petal_os_pause();
     }
     return petal_fail(error, PETAL_ERR_BUSY,
@@ -163,7 +180,7 @@ petal_status petal_windows_lock(HANDLE handle, petal_error *error)
 
 bool petal_os_is_locked_elsewhere(const struct file *file)
 {
-    HANDLE handle = petal_windows_handle(file);
+    HANDLE handle = handle_of(file);
     OVERLAPPED at = {.OffsetHigh = LOCKED_BYTE_HIGH};
     if (file->is_locked) return false;
     if (!take_lock(handle, 0)) return is_taken(GetLastError());
@@ -173,7 +190,9 @@ bool petal_os_is_locked_elsewhere(const struct file *file)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-HANDLE petal_windows_open(const wchar_t *path, DWORD access, DWORD how,
+/* Opens a file so that others may read, change, rename and remove it meanwhile, as on POSIX. NULL:
+ * GetLastError(). */
+static HANDLE open_handle(const wchar_t *path, DWORD access, DWORD how,
                           SECURITY_ATTRIBUTES *security)
 {
     DWORD sharing = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
@@ -183,12 +202,8 @@ HANDLE petal_windows_open(const wchar_t *path, DWORD access, DWORD how,
     return handle == INVALID_HANDLE_VALUE ? NULL : handle;
 }
 
-HANDLE petal_windows_handle(const struct file *file)
-{
-    return (HANDLE)_get_osfhandle(file->descriptor);
-}
-
-bool petal_windows_keep(HANDLE handle, struct file *file)
+/* Puts the handle into the file, which closes it from then on, even if this fails. */
+static bool keep(HANDLE handle, struct file *file)
 {
     file->descriptor = _open_osfhandle((intptr_t)handle, _O_BINARY | _O_NOINHERIT);
     if (file->descriptor >= 0) return true;
@@ -197,14 +212,14 @@ bool petal_windows_keep(HANDLE handle, struct file *file)
     return false;
 }
 
-petal_status petal_windows_check_kind(HANDLE handle, petal_error *error)
+static petal_status check_kind(HANDLE handle, petal_error *error)
 {
     BY_HANDLE_FILE_INFORMATION about;
     if (GetFileType(handle) != FILE_TYPE_DISK)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                           "not a regular file; a filter cannot be mapped from it");
     if (!GetFileInformationByHandle(handle, &about))
-        return petal_windows_fail(error, "cannot look at it");
+        return petal_os_fail(error, "cannot look at it");
     if (about.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
         return petal_fail_errno(error, EISDIR, "cannot open it");
     return PETAL_OK;
@@ -213,17 +228,16 @@ petal_status petal_windows_check_kind(HANDLE handle, petal_error *error)
 petal_status petal_os_is_at(const struct file *file, const char *path, petal_error *error)
 {
     BY_HANDLE_FILE_INFORMATION opened, named;
-    wchar_t *wide = petal_windows_wide(path);
-    HANDLE other =
-        wide ? petal_windows_open(wide, FILE_READ_ATTRIBUTES, OPEN_EXISTING, NULL) : NULL;
+    wchar_t *wide = wide_of(path);
+    HANDLE other = wide ? open_handle(wide, FILE_READ_ATTRIBUTES, OPEN_EXISTING, NULL) : NULL;
     int failure = other ? 0 : errno_of(GetLastError());
     free(wide);
     if (failure == ENOENT) return PETAL_ERR_REPLACED;
     if (!other) return petal_fail_errno(error, failure, "cannot look at it");
-    bool good = GetFileInformationByHandle(petal_windows_handle(file), &opened) &&
+    bool good = GetFileInformationByHandle(handle_of(file), &opened) &&
                 GetFileInformationByHandle(other, &named);
     CloseHandle(other);
-    if (!good) return petal_windows_fail(error, "cannot look at it");
+    if (!good) return petal_os_fail(error, "cannot look at it");
     return opened.dwVolumeSerialNumber == named.dwVolumeSerialNumber &&
                    opened.nFileIndexHigh == named.nFileIndexHigh &&
                    opened.nFileIndexLow == named.nFileIndexLow
@@ -235,18 +249,18 @@ petal_status petal_os_open_once(const char *path, enum access access, struct fil
                                 petal_error *error)
 {
     DWORD wanted = access == ACCESS_READ ? GENERIC_READ : GENERIC_READ | GENERIC_WRITE;
-    wchar_t *wide = petal_windows_wide(path);
-    HANDLE handle = wide ? petal_windows_open(wide, wanted, OPEN_EXISTING, NULL) : NULL;
+    wchar_t *wide = wide_of(path);
+    HANDLE handle = wide ? open_handle(wide, wanted, OPEN_EXISTING, NULL) : NULL;
     free(wide);
-    if (!handle || !petal_windows_keep(handle, file))
-        return petal_windows_fail(error, "cannot open it");
-    petal_status status = petal_windows_check_kind(handle, error);
-    if (status == PETAL_OK && access == ACCESS_WRITE) status = petal_windows_lock(handle, error);
+    if (!handle || !keep(handle, file)) return petal_os_fail(error, "cannot open it");
+    petal_status status = check_kind(handle, error);
+    bool locks = access == ACCESS_WRITE || access == ACCESS_WRITE_ITSELF;
+    if (status == PETAL_OK && locks) status = petal_os_lock(file, error);
     if (status != PETAL_OK) return status;
-    file->is_locked = access == ACCESS_WRITE;
-    file->path = access == ACCESS_READ ? _strdup(path) : petal_windows_resolve(handle, path);
+    file->is_locked = locks;
+    file->path = access == ACCESS_READ ? _strdup(path) : resolve(handle, path);
     file->given = _strdup(path);
-    if (!file->path || !file->given) return petal_windows_fail(error, "cannot follow its path");
+    if (!file->path || !file->given) return petal_os_fail(error, "cannot follow its path");
     return PETAL_OK;
 }
 
@@ -292,10 +306,10 @@ petal_status petal_os_read(const struct file *file, uint64_t offset, void *bytes
     while (*got < size_bytes) {
         OVERLAPPED at = place(offset + *got);
         DWORD more = 0;
-        if (!ReadFile(petal_windows_handle(file), (uint8_t *)bytes + *got,
-                      piece_of(size_bytes - *got), &more, &at) &&
+        if (!ReadFile(handle_of(file), (uint8_t *)bytes + *got, piece_of(size_bytes - *got), &more,
+                      &at) &&
             GetLastError() != ERROR_HANDLE_EOF)
-            return petal_windows_fail(error, "cannot read it");
+            return petal_os_fail(error, "cannot read it");
         if (more == 0) break;
         *got += more;
     }
@@ -309,9 +323,8 @@ petal_status petal_os_write(const struct file *file, uint64_t offset, const void
     while (size_bytes > 0) {
         OVERLAPPED at = place(offset);
         DWORD written = 0;
-        if (!WriteFile(petal_windows_handle(file), from, piece_of(size_bytes), &written, &at) ||
-            written == 0)
-            return petal_windows_fail(error, "cannot write");
+        if (!WriteFile(handle_of(file), from, piece_of(size_bytes), &written, &at) || written == 0)
+            return petal_os_fail(error, "cannot write");
         from += written;
         size_bytes -= written;
         offset += written;
@@ -331,8 +344,7 @@ petal_status petal_os_size(const struct file *file, uint64_t max_bytes, uint64_t
 {
     LARGE_INTEGER size;
     *size_bytes = 0;
-    if (!GetFileSizeEx(petal_windows_handle(file), &size))
-        return petal_windows_fail(error, "cannot look at it");
+    if (!GetFileSizeEx(handle_of(file), &size)) return petal_os_fail(error, "cannot look at it");
     if (max_bytes && (uint64_t)size.QuadPart > max_bytes)
         return petal_fail(error, PETAL_ERR_LIMIT, "has %llu bytes, more than the limit of %llu",
                           (unsigned long long)size.QuadPart, (unsigned long long)max_bytes);
@@ -349,12 +361,12 @@ petal_status petal_os_map(const struct file *file, bool writable, uint64_t max_b
     if (status != PETAL_OK || map->size_bytes == 0) return status;
     if (map->size_bytes > SIZE_MAX / 2)
         return petal_fail(error, PETAL_ERR_LIMIT, "too big for the address space of this machine");
-    HANDLE mapping = CreateFileMappingW(petal_windows_handle(file), NULL,
+    HANDLE mapping = CreateFileMappingW(handle_of(file), NULL,
                                         writable ? PAGE_READWRITE : PAGE_READONLY, 0, 0, NULL);
-    if (!mapping) return petal_windows_fail(error, "cannot map it");
+    if (!mapping) return petal_os_fail(error, "cannot map it");
     map->bytes = MapViewOfFile(mapping, writable ? FILE_MAP_WRITE : FILE_MAP_READ, 0, 0,
                                (SIZE_T)map->size_bytes);
-    if (!map->bytes) status = petal_windows_fail(error, "cannot map it");
+    if (!map->bytes) status = petal_os_fail(error, "cannot map it");
     CloseHandle(mapping); /* the view keeps it */
     return status;
 }
@@ -378,9 +390,9 @@ petal_status petal_os_sync(const struct file *file, const struct mapping *map, u
 {
     uint64_t from = offset - offset % page_bytes();
     if (FlushViewOfFile(map->bytes + from, (SIZE_T)(offset + size_bytes - from)) &&
-        FlushFileBuffers(petal_windows_handle(file)))
+        FlushFileBuffers(handle_of(file)))
         return PETAL_OK;
-    return petal_windows_fail(error, "cannot write it to disk");
+    return petal_os_fail(error, "cannot write it to disk");
 }
 
 void petal_os_touch(const struct mapping *map, uint64_t offset, uint64_t size_bytes)
@@ -390,6 +402,203 @@ void petal_os_touch(const struct mapping *map, uint64_t offset, uint64_t size_by
         volatile uint8_t *byte = map->bytes + at;
         *byte = *byte;
     }
+}
+
+/* ---- replacing --------------------------------------------------------------------------------
+ *
+ * NTFS renames with the semantics of POSIX, over a file that others have open. A file that another
+ * process has mapped cannot be replaced on Windows: BUSY, and nothing is lost. The rename itself is
+ * in NTFS's journal; folders are not flushed. */
+
+int petal_os_folder_length(const char *path)
+{
+    int length = 0;
+    for (int i = 0; path[i]; i++)
+        if (path[i] == '/' || path[i] == '\\' || path[i] == ':') length = i + 1;
+    return length;
+}
+
+petal_status petal_os_look(const char *path, bool *exists, petal_error *error)
+{
+    wchar_t *wide = wide_of(path);
+    DWORD kind = wide ? GetFileAttributesW(wide) : INVALID_FILE_ATTRIBUTES;
+    DWORD failure = kind == INVALID_FILE_ATTRIBUTES ? GetLastError() : 0;
+    free(wide);
+    *exists = !failure;
+    if (failure && failure != ERROR_FILE_NOT_FOUND)
+        return petal_fail_errno(error, errno_of(failure), "cannot write it");
+    if (!failure && (kind & FILE_ATTRIBUTE_DIRECTORY))
+        return petal_fail_errno(error, EISDIR, "cannot write it");
+    return PETAL_OK;
+}
+
+char *petal_os_resolve(const char *path)
+{
+    wchar_t *wide = wide_of(path);
+    HANDLE handle = wide ? open_handle(wide, FILE_READ_ATTRIBUTES, OPEN_EXISTING, NULL) : NULL;
+    char *resolved = handle ? resolve(handle, path) : NULL;
+    if (handle) CloseHandle(handle);
+    free(wide);
+    return resolved;
+}
+
+char *petal_os_resolve_new(const char *path)
+{
+    wchar_t *wide = wide_of(path);
+    DWORD room = wide ? GetFullPathNameW(wide, 0, NULL, NULL) : 0;
+    wchar_t *whole = room ? malloc(room * sizeof *whole) : NULL;
+    char *text = whole && GetFullPathNameW(wide, room, whole, NULL) ? utf8_of(whole) : NULL;
+    free(whole);
+    free(wide);
+    return text;
+}
+
+#define MAX_ENTRIES 4096
+
+void petal_os_visit_beside(const char *target, const char *prefix,
+                           void (*visit)(const char *target, const char *name))
+{
+    int folder = petal_os_folder_length(target);
+    size_t room = (size_t)folder + strlen(prefix) + 2;
+    char *path = malloc(room);
+    if (!path) return;
+    snprintf(path, room, "%.*s%s*", folder, target, prefix);
+    WIN32_FIND_DATAW entry;
+    wchar_t *pattern = wide_of(path);
+    HANDLE search = pattern ? FindFirstFileW(pattern, &entry) : INVALID_HANDLE_VALUE;
+    bool more = search != INVALID_HANDLE_VALUE;
+    for (int i = 0; more && i < MAX_ENTRIES; i++, more = FindNextFileW(search, &entry)) {
+        char *name = utf8_of(entry.cFileName);
+        if (name) visit(target, name);
+        free(name);
+    }
+    if (search != INVALID_HANDLE_VALUE) FindClose(search);
+    free(pattern);
+    free(path);
+}
+
+bool petal_os_random(void *bytes, size_t size_bytes)
+{
+    return RtlGenRandom(bytes, (ULONG)size_bytes);
+}
+
+/* Who may do what with the target, which holds for the new file from its first moment. NULL: what
+ * holds in its folder. */
+static void *permissions_of(const char *path)
+{
+    DWORD room = 0;
+    wchar_t *wide = wide_of(path);
+    if (wide) GetFileSecurityW(wide, DACL_SECURITY_INFORMATION, NULL, 0, &room);
+    void *found = room ? malloc(room) : NULL;
+    if (found && !GetFileSecurityW(wide, DACL_SECURITY_INFORMATION, found, room, &room)) {
+        free(found);
+        found = NULL;
+    }
+    free(wide);
+    return found;
+}
+
+petal_status petal_os_create(struct file *file, const char *like, unsigned flags,
+                             petal_error *error)
+{
+    (void)flags;
+    SECURITY_ATTRIBUTES security = {sizeof security, like ? permissions_of(like) : NULL, FALSE};
+    wchar_t *wide = wide_of(file->path);
+    DWORD access = GENERIC_READ | GENERIC_WRITE | DELETE; /* the last: to rename it */
+    HANDLE handle = wide ? open_handle(wide, access, CREATE_NEW, &security) : NULL;
+    DWORD failure = handle && keep(handle, file) ? 0 : GetLastError();
+    free(wide);
+    free(security.lpSecurityDescriptor);
+    if (!failure) return PETAL_OK;
+    if (failure == ERROR_FILE_EXISTS) return PETAL_ERR_EXISTS;
+    return petal_fail_errno(error, errno_of(failure), "cannot write a file in its folder");
+}
+
+petal_status petal_os_complete(const struct file *file, uint64_t size_bytes, petal_error *error)
+{
+    HANDLE handle = handle_of(file);
+    LARGE_INTEGER end = {.QuadPart = (LONGLONG)size_bytes};
+    if (!SetFilePointerEx(handle, end, NULL, FILE_BEGIN) || !SetEndOfFile(handle))
+        return petal_os_fail(error, "cannot write");
+    if (!FlushFileBuffers(handle)) return petal_os_fail(error, "cannot write it to disk");
+    return PETAL_OK;
+}
+
+/* Over a file that others, and we, have open. False: GetLastError(). */
+static bool rename_over(const struct file *from, const wchar_t *to)
+{
+    size_t name_bytes = wcslen(to) * sizeof *to, room = sizeof(FILE_RENAME_INFO) + name_bytes;
+    FILE_RENAME_INFO *wanted = calloc(1, room);
+    if (!wanted) return false;
+    wanted->Flags = FILE_RENAME_FLAG_REPLACE_IF_EXISTS | FILE_RENAME_FLAG_POSIX_SEMANTICS;
+    wanted->FileNameLength = (DWORD)name_bytes;
+    memcpy(wanted->FileName, to, name_bytes);
+    bool done = SetFileInformationByHandle(handle_of(from), FileRenameInfoEx, wanted, (DWORD)room);
+    free(wanted);
+    return done;
+}
+
+static bool is_unknown(DWORD failure)
+{
+    return failure == ERROR_INVALID_PARAMETER || failure == ERROR_NOT_SUPPORTED ||
+           failure == ERROR_INVALID_FUNCTION || failure == ERROR_CALL_NOT_IMPLEMENTED;
+}
+
+/* Before Windows 10 of 2017, on FAT, and in Wine no file is replaced that anybody has open, we
+ * included. So a writer who opens it once it is unlocked makes this fail, and loses nothing. */
+static bool move_over(struct replacement *made, const wchar_t *from, const wchar_t *to)
+{
+    struct file *open = made->held ? made->held : &made->old, again = PETAL_NO_FILE;
+    if (open->descriptor >= 0) _close(open->descriptor);
+    open->descriptor = -1;
+    if (MoveFileExW(from, to, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH)) return true;
+    DWORD failure = GetLastError();
+    if (made->held && petal_os_open(made->held->given, ACCESS_WRITE, &again, NULL) == PETAL_OK) {
+        petal_os_close(made->held);
+        *made->held = again;
+    } else if (made->held) {
+        petal_os_close(made->held); /* then it is another's: nothing is held any more */
+    }
+    SetLastError(failure);
+    return false;
+}
+
+petal_status petal_os_rename(struct replacement *made, petal_error *error)
+{
+    wchar_t *from = wide_of(made->temporary.path);
+    wchar_t *to = wide_of(made->old.path);
+    bool done = from && to;
+    if (done && made->exists) {
+        done = rename_over(&made->temporary, to);
+        if (!done && is_unknown(GetLastError())) done = move_over(made, from, to);
+    } else if (done) {
+        done = MoveFileExW(from, to, MOVEFILE_WRITE_THROUGH);
+    }
+    DWORD failure = done ? 0 : GetLastError();
+    free(from);
+    free(to);
+    if (done) return PETAL_OK;
+    if (!made->exists && (failure == ERROR_ALREADY_EXISTS || failure == ERROR_FILE_EXISTS))
+        return PETAL_ERR_EXISTS;
+    if (made->exists && (failure == ERROR_ACCESS_DENIED || failure == ERROR_SHARING_VIOLATION ||
+                         failure == ERROR_USER_MAPPED_FILE))
+        return petal_fail(error, PETAL_ERR_BUSY,
+                          "another program has it open, and Windows does not replace such a file; "
+                          "close it there and try again");
+    return petal_fail_errno(error, errno_of(failure), "cannot rename the new file");
+}
+
+petal_status petal_os_flush_folder(const char *path, petal_error *error)
+{
+    (void)path, (void)error;
+    return PETAL_OK;
+}
+
+void petal_os_remove(const char *path)
+{
+    wchar_t *wide = wide_of(path);
+    if (wide) DeleteFileW(wide);
+    free(wide);
 }
 
 #endif

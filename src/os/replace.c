@@ -1,0 +1,242 @@
+/* replace.c - replacing a file atomically.
+ *
+ *     lock the target -> temporary file, locked -> write -> flush -> rename
+ *     -> flush the folder -> unlock
+ *
+ * The target's lock is held over the rename, and the new file is locked from its first moment: so a
+ * process that waits for either finds the path changed when it gets the lock of the old file, and
+ * looks again. A target that is absent is published without replacing: of two makers one finds the
+ * name taken. */
+#include "os/common.h"
+
+#ifndef PETAL_OS_NONE
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- temporary files --------------------------------------------------------------------------
+ *
+ * They have random names that begin with the same letters, so that those of processes that died can
+ * be found: their maker's lock is gone. */
+
+#define TEMPORARY ".petal-tmp-"
+#define TEMPORARY_DIGITS 16
+
+static bool is_temporary(const char *name)
+{
+    size_t prefix = strlen(TEMPORARY);
+    return strncmp(name, TEMPORARY, prefix) == 0 && strlen(name) == prefix + TEMPORARY_DIGITS &&
+           strspn(name + prefix, "0123456789abcdef") == TEMPORARY_DIGITS;
+}
+
+/* A path in the target's folder, of malloc(). */
+static char *beside(const char *target, const char *name)
+{
+    int folder = petal_os_folder_length(target);
+    size_t room = (size_t)folder + strlen(name) + 1;
+    char *path = malloc(room);
+    if (path) snprintf(path, room, "%.*s%s", folder, target, name);
+    return path;
+}
+
+/* Removes what is a temporary file whose maker is dead. */
+static void remove_if_stale(const char *target, const char *name)
+{
+    struct file file = PETAL_NO_FILE;
+    char *path = is_temporary(name) ? beside(target, name) : NULL;
+    if (path && petal_os_open(path, ACCESS_WRITE_ITSELF, &file, NULL) == PETAL_OK)
+        petal_os_remove(path);
+    petal_os_close(&file);
+    free(path);
+}
+
+/* A file system without locks gives none; then nobody mistakes the file for a dead one's either.
+ * PETAL_ERR_REPLACED: another process took it for one before it was locked, and has removed it or
+ * is about to. */
+static petal_status lock_temporary(struct file *temporary, petal_error *error)
+{
+    petal_status status = petal_os_lock(temporary, NULL);
+    if (status == PETAL_ERR_BUSY) return PETAL_ERR_REPLACED;
+    temporary->is_locked = status == PETAL_OK;
+    return petal_os_is_at(temporary, temporary->path, error);
+}
+
+/* One try of make_temporary(): PETAL_ERR_EXISTS and _REPLACED ask for another. */
+static petal_status try_temporary(struct replacement *made, struct file *temporary, unsigned flags,
+                                  petal_error *error)
+{
+    char name[sizeof TEMPORARY + TEMPORARY_DIGITS];
+    unsigned long long number;
+    if (!petal_os_random(&number, sizeof number))
+        return petal_os_fail(error, "cannot make a random name");
+    snprintf(name, sizeof name, TEMPORARY "%016llx", number);
+    temporary->path = beside(made->old.path, name);
+    if (!temporary->path) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
+    petal_status status =
+        petal_os_create(temporary, made->exists ? made->old.path : NULL, flags, error);
+    if (status != PETAL_OK) return status;
+    status = lock_temporary(temporary, error);
+    if (status != PETAL_OK)
+        petal_os_remove(temporary->path); /* the name is random, so it is ours */
+    return status;
+}
+
+/* Opens a new file beside the target. */
+static petal_status make_temporary(struct replacement *made, unsigned flags, petal_error *error)
+{
+    for (int attempt = 0; attempt < PETAL_OS_ATTEMPTS; attempt++) {
+        petal_status status = try_temporary(made, &made->temporary, flags, error);
+        if (status == PETAL_OK) return status;
+        petal_os_close(&made->temporary);
+        if (status != PETAL_ERR_EXISTS && status != PETAL_ERR_REPLACED) return status;
+    }
+    return petal_fail_errno(error, EEXIST, "cannot write a file in its folder");
+}
+
+/* ---- begin ----------------------------------------------------------------------------------- */
+
+/* Is this path, or what it resolves to, the one that the file was opened by? Then another file
+ * there has taken its place: it was renamed, or a symbolic link points elsewhere now. */
+static bool is_meant(const struct file *held, const char *path, const char *resolved)
+{
+    return strcmp(held->path, resolved) == 0 || strcmp(held->given, path) == 0;
+}
+
+/* Lets go of the caller's file, since the target is another one; its lock stays as it is.
+ * PETAL_ERR_REPLACED, with this message, if it was the target until something took its place. */
+static petal_status let_go(struct replacement *made, const char *path, const char *message,
+                           petal_error *error)
+{
+    if (made->held && is_meant(made->held, path, made->old.path))
+        return petal_fail(error, PETAL_ERR_REPLACED, "%s", message);
+    made->held = NULL;
+    return PETAL_OK;
+}
+
+/* The file to replace, locked. */
+static petal_status take_old(const char *path, unsigned flags, struct replacement *made,
+                             petal_error *error)
+{
+    petal_status at = made->held ? petal_os_is_at(made->held, path, error) : PETAL_ERR_REPLACED;
+    bool held = at == PETAL_OK;
+    if (made->no_replace) return petal_fail(error, PETAL_ERR_EXISTS, "exists");
+    if (at == PETAL_ERR_IO) return at;
+    if (held || (flags & PETAL_SAVE_NO_LOCK)) {
+        made->old.path = petal_os_resolve(path);
+        if (!held) made->held = NULL;
+        return made->old.path ? PETAL_OK : petal_os_fail(error, "cannot follow its path");
+    }
+    petal_status status = petal_os_open(path, ACCESS_WRITE, &made->old, error);
+    if (status == PETAL_ERR_IO && (error->system_errno == EACCES || error->system_errno == EPERM))
+        return petal_fail_errno(error, error->system_errno,
+                                "cannot lock it for writing; --no-lock goes without");
+    if (status != PETAL_OK) return status;
+    return let_go(made, path, "was replaced by another file since it was read; read it again",
+                  error);
+}
+
+static petal_status take_target(const char *path, unsigned flags, struct replacement *made,
+                                petal_error *error)
+{
+    petal_status status = petal_os_look(path, &made->exists, error);
+    if (status != PETAL_OK) return status;
+    if (made->exists) return take_old(path, flags, made, error);
+    made->old.path = petal_os_resolve_new(path);
+    if (!made->old.path) return petal_os_fail(error, "cannot write a file in its folder");
+    return let_go(made, path, "was removed since it was read; save under another name", error);
+}
+
+/* What the caller held is closed with the rest. */
+static void hand_over(struct replacement *made)
+{
+    struct file held = *made->held;
+    made->held->path = made->old.path;
+    made->held->descriptor = made->temporary.descriptor;
+    made->held->is_locked = made->temporary.is_locked;
+    made->old.path = held.path;
+    made->temporary.descriptor = held.descriptor;
+}
+
+/* Closes both files. The new one stays open if the caller's is the target and `done` is true: its
+ * lock is from then on that of the new file. Returns `status`. */
+static petal_status drop(struct replacement *made, bool done, petal_status status)
+{
+    if (done && made->held) hand_over(made);
+    petal_os_close(&made->temporary);
+    petal_os_close(&made->old);
+    return status;
+}
+
+petal_status petal_os_begin(const char *path, unsigned flags, struct file *held,
+                            struct replacement *made, petal_error *error)
+{
+    petal_error own;
+    if (!error) error = &own;
+    *made = (struct replacement){.old = PETAL_NO_FILE,
+                                 .temporary = PETAL_NO_FILE,
+                                 .held = held,
+                                 .no_replace = flags & PETAL_SAVE_NO_REPLACE};
+    petal_status status = take_target(path, flags, made, error);
+    if (status == PETAL_OK) {
+        petal_os_visit_beside(made->old.path, TEMPORARY, remove_if_stale);
+        status = make_temporary(made, flags, error);
+    }
+    return status == PETAL_OK ? status : drop(made, false, status);
+}
+
+/* ---- put ------------------------------------------------------------------------------------- */
+
+/* Zeros are looked for in pieces of this many bytes, at multiples of it. */
+#define PIECE 65536u
+
+static bool all_zero(const uint8_t *bytes, size_t size)
+{
+    return bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0;
+}
+
+petal_status petal_os_put(void *context, const void *bytes, uint64_t size_bytes, petal_error *error)
+{
+    struct replacement *made = context;
+    const uint8_t *at = bytes;
+    while (size_bytes > 0) {
+        uint64_t to_edge = PIECE - made->size_bytes % PIECE;
+        size_t piece = (size_t)(size_bytes < to_edge ? size_bytes : to_edge);
+        if (!all_zero(at, piece)) {
+            petal_status status =
+                petal_os_write(&made->temporary, made->size_bytes, at, piece, error);
+            if (status != PETAL_OK) return status;
+        }
+        at += piece;
+        size_bytes -= piece;
+        made->size_bytes += piece;
+    }
+    return PETAL_OK;
+}
+
+/* ---- finish ---------------------------------------------------------------------------------- */
+
+static petal_status publish(struct replacement *made, petal_error *error)
+{
+    petal_status status = petal_os_rename(made, error);
+    if (status != PETAL_ERR_EXISTS) return status;
+    if (made->no_replace) return petal_fail(error, PETAL_ERR_EXISTS, "exists");
+    return petal_fail(error, PETAL_ERR_BUSY, "another process has just made it; try again");
+}
+
+petal_status petal_os_finish(struct replacement *made, bool keep, petal_error *error)
+{
+    petal_status status =
+        keep ? petal_os_complete(&made->temporary, made->size_bytes, error) : PETAL_OK;
+    if (keep && status == PETAL_OK) status = publish(made, error);
+    if (!keep || status != PETAL_OK) {
+        petal_os_remove(made->temporary.path);
+        return drop(made, false, status);
+    }
+    return drop(made, true, petal_os_flush_folder(made->old.path, error));
+}
+
+#endif
