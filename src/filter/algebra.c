@@ -90,51 +90,40 @@ static petal_status prepare(petal_filter *filter, const petal_filter *other, boo
     return PETAL_OK;
 }
 
-static inline void or_words(uint8_t *to, const uint8_t *from)
+/* to = to | from, or to & from. Bitwise operations do not mind the byte order. */
+static inline __attribute__((always_inline)) void combine(uint8_t *to, const uint8_t *from,
+                                                          uint64_t size, bool both)
 {
-    uint64_t old, other; /* bitwise operations do not mind the byte order */
-    memcpy(&old, to, sizeof old);
-    memcpy(&other, from, sizeof other);
-    other |= old;
-    if (other != old) memcpy(to, &other, sizeof other); /* leaves untouched pages untouched */
-}
-
-static inline void and_words(uint8_t *to, const uint8_t *from)
-{
-    uint64_t old, other;
-    memcpy(&old, to, sizeof old);
-    memcpy(&other, from, sizeof other);
-    other &= old;
-    if (other != old) memcpy(to, &other, sizeof other);
+    uint64_t i = 0, old, other;
+    for (; i + 8 <= size; i += 8) {
+        memcpy(&old, to + i, sizeof old);
+        memcpy(&other, from + i, sizeof other);
+        other = both ? old & other : old | other;
+        if (other != old)
+            memcpy(to + i, &other, sizeof other); /* leaves untouched pages untouched */
+    }
+    for (; i < size; i++) to[i] = (uint8_t)(both ? to[i] & from[i] : to[i] | from[i]);
 }
 
 static void merge_layer(const struct scheme_def *scheme, struct layer *layer,
                         const struct layer *other, uint64_t other_items)
 {
-    uint8_t *to = layer->array.bytes;
-    const uint8_t *from = other->array.bytes;
-    uint64_t i = 0, size = layer->array.size_bytes;
-    if (scheme->counters) {
-        scheme->counters->merge(to, from, size);
-    } else {
-        for (; i + 8 <= size; i += 8) or_words(to + i, from + i);
-        for (; i < size; i++) to[i] |= from[i];
-    }
+    uint64_t size = layer->array.size_bytes;
+    if (scheme->counters)
+        scheme->counters->merge(layer->array.bytes, other->array.bytes, size);
+    else
+        combine(layer->array.bytes, other->array.bytes, size, false);
     layer->items = saturating_add(layer->items, other_items);
 }
 
 static void intersect_layer(const struct scheme_def *scheme, struct layer *layer,
                             const struct layer *other, uint64_t other_items)
 {
-    uint8_t *to = layer->array.bytes;
-    const uint8_t *from = other->array.bytes;
-    uint64_t i = 0, size = layer->array.size_bytes;
-    if (scheme->counters) {
-        scheme->counters->intersect(to, from, size);
-    } else {
-        for (; i + 8 <= size; i += 8) and_words(to + i, from + i);
-        for (; i < size; i++) to[i] &= from[i];
-    }
+    uint64_t size = layer->array.size_bytes;
+    if (scheme->counters)
+        scheme->counters->intersect(layer->array.bytes, other->array.bytes, size);
+    else
+        combine(layer->array.bytes, other->array.bytes, size, true);
     if (other_items < layer->items) layer->items = other_items;
 }
 
