@@ -2,6 +2,7 @@
 #ifndef PETAL_REDIS_COMMON_H
 #define PETAL_REDIS_COMMON_H
 
+#include "command.h"
 #include "types.h"
 
 enum found { FOUND, MISSING, OTHER_TYPE };
@@ -44,41 +45,7 @@ uint8_t *scratch_more_results(size_t count);
 int query_one(struct value *value, RedisModuleString *item);
 void query_batch(struct value *value, const petal_batch *batch, uint8_t *results);
 
-/* Lists of commands, each ending with a nameless one. */
-struct command {
-    const char *name;
-    module_command function;
-    const char *flags, *categories;
-    uint64_t key_flags;
-    int last_key; /* counted from the first; negative: from the end */
-    int arity;
-    const char *since, *summary, *complexity;
-    struct module_argument *arguments; /* the key first; ends with a nameless one */
-};
-int command_register(RedisModuleCtx *ctx, const struct command *commands);
-
-#define ARGUMENT(named, kind) \
-    { \
-        .name = (named), .type = (kind), .key_spec_index = -1 \
-    }
-#define ARGUMENT_WITH(named, kind, ...) \
-    { \
-        .name = (named), .type = (kind), .key_spec_index = -1, __VA_ARGS__ \
-    }
-#define KEY_ARGUMENT \
-    { \
-        .name = "key", .type = ARG_KEY \
-    }
-#define END_OF_ARGUMENTS \
-    { \
-        .name = NULL \
-    }
-
-#define COMMAND_WRITES "write deny-oom"
-#define COMMAND_READS "readonly fast"
-#define KEYS_CHANGED (KEY_SPEC_RW | KEY_SPEC_ACCESS | KEY_SPEC_UPDATE)
-#define KEYS_READ (KEY_SPEC_RO | KEY_SPEC_ACCESS)
-
+/* Registers the commands BF.* and PETAL.*. */
 int bf_register(RedisModuleCtx *ctx);
 int petal_register(RedisModuleCtx *ctx);
 

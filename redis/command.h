@@ -1,0 +1,44 @@
+/* command.h - lists of commands, as the server registers and describes them. */
+#ifndef PETAL_REDIS_COMMAND_H
+#define PETAL_REDIS_COMMAND_H
+
+#include "server.h"
+
+/* Lists of commands, each ending with a nameless one. */
+struct command {
+    const char *name;
+    module_command function;
+    const char *flags, *categories;
+    uint64_t key_flags;
+    int last_key; /* counted from the first; negative: from the end */
+    int arity;
+    const char *since, *summary, *complexity;
+    struct module_argument *arguments; /* the key first; ends with a nameless one */
+};
+
+/* Registers them all, or writes into the log why not. */
+int command_register(RedisModuleCtx *ctx, const struct command *commands);
+
+#define ARGUMENT(named, kind) \
+    { \
+        .name = (named), .type = (kind), .key_spec_index = -1 \
+    }
+#define ARGUMENT_WITH(named, kind, ...) \
+    { \
+        .name = (named), .type = (kind), .key_spec_index = -1, __VA_ARGS__ \
+    }
+#define KEY_ARGUMENT \
+    { \
+        .name = "key", .type = ARG_KEY \
+    }
+#define END_OF_ARGUMENTS \
+    { \
+        .name = NULL \
+    }
+
+#define COMMAND_WRITES "write deny-oom"
+#define COMMAND_READS "readonly fast"
+#define KEYS_CHANGED (KEY_SPEC_RW | KEY_SPEC_ACCESS | KEY_SPEC_UPDATE)
+#define KEYS_READ (KEY_SPEC_RO | KEY_SPEC_ACCESS)
+
+#endif
