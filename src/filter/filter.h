@@ -66,7 +66,7 @@ struct failure {
     petal_error error;
 };
 
-/* The ways of one key that a guard stands before (guard.c). */
+/* The ways of one key that a guard stands before (ways.c). */
 struct behind_guard {
     bool (*contains)(const struct direct *way, const void *key, size_t key_bytes);
     bool (*contains_i64)(const struct direct *way, int64_t value);
@@ -212,7 +212,7 @@ petal_status petal_filter_set_origin(petal_filter *filter, const struct origin *
 petal_status petal_filter_set_metadata(petal_filter *filter, const void *metadata,
                                        uint64_t metadata_bytes, petal_error *error);
 
-/* Decides anew how keys go in and are looked up (strategy.h): after any change of the number of
+/* Decides anew how keys go in and are looked up (ways.c): after any change of the number of
  * layers, of where they and their bits are, of policy, grow, sharing, read_only, store or
  * refuse_overfull. */
 void petal_filter_choose_strategy(petal_filter *filter);

@@ -61,8 +61,8 @@ petal_status petal_guard_check(const petal_filter *filter, const struct probe *p
     uint64_t own[PETAL_HASH_MAX_WORDS];
     petal_status status = PETAL_OK;
     for (uint32_t i = 0; status == PETAL_OK && i < filter->layer_count; i++)
-        status = check_places(filter, i,
-                              petal_strategy_words(filter, &filter->layers[i], probe, own), error);
+        status = check_places(filter, i, petal_probe_words(filter, &filter->layers[i], probe, own),
+                              error);
     return status;
 }
 
@@ -89,54 +89,4 @@ petal_status petal_guard_check_all(const petal_filter *filter, petal_error *erro
                 status = filter->store->check_block(filter, i, block, error);
     }
     return status;
-}
-
-/* ---- the ways of one key: see direct in scheme.h --------------------------------------------- */
-
-static __attribute__((noinline)) bool contains_checked(const petal_filter *filter, const void *key,
-                                                       size_t key_bytes)
-{
-    bool answer = true;
-    petal_error error;
-    (void)petal_filter_find_key(filter, key, key_bytes, &answer, &error);
-    return answer;
-}
-
-static __attribute__((noinline)) bool contains_i64_checked(const petal_filter *filter,
-                                                           int64_t value)
-{
-    uint8_t key[8];
-    petal_encode_i64(value, key);
-    return contains_checked(filter, key, sizeof key);
-}
-
-/* A load and a jump, once the guard has no work. */
-static bool contains(const struct direct *way, const void *key, size_t key_bytes)
-{
-    const petal_filter *filter = (const petal_filter *)way;
-    if (!petal_guard_has_work(filter)) return filter->behind_guard.contains(way, key, key_bytes);
-    return contains_checked(filter, key, key_bytes);
-}
-
-static bool contains_i64(const struct direct *way, int64_t value)
-{
-    const petal_filter *filter = (const petal_filter *)way;
-    if (!petal_guard_has_work(filter)) return filter->behind_guard.contains_i64(way, value);
-    return contains_i64_checked(filter, value);
-}
-
-void petal_guard_stand_before(petal_filter *filter)
-{
-    struct direct *way = &filter->direct;
-    if (!petal_guard_stands(filter)) return;
-    filter->behind_guard.contains = way->calls.contains;
-    filter->behind_guard.contains_i64 = way->calls.contains_i64;
-    way->calls.contains = contains;
-    way->calls.contains_i64 = contains_i64;
-}
-
-void petal_guard(petal_filter *filter)
-{
-    filter->is_guarded = true;
-    petal_filter_choose_strategy(filter);
 }

@@ -9,11 +9,13 @@
  *                                                 | unchecked
  *                                                 +-> store->check_block()
  *
- * filter->unchecked counts those blocks. Once it is 0, one load of it is all that is left. */
+ * A filter is guarded if is_guarded is set, its layers have states of blocks, and its store can
+ * check them. filter->unchecked counts those blocks. Once it is 0, one load of it is all that is
+ * left. */
 #ifndef PETAL_FILTER_GUARD_H
 #define PETAL_FILTER_GUARD_H
 
-#include "filter/strategy.h"
+#include "filter/probe.h"
 
 /* WebAssembly maps no files: its filters are loaded, and so verified before. */
 #ifdef __wasm__
@@ -37,12 +39,6 @@ static inline bool petal_guard_is_up(const petal_filter *filter)
 {
     return petal_guard_stands(filter) && petal_guard_has_work(filter);
 }
-
-/* Guards the filter, whose layers have states of blocks and whose store can check them. */
-void petal_guard(petal_filter *filter);
-
-/* Puts the guard before the ways of one key; part of petal_filter_choose_strategy(). */
-void petal_guard_stand_before(petal_filter *filter);
 
 /* PETAL_OK: the answer for this key is one of sound bits. PETAL_ERR_DAMAGED, PETAL_ERR_IO: it
  * would not be, and the store has kept the damage for petal_last_error(). */

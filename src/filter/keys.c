@@ -163,7 +163,7 @@ uint64_t petal_hash_key(const petal_filter *filter, const void *key, size_t key_
 {
     uint64_t words[PETAL_HASH_MAX_WORDS];
     if (filter->lacks_secret) return 0;
-    petal_strategy_hash_for(filter, petal_filter_last(filter), key, key_bytes, words);
+    petal_probe_hash(filter, petal_filter_last(filter), key, key_bytes, words);
     return words[0];
 }
 

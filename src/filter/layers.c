@@ -22,8 +22,7 @@ static bool layers_have(const petal_filter *filter, uint32_t layer_count, const 
     for (uint32_t i = 0; i < layer_count; i++) {
         const struct layer *layer = &filter->layers[i];
         if (layer->until_ms < filter->cutoff_ms) continue;
-        if (filter->kernel->contains(&layer->array,
-                                     petal_strategy_words(filter, layer, probe, own)))
+        if (filter->kernel->contains(&layer->array, petal_probe_words(filter, layer, probe, own)))
             return true;
     }
     return false;
@@ -81,7 +80,7 @@ static petal_status add_growing(petal_filter *filter, const struct probe *probe,
         status = filter->grow(filter, error);
     }
     if (status != PETAL_OK) return status;
-    const uint64_t *words = petal_strategy_words(filter, petal_filter_last(filter), probe, own);
+    const uint64_t *words = petal_probe_words(filter, petal_filter_last(filter), probe, own);
     return petal_strategy_add_to_last(filter, words, error);
 }
 

@@ -1,9 +1,8 @@
-/* strategy.c - see strategy.h. The strategies of filters of one layer, and the choice. */
+/* strategy.c - see strategy.h. The strategies of filters of one layer. */
 #include "filter/strategy.h"
 
 #include "base/checked.h"
 #include "base/error.h"
-#include "filter/guard.h"
 #include "filter/permission.h"
 
 /* ---- looking up ------------------------------------------------------------------------------ */
@@ -43,8 +42,8 @@ static petal_status add_piece_plainly(petal_filter *filter, const uint64_t *word
     return PETAL_OK;
 }
 
-static const struct key_strategy plain = {UNLESS_READ_ONLY(add_plainly), contains,
-                                          UNLESS_READ_ONLY(add_piece_plainly), contains_piece};
+const struct key_strategy petal_strategy_plain = {
+    UNLESS_READ_ONLY(add_plainly), contains, UNLESS_READ_ONLY(add_piece_plainly), contains_piece};
 
 /* ---- careful: a file, or a limit, must be watched -------------------------------------------- */
 
@@ -134,8 +133,9 @@ static petal_status add_piece_carefully(petal_filter *filter, const uint64_t *wo
     return petal_strategy_add_piece_to_last(filter, words, count, results, progress, error);
 }
 
-static const struct key_strategy careful = {UNLESS_READ_ONLY(add_carefully), contains,
-                                            UNLESS_READ_ONLY(add_piece_carefully), contains_piece};
+const struct key_strategy petal_strategy_careful = {UNLESS_READ_ONLY(add_carefully), contains,
+                                                    UNLESS_READ_ONLY(add_piece_carefully),
+                                                    contains_piece};
 
 /* ---- shared: several threads add ------------------------------------------------------------- */
 
@@ -180,89 +180,5 @@ static petal_status add_piece_shared(petal_filter *filter, const uint64_t *words
     return PETAL_OK;
 }
 
-static const struct key_strategy shared = {UNLESS_READ_ONLY(add_shared), contains,
-                                           UNLESS_READ_ONLY(add_piece_shared), contains_piece};
-
-/* ---- the choice ------------------------------------------------------------------------------ */
-
-void petal_strategy_hash_for(const petal_filter *filter, const struct layer *layer,
-                             const void *data, size_t size_bytes, uint64_t *words)
-{
-    struct hash_key with = filter->hash_key;
-    with.hashes = layer->array.shape.hashes;
-    with.bits = layer->array.shape.bits;
-    filter->hash->compute(&with, size_bytes ? data : "", size_bytes, words);
-}
-
-/* A file, or a limit, must be watched. */
-static bool needs_care(const petal_filter *filter)
-{
-    return petal_filter_has_foreign_bits(filter) || filter->needs_permission ||
-           filter->refuse_overfull;
-}
-
-static const struct key_strategy *choose(const petal_filter *filter)
-{
-    if (filter->hash->words == 0) return &petal_strategy_hash_per_layer;
-    if (petal_filter_rotates(filter)) return &petal_strategy_window;
-    if (filter->layer_count > 1 || filter->grow) return &petal_strategy_growing;
-    if (PETAL_HAS_THREADS && filter->sharing) return &shared;
-    if (needs_care(filter)) return &careful;
-    return &plain;
-}
-
-/* The ways through one function, for keys of one layer; false: there are none. */
-static bool find_direct(const petal_filter *filter, struct direct *way)
-{
-    *way = (struct direct){.array = &filter->layers->array,
-                           .items = &filter->layers->items,
-                           .seed = filter->hash_key.seed,
-                           .flip = petal_xxh3_seed_flip(filter->hash_key.seed),
-                           .flips = petal_xxh3_flips(filter->hash_key.seed)};
-    return filter->kernel->direct && filter->layer_count == 1 && !filter->scheme->no_empty_key &&
-           filter->policy.kind != POLICY_TIME && /* which looks at the clock */
-           filter->kernel->direct(way, filter->hash->id);
-}
-
-/* A filter that grows: keys go in directly as long as its one layer has room. */
-static petal_status add_until_full(const struct direct *way, const void *key, size_t key_bytes)
-{
-    const petal_filter *filter = (const petal_filter *)way;
-    if (filter->layers->items >= filter->layers->capacity)
-        return petal_keys_by_strategy.add(way, key, key_bytes);
-    return filter->add_directly(way, key, key_bytes);
-}
-
-static petal_status add_until_full_i64(const struct direct *way, int64_t value)
-{
-    const petal_filter *filter = (const petal_filter *)way;
-    if (filter->layers->items >= filter->layers->capacity)
-        return petal_keys_by_strategy.add_i64(way, value);
-    return filter->add_i64_directly(way, value);
-}
-
-/* By the strategy, unless there is a shorter way. */
-static void choose_direct(petal_filter *filter)
-{
-    struct direct *way = &filter->direct;
-    struct direct_calls *calls = &way->calls;
-    if (!find_direct(filter, way)) {
-        *calls = petal_keys_by_strategy;
-        return;
-    }
-    if (!PETAL_IS_READ_ONLY && filter->strategy == &plain) return;
-    filter->add_directly = calls->add;
-    filter->add_i64_directly = calls->add_i64;
-    bool grows = filter->strategy == &petal_strategy_growing && filter->scheme->counts_new_only &&
-                 !needs_care(filter) && !PETAL_IS_READ_ONLY;
-    calls->add = grows ? add_until_full : petal_keys_by_strategy.add;
-    calls->add_i64 = grows ? add_until_full_i64 : petal_keys_by_strategy.add_i64;
-    way->max_add = 0;
-}
-
-void petal_filter_choose_strategy(petal_filter *filter)
-{
-    filter->strategy = choose(filter);
-    choose_direct(filter);
-    petal_guard_stand_before(filter);
-}
+const struct key_strategy petal_strategy_shared = {
+    UNLESS_READ_ONLY(add_shared), contains, UNLESS_READ_ONLY(add_piece_shared), contains_piece};

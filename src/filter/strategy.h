@@ -2,18 +2,11 @@
  *
  * Which way that is follows from the filter's state: how many layers it has, whether several
  * threads add, whether the bits are those of a file. So it is decided when the state changes
- * (petal_filter_choose_strategy), not again for each key. */
+ * (ways.c), not again for each key. */
 #ifndef PETAL_FILTER_STRATEGY_H
 #define PETAL_FILTER_STRATEGY_H
 
-#include "filter/filter.h"
-
-/* A key with its hash. If each layer has a hash of its own, words is NULL. */
-struct probe {
-    const void *data;
-    size_t size_bytes;
-    const uint64_t *words;
-};
+#include "filter/probe.h"
 
 /* How far a batch has come: keys that are in, or were looked up; and results that are 1. */
 struct progress {
@@ -38,6 +31,9 @@ struct key_strategy {
 /* One key, for any filter: by its strategy (keys.c). */
 extern const struct direct_calls petal_keys_by_strategy;
 
+/* Of one layer (strategy.c), and of several (layers.c). */
+extern const struct key_strategy petal_strategy_plain, petal_strategy_careful,
+    petal_strategy_shared;
 extern const struct key_strategy petal_strategy_growing, petal_strategy_window,
     petal_strategy_hash_per_layer;
 
@@ -52,20 +48,5 @@ petal_status petal_strategy_add_to_last(petal_filter *filter, const uint64_t *wo
 petal_status petal_strategy_add_piece_to_last(petal_filter *filter, const uint64_t *words,
                                               size_t count, uint8_t *changed,
                                               struct progress *progress, petal_error *error);
-
-/* The hash of a key under the parameters of a layer. */
-void petal_strategy_hash_for(const petal_filter *filter, const struct layer *layer,
-                             const void *data, size_t size_bytes, uint64_t *words);
-
-/* The hash that a layer goes by: the probe's, or one of its own, in `own`. */
-static inline const uint64_t *petal_strategy_words(const petal_filter *filter,
-                                                   const struct layer *layer,
-                                                   const struct probe *probe,
-                                                   uint64_t own[PETAL_HASH_MAX_WORDS])
-{
-    if (probe->words) return probe->words;
-    petal_strategy_hash_for(filter, layer, probe->data, probe->size_bytes, own);
-    return own;
-}
 
 #endif

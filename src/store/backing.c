@@ -487,7 +487,8 @@ petal_status petal_backing_attach(petal_filter *filter, const struct description
         filter->layers[i].array.bytes = (uint8_t *)(uintptr_t)from->bytes + about->layers[i].offset;
     petal_filter_choose_strategy(filter);
     if (image) take_image(filter, image, from);
-    if (guards) petal_guard(filter);
+    filter->is_guarded = guards;
+    if (guards) petal_filter_choose_strategy(filter);
     return PETAL_OK;
 }
 

@@ -1,0 +1,35 @@
+/* probe.h - a key on its way into a filter, or looked up in it, with its hash. */
+#ifndef PETAL_FILTER_PROBE_H
+#define PETAL_FILTER_PROBE_H
+
+#include "filter/filter.h"
+
+/* If each layer has a hash of its own, words is NULL. */
+struct probe {
+    const void *data;
+    size_t size_bytes;
+    const uint64_t *words;
+};
+
+/* The hash of a key under the parameters of a layer. */
+static inline void petal_probe_hash(const petal_filter *filter, const struct layer *layer,
+                                    const void *data, size_t size_bytes, uint64_t *words)
+{
+    struct hash_key with = filter->hash_key;
+    with.hashes = layer->array.shape.hashes;
+    with.bits = layer->array.shape.bits;
+    filter->hash->compute(&with, size_bytes ? data : "", size_bytes, words);
+}
+
+/* The hash that a layer goes by: the probe's, or one of its own, in `own`. */
+static inline const uint64_t *petal_probe_words(const petal_filter *filter,
+                                                const struct layer *layer,
+                                                const struct probe *probe,
+                                                uint64_t own[PETAL_HASH_MAX_WORDS])
+{
+    if (probe->words) return probe->words;
+    petal_probe_hash(filter, layer, probe->data, probe->size_bytes, own);
+    return own;
+}
+
+#endif

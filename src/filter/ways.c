@@ -1,0 +1,147 @@
+/* ways.c - which way keys go into a filter and are looked up in it: one table, by its state.
+ *
+ *     batches          by the strategy of the filter's row (strategy.c, layers.c), which calls the
+ *                      kernel of its scheme
+ *     one key, query   through one function that hashes and tests (`direct` of the kernel), if the
+ *                      filter has one layer and there is such a function; else by the strategy
+ *     one key, add     like a query, as far as the row allows
+ *
+ * A guard stands before queries, if there is one. */
+#include "base/bytes.h"
+#include "filter/batch.h"
+#include "filter/guard.h"
+#include "filter/strategy.h"
+#include "hash/xxh3.h"
+
+struct way {
+    const struct key_strategy *strategy;
+    enum { ADDS_BY_STRATEGY, ADDS_UNTIL_FULL, ADDS_DIRECTLY } one_key;
+};
+
+enum { HASH_PER_LAYER, WINDOW, GROWING, SHARED, CAREFUL, PLAIN };
+
+static const struct way ways[] = {
+    [HASH_PER_LAYER] = {&petal_strategy_hash_per_layer, ADDS_BY_STRATEGY},
+    [WINDOW] = {&petal_strategy_window, ADDS_BY_STRATEGY},
+    [GROWING] = {&petal_strategy_growing, ADDS_UNTIL_FULL},
+    [SHARED] = {&petal_strategy_shared, ADDS_BY_STRATEGY},
+    [CAREFUL] = {&petal_strategy_careful, ADDS_BY_STRATEGY},
+    [PLAIN] = {&petal_strategy_plain, ADDS_DIRECTLY},
+};
+
+/* A file, or a limit, must be watched. */
+static bool needs_care(const petal_filter *filter)
+{
+    return petal_filter_has_foreign_bits(filter) || filter->needs_permission ||
+           filter->refuse_overfull;
+}
+
+static const struct way *choose(const petal_filter *filter)
+{
+    if (filter->hash->words == 0) return &ways[HASH_PER_LAYER];
+    if (petal_filter_rotates(filter)) return &ways[WINDOW];
+    if (filter->layer_count > 1 || filter->grow) return &ways[GROWING];
+    if (PETAL_HAS_THREADS && filter->sharing) return &ways[SHARED];
+    return needs_care(filter) ? &ways[CAREFUL] : &ways[PLAIN];
+}
+
+/* ---- one key --------------------------------------------------------------------------------- */
+
+/* The functions for keys of one layer; false: there are none. */
+static bool find_direct(const petal_filter *filter, struct direct *way)
+{
+    *way = (struct direct){.array = &filter->layers->array,
+                           .items = &filter->layers->items,
+                           .seed = filter->hash_key.seed,
+                           .flip = petal_xxh3_seed_flip(filter->hash_key.seed),
+                           .flips = petal_xxh3_flips(filter->hash_key.seed)};
+    return filter->kernel->direct && filter->layer_count == 1 && !filter->scheme->no_empty_key &&
+           filter->policy.kind != POLICY_TIME && /* which looks at the clock */
+           filter->kernel->direct(way, filter->hash->id);
+}
+
+/* A filter that grows: keys go in directly as long as its one layer has room. */
+static petal_status add_until_full(const struct direct *way, const void *key, size_t key_bytes)
+{
+    const petal_filter *filter = (const petal_filter *)way;
+    if (filter->layers->items >= filter->layers->capacity)
+        return petal_keys_by_strategy.add(way, key, key_bytes);
+    return filter->add_directly(way, key, key_bytes);
+}
+
+static petal_status add_until_full_i64(const struct direct *way, int64_t value)
+{
+    const petal_filter *filter = (const petal_filter *)way;
+    if (filter->layers->items >= filter->layers->capacity)
+        return petal_keys_by_strategy.add_i64(way, value);
+    return filter->add_i64_directly(way, value);
+}
+
+static void choose_direct(petal_filter *filter, const struct way *way)
+{
+    struct direct_calls *calls = &filter->direct.calls;
+    if (!find_direct(filter, &filter->direct)) {
+        *calls = petal_keys_by_strategy;
+        return;
+    }
+    if (way->one_key == ADDS_DIRECTLY && !PETAL_IS_READ_ONLY) return;
+    filter->add_directly = calls->add;
+    filter->add_i64_directly = calls->add_i64;
+    bool until_full = way->one_key == ADDS_UNTIL_FULL && filter->scheme->counts_new_only &&
+                      !needs_care(filter) && !PETAL_IS_READ_ONLY;
+    calls->add = until_full ? add_until_full : petal_keys_by_strategy.add;
+    calls->add_i64 = until_full ? add_until_full_i64 : petal_keys_by_strategy.add_i64;
+    filter->direct.max_add = 0;
+}
+
+/* ---- one key, guarded ------------------------------------------------------------------------ */
+
+static __attribute__((noinline)) bool contains_checked(const petal_filter *filter, const void *key,
+                                                       size_t key_bytes)
+{
+    bool answer = true;
+    petal_error error;
+    (void)petal_filter_find_key(filter, key, key_bytes, &answer, &error);
+    return answer;
+}
+
+static __attribute__((noinline)) bool contains_i64_checked(const petal_filter *filter,
+                                                           int64_t value)
+{
+    uint8_t key[8];
+    petal_encode_i64(value, key);
+    return contains_checked(filter, key, sizeof key);
+}
+
+/* A load and a jump, once the guard has no work. */
+static bool contains(const struct direct *way, const void *key, size_t key_bytes)
+{
+    const petal_filter *filter = (const petal_filter *)way;
+    if (!petal_guard_has_work(filter)) return filter->behind_guard.contains(way, key, key_bytes);
+    return contains_checked(filter, key, key_bytes);
+}
+
+static bool contains_i64(const struct direct *way, int64_t value)
+{
+    const petal_filter *filter = (const petal_filter *)way;
+    if (!petal_guard_has_work(filter)) return filter->behind_guard.contains_i64(way, value);
+    return contains_i64_checked(filter, value);
+}
+
+static void stand_before(petal_filter *filter)
+{
+    struct direct_calls *calls = &filter->direct.calls;
+    if (!petal_guard_stands(filter)) return;
+    filter->behind_guard.contains = calls->contains;
+    filter->behind_guard.contains_i64 = calls->contains_i64;
+    calls->contains = contains;
+    calls->contains_i64 = contains_i64;
+}
+
+void petal_filter_choose_strategy(petal_filter *filter)
+{
+    const struct way *way = choose(filter);
+    filter->strategy = way->strategy;
+    choose_direct(filter, way);
+    stand_before(filter);
+}
