@@ -145,11 +145,12 @@ cross_redis() { cross_shared "$1" "$2" redis/*.c $(library_sources); }
 cross_library() { cross_shared "$1" "$2" -DPETAL_SHARED_LIBRARY -DPETAL_BUILDING $(library_sources); }
 
 # python3_dll FOLDER: makes FOLDER/python3.lib, with which the objects in FOLDER are linked against
-# the python3.dll that every CPython for Windows has: the names that they need from it.
+# the python3.dll that every CPython for Windows has: the names that they need from it. (One in a
+# constant, as a slot of a type, has no __imp_.)
 python3_dll() {
     {
         printf 'LIBRARY python3.dll\nEXPORTS\n'
-        nm "$1"/*.o | sed -n 's/.* U __imp_\(_*Py\)/\1/p' | sort -u
+        nm "$1"/*.o | sed -n 's/.* U \(__imp_\)\{0,1\}\(_*Py\)/\2/p' | sort -u
     } >"$1/python3.def" &&
         "$ZIG" -m ziglang dlltool -m i386:x86-64 -d "$1/python3.def" -l "$1/python3.lib"
 }

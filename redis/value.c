@@ -301,6 +301,7 @@ static petal_status open_classic(struct value *value, const uint8_t *header, siz
     uint32_t layers =
         size_bytes < BLOOM_HEAD_BYTES ? 0 : (uint32_t)load_little(header + AT_LAYERS, 4);
     uint64_t sum = 0;
+    int adds_up = 1;
     if (layers == 0 || layers > BLOOM_MAX_LAYERS ||
         size_bytes != BLOOM_HEAD_BYTES + (size_t)layers * BLOOM_LAYER_BYTES)
         return failed(PETAL_ERR_DAMAGED, error, "a header of %u layers does not have %zu bytes",
@@ -308,13 +309,13 @@ static petal_status open_classic(struct value *value, const uint8_t *header, siz
     value->options = (uint32_t)load_little(header + AT_OPTIONS, 4);
     value->growth = (uint32_t)load_little(header + AT_GROWTH, 4);
     if (!make_room(value, layers)) return failed(PETAL_ERR_MEMORY, error, "out of memory");
-    petal_status status = PETAL_OK;
-    for (uint32_t i = 0; status == PETAL_OK && i < layers; i++) {
-        status = open_layer(value, i, header, error);
-        if (sum > UINT64_MAX - value->layers[i].items) break;
+    for (uint32_t i = 0; i < layers; i++) {
+        petal_status status = open_layer(value, i, header, error);
+        if (status != PETAL_OK) return status;
+        adds_up = adds_up && value->layers[i].items <= UINT64_MAX - sum;
         sum += value->layers[i].items;
     }
-    if (status != PETAL_OK || sum == load_little(header + AT_KEYS, 8)) return status;
+    if (adds_up && sum == load_little(header + AT_KEYS, 8)) return PETAL_OK;
     return failed(PETAL_ERR_DAMAGED, error, "the number of keys is not that of the layers");
 }
 

@@ -232,7 +232,8 @@ def check_dumps(client, tap):
 
 
 def header_cases():
-    """Fields of the header that RedisBloom refuses, one by one; and two layers that don't add up."""
+    """Fields of the header that RedisBloom refuses, one by one; and layers that don't add up, or
+    only in 64 bits."""
     fields = [("<Q", 0, 1), ("<I", 8, 0), ("<I", 8, 2), ("<I", 8, 2**32 - 1), ("<I", 12, 0x15),
               ("<Q", 20, 0), ("<Q", 20, 2**63), ("<Q", 28, 0), ("<Q", 28, 1153), ("<Q", 36, 7),
               ("<d", 44, 0.0), ("<d", 44, 1.0), ("<d", 44, -0.5), ("<d", 44, float("nan")),
@@ -242,6 +243,13 @@ def header_cases():
         header = bytearray(EMPTY_HEADER)
         struct.pack_into(form, header, at, value)
         yield bytes(header), at, value
+    for items in ([1, 1], [2**64 - 1, 1], [2**64 - 1, 2], [1, 2**64 - 1, 1], [2**63, 2**63]):
+        layers = bytearray(EMPTY_HEADER[20:] * len(items))
+        for number, count in enumerate(items):
+            struct.pack_into("<Q", layers, 53 * number + 16, count)
+        for total in {0, 1, 2**63, 2**64 - 1}:
+            head = struct.pack("<QI", total, len(items)) + EMPTY_HEADER[12:20]
+            yield head + bytes(layers), items, total
 
 
 def check_headers(client, tap):
