@@ -408,149 +408,69 @@ static void the_library_makes_the_golden_patches_and_they_work(void **state)
 /* ---- rejected files -------------------------------------------------------------------------- */
 
 /* What is done to textbook.petal: 1,152 bytes, both slots clean, one block, no metadata. */
-static struct bytes cut(struct bytes image, size_t size)
+#define SUMS 1024u
+#define PAYLOAD 1088u
+
+struct rejected {
+    const char *name;
+    petal_status status;
+    struct bytes (*deed)(struct bytes image, const struct rejected *how);
+    size_t at, size;
+    uint64_t value;
+};
+
+/* Ends there. */
+static struct bytes cut(struct bytes image, const struct rejected *how)
 {
-    image.size = size;
+    image.size = how->at;
     return image;
 }
 
-static struct bytes empty(struct bytes image)
+/* These bits of one byte are others. */
+static struct bytes flip(struct bytes image, const struct rejected *how)
 {
-    return cut(image, 0);
+    image.data[how->at] ^= (uint8_t)how->value;
+    return image;
 }
 
-static struct bytes cut_in_magic(struct bytes image)
+/* A field of both slots has another value, under right sums. */
+static struct bytes set_both(struct bytes image, const struct rejected *how)
 {
-    return cut(image, 5);
+    for (unsigned slot = 0; slot < 2; slot++)
+        put_number(slot_of(image, slot) + how->at, how->size, how->value);
+    seal_both(image);
+    return image;
 }
 
-static struct bytes cut_in_slot_0(struct bytes image)
+static struct bytes text(struct bytes image, const struct rejected *how)
 {
-    return cut(image, 300);
-}
-
-static struct bytes cut_in_slot_1(struct bytes image)
-{
-    return cut(image, 1000);
-}
-
-static struct bytes cut_before_payload(struct bytes image)
-{
-    return cut(image, 1088);
-}
-
-static struct bytes cut_by_one(struct bytes image)
-{
-    return cut(image, image.size - 1);
-}
-
-static struct bytes text(struct bytes image)
-{
+    (void)how;
     memcpy(image.data, "just some text\n", 15);
     memset(image.data + SLOT, 0, SLOT);
     return image;
 }
 
-static struct bytes converted_line_ends(struct bytes image)
+static struct bytes converted_line_ends(struct bytes image, const struct rejected *how)
 {
+    (void)how;
     memmove(image.data + 4, image.data + 5, image.size - 5); /* \r\n became \n */
-    return cut(image, image.size - 1);
-}
-
-static struct bytes flip_in_slot_0(struct bytes image)
-{
-    image.data[70] ^= 1;
+    image.size--;
     return image;
 }
 
-static struct bytes flip_in_slot_1(struct bytes image)
-{
-    image.data[SLOT + 264] ^= 1;
-    return image;
-}
-
-static struct bytes flip_in_payload(struct bytes image)
-{
-    image.data[1088] ^= 2;
-    return image;
-}
-
-static struct bytes flip_in_sums(struct bytes image)
-{
-    image.data[1024] ^= 0x80;
-    return image;
-}
-
-static struct bytes bit_beyond_the_last(struct bytes image)
-{
-    image.data[1089] |= 8; /* bit 11 of m = 11 */
-    return image;
-}
-
-static struct bytes byte_in_padding(struct bytes image)
-{
-    image.data[1040] = 1;
-    return image;
-}
-
-static struct bytes slots_swapped(struct bytes image)
+static struct bytes slots_swapped(struct bytes image, const struct rejected *how)
 {
     uint8_t slot[SLOT];
+    (void)how;
     memcpy(slot, image.data, SLOT);
     memcpy(image.data, image.data + SLOT, SLOT);
     memcpy(image.data + SLOT, slot, SLOT);
     return image;
 }
 
-static struct bytes set_both(struct bytes image, size_t at, size_t size, uint64_t value)
+static struct bytes dirty(struct bytes image, const struct rejected *how)
 {
-    for (unsigned slot = 0; slot < 2; slot++) put_number(slot_of(image, slot) + at, size, value);
-    seal_both(image);
-    return image;
-}
-
-static struct bytes version_2(struct bytes image)
-{
-    return set_both(image, AT_VERSION, 4, 2);
-}
-
-static struct bytes unknown_feature(struct bytes image)
-{
-    return set_both(image, AT_FEATURES, 4, 0x80000000);
-}
-
-static struct bytes unknown_scheme(struct bytes image)
-{
-    return set_both(image, AT_SCHEME, 4, 60000);
-}
-
-static struct bytes unknown_hash(struct bytes image)
-{
-    return set_both(image, AT_HASH, 4, 60000);
-}
-
-static struct bytes state_0(struct bytes image)
-{
-    return set_both(image, AT_STATE, 4, 0);
-}
-
-static struct bytes state_5(struct bytes image)
-{
-    return set_both(image, AT_STATE, 4, 5);
-}
-
-static struct bytes removing(struct bytes image)
-{
-    return set_both(image, AT_STATE, 4, REMOVING);
-}
-
-static struct bytes falling(struct bytes image)
-{
-    return set_both(image, AT_STATE, 4, FALLING);
-}
-
-static struct bytes dirty(struct bytes image)
-{
+    (void)how;
     put64(slot_of(image, 0) + AT_SEQUENCE, 3);
     put32(slot_of(image, 0) + AT_STATE, DIRTY);
     put64(slot_of(image, 0) + AT_CONTENT_ID, 0);
@@ -558,206 +478,83 @@ static struct bytes dirty(struct bytes image)
     return image;
 }
 
-static struct bytes no_layers(struct bytes image)
+static struct bytes keyed(struct bytes image, const struct rejected *how)
 {
-    return set_both(image, AT_LAYERS, 4, 0);
+    (void)how;
+    for (unsigned slot = 0; slot < 2; slot++) {
+        put64(slot_of(image, slot) + AT_SEED, 0);
+        put32(slot_of(image, slot) + AT_HASH, PETAL_HASH_SIPHASH);
+    }
+    seal_both(image);
+    return image;
 }
 
-static struct bytes many_layers(struct bytes image)
+static struct bytes sequence_of_the_other_slot(struct bytes image, const struct rejected *how)
 {
-    return set_both(image, AT_LAYERS, 4, UINT32_MAX);
-}
-
-static struct bytes zero_bits(struct bytes image)
-{
-    return set_both(image, AT_BITS, 8, 0);
-}
-
-static struct bytes bits_2_63(struct bytes image)
-{
-    return set_both(image, AT_BITS, 8, (uint64_t)1 << 63);
-}
-
-static struct bytes bits_max(struct bytes image)
-{
-    return set_both(image, AT_BITS, 8, UINT64_MAX);
-}
-
-static struct bytes zero_hashes(struct bytes image)
-{
-    return set_both(image, AT_HASHES, 4, 0);
-}
-
-static struct bytes hashes_65(struct bytes image)
-{
-    return set_both(image, AT_HASHES, 4, 65);
-}
-
-static struct bytes hashes_max(struct bytes image)
-{
-    return set_both(image, AT_HASHES, 4, UINT32_MAX);
-}
-
-static struct bytes lines_3(struct bytes image)
-{
-    return set_both(image, AT_LINES_PER_KEY, 4, 3);
-}
-
-static struct bytes rate_nan(struct bytes image)
-{
-    return set_both(image, AT_RATE, 8, 0x7ff8000000000001u);
-}
-
-static struct bytes rate_infinite(struct bytes image)
-{
-    return set_both(image, AT_RATE, 8, 0x7ff0000000000000u);
-}
-
-static struct bytes rate_1(struct bytes image)
-{
-    return set_both(image, AT_RATE, 8, 0x3ff0000000000000u);
-}
-
-static struct bytes rate_minus_0(struct bytes image)
-{
-    return set_both(image, AT_RATE, 8, (uint64_t)1 << 63);
-}
-
-static struct bytes metadata_max(struct bytes image)
-{
-    return set_both(image, AT_METADATA_BYTES, 8, UINT64_MAX);
-}
-
-static struct bytes metadata_64(struct bytes image)
-{
-    return set_both(image, AT_METADATA_BYTES, 8, 64);
-}
-
-static struct bytes sums_elsewhere(struct bytes image)
-{
-    return set_both(image, AT_SUMS_OFFSET, 8, 1032);
-}
-
-static struct bytes payload_at_0(struct bytes image)
-{
-    return set_both(image, AT_PAYLOAD_OFFSET, 8, 0);
-}
-
-static struct bytes payload_far_away(struct bytes image)
-{
-    return set_both(image, AT_PAYLOAD_OFFSET, 8, UINT64_MAX - 63);
-}
-
-static struct bytes layer_bytes_max(struct bytes image)
-{
-    return set_both(image, AT_LAYER_BYTES, 8, UINT64_MAX);
-}
-
-static struct bytes file_bytes_max(struct bytes image)
-{
-    return set_both(image, AT_FILE_BYTES, 8, UINT64_MAX);
-}
-
-static struct bytes slot_bytes_1024(struct bytes image)
-{
-    return set_both(image, AT_SLOT_BYTES, 4, 1024);
-}
-
-static struct bytes reserved_not_zero(struct bytes image)
-{
-    return set_both(image, AT_ZEROS_2, 8, 1);
-}
-
-static struct bytes origin_too_long(struct bytes image)
-{
-    return set_both(image, AT_ORIGIN_BYTES, 4, UINT32_MAX);
-}
-
-static struct bytes key_type_8(struct bytes image)
-{
-    return set_both(image, AT_KEY_TYPE, 4, 8);
-}
-
-static struct bytes time_of_a_layer(struct bytes image)
-{
-    return set_both(image, AT_UNTIL_MS, 8, 1);
-}
-
-static struct bytes secret_without_siphash(struct bytes image)
-{
-    return set_both(image, AT_SECRET_CHECK, 8, 5);
-}
-
-static struct bytes keyed(struct bytes image)
-{
-    set_both(image, AT_SEED, 8, 0);
-    return set_both(image, AT_HASH, 4, PETAL_HASH_SIPHASH);
-}
-
-static struct bytes sequence_of_the_other_slot(struct bytes image)
-{
+    (void)how;
     put64(slot_of(image, 1) + AT_SEQUENCE, 3);
     seal(image, 1);
     return image;
 }
 
-static const struct rejected {
-    const char *name;
-    struct bytes (*deed)(struct bytes image);
-    petal_status status;
-} rejected[] = {
-    {"empty", empty, PETAL_ERR_NOT_A_FILTER},
-    {"text", text, PETAL_ERR_NOT_A_FILTER},
-    {"cut-in-magic", cut_in_magic, PETAL_ERR_TRUNCATED},
-    {"cut-in-slot-0", cut_in_slot_0, PETAL_ERR_TRUNCATED},
-    {"cut-in-slot-1", cut_in_slot_1, PETAL_ERR_TRUNCATED},
-    {"cut-before-payload", cut_before_payload, PETAL_ERR_TRUNCATED},
-    {"cut-by-one", cut_by_one, PETAL_ERR_TRUNCATED},
-    {"converted-line-ends", converted_line_ends, PETAL_ERR_DAMAGED},
-    {"flip-in-slot-0", flip_in_slot_0, PETAL_ERR_DIRTY},
-    {"flip-in-slot-1", flip_in_slot_1, PETAL_ERR_DIRTY},
-    {"flip-in-payload", flip_in_payload, PETAL_ERR_DAMAGED},
-    {"flip-in-sums", flip_in_sums, PETAL_ERR_DAMAGED},
-    {"bit-beyond-the-last", bit_beyond_the_last, PETAL_ERR_DAMAGED},
-    {"byte-in-padding", byte_in_padding, PETAL_ERR_DAMAGED},
-    {"slots-swapped", slots_swapped, PETAL_ERR_DAMAGED},
-    {"version-2", version_2, PETAL_ERR_NEWER},
-    {"unknown-feature", unknown_feature, PETAL_ERR_NEWER},
-    {"unknown-scheme", unknown_scheme, PETAL_ERR_NEWER},
-    {"unknown-hash", unknown_hash, PETAL_ERR_NEWER},
-    {"state-0", state_0, PETAL_ERR_DAMAGED},
-    {"state-5", state_5, PETAL_ERR_DAMAGED},
-    {"removing", removing, PETAL_ERR_DIRTY},
-    {"falling", falling, PETAL_ERR_DIRTY},
-    {"key-type-8", key_type_8, PETAL_ERR_DAMAGED},
-    {"time-of-a-layer", time_of_a_layer, PETAL_ERR_DAMAGED},
-    {"dirty", dirty, PETAL_ERR_DIRTY},
-    {"no-layers", no_layers, PETAL_ERR_DAMAGED},
-    {"many-layers", many_layers, PETAL_ERR_DAMAGED},
-    {"zero-bits", zero_bits, PETAL_ERR_DAMAGED},
-    {"bits-2-63", bits_2_63, PETAL_ERR_DAMAGED},
-    {"bits-max", bits_max, PETAL_ERR_DAMAGED},
-    {"zero-hashes", zero_hashes, PETAL_ERR_DAMAGED},
-    {"hashes-65", hashes_65, PETAL_ERR_DAMAGED},
-    {"hashes-max", hashes_max, PETAL_ERR_DAMAGED},
-    {"lines-3", lines_3, PETAL_ERR_DAMAGED},
-    {"rate-nan", rate_nan, PETAL_ERR_DAMAGED},
-    {"rate-infinite", rate_infinite, PETAL_ERR_DAMAGED},
-    {"rate-1", rate_1, PETAL_ERR_DAMAGED},
-    {"rate-minus-0", rate_minus_0, PETAL_ERR_DAMAGED},
-    {"metadata-max", metadata_max, PETAL_ERR_DAMAGED},
-    {"metadata-64", metadata_64, PETAL_ERR_DAMAGED},
-    {"sums-elsewhere", sums_elsewhere, PETAL_ERR_DAMAGED},
-    {"payload-at-0", payload_at_0, PETAL_ERR_DAMAGED},
-    {"payload-far-away", payload_far_away, PETAL_ERR_DAMAGED},
-    {"layer-bytes-max", layer_bytes_max, PETAL_ERR_DAMAGED},
-    {"file-bytes-max", file_bytes_max, PETAL_ERR_DAMAGED},
-    {"slot-bytes-1024", slot_bytes_1024, PETAL_ERR_DAMAGED},
-    {"reserved-not-zero", reserved_not_zero, PETAL_ERR_DAMAGED},
-    {"origin-too-long", origin_too_long, PETAL_ERR_DAMAGED},
-    {"secret-without-siphash", secret_without_siphash, PETAL_ERR_DAMAGED},
-    {"keyed", keyed, PETAL_ERR_SECRET_MISSING},
-    {"sequence-of-the-other-slot", sequence_of_the_other_slot, PETAL_ERR_DAMAGED},
+#define CUT(at) cut, at, 0, 0
+#define FLIP(at, bits) flip, at, 0, bits
+#define FIELD(at, size, value) set_both, at, size, value
+#define DEED(deed) deed, 0, 0, 0
+
+static const struct rejected rejected[] = {
+    {"empty", PETAL_ERR_NOT_A_FILTER, CUT(0)},
+    {"text", PETAL_ERR_NOT_A_FILTER, DEED(text)},
+    {"cut-in-magic", PETAL_ERR_TRUNCATED, CUT(5)},
+    {"cut-in-slot-0", PETAL_ERR_TRUNCATED, CUT(300)},
+    {"cut-in-slot-1", PETAL_ERR_TRUNCATED, CUT(1000)},
+    {"cut-before-payload", PETAL_ERR_TRUNCATED, CUT(PAYLOAD)},
+    {"cut-by-one", PETAL_ERR_TRUNCATED, CUT(1151)},
+    {"converted-line-ends", PETAL_ERR_DAMAGED, DEED(converted_line_ends)},
+    {"flip-in-slot-0", PETAL_ERR_DIRTY, FLIP(70, 1)},
+    {"flip-in-slot-1", PETAL_ERR_DIRTY, FLIP(SLOT + 264, 1)},
+    {"flip-in-payload", PETAL_ERR_DAMAGED, FLIP(PAYLOAD, 2)},
+    {"flip-in-sums", PETAL_ERR_DAMAGED, FLIP(SUMS, 0x80)},
+    {"bit-beyond-the-last", PETAL_ERR_DAMAGED, FLIP(PAYLOAD + 1, 8)},
+    {"byte-in-padding", PETAL_ERR_DAMAGED, FLIP(SUMS + 16, 1)},
+    {"slots-swapped", PETAL_ERR_DAMAGED, DEED(slots_swapped)},
+    {"version-2", PETAL_ERR_NEWER, FIELD(AT_VERSION, 4, 2)},
+    {"unknown-feature", PETAL_ERR_NEWER, FIELD(AT_FEATURES, 4, 0x80000000)},
+    {"unknown-scheme", PETAL_ERR_NEWER, FIELD(AT_SCHEME, 4, 60000)},
+    {"unknown-hash", PETAL_ERR_NEWER, FIELD(AT_HASH, 4, 60000)},
+    {"state-0", PETAL_ERR_DAMAGED, FIELD(AT_STATE, 4, 0)},
+    {"state-5", PETAL_ERR_DAMAGED, FIELD(AT_STATE, 4, 5)},
+    {"removing", PETAL_ERR_DIRTY, FIELD(AT_STATE, 4, REMOVING)},
+    {"falling", PETAL_ERR_DIRTY, FIELD(AT_STATE, 4, FALLING)},
+    {"key-type-8", PETAL_ERR_DAMAGED, FIELD(AT_KEY_TYPE, 4, 8)},
+    {"time-of-a-layer", PETAL_ERR_DAMAGED, FIELD(AT_UNTIL_MS, 8, 1)},
+    {"dirty", PETAL_ERR_DIRTY, DEED(dirty)},
+    {"no-layers", PETAL_ERR_DAMAGED, FIELD(AT_LAYERS, 4, 0)},
+    {"many-layers", PETAL_ERR_DAMAGED, FIELD(AT_LAYERS, 4, UINT32_MAX)},
+    {"zero-bits", PETAL_ERR_DAMAGED, FIELD(AT_BITS, 8, 0)},
+    {"bits-2-63", PETAL_ERR_DAMAGED, FIELD(AT_BITS, 8, (uint64_t)1 << 63)},
+    {"bits-max", PETAL_ERR_DAMAGED, FIELD(AT_BITS, 8, UINT64_MAX)},
+    {"zero-hashes", PETAL_ERR_DAMAGED, FIELD(AT_HASHES, 4, 0)},
+    {"hashes-65", PETAL_ERR_DAMAGED, FIELD(AT_HASHES, 4, 65)},
+    {"hashes-max", PETAL_ERR_DAMAGED, FIELD(AT_HASHES, 4, UINT32_MAX)},
+    {"lines-3", PETAL_ERR_DAMAGED, FIELD(AT_LINES_PER_KEY, 4, 3)},
+    {"rate-nan", PETAL_ERR_DAMAGED, FIELD(AT_RATE, 8, 0x7ff8000000000001u)},
+    {"rate-infinite", PETAL_ERR_DAMAGED, FIELD(AT_RATE, 8, 0x7ff0000000000000u)},
+    {"rate-1", PETAL_ERR_DAMAGED, FIELD(AT_RATE, 8, 0x3ff0000000000000u)},
+    {"rate-minus-0", PETAL_ERR_DAMAGED, FIELD(AT_RATE, 8, (uint64_t)1 << 63)},
+    {"metadata-max", PETAL_ERR_DAMAGED, FIELD(AT_METADATA_BYTES, 8, UINT64_MAX)},
+    {"metadata-64", PETAL_ERR_DAMAGED, FIELD(AT_METADATA_BYTES, 8, 64)},
+    {"sums-elsewhere", PETAL_ERR_DAMAGED, FIELD(AT_SUMS_OFFSET, 8, 1032)},
+    {"payload-at-0", PETAL_ERR_DAMAGED, FIELD(AT_PAYLOAD_OFFSET, 8, 0)},
+    {"payload-far-away", PETAL_ERR_DAMAGED, FIELD(AT_PAYLOAD_OFFSET, 8, UINT64_MAX - 63)},
+    {"layer-bytes-max", PETAL_ERR_DAMAGED, FIELD(AT_LAYER_BYTES, 8, UINT64_MAX)},
+    {"file-bytes-max", PETAL_ERR_DAMAGED, FIELD(AT_FILE_BYTES, 8, UINT64_MAX)},
+    {"slot-bytes-1024", PETAL_ERR_DAMAGED, FIELD(AT_SLOT_BYTES, 4, 1024)},
+    {"reserved-not-zero", PETAL_ERR_DAMAGED, FIELD(AT_ZEROS_2, 8, 1)},
+    {"origin-too-long", PETAL_ERR_DAMAGED, FIELD(AT_ORIGIN_BYTES, 4, UINT32_MAX)},
+    {"secret-without-siphash", PETAL_ERR_DAMAGED, FIELD(AT_SECRET_CHECK, 8, 5)},
+    {"keyed", PETAL_ERR_SECRET_MISSING, DEED(keyed)},
+    {"sequence-of-the-other-slot", PETAL_ERR_DAMAGED, DEED(sequence_of_the_other_slot)},
 };
 
 static void the_rejected_files_are_made_as_their_names_say(void **state)
@@ -766,7 +563,8 @@ static void the_rejected_files_are_made_as_their_names_say(void **state)
     petal_filter *filter = cook(&recipes[0]);
     struct bytes good = serialized(filter);
     for (size_t i = 0; i < COUNT(rejected); i++) {
-        struct bytes bad = copy_bytes(good.data, good.size), made = rejected[i].deed(bad);
+        struct bytes bad = copy_bytes(good.data, good.size),
+                     made = rejected[i].deed(bad, &rejected[i]);
         require_file(path_of(REJECT, rejected[i].name), made);
         free(bad.data);
     }

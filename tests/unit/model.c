@@ -6,6 +6,7 @@
  * with simulations of the specification elsewhere. The simulations throw truly random patterns and
  * take the exact rate of each outcome, so only the model is on trial here, not the hash;
  * tests/stat/rates.c has the whole. */
+#include "../amount.h"
 #include "support.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -262,7 +263,7 @@ static void require_model_fits(uint32_t lines, uint32_t k, uint32_t lines_per_ke
                                double bits_per_key, double left_out)
 {
     uint32_t keys = (uint32_t)(512.0 * lines / bits_per_key),
-             filters = 250000 / (keys + 10 * lines) + 20;
+             filters = (uint32_t)nightly_amount(250000) / (keys + 10 * lines) + 20;
     uint64_t seed = 1000003u * lines + 101u * k + lines_per_key;
     struct mean mean = simulate(lines, k, lines_per_key, keys, filters, seed);
     double rate = predicted(PETAL_SCHEME_BLOCKED, 512 * (uint64_t)lines, k, lines_per_key, keys);
