@@ -3,6 +3,7 @@
  * checked. It differs on purpose in two things: what changes nothing is not replicated, and a
  * filter created by an add is replicated with its parameters, so that a replica with other defaults
  * gets the same one. */
+#include "adding.h"
 #include "common.h"
 #include "config.h"
 #include "valkey_words.h"
@@ -115,7 +116,8 @@ static const char *read_plan(RedisModuleCtx *ctx, RedisModuleString **argv, int 
 static struct value *create(RedisModuleCtx *ctx, RedisModuleKey *key, const struct bloom_plan *plan)
 {
     struct failure failure;
-    struct value *value = value_create_bloom(plan, must_obey(ctx), &failure);
+    struct value *value = plan->is_valkey ? valkey_create(plan, must_obey(ctx), &failure)
+                                          : value_create_bloom(plan, must_obey(ctx), &failure);
     if (value)
         server.ModuleTypeSetValue(key, plan->is_valkey ? valkey_type : bloom_type, value);
     else

@@ -7,11 +7,6 @@
 #include <string.h>
 #include <strings.h>
 
-int must_obey(RedisModuleCtx *ctx)
-{
-    return (server.GetContextFlags(ctx) & (CTX_LOADING | CTX_REPLICATED)) != 0;
-}
-
 void note_change(RedisModuleCtx *ctx, RedisModuleString *name, const char *event)
 {
     server.SignalModifiedKey(ctx, name);

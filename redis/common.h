@@ -7,9 +7,6 @@
 
 enum found { FOUND, MISSING, OTHER_TYPE };
 
-/* A command must not fail that succeeded where it comes from: a master, or the AOF. */
-int must_obey(RedisModuleCtx *ctx);
-
 /* The key was changed: for WATCH and client-side caching, and as an event. */
 void note_change(RedisModuleCtx *ctx, RedisModuleString *name, const char *event);
 

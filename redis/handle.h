@@ -1,5 +1,4 @@
-/* handle.h - the library's handles, through which the filters of values are used, and the server's
- * memory.
+/* handle.h - the library's handles, through which the filters of values are used.
  *
  * A handle takes about 1 KB, the bits of a filter for 100 items 140 bytes, and servers have many
  * such filters. So all values of RedisBloom's are used through four handles, by their hash and
@@ -12,12 +11,8 @@
 #ifndef PETAL_REDIS_HANDLE_H
 #define PETAL_REDIS_HANDLE_H
 
-#include "server.h"
-
-#include <petal/petal_host.h>
-#include <stdatomic.h>
-
-struct value;
+#include "form.h"
+#include "memory.h"
 
 /* ---- of one value ---------------------------------------------------------------------------- */
 
@@ -36,8 +31,14 @@ petal_allocator handle_allocator(struct handle *handle);
 
 /* ---- of all classic values ------------------------------------------------------------------- */
 
-/* Once, before all others. False without memory. */
-int handles_make(void);
+/* Once, before all others: the handle of RedisBloom's filters with these options, by the header of
+ * a small one; and that of valkey-bloom's. False without memory. */
+int handle_make(uint32_t options, const void *header, size_t size_bytes);
+int handle_make_valkey(void);
+
+/* The library's filter, without bits, of the header of one of RedisBloom's. */
+petal_status header_open(const void *header, size_t size_bytes, petal_filter **filter,
+                         petal_error *error);
 
 /* The filter of a classic value, until another value's is asked for. */
 petal_filter *handle_lend(struct value *value);
@@ -47,15 +48,5 @@ const uint8_t *handles_fixed_seed(void);
 
 /* Its layers change, or end: they are lent anew before they are used. */
 void handle_forget(const struct value *value);
-
-/* ---- memory ---------------------------------------------------------------------------------- */
-
-/* Memory of the server, zeroed; NULL if there is none. It is in totals.bytes until it is freed. Big
- * memory is not touched, however the server makes it: that costs no more than small memory. */
-void *memory_zeroed(size_t size_bytes);
-void memory_free(void *memory, size_t size_bytes);
-
-/* Memory that the server allocated becomes such memory. */
-void memory_take(void *memory, size_t size_bytes);
 
 #endif

@@ -5,6 +5,7 @@
  * little-endian. The answer is a bitmap: item i is bit i mod 8, lowest first, of byte i / 8.
  *
  *     02000000  03000000 01000000  666f6f 78      "foo" and "x"; the answer 01: the first one */
+#include "adding.h"
 #include "common.h"
 #include "config.h"
 #include "parts.h"

@@ -33,3 +33,8 @@ int server_moves_slots(void)
     return is_valkey && server.GetModuleOptionsAll &&
            (server.GetModuleOptionsAll() & OPTION_HANDLE_SLOT_MIGRATION) != 0;
 }
+
+int must_obey(RedisModuleCtx *ctx)
+{
+    return (server.GetContextFlags(ctx) & (CTX_LOADING | CTX_REPLICATED)) != 0;
+}

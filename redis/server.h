@@ -253,4 +253,7 @@ const char *server_find_calls(RedisModuleCtx *ctx);
 /* Can this server move slots by itself (CLUSTER MIGRATESLOTS)? Valkey 9 and later. */
 int server_moves_slots(void);
 
+/* A command must not fail that succeeded where it comes from: a master, or the AOF. */
+int must_obey(RedisModuleCtx *ctx);
+
 #endif

@@ -46,39 +46,6 @@ const uint8_t *value_chunk(const struct value *value, uint64_t at, uint64_t *siz
 
 /* ---- MBbloom-- ------------------------------------------------------------------------------- */
 
-/* To compress a string the server allocates as much again, and bits of a filter do not compress. A
- * child, which has a copy of the server's options, does without for a big one: otherwise saving
- * would take twice the memory of the largest filter. */
-static int compresses(RedisModuleCtx *ctx)
-{
-    RedisModuleCallReply *reply = server.Call(ctx, "CONFIG", "cc", "GET", "rdbcompression"), *value;
-    size_t size = 0;
-    const char *text = reply && (value = server.CallReplyArrayElement(reply, 1))
-                           ? server.CallReplyStringPtr(value, &size)
-                           : NULL;
-    int yes = text && size == 3 && !memcmp(text, "yes", 3);
-    if (reply) server.FreeCallReply(reply);
-    return yes;
-}
-
-static void set_compression(RedisModuleCtx *ctx, const char *yes_or_no)
-{
-    RedisModuleCallReply *reply =
-        server.Call(ctx, "CONFIG", "ccc", "SET", "rdbcompression", yes_or_no);
-    if (reply) server.FreeCallReply(reply);
-}
-
-void types_save_string(RedisModuleIO *io, const uint8_t *bits, uint64_t bytes)
-{
-    int in_child = bytes > MAX_CHUNK_BYTES && server.GetContextFlags(NULL) & CTX_IS_CHILD;
-    RedisModuleCtx *ctx = in_child ? server.GetThreadSafeContext(NULL) : NULL;
-    int off = ctx && compresses(ctx);
-    if (off) set_compression(ctx, "no");
-    server.SaveStringBuffer(io, (const char *)bits, bytes);
-    if (off) set_compression(ctx, "yes");
-    if (ctx) server.FreeThreadSafeContext(ctx);
-}
-
 /* The bits of a layer as they are stored: in all bytes that the header names. */
 static void save_bits(RedisModuleIO *io, const struct value *value, uint32_t layer, uint64_t bytes)
 {
@@ -92,7 +59,7 @@ static void save_bits(RedisModuleIO *io, const struct value *value, uint32_t lay
         server.SaveStringBuffer(io, whole, 8);
         return;
     }
-    types_save_string(io, bits, layer_bytes);
+    save_string(io, bits, layer_bytes);
 }
 
 static void save_bloom(RedisModuleIO *io, void *memory)
@@ -135,11 +102,6 @@ struct loading {
     uint32_t layers, room;
     uint64_t bytes_left; /* bytes that it may still take */
 };
-
-int types_is_loading(void)
-{
-    return (server.GetContextFlags(NULL) & (CTX_LOADING | CTX_REPLICA)) != 0;
-}
 
 /* The next string has that many bytes, by what was said before it. */
 static int has_room(RedisModuleIO *io, struct loading *loading, uint64_t bytes)
@@ -245,7 +207,7 @@ static void *load_bloom(RedisModuleIO *io, int encver)
                           encver, BLOOM_ENCVER);
         return NULL;
     }
-    struct loading loading = {.bytes_left = config.memory_limit && !types_is_loading()
+    struct loading loading = {.bytes_left = config.memory_limit && !is_loading()
                                                 ? (uint64_t)config.memory_limit
                                                 : UINT64_MAX};
     struct value *value = load_all(io, encver, &loading) ? assemble(io, &loading) : NULL;
@@ -325,7 +287,7 @@ static void *load_petal(RedisModuleIO *io, int encver)
     if (encver != PETAL_ENCVER) return NULL;
     char *header = server.LoadStringBuffer(io, &size_bytes);
     if (server.IsIOError(io) || !header) return NULL;
-    struct value *value = value_open(header, size_bytes, 0, types_is_loading(), &failure);
+    struct value *value = value_open(header, size_bytes, 0, is_loading(), &failure);
     server.Free(header);
     petal_status status = value ? PETAL_OK : PETAL_ERR_DAMAGED;
     if (value && value_over_limit(value, value_info(value, PETAL_ALL_LAYERS).bytes)) {
@@ -491,7 +453,7 @@ int types_register(RedisModuleCtx *ctx)
     methods.rdb_save = save_petal;
     methods.aof_rewrite = rewrite_petal;
     petal_type = server.CreateDataType(ctx, "petal-flt", PETAL_ENCVER, &methods);
-    if (handles_make() && ((bloom_type && valkey_type) || config.petal_only) && petal_type &&
+    if (value_make_handles() && ((bloom_type && valkey_type) || config.petal_only) && petal_type &&
         parts_register(ctx) == MODULE_OK)
         return MODULE_OK;
     server.Log(ctx, "warning", "the module's types are there already: another copy is loaded");

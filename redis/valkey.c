@@ -11,7 +11,7 @@
 
 #include "bytes.h"
 #include "config.h"
-#include "types.h"
+#include "saving.h"
 
 #include <float.h>
 #include <math.h>
@@ -394,7 +394,7 @@ void valkey_save(RedisModuleIO *io, void *memory)
         uint8_t *string = server.Alloc(BITS_HEAD_BYTES + (size_t)size);
         write_bits_head(value, i, string);
         memcpy(string + BITS_HEAD_BYTES, layer->bytes, (size_t)size);
-        types_save_string(io, string, BITS_HEAD_BYTES + size);
+        save_string(io, string, BITS_HEAD_BYTES + size);
         server.Free(string);
         server.SaveUnsigned(io, layer->capacity);
         if (i + 1 == value->layer_count) server.SaveUnsigned(io, layer->items);
@@ -443,7 +443,7 @@ static const char *load_layers(RedisModuleIO *io, struct value *value, int unlim
 void *valkey_load(RedisModuleIO *io, int encver)
 {
     struct bloom_plan plan = {.is_valkey = 1};
-    int unlimited = types_is_loading();
+    int unlimited = is_loading();
     if (encver != VALKEY_ENCVER) {
         server.LogIOError(io, "warning", "petal: bloomfltr of encoding %d; petal reads %d", encver,
                           VALKEY_ENCVER);

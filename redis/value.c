@@ -9,16 +9,12 @@
 
 #include "bloom_header.h"
 #include "bytes.h"
-#include "common.h"
 #include "config.h"
-#include "valkey.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-struct totals totals;
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
@@ -44,9 +40,7 @@ static uint64_t held_bytes(const struct value *value)
 
 int value_over_limit(const struct value *value, uint64_t more_bytes)
 {
-    uint64_t limit = (uint64_t)config.memory_limit;
-    if (!limit || value->unlimited) return 0;
-    return more_bytes > limit || held_bytes(value) > limit - more_bytes;
+    return !value->unlimited && memory_over_limit(held_bytes(value), more_bytes);
 }
 
 static size_t struct_bytes(int classic)
@@ -364,7 +358,6 @@ struct value *value_from_header(const void *header, size_t size_bytes, int unlim
 struct value *value_create_bloom(const struct bloom_plan *plan, int unlimited,
                                  struct failure *failure)
 {
-    if (plan->is_valkey) return valkey_create(plan, unlimited, failure);
     struct value *value = value_new_layers(CLASSIC_REDISBLOOM, 1, unlimited);
     petal_lent_layer layer = {.rate = plan->no_scaling ? plan->rate : plan->rate * 0.5};
     failure->line[0] = 0;
@@ -490,11 +483,10 @@ petal_status value_adopt(struct value *value, uint32_t layer, void *bytes, size_
     return PETAL_OK;
 }
 
-/* ---- adding, and growing --------------------------------------------------------------------- */
+/* ---- growing --------------------------------------------------------------------------------- */
 
-/* What the next layer is to be. */
-static petal_status plan_next(const struct value *value, petal_lent_layer *next,
-                              struct layer_note *note, petal_error *error)
+petal_status value_plan_next(const struct value *value, petal_lent_layer *next,
+                             struct layer_note *note, petal_error *error)
 {
     const petal_lent_layer *last = &value->layers[value->layer_count - 1];
     unsigned long long capacity = last->capacity;
@@ -520,85 +512,13 @@ static petal_status plan_next(const struct value *value, petal_lent_layer *next,
                   (unsigned long long)next->capacity, next->rate);
 }
 
-/* Its master, or the server that wrote the AOF, had the memory. */
-static int is_over_limit(RedisModuleCtx *ctx, struct value *value, uint64_t more_bytes)
+int value_append_layer(struct value *value, const petal_lent_layer *layer,
+                       const struct layer_note *note)
 {
-    value->refused = (uint8_t)value_over_limit(value, more_bytes);
-    if (value->refused && must_obey(ctx)) {
-        value->unlimited = 1;
-        value->refused = 0;
-    }
-    return value->refused;
-}
-
-static petal_status grow(RedisModuleCtx *ctx, struct value *value, petal_error *error)
-{
-    petal_lent_layer next = {0};
-    struct layer_note note = {0};
-    int is_valkey = value->classic == CLASSIC_VALKEY; /* which has a limit of its own */
-    petal_status status = is_valkey ? valkey_plan_next(value, must_obey(ctx), &next, error)
-                                    : plan_next(value, &next, &note, error);
-    if (status != PETAL_OK) return status;
-    uint64_t bytes = (next.bits + 7) / 8 + note.padding;
-    next.bytes =
-        !is_valkey && is_over_limit(ctx, value, bytes) ? NULL : memory_zeroed((size_t)bytes);
-    if (!next.bytes || !make_room(value, value->layer_count + 1)) {
-        memory_free(next.bytes, (size_t)bytes);
-        return failed(PETAL_ERR_MEMORY, error, "no memory for a layer of %llu bytes",
-                      (unsigned long long)bytes);
-    }
-    value_set_layer(value, value->layer_count - 1, &next);
-    value_notes(value)[value->layer_count - 1] = note;
-    return PETAL_OK;
-}
-
-/* Into the last layer. */
-static void count_items(struct value *value, uint64_t added)
-{
-    value->layers[value->layer_count - 1].items += added;
-    atomic_fetch_add_explicit(&totals.items, added, memory_order_relaxed);
-}
-
-/* The keys of a batch from number `from` on. */
-static petal_batch batch_from(const petal_batch *batch, uint64_t from)
-{
-    petal_batch rest = *batch;
-    if (batch->layout == PETAL_LAYOUT_POINTERS)
-        rest.data = (const petal_key *)batch->data + from;
-    else /* PETAL_LAYOUT_OFFSETS32 */
-        rest.offsets = (const uint32_t *)batch->offsets + from;
-    rest.count -= from;
-    return rest;
-}
-
-petal_status value_add_batch(RedisModuleCtx *ctx, struct value *value, const petal_batch *batch,
-                             uint8_t *results, petal_batch_outcome *outcome, petal_error *error)
-{
-    petal_status status = PETAL_OK;
-    *outcome = PETAL_BATCH_OUTCOME_INIT;
-    do {
-        petal_batch rest = batch_from(batch, outcome->done);
-        petal_batch_outcome part = PETAL_BATCH_OUTCOME_INIT;
-        value->refused = 0;
-        status = petal_add_batch(value_filter(value), &rest, results + outcome->done, &part, error);
-        if (value->classic) count_items(value, part.positive);
-        outcome->done += part.done;
-        outcome->positive += part.positive;
-        if (status == PETAL_ERR_FULL && value->classic)
-            status = grow(ctx, value, error);
-        else if (status != PETAL_ERR_MEMORY || !value->refused || !must_obey(ctx))
-            return status;
-        else
-            value->unlimited = 1, status = PETAL_OK;
-    } while (status == PETAL_OK);
-    return status;
-}
-
-petal_status value_add(struct value *value, const void *key, size_t key_bytes)
-{
-    petal_status status = petal_add(value_filter(value), key, key_bytes);
-    if (status == PETAL_OK && value->classic) count_items(value, 1);
-    return status;
+    if (!make_room(value, value->layer_count + 1)) return 0;
+    value_set_layer(value, value->layer_count - 1, layer);
+    value_notes(value)[value->layer_count - 1] = *note;
+    return 1;
 }
 
 /* ---- out, and in again ----------------------------------------------------------------------- */
@@ -695,4 +615,31 @@ static struct value *copy_own(const struct value *from)
 struct value *value_copy(const struct value *from)
 {
     return from->classic ? copy_classic(from) : copy_own(from);
+}
+
+/* ---- handles --------------------------------------------------------------------------------- */
+
+/* By the header of the smallest filter. */
+static int make_handle(uint32_t options)
+{
+    struct failure failure;
+    size_t size_bytes;
+    const struct bloom_plan plan = {.rate = 0.5, .capacity = 1, .expansion = 1};
+    struct value *value = value_create_bloom(&plan, 1, &failure);
+    if (!value) return 0;
+    value->options = options;
+    uint8_t *header = value_header(value, &size_bytes);
+    int is_made = handle_make(options, header, size_bytes);
+    server.Free(header);
+    value_free(value);
+    return is_made;
+}
+
+int value_make_handles(void)
+{
+    int good = handle_make_valkey();
+    for (uint32_t i = 0; good && i < 4; i++)
+        good = make_handle(BLOOM_NO_ROUND | (i & 1 ? BLOOM_FORCE64 : 0) |
+                           (i & 2 ? BLOOM_NO_SCALING : 0));
+    return good;
 }

@@ -1,0 +1,14 @@
+/* adding.h - how items go into values, and classic ones grow. */
+#ifndef PETAL_REDIS_ADDING_H
+#define PETAL_REDIS_ADDING_H
+
+#include "value.h"
+
+/* petal_add_batch() of keys in pointers or behind 32-bit offsets. A classic filter grows by
+ * RedisBloom's rules; whatever must be obeyed has no memory limit. And petal_add(): where that
+ * fails, value_add_batch() may still do it, or say why not. */
+petal_status value_add_batch(RedisModuleCtx *ctx, struct value *value, const petal_batch *batch,
+                             uint8_t *results, petal_batch_outcome *outcome, petal_error *error);
+petal_status value_add(struct value *value, const void *key, size_t key_bytes);
+
+#endif
