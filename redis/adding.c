@@ -1,9 +1,11 @@
 /* adding.c - see adding.h. */
 #include "adding.h"
 
+#include "common.h"
 #include "valkey.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* ---- growing --------------------------------------------------------------------------------- */
 
@@ -86,4 +88,129 @@ petal_status value_add(struct value *value, const void *key, size_t key_bytes)
     petal_status status = petal_add(value_filter(value), key, key_bytes);
     if (status == PETAL_OK && value->classic) count_items(value, 1);
     return status;
+}
+
+/* ---- a command ------------------------------------------------------------------------------- */
+
+/* Items of a batch that are still to be added, and where they stand in it. */
+static struct {
+    petal_key *keys;
+    uint32_t *places;
+    size_t room, count;
+} absent;
+
+static petal_key key_at(const petal_batch *batch, size_t i)
+{
+    if (batch->layout == PETAL_LAYOUT_POINTERS) return ((const petal_key *)batch->data)[i];
+    const uint32_t *offsets = batch->offsets;
+    return (petal_key){(const char *)batch->data + offsets[i], offsets[i + 1] - offsets[i]};
+}
+
+/* results: 1 for those that are in already. They become 0: those are not new. */
+static void collect_absent(const petal_batch *batch, uint8_t *results)
+{
+    size_t count = (size_t)batch->count;
+    if (!is_good_room(absent.room, count)) {
+        server.Free(absent.keys);
+        server.Free(absent.places);
+        absent.room = count + count / 2 + 1024;
+        absent.keys = server.Alloc(absent.room * sizeof *absent.keys);
+        absent.places = server.Alloc(absent.room * sizeof *absent.places);
+    }
+    absent.count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!results[i]) {
+            absent.keys[absent.count] = key_at(batch, i);
+            absent.places[absent.count++] = (uint32_t)i;
+        }
+        results[i] = 0;
+    }
+}
+
+/* The library counts what it was given, repeats in one batch included; here items are those that
+ * were new, as in BF.CARD. */
+static void set_items(struct value *value, uint64_t items)
+{
+    petal_layer_state state = {0};
+    petal_filter *filter = value_filter(value);
+    if (petal_swap_layers(filter, &state, 1, NULL) != PETAL_OK) return;
+    state.items = items;
+    petal_swap_layers(filter, &state, 1, NULL);
+}
+
+/* The next of those that are absent, as many as there is room for. */
+static petal_status add_some(struct value *value, size_t from, size_t count, struct change *change,
+                             size_t *done, uint64_t *added)
+{
+    petal_batch batch = PETAL_BATCH_INIT;
+    petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
+    uint8_t *results = scratch_more_results((size_t)change->batch.count);
+    batch.layout = PETAL_LAYOUT_POINTERS;
+    batch.data = absent.keys + from;
+    batch.count = count;
+    petal_status status =
+        petal_add_batch(value_filter(value), &batch, results, &outcome, &change->failure.error);
+    *done = (size_t)outcome.done;
+    *added = outcome.positive;
+    for (size_t i = 0; i < *done; i++) change->results[absent.places[from + i]] = results[i];
+    return status;
+}
+
+/* What has one size takes as many new items as it was made for, and then those that it has. A
+ * replica, whose master took them, takes more. */
+static void add_to_fixed(struct value *value, struct change *change, int unlimited)
+{
+    const petal_filter *filter = value_filter(value);
+    petal_info info = value_info(value, PETAL_ALL_LAYERS);
+    uint64_t items = info.items, given = info.items;
+    if (petal_contains_batch(filter, &change->batch, change->results, NULL, NULL) != PETAL_OK)
+        memset(change->results, 0, (size_t)change->batch.count); /* adding them says why */
+    collect_absent(&change->batch, change->results);
+    size_t at = 0;
+    while (change->status == PETAL_OK && at < absent.count) {
+        size_t count = absent.count - at, done;
+        uint64_t room = items < info.capacity ? info.capacity - items : 0, added;
+        if (!unlimited && info.capacity && count > room) count = (size_t)room;
+        if (count) {
+            change->status = add_some(value, at, count, change, &done, &added);
+            items += added;
+            given += done;
+            at += done;
+        } else if (petal_contains(filter, absent.keys[at].data, absent.keys[at].size_bytes)) {
+            at++; /* it came twice, and the first time there was room */
+        } else {
+            change->status = PETAL_ERR_FULL;
+            snprintf(change->failure.error.message, sizeof change->failure.error.message,
+                     "full: it does not grow, and was made for %llu items",
+                     (unsigned long long)info.capacity);
+        }
+    }
+    if (given != items) set_items(value, items);
+    change->outcome.done = at < absent.count ? absent.places[at] : change->batch.count;
+    change->outcome.positive = items - info.items;
+}
+
+void add_change(RedisModuleCtx *ctx, struct value *value, struct change *change)
+{
+    enum value_kind kind = value_kind(value);
+    change->results = scratch_results((size_t)change->batch.count);
+    change->outcome = PETAL_BATCH_OUTCOME_INIT;
+    change->status = PETAL_OK;
+    if (kind == KIND_FIXED)
+        add_to_fixed(value, change, must_obey(ctx));
+    else
+        change->status = value_add_batch(ctx, value, &change->batch, change->results,
+                                         &change->outcome, &change->failure.error);
+    /* Adding an item again changes the order of a window, and counts. Otherwise nothing, and then
+     * it is not sent to replicas. */
+    int repeats_count = kind == KIND_COUNTING || kind == KIND_WINDOW || kind == KIND_WINDOW_OF_TIME;
+    change->changed = (repeats_count ? change->outcome.done : change->outcome.positive) > 0;
+}
+
+void reply_change(RedisModuleCtx *ctx, const struct change *change, const char *line)
+{
+    server.ReplyWithArray(ctx, (long)change->outcome.done + (line != NULL));
+    for (uint64_t i = 0; i < change->outcome.done; i++)
+        server.ReplyWithBool(ctx, change->results[i]);
+    if (line) server.ReplyWithError(ctx, line);
 }

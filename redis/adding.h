@@ -11,4 +11,21 @@ petal_status value_add_batch(RedisModuleCtx *ctx, struct value *value, const pet
                              uint8_t *results, petal_batch_outcome *outcome, petal_error *error);
 petal_status value_add(struct value *value, const void *key, size_t key_bytes);
 
+/* What a command adds, and what came of it. */
+struct change {
+    petal_batch batch;
+    uint8_t *results;
+    petal_batch_outcome outcome;
+    petal_status status;
+    struct failure failure;
+    int changed; /* by which replicas would differ */
+};
+
+/* Adds the batch: to what grows as it is; to a filter of one size as many new items as it was made
+ * for, unless this must be obeyed. */
+void add_change(RedisModuleCtx *ctx, struct value *value, struct change *change);
+
+/* The results of what is done, and the line for what is not, if there is one. */
+void reply_change(RedisModuleCtx *ctx, const struct change *change, const char *line);
+
 #endif

@@ -198,20 +198,18 @@ static int bf_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 
 struct adding {
     RedisModuleString *name, **items;
-    size_t count, done, added;
+    size_t count;
     struct bloom_plan plan;
     int no_create, is_multiple, created, has_plan;
-    petal_status status;
-    struct failure failure;
-    uint8_t result;   /* of a single key */
-    uint8_t *results; /* of several */
+    struct change change;
 };
 
-/* What is wrong, in RedisBloom's words where it has some. */
+/* What is wrong, in RedisBloom's words where it has some; or NULL. */
 static const char *adding_line(const struct value *value, struct adding *adding)
 {
-    struct failure *failure = &adding->failure;
+    struct failure *failure = &adding->change.failure;
     failure->line[0] = 0;
+    if (adding->change.status == PETAL_OK) return NULL;
     if (failure->error.status == PETAL_ERR_FULL && value->options & BLOOM_NO_SCALING)
         return "ERR non scaling filter is full";
     if (failure->error.status == PETAL_ERR_FULL && value->classic == CLASSIC_VALKEY)
@@ -226,85 +224,60 @@ static const char *adding_line(const struct value *value, struct adding *adding)
     return failure_line(failure);
 }
 
-static void add_one(RedisModuleCtx *ctx, struct value *value, struct adding *adding)
-{
-    petal_batch_outcome outcome;
-    size_t size;
-    const char *key = server.StringPtrLen(adding->items[0], &size);
-    petal_status status = value_add(value, key, size);
-    adding->status = PETAL_OK;
-    if (status >= 0) {
-        adding->done = 1;
-        adding->added = adding->result = status == PETAL_OK;
-        return;
-    }
-    petal_batch batch = scratch_batch(adding->items, 1);
-    adding->status =
-        value_add_batch(ctx, value, &batch, &adding->result, &outcome, &adding->failure.error);
-    adding->done = outcome.done;
-    adding->added = outcome.positive;
-}
-
-static void add_all(RedisModuleCtx *ctx, struct value *value, struct adding *adding)
-{
-    petal_batch batch = scratch_batch(adding->items, adding->count);
-    petal_batch_outcome outcome;
-    adding->results = scratch_results(adding->count);
-    adding->status =
-        value_add_batch(ctx, value, &batch, adding->results, &outcome, &adding->failure.error);
-    adding->done = outcome.done;
-    adding->added = outcome.positive;
-}
-
+/* A single key needs no batch, unless the filter must grow, or refuses it. */
 static void add(RedisModuleCtx *ctx, struct value *value, struct adding *adding)
 {
-    if (adding->is_multiple)
-        add_all(ctx, value, adding);
-    else
-        add_one(ctx, value, adding);
+    struct change *change = &adding->change;
+    if (!adding->is_multiple) {
+        size_t size;
+        const char *key = server.StringPtrLen(adding->items[0], &size);
+        petal_status status = value_add(value, key, size);
+        change->outcome.done = 1;
+        change->outcome.positive = status == PETAL_OK;
+        if (status >= 0) return;
+    }
+    change->batch = scratch_batch(adding->items, adding->count);
+    add_change(ctx, value, change);
 }
 
 /* In the form that a server with other defaults, or with RedisBloom, takes in the same way. */
 static void replicate_adding(RedisModuleCtx *ctx, const struct adding *adding)
 {
     const struct bloom_plan *plan = &adding->plan;
+    size_t done = (size_t)adding->change.outcome.done;
     char rate[32];
-    if (!adding->created && adding->done == adding->count) {
+    if (!adding->created && done == adding->count) {
         server.ReplicateVerbatim(ctx);
     } else if (!adding->created) {
-        server.Replicate(ctx, "BF.MADD", "sv", adding->name, adding->items, adding->done);
-    } else if (adding->done == 0) {
+        server.Replicate(ctx, "BF.MADD", "sv", adding->name, adding->items, done);
+    } else if (done == 0) {
         replicate_reserve(ctx, adding->name, plan);
     } else if (plan->is_valkey) {
-        replicate_valkey(ctx, adding->name, plan, adding->items, adding->done);
+        replicate_valkey(ctx, adding->name, plan, adding->items, done);
     } else if (plan->no_scaling && plan->expansion == 0) {
         server.Replicate(ctx, "BF.INSERT", "sclccccv", adding->name, "CAPACITY", plan->capacity,
                          "ERROR", exact(plan->rate, rate), "NONSCALING", "ITEMS", adding->items,
-                         adding->done);
+                         done);
     } else if (plan->no_scaling) {
         server.Replicate(ctx, "BF.INSERT", "sclccclccv", adding->name, "CAPACITY", plan->capacity,
                          "ERROR", exact(plan->rate, rate), "EXPANSION", plan->expansion,
-                         "NONSCALING", "ITEMS", adding->items, adding->done);
+                         "NONSCALING", "ITEMS", adding->items, done);
     } else {
         server.Replicate(ctx, "BF.INSERT", "sclccclcv", adding->name, "CAPACITY", plan->capacity,
                          "ERROR", exact(plan->rate, rate), "EXPANSION", plan->expansion, "ITEMS",
-                         adding->items, adding->done);
+                         adding->items, done);
     }
 }
 
 static void reply_adding(RedisModuleCtx *ctx, const struct value *value, struct adding *adding)
 {
-    const char *line = adding->status == PETAL_OK ? NULL : adding_line(value, adding);
-    if (!adding->is_multiple) {
-        if (line)
-            server.ReplyWithError(ctx, line);
-        else
-            server.ReplyWithBool(ctx, adding->result);
-        return;
-    }
-    server.ReplyWithArray(ctx, (long)(adding->done + (line != NULL)));
-    for (size_t i = 0; i < adding->done; i++) server.ReplyWithBool(ctx, adding->results[i]);
-    if (line) server.ReplyWithError(ctx, line);
+    const char *line = adding_line(value, adding);
+    if (adding->is_multiple)
+        reply_change(ctx, &adding->change, line);
+    else if (line)
+        server.ReplyWithError(ctx, line);
+    else
+        server.ReplyWithBool(ctx, adding->change.outcome.positive > 0);
 }
 
 /* As valkey-bloom: a filter without room for all that is new takes nothing, and there is one error
@@ -331,8 +304,9 @@ static void add_and_reply(RedisModuleCtx *ctx, struct value *value, struct addin
     }
     add(ctx, value, adding);
     reply_adding(ctx, value, adding);
-    if (adding->added || adding->created) replicate_adding(ctx, adding);
-    if (adding->added) note_change(ctx, adding->name, EVENT_ADD);
+    uint64_t added = adding->change.outcome.positive;
+    if (added || adding->created) replicate_adding(ctx, adding);
+    if (added) note_change(ctx, adding->name, EVENT_ADD);
 }
 
 static void default_plan(RedisModuleCtx *ctx, struct adding *adding)
