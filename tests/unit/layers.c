@@ -1,8 +1,9 @@
 /* layers.c - proves that filters of several layers do what they promise: those that grow keep every
  * key at any size, those that rotate keep a window of them and let go of the rest, through batches,
  * copies, files, crashes and clocks that go wrong. */
-#include "../amount.h"
 #include "image.h"
+
+#include "../amount.h"
 
 #include <signal.h>
 #include <sys/wait.h>
