@@ -148,6 +148,7 @@ needs_redis() { # tests/redis; ./dev redis needs the first two
 }
 postgres() { ls /usr/lib/postgresql/*/bin/"$1"; } # not in PATH, by Debian's custom
 needs_docs() { # tests/docs without a skip
+    need xxd have xxd
     need python3-dev have python3-config
     needs_js
     needs_go
