@@ -1,6 +1,8 @@
 /* command.c - see command.h. */
 #include "command.h"
 
+#include "config.h"
+
 #include <ctype.h>
 
 static int describe(RedisModuleCtx *ctx, const struct command *command, const char *name)
@@ -27,12 +29,20 @@ static int describe(RedisModuleCtx *ctx, const struct command *command, const ch
                : MODULE_OK;
 }
 
+/* As statistics and errors show it: RedisBloom's names in lower case, valkey-bloom's in upper. */
+static void spell(const char *name, char *to, size_t room)
+{
+    size_t i = 0;
+    for (; name[i] && i < room - 1; i++)
+        to[i] = config.compat == COMPAT_VALKEY ? name[i] : (char)tolower((unsigned char)name[i]);
+    to[i] = 0;
+}
+
 int command_register(RedisModuleCtx *ctx, const struct command *commands)
 {
     for (const struct command *command = commands; command->name; command++) {
-        char name[32] = "";
-        for (size_t i = 0; command->name[i] && i < sizeof name - 1; i++)
-            name[i] = (char)tolower((unsigned char)command->name[i]);
+        char name[32];
+        spell(command->name, name, sizeof name);
         int last = command->last_key < 0 ? command->last_key : 1 + command->last_key;
         if (server.CreateCommand(ctx, name, command->function, command->flags, 1, last, 1) !=
             MODULE_OK) {
