@@ -127,6 +127,7 @@ needs_web() {
     needs_build
     needs_js
     need zopfli have zopfli
+    need mandoc have mandoc
     # What the pictures of the page are written in.
     need fonts-inter [ -d /usr/share/fonts/opentype/inter ]
     need fonts-wqy-microhei [ -d /usr/share/fonts/truetype/wqy ]

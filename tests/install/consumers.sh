@@ -20,9 +20,9 @@ try_cmake() { # try_cmake WAY CMAKE_OPTION
 }
 
 ok 'installs' cmake --install "$PETAL_BUILD_DIR" --prefix "$prefix"
-ok 'installs the header, both libraries, the tool and its man page' \
+ok 'installs the header, both libraries, the tool and the man pages' \
     ls "$prefix/include/petal/petal.h" "$prefix/lib/libpetal.a" "$prefix/lib/libpetal.so" "$prefix/bin/petal" \
-    "$prefix/share/man/man1/petal.1"
+    "$prefix/share/man/man1/petal.1" "$prefix/share/man/man3/petal.3" "$prefix/share/man/man3/petal_add.3"
 ok 'the installed tool runs' "$prefix/bin/petal" --version
 
 # Moved, to prove that no path of the build is left in it.
