@@ -267,13 +267,17 @@ typedef struct petal_options {
     const char *format;
     uint8_t growth;          /* 1: with capacity and rate */
     uint8_t refuse_overfull; /* 1: adding to an overfull filter is PETAL_ERR_FULL; not recorded */
-    uint8_t reserved[2];     /* 0 */
-    uint32_t growth_step;    /* 2 to 64; 0: 2 */
-    double growth_ratio;     /* above 0 and below 1; 0: 0.85, which needs the fewest bits */
-    uint64_t window_keys;    /* with rate, and without capacity */
-    uint64_t window_ms;      /* with window_keys */
-    uint32_t generations;    /* of a window, 2 to 32; 0: chosen, within 1 % of the least memory */
-    uint32_t reserved2;      /* 0 */
+    /* 1: made to be folded (petal_fold()). With rate, blocked and classic: the number of lines
+     * (classic: bits; growth: of the first layer) is rounded up to a multiple of 720,720, which all
+     * numbers up to 16 divide; a smaller one to a multiple of 5,040, or of 60. */
+    uint8_t foldable;
+    uint8_t reserved[1];  /* 0 */
+    uint32_t growth_step; /* 2 to 64; 0: 2 */
+    double growth_ratio;  /* above 0 and below 1; 0: 0.85, which needs the fewest bits */
+    uint64_t window_keys; /* with rate, and without capacity */
+    uint64_t window_ms;   /* with window_keys */
+    uint32_t generations; /* of a window, 2 to 32; 0: chosen, within 1 % of the least memory */
+    uint32_t reserved2;   /* 0 */
 } petal_options;
 #define PETAL_OPTIONS_INIT PETAL_STRUCT_INIT(petal_options)
 
@@ -630,6 +634,7 @@ PETAL_API petal_status petal_verify(const petal_filter *filter, petal_error *err
 #define PETAL_CAN_DROP_COUNTS 0x2000u
 #define PETAL_CAN_EMPTY_KEY 0x4000u
 #define PETAL_CAN_CLEAR 0x8000u
+#define PETAL_CAN_FOLD 0x10000u
 
 /* Why a filter has several layers of bits. */
 enum {
@@ -888,6 +893,45 @@ PETAL_API petal_status petal_compare(const petal_filter *a, const petal_filter *
  * Cost: reads all counters, and writes the new filter. */
 PETAL_API petal_status petal_drop_counts(const petal_filter *filter, petal_filter **dropped,
                                          petal_error *error);
+
+/* How small. All fields may be 0, and the options NULL. */
+typedef struct petal_fold_options {
+    uint32_t struct_size;
+    uint8_t by_bits;     /* 1: ignore the filter's items; those of *folded are estimated_items */
+    uint8_t reserved[3]; /* 0 */
+    double rate;         /* at most this at `capacity` keys; 0: the filter's own (target_rate) */
+    uint64_t capacity;   /* distinct keys to have room for; 0, or too few: those that are in */
+    uint64_t bits;       /* exactly this, without capacity: the filter's bits by a whole number */
+} petal_fold_options;
+#define PETAL_FOLD_OPTIONS_INIT PETAL_STRUCT_INIT(petal_fold_options)
+
+/* Makes a smaller filter of the same keys, without the keys: *folded is a new filter in memory that
+ * equals, byte for byte, the one of its bits, capacity and rate that had been given the keys. Line
+ * i of the smaller filter is the union of d neighbouring lines (classic: bits), where d divides
+ * their number: any whole number does. So create a filter that is too large, with
+ * options.foldable, add the keys, and fold it once all are in. Hashes and lines per key stay: they
+ * should be those of the rate that the folded filter will have, which options.foldable sees to.
+ *
+ * Without `bits` it takes the largest d that keeps the rate by the scheme's exact model. If the
+ * next larger d does not, the filter stays as large as it is: *folded is then a copy. The number of
+ * keys is petal_info.items if the bits agree with it, otherwise petal_stats.estimated_items. The
+ * capacity of *folded is the number of keys at which it has the rate, items and metadata are those
+ * of the filter. A growing filter can be folded while it has one layer; *folded does not grow.
+ *
+ * On failure *folded is NULL.
+ *   PETAL_ERR_ARGUMENT     the rate is not between 0 and 1, or neither given nor recorded; bits
+ *                          don't divide; bits and capacity are both given
+ *   PETAL_ERR_UNREACHABLE  the filter has too many keys for the rate already
+ *   PETAL_ERR_UNSUPPORTED  it counts, is a window, or has several layers; the positions of the
+ *                          foreign scheme are remainders (all but parquet and rocksdb); or it has
+ *                          no bits
+ *   PETAL_ERR_BUSY         the filter is live
+ *   PETAL_ERR_DAMAGED      a block of a map or view does not match its checksum
+ *   PETAL_ERR_MEMORY
+ * Cost: reads all bits twice and writes the new ones. classic: also some nanoseconds per bit of the
+ * new filter. */
+PETAL_API petal_status petal_fold(const petal_filter *filter, const petal_fold_options *options,
+                                  petal_filter **folded, petal_error *error);
 
 /* Sharding: a set that is too large for one machine is spread over `shards` filters (files, Redis
  * keys). The shard of a key is equal in every language and for every filter:

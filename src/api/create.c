@@ -30,6 +30,11 @@ static petal_status check_options(const petal_options *options, petal_error *err
     if (!rotates(options) && options->generations != 0)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
                           "generations are for a window; leave them out");
+    if (options->foldable && (options->rate == 0 || options->bits != 0 || rotates(options)))
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "a filter is foldable to a rate: give that, and no bits and no window");
+    if (options->foldable && options->scheme > PETAL_SCHEME_CLASSIC)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "only blocked and classic filters fold");
     return petal_plan_check(options, rotates(options) ? options->window_keys : options->capacity,
                             error);
 }
@@ -46,6 +51,9 @@ static petal_status check_foreign(const petal_options *options, petal_error *err
         return petal_fail(error, PETAL_ERR_ARGUMENT,
                           "growth and windows are Petal's own; %s has its own rules",
                           options->format);
+    if (options->foldable)
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "foldable sizes are Petal's own; %s has its own rules", options->format);
     if (options->secret)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
                           "%s has no keyed filters; leave the secret out", options->format);

@@ -30,6 +30,7 @@ static uint32_t abilities_of(const petal_filter *filter)
     uint32_t can = PETAL_CAN_ADD | PETAL_CAN_CLEAR | PETAL_CAN_SAVE | PETAL_CAN_STATS;
     bool rotates = petal_filter_rotates(filter);
     if (petal_filter_is_single(filter)) can |= abilities_of_single(filter);
+    if (petal_filter_can_fold(filter)) can |= PETAL_CAN_FOLD;
     if (petal_filter_is_pattern(filter)) can |= PETAL_CAN_CREATE_LIKE;
     if (filter->hash->words == 1 && !filter->scheme->no_empty_key) can |= PETAL_CAN_HASHES;
     if (!filter->scheme->no_empty_key) can |= PETAL_CAN_EMPTY_KEY;
@@ -40,7 +41,7 @@ static uint32_t abilities_of(const petal_filter *filter)
         can &= PETAL_CAN_HASHES | PETAL_CAN_CREATE_LIKE | PETAL_CAN_WINDOW | PETAL_CAN_EMPTY_KEY |
                PETAL_CAN_MAP;
     if (filter->lacks_secret) can &= ~(PETAL_CAN_HASHES | PETAL_CAN_CREATE_LIKE);
-    if (filter->live) can &= ~(PETAL_CAN_SAVE | PETAL_CAN_DROP_COUNTS);
+    if (filter->live) can &= ~(PETAL_CAN_SAVE | PETAL_CAN_DROP_COUNTS | PETAL_CAN_FOLD);
     return filter->read_only ? can & ~changes : can;
 }
 

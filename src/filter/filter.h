@@ -174,6 +174,9 @@ double petal_filter_predicted_rate(const petal_filter *filter, uint32_t layer);
 /* Can others be made like it? A chain of another library too, as long as it has one layer. */
 bool petal_filter_is_pattern(const petal_filter *filter);
 
+/* Can it be made smaller? fold.c */
+bool petal_filter_can_fold(const petal_filter *filter);
+
 /* Can several threads add to it? And no longer, once they have ended. */
 bool petal_filter_can_share(const petal_filter *filter);
 void petal_filter_stop_sharing(petal_filter *filter);

@@ -264,6 +264,7 @@ const struct scheme_def petal_scheme_blocked = {
     .positions = positions_of,
     .max_hashes = WORDS,
     .step_bits = PETAL_LINE_BITS,
+    .fold_bits = PETAL_LINE_BITS,
     .max_bits = (uint64_t)1 << 48,
     .rate = rate,
     .rate_of_bits = rate_of_bits,

@@ -36,5 +36,6 @@ const struct scheme_def petal_scheme_classic = {
     .hash_words = 1,
     .max_hashes = CLASSIC_MAX_HASHES,
     .step_bits = 1,
+    .fold_bits = 1,
     .max_bits = (uint64_t)1 << 48,
 };

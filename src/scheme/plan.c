@@ -390,6 +390,23 @@ static petal_status check_hashes(const struct scheme_def *scheme, const struct s
                       lines, lines == 2 ? "s" : "", min, max, hashes);
 }
 
+/* Numbers with many divisors. Of a multiple of the first, every size up to an eighth of it is at
+ * most 9/8 of the next smaller one: 8 to 16 divide it, and the steps from there are no wider. */
+static const uint64_t divisible[] = {720720, 5040, 60};
+
+static petal_status make_foldable(const struct scheme_def *scheme, struct shape *shape,
+                                  petal_error *error)
+{
+    uint64_t steps = shape->bits / scheme->step_bits;
+    for (size_t i = 0; i < sizeof divisible / sizeof *divisible; i++) {
+        uint64_t unit = divisible[i] * scheme->step_bits;
+        if (steps < divisible[i]) continue;
+        if (!checked_round_up(shape->bits, unit, &shape->bits)) shape->bits = UINT64_MAX;
+        return petal_check_most_bits(scheme, shape->bits, error);
+    }
+    return PETAL_OK;
+}
+
 petal_status petal_plan_shape(const petal_options *options, struct shape *shape, petal_error *error)
 {
     if (PETAL_IS_READ_ONLY) return petal_refuse_read_only(error);
@@ -405,6 +422,62 @@ petal_status petal_plan_shape(const petal_options *options, struct shape *shape,
     petal_status status = check_hashes(scheme, &plan, error);
     if (status == PETAL_OK) status = plan_size(scheme, options, &plan, error);
     if (status == PETAL_OK) status = petal_normalize(&plan, error);
+    if (status == PETAL_OK && options->foldable) status = make_foldable(scheme, &plan, error);
     if (status == PETAL_OK) *shape = plan;
     return status;
+}
+
+/* ---- folding --------------------------------------------------------------------------------- */
+
+static bool keeps_rate(const struct scheme_def *scheme, struct shape shape, uint64_t steps,
+                       uint64_t keys, double rate)
+{
+    return rate_at(scheme, shape, steps, keys) <= rate; /* false if it is not known */
+}
+
+/* The smallest divisor of `of` that is at least `least`; both are at least 1. */
+static uint64_t divisor_from(uint64_t of, uint64_t least)
+{
+    uint64_t best = of;
+    for (uint64_t i = 1; i <= of / i; i++) {
+        if (of % i != 0) continue;
+        if (i >= least) return i < best ? i : best;
+        if (of / i >= least) best = of / i;
+    }
+    return best;
+}
+
+uint64_t petal_plan_folded_bits(const struct shape *shape, uint64_t keys, double rate)
+{
+    const struct scheme_def *scheme = petal_scheme_find(shape->scheme);
+    uint64_t steps = shape->bits / scheme->step_bits, min = min_steps(shape->lines_per_key),
+             low = 0, high = steps;
+    if (!keeps_rate(scheme, *shape, steps, keys, rate)) return 0;
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (keeps_rate(scheme, *shape, middle, keys, rate))
+            high = middle;
+        else
+            low = middle;
+    }
+    uint64_t least = high > min ? high : min;
+    return (least < steps ? divisor_from(steps, least) : steps) * scheme->step_bits;
+}
+
+uint64_t petal_plan_capacity(const struct shape *shape, double rate)
+{
+    const struct scheme_def *scheme = petal_scheme_find(shape->scheme);
+    uint64_t steps = shape->bits / scheme->step_bits, low = 0, high = 1;
+    while (high <= UINT64_MAX / 4 && keeps_rate(scheme, *shape, steps, high, rate)) {
+        low = high;
+        high *= 2;
+    }
+    while (high - low > 1 + (low >> SIGNIFICANT_BITS)) {
+        uint64_t middle = low + (high - low) / 2;
+        if (keeps_rate(scheme, *shape, steps, middle, rate))
+            low = middle;
+        else
+            high = middle;
+    }
+    return round_down_significant(low);
 }

@@ -14,4 +14,12 @@ petal_status petal_plan_check(const petal_options *options, uint64_t keys, petal
 petal_status petal_plan_shape(const petal_options *options, struct shape *shape,
                               petal_error *error);
 
+/* The fewest bits that a filter of this normalized shape can be folded to (a whole fraction of its
+ * own) and keep the rate for that many keys; 0: its own bits don't keep it. */
+uint64_t petal_plan_folded_bits(const struct shape *shape, uint64_t keys, double rate);
+
+/* The most keys at which a filter of this normalized shape keeps the rate, rounded down to few
+ * significant bits. */
+uint64_t petal_plan_capacity(const struct shape *shape, double rate);
+
 #endif

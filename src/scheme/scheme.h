@@ -206,6 +206,10 @@ struct scheme_def {
     uint32_t max_hashes; /* per line of a key */
     uint64_t step_bits;  /* m is a multiple of it */
     uint64_t max_bits;
+    /* The place of a key is a line of that many bits (or a bit), whose number is the high half of a
+     * product with the number of lines; what is set in it does not depend on that number. So
+     * neighbouring lines fold (filter/fold.c). 0: it is not so. */
+    uint32_t fold_bits;
     uint32_t unit_bytes; /* the array's size is a multiple of it; default: 1 */
     /* Position i is bit (i ^ bit_order) of the bytes: 0, or 56 for big-endian words of 64 bits. */
     uint32_t bit_order;

@@ -239,6 +239,17 @@ static void convert_one(enum kind kind)
     petal_free(filter);
 }
 
+static void fold_map(enum kind kind)
+{
+    put_file(images[kind]);
+    petal_filter *filter = opened(PETAL_OPEN_MAP), *made = NULL;
+    petal_error error = {.message = ""};
+    petal_status status;
+    UNDER_FAULT(status, petal_fold(filter, NULL, &made, &error));
+    expect_made(status, made, &error, true);
+    petal_free(filter);
+}
+
 static void open_with(enum kind kind, unsigned flags)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -985,6 +996,7 @@ static const struct scenario {
     {"petal_load_from_memory", load_one, {BLOCKED, COUNTS, GROWS, ROTATES, FOREIGN, KINDS}},
     {"petal_view", view_one, {BLOCKED, GROWS, FOREIGN, KINDS}},
     {"petal_convert_scheme", convert_one, {COUNTS, KINDS}},
+    {"petal_fold of a map", fold_map, {BLOCKED, CLASSIC, KINDS}},
     {"petal_open, MAP", open_map, {BLOCKED, GROWS, ROTATES, FOREIGN, KINDS}},
     {"petal_open, VERIFY", open_verify, {BLOCKED, GROWS, KINDS}},
     {"petal_open, LIVE", open_live, {BLOCKED, KINDS}},

@@ -414,6 +414,18 @@ ATTEMPT(drop_counts)
     return status;
 }
 
+/* To its own size: that takes no model of the rate. */
+ATTEMPT(fold)
+{
+    petal_fold_options options = PETAL_FOLD_OPTIONS_INIT;
+    petal_filter *made;
+    (void)twin;
+    options.bits = info_of(subject->filter).bits;
+    petal_status status = petal_fold(subject->filter, &options, &made, error);
+    petal_free(made);
+    return status;
+}
+
 ATTEMPT(advance)
 {
     (void)twin;
@@ -766,6 +778,7 @@ static const struct row {
     {"petal_intersect", try_intersect, true, PETAL_CAN_INTERSECT},
     {"petal_compare", try_compare, false, PETAL_CAN_COMPARE},
     {"petal_drop_counts", try_drop_counts, false, PETAL_CAN_DROP_COUNTS},
+    {"petal_fold", try_fold, false, PETAL_CAN_FOLD},
     {"petal_set_clock", try_advance, true, 0},
     {"petal_set_query_clock", try_set_query_clock, false, 0},
     {"petal_builder_create", try_builder_create, true, 0},

@@ -116,6 +116,7 @@ const struct scheme_def petal_scheme_parquet = {
     .places = places,
     .max_hashes = WORDS,
     .step_bits = BLOCK_BITS,
+    .fold_bits = BLOCK_BITS,
     .max_bits =
         (uint64_t)(INT32_MAX / BLOCK_BYTES) * BLOCK_BITS, /* the header has 31 bits for the bytes */
     .rate = rate,

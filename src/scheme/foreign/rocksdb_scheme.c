@@ -74,6 +74,7 @@ const struct scheme_def petal_scheme_rocksdb = {
     .hash_words = 1,
     .max_hashes = 30, /* of 5 bits, 0 and 31 are kept for later */
     .step_bits = PETAL_LINE_BITS,
+    .fold_bits = PETAL_LINE_BITS,
     .max_bits = (uint64_t)0xffffffc0 * 8, /* RocksDB counts the bytes in 32 bits */
     .rate = rate,
     .rate_of_bits = rate_of_bits,
