@@ -19,10 +19,10 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &plan_command,      &create_command,  &build_command, &add_command,    &remove_command,
-    &check_command,     &seen_command,    &info_command,  &verify_command, &merge_command,
-    &intersect_command, &compare_command, &diff_command,  &patch_command,  &shard_command,
-    &convert_command,   &formats_command, &bench_command,
+    &plan_command,      &create_command,  &build_command,   &add_command,    &remove_command,
+    &check_command,     &seen_command,    &info_command,    &verify_command, &merge_command,
+    &intersect_command, &fold_command,    &compare_command, &diff_command,   &patch_command,
+    &shard_command,     &convert_command, &formats_command, &bench_command,
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -50,6 +50,7 @@ static const char *our_word(const char *name)
         {"delete", "remove"},  {"insert", "add"},     {"put", "add"},        {"new", "create"},
         {"reserve", "create"}, {"init", "create"},    {"stats", "info"},     {"show", "info"},
         {"inspect", "info"},   {"import", "convert"}, {"export", "convert"}, {"split", "shard"},
+        {"shrink", "fold"},    {"compact", "fold"},   {"resize", "fold"},    {"halve", "fold"},
         {"redis", "convert"},
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)

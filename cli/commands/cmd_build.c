@@ -1,6 +1,8 @@
-/* cmd_build.c - petal build: a filter of given keys. Without -n the distinct keys are counted
- * first, by their hashes, and the filter is planned for exactly that many; with -n (or --bits) the
- * keys go straight into the filter, in constant memory. */
+/* cmd_build.c - petal build: a filter of given keys. With -n (or --bits) the keys go straight into
+ * the filter, in constant memory. Without, the distinct keys are counted first, by their hashes, and
+ * the filter is planned for exactly that many. If they are too many to be counted, they go into a
+ * filter that is as large as --memory allows, which is folded to the right size at the end. Either
+ * way the keys are read once. */
 #define _POSIX_C_SOURCE 200809L
 #define _DARWIN_C_SOURCE /* _SC_PHYS_PAGES */
 
@@ -21,6 +23,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+/* The part of a growing filter's rate that its later layers have: growth_ratio's default. */
+#define LATER_LAYERS 0.85
+
+#define DEFAULT_LARGE_BYTES ((uint64_t)1 << 30)
 
 /* The hash needs a filter to belong to; the smallest one does. */
 static petal_filter *make_hasher(const petal_options *wanted)
@@ -58,16 +65,18 @@ static void plan_for_set(struct request *request, struct hashset *set, const pet
 }
 
 /* Blocks come in side by side. While the set is small enough they go into it in any order; when it
- * is too large, or there is no memory for it, its keys go into a filter that grows, and so do those
- * of later blocks. */
+ * is too large, or there is no memory for it, its keys go into a large filter, and so do those of
+ * later blocks. */
 struct collecting {
     const petal_filter *hasher;
     struct hashset *set;
-    uint64_t max;     /* hashes in the set */
-    uint64_t threads; /* 0: as many as are useful */
+    uint64_t max;          /* hashes in the set */
+    uint64_t threads;      /* 0: as many as are useful */
+    uint64_t memory_bytes; /* of the large filter */
+    bool grows;            /* it grows when it is full */
     const petal_options *options;
-    petal_filter *growing; /* NULL: all keys so far are in the set */
-    /* Of set and growing: whoever adds to the set reads, who empties it writes. */
+    petal_filter *large; /* NULL: all keys so far are in the set */
+    /* Of set and large: whoever adds to the set reads, who empties it writes. */
     pthread_rwlock_t lock;
 };
 
@@ -78,7 +87,7 @@ static void collect_block(void *context, struct key_block *block)
     struct collecting *collecting = context;
     hash_keys(collecting->hasher, block->keys, block->count, block->hashes);
     pthread_rwlock_rdlock(&collecting->lock);
-    bool added = !collecting->growing && hashset_add(collecting->set, block->hashes, block->count);
+    bool added = !collecting->large && hashset_add(collecting->set, block->hashes, block->count);
     pthread_rwlock_unlock(&collecting->lock);
     block->selected = added ? IN_SET : NOT_IN_SET;
 }
@@ -129,28 +138,45 @@ static bool fill_from_set(petal_filter *filter, struct hashset *set, uint64_t th
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-/* The first layer is for the keys so far, so that it is full when they are in. */
-static bool switch_to_growing(struct collecting *collecting)
+/* A filter that can be folded to the rate later. */
+static bool can_fold_later(const petal_options *options)
+{
+    return !options->format && options->scheme <= PETAL_SCHEME_CLASSIC && !options->bits &&
+           !options->memory_bytes;
+}
+
+/* If it grows, the rates of all layers to come have to sum up to the one that is asked for: the
+ * first one, which is all there is as long as it is not full, has a lower one. */
+static bool plan_large(petal_options *options, bool grows)
+{
+    petal_info plan = PETAL_INFO_INIT;
+    petal_options first = *options;
+    petal_error error;
+    options->foldable = first.foldable = 1;
+    if (!grows) return true;
+    first.rate *= 1 - LATER_LAYERS;
+    if (petal_plan(&first, &plan, &error) != PETAL_OK) return complain(NULL, "%s", error.message);
+    options->memory_bytes = 0;
+    options->capacity = plan.capacity;
+    options->growth = 1;
+    return true;
+}
+
+static bool switch_to_large(struct collecting *collecting)
 {
     petal_options options = *collecting->options;
     uint64_t counted = hashset_count(collecting->set);
-    options.growth = true;
-    options.capacity = counted ? counted : 1;
-    if (options.format || options.memory_bytes || options.bits || options.hashes ||
-        options.lines_per_key)
+    if (!can_fold_later(&options))
         return complain(
             NULL, "not enough memory to count more than %s distinct keys; say how many with -n",
             grouped(counted).s);
+    options.memory_bytes = collecting->memory_bytes;
+    if (!plan_large(&options, collecting->grows)) return false;
     pthread_rwlock_wrlock(&collecting->lock);
-    collecting->growing = create_filter(&options);
-    bool filled = collecting->growing &&
-                  fill_from_set(collecting->growing, collecting->set, collecting->threads);
+    collecting->large = create_filter(&options);
+    bool filled =
+        collecting->large && fill_from_set(collecting->large, collecting->set, collecting->threads);
     pthread_rwlock_unlock(&collecting->lock);
-    if (filled)
-        remark(
-            NULL,
-            "more than %s distinct keys: no memory to count them all, so the filter grows; -n KEYS makes a smaller one",
-            grouped(counted).s);
     return filled;
 }
 
@@ -158,19 +184,35 @@ static bool enter_block(void *context, struct key_block *block)
 {
     struct collecting *collecting = context;
     bool left_out = block->selected == NOT_IN_SET;
-    if (!collecting->growing && (left_out || hashset_count(collecting->set) > collecting->max) &&
-        !switch_to_growing(collecting))
+    if (!collecting->large && (left_out || hashset_count(collecting->set) > collecting->max) &&
+        !switch_to_large(collecting))
         return false;
     if (!left_out) return true;
-    petal_status status = add_hashes(collecting->growing, block->hashes, block->count, NULL, NULL);
+    petal_status status = add_hashes(collecting->large, block->hashes, block->count, NULL, NULL);
     return status >= 0 ||
            complain(NULL, "the filter cannot grow any more: %s", petal_status_name(status));
 }
 
-/* By default half of the machine's memory. A hash takes 11 to 21 bytes. */
-static uint64_t max_counted(void)
+static uint64_t half_of_memory(void)
 {
-    uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
+    return (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* What the large filter may take: the same on every machine that has it, so that the same keys make
+ * the same filter. */
+static uint64_t large_bytes(const struct args *args)
+{
+    uint64_t half = half_of_memory();
+    if (args->memory_bytes) return args->memory_bytes;
+    return half < DEFAULT_LARGE_BYTES ? half : DEFAULT_LARGE_BYTES;
+}
+
+/* If the rest can go into a large filter, half as much memory as that will take; otherwise half of
+ * the machine's. A hash takes 11 to 21 bytes. */
+static uint64_t max_counted(const struct collecting *collecting)
+{
+    bool folds = can_fold_later(collecting->options);
+    uint64_t bytes = folds ? collecting->memory_bytes / 2 : half_of_memory();
     const char *text =
         getenv("PETAL_COUNT_MEMORY"); /* NOLINT(concurrency-mt-unsafe): nobody sets it */
     struct why why;
@@ -182,34 +224,65 @@ static uint64_t max_counted(void)
 static bool collect(struct key_reader *reader, struct collecting *collecting)
 {
     static const struct stages stages = {.work = collect_block, .enter = enter_block};
-    collecting->max = max_counted();
+    collecting->max = max_counted(collecting);
     pthread_rwlock_init(&collecting->lock, NULL);
     bool done = run_pipeline(reader, &stages, collecting) && !reader->failed && stop_signal() == 0;
     pthread_rwlock_destroy(&collecting->lock);
     return done;
 }
 
+/* The large filter, in its final size. It is freed. How many keys it was handed depends on when the
+ * counting ended, and its bits don't. */
+static petal_filter *fold_large(petal_filter *large, const struct args *args)
+{
+    petal_fold_options options = PETAL_FOLD_OPTIONS_INIT;
+    petal_filter *folded = NULL;
+    petal_error error;
+    options.by_bits = 1;
+    if (info_of(large).layers > 1) {
+        remark(args->output, "grew: more keys than --memory has room for; -n KEYS is smaller");
+        return large;
+    }
+    progress_begin("folding", "the filter");
+    petal_status status = petal_fold(large, &options, &folded, &error);
+    progress_end();
+    if (status == PETAL_ERR_UNREACHABLE) {
+        remark(args->output,
+               "more keys than %s bytes have room for at that rate; give more "
+               "--memory, or --grow, or -n KEYS",
+               grouped(info_of(large).bytes).s);
+        return large;
+    }
+    if (status != PETAL_OK) complain(NULL, "%s", error.message);
+    petal_free(large);
+    return folded;
+}
+
 /* First the number of distinct keys, then the filter. */
-static petal_filter *build_counted(struct key_reader *reader, struct request *request)
+static petal_filter *build_counted(struct key_reader *reader, struct request *request,
+                                   const struct args *args)
 {
     petal_filter *filter = NULL, *hasher = make_hasher(&request->options);
     struct collecting collecting = {.hasher = hasher,
                                     .set = make_set(),
+                                    .memory_bytes = large_bytes(args),
+                                    .grows = args->grow,
                                     .options = &request->options,
                                     .threads = reader->threads};
     bool counted = hasher && collecting.set && collect(reader, &collecting);
-    if (counted && !collecting.growing) {
+    if (counted && !collecting.large) {
         plan_for_set(request, collecting.set, hasher);
         filter = create_filter(&request->options);
         if (filter && !fill_from_set(filter, collecting.set, reader->threads)) {
             petal_free(filter);
             filter = NULL;
         }
-    } else if (counted)
-        filter = collecting.growing;
-    else
-        petal_free(collecting.growing);
+    }
     hashset_free(collecting.set);
+    if (counted && collecting.large)
+        filter = fold_large(collecting.large, args);
+    else
+        petal_free(collecting.large);
     petal_free(hasher);
     return filter;
 }
@@ -265,7 +338,7 @@ static int build(const struct args *args, struct request *request)
     progress_start(args->progress, false);
     filter = planned ? build_planned(&reader, request, args->output)
              : twice ? build_twice(&reader, request, args)
-                     : build_counted(&reader, request);
+                     : build_counted(&reader, request, args);
     keys_close(&reader);
     if (stop_signal()) { /* what was read is not the whole */
         petal_free(filter);
@@ -293,9 +366,9 @@ static int run(const struct args *args)
 }
 
 static const struct option options[] = {
-    OPTION_OUTPUT, OPTIONS_OF_SIZE, OPTIONS_OF_HASH, OPTION_METADATA, OPTION_TEMPLATE,
-    OPTION_KEY,    OPTIONS_OF_KEYS, OPTION_TO_SIZE,  OPTION_THREADS,  OPTION_MEMORY_LIMIT,
-    OPTION_FORCE,  OPTION_NO_LOCK,  OPTION_VERBOSE,  END_OF_OPTIONS,
+    OPTION_OUTPUT,       OPTIONS_OF_SIZE, OPTION_GROW,     OPTIONS_OF_HASH, OPTION_METADATA,
+    OPTION_TEMPLATE,     OPTION_KEY,      OPTIONS_OF_KEYS, OPTION_TO_SIZE,  OPTION_THREADS,
+    OPTION_MEMORY_LIMIT, OPTION_FORCE,    OPTION_NO_LOCK,  OPTION_VERBOSE,  END_OF_OPTIONS,
 };
 
 const struct command build_command = {

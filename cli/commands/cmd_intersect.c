@@ -5,7 +5,7 @@
 
 static int run(const struct args *args)
 {
-    return combine(args, "intersect", petal_intersect);
+    return combine(args, "intersect", petal_intersect, false);
 }
 
 static const struct option options[] = {

@@ -4,7 +4,7 @@
 
 static int run(const struct args *args)
 {
-    return combine(args, "merge", petal_merge);
+    return combine(args, "merge", petal_merge, true);
 }
 
 static const struct option options[] = {
@@ -17,7 +17,8 @@ const struct command merge_command = {
     .summary = "the union of filters made with the same options",
     .usage = "-o OUT A B...",
     .about = "Writes to OUT the filter that would have been given the keys of all. The filters\n"
-             "must be made with the same options; capacity and metadata are those of A.",
+             "must be made with the same options. If one is larger by a whole factor, it is\n"
+             "folded first. Capacity and metadata are those of A.",
     .options = options,
     .example = "example: petal merge -o year.petal month-*.petal",
     .run = run,

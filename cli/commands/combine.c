@@ -11,42 +11,86 @@
 #include "output/report.h"
 #include "output/signals.h"
 
-static bool take_in(petal_filter *filter, const char *path, const struct args *args,
-                    const char *verb, operation *operate)
+/* One command, and the filter so far. */
+struct combining {
+    const struct args *args;
+    const char *verb;
+    operation *operate;
+    bool folds, is_locked; /* the first file is to be replaced */
+    petal_filter *filter;
+};
+
+/* Replaces *filter by itself folded to `bits`. */
+static bool fold_to(petal_filter **filter, uint64_t bits, const char *path)
+{
+    petal_fold_options options = PETAL_FOLD_OPTIONS_INIT;
+    petal_filter *folded;
+    petal_error error;
+    options.bits = bits;
+    progress_begin("folding", path);
+    petal_status status = petal_fold(*filter, &options, &folded, &error);
+    progress_end();
+    if (status != PETAL_OK) return complain(path, "%s", error.message);
+    petal_free(*filter);
+    *filter = folded;
+    return true;
+}
+
+/* If one of the two is larger by a whole factor, brings it to the size of the other. Whatever else
+ * is different, the operation says. */
+static bool match_sizes(struct combining *with, petal_filter **other, const char *path)
+{
+    petal_info a = info_of(with->filter), b = info_of(*other);
+    bool can_fold = a.abilities & b.abilities & PETAL_CAN_FOLD && !a.policy && !b.policy;
+    if (!with->folds || !can_fold || a.bits == b.bits) return true;
+    if (b.bits > a.bits && b.bits % a.bits == 0) return fold_to(other, a.bits, path);
+    if (a.bits < b.bits || a.bits % b.bits != 0) return true;
+    if (with->is_locked)
+        return complain(path, "is smaller than %s; write to another file, or fold that one first",
+                        with->args->operands[0]);
+    return fold_to(&with->filter, b.bits, with->args->operands[0]);
+}
+
+static bool operate_on(struct combining *with, petal_filter *other, const char *path)
 {
     petal_error error;
-    petal_filter *other = open_filter(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY, args);
-    if (!other) return false;
-    uint32_t type = info_of(filter).key_type, other_type = info_of(other).key_type;
-    bool agree = key_types_agree(type, other_type);
-    progress_begin("taking in", path);
-    petal_status status = agree ? operate(filter, other, &error) : PETAL_OK;
-    progress_end();
-    petal_free(other);
-    if (!agree)
+    const char *first = with->args->operands[0], *verb = with->verb;
+    uint32_t type = info_of(with->filter).key_type, other_type = info_of(other).key_type;
+    if (!key_types_agree(type, other_type))
         return complain(path, "cannot %s with %s: its keys are of type %s, there of type %s", verb,
-                        args->operands[0], key_type_name(other_type), key_type_name(type));
+                        first, key_type_name(other_type), key_type_name(type));
+    progress_begin("taking in", path);
+    petal_status status = with->operate(with->filter, other, &error);
+    progress_end();
     if (status == PETAL_OK) return true;
     if (status == PETAL_ERR_UNSUPPORTED)
-        return complain(path, "cannot %s with %s: %s", verb, args->operands[0], error.message);
+        return complain(path, "cannot %s with %s: %s", verb, first, error.message);
     return complain(path,
                     "cannot %s with %s (%s); make both with the same options, or this one with "
                     "--template %s",
-                    verb, args->operands[0], error.message, args->operands[0]);
+                    verb, first, error.message, first);
+}
+
+static bool take_in(struct combining *with, const char *path)
+{
+    petal_filter *other = open_filter(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY, with->args);
+    bool good = other && match_sizes(with, &other, path) && operate_on(with, other, path);
+    petal_free(other);
+    return good;
 }
 
 /* The result goes into the kind of file that the first one is, or that --to names. */
-static bool take_in_all(petal_filter *filter, const struct args *args, const char *format,
-                        const char *verb, operation *operate)
+static bool take_in_all(struct combining *with, const char *format)
 {
+    const struct args *args = with->args;
     for (size_t i = 1; i < args->operand_count; i++)
-        if (stop_signal() || !take_in(filter, args->operands[i], args, verb, operate)) return false;
+        if (stop_signal() || !take_in(with, args->operands[i])) return false;
     return stop_signal() == 0 &&
-           save_filter(filter, args->output, args->to ? args->to : format_to_keep(filter, format),
-                       args);
+           save_filter(with->filter, args->output,
+                       args->to ? args->to : format_to_keep(with->filter, format), args);
 }
 
-int combine(const struct args *args, const char *verb, operation *operate)
+int combine(const struct args *args, const char *verb, operation *operate, bool folds)
 {
     if (!args->output) return misused(verb, "needs -o OUT");
     if (args->operand_count == 0) return misused(verb, "needs filters to %s", verb);
@@ -58,14 +102,14 @@ int combine(const struct args *args, const char *verb, operation *operate)
     const char *format = NULL;
     /* If the first file is replaced, nobody else may change it meanwhile. */
     unsigned locked = onto_first ? PETAL_OPEN_LOCKED : 0;
-    petal_filter *filter =
-        open_container(args->operands[0], PETAL_OPEN_LOAD | locked, args, &format);
-    bool good = filter && take_in_all(filter, args, format, verb, operate);
+    struct combining with = {args, verb, operate, folds, onto_first, NULL};
+    with.filter = open_container(args->operands[0], PETAL_OPEN_LOAD | locked, args, &format);
+    bool good = with.filter && take_in_all(&with, format);
     if (good) {
-        warn_if_overfilled(args->output, filter);
-        print_summary(args->output, filter, args);
+        warn_if_overfilled(args->output, with.filter);
+        print_summary(args->output, with.filter, args);
     }
-    petal_free(filter);
+    petal_free(with.filter);
     if (!good && stop_signal()) return STATUS_SIGNAL + stop_signal();
     return good ? STATUS_OK : STATUS_ERROR;
 }

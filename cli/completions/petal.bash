@@ -8,8 +8,8 @@ _petal_options() {
     local files='--memory-limit --no-lock'
     case $1 in
     plan) echo "$size --json --chart --force" ;;
-    create) echo "--output $size --grow --window $hash --metadata --template --key-type --to --force --no-lock --verbose" ;;
-    build) echo "--output $size $hash --metadata --template $keys --threads --to --memory-limit --force --no-lock --verbose" ;;
+    create) echo "--output $size --grow --foldable --window $hash --metadata --template --key-type --to --force --no-lock --verbose" ;;
+    build) echo "--output $size --grow $hash --metadata --template $keys --threads --to --memory-limit --force --no-lock --verbose" ;;
     add) echo "$keys --time-field --now --threads --from --secret-file $files --verbose" ;;
     remove) echo "$keys --threads --secret-file $files --verbose" ;;
     check) echo "--invert-match --count --quiet --line-number --explain --no-verify $keys --now --threads --secret-file --from --memory-limit --verbose" ;;
@@ -17,6 +17,7 @@ _petal_options() {
     info) echo '--json --metadata --no-verify --secret-file --from --memory-limit' ;;
     verify) echo "--present --absent --recover --force --json ${keys#* } --secret-file --from $files" ;;
     merge | intersect) echo "--output --from --to --force --secret-file $files --verbose" ;;
+    fold) echo "--output --rate --capacity --bits --from --to --force --secret-file $files --verbose" ;;
     compare) echo '--json --no-verify --secret-file --from --memory-limit' ;;
     diff) echo '--output --from --force --secret-file --memory-limit --verbose' ;;
     patch) echo "--output --from --force --secret-file $files --verbose" ;;
@@ -53,7 +54,7 @@ _petal_reply() {
 }
 
 _petal() {
-    local commands='plan create build add remove check seen info verify merge intersect compare diff patch shard convert formats bench help'
+    local commands='plan create build add remove check seen info verify merge intersect fold compare diff patch shard convert formats bench help'
     local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-} values
     if [ "$COMP_CWORD" -eq 1 ]; then
         _petal_reply -W "$commands --help --version" -- "$current"

@@ -93,6 +93,7 @@ static void read_kind(const struct args *args, petal_options *o)
     o->lines_per_key = (uint32_t)args->lines_per_key;
     o->capacity = args->capacity;
     o->rate = args->rate;
+    o->foldable = args->foldable;
     o->format = is_petal(args->to) ? NULL : args->to;
 }
 
@@ -124,18 +125,32 @@ static bool read_layers(const char *command, const struct args *args, uint64_t d
            misused(command, "how many keys come in %s? give -n KEYS", args->window) == STATUS_OK;
 }
 
+/* A filter whose keys are counted first, and that grows only if they are too many for that. */
+static bool may_grow_later(const char *command, const struct args *args)
+{
+    bool is_plain = is_petal(args->to) && scheme_of(args->scheme) <= PETAL_SCHEME_CLASSIC;
+    if (is_plain && !args->bits && !args->hashes && !args->lines_per_key) return true;
+    return misused(command, "--grow takes -n, -p, --memory and --scheme only") == STATUS_OK;
+}
+
 static bool read_size(const char *command, const struct args *args, uint64_t default_capacity,
                       bool capacity_later, petal_options *o)
 {
     if (check_size_options(command, args) != STATUS_OK || !check_format(args->to)) return false;
     read_kind(args, o);
-    if (args->grow || args->window) return read_layers(command, args, default_capacity, o);
+    bool grows_later = args->grow && capacity_later && !args->capacity;
+    if ((args->grow && !grows_later) || args->window)
+        return read_layers(command, args, default_capacity, o);
+    if (grows_later && !may_grow_later(command, args)) return false;
     if (o->bits) return true;
     bool memory_alone = args->memory_bytes && !o->capacity && !capacity_later;
-    if (args->memory_bytes && capacity_later && o->rate > 0)
-        return misused(command, "-p or --memory, not both") == STATUS_OK;
-    if (o->rate == 0 && (memory_alone || !args->memory_bytes)) o->rate = DEFAULT_RATE;
-    o->memory_bytes = args->memory_bytes;
+    bool limits_memory = args->memory_bytes && capacity_later && (o->rate > 0 || args->grow);
+    if (limits_memory && (o->format || o->scheme > PETAL_SCHEME_CLASSIC))
+        return misused(command, "-p with --memory is for blocked and classic; leave one out") ==
+               STATUS_OK;
+    if (o->rate == 0 && (memory_alone || limits_memory || !args->memory_bytes))
+        o->rate = DEFAULT_RATE;
+    o->memory_bytes = limits_memory ? 0 : args->memory_bytes;
     if (memory_alone) return true;
     if (!o->capacity) o->capacity = default_capacity;
     if (!o->capacity && !capacity_later)
@@ -151,6 +166,8 @@ static int check_template_options(const char *command, const struct args *args)
     if (args->capacity || args->rate > 0 || args->memory_bytes || args->bits || args->hashes ||
         args->lines_per_key)
         return misused(command, "--template fixes the size; leave out -n, -p and the like");
+    if (args->foldable || args->grow)
+        return misused(command, "--template fixes the size; leave out --foldable and --grow");
     if (args->scheme || args->seed || args->to)
         return misused(command, "--template fixes the kind; leave out --scheme, --seed and --to");
     return STATUS_OK;

@@ -33,6 +33,7 @@ struct args {
     const char *chart, *progress;
     const char *from, *to; /* containers of other libraries */
     bool grow;             /* layers */
+    bool foldable;
     const char *window;
     uint64_t now;           /* ms */
     const char *time_field; /* where rows have it */
@@ -81,6 +82,7 @@ struct command {
 #define OPTION_RATE {'p', "rate", RATE, AT(rate), "RATE", "false positives at -n keys: 0.01, 1%, 1:1000 [1%]"}
 #define OPTION_MEMORY {0, "memory", SIZE, AT(memory_bytes), "SIZE", "at most so much memory: 64KiB, 2GiB"}
 #define OPTION_GROW {0, "grow", FLAG, AT(grow), NULL, "grow beyond -n keys, and keep the rate"}
+#define OPTION_FOLDABLE {0, "foldable", FLAG, AT(foldable), NULL, "of a size that petal fold can make smaller"}
 #define OPTION_WINDOW {0, "window", TEXT, AT(window), "WINDOW", "remember the last 10M keys, or those of 7d, 12h"}
 #define OPTION_NOW {0, "now", TIME, AT(now), "TIME", "clock of a window of time: 2024-01-31T12:00:00Z"}
 #define OPTION_TIME {0, "time-field", TEXT, AT(time_field), "FIELD", "follow the time in this field, not the clock"}

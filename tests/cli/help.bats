@@ -31,7 +31,7 @@ options_of() {
 }
 
 @test "there are eighteen commands" {
-    is "$(commands | tr '\n' ' ')" "plan create build add remove check seen info verify merge intersect compare diff patch shard convert formats bench "
+    is "$(commands | tr '\n' ' ')" "plan create build add remove check seen info verify merge intersect fold compare diff patch shard convert formats bench "
 }
 
 @test "the help of every command fits 24 lines of 80 columns, and has an example" {
