@@ -76,7 +76,7 @@ static void print_overview(FILE *out)
                  "Bloom filters in files: is it in the set? Certainly not, or probably.\n\n");
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    fprintf(out, "\npetal help COMMAND tells more, petal help keys what keys are, man petal all.\n"
+    fprintf(out, "petal help COMMAND tells more, petal help keys what keys are, man petal all.\n"
                  "  petal build -o urls.petal urls.txt; petal check urls.petal new.txt\n");
 }
 

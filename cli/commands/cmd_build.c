@@ -1,8 +1,8 @@
 /* cmd_build.c - petal build: a filter of given keys. With -n (or --bits) the keys go straight into
- * the filter, in constant memory. Without, the distinct keys are counted first, by their hashes, and
- * the filter is planned for exactly that many. If they are too many to be counted, they go into a
- * filter that is as large as --memory allows, which is folded to the right size at the end. Either
- * way the keys are read once. */
+ * the filter, in constant memory. Without, the distinct keys are counted first, by their hashes,
+ * and the filter is planned for exactly that many. If they are too many to be counted, they go into
+ * a filter that is as large as --memory allows, which is folded to the right size at the end.
+ * Either way the keys are read once. */
 #define _POSIX_C_SOURCE 200809L
 #define _DARWIN_C_SOURCE /* _SC_PHYS_PAGES */
 

@@ -19,8 +19,8 @@ struct request {
 
 /* Checks that the size options of `args` go together, and fills in everything. Without any size of
  * its own a filter gets `default_capacity` keys; if that is 0 too, -n is left open (see
- * request_capacity()) if `capacity_later`, and is an error otherwise. With -p, --memory is then left
- * to the caller, and so is --grow without -n. `command` is for messages.
+ * request_capacity()) if `capacity_later`, and is an error otherwise. With -p, --memory is then
+ * left to the caller, and so is --grow without -n. `command` is for messages.
  * False: reported. */
 bool request_read(struct request *request, const char *command, const struct args *args,
                   uint64_t default_capacity, bool capacity_later);

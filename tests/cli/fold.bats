@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# fold.bats - petal fold makes the filter that would have been made small; petal build reads keys once,
-# however many there are, and merge takes filters of different sizes.
+# fold.bats - petal fold makes the filter that would have been made small; petal build reads keys
+# once, however many there are, and merge takes filters of different sizes.
 load helper
 
 bits_of() { petal info --json "$1" | field bits; }
@@ -8,7 +8,7 @@ bits_of() { petal info --json "$1" | field bits; }
 @test "a folded file is, byte for byte, the one that was made small" {
     seq 5000 >keys
     for kind in '--scheme blocked' '--scheme blocked --lines-per-key 2' '--scheme classic'; do
-        petal build $kind --bits 3686400 --hashes 8 -n 1 --metadata kept -o large.petal keys 2>/dev/null
+        petal build $kind --bits 3686400 --hashes 8 --metadata kept -o large.petal keys
         for bits in 3686400 1843200 1228800 184320 61440; do
             petal fold --force --bits $bits -o folded.petal large.petal
             petal build --force $kind --bits $bits --hashes 8 --metadata kept -o small.petal keys
@@ -101,7 +101,8 @@ bits_of() { petal info --json "$1" | field bits; }
     # the same keys make the same file, in any order, repeated, and on any number of threads
     export PETAL_COUNT_MEMORY=2MiB
     for threads in 1 4; do
-        tac keys | cat - keys | petal build --force --memory 64MiB -p 1% --threads $threads -o again.petal
+        tac keys | cat - keys |
+            petal build --force --memory 64MiB -p 1% --threads $threads -o again.petal
         cmp b.petal again.petal
     done
     # as many keys as are counted get the planned size
