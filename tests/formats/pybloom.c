@@ -153,6 +153,36 @@ static void what_a_filter_without_a_key_would_need_is_not_allocated_without_boun
     free(bytes.data);
 }
 
+static void every_field_of_a_scalable_header_is_checked(void **state)
+{
+    static const struct {
+        size_t at, count;
+        uint64_t value;
+        petal_status status;
+        const char *why;
+    } damages[] = {
+        {0, 4, 0, PETAL_ERR_DAMAGED, "byte 0 (an impossible scale"},
+        {0, 4, 1025, PETAL_ERR_DAMAGED, "byte 0 (an impossible scale"},
+        {4, 8, 0x3ff0000000000001, PETAL_ERR_NOT_A_FILTER, "no ratio at byte 4"}, /* above 1 */
+        {12, 8, 0, PETAL_ERR_DAMAGED, "byte 12 (a capacity of 0"},
+        {20, 8, 0, PETAL_ERR_DAMAGED, "byte 20 (an error"},
+        {20, 8, 0x4000000000000000, PETAL_ERR_DAMAGED, "byte 20 (an error"}, /* 2: 1.8 of it */
+        {20, 8, 0x7ff8000000000000, PETAL_ERR_DAMAGED, "byte 20 (an error"}, /* NaN */
+        {20, 8, 0xbf847ae147ae147b, PETAL_ERR_DAMAGED, "byte 20 (an error"}, /* -0.01 */
+        {28, 4, 1, PETAL_ERR_TRUNCATED, "within the sizes"},
+        {28, 4, 65, PETAL_ERR_LIMIT, "65 filters; petal takes at most 64"},
+        {28, 4, (uint64_t)1 << 31, PETAL_ERR_DAMAGED, "byte 28 (an impossible number"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        struct bytes bytes = vector("pybloom/sbf_bare_n100_p0.001.bin");
+        for (size_t j = 0; j < damages[i].count; j++)
+            bytes.data[damages[i].at + j] = (uint8_t)(damages[i].value >> 8 * j);
+        expect_refused(bytes, "pybloom-scalable", damages[i].status, damages[i].why);
+        free(bytes.data);
+    }
+}
+
 static void forms_that_are_not_there_are_refused_with_the_reason(void **state)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -211,6 +241,7 @@ int main(void)
         cmocka_unit_test(plain_filters_merge_and_scalable_ones_do_not),
         cmocka_unit_test(a_scalable_filter_without_a_key_has_no_filter_in_its_file),
         cmocka_unit_test(what_a_filter_without_a_key_would_need_is_not_allocated_without_bound),
+        cmocka_unit_test(every_field_of_a_scalable_header_is_checked),
         cmocka_unit_test(forms_that_are_not_there_are_refused_with_the_reason),
         cmocka_unit_test(the_rate_counts_that_some_bits_are_favoured),
     };

@@ -366,36 +366,39 @@ static void expect_damage_refused(const char *path, const char *format,
 static void every_field_of_the_header_is_checked(void **state)
 {
     static const struct damage damages[] = {
-        {0, 8, 99, PETAL_ERR_DAMAGED, "number of keys"},
-        {8, 4, 0, PETAL_ERR_DAMAGED, "at least 1 layer"},
+        {0, 8, 99, PETAL_ERR_DAMAGED, "byte 0 (the number of keys"},
+        {8, 4, 0, PETAL_ERR_DAMAGED, "byte 0 (a filter has at least 1 layer"},
         {8, 4, 2, PETAL_ERR_TRUNCATED, "truncated"},
         {8, 4, 65, PETAL_ERR_LIMIT, "65 layers"},
         {8, 4, UINT32_MAX, PETAL_ERR_LIMIT, "4294967295 layers"},
-        {12, 4, 16 | 5, PETAL_ERR_DAMAGED, "unknown options"},
-        {20, 8, 0, PETAL_ERR_DAMAGED, "bytes after the end"},
-        {20, 8, 143, PETAL_ERR_DAMAGED, "bytes after the end"},
+        {12, 4, 16 | 5, PETAL_ERR_DAMAGED, "byte 0 (unknown options"},
+        {20, 8, 0, PETAL_ERR_DAMAGED, "byte 73 (bytes after the end"},
+        {20, 8, 143, PETAL_ERR_DAMAGED, "byte 216 (bytes after the end"},
         {20, 8, 152, PETAL_ERR_TRUNCATED, "truncated"},
         {20, 8, UINT64_MAX, PETAL_ERR_TRUNCATED, "truncated"},
-        {28, 8, 0, PETAL_ERR_DAMAGED, "layer 0: bits, bytes"},
-        {28, 8, 1151, PETAL_ERR_DAMAGED, "layer 0: bits, bytes"},
-        {28, 8, UINT64_MAX, PETAL_ERR_DAMAGED, "layer 0: bits, bytes"},
-        {36, 8, 1, PETAL_ERR_DAMAGED, "number of keys"},
-        {44, 8, 0, PETAL_ERR_DAMAGED, "error rate"},
-        {44, 8, 0x3ff0000000000000, PETAL_ERR_DAMAGED, "error rate"},     /* 1 */
-        {44, 8, 0xbf747ae147ae147b, PETAL_ERR_DAMAGED, "error rate"},     /* negative */
-        {44, 8, 0x7ff8000000000000, PETAL_ERR_DAMAGED, "error rate"},     /* NAN */
-        {44, 8, 0x3f847ae147ae147b, PETAL_ERR_DAMAGED, "bits per entry"}, /* 0.01 */
-        {52, 8, 0, PETAL_ERR_DAMAGED, "bits per entry"},
-        {52, 8, 0x7ff0000000000000, PETAL_ERR_DAMAGED, "bits per entry"},
-        {52, 8, UINT64_MAX, PETAL_ERR_DAMAGED, "bits per entry"},
-        {60, 4, 0, PETAL_ERR_DAMAGED, "hashes"},
-        {60, 4, 9, PETAL_ERR_DAMAGED, "hashes"},
-        {60, 4, UINT32_MAX, PETAL_ERR_DAMAGED, "hashes"},
-        {64, 8, 0, PETAL_ERR_DAMAGED, "capacity of 0"},
-        {72, 1, 10, PETAL_ERR_DAMAGED, "layer 0: bits, bytes"},
-        {72, 1, 11, PETAL_ERR_DAMAGED, "layer 0: bits, bytes"},
-        {72, 1, 64, PETAL_ERR_DAMAGED, "power of two"},
-        {72, 1, 255, PETAL_ERR_DAMAGED, "power of two"},
+        {28, 8, 0, PETAL_ERR_DAMAGED, "byte 20 (layer 0: bits, bytes"},
+        {28, 8, 1151, PETAL_ERR_DAMAGED, "byte 20 (layer 0: bits, bytes"},
+        {28, 8, UINT64_MAX, PETAL_ERR_DAMAGED, "byte 20 (layer 0: bits, bytes"},
+        {36, 8, 1, PETAL_ERR_DAMAGED, "byte 0 (the number of keys"},
+        {44, 8, 0, PETAL_ERR_DAMAGED, "byte 20 (layer 0: the error rate"},
+        {44, 8, 0x3ff0000000000000, PETAL_ERR_DAMAGED, "byte 20 (layer 0: the error rate"}, /* 1 */
+        {44, 8, 0xbf747ae147ae147b, PETAL_ERR_DAMAGED,
+         "byte 20 (layer 0: the error rate"}, /* negative */
+        {44, 8, 0x7ff8000000000000, PETAL_ERR_DAMAGED,
+         "byte 20 (layer 0: the error rate"}, /* NAN */
+        {44, 8, 0x3f847ae147ae147b, PETAL_ERR_DAMAGED,
+         "byte 20 (layer 0: the bits per entry"}, /* 0.01 */
+        {52, 8, 0, PETAL_ERR_DAMAGED, "byte 20 (layer 0: the bits per entry"},
+        {52, 8, 0x7ff0000000000000, PETAL_ERR_DAMAGED, "byte 20 (layer 0: the bits per entry"},
+        {52, 8, UINT64_MAX, PETAL_ERR_DAMAGED, "byte 20 (layer 0: the bits per entry"},
+        {60, 4, 0, PETAL_ERR_DAMAGED, "byte 20 (layer 0: the hashes"},
+        {60, 4, 9, PETAL_ERR_DAMAGED, "byte 20 (layer 0: the hashes"},
+        {60, 4, UINT32_MAX, PETAL_ERR_DAMAGED, "byte 20 (layer 0: the hashes"},
+        {64, 8, 0, PETAL_ERR_DAMAGED, "byte 20 (layer 0: a capacity of 0"},
+        {72, 1, 10, PETAL_ERR_DAMAGED, "byte 20 (layer 0: bits, bytes"},
+        {72, 1, 11, PETAL_ERR_DAMAGED, "byte 20 (layer 0: bits, bytes"},
+        {72, 1, 64, PETAL_ERR_DAMAGED, "byte 20 (layer 0: an impossible power of two"},
+        {72, 1, 255, PETAL_ERR_DAMAGED, "byte 20 (layer 0: an impossible power of two"},
     };
     (void)state;
     expect_damage_refused(CHUNKS "default_cap100_e0.01_100keys.bin", "redisbloom", damages,

@@ -113,14 +113,15 @@ static inline petal_filter *loaded_vector(const char *name, const char *format)
     return filter;
 }
 
-/* The bytes are refused so, and the message says why. */
-static inline void expect_refused(struct bytes bytes, const char *format, petal_status wanted,
-                                  const char *why)
+/* The bytes are refused so, and the message says why. Returns where. */
+static inline uint64_t expect_refused(struct bytes bytes, const char *format, petal_status wanted,
+                                      const char *why)
 {
     petal_filter *filter = NULL;
     petal_error error;
     expect_status(load(bytes, format, &filter, &error), wanted, &error);
     if (!strstr(error.message, why)) fail_msg("\"%s\" does not say \"%s\"", error.message, why);
+    return error.offset;
 }
 
 /* ---- sizes ----------------------------------------------------------------------------------- */

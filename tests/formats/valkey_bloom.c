@@ -3,6 +3,8 @@
  * what the original could not have written is refused. */
 #include "support.h"
 
+#include <petal/petal_host.h>
+
 #define GROWS_600 "valkey-bloom/random_expansion1_ratio0.9_n20_p0.02_600keys.bin"
 #define GROWS_900 "valkey-bloom/random_expansion1_ratio0.9_n20_p0.02_900keys.bin"
 
@@ -116,20 +118,20 @@ static void what_the_original_cannot_have_written_is_refused(void **state)
         const char *why;
     } cases[] = {
         {0, 2, 1, PETAL_ERR_NOT_A_FILTER, "begins with 01"},
-        {RATE, 0, 8, PETAL_ERR_DAMAGED, "error rate"},
-        {RATE, 0x3ff0000000000000u, 8, PETAL_ERR_DAMAGED, "error rate"},
-        {RATE, 0x7ff8000000000000u, 8, PETAL_ERR_DAMAGED, "error rate"},
-        {RATIO, 0x3ff0000000000000u, 8, PETAL_ERR_DAMAGED, "tightening ratio"},
-        {RANDOM, 2, 1, PETAL_ERR_DAMAGED, "neither fixed nor random"},
-        {LAYERS, 0, 8, PETAL_ERR_DAMAGED, "at least 1 layer"},
+        {RATE, 0, 8, PETAL_ERR_DAMAGED, "byte 5 (the error rate"},
+        {RATE, 0x3ff0000000000000u, 8, PETAL_ERR_DAMAGED, "byte 5 (the error rate"},
+        {RATE, 0x7ff8000000000000u, 8, PETAL_ERR_DAMAGED, "byte 5 (the error rate"},
+        {RATIO, 0x3ff0000000000000u, 8, PETAL_ERR_DAMAGED, "byte 13 (the tightening ratio"},
+        {RANDOM, 2, 1, PETAL_ERR_DAMAGED, "byte 21 (a seed that is neither fixed nor random"},
+        {LAYERS, 0, 8, PETAL_ERR_DAMAGED, "byte 22 (a filter has at least 1 layer"},
         {LAYERS, 2, 8, PETAL_ERR_TRUNCATED, "layer 1"},
         {LAYERS, 65, 8, PETAL_ERR_LIMIT, "65 layers"},
         {LAYERS, UINT64_MAX, 8, PETAL_ERR_LIMIT, "layers"},
-        {LENGTH, 44, 8, PETAL_ERR_DAMAGED, "do not fit"},
-        {BITS_VERSION, 2, 1, PETAL_ERR_DAMAGED, "unknown version"},
-        {BYTES, UINT64_MAX, 8, PETAL_ERR_DAMAGED, "do not fit"},
-        {HASHES, 0, 4, PETAL_ERR_DAMAGED, "number of hashes"},
-        {HASHES, 1089, 4, PETAL_ERR_DAMAGED, "number of hashes"},
+        {LENGTH, 44, 8, PETAL_ERR_DAMAGED, "byte 30 (the lengths of a layer do not fit"},
+        {BITS_VERSION, 2, 1, PETAL_ERR_DAMAGED, "byte 38 (bits of an unknown version"},
+        {BYTES, UINT64_MAX, 8, PETAL_ERR_DAMAGED, "byte 30 (the lengths of a layer do not fit"},
+        {HASHES, 0, 4, PETAL_ERR_DAMAGED, "byte 47 (an impossible number of hashes"},
+        {HASHES, 1089, 4, PETAL_ERR_DAMAGED, "byte 47 (an impossible number of hashes"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -142,7 +144,7 @@ static void what_the_original_cannot_have_written_is_refused(void **state)
     struct bytes bytes = vector(GROWS_600);
     size_t second = FIRST + 53 + bytes.data[BYTES] + 16;
     bytes.data[second + 21] ^= 1;
-    expect_refused(bytes, "valkey-bloom", PETAL_ERR_DAMAGED, "different seeds");
+    expect_refused(bytes, "valkey-bloom", PETAL_ERR_DAMAGED, "byte 141 (the layers");
     free(bytes.data);
 }
 
@@ -163,6 +165,36 @@ static void a_petal_file_keeps_the_seed(void **state)
     free(back.data);
 }
 
+/* A host may lend layers of which less is known than the format holds. */
+static void layers_without_a_capacity_are_not_written(void **state)
+{
+    (void)state;
+    struct bytes bytes = vector(GROWS_600);
+    petal_filter *filter = loaded(bytes, "valkey-bloom");
+    petal_lent_layer layers[2];
+    struct bytes arrays[2], out = zeros(bytes.size);
+    petal_error error;
+    for (uint32_t i = 0; i < 2; i++) {
+        petal_info info = PETAL_INFO_INIT;
+        require_status(PETAL_OK, petal_get_info(filter, i, &info, &error), error);
+        arrays[i] = zeros((size_t)info.bytes);
+        layers[i] = (petal_lent_layer){.bytes = arrays[i].data,
+                                       .bits = info.bits,
+                                       .hashes = info.hashes,
+                                       .capacity = info.capacity,
+                                       .rate = info.target_rate};
+    }
+    layers[1].capacity = 0;
+    require_status(PETAL_OK, petal_lend(filter, layers, 2, &error), error);
+    require_status(PETAL_ERR_UNSUPPORTED,
+                   petal_serialize(filter, "valkey-bloom", out.data, out.size, &error), error);
+    require(strstr(error.message, "layer 1 lacks") != NULL, "%s", error.message);
+    petal_free(filter);
+    for (uint32_t i = 0; i < 2; i++) free(arrays[i].data);
+    free(out.data);
+    free(bytes.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +205,7 @@ int main(void)
         cmocka_unit_test(a_seed_of_64_bits_and_a_size_in_bits_are_refused),
         cmocka_unit_test(what_the_original_cannot_have_written_is_refused),
         cmocka_unit_test(a_petal_file_keeps_the_seed),
+        cmocka_unit_test(layers_without_a_capacity_are_not_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,9 +151,13 @@ static size_t ask_everything(const petal_filter *filter, size_t members, size_t 
         statuses[i] = status_of_key(filter, i, &answers[i]);
         bool is_damaged = statuses[i] == PETAL_ERR_DAMAGED,
              single = petal_contains_i64(filter, numbers[i]);
+        uint8_t key[8];
+        petal_encode_i64(numbers[i], key);
         require(statuses[i] == PETAL_OK || is_damaged, "%s: %s", what,
                 petal_status_name(statuses[i]));
         require(single == (is_damaged || answers[i]), "%s: key %zu", what, i);
+        require(petal_contains(filter, key, sizeof key) == single, "%s: key %zu, as bytes", what,
+                i);
         require(single || i < members, "%s: member %zu is \"certainly not\"", what, i);
         if (is_damaged)
             require(petal_last_error(filter, NULL) == PETAL_ERR_DAMAGED, "%s: not kept", what);

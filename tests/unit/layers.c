@@ -711,6 +711,24 @@ static void more_keys_than_planned_in_a_window_of_time_are_said_and_none_is_drop
     petal_free(filter);
 }
 
+/* Of the last generation that there can be, which takes all that still comes, and outlives the
+ * others: with it alone the window holds far less than planned, and the rate is above the one asked
+ * all the same. */
+static void one_generation_with_more_than_its_share_is_overfull_while_it_is_there(void **state)
+{
+    (void)state;
+    petal_filter *filter = four_generations(1000);
+    tell_time(filter, 20000 * DAY);
+    add_numbers(filter, 0, 6 * 334 + 400);
+    tell_time(filter, 20000 * DAY + 3001);
+    require_that(info_of(filter).layers, ==, 1);
+    require_that(info_of(filter).items, ==, 400);
+    assert_true(petal_is_overfull(filter));
+    tell_time(filter, 20000 * DAY + 4000);
+    assert_true(!petal_is_overfull(filter));
+    petal_free(filter);
+}
+
 static void
 a_window_that_refuses_to_be_overfull_takes_the_same_keys_in_batches_and_singly(void **state)
 {
@@ -1407,6 +1425,7 @@ int main(void)
         cmocka_unit_test(a_burst_closes_generations_by_their_share_and_age_alone_drops_them),
         cmocka_unit_test(repeats_use_up_nothing_and_idle_generations_cost_nothing),
         cmocka_unit_test(more_keys_than_planned_in_a_window_of_time_are_said_and_none_is_dropped),
+        cmocka_unit_test(one_generation_with_more_than_its_share_is_overfull_while_it_is_there),
         cmocka_unit_test(
             a_window_that_refuses_to_be_overfull_takes_the_same_keys_in_batches_and_singly),
         cmocka_unit_test(a_window_that_never_holds_more_than_planned_is_never_overfull),
