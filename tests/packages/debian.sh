@@ -80,6 +80,7 @@ ways # for a compiler
 if develops >"$TMPDIR/develops.log" 2>&1; then
     ok 'libpetal-dev: a program with the shared library' compiles '$(pkg-config --cflags --libs petal)'
     ok 'libpetal-dev: a program with the static one' compiles '-static $(pkg-config --static --cflags --libs petal)'
+    ok 'libpetal-dev: the manual of the calls' inside test -s /usr/share/man/man3/petal_add.3.gz
 else
     ok 'libpetal-dev installs' log_of_failure "$TMPDIR/develops.log"
 fi
