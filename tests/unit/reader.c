@@ -599,6 +599,55 @@ static void memory_that_is_wanting_is_told(void **state)
     free(image.data);
 }
 
+/* By the piece that goes beyond the end, not when all has come. */
+static void bytes_after_the_end_are_refused_at_once(void **state)
+{
+    petal_reader *reader = NULL;
+    petal_error error;
+    (void)state;
+    petal_filter *filter = make(PETAL_SCHEME_CLASSIC, 80000, 3, 0);
+    struct bytes image = serialized(filter), longer = new_bytes(image.size + 20);
+    memcpy(longer.data, image.data, image.size);
+    require_status(PETAL_OK, petal_reader_create(NULL, 0, &reader, &error), error);
+    require_status(PETAL_ERR_DAMAGED, petal_reader_feed(reader, longer.data, longer.size, &error),
+                   error);
+    require_that(error.offset, ==, image.size);
+    petal_reader_free(reader);
+    petal_free(filter);
+    free(image.data);
+    free(longer.data);
+}
+
+/* The stream of another library's filter is kept whole until it has ended, and no longer. */
+static void what_was_kept_is_released_when_the_stream_has_ended(void **state)
+{
+    struct counting count = {0};
+    petal_allocator allocator = counting_allocator(&count);
+    petal_options options = PETAL_OPTIONS_INIT;
+    petal_open_options opening = PETAL_OPEN_OPTIONS_INIT;
+    petal_reader *reader = NULL;
+    petal_error error;
+    (void)state;
+    options.format = "guava";
+    options.capacity = 1000000;
+    options.rate = 0.01;
+    opening.format = "guava";
+    opening.allocator = &allocator;
+    petal_filter *filter = create(&options), *got = NULL;
+    struct bytes file = new_bytes((size_t)petal_serialized_bytes(filter, "guava"));
+    require_status(PETAL_OK, petal_serialize(filter, "guava", file.data, file.size, &error), error);
+    require_status(PETAL_OK, petal_reader_create(&opening, 0, &reader, &error), error);
+    require_status(PETAL_OK, petal_reader_feed(reader, file.data, file.size, &error), error);
+    require_that(count.live_bytes, >=, file.size);
+    require_status(PETAL_OK, petal_reader_finish(reader, &got, &error), error);
+    petal_free(got);
+    require_that(count.live_bytes, <, file.size / 2);
+    petal_reader_free(reader);
+    require_that(count.live_blocks, ==, 0);
+    petal_free(filter);
+    free(file.data);
+}
+
 /* ---- a socket -------------------------------------------------------------------------------- */
 
 static int32_t send_piece(void *context, const void *bytes, size_t size_bytes)
@@ -702,6 +751,8 @@ int main(void)
         cmocka_unit_test(a_promise_is_believed_in_proportion),
         cmocka_unit_test(a_large_promise_is_kept_in_the_end),
         cmocka_unit_test(memory_that_is_wanting_is_told),
+        cmocka_unit_test(bytes_after_the_end_are_refused_at_once),
+        cmocka_unit_test(what_was_kept_is_released_when_the_stream_has_ended),
         cmocka_unit_test(a_socket_carries_filters_both_ways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
