@@ -7,7 +7,7 @@
     "       secret=None, grow=False, window=None, window_time=None, format=None,\n" \
     "       memory=None, bits=None, hashes=None, lines_per_key=None,\n" \
     "       generations=None, growth_step=None, growth_ratio=None, key_type=None,\n" \
-    "       metadata=None, refuse_overfull=False)\n--\n\n"
+    "       metadata=None, refuse_overfull=False, foldable=False)\n--\n\n"
 
 #define DOC_FILTER \
     "Filter" OPTIONS_SIGNATURE \
@@ -132,6 +132,18 @@
 #define DOC_DROP_COUNTS \
     "drop_counts($self, /)\n--\n\n" \
     "A classic filter with the keys of this counting one, at a quarter of the size."
+
+#define DOC_FOLD \
+    "fold($self, /, rate=None, *, capacity=None)\n--\n\n" \
+    "A smaller filter with the keys of this one: the one that was made small.\n\n" \
+    "It has the smallest size that keeps the rate (by default that of this filter) for the\n" \
+    "keys that are in, or for `capacity` keys. Make the filter with foldable=True:\n\n" \
+    ">>> from petal import Filter\n" \
+    ">>> large = Filter(rate=0.01, memory=50_000_000, foldable=True)\n" \
+    ">>> large.update(str(n) for n in range(10_000))  # any number of keys\n" \
+    "10000\n" \
+    ">>> large.fold().info().bytes < 15_000\n" \
+    "True"
 
 #define DOC_CLEAR \
     "clear($self, /)\n--\n\n" \

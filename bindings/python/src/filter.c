@@ -283,6 +283,25 @@ static PyObject *filter_drop_counts(filter_object *self, PyObject *unused)
     return copy_by(self, petal_drop_counts);
 }
 
+static PyObject *filter_fold(filter_object *self, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"rate", "capacity", NULL};
+    petal_fold_options options = PETAL_FOLD_OPTIONS_INIT;
+    PyObject *rate = NULL, *capacity = NULL;
+    petal_filter *core = NULL;
+    petal_error error;
+    petal_status status;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O$O", names, &rate, &capacity) ||
+        !rate_read(rate, &options.rate) || !u64_read(capacity, "capacity", &options.capacity) ||
+        !enter_query(self))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    status = petal_fold(self->core, &options, &core, &error);
+    Py_END_ALLOW_THREADS
+    leave(self);
+    return wrap_like(self, core, status, &error);
+}
+
 /* A call that changes the filter and takes nothing else. */
 static PyObject *change_by(filter_object *self,
                            petal_status (*change)(petal_filter *, petal_error *))
@@ -690,6 +709,7 @@ static PyMethodDef methods[] = {
     {"__reduce_ex__", CALL(filter_reduce), METH_O, DOC_REDUCE},
     {"empty_like", CALL(filter_empty_like), METH_NOARGS, DOC_EMPTY_LIKE},
     {"drop_counts", CALL(filter_drop_counts), METH_NOARGS, DOC_DROP_COUNTS},
+    {"fold", CALL(filter_fold), WITH_NAMES, DOC_FOLD},
     {"clear", CALL(filter_clear), METH_NOARGS, DOC_CLEAR},
     {"freeze", CALL(filter_freeze), METH_NOARGS, DOC_FREEZE},
     {"advance", CALL(filter_advance), METH_VARARGS, DOC_ADVANCE},

@@ -78,6 +78,7 @@ static const struct {
     {PETAL_CAN_DROP_COUNTS, "drop_counts"},
     {PETAL_CAN_EMPTY_KEY, "empty_key"},
     {PETAL_CAN_CLEAR, "clear"},
+    {PETAL_CAN_FOLD, "fold"},
 };
 
 static PyObject *set_of_abilities(uint32_t mask)

@@ -220,6 +220,7 @@ bool secret_read(PyObject *object, Py_buffer *buffer);
 bool format_read(PyObject *object, const char *absent, char format[64]);
 bool u64_read(PyObject *object, const char *name, uint64_t *value);
 bool milliseconds_read(PyObject *object, const char *name, uint64_t *value);
+bool rate_read(PyObject *object, double *rate);
 
 /* ---- inside.c ---- */
 

@@ -82,7 +82,7 @@ static bool parse_rate(const char *text, double *rate)
 }
 
 /* 0 would mean "not given" to the core. */
-static bool rate_read(PyObject *object, double *rate)
+bool rate_read(PyObject *object, double *rate)
 {
     if (!object || object == Py_None) return true;
     if (PyUnicode_Check(object)) {
@@ -197,17 +197,17 @@ static bool read_values(PyObject *args, PyObject *kwargs, struct options *option
         "capacity",        "rate",        "scheme",      "seed",         "secret",   "grow",
         "window",          "window_time", "format",      "memory",       "bits",     "hashes",
         "lines_per_key",   "generations", "growth_step", "growth_ratio", "key_type", "metadata",
-        "refuse_overfull", NULL};
+        "refuse_overfull", "foldable",    NULL};
     petal_options *core = &options->core;
     PyObject *capacity = NULL, *rate = NULL, *scheme = NULL, *seed = NULL, *secret = NULL;
     PyObject *window = NULL, *window_time = NULL, *format = NULL, *memory = NULL, *bits = NULL;
     PyObject *hashes = NULL, *lines = NULL, *generations = NULL, *step = NULL, *ratio = NULL;
     PyObject *key_type = NULL, *metadata = NULL;
-    int grow = 0, refuse = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO$OOOpOOOOOOOOOOOOp", names, &capacity, &rate,
-                                     &scheme, &seed, &secret, &grow, &window, &window_time, &format,
-                                     &memory, &bits, &hashes, &lines, &generations, &step, &ratio,
-                                     &key_type, &metadata, &refuse))
+    int grow = 0, refuse = 0, foldable = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO$OOOpOOOOOOOOOOOOpp", names, &capacity,
+                                     &rate, &scheme, &seed, &secret, &grow, &window, &window_time,
+                                     &format, &memory, &bits, &hashes, &lines, &generations, &step,
+                                     &ratio, &key_type, &metadata, &refuse, &foldable))
         return false;
     if (!u64_read(capacity, "capacity", &core->capacity) || !rate_read(rate, &core->rate) ||
         !scheme_read(scheme, &core->scheme) || !u64_read(seed, "seed", &core->seed) ||
@@ -224,6 +224,7 @@ static bool read_values(PyObject *args, PyObject *kwargs, struct options *option
         return false;
     core->growth = grow != 0;
     core->refuse_overfull = refuse != 0;
+    core->foldable = foldable != 0;
     bool is_sized = is_given(bits) || is_given(memory),
          has_keys = is_given(capacity) || is_given(window);
     if (!is_sized && has_keys && !is_given(rate)) core->rate = 0.01;

@@ -142,6 +142,29 @@ def test_counts_are_dropped():
     assert same.content_id() == dropped.content_id()
 
 
+@pytest.mark.parametrize("scheme", ["blocked", "classic"])
+def test_a_folded_filter_is_the_one_made_small(scheme):
+    large = Filter(rate=0.01, memory=4_000_000, foldable=True, scheme=scheme, metadata=b"kept")
+    large.update(n for n in range(1000))  # nobody knows how many
+    folded = large.fold()
+    info = folded.info()
+    assert "fold" in info.abilities and info.bytes < 2000 and folded.metadata == b"kept"
+    assert info.rate == 0.01 and info.capacity >= info.items == 1000
+    assert folded.contains_all(range(1000)) and large.info().items == 1000
+    small = Filter(1000, bits=info.bits, hashes=info.hashes, scheme=scheme)
+    small.update(range(1000))
+    assert small == folded
+    assert large.fold("0.1%", capacity=1e5).info().bytes > 50 * info.bytes
+    with pytest.raises(ValueError):
+        large.fold(1e-300)
+    with pytest.raises(TypeError):
+        large.fold(capacity="many")
+    grown = Filter(10, grow=True)
+    grown.update(range(1000))
+    with pytest.raises(Exception, match="has grown"):
+        grown.fold()
+
+
 @pytest.mark.parametrize("duplicate", [Filter.copy, copy.copy, copy.deepcopy], ids=repr)
 def test_copies_are_their_own(duplicate):
     f = filled(metadata=b"mine")
