@@ -397,7 +397,7 @@ static void try_request(const struct command *command, const struct args *args)
     bool good = request_read(&request, command->name, args, 0, false);
     must_be_one_line(&heard, !good);
     if (good) {
-        petal_status status = petal_plan(&request.options, &plan, &error);
+        petal_status status = petal_plan(&request.options, &plan, NULL, &error);
         if (status != PETAL_OK) must_be_told(&error, status);
         if (status == PETAL_OK && args->memory_bytes) must(plan.bytes <= args->memory_bytes);
         if (status == PETAL_OK && args->capacity && !args->window)

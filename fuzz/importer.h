@@ -10,6 +10,7 @@
  *     - takes keys, one by one as in a batch, finds them, and can still be written and read again.
  * abort() is a finding. */
 #include "../tests/keys.h"
+#include "../tests/save_as.h"
 #include "input.h"
 
 #define LIMIT_BYTES ((uint64_t)4 << 20)
@@ -73,10 +74,10 @@ static void require_equal(const petal_filter *a, const petal_filter *b, const pe
 static void require_same_again(const petal_filter *filter, const char *format,
                                const petal_key *keys)
 {
-    uint64_t size = petal_serialized_bytes(filter, format);
+    uint64_t size = petal_serialized_bytes(filter, SAVE_AS(format));
     uint8_t *bytes = malloc((size_t)size + 1);
     must(size > 0 && bytes &&
-         petal_serialize(filter, format, bytes, (size_t)size, NULL) == PETAL_OK);
+         petal_serialize(filter, SAVE_AS(format), bytes, (size_t)size, NULL) == PETAL_OK);
     petal_filter *again = open_written(format, bytes, (size_t)size);
     require_equal(filter, again, keys);
     petal_free(again);

@@ -1,6 +1,7 @@
 /* options.c - fuzz target: any petal_options. Planning and creating agree; what is created costs
  * the planned memory, keeps its keys, and can be written, in its own format and as a petal file,
  * and read again as what it was. */
+#include "../tests/save_as.h"
 #include "input.h"
 
 #include <math.h>
@@ -105,7 +106,7 @@ static bool same(double a, double b)
 static void must_be_alike(const petal_info *a, const petal_info *b)
 {
     must(a->scheme == b->scheme && a->hash == b->hash && a->hashes == b->hashes);
-    must(a->lines_per_key == b->lines_per_key && a->generations == b->generations);
+    must(a->lines_per_key == b->lines_per_key && a->policy == b->policy);
     must(a->layers == b->layers && a->bits == b->bits && a->bytes == b->bytes);
     must(a->counter_bits == b->counter_bits && a->seed == b->seed && a->keyed == b->keyed &&
          a->secret_id == b->secret_id);
@@ -116,9 +117,13 @@ static void must_be_the_same(const petal_info *a, const petal_info *b)
     must_be_alike(a, b);
     must(a->capacity == b->capacity && same(a->target_rate, b->target_rate));
     must(same(a->predicted_rate, b->predicted_rate) && strcmp(a->format_name, b->format_name) == 0);
-    must(a->policy == b->policy && a->growth_step == b->growth_step &&
-         same(a->growth_ratio, b->growth_ratio));
-    must(a->window_keys == b->window_keys && a->window_ms == b->window_ms);
+}
+
+static void must_grow_alike(const petal_layers_info *a, const petal_layers_info *b)
+{
+    must(a->growth_step == b->growth_step && same(a->growth_ratio, b->growth_ratio));
+    must(a->window_keys == b->window_keys && a->window_ms == b->window_ms &&
+         a->generations == b->generations);
 }
 
 /* Native filters that were sized by a rate keep it. */
@@ -145,9 +150,10 @@ static void begin_with_fewer(petal_info *plan, const petal_info *made)
 static petal_filter *create(const petal_options *options, const struct budget *budget)
 {
     petal_info plan = PETAL_INFO_INIT, made = PETAL_INFO_INIT;
+    petal_layers_info layers = PETAL_LAYERS_INFO_INIT;
     petal_error error = {0}, again = {0};
     petal_filter *filter = NULL;
-    petal_status planned = petal_plan(options, &plan, &error),
+    petal_status planned = petal_plan(options, &plan, &layers, &error),
                  created = petal_create(options, &filter, &again);
     must((created == PETAL_OK) == (filter != NULL));
     if (planned != PETAL_OK) {
@@ -165,7 +171,9 @@ static petal_filter *create(const petal_options *options, const struct budget *b
     must(petal_get_info(filter, PETAL_ALL_LAYERS, &made, &error) == PETAL_OK);
     petal_stats made_stats = stats_of(filter);
     begin_with_fewer(&plan, &made);
+    petal_layers_info made_layers = layers_info_of(filter, PETAL_ALL_LAYERS);
     must_be_the_same(&plan, &made);
+    must_grow_alike(&layers, &made_layers);
     must(made.items == 0 && made_stats.bits_set == 0 && made_stats.estimated_rate == 0 &&
          !made_stats.overfull);
     must(budget->used >= plan.bytes && budget->peak <= plan.bytes + OVERHEAD);
@@ -213,11 +221,11 @@ static petal_filter *write_and_read(const petal_filter *filter, const char *form
     petal_open_options open = PETAL_OPEN_OPTIONS_INIT;
     petal_filter *back = NULL;
     petal_error error;
-    uint64_t size = petal_serialized_bytes(filter, format ? format : "petal");
+    uint64_t size = petal_serialized_bytes(filter, SAVE_AS(format ? format : "petal"));
     must(size > 0);
     uint8_t *bytes = malloc(size);
-    must(bytes &&
-         petal_serialize(filter, format ? format : "petal", bytes, size, &error) == PETAL_OK);
+    must(bytes && petal_serialize(filter, SAVE_AS(format ? format : "petal"), bytes, size,
+                                  &error) == PETAL_OK);
     open.format = format;
     open.secret = with_secret;
     open.flags = PETAL_OPEN_LOAD | (format ? 0 : PETAL_OPEN_VERIFY);
@@ -238,7 +246,10 @@ static void check_files(const petal_filter *filter, const petal_options *options
     must(petal_get_info(petal, PETAL_ALL_LAYERS, &back, NULL) == PETAL_OK);
     petal_stats back_stats = stats_of(petal);
     uint64_t back_id = content_of(petal);
+    petal_layers_info layers = layers_info_of(filter, PETAL_ALL_LAYERS),
+                      back_layers = layers_info_of(petal, PETAL_ALL_LAYERS);
     must_be_the_same(&info, &back);
+    must_grow_alike(&layers, &back_layers);
     must(info_id == back_id && info.items == back.items &&
          info_stats.bits_set == back_stats.bits_set);
     must_have(petal, keys);

@@ -305,7 +305,8 @@ static void add_batch(petal_filter *filter)
     for (uint32_t i = 0; i < info.layers; i++)
         must(petal_get_info(filter, i, &layer, NULL) == PETAL_OK &&
              petal_get_stats(filter, i, &stats, NULL) == PETAL_OK);
-    uint64_t later = info.clock_ms + info.window_ms / 2;
+    petal_layers_info window = layers_info_of(filter, PETAL_ALL_LAYERS);
+    uint64_t later = window.clock_ms + window.window_ms / 2;
     status = petal_set_clock(filter, later, NULL);
     must(status == PETAL_OK ||
          status == (info.policy == PETAL_POLICY_WINDOW_TIME ? PETAL_ERR_ARGUMENT

@@ -9,6 +9,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "../tests/keys.h"
+#include "../tests/save_as.h"
 #include "input.h"
 
 #include <petal/petal_inline.h>
@@ -35,7 +36,8 @@ struct model {
     uint8_t count[UNIVERSE];
     uint64_t call[UNIVERSE], time[UNIVERSE];
     uint64_t calls, clock;
-    bool is_exact; /* the bits are those of these keys, and of no others */
+    bool is_exact;      /* the bits are those of these keys, and of no others */
+    uint64_t window_ms; /* of a window of time */
 };
 
 enum mode { OWN, VIEW, MAP, LIVE, WRITABLE, LOCKED };
@@ -101,9 +103,9 @@ static bool must_have_after(const struct model *model, const petal_info *info, u
 {
     if (model->count[key] == 0) return false;
     if (info->policy == PETAL_POLICY_WINDOW_KEYS)
-        return model->calls + more - model->call[key] <= info->window_keys;
+        return model->calls + more - model->call[key] <= info->capacity;
     if (info->policy == PETAL_POLICY_WINDOW_TIME)
-        return model->clock - model->time[key] < info->window_ms;
+        return model->clock - model->time[key] < model->window_ms;
     return true;
 }
 
@@ -285,6 +287,7 @@ static void fill_slot(struct slot *slot, petal_filter *filter, const struct mode
         slot->model = *model;
     else
         slot->model.is_exact = true;
+    slot->model.window_ms = layers_info_of(filter, PETAL_ALL_LAYERS).window_ms;
 }
 
 static void must_match(const struct slot *a, const struct slot *b)
@@ -592,7 +595,7 @@ static void call_clone(struct slot *slot)
         return;
     }
     struct slot made = {.filter = copy};
-    if (!info_of(slot->filter).live && !is_beside_a_writer(slot)) must_match(slot, &made);
+    if (!file_info_of(slot->filter).live && !is_beside_a_writer(slot)) must_match(slot, &made);
     struct model model = slot->model;
     bool refuses = slot->refuses_overfull;
     fill_slot(to, copy, &model, slot->has_secret);
@@ -628,7 +631,8 @@ static void call_like(struct slot *slot)
     uint64_t filled_id = content_of(made.filter);
     bool is_whole = filled.layers == info.layers && filled_stats.saturated_counters == 0 &&
                     info_stats.saturated_counters == 0;
-    if (!fails && is_whole && model.is_exact && !info.live && !is_beside_a_writer(slot))
+    if (!fails && is_whole && model.is_exact && !file_info_of(slot->filter).live &&
+        !is_beside_a_writer(slot))
         must(filled_id == info_id && filled_stats.bits_set == info_stats.bits_set);
     if (fails) memset(&model.count, 0, sizeof model.count);
     if (fails) model.is_exact = false;
@@ -714,7 +718,7 @@ static void call_reload(struct slot *slot)
         return;
     }
     struct slot made = {.filter = back};
-    if (!info_of(slot->filter).live && !is_beside_a_writer(slot)) must_match(slot, &made);
+    if (!file_info_of(slot->filter).live && !is_beside_a_writer(slot)) must_match(slot, &made);
     struct model model = slot->model;
     fill_slot(to, back, &model, slot->has_secret);
     if (way & 1) {
@@ -733,13 +737,14 @@ static void call_own_format(struct slot *slot)
     petal_filter *back = NULL;
     petal_error error;
     if (strcmp(info.format_name, "petal") == 0) return;
-    size_t size = petal_serialized_bytes(slot->filter, info.format_name);
+    size_t size = petal_serialized_bytes(slot->filter, SAVE_AS(info.format_name));
     if (size == 0) fprintf(stderr, "%s cannot be written\n", info.format_name);
     must(size > 0 || world.has_failed);
     if (size == 0) return;
     uint8_t *bytes = malloc(size);
     must(bytes != NULL);
-    petal_status status = petal_serialize(slot->filter, info.format_name, bytes, size, &error);
+    petal_status status =
+        petal_serialize(slot->filter, SAVE_AS(info.format_name), bytes, size, &error);
     if (status == PETAL_OK) status = petal_load(bytes, size, &options, &back, &error);
     if (status != PETAL_OK && !is_excused(slot, status))
         fprintf(stderr, "%s: %s\n", info.format_name, error.message);
@@ -761,7 +766,7 @@ static void call_save(struct slot *slot)
     unsigned flags = (way & 6) == 6 ? PETAL_SAVE_NO_REPLACE : 0;
     bool is_own = file->owner == number_of(slot), is_free = file->owner < 0;
     petal_error error;
-    petal_status status = petal_save(slot->filter, file->path, NULL, flags, &error);
+    petal_status status = petal_save(slot->filter, file->path, SAVE_WITH(flags), &error);
     if (status == PETAL_OK) {
         must((is_free || is_own) && !(flags && file->exists));
         bool is_in_place = is_own && slot->mode == WRITABLE;

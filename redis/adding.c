@@ -127,17 +127,6 @@ static void collect_absent(const petal_batch *batch, uint8_t *results)
     }
 }
 
-/* The library counts what it was given, repeats in one batch included; here items are those that
- * were new, as in BF.CARD. */
-static void set_items(struct value *value, uint64_t items)
-{
-    petal_layer_state state = {0};
-    petal_filter *filter = value_filter(value);
-    if (petal_swap_layers(filter, &state, 1, NULL) != PETAL_OK) return;
-    state.items = items;
-    petal_swap_layers(filter, &state, 1, NULL);
-}
-
 /* The next of those that are absent, as many as there is room for. */
 static petal_status add_some(struct value *value, size_t from, size_t count, struct change *change,
                              size_t *done, uint64_t *added)
@@ -185,7 +174,9 @@ static void add_to_fixed(struct value *value, struct change *change, int unlimit
                      (unsigned long long)info.capacity);
         }
     }
-    if (given != items) set_items(value, items);
+    /* The library counts what it was given, repeats in one batch included; here items are those
+     * that were new, as in BF.CARD. */
+    if (given != items) petal_set_items(value_filter(value), items, NULL);
     change->outcome.done = at < absent.count ? absent.places[at] : change->batch.count;
     change->outcome.positive = items - info.items;
 }

@@ -126,13 +126,14 @@ static petal_status open_smallest(void)
 int handle_make_valkey(void)
 {
     petal_options options = PETAL_OPTIONS_INIT;
+    petal_save_options as_valkey = PETAL_SAVE_OPTIONS_INIT;
     petal_filter *filter = NULL;
     size_t filled = 0;
-    options.format = "valkey-bloom";
+    options.format = as_valkey.format = "valkey-bloom";
     options.capacity = 1;
     options.rate = 0.5;
     petal_status status = petal_create(&options, &filter, NULL);
-    if (status == PETAL_OK) status = petal_write(filter, "valkey-bloom", take, &filled, NULL);
+    if (status == PETAL_OK) status = petal_write(filter, &as_valkey, take, &filled, NULL);
     petal_free(filter);
     memcpy(valkey.fixed_seed, valkey.bytes + AT_SEED, sizeof valkey.fixed_seed);
     return status == PETAL_OK && filled == SMALLEST_BYTES && open_smallest() == PETAL_OK;

@@ -193,6 +193,11 @@ static int petal_reserve_command(RedisModuleCtx *ctx, RedisModuleString **argv, 
 
 /* ---- windows of time ------------------------------------------------------------------------- */
 
+static uint64_t clock_of(const struct value *value)
+{
+    return value_layers_info(value, PETAL_ALL_LAYERS).clock_ms;
+}
+
 /* Before a change, and here alone, the clock of the window goes on. It is sent to replicas as a
  * number, so that they forget the same keys. (Queries look at the server's clock, and change
  * nothing: query_batch().) */
@@ -200,22 +205,22 @@ static void advance(RedisModuleCtx *ctx, RedisModuleString *name, struct value *
 {
     if (value_kind(value) != KIND_WINDOW_OF_TIME || must_obey(ctx)) return;
     long long now = server.Milliseconds();
-    if (now <= 0 || (uint64_t)now <= value_info(value, PETAL_ALL_LAYERS).clock_ms) return;
+    if (now <= 0 || (uint64_t)now <= clock_of(value)) return;
     if (petal_set_clock(value_filter(value), (uint64_t)now, NULL) == PETAL_OK)
         server.Replicate(ctx, "PETAL.ADVANCE", "sl", name, now);
 }
 
 /* A clock that is ahead stands still until the server's has come there, and nothing is forgotten
  * meanwhile. */
-static const char *check_time(const petal_info *info, uint64_t to)
+static const char *check_time(const struct value *value, uint64_t to)
 {
     static char refusal[160];
     uint64_t now = (uint64_t)server.Milliseconds();
-    if (info->policy != PETAL_POLICY_WINDOW_TIME || to <= now || to - now <= info->window_ms)
-        return NULL;
+    uint64_t window_ms = value_layers_info(value, PETAL_ALL_LAYERS).window_ms;
+    if (!window_ms || to <= now || to - now <= window_ms) return NULL;
     snprintf(refusal, sizeof refusal,
              "ERR petal: %llu is more than the window of %llu ms ahead of the server's clock, %llu",
-             (unsigned long long)to, (unsigned long long)info->window_ms, (unsigned long long)now);
+             (unsigned long long)to, (unsigned long long)window_ms, (unsigned long long)now);
     return refusal;
 }
 
@@ -228,13 +233,13 @@ static int petal_advance_command(RedisModuleCtx *ctx, RedisModuleString **argv, 
         return server.ReplyWithError(ctx, "ERR petal: the time is a number of milliseconds");
     struct value *value = need(ctx, argv[1]);
     if (!value) return MODULE_OK;
-    petal_info before = value_info(value, PETAL_ALL_LAYERS);
-    const char *refusal = must_obey(ctx) ? NULL : check_time(&before, to);
+    uint64_t before = clock_of(value);
+    const char *refusal = must_obey(ctx) ? NULL : check_time(value, to);
     if (refusal) return server.ReplyWithError(ctx, refusal);
     if (petal_set_clock(value_filter(value), to, &error) != PETAL_OK)
         return reply_petal_error(ctx, &error);
-    uint64_t after = value_info(value, PETAL_ALL_LAYERS).clock_ms;
-    if (after != before.clock_ms) {
+    uint64_t after = clock_of(value);
+    if (after != before) {
         server.Replicate(ctx, "PETAL.ADVANCE", "sl", argv[1], (long long)after);
         note_change(ctx, argv[1], EVENT_ADD);
     }
@@ -542,12 +547,11 @@ static int petal_patch_command(RedisModuleCtx *ctx, RedisModuleString **argv, in
 static uint64_t items_now(const struct value *value, const petal_info *info)
 {
     uint64_t now = (uint64_t)server.Milliseconds(), items = 0;
-    if (info->policy != PETAL_POLICY_WINDOW_TIME || !info->clock_ms || now <= info->window_ms)
-        return info->items;
-    for (uint32_t i = 0; i < info->layers; i++) {
-        petal_info layer = value_info(value, i);
-        if (layer.to_ms >= now - info->window_ms) items += layer.items;
-    }
+    petal_layers_info window = value_layers_info(value, PETAL_ALL_LAYERS);
+    if (!window.clock_ms || now <= window.window_ms) return info->items;
+    for (uint32_t i = 0; i < info->layers; i++)
+        if (value_layers_info(value, i).latest_ms >= now - window.window_ms)
+            items += value_info(value, i).items;
     return items;
 }
 
@@ -589,6 +593,7 @@ static int petal_info_command(RedisModuleCtx *ctx, RedisModuleString **argv, int
     struct value *value = need(ctx, argv[1]);
     if (!value) return MODULE_OK;
     petal_info info = value_info(value, PETAL_ALL_LAYERS);
+    petal_layers_info window = value_layers_info(value, PETAL_ALL_LAYERS);
     server.ReplyWithMap(ctx, 15);
     reply_text(ctx, "scheme", info.scheme_name);
     reply_text(ctx, "hash", info.hash_name);
@@ -601,9 +606,9 @@ static int petal_info_command(RedisModuleCtx *ctx, RedisModuleString **argv, int
     reply_count(ctx, "hashes", info.hashes);
     reply_count(ctx, "bits", info.bits);
     reply_count(ctx, "bytes", value_bytes(value));
-    reply_count(ctx, "window_keys", info.window_keys);
-    reply_count(ctx, "window_ms", info.window_ms);
-    reply_count(ctx, "clock_ms", info.clock_ms);
+    reply_count(ctx, "window_keys", window.window_keys);
+    reply_count(ctx, "window_ms", window.window_ms);
+    reply_count(ctx, "clock_ms", window.clock_ms);
     reply_count(ctx, "keyed", info.keyed);
     return MODULE_OK;
 }

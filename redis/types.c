@@ -342,9 +342,9 @@ static void rewrite_petal(RedisModuleIO *io, RedisModuleString *key, void *memor
 {
     const struct value *value = memory;
     struct rewriting to = {.io = io, .key = key};
-    to.total = petal_serialized_bytes(value_filter(value), "petal");
+    to.total = petal_serialized_bytes(value_filter(value), NULL);
     to.piece = server.Alloc(MAX_CHUNK_BYTES);
-    if (petal_write(value_filter(value), "petal", emit, &to, NULL) == PETAL_OK && to.filled)
+    if (petal_write(value_filter(value), NULL, emit, &to, NULL) == PETAL_OK && to.filled)
         emit_piece(&to);
     server.Free(to.piece);
 }

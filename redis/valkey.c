@@ -73,7 +73,7 @@ static int plan_layer(uint64_t capacity, double rate, petal_lent_layer *layer)
     options.format = "valkey-bloom";
     options.capacity = capacity;
     options.rate = rate;
-    if (petal_plan(&options, &plan, NULL) != PETAL_OK) return 0;
+    if (petal_plan(&options, &plan, NULL, NULL) != PETAL_OK) return 0;
     *layer = (petal_lent_layer){
         .bits = plan.bits, .hashes = plan.hashes, .capacity = capacity, .rate = rate};
     return 1;

@@ -388,7 +388,7 @@ struct value *value_create(petal_options *options, int unlimited, struct failure
         return NULL;
     }
     petal_allocator allocator = handle_allocator(value->handle);
-    petal_status status = petal_plan(options, &plan, &failure->error);
+    petal_status status = petal_plan(options, &plan, NULL, &failure->error);
     options->allocator = &allocator;
     if (status == PETAL_OK && value_over_limit(value, plan.bytes)) {
         value_fail_limit(failure, plan.bytes);
@@ -407,6 +407,13 @@ petal_info value_info(const struct value *value, uint32_t layer)
 {
     petal_info info = PETAL_INFO_INIT;
     petal_get_info(value_filter(value), layer, &info, NULL);
+    return info;
+}
+
+petal_layers_info value_layers_info(const struct value *value, uint32_t layer)
+{
+    petal_layers_info info = PETAL_LAYERS_INFO_INIT;
+    petal_get_layers_info(value_filter(value), layer, &info, NULL);
     return info;
 }
 
@@ -557,7 +564,7 @@ static uint8_t *petal_header(const struct value *value, size_t *size_bytes)
     for (;;) {
         uint8_t *bytes = server.Alloc(room);
         struct beginning to = {bytes, 0, room};
-        petal_write(value->handle->filter, "petal", take, &to, NULL);
+        petal_write(value->handle->filter, NULL, take, &to, NULL);
         *size_bytes = to.size_bytes;
         size_t needed = petal_header_bytes(bytes, *size_bytes);
         if (*size_bytes == room && needed <= room) return bytes;

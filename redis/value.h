@@ -74,6 +74,7 @@ enum value_kind value_kind(struct value *value);
 struct layer_note *value_notes(const struct value *value); /* of classic ones: one per layer */
 const uint8_t *value_bits(const struct value *value, uint32_t layer, uint64_t *size_bytes);
 petal_info value_info(const struct value *value, uint32_t layer);
+petal_layers_info value_layers_info(const struct value *value, uint32_t layer);
 
 struct value *value_copy(const struct value *value);
 void value_free(void *value);

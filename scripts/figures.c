@@ -618,10 +618,10 @@ static void draw_curve(const char *mode)
     char description[512];
     blocked.capacity = classic.capacity = CURVE_KEYS;
     blocked.rate = 0.01;
-    if (petal_plan(&blocked, &plan, NULL) != PETAL_OK) stop("no plan");
+    if (petal_plan(&blocked, &plan, NULL, NULL) != PETAL_OK) stop("no plan");
     classic.scheme = PETAL_SCHEME_CLASSIC;
     classic.memory_bytes = plan.bytes;
-    if (petal_plan(&classic, &other, NULL) != PETAL_OK) stop("no plan");
+    if (petal_plan(&classic, &other, NULL, NULL) != PETAL_OK) stop("no plan");
     snprintf(
         description, sizeof description,
         "False-positive rate against keys, for a filter planned for 1 %%. With the planned number of keys 1 %%; with 1.5 "

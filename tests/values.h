@@ -7,6 +7,20 @@
 
 #include <stddef.h>
 
+static inline petal_layers_info layers_info_of(const petal_filter *filter, uint32_t layer)
+{
+    petal_layers_info info = PETAL_LAYERS_INFO_INIT;
+    petal_get_layers_info(filter, layer, &info, NULL);
+    return info;
+}
+
+static inline petal_file_info file_info_of(const petal_filter *filter)
+{
+    petal_file_info info = PETAL_FILE_INFO_INIT;
+    petal_get_file_info(filter, &info, NULL);
+    return info;
+}
+
 static inline petal_info info_of(const petal_filter *filter)
 {
     petal_info info = PETAL_INFO_INIT;

@@ -10,6 +10,7 @@
 #include <petal/petal_inline.h>
 
 #include "../../tests/keys.h"
+#include "../../tests/save_as.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -117,7 +118,7 @@ static uint32_t planned_hashes(const petal_options *options)
     petal_error error;
     if (bits == options->bits) return hashes;
     petal_info plan = PETAL_INFO_INIT;
-    check(petal_plan(options, &plan, &error) == PETAL_OK, error.message);
+    check(petal_plan(options, &plan, NULL, &error) == PETAL_OK, error.message);
     bits = options->bits;
     hashes = plan.hashes;
     return hashes;
@@ -216,10 +217,10 @@ static petal_filter *view_of_file(petal_filter *filter, void **bytes)
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     petal_filter *view = NULL;
     petal_error error;
-    size_t size = petal_serialized_bytes(filter, design);
+    size_t size = petal_serialized_bytes(filter, SAVE_AS(design));
     options.format = design;
     *bytes = malloc(size);
-    check(*bytes && petal_serialize(filter, design, *bytes, size, &error) == PETAL_OK,
+    check(*bytes && petal_serialize(filter, SAVE_AS(design), *bytes, size, &error) == PETAL_OK,
           "no file of it");
     check(petal_view(*bytes, size, &options, &view, &error) == PETAL_OK, error.message);
     petal_free(filter);

@@ -246,7 +246,7 @@ static double save(const petal_filter *filter, const char *path)
 {
     petal_error error;
     double start = now();
-    if (petal_save(filter, path, NULL, 0, &error) != PETAL_OK) give_up(path, &error);
+    if (petal_save(filter, path, NULL, &error) != PETAL_OK) give_up(path, &error);
     return now() - start;
 }
 

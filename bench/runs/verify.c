@@ -57,7 +57,7 @@ static void make(const char *path, uint64_t count)
         petal_batch batch = batch_at(keys, part);
         check(petal_add_batch(filter, &batch, NULL, NULL, &error), &error);
     }
-    check(petal_save(filter, path, NULL, 0, &error), &error);
+    check(petal_save(filter, path, NULL, &error), &error);
     petal_free(filter);
 }
 

@@ -25,7 +25,7 @@ void choose_hashes(void *options)
             return;
         }
     petal_info plan = PETAL_INFO_INIT;
-    if (petal_plan(wanted, &plan, NULL) == PETAL_OK) wanted->hashes = plan.hashes;
+    if (petal_plan(wanted, &plan, NULL, NULL) == PETAL_OK) wanted->hashes = plan.hashes;
     plans[next++ % PLANS] = *wanted;
 }
 

@@ -23,11 +23,11 @@ static int add(const struct args *args, petal_filter *filter, const char *format
     if (!update_file(filter, path, format, args,
                      "keys may be missing: run petal verify --recover, then add them again"))
         return STATUS_ERROR;
-    if (failure < 0) complain_of_change(path, filter, failure, "the keys from there on are not in");
+    if (failure < 0) complain_of_change(path, filter, failure, "the keys after that are not in");
     if (reader->failed && added > 0)
         remark(path, "the %s key%s before that are in", grouped(added).s, plural(added));
     if (stop_signal())
-        remark(path, "stopped after %s key%s, which are in", grouped(added).s, plural(added));
+        remark(path, "stopped after adding %s key%s", grouped(added).s, plural(added));
     warn_if_overfilled(path, filter);
     print_summary(path, filter, args);
     if (stop_signal()) return STATUS_SIGNAL + stop_signal();
@@ -67,7 +67,7 @@ const struct command add_command = {
     .summary = "add keys to a filter, in place",
     .usage = "FILE [KEYS...]",
     .about = "Adds the lines of KEYS (files, or standard input) to the filter in FILE. Ctrl-C\n"
-             "stops cleanly: what was read is in. One writer at a time.",
+             "stops cleanly; keys read so far are kept. One writer at a time.",
     .options = options,
     .example = "example: tail -n 100 urls.txt | petal add urls.petal",
     .run = run,

@@ -443,8 +443,8 @@ const struct command bench_command = {
     .name = "bench",
     .summary = "measure a filter on this machine",
     .usage = "[FILE] [-n KEYS] [-p RATE] [--json]",
-    .about = "Times adding and asking, and counts false positives, for the filter in FILE\n"
-             "(only read) or a new one [1M keys at 1 %]; and what no filter can do without:\n"
+    .about = "Times adds and queries, and counts false positives, for the filter in FILE\n"
+             "(only read) or a new one [1M keys at 1 %]. Also times what every filter needs:\n"
              "the hash alone, and fetching a line from as much memory.",
     .options = options,
     .example = "example: petal bench -n 100M -p 0.1%",

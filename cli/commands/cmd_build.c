@@ -51,7 +51,8 @@ static bool takes_empty_key(petal_options wanted)
 {
     petal_info plan = PETAL_INFO_INIT;
     wanted.capacity = 1;
-    return petal_plan(&wanted, &plan, NULL) != PETAL_OK || plan.abilities & PETAL_CAN_EMPTY_KEY;
+    return petal_plan(&wanted, &plan, NULL, NULL) != PETAL_OK ||
+           plan.abilities & PETAL_CAN_EMPTY_KEY;
 }
 
 /* For one key at least: a filter of none has a size too. The empty key does not count if it is to
@@ -155,7 +156,8 @@ static bool plan_large(petal_options *options, bool grows)
     options->foldable = first.foldable = 1;
     if (!grows) return true;
     first.rate *= 1 - LATER_LAYERS;
-    if (petal_plan(&first, &plan, &error) != PETAL_OK) return complain(NULL, "%s", error.message);
+    if (petal_plan(&first, &plan, NULL, &error) != PETAL_OK)
+        return complain(NULL, "%s", error.message);
     options->memory_bytes = 0;
     options->capacity = plan.capacity;
     options->growth = 1;
@@ -373,7 +375,7 @@ static const struct option options[] = {
 
 const struct command build_command = {
     .name = "build",
-    .summary = "make a filter of given keys",
+    .summary = "build a filter from keys",
     .usage = "-o FILE [-n KEYS] [-p RATE] [KEYS...]",
     .about = "Plans a filter for the distinct lines of KEYS, counted unless -n, and fills it.",
     .options = options,

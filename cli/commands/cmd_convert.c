@@ -72,7 +72,7 @@ static const struct option options[] = {
 
 const struct command convert_command = {
     .name = "convert",
-    .summary = "the same bits in another library's file, or back",
+    .summary = "convert the same bits to another library's file, or back",
     .usage = "IN OUT [--to FORMAT] [--from FORMAT]",
     .about = "Bits are never translated: a format that can't hold the filter's scheme is\n"
              "refused. petal formats lists each FORMAT.",

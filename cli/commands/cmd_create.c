@@ -9,11 +9,12 @@
 
 #include <math.h>
 
-static void say_what_was_made(const char *path, const petal_info *info)
+static void say_what_was_made(const char *path, const petal_filter *filter)
 {
+    petal_info made = info_of(filter), *info = &made;
     if (info->policy != PETAL_POLICY_NONE)
         remark(path, "%s bytes, %s: %s; at most %s false positives", grouped(info->bytes).s,
-               info->scheme_name, policy_text(info).s, asked_rate(info->target_rate).s);
+               info->scheme_name, policy_text(filter).s, asked_rate(info->target_rate).s);
     else if (info->capacity)
         remark(path, "%s bytes, %s: %s false positives at %s keys", grouped(info->bytes).s,
                info->scheme_name,
@@ -29,9 +30,8 @@ static int create(const struct args *args, struct request *request)
     petal_filter *filter = create_requested(request);
     if (!filter) return STATUS_ERROR;
     bool saved = save_filter(filter, args->output, request->format, args);
-    petal_info info = info_of(filter);
+    if (saved && is_verbose(args)) say_what_was_made(args->output, filter);
     petal_free(filter);
-    if (saved && is_verbose(args)) say_what_was_made(args->output, &info);
     return saved ? STATUS_OK : STATUS_ERROR;
 }
 

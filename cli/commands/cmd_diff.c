@@ -43,7 +43,7 @@ static bool write_patch(const struct args *args, const petal_filter *from, const
     bool ended = end_file(&output.file, status == PETAL_OK);
     if (!ended || stop_signal()) return false;
     if (status == PETAL_ERR_MISMATCH)
-        return complain(args->operands[1], "no patch makes it of %s: %s", args->operands[0],
+        return complain(args->operands[1], "cannot make a patch from %s: %s", args->operands[0],
                         error.message);
     if (status != PETAL_OK) return complain(args->operands[1], "%s", error.message);
     say_size(args, to, output.written);
@@ -79,9 +79,9 @@ static const struct option options[] = {
 
 const struct command diff_command = {
     .name = "diff",
-    .summary = "a small patch that makes the new filter of the old",
+    .summary = "write a small patch from the old filter to the new",
     .usage = "OLD NEW -o PATCH",
-    .about = "Writes what petal patch needs to make NEW of a copy of OLD: about 3 % of the\n"
+    .about = "Writes what petal patch needs to turn a copy of OLD into NEW: about 3 % of the\n"
              "file if 1 % of the keys are new. Both must be made with the same options.",
     .options = options,
     .example = "example: petal diff monday.petal tuesday.petal -o tuesday.patch",

@@ -70,7 +70,7 @@ const struct command formats_command = {
     .usage = "[--json]",
     .about = "Lists the formats of --from and --to, with what can be done with them\n"
              "(create: a new filter as its library sizes it; map: read in place; packed:\n"
-             "unpacked into memory), and how their libraries make bytes of keys.",
+             "unpacked into memory), and how their libraries turn keys into bytes.",
     .options = options,
     .example = "example: petal formats",
     .run = run,

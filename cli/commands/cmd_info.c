@@ -24,13 +24,14 @@ enum checksums { NONE, MATCH, DIFFER, NO_KEY, CHANGING, NOT_COMPARED, OLD };
 
 /* Of a map or a load: taking the stats has compared all blocks, unless --no-verify was given. */
 static enum checksums checksums_of(const petal_filter *filter, const char *format,
-                                   const petal_info *info, const petal_stats *stats)
+                                   const petal_stats *stats)
 {
     if (!is_petal(format)) return NONE;
-    if (info->blocks) return OLD;
-    if (info->live) return CHANGING;
+    petal_file_info file = file_info_of(filter);
+    if (file.compared_blocks) return OLD;
+    if (file.live) return CHANGING;
     if (!stats) return petal_last_error(filter, NULL) == PETAL_ERR_DAMAGED ? DIFFER : NO_KEY;
-    return info->verifiable && !info->verifies ? NOT_COMPARED : MATCH;
+    return file.verifiable && !file.verifies_on_use ? NOT_COMPARED : MATCH;
 }
 
 /* ---- for people ------------------------------------------------------------------------------ */
@@ -58,15 +59,16 @@ static void print_kind(const petal_info *info)
         printf(", %s bit%s\n", grouped(info->bits).s, plural(info->bits));
 }
 
-static void print_size(const petal_info *info)
+static void print_size(const petal_filter *filter, const petal_info *info)
 {
+    uint32_t generations = layers_info_of(filter, PETAL_ALL_LAYERS).generations;
     uint64_t keys = info->capacity ? info->capacity : info->items;
     label("size");
     printf("%s bytes of %s", grouped(info->bytes).s, info->counter_bits ? "counters" : "bits");
     if (info->bytes >= 1 << 20) printf(" (%s)", size_text(info->bytes, 3).s);
     double bits = (double)info->bits * (info->counter_bits ? info->counter_bits : 1);
     if (info->policy == PETAL_POLICY_WINDOW_TIME)
-        printf(", up to %s", grouped(info->bytes / info->layers * (2 * info->generations - 1)).s);
+        printf(", up to %s", grouped(info->bytes / info->layers * (2 * generations - 1)).s);
     else if (keys)
         printf(", %s bits per key", significant(bits / (double)keys, 3).s);
     putchar('\n');
@@ -121,7 +123,7 @@ static void print_saturated(const petal_stats *stats)
 {
     label("saturated");
     if (stats->saturated_counters)
-        printf("%s counter%s, which count%s no more: removed keys may stay\n",
+        printf("%s counter%s, which no longer count%s: removed keys may stay\n",
                grouped(stats->saturated_counters).s, plural(stats->saturated_counters),
                stats->saturated_counters == 1 ? "s" : "");
     else
@@ -208,7 +210,7 @@ static void print_block(const char *path, const petal_filter *filter, const char
 {
     uint64_t content_id;
     printf("%s%-*s%s ", bold(stdout), LABEL_WIDTH - 1, path, plain(stdout));
-    switch (checksums_of(filter, format, info, stats)) {
+    switch (checksums_of(filter, format, stats)) {
     case NONE: printf("%s, header looks valid; this format has no checksum\n", format); break;
     case MATCH: printf("petal 1, intact\n"); break;
     case DIFFER: printf("petal 1, header intact, contents damaged\n"); break;
@@ -226,9 +228,9 @@ static void print_block(const char *path, const petal_filter *filter, const char
     print_kind(info);
     if (info->policy != PETAL_POLICY_NONE) {
         label("kind");
-        printf("%s\n", policy_text(info).s);
+        printf("%s\n", policy_text(filter).s);
     }
-    print_size(info);
+    print_size(filter, info);
     print_key_type(info);
     if (stats)
         print_bits(info, stats);
@@ -323,7 +325,7 @@ static void print_json(const char *path, const petal_filter *filter, const char 
     count_or_null(&json, "seed", info->seed, !info->keyed);
     json_policy(&json, filter, info, stats != NULL);
     json_hex(&json, "content_id", content_id, 16, is_settled);
-    json_text(&json, "checksums", checksum_names[checksums_of(filter, format, info, stats)]);
+    json_text(&json, "checksums", checksum_names[checksums_of(filter, format, stats)]);
     if (metadata)
         json_bytes(&json, "metadata", metadata, metadata_bytes);
     else
@@ -363,8 +365,9 @@ static int show(const char *path, const struct args *args, bool first)
         print_json(path, filter, format, &info, stats);
     else
         print_block(path, filter, format, &info, stats);
+    bool is_dirty = file_info_of(filter).compared_blocks != 0;
     petal_free(filter);
-    return info.blocks == 0 && !is_damaged ? STATUS_OK : STATUS_NO; /* both were reported */
+    return !is_dirty && !is_damaged ? STATUS_OK : STATUS_NO; /* both were reported */
 }
 
 static int run(const struct args *args)
@@ -396,8 +399,8 @@ const struct command info_command = {
     .name = "info",
     .summary = "describe filters: kind, size, keys, rate",
     .usage = "FILE... [--json]",
-    .about = "Describes the filter in each FILE. Reads all of its bits, to tell how many keys\n"
-             "they stand for and how often an absent key passes.",
+    .about = "Describes the filter in each FILE. Reads all of its bits, to estimate how many\n"
+             "keys it has and how often an absent key passes.",
     .options = options,
     .example = "example: petal info --json urls.petal | jq .estimated_rate",
     .run = run,

@@ -15,10 +15,11 @@ static const struct option options[] = {
 
 const struct command intersect_command = {
     .name = "intersect",
-    .summary = "the common keys of filters made with the same options",
+    .summary = "intersect filters made with the same options",
     .usage = "-o OUT A B...",
-    .about = "Writes to OUT the bits that all have. Every common key is in, but more others\n"
-             "pass than in a filter made of the common keys alone. Metadata is that of A.",
+    .about = "Writes the bits that all of them have to OUT. Every common key is in, but other\n"
+             "keys pass more often than with a filter of the common keys alone. OUT has the\n"
+             "metadata of A.",
     .options = options,
     .example = "example: petal intersect -o both.petal a.petal b.petal",
     .run = run,

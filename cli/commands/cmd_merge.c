@@ -14,7 +14,7 @@ static const struct option options[] = {
 
 const struct command merge_command = {
     .name = "merge",
-    .summary = "the union of filters made with the same options",
+    .summary = "unite filters made with the same options",
     .usage = "-o OUT A B...",
     .about = "Writes to OUT the filter that would have been given the keys of all. The filters\n"
              "must be made with the same options. If one is larger by a whole factor, it is\n"

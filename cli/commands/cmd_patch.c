@@ -73,9 +73,9 @@ const struct command patch_command = {
     .name = "patch",
     .summary = "bring a filter up to date with a patch",
     .usage = "FILE PATCH [-o OUT]",
-    .about = "Makes of the filter in FILE the one that petal diff was given as NEW: in place,\n"
-             "or as OUT. PATCH may be - for standard input. It fits one content id only, and\n"
-             "the result is compared before anything is written.",
+    .about = "Turns the filter in FILE into the one that petal diff was given as NEW: in\n"
+             "place, or as OUT. PATCH may be - for standard input. A patch fits one content id\n"
+             "only, and the result is checked before anything is written.",
     .options = options,
     .example = "example: petal patch urls.petal tuesday.patch",
     .run = run,

@@ -36,7 +36,7 @@ static bool plan_scheme(const char *scheme, const struct args *args, petal_info 
     error->message[0] = '\0';
     *plan = PETAL_INFO_INIT;
     bool good = request_read(&request, "plan", &one, 0, false) &&
-                petal_plan(&request.options, plan, error) == PETAL_OK;
+                petal_plan(&request.options, plan, NULL, error) == PETAL_OK;
     request_free(&request);
     return good;
 }
@@ -195,7 +195,7 @@ static int run(const struct args *args)
 {
     struct plans plans = {.args = args};
     if (args->operand_count)
-        return misused("plan", "takes no keys (%s); build counts and plans in one",
+        return misused("plan", "takes no keys (%s); petal build counts and plans at once",
                        args->operands[0]);
     if (args->bits && !args->capacity)
         return misused("plan", "how many keys? give -n KEYS too: the rate depends on it");
@@ -220,7 +220,7 @@ const struct command plan_command = {
     .name = "plan",
     .summary = "size a filter: memory, bits per key, rate",
     .usage = "-n KEYS [-p RATE | --memory SIZE] [--json] [--chart OUT.svg]",
-    .about = "Tells for each scheme what a filter of KEYS keys would need. Two of -n, -p and\n"
+    .about = "Shows what a filter for KEYS keys needs in each scheme. Two of -n, -p and\n"
              "--memory give the third; -p alone is 1 %.",
     .options = options,
     .example = "example: petal plan -n 100M -p 1%",

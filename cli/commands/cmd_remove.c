@@ -59,7 +59,7 @@ static void say_result(const struct args *args, const petal_filter *filter, uint
         remark(path, "%s of %s key%s %s absent and could not be removed", grouped(absent).s,
                grouped(absent + removed).s, plural(absent + removed), absent == 1 ? "was" : "were");
     if (stop_signal())
-        remark(path, "stopped after %s key%s, which are out", grouped(removed).s, plural(removed));
+        remark(path, "stopped after removing %s key%s", grouped(removed).s, plural(removed));
     if (!is_verbose(args)) return;
     petal_info info = info_of(filter);
     remark(path, "%s key%s removed, %s left, %s false positives now", grouped(removed).s,
@@ -77,7 +77,7 @@ static int remove_from(const struct args *args, petal_filter *filter, struct key
         return STATUS_ERROR;
     if (removing.failure < 0)
         complain_of_change(removing.path, filter, removing.failure,
-                           "the keys from there on are not removed");
+                           "the keys after that are not removed");
     bool all_done = whole || reader->failed; /* all that was read */
     uint64_t removed = removing.removed, absent = all_done ? reader->keys_read - removed : 0;
     if (!whole && removed > 0)
@@ -114,9 +114,9 @@ const struct command remove_command = {
     .name = "remove",
     .summary = "remove keys from a counting filter, in place",
     .usage = "FILE [KEYS...]",
-    .about = "Removes the lines of KEYS (files, or standard input), each as often as it comes,\n"
-             "from the filter in FILE, made with --scheme counting. Only what was added: any\n"
-             "other key may pass for one and take others with it. Status 1: some were absent.",
+    .about = "Removes the lines of KEYS (files, or standard input) from the filter in FILE,\n"
+             "made with --scheme counting; a line that occurs twice, twice. Remove only what\n"
+             "was added: another key may take others with it. Status 1: some were absent.",
     .options = options,
     .example = "example: petal remove active.petal closed-accounts.txt",
     .run = run,

@@ -35,6 +35,7 @@ struct seen {
     struct delivery delivery;
     const char *format; /* of FILE */
     petal_info start;   /* before the first key */
+    petal_layers_info window;
     petal_stats stats;
     struct drops drops; /* if is_verbose() */
     uint64_t read, fresh, skipped;
@@ -59,7 +60,7 @@ static void watch_window(struct seen *seen)
     remark(
         shown_name(seen),
         "the window holds more keys than planned (%s), so more than %s of new lines may be dropped; plan with a larger -n",
-        grouped(seen->start.window_keys).s, asked_rate(seen->start.target_rate).s);
+        grouped(seen->window.window_keys).s, asked_rate(seen->start.target_rate).s);
 }
 
 static void watch_capacity(struct seen *seen)
@@ -101,7 +102,7 @@ static size_t begin_part(struct seen *seen, const struct key_block *block, size_
     size_t left = block->count - from;
     if (!seen->args->time_field) return left;
     size_t run = begin_run(seen->filter, block->times + from, left, &seen->clock);
-    note_lateness(&seen->late, block->times + from, run, seen->clock, seen->start.window_ms);
+    note_lateness(&seen->late, block->times + from, run, seen->clock, seen->window.window_ms);
     return run;
 }
 
@@ -141,7 +142,7 @@ static bool add_block(void *context, struct key_block *block)
     seen->full = status < 0;
     if (seen->full) seen->refused = block;
     return status >= 0 || complain_of_change(shown_name(seen), seen->filter, status,
-                                             "the new lines from here on are not passed on");
+                                             "the new lines after this are not passed on");
 }
 
 static void compose_block(void *context, struct key_block *block)
@@ -174,7 +175,7 @@ static void say_result(struct seen *seen)
     char doubt[96] = "";
     char late[128] = "";
     say_skipped(shown_name(seen), seen->filter, seen->skipped);
-    warn_of_lateness(seen->args->file, &seen->late, seen->start.window_ms);
+    warn_of_lateness(seen->args->file, &seen->late, seen->window.window_ms);
     if (!is_verbose(seen->args)) return;
     double drops = drops_end(&seen->drops, seen->filter);
     if (isnan(drops) && repeats > 0)
@@ -197,7 +198,7 @@ static void say_plan(const petal_filter *filter)
     petal_info info = info_of(filter);
     bool grows = info.policy == PETAL_POLICY_GROWING;
     remark(NULL, "%s; at most %s of new lines will be dropped",
-           grows ? "no -n: the filter grows as needed" : policy_text(&info).s,
+           grows ? "no -n: the filter grows as needed" : policy_text(filter).s,
            asked_rate(info.target_rate).s);
 }
 
@@ -239,17 +240,18 @@ static bool is_planned_size(const struct args *args, const petal_info *info)
     struct request request;
     petal_info plan = PETAL_INFO_INIT;
     bool same = request_filter(&request, args) &&
-                petal_plan(&request.options, &plan, NULL) == PETAL_OK && plan.bits == info->bits;
+                petal_plan(&request.options, &plan, NULL, NULL) == PETAL_OK &&
+                plan.bits == info->bits;
     request_free(&request);
     return same;
 }
 
-static bool has_window(const char *text, const petal_info *info)
+static bool has_window(const char *text, const petal_layers_info *window)
 {
     uint64_t keys = 0, ms = 0;
     struct why why;
     if (!parse_window(text, &keys, &ms, &why)) return false;
-    return info->window_ms == ms && (ms || info->window_keys == keys);
+    return window->window_ms == ms && (ms || window->window_keys == keys);
 }
 
 static bool is_window_of_time(const char *text)
@@ -275,13 +277,16 @@ static bool refuse(const char *path, const char *option, const char *value, cons
 {
     char text[128];
     snprintf(text, sizeof text, "%s %.60s", option, value);
-    return complain(path, "is there and %s, not %s; leave it out, or name a new file", what, text);
+    return complain(path, "already exists and %s, not %s; drop the option or name a new file", what,
+                    text);
 }
 
 /* FILE stays what it is: options of size and kind may repeat what it was made with. False:
  * reported. */
-static bool agrees_with_file(const struct args *args, const petal_info *info)
+static bool agrees_with_file(const struct seen *seen)
 {
+    const struct args *args = seen->args;
+    const petal_info *info = &seen->start;
     const char *path = args->file;
     char what[96];
     snprintf(what, sizeof what,
@@ -299,7 +304,7 @@ static bool agrees_with_file(const struct args *args, const petal_info *info)
     snprintf(what, sizeof what, "takes %s bytes", grouped(info->bytes).s);
     if (args->memory_bytes && !is_planned_size(args, info))
         return refuse(path, "--memory", grouped(args->memory_bytes).s, what);
-    if (args->window && !has_window(args->window, info))
+    if (args->window && !has_window(args->window, &seen->window))
         return refuse(path, "--window", args->window,
                       info->policy == PETAL_POLICY_NONE || grows ? "never forgets"
                                                                  : "has another window");
@@ -356,8 +361,9 @@ static bool find_filter(struct seen *seen, struct key_reader *reader)
     seen->start = info_of(seen->filter);
     seen->stats = stats_of(seen->filter);
     seen->by_hash = can(seen->filter, PETAL_CAN_HASHES);
-    seen->clock = seen->start.clock_ms;
-    if (args->file && !agrees_with_file(args, &seen->start)) return false;
+    seen->window = layers_info_of(seen->filter, PETAL_ALL_LAYERS);
+    seen->clock = seen->window.clock_ms;
+    if (args->file && !agrees_with_file(seen)) return false;
     if (!agrees_with_time(args->file, &seen->start, args, reader->regular_file)) return false;
     if (args->file && !keys_use_type_of(reader, args, args->file, seen->filter)) return false;
     reader->hint_at_crlf = reader->hint_at_crlf && args->file;
@@ -447,8 +453,9 @@ const struct command seen_command = {
     .name = "seen",
     .summary = "pass on only the lines not seen before",
     .usage = "[-f FILE] [-d] [-n KEYS | --window WINDOW] [-p RATE] [KEYS...]",
-    .about = "Prints lines not seen before. A new line is dropped by mistake at RATE or less.\n"
-             "Without -n the filter grows. -n, -p and so on apply only when FILE is created.",
+    .about = "Prints lines not seen before. At most RATE of the new lines are dropped by\n"
+             "mistake. Without -n the filter grows. -n, -p and so on apply only when FILE is\n"
+             "created.",
     .options = options,
     .example = "example: petal seen -f crawl.petal -n 50M < links > fresh",
     .run = run,

@@ -324,7 +324,7 @@ const struct command shard_command = {
     .usage = "-n N [-i I | -o PATTERN] [KEYS...]",
     .about = "Puts the number of its shard and a tab before each line of KEYS (files, or\n"
              "standard input), prints those of one shard, or writes a file for each. A key has\n"
-             "the same shard everywhere: a set too big for one machine is N filters.",
+             "the same shard everywhere: a set too large for one machine becomes N filters.",
     .options = options,
     .example = "example: petal shard -n 8 -i 3 urls.txt | petal build -o urls-3.petal",
     .run = run,

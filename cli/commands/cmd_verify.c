@@ -136,11 +136,11 @@ static bool recover(const char *path, const struct args *args, unsigned flags)
     const char *format = NULL;
     petal_filter *filter =
         open_container(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER | flags, args, &format);
-    petal_info info = filter ? info_of(filter) : PETAL_INFO_INIT;
+    petal_file_info file = filter ? file_info_of(filter) : PETAL_FILE_INFO_INIT;
     bool good = filter && update_file(filter, path, format, args, "it stays dirty");
     if (good)
         remark(path, "%s of %s blocks differ from their last checksums",
-               grouped(info.recovered_blocks).s, grouped(info.blocks).s);
+               grouped(file.recovered_blocks).s, grouped(file.compared_blocks).s);
     if (good && flags)
         remark(path, "sealed as it is, though damage and additions look alike: keys may be missing "
                      "that nothing tells of; rebuild it from the keys if you can");
@@ -148,7 +148,7 @@ static bool recover(const char *path, const struct args *args, unsigned flags)
         remark(path,
                "recovered what is there; keys that were added last may be missing: add them again");
     if (good && can(filter, PETAL_CAN_REMOVE))
-        remark(path, "keys that were removed last may be half out: do not remove them again");
+        remark(path, "the last keys may be only partly removed; do not remove them again");
     petal_free(filter);
     return good;
 }
@@ -272,7 +272,7 @@ const struct command verify_command = {
     .summary = "check a file's checksums, and its answers",
     .usage = "FILE... [--present KEYS] [--absent KEYS] [--recover]",
     .about = "Compares every block of FILE with its checksum. With key lists (files, or - for\n"
-             "standard input) also asks for keys whose answer is known. Status 1: FILE is not\n"
+             "standard input) also queries keys whose answer is known. Status 1: FILE is not\n"
              "whole, or a key is missing.",
     .options = options,
     .example = "example: petal verify urls.petal --present urls.txt --absent others.txt",

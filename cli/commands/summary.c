@@ -21,7 +21,7 @@ static void warn_if_saturated(const char *path, const petal_info *info, const pe
     if (stats->saturated_counters)
         remark(
             path,
-            "%s of %s counters are saturated and count no more; keys there stay in when they are removed",
+            "%s of %s counters are saturated and no longer count; keys there stay in when they are removed",
             grouped(stats->saturated_counters).s, grouped(info->bits).s);
 }
 
@@ -38,10 +38,9 @@ void warn_if_overfilled(const char *path, const petal_filter *filter)
         remark(
             path,
             "the window holds more keys than planned (%s): rate now %s, asked %s; plan with a larger -n",
-            grouped(info->window_keys).s, rate_text(stats.estimated_rate, 2).s,
-            asked_rate(asked).s);
+            grouped(info->capacity).s, rate_text(stats.estimated_rate, 2).s, asked_rate(asked).s);
     else if (stats.saturated)
-        remark(path, "every bit is set, so it says probably to everything; plan a larger one");
+        remark(path, "every bit is set, so it answers probably to everything; plan a larger one");
     else if (isnan(stats.estimated_rate) || isnan(asked))
         remark(path, "holds %s keys, planned for %s: rate now %s; plan a larger one",
                rounded(stats.estimated_items.value).s, rounded((double)info->capacity).s,
@@ -161,9 +160,9 @@ bool try_to_fill(struct key_reader *reader, petal_filter *filter, const char *pa
     static const struct stages by_hash = {.work = hash_block, .enter = add_hash_block},
                                by_time = {.work = hash_block, .enter = add_timed_block},
                                by_key = {.enter = add_block}, but_empty = {.enter = add_taken};
-    petal_info info = info_of(filter);
+    petal_layers_info window = layers_info_of(filter, PETAL_ALL_LAYERS);
     struct adding adding = {
-        .filter = filter, .path = path, .clock = info.clock_ms, .window_ms = info.window_ms};
+        .filter = filter, .path = path, .clock = window.clock_ms, .window_ms = window.window_ms};
     const struct stages *stages = reader->rows.has_time              ? &by_time
                                   : can(filter, PETAL_CAN_HASHES)    ? &by_hash
                                   : can(filter, PETAL_CAN_EMPTY_KEY) ? &by_key
@@ -181,5 +180,5 @@ bool fill_filter(struct key_reader *reader, petal_filter *filter, const char *pa
     bool added = try_to_fill(reader, filter, path, &failure);
     return failure >= 0
                ? added
-               : complain_of_change(path, filter, failure, "the keys from here on are not in");
+               : complain_of_change(path, filter, failure, "the keys after this are not in");
 }

@@ -218,21 +218,22 @@ static bool complain_of_save(const char *path, struct identity before, const pet
                     before.inode ? "the old file is unchanged" : "nothing was written");
 }
 
-static unsigned save_flags(const struct args *args, bool replace)
+static petal_save_options how_to_save(const struct args *args, const char *format, bool replace)
 {
-    unsigned flags = replace ? 0 : PETAL_SAVE_NO_REPLACE;
-    if (args->force) flags |= PETAL_SAVE_NEW_OWNER;
-    if (args->no_lock) flags |= PETAL_SAVE_NO_LOCK;
-    return flags;
+    petal_save_options options = PETAL_SAVE_OPTIONS_INIT;
+    options.format = format;
+    if (!replace) options.flags |= PETAL_SAVE_NO_REPLACE;
+    if (args->force) options.flags |= PETAL_SAVE_NEW_OWNER;
+    if (args->no_lock) options.flags |= PETAL_SAVE_NO_LOCK;
+    return options;
 }
 
-static bool save(const petal_filter *filter, const char *path, const char *format, unsigned flags)
+static bool save(const petal_filter *filter, const char *path, const petal_save_options *options)
 {
     petal_error error;
     struct identity before = identify(path);
     progress_begin("saving", path);
-    petal_status status =
-        petal_save(filter, path, is_petal(format) ? "petal" : format, flags, &error);
+    petal_status status = petal_save(filter, path, options, &error);
     progress_end();
     return status == PETAL_OK || complain_of_save(path, before, &error);
 }
@@ -240,15 +241,16 @@ static bool save(const petal_filter *filter, const char *path, const char *forma
 bool save_filter(const petal_filter *filter, const char *path, const char *format,
                  const struct args *args)
 {
-    if (is_stream(path)) return write_stream(filter, format);
-    return save(filter, path, format, save_flags(args, args->force));
+    petal_save_options options = how_to_save(args, format, args->force);
+    return is_stream(path) ? write_stream(filter, format) : save(filter, path, &options);
 }
 
 bool publish_filter(const petal_filter *filter, const char *path, const struct args *args)
 {
     petal_error error;
     struct identity before = identify(path);
-    petal_status status = petal_save(filter, path, NULL, save_flags(args, false), &error);
+    petal_save_options options = how_to_save(args, NULL, false);
+    petal_status status = petal_save(filter, path, &options, &error);
     return status == PETAL_OK || status == PETAL_ERR_EXISTS ||
            complain_of_save(path, before, &error);
 }
@@ -256,7 +258,8 @@ bool publish_filter(const petal_filter *filter, const char *path, const struct a
 bool replace_file(const petal_filter *filter, const char *path, const char *format,
                   const struct args *args)
 {
-    return save(filter, path, format_to_keep(filter, format), save_flags(args, true));
+    petal_save_options options = how_to_save(args, format_to_keep(filter, format), true);
+    return save(filter, path, &options);
 }
 
 bool update_file(petal_filter *filter, const char *path, const char *format,

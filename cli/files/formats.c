@@ -88,8 +88,7 @@ bool complain_of(const char *path, const petal_error *error)
                         "busy: another process is changing it; try again when it has finished");
     case PETAL_ERR_REPLACED:
         return complain(
-            path,
-            "was replaced or removed meanwhile, and the changes went with it; make them again");
+            path, "was replaced or deleted meanwhile; your changes are lost, apply them again");
     default: break;
     }
     if (error->system_errno == ENOENT)

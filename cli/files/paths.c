@@ -137,7 +137,7 @@ uint8_t *read_whole_file(const char *path, uint64_t max_bytes, size_t *size_byte
 bool random_bits(uint64_t *bits)
 {
     return getentropy(bits, sizeof *bits) == 0 ||
-           complain(NULL, "the system gives no random bits: %s", strerror(errno));
+           complain(NULL, "cannot get random bits from the system: %s", strerror(errno));
 }
 
 enum { PATH_BYTES = 4096 };

@@ -59,7 +59,7 @@ static int check_size_options(const char *command, const struct args *args)
         return misused(command, "two of -n, -p and --memory fix the third");
     if (args->lines_per_key > 2) return misused(command, "--lines-per-key is 1 or 2");
     if (args->hashes > 64 && is_petal(args->to)) return misused(command, "--hashes is at most 64");
-    if (args->hashes > UINT32_MAX) return misused(command, "--hashes is too big");
+    if (args->hashes > UINT32_MAX) return misused(command, "--hashes is too large");
     return STATUS_OK;
 }
 

@@ -115,9 +115,11 @@ static int32_t put(void *context, const void *bytes, size_t size_bytes)
 
 bool write_stream(const petal_filter *filter, const char *format)
 {
+    petal_save_options options = PETAL_SAVE_OPTIONS_INIT;
     petal_error error;
-    petal_status status = petal_write(filter, format, put, NULL, &error);
+    options.format = format;
+    petal_status status = petal_write(filter, &options, put, NULL, &error);
     /* What the system said of standard output comes at the end. */
     return status == PETAL_OK || (status == PETAL_ERR_IO && !flush_output()) ||
-           complain("standard output", "%s; what was written is no filter", error.message);
+           complain("standard output", "%s; the output is not a filter", error.message);
 }

@@ -20,7 +20,7 @@ bool delivery_is_known(void)
 static bool fail(struct delivery *delivery, const char *what)
 {
     delivery->failed = true;
-    return complain(delivery->args->file, "%s; the lines from here on are not remembered", what);
+    return complain(delivery->args->file, "%s; the lines after this are not remembered", what);
 }
 
 /* ---- keys on their way ----------------------------------------------------------------------- */

@@ -80,20 +80,22 @@ bool agrees_with_time(const char *path, const petal_info *info, const struct arg
 
 /* ---- for people ------------------------------------------------------------------------------ */
 
-struct policy_text policy_text(const petal_info *info)
+struct policy_text policy_text(const petal_filter *filter)
 {
     struct policy_text out = {""};
-    if (info->policy == PETAL_POLICY_GROWING)
+    uint32_t policy = info_of(filter).policy;
+    petal_layers_info how = layers_info_of(filter, PETAL_ALL_LAYERS);
+    if (policy == PETAL_POLICY_GROWING)
         snprintf(out.s, sizeof out.s,
                  "grows by layers, each for %" PRIu32 " times the keys at %s of the rate",
-                 info->growth_step, significant(info->growth_ratio, 2).s);
-    if (info->policy == PETAL_POLICY_WINDOW_KEYS)
+                 how.growth_step, significant(how.growth_ratio, 2).s);
+    if (policy == PETAL_POLICY_WINDOW_KEYS)
         snprintf(out.s, sizeof out.s, "remembers the last %s keys, in %" PRIu32 " generations",
-                 compact(info->window_keys).s, info->generations);
-    if (info->policy == PETAL_POLICY_WINDOW_TIME)
+                 compact(how.window_keys).s, how.generations);
+    if (policy == PETAL_POLICY_WINDOW_TIME)
         snprintf(out.s, sizeof out.s,
                  "remembers the keys of the last %s, in %" PRIu32 " generations, of up to %s keys",
-                 span_text(info->window_ms).s, info->generations, compact(info->window_keys).s);
+                 span_text(how.window_ms).s, how.generations, compact(how.window_keys).s);
     return out;
 }
 
@@ -111,18 +113,16 @@ static petal_stats layer_stats(const petal_filter *filter, uint32_t number)
     return stats;
 }
 
-/* How old the youngest and the oldest key of a generation can be. `younger`: keys in those after
- * it. */
-static void print_age(const petal_info *info, const petal_info *layer, uint64_t younger)
+/* How old the youngest and the oldest key of a generation can be. */
+static void print_age(const petal_layers_info *generation)
 {
-    if (info->policy == PETAL_POLICY_WINDOW_KEYS && layer->items)
-        printf("   %s to %s keys ago", grouped(younger + 1).s, grouped(younger + layer->items).s);
-    if (info->policy != PETAL_POLICY_WINDOW_TIME || layer->to_ms == 0) return;
-    if (layer->to_ms > info->clock_ms)
-        printf("   since %s", span_text(info->clock_ms - layer->from_ms).s);
+    uint64_t now = generation->clock_ms;
+    if (generation->latest_ms == 0) return;
+    if (generation->latest_ms > now)
+        printf("   since %s", span_text(now - generation->earliest_ms).s);
     else
-        printf("   from %s to %s ago", span_text(info->clock_ms - layer->from_ms).s,
-               span_text(info->clock_ms - layer->to_ms).s);
+        printf("   from %s to %s ago", span_text(now - generation->earliest_ms).s,
+               span_text(now - generation->latest_ms).s);
 }
 
 void print_layers(const petal_filter *filter, const petal_info *info)
@@ -133,19 +133,25 @@ void print_layers(const petal_filter *filter, const petal_info *info)
            "rate now", grows ? "" : "   age");
     for (uint32_t i = 0; i < info->layers; i++) {
         petal_info layer = layer_of(filter, i);
-        younger -= layer.items;
+        petal_layers_info generation = layers_info_of(filter, i);
+        younger -= layer.items; /* keys in the generations after this one */
         printf("  %-16" PRIu32 "%14s %14s %11s", i + 1, grouped(layer.items).s,
                grouped(layer.capacity).s, rate_text(layer_stats(filter, i).estimated_rate, 2).s);
-        print_age(info, &layer, younger);
+        if (info->policy == PETAL_POLICY_WINDOW_KEYS && layer.items)
+            printf("   %s to %s keys ago", grouped(younger + 1).s,
+                   grouped(younger + layer.items).s);
+        print_age(&generation);
         putchar('\n');
     }
 }
 
 /* ---- for machines ---------------------------------------------------------------------------- */
 
-static void json_layer(struct json *json, const petal_info *info, const petal_info *layer,
-                       const petal_stats *stats, bool known)
+static void json_layer(struct json *json, const petal_filter *filter, uint32_t number, bool known)
 {
+    petal_info info = layer_of(filter, number), *layer = &info;
+    petal_layers_info generation = layers_info_of(filter, number);
+    petal_stats now = layer_stats(filter, number), *stats = &now;
     json_open(json);
     json_count(json, "bits", layer->bits);
     json_count(json, "hashes", layer->hashes);
@@ -154,9 +160,9 @@ static void json_layer(struct json *json, const petal_info *info, const petal_in
     json_count(json, "items", layer->items);
     json_number(json, "estimated_items", known ? stats->estimated_items.value : NAN);
     json_number(json, "estimated_rate", known ? stats->estimated_rate : NAN);
-    if (info->policy == PETAL_POLICY_WINDOW_TIME) {
-        json_count(json, "from_ms", layer->from_ms);
-        json_count(json, "to_ms", layer->to_ms);
+    if (layer->policy == PETAL_POLICY_WINDOW_TIME) {
+        json_count(json, "from_ms", generation.earliest_ms);
+        json_count(json, "to_ms", generation.latest_ms);
     }
     json_close(json);
 }
@@ -165,24 +171,21 @@ void json_policy(struct json *json, const petal_filter *filter, const petal_info
                  bool has_stats)
 {
     static const char *const names[] = {NULL, "growing", "last keys", "last time"};
+    petal_layers_info how = layers_info_of(filter, PETAL_ALL_LAYERS);
     json_text(json, "policy", names[info->policy]);
     if (info->policy == PETAL_POLICY_NONE) return;
     if (info->policy == PETAL_POLICY_GROWING) {
-        json_count(json, "growth_step", info->growth_step);
-        json_number(json, "growth_ratio", info->growth_ratio);
+        json_count(json, "growth_step", how.growth_step);
+        json_number(json, "growth_ratio", how.growth_ratio);
     } else {
-        json_count(json, "window_keys", info->window_keys);
-        json_count(json, "generations", info->generations);
+        json_count(json, "window_keys", how.window_keys);
+        json_count(json, "generations", how.generations);
     }
     if (info->policy == PETAL_POLICY_WINDOW_TIME) {
-        json_count(json, "window_ms", info->window_ms);
-        json_count(json, "clock_ms", info->clock_ms);
+        json_count(json, "window_ms", how.window_ms);
+        json_count(json, "clock_ms", how.clock_ms);
     }
     json_list(json, "each_layer");
-    for (uint32_t i = 0; i < info->layers; i++) {
-        petal_info layer = layer_of(filter, i);
-        petal_stats stats = layer_stats(filter, i);
-        json_layer(json, info, &layer, &stats, has_stats);
-    }
+    for (uint32_t i = 0; i < info->layers; i++) json_layer(json, filter, i, has_stats);
     json_list_end(json);
 }

@@ -39,7 +39,7 @@ bool agrees_with_time(const char *path, const petal_info *info, const struct arg
 struct policy_text {
     char s[240];
 };
-struct policy_text policy_text(const petal_info *info);
+struct policy_text policy_text(const petal_filter *filter);
 
 /* A line for each layer, oldest first, under a head. */
 void print_layers(const petal_filter *filter, const petal_info *info);

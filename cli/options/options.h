@@ -80,7 +80,7 @@ struct command {
 #define OPTION_OUTPUT {'o', "output", TEXT, AT(output), "FILE", "the filter to write"}
 #define OPTION_CAPACITY {'n', "capacity", COUNT, AT(capacity), "KEYS", "distinct keys to plan for: 58240, 10M, 1e9"}
 #define OPTION_RATE {'p', "rate", RATE, AT(rate), "RATE", "false positives at -n keys: 0.01, 1%, 1:1000 [1%]"}
-#define OPTION_MEMORY {0, "memory", SIZE, AT(memory_bytes), "SIZE", "at most so much memory: 64KiB, 2GiB"}
+#define OPTION_MEMORY {0, "memory", SIZE, AT(memory_bytes), "SIZE", "at most this much memory: 64KiB, 2GiB"}
 #define OPTION_GROW {0, "grow", FLAG, AT(grow), NULL, "grow beyond -n keys, and keep the rate"}
 #define OPTION_FOLDABLE {0, "foldable", FLAG, AT(foldable), NULL, "of a size that petal fold can make smaller"}
 #define OPTION_WINDOW {0, "window", TEXT, AT(window), "WINDOW", "remember the last 10M keys, or those of 7d, 12h"}
@@ -105,7 +105,7 @@ struct command {
 #define OPTION_MEMORY_LIMIT {0, "memory-limit", LIMIT, AT(memory_limit), "SIZE", \
                              "memory that opening FILE may take, or none"}
 #define OPTION_ROW_LIMIT {0, "row-limit", LIMIT, AT(row_limit), "SIZE", "a longer row is no key, or none [16MiB]"}
-#define OPTION_JSON {0, "json", FLAG, AT(json), NULL, "one JSON object a line"}
+#define OPTION_JSON {0, "json", FLAG, AT(json), NULL, "one JSON object per line"}
 #define OPTION_VERBOSE {0, "verbose", FLAG, AT(verbose), NULL, "say what was done, on stderr"}
 #define OPTION_NULL {'0', "null", FLAG, AT(nul), NULL, "keys end with a NUL byte, not with a newline"}
 #define OPTION_CRLF {0, "crlf", FLAG, AT(crlf), NULL, "lines end with CR LF"}

@@ -15,6 +15,20 @@ petal_stats stats_of(const petal_filter *filter)
     return stats;
 }
 
+petal_layers_info layers_info_of(const petal_filter *filter, uint32_t layer)
+{
+    petal_layers_info info = PETAL_LAYERS_INFO_INIT;
+    petal_get_layers_info(filter, layer, &info, NULL);
+    return info;
+}
+
+petal_file_info file_info_of(const petal_filter *filter)
+{
+    petal_file_info info = PETAL_FILE_INFO_INIT;
+    petal_get_file_info(filter, &info, NULL);
+    return info;
+}
+
 bool can(const petal_filter *filter, uint32_t ability)
 {
     return info_of(filter).abilities & ability;

@@ -9,6 +9,10 @@
 petal_info info_of(const petal_filter *filter);
 petal_stats stats_of(const petal_filter *filter);
 
+/* petal_get_layers_info() of a layer or PETAL_ALL_LAYERS, and petal_get_file_info(). */
+petal_layers_info layers_info_of(const petal_filter *filter, uint32_t layer);
+petal_file_info file_info_of(const petal_filter *filter);
+
 /* Has the filter this ability (PETAL_CAN_)? */
 bool can(const petal_filter *filter, uint32_t ability);
 

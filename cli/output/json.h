@@ -1,4 +1,4 @@
-/* json.h - one JSON object a line. Whole numbers of 64 bits stay exact; unknown numbers (NAN,
+/* json.h - one JSON object per line. Whole numbers of 64 bits stay exact; unknown numbers (NAN,
  * infinity) become null. */
 #ifndef PETAL_CLI_JSON_H
 #define PETAL_CLI_JSON_H

@@ -10,6 +10,6 @@ const char *kernel_name(void)
     petal_options options = PETAL_OPTIONS_INIT;
     options.bits = 512;
     options.hashes = 1;
-    petal_plan(&options, &plan, NULL);
+    petal_plan(&options, &plan, NULL, NULL);
     return plan.kernel_name ? plan.kernel_name : "generic";
 }

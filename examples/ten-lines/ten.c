@@ -9,7 +9,7 @@ int main(void)
     if (petal_create(&options, &seen, NULL) != PETAL_OK) return 1;
     petal_add(seen, "https://example.com/", 20);
     puts(petal_contains(seen, "https://example.org/", 20) ? "true" : "false");
-    if (petal_save(seen, "seen.petal", NULL, 0, NULL) != PETAL_OK) return 1;
+    if (petal_save(seen, "seen.petal", NULL, NULL) != PETAL_OK) return 1;
     petal_free(seen);
     if (petal_open("seen.petal", NULL, &seen, NULL) != PETAL_OK) return 1;
     puts(petal_contains(seen, "https://example.com/", 20) ? "true" : "false");

@@ -12,7 +12,7 @@
  *     if (petal_create(&options, &filter, NULL) != PETAL_OK) return 1;
  *     petal_add(filter, "https://example.com/", 20);
  *     if (petal_contains(filter, "https://example.org/", 20)) ...   // probably
- *     if (petal_save(filter, "urls.petal", NULL, 0, NULL) != PETAL_OK) return 1;
+ *     if (petal_save(filter, "urls.petal", NULL, NULL) != PETAL_OK) return 1;
  *     petal_free(filter);
  *
  * That program needs "Status", "Creating", "One key" and petal_save(). The rest is in the order in
@@ -44,7 +44,7 @@
  *              "Cost". There, "all bits" is petal_info.bytes, read at memory speed: about a second
  *              for 5 GB in memory.
  *   Threads    Any number of threads may query one filter at the same time without a lock
- *              (contains*, hash_key, get_info, get_stats, save, serialize, write) if no thread
+ *              (contains*, hash_key, get_*, save, serialize, write) if no thread
  *              changes it. A change needs exclusive use. The exception is adding to a filter after
  *              petal_allow_threads(). The library has no mutable global state.
  *   Processes  Filters in memory are private: after fork() parent and child each have a copy. A
@@ -402,8 +402,8 @@ typedef struct petal_batch_outcome {
 
 /* petal_add(), petal_contains() or petal_remove() of each key in order. A batch is the fastest way:
  * it hashes and fetches ahead. If `results` is not NULL, the call writes one byte per key: add 1 =
- * new, contains 1 = probably, remove 1 = removed, otherwise 0. Of equal new keys in a batch the
- * first is the new one. outcome may be NULL.
+ * new, contains 1 = probably, remove 1 = removed, otherwise 0. If a batch
+ * has a new key twice, its first occurrence is the new one. outcome may be NULL.
  *   PETAL_ERR_ARGUMENT     the batch is malformed. If its offsets decrease or exceed the data,
  *                          error->offset is the index of the first such key. No key is done, and
  *                          results are not written.
@@ -413,7 +413,7 @@ typedef struct petal_batch_outcome {
  *   PETAL_ERR_DAMAGED      contains: a key lies in a damaged block (PETAL_OPEN_VERIFY_ON_USE)
  * and the other failures of petal_add() and petal_remove(). Then, and after PETAL_ERR_DAMAGED, the
  * keys before the first failing one are done, the others are not, and error->offset is its index.
- * An empty batch only tells whether the filter can do it.
+ * An empty batch checks whether the filter can do it.
  * Cost: O(keys). */
 PETAL_API petal_status petal_add_batch(petal_filter *filter, const petal_batch *batch,
                                        uint8_t *results, petal_batch_outcome *outcome,
@@ -448,8 +448,17 @@ PETAL_API petal_status petal_contains_all(const petal_filter *filter, const peta
 /* continue if the new file cannot have the owner of the old one */
 #define PETAL_SAVE_NEW_OWNER 4u
 
-/* Writes the filter to `path` in a format (NULL: petal). Replaces a file atomically: at every
- * moment the path has either the old file or the whole new one. Writes a temporary file in the same
+/* How petal_save(), petal_write() and petal_serialize() write a filter. They take NULL for the
+ * defaults. */
+typedef struct petal_save_options {
+    uint32_t struct_size;
+    uint32_t flags;     /* PETAL_SAVE_; no effect without a file */
+    const char *format; /* a name that petal_format_at() returns. NULL: petal */
+} petal_save_options;
+#define PETAL_SAVE_OPTIONS_INIT PETAL_STRUCT_INIT(petal_save_options)
+
+/* Writes the filter to `path`. Replaces a file atomically: at every moment the path has either the
+ * old file or the whole new one. Writes a temporary file in the same
  * folder (random name; mode and owner of the old file; unreadable to others until it has them),
  * then calls fsync, rename, and fsync of the folder. Blocks of zeros become holes if the file
  * system has them. Follows symbolic links. If the old file has several hard links, only this name
@@ -460,7 +469,7 @@ PETAL_API petal_status petal_contains_all(const petal_filter *filter, const peta
  *
  * On failure the old file is unchanged, and no temporary file remains. The exception is a failed
  * fsync of the folder, which comes last: the new file is then in place, and error->message says so.
- *   PETAL_ERR_ARGUMENT     no such format, or an unknown flag
+ *   PETAL_ERR_ARGUMENT     no such format, an unknown flag, or the options are not initialised
  *   PETAL_ERR_EXISTS       NO_REPLACE, and the file exists
  *   PETAL_ERR_BUSY         another process is changing the file, or created one at `path` during
  *                          the call; or the filter is live
@@ -473,7 +482,7 @@ PETAL_API petal_status petal_contains_all(const petal_filter *filter, const peta
  *   PETAL_ERR_IO, PETAL_ERR_MEMORY
  * Cost: writes the whole file and waits for the disk. */
 PETAL_NODISCARD PETAL_API petal_status petal_save(const petal_filter *filter, const char *path,
-                                                  const char *format, uint32_t flags,
+                                                  const petal_save_options *options,
                                                   petal_error *error);
 
 /* Modes of petal_open(). */
@@ -508,8 +517,8 @@ PETAL_NODISCARD PETAL_API petal_status petal_save(const petal_filter *filter, co
  * filter has no bits until petal_adopt_bits() or petal_write_bits() (petal_host.h) supply them.
  * Until then petal_get_info() works, contains is true, and calls that need bits are
  * PETAL_ERR_UNSUPPORTED. If too few bytes are given (PETAL_ERR_TRUNCATED), error->offset is the
- * number needed so far. Of a file no more is read, unless the format is "auto". For petal files and
- * for the first chunk of BF.SCANDUMP (redisbloom). */
+ * number needed so far. A file is read no further, unless the format is "auto". Works for petal
+ * files and for the first chunk of BF.SCANDUMP (redisbloom). */
 #define PETAL_OPEN_HEADER_ONLY 512u
 /* HEADER_ONLY: open a keyed filter without its secret, to read what its header says. Such a filter
  * accepts no bits and hashes no keys: those calls are PETAL_ERR_SECRET_MISSING, and
@@ -528,13 +537,13 @@ PETAL_NODISCARD PETAL_API petal_status petal_save(const petal_filter *filter, co
  *     nothing.
  * Every mode accepts the flag. It has no effect if there is nothing to compare with, or no need to:
  * LOAD, HEADER_ONLY, other formats, LIVE beside a writer, a dirty file that is being recovered.
- * petal_info.verifies is 1 if it has an effect. If another process begins to change the file in
- * place after it was opened, a block that differs counts as changed, not as damaged. Takes one byte
- * of memory per block. Without the flag, a map trusts its bits. */
+ * petal_file_info.verifies_on_use is 1 if it has an effect. If another process begins to change
+ * the file in place after it was opened, a block that differs counts as changed, not as damaged.
+ * Takes one byte of memory per block. Without the flag, a map trusts its bits. */
 #define PETAL_OPEN_VERIFY_ON_USE 2048u
 /* With RECOVER: also accept a clean file whose blocks do not match their checksums, and give them
  * new ones. Damage and additions can't be told apart: keys may be missing, and the new checksums
- * hide it. petal_info.recovered_blocks counts the blocks that differ. For files that cannot be
+ * hide it. petal_file_info.recovered_blocks counts the blocks that differ. For files that cannot be
  * rebuilt from their keys. */
 #define PETAL_OPEN_RESEAL 4096u
 
@@ -647,8 +656,8 @@ enum {
 #define PETAL_ALL_LAYERS UINT32_MAX
 
 /* What the library knows of a filter, or of one of its layers, without reading bits. Unknown
- * doubles are NAN. petal_plan() leaves items, memory_bytes and the times at 0, and sets only the
- * abilities that need no bits. */
+ * doubles are NAN. petal_plan() leaves items and memory_bytes at 0, and sets only the abilities
+ * that need no bits. */
 typedef struct petal_info {
     uint32_t struct_size;
     uint32_t abilities; /* PETAL_CAN_ */
@@ -668,34 +677,15 @@ typedef struct petal_info {
     uint64_t items;
     uint64_t seed;
     uint64_t metadata_bytes;
-    uint32_t secret_id; /* tells secrets apart; 0 if not keyed */
+    uint32_t secret_id; /* identifies the secret; 0 if not keyed */
     uint32_t key_type;
-    uint32_t policy;      /* PETAL_POLICY_ */
-    uint32_t growth_step; /* growing */
-    double growth_ratio;  /* growing */
-    uint64_t window_keys; /* windows; equal to capacity */
-    uint64_t window_ms;   /* windows of time */
-    uint64_t clock_ms;    /* windows of time: the latest petal_set_clock(); 0: none yet */
-    uint32_t generations; /* windows: as planned; `layers` is how many there are now */
-    uint8_t keyed;        /* 1: siphash with a secret */
-    uint8_t live;         /* 1: opened with PETAL_OPEN_LIVE while a writer was at work */
-    /* 1: a map or view of a petal file, whose blocks petal_verify() compares with their checksums.
-     * 0: there is nothing to compare: a filter in memory (a load has compared them), a file of
-     * another format, one that was dirty, or that another process is changing. */
-    uint8_t verifiable;
-    uint8_t verifies; /* 1: PETAL_OPEN_VERIFY_ON_USE is in force */
-    /* One layer of a window of time: bounds on the times of its keys: earliest, latest. 0: unknown
-     * time. */
-    uint64_t from_ms, to_ms;
-    /* Opened with PETAL_OPEN_RECOVER: blocks that differ from their last checksums, and how many
-     * blocks there are. Otherwise 0. */
-    uint64_t recovered_blocks, blocks;
+    uint32_t policy; /* PETAL_POLICY_; petal_get_layers_info() has the details */
+    uint8_t keyed;   /* 1: siphash with a secret */
+    uint8_t reserved[3];
     const char *scheme_name; /* "blocked", ...; static storage, as are all names */
     const char *hash_name;   /* "xxh3", ... */
     const char *format_name; /* it was read from or made for; "petal" for new native filters */
     const char *kernel_name; /* in use: "avx512", "avx2", "sse4", "neon", "simd128", "generic" */
-    /* Of a map: blocks that were not compared with their checksums yet, or found damaged. */
-    uint64_t unchecked_blocks;
 } petal_info;
 #define PETAL_INFO_INIT PETAL_STRUCT_INIT(petal_info)
 
@@ -706,13 +696,56 @@ typedef struct petal_info {
 PETAL_API petal_status petal_get_info(const petal_filter *filter, uint32_t layer, petal_info *info,
                                       petal_error *error);
 
+/* How a filter grows or forgets (PETAL_POLICY_). A field that does not apply is 0. */
+typedef struct petal_layers_info {
+    uint32_t struct_size;
+    uint32_t growth_step; /* growing */
+    double growth_ratio;  /* growing */
+    uint64_t window_keys; /* windows; equal to petal_info.capacity */
+    uint64_t window_ms;   /* windows of time */
+    uint32_t generations; /* windows: as planned; petal_info.layers is how many there are now */
+    uint32_t reserved;
+    uint64_t clock_ms; /* windows of time: the latest petal_set_clock(); 0: none yet */
+    /* One layer of a window of time: bounds on the times of its keys. 0: unknown. */
+    uint64_t earliest_ms, latest_ms;
+} petal_layers_info;
+#define PETAL_LAYERS_INFO_INIT PETAL_STRUCT_INIT(petal_layers_info)
+#define PETAL_LAYERS_INFO_INIT PETAL_STRUCT_INIT(petal_layers_info)
+
+/* Fills in *info for one layer or for all. Fails like petal_get_info(). */
+PETAL_API petal_status petal_get_layers_info(const petal_filter *filter, uint32_t layer,
+                                             petal_layers_info *info, petal_error *error);
+
+/* What the library knows of the file or view that a filter was opened from. All 0 for a filter that
+ * was made in memory. */
+typedef struct petal_file_info {
+    uint32_t struct_size;
+    uint8_t live; /* 1: opened with PETAL_OPEN_LIVE while a writer was at work */
+    /* 1: a map or view of a petal file, whose blocks petal_verify() compares with their checksums.
+     * 0: there is nothing to compare: a filter in memory (a load has compared them), a file of
+     * another format, one that was dirty, or that another process is changing. */
+    uint8_t verifiable;
+    uint8_t verifies_on_use; /* 1: PETAL_OPEN_VERIFY_ON_USE has an effect */
+    uint8_t reserved;
+    /* A map or view: blocks that were not compared with their checksums yet, or found damaged. */
+    uint64_t unchecked_blocks;
+    /* Opened with PETAL_OPEN_RECOVER: how many blocks were compared with their last checksums, and
+     * how many of them differ. */
+    uint64_t compared_blocks, recovered_blocks;
+} petal_file_info;
+#define PETAL_FILE_INFO_INIT PETAL_STRUCT_INIT(petal_file_info)
+
+/* Fills in *info. PETAL_ERR_ARGUMENT: the struct is not initialised. */
+PETAL_API petal_status petal_get_file_info(const petal_filter *filter, petal_file_info *info,
+                                           petal_error *error);
+
 /* An estimate with its 95 % interval: over all seeds of the hash, 95 of 100 such intervals contain
  * the true value. Does not grow. */
 typedef struct petal_estimate {
     double value, low, high;
 } petal_estimate;
 
-/* What the bits tell. */
+/* What can be estimated from the bits. */
 typedef struct petal_stats {
     uint32_t struct_size;
     uint8_t saturated; /* 1: every bit is set; estimated_items is infinite and estimated_rate 1 */
@@ -778,14 +811,14 @@ PETAL_API petal_status petal_set_metadata(petal_filter *filter, const void *meta
                                           uint64_t metadata_bytes, petal_error *error);
 
 /* What petal_create() would make of these options, without making it: fills in *plan as
- * petal_get_info() would. Inverts the exact model of the scheme (docs/format.md): the rate at
- * `capacity` keys, averaged over seeds, is at most the requested rate. Filters of other formats
- * have the size that their library gives them, by formulas for independent positions. Below some
- * thousand keys most exceed the requested rate; plan->predicted_rate is theirs. Fails like
- * petal_create().
+ * petal_get_info() would, and *layers, which may be NULL, as petal_get_layers_info() would.
+ * Inverts the exact model of the scheme (docs/format.md): the rate at `capacity` keys, averaged
+ * over seeds, is at most the requested rate. Filters of other formats have the size that their
+ * library gives them, by formulas for independent positions. Below some thousand keys most exceed
+ * the requested rate; plan->predicted_rate is theirs. Fails like petal_create().
  * Cost: well under a second at any size. */
 PETAL_API petal_status petal_plan(const petal_options *options, petal_info *plan,
-                                  petal_error *error);
+                                  petal_layers_info *layers, petal_error *error);
 
 /* The rate of the scheme's model with `keys` distinct keys in a filter of these parameters. 0
  * without keys. Exact for Petal's own schemes. Other libraries derive positions as a progression of
@@ -882,7 +915,7 @@ typedef struct petal_comparison {
 PETAL_API petal_status petal_compare(const petal_filter *a, const petal_filter *b,
                                      petal_comparison *comparison, petal_error *error);
 
-/* Makes a classic filter of a counting one, a quarter of the size: *dropped is a new filter in
+/* Makes a classic filter from a counting one, a quarter of the size: *dropped is a new filter in
  * memory with the same m, k, hash, capacity, items and metadata, whose set bits are the counters
  * that are not zero. If no counter has reached 15, it equals, byte for byte, the classic filter
  * that was given the keys that are in. On failure *dropped is NULL.
@@ -1025,17 +1058,6 @@ PETAL_NODISCARD PETAL_API petal_status petal_builder_finish(petal_builder *build
  * Cost: O(generations) and releasing those that expired; if all expired, clears the bits of one. */
 PETAL_API petal_status petal_set_clock(petal_filter *filter, uint64_t now_ms, petal_error *error);
 
-/* Sets the time of queries alone: until the next call, petal_contains*() ignore the generations
- * that petal_set_clock(now_ms) would drop. Bits, clock, items and file do not change. So copies
- * that must stay equal do, and a filter that was opened for reading has a time, too. An earlier
- * time brings back generations that petal_set_clock() has not dropped; 0 brings back all of them.
- * Needs exclusive use.
- *   PETAL_ERR_UNSUPPORTED  not a window of time
- *   PETAL_ERR_ARGUMENT     above 2^63 - 1
- * Cost: O(generations). */
-PETAL_API petal_status petal_set_query_clock(petal_filter *filter, uint64_t now_ms,
-                                             petal_error *error);
-
 /* ------------------------------------------------------------------------------------- formats */
 
 #define PETAL_FORMAT_CAN_READ 1u
@@ -1050,36 +1072,38 @@ typedef struct petal_format_info {
     uint32_t struct_size;
     uint32_t abilities; /* PETAL_FORMAT_ */
     const char *name;   /* "guava", ... */
-    const char *keys;   /* how its library makes bytes of keys, in a few words */
+    const char *keys;   /* how its library turns keys into bytes, in a few words */
 } petal_format_info;
 #define PETAL_FORMAT_INFO_INIT PETAL_STRUCT_INIT(petal_format_info)
 
-/* The formats of this build, from 0. False after the last one. */
+/* Fills in *info for one format of this build, from 0. False after the last one. */
 PETAL_API bool petal_format_at(uint32_t place, petal_format_info *info);
 
-/* Which formats these bytes can be, judged by header and length alone: a hint, not a proof, since
- * most formats have no magic number. Writes up to `room` names and returns how many fit. A certain
- * one is the only one. */
-PETAL_API uint32_t petal_recognize(const void *bytes, uint64_t size_bytes, const char **names,
-                                   uint32_t room);
+/* Which formats these bytes could be in, judged by header and length alone: a hint, not a proof,
+ * since most formats have no magic number. Writes up to `room` names and returns how many formats
+ * fit. If one is certain, it is the only one. */
+PETAL_API uint64_t petal_recognize(const void *bytes, uint64_t size_bytes, const char **names,
+                                   uint64_t room);
 
 /* -------------------------------------------------------------------------- memory and streams */
 
-/* The size of the filter's image in this format (NULL: petal), which is the size of the file that
- * petal_save() writes. 0 if the format cannot hold the filter.
+/* The size of the filter's image, which is the size of the file that petal_save() writes with these
+ * options. 0 if the format cannot hold the filter.
  * Cost: O(layers); packed formats (PETAL_FORMAT_IS_PACKED) read all bits. */
-PETAL_API uint64_t petal_serialized_bytes(const petal_filter *filter, const char *format);
+PETAL_API uint64_t petal_serialized_bytes(const petal_filter *filter,
+                                          const petal_save_options *options);
 
 /* Writes that image into memory. Bits of a map or view are verified first.
- *   PETAL_ERR_ARGUMENT     no such format; or size_bytes is below petal_serialized_bytes()
+ *   PETAL_ERR_ARGUMENT     as for petal_save(); or size_bytes is below petal_serialized_bytes()
  *   PETAL_ERR_UNSUPPORTED  the format cannot hold the filter, or the filter has no bits
  *   PETAL_ERR_BUSY         the filter is live
  *   PETAL_ERR_DAMAGED      a block does not match its checksum
  *   PETAL_ERR_MEMORY
  * Cost: reads all bits and writes the image. */
 PETAL_NODISCARD PETAL_API petal_status petal_serialize(const petal_filter *filter,
-                                                       const char *format, void *bytes,
-                                                       uint64_t size_bytes, petal_error *error);
+                                                       const petal_save_options *options,
+                                                       void *bytes, uint64_t size_bytes,
+                                                       petal_error *error);
 
 /* Receives the next bytes of a stream. Anything but 0 stops it. */
 typedef int32_t (*petal_sink)(void *context, const void *bytes, size_t size_bytes);
@@ -1090,8 +1114,8 @@ typedef int32_t (*petal_sink)(void *context, const void *bytes, size_t size_byte
  *   PETAL_ERR_IO  the sink stopped the stream; error->system_errno is what it returned
  * and the failures of petal_serialize().
  * Cost: reads all bits, and what the sink costs. */
-PETAL_API petal_status petal_write(const petal_filter *filter, const char *format, petal_sink sink,
-                                   void *context, petal_error *error);
+PETAL_API petal_status petal_write(const petal_filter *filter, const petal_save_options *options,
+                                   petal_sink sink, void *context, petal_error *error);
 
 /* Makes a filter from an image in memory: a private, verified copy. Safe on hostile bytes. Modes
  * and flags are those of petal_open(); RECOVER, RESEAL, HEADER_ONLY and NO_SECRET have an effect.
@@ -1135,7 +1159,8 @@ PETAL_NODISCARD PETAL_API petal_status petal_diff(const petal_filter *from, cons
  * computes the result block by block and compares its content id before it changes the first bit,
  * so after a failure the filter is unchanged. That takes 64 KiB, new layers and new metadata, but
  * no copy. Needs exclusive use, and no builder at work. memory_limit: bytes that new layers may
- * take; 0: as the filter was opened, by default 1 GiB or 64 times its size; UINT64_MAX: no limit.
+ * take; 0: the limit that the filter was opened with, by default 1 GiB or 64 times its size;
+ * UINT64_MAX: no limit.
  *   PETAL_ERR_MISMATCH      the patch is for another content id or another kind of filter, or was
  *                           applied already
  *   PETAL_ERR_NOT_A_FILTER  the bytes are not a patch

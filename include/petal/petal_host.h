@@ -44,24 +44,11 @@ PETAL_API petal_status petal_write_bits(petal_filter *filter, uint32_t layer, ui
 PETAL_API petal_status petal_adopt_bits(petal_filter *filter, uint32_t layer, void *bytes,
                                         uint64_t size_bytes, petal_error *error);
 
-/* The part of a layer that differs between filters of equal parameters: its bits, in a block of the
- * filter's allocator (NULL and 0: none), and its number of keys. Does not grow. */
-typedef struct petal_layer_state {
-    void *memory;
-    uint64_t memory_bytes, items;
-} petal_layer_state;
-
-/* Exchanges the filter's layers for those in `states`, one per layer: for hosts that keep the bits
- * of a filter elsewhere meanwhile. Bits are not verified: pass in only what came out of a filter
- * with the same parameters, or nothing. What comes out is the caller's until it goes in again.
- * Takes no memory. Needs exclusive use.
- *   PETAL_ERR_ARGUMENT     the filter has another number of layers, or a block has another size
- *   PETAL_ERR_UNSUPPORTED  a window, whose layers differ in more
+/* Sets petal_info.items, for hosts that count by a rule of their own.
+ *   PETAL_ERR_UNSUPPORTED  it grows or is a window: this number tells when its newest layer is full
  *   PETAL_ERR_READ_ONLY    the bits belong to a file or a view, or the filter is frozen
- *   PETAL_ERR_BUSY         several threads may add (petal_allow_threads())
- * Cost: O(layers). */
-PETAL_API petal_status petal_swap_layers(petal_filter *filter, petal_layer_state *states,
-                                         uint32_t layer_count, petal_error *error);
+ *   PETAL_ERR_BUSY         several threads may add (petal_allow_threads()) */
+PETAL_API petal_status petal_set_items(petal_filter *filter, uint64_t items, petal_error *error);
 
 /* A layer whose bits the host keeps: what petal_get_info() says of it, and where its bits are. Does
  * not grow. */
@@ -74,34 +61,47 @@ typedef struct petal_lent_layer {
     uint64_t items;
 } petal_lent_layer;
 
-/* Replaces the filter's layers by these: releases its own layers, and forgets lent ones. So one
- * handle serves many filters in turn, with the same scheme, hash and seed or secret, whatever their
- * sizes: for servers with millions of small filters, whose handles would take more memory than
- * their bits. `layers` is copied. The bits stay the host's, and must stay where they are until
- * other layers are lent or the filter is freed. The host keeps the counts, too: adding changes only
- * those of the handle, by the number of new keys. A filter that would grow returns PETAL_ERR_FULL
- * instead, and the host lends it one more layer. Bits are not verified. Allocates only for more
- * layers than the filter ever had. Needs exclusive use.
+/* Replaces the filter's layers with these. Its own layers are released; layers lent before are
+ * forgotten. One handle serves many filters in turn, whatever their sizes, if they have the same
+ * scheme, hash and seed or secret: for servers with millions of small filters, whose handles would
+ * take more memory than their bits. `layers` is copied. The bits stay the host's, and must stay
+ * where they are until other layers are lent or the filter is freed. The host keeps the counts,
+ * too: adding changes only those of the handle, by the number of new keys. A filter that would
+ * grow returns PETAL_ERR_FULL instead, and the host lends it one more layer. Bits are not
+ * verified. Allocates only for more layers than the filter ever had. Needs exclusive use.
  *   PETAL_ERR_ARGUMENT     no layer, or one that no filter of this scheme has
- *   PETAL_ERR_LIMIT        a layer has more bits than petal allows
+ *   PETAL_ERR_LIMIT        a layer has more bits than petal allows; or more than 2^31 - 1 layers
  *   PETAL_ERR_UNSUPPORTED  a window, whose layers differ in more
  *   PETAL_ERR_READ_ONLY    the bits belong to a file or a view, or the filter is frozen
  *   PETAL_ERR_BUSY         several threads may add (petal_allow_threads())
  *   PETAL_ERR_MEMORY       nothing changed
  * Cost: O(layers). */
 PETAL_API petal_status petal_lend(petal_filter *filter, const petal_lent_layer *layers,
-                                  uint32_t layer_count, petal_error *error);
+                                  uint64_t count, petal_error *error);
 
 /* Moves a block of memory: returns its new address, with the same contents, after releasing the old
  * block; or NULL to leave it where it is. */
 typedef void *(*petal_mover)(void *context, void *memory, size_t size_bytes);
 
-/* Lets `move` move each block of the filter's memory, for hosts that defragment. Sizes are those
- * that the allocator was asked for. *filter is the new handle. Needs exclusive use, and no builder
+/* Lets `move` move each block of the filter's memory, for hosts that defragment. size_bytes is what
+ * was requested from the allocator. *filter is the new handle. Needs exclusive use, and no builder
  * at work. Maps, views and open files are not moved. Returns PETAL_OK.
  * Cost: O(layers), and what `move` costs. */
 PETAL_API petal_status petal_relocate(petal_filter **filter, petal_mover move, void *context,
                                       petal_error *error);
+
+/* ------------------------------------------------------------------------- the time of queries */
+
+/* Sets the clock of queries only: until the next call, petal_contains*() ignore the generations
+ * that petal_set_clock(now_ms) would drop. Bits, clock, items and file do not change, so replicas
+ * stay equal, and a filter that was opened for reading can follow the time. An earlier time brings
+ * back generations that petal_set_clock() has not dropped; 0 brings back all of them. Needs
+ * exclusive use.
+ *   PETAL_ERR_UNSUPPORTED  not a window of time
+ *   PETAL_ERR_ARGUMENT     above 2^63 - 1
+ * Cost: O(generations). */
+PETAL_API petal_status petal_set_query_clock(petal_filter *filter, uint64_t now_ms,
+                                             petal_error *error);
 
 /* ------------------------------------------------------------- queries by byte ranges of a file */
 
@@ -112,15 +112,15 @@ typedef struct petal_range {
 
 /* The ranges of the petal file that a query of this key reads: of the file that was opened with
  * PETAL_OPEN_HEADER_ONLY; for other filters, of the file that petal_save() would write. Writes up
- * to `room` ranges, and sets *count to how many there are: per layer, one for each line of 64
- * bytes, so 1 or 2 for blocked, and up to k for classic and counting.
+ * to `room` ranges, and sets *count to how many there are: per layer 1 or 2 for blocked, and up to
+ * k for classic and counting. How large a range is depends on the scheme.
  *   PETAL_ERR_UNSUPPORTED     foreign schemes
  *   PETAL_ERR_SECRET_MISSING  the filter lacks its secret (PETAL_OPEN_NO_SECRET)
  *   PETAL_ERR_LIMIT           no petal file can hold that many layers
  * Cost: O(ranges + layers). */
 PETAL_API petal_status petal_key_ranges(const petal_filter *filter, const void *key,
-                                        size_t key_bytes, petal_range *ranges, uint32_t room,
-                                        uint32_t *count, petal_error *error);
+                                        size_t key_bytes, petal_range *ranges, uint64_t room,
+                                        uint64_t *count, petal_error *error);
 
 /* petal_contains() from the bytes of these ranges, one after the other. Only their number is
  * verified: take them from blocks that passed petal_verify_block(), or trust your storage. *answer
@@ -159,7 +159,7 @@ PETAL_API petal_status petal_verify_block(const petal_filter *filter, uint64_t o
  * The bits of a petal file go straight into the filter's memory. All other formats, "auto" and
  * PETAL_OPEN_HEADER_ONLY are buffered to the end and then loaded, so the filter's own memory adds
  * to the buffer. The buffer has at most twice the bytes received, and no more than expected_bytes
- * or memory_limit. A header cannot make the reader allocate more than its stream deserves: if the
+ * or memory_limit. A hostile header cannot make the reader allocate much memory: if the
  * filter exceeds the memory limit (by default 1 GiB or 64 times the bytes received) or does not
  * match the expected size, nothing is allocated for it. */
 typedef struct petal_reader petal_reader;

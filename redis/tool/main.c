@@ -198,15 +198,23 @@ static int32_t take_beginning(void *context, const void *bytes, size_t size)
     return to->size == to->room;
 }
 
+static petal_save_options as_redisbloom(void)
+{
+    petal_save_options options = PETAL_SAVE_OPTIONS_INIT;
+    options.format = "redisbloom";
+    return options;
+}
+
 /* Into a key that is renamed at the end. The chunks may be sent twice, so what is there of a broken
  * run does no harm. */
 static int push_bloom(struct job *job, const petal_filter *filter, const char *part)
 {
+    petal_save_options options = as_redisbloom();
     petal_info info = PETAL_INFO_INIT;
     char bytes[20 + 64 * 53];
     petal_get_info(filter, PETAL_ALL_LAYERS, &info, NULL);
     struct beginning header = {bytes, 0, 20 + info.layers * (size_t)53};
-    petal_write(filter, "redisbloom", take_beginning, &header, NULL);
+    petal_write(filter, &options, take_beginning, &header, NULL);
     const char *clear[] = {"DEL", part}, *rename[] = {"RENAME", part, job->key};
     redisReply *reply = call(job, 2, clear, 0);
     freeReplyObject(reply);
@@ -220,6 +228,7 @@ static int push_bloom(struct job *job, const petal_filter *filter, const char *p
 static int push(struct job *job)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_save_options bloom = as_redisbloom();
     petal_filter *filter = NULL;
     petal_error error;
     char part[1024];
@@ -230,7 +239,7 @@ static int push(struct job *job)
         return complain(job->path, error.message);
     int status = FAILED;
     if (name_part(job, filter, part, sizeof part))
-        status = !job->for_petal && petal_serialized_bytes(filter, "redisbloom")
+        status = !job->for_petal && petal_serialized_bytes(filter, &bloom)
                      ? push_bloom(job, filter, part)
                      : push_petal(job, filter, part);
     petal_free(filter);
@@ -348,9 +357,11 @@ static void choose_dump(struct job *job)
 
 static int pull(struct job *job)
 {
+    petal_save_options options = PETAL_SAVE_OPTIONS_INIT;
     petal_error error;
     char path[4096];
     uint64_t at;
+    options.format = job->to;
     choose_dump(job);
     redisReply *reply = dump(job, 0);
     if (!reply) return FAILED;
@@ -360,7 +371,7 @@ static int pull(struct job *job)
     FILE *file = open_part(job, filter, &at, &error);
     int status = file ? pull_bits(job, filter, file, at) : FAILED;
     if (file) fclose(file);
-    if (status == DONE && petal_save(filter, job->path, job->to, 0, &error) != PETAL_OK)
+    if (status == DONE && petal_save(filter, job->path, &options, &error) != PETAL_OK)
         status = complain(job->path, error.message);
     snprintf(path, sizeof path, "%s.part", job->path);
     if (status == DONE) remove(path);

@@ -246,22 +246,39 @@ static petal_status make(const petal_options *options, const struct description 
     return PETAL_OK;
 }
 
-petal_status petal_plan(const petal_options *options, petal_info *plan, petal_error *error)
+/* What the plan is written to. */
+static petal_status check_plan(const petal_info *plan, const petal_layers_info *layers,
+                               petal_error *error)
+{
+    petal_status status = petal_sized_check(plan, "PETAL_INFO_INIT", error);
+    return status == PETAL_OK && layers ? petal_sized_check(layers, "PETAL_LAYERS_INFO_INIT", error)
+                                        : status;
+}
+
+static void give_plan(const petal_filter *frame, petal_info *plan, petal_layers_info *layers)
+{
+    petal_info info;
+    petal_layers_info how;
+    petal_filter_describe(frame, PETAL_ALL_LAYERS, &info);
+    info.memory_bytes = 0;
+    petal_sized_give(&info, sizeof info, plan);
+    if (!layers) return;
+    petal_filter_describe_layers(frame, PETAL_ALL_LAYERS, &how);
+    petal_sized_give(&how, sizeof how, layers);
+}
+
+petal_status petal_plan(const petal_options *options, petal_info *plan, petal_layers_info *layers,
+                        petal_error *error)
 {
     petal_options own;
-    petal_info info;
     struct description about;
     petal_filter *frame = NULL; /* a filter without bits: it can be described like any other */
-    petal_status status = petal_sized_check(plan, "PETAL_INFO_INIT", error);
+    petal_status status = check_plan(plan, layers, error);
     if (status == PETAL_OK)
         status = petal_sized_take(options, &own, sizeof own, "PETAL_OPTIONS_INIT", error);
     if (status == PETAL_OK) status = describe(&own, &about, error);
     if (status == PETAL_OK) status = make(&own, &about, &frame, error);
-    if (status == PETAL_OK) {
-        petal_filter_describe(frame, PETAL_ALL_LAYERS, &info);
-        info.memory_bytes = 0;
-        petal_sized_give(&info, sizeof info, plan);
-    }
+    if (status == PETAL_OK) give_plan(frame, plan, layers);
     petal_free(frame);
     return status;
 }

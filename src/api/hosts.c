@@ -49,7 +49,7 @@ static petal_status check_tail(const struct bit_array *array, const void *bytes,
 {
     if (petal_tail_is_clear(&array->shape, bytes, array->size_bytes)) return PETAL_OK;
     return petal_fail(error, PETAL_ERR_DAMAGED,
-                      "bits of layer %u that no key can set are set; load a sound copy", layer);
+                      "layer %u has a bit that no key can set; load a sound copy", layer);
 }
 
 static void note_changed(petal_filter *filter)
@@ -82,7 +82,7 @@ static petal_status write_bits(petal_filter *filter, uint32_t layer, uint64_t of
     if (status != PETAL_OK) return status;
     struct bit_array *array = &filter->layers[layer].array;
     if (offset > array->size_bytes || size_bytes > array->size_bytes - offset)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "layer %u has %llu bytes, no more", layer,
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "layer %u has only %llu bytes", layer,
                           (unsigned long long)array->size_bytes);
     if (!array->bytes) status = petal_filter_alloc_absent(filter, layer, error);
     if (status != PETAL_OK || !array->bytes) return status;
@@ -111,7 +111,7 @@ static petal_status adopt(petal_filter *filter, uint32_t layer, void *bytes, uin
     if (to->array.bytes)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "layer %u has its bits already", layer);
     if (!bytes || size_bytes != to->array.size_bytes)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "layer %u takes a buffer of %llu bytes", layer,
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "layer %u needs a buffer of %llu bytes", layer,
                           (unsigned long long)to->array.size_bytes);
     status = check_tail(&to->array, bytes, layer, error);
     if (status != PETAL_OK) return status;
@@ -207,57 +207,17 @@ static petal_status check_exchangeable(const petal_filter *filter, petal_error *
     return PETAL_OK;
 }
 
-static petal_status check_count(const petal_filter *filter, uint32_t layer_count,
-                                petal_error *error)
-{
-    if (layer_count == filter->layer_count) return PETAL_OK;
-    return petal_fail(error, PETAL_ERR_ARGUMENT, "the filter has %u layers, not %u",
-                      filter->layer_count, layer_count);
-}
-
-/* A block is that of a buffer that was adopted, which is as long as the bits, or one with room to
- * begin them at a line. */
-static petal_status check_block(const struct bit_array *array, const petal_layer_state *state,
-                                uint32_t layer, petal_error *error)
-{
-    bool has_none = !state->memory && state->memory_bytes == 0;
-    bool fits = state->memory && (state->memory_bytes == array->size_bytes ||
-                                  state->memory_bytes == array->size_bytes + PETAL_LINE_BYTES);
-    if (has_none || fits) return PETAL_OK;
-    return petal_fail(error, PETAL_ERR_ARGUMENT,
-                      "layer %u takes a block of %llu bytes, or of %u more, not of %llu", layer,
-                      (unsigned long long)array->size_bytes, PETAL_LINE_BYTES,
-                      (unsigned long long)state->memory_bytes);
-}
-
-static void exchange(struct layer *layer, petal_layer_state *state)
-{
-    petal_layer_state had = {layer->own_lines, layer->own_bytes, layer->items};
-    layer->own_lines = state->memory;
-    layer->own_bytes = state->memory_bytes;
-    layer->items = state->items;
-    layer->array.bytes = layer->own_lines ? petal_layer_bits(layer) : NULL;
-    *state = had;
-}
-
-petal_status petal_swap_layers(petal_filter *filter, petal_layer_state *states,
-                               uint32_t layer_count, petal_error *error)
+/* By this number a filter that grows or forgets tells when its newest layer is full. */
+petal_status petal_set_items(petal_filter *filter, uint64_t items, petal_error *error)
 {
     petal_error own;
     if (!error) error = &own;
     petal_status status = check_exchangeable(filter, error);
-    if (status == PETAL_OK) status = check_count(filter, layer_count, error);
-    for (uint32_t i = 0; status == PETAL_OK && i < layer_count; i++)
-        status = check_block(&filter->layers[i].array, &states[i], i, error);
+    if (status == PETAL_OK && (filter->grow || filter->layer_count != 1))
+        status = petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                            "the filter grows by this number; it counts for itself");
     if (status != PETAL_OK) return petal_filter_note_error(filter, status, error);
-    for (uint32_t i = 0; i < layer_count; i++) exchange(&filter->layers[i], &states[i]);
-    filter->content_recorded = false;
-    filter->removals = 0;
-    petal_filter_touch_all(filter);
-    petal_filter_note_bits(filter);
-    /* All else that the way of a key knows stays as it is: no new choice, which would take as long
-     * as a few keys. */
-    if (filter->direct.lines) filter->direct.lines = filter->layers->array.bytes;
+    filter->layers->items = items;
     return PETAL_OK;
 }
 
@@ -281,12 +241,14 @@ static petal_status check_shape(const petal_filter *filter, const petal_lent_lay
                       number, (unsigned long long)asked.bits, asked.lines_per_key);
 }
 
+/* Room for a quarter more is taken, and numbers of layers have 32 bits. */
+#define MAX_LENT_LAYERS (UINT32_MAX / 2)
+
 /* More than is needed is kept for the next filter, unless that is much more. */
 static petal_status make_room(petal_filter *filter, uint32_t layer_count, petal_error *error)
 {
     uint64_t room = filter->layer_room, new_room = layer_count + (uint64_t)layer_count / 4;
     if (layer_count <= room && (room <= 64 || new_room > room / 8)) return PETAL_OK;
-    if (new_room > UINT32_MAX) new_room = UINT32_MAX;
     struct layer *layers = petal_alloc(&filter->allocator, new_room * sizeof *layers);
     if (!layers) return petal_fail(error, PETAL_ERR_MEMORY, "out of memory");
     for (uint32_t i = 0; i < filter->layer_count; i++)
@@ -311,18 +273,22 @@ static void borrow(petal_filter *filter, const petal_lent_layer *lent, struct la
 /* The layers are the host's, who alone can make more. */
 static petal_status refuse_to_grow(petal_filter *filter, petal_error *error)
 {
-    return petal_fail(error, PETAL_ERR_FULL, "full: the last layer has the %llu keys it is for",
+    return petal_fail(error, PETAL_ERR_FULL, "full: the last layer holds its %llu keys",
                       (unsigned long long)petal_filter_last(filter)->capacity);
 }
 
-petal_status petal_lend(petal_filter *filter, const petal_lent_layer *layers, uint32_t layer_count,
+petal_status petal_lend(petal_filter *filter, const petal_lent_layer *layers, uint64_t count,
                         petal_error *error)
 {
     petal_error own;
     if (!error) error = &own;
     petal_status status = check_exchangeable(filter, error);
-    if (status == PETAL_OK && layer_count == 0)
-        status = petal_fail(error, PETAL_ERR_ARGUMENT, "a filter has 1 layer at least");
+    if (status == PETAL_OK && count == 0)
+        status = petal_fail(error, PETAL_ERR_ARGUMENT, "a filter has at least 1 layer");
+    if (status == PETAL_OK && count > MAX_LENT_LAYERS)
+        status = petal_fail(error, PETAL_ERR_LIMIT, "a filter has at most %u layers",
+                            (unsigned)MAX_LENT_LAYERS);
+    uint32_t layer_count = (uint32_t)count;
     for (uint32_t i = 0; status == PETAL_OK && i < layer_count; i++)
         status = check_shape(filter, &layers[i], i, error);
     const struct layer *before = filter->layers;
@@ -381,7 +347,7 @@ static petal_status check_ranged(const petal_filter *filter, petal_error *error)
 }
 
 petal_status petal_key_ranges(const petal_filter *filter, const void *key, size_t key_bytes,
-                              petal_range *ranges, uint32_t room, uint32_t *count,
+                              petal_range *ranges, uint64_t room, uint64_t *count,
                               petal_error *error)
 {
     struct image image;

@@ -59,15 +59,15 @@ static uint64_t memory_of(const petal_filter *filter)
 
 /* Of a generation by time: between which times its keys came. The oldest had no more than a span,
  * unless it stayed open because there were as many as can be. */
-static void describe_span(const petal_filter *filter, uint32_t layer, petal_info *info)
+static void describe_span(const petal_filter *filter, uint32_t layer, petal_layers_info *info)
 {
     const struct policy *policy = &filter->policy;
     if (policy->kind != POLICY_TIME || policy->clock_ms == 0) return;
     uint64_t until = filter->layers[layer].until_ms, span = petal_rotating_span(policy);
-    info->to_ms = until;
-    info->from_ms = until >= span ? until - span + 1 : 0;
-    if (layer > 0 && filter->layers[layer - 1].until_ms > info->from_ms)
-        info->from_ms = filter->layers[layer - 1].until_ms;
+    info->latest_ms = until;
+    info->earliest_ms = until >= span ? until - span + 1 : 0;
+    if (layer > 0 && filter->layers[layer - 1].until_ms > info->earliest_ms)
+        info->earliest_ms = filter->layers[layer - 1].until_ms;
 }
 
 static void describe_layer(const petal_filter *filter, uint32_t number, petal_info *info)
@@ -81,7 +81,6 @@ static void describe_layer(const petal_filter *filter, uint32_t number, petal_in
     info->capacity = layer->capacity;
     info->target_rate = layer->target_rate;
     info->items = petal_layer_items(filter, number);
-    describe_span(filter, number, info);
 }
 
 /* The parameters; of several layers, those of the last, which takes the new keys, and the sums of
@@ -104,7 +103,6 @@ static void describe_all(const petal_filter *filter, petal_info *info)
 
 void petal_filter_describe(const petal_filter *filter, uint32_t layer, petal_info *info)
 {
-    const struct policy *policy = &filter->policy;
     *info = PETAL_INFO_INIT;
     info->abilities = abilities_of(filter);
     info->scheme = filter->scheme->id;
@@ -118,19 +116,7 @@ void petal_filter_describe(const petal_filter *filter, uint32_t layer, petal_inf
                       : info->keyed        ? petal_secret_id(filter->hash_key.secret)
                                            : 0;
     info->key_type = filter->key_type;
-    info->policy = policy->kind;
-    info->growth_step = policy->step;
-    info->growth_ratio = policy->ratio;
-    info->window_keys = policy->window_keys;
-    info->window_ms = policy->window_ms;
-    info->clock_ms = policy->clock_ms;
-    info->generations = policy->generations;
-    info->live = filter->live;
-    info->verifiable = petal_backing_is_verifiable(filter);
-    info->verifies = filter->is_guarded;
-    info->unchecked_blocks = filter->unchecked;
-    info->recovered_blocks = filter->recovered_blocks;
-    info->blocks = filter->blocks_compared;
+    info->policy = filter->policy.kind;
     info->scheme_name = filter->scheme->name;
     info->hash_name = filter->hash->name;
     info->format_name = petal_format_origin(filter)->name;
@@ -140,6 +126,20 @@ void petal_filter_describe(const petal_filter *filter, uint32_t layer, petal_inf
     else
         describe_layer(filter, layer, info);
     info->predicted_rate = petal_filter_predicted_rate(filter, layer);
+}
+
+void petal_filter_describe_layers(const petal_filter *filter, uint32_t layer,
+                                  petal_layers_info *info)
+{
+    const struct policy *policy = &filter->policy;
+    *info = PETAL_LAYERS_INFO_INIT;
+    info->growth_step = policy->step;
+    info->growth_ratio = policy->ratio;
+    info->window_keys = policy->window_keys;
+    info->window_ms = policy->window_ms;
+    info->generations = policy->generations;
+    info->clock_ms = policy->clock_ms;
+    if (layer != PETAL_ALL_LAYERS) describe_span(filter, layer, info);
 }
 
 static petal_status check_layer(const petal_filter *filter, uint32_t layer, petal_error *error)
@@ -157,6 +157,34 @@ petal_status petal_get_info(const petal_filter *filter, uint32_t layer, petal_in
     if (status == PETAL_OK) status = check_layer(filter, layer, error);
     if (status != PETAL_OK) return status;
     petal_filter_describe(filter, layer, &own);
+    petal_sized_give(&own, sizeof own, info);
+    return PETAL_OK;
+}
+
+petal_status petal_get_layers_info(const petal_filter *filter, uint32_t layer,
+                                   petal_layers_info *info, petal_error *error)
+{
+    petal_layers_info own;
+    petal_status status = petal_sized_check(info, "PETAL_LAYERS_INFO_INIT", error);
+    if (status == PETAL_OK) status = check_layer(filter, layer, error);
+    if (status != PETAL_OK) return status;
+    petal_filter_describe_layers(filter, layer, &own);
+    petal_sized_give(&own, sizeof own, info);
+    return PETAL_OK;
+}
+
+petal_status petal_get_file_info(const petal_filter *filter, petal_file_info *info,
+                                 petal_error *error)
+{
+    petal_file_info own = PETAL_FILE_INFO_INIT;
+    petal_status status = petal_sized_check(info, "PETAL_FILE_INFO_INIT", error);
+    if (status != PETAL_OK) return status;
+    own.live = filter->live;
+    own.verifiable = petal_backing_is_verifiable(filter);
+    own.verifies_on_use = filter->is_guarded;
+    own.unchecked_blocks = filter->unchecked;
+    own.compared_blocks = filter->blocks_compared;
+    own.recovered_blocks = filter->recovered_blocks;
     petal_sized_give(&own, sizeof own, info);
     return PETAL_OK;
 }
@@ -206,7 +234,7 @@ static petal_status set_metadata(petal_filter *filter, const void *metadata,
     petal_status status = petal_filter_may_write(filter, error);
     if (status == PETAL_OK && petal_filter_has_foreign_bits(filter))
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
-                          "the metadata of a map has its place in the file; load a copy");
+                          "a map has no room for other metadata; load a copy");
     return status == PETAL_OK ? petal_filter_set_metadata(filter, metadata, metadata_bytes, error)
                               : status;
 }

@@ -84,7 +84,7 @@ petal_status petal_diff(const petal_filter *from, const petal_filter *to, petal_
     struct stream stream = {.sink = sink, .context = context};
     struct sink through = {petal_stream_put, &stream, false};
     petal_status status = sink ? diff(from, to, &through, error)
-                               : petal_fail(error, PETAL_ERR_ARGUMENT, "there is no sink");
+                               : petal_fail(error, PETAL_ERR_ARGUMENT, "the sink is NULL");
     return status == PETAL_OK ? petal_stream_flush(&stream, error) : status;
 }
 
@@ -109,7 +109,7 @@ static petal_status check_base(const petal_filter *filter, const struct patch *p
     return petal_fail(
         error, PETAL_ERR_MISMATCH,
         id == patch->image.content_id
-            ? "the patch is in already: content id %016llx is its result"
+            ? "the patch was applied already: content id %016llx is its result"
             : "the patch is for content id %016llx, the filter has %016llx; fetch the "
               "whole file",
         (unsigned long long)(id == patch->image.content_id ? id : patch->base_id),

@@ -160,7 +160,7 @@ static petal_status check_worker(const petal_builder *builder, uint32_t worker, 
 {
     if (worker < builder->worker_count) return PETAL_OK;
     return petal_fail(error, PETAL_ERR_ARGUMENT,
-                      "the builder has no worker of number %u; it has %u, from 0", worker,
+                      "the builder has no worker %u; it has %u, numbered from 0", worker,
                       builder->worker_count);
 }
 

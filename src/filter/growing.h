@@ -17,7 +17,8 @@ petal_status petal_growing_policy(const petal_options *options, struct policy *p
 /* Could a file with that many layers have this policy? */
 bool petal_growing_is_possible(const struct policy *policy);
 
-/* What the layer of this number, from 0, is planned for. False: more keys than 64 bits count. */
+/* What the layer of this number, from 0, is planned for. False: more keys than 64 bits can
+ * count. */
 bool petal_growing_layer(const struct policy *policy, uint32_t number, uint64_t *capacity,
                          double *rate);
 

@@ -288,7 +288,7 @@ petal_status petal_create_like(const petal_filter *pattern, petal_filter **filte
     if (PETAL_IS_READ_ONLY) return petal_refuse_read_only(error);
     if (!petal_filter_is_pattern(pattern))
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
-                          "a filter that grows or has several layers is no pattern for others");
+                          "a filter that grows or has several layers cannot be a pattern");
     petal_status status = petal_filter_check_secret(pattern, error);
     if (status == PETAL_OK) status = clone_frame(pattern, &made, error);
     if (status == PETAL_OK) status = petal_filter_alloc_bits(made, error);

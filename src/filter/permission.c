@@ -5,9 +5,8 @@ petal_status petal_filter_check_present(const petal_filter *filter, petal_error 
 {
     for (uint32_t i = 0; i < filter->layer_count; i++)
         if (!filter->layers[i].array.bytes)
-            return petal_fail(
-                error, PETAL_ERR_UNSUPPORTED,
-                "the bits of layer %u are not here; give them with petal_adopt_bits()", i);
+            return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                              "layer %u has no bits yet; supply them with petal_adopt_bits()", i);
     return PETAL_OK;
 }
 

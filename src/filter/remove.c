@@ -122,8 +122,7 @@ petal_status petal_drop_counts(const petal_filter *filter, petal_filter **droppe
     *dropped = NULL;
     if (!filter->scheme->counters)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
-                          "a %s filter has no counts to drop; a copy of it will do",
-                          filter->scheme->name);
+                          "a %s filter has no counts to drop; use a copy", filter->scheme->name);
     petal_status status = petal_filter_check_bits(filter, error);
     if (status == PETAL_OK) status = make_frame(filter, &made, error);
     if (status == PETAL_OK) status = petal_filter_alloc_bits(made, error);

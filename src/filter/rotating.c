@@ -45,6 +45,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "filter/permission.h"
+#include "petal/petal_host.h"
 #include "scheme/plan.h"
 
 #include <string.h>

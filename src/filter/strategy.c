@@ -51,7 +51,7 @@ static petal_status check_room(bool is_overfull, petal_error *error)
 {
     if (!is_overfull) return PETAL_OK;
     return petal_fail(error, PETAL_ERR_FULL,
-                      "the filter holds more keys than it is rated for; make a larger one");
+                      "the filter holds more keys than planned; make a larger one");
 }
 
 petal_status petal_strategy_may_add(petal_filter *filter, petal_error *error)

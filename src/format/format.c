@@ -63,9 +63,9 @@ const struct format_def *petal_format_origin(const petal_filter *filter)
     return format ? format : &petal_format_petal;
 }
 
-uint32_t petal_recognize(const void *bytes, uint64_t size_bytes, const char **names, uint32_t room)
+uint64_t petal_recognize(const void *bytes, uint64_t size_bytes, const char **names, uint64_t room)
 {
-    uint32_t count = 0;
+    uint64_t count = 0;
     const struct format_def *format;
     for (uint32_t place = 0; (format = petal_format_row(place)) != NULL; place++) {
         enum fit fit = petal_format_fits(format, bytes, size_bytes);

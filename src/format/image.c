@@ -161,7 +161,7 @@ petal_status petal_image_of(const petal_filter *filter, struct image *image, pet
                                                             .items = petal_layer_items(filter, i),
                                                             .until_ms = layer->until_ms};
     }
-    if (!lay_out(image)) return petal_fail(error, PETAL_ERR_LIMIT, "the file would be too big");
+    if (!lay_out(image)) return petal_fail(error, PETAL_ERR_LIMIT, "the file would be too large");
     return PETAL_OK;
 }
 
@@ -709,7 +709,7 @@ petal_status petal_image_check_clean(const struct image *image, petal_error *err
     if (petal_image_is_clean(image)) return PETAL_OK;
     return petal_fail_at(
         error, PETAL_ERR_DIRTY, state_offset(image),
-        "dirty (its writer died before it had finished); petal verify --recover keeps what is there");
+        "dirty (its writer died before it finished); petal verify --recover keeps what is there");
 }
 
 petal_status petal_image_check_recoverable(const struct image *image, petal_error *error)
@@ -717,7 +717,7 @@ petal_status petal_image_check_recoverable(const struct image *image, petal_erro
     if (image->state != IMAGE_FALLING) return PETAL_OK;
     return petal_fail_at(
         error, PETAL_ERR_DAMAGED, state_offset(image),
-        "its writer died while it was clearing or intersecting it; rebuild it from the keys");
+        "its writer died while clearing or intersecting it; rebuild it from the keys");
 }
 
 uint64_t petal_image_sum(const struct image *image, const uint8_t *bytes, uint64_t number)

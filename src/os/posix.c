@@ -181,7 +181,7 @@ petal_status petal_os_is_at(const struct file *file, const char *path, petal_err
     bool is_named = stat(path, &named) == 0;
     if (!is_named && (errno == ENOENT || errno == ENOTDIR)) return PETAL_ERR_REPLACED;
     if (!is_named || fstat(file->descriptor, &opened) != 0)
-        return petal_fail_errno(error, errno, "cannot look at it");
+        return petal_fail_errno(error, errno, "cannot stat it");
     return opened.st_dev == named.st_dev && opened.st_ino == named.st_ino ? PETAL_OK
                                                                           : PETAL_ERR_REPLACED;
 }
@@ -189,7 +189,7 @@ petal_status petal_os_is_at(const struct file *file, const char *path, petal_err
 static petal_status check_kind(int descriptor, petal_error *error)
 {
     struct stat about;
-    if (fstat(descriptor, &about) != 0) return petal_fail_errno(error, errno, "cannot look at it");
+    if (fstat(descriptor, &about) != 0) return petal_fail_errno(error, errno, "cannot stat it");
     if (S_ISDIR(about.st_mode)) return petal_fail_errno(error, EISDIR, "cannot open it");
     if (!S_ISREG(about.st_mode))
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
@@ -272,7 +272,7 @@ petal_status petal_os_size(const struct file *file, uint64_t max_bytes, uint64_t
     struct stat about;
     *size_bytes = 0;
     if (fstat(file->descriptor, &about) != 0)
-        return petal_fail_errno(error, errno, "cannot look at it");
+        return petal_fail_errno(error, errno, "cannot stat it");
     if (max_bytes && (uint64_t)about.st_size > max_bytes)
         return petal_fail(error, PETAL_ERR_LIMIT, "has %llu bytes, more than the limit of %llu",
                           (unsigned long long)about.st_size, (unsigned long long)max_bytes);
@@ -365,7 +365,8 @@ petal_status petal_os_map(const struct file *file, bool writable, uint64_t max_b
     petal_status status = petal_os_size(file, max_bytes, &map->size_bytes, error);
     if (status != PETAL_OK || map->size_bytes == 0) return status;
     if (map->size_bytes > SIZE_MAX / 2)
-        return petal_fail(error, PETAL_ERR_LIMIT, "too big for the address space of this machine");
+        return petal_fail(error, PETAL_ERR_LIMIT,
+                          "too large for the address space of this machine");
     if (writable) status = allocate_holes(file->descriptor, map->size_bytes, error);
     if (status != PETAL_OK) return status;
     if (!writable && has_costly_holes(file->descriptor, map->size_bytes))
@@ -471,9 +472,9 @@ static petal_status keep_owner_and_mode(int descriptor, const char *like, unsign
                                         petal_error *error)
 {
     struct stat old, new;
-    if (stat(like, &old) != 0) return petal_fail_errno(error, errno, "cannot look at it");
+    if (stat(like, &old) != 0) return petal_fail_errno(error, errno, "cannot stat it");
     if (fstat(descriptor, &new) != 0)
-        return petal_fail_errno(error, errno, "cannot look at the new file");
+        return petal_fail_errno(error, errno, "cannot stat the new file");
     bool differs = new.st_uid != old.st_uid || new.st_gid != old.st_gid;
     if (differs && fchown(descriptor, old.st_uid, old.st_gid) != 0 &&
         !(flags & PETAL_SAVE_NEW_OWNER))

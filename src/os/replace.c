@@ -224,7 +224,7 @@ static petal_status publish(struct replacement *made, petal_error *error)
     petal_status status = petal_os_rename(made, error);
     if (status != PETAL_ERR_EXISTS) return status;
     if (made->no_replace) return petal_fail(error, PETAL_ERR_EXISTS, "exists");
-    return petal_fail(error, PETAL_ERR_BUSY, "another process has just made it; try again");
+    return petal_fail(error, PETAL_ERR_BUSY, "another process has just created it; try again");
 }
 
 petal_status petal_os_finish(struct replacement *made, bool keep, petal_error *error)

@@ -218,8 +218,7 @@ static petal_status check_kind(HANDLE handle, petal_error *error)
     if (GetFileType(handle) != FILE_TYPE_DISK)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                           "not a regular file; a filter cannot be mapped from it");
-    if (!GetFileInformationByHandle(handle, &about))
-        return petal_os_fail(error, "cannot look at it");
+    if (!GetFileInformationByHandle(handle, &about)) return petal_os_fail(error, "cannot stat it");
     if (about.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
         return petal_fail_errno(error, EISDIR, "cannot open it");
     return PETAL_OK;
@@ -233,11 +232,11 @@ petal_status petal_os_is_at(const struct file *file, const char *path, petal_err
     int failure = other ? 0 : errno_of(GetLastError());
     free(wide);
     if (failure == ENOENT) return PETAL_ERR_REPLACED;
-    if (!other) return petal_fail_errno(error, failure, "cannot look at it");
+    if (!other) return petal_fail_errno(error, failure, "cannot stat it");
     bool good = GetFileInformationByHandle(handle_of(file), &opened) &&
                 GetFileInformationByHandle(other, &named);
     CloseHandle(other);
-    if (!good) return petal_os_fail(error, "cannot look at it");
+    if (!good) return petal_os_fail(error, "cannot stat it");
     return opened.dwVolumeSerialNumber == named.dwVolumeSerialNumber &&
                    opened.nFileIndexHigh == named.nFileIndexHigh &&
                    opened.nFileIndexLow == named.nFileIndexLow
@@ -344,7 +343,7 @@ petal_status petal_os_size(const struct file *file, uint64_t max_bytes, uint64_t
 {
     LARGE_INTEGER size;
     *size_bytes = 0;
-    if (!GetFileSizeEx(handle_of(file), &size)) return petal_os_fail(error, "cannot look at it");
+    if (!GetFileSizeEx(handle_of(file), &size)) return petal_os_fail(error, "cannot stat it");
     if (max_bytes && (uint64_t)size.QuadPart > max_bytes)
         return petal_fail(error, PETAL_ERR_LIMIT, "has %llu bytes, more than the limit of %llu",
                           (unsigned long long)size.QuadPart, (unsigned long long)max_bytes);
@@ -360,7 +359,8 @@ petal_status petal_os_map(const struct file *file, bool writable, uint64_t max_b
     petal_status status = petal_os_size(file, max_bytes, &map->size_bytes, error);
     if (status != PETAL_OK || map->size_bytes == 0) return status;
     if (map->size_bytes > SIZE_MAX / 2)
-        return petal_fail(error, PETAL_ERR_LIMIT, "too big for the address space of this machine");
+        return petal_fail(error, PETAL_ERR_LIMIT,
+                          "too large for the address space of this machine");
     HANDLE mapping = CreateFileMappingW(handle_of(file), NULL,
                                         writable ? PAGE_READWRITE : PAGE_READONLY, 0, 0, NULL);
     if (!mapping) return petal_os_fail(error, "cannot map it");

@@ -416,7 +416,7 @@ petal_status petal_plan_shape(const petal_options *options, struct shape *shape,
         return petal_fail(error, PETAL_ERR_ARGUMENT, "there is no scheme number %d", (int)id);
     if (!is_native(id))
         return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          "scheme %s is of another library; ask for its format instead",
+                          "scheme %s belongs to another library; use its format instead",
                           scheme->name);
     struct shape plan = {id, options->hashes, options->lines_per_key, 0};
     petal_status status = check_hashes(scheme, &plan, error);

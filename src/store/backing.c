@@ -121,9 +121,8 @@ static petal_status check_wanted(petal_filter *filter, petal_error *error)
 /* A map that another process changes has no sums to compare with. */
 static petal_status refuse_live(petal_error *error)
 {
-    return petal_fail(
-        error, PETAL_ERR_BUSY,
-        "another process is changing the file, so its bits are not settled; open it again later");
+    return petal_fail(error, PETAL_ERR_BUSY,
+                      "another process is changing the file; open it again later");
 }
 
 /* PETAL_ERR_BUSY if another process has begun to change the file since it was opened. */
@@ -352,9 +351,8 @@ static petal_status check_replaced(struct backing *backing, petal_error *error)
                               : petal_os_is_at(&backing->held.file, backing->held.file.path, error);
     backing->replaced = status == PETAL_ERR_REPLACED;
     if (!backing->replaced) return status;
-    return petal_fail(
-        error, PETAL_ERR_REPLACED,
-        "was replaced or removed meanwhile, and the changes went with it; make them again");
+    return petal_fail(error, PETAL_ERR_REPLACED,
+                      "was replaced or deleted meanwhile; your changes are lost, apply them again");
 }
 
 static petal_status sync(petal_filter *filter, petal_error *error)

@@ -201,7 +201,7 @@ static petal_status check_writable(const struct source *source, const struct ima
     if (source->mode != PETAL_OPEN_WRITABLE || kind == POLICY_NONE || kind == POLICY_GROWING)
         return PETAL_OK;
     return petal_fail(error, PETAL_ERR_UNSUPPORTED,
-                      "a rotating filter is not changed in place; load it, and save it");
+                      "a window cannot be changed in place; load it and save it");
 }
 
 static petal_status open_image_of(struct source *source, struct image *image, petal_filter **made,
@@ -301,7 +301,7 @@ static petal_status open_foreign_header(const struct source *source, petal_filte
     about.hash = format->hash;
     if (!format->read_header)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
-                          "the header of %s does not tell everything but the bits; load all of it",
+                          "%s files cannot be opened by their header alone; load all of it",
                           format->name);
     petal_status status =
         format->read_header(format, source->from.bytes, source->from.size_bytes, &about, error);
@@ -345,10 +345,11 @@ static petal_status recognize(struct source *source, petal_error *error)
 {
     const char *names[MAX_NAMES];
     if (!source->is_auto) return PETAL_OK;
-    uint32_t count = petal_recognize(source->from.bytes, source->from.size_bytes, names, MAX_NAMES);
+    uint64_t count = petal_recognize(source->from.bytes, source->from.size_bytes, names, MAX_NAMES);
     if (count == 0)
         return petal_fail_at(error, PETAL_ERR_NOT_A_FILTER, 0, "not a filter of a known format");
-    if (count > 1) return fail_with_names(names, count < MAX_NAMES ? count : MAX_NAMES, error);
+    if (count > 1)
+        return fail_with_names(names, (uint32_t)(count < MAX_NAMES ? count : MAX_NAMES), error);
     source->format = petal_format_find(names[0]);
     return PETAL_OK;
 }
@@ -399,18 +400,18 @@ static petal_status check_flags(unsigned flags, petal_error *error)
     if ((flags & PETAL_OPEN_RECOVER) && mode == PETAL_OPEN_MAP)
         return petal_fail(error, PETAL_ERR_ARGUMENT, "recovering needs WRITABLE or LOAD");
     if ((flags & PETAL_OPEN_RESEAL) && !(flags & PETAL_OPEN_RECOVER))
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "RESEAL goes with RECOVER");
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "RESEAL needs RECOVER");
     if ((flags & PETAL_OPEN_LIVE) && mode != PETAL_OPEN_MAP)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "LIVE is for reading a map");
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "LIVE needs MAP");
     if ((flags & PETAL_OPEN_LOCKED) && mode != PETAL_OPEN_LOAD)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
-                          "LOCKED is for LOAD; a writable map is locked anyway");
+                          "LOCKED needs LOAD; a writable map is always locked");
     if ((flags & PETAL_OPEN_HEADER_ONLY) &&
         (mode == PETAL_OPEN_WRITABLE || (flags & (PETAL_OPEN_VERIFY | PETAL_OPEN_LIVE))))
         return petal_fail(error, PETAL_ERR_ARGUMENT,
                           "HEADER_ONLY reads no bits: leave WRITABLE, VERIFY and LIVE out");
     if ((flags & PETAL_OPEN_NO_SECRET) && !(flags & PETAL_OPEN_HEADER_ONLY))
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "NO_SECRET goes with HEADER_ONLY");
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "NO_SECRET needs HEADER_ONLY");
     return PETAL_OK;
 }
 
@@ -566,7 +567,7 @@ static petal_status begin_in_memory(const petal_open_options *options, unsigned 
     if (source->mode != PETAL_OPEN_MAP && source->mode != mode)
         return petal_fail(error, PETAL_ERR_ARGUMENT,
                           mode == PETAL_OPEN_MAP ? "a view is for reading only"
-                                                 : "memory is loaded, not written to");
+                                                 : "PETAL_OPEN_WRITABLE needs a file");
     source->mode = mode;
     return PETAL_OK;
 }

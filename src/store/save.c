@@ -8,18 +8,16 @@
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-#define SAVE_FLAGS (PETAL_SAVE_NO_REPLACE | PETAL_SAVE_NO_LOCK | PETAL_SAVE_NEW_OWNER)
-
 /* A writable map is its file: there is nothing to replace. Whoever maps a file for writing may
  * change it, so the filter is no constant one. */
-static petal_status save_in_place(const petal_filter *filter, const struct format_def *def,
-                                  uint32_t flags, petal_error *error)
+static petal_status save_in_place(const petal_filter *filter, const struct saving *saving,
+                                  petal_error *error)
 {
-    if (flags & PETAL_SAVE_NO_REPLACE) return petal_fail(error, PETAL_ERR_EXISTS, "exists");
-    if (def != &petal_format_petal)
+    if (saving->flags & PETAL_SAVE_NO_REPLACE) return petal_fail(error, PETAL_ERR_EXISTS, "exists");
+    if (saving->format != &petal_format_petal)
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                           "the filter is mapped from this file; save it as %s elsewhere",
-                          def->name);
+                          saving->format->name);
     return petal_sync((petal_filter *)(uintptr_t)filter, error);
 }
 
@@ -39,36 +37,34 @@ static petal_status find_held(const petal_filter *filter, const char *path, stru
                       "that one has closed it");
 }
 
-static petal_status save(const petal_filter *filter, const char *path, const char *format,
-                         uint32_t flags, petal_error *error)
+static petal_status save(const petal_filter *filter, const char *path,
+                         const petal_save_options *options, petal_error *error)
 {
     struct replacement made;
     struct sink sink = {petal_os_put, &made, false};
-    const struct format_def *def;
+    struct saving saving;
     struct file *held;
-    petal_status status = petal_format_named(format, &def, error);
+    petal_status status = petal_saving_take(options, &saving, error);
     if (status != PETAL_OK) return status;
-    if (flags & ~SAVE_FLAGS)
-        return petal_fail(error, PETAL_ERR_ARGUMENT, "unknown flags %#x", flags);
     status = petal_backing_is_at(filter, path, error);
-    if (status == PETAL_OK) return save_in_place(filter, def, flags, error);
+    if (status == PETAL_OK) return save_in_place(filter, &saving, error);
     if (status == PETAL_ERR_REPLACED) status = petal_filter_check_bits(filter, error);
     if (status == PETAL_OK) status = find_held(filter, path, &held, error);
-    if (status == PETAL_OK) status = petal_os_begin(path, flags, held, &made, error);
+    if (status == PETAL_OK) status = petal_os_begin(path, saving.flags, held, &made, error);
     if (status != PETAL_OK) return status;
-    status = petal_format_write(def, filter, &sink, error);
+    status = petal_format_write(saving.format, filter, &sink, error);
     if (status == PETAL_OK) status = petal_filter_check_unchanged(filter, error);
     petal_status finished =
         petal_os_finish(&made, status == PETAL_OK, status == PETAL_OK ? error : NULL);
     return status == PETAL_OK ? finished : status;
 }
 
-petal_status petal_save(const petal_filter *filter, const char *path, const char *format,
-                        uint32_t flags, petal_error *error)
+petal_status petal_save(const petal_filter *filter, const char *path,
+                        const petal_save_options *options, petal_error *error)
 {
     petal_error own;
     if (!error) error = &own;
-    return petal_filter_note_error(filter, save(filter, path, format, flags, error), error);
+    return petal_filter_note_error(filter, save(filter, path, options, error), error);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -93,23 +89,23 @@ static petal_status put(void *context, const void *bytes, uint64_t size_bytes, p
     return PETAL_OK;
 }
 
-uint64_t petal_serialized_bytes(const petal_filter *filter, const char *format)
+uint64_t petal_serialized_bytes(const petal_filter *filter, const petal_save_options *options)
 {
     struct buffer counter = {NULL, 0, 0};
     struct sink sink = {put, &counter, true};
-    const struct format_def *def;
-    return petal_format_named(format, &def, NULL) == PETAL_OK &&
+    struct saving saving;
+    return petal_saving_take(options, &saving, NULL) == PETAL_OK &&
                    petal_filter_check_present(filter, NULL) == PETAL_OK &&
-                   petal_format_write(def, filter, &sink, NULL) == PETAL_OK
+                   petal_format_write(saving.format, filter, &sink, NULL) == PETAL_OK
                ? counter.used
                : 0;
 }
 
-petal_status petal_serialize(const petal_filter *filter, const char *format, void *bytes,
-                             uint64_t size_bytes, petal_error *error)
+petal_status petal_serialize(const petal_filter *filter, const petal_save_options *options,
+                             void *bytes, uint64_t size_bytes, petal_error *error)
 {
     struct buffer buffer = {bytes, size_bytes, 0};
     struct sink sink = {put, &buffer, false};
-    if (!bytes) return petal_fail(error, PETAL_ERR_ARGUMENT, "there is no buffer");
-    return petal_write_to(filter, format, &sink, error);
+    if (!bytes) return petal_fail(error, PETAL_ERR_ARGUMENT, "the buffer is NULL");
+    return petal_write_to(filter, options, &sink, error);
 }

@@ -2,17 +2,34 @@
 #include "store/write.h"
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "filter/permission.h"
 
 #include <string.h>
 
-petal_status petal_write_to(const petal_filter *filter, const char *format, const struct sink *sink,
-                            petal_error *error)
+#define SAVE_FLAGS (PETAL_SAVE_NO_REPLACE | PETAL_SAVE_NO_LOCK | PETAL_SAVE_NEW_OWNER)
+
+petal_status petal_saving_take(const petal_save_options *options, struct saving *saving,
+                               petal_error *error)
 {
-    const struct format_def *def;
-    petal_status status = petal_format_named(format, &def, error);
+    petal_save_options own = PETAL_SAVE_OPTIONS_INIT;
+    petal_status status = PETAL_OK;
+    if (options)
+        status = petal_sized_take(options, &own, sizeof own, "PETAL_SAVE_OPTIONS_INIT", error);
+    if (status != PETAL_OK) return status;
+    if (own.flags & ~SAVE_FLAGS)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "unknown flags %#x", own.flags & ~SAVE_FLAGS);
+    saving->flags = own.flags;
+    return petal_format_named(own.format, &saving->format, error);
+}
+
+petal_status petal_write_to(const petal_filter *filter, const petal_save_options *options,
+                            const struct sink *sink, petal_error *error)
+{
+    struct saving saving;
+    petal_status status = petal_saving_take(options, &saving, error);
     if (status == PETAL_OK) status = petal_filter_check_bits(filter, error);
-    if (status == PETAL_OK) status = petal_format_write(def, filter, sink, error);
+    if (status == PETAL_OK) status = petal_format_write(saving.format, filter, sink, error);
     return status == PETAL_OK ? petal_filter_check_unchanged(filter, error) : status;
 }
 
@@ -51,12 +68,12 @@ petal_status petal_stream_put(void *context, const void *bytes, uint64_t size_by
     return PETAL_OK;
 }
 
-petal_status petal_write(const petal_filter *filter, const char *format, petal_sink sink,
-                         void *context, petal_error *error)
+petal_status petal_write(const petal_filter *filter, const petal_save_options *options,
+                         petal_sink sink, void *context, petal_error *error)
 {
     struct stream stream = {.sink = sink, .context = context};
     struct sink to = {petal_stream_put, &stream, false};
-    petal_status status = sink ? petal_write_to(filter, format, &to, error)
-                               : petal_fail(error, PETAL_ERR_ARGUMENT, "there is no sink");
+    petal_status status = sink ? petal_write_to(filter, options, &to, error)
+                               : petal_fail(error, PETAL_ERR_ARGUMENT, "the sink is NULL");
     return status == PETAL_OK ? petal_stream_flush(&stream, error) : status;
 }

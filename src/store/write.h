@@ -4,10 +4,19 @@
 
 #include "format/format.h"
 
-/* Writes the image of the filter in this format (NULL: petal), after a check of bits that come from
- * a file, and before a check that the file is still the same. */
-petal_status petal_write_to(const petal_filter *filter, const char *format, const struct sink *sink,
-                            petal_error *error);
+/* How to save: the caller's options (NULL: the defaults), checked. */
+struct saving {
+    const struct format_def *format;
+    uint32_t flags;
+};
+
+petal_status petal_saving_take(const petal_save_options *options, struct saving *saving,
+                               petal_error *error);
+
+/* Writes the image of the filter, after a check of bits that come from a file, and before a check
+ * that the file is still the same. */
+petal_status petal_write_to(const petal_filter *filter, const petal_save_options *options,
+                            const struct sink *sink, petal_error *error);
 
 /* The caller's sink. Some formats put byte by byte: small pieces are gathered, since a call may
  * cross into another language; and large ones are cut, since it may copy them. petal_stream_put()

@@ -108,12 +108,12 @@ stopped_by() {
     echo $status
 }
 
-@test "SIGINT, SIGTERM and SIGHUP stop cleanly: what was read is in, the file is clean, the status is 128 + the signal" {
+@test "SIGINT, SIGTERM and SIGHUP stop cleanly: keys read so far are kept, the file is clean, the status is 128 + the signal" {
     for signal in INT:130 TERM:143 HUP:129; do
         is "$(stopped_by ${signal%:*})" ${signal#*:}
         is "$(seq 100 | petal check -c f.petal)" 100
         petal verify f.petal
-        is "$(cat message)" "petal: f.petal: stopped after 100 keys, which are in"
+        is "$(cat message)" "petal: f.petal: stopped after adding 100 keys"
     done
 }
 

@@ -90,7 +90,7 @@ manifest_is_sound() { python3 "$BATS_TEST_DIRNAME/lib/check-manifest.py" host/ma
     next_version 60000
     seq 10 | petal build -n 100 -o urls.petal --force
     run -0 --separate-stderr publish urls.petal host
-    contains "$stderr" "no patch makes it of"
+    contains "$stderr" "cannot make a patch from"
     manifest_has '"patches": \[\]'
     follow host one.petal
     cmp one.petal urls.petal

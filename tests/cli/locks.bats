@@ -150,7 +150,7 @@ finish() {
             status=0
             finish || status=$?
             is $status 2
-            is "$(cat message)" "petal: f.petal: was replaced or removed meanwhile, and the changes went with it; make them again"
+            is "$(cat message)" "petal: f.petal: was replaced or deleted meanwhile; your changes are lost, apply them again"
             is "$(petal info --json f.petal | field items)" 0
         done
     done

@@ -102,7 +102,7 @@ make_patch() {
 @test "another base is refused, and so is the same patch once more" {
     make_patch
     cp new.petal copy
-    refuses "p: the patch is in already: content id $(id_of new.petal) is its result" petal patch new.petal p
+    refuses "p: the patch was applied already: content id $(id_of new.petal) is its result" petal patch new.petal p
     cmp new.petal copy
     petal add old.petal <<<other
     cp old.petal copy
@@ -191,7 +191,7 @@ make_patch() {
     petal build -n 100 --scheme classic -o d.petal <<<a
     petal create -n 100 --grow -o e.petal
     for other in b:bits c:seed d:scheme e:grow; do
-        refuses "${other%:*}.petal: no patch makes it of a.petal: they differ in " petal diff a.petal ${other%:*}.petal -o p
+        refuses "${other%:*}.petal: cannot make a patch from a.petal: they differ in " petal diff a.petal ${other%:*}.petal -o p
         contains "$stderr" "${other#*:}"
         [ ! -e p ]
     done

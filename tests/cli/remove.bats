@@ -92,8 +92,8 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     is "$stderr" ""
     contains "$(petal info f.petal)" "saturated         no counter"
     run -0 --separate-stderr petal add f.petal <<<often
-    contains "$stderr" "counters are saturated and count no more"
-    contains "$(petal info f.petal)" "counters, which count no more: removed keys may stay"
+    contains "$stderr" "counters are saturated and no longer count"
+    contains "$(petal info f.petal)" "counters, which no longer count: removed keys may stay"
     is "$(petal info --json f.petal | field saturated_counters)" "$(petal info --json f.petal | field bits_set)"
     petal remove f.petal <<<often
     is "$(petal check f.petal -e often)" often
@@ -182,7 +182,7 @@ counting() { petal create -o f.petal -n 1000 -p 0.01% --scheme counting "$@"; }
     wait $remover || status=$?
     exec 4>&-
     is $status 143
-    is "$(cat message)" "petal: f.petal: stopped after 100 keys, which are out"
+    is "$(cat message)" "petal: f.petal: stopped after removing 100 keys"
     is "$(seq 1000 | petal check -c f.petal)" 900
     petal verify f.petal
 }

@@ -237,19 +237,19 @@ stopped_by() {
     done
     rm s.petal
     again -n 1000
-    leave="leave it out, or name a new file"
-    refuses "s.petal: is there and is for 1,000 keys, not -n 5,000; $leave" petal seen -f s.petal -n 5k </dev/null
-    refuses "s.petal: is there and has a rate of 1 %, not -p 0.1 %; $leave" petal seen -f s.petal -p 0.1% </dev/null
-    refuses "s.petal: is there and never forgets, not --window 7d; $leave" petal seen -f s.petal --window 7d </dev/null
-    refuses "s.petal: is there and is blocked, not --scheme classic; $leave" petal seen -f s.petal --scheme classic </dev/null
-    refuses "s.petal: is there and has another seed, not --seed 7; $leave" petal seen -f s.petal --seed 7 </dev/null
-    refuses "s.petal: is there and takes 1,280 bytes, not --memory 65,536; $leave" petal seen -f s.petal --memory 64KiB </dev/null
+    leave="drop the option or name a new file"
+    refuses "s.petal: already exists and is for 1,000 keys, not -n 5,000; $leave" petal seen -f s.petal -n 5k </dev/null
+    refuses "s.petal: already exists and has a rate of 1 %, not -p 0.1 %; $leave" petal seen -f s.petal -p 0.1% </dev/null
+    refuses "s.petal: already exists and never forgets, not --window 7d; $leave" petal seen -f s.petal --window 7d </dev/null
+    refuses "s.petal: already exists and is blocked, not --scheme classic; $leave" petal seen -f s.petal --scheme classic </dev/null
+    refuses "s.petal: already exists and has another seed, not --seed 7; $leave" petal seen -f s.petal --seed 7 </dev/null
+    refuses "s.petal: already exists and takes 1,280 bytes, not --memory 65,536; $leave" petal seen -f s.petal --memory 64KiB </dev/null
     rm s.petal
     again
-    refuses "s.petal: is there and grows, not -n 5,000; $leave" petal seen -f s.petal -n 5k </dev/null
+    refuses "s.petal: already exists and grows, not -n 5,000; $leave" petal seen -f s.petal -n 5k </dev/null
     rm s.petal
     again --window 7d
-    refuses "s.petal: is there and has another window, not --window 6d; $leave" petal seen -f s.petal --window 6d </dev/null
+    refuses "s.petal: already exists and has another window, not --window 6d; $leave" petal seen -f s.petal --window 6d </dev/null
     petal create -o c.petal -n 1000
-    refuses "c.petal: is there and never forgets" petal seen -f c.petal --window 1000 </dev/null
+    refuses "c.petal: already exists and never forgets" petal seen -f c.petal --window 1000 </dev/null
 }

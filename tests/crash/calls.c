@@ -305,7 +305,7 @@ static void save_to(petal_filter *filter, unsigned flags, bool is_there, uint64_
 {
     petal_error error = {.message = ""};
     petal_status status, later;
-    UNDER_FAULT(status, petal_save(filter, path, NULL, flags, &error));
+    UNDER_FAULT(status, petal_save(filter, path, SAVE_WITH(flags), &error));
     expect_told(status, &error);
     bool exists = access(path, F_OK) == 0;
     expect(exists || (status < 0 && !is_there), "%s: %s: the file is gone", fault_text, name);
@@ -315,7 +315,7 @@ static void save_to(petal_filter *filter, unsigned flags, bool is_there, uint64_
            error.message);
     expect(missing_keys(filter, 0, keys) == 0, "%s: %s: keys missing in the filter", fault_text,
            name);
-    later = petal_save(filter, path, NULL, flags & ~PETAL_SAVE_NO_REPLACE, &error);
+    later = petal_save(filter, path, SAVE_WITH(flags & ~PETAL_SAVE_NO_REPLACE), &error);
     expect(later == PETAL_OK, "%s: %s: saved again: %s", fault_text, name, error.message);
     if (later == PETAL_OK) expect_file(keys);
     expect(files_in_folder() == 1, "%s: %s: %d files in the folder after the next save", fault_text,
@@ -354,7 +354,7 @@ static void save_foreign(enum kind kind)
     petal_error error = {.message = ""};
     petal_status status;
     unlink(path);
-    UNDER_FAULT(status, petal_save(filter, path, "guava", 0, &error));
+    UNDER_FAULT(status, petal_save(filter, path, SAVE_AS("guava"), &error));
     expect_told(status, &error);
     expect(plan.call == SHIM_UNLINK || files_in_folder() == (access(path, F_OK) == 0),
            "%s: %s: a temporary file is left", fault_text, name);
@@ -524,7 +524,7 @@ static void save_onto_itself(enum kind kind)
     petal_error error = {.message = ""};
     petal_status status;
     if (add_keys(filter, OLD_KEYS, ALL_KEYS) < 0) give_up("petal_add");
-    UNDER_FAULT(status, petal_save(filter, path, NULL, 0, &error));
+    UNDER_FAULT(status, petal_save(filter, path, NULL, &error));
     expect_told(status, &error);
     petal_free(filter);
     expect_file(status == PETAL_OK ? ALL_KEYS : OLD_KEYS);
@@ -661,7 +661,7 @@ static void plan_one(enum kind kind)
     petal_info info = PETAL_INFO_INIT;
     petal_error error = {.message = ""};
     petal_status status;
-    UNDER_FAULT(status, petal_plan(&options, &info, &error));
+    UNDER_FAULT(status, petal_plan(&options, &info, NULL, &error));
     expect_told(status, &error);
 }
 
@@ -940,24 +940,6 @@ static void relocate_one(enum kind kind)
     petal_free(filter);
 }
 
-/* The bits go out of one handle and into another. */
-static void swap_one(enum kind kind)
-{
-    petal_filter *filter = with_old_keys(kind), *header = header_of(kind);
-    petal_layer_state state = {NULL, 0, 0};
-    petal_error error = {.message = ""};
-    petal_status out, in;
-    begin();
-    out = petal_swap_layers(filter, &state, 1, &error);
-    in = petal_swap_layers(header, &state, 1, &error);
-    end();
-    expect(out == PETAL_OK && in == PETAL_OK && !state.memory, "%s: %s: %s", fault_text, name,
-           error.message);
-    expect_old_keys(header, "of the bits that were swapped");
-    petal_free(filter);
-    petal_free(header);
-}
-
 /* Of bits of one handle, to another. */
 static void lend_one(enum kind kind)
 {
@@ -1036,7 +1018,6 @@ static const struct scenario {
     {"petal_write_bits", write_bits_of, {BLOCKED, COUNTS, GROWS, KINDS}},
     {"petal_adopt_bits", adopt_one, {BLOCKED, CLASSIC, COUNTS, KINDS}},
     {"petal_relocate", relocate_one, {BLOCKED, CLASSIC, COUNTS, GROWS, ROTATES, KINDS}},
-    {"petal_swap_layers", swap_one, {BLOCKED, CLASSIC, COUNTS, KINDS}},
     {"petal_lend", lend_one, {BLOCKED, CLASSIC, COUNTS, KINDS}},
 };
 

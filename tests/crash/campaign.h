@@ -8,6 +8,7 @@
 #ifndef PETAL_TESTS_CAMPAIGN_H
 #define PETAL_TESTS_CAMPAIGN_H
 
+#include "../save_as.h"
 #include "petal/petal.h"
 
 #include <dirent.h>
@@ -288,7 +289,7 @@ static inline petal_filter *new_filter(uint32_t scheme, uint64_t capacity, doubl
 static inline void save_or_give_up(const petal_filter *filter, const char *path)
 {
     petal_error error;
-    if (petal_save(filter, path, NULL, 0, &error) != PETAL_OK)
+    if (petal_save(filter, path, NULL, &error) != PETAL_OK)
         give_up("petal_save: %s", error.message);
 }
 

@@ -131,7 +131,8 @@ static struct bytes image_of(enum start start, unsigned groups)
     petal_filter *filter = filter_of(start);
     petal_error error;
     add_groups(filter, groups);
-    petal_status status = petal_save(filter, path, start == GUAVA ? "guava" : "petal", 0, &error);
+    petal_status status =
+        petal_save(filter, path, SAVE_AS(start == GUAVA ? "guava" : "petal"), &error);
     if (status != PETAL_OK) give_up("petal_save_as: %s", error.message);
     petal_free(filter);
     return read_file(path);

@@ -139,7 +139,7 @@ static const char *save_image(const char *name, enum start start, uint64_t from,
     const char *saved = strdup(in_folder(name));
     petal_filter *filter = filter_of(start, from, to);
     petal_error error;
-    if (petal_save(filter, saved, start == GUAVA ? "guava" : "petal", 0, &error) != PETAL_OK)
+    if (petal_save(filter, saved, SAVE_AS(start == GUAVA ? "guava" : "petal"), &error) != PETAL_OK)
         give_up("petal_save_as: %s", error.message);
     petal_free(filter);
     return saved;

@@ -127,7 +127,7 @@ static void add_by_saving(int pipe, uint64_t from)
     for (uint64_t to; from < CAPACITY; from = to) {
         to = from + 1 + from % 7;
         status = add_keys(filter, from, to);
-        if (status == PETAL_OK) status = petal_save(filter, path, NULL, 0, &error);
+        if (status == PETAL_OK) status = petal_save(filter, path, NULL, &error);
         if (status != PETAL_OK) stop_at("save", status, &error);
         acknowledge(pipe, to);
     }
@@ -262,7 +262,7 @@ static void judge_temporaries(void)
     petal_filter *filter;
     petal_error error;
     petal_status status = open_flags(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED, &filter, &error);
-    if (status == PETAL_OK) status = petal_save(filter, path, NULL, 0, &error);
+    if (status == PETAL_OK) status = petal_save(filter, path, NULL, &error);
     expect(status == PETAL_OK, "saving after the kill: %s: %s", petal_status_name(status),
            error.message);
     petal_free(filter);

@@ -545,8 +545,7 @@ static void work(const struct subject *subject, uint64_t from)
     for (int round = 0; round < 2 && status == PETAL_OK; round++, from += 20) {
         status = add_keys(filter, from, from + 20);
         if (round > 0) remove_some(filter, from - 20, from);
-        if (status == PETAL_OK && subject->saves)
-            status = petal_save(filter, path, NULL, 0, &error);
+        if (status == PETAL_OK && subject->saves) status = petal_save(filter, path, NULL, &error);
         if (status == PETAL_OK && !subject->saves) status = petal_sync(filter, &error);
         if (status == PETAL_OK) model.synced = from + 20;
         if (watching) note_moment();

@@ -20,7 +20,7 @@ static petal_status plan_status(uint64_t keys, double rate, uint64_t bits, uint3
     options.rate = rate;
     options.bits = bits;
     options.hashes = hashes;
-    return petal_plan(&options, &plan, NULL);
+    return petal_plan(&options, &plan, NULL, NULL);
 }
 
 static void what_cassandra_cannot_make_is_refused(void **state)
@@ -51,8 +51,8 @@ static void the_three_forms_are_kept_apart(void **state)
         for (int form = 0; form < 3; form++) found += strcmp(names[i], forms[form]) == 0;
     assert_int_equal(found, 3);
     petal_filter *filter = loaded(bytes, "cassandra");
-    assert_int_equal(petal_serialized_bytes(filter, "cassandra-be"), 0);
-    assert_int_equal(petal_serialized_bytes(filter, "cassandra-2"), 0);
+    assert_int_equal(petal_serialized_bytes(filter, SAVE_AS("cassandra-be")), 0);
+    assert_int_equal(petal_serialized_bytes(filter, SAVE_AS("cassandra-2")), 0);
     petal_free(filter);
     free(bytes.data);
 }

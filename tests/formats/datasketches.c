@@ -92,7 +92,7 @@ static void what_the_original_does_not_make_is_not_planned(void **state)
     options.rate = 0.01;
     assert_int_equal(petal_create(&options, &filter, &error), PETAL_ERR_ARGUMENT);
     options.capacity = 448079000; /* one more million is above 2^32 bits */
-    assert_int_equal(petal_plan(&options, &PETAL_INFO_INIT, &error), PETAL_OK);
+    assert_int_equal(petal_plan(&options, &PETAL_INFO_INIT, NULL, &error), PETAL_OK);
     options.capacity += 1000000;
     assert_int_equal(petal_create(&options, &filter, &error), PETAL_ERR_LIMIT);
     options.capacity = 10;

@@ -1,6 +1,7 @@
 /* Guava's own large cases give exactly its false positives; sizes are its sizes; what it or its
  * ports cannot have written is refused by name. */
 #include "../require.h"
+#include "../save_as.h"
 #include <petal/petal.h>
 
 #include <setjmp.h>
@@ -91,7 +92,7 @@ static void sizes_are_those_of_guavas_table(void **state)
         options.format = "guava";
         options.capacity = keys;
         options.rate = rate;
-        petal_status status = petal_plan(&options, &plan, NULL);
+        petal_status status = petal_plan(&options, &plan, NULL, NULL);
         if (bits == 0) {
             assert_int_equal(status, PETAL_ERR_ARGUMENT);
         } else {
@@ -177,7 +178,7 @@ a_filter_above_2_to_the_32_bits_is_written_sparse_and_queried_through_a_map(void
     options.hashes = 5;
     assert_int_equal(petal_create(&options, &filter, NULL), PETAL_OK);
     for (int i = 0; i < 40; i++) petal_add(filter, key, decimal(i, false, key));
-    assert_int_equal(petal_save(filter, path, "guava", 0, NULL), PETAL_OK);
+    assert_int_equal(petal_save(filter, path, SAVE_AS("guava"), NULL), PETAL_OK);
     petal_free(filter);
     uint64_t before = private_bytes();
     assert_int_equal(petal_open(path, &opening, &filter, NULL), PETAL_OK);

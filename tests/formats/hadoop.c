@@ -42,7 +42,7 @@ static petal_status plan_status(const char *format, uint64_t keys, double rate, 
     options.rate = rate;
     options.bits = bits;
     options.hashes = hashes;
-    return petal_plan(&options, &plan, NULL);
+    return petal_plan(&options, &plan, NULL, NULL);
 }
 
 static void what_is_too_big_or_too_small_is_refused(void **state)
@@ -111,7 +111,7 @@ static void hbase_counts_keys_up_to_2_to_31_only(void **state)
     petal_filter *filter = loaded(bytes, "hbase");
     assert_int_equal(info_of(filter).items, INT32_MAX);
     assert_int_equal(petal_add(filter, "hello", 5) >= 0, 1);
-    assert_int_equal(petal_serialized_bytes(filter, "hbase"), 0);
+    assert_int_equal(petal_serialized_bytes(filter, SAVE_AS("hbase")), 0);
     petal_free(filter);
     memcpy(bytes.data + 12, "\x80\x00\x00\x00", 4);
     expect_refused(bytes, "hbase", PETAL_ERR_DAMAGED, "negative");

@@ -48,7 +48,7 @@ static void what_32_bits_of_hash_cannot_do_is_refused(void **state)
         options.format = "leveldb";
         options.capacity = cases[i].keys;
         options.rate = cases[i].rate;
-        expect_status(petal_plan(&options, &plan, &error), cases[i].status, &error);
+        expect_status(petal_plan(&options, &plan, NULL, &error), cases[i].status, &error);
     }
 }
 
@@ -61,11 +61,11 @@ static void more_than_2_to_32_bits_are_refused(void **state)
     options.format = "leveldb";
     options.hashes = 6;
     options.bits = (uint64_t)1 << 32;
-    expect_status(petal_plan(&options, &plan, &error), PETAL_OK, &error);
+    expect_status(petal_plan(&options, &plan, NULL, &error), PETAL_OK, &error);
     options.bits += 1;
-    expect_status(petal_plan(&options, &plan, &error), PETAL_ERR_ARGUMENT, &error);
+    expect_status(petal_plan(&options, &plan, NULL, &error), PETAL_ERR_ARGUMENT, &error);
     options.bits = UINT64_MAX;
-    expect_status(petal_plan(&options, &plan, &error), PETAL_ERR_ARGUMENT, &error);
+    expect_status(petal_plan(&options, &plan, NULL, &error), PETAL_ERR_ARGUMENT, &error);
 }
 
 static void the_last_byte_says_what_can_be_asked(void **state)
@@ -101,16 +101,16 @@ static void a_refusal_names_the_rate_that_can_be_reached(void **state)
         options.format = "leveldb";
         options.capacity = keys[i];
         options.rate = 1e-12;
-        require_that(petal_plan(&options, &plan, &error), <, 0);
+        require_that(petal_plan(&options, &plan, NULL, &error), <, 0);
         const char *at = strstr(error.message, "reach a rate of ");
         if (!at) {
             fail_msg("\"%s\" names no rate", error.message);
             return;
         }
         options.rate = strtod(at + strlen("reach a rate of "), NULL);
-        expect_status(petal_plan(&options, &plan, &error), PETAL_OK, &error);
+        expect_status(petal_plan(&options, &plan, NULL, &error), PETAL_OK, &error);
         options.rate *= 0.98;
-        require_that(petal_plan(&options, &plan, &error), <, 0);
+        require_that(petal_plan(&options, &plan, NULL, &error), <, 0);
     }
 }
 

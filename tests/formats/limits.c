@@ -108,7 +108,7 @@ static void a_map_does_not_count(void **state)
     (void)state;
     snprintf(path, sizeof path, "%s/limits.petal", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
     assert_int_equal(petal_add(filter, "key", 3), PETAL_OK);
-    expect_status(petal_save(filter, path, NULL, 0, &error), PETAL_OK, &error);
+    expect_status(petal_save(filter, path, NULL, &error), PETAL_OK, &error);
     petal_free(filter);
     options.memory_limit = 65536;
     expect_status(petal_open(path, &options, &filter, &error), PETAL_OK, &error);
@@ -131,7 +131,7 @@ static void a_format_can_create_just_if_it_can_be_planned(void **state)
         options.capacity = 1000;
         options.rate = 0.01;
         bool can_create = info.abilities & PETAL_FORMAT_CAN_CREATE;
-        assert_int_equal(can_create, petal_plan(&options, &plan, NULL) == PETAL_OK);
+        assert_int_equal(can_create, petal_plan(&options, &plan, NULL, NULL) == PETAL_OK);
     }
 }
 

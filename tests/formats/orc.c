@@ -1,6 +1,7 @@
 /* ORC: the older form is the newer one in other clothes; what protobuf's writers cannot have
  * written is refused; hashes and sizes are ORC's; and bytes are never taken for longs. */
 #include "../require.h"
+#include "../save_as.h"
 #include "../values.h"
 #include <petal/petal.h>
 
@@ -77,8 +78,8 @@ static petal_filter *make(const char *format, uint64_t keys, double rate)
 static void expect_bytes(const petal_filter *filter, const char *format, const struct bytes *wanted)
 {
     uint8_t bytes[4096];
-    assert_int_equal(petal_serialized_bytes(filter, format), wanted->size);
-    assert_int_equal(petal_serialize(filter, format, bytes, sizeof bytes, NULL), PETAL_OK);
+    assert_int_equal(petal_serialized_bytes(filter, SAVE_AS(format)), wanted->size);
+    assert_int_equal(petal_serialize(filter, SAVE_AS(format), bytes, sizeof bytes, NULL), PETAL_OK);
     assert_memory_equal(bytes, wanted->data, wanted->size);
 }
 
@@ -264,10 +265,11 @@ static void bytes_and_longs_are_not_taken_for_each_other(void **state)
     const char *names[8];
     (void)state;
     assert_int_equal(petal_merge(bytes, longs, &error), PETAL_ERR_MISMATCH);
-    assert_int_equal(petal_serialize(bytes, "orc-long", out, sizeof out, &error),
+    assert_int_equal(petal_serialize(bytes, SAVE_AS("orc-long"), out, sizeof out, &error),
                      PETAL_ERR_UNSUPPORTED);
     assert_non_null(strstr(error.message, "hashed by wang-orc"));
-    assert_int_equal(petal_serialize(longs, "orc", out, sizeof out, &error), PETAL_ERR_UNSUPPORTED);
+    assert_int_equal(petal_serialize(longs, SAVE_AS("orc"), out, sizeof out, &error),
+                     PETAL_ERR_UNSUPPORTED);
     struct bytes file = load("newer_n1_p0.01_hello.bin");
     size_t count = petal_recognize(file.data, file.size, names, 8), orc = 0;
     for (size_t i = 0; i < count; i++) orc += strncmp(names[i], "orc", 3) == 0;
@@ -285,7 +287,7 @@ static petal_status plan(uint64_t keys, double rate, petal_info *info)
     options.format = "orc";
     options.capacity = keys;
     options.rate = rate;
-    return petal_plan(&options, info, NULL);
+    return petal_plan(&options, info, NULL, NULL);
 }
 
 static void sizes_are_those_of_orcs_table(void **state)
@@ -319,7 +321,7 @@ static petal_status plan_bits(uint64_t bits, uint32_t hashes, petal_info *info)
     options.format = "orc-long";
     options.bits = bits;
     options.hashes = hashes;
-    return petal_plan(&options, info, NULL);
+    return petal_plan(&options, info, NULL, NULL);
 }
 
 static void given_bits_are_rounded_up_to_words(void **state)

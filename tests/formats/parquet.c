@@ -4,6 +4,7 @@
 #define _XOPEN_SOURCE 700 /* pwrite, ftruncate */
 
 #include "../require.h"
+#include "../save_as.h"
 #include "../values.h"
 #include "petal/petal_parquet.h"
 #include <petal/petal.h>
@@ -648,8 +649,9 @@ static void long_headers_are_read_and_written_back_through_a_petal_file_too(void
         assert_int_equal(petal_clone(through, &copy, NULL), PETAL_OK);
         petal_filter *all[] = {filter, through, copy};
         for (int i = 0; i < 3; i++) {
-            assert_int_equal(petal_serialized_bytes(all[i], "parquet"), size);
-            assert_int_equal(petal_serialize(all[i], "parquet", back, sizeof back, NULL), PETAL_OK);
+            assert_int_equal(petal_serialized_bytes(all[i], SAVE_AS("parquet")), size);
+            assert_int_equal(petal_serialize(all[i], SAVE_AS("parquet"), back, sizeof back, NULL),
+                             PETAL_OK);
             assert_memory_equal(back, made.data, size);
             petal_free(all[i]);
         }
@@ -682,7 +684,7 @@ static petal_status plan(uint64_t keys, double rate, uint64_t bits, uint32_t has
     options.rate = rate;
     options.bits = bits;
     options.hashes = hashes;
-    return petal_plan(&options, info, NULL);
+    return petal_plan(&options, info, NULL, NULL);
 }
 
 static void sizes_are_those_of_arrow_rs(void **state)
@@ -904,10 +906,10 @@ static void other_containers_and_other_schemes_are_refused_by_name(void **state)
     options.capacity = 10;
     options.rate = 0.01;
     assert_int_equal(petal_create(&options, &guava, NULL), PETAL_OK);
-    assert_int_equal(petal_serialize(parquet, "guava", bytes, sizeof bytes, &error),
+    assert_int_equal(petal_serialize(parquet, SAVE_AS("guava"), bytes, sizeof bytes, &error),
                      PETAL_ERR_UNSUPPORTED);
     assert_non_null(strstr(error.message, "parquet"));
-    assert_int_equal(petal_serialize(guava, "parquet", bytes, sizeof bytes, &error),
+    assert_int_equal(petal_serialize(guava, SAVE_AS("parquet"), bytes, sizeof bytes, &error),
                      PETAL_ERR_UNSUPPORTED);
     assert_non_null(strstr(error.message, "guava-mitz64"));
     petal_free(parquet);

@@ -204,7 +204,7 @@ static void a_mapped_petal_file_does_not_grow_and_a_loaded_one_does(void **state
     close(descriptor);
     petal_filter *filter = reserve(10, 0.01), *opened;
     add_texts(filter, "", 0, 10);
-    expect_status(petal_save(filter, path, NULL, 0, &error), PETAL_OK, &error);
+    expect_status(petal_save(filter, path, NULL, &error), PETAL_OK, &error);
     options.flags = PETAL_OPEN_WRITABLE;
     expect_status(petal_open(path, &options, &opened, &error), PETAL_OK, &error);
     assert_int_equal(petal_add(opened, "another", 7), PETAL_ERR_UNSUPPORTED);
@@ -280,7 +280,7 @@ static void a_refused_merge_leaves_a_mapped_file_clean(void **state)
     (void)state;
     snprintf(path, sizeof path, "%s/refused.petal", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
     add_texts(filter, "", 0, 30);
-    expect_status(petal_save(filter, path, NULL, 0, &error), PETAL_OK, &error);
+    expect_status(petal_save(filter, path, NULL, &error), PETAL_OK, &error);
     options.flags = PETAL_OPEN_WRITABLE;
     expect_status(petal_open(path, &options, &mapped, &error), PETAL_OK, &error);
     expect_status(petal_intersect(mapped, filter, &error), PETAL_ERR_UNSUPPORTED, &error);
@@ -330,12 +330,12 @@ static void other_schemes_are_refused_by_it_and_it_by_others(void **state)
     options.hashes = 7;
     petal_filter *redis = reserve(100, 0.01), *classic;
     expect_status(petal_create(&options, &classic, &error), PETAL_OK, &error);
-    assert_int_equal(petal_serialize(redis, "guava", out, sizeof out, &error),
+    assert_int_equal(petal_serialize(redis, SAVE_AS("guava"), out, sizeof out, &error),
                      PETAL_ERR_UNSUPPORTED);
-    assert_int_equal(petal_serialize(classic, "redisbloom", out, sizeof out, &error),
+    assert_int_equal(petal_serialize(classic, SAVE_AS("redisbloom"), out, sizeof out, &error),
                      PETAL_ERR_UNSUPPORTED);
     assert_non_null(strstr(error.message, "redisbloom cannot hold a classic filter"));
-    assert_int_equal(petal_serialize(classic, "redisbloom-dump", out, sizeof out, &error),
+    assert_int_equal(petal_serialize(classic, SAVE_AS("redisbloom-dump"), out, sizeof out, &error),
                      PETAL_ERR_UNSUPPORTED);
     petal_free(redis);
     petal_free(classic);
@@ -771,8 +771,9 @@ static void without_memory_there_is_no_harm(void **state)
                   &error);
     for (int i = 1; i <= 2; i++) {
         count.fail_at = count.calls + (uint64_t)i;
-        assert_int_equal(petal_serialize(filter, "redisbloom-dump", out, sizeof out, &error),
-                         PETAL_ERR_MEMORY);
+        assert_int_equal(
+            petal_serialize(filter, SAVE_AS("redisbloom-dump"), out, sizeof out, &error),
+            PETAL_ERR_MEMORY);
     }
     petal_free(filter);
     assert_int_equal(count.held_bytes, 0);
@@ -824,7 +825,7 @@ static void old_dumps_become_chunks_where_a_header_can_say_them(void **state)
     expect_same(a, b);
     petal_free(filter);
     filter = loaded_vector(DUMPS "model_hash32_encver0.dump", "redisbloom-dump");
-    assert_int_equal(petal_serialize(filter, "redisbloom", out, sizeof out, &error),
+    assert_int_equal(petal_serialize(filter, SAVE_AS("redisbloom"), out, sizeof out, &error),
                      PETAL_ERR_UNSUPPORTED);
     assert_non_null(strstr(error.message, "958 bits"));
     petal_free(filter);

@@ -135,17 +135,17 @@ static void what_rocksdb_cannot_make_is_refused(void **state)
     options.format = "rocksdb";
     options.capacity = 1000;
     options.rate = 1e-9;
-    expect_status(petal_plan(&options, &plan, &error), PETAL_ERR_UNREACHABLE, &error);
+    expect_status(petal_plan(&options, &plan, NULL, &error), PETAL_ERR_UNREACHABLE, &error);
     options.rate = 0.01;
     options.capacity = (uint64_t)1 << 33;
-    expect_status(petal_plan(&options, &plan, &error), PETAL_ERR_ARGUMENT, &error);
+    expect_status(petal_plan(&options, &plan, NULL, &error), PETAL_ERR_ARGUMENT, &error);
     options.capacity = UINT64_MAX;
-    expect_status(petal_plan(&options, &plan, &error), PETAL_ERR_LIMIT, &error);
+    expect_status(petal_plan(&options, &plan, NULL, &error), PETAL_ERR_LIMIT, &error);
     options = PETAL_OPTIONS_INIT;
     options.format = "rocksdb";
     options.bits = 512;
     options.hashes = 31;
-    expect_status(petal_plan(&options, &plan, &error), PETAL_ERR_ARGUMENT, &error);
+    expect_status(petal_plan(&options, &plan, NULL, &error), PETAL_ERR_ARGUMENT, &error);
 }
 
 static void other_filters_are_refused_and_named(void **state)

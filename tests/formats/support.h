@@ -5,6 +5,7 @@
 
 #include "../keys.h"
 #include "../require.h"
+#include "../save_as.h"
 #include "../values.h"
 #include <petal/petal.h>
 
@@ -56,11 +57,11 @@ static inline struct bytes vector(const char *name)
 static inline struct bytes written(const petal_filter *filter, const char *format)
 {
     petal_error error;
-    struct bytes bytes = {NULL, (size_t)petal_serialized_bytes(filter, format)};
+    struct bytes bytes = {NULL, (size_t)petal_serialized_bytes(filter, SAVE_AS(format))};
     require_that(bytes.size, >, 0);
     bytes.data = malloc(bytes.size + 1);
-    expect_status(petal_serialize(filter, format, bytes.data, bytes.size, &error), PETAL_OK,
-                  &error);
+    expect_status(petal_serialize(filter, SAVE_AS(format), bytes.data, bytes.size, &error),
+                  PETAL_OK, &error);
     return bytes;
 }
 
@@ -134,7 +135,7 @@ static inline petal_info plan_of(const char *format, uint64_t keys, double rate)
     options.format = format;
     options.capacity = keys;
     options.rate = rate;
-    expect_status(petal_plan(&options, &plan, &error), PETAL_OK, &error);
+    expect_status(petal_plan(&options, &plan, NULL, &error), PETAL_OK, &error);
     return plan;
 }
 
@@ -147,7 +148,7 @@ static inline void expect_no_keys_refused(const char *format, double rate)
     petal_error error = {0};
     options.format = format;
     options.rate = rate;
-    expect_status(petal_plan(&options, &plan, &error), PETAL_ERR_ARGUMENT, &error);
+    expect_status(petal_plan(&options, &plan, NULL, &error), PETAL_ERR_ARGUMENT, &error);
 }
 
 /* A table of lines "keys rate bits hashes", below one line of comment, as another library sizes its

@@ -187,7 +187,8 @@ static void layers_without_a_capacity_are_not_written(void **state)
     layers[1].capacity = 0;
     require_status(PETAL_OK, petal_lend(filter, layers, 2, &error), error);
     require_status(PETAL_ERR_UNSUPPORTED,
-                   petal_serialize(filter, "valkey-bloom", out.data, out.size, &error), error);
+                   petal_serialize(filter, SAVE_AS("valkey-bloom"), out.data, out.size, &error),
+                   error);
     require(strstr(error.message, "layer 1 lacks") != NULL, "%s", error.message);
     petal_free(filter);
     for (uint32_t i = 0; i < 2; i++) free(arrays[i].data);

@@ -22,6 +22,7 @@
  *                                                 bytes, and the same in them */
 #include "../keys.h"
 #include "../require.h"
+#include "../save_as.h"
 
 #include <petal/petal.h>
 
@@ -161,9 +162,10 @@ static void check_packs_the_same(const petal_filter *filter, const char *what)
 {
     petal_error error = {0};
     petal_filter *again;
-    size_t size = petal_serialized_bytes(filter, now.format);
+    size_t size = petal_serialized_bytes(filter, SAVE_AS(now.format));
     uint8_t *bytes = malloc(size + 1);
-    check(petal_serialize(filter, now.format, bytes, size, &error) == PETAL_OK, error.message);
+    check(petal_serialize(filter, SAVE_AS(now.format), bytes, size, &error) == PETAL_OK,
+          error.message);
     check(view(bytes, size, now.format, &again, &error) == PETAL_OK, error.message);
     check_alike(again, now.read, what);
     petal_free(again);
@@ -177,10 +179,11 @@ static void check_serializes_to_file(const petal_filter *filter, const char *wha
         return;
     }
     petal_error error = {0};
-    size_t size = petal_serialized_bytes(filter, now.format);
+    size_t size = petal_serialized_bytes(filter, SAVE_AS(now.format));
     uint8_t *bytes = malloc(size + 1);
     check(size == now.size, what);
-    check(petal_serialize(filter, now.format, bytes, size, &error) == PETAL_OK, error.message);
+    check(petal_serialize(filter, SAVE_AS(now.format), bytes, size, &error) == PETAL_OK,
+          error.message);
     check(memcmp(bytes, now.bytes, size) == 0, what);
     free(bytes);
 }
@@ -214,7 +217,8 @@ static bool opens(const uint8_t *bytes, size_t size)
     petal_status status = view(exact, size, now.format, &filter, &error);
     if (status == PETAL_OK) {
         petal_contains(filter, "a", 1);
-        check(petal_serialized_bytes(filter, now.format) != 0, "opens, but cannot be written back");
+        check(petal_serialized_bytes(filter, SAVE_AS(now.format)) != 0,
+              "opens, but cannot be written back");
     } else {
         check(status < 0 && error.message[0] != '\0' && !strchr(error.message, '\n'),
               "refused without one clear line");

@@ -11,7 +11,7 @@ static void ten_million_steps_at_the_planned_load_miss_no_key_and_leave_no_trace
     petal_error error;
     options.capacity = 100000;
     options.rate = 0.01;
-    require_status(PETAL_OK, petal_plan(&options, &plan, &error), error);
+    require_status(PETAL_OK, petal_plan(&options, &plan, NULL, &error), error);
     struct workload work = {plan.bits, plan.hashes, 200000, 1, 100000, 10000000, 61};
     struct multiset set = run_multiset(&work);
     require_no_trace(&set);

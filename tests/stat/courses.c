@@ -140,7 +140,7 @@ static void large_filters_are_as_good_as_independent(void **state)
         options.format = formats[i];
         options.capacity = 10000000;
         options.rate = 0.01;
-        require_status(PETAL_OK, petal_plan(&options, &info, &error), error);
+        require_status(PETAL_OK, petal_plan(&options, &info, NULL, &error), error);
         double keys_per_bit = (double)options.capacity / (double)info.bits,
                textbook = pow(-expm1(-(double)info.hashes * keys_per_bit), info.hashes);
         require(fabs(info.predicted_rate / textbook - 1) < 0.003, "%s: %g, textbook %g", formats[i],
@@ -159,7 +159,7 @@ static void a_rate_is_a_number_between_0_and_1_or_none(void **state)
         options.capacity = 500;
         options.rate = 0.001;
         if (!(format.abilities & PETAL_FORMAT_CAN_CREATE)) continue;
-        if (petal_plan(&options, &info, NULL) != PETAL_OK) continue;
+        if (petal_plan(&options, &info, NULL, NULL) != PETAL_OK) continue;
         for (uint64_t keys = 0; keys < UINT64_MAX / 3; keys = keys * 3 + 1) {
             double rate = petal_predict_rate(&info, keys);
             require(isnan(rate) || (rate >= 0 && rate <= 1), "%s, %llu keys: %g", format.name,

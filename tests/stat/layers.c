@@ -175,7 +175,7 @@ static void save_and_open(struct stream *stream)
     petal_error error;
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     options.flags = PETAL_OPEN_LOAD | PETAL_OPEN_VERIFY;
-    require_status(PETAL_OK, petal_save(stream->filter, temporary("stream.petal"), NULL, 0, &error),
+    require_status(PETAL_OK, petal_save(stream->filter, temporary("stream.petal"), NULL, &error),
                    error);
     petal_free(stream->filter);
     require_status(PETAL_OK,
@@ -242,20 +242,20 @@ struct days {
     uint64_t start, now, added, fresh, span;
     uint64_t batch_at[10000], batch_end[10000], batches;
     double worst_rate;
+    uint32_t generations;
 };
 
 static void begin_days(struct days *days, const char *name, uint32_t scheme, double rate)
 {
     petal_options options = PETAL_OPTIONS_INIT;
-    petal_info info = PETAL_INFO_INIT;
     *days = (struct days){.name = name, .start = 20000 * DAY + 4711};
     options.scheme = scheme;
     options.window_ms = DAY;
     options.window_keys = DAY_KEYS;
     options.rate = rate;
     assert_int_equal(petal_create(&options, &days->filter, NULL), PETAL_OK);
-    assert_int_equal(petal_get_info(days->filter, PETAL_ALL_LAYERS, &info, NULL), PETAL_OK);
-    days->span = (DAY + info.generations - 2) / (info.generations - 1);
+    days->generations = layers_info_of(days->filter, PETAL_ALL_LAYERS).generations;
+    days->span = (DAY + days->generations - 2) / (days->generations - 1);
 }
 
 static void come(struct days *days, uint64_t at, uint64_t count)
@@ -280,8 +280,8 @@ static void look_at_days(struct days *days, double rate)
     assert_int_equal(in_batches(days->filter, (int64_t)from, count, ask_batch), count);
     assert_int_equal(petal_get_info(days->filter, PETAL_ALL_LAYERS, &info, NULL), PETAL_OK);
     petal_stats info_stats = stats_of(days->filter);
-    require(!info_stats.overfull && info.layers < 2 * info.generations, "%s: %u layers", days->name,
-            info.layers);
+    require(!info_stats.overfull && info.layers < 2 * days->generations, "%s: %u layers",
+            days->name, info.layers);
     double measured =
         (double)in_batches(days->filter, ABSENT, QUERIES, ask_batch) / (double)QUERIES;
     require(measured <= 1.02 * rate + 5 * sqrt(rate / (double)QUERIES), "%s: %g", days->name,
@@ -302,7 +302,7 @@ static void end_days(struct days *days, double rate)
     printf(
         "# %s, %s: %llu keys, worst rate %.3f %%, %.3f %% dropped; %u generations, %u layers at the end\n",
         days->name, info.scheme_name, (unsigned long long)days->added, 100 * days->worst_rate,
-        100 * dropped / (double)days->added, info.generations, info.layers);
+        100 * dropped / (double)days->added, days->generations, info.layers);
     require_that(dropped, <=, 1.02 * max + 5 * sqrt(max));
     petal_free(days->filter);
 }

@@ -97,7 +97,7 @@ static void travel_by_file(const petal_filter *filter, const uint64_t *hashes)
 {
     petal_error error;
     const char *path = temporary("members.petal");
-    require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(filter, path, NULL, &error), error);
     require_all_and_free(opened(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY), hashes,
                          "after save and map");
     require_all_and_free(opened(path, PETAL_OPEN_LOAD | PETAL_OPEN_VERIFY), hashes,

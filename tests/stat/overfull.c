@@ -21,7 +21,7 @@ static bool plan_for(uint32_t scheme, double rate, uint64_t keys, petal_info *pl
     options.rate = rate;
     options.capacity = keys;
     *plan = PETAL_INFO_INIT;
-    return petal_plan(&options, plan, NULL) == PETAL_OK;
+    return petal_plan(&options, plan, NULL, NULL) == PETAL_OK;
 }
 
 /* A filter as planned, with that many keys in. */

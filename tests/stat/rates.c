@@ -177,7 +177,7 @@ static void run_cell(uint32_t scheme, uint32_t lines, double asked, const struct
     options.lines_per_key = lines;
     options.capacity = size->keys;
     options.rate = asked;
-    require_status(PETAL_OK, petal_plan(&options, &cell.plan, &error), error);
+    require_status(PETAL_OK, petal_plan(&options, &cell.plan, NULL, &error), error);
     bool known = cell.plan.bits == last.bits && cell.plan.hashes == last.hashes &&
                  cell.plan.capacity == last.capacity;
     last = cell.plan;

@@ -85,7 +85,7 @@ static petal_filter *save_and_open(const struct recipe *recipe, petal_filter *ma
                                    const char *path, uint32_t flags)
 {
     petal_error error;
-    require_status(PETAL_OK, petal_save(made, path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(made, path, NULL, &error), error);
     petal_free(made);
     return open_as(recipe, path, flags);
 }
@@ -122,7 +122,7 @@ static bool make_subject(const struct recipe *recipe, const char *path, struct s
         add_numbers(subject->writer, 7, 1);
         petal_add_i64(subject->writer, 1000000);
         subject->filter = open_as(recipe, path, PETAL_OPEN_LIVE);
-        assert_true(info_of(subject->filter).live);
+        assert_true(file_info_of(subject->filter).live);
         break;
     case FROZEN:
         if (recipe->turn == 1)
@@ -310,7 +310,7 @@ ATTEMPT(contains_all)
 ATTEMPT(save)
 {
     (void)twin;
-    return petal_save(subject->filter, temporary("saved"), NULL, 0, error);
+    return petal_save(subject->filter, temporary("saved"), NULL, error);
 }
 
 ATTEMPT(sync)
@@ -330,6 +330,20 @@ ATTEMPT(get_info)
     petal_info info = PETAL_INFO_INIT;
     (void)twin;
     return petal_get_info(subject->filter, PETAL_ALL_LAYERS, &info, error);
+}
+
+ATTEMPT(get_layers_info)
+{
+    petal_layers_info info = PETAL_LAYERS_INFO_INIT;
+    (void)twin;
+    return petal_get_layers_info(subject->filter, PETAL_ALL_LAYERS, &info, error);
+}
+
+ATTEMPT(get_file_info)
+{
+    petal_file_info info = PETAL_FILE_INFO_INIT;
+    (void)twin;
+    return petal_get_file_info(subject->filter, &info, error);
 }
 
 ATTEMPT(get_stats)
@@ -541,16 +555,11 @@ ATTEMPT(relocate)
     return petal_relocate(&subject->filter, leave, NULL, error);
 }
 
-/* There and back, so that the filter is what it was. */
-ATTEMPT(swap)
+/* To what it is. */
+ATTEMPT(set_items)
 {
-    petal_layer_state states[16] = {{NULL, 0, 0}};
-    uint32_t layers = info_of(subject->filter).layers;
     (void)twin;
-    require(layers <= 16, "%u layers", layers);
-    petal_status status = petal_swap_layers(subject->filter, states, layers, error);
-    if (status != PETAL_OK) return status;
-    return petal_swap_layers(subject->filter, states, layers, error);
+    return petal_set_items(subject->filter, info_of(subject->filter).items, error);
 }
 
 /* Those of the twin, which lives as long. */
@@ -575,7 +584,7 @@ ATTEMPT(lend)
 
 ATTEMPT(key_ranges)
 {
-    uint32_t count;
+    uint64_t count;
     (void)twin;
     return petal_key_ranges(subject->filter, "8 bytes.", 8, NULL, 0, &count, error);
 }
@@ -584,7 +593,7 @@ ATTEMPT(contains_in_ranges)
 {
     static const uint8_t zeros[4096];
     petal_range ranges[64];
-    uint32_t count = 0;
+    uint64_t count = 0;
     uint64_t size = 0;
     bool is_in;
     (void)twin;
@@ -765,6 +774,8 @@ static const struct row {
     {"petal_sync", try_sync, false, 0},
     {"petal_verify", try_verify, false, 0},
     {"petal_get_info", try_get_info, false, 0},
+    {"petal_get_layers_info", try_get_layers_info, false, 0},
+    {"petal_get_file_info", try_get_file_info, false, 0},
     {"petal_get_stats", try_get_stats, false, PETAL_CAN_STATS},
     {"petal_content_id", try_content_id, false, 0},
     {"petal_is_overfull", try_is_overfull, false, 0},
@@ -791,7 +802,7 @@ static const struct row {
     {"petal_write_bits", try_write_bits, true, 0},
     {"petal_adopt_bits", try_adopt, true, 0},
     {"petal_relocate", try_relocate, true, 0},
-    {"petal_swap_layers", try_swap, true, 0},
+    {"petal_set_items", try_set_items, true, 0},
     {"petal_lend", try_lend, true, 0},
     {"petal_key_ranges", try_key_ranges, false, 0},
     {"petal_contains_in_ranges", try_contains_in_ranges, false, 0},

@@ -179,7 +179,7 @@ static petal_filter *mapped(const petal_options *options, const char *name)
     petal_open_options open = PETAL_OPEN_OPTIONS_INIT;
     petal_filter *filter = create(options), *map = NULL;
     petal_error error;
-    require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(filter, path, NULL, &error), error);
     open.flags = PETAL_OPEN_WRITABLE;
     require_status(PETAL_OK, petal_open(path, &open, &map, &error), error);
     unlink(path);
@@ -752,7 +752,7 @@ static petal_filter *damaged_map(const char *name)
     petal_open_options open = PETAL_OPEN_OPTIONS_INIT;
     petal_filter *filter = make(PETAL_SCHEME_BLOCKED, 8 * (1 << 20), 6, 1), *map = NULL;
     petal_error error;
-    require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(filter, path, NULL, &error), error);
     struct bytes file = read_file(path);
     file.data[file.size / 2] ^= 1;
     write_file(path, file.data, file.size);

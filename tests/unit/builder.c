@@ -244,7 +244,7 @@ static void a_writable_map_is_built_synced_and_verified(void **state)
     for (size_t i = 0; i < 2; i++) {
         petal_filter *plain = make(PETAL_SCHEME_BLOCKED, sizes[i], 9, 2), *map = NULL;
         petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
-        require_status(PETAL_OK, petal_save(plain, path, NULL, 0, &error), error);
+        require_status(PETAL_OK, petal_save(plain, path, NULL, &error), error);
         options.flags = PETAL_OPEN_WRITABLE;
         require_status(PETAL_OK, petal_open(path, &options, &map, &error), error);
         build(map, 2, NUMBERS, 30000); /* some blocks of the larger one stay as they are */

@@ -527,7 +527,7 @@ static petal_info plan_of(uint32_t scheme, uint64_t capacity, double rate, uint6
     options.capacity = capacity;
     options.rate = rate;
     options.memory_bytes = memory_bytes;
-    require_status(PETAL_OK, petal_plan(&options, &plan, &error), error);
+    require_status(PETAL_OK, petal_plan(&options, &plan, NULL, &error), error);
     return plan;
 }
 
@@ -565,20 +565,20 @@ static void the_limits_are_64_hashes_and_32_tib(void **state)
     petal_options options = options_of(COUNTING, (uint64_t)1 << 46, 64, 0);
     petal_info plan = PETAL_INFO_INIT;
     petal_error error;
-    require_status(PETAL_OK, petal_plan(&options, &plan, &error), error);
+    require_status(PETAL_OK, petal_plan(&options, &plan, NULL, &error), error);
     require_that(plan.bytes, ==, (uint64_t)1 << 45);
     options.bits++;
-    require_status(PETAL_ERR_LIMIT, petal_plan(&options, &plan, &error), error);
+    require_status(PETAL_ERR_LIMIT, petal_plan(&options, &plan, NULL, &error), error);
     assert_non_null(strstr(error.message, "2^46 counters"));
     options.bits = UINT64_MAX;
-    require_status(PETAL_ERR_LIMIT, petal_plan(&options, &plan, &error), error);
+    require_status(PETAL_ERR_LIMIT, petal_plan(&options, &plan, NULL, &error), error);
     options.hashes = 0;
     options.capacity = 1000;
-    require_status(PETAL_ERR_LIMIT, petal_plan(&options, &plan, &error), error);
+    require_status(PETAL_ERR_LIMIT, petal_plan(&options, &plan, NULL, &error), error);
     options = options_of(COUNTING, 1000, 65, 0);
-    require_status(PETAL_ERR_ARGUMENT, petal_plan(&options, &plan, &error), error);
+    require_status(PETAL_ERR_ARGUMENT, petal_plan(&options, &plan, NULL, &error), error);
     options = options_of(COUNTING, 1000, 4, 1);
-    require_status(PETAL_ERR_ARGUMENT, petal_plan(&options, &plan, &error), error);
+    require_status(PETAL_ERR_ARGUMENT, petal_plan(&options, &plan, NULL, &error), error);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -591,7 +591,7 @@ static void a_writable_map_is_at_every_sync_what_the_same_steps_make_in_memory(v
     const char *path = temporary("counting.petal");
     uint64_t random = 7, from = 0, to = 0;
     petal_filter *memory = make(COUNTING, 1200000, 5, 0);
-    require_status(PETAL_OK, petal_save(memory, path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(memory, path, NULL, &error), error);
     petal_filter *map = opened(path, PETAL_OPEN_WRITABLE);
     for (int round = 0; round < 60; round++) {
         uint64_t adds = round % 3 ? random_below(&random, 3) : 2000,
@@ -623,7 +623,7 @@ static void a_single_removal_is_on_disk_after_a_sync(void **state)
     petal_filter *filter = make(COUNTING, 1200000, 5, 0);
     petal_add(filter, "a", 1);
     petal_add(filter, "b", 1);
-    require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(filter, path, NULL, &error), error);
     petal_filter *map = opened(path, PETAL_OPEN_WRITABLE);
     assert_int_equal(petal_remove(map, "a", 1), PETAL_OK);
     require_status(PETAL_OK, petal_sync(map, &error), error);

@@ -704,9 +704,9 @@ static void require_counted(struct bytes image, uint64_t differ, unsigned mode)
     options.flags = mode | PETAL_OPEN_RECOVER;
     write_file(path, image.data, image.size);
     require_status(PETAL_OK, petal_open(path, &options, &filter, &error), error);
-    petal_info info = info_of(filter);
-    require(info.blocks == 1 && info.recovered_blocks == differ, "%llu of %llu blocks",
-            (unsigned long long)info.recovered_blocks, (unsigned long long)info.blocks);
+    petal_file_info info = file_info_of(filter);
+    require(info.compared_blocks == 1 && info.recovered_blocks == differ, "%llu of %llu blocks",
+            (unsigned long long)info.recovered_blocks, (unsigned long long)info.compared_blocks);
     petal_free(filter);
     unlink(path);
 }

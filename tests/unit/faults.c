@@ -209,7 +209,7 @@ static petal_status save_failing(const petal_filter *filter, const char *path, u
     fault.nth = nth;
     fault.error = error_number;
     fault.seen = 0;
-    petal_status status = petal_save(filter, path, NULL, flags, error);
+    petal_status status = petal_save(filter, path, SAVE_WITH(flags), error);
     fault.call = NULL;
     return status;
 }
@@ -223,7 +223,7 @@ static int sweep_save(const struct place *place, const char *call, int error_num
     petal_error error;
     int nth = 0;
     for (;; nth++) {
-        require_status(PETAL_OK, petal_save(old, place->path, NULL, 0, &error), error);
+        require_status(PETAL_OK, petal_save(old, place->path, NULL, &error), error);
         struct bytes before = read_file(place->path);
         petal_status status =
             save_failing(new, place->path, 0, call, nth + 1, error_number, &error);
@@ -277,7 +277,7 @@ static void a_failing_close_while_saving_is_an_error(void **state)
     struct place place = new_place();
     petal_error error;
     petal_filter *old = with_numbers(10), *new = with_numbers(20);
-    require_status(PETAL_OK, petal_save(old, place.path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(old, place.path, NULL, &error), error);
     require_status(PETAL_ERR_IO, save_failing(new, place.path, 0, "close", 1, EIO, &error), error);
     petal_filter *file = NULL;
     require_status(PETAL_OK, petal_open(place.path, NULL, &file, &error), error);
@@ -369,7 +369,7 @@ static void a_failing_call_while_opening_to_write_is_an_error(void **state)
     struct place place = new_place();
     petal_error error;
     petal_filter *filter = with_numbers(10);
-    require_status(PETAL_OK, petal_save(filter, place.path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(filter, place.path, NULL, &error), error);
     petal_free(filter);
     for (size_t i = 0; i < COUNT(calls); i++) {
         fault.call = calls[i].call;
@@ -393,7 +393,7 @@ static petal_filter *failing_map(const struct place *place, int nth)
 {
     petal_error error;
     petal_filter *filter = with_numbers(100), *map = NULL;
-    require_status(PETAL_OK, petal_save(filter, place->path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(filter, place->path, NULL, &error), error);
     petal_free(filter);
     require_status(PETAL_OK, open_as(place->path, PETAL_OPEN_WRITABLE, &map, &error), error);
     fault.call = "msync";
@@ -579,7 +579,7 @@ static void cut_power_to(uint32_t scheme)
     petal_error error;
     uint64_t added = 0;
     petal_filter *filter = make(scheme, 300000, 5, 0), *map = NULL;
-    require_status(PETAL_OK, petal_save(filter, place.path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(filter, place.path, NULL, &error), error);
     petal_free(filter);
     memset(&power, 0, sizeof power);
     power.path = place.path;

@@ -26,7 +26,7 @@ static petal_filter *with_numbers(uint64_t count)
 static void save(const petal_filter *filter, const char *path)
 {
     petal_error error;
-    require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(filter, path, NULL, &error), error);
 }
 
 static void save_numbers(const char *path, uint64_t count)
@@ -45,13 +45,14 @@ static void a_save_replaces_a_file_or_refuses_to_as_asked(void **state)
     const char *path = temporary("files.petal");
     petal_filter *old = with_numbers(10), *new = with_numbers(20);
     struct bytes old_image = serialized(old), new_image = serialized(new);
-    require_status(PETAL_OK, petal_save(old, path, NULL, PETAL_SAVE_NO_REPLACE, &error), error);
-    require_status(PETAL_ERR_EXISTS, petal_save(new, path, NULL, PETAL_SAVE_NO_REPLACE, &error),
+    require_status(PETAL_OK, petal_save(old, path, SAVE_WITH(PETAL_SAVE_NO_REPLACE), &error),
                    error);
+    require_status(PETAL_ERR_EXISTS,
+                   petal_save(new, path, SAVE_WITH(PETAL_SAVE_NO_REPLACE), &error), error);
     assert_true(file_is(path, old_image));
-    require_status(PETAL_OK, petal_save(new, path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(new, path, NULL, &error), error);
     assert_true(file_is(path, new_image));
-    require_status(PETAL_ERR_ARGUMENT, petal_save(new, path, NULL, 8, &error), error);
+    require_status(PETAL_ERR_ARGUMENT, petal_save(new, path, SAVE_WITH(8), &error), error);
     unlink(path);
     petal_free(old);
     petal_free(new);
@@ -129,14 +130,14 @@ static void where_a_save_is_impossible_it_says_why(void **state)
     char long_name[600];
     memset(long_name, 'x', sizeof long_name - 1);
     long_name[sizeof long_name - 1] = '\0';
-    require_status(PETAL_ERR_IO, petal_save(filter, temporary("missing/f.petal"), NULL, 0, &error),
+    require_status(PETAL_ERR_IO, petal_save(filter, temporary("missing/f.petal"), NULL, &error),
                    error);
     assert_int_equal(error.system_errno, ENOENT);
-    require_status(PETAL_ERR_IO, petal_save(filter, ".", NULL, 0, &error), error);
+    require_status(PETAL_ERR_IO, petal_save(filter, ".", NULL, &error), error);
     assert_int_equal(error.system_errno, EISDIR);
-    require_status(PETAL_ERR_IO, petal_save(filter, long_name, NULL, 0, &error), error);
+    require_status(PETAL_ERR_IO, petal_save(filter, long_name, NULL, &error), error);
     assert_int_equal(error.system_errno, ENAMETOOLONG);
-    require_status(PETAL_ERR_UNSUPPORTED, petal_save(filter, "/dev/null", NULL, 0, &error), error);
+    require_status(PETAL_ERR_UNSUPPORTED, petal_save(filter, "/dev/null", NULL, &error), error);
     petal_free(filter);
 }
 
@@ -198,8 +199,8 @@ static int try_without_leave(const char *folder)
     filter = NULL;
     if (!is_refused(open_as("readable", PETAL_OPEN_WRITABLE, &filter, &error), &error)) return 4;
     if (!is_refused(open_as("secret", PETAL_OPEN_MAP, &filter, &error), &error)) return 5;
-    if (!is_refused(petal_save(mine, "new", NULL, 0, &error), &error)) return 6;
-    if (!is_refused(petal_save(mine, "readable", NULL, 0, &error), &error)) return 7;
+    if (!is_refused(petal_save(mine, "new", NULL, &error), &error)) return 6;
+    if (!is_refused(petal_save(mine, "readable", NULL, &error), &error)) return 7;
     petal_free(mine);
     return 0;
 }
@@ -580,7 +581,7 @@ static int save_over_the_limit(const char *path)
     if (petal_create(&options, &filter, NULL) != PETAL_OK) return 1;
     for (int64_t i = 0; i < 10000; i++) petal_add_i64(filter, i);
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 2;
-    if (petal_save(filter, path, NULL, 0, &error) != PETAL_ERR_IO) return 3;
+    if (petal_save(filter, path, NULL, &error) != PETAL_ERR_IO) return 3;
     if (error.system_errno != EFBIG) return 4;
     petal_free(filter);
     return 0;
@@ -646,13 +647,12 @@ static int save_on_a_full_disk(const char *folder)
     snprintf(path, sizeof path, "%s/files.petal", folder);
     if (petal_create(&small, &a, NULL) || petal_create(&big, &b, NULL)) return 1;
     for (int64_t i = 0; i < 10000; i++) petal_add_i64(b, i); /* so that it has no holes */
-    if (petal_save(a, path, NULL, 0, &error) != PETAL_OK) return 2;
+    if (petal_save(a, path, NULL, &error) != PETAL_OK) return 2;
     struct bytes before = read_file(path);
-    if (petal_save(b, path, NULL, 0, &error) != PETAL_ERR_IO || error.system_errno != ENOSPC)
-        return 3;
+    if (petal_save(b, path, NULL, &error) != PETAL_ERR_IO || error.system_errno != ENOSPC) return 3;
     struct bytes after = read_file(path);
     if (!same_bytes(before, after)) return 4;
-    if (petal_save(a, path, NULL, 0, &error) != PETAL_OK)
+    if (petal_save(a, path, NULL, &error) != PETAL_OK)
         return 5; /* what was written is free again */
     free(before.data);
     free(after.data);
@@ -673,7 +673,7 @@ static int write_on_a_full_disk(const char *folder)
     if (!mount_tiny(folder)) return NO_MOUNT;
     snprintf(path, sizeof path, "%s/files.petal", folder);
     if (petal_create(&options, &filter, NULL)) return 1;
-    if (petal_save(filter, path, NULL, 0, &error) != PETAL_OK) return 2;
+    if (petal_save(filter, path, NULL, &error) != PETAL_OK) return 2;
     writing.flags = PETAL_OPEN_WRITABLE;
     if (petal_open(path, &writing, &map, &error) != PETAL_ERR_IO || error.system_errno != ENOSPC)
         return 3;

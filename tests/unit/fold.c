@@ -258,7 +258,7 @@ static void a_foldable_size_has_many_divisors_and_fits(void **state)
             options.rate = 0.01;
             options.memory_bytes = memory;
             options.foldable = 1;
-            require_status(PETAL_OK, petal_plan(&options, &plan, &error), error);
+            require_status(PETAL_OK, petal_plan(&options, &plan, NULL, &error), error);
             uint64_t lines = plan.bits / (scheme == PETAL_SCHEME_BLOCKED ? 512 : 1);
             uint64_t unit = lines >= 720720 ? 720720 : lines >= 5040 ? 5040 : lines >= 60 ? 60 : 1;
             require_that(lines % unit, ==, 0);
@@ -420,7 +420,7 @@ static void a_damaged_map_is_not_folded(void **state)
     petal_filter *filter = create(&options), *map = NULL;
     add_numbers(filter, 0, 5000);
     const char *path = temporary("damaged");
-    require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(filter, path, NULL, &error), error);
     FILE *file = fopen(path, "r+b");
     require(file != NULL, "opening %s", path);
     fseek(file, -70000, SEEK_END);

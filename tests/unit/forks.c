@@ -23,7 +23,7 @@ static void save_numbers(const char *path, uint32_t scheme)
     petal_error error;
     petal_filter *filter = make(scheme, 8 * 8 * BLOCK, 6, 0);
     add_numbers(filter, 0, 100);
-    require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(filter, path, NULL, &error), error);
     petal_free(filter);
 }
 
@@ -130,7 +130,7 @@ static void change_it(petal_filter *filter, const char *path)
     must(petal_clear(filter, &error) == PETAL_ERR_READ_ONLY);
     must(petal_sync(filter, &error) == PETAL_ERR_READ_ONLY);
     must(petal_freeze(filter, &error) == PETAL_ERR_READ_ONLY);
-    must(petal_save(filter, path, NULL, 0, &error) == PETAL_ERR_READ_ONLY);
+    must(petal_save(filter, path, NULL, &error) == PETAL_ERR_READ_ONLY);
     must(petal_builder_create(filter, &workers, &builder, &error) == PETAL_ERR_READ_ONLY);
     must(petal_create_like(filter, &other, &error) == PETAL_OK);
     must(petal_add_i64(other, 90003) == PETAL_OK);
@@ -199,7 +199,7 @@ static void nor_does_its_builder_or_a_shared_filter(void **state)
     const char *path = temporary("forks.petal");
     uint32_t workers = 4;
     petal_filter *filter = make(PETAL_SCHEME_BLOCKED, (uint64_t)8 * 8 << 20, 6, 0);
-    require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(filter, path, NULL, &error), error);
     petal_free(filter);
     filter = opened(path, PETAL_OPEN_WRITABLE);
     require_status(PETAL_OK, petal_builder_create(filter, &workers, &half_built, &error), error);
@@ -277,7 +277,7 @@ static void the_lock_ends_with_its_owner_not_with_forks_of_it(void **state)
         }
         assert_int_equal(status_of_opening(path, PETAL_OPEN_WRITABLE), PETAL_ERR_BUSY);
         if (way == 1) /* the new file has a lock too, which the fork cannot have */
-            require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
+            require_status(PETAL_OK, petal_save(filter, path, NULL, &error), error);
         petal_free(filter);
         assert_int_equal(status_of_opening(path, PETAL_OPEN_WRITABLE), PETAL_OK);
         kill(pid, SIGKILL);
@@ -297,7 +297,7 @@ static void use_the_copy(petal_filter *filter, const char *path)
     petal_error error;
     snprintf(elsewhere, sizeof elsewhere, "%s.fork", path);
     must(petal_add_i64(filter, 90000) == PETAL_OK && petal_contains_i64(filter, 90000));
-    must(petal_save(filter, elsewhere, NULL, 0, &error) == PETAL_OK);
+    must(petal_save(filter, elsewhere, NULL, &error) == PETAL_OK);
     must(unlink(elsewhere) == 0);
     petal_free(filter);
 }
@@ -306,7 +306,7 @@ static void save_the_copy(petal_filter *filter, const char *path)
 {
     petal_error error;
     must(petal_add_i64(filter, 90001) == PETAL_OK);
-    must(petal_save(filter, path, NULL, 0, &error) == PETAL_ERR_READ_ONLY);
+    must(petal_save(filter, path, NULL, &error) == PETAL_ERR_READ_ONLY);
     use_the_copy(filter, path);
 }
 
@@ -322,7 +322,7 @@ static void filters_in_memory_are_private_copies(void **state)
     in_fork(save_the_copy, locked, path);
     assert_int_equal(petal_contains_i64(memory, 90000) + petal_contains_i64(locked, 90001), 0);
     add_numbers(locked, 100, 50);
-    require_status(PETAL_OK, petal_save(locked, path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(locked, path, NULL, &error), error);
     in_fork(save_the_copy, locked, path); /* the file is another one now */
     petal_free(memory);
     petal_free(locked);

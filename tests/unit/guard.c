@@ -325,7 +325,7 @@ static void exactly_the_keys_of_the_damaged_block_are_refused(void **state)
         petal_filter *filter = viewed(image, ON_USE);
         for (size_t i = 0; i < 5000; i++) {
             petal_range ranges[64];
-            uint32_t count = 0;
+            uint64_t count = 0;
             uint8_t key[8];
             bool is_there = false, answer;
             petal_encode_i64(numbers[i], key);
@@ -352,9 +352,9 @@ static void a_sound_file_answers_as_without_the_flag_and_is_checked_once(void **
     for (int kind = 0; kind < NATIVE_KINDS; kind++) {
         struct bytes image = image_for(kind);
         petal_filter *guarded = viewed(image, ON_USE), *plain = viewed(image, 0);
-        assert_int_equal(info_of(guarded).verifies, 1);
-        assert_int_equal(info_of(plain).verifies, 0);
-        require_that(info_of(guarded).unchecked_blocks, >=, 3);
+        assert_int_equal(file_info_of(guarded).verifies_on_use, 1);
+        assert_int_equal(file_info_of(plain).verifies_on_use, 0);
+        require_that(file_info_of(guarded).unchecked_blocks, >=, 3);
         for (int round = 0; round < 2; round++) {
             assert_int_equal(ask_everything(guarded, KEYS, 0, 4000, "sound"), 0);
             for (size_t i = 0; i < 2 * KEYS; i++) {
@@ -364,7 +364,7 @@ static void a_sound_file_answers_as_without_the_flag_and_is_checked_once(void **
                 assert_int_equal(petal_contains_i64(guarded, numbers[i]), answer);
                 assert_int_equal(petal_contains(guarded, key, 8), answer);
             }
-            assert_int_equal(info_of(guarded).unchecked_blocks, 0);
+            assert_int_equal(file_info_of(guarded).unchecked_blocks, 0);
         }
         assert_int_equal(petal_last_error(guarded, NULL), PETAL_OK);
         petal_free(guarded);
@@ -380,10 +380,10 @@ static void verifying_all_leaves_nothing_to_check(void **state)
     struct bytes image = image_for(GROWING);
     petal_filter *filter = viewed(image, ON_USE);
     require_status(PETAL_OK, petal_verify(filter, &error), error);
-    assert_int_equal(info_of(filter).unchecked_blocks, 0);
+    assert_int_equal(file_info_of(filter).unchecked_blocks, 0);
     petal_free(filter);
     filter = viewed(image, ON_USE | PETAL_OPEN_VERIFY);
-    assert_int_equal(info_of(filter).unchecked_blocks, 0);
+    assert_int_equal(file_info_of(filter).unchecked_blocks, 0);
     petal_free(filter);
     free(image.data);
 }
@@ -450,7 +450,7 @@ static void calls_that_read_all_bits_refuse_damaged_ones(void **state)
     assert_int_equal(petal_verify(filter, &error), PETAL_ERR_DAMAGED);
     require_status(PETAL_OK, petal_get_stats(sound, PETAL_ALL_LAYERS, &stats, &error), error);
     require_status(PETAL_OK, petal_inline_begin(sound, &hot, &error), error);
-    assert_int_equal(info_of(sound).unchecked_blocks, 0);
+    assert_int_equal(file_info_of(sound).unchecked_blocks, 0);
     for (size_t i = 0; i < KEYS; i++) assert_true(petal_inline_contains_i64(&hot, numbers[i]));
     petal_free(filter);
     petal_free(sound);
@@ -522,7 +522,7 @@ static void a_writable_map_is_guarded_too(void **state)
             assert_int_equal(ask_everything(filter, 0, KEYS, 1000, "synced"), 0);
         }
         require_status(PETAL_OK, petal_verify(filter, &error), error);
-        assert_int_equal(info_of(filter).unchecked_blocks, 0);
+        assert_int_equal(file_info_of(filter).unchecked_blocks, 0);
         petal_free(filter);
         free(image.data);
     }
@@ -541,7 +541,7 @@ static void a_reader_beside_a_writer_sees_no_damage(void **state)
     petal_filter *writer = opened(path, PETAL_OPEN_WRITABLE);
     add_all(writer, KEYS, KEYS);
     petal_filter *during = opened(path, ON_USE | PETAL_OPEN_LIVE);
-    assert_int_equal(info_of(during).verifies, 0);
+    assert_int_equal(file_info_of(during).verifies_on_use, 0);
     assert_int_equal(ask_everything(before, KEYS, 0, KEYS / 10, "dirty"), 0);
     require_status(PETAL_OK, petal_sync(writer, &error), error);
     assert_int_equal(ask_everything(before, 0, 0, KEYS / 10, "synced"), 0);
@@ -600,29 +600,29 @@ static void the_flag_is_accepted_in_every_mode(void **state)
                  {PETAL_OPEN_HEADER_ONLY | ON_USE, 0, 0}};
     for (size_t i = 0; i < COUNT(modes); i++) {
         petal_filter *filter = opened(path, modes[i].flags);
-        require(info_of(filter).verifiable == modes[i].verifiable &&
-                    info_of(filter).verifies == modes[i].verifies,
+        require(file_info_of(filter).verifiable == modes[i].verifiable &&
+                    file_info_of(filter).verifies_on_use == modes[i].verifies,
                 "mode %#x", modes[i].flags);
         petal_free(filter);
     }
     image.data[AT_STATE] = 9; /* slot 0 is torn: dirty */
     write_file(path, image.data, image.size);
     petal_filter *dirty = opened(path, PETAL_OPEN_WRITABLE | ON_USE | PETAL_OPEN_RECOVER);
-    assert_true(!info_of(dirty).verifies);
-    assert_true(!info_of(dirty).verifiable);
+    assert_true(!file_info_of(dirty).verifies_on_use);
+    assert_true(!file_info_of(dirty).verifiable);
     petal_free(dirty);
     guava.format = "guava";
     guava.capacity = 1000;
     guava.rate = 0.01;
     petal_filter *filter = create(&guava);
-    require_status(PETAL_OK, petal_save(filter, other, "guava", 0, &error), error);
+    require_status(PETAL_OK, petal_save(filter, other, SAVE_AS("guava"), &error), error);
     petal_free(filter);
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     options.flags = ON_USE;
     options.format = "guava";
     require_status(PETAL_OK, petal_open(other, &options, &filter, &error), error);
-    assert_true(!info_of(filter).verifies);
-    assert_true(!info_of(filter).verifiable);
+    assert_true(!file_info_of(filter).verifies_on_use);
+    assert_true(!file_info_of(filter).verifiable);
     petal_free(filter);
     unlink(path);
     unlink(other);
@@ -685,7 +685,7 @@ static void any_number_of_threads_may_query(void **state)
         struct bytes image = image_for(kind);
         petal_filter *sound = viewed(image, ON_USE);
         assert_int_equal(ask_from_all_threads(sound), 0);
-        assert_int_equal(info_of(sound).unchecked_blocks, 0);
+        assert_int_equal(file_info_of(sound).unchecked_blocks, 0);
         petal_free(sound);
         memset(payload_of(image) + BLOCK, 0, 8192);
         petal_filter *damaged = viewed(image, ON_USE);

@@ -297,7 +297,7 @@ static void a_saved_file_is_the_serialized_image(void **state)
         options.metadata_bytes = 1;
         petal_filter *filter = create(&options);
         add_numbers(filter, 0, 5); /* most of the file is zeros, so that it has holes */
-        require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
+        require_status(PETAL_OK, petal_save(filter, path, NULL, &error), error);
         struct bytes image = serialized(filter), file = read_file(path);
         assert_true(same_bytes(image, file));
         unlink(path);

@@ -139,7 +139,7 @@ static void a_map_notices_what_the_loop_changes(void **state)
     const char *path = temporary("inline.petal");
     petal_filter *filter = make_seeded(6, 0), *map = NULL;
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
-    require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(filter, path, NULL, &error), error);
     require_status(PETAL_OK, petal_open(path, NULL, &map, &error), error);
     require_status(PETAL_ERR_READ_ONLY, petal_inline_begin_adding(map, &hot, &error), error);
     begin(map, false, &hot);

@@ -107,7 +107,7 @@ static void a_header_tells_without_the_secret_and_hashes_no_key(void **state)
     struct bytes image = serialized(filter);
     petal_info whole = info_of(filter);
     uint8_t bits[1024] = {0};
-    uint32_t count;
+    uint64_t count;
     uint64_t hash, id = 0, header_id = 1;
     petal_range ranges[4];
     bool answer;

@@ -4,6 +4,7 @@
 #include "image.h"
 
 #include "../amount.h"
+#include "petal/petal_host.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -56,7 +57,7 @@ static petal_filter *through_a_file(petal_filter *filter, const char *name)
     petal_filter *back = NULL;
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     options.flags = PETAL_OPEN_LOAD | PETAL_OPEN_VERIFY;
-    require_status(PETAL_OK, petal_save(filter, temporary(name), NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(filter, temporary(name), NULL, &error), error);
     require_status(PETAL_OK, petal_open(temporary(name), &options, &back, &error), error);
     assert_true(same_image(filter, back));
     petal_free(filter);
@@ -78,10 +79,11 @@ static void a_growing_filter_adds_layers_as_its_policy_says(void **state)
         add_numbers(filter, 0, 20000);
         require_numbers(filter, 0, 20000);
         petal_info info = info_of(filter);
+        petal_layers_info how = layers_info_of(filter, PETAL_ALL_LAYERS);
         petal_stats info_stats = stats_of(filter);
         require_that(info.policy, ==, PETAL_POLICY_GROWING);
-        require_that(info.growth_step, ==, 3);
-        require_that(info.growth_ratio, ==, 0.5);
+        require_that(how.growth_step, ==, 3);
+        require_that(how.growth_ratio, ==, 0.5);
         require_that(info.target_rate, ==, 0.02);
         require_that(info.layers, ==, 6);
         double sum = 0, rate = 0.01;
@@ -235,7 +237,7 @@ static void a_writable_map_of_a_growing_file_takes_keys_until_its_layer_is_full(
     petal_open_options writable = PETAL_OPEN_OPTIONS_INIT;
     petal_filter *filter = create(&options), *map = NULL;
     add_numbers(filter, 0, 1500);
-    require_status(PETAL_OK, petal_save(filter, temporary("map.petal"), NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(filter, temporary("map.petal"), NULL, &error), error);
     writable.flags = PETAL_OPEN_WRITABLE;
     require_status(PETAL_OK, petal_open(temporary("map.petal"), &writable, &map, &error), error);
     static int64_t keys[3000];
@@ -417,26 +419,27 @@ static void the_planner_chooses_the_generations_that_need_nearly_the_least_memor
             i % 2 ? window_of_time(DAY, 1000000, rate) : window_of_keys(1000000, rate);
         petal_options plain = PETAL_OPTIONS_INIT;
         petal_info chosen = PETAL_INFO_INIT, other = PETAL_INFO_INIT;
+        petal_layers_info how = PETAL_LAYERS_INFO_INIT, with = PETAL_LAYERS_INFO_INIT;
         petal_error error;
         options.scheme = plain.scheme = scheme;
         plain.capacity = 1000000;
         plain.rate = rate;
-        require_status(PETAL_OK, petal_plan(&options, &chosen, &error), error);
+        require_status(PETAL_OK, petal_plan(&options, &chosen, &how, &error), error);
         require_that(chosen.predicted_rate, <=, rate);
         require_that(chosen.predicted_rate, >, rate / 2);
         require_that(chosen.capacity, ==, 1000000);
         for (options.generations = 2; options.generations <= 32; options.generations++) {
             uint32_t layers = i % 2 ? 2 * options.generations - 1 : options.generations;
-            require_status(PETAL_OK, petal_plan(&options, &other, &error), error);
-            require(other.generations == options.generations && other.layers == layers, "%u layers",
+            require_status(PETAL_OK, petal_plan(&options, &other, &with, &error), error);
+            require(with.generations == options.generations && other.layers == layers, "%u layers",
                     other.layers);
             require((double)chosen.bytes <= near * (double)other.bytes,
                     "%s, rate %g: %u generations, %u need less", chosen.scheme_name, rate,
-                    chosen.generations, other.generations);
+                    how.generations, with.generations);
         }
-        require_status(PETAL_OK, petal_plan(&plain, &other, &error), error);
+        require_status(PETAL_OK, petal_plan(&plain, &other, NULL, &error), error);
         printf("# %s, %s, rate %g: %u generations, %.2f times a plain filter\n", chosen.scheme_name,
-               i % 2 ? "by time, all 2G - 1" : "by keys", rate, chosen.generations,
+               i % 2 ? "by time, all 2G - 1" : "by keys", rate, how.generations,
                (double)chosen.bits / (double)other.bits);
         require_that((double)chosen.bits, <,
                      (i % 2 ? 1.9 : 1) * (rate > 0.05 ? 2.2 : 1.75) * (double)other.bits);
@@ -449,15 +452,16 @@ static void a_number_of_generations_that_is_impossible_is_passed_over(void **sta
     (void)state;
     petal_options options = window_of_keys((uint64_t)30 << 40, 0.01);
     petal_info info = PETAL_INFO_INIT;
+    petal_layers_info how = PETAL_LAYERS_INFO_INIT;
     petal_error error;
     options.scheme = PETAL_SCHEME_CLASSIC;
     options.generations = 2;
-    require_status(PETAL_ERR_UNREACHABLE, petal_plan(&options, &info, &error), error);
+    require_status(PETAL_ERR_UNREACHABLE, petal_plan(&options, &info, NULL, &error), error);
     options.generations = 3;
-    require_status(PETAL_OK, petal_plan(&options, &info, &error), error);
+    require_status(PETAL_OK, petal_plan(&options, &info, NULL, &error), error);
     options.generations = 0;
-    require_status(PETAL_OK, petal_plan(&options, &info, &error), error);
-    require_that(info.generations, >, 2);
+    require_status(PETAL_OK, petal_plan(&options, &info, &how, &error), error);
+    require_that(how.generations, >, 2);
 }
 
 /* The promise of rotating.c: however G shares are spread over generations, the rate is highest if G
@@ -478,7 +482,7 @@ static void a_full_generation_is_the_worst_that_its_keys_can_do(void **state)
             one.scheme = scheme;
             one.capacity = keys / (generations - 1) + (keys % (generations - 1) != 0);
             one.rate = rates[i % COUNT(rates)] / generations;
-            if (petal_plan(&one, &plan, NULL) != PETAL_OK)
+            if (petal_plan(&one, &plan, NULL, NULL) != PETAL_OK)
                 continue; /* fewer bits than such rates need */
             double full = -log1p(-petal_predict_rate(&plan, one.capacity));
             for (uint64_t part = 1; part <= 32; part++, checked++) {
@@ -523,10 +527,10 @@ a_clock_that_steps_back_changes_nothing_and_one_that_leaps_drops_all_at_once(voi
     petal_filter *filter = create(&options);
     uint64_t now = 20000 * DAY + 13 * HOUR;
     assert_int_equal(info_of(filter).layers, 1);
-    assert_int_equal(info_of(filter).generations, 8);
+    assert_int_equal(layers_info_of(filter, PETAL_ALL_LAYERS).generations, 8);
     add_numbers(filter, 0, 10); /* before it knows the time */
-    require_that(layer_of(filter, 0).to_ms, ==, 0);
-    require_that(info_of(filter).clock_ms, ==, 0);
+    require_that(layers_info_of(filter, 0).latest_ms, ==, 0);
+    require_that(layers_info_of(filter, PETAL_ALL_LAYERS).clock_ms, ==, 0);
     tell_time(filter, now);
     require_numbers(filter, 0, 10);
     tell_time(filter, now + 7 * DAY);
@@ -543,12 +547,12 @@ a_clock_that_steps_back_changes_nothing_and_one_that_leaps_drops_all_at_once(voi
     for (int64_t i = 0; i < 10; i++) assert_false(petal_contains_i64(filter, i));
     require_numbers(filter, 50, 10);
     add_numbers(filter, 100, 10);
-    petal_info newest = layer_of(filter, 1), oldest = layer_of(filter, 0);
-    require_that(newest.from_ms, ==, now + 8 * DAY);
-    require_that(newest.to_ms, ==, now + 9 * DAY - 1);
-    require_that(newest.items, ==, 10);
-    require_that(oldest.from_ms, ==, now + 7 * DAY);
-    require_that(oldest.to_ms, ==, now + 8 * DAY - 1);
+    petal_layers_info newest = layers_info_of(filter, 1), oldest = layers_info_of(filter, 0);
+    require_that(newest.earliest_ms, ==, now + 8 * DAY);
+    require_that(newest.latest_ms, ==, now + 9 * DAY - 1);
+    require_that(layer_of(filter, 1).items, ==, 10);
+    require_that(oldest.earliest_ms, ==, now + 7 * DAY);
+    require_that(oldest.latest_ms, ==, now + 8 * DAY - 1);
     tell_time(filter, INT64_MAX); /* ends at once */
     assert_int_equal(stats_of(filter).bits_set, 0);
     assert_int_equal(info_of(filter).layers, 1);
@@ -557,7 +561,7 @@ a_clock_that_steps_back_changes_nothing_and_one_that_leaps_drops_all_at_once(voi
                    error);
     tell_time(filter, INT64_MAX);
     require_numbers(filter, 0, 10);
-    require_that(info_of(filter).clock_ms, ==, INT64_MAX);
+    require_that(layers_info_of(filter, PETAL_ALL_LAYERS).clock_ms, ==, INT64_MAX);
     petal_free(filter);
     free(before.data);
     free(after.data);
@@ -637,8 +641,8 @@ static void a_burst_closes_generations_by_their_share_and_age_alone_drops_them(v
         require_that(layer_of(filter, i).items, ==, 10);
         require_that(layer_of(filter, i).capacity, ==, 10);
     }
-    require_that(layer_of(filter, 0).to_ms, ==, 5000);
-    require_that(layer_of(filter, 2).to_ms, ==, 5999);
+    require_that(layers_info_of(filter, 0).latest_ms, ==, 5000);
+    require_that(layers_info_of(filter, 2).latest_ms, ==, 5999);
     tell_time(filter, 8000); /* the window of 5000 still counts */
     require_numbers(filter, 0, 30);
     tell_time(filter, 8001);
@@ -690,7 +694,7 @@ static void more_keys_than_planned_in_a_window_of_time_are_said_and_none_is_drop
     petal_stats info_stats = stats_of(filter);
     require_that(info.layers, ==, 7);
     assert_true(info_stats.overfull);
-    require_that(info.generations, ==, 4);
+    require_that(layers_info_of(filter, PETAL_ALL_LAYERS).generations, ==, 4);
     require_that(info.capacity, ==, 1000);
     require_that(layer_of(filter, 6).items, >,
                  10 * layer_of(filter, 6).capacity); /* that changed a bit of it */
@@ -895,7 +899,7 @@ static void months_of_a_week_s_window_miss_nothing(void **state)
     petal_options options = window_of_time(7 * DAY, 7 * 24 * MAX_AN_HOUR, 0.01);
     petal_filter *filter = create(&options);
     uint64_t start = 20000 * DAY + 12345,
-             generation = 7 * DAY / (info_of(filter).generations - 1) + 1;
+             generation = 7 * DAY / (layers_info_of(filter, PETAL_ALL_LAYERS).generations - 1) + 1;
     for (uint64_t hour = 0; hour < HOURS; hour++) {
         uint64_t now = start + hour * HOUR, step_back = random_below(&random, 3 * HOUR);
         tell_time(filter, now);
@@ -934,8 +938,8 @@ static void refuse_options(petal_options options, petal_status status, int line)
     petal_error error = {PETAL_OK, 0, 0, ""};
     require(petal_create(&options, &filter, &error) == status && !filter, "line %d: %s", line,
             error.message);
-    require(petal_plan(&options, &plan, &error) == status && strlen(error.message) > 10, "line %d",
-            line);
+    require(petal_plan(&options, &plan, NULL, &error) == status && strlen(error.message) > 10,
+            "line %d", line);
 }
 
 #define refuse(base, field, value) \
@@ -1014,7 +1018,7 @@ static void what_a_layered_filter_cannot_do_is_refused_with_the_reason(void **st
         layer.struct_size = 0;
         require_status(PETAL_ERR_ARGUMENT, petal_get_info(filter, 0, &layer, &error), error);
         assert_true(isnan(petal_predict_rate(&info, 100)));
-        require_status(PETAL_OK, petal_save(filter, temporary("no.petal"), NULL, 0, &error), error);
+        require_status(PETAL_OK, petal_save(filter, temporary("no.petal"), NULL, &error), error);
         options.flags = PETAL_OPEN_WRITABLE;
         petal_status wanted = kinds[i].growth ? PETAL_OK : PETAL_ERR_UNSUPPORTED;
         require_status(wanted, petal_open(temporary("no.petal"), &options, &map, &error), error);
@@ -1024,7 +1028,7 @@ static void what_a_layered_filter_cannot_do_is_refused_with_the_reason(void **st
             require_status(PETAL_ERR_READ_ONLY, petal_set_clock(map, 5, &error), error);
         assert_int_equal(petal_add_i64(map, 1), PETAL_ERR_READ_ONLY);
         petal_free(map);
-        assert_int_equal(petal_serialized_bytes(filter, "parquet"), 0);
+        assert_int_equal(petal_serialized_bytes(filter, SAVE_AS("parquet")), 0);
         struct bytes after = serialized(filter);
         assert_true(same_bytes(before, after));
         free(before.data);
@@ -1179,6 +1183,7 @@ struct life {
     const char *name;
     petal_filter *filter;
     petal_info start;
+    petal_layers_info how;
     uint64_t span; /* rotating: of a generation, in keys or ms */
     uint64_t now_ms, adds;
     bool added[UNIVERSE];
@@ -1202,9 +1207,9 @@ static enum memory memory_of(const struct life *life, uint64_t key)
         return generation_of(life, life->adds) - life->last[key] < life->start.layers ? REMEMBERED
                                                                                       : FORGOTTEN;
     uint64_t age = life->now_ms - life->last[key];
-    return age <= life->start.window_ms               ? REMEMBERED
-           : age < life->start.window_ms + life->span ? EITHER
-                                                      : FORGOTTEN;
+    return age <= life->how.window_ms               ? REMEMBERED
+           : age < life->how.window_ms + life->span ? EITHER
+                                                    : FORGOTTEN;
 }
 
 /* Beyond what was planned the rate is higher, and forgetting late. */
@@ -1290,11 +1295,12 @@ static void live(const char *name, const petal_options *options, uint64_t operat
     life = (struct life){
         .name = name, .filter = create(options), .span = 1, .now_ms = 20000 * DAY, .random = seed};
     life.start = info_of(life.filter);
+    life.how = layers_info_of(life.filter, PETAL_ALL_LAYERS);
     if (options->window_ms) tell_time(life.filter, life.now_ms);
     if (!options->growth)
         life.span = ((options->window_ms ? options->window_ms : options->window_keys) +
-                     life.start.generations - 2) /
-                    (life.start.generations - 1);
+                     life.how.generations - 2) /
+                    (life.how.generations - 1);
     while (life.operations < nightly_amount(operations)) {
         uint64_t dice = random_below(&life.random, 1000);
         if (dice < 600)
@@ -1347,7 +1353,7 @@ static void add_and_save(const petal_options *options, const char *path, int rep
     for (uint64_t saved = 0;; saved += BETWEEN_SAVES) {
         for (int i = 0; i < BETWEEN_SAVES; i++) keys[i] = (int64_t)saved + i;
         if (add_number_batch(filter, keys, BETWEEN_SAVES, NULL, NULL) < 0) _exit(2);
-        if (petal_save(filter, path, NULL, 0, NULL) != PETAL_OK) _exit(3);
+        if (petal_save(filter, path, NULL, NULL) != PETAL_OK) _exit(3);
         uint64_t now = saved + BETWEEN_SAVES;
         if (write(report, &now, sizeof now) != sizeof now) _exit(4);
     }

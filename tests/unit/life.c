@@ -504,9 +504,10 @@ static void what_is_opened_for_reading_keeps_its_metadata(void **state)
     petal_filter *filter = NULL;
     if (petal_create(&options, &filter, &error) != PETAL_OK)
         skip_because("no gzip: %s", error.message);
-    size_t size = (size_t)petal_serialized_bytes(filter, "dcso-gzip");
+    size_t size = (size_t)petal_serialized_bytes(filter, SAVE_AS("dcso-gzip"));
     struct bytes image = new_bytes(size);
-    require_status(PETAL_OK, petal_serialize(filter, "dcso-gzip", image.data, size, &error), error);
+    require_status(PETAL_OK,
+                   petal_serialize(filter, SAVE_AS("dcso-gzip"), image.data, size, &error), error);
     require_status(PETAL_OK, petal_view(image.data, size, &opening, &view, &error), error);
     require_status(PETAL_ERR_READ_ONLY, petal_set_metadata(view, "mine", 4, &error), error);
     require_metadata(view, NULL, 0);

@@ -26,7 +26,7 @@ static void save_numbers(const char *path, uint64_t count)
 {
     petal_error error;
     petal_filter *filter = with_numbers(count);
-    require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(filter, path, NULL, &error), error);
     petal_free(filter);
 }
 
@@ -58,14 +58,14 @@ static void a_file_that_is_changed_in_place_is_not_replaced(void **state)
     save_numbers(path, 10);
     struct bytes before = read_file(path);
     petal_filter *writer = opened(path, PETAL_OPEN_WRITABLE), *other = with_numbers(5);
-    require_status(PETAL_ERR_BUSY, petal_save(other, path, NULL, 0, &error), error);
+    require_status(PETAL_ERR_BUSY, petal_save(other, path, NULL, &error), error);
     assert_true(file_is(path, before));
     assert_int_equal(status_of_opening(path, PETAL_OPEN_WRITABLE), PETAL_ERR_BUSY);
     assert_int_equal(status_of_opening(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED), PETAL_ERR_BUSY);
     assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP),
                      PETAL_OK); /* nothing has changed yet */
     petal_free(writer);
-    require_status(PETAL_OK, petal_save(other, path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(other, path, NULL, &error), error);
     petal_free(other);
     free(before.data);
     unlink(path);
@@ -84,9 +84,9 @@ a_file_that_is_loaded_locked_is_replaced_by_its_holder_only_again_and_again(void
         assert_int_equal(status_of_opening(path, PETAL_OPEN_WRITABLE), PETAL_ERR_BUSY);
         assert_int_equal(status_of_opening(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED),
                          PETAL_ERR_BUSY);
-        require_status(PETAL_ERR_BUSY, petal_save(other, path, NULL, 0, &error), error);
+        require_status(PETAL_ERR_BUSY, petal_save(other, path, NULL, &error), error);
         add_numbers(holder, 10 + 10 * round, 10);
-        require_status(PETAL_OK, petal_save(holder, path, NULL, 0, &error), error);
+        require_status(PETAL_OK, petal_save(holder, path, NULL, &error), error);
     }
     petal_free(holder);
     petal_filter *file =
@@ -104,7 +104,7 @@ static void saving_elsewhere_leaves_the_lock_where_it_is(void **state)
     const char *path = temporary("locks.petal"), *copy = temporary("copy.petal");
     save_numbers(path, 10);
     petal_filter *holder = opened(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED);
-    require_status(PETAL_OK, petal_save(holder, copy, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(holder, copy, NULL, &error), error);
     assert_int_equal(status_of_opening(copy, PETAL_OPEN_WRITABLE), PETAL_OK);
     assert_int_equal(status_of_opening(path, PETAL_OPEN_WRITABLE), PETAL_ERR_BUSY);
     petal_free(holder);
@@ -122,10 +122,10 @@ static void a_file_that_somebody_moved_away_is_not_taken_for_the_one_that_was_lo
     petal_filter *holder = opened(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED);
     assert_int_equal(rename(other_path, path), 0); /* mv takes no lock */
     struct bytes before = read_file(path);
-    require_status(PETAL_ERR_REPLACED, petal_save(holder, path, NULL, 0, &error), error);
+    require_status(PETAL_ERR_REPLACED, petal_save(holder, path, NULL, &error), error);
     assert_true(file_is(path, before));
     unlink(path);
-    require_status(PETAL_ERR_REPLACED, petal_save(holder, path, NULL, 0, &error), error);
+    require_status(PETAL_ERR_REPLACED, petal_save(holder, path, NULL, &error), error);
     assert_int_equal(petal_last_error(holder, &error), PETAL_ERR_REPLACED);
     petal_free(holder);
     free(before.data);
@@ -148,10 +148,10 @@ static void changes_to_a_file_that_was_replaced_meanwhile_are_not_acknowledged(v
     for (int i = 0; i < 3; i++)
         require_status(PETAL_ERR_REPLACED, petal_sync(writer, &error), error);
     struct bytes before = read_file(path);
-    require_status(PETAL_ERR_REPLACED, petal_save(writer, path, NULL, 0, &error),
+    require_status(PETAL_ERR_REPLACED, petal_save(writer, path, NULL, &error),
                    error); /* the other file stays */
     assert_true(file_is(path, before));
-    require_status(PETAL_OK, petal_save(writer, other_path, NULL, 0, &error),
+    require_status(PETAL_OK, petal_save(writer, other_path, NULL, &error),
                    error); /* elsewhere nobody minds */
     petal_free(writer);
     free(before.data);
@@ -169,9 +169,9 @@ static void saving_a_writable_map_onto_its_own_file_is_a_sync(void **state)
     assert_int_equal(stat(path, &before), 0);
     petal_filter *writer = opened(path, PETAL_OPEN_WRITABLE);
     add_numbers(writer, 10, 10);
-    require_status(PETAL_ERR_EXISTS, petal_save(writer, path, NULL, PETAL_SAVE_NO_REPLACE, &error),
-                   error);
-    require_status(PETAL_OK, petal_save(writer, path, NULL, 0, &error), error);
+    require_status(PETAL_ERR_EXISTS,
+                   petal_save(writer, path, SAVE_WITH(PETAL_SAVE_NO_REPLACE), &error), error);
+    require_status(PETAL_OK, petal_save(writer, path, NULL, &error), error);
     assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY), PETAL_OK);
     add_numbers(writer, 20, 10); /* the map is still that of the file */
     require_status(PETAL_OK, petal_sync(writer, &error), error);
@@ -200,7 +200,7 @@ static void of_several_makers_of_one_file_the_first_wins(void **state)
             require_that(makers[i], >=, 0);
             if (makers[i]) continue;
             petal_filter *filter = with_numbers(10);
-            petal_status saved = petal_save(filter, path, NULL, PETAL_SAVE_NO_REPLACE, NULL);
+            petal_status saved = petal_save(filter, path, SAVE_WITH(PETAL_SAVE_NO_REPLACE), NULL);
             _exit(saved == PETAL_OK ? 0 : saved == PETAL_ERR_EXISTS ? 1 : 2);
         }
         for (int i = 0; i < MAKERS; i++) {
@@ -234,12 +234,12 @@ static void a_file_that_is_being_changed_can_be_read_live(void **state)
     require_numbers(reader, 0, 300); /* bits rise under its eyes */
     petal_info info = info_of(reader);
     uint64_t id;
-    assert_true(info.live);
+    assert_true(file_info_of(reader).live);
     assert_true(!(info.abilities & PETAL_CAN_SAVE));
     require_status(PETAL_ERR_BUSY, petal_content_id(reader, &id, &error), error);
     require_status(PETAL_ERR_BUSY, petal_verify(reader, &error), error);
     require_status(PETAL_ERR_BUSY, petal_clone(reader, &copy, &error), error);
-    require_status(PETAL_ERR_BUSY, petal_save(reader, elsewhere, NULL, 0, &error), error);
+    require_status(PETAL_ERR_BUSY, petal_save(reader, elsewhere, NULL, &error), error);
     require_status(PETAL_ERR_BUSY, petal_serialize(reader, NULL, &byte, 1, &error), error);
     assert_int_equal(petal_add(reader, "x", 1), PETAL_ERR_READ_ONLY);
     assert_int_equal(access(elsewhere, F_OK), -1);
@@ -248,7 +248,7 @@ static void a_file_that_is_being_changed_can_be_read_live(void **state)
     reader =
         opened(path, PETAL_OPEN_MAP |
                          PETAL_OPEN_LIVE); /* nobody changes it any more: a map like any other */
-    assert_true(!info_of(reader).live);
+    assert_true(!file_info_of(reader).live);
     require_status(PETAL_OK, petal_verify(reader, &error), error);
     petal_free(reader);
     unlink(path);
@@ -263,7 +263,7 @@ static void a_file_whose_bits_are_lowered_cannot_be_read_live(void **state)
         uint32_t scheme = round == 0 ? PETAL_SCHEME_COUNTING : PETAL_SCHEME_BLOCKED;
         petal_filter *filter = make(scheme, 100000, 5, 0), *other = make(scheme, 100000, 5, 0);
         add_numbers(filter, 0, 100);
-        require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
+        require_status(PETAL_OK, petal_save(filter, path, NULL, &error), error);
         petal_free(filter);
         petal_filter *writer = opened(path, PETAL_OPEN_WRITABLE);
         petal_status status = round == 0   ? petal_remove_i64(writer, 1)
@@ -323,7 +323,7 @@ a_dead_writers_file_is_dirty_and_not_live_and_what_it_cleared_is_not_recovered(v
     assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP | PETAL_OPEN_LIVE), PETAL_ERR_DIRTY);
     filter = opened(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER);
     require_numbers(filter, 0, 100);
-    petal_info info = info_of(filter);
+    petal_file_info info = file_info_of(filter);
     require_that(info.recovered_blocks, <=, 1);
     require_status(PETAL_OK, petal_sync(filter, &error), error);
     petal_free(filter);
@@ -415,7 +415,7 @@ static petal_status copy_of(petal_filter *filter, petal_error *error)
 static petal_status save_elsewhere(petal_filter *filter, petal_error *error)
 {
     const char *path = temporary("copy.petal");
-    petal_status status = petal_save(filter, path, NULL, 0, error);
+    petal_status status = petal_save(filter, path, NULL, error);
     assert_true(status == PETAL_OK || access(path, F_OK) != 0);
     unlink(path);
     return status;
@@ -559,9 +559,9 @@ static void a_link_that_points_elsewhere_now_is_not_followed(void **state)
     require_that(unlink(link), ==, 0);
     require_that(symlink(second, link), ==, 0);
     petal_free(writer);
-    require_status(PETAL_ERR_REPLACED, petal_save(holder, link, NULL, 0, &error), error);
+    require_status(PETAL_ERR_REPLACED, petal_save(holder, link, NULL, &error), error);
     assert_true(file_is(second, before));
-    require_status(PETAL_OK, petal_save(holder, first, NULL, 0, &error),
+    require_status(PETAL_OK, petal_save(holder, first, NULL, &error),
                    error); /* by its name it is the file that is locked */
     petal_free(holder);
     free(before.data);
@@ -661,7 +661,7 @@ static void a_temporary_file_is_as_private_as_the_one_it_replaces(void **state)
         petal_filter *filter = create(&options);
         save_numbers(path, 5);
         assert_int_equal(chmod(path, modes[i]), 0);
-        petal_status status = petal_save(filter, path, options.format, 0, &error);
+        petal_status status = petal_save(filter, path, SAVE_AS(options.format), &error);
         if (geteuid() == 0 || modes[i] & 0200) {
             require_status(PETAL_OK, status, error);
             require(watch.seen > 0 && watch.mode == modes[i], "the temporary has mode %o",

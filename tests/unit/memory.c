@@ -171,7 +171,7 @@ static petal_status try_serialize(struct world *world)
 
 static petal_status try_save(struct world *world)
 {
-    return petal_save(world->filter, world->path, NULL, 0, NULL);
+    return petal_save(world->filter, world->path, NULL, NULL);
 }
 
 static petal_status try_open(struct world *world, unsigned flags)
@@ -389,7 +389,7 @@ static struct world new_world(struct counting *count, petal_allocator *allocator
     require_status(PETAL_OK, petal_diff(world.filter, world.later, gather, &world.patch, &error),
                    error);
     world.image = serialized(world.filter);
-    require_status(PETAL_OK, petal_save(world.filter, world.path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(world.filter, world.path, NULL, &error), error);
     return world;
 }
 
@@ -451,7 +451,7 @@ static void a_save_takes_no_memory(void **state)
     add_numbers(world.filter, 100, 100);
     count.calls = 0;
     count.fail_at = 1;
-    require_status(PETAL_OK, petal_save(world.filter, world.path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(world.filter, world.path, NULL, &error), error);
     assert_int_equal(count.calls, 0);
     count.fail_at = 0;
     end_world(&world, &count);
@@ -471,12 +471,12 @@ static void a_save_without_memory_leaves_the_old_file(void **state)
     options.capacity = 1000;
     options.rate = 0.01;
     petal_filter *filter = create(&options);
-    require_status(PETAL_OK, petal_save(filter, path, format, 0, &error), error);
+    require_status(PETAL_OK, petal_save(filter, path, SAVE_AS(format), &error), error);
     struct bytes before = read_file(path);
     add_numbers(filter, 100, 100);
     count.calls = 0;
     count.fail_at = 1;
-    assert_int_equal(petal_save(filter, path, format, 0, NULL), PETAL_ERR_MEMORY);
+    assert_int_equal(petal_save(filter, path, SAVE_AS(format), NULL), PETAL_ERR_MEMORY);
     count.fail_at = 0;
     struct bytes after = read_file(path);
     assert_true(same_bytes(before, after));

@@ -756,7 +756,7 @@ static void other_bases_are_refused_by_name(void **state)
     require_refusal(other, patch, PETAL_ERR_MISMATCH, "another");
     require_refusal(to, patch, PETAL_ERR_MISMATCH, "the result");
     apply(to, patch, &error);
-    assert_non_null(strstr(error.message, "in already"));
+    assert_non_null(strstr(error.message, "applied already"));
     apply(other, patch, &error);
     assert_non_null(strstr(error.message, "content id"));
     assert_int_equal(petal_last_error(other, &error), PETAL_ERR_MISMATCH);
@@ -871,7 +871,7 @@ static void a_synced_map_has_the_content_id_of_its_file(void **state)
         petal_filter *filter = small(scheme), *map = NULL, *file = NULL;
         const char *path = temporary("synced");
         uint64_t before, id, wanted;
-        require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
+        require_status(PETAL_OK, petal_save(filter, path, NULL, &error), error);
         require_status(PETAL_OK, petal_open(path, &options, &map, &error), error);
         require_status(PETAL_OK, petal_content_id(map, &before, &error), error);
         add_numbers(map, 900000, 10);

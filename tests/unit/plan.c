@@ -8,7 +8,7 @@ static petal_status try_plan(const petal_options *options, petal_info *plan, pet
 {
     *plan = PETAL_INFO_INIT;
     *error = (petal_error){PETAL_OK, 0, 0, ""};
-    return petal_plan(options, plan, error);
+    return petal_plan(options, plan, NULL, error);
 }
 
 static petal_options rated(uint32_t scheme, uint64_t capacity, double rate)
@@ -424,12 +424,12 @@ static void a_rate_without_a_number_of_keys_is_refused_by_every_format(void **st
         petal_error error;
         options.format = format_name((uint32_t)i);
         options.rate = 0.01;
-        petal_status status = petal_plan(&options, &info, &error);
+        petal_status status = petal_plan(&options, &info, NULL, &error);
         require(status == PETAL_ERR_ARGUMENT || status == PETAL_ERR_UNSUPPORTED, "%s: %s",
                 options.format, petal_status_name(status));
         options.bits = 1024;
         options.hashes = 3;
-        status = petal_plan(&options, &info, &error);
+        status = petal_plan(&options, &info, NULL, &error);
         require(status == PETAL_ERR_ARGUMENT || status == PETAL_ERR_UNSUPPORTED, "%s: %s",
                 options.format, petal_status_name(status));
     }
@@ -450,7 +450,7 @@ static void impossible_rates_are_refused_by_every_format_even_beside_bits(void *
             options.rate = wrong[j];
             options.bits = 1024;
             options.hashes = 3;
-            petal_status status = petal_plan(&options, &info, &error);
+            petal_status status = petal_plan(&options, &info, NULL, &error);
             require(status == PETAL_ERR_ARGUMENT || status == PETAL_ERR_UNSUPPORTED,
                     "%s, rate %g: %s", options.format, wrong[j], petal_status_name(status));
         }
@@ -831,7 +831,6 @@ static void a_plan_says_nothing_of_bits_that_do_not_exist(void **state)
     petal_info info = plan_rated(PETAL_SCHEME_DEFAULT, 1000, 0.01);
     require_that(info.items, ==, 0);
     require_that(info.memory_bytes, ==, 0);
-    require_that(info.recovered_blocks, ==, 0);
     assert_string_equal(info.scheme_name, "blocked");
 }
 

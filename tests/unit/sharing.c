@@ -151,7 +151,7 @@ static void no_count_is_lost_while_threads_begin_to_write(void **state)
     struct start starts[THREADS];
     pthread_barrier_t barrier;
     options.flags = PETAL_OPEN_WRITABLE;
-    require_status(PETAL_OK, petal_save(empty, path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(empty, path, NULL, &error), error);
     require_status(PETAL_OK, petal_open(path, &options, &map, &error), error);
     share(map);
     pthread_barrier_init(&barrier, NULL, THREADS + 1);
@@ -236,7 +236,7 @@ static void a_shared_map_is_marked_dirty_once_and_saved_whole(void **state)
     const char *path = temporary("shared.petal");
     petal_filter *serial = make_rated(PETAL_SCHEME_BLOCKED, 1), *map = NULL;
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
-    require_status(PETAL_OK, petal_save(serial, path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(serial, path, NULL, &error), error);
     options.flags = PETAL_OPEN_WRITABLE;
     require_status(PETAL_OK, petal_open(path, &options, &map, &error), error);
     share(map);
@@ -295,7 +295,7 @@ static void what_cannot_be_shared_or_written_says_so(void **state)
                  *map = NULL;
     const char *path = temporary("shared-read.petal");
     require_status(PETAL_ERR_UNSUPPORTED, petal_allow_threads(chain, &error), error);
-    require_status(PETAL_OK, petal_save(plain, path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(plain, path, NULL, &error), error);
     require_status(PETAL_OK, petal_open(path, NULL, &map, &error), error);
     require_status(PETAL_ERR_READ_ONLY, petal_allow_threads(map, &error), error);
     require_that(petal_add_i64(map, 1), ==, PETAL_ERR_READ_ONLY);

@@ -82,20 +82,28 @@ static void memory_that_nobody_initialised_is_refused_by_every_call(void **state
     (void)state;
     static const uint32_t sizes[] = {0, 1, 7, 5000, UINT32_MAX};
     petal_options good = sample();
+    petal_info sound = PETAL_INFO_INIT;
     petal_filter *filter = create(&good), *other = NULL;
     struct bytes image = serialized(filter);
     for (size_t i = 0; i < COUNT(sizes); i++) {
         petal_options options = sample();
         petal_open_options opening = PETAL_OPEN_OPTIONS_INIT;
         petal_info info = PETAL_INFO_INIT;
+        petal_layers_info layers = PETAL_LAYERS_INFO_INIT;
+        petal_file_info file = PETAL_FILE_INFO_INIT;
         petal_stats stats = PETAL_STATS_INIT;
         petal_comparison comparison = PETAL_COMPARISON_INIT;
         petal_format_info format = PETAL_FORMAT_INFO_INIT;
         petal_error error;
         options.struct_size = opening.struct_size = info.struct_size = sizes[i];
         stats.struct_size = comparison.struct_size = format.struct_size = sizes[i];
+        layers.struct_size = file.struct_size = sizes[i];
         require_status(PETAL_ERR_ARGUMENT, petal_create(&options, &other, &error), error);
-        require_status(PETAL_ERR_ARGUMENT, petal_plan(&options, &info, &error), error);
+        require_status(PETAL_ERR_ARGUMENT, petal_get_layers_info(filter, 0, &layers, &error),
+                       error);
+        require_status(PETAL_ERR_ARGUMENT, petal_get_file_info(filter, &file, &error), error);
+        require_status(PETAL_ERR_ARGUMENT, petal_plan(&good, &sound, &layers, &error), error);
+        require_status(PETAL_ERR_ARGUMENT, petal_plan(&options, &info, NULL, &error), error);
         require_status(PETAL_ERR_ARGUMENT,
                        petal_load(image.data, image.size, &opening, &other, &error), error);
         require_status(PETAL_ERR_ARGUMENT, petal_get_info(filter, 0, &info, &error), error);
@@ -118,7 +126,10 @@ static void structs_end_with_their_last_field(void **state)
     (void)state;
     ENDS_WITH(petal_options, reserved2);
     ENDS_WITH(petal_open_options, reserved);
-    ENDS_WITH(petal_info, unchecked_blocks);
+    ENDS_WITH(petal_save_options, format);
+    ENDS_WITH(petal_info, kernel_name);
+    ENDS_WITH(petal_layers_info, latest_ms);
+    ENDS_WITH(petal_file_info, recovered_blocks);
     ENDS_WITH(petal_stats, estimated_rate);
     ENDS_WITH(petal_comparison, containment_b_in_a);
     ENDS_WITH(petal_format_info, keys);

@@ -28,10 +28,10 @@ static int32_t compare(void *context, const void *bytes, size_t size_bytes)
 
 static struct bytes serialized_as(const petal_filter *filter, const char *format)
 {
-    struct bytes bytes = new_bytes((size_t)petal_serialized_bytes(filter, format));
+    struct bytes bytes = new_bytes((size_t)petal_serialized_bytes(filter, SAVE_AS(format)));
     petal_error error;
-    require_status(PETAL_OK, petal_serialize(filter, format, bytes.data, bytes.size, &error),
-                   error);
+    require_status(PETAL_OK,
+                   petal_serialize(filter, SAVE_AS(format), bytes.data, bytes.size, &error), error);
     return bytes;
 }
 
@@ -39,7 +39,7 @@ static void require_same_stream(const petal_filter *filter, const char *format, 
 {
     struct comparing to = {.expected = serialized_as(filter, format ? format : "petal")};
     petal_error error;
-    require_status(PETAL_OK, petal_write(filter, format, compare, &to, &error), error);
+    require_status(PETAL_OK, petal_write(filter, SAVE_AS(format), compare, &to, &error), error);
     require(to.differences == 0 && to.at == to.expected.size, "%s: %zu of %zu bytes", what, to.at,
             to.expected.size);
     require(to.largest <= 262144, "%s: a piece of %zu bytes", what, to.largest);
@@ -172,13 +172,54 @@ static void writing_refuses_what_it_cannot_do(void **state)
     petal_error error;
     uint64_t written = 0;
     petal_filter *filter = make(PETAL_SCHEME_BLOCKED, 1024, 4, 1);
-    require_status(PETAL_ERR_ARGUMENT, petal_write(filter, "no such", drop, &written, &error),
-                   error);
+    require_status(PETAL_ERR_ARGUMENT,
+                   petal_write(filter, SAVE_AS("no such"), drop, &written, &error), error);
     require_status(PETAL_ERR_ARGUMENT, petal_write(filter, NULL, NULL, NULL, &error), error);
-    require_status(PETAL_ERR_UNSUPPORTED, petal_write(filter, "guava", drop, &written, &error),
-                   error);
+    require_status(PETAL_ERR_UNSUPPORTED,
+                   petal_write(filter, SAVE_AS("guava"), drop, &written, &error), error);
     assert_int_equal(written, 0);
     petal_free(filter);
+}
+
+/* All four take the same options; a program with a longer struct is understood as long as what it
+ * adds is 0. */
+static void the_options_of_saving_are_checked_by_every_call(void **state)
+{
+    (void)state;
+    petal_error error;
+    struct {
+        petal_save_options known;
+        uint64_t later;
+    } newer = {{.struct_size = sizeof newer}, 0};
+    petal_save_options bad[] = {PETAL_SAVE_OPTIONS_INIT, {.format = "petal"}};
+    uint64_t written = 0;
+    petal_filter *filter = make(PETAL_SCHEME_BLOCKED, 1024, 4, 1);
+    struct bytes image = new_bytes((size_t)petal_serialized_bytes(filter, NULL));
+    bad[0].flags = PETAL_SAVE_NO_REPLACE | 8;
+    newer.later = 1;
+    const petal_save_options *refused[] = {&bad[0], &bad[1], &newer.known, SAVE_AS("no such")};
+    for (int i = 0; i < 4; i++) {
+        require_status(PETAL_ERR_ARGUMENT,
+                       petal_save(filter, temporary("never"), refused[i], &error), error);
+        require_status(PETAL_ERR_ARGUMENT, petal_write(filter, refused[i], drop, &written, &error),
+                       error);
+        require_status(PETAL_ERR_ARGUMENT,
+                       petal_serialize(filter, refused[i], image.data, image.size, &error), error);
+        require_that(petal_serialized_bytes(filter, refused[i]), ==, 0);
+    }
+    require_that(written, ==, 0);
+    require_that(access(temporary("never"), F_OK), ==, -1);
+    newer.later = 0;
+    require_that(petal_serialized_bytes(filter, &newer.known), ==, image.size);
+    require_status(PETAL_OK, petal_serialize(filter, &newer.known, image.data, image.size, &error),
+                   error);
+    /* Flags are about the file that is replaced; without one they have no effect. */
+    require_status(PETAL_OK,
+                   petal_write(filter, SAVE_WITH(PETAL_SAVE_NO_REPLACE), drop, &written, &error),
+                   error);
+    require_that(written, ==, image.size);
+    petal_free(filter);
+    free(image.data);
 }
 
 int main(void)
@@ -191,6 +232,7 @@ int main(void)
         cmocka_unit_test(writing_raises_peak_memory_by_less_than_a_megabyte),
         cmocka_unit_test(a_sink_can_stop_the_stream_at_any_piece),
         cmocka_unit_test(writing_refuses_what_it_cannot_do),
+        cmocka_unit_test(the_options_of_saving_are_checked_by_every_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 
 #include "../keys.h"
 #include "../require.h"
+#include "../save_as.h"
 #include "../values.h"
 #include "petal/petal.h"
 

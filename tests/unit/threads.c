@@ -48,7 +48,7 @@ static void look_inside(struct job *job)
     petal_info info = PETAL_INFO_INIT;
     job->wrong_infos += petal_get_info(job->filter, PETAL_ALL_LAYERS, &info, NULL) != PETAL_OK ||
                         content_of(job->filter) != job->content_id;
-    petal_status saved = petal_save(job->filter, job->path, NULL, 0, NULL);
+    petal_status saved = petal_save(job->filter, job->path, NULL, NULL);
     job->saves += saved == PETAL_OK;
     job->failed_saves +=
         saved != PETAL_OK && saved != PETAL_ERR_BUSY; /* another thread is saving */
@@ -132,7 +132,7 @@ static void threads_may_ask_a_map_and_a_view(void **state)
     petal_filter *filter = make(PETAL_SCHEME_BLOCKED, 40960, 6, 0), *map = NULL, *view = NULL;
     add_numbers(filter, 0, KEYS);
     struct bytes image = serialized(filter);
-    require_status(PETAL_OK, petal_save(filter, path, NULL, 0, &error), error);
+    require_status(PETAL_OK, petal_save(filter, path, NULL, &error), error);
     require_status(PETAL_OK, petal_open(path, NULL, &map, &error), error);
     require_status(PETAL_OK, petal_view(image.data, image.size, NULL, &view, &error), error);
     ask_from_all_threads(map);

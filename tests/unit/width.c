@@ -224,7 +224,7 @@ static void save_map_and_ask(uint32_t scheme, uint64_t m, uint32_t k, uint32_t l
     petal_filter *filter = wide(scheme, m, k, lines, &lazy), *map = NULL;
     choose_hashes(m, hashes);
     for (int i = 0; i < HASHES; i++) petal_add_hash(filter, hashes[i]);
-    petal_status status = petal_save(filter, path, NULL, 0, &error);
+    petal_status status = petal_save(filter, path, NULL, &error);
     petal_free(filter);
     require_status(PETAL_OK, status, error);
     uint64_t on_disk = disk_bytes(path);
@@ -260,7 +260,7 @@ static void a_truncated_wide_file_is_told_by_its_size_alone(void **state)
     petal_error error;
     struct lazy_memory lazy;
     petal_filter *filter = wide(PETAL_SCHEME_BLOCKED, (uint64_t)1 << 33, 8, 1, &lazy), *map = NULL;
-    petal_status status = petal_save(filter, path, NULL, 0, &error);
+    petal_status status = petal_save(filter, path, NULL, &error);
     petal_free(filter);
     require_status(PETAL_OK, status, error);
     struct stat about;

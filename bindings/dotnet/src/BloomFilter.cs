@@ -69,12 +69,13 @@ namespace Petal
         {
             try
             {
-                NativeInfo info = Describe(filter, Native.AllLayers, path);
+                NativeInside inside = Describe(filter, Native.AllLayers, path);
+                NativeInfo info = inside.Info;
                 kind = Keys.KindOf(typeof(T));
                 keyType = Keys.Choose((KeyType)info.KeyType, asked);
                 if (kind != Kind.Any && !Keys.Fits(kind, keyType))
                     throw Keys.Unfit(keyType, typeof(T));
-                verifies = info.Verifies != 0;
+                verifies = inside.File.VerifiesOnUse != 0;
                 takesEmptyKey = (info.Abilities & Native.CanHoldEmptyKey) != 0;
                 core = new Core(filter, info.MemoryBytes, info.Policy != 0, viewed);
             }

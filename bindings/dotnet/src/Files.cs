@@ -77,8 +77,9 @@ namespace Petal
             int status;
             fixed(byte* at = Native.Path(path, "path"), name = Native.Path(format, "format"))
             {
+                NativeSaveOptions options = new NativeSaveOptions(name, replace ? 0u : 1u);
                 core.EnterChange(); // onto its own file it is a sync
-                status = Native.petal_save(core.Filter, at, name, replace ? 0u : 1u, &error);
+                status = Native.petal_save(core.Filter, at, &options, &error);
                 core.LeaveChange();
             }
             Check(status, &error, path);
@@ -117,16 +118,17 @@ namespace Petal
             byte[] bytes;
             fixed(byte* name = Native.Path(format, "format"))
             {
+                NativeSaveOptions options = new NativeSaveOptions(name, 0);
                 bool asChange = core.EnterRead();
                 try
                 {
-                    ulong size = Native.petal_serialized_bytes(core.Filter, name);
+                    ulong size = Native.petal_serialized_bytes(core.Filter, &options);
                     if (size > MostBytes)
                         throw Failure.TooLarge(size);
                     bytes = new byte[Math.Max(1, (int)size)];
                     // Of none, the call says why.
                     fixed(byte* at = bytes) status =
-                        Native.petal_serialize(core.Filter, name, at, size, &error);
+                        Native.petal_serialize(core.Filter, &options, at, size, &error);
                 }
                 finally
                 {
@@ -306,9 +308,10 @@ namespace Petal
             NativeError error;
             fixed(byte* name = Native.Path(format, "format"))
             {
+                NativeSaveOptions options = new NativeSaveOptions(name, 0);
                 bool asChange = core.EnterRead();
                 core.BeginWriting();
-                status = Native.petal_write(core.Filter, name, sink, IntPtr.Zero, &error);
+                status = Native.petal_write(core.Filter, &options, sink, IntPtr.Zero, &error);
                 core.EndWriting();
                 core.Leave(asChange);
             }

@@ -23,10 +23,14 @@ namespace Petal
     public sealed unsafe class FilterInfo
     {
         private NativeInfo native;
+        private readonly NativeLayersInfo layers;
+        private readonly NativeFileInfo file;
 
-        internal FilterInfo(NativeInfo info)
+        internal FilterInfo(NativeInside inside)
         {
-            native = info;
+            NativeInfo info = native = inside.Info;
+            layers = inside.Layers;
+            file = inside.File;
             SchemeName = Native.Text(info.SchemeName);
             HashName = Native.Text(info.HashName);
             FormatName = Native.Text(info.FormatName);
@@ -67,22 +71,22 @@ namespace Petal
         /// <summary>Whether it gets further layers as keys come.</summary>
         public bool Grows => native.Policy == 1;
         /// <summary>Of a window: keys it remembers; otherwise 0.</summary>
-        public long Window => (long)native.WindowKeys;
+        public long Window => (long)layers.WindowKeys;
         /// <summary>Of a window of time: how long it remembers; otherwise 0.</summary>
         public TimeSpan WindowTime =>
-            TimeSpan.FromTicks((long)native.WindowMs * TimeSpan.TicksPerMillisecond);
+            TimeSpan.FromTicks((long)layers.WindowMs * TimeSpan.TicksPerMillisecond);
         /// <summary>Of a window: generations, as planned.</summary>
-        public int Generations => (int)native.Generations;
+        public int Generations => (int)layers.Generations;
         /// <summary>Opened while another process was changing the file.</summary>
-        public bool Live => native.Live != 0;
+        public bool Live => file.Live != 0;
         /// <summary>A map of a petal file, whose blocks Verify() compares with their
         /// checksums.</summary>
-        public bool Verifiable => native.Verifiable != 0;
+        public bool Verifiable => file.Verifiable != 0;
         /// <summary>A map, each block of which is compared with its checksum before its first
         /// use.</summary>
-        public bool VerifiesOnUse => native.Verifies != 0;
+        public bool VerifiesOnUse => file.VerifiesOnUse != 0;
         /// <summary>Of a map: blocks that were not compared yet, or found damaged.</summary>
-        public long UncheckedBlocks => (long)native.UncheckedBlocks;
+        public long UncheckedBlocks => (long)file.UncheckedBlocks;
         /// <summary>"blocked", ...</summary>
         public string SchemeName { get; private set; }
         /// <summary>"xxh3", ...</summary>
@@ -212,13 +216,15 @@ namespace Petal
             }
         }
 
-        private static NativeInfo Describe(IntPtr filter, uint layer, string path)
+        private static NativeInside Describe(IntPtr filter, uint layer, string path)
         {
-            NativeInfo info = new NativeInfo();
-            info.Size = (uint)sizeof(NativeInfo);
+            NativeInside inside = NativeInside.Init();
             NativeError error;
-            Check(Native.petal_get_info(filter, layer, &info, &error), &error, path);
-            return info;
+            Check(Native.petal_get_info(filter, layer, &inside.Info, &error), &error, path);
+            Check(Native.petal_get_layers_info(filter, layer, &inside.Layers, &error), &error,
+                  path);
+            Check(Native.petal_get_file_info(filter, &inside.File, &error), &error, path);
+            return inside;
         }
 
         /// <summary>What the bits say; reads each of them.</summary>

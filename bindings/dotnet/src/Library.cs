@@ -70,8 +70,7 @@ namespace Petal
         {
             if (options == null)
                 throw new ArgumentNullException("options");
-            NativeInfo plan = new NativeInfo();
-            plan.Size = (uint)sizeof(NativeInfo);
+            NativeInside plan = NativeInside.Init();
             NativeError error;
             int status = options.Call(&plan, null, &error);
             Check(status, &error);
@@ -103,7 +102,7 @@ namespace Petal
             if (bytes == null)
                 throw new ArgumentNullException("bytes");
             byte** names = stackalloc byte*[(int)Room];
-            uint count;
+            ulong count;
             fixed(byte* at = bytes) count =
                 Native.petal_recognize(at, (ulong)bytes.Length, names, Room);
             string[] found = new string[Math.Min(count, Room)];

@@ -53,6 +53,20 @@ namespace Petal
     }
 
     [StructLayout(LayoutKind.Sequential)]
+    internal unsafe struct NativeSaveOptions
+    {
+        internal uint Size, Flags;
+        internal byte* Format;
+
+        internal NativeSaveOptions(byte* format, uint flags)
+        {
+            Size = (uint)sizeof(NativeSaveOptions);
+            Flags = flags;
+            Format = format;
+        }
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
     internal unsafe struct NativeBatch
     {
         internal uint Size, Layout;
@@ -75,17 +89,47 @@ namespace Petal
         internal ulong Bits, Bytes, MemoryBytes, Capacity;
         internal double TargetRate, PredictedRate;
         internal ulong Items, Seed, MetadataBytes;
-        internal uint SecretId, KeyType, Policy, GrowthStep;
-        internal double GrowthRatio;
-        internal ulong WindowKeys, WindowMs, ClockMs;
-        internal uint Generations;
-        internal byte Keyed, Live, Verifiable, Verifies;
-        internal ulong FromMs, ToMs, RecoveredBlocks, Blocks;
+        internal uint SecretId, KeyType, Policy;
+        internal byte Keyed, Reserved0, Reserved1, Reserved2;
         internal byte* SchemeName;
         internal byte* HashName;
         internal byte* FormatName;
         internal byte* KernelName;
-        internal ulong UncheckedBlocks;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
+    internal unsafe struct NativeLayersInfo
+    {
+        internal uint Size, GrowthStep;
+        internal double GrowthRatio;
+        internal ulong WindowKeys, WindowMs;
+        internal uint Generations, Reserved;
+        internal ulong ClockMs, EarliestMs, LatestMs;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
+    internal unsafe struct NativeFileInfo
+    {
+        internal uint Size;
+        internal byte Live, Verifiable, VerifiesOnUse, Reserved;
+        internal ulong UncheckedBlocks, ComparedBlocks, RecoveredBlocks;
+    }
+
+    // What petal.h tells of a filter without its bits.
+    internal unsafe struct NativeInside
+    {
+        internal NativeInfo Info;
+        internal NativeLayersInfo Layers;
+        internal NativeFileInfo File;
+
+        internal static NativeInside Init()
+        {
+            NativeInside made = new NativeInside();
+            made.Info.Size = (uint)sizeof(NativeInfo);
+            made.Layers.Size = (uint)sizeof(NativeLayersInfo);
+            made.File.Size = (uint)sizeof(NativeFileInfo);
+            return made;
+        }
     }
 
     [StructLayout(LayoutKind.Sequential)]
@@ -179,7 +223,7 @@ namespace Petal
         internal static extern int petal_last_error(IntPtr filter, NativeError* error);
 
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_save(IntPtr filter, byte* path, byte* format, uint flags,
+        internal static extern int petal_save(IntPtr filter, byte* path, NativeSaveOptions* options,
                                               NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern int petal_open(byte* path, NativeOpenOptions* options,
@@ -209,13 +253,20 @@ namespace Petal
 
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern int petal_plan(NativeOptions* options, NativeInfo* plan,
-                                              NativeError* error);
+                                              NativeLayersInfo* layers, NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern double petal_predict_rate(NativeInfo* info, ulong keys);
 
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern int petal_get_info(IntPtr filter, uint layer, NativeInfo* info,
                                                   NativeError* error);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        internal static extern int petal_get_layers_info(IntPtr filter, uint layer,
+                                                         NativeLayersInfo* info,
+                                                         NativeError* error);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        internal static extern int petal_get_file_info(IntPtr filter, NativeFileInfo* info,
+                                                       NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern int petal_get_stats(IntPtr filter, uint layer, NativeStats* stats,
                                                    NativeError* error);
@@ -253,16 +304,17 @@ namespace Petal
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern byte petal_format_at(uint place, NativeFormat* format);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern uint petal_recognize(byte* bytes, ulong size, byte** names,
-                                                    uint room);
+        internal static extern ulong petal_recognize(byte* bytes, ulong size, byte** names,
+                                                     ulong room);
 
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern ulong petal_serialized_bytes(IntPtr filter, byte* format);
+        internal static extern ulong petal_serialized_bytes(IntPtr filter,
+                                                            NativeSaveOptions* options);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_serialize(IntPtr filter, byte* format, byte* bytes,
-                                                   ulong size, NativeError* error);
+        internal static extern int petal_serialize(IntPtr filter, NativeSaveOptions* options,
+                                                   byte* bytes, ulong size, NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
-        internal static extern int petal_write(IntPtr filter, byte* format, Sink sink,
+        internal static extern int petal_write(IntPtr filter, NativeSaveOptions* options, Sink sink,
                                                IntPtr context, NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern int petal_load(byte* bytes, ulong size, NativeOpenOptions* options,

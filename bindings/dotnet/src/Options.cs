@@ -86,7 +86,7 @@ namespace Petal
         public bool RefuseOverfull { get; set; }
 
         // Fills in *plan, if there is one, or else makes *filter.
-        internal unsafe int Call(NativeInfo* plan, IntPtr* filter, NativeError* error)
+        internal unsafe int Call(NativeInside* plan, IntPtr* filter, NativeError* error)
         {
             byte[] secret = CheckedSecret(Secret), metadata = Metadata ?? new byte[0];
             byte[] format = Native.Path(Format, "Format");
@@ -114,7 +114,7 @@ namespace Petal
                 native.Secret = secretAt;
                 native.Metadata = metadataAt;
                 native.Format = formatAt;
-                return plan != null ? Native.petal_plan(&native, plan, error)
+                return plan != null ? Native.petal_plan(&native, &plan->Info, &plan->Layers, error)
                                     : Native.petal_create(&native, filter, error);
             }
         }

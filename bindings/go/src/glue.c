@@ -153,8 +153,24 @@ static petal_options options_of(const struct call *call)
     return options;
 }
 
-static void put_info(struct call *call, const petal_info *info)
+/* What petal.h tells of a filter without its bits: one struct of Go. */
+struct inside {
+    petal_info info;
+    petal_layers_info layers;
+    petal_file_info file;
+};
+
+static struct inside inside_init(void)
 {
+    struct inside made = {PETAL_INFO_INIT, PETAL_LAYERS_INFO_INIT, PETAL_FILE_INFO_INIT};
+    return made;
+}
+
+static void put_info(struct call *call, const struct inside *inside)
+{
+    const petal_info *info = &inside->info;
+    const petal_layers_info *layers = &inside->layers;
+    const petal_file_info *file = &inside->file;
     const char *names[] = {info->scheme_name, info->hash_name, info->format_name,
                            info->kernel_name};
     const uint64_t words[] = {info->abilities,
@@ -176,21 +192,21 @@ static void put_info(struct call *call, const petal_info *info)
                               info->secret_id,
                               info->key_type,
                               info->policy,
-                              info->growth_step,
-                              from_double(info->growth_ratio),
-                              info->window_keys,
-                              info->window_ms,
-                              info->clock_ms,
-                              info->generations,
+                              layers->growth_step,
+                              from_double(layers->growth_ratio),
+                              layers->window_keys,
+                              layers->window_ms,
+                              layers->clock_ms,
+                              layers->generations,
                               info->keyed,
-                              info->live,
-                              info->from_ms,
-                              info->to_ms,
-                              info->recovered_blocks,
-                              info->blocks,
-                              info->verifiable,
-                              info->verifies,
-                              info->unchecked_blocks};
+                              file->live,
+                              layers->earliest_ms,
+                              layers->latest_ms,
+                              file->recovered_blocks,
+                              file->compared_blocks,
+                              file->verifiable,
+                              file->verifies_on_use,
+                              file->unchecked_blocks};
     memcpy(call->words, words, sizeof words);
     put_texts(call, names, 4);
 }
@@ -198,9 +214,9 @@ static void put_info(struct call *call, const petal_info *info)
 static petal_status make_plan(struct call *call)
 {
     petal_options options = options_of(call);
-    petal_info info = PETAL_INFO_INIT;
-    petal_status status = petal_plan(&options, &info, call->error);
-    if (status >= 0) put_info(call, &info);
+    struct inside inside = inside_init();
+    petal_status status = petal_plan(&options, &inside.info, &inside.layers, call->error);
+    if (status >= 0) put_info(call, &inside);
     return status;
 }
 
@@ -216,6 +232,27 @@ static petal_open_options open_options_of(const struct call *call)
     options.format = text_at(call, 0);
     if (w[5]) options.secret = call->data + w[4];
     return options;
+}
+
+static petal_save_options save_options_of(const char *format, uint64_t flags)
+{
+    petal_save_options options = PETAL_SAVE_OPTIONS_INIT;
+    options.format = format;
+    options.flags = (uint32_t)flags;
+    return options;
+}
+
+static petal_status save(const struct call *call)
+{
+    petal_save_options options = save_options_of(text_at(call, 0), call->words[0]);
+    const char *path = (const char *)call->data + call->words[1];
+    return petal_save(call->filter, path, &options, call->error);
+}
+
+static void measure(const struct call *call)
+{
+    petal_save_options options = save_options_of(text_at(call, 0), 0);
+    call->words[0] = petal_serialized_bytes(call->filter, &options);
 }
 
 static petal_status open_file(struct call *call, petal_filter **filter)
@@ -261,10 +298,13 @@ static petal_status make(enum op op, uint64_t handle, struct call *call)
 
 static petal_status get_info(struct call *call)
 {
-    petal_info info = PETAL_INFO_INIT;
-    petal_status status =
-        petal_get_info(call->filter, (uint32_t)call->words[0], &info, call->error);
-    if (status >= 0) put_info(call, &info);
+    struct inside inside = inside_init();
+    uint32_t layer = (uint32_t)call->words[0];
+    petal_status status = petal_get_info(call->filter, layer, &inside.info, call->error);
+    if (status < 0) return status;
+    petal_get_layers_info(call->filter, layer, &inside.layers, NULL);
+    petal_get_file_info(call->filter, &inside.file, NULL);
+    put_info(call, &inside);
     return status;
 }
 
@@ -340,7 +380,7 @@ static petal_status get_format(struct call *call)
 static petal_status recognize(struct call *call)
 {
     const char *names[64];
-    uint32_t count = petal_recognize(call->data, call->data_bytes, names, 64);
+    uint64_t count = petal_recognize(call->data, call->data_bytes, names, 64);
     call->words[0] = count;
     put_texts(call, names, count < 64 ? count : 64);
     return PETAL_OK;
@@ -419,12 +459,10 @@ static petal_status run(enum op op, uint64_t handle, struct call *call)
     case OP_FEED: return petal_reader_feed(reader, call->data, (size_t)call->data_bytes, error);
     case OP_READER_FREE: petal_reader_free(reader); return PETAL_OK;
     case OP_FREE: petal_free(f); return PETAL_OK;
-    case OP_SAVE:
-        return petal_save(f, (const char *)call->data + w[1], text_at(call, 0), (uint32_t)w[0],
-                          error);
+    case OP_SAVE: return save(call);
     case OP_SYNC: return petal_sync(f, error);
     case OP_VERIFY: return petal_verify(f, error);
-    case OP_SIZE: w[0] = petal_serialized_bytes(f, text_at(call, 0)); return PETAL_OK;
+    case OP_SIZE: measure(call); return PETAL_OK;
     case OP_CLEAR: return petal_clear(f, error);
     case OP_SHARE: return petal_allow_threads(f, error);
     case OP_FREEZE: return petal_freeze(f, error);
@@ -566,10 +604,10 @@ int32_t petal_go_write(uint64_t handle, uint64_t other, uint64_t context, const 
                        uint64_t *words, char *message)
 {
     petal_error error = {.offset = PETAL_NO_OFFSET};
-    const char *name = *format ? (const char *)format : NULL;
+    petal_save_options options = save_options_of(*format ? (const char *)format : NULL, 0);
     const petal_filter *f = filter_of(handle);
     petal_status status = other ? petal_diff(filter_of(other), f, sink, &context, &error)
-                                : petal_write(f, name, sink, &context, &error);
+                                : petal_write(f, &options, sink, &context, &error);
     if (status < 0) tell(&error, words, message);
     return status;
 }

@@ -275,7 +275,7 @@ EXPORT(done) uint32_t flat_done(void)
 
 /* ---- inside ---------------------------------------------------------------------------------- */
 
-static void put_info(const petal_info *info, slot *to)
+static void put_info(const petal_info *info, const petal_layers_info *layers, slot *to)
 {
     *to++ = integer_slot(info->abilities);
     *to++ = integer_slot(info->scheme);
@@ -296,15 +296,15 @@ static void put_info(const petal_info *info, slot *to)
     *to++ = integer_slot(info->secret_id);
     *to++ = integer_slot(info->key_type);
     *to++ = integer_slot(info->policy);
-    *to++ = integer_slot(info->growth_step);
-    *to++ = real_slot(info->growth_ratio);
-    *to++ = integer_slot(info->window_keys);
-    *to++ = integer_slot(info->window_ms);
-    *to++ = integer_slot(info->clock_ms);
-    *to++ = integer_slot(info->generations);
+    *to++ = integer_slot(layers->growth_step);
+    *to++ = real_slot(layers->growth_ratio);
+    *to++ = integer_slot(layers->window_keys);
+    *to++ = integer_slot(layers->window_ms);
+    *to++ = integer_slot(layers->clock_ms);
+    *to++ = integer_slot(layers->generations);
     *to++ = integer_slot(info->keyed);
-    *to++ = integer_slot(info->from_ms);
-    *to++ = integer_slot(info->to_ms);
+    *to++ = integer_slot(layers->earliest_ms);
+    *to++ = integer_slot(layers->latest_ms);
     *to++ = address_slot(info->scheme_name);
     *to++ = address_slot(info->hash_name);
     *to++ = address_slot(info->format_name);
@@ -314,8 +314,10 @@ static void put_info(const petal_info *info, slot *to)
 EXPORT(info) petal_status flat_info(const petal_filter *filter, uint32_t layer, slot *table)
 {
     petal_info info = PETAL_INFO_INIT;
+    petal_layers_info layers = PETAL_LAYERS_INFO_INIT;
     petal_status status = petal_get_info(filter, layer, &info, &last_error);
-    if (status >= 0) put_info(&info, table);
+    if (status >= 0) status = petal_get_layers_info(filter, layer, &layers, &last_error);
+    if (status >= 0) put_info(&info, &layers, table);
     return status;
 }
 
@@ -345,7 +347,7 @@ EXPORT(key_ranges)
 int32_t flat_key_ranges(const petal_filter *filter, const void *key, size_t key_bytes,
                         petal_range *ranges, uint32_t room)
 {
-    uint32_t count = 0;
+    uint64_t count = 0;
     petal_status status =
         petal_key_ranges(filter, key, key_bytes, ranges, room, &count, &last_error);
     return status < 0 ? status : (int32_t)count;
@@ -391,7 +393,7 @@ EXPORT(format_at) bool flat_format_at(uint32_t place, slot *table)
 EXPORT(recognize)
 uint32_t flat_recognize(const void *bytes, size_t size_bytes, const char **names, uint32_t room)
 {
-    return petal_recognize(bytes, size_bytes, names, room);
+    return (uint32_t)petal_recognize(bytes, size_bytes, names, room);
 }
 
 static petal_options options_of(const slot *from)
@@ -432,8 +434,9 @@ EXPORT(plan) petal_status flat_plan(const slot *table, slot *to)
 {
     petal_options options = options_of(table);
     petal_info info = PETAL_INFO_INIT;
-    petal_status status = petal_plan(&options, &info, &last_error);
-    if (status >= 0) put_info(&info, to);
+    petal_layers_info layers = PETAL_LAYERS_INFO_INIT;
+    petal_status status = petal_plan(&options, &info, &layers, &last_error);
+    if (status >= 0) put_info(&info, &layers, to);
     return status;
 }
 
@@ -589,14 +592,18 @@ petal_status flat_compare(const petal_filter *a, const petal_filter *b, slot *ta
 EXPORT(serialized_bytes)
 uint64_t flat_serialized_bytes(const petal_filter *filter, const char *format)
 {
-    return petal_serialized_bytes(filter, format);
+    petal_save_options options = PETAL_SAVE_OPTIONS_INIT;
+    options.format = format;
+    return petal_serialized_bytes(filter, &options);
 }
 
 EXPORT(serialize)
 petal_status flat_serialize(const petal_filter *filter, const char *format, void *bytes,
                             size_t size_bytes)
 {
-    return petal_serialize(filter, format, bytes, size_bytes, &last_error);
+    petal_save_options options = PETAL_SAVE_OPTIONS_INIT;
+    options.format = format;
+    return petal_serialize(filter, &options, bytes, size_bytes, &last_error);
 }
 
 /* A patch grows as it is written: its size is known at the end. */

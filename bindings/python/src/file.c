@@ -60,9 +60,11 @@ static bool flag_format(PyObject *args, PyObject *kwargs, char format[64])
            format_read(name, NULL, format);
 }
 
-static const char *or_petal(const char format[64])
+static petal_save_options save_as(const char format[64])
 {
-    return format[0] ? format : NULL;
+    petal_save_options options = PETAL_SAVE_OPTIONS_INIT;
+    if (format[0]) options.format = format;
+    return options;
 }
 
 /* None: each block before its first use. True: all of them now. False: not at all. */
@@ -145,14 +147,15 @@ PyObject *filter_save(filter_object *self, PyObject *args, PyObject *kwargs)
                                      &replace, &no_lock, &new_owner) ||
         !format_read(format_name, NULL, format))
         return NULL;
-    uint32_t flags = (replace ? 0 : PETAL_SAVE_NO_REPLACE) | (no_lock ? PETAL_SAVE_NO_LOCK : 0) |
-                     (new_owner ? PETAL_SAVE_NEW_OWNER : 0);
+    petal_save_options options = save_as(format);
+    options.flags = (replace ? 0 : PETAL_SAVE_NO_REPLACE) | (no_lock ? PETAL_SAVE_NO_LOCK : 0) |
+                    (new_owner ? PETAL_SAVE_NEW_OWNER : 0);
     /* Saving onto its own map is a sync, so it changes the filter. */
     if (read_path(object, &path, &shown) && enter_change(self)) {
         petal_status status;
         const char *name = PyBytes_AsString(path);
         Py_BEGIN_ALLOW_THREADS
-        status = petal_save(self->core, name, or_petal(format), flags, &error);
+        status = petal_save(self->core, name, &options, &error);
         Py_END_ALLOW_THREADS
         leave(self);
         result = status < 0 ? raise_error(self->state, &error, shown) : Py_NewRef(Py_None);
@@ -266,13 +269,14 @@ PyObject *filter_to_bytes(filter_object *self, PyObject *args, PyObject *kwargs)
     petal_status status = PETAL_OK;
     if (!flag_format(args, kwargs, format) || !enter_query(self)) return NULL;
     /* Of a filter that the format cannot hold the size is 0, and the call below says why. */
-    uint64_t size = petal_serialized_bytes(self->core, or_petal(format));
+    petal_save_options options = save_as(format);
+    uint64_t size = petal_serialized_bytes(self->core, &options);
     PyObject *bytes = size > PY_SSIZE_T_MAX ? PyErr_NoMemory()
                                             : PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
     if (bytes) {
         char *at = PyBytes_AsString(bytes);
         Py_BEGIN_ALLOW_THREADS
-        status = petal_serialize(self->core, or_petal(format), at, size, &error);
+        status = petal_serialize(self->core, &options, at, size, &error);
         Py_END_ALLOW_THREADS
     }
     leave(self);
@@ -332,9 +336,10 @@ PyObject *filter_write_to(filter_object *self, PyObject *args, PyObject *kwargs)
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O", names, &output.file, &name) ||
         !format_read(name, NULL, format) || !enter_query(self))
         return NULL;
+    petal_save_options options = save_as(format);
     begin_writing(self, &writing);
     output.thread = PyEval_SaveThread();
-    status = petal_write(self->core, or_petal(format), sink, &output, &error);
+    status = petal_write(self->core, &options, sink, &output, &error);
     PyEval_RestoreThread(output.thread);
     end_writing(self, &writing);
     leave(self);

@@ -101,8 +101,24 @@ static const char *policy_name(uint32_t policy)
     return policy < sizeof names / sizeof *names ? names[policy] : NULL;
 }
 
-PyObject *info_object(struct state *state, const petal_info *info)
+/* What petal.h tells of a filter without its bits: one object of Python. */
+struct inside {
+    petal_info info;
+    petal_layers_info layers;
+    petal_file_info file;
+};
+
+static struct inside inside_init(void)
 {
+    struct inside made = {PETAL_INFO_INIT, PETAL_LAYERS_INFO_INIT, PETAL_FILE_INFO_INIT};
+    return made;
+}
+
+static PyObject *info_object(struct state *state, const struct inside *inside)
+{
+    const petal_info *info = &inside->info;
+    const petal_layers_info *layers = &inside->layers;
+    const petal_file_info *file = &inside->file;
     PyObject *members = PyDict_New();
     put_text(members, "format", info->format_name);
     put_text(members, "scheme", info->scheme_name);
@@ -123,18 +139,18 @@ PyObject *info_object(struct state *state, const petal_info *info)
     put_known(members, "secret_id", info->secret_id);
     put_text(members, "key_type", key_type_name(info->key_type));
     put_text(members, "policy", policy_name(info->policy));
-    put_known(members, "growth_step", info->growth_step);
-    put_rate(members, "growth_ratio", info->growth_step ? info->growth_ratio : NAN);
-    put_known(members, "window", info->window_keys);
-    put_known(members, "window_ms", info->window_ms);
-    put_known(members, "clock_ms", info->clock_ms);
-    put_known(members, "generations", info->generations);
+    put_known(members, "growth_step", layers->growth_step);
+    put_rate(members, "growth_ratio", layers->growth_step ? layers->growth_ratio : NAN);
+    put_known(members, "window", layers->window_keys);
+    put_known(members, "window_ms", layers->window_ms);
+    put_known(members, "clock_ms", layers->clock_ms);
+    put_known(members, "generations", layers->generations);
     put_count(members, "metadata_bytes", info->metadata_bytes);
-    put_bool(members, "live", info->live);
-    put_count(members, "recovered_blocks", info->recovered_blocks);
-    put_bool(members, "verifiable", info->verifiable);
-    put_bool(members, "verifies", info->verifies);
-    put_count(members, "unchecked_blocks", info->unchecked_blocks);
+    put_bool(members, "live", file->live);
+    put_count(members, "recovered_blocks", file->recovered_blocks);
+    put_bool(members, "verifiable", file->verifiable);
+    put_bool(members, "verifies", file->verifies_on_use);
+    put_count(members, "unchecked_blocks", file->unchecked_blocks);
     put_text(members, "kernel", info->kernel_name);
     put(members, "abilities", set_of_abilities(info->abilities));
     put(members, "_shape",
@@ -160,13 +176,15 @@ static bool read_layer(PyObject *args, PyObject *kwargs, uint32_t *layer)
 
 PyObject *filter_info(filter_object *self, PyObject *args, PyObject *kwargs)
 {
-    petal_info info = PETAL_INFO_INIT;
+    struct inside inside = inside_init();
     petal_error error;
     uint32_t layer;
     if (!read_layer(args, kwargs, &layer) || !may_query(self)) return NULL;
-    if (petal_get_info(self->core, layer, &info, &error) < 0)
+    if (petal_get_info(self->core, layer, &inside.info, &error) < 0 ||
+        petal_get_layers_info(self->core, layer, &inside.layers, &error) < 0 ||
+        petal_get_file_info(self->core, &inside.file, &error) < 0)
         return raise_error(self->state, &error, self->path);
-    return info_object(self->state, &info);
+    return info_object(self->state, &inside);
 }
 
 /* ---- what the bits say ----------------------------------------------------------------------- */
@@ -234,12 +252,12 @@ PyObject *module_plan(PyObject *module, PyObject *args, PyObject *kwargs)
 {
     struct state *state = state_of_module(module);
     struct options options;
-    petal_info plan = PETAL_INFO_INIT;
+    struct inside plan = inside_init();
     petal_error error;
     petal_status status;
     if (!options_read(args, kwargs, &options)) return NULL;
     Py_BEGIN_ALLOW_THREADS
-    status = petal_plan(&options.core, &plan, &error);
+    status = petal_plan(&options.core, &plan.info, &plan.layers, &error);
     Py_END_ALLOW_THREADS
     options_release(&options);
     return status < 0 ? raise_error(state, &error, NULL) : info_object(state, &plan);

@@ -34,7 +34,7 @@ static PyObject *recognize(PyObject *module, PyObject *object)
     Py_buffer data;
     (void)module;
     if (PyObject_GetBuffer(object, &data, PyBUF_SIMPLE) < 0) return NULL;
-    uint32_t count = petal_recognize(data.buf, (uint64_t)data.len, names, 64);
+    uint64_t count = petal_recognize(data.buf, (uint64_t)data.len, names, 64);
     PyBuffer_Release(&data);
     PyObject *list = PyList_New(0);
     for (uint32_t i = 0; list && i < count && i < 64; i++) {

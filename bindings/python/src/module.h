@@ -224,7 +224,6 @@ bool rate_read(PyObject *object, double *rate);
 
 /* ---- inside.c ---- */
 
-PyObject *info_object(struct state *state, const petal_info *info);
 PyObject *filter_info(filter_object *self, PyObject *args, PyObject *kwargs);
 PyObject *filter_stats(filter_object *self, PyObject *args, PyObject *kwargs);
 PyObject *filter_compare(filter_object *self, PyObject *other);

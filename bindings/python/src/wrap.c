@@ -13,7 +13,9 @@ filter_object *filter_make(PyTypeObject *type, struct state *state)
 bool filter_take(filter_object *self, petal_filter *core, PyObject *path, uint32_t key_type)
 {
     petal_info info = PETAL_INFO_INIT;
+    petal_file_info file = PETAL_FILE_INFO_INIT;
     petal_get_info(core, PETAL_ALL_LAYERS, &info, NULL);
+    petal_get_file_info(core, &file, NULL);
     if (!key_type_choose(info.key_type, key_type, &key_type)) {
         petal_free(core);
         return false;
@@ -24,7 +26,7 @@ bool filter_take(filter_object *self, petal_filter *core, PyObject *path, uint32
     self->path = Py_XNewRef(path);
     self->key_type = key_type;
     self->empty_key = info.abilities & PETAL_CAN_EMPTY_KEY;
-    self->verifies = info.verifies;
+    self->verifies = file.verifies_on_use;
     return true;
 }
 

@@ -66,7 +66,7 @@ static int build(const char *path)
         }
     }
     free(line);
-    petal_status saved = petal_save(filter, path, NULL, 0, &error);
+    petal_status saved = petal_save(filter, path, NULL, &error);
     petal_free(filter);
     return saved == PETAL_OK ? 0 : complain(path, &error);
 }

@@ -35,12 +35,12 @@ static petal_status check_type(const struct json_object *object, petal_error *er
         petal_json_has(object, "_seed", JSON_STRING))
         return petal_fail_at(
             error, PETAL_ERR_UNSUPPORTED, petal_json_find(object, "_seed")->at,
-            "written by bloom-filters 4 (its seed is no plain number), which hashes otherwise than 3; "
+            "written by bloom-filters 4 (its seed is not a plain number), which hashes differently from 3; "
             "petal reads 2 and 3");
     if (petal_json_has(object, "_filter", JSON_ARRAY))
         return petal_fail_at(
             error, PETAL_ERR_UNSUPPORTED, petal_json_find(object, "_filter")->at,
-            "written by bloom-filters 1 (its bits are a list), which hashes otherwise than 2 and 3; petal "
+            "written by bloom-filters 1 (its bits are a list), which hashes differently from 2 and 3; petal "
             "reads 2 and 3");
     petal_status status = petal_json_string(object, "type", &type, &chars, &at, error);
     if (status != PETAL_OK || (chars == 11 && memcmp(type, "BloomFilter", 11) == 0)) return status;

@@ -72,7 +72,7 @@ static petal_status size(uint64_t keys, double rate, struct shape *shape, petal_
     shape->bits = (bits + 7) / 8 * 8;
     if (shape->hashes > 0) return PETAL_OK;
     return petal_fail(error, PETAL_ERR_ARGUMENT,
-                      "HBase makes no filter of less than a bit per key; ask for a lower rate");
+                      "HBase cannot go below one bit per key; use a lower rate");
 }
 
 static uint32_t hash_type_of(const petal_filter *filter)

@@ -71,7 +71,7 @@ static petal_status size(uint64_t capacity, double rate, struct shape *shape, pe
 {
     uint64_t slice_bits;
     if (!(rate > 0 && rate < 1))
-        return petal_fail(error, PETAL_ERR_LIMIT, "an error of %g is no rate", rate);
+        return petal_fail(error, PETAL_ERR_LIMIT, "%g is not a rate", rate);
     double ln2 = petal_model_ln(2), slices = petal_model_ceil(petal_model_ln(1.0 / rate) / ln2);
     if (!(slices <= PETAL_HASH_MAX_WORDS))
         return petal_fail(error, PETAL_ERR_LIMIT,

@@ -384,7 +384,7 @@ petal_status petal_redis_chain_of(const petal_filter *filter, const struct forma
         status = link_of(filter, i, format, chain, error);
         if (!checked_add(chain->size, filter->layers[i].items,
                          &chain->size)) /* merging adds, saturating */
-            return petal_fail(error, PETAL_ERR_LIMIT, "more keys than 64 bits count");
+            return petal_fail(error, PETAL_ERR_LIMIT, "more keys than 64 bits can count");
         if (chain->encver < REDIS_ENCVER_BITS && !is_implied(&chain->links[i]))
             chain->encver = REDIS_ENCVER_BITS;
     }
@@ -450,7 +450,7 @@ static petal_status next_link(const petal_filter *filter, const struct redis_cha
     link->error = last->target_rate * TIGHTENING;
     return is_rate(link->error)
                ? PETAL_OK
-               : petal_fail(error, PETAL_ERR_FULL, "full: half of the last layer's rate is none");
+               : petal_fail(error, PETAL_ERR_FULL, "full: half of the last layer's rate is 0");
 }
 
 /* Not of another scheme: that is a forged origin, for which RedisBloom has no rule. */

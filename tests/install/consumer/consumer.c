@@ -17,7 +17,7 @@ int main(int argc, char **argv)
     options.rate = 0.01;
     well =
         petal_create(&options, &made, NULL) == PETAL_OK && petal_add(made, "here", 4) == PETAL_OK &&
-        petal_save(made, argv[1], NULL, 0, NULL) == PETAL_OK &&
+        petal_save(made, argv[1], NULL, NULL) == PETAL_OK &&
         petal_open(argv[1], NULL, &opened, NULL) == PETAL_OK && petal_contains(opened, "here", 4) &&
         !petal_contains(opened, "there", 5) && strcmp(petal_version(), version) == 0;
     petal_free(made);

@@ -44,8 +44,13 @@
 int main(int argc, char **argv)
 {
     GROWN(petal_options) options;
+    GROWN(petal_save_options) saving;
     GROWN(petal_open_options) opening;
-    GROWN(petal_info) info;
+    GROWN(petal_info) info, plan;
+    GROWN(petal_layers_info) layers;
+    GROWN(petal_file_info) file;
+    GROWN(petal_comparison) comparison;
+    GROWN(petal_format_info) format;
     GROWN(petal_stats) stats;
     GROWN(petal_batch) batch;
     GROWN(petal_batch_outcome) outcome;
@@ -70,7 +75,18 @@ int main(int argc, char **argv)
                            (petal_batch_outcome *)&outcome, &error) == PETAL_OK);
     expect(outcome.known.done == 100);
     expect_kept(outcome, petal_batch_outcome);
-    expect(petal_save(filter, argv[1], NULL, 0, &error) == PETAL_OK);
+
+    BEGIN(saving, petal_save_options);
+    expect(petal_save(filter, argv[1], (const petal_save_options *)&saving, &error) == PETAL_OK);
+    expect_kept(saving, petal_save_options);
+    saving.known.flags = PETAL_SAVE_NO_REPLACE;
+    expect(petal_save(filter, argv[1], (const petal_save_options *)&saving, &error) ==
+           PETAL_ERR_EXISTS);
+#ifdef NEWER
+    saving.later[0] = 1; /* an option that this library cannot obey */
+    expect(petal_save(filter, argv[1], (const petal_save_options *)&saving, &error) ==
+           PETAL_ERR_ARGUMENT);
+#endif
 
     BEGIN(opening, petal_open_options);
     opening.known.flags = PETAL_OPEN_LOAD;
@@ -82,6 +98,29 @@ int main(int argc, char **argv)
     expect(info.known.struct_size == (IS_NEWER ? sizeof info : sizeof(petal_info)));
     expect_kept(info, petal_info);
     expect(petal_predict_rate((const petal_info *)&info, 1000) == info.known.predicted_rate);
+
+    BEGIN(plan, petal_info);
+    BEGIN(layers, petal_layers_info);
+    expect(petal_plan((const petal_options *)&options, (petal_info *)&plan,
+                      (petal_layers_info *)&layers, &error) == PETAL_OK);
+    expect(plan.known.bits == info.known.bits && layers.known.growth_step == 0);
+    expect_kept(plan, petal_info);
+    expect_kept(layers, petal_layers_info);
+
+    BEGIN(file, petal_file_info);
+    expect(petal_get_file_info(again, (petal_file_info *)&file, &error) == PETAL_OK);
+    expect(!file.known.live && file.known.unchecked_blocks == 0);
+    expect_kept(file, petal_file_info);
+
+    BEGIN(comparison, petal_comparison);
+    expect(petal_compare(again, filter, (petal_comparison *)&comparison, &error) == PETAL_OK);
+    expect(comparison.known.jaccard.value == 1);
+    expect_kept(comparison, petal_comparison);
+
+    BEGIN(format, petal_format_info);
+    expect(petal_format_at(0, (petal_format_info *)&format));
+    expect(format.known.name != NULL);
+    expect_kept(format, petal_format_info);
 
     BEGIN(stats, petal_stats);
     expect(petal_get_stats(again, PETAL_ALL_LAYERS, (petal_stats *)&stats, &error) == PETAL_OK);

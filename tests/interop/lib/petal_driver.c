@@ -5,6 +5,7 @@
  *   convert FORMAT FILE TO OUT               the same filter in another container
  *
  * PETAL_SEED in the environment is the seed of what is made. */
+#include "../../save_as.h"
 #include <petal/petal.h>
 
 #include <inttypes.h>
@@ -157,7 +158,7 @@ static petal_filter *create(petal_options *options, const char *format)
 
 static void save(petal_filter *filter, const char *format, const char *path)
 {
-    check(petal_save(filter, path, format, 0, &error));
+    check(petal_save(filter, path, SAVE_AS(format), &error));
     petal_free(filter);
 }
 

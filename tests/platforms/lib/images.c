@@ -2,6 +2,7 @@
  * checksum and a size each, then checks a golden file. The same on every platform, or something
  * depends on byte order, on word size or on instructions. */
 #include "../../keys.h"
+#include "../../save_as.h"
 #include "../../values.h"
 #include <petal/petal.h>
 
@@ -45,12 +46,13 @@ static int print(const char *what, const char *format, const petal_options *opti
     if (petal_create(options, &filter, &error) != PETAL_OK)
         return printf("%s: %s\n", what, error.message), 0;
     fill(filter);
-    size_t size = petal_serialized_bytes(filter, format);
+    size_t size = petal_serialized_bytes(filter, SAVE_AS(format));
     if (size == 0)
         return printf("%s: not in this build\n", what), petal_free(filter),
                0; /* gzip, without zlib */
     uint8_t *bytes = malloc(size + 1);
-    if (!bytes || petal_serialize(filter, format, bytes, size, &error) != PETAL_OK) return 1;
+    if (!bytes || petal_serialize(filter, SAVE_AS(format), bytes, size, &error) != PETAL_OK)
+        return 1;
     printf("%s %zu %016llx\n", what, size, (unsigned long long)checksum(bytes, size));
     free(bytes);
     petal_free(filter);

@@ -37,7 +37,7 @@ int main(int count, char **arguments)
     petal_get_info(filter, PETAL_ALL_LAYERS, &info, NULL);
     printf("rates %g %g\n", info.predicted_rate, petal_predict_rate(&info, 1000));
     if (!isnan(info.predicted_rate) || !isnan(petal_predict_rate(&info, 1000))) return 1;
-    refused("plan", petal_plan(&options, &info, &error), &error);
+    refused("plan", petal_plan(&options, &info, NULL, &error), &error);
     refused("create", petal_create(&options, &made, &error), &error);
     refused("create like", petal_create_like(filter, &made, &error), &error);
     refused("add batch", petal_add_batch(filter, &batch, NULL, NULL, &error), &error);

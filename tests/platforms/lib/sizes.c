@@ -9,7 +9,7 @@ static void print(const char *what, petal_options *options, uint64_t keys, doubl
     petal_info info = PETAL_INFO_INIT;
     options->capacity = keys;
     options->rate = rate;
-    petal_status status = petal_plan(options, &info, NULL);
+    petal_status status = petal_plan(options, &info, NULL, NULL);
     if (status != PETAL_OK)
         printf("%s %llu %g: %s\n", what, (unsigned long long)keys, rate, petal_status_name(status));
     else

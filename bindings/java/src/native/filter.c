@@ -91,8 +91,24 @@ static bool opening_read(JNIEnv *env, struct opening *opening, jint flags, jbyte
 /* ---- info ------------------------------------------------------------------------------------ */
 
 /* In the order of Info.java. */
-static void info_numbers(const petal_info *info, jlong *number)
+/* What petal.h tells of a filter without its bits: one object of Java. */
+struct inside {
+    petal_info info;
+    petal_layers_info layers;
+    petal_file_info file;
+};
+
+static struct inside inside_init(void)
 {
+    struct inside made = {PETAL_INFO_INIT, PETAL_LAYERS_INFO_INIT, PETAL_FILE_INFO_INIT};
+    return made;
+}
+
+static void info_numbers(const struct inside *inside, jlong number[petal_Core_INFO_NUMBERS])
+{
+    const petal_info *info = &inside->info;
+    const petal_layers_info *layers = &inside->layers;
+    const petal_file_info *file = &inside->file;
     const uint64_t values[petal_Core_INFO_NUMBERS] = {info->abilities,
                                                       info->scheme,
                                                       info->hash,
@@ -110,31 +126,32 @@ static void info_numbers(const petal_info *info, jlong *number)
                                                       info->secret_id,
                                                       info->key_type,
                                                       info->policy,
-                                                      info->growth_step,
-                                                      info->window_keys,
-                                                      info->window_ms,
-                                                      info->clock_ms,
-                                                      info->generations,
+                                                      layers->growth_step,
+                                                      layers->window_keys,
+                                                      layers->window_ms,
+                                                      layers->clock_ms,
+                                                      layers->generations,
                                                       info->keyed,
-                                                      info->live,
-                                                      info->from_ms,
-                                                      info->to_ms,
-                                                      info->recovered_blocks,
-                                                      info->blocks,
-                                                      info->verifiable,
-                                                      info->verifies,
-                                                      info->unchecked_blocks};
+                                                      file->live,
+                                                      layers->earliest_ms,
+                                                      layers->latest_ms,
+                                                      file->recovered_blocks,
+                                                      file->compared_blocks,
+                                                      file->verifiable,
+                                                      file->verifies_on_use,
+                                                      file->unchecked_blocks};
     for (int i = 0; i < petal_Core_INFO_NUMBERS; i++) number[i] = (jlong)values[i];
 }
 
-static void info_give(JNIEnv *env, const petal_info *info, jlongArray numbers, jdoubleArray reals,
-                      jobjectArray names)
+static void info_give(JNIEnv *env, const struct inside *inside, jlongArray numbers,
+                      jdoubleArray reals, jobjectArray names)
 {
+    const petal_info *info = &inside->info;
     jlong number[petal_Core_INFO_NUMBERS];
-    const jdouble real[] = {info->target_rate, info->predicted_rate, info->growth_ratio};
+    const jdouble real[] = {info->target_rate, info->predicted_rate, inside->layers.growth_ratio};
     const char *const name[] = {info->scheme_name, info->hash_name, info->format_name,
                                 info->kernel_name};
-    info_numbers(info, number);
+    info_numbers(inside, number);
     (*env)->SetLongArrayRegion(env, numbers, 0, petal_Core_INFO_NUMBERS, number);
     (*env)->SetDoubleArrayRegion(env, reals, 0, 3, real);
     for (int i = 0; i < 4; i++) {
@@ -149,13 +166,15 @@ JNIEXPORT void JNICALL Java_petal_Core_info(JNIEnv *env, jobject self, jlong han
                                             jobjectArray names)
 {
     petal_error error;
-    petal_info info = PETAL_INFO_INIT;
+    struct inside inside = inside_init();
     (void)self;
     uint32_t which = layer < 0 ? PETAL_ALL_LAYERS : (uint32_t)layer;
-    if (petal_get_info(filter_of(handle), which, &info, &error) < 0)
+    if (petal_get_info(filter_of(handle), which, &inside.info, &error) < 0 ||
+        petal_get_layers_info(filter_of(handle), which, &inside.layers, &error) < 0 ||
+        petal_get_file_info(filter_of(handle), &inside.file, &error) < 0)
         fail(env, &error, NULL, false);
     else
-        info_give(env, &info, numbers, reals, names);
+        info_give(env, &inside, numbers, reals, names);
 }
 
 /* -1: it cannot be told. */
@@ -175,15 +194,15 @@ JNIEXPORT void JNICALL Java_petal_Core_plan(JNIEnv *env, jclass type, jlongArray
 {
     petal_error error;
     struct options options;
-    petal_info info = PETAL_INFO_INIT;
+    struct inside inside = inside_init();
     (void)type;
     if (!options_read(env, &options, numbers, rate, ratio, secret, metadata, format)) return;
-    petal_status status = petal_plan(&options.core, &info, &error);
+    petal_status status = petal_plan(&options.core, &inside.info, &inside.layers, &error);
     options_release(&options);
     if (status < 0)
         fail(env, &error, NULL, false);
     else
-        info_give(env, &info, info_longs, reals, names);
+        info_give(env, &inside, info_longs, reals, names);
 }
 
 /* What the model needs of an info. */
@@ -450,6 +469,14 @@ static int32_t write_piece(void *context, const void *bytes, size_t size)
     return 0;
 }
 
+static petal_save_options save_options_of(const char *format, jint flags)
+{
+    petal_save_options options = PETAL_SAVE_OPTIONS_INIT;
+    options.format = format;
+    options.flags = (uint32_t)flags;
+    return options;
+}
+
 JNIEXPORT void JNICALL Java_petal_Core_write(JNIEnv *env, jobject self, jlong handle,
                                              jbyteArray format, jobject stream, jbyteArray buffer)
 {
@@ -458,7 +485,8 @@ JNIEXPORT void JNICALL Java_petal_Core_write(JNIEnv *env, jobject self, jlong ha
     char *name = copy_of(env, format, NULL);
     if ((*env)->ExceptionCheck(env)) return;
     struct sink sink = {env, stream, buffer, (*env)->GetArrayLength(env, buffer)};
-    petal_status status = petal_write(filter_of(handle), name, write_piece, &sink, &error);
+    petal_save_options options = save_options_of(name, 0);
+    petal_status status = petal_write(filter_of(handle), &options, write_piece, &sink, &error);
     free(name);
     if (status < 0 && !(*env)->ExceptionCheck(env)) fail(env, &error, NULL, true);
 }
@@ -472,8 +500,8 @@ JNIEXPORT void JNICALL Java_petal_Core_save(JNIEnv *env, jobject self, jlong han
     (void)self;
     char *name = copy_of(env, path, NULL);
     char *format_name = copy_of(env, format, NULL);
-    if (!(*env)->ExceptionCheck(env) &&
-        petal_save(filter_of(handle), name, format_name, (uint32_t)flags, &error) < 0)
+    petal_save_options options = save_options_of(format_name, flags);
+    if (!(*env)->ExceptionCheck(env) && petal_save(filter_of(handle), name, &options, &error) < 0)
         fail(env, &error, path, true);
     free(name);
     free(format_name);
@@ -514,7 +542,8 @@ JNIEXPORT jbyteArray JNICALL Java_petal_Core_toBytes(JNIEnv *env, jobject self, 
     (void)self;
     char *name = copy_of(env, format, NULL);
     if ((*env)->ExceptionCheck(env)) return NULL;
-    uint64_t size = petal_serialized_bytes(filter, name);
+    petal_save_options options = save_options_of(name, 0);
+    uint64_t size = petal_serialized_bytes(filter, &options);
     bool fits = size <= INT32_MAX - 8; /* an array of Java has at most 2^31 bytes */
     void *bytes = fits ? malloc((size_t)size + 1) : NULL;
     jbyteArray array = NULL;
@@ -522,7 +551,7 @@ JNIEXPORT jbyteArray JNICALL Java_petal_Core_toBytes(JNIEnv *env, jobject self, 
         fail_size(env, size);
     } else if (!bytes) {
         fail_memory(env);
-    } else if (petal_serialize(filter, name, bytes, size, &error) < 0) {
+    } else if (petal_serialize(filter, &options, bytes, size, &error) < 0) {
         fail(env, &error, NULL, false);
     } else {
         array = (*env)->NewByteArray(env, (jsize)size);
@@ -600,7 +629,7 @@ JNIEXPORT jbyteArray JNICALL Java_petal_Core_recognize(JNIEnv *env, jclass type,
     (void)type;
     void *copy = copy_of(env, data, &size);
     if (!copy) return NULL;
-    uint32_t count = petal_recognize(copy, size, names, 64);
+    uint64_t count = petal_recognize(copy, size, names, 64);
     free(copy);
     for (uint32_t i = 0; i < count && i < 64; i++) {
         if (i > 0) strcat(list, " ");

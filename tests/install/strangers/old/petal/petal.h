@@ -1,15 +1,21 @@
 /* petal.h as a program of an earlier version had it, frozen: without comments, and without the last
- * fields of petal_options, petal_info, petal_stats and petal_open_options. Not to be brought up to
- * date. */
+ * fields of the structs that can grow. Not to be brought up to date. */
 
 #ifndef PETAL_H
 #define PETAL_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#ifdef __cplusplus
-extern "C" {
-#endif
+#define PETAL_VERSION_MAJOR 0
+#define PETAL_VERSION_MINOR 1
+#define PETAL_VERSION_PATCH 0
+#define PETAL_VERSION_NUMBER \
+    (PETAL_VERSION_MAJOR * 10000 + PETAL_VERSION_MINOR * 100 + PETAL_VERSION_PATCH)
+#define PETAL_QUOTE(x) #x
+#define PETAL_QUOTE_VALUE(x) PETAL_QUOTE(x)
+#define PETAL_VERSION_STRING \
+    PETAL_QUOTE_VALUE(PETAL_VERSION_MAJOR) \
+    "." PETAL_QUOTE_VALUE(PETAL_VERSION_MINOR) "." PETAL_QUOTE_VALUE(PETAL_VERSION_PATCH)
 #if defined(_WIN32) && defined(PETAL_SHARED_LIBRARY) && defined(PETAL_BUILDING)
 #define PETAL_API __declspec(dllexport)
 #elif defined(_WIN32) && defined(PETAL_SHARED_LIBRARY)
@@ -19,24 +25,31 @@ extern "C" {
 #else
 #define PETAL_API
 #endif
-#define PETAL_VERSION_MAJOR 0
-#define PETAL_VERSION_MINOR 1
-#define PETAL_VERSION_PATCH 0
+#if defined(__cplusplus) && __cplusplus >= 201703L
+#define PETAL_NODISCARD [[nodiscard]]
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L
+#define PETAL_NODISCARD [[nodiscard]]
+#elif defined(__GNUC__)
+#define PETAL_NODISCARD __attribute__((warn_unused_result))
+#elif defined(_MSC_VER)
+#include <sal.h>
+#define PETAL_NODISCARD _Check_return_
+#else
+#define PETAL_NODISCARD
+#endif
 #ifdef __cplusplus
-}
 template <class T> inline T petal_struct_init()
 {
     T made = T();
     made.struct_size = static_cast<uint32_t>(sizeof made);
     return made;
 }
-extern "C" {
 #define PETAL_STRUCT_INIT(type) petal_struct_init<type>()
 #else
-#define PETAL_STRUCT_INIT(type) \
-    { \
-        .struct_size = (uint32_t)sizeof(type) \
-    }
+#define PETAL_STRUCT_INIT(type) ((type){.struct_size = (uint32_t)sizeof(type)})
+#endif
+#ifdef __cplusplus
+extern "C" {
 #endif
 typedef int32_t petal_status;
 enum {
@@ -73,6 +86,7 @@ typedef struct petal_error {
 } petal_error;
 PETAL_API const char *petal_status_name(petal_status status);
 PETAL_API const char *petal_version(void);
+PETAL_API uint32_t petal_version_number(void);
 typedef struct petal_filter petal_filter;
 enum {
     PETAL_SCHEME_DEFAULT = 0,
@@ -122,12 +136,8 @@ typedef struct petal_options {
     double growth_ratio;
 } petal_options;
 #define PETAL_OPTIONS_INIT PETAL_STRUCT_INIT(petal_options)
-PETAL_API petal_status petal_create(const petal_options *options, petal_filter **filter,
-                                    petal_error *error);
-PETAL_API petal_status petal_create_like(const petal_filter *pattern, petal_filter **filter,
-                                         petal_error *error);
-PETAL_API petal_status petal_clone(const petal_filter *filter, petal_filter **copy,
-                                   petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_create(const petal_options *options,
+                                                    petal_filter **filter, petal_error *error);
 PETAL_API void petal_free(petal_filter *filter);
 PETAL_API petal_status petal_add(petal_filter *filter, const void *key, size_t key_bytes);
 PETAL_API bool petal_contains(const petal_filter *filter, const void *key, size_t key_bytes);
@@ -142,33 +152,6 @@ PETAL_API petal_status petal_remove_hash(petal_filter *filter, uint64_t hash);
 PETAL_API void petal_encode_i32(int32_t value, uint8_t key[4]);
 PETAL_API void petal_encode_i64(int64_t value, uint8_t key[8]);
 PETAL_API void petal_encode_f64(double value, uint8_t key[8]);
-#define PETAL_SAVE_NO_REPLACE 1u
-#define PETAL_SAVE_NO_LOCK 2u
-#define PETAL_SAVE_NEW_OWNER 4u
-PETAL_API petal_status petal_save(const petal_filter *filter, const char *path, const char *format,
-                                  uint32_t flags, petal_error *error);
-#define PETAL_OPEN_MAP 0u
-#define PETAL_OPEN_WRITABLE 1u
-#define PETAL_OPEN_LOAD 2u
-#define PETAL_OPEN_VERIFY 16u
-#define PETAL_OPEN_RECOVER 32u
-#define PETAL_OPEN_LIVE 64u
-#define PETAL_OPEN_LOCKED 128u
-#define PETAL_OPEN_NO_LOCK 256u
-#define PETAL_OPEN_HEADER_ONLY 512u
-typedef struct petal_open_options {
-    uint32_t struct_size;
-    uint32_t flags;
-    const void *secret;
-    uint64_t max_bytes;
-    const petal_allocator *allocator;
-    const char *format;
-} petal_open_options;
-#define PETAL_OPEN_OPTIONS_INIT PETAL_STRUCT_INIT(petal_open_options)
-PETAL_API petal_status petal_open(const char *path, const petal_open_options *options,
-                                  petal_filter **filter, petal_error *error);
-PETAL_API petal_status petal_sync(petal_filter *filter, petal_error *error);
-PETAL_API petal_status petal_verify(const petal_filter *filter, petal_error *error);
 enum {
     PETAL_LAYOUT_POINTERS = 0,
     PETAL_LAYOUT_OFFSETS32 = 1,
@@ -214,13 +197,42 @@ PETAL_API petal_status petal_contains_any(const petal_filter *filter, const peta
                                           bool *answer, petal_error *error);
 PETAL_API petal_status petal_contains_all(const petal_filter *filter, const petal_batch *batch,
                                           bool *answer, petal_error *error);
-struct petal_info;
-PETAL_API petal_status petal_plan(const petal_options *options, struct petal_info *plan,
-                                  petal_error *error);
-PETAL_API double petal_predict_rate(const struct petal_info *info, uint64_t keys);
-PETAL_API double petal_textbook_bits(double keys, double rate);
-PETAL_API double petal_textbook_hashes(double bits, double keys);
-PETAL_API double petal_textbook_rate(double bits, double hashes, double keys);
+#define PETAL_SAVE_NO_REPLACE 1u
+#define PETAL_SAVE_NO_LOCK 2u
+#define PETAL_SAVE_NEW_OWNER 4u
+typedef struct petal_save_options {
+    uint32_t struct_size;
+    uint32_t flags;
+} petal_save_options;
+#define PETAL_SAVE_OPTIONS_INIT PETAL_STRUCT_INIT(petal_save_options)
+PETAL_NODISCARD PETAL_API petal_status petal_save(const petal_filter *filter, const char *path,
+                                                  const petal_save_options *options,
+                                                  petal_error *error);
+#define PETAL_OPEN_MAP 0u
+#define PETAL_OPEN_WRITABLE 1u
+#define PETAL_OPEN_LOAD 2u
+#define PETAL_OPEN_VERIFY 16u
+#define PETAL_OPEN_RECOVER 32u
+#define PETAL_OPEN_LIVE 64u
+#define PETAL_OPEN_LOCKED 128u
+#define PETAL_OPEN_NO_LOCK 256u
+#define PETAL_OPEN_HEADER_ONLY 512u
+#define PETAL_OPEN_NO_SECRET 1024u
+#define PETAL_OPEN_VERIFY_ON_USE 2048u
+#define PETAL_OPEN_RESEAL 4096u
+typedef struct petal_open_options {
+    uint32_t struct_size;
+    uint32_t flags;
+    const void *secret;
+    uint64_t max_bytes;
+    const petal_allocator *allocator;
+    const char *format;
+} petal_open_options;
+#define PETAL_OPEN_OPTIONS_INIT PETAL_STRUCT_INIT(petal_open_options)
+PETAL_API petal_status petal_open(const char *path, const petal_open_options *options,
+                                  petal_filter **filter, petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_sync(petal_filter *filter, petal_error *error);
+PETAL_API petal_status petal_verify(const petal_filter *filter, petal_error *error);
 #define PETAL_CAN_ADD 0x1u
 #define PETAL_CAN_REMOVE 0x2u
 #define PETAL_CAN_HASHES 0x4u
@@ -259,25 +271,34 @@ typedef struct petal_info {
     double target_rate;
     double predicted_rate;
     uint64_t items;
-    uint64_t seed;
-    uint64_t metadata_bytes;
-    uint32_t secret_id;
-    uint32_t key_type;
-    uint32_t policy;
-    uint32_t growth_step;
-    double growth_ratio;
-    uint64_t window_keys;
-    uint64_t window_ms;
-    uint64_t clock_ms;
-    uint32_t generations;
-    uint8_t keyed;
-    uint8_t live;
-    uint8_t reserved[2];
-    uint64_t from_ms, to_ms;
 } petal_info;
 #define PETAL_INFO_INIT PETAL_STRUCT_INIT(petal_info)
 PETAL_API petal_status petal_get_info(const petal_filter *filter, uint32_t layer, petal_info *info,
                                       petal_error *error);
+typedef struct petal_layers_info {
+    uint32_t struct_size;
+    uint32_t growth_step;
+    double growth_ratio;
+    uint64_t window_keys;
+    uint64_t window_ms;
+    uint32_t generations;
+    uint32_t reserved;
+} petal_layers_info;
+#define PETAL_LAYERS_INFO_INIT PETAL_STRUCT_INIT(petal_layers_info)
+#define PETAL_LAYERS_INFO_INIT PETAL_STRUCT_INIT(petal_layers_info)
+PETAL_API petal_status petal_get_layers_info(const petal_filter *filter, uint32_t layer,
+                                             petal_layers_info *info, petal_error *error);
+typedef struct petal_file_info {
+    uint32_t struct_size;
+    uint8_t live;
+    uint8_t verifiable;
+    uint8_t verifies_on_use;
+    uint8_t reserved;
+    uint64_t unchecked_blocks;
+} petal_file_info;
+#define PETAL_FILE_INFO_INIT PETAL_STRUCT_INIT(petal_file_info)
+PETAL_API petal_status petal_get_file_info(const petal_filter *filter, petal_file_info *info,
+                                           petal_error *error);
 typedef struct petal_estimate {
     double value, low, high;
 } petal_estimate;
@@ -300,8 +321,14 @@ PETAL_API petal_status petal_last_error(const petal_filter *filter, petal_error 
 PETAL_API const void *petal_metadata(const petal_filter *filter, uint64_t *metadata_bytes);
 PETAL_API petal_status petal_set_metadata(petal_filter *filter, const void *metadata,
                                           uint64_t metadata_bytes, petal_error *error);
+PETAL_API petal_status petal_plan(const petal_options *options, petal_info *plan,
+                                  petal_layers_info *layers, petal_error *error);
+PETAL_API double petal_predict_rate(const petal_info *info, uint64_t keys);
+PETAL_API petal_status petal_create_like(const petal_filter *pattern, petal_filter **filter,
+                                         petal_error *error);
+PETAL_API petal_status petal_clone(const petal_filter *filter, petal_filter **copy,
+                                   petal_error *error);
 PETAL_API petal_status petal_clear(petal_filter *filter, petal_error *error);
-PETAL_API petal_status petal_allow_threads(petal_filter *filter, petal_error *error);
 PETAL_API petal_status petal_freeze(petal_filter *filter, petal_error *error);
 PETAL_API petal_status petal_merge(petal_filter *filter, const petal_filter *other,
                                    petal_error *error);
@@ -314,8 +341,6 @@ typedef struct petal_comparison {
     petal_estimate items_a, items_b, union_items;
     petal_estimate intersection;
     petal_estimate jaccard;
-    petal_estimate containment_a_in_b;
-    petal_estimate containment_b_in_a;
 } petal_comparison;
 #define PETAL_COMPARISON_INIT PETAL_STRUCT_INIT(petal_comparison)
 PETAL_API petal_status petal_compare(const petal_filter *a, const petal_filter *b,
@@ -324,15 +349,18 @@ PETAL_API petal_status petal_drop_counts(const petal_filter *filter, petal_filte
                                          petal_error *error);
 PETAL_API uint32_t petal_shard_of(const void *key, size_t key_bytes, uint32_t shards);
 PETAL_API uint32_t petal_shard_of_hash(uint64_t hash, uint32_t shards);
-PETAL_API petal_status petal_set_clock(petal_filter *filter, uint64_t now_ms, petal_error *error);
+PETAL_API petal_status petal_allow_threads(petal_filter *filter, petal_error *error);
 typedef struct petal_builder petal_builder;
-PETAL_API petal_status petal_builder_create(petal_filter *filter, uint32_t *workers,
-                                            petal_builder **builder, petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_builder_create(petal_filter *filter, uint32_t *workers,
+                                                            petal_builder **builder,
+                                                            petal_error *error);
 PETAL_API petal_status petal_builder_add(petal_builder *builder, uint32_t worker,
                                          const petal_batch *batch, petal_error *error);
 PETAL_API petal_status petal_builder_flush(petal_builder *builder, uint32_t worker,
                                            petal_error *error);
-PETAL_API petal_status petal_builder_finish(petal_builder *builder, petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_builder_finish(petal_builder *builder,
+                                                            petal_error *error);
+PETAL_API petal_status petal_set_clock(petal_filter *filter, uint64_t now_ms, petal_error *error);
 #define PETAL_FORMAT_CAN_READ 1u
 #define PETAL_FORMAT_CAN_WRITE 2u
 #define PETAL_FORMAT_CAN_CREATE 4u
@@ -344,52 +372,32 @@ typedef struct petal_format_info {
     uint32_t struct_size;
     uint32_t abilities;
     const char *name;
-    const char *keys;
 } petal_format_info;
 #define PETAL_FORMAT_INFO_INIT PETAL_STRUCT_INIT(petal_format_info)
 PETAL_API bool petal_format_at(uint32_t place, petal_format_info *info);
-PETAL_API uint32_t petal_recognize(const void *bytes, uint64_t size_bytes, const char **names,
-                                   uint32_t name_count);
-PETAL_API uint64_t petal_serialized_bytes(const petal_filter *filter, const char *format);
-PETAL_API petal_status petal_serialize(const petal_filter *filter, const char *format, void *bytes,
-                                       uint64_t size_bytes, petal_error *error);
+PETAL_API uint64_t petal_recognize(const void *bytes, uint64_t size_bytes, const char **names,
+                                   uint64_t room);
+PETAL_API uint64_t petal_serialized_bytes(const petal_filter *filter,
+                                          const petal_save_options *options);
+PETAL_NODISCARD PETAL_API petal_status petal_serialize(const petal_filter *filter,
+                                                       const petal_save_options *options,
+                                                       void *bytes, uint64_t size_bytes,
+                                                       petal_error *error);
 typedef int32_t (*petal_sink)(void *context, const void *bytes, size_t size_bytes);
-PETAL_API petal_status petal_write(const petal_filter *filter, const char *format, petal_sink sink,
-                                   void *context, petal_error *error);
+PETAL_API petal_status petal_write(const petal_filter *filter, const petal_save_options *options,
+                                   petal_sink sink, void *context, petal_error *error);
 PETAL_API petal_status petal_load(const void *bytes, uint64_t size_bytes,
                                   const petal_open_options *options, petal_filter **filter,
                                   petal_error *error);
 PETAL_API petal_status petal_view(const void *bytes, uint64_t size_bytes,
                                   const petal_open_options *options, petal_filter **filter,
                                   petal_error *error);
-typedef struct petal_reader petal_reader;
-PETAL_API petal_status petal_reader_create(const petal_open_options *options,
-                                           uint64_t expected_bytes, petal_reader **reader,
-                                           petal_error *error);
-PETAL_API petal_status petal_reader_feed(petal_reader *reader, const void *bytes, size_t size_bytes,
-                                         petal_error *error);
-PETAL_API petal_status petal_reader_finish(petal_reader *reader, petal_filter **filter,
-                                           petal_error *error);
-PETAL_API void petal_reader_free(petal_reader *reader);
-PETAL_API petal_status petal_bits(const petal_filter *filter, uint32_t layer, const void **bytes,
-                                  uint64_t *size_bytes, petal_error *error);
-PETAL_API petal_status petal_write_bits(petal_filter *filter, uint32_t layer, uint64_t offset,
-                                        const void *bytes, uint64_t size_bytes, petal_error *error);
-PETAL_API petal_status petal_adopt_bits(petal_filter *filter, uint32_t layer, void *bytes,
-                                        uint64_t size_bytes, petal_error *error);
-typedef void *(*petal_mover)(void *context, void *memory, size_t size_bytes);
-PETAL_API petal_status petal_relocate(petal_filter **filter, petal_mover move, void *context,
-                                      petal_error *error);
-typedef struct petal_range {
-    uint64_t offset, size_bytes;
-} petal_range;
-PETAL_API petal_status petal_key_ranges(const petal_filter *filter, const void *key,
-                                        size_t key_bytes, petal_range *ranges, uint32_t room,
-                                        uint32_t *count, petal_error *error);
-PETAL_API petal_status petal_contains_in_ranges(const petal_filter *filter, const void *key,
-                                                size_t key_bytes, const void *bytes,
-                                                uint64_t size_bytes, bool *answer,
-                                                petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_diff(const petal_filter *from, const petal_filter *to,
+                                                  petal_sink sink, void *context,
+                                                  petal_error *error);
+PETAL_NODISCARD PETAL_API petal_status petal_apply_patch(petal_filter *filter, const void *patch,
+                                                         uint64_t patch_bytes,
+                                                         uint64_t memory_limit, petal_error *error);
 #ifdef __cplusplus
 }
 #endif
