@@ -80,11 +80,22 @@ static int connect_tcp(const char *address)
 }
 
 #ifdef PETAL_REDIS_TLS
+/* OpenSSL's last error says why; earlier ones may be of places where it looked in vain. */
 static bool complain_tls(const char *what)
 {
     char text[200];
-    ERR_error_string_n(ERR_get_error(), text, sizeof text);
+    ERR_error_string_n(ERR_peek_last_error(), text, sizeof text);
     return complain(what, text);
+}
+
+static bool complain_handshake(const struct connection *connection, const char *address)
+{
+    char text[200];
+    long verified = SSL_get_verify_result(connection->tls);
+    if (verified == X509_V_OK) return complain_tls(address);
+    snprintf(text, sizeof text, "certificate verify failed: %s",
+             X509_verify_cert_error_string(verified));
+    return complain(address, text);
 }
 
 /* The server's certificate must be for the host that was asked for. */
@@ -110,7 +121,7 @@ static bool start_tls(struct connection *connection, const struct connecting *ho
         SSL_set1_host(connection->tls, host) != 1)
         return complain_tls("TLS");
     SSL_set_tlsext_host_name(connection->tls, host);
-    return SSL_connect(connection->tls) == 1 || complain_tls(how->address);
+    return SSL_connect(connection->tls) == 1 || complain_handshake(connection, how->address);
 }
 #endif
 
