@@ -222,7 +222,8 @@ petal_status petal_redis_check_head(const struct redis_chain *chain, petal_error
         return petal_format_damaged(error, chain->told_at, "a filter has at least 1 layer");
     if (chain->link_count > PETAL_MAX_LAYERS)
         return petal_fail_at(error, PETAL_ERR_LIMIT, chain->told_at,
-                             "%llu layers; petal reads up to %u",
+                             "%llu layers; petal reads up to %u: reserve a larger capacity, and "
+                             "add the keys again",
                              (unsigned long long)chain->link_count, PETAL_MAX_LAYERS);
     if (chain->options & ~(uint64_t)ALL_OPTIONS)
         return petal_format_damaged(error, chain->told_at, "unknown options");

@@ -153,7 +153,9 @@ static petal_status check_head(const uint8_t *bytes, uint64_t size_bytes, petal_
         return petal_format_damaged(error, AT_RANDOM, "a seed that is neither fixed nor random");
     if (layers == 0) return petal_format_damaged(error, AT_LAYERS, "a filter has at least 1 layer");
     if (layers > PETAL_MAX_LAYERS)
-        return petal_fail_at(error, PETAL_ERR_LIMIT, AT_LAYERS, "%llu layers; petal reads up to %u",
+        return petal_fail_at(error, PETAL_ERR_LIMIT, AT_LAYERS,
+                             "%llu layers; petal reads up to %u: reserve a larger capacity, and "
+                             "add the keys again",
                              (unsigned long long)layers, PETAL_MAX_LAYERS);
     return PETAL_OK;
 }
