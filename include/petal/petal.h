@@ -44,8 +44,8 @@
  *              "Cost". There, "all bits" is petal_info.bytes, read at memory speed: about a second
  *              for 5 GB in memory.
  *   Threads    Any number of threads may query one filter at the same time without a lock
- *              (contains*, hash_key, get_*, save, serialize, write) if no thread
- *              changes it. A change needs exclusive use. The exception is adding to a filter after
+ *              (contains*, hash_key, get_*, save, serialize, write) if no thread changes it. A
+ *              change needs exclusive use. The exception is adding to a filter after
  *              petal_allow_threads(). The library has no mutable global state.
  *   Processes  Filters in memory are private: after fork() parent and child each have a copy. A
  *              filter that keeps a file open for writing (PETAL_OPEN_WRITABLE, PETAL_OPEN_LOCKED)
@@ -402,8 +402,8 @@ typedef struct petal_batch_outcome {
 
 /* petal_add(), petal_contains() or petal_remove() of each key in order. A batch is the fastest way:
  * it hashes and fetches ahead. If `results` is not NULL, the call writes one byte per key: add 1 =
- * new, contains 1 = probably, remove 1 = removed, otherwise 0. If a batch
- * has a new key twice, its first occurrence is the new one. outcome may be NULL.
+ * new, contains 1 = probably, remove 1 = removed, otherwise 0. If a batch has a new key twice, its
+ * first occurrence is the new one. outcome may be NULL.
  *   PETAL_ERR_ARGUMENT     the batch is malformed. If its offsets decrease or exceed the data,
  *                          error->offset is the index of the first such key. No key is done, and
  *                          results are not written.
@@ -458,10 +458,9 @@ typedef struct petal_save_options {
 #define PETAL_SAVE_OPTIONS_INIT PETAL_STRUCT_INIT(petal_save_options)
 
 /* Writes the filter to `path`. Replaces a file atomically: at every moment the path has either the
- * old file or the whole new one. Writes a temporary file in the same
- * folder (random name; mode and owner of the old file; unreadable to others until it has them),
- * then calls fsync, rename, and fsync of the folder. Blocks of zeros become holes if the file
- * system has them. Follows symbolic links. If the old file has several hard links, only this name
+ * old file or the whole new one. Writes a temporary file in the same folder (random name; mode and
+ * owner of the old file; unreadable to others until it has them), then calls fsync, rename, and
+ * fsync of the folder. Blocks of zeros become holes if the file system has them. Follows symbolic links. If the old file has several hard links, only this name
  * gets the new file. The old file is locked against writers during the call. A filter that was
  * opened from this path with PETAL_OPEN_LOCKED uses the lock it has, and keeps it. Saving a
  * writable map to its own file is petal_sync(). Bits of a map or view are verified first. Bits are
@@ -709,7 +708,6 @@ typedef struct petal_layers_info {
     /* One layer of a window of time: bounds on the times of its keys. 0: unknown. */
     uint64_t earliest_ms, latest_ms;
 } petal_layers_info;
-#define PETAL_LAYERS_INFO_INIT PETAL_STRUCT_INIT(petal_layers_info)
 #define PETAL_LAYERS_INFO_INIT PETAL_STRUCT_INIT(petal_layers_info)
 
 /* Fills in *info for one layer or for all. Fails like petal_get_info(). */
