@@ -460,11 +460,12 @@ typedef struct petal_save_options {
 /* Writes the filter to `path`. Replaces a file atomically: at every moment the path has either the
  * old file or the whole new one. Writes a temporary file in the same folder (random name; mode and
  * owner of the old file; unreadable to others until it has them), then calls fsync, rename, and
- * fsync of the folder. Blocks of zeros become holes if the file system has them. Follows symbolic links. If the old file has several hard links, only this name
- * gets the new file. The old file is locked against writers during the call. A filter that was
- * opened from this path with PETAL_OPEN_LOCKED uses the lock it has, and keeps it. Saving a
- * writable map to its own file is petal_sync(). Bits of a map or view are verified first. Bits are
- * never translated: a format that cannot hold the filter's scheme refuses it, and says why.
+ * fsync of the folder. Blocks of zeros become holes if the file system has them. Follows symbolic
+ * links. If the old file has several hard links, only this name gets the new file. The old file is
+ * locked against writers during the call. A filter that was opened from this path with
+ * PETAL_OPEN_LOCKED uses the lock it has, and keeps it. Saving a writable map to its own file is
+ * petal_sync(). Bits of a map or view are verified first. Bits are never translated: a format that
+ * cannot hold the filter's scheme refuses it, and says why.
  *
  * On failure the old file is unchanged, and no temporary file remains. The exception is a failed
  * fsync of the folder, which comes last: the new file is then in place, and error->message says so.
