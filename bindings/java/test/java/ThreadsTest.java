@@ -225,7 +225,7 @@ final class ThreadsTest {
             for (int from : new int[] {0, 8}) f.add(direct.position(from));
             AtomicBoolean done = new AtomicBoolean();
             Tap.Call move = () -> {
-                for (int i = 0; !done.get(); i++) direct.position(i % 2 * 8);
+                for (int i = 0; !done.get(); i++) direct.position((i & 1) * 8);
             };
             Tap.Call use = () -> {
                 try {
