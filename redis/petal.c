@@ -1,5 +1,5 @@
 /* petal.c - the commands PETAL.*: filters of Petal's own kinds, and batches packed into one
- * argument. Those that add and query take the filters of BF.* too.
+ * argument. Those that add and query take RedisBloom's filters too, but not valkey-bloom's.
  *
  * A packed batch: count u32, count lengths u32, and the items' bytes one after the other, all
  * little-endian. The answer is a bitmap: item i is bit i mod 8, lowest first, of byte i / 8.

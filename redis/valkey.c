@@ -315,13 +315,16 @@ struct counts {
     uint64_t items, capacity;
 };
 
-static int take_counts(struct counts *sum, const petal_lent_layer *layer)
+/* A layer is full before the next one is made, and at its capacity. A snapshot of bloomfltr holds a
+ * count only for the last layer, so whatever a payload claims, the others count as full. */
+static int take_counts(struct counts *sum, petal_lent_layer *layer, uint64_t capacity,
+                       uint64_t items, int is_last)
 {
-    if (layer->items > INT64_MAX - sum->items || layer->capacity == 0 ||
-        layer->capacity > INT64_MAX - sum->capacity)
-        return 0;
+    if (items > INT64_MAX || capacity == 0 || capacity > INT64_MAX - sum->capacity) return 0;
+    layer->capacity = capacity;
+    layer->items = is_last && items < capacity ? items : capacity;
     sum->items += layer->items;
-    sum->capacity += layer->capacity;
+    sum->capacity += capacity;
     return 1;
 }
 
@@ -338,9 +341,9 @@ static const char *read_layers(struct value *value, const uint8_t *at, const uin
             return DECODING_FAILED;
         const uint8_t *bits = at + LENGTH_BYTES + BITS_HEAD_BYTES;
         at += LENGTH_BYTES + size + BACK_BYTES;
-        layer.items = load_little(at - 16, 8);
-        layer.capacity = load_little(at - 8, 8);
-        if (!take_counts(&sum, &layer)) return DECODING_FAILED;
+        if (!take_counts(&sum, &layer, load_little(at - 8, 8), load_little(at - 16, 8),
+                         i + 1 == value->layer_count))
+            return DECODING_FAILED;
         layer.bytes = memory_zeroed((size_t)(layer.bits / 8));
         if (!layer.bytes) return "ERR Insufficient memory to create filter";
         memcpy(layer.bytes, bits, (size_t)(layer.bits / 8));
@@ -409,13 +412,10 @@ static const char *load_layer(RedisModuleIO *io, struct value *value, uint32_t i
     char *string = server.LoadStringBuffer(io, &size_bytes);
     int is_good = !server.IsIOError(io) && string && size_bytes > BITS_HEAD_BYTES &&
                   read_layer(value, i, (const uint8_t *)string, size_bytes, &layer);
+    int is_last = i + 1 == value->layer_count;
     uint64_t capacity = is_good ? server.LoadUnsigned(io) : 0,
-             items = is_good && i + 1 == value->layer_count ? server.LoadUnsigned(io) : capacity;
-    if (is_good) {
-        layer.items = items;
-        layer.capacity = capacity;
-        is_good = !server.IsIOError(io) && take_counts(sum, &layer);
-    }
+             items = is_good && is_last ? server.LoadUnsigned(io) : 0;
+    is_good = is_good && !server.IsIOError(io) && take_counts(sum, &layer, capacity, items, is_last);
     if (!is_good) {
         if (string) server.Free(string);
         return DECODING_FAILED;

@@ -338,6 +338,13 @@ def check_words(tap, program):
             client("DEL", "k")
             pairs.append((client("BF.LOAD", "k", payload), wanted, payload))
         tap.equals(f"{len(LOADS)} payloads of BF.LOAD", pairs)
+        client("DEL", "k")
+        client("BF.LOAD", "k", head_of(layers=2) + layer_of(keys=3, capacity=9) +
+               layer_of(keys=99, capacity=7))
+        before = digest(client, "k"), client("BF.CARD", "k")
+        tap.equal("counts that a snapshot can't hold: the layers are full, before it and after",
+                  (before[1], client("DEBUG", "RELOAD"), digest(client, "k"), client("BF.CARD", "k")),
+                  (16, "OK", *before))
         three = server.connect(3)
         tap.equal("one field in RESP3, too", three("BF.INFO", "plain", "SIZE"), 384)
         tap.equals("RedisBloom's filters have their own fields, in its order", [
