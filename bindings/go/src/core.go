@@ -15,6 +15,7 @@ const (
 	opClone
 	opLike
 	opDropCounts
+	opFold
 	opSave
 	opSync
 	opVerify

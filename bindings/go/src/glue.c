@@ -30,6 +30,7 @@ enum op {
     OP_CLONE,
     OP_LIKE,
     OP_DROP_COUNTS,
+    OP_FOLD,
     OP_SAVE,
     OP_SYNC,
     OP_VERIFY,
@@ -145,6 +146,7 @@ static petal_options options_of(const struct call *call)
     options.window_keys = w[13];
     options.window_ms = w[14];
     options.generations = (uint32_t)w[15];
+    options.foldable = (uint8_t)w[19];
     /* data: the format's name with its 0, metadata, secret */
     options.format = text_at(call, 0);
     options.metadata = call->data + w[16];
@@ -271,6 +273,16 @@ static petal_status make_reader(struct call *call)
     return status;
 }
 
+/* words: rate, capacity, bits */
+static petal_status fold(const struct call *call, petal_filter **folded)
+{
+    petal_fold_options options = PETAL_FOLD_OPTIONS_INIT;
+    options.rate = to_double(call->words[0]);
+    options.capacity = call->words[1];
+    options.bits = call->words[2];
+    return petal_fold(call->filter, &options, folded, call->error);
+}
+
 /* A call that makes a filter. */
 static petal_status make(enum op op, uint64_t handle, struct call *call)
 {
@@ -288,6 +300,7 @@ static petal_status make(enum op op, uint64_t handle, struct call *call)
         break;
     case OP_CLONE: status = petal_clone(call->filter, &made, call->error); break;
     case OP_LIKE: status = petal_create_like(call->filter, &made, call->error); break;
+    case OP_FOLD: status = fold(call, &made); break;
     default: status = petal_drop_counts(call->filter, &made, call->error); break;
     }
     call->words[0] = handle_of(made);

@@ -21,6 +21,7 @@ const (
 	CanDropCounts uint32 = 0x2000
 	CanEmptyKey   uint32 = 0x4000
 	CanClear      uint32 = 0x8000
+	CanFold       uint32 = 0x10000
 )
 
 // Policy is why a filter has several layers of bits.

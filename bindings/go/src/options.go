@@ -107,6 +107,10 @@ func WithRefuseOverfull() Option {
 	return func(o *options) { o.words[10], o.refuses = 1, true }
 }
 
+// WithFoldable makes a size that Fold can make smaller. It takes a rate, and a capacity, or WithMemory
+// in its place.
+func WithFoldable() Option { return func(o *options) { o.words[19] = 1 } }
+
 // WithWindow makes a filter that remembers at least the last keys that were added, and forgets
 // older ones. The capacity in New is 0.
 func WithWindow(keys uint64) Option { return func(o *options) { o.words[13] = keys } }

@@ -183,8 +183,7 @@ func (f *Filter) call(op uint32, other uint64, w *words, data, out []byte) error
 }
 
 // make makes a call that makes another filter.
-func (f *Filter) make(op uint32) (*Filter, error) {
-	var w words
+func (f *Filter) make(op uint32, w words) (*Filter, error) {
 	if err := f.ask(op, &w, nil, nil); err != nil {
 		return nil, err
 	}
@@ -192,13 +191,26 @@ func (f *Filter) make(op uint32) (*Filter, error) {
 }
 
 // Clone is a copy in memory, writable even if f is not.
-func (f *Filter) Clone() (*Filter, error) { return f.make(opClone) }
+func (f *Filter) Clone() (*Filter, error) { return f.make(opClone, words{}) }
 
 // EmptyLike is an empty filter of the same parameters, which can be merged with f.
-func (f *Filter) EmptyLike() (*Filter, error) { return f.make(opLike) }
+func (f *Filter) EmptyLike() (*Filter, error) { return f.make(opLike, words{}) }
 
 // DropCounts is the Classic filter of the keys that are in a Counting one, a quarter of its size.
-func (f *Filter) DropCounts() (*Filter, error) { return f.make(opDropCounts) }
+func (f *Filter) DropCounts() (*Filter, error) { return f.make(opDropCounts, words{}) }
+
+// Fold is a smaller filter with the keys of f: bit for bit the one that was made small. It has the
+// smallest size that keeps the rate for the keys that are in, or for capacity keys if those are
+// more; a rate of 0 is that of f. Make f WithFoldable. ErrUnreachable: f has more keys than the rate
+// allows already. It reads every bit twice.
+func (f *Filter) Fold(rate float64, capacity uint64) (*Filter, error) {
+	return f.make(opFold, words{math.Float64bits(rate), capacity})
+}
+
+// FoldToBits is Fold to exactly so many bits, by which those of f can be divided.
+func (f *Filter) FoldToBits(bits uint64) (*Filter, error) {
+	return f.make(opFold, words{2: bits})
+}
 
 // two makes a call of f and other.
 func (f *Filter) two(op uint32, other *Filter, changes bool, w *words) error {

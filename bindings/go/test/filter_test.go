@@ -135,6 +135,74 @@ func TestCopiesAreTheirOwn(t *testing.T) {
 	expect(t, failed.Message != "", "%v", failed)
 }
 
+func TestAFoldedFilterIsTheOneMadeSmall(t *testing.T) {
+	for _, scheme := range []petal.Scheme{petal.Blocked, petal.Classic} {
+		large := must(petal.New(0, 0.01, petal.WithMemory(4_000_000), petal.WithFoldable(),
+			petal.WithScheme(scheme), petal.WithMetadata([]byte("kept"))))
+		must(large.AddMany(integers(0, 1000))) // nobody knows how many
+		folded := must(large.Fold(0, 0))
+		info := must(folded.Info())
+		expect(t, info.Abilities&petal.CanFold != 0 && info.Bytes < 2000, "%v", info)
+		expect(t, info.TargetRate == 0.01 && info.Capacity >= 1000 && info.Items == 1000, "%v", info)
+		expect(t, string(must(folded.Metadata())) == "kept", "lost")
+		small := must(petal.New(1000, 0, petal.WithBits(info.Bits), petal.WithHashes(info.Hashes),
+			petal.WithScheme(scheme)))
+		must(small.AddMany(integers(0, 1000)))
+		expect(t, must(small.ContentID()) == must(folded.ContentID()), "not the one made small")
+		exactly := must(large.FoldToBits(info.Bits))
+		expect(t, must(exactly.ContentID()) == must(folded.ContentID()), "not the same bits")
+		room := must(must(large.Fold(0.001, 100_000)).Info())
+		expect(t, room.Bytes > 50*info.Bytes && room.Capacity >= 100_000, "%v", room)
+		isFailure(t, only(large.Fold(1e-300, 0)), petal.ErrUnreachable, "no rate")
+		isFailure(t, only(large.Fold(2, 0)), petal.ErrArgument, "a rate of 2")
+		isFailure(t, only(large.FoldToBits(7777)), petal.ErrArgument, "no divisor")
+		fine(large.Close())
+	}
+	isFailure(t, only(petal.New(10, 0, petal.WithFoldable(), petal.WithBits(512))),
+		petal.ErrArgument, "without a rate")
+}
+
+func TestAFilterOfKeysThatNobodyCounted(t *testing.T) {
+	numbers := func(n int64) func(func(int64) bool) {
+		return func(yield func(int64) bool) {
+			for i := int64(0); i < n && yield(i); i++ {
+			}
+		}
+	}
+	for _, n := range []int64{0, 1, 1000, 100_000} {
+		f := must(petal.FromKeys(numbers(n), 0.01))
+		info := must(f.Info())
+		planned := must(petal.Plan(uint64(max(n, 1)), 0.01))
+		expect(t, info.Bits <= planned.Bits/8*9+512 && info.Items == uint64(n), "%v", info)
+		expect(t, must(f.ContainsAll(integers(0, int(n)))) && !must(f.IsOverfull()), "%d are lost", n)
+		fine(f.Close())
+	}
+	line := make([]byte, 4) // used again for each key
+	words := must(petal.FromKeys(func(yield func([]byte) bool) {
+		for i := 0; i < 9999 && yield(line[:copy(line, fmt.Sprint(i))]); i++ {
+		}
+	}, 0.001, petal.WithScheme(petal.Classic), petal.WithMemory(1<<20)))
+	for i := 0; i < 9999; i++ {
+		expect(t, must(words.ContainsString(fmt.Sprint(i))), "%d is lost", i)
+	}
+	expect(t, must(words.Info()).Bytes < 23_000, "%v", must(words.Info()))
+	fine(words.Close())
+	full := must(petal.FromKeys(numbers(100_000), 0.01, petal.WithMemory(1<<14)))
+	expect(t, must(full.IsOverfull()) && must(full.ContainsAll(integers(0, 100_000))), "lost")
+	asked := int64(0)
+	_, err := petal.FromKeys(func(yield func(int64) bool) {
+		for ; asked < 100_000 && yield(asked); asked++ {
+		}
+	}, 0.01, petal.WithMemory(1<<14), petal.WithRefuseOverfull())
+	isFailure(t, err, petal.ErrFull, "overfull")
+	expect(t, asked < 100_000, "it went on")
+	texts := func(yield func(string) bool) { yield("a") }
+	isFailure(t, only(petal.FromKeys(texts, 0)), petal.ErrArgument, "no rate")
+	isFailure(t, only(petal.FromKeys(texts, 0.01, petal.WithScheme(petal.Counting))),
+		petal.ErrArgument, "counters")
+	isFailure(t, only(petal.FromKeys[string](nil, 0.01)), petal.ErrArgument, "nil")
+}
+
 func TestMetadataIsBytes(t *testing.T) {
 	f := must(petal.New(10, 0.01))
 	expect(t, must(f.Metadata()) == nil, "metadata from nowhere")

@@ -1,0 +1,52 @@
+package petal
+
+import "errors"
+
+const fromKeysMemory = 64 << 20
+
+// FromKeys makes a filter of keys whose number nobody knows, such as an iter.Seq or the lines of a
+// pipe: it reads them once, into a filter of 64 MiB, or WithMemory, and folds that to the smallest
+// size that keeps the rate. Up to an eighth of the memory that is at most 1/8 more than New would
+// take for them. If there are more keys than the memory has room for at that rate, the filter stays
+// as large as it is, and IsOverfull; WithRefuseOverfull makes that ErrFull. It is Blocked, or
+// Classic.
+//
+// A key is copied before the next one is asked for, so a []byte may be used again.
+func FromKeys[K string | []byte | int64 | float64](keys func(yield func(K) bool), rate float64,
+	list ...Option) (*Filter, error) {
+	if keys == nil {
+		return nil, nilKeys()
+	}
+	defaults := []Option{WithMemory(fromKeysMemory), WithFoldable()}
+	large, err := New(0, rate, append(defaults, list...)...)
+	if err != nil {
+		return nil, err
+	}
+	keys(func(key K) bool {
+		err = addKey(large, key)
+		return err == nil
+	})
+	var folded *Filter
+	if err == nil {
+		folded, err = large.Fold(0, 0)
+	}
+	if errors.Is(err, ErrUnreachable) {
+		return large, nil
+	}
+	_ = large.Close()
+	return folded, err
+}
+
+func addKey[K string | []byte | int64 | float64](f *Filter, key K) (err error) {
+	switch key := any(key).(type) {
+	case string:
+		_, err = f.AddString(key)
+	case []byte:
+		_, err = f.Add(key)
+	case int64:
+		_, err = f.AddInt64(key)
+	case float64:
+		_, err = f.AddFloat64(key)
+	}
+	return err
+}
