@@ -9,9 +9,10 @@
 static void *alloc_limited(void *context, size_t size_bytes)
 {
     struct handle *handle = context;
-    handle->value->refused =
-        !handle->value->unlimited && memory_over_limit(handle->bytes, size_bytes);
-    if (handle->value->refused) return NULL;
+    if (!handle->value->unlimited && memory_over_limit(handle->bytes, size_bytes)) {
+        handle->value->refused = 1; /* it stays so, if something smaller still fits */
+        return NULL;
+    }
     void *memory = memory_zeroed(size_bytes);
     if (memory) handle->bytes += server.MallocSize(memory);
     return memory;

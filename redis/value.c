@@ -624,6 +624,18 @@ struct value *value_copy(const struct value *from)
     return from->classic ? copy_classic(from) : copy_own(from);
 }
 
+int value_replace(struct value *value, petal_filter *filter)
+{
+    petal_info before = value_info(value, PETAL_ALL_LAYERS), after = PETAL_INFO_INIT;
+    petal_get_info(filter, PETAL_ALL_LAYERS, &after, NULL);
+    int is_other = after.bits != before.bits;
+    petal_free(is_other ? value->handle->filter : filter);
+    if (!is_other) return 0;
+    value->handle->filter = filter;
+    value->kind = KIND_UNKNOWN;
+    return 1;
+}
+
 /* ---- handles --------------------------------------------------------------------------------- */
 
 /* By the header of the smallest filter. */

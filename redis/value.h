@@ -79,6 +79,10 @@ petal_layers_info value_layers_info(const struct value *value, uint32_t layer);
 struct value *value_copy(const struct value *value);
 void value_free(void *value);
 
+/* One of Petal's own kinds gets this filter, which the library made of its own. False: it has as
+ * many bits as before, so the old one stays. The other of the two is freed. */
+int value_replace(struct value *value, petal_filter *filter);
+
 /* Of Petal's own kinds, without a filter as yet: its handle waits for one. */
 struct value *value_new(int unlimited);
 

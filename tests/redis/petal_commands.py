@@ -155,6 +155,97 @@ def check_replies(tap, client):
         (client("PETAL.EXISTS", "hour", "a"), 1)])
 
 
+def check_fold(tap, program):
+    """PETAL.FOLD makes the filter that was made small, on the replica and from the AOF, too."""
+    with Server(program, "--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble",
+                "no", port=True) as server, Server(program, port=True) as other:
+        client, replica = server.connect(), other.connect()
+        follow(replica, server)
+        kinds = {"one size": ["NONSCALING"], "growing": [],
+                 "classic": ["SCHEME", "classic", "SEED", 7]}
+        for kind, words in kinds.items():
+            client("PETAL.RESERVE", kind, "0.01", 1000000, "FOLDABLE", *words)
+            for at in range(0, len(KEYS), 500):
+                client("PETAL.MADD", kind, *KEYS[at:at + 500])
+            large = dict_of(client("PETAL.INFO", kind))
+            bits_now = client("PETAL.FOLD", kind)
+            small = dict_of(client("PETAL.INFO", kind))
+            tap.equal(f"{kind}: folded, it has its items, its rate, and few bytes",
+                      (bits_now, sum(client("PETAL.MEXISTS", kind, *KEYS)), small["items"],
+                       small["rate"], small["bytes"] < 7000 < large["bytes"] // 100,
+                       small["policy"], client("PETAL.FOLD", kind)),
+                      (small["bits"], len(KEYS), len(KEYS), large["rate"], True, "none",
+                       small["bits"]))
+            client("PETAL.RESERVE", kind + " small", "0.01", 1000000, "FOLDABLE", *words)
+            client("PETAL.MADD", kind + " small", *KEYS)
+            tap.equal(f"{kind}: to these bits it is the same filter",
+                      (client("PETAL.FOLD", kind + " small", "BITS", small["bits"]),
+                       digest(client, kind + " small")), (small["bits"], digest(client, kind)))
+            client("PETAL.RESERVE", kind + " room", "0.001", 1000000, "FOLDABLE", *words)
+            client("PETAL.MADD", kind + " room", *KEYS)
+            client("PETAL.FOLD", kind + " room", "rate", "0.02", "capacity", 100000)
+            room = dict_of(client("PETAL.INFO", kind + " room"))
+            tap.ok(f"{kind}: at another rate, with room for more",
+                   room["capacity"] >= 100000 and float(room["rate"]) == 0.02 and
+                   room["bits"] > 10 * small["bits"], room)
+        names = [kind + more for kind in kinds for more in ("", " small", " room")]
+        before = [digest(client, name) for name in names]
+        caught_up(client, replica)
+        tap.equal("a replica has folded them into the same bytes",
+                  [digest(replica, name) for name in names], before)
+        server.restart()
+        client = server.connect()
+        tap.equal("and so has a server that runs the AOF", [digest(client, n) for n in names],
+                  before)
+        offset = int(info(client, "replication")["master_repl_offset"])
+        for _ in range(50):
+            client("PETAL.FOLD", "one size")
+        sent = int(info(client, "replication")["master_repl_offset"]) - offset
+        tap.ok("a fold that changes nothing is not sent", sent < 500, sent)
+        client("PETAL.RESERVE", "count", "0.01", 100, "SCHEME", "counting")
+        client("PETAL.RESERVE", "window", "0.01", 100, "WINDOW")
+        client("PETAL.RESERVE", "grown", "0.01", 100)
+        client("PETAL.MADD", "grown", *KEYS)
+        client("BF.ADD", "bloom", "a")
+        for words in (["count"], ["window"], ["grown"], ["bloom"], ["one size", "BITS", 7777],
+                      ["one size", "BITS", 0], ["one size", "RATE", 0], ["one size", "RATE", 2],
+                      ["one size", "RATE", "nan"], ["one size", "CAPACITY", -1],
+                      ["one size", "JUNK", 5], ["one size", "RATE", "1e-300"],
+                      ["one size", "BITS", 512, "CAPACITY", 5]):
+            was = digest(client, words[0])
+            reply = client("PETAL.FOLD", *words)
+            tap.ok(f"refused: PETAL.FOLD {words}", isinstance(reply, Error) and
+                   reply.startswith("ERR petal: ") and digest(client, words[0]) == was, reply)
+        client("SET", "s", "x")
+        tap.equals("PETAL.FOLD of other keys", [
+            (client("PETAL.FOLD", "none"), Error("ERR not found")),
+            (client("PETAL.FOLD", "s"), Error(
+                "WRONGTYPE Operation against a key holding the wrong kind of value")),
+            (isinstance(client("PETAL.FOLD", "one size", "BITS"), Error), True)])
+        client("PETAL.RESERVE", "large", "0.01", 1000000, "FOLDABLE")
+        held = dict_of(client("PETAL.INFO", "large"))["bytes"]
+        client("CONFIG", "SET", "bf.memory-limit", held + 100)
+        reply = client("PETAL.FOLD", "large", "CAPACITY", 400000)
+        client("CONFIG", "SET", "bf.memory-limit", 0)
+        tap.ok("while both filters would be above bf.memory-limit it is refused",
+               isinstance(reply, Error) and "bf.memory-limit" in reply and
+               dict_of(client("PETAL.INFO", "large"))["bytes"] == held, reply)
+        for scheme, words in {"blocked": [300000000], "classic": [20000000]}.items():
+            client("PETAL.RESERVE", "huge", "0.01", *words, "SCHEME", scheme, "FOLDABLE")
+            reply = client("PETAL.FOLD", "huge")
+            tap.ok(f"what would stop the server for too long is refused: {scheme}",
+                   isinstance(reply, Error) and "petal-redis pull" in reply, reply)
+            client("DEL", "huge")
+        used = int(info(client, "memory")["used_memory"])
+        tap.ok("folding gives the memory back", client("PETAL.FOLD", "large") > 0 and
+               used - int(info(client, "memory")["used_memory"]) > held * 9 // 10)
+
+
+def dict_of(reply):
+    return {reply[i].decode() if isinstance(reply[i], bytes) else reply[i]: reply[i + 1]
+            for i in range(0, len(reply), 2)}
+
+
 def load(client, key, part, image, piece, start=0):
     reply = None
     for at in range(start, len(image), piece):
@@ -376,6 +467,7 @@ def main():
             check_kinds(tap, server, client, folder)
             check_replies(tap, client)
             check_load(tap, server, client, folder)
+        check_fold(tap, program)
         check_tool(tap, program, folder)
         check_tls(tap, program, folder)
         check_persistence(tap, program, folder)
