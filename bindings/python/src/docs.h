@@ -134,16 +134,32 @@
     "A classic filter with the keys of this counting one, at a quarter of the size."
 
 #define DOC_FOLD \
-    "fold($self, /, rate=None, *, capacity=None)\n--\n\n" \
+    "fold($self, /, rate=None, *, capacity=None, bits=None)\n--\n\n" \
     "A smaller filter with the keys of this one: the one that was made small.\n\n" \
     "It has the smallest size that keeps the rate (by default that of this filter) for the\n" \
-    "keys that are in, or for `capacity` keys. Make the filter with foldable=True:\n\n" \
+    "keys that are in, or for `capacity` keys; or exactly `bits`, by which those of this\n" \
+    "filter can be divided. Make the filter with foldable=True:\n\n" \
     ">>> from petal import Filter\n" \
     ">>> large = Filter(rate=0.01, memory=50_000_000, foldable=True)\n" \
     ">>> large.update(str(n) for n in range(10_000))  # any number of keys\n" \
     "10000\n" \
     ">>> large.fold().info().bytes < 15_000\n" \
     "True"
+
+#define DOC_FROM_KEYS \
+    "from_keys($type, keys, /, *, rate=0.01, memory=67108864, scheme=None, seed=None,\n" \
+    "          secret=None, hashes=None, lines_per_key=None, key_type=None, metadata=None,\n" \
+    "          refuse_overfull=False)\n--\n\n" \
+    "A filter of keys whose number nobody knows: of an iterator, which is read once.\n\n" \
+    "The keys go into a filter of `memory` bytes, which then is folded to the smallest size\n" \
+    "that keeps the rate. Up to an eighth of `memory`, that is at most 1/8 more than\n" \
+    "Filter(number, rate) takes. If there are more keys than `memory` has room for at that rate,\n" \
+    "the filter stays as large as it is, and is_overfull; refuse_overfull=True makes that an\n" \
+    "error. scheme: 'blocked' or 'classic'.\n\n" \
+    ">>> from petal import Filter\n" \
+    ">>> squares = Filter.from_keys(n * n for n in range(10_000))\n" \
+    ">>> 144 in squares, squares.info().bytes < 15_000\n" \
+    "(True, True)"
 
 #define DOC_CLEAR \
     "clear($self, /)\n--\n\n" \

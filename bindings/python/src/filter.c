@@ -285,15 +285,15 @@ static PyObject *filter_drop_counts(filter_object *self, PyObject *unused)
 
 static PyObject *filter_fold(filter_object *self, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"rate", "capacity", NULL};
+    static char *names[] = {"rate", "capacity", "bits", NULL};
     petal_fold_options options = PETAL_FOLD_OPTIONS_INIT;
-    PyObject *rate = NULL, *capacity = NULL;
+    PyObject *rate = NULL, *capacity = NULL, *bits = NULL;
     petal_filter *core = NULL;
     petal_error error;
     petal_status status;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O$O", names, &rate, &capacity) ||
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O$OO", names, &rate, &capacity, &bits) ||
         !rate_read(rate, &options.rate) || !u64_read(capacity, "capacity", &options.capacity) ||
-        !enter_query(self))
+        !u64_read(bits, "bits", &options.bits) || !enter_query(self))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
     status = petal_fold(self->core, &options, &core, &error);
@@ -301,6 +301,68 @@ static PyObject *filter_fold(filter_object *self, PyObject *args, PyObject *kwar
     leave(self);
     return wrap_like(self, core, status, &error);
 }
+
+/* ---- keys that nobody has counted ------------------------------------------------------------ */
+
+#define FROM_KEYS_BYTES (64ul << 20)
+
+static bool set_default(PyObject *options, const char *name, PyObject *value)
+{
+    bool set = value && (PyDict_GetItemString(options, name) ||
+                         PyDict_SetItemString(options, name, value) == 0);
+    Py_XDECREF(value);
+    return set;
+}
+
+/* Keyword arguments: those of Filter(), with what a filter that is to be folded needs. */
+static PyObject *make_large(PyTypeObject *type, PyObject *kwargs)
+{
+    struct state *state = state_of_type(type);
+    struct options read;
+    petal_filter *core = NULL;
+    petal_error error;
+    PyObject *none = PyTuple_New(0), *options = kwargs ? PyDict_Copy(kwargs) : PyDict_New();
+    bool good =
+        state && none && options && set_default(options, "rate", PyFloat_FromDouble(0.01)) &&
+        set_default(options, "memory", PyLong_FromUnsignedLong(FROM_KEYS_BYTES)) &&
+        set_default(options, "foldable", PyBool_FromLong(1)) && options_read(none, options, &read);
+    Py_XDECREF(none);
+    Py_XDECREF(options);
+    if (!good) return NULL;
+    petal_status status = petal_create(&read.core, &core, &error);
+    options_release(&read);
+    if (status < 0) return raise_error(state, &error, NULL);
+    return filter_wrap(type, state, core, NULL, PETAL_KEY_TYPE_NONE);
+}
+
+/* If it holds too many keys to be folded, it is what there is. */
+static PyObject *fold_if_possible(filter_object *large)
+{
+    petal_filter *core = NULL;
+    petal_error error;
+    petal_status status;
+    if (!enter_query(large)) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    status = petal_fold(large->core, NULL, &core, &error);
+    Py_END_ALLOW_THREADS
+    leave(large);
+    if (status == PETAL_ERR_UNREACHABLE) return Py_NewRef((PyObject *)large);
+    return wrap_like(large, core, status, &error);
+}
+
+static PyObject *filter_from_keys(PyObject *type, PyObject *args, PyObject *kwargs)
+{
+    PyObject *keys, *folded = NULL;
+    if (!PyArg_ParseTuple(args, "O:from_keys", &keys)) return NULL;
+    PyObject *large = make_large((PyTypeObject *)type, kwargs);
+    PyObject *added = large ? PyObject_CallMethod(large, "update", "O", keys) : NULL;
+    if (added) folded = fold_if_possible((filter_object *)large);
+    Py_XDECREF(added);
+    Py_XDECREF(large);
+    return folded;
+}
+
+/* ---- changes --------------------------------------------------------------------------------- */
 
 /* A call that changes the filter and takes nothing else. */
 static PyObject *change_by(filter_object *self,
@@ -710,6 +772,7 @@ static PyMethodDef methods[] = {
     {"empty_like", CALL(filter_empty_like), METH_NOARGS, DOC_EMPTY_LIKE},
     {"drop_counts", CALL(filter_drop_counts), METH_NOARGS, DOC_DROP_COUNTS},
     {"fold", CALL(filter_fold), WITH_NAMES, DOC_FOLD},
+    {"from_keys", CALL(filter_from_keys), WITH_NAMES | METH_CLASS, DOC_FROM_KEYS},
     {"clear", CALL(filter_clear), METH_NOARGS, DOC_CLEAR},
     {"freeze", CALL(filter_freeze), METH_NOARGS, DOC_FREEZE},
     {"advance", CALL(filter_advance), METH_VARARGS, DOC_ADVANCE},

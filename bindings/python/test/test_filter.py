@@ -165,6 +165,35 @@ def test_a_folded_filter_is_the_one_made_small(scheme):
         grown.fold()
 
 
+def test_a_filter_of_keys_that_nobody_counted():
+    for count in (0, 1, 1000, 100_000):
+        f = Filter.from_keys((n for n in range(count)), metadata=b"kept")
+        info = f.info()
+        assert info.bits <= petal.plan(max(count, 1), 0.01).bits / 8 * 9 + 512
+        assert info.items == count and not f.is_overfull and f.metadata == b"kept"
+        assert f.contains_all(range(count))
+    texts = [str(n) for n in range(9999)]
+    f = Filter.from_keys(iter(texts), rate="0.1%", scheme="classic", memory=1 << 20)
+    assert f.contains_all(texts) and f.info().bytes < 23_000 and f.info().scheme == "classic"
+    bits = f.info().bits
+    assert f.fold(bits=bits) == f
+    with pytest.raises(ValueError, match="divisor"):
+        f.fold(bits=7777)
+    full = Filter.from_keys(range(100_000), memory=1 << 14)
+    assert full.is_overfull and full.contains_all(range(100_000))
+    asked = iter(range(10_000_000))
+    with pytest.raises(Exception, match="more keys than it is rated for"):
+        Filter.from_keys(asked, memory=1 << 14, refuse_overfull=True)
+    assert next(asked) < 1_000_000  # it stopped
+    for wrong in ({"scheme": "counting"}, {"bits": 512}, {"grow": True}, {"capacity": 5}):
+        with pytest.raises(ValueError):
+            Filter.from_keys([], **wrong)
+    with pytest.raises(TypeError):
+        Filter.from_keys()
+    with pytest.raises(ZeroDivisionError):
+        Filter.from_keys(1 // (5 - n) for n in range(10))
+
+
 @pytest.mark.parametrize("duplicate", [Filter.copy, copy.copy, copy.deepcopy], ids=repr)
 def test_copies_are_their_own(duplicate):
     f = filled(metadata=b"mine")

@@ -152,7 +152,30 @@ class Filter:
     def __deepcopy__(self, memo: Any, /) -> Self: ...
     def empty_like(self) -> Self: ...
     def drop_counts(self) -> Self: ...
-    def fold(self, rate: float | str | None = None, *, capacity: float | None = None) -> Self: ...
+    def fold(
+        self,
+        rate: float | str | None = None,
+        *,
+        capacity: float | None = None,
+        bits: float | None = None,
+    ) -> Self: ...
+    @classmethod
+    def from_keys(
+        cls,
+        keys: _Keys,
+        /,
+        *,
+        rate: float | str = 0.01,
+        memory: int = 67108864,
+        scheme: str | None = None,
+        seed: int | None = None,
+        secret: Buffer | None = None,
+        hashes: int | None = None,
+        lines_per_key: int | None = None,
+        key_type: str | None = None,
+        metadata: Buffer | None = None,
+        refuse_overfull: bool = False,
+    ) -> Self: ...
     def clear(self) -> None: ...
     def freeze(self) -> None: ...
     def advance(self, now: float | datetime | None = None, /) -> None: ...
