@@ -1,5 +1,6 @@
 // Inside.cs - whole filters: what is known of one, and making one of two.
 using System;
+using System.Collections.Generic;
 using System.Runtime.InteropServices;
 
 namespace Petal
@@ -431,6 +432,77 @@ namespace Petal
             core.Leave(asChange);
             Check(status, &error, Path);
             return new BloomFilter<T>(made, null, keyType);
+        }
+
+        /// <summary>A smaller filter with the keys of this one: bit for bit the one that was made
+        /// small. Make this one with FilterOptions.Foldable.</summary>
+        /// <param name="rate">To keep; 0: that of this filter.</param>
+        /// <param name="capacity">Distinct keys to have room for; 0, or fewer than are in: those
+        /// that are in.</param>
+        /// <returns>The smallest that keeps the rate.</returns>
+        public BloomFilter<T> Fold(double rate = 0, long capacity = 0)
+        {
+            NativeFoldOptions options = new NativeFoldOptions();
+            options.Rate = FilterOptions.Canonical(rate);
+            options.Capacity = FilterOptions.Unsigned(capacity, "capacity");
+            return Folded(options, false);
+        }
+
+        /// <summary>Like Fold(), to exactly so many bits, by which those of this filter can be
+        /// divided.</summary>
+        public BloomFilter<T> FoldToBits(long bits)
+        {
+            NativeFoldOptions options = new NativeFoldOptions();
+            options.Bits = FilterOptions.Unsigned(bits, "bits");
+            return Folded(options, false);
+        }
+
+        // orThis: if it holds too many keys to be folded, it is what there is.
+        private BloomFilter<T> Folded(NativeFoldOptions options, bool orThis)
+        {
+            IntPtr made = IntPtr.Zero;
+            NativeError error;
+            options.Size = (uint)sizeof(NativeFoldOptions);
+            bool asChange = core.EnterRead();
+            int status = Native.petal_fold(core.Filter, &options, &made, &error);
+            core.Leave(asChange);
+            if (orThis && status == Native.Unreachable)
+                return this;
+            Check(status, &error, Path);
+            return new BloomFilter<T>(made, null, keyType);
+        }
+
+        /// <summary>As FromKeys(keys, options), with this rate.</summary>
+        public static BloomFilter<T> FromKeys(IEnumerable<T> keys, double rate)
+        {
+            return FromKeys(keys, new FilterOptions { Rate = rate });
+        }
+
+        /// <summary>A filter of keys whose number nobody knows. They are read once, into a filter
+        /// of options.Memory, 64 MiB if not given, which then is folded to the smallest size that
+        /// keeps the rate.</summary>
+        /// <remarks>Up to an eighth of the memory that is at most 1/8 more than a filter planned
+        /// for their number takes. If there are more keys than the memory has room for at that
+        /// rate, the filter stays as large as it is, and IsOverfull; RefuseOverfull makes that an
+        /// InvalidOperationException. Blocked or Classic.</remarks>
+        public static BloomFilter<T> FromKeys(IEnumerable<T> keys, FilterOptions options)
+        {
+            if (keys == null)
+                throw new ArgumentNullException("keys");
+            if (options == null)
+                throw new ArgumentNullException("options");
+            BloomFilter<T> large = new BloomFilter<T>(options.Large()), folded = null;
+            try
+            {
+                large.AddRange(keys);
+                folded = large.Folded(new NativeFoldOptions(), true);
+                return folded;
+            }
+            finally
+            {
+                if (folded != large)
+                    large.Dispose();
+            }
         }
     }
 }

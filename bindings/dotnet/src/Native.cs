@@ -31,11 +31,19 @@ namespace Petal
         internal ulong MetadataBytes;
         internal void* Allocator;
         internal byte* Format;
-        internal byte Growth, RefuseOverfull, Reserved0, Reserved1;
+        internal byte Growth, RefuseOverfull, Foldable, Reserved1;
         internal uint GrowthStep;
         internal double GrowthRatio;
         internal ulong WindowKeys, WindowMs;
         internal uint Generations, Reserved2;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
+    internal struct NativeFoldOptions
+    {
+        internal uint Size, Reserved; // by_bits and three reserved bytes
+        internal double Rate;
+        internal ulong Capacity, Bits;
     }
 
     [StructLayout(LayoutKind.Sequential)]
@@ -176,6 +184,7 @@ namespace Petal
         internal const uint Offsets32 = 1, Offsets64 = 2, Fixed = 3, Integers = 4;
         internal const uint CanHoldEmptyKey = 0x4000;
         internal const uint AllLayers = uint.MaxValue;
+        internal const int Unreachable = -2;
 
         // A status that is a success is 0 or positive, a failure negative.
         internal const int Damaged = -14;
@@ -296,6 +305,9 @@ namespace Petal
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern int petal_drop_counts(IntPtr filter, IntPtr* dropped,
                                                      NativeError* error);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        internal static extern int petal_fold(IntPtr filter, NativeFoldOptions* options,
+                                              IntPtr* folded, NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         internal static extern int petal_set_clock(IntPtr filter, ulong nowMs, NativeError* error);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]

@@ -76,6 +76,8 @@ namespace Petal
         public int GrowthStep { get; set; }
         /// <summary>How much lower the rate of each layer is, between 0 and 1.</summary>
         public double GrowthRatio { get; set; }
+        /// <summary>A size that Fold() can make smaller, once all keys are in.</summary>
+        public bool Foldable { get; set; }
         /// <summary>Remembers at least the last so many keys, and forgets older ones.</summary>
         public long Window { get; set; }
         /// <summary>The same by a clock; call Advance().</summary>
@@ -84,6 +86,18 @@ namespace Petal
         public int Generations { get; set; }
         /// <summary>Adding to an overfull filter is an InvalidOperationException.</summary>
         public bool RefuseOverfull { get; set; }
+
+        // What FromKeys() makes first: as large as Memory allows.
+        internal FilterOptions Large()
+        {
+            FilterOptions large = (FilterOptions)MemberwiseClone();
+            large.Foldable = true;
+            if (large.Memory == 0)
+                large.Memory = 64L << 20;
+            if (large.Rate == 0)
+                large.Rate = 0.01;
+            return large;
+        }
 
         // Fills in *plan, if there is one, or else makes *filter.
         internal unsafe int Call(NativeInside* plan, IntPtr* filter, NativeError* error)
@@ -104,6 +118,7 @@ namespace Petal
             native.MetadataBytes = (ulong)metadata.Length;
             native.Growth = (byte)(Grow ? 1 : 0);
             native.RefuseOverfull = (byte)(RefuseOverfull ? 1 : 0);
+            native.Foldable = (byte)(Foldable ? 1 : 0);
             native.GrowthStep = (uint)Unsigned(GrowthStep, "GrowthStep");
             native.GrowthRatio = Canonical(GrowthRatio);
             native.WindowKeys = Unsigned(Window, "Window");
@@ -120,7 +135,7 @@ namespace Petal
         }
 
         // .NET's NaN has a sign, which messages would show.
-        private static double Canonical(double value)
+        internal static double Canonical(double value)
         {
             return double.IsNaN(value) ? BitConverter.Int64BitsToDouble(Keys.ToBits(value)) : value;
         }

@@ -1,6 +1,7 @@
 // Files.cs - files in each mode, streams, the tool's files, two filters, windows, and what the
 // classic surface says.
 using System;
+using System.Collections.Generic;
 using System.IO;
 using System.Linq;
 using System.Runtime.InteropServices;
@@ -431,6 +432,66 @@ static class FilesTests
                        !dropped.Contains("key-5"),
                    "dropped");
         Check.Throws<NotSupportedException>(() => dropped.Remove("key-6"), "no counts");
+    }
+
+    public static void a_folded_filter_is_the_one_made_small()
+    {
+        foreach (Scheme scheme in new[] { Scheme.Blocked, Scheme.Classic })
+        {
+            BloomFilter<long> large = new BloomFilter<long>(
+                new FilterOptions { Rate = 0.01, Memory = 4000000, Foldable = true, Scheme = scheme,
+                                    Metadata = Given.Secret });
+            large.AddRange(Given.Integers(1000)); // nobody knows how many
+            BloomFilter<long> folded = large.Fold();
+            FilterInfo info = folded.Info();
+            Check.That(info.Bytes < 2000 && info.Items == 1000 && info.Capacity >= 1000, "smaller");
+            Check.That(info.TargetRate == 0.01 && folded.Metadata.Length == 16, "kept");
+            BloomFilter<long> small = new BloomFilter<long>(
+                new FilterOptions { Bits = info.Bits, Hashes = info.Hashes, Scheme = scheme });
+            small.AddRange(Given.Integers(1000));
+            Check.Equal(small.ContentId(), folded.ContentId(), "the one made small");
+            Check.Equal(large.FoldToBits(info.Bits).ContentId(), folded.ContentId(), "by bits");
+            Check.That(large.Fold(0.001, 100000).Info().Bytes > 50 * info.Bytes, "room");
+            Check.Throws<ArgumentException>(() => large.Fold(1e-300), "no rate");
+            Check.Throws<ArgumentException>(() => large.Fold(double.NaN), "no number");
+            Check.Throws<ArgumentException>(() => large.Fold(0, -1), "negative");
+            Check.Throws<ArgumentException>(() => large.FoldToBits(7777), "no divisor");
+        }
+        Check.Throws<ArgumentException>(
+            () => new BloomFilter<long>(
+                new FilterOptions { Bits = 512, Hashes = 1, Foldable = true }),
+            "no rate");
+    }
+
+    public static void a_filter_of_keys_that_nobody_counted()
+    {
+        foreach (int count in new[] { 0, 1, 1000, 100000 })
+        {
+            BloomFilter<long> filter = BloomFilter<long>.FromKeys(Uncounted(count), 0.01);
+            long planned = Library.Plan(Math.Max(count, 1), 0.01).Bits;
+            Check.That(filter.Info().Bits <= planned / 8 * 9 + 512, "size");
+            Check.Equal((long)count, filter.Info().Items, "items");
+            Check.That(filter.ContainsAll(Given.Integers(count)) && !filter.IsOverfull, "keys");
+        }
+        FilterOptions tight = new FilterOptions { Memory = 1 << 14 };
+        BloomFilter<long> full = BloomFilter<long>.FromKeys(Uncounted(100000), tight);
+        Check.That(full.IsOverfull && full.ContainsAll(Given.Integers(100000)), "full");
+        Check.That(!tight.Foldable && tight.Rate == 0, "options are left alone");
+        tight.RefuseOverfull = true;
+        Check.Throws<InvalidOperationException>(
+            () => BloomFilter<long>.FromKeys(Uncounted(int.MaxValue), tight), "refused");
+        FilterOptions counting = new FilterOptions { Scheme = Scheme.Counting };
+        Check.Throws<ArgumentException>(() => BloomFilter<long>.FromKeys(Uncounted(5), counting),
+                                        "counters");
+        Check.Throws<ArgumentNullException>(() => BloomFilter<long>.FromKeys(null, 0.01), "null");
+        Check.Throws<ArgumentNullException>(() => BloomFilter<long>.FromKeys(Uncounted(5), null),
+                                            "no options");
+    }
+
+    private static IEnumerable<long> Uncounted(int count)
+    {
+        for (int i = 0; i < count; i++)
+            yield return i;
     }
 
     public static void growing_and_forgetting()

@@ -33,6 +33,8 @@ static class MisuseTests
             { "Copy", f => f.Copy() },
             { "EmptyLike", f => f.EmptyLike() },
             { "DropCounts", f => f.DropCounts() },
+            { "Fold", f => f.Fold() },
+            { "FoldToBits", f => f.FoldToBits(512) },
             { "Info", f => f.Info() },
             { "Info of a layer", f => f.Info(0) },
             { "BitSize", f => f.BitSize.ToString() },
