@@ -38,10 +38,13 @@ const ABILITIES = [
     'dropCounts',
     'emptyKey',
     'clear',
+    'fold',
 ];
 const EMPTY_KEY = 1 << ABILITIES.indexOf('emptyKey');
 const POLICIES = ['none', 'growing', 'keys', 'time'];
 const ALL_LAYERS = -1;
+const FROM_KEYS_BYTES = 2 ** 26;
+const FROM_KEYS_PIECE = 4096;
 const MAX_BASE64 = 2 ** 28; // bytes: engines end strings at about 2^29 units
 const [OFFSETS32, FIXED, I64_KEYS] = [1, 3, 4]; // PETAL_LAYOUT_
 
@@ -111,6 +114,7 @@ const OPTIONS = {
     windowKeys: [18, u64],
     windowMs: [19, u64],
     generations: [20, u32],
+    foldable: [21, flag],
 };
 
 const bytesOption = (value, name) => {
@@ -153,7 +157,7 @@ const withOptions = (engine, options, run) => {
         engine.with(metadata, (metadataAt, metadataBytes) =>
             engine.withText(formatOption(options.format), (formatAt) => {
                 engine.view();
-                engine.integers.fill(0n, 0, 21);
+                engine.integers.fill(0n, 0, 22);
                 for (const [place, value] of values)
                     (typeof value === 'bigint' ? engine.integers : engine.reals)[place] = value;
                 engine.integers[10] = BigInt(secretAt);
@@ -295,6 +299,60 @@ export class Filter {
         );
     }
 
+    /** Of keys whose number nobody knows: they are read once, into a filter of memoryBytes, which
+     * is folded to the smallest size that keeps the rate. */
+    static async fromKeys(keys, options = {}) {
+        if (typeof keys === 'string' || !(keys?.[Symbol.asyncIterator] ?? keys?.[Symbol.iterator]))
+            throw new TypeError('keys must be an iterable of keys');
+        checkOptions(options, OPTIONS);
+        const large = await Filter.create({
+            rate: 0.01,
+            memoryBytes: FROM_KEYS_BYTES,
+            ...options,
+            foldable: true,
+        });
+        let folded;
+        try {
+            await large.#addAll(keys);
+            folded = large.#foldIfPossible();
+        } finally {
+            if (folded !== large) large.dispose();
+        }
+        return folded;
+    }
+
+    // A piece at a time; of the place of a failure, those before are counted, too.
+    async #addAll(keys) {
+        let piece = [],
+            before = 0;
+        const take = (key) => {
+            if (piece.push(isBytes(key) ? key.slice() : key) === FROM_KEYS_PIECE) flush();
+        };
+        const flush = () => {
+            try {
+                this.addMany(piece);
+            } catch (error) {
+                if (Number.isInteger(error.offset)) error.offset += before;
+                throw error;
+            }
+            before += piece.length;
+            piece = [];
+        };
+        if (keys[Symbol.asyncIterator]) for await (const key of keys) take(key);
+        else for (const key of keys) take(key);
+        flush();
+    }
+
+    // If it holds too many keys to be folded, it is what there is.
+    #foldIfPossible() {
+        try {
+            return this.fold();
+        } catch (error) {
+            if (error.code === 'rate out of reach') return this;
+            throw error;
+        }
+    }
+
     static async plan(options) {
         checkOptions(options, OPTIONS);
         const engine = await engineFor(formatOption(options.format));
@@ -377,9 +435,9 @@ export class Filter {
         return this.#engine;
     }
 
-    #new(call) {
+    #new(call, ...words) {
         const engine = this.#open(call),
-            made = engine.calls[call](this.#at) >>> 0;
+            made = engine.calls[call](this.#at, ...words) >>> 0;
         if (!made) throw engine.error();
         return new Filter(engine, made, this.#type);
     }
@@ -884,6 +942,15 @@ export class Filter {
 
     dropCounts() {
         return this.#new('drop_counts');
+    }
+
+    /** A smaller filter with the same keys: the smallest that keeps the rate for those that are in,
+     * or for `capacity`; or of exactly so many bits. */
+    fold(options = {}) {
+        this.#open('fold');
+        checkOptions(options, { rate: 0, capacity: 0, bits: 0 });
+        const { rate = 0, capacity = 0, bits = 0 } = options;
+        return this.#new('fold', real(rate, 'rate'), u64(capacity, 'capacity'), u64(bits, 'bits'));
     }
 
     toBytes(format = undefined) {

@@ -25,12 +25,14 @@
  *     create(options) filter      plan(options, info) status
  *         options: scheme, hash, key type, capacity, rate*, memory bytes, bits, hashes, lines per
  *         key, seed, address of the secret, of the metadata, its size, format, growth, refuse
- *         overfull, growth step, growth ratio*, window keys, window ms, generations (* doubles)
+ *         overfull, growth step, growth ratio*, window keys, window ms, generations, foldable
+ *         (* doubles)
  *     load(bytes, size, format, secret, flags, memory limit u64) filter
  *     reader_create(format, secret, expected bytes u64, memory limit u64) reader, or 0
  *     reader_feed(reader, bytes, size) status      reader_finish(reader) filter
  *     reader_free(reader)
  *     create_like(filter) filter    clone(filter) filter    drop_counts(filter) filter
+ *     fold(filter, rate double, capacity u64, bits u64) filter; 0: not given
  *     free_filter(filter)
  *   keys
  *     add(filter, key, size) status                add_i64(filter, i64) status
@@ -420,6 +422,7 @@ static petal_options options_of(const slot *from)
     options.window_keys = from[18].integer;
     options.window_ms = from[19].integer;
     options.generations = (uint32_t)from[20].integer;
+    options.foldable = (uint8_t)from[21].integer;
     return options;
 }
 
@@ -459,6 +462,18 @@ EXPORT(drop_counts) petal_filter *flat_drop_counts(const petal_filter *filter)
     petal_filter *dropped = NULL;
     petal_drop_counts(filter, &dropped, &last_error);
     return dropped;
+}
+
+EXPORT(fold)
+petal_filter *flat_fold(const petal_filter *filter, double rate, uint64_t capacity, uint64_t bits)
+{
+    petal_fold_options options = PETAL_FOLD_OPTIONS_INIT;
+    petal_filter *folded = NULL;
+    options.rate = rate;
+    options.capacity = capacity;
+    options.bits = bits;
+    petal_fold(filter, &options, &folded, &last_error);
+    return folded;
 }
 
 EXPORT(add) petal_status flat_add(petal_filter *filter, const void *key, size_t key_bytes)

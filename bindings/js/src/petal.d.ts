@@ -87,6 +87,8 @@ export interface CreateOptions {
     /** Forgets keys after this long, by advance(); with windowKeys. */
     windowMs?: number | bigint;
     generations?: number;
+    /** A size that fold() can make smaller, once all keys are in. With a rate. */
+    foldable?: boolean;
     /** Adding to an overfull filter is an error. */
     refuseOverfull?: boolean;
 }
@@ -192,6 +194,29 @@ export interface Comparison {
 export class Filter {
     private constructor();
     static create(options: CreateOptions): Promise<Filter>;
+    /**
+     * Of keys whose number nobody knows. They are read once, into a filter of memoryBytes (64 MiB if
+     * not given), which is folded to the smallest size that keeps the rate (0.01). Up to an eighth of
+     * memoryBytes that is at most 1/8 more than create() takes for their number. If there are more
+     * keys than memoryBytes has room for, the filter stays as large as it is, and isOverfull;
+     * refuseOverfull makes that an error. 'blocked' or 'classic'.
+     */
+    static fromKeys(
+        keys: Iterable<Key> | AsyncIterable<Key>,
+        options?: Omit<
+            CreateOptions,
+            | 'capacity'
+            | 'bits'
+            | 'format'
+            | 'grow'
+            | 'growthStep'
+            | 'growthRatio'
+            | 'windowKeys'
+            | 'windowMs'
+            | 'generations'
+            | 'foldable'
+        >,
+    ): Promise<Filter>;
     /** What create() would make. */
     static plan(options: CreateOptions): Promise<Plan>;
     static load(source: Source, options?: LoadOptions): Promise<Filter>;
@@ -231,6 +256,12 @@ export class Filter {
     clone(): Filter;
     emptyLike(): Filter;
     dropCounts(): Filter;
+    /**
+     * A smaller filter with the same keys: bit for bit the one that was made small. It has the
+     * smallest size that keeps the rate (by default that of this filter) for the keys that are in,
+     * or for `capacity` keys if those are more; or exactly `bits`.
+     */
+    fold(options?: { rate?: number; capacity?: number | bigint; bits?: number | bigint }): Filter;
 
     /** The patch that turns this filter into `to`. */
     diff(to: Filter): Uint8Array;

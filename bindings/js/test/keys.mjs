@@ -302,3 +302,69 @@ test('of a batch with a bad key, all before it are in, and the error has its ind
     const { offset } = await fails(() => full.addMany(good.map(String)), PetalError);
     same(full.info.items, offset);
 });
+
+const counted = (count) => BigInt64Array.from({ length: count }, (_, i) => BigInt(i));
+
+test('a folded filter is the one made small', async () => {
+    for (const scheme of ['blocked', 'classic']) {
+        const metadata = Uint8Array.of(7);
+        const options = { rate: 0.01, memoryBytes: 4e6, foldable: true, scheme, metadata };
+        const large = await Filter.create(options);
+        large.addMany(counted(1000)); // nobody knows how many
+        const folded = large.fold(),
+            { bits, bytes, hashes, items, capacity, targetRate, abilities } = folded.info;
+        check(abilities.includes('fold') && bytes < 2000 && items === 1000 && capacity >= 1000);
+        same(targetRate, 0.01);
+        sameBytes(folded.metadata, metadata);
+        const small = await Filter.create({ bits, hashes, scheme });
+        small.addMany(counted(1000));
+        same(small.contentId(), folded.contentId());
+        same(large.fold({ bits }).contentId(), folded.contentId());
+        check(large.fold({ rate: 0.001, capacity: 100_000n }).info.bytes > 50 * bytes);
+        same((await fails(() => large.fold({ rate: 1e-300 }), PetalError)).code, 'rate out of reach');
+        same((await fails(() => large.fold({ bits: 7777 }), PetalError)).code, 'bad argument');
+        await fails(() => large.fold({ rate: '1%' }), TypeError);
+        await fails(() => large.fold({ capacity: -1 }), RangeError);
+        await fails(() => large.fold({ size: 5 }), TypeError);
+        large.dispose();
+    }
+    await fails(() => Filter.create({ bits: 512, hashes: 1, foldable: true }), PetalError);
+});
+
+test('a filter of keys that nobody counted, read once', async () => {
+    function* uncounted(count) {
+        for (let i = 0n; i < count; i++) yield i;
+    }
+    async function* later(count) {
+        const bytes = new Uint8Array(2); // used again for each key
+        for (let i = 0; i < count; i++) {
+            bytes[0] = i & 255;
+            bytes[1] = i >> 8;
+            yield bytes;
+        }
+    }
+    for (const count of [0, 1, 1000, 100_000]) {
+        const f = await Filter.fromKeys(uncounted(count)),
+            planned = (await Filter.plan({ capacity: Math.max(count, 1), rate: 0.01 })).bits;
+        check(f.info.bits <= (planned / 8) * 9 + 512, `${f.info.bits} bits, not ${planned}`);
+        same(f.info.items, count);
+        check(!f.isOverfull && f.hasMany(counted(count)).every((answer) => answer === 1));
+        f.dispose();
+    }
+    const pairs = await Filter.fromKeys(later(9999), { rate: 0.001, scheme: 'classic' });
+    for (let i = 0; i < 9999; i++) check(pairs.has(Uint8Array.of(i & 255, i >> 8)), i);
+    check(pairs.info.bytes < 23_000);
+    const tight = { memoryBytes: 2 ** 14 };
+    const full = await Filter.fromKeys(uncounted(100_000), tight);
+    check(full.isOverfull && full.hasMany(counted(100_000)).every((answer) => answer === 1));
+    const refused = await fails(
+        () => Filter.fromKeys(uncounted(1e9), { ...tight, refuseOverfull: true }),
+        PetalError,
+    );
+    check(refused.offset > 4096 && refused.offset < 1e6, refused.offset);
+    for (const options of [{ scheme: 'counting' }, { bits: 512 }, { capacity: 5 }])
+        await fails(() => Filter.fromKeys(['a'], options), PetalError);
+    for (const keys of [undefined, null, 5, 'text', {}])
+        await fails(() => Filter.fromKeys(keys), TypeError);
+    await fails(() => Filter.fromKeys(['a', 5]), TypeError);
+});

@@ -173,6 +173,7 @@ test('every call of a filter that was disposed of is an error', async () => {
         clone: [],
         emptyLike: [],
         dropCounts: [],
+        fold: [],
         toBytes: [],
         serialize: [],
         toJSON: [],

@@ -38,6 +38,11 @@ export const use = async (file: Blob, controller: AbortController): Promise<void
     const comparison: Comparison = f.compare(other.merge(f).intersect(f));
     const patch: Uint8Array = f.diff(other);
     f.applyPatch(patch);
+    const folded: Filter = f.fold({ rate: 0.02, capacity: 5n });
+    const counted: Filter = await Filter.fromKeys(new Set(['a', 'b']), { rate: 0.01 });
+    // @ts-expect-error fromKeys() finds out how many
+    await Filter.fromKeys(['a'], { capacity: 5 });
+    console.log(folded.fold({ bits: 512 }).info.bits, counted.fold().isOverfull);
     f.metadata = new Uint8Array(1);
     const id: bigint = f.contentId();
     const again: Filter = await Filter.deserialize(f.serialize());
