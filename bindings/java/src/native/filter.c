@@ -33,6 +33,7 @@ static void read_numbers(petal_options *core, const jlong *number)
     core->window_keys = (uint64_t)number[11];
     core->window_ms = (uint64_t)number[12];
     core->generations = (uint32_t)number[13];
+    core->foldable = (uint8_t)number[14];
 }
 
 static void options_release(struct options *options)
@@ -338,6 +339,20 @@ JNIEXPORT jlong JNICALL Java_petal_Core_derive(JNIEnv *env, jobject self, jlong 
     petal_filter *made = NULL;
     (void)self;
     if (makers[what](filter_of(handle), &made, &error) < 0) fail(env, &error, NULL, false);
+    return handle_of(made);
+}
+
+JNIEXPORT jlong JNICALL Java_petal_Core_fold(JNIEnv *env, jobject self, jlong handle, jdouble rate,
+                                             jlong capacity, jlong bits)
+{
+    petal_fold_options options = PETAL_FOLD_OPTIONS_INIT;
+    petal_error error;
+    petal_filter *made = NULL;
+    (void)self;
+    options.rate = rate;
+    options.capacity = (uint64_t)capacity;
+    options.bits = (uint64_t)bits;
+    if (petal_fold(filter_of(handle), &options, &made, &error) < 0) fail(env, &error, NULL, false);
     return handle_of(made);
 }
 

@@ -16,11 +16,14 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import petal.BloomFilter;
+import petal.Builder;
 import petal.Comparison;
 import petal.Funnel;
 import petal.Funnelled;
@@ -318,6 +321,62 @@ final class FilesTest {
                 Tap.check(dropped.contains("b") && dropped.info().scheme().equals("classic"), "");
             }
         }
+    }
+
+    static void testAFoldedFilterIsTheOneMadeSmall() {
+        for (Scheme scheme : List.of(Scheme.BLOCKED, Scheme.CLASSIC)) {
+            try (BloomFilter large = BloomFilter.builder().rate(0.01).memory(4_000_000).foldable()
+                    .scheme(scheme).metadata("kept".getBytes(UTF_8)).build()) {
+                large.addAll(VectorsTest.longs(1000)); // nobody knows how many
+                try (BloomFilter folded = large.fold();
+                        BloomFilter small = BloomFilter.builder().bits(folded.info().bits())
+                                .hashes(folded.info().hashes()).scheme(scheme).build();
+                        BloomFilter exactly = large.foldToBits(folded.info().bits());
+                        BloomFilter room = large.fold(0.001, 100_000);
+                        BloomFilter coarse = large.fold(0.1)) {
+                    Info info = folded.info();
+                    Tap.check(info.can("fold") && info.bytes() < 2000 && info.items() == 1000, "");
+                    Tap.check(info.targetRate() == 0.01 && info.capacity() >= 1000, "rate");
+                    Tap.same(new String(folded.metadata(), UTF_8), "kept", "metadata");
+                    small.addAll(VectorsTest.longs(1000));
+                    Tap.same(small.contentId(), folded.contentId(), "the one made small");
+                    Tap.same(exactly.contentId(), folded.contentId(), "by bits");
+                    Tap.check(room.info().bytes() > 50 * info.bytes(), "room");
+                    Tap.check(coarse.info().bytes() < info.bytes(), "a higher rate");
+                }
+                Tap.raises(PetalException.class, () -> large.fold(1e-300), "no rate");
+                Tap.raises(PetalException.class, () -> large.foldToBits(7777), "no divisor");
+                Tap.raises(IllegalArgumentException.class, () -> large.fold(0, -1), "negative");
+                Tap.raises(IllegalArgumentException.class, () -> large.foldToBits(-1), "negative");
+            }
+        }
+        Tap.raises(PetalException.class,
+                () -> BloomFilter.builder().bits(512).hashes(1).foldable().build(), "no rate");
+    }
+
+    static void testAFilterOfKeysThatNobodyCounted() {
+        for (int count : new int[] {0, 1, 1000, 100_000}) {
+            long planned = BloomFilter.builder().capacity(Math.max(count, 1)).plan().bits();
+            try (BloomFilter filter = BloomFilter.builder()
+                    .buildFrom(LongStream.range(0, count).boxed()::iterator)) {
+                Info info = filter.info();
+                Tap.check(info.bits() <= planned / 8 * 9 + 512, info.bits() + " of " + planned);
+                Tap.same(info.items(), (long) count, "items");
+                Tap.check(filter.containsAll(VectorsTest.longs(count)), "lost");
+                Tap.check(!filter.isOverfull(), "overfull");
+            }
+        }
+        Builder tight = BloomFilter.builder().memory(1 << 14);
+        try (BloomFilter full = tight.buildFrom(LongStream.range(0, 100_000).boxed()::iterator)) {
+            Tap.check(full.isOverfull() && full.containsAll(VectorsTest.longs(100_000)), "full");
+        }
+        Iterator<Long> asked = LongStream.range(0, 10_000_000).boxed().iterator();
+        Tap.raises(PetalException.class,
+                () -> tight.refuseOverfull().buildFrom(() -> asked), "refused");
+        Tap.check(asked.next() < 1_000_000, "it went on");
+        Builder counting = BloomFilter.builder().scheme(Scheme.COUNTING);
+        Tap.raises(PetalException.class, () -> counting.buildFrom(List.of("a")), "counters");
+        Tap.raises(NullPointerException.class, () -> BloomFilter.builder().buildFrom(null), "null");
     }
 
     static void testWhatIsInsideIsSaid() {

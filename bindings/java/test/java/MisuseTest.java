@@ -52,6 +52,8 @@ final class MisuseTest {
         calls.put("copy", BloomFilter::copy);
         calls.put("emptyLike", BloomFilter::emptyLike);
         calls.put("dropCounts", BloomFilter::dropCounts);
+        calls.put("fold", BloomFilter::fold);
+        calls.put("foldToBits", f -> f.foldToBits(512));
         calls.put("merge", f -> f.merge(BloomFilter.create(10, 0.01)));
         calls.put("merge of it", f -> BloomFilter.create(10, 0.01).merge(f));
         calls.put("intersect", f -> f.intersect(f));
@@ -147,6 +149,7 @@ final class MisuseTest {
         try (BloomFilter f = BloomFilter.create(10, 0.01)) {
             List<Use> uses = List.of(
                     x -> x.remove("a"), x -> x.removeEach(new long[0]), x -> x.dropCounts(),
+                    x -> x.fold(2),
                     x -> x.advance(), x -> x.toBytes("guava"), x -> x.toBytes("no such"),
                     x -> BloomFilter.fromBytes(new byte[0], new OpenOptions().format("no such")));
             for (int i = 0; i < uses.size(); i++) {

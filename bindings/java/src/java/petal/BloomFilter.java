@@ -846,6 +846,42 @@ public final class BloomFilter implements AutoCloseable, Predicate<Object>, Seri
         return derived(2);
     }
 
+    /** As {@link #fold(double, long)}, with the rate of this filter and for the keys that are in. */
+    public BloomFilter fold() {
+        return folded(0, 0, 0);
+    }
+
+    /** As {@link #fold(double, long)}, for the keys that are in. */
+    public BloomFilter fold(double rate) {
+        return folded(rate, 0, 0);
+    }
+
+    /**
+     * A smaller filter with the keys of this one: bit for bit the one that was made small. It has
+     * the smallest size that keeps the rate for so many keys, or for those that are in if they are
+     * more. Make the filter with {@link Builder#foldable}. A rate of 0 is that of this filter.
+     */
+    public BloomFilter fold(double rate, long capacity) {
+        return folded(rate, capacity, 0);
+    }
+
+    /** As {@link #fold(double, long)}: exactly so many bits, by which those here can be divided. */
+    public BloomFilter foldToBits(long bits) {
+        return folded(0, 0, bits);
+    }
+
+    private BloomFilter folded(double rate, long capacity, long bits) {
+        if (capacity < 0) throw new IllegalArgumentException("capacity is negative");
+        if (bits < 0) throw new IllegalArgumentException("bits is negative");
+        int slot = core.enter();
+        try {
+            long handle = core.fold(core.handle(), rate, capacity, bits);
+            return new BloomFilter(handle, core.keys.type);
+        } finally {
+            core.leave(slot);
+        }
+    }
+
     /** Adds the keys of another filter of the same parameters. */
     public void merge(BloomFilter other) {
         combine(other, true);

@@ -5,6 +5,8 @@ import java.util.Objects;
 
 /** What a filter is made of; {@link BloomFilter#builder} makes one. */
 public final class Builder {
+    private static final long FROM_KEYS_BYTES = 64L << 20;
+
     private final long[] numbers = new long[Core.NUMBERS];
     private double rate;
     private boolean hasRate;
@@ -103,6 +105,11 @@ public final class Builder {
         return this;
     }
 
+    /** A size that {@link BloomFilter#fold} can make smaller, once all keys are in. */
+    public Builder foldable() {
+        return set(14, 1, "foldable");
+    }
+
     /** Remembers at least the last so many keys, and forgets older ones. */
     public Builder window(long keys) {
         return set(11, keys, "window");
@@ -138,6 +145,41 @@ public final class Builder {
     public BloomFilter build() {
         return BloomFilter.made(Core.create(numbers, rateOrDefault(), ratio, secret, metadata,
                 Texts.name(format)));
+    }
+
+    /**
+     * A filter of keys whose number nobody knows, such as {@code stream::iterator}. They are read
+     * once, into a filter of memory(), 64 MiB if not given, which then is folded to the smallest
+     * size that keeps the rate. Up to an eighth of the memory that is at most 1/8 more than
+     * capacity() takes. If there are more keys than the memory has room for at that rate, the filter
+     * stays as large as it is, and {@link BloomFilter#isOverfull}; refuseOverfull() makes that an
+     * error. BLOCKED or CLASSIC.
+     */
+    public <T> BloomFilter buildFrom(Iterable<T> keys) {
+        Objects.requireNonNull(keys, "keys");
+        long[] large = numbers.clone();
+        if (large[3] == 0) large[3] = FROM_KEYS_BYTES;
+        large[14] = 1;
+        BloomFilter filter = BloomFilter.made(Core.create(large, hasRate ? rate : 0.01, ratio,
+                secret, metadata, Texts.name(format)));
+        BloomFilter built = null;
+        try {
+            filter.addAll(keys);
+            built = foldedIfPossible(filter);
+        } finally {
+            if (built != filter) filter.close();
+        }
+        return built;
+    }
+
+    /** If it holds too many keys to be folded, it is what there is. */
+    private static BloomFilter foldedIfPossible(BloomFilter large) {
+        try {
+            return large.fold();
+        } catch (PetalException failure) {
+            if (failure.status().equals("rate out of reach")) return large;
+            throw failure;
+        }
     }
 
     /** What {@link #build} would make, without making it. */

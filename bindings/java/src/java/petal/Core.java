@@ -54,7 +54,7 @@ final class Core extends AbstractCollection<byte[]> {
     /** A filter that grows is measured after so many keys. */
     private static final int LAYER_KEYS = 1024;
 
-    static final int NUMBERS = 14;
+    static final int NUMBERS = 15;
     static final int INFO_NUMBERS = 31;
 
     private static final AtomicLong FILTERS = new AtomicLong();
@@ -488,6 +488,8 @@ final class Core extends AbstractCollection<byte[]> {
     static native void free(long handle);
 
     native long derive(long handle, int what);
+
+    native long fold(long handle, double rate, long capacity, long bits);
 
     native void info(long handle, int layer, long[] numbers, double[] reals, byte[][] names);
 

@@ -10,7 +10,7 @@ import java.util.List;
 public final class Info {
     private static final String[] ABILITIES = {"add", "remove", "hashes", "merge", "intersect",
         "compare", "like", "share", "grow", "window", "map", "save", "stats", "drop-counts",
-        "empty-key", "clear"};
+        "empty-key", "clear", "fold"};
     private static final String[] POLICIES = {"none", "growing", "keys", "time"};
 
     private final long[] numbers;
