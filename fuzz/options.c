@@ -92,6 +92,7 @@ static petal_options take_options(struct input *in)
     if (given & 8) options.secret = secret;
     if (given & 16) options.metadata = metadata;
     if (given & 16) options.metadata_bytes = take_below(in, sizeof metadata + 1);
+    if (given & 128) options.foldable = 1;
     if ((given & 96) == 96) take_layers(in, &options);
     return options;
 }

@@ -111,6 +111,13 @@ static const struct job jobs[] = {
     {"merge", {"merge", "--force", "-o", "FILE", "FILE", "IN"}, CLEAN, 0, ALL_KEYS, NULL},
     {"merge, new", {"merge", "-o", "FILE", "IN", "TWIN"}, NOTHING, OLD_KEYS, ALL_KEYS, NULL},
     {"intersect", {"intersect", "-o", "FILE", "IN", "TWIN"}, NOTHING, OLD_KEYS, ALL_KEYS, NULL},
+    {"fold", {"fold", "-n", "300000", "-o", "FILE", "IN"}, NOTHING, OLD_KEYS, ALL_KEYS, NULL},
+    {"fold --force",
+     {"fold", "--force", "-n", "150000", "-o", "FILE", "IN"},
+     CLEAN,
+     OLD_KEYS,
+     ALL_KEYS,
+     NULL},
     {"convert", {"convert", "IN", "FILE", "--to", "petal"}, NOTHING, OLD_KEYS, ALL_KEYS, NULL},
     {"verify --recover", {"verify", "--recover", "FILE"}, DIRTY, 0, OLD_KEYS, NULL},
 };

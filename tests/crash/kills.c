@@ -369,12 +369,13 @@ static void stream_through_tool(void)
 #define OLD_KEYS 4000u
 #define MORE_KEYS 8000u
 
-enum way { REMOVE, MERGE, PATCH, BUILD, WAYS };
+enum way { REMOVE, MERGE, PATCH, BUILD, FOLD, WAYS };
 
 static const char *const ways[WAYS][10] = {
     [REMOVE] = {"remove", "--threads", "1", "FILE", "INPUT"},
     [MERGE] = {"merge", "--force", "-o", "FILE", "FILE", "INPUT"},
     [PATCH] = {"patch", "FILE", "INPUT"},
+    [FOLD] = {"fold", "--force", "-n", "40000", "-o", "FILE", "INPUT"},
     [BUILD] = {"build", "--threads", "1", "--force", "-n", "8000", "-o", "FILE", "INPUT"},
 };
 
@@ -391,15 +392,30 @@ static int32_t write_patch(void *out, const void *bytes, size_t size_bytes)
     return fwrite(bytes, 1, size_bytes, out) == size_bytes ? 0 : EIO;
 }
 
+static petal_filter *foldable_filter(uint64_t from, uint64_t to)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    petal_filter *filter;
+    petal_error error;
+    options.rate = 0.0001;
+    options.capacity = 10 * CAPACITY;
+    options.foldable = 1;
+    if (petal_create(&options, &filter, &error) != PETAL_OK)
+        give_up("petal_create: %s", error.message);
+    if (add_keys(filter, from, to) < 0) give_up("petal_add");
+    return filter;
+}
+
 /* The old keys to FILE; to INPUT what the command reads: those to be removed, or MORE_KEYS. */
 static void prepare(enum way way)
 {
     petal_error error;
     petal_filter *old = filter_of(way, 0, OLD_KEYS),
-                 *more = filter_of(way, way == PATCH ? 0 : OLD_KEYS, MORE_KEYS);
+                 *more = way == FOLD ? foldable_filter(OLD_KEYS, MORE_KEYS)
+                                     : filter_of(way, way == PATCH ? 0 : OLD_KEYS, MORE_KEYS);
     unlink(path);
     save_or_give_up(old, path);
-    if (way == MERGE) save_or_give_up(more, in_folder("input"));
+    if (way == MERGE || way == FOLD) save_or_give_up(more, in_folder("input"));
     if (way == REMOVE) write_lines("input", 0, OLD_KEYS / 2);
     if (way == BUILD) write_lines("input", OLD_KEYS, MORE_KEYS);
     if (way == PATCH) {
@@ -428,8 +444,9 @@ static void judge_whole_file(enum way way, bool succeeded, uint64_t round)
         return;
     uint64_t old = missing_keys(filter, way == REMOVE ? OLD_KEYS / 2 : 0, OLD_KEYS),
              more = way == REMOVE ? 0 : missing_keys(filter, OLD_KEYS, MORE_KEYS);
-    bool holds = way == BUILD ? more == 0 || (old == 0 && !succeeded)
-                              : old == 0 && (more == 0 || !succeeded);
+    bool replaces = way == BUILD || way == FOLD;
+    bool holds =
+        replaces ? more == 0 || (old == 0 && !succeeded) : old == 0 && (more == 0 || !succeeded);
     expect(holds, "petal %s%s: %" PRIu64 " old keys are missing, %" PRIu64 " new ones",
            ways[way][0], succeeded ? "" : " (killed)", old, more);
     keys_acknowledged += succeeded ? MORE_KEYS - OLD_KEYS : 0;
@@ -488,8 +505,9 @@ int main(int argc, char **argv)
         rounds / 4, 1,
         "kill -9 while files are saved: every saved key is there, and no temporary file stays");
     run_rounds(rounds / 8, 2, "kill -9 of petal add: every key of an exit status 0 is there");
-    run_rounds(rounds / 8, 3,
-               "kill -9 of petal remove, merge, patch and build: the old file or the new one");
+    run_rounds(
+        rounds / 8, 3,
+        "kill -9 of petal remove, merge, patch, fold and build: the old file or the new one");
     run_rounds(rounds / 8, 4,
                "kill -9 of petal seen -f: every line comes out, now or of the next run");
     run_rounds(rounds / 4, 5,
