@@ -1,6 +1,6 @@
 #!/bin/sh
 # parquet.sh - Bloom filters in the Parquet files of DuckDB and Arrow: found, read and made alike by
-# Petal; and DuckDB asks ours.
+# Petal; and DuckDB asks ours, folded ones too.
 set -u
 . tests/interop/lib/interop.sh
 . tests/interop/lib/parquet.sh
@@ -15,10 +15,24 @@ asked_of_duckdb() { # asked_of_duckdb TYPE FILE FILTER
 }
 
 # A filter of ours, with only every second key, put where theirs was.
+put() { # put FILTER FILE OUT
+    offset=$(parquet_list "$2" | cut -d ' ' -f 4) && cp "$2" "$3" &&
+        dd if="$1" of="$3" bs=1 seek="$offset" conv=notrunc
+}
 implant() { # implant TYPE FILE N P OUT
     awk 'NR % 2' "$TMPDIR/$1.keys" >"$TMPDIR/$1.odd" && ours make parquet "$1" "$TMPDIR/$1.odd" "$3" "$4" "$5.filter" &&
-        offset=$(parquet_list "$2" | cut -d ' ' -f 4) && cp "$2" "$5" &&
-        dd if="$5.filter" of="$5" bs=1 seek="$offset" conv=notrunc
+        put "$5.filter" "$2" "$5"
+}
+
+# The same, made 8 times as large and folded to the size of theirs.
+bits_of() { petal info --json --from parquet "$1" | sed 's/.*"bits":\([0-9]*\).*/\1/'; }
+implant_folded() { # implant_folded TYPE FILE N P OUT
+    bits=$(bits_of "$2.filter") && ours make parquet "$1" "$TMPDIR/$1.odd" $((8 * $3)) "$4" "$5.large" &&
+        [ "$(bits_of "$5.large")" -gt $((4 * bits)) ] &&
+        petal fold --from parquet --to parquet --bits "$bits" -o "$5.filter" "$5.large" && put "$5.filter" "$2" "$5"
+}
+finds_all() { # finds_all TYPE FILE: every second key
+    head -n "$(wc -l <"$TMPDIR/$1.keys")" "$2.theirs" | awk 'NR % 2 && $0 != 1 { missed++ } END { exit NR == 0 || missed }'
 }
 
 if python_packages duckdb-2.0.0 duckdb==2.0.0; then
@@ -31,6 +45,10 @@ if python_packages duckdb-2.0.0 duckdb==2.0.0; then
         ok "DuckDB 2.0.0, $type: it answers as we do" asked_of_duckdb $type "$at" "$at.filter"
         ok "DuckDB 2.0.0, $type: a filter of ours in its place" implant $type "$at" "$n" 0.01 "$at.mixed"
         ok "DuckDB 2.0.0, $type: it reads ours, and answers alike" asked_of_duckdb $type "$at.mixed" "$at.mixed.filter"
+        ok "DuckDB 2.0.0, $type: a folded one in its place" implant_folded $type "$at" "$n" 0.01 "$at.folded"
+        ok "DuckDB 2.0.0, $type: folding made the one that was made small" cmp "$at.folded.filter" "$at.mixed.filter"
+        ok "DuckDB 2.0.0, $type: it reads the folded one, and answers alike" asked_of_duckdb $type "$at.folded" "$at.folded.filter"
+        ok "DuckDB 2.0.0, $type: it finds every key of the folded one" finds_all $type "$at.folded"
     done
 fi
 
