@@ -895,9 +895,6 @@ static const struct command commands[] = {
     {"PETAL.PATCH", petal_patch_command, COMMAND_WRITES, "write petal", KEYS_CHANGED, 0, 3, "0.1.0",
      "Turns a filter into what a patch of petal diff makes of it",
      "O(n), where n is the size of the filter", patch_arguments},
-    {"PETAL.FOLD", petal_fold_command, COMMAND_WRITES, "write petal", KEYS_CHANGED, 0, -2, "0.1.0",
-     "Makes a filter smaller, which keeps its items", "O(n), where n is the size of the filter",
-     fold_arguments},
     {"PETAL.ADVANCE", petal_advance_command, COMMAND_WRITES, "write fast petal", KEYS_CHANGED, 0,
      -2, "0.1.0", "Sets the clock of a window of time", "O(n), where n is the size of what expires",
      advance_arguments},
@@ -911,6 +908,9 @@ static const struct command commands[] = {
     {"PETAL.LOAD", petal_load_command, COMMAND_WRITES, "write petal", KEYS_CHANGED, 1, -3, "0.1.0",
      "Takes the next piece of a petal file, which becomes the filter when it is complete",
      "O(n), where n is the size of the piece, and at the end of the file", load_arguments},
+    {"PETAL.FOLD", petal_fold_command, COMMAND_WRITES, "write petal", KEYS_CHANGED, 0, -2, "0.1.0",
+     "Makes a filter smaller, which keeps its items", "O(n), where n is the size of the filter",
+     fold_arguments},
     {.name = NULL}};
 
 int petal_register(RedisModuleCtx *ctx)
