@@ -216,6 +216,19 @@ def check_fold(tap, program):
             reply = client("PETAL.FOLD", *words)
             tap.ok(f"refused: PETAL.FOLD {words}", isinstance(reply, Error) and
                    reply.startswith("ERR petal: ") and digest(client, words[0]) == was, reply)
+        docs = client("COMMAND", "DOCS", "petal.fold")
+        told = dict_of(docs[1]) if len(docs) == 2 else {}
+        tap.equal("the server describes PETAL.FOLD and its options",
+                  (told.get("complexity"),
+                   [dict_of(word).get("token") for word in told.get("arguments", [])]),
+                  (b"O(n), where n is the size of the filter",
+                   [None, b"RATE", b"CAPACITY", b"BITS"]))
+        client("ACL", "SETUSER", "reader", "on", ">p", "~*", "+@read", "+@connection")
+        limited = server.connect()
+        limited("AUTH", "reader", "p")
+        refused = limited("PETAL.FOLD", "one size")
+        tap.ok("who may only read may not fold", isinstance(refused, Error) and
+               refused.startswith("NOPERM"), refused)
         client("SET", "s", "x")
         tap.equals("PETAL.FOLD of other keys", [
             (client("PETAL.FOLD", "none"), Error("ERR not found")),
