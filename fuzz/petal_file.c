@@ -145,14 +145,47 @@ static petal_options take_options(struct input *in)
     return options;
 }
 
-/* The file that the input describes, in memory of its size; NULL: none. */
-static uint8_t *make_file(struct input *in, size_t *size_bytes)
+/* A static filter of as many numbers, or of as many hashes that are near each other. */
+static petal_filter *make_static(struct input *in, const petal_options *like)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    petal_static_builder *builder;
+    petal_filter *filter = NULL;
+    int64_t numbers[400];
+    uint32_t count = take_below(in, 401);
+    options.rate = 1.0 / (2 + take_below(in, 2000));
+    options.secret = like->secret;
+    for (uint32_t i = 0; i < count; i++) numbers[i] = i;
+    petal_batch batch =
+        batch_of(count % 2 ? PETAL_LAYOUT_I64 : PETAL_LAYOUT_HASHES, numbers, count);
+    must(petal_static_create(&options, 1, &builder, NULL) == PETAL_OK);
+    must(petal_static_add(builder, 0, &batch, NULL) == PETAL_OK);
+    must(petal_static_finish(builder, NULL, NULL, &filter, NULL) == PETAL_OK);
+    for (uint32_t i = 0; i < count; i++)
+        must(count % 2 ? petal_contains_i64(filter, numbers[i])
+                       : petal_contains_hash(filter, (uint64_t)numbers[i]));
+    return filter;
+}
+
+static petal_filter *make_filter(struct input *in)
 {
     petal_options options = take_options(in);
     petal_filter *filter;
+    if (options.format && options.capacity % 2) {
+        options.format = NULL;
+        return make_static(in, &options);
+    }
     if (petal_create(&options, &filter, NULL) != PETAL_OK) return NULL;
     if (options.window_ms) petal_set_clock(filter, 1 + take(in, 2), NULL);
     for (int64_t i = take_below(in, 400); i > 0; i--) (void)petal_add_i64(filter, i);
+    return filter;
+}
+
+/* The file that the input describes, in memory of its size; NULL: none. */
+static uint8_t *make_file(struct input *in, size_t *size_bytes)
+{
+    petal_filter *filter = make_filter(in);
+    if (!filter) return NULL;
     *size_bytes = (size_t)petal_serialized_bytes(filter, NULL);
     uint8_t *image = malloc(*size_bytes);
     must(*size_bytes > 0 && image &&
@@ -352,6 +385,19 @@ static void change(petal_filter *filter, const void *with_secret, const uint8_t 
     petal_free(copy);
 }
 
+/* A static filter stays as it is. */
+static void try_to_change(petal_filter *filter)
+{
+    petal_error error;
+    petal_filter *copy = NULL;
+    must(petal_clone(filter, &copy, &error) == PETAL_OK);
+    must(petal_add(copy, "key", 3) == PETAL_ERR_UNSUPPORTED);
+    must(petal_clear(copy, &error) == PETAL_ERR_UNSUPPORTED);
+    must(petal_merge(copy, filter, &error) == PETAL_ERR_UNSUPPORTED);
+    must(add_number_batch(copy, (const int64_t[]){1}, 1, NULL, NULL) == PETAL_ERR_UNSUPPORTED);
+    petal_free(copy);
+}
+
 /* A view of bits that do not match their sums: queries are all that it is good for. */
 static bool is_damaged(const petal_filter *filter)
 {
@@ -377,7 +423,12 @@ static void use(petal_filter *filter, const void *with_secret, const uint8_t *da
     look(filter);
     if (is_damaged(filter)) return;
     write_and_read(filter, with_secret);
-    change(filter, with_secret, data, size_bytes);
+    petal_info info = PETAL_INFO_INIT;
+    must(petal_get_info(filter, PETAL_ALL_LAYERS, &info, NULL) == PETAL_OK);
+    if (info.scheme == PETAL_SCHEME_STATIC)
+        try_to_change(filter);
+    else
+        change(filter, with_secret, data, size_bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)

@@ -5,9 +5,11 @@
 #include "base/sized.h"
 #include "filter/growing.h"
 #include "filter/rotating.h"
+#include "filter/static_builder.h"
 #include "format/foreign/sizing.h"
 #include "os/os.h"
 #include "scheme/plan.h"
+#include "scheme/static.h"
 
 #include <math.h> /* NAN, a macro */
 
@@ -131,6 +133,57 @@ static petal_status describe_layered(const petal_options *options, struct descri
                            : describe_rotating(options, about, error);
 }
 
+/* A rate is all that a static filter is asked for; its size comes with its keys. */
+static petal_status check_static(const petal_options *options, petal_error *error)
+{
+    if (options->growth || rotates(options))
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "a static filter never changes; it cannot grow or have a window");
+    if (options->hashes != 0 || options->lines_per_key != 0 || options->bits != 0 ||
+        options->memory_bytes != 0 || options->refuse_overfull)
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "a static filter is made for a rate; leave other sizes out");
+    if (!(options->rate > 0 && options->rate < 1))
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "a static filter needs a rate, above 0 and below 1, not %g",
+                          options->rate);
+    return PETAL_OK;
+}
+
+/* Of a layer, but for its size. */
+static petal_status shape_of_static(const petal_options *options, struct shape *shape,
+                                    petal_error *error)
+{
+    petal_status status = check_static(options, error);
+    if (status != PETAL_OK || petal_static_shape_for(options->rate, shape)) return status;
+    return petal_fail(error, PETAL_ERR_UNREACHABLE,
+                      "no static filter keeps a rate of %.3g; the lowest it reaches is %.2g",
+                      options->rate, PETAL_STATIC_LOWEST_RATE);
+}
+
+/* The layers that as many keys are expected to take. */
+static petal_status describe_static(const petal_options *options, struct description *about,
+                                    petal_error *error)
+{
+    struct shape shape;
+    uint64_t keys = options->capacity;
+    petal_status status = shape_of_static(options, &shape, error);
+    if (status != PETAL_OK) return status;
+    about->hash = options->hash;
+    about->seed = options->seed;
+    do {
+        struct layer_description *layer = &about->layers[about->layer_count++];
+        uint64_t bumped = petal_static_expected_layer(&shape, keys, &layer->shape);
+        status = petal_normalize(&layer->shape, error);
+        if (status != PETAL_OK) return status;
+        layer->size_bytes = petal_shape_bytes(&layer->shape);
+        layer->capacity = keys - bumped;
+        layer->target_rate = options->rate;
+        keys = bumped;
+    } while (keys > 0);
+    return PETAL_OK;
+}
+
 static petal_status describe_native(const petal_options *options, struct description *about,
                                     petal_error *error)
 {
@@ -139,6 +192,7 @@ static petal_status describe_native(const petal_options *options, struct descrip
         return petal_fail(error, PETAL_ERR_ARGUMENT,
                           "Petal's own filters are hashed by xxh3 or siphash, not number %d",
                           (int)options->hash);
+    if (options->scheme == PETAL_SCHEME_STATIC) return describe_static(options, about, error);
     if (options->growth || rotates(options)) return describe_layered(options, about, error);
     petal_status status = petal_plan_shape(options, &shape, error);
     if (status != PETAL_OK) return status;
@@ -291,6 +345,10 @@ petal_status petal_create(const petal_options *options, petal_filter **filter, p
     *filter = NULL;
     petal_status status = petal_sized_take(options, &own, sizeof own, "PETAL_OPTIONS_INIT", error);
     if (status == PETAL_OK) status = describe(&own, &about, error);
+    if (status == PETAL_OK && petal_scheme_find(about.layers->shape.scheme)->is_in_turn)
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                          "a static filter is built from all its keys at once; use "
+                          "petal_static_create()");
     if (status != PETAL_OK) return status;
     if (about.policy.kind == POLICY_TIME)
         about.layer_count = 1; /* the others are begun when they are due */
@@ -302,4 +360,52 @@ petal_status petal_create(const petal_options *options, petal_filter **filter, p
     }
     *filter = made;
     return PETAL_OK;
+}
+
+/* A filter of one layer without bits, whose size is not known yet. */
+static petal_status make_static_frame(const petal_options *options, petal_filter **frame,
+                                      petal_error *error)
+{
+    petal_options checked = *options;
+    struct description about = {.hash = options->hash, .seed = options->seed};
+    struct shape shape;
+    checked.capacity = 1;
+    petal_status status = check_options(&checked, error);
+    if (status == PETAL_OK) status = shape_of_static(options, &shape, error);
+    if (status != PETAL_OK) return status;
+    if (options->hash > PETAL_HASH_SIPHASH)
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "Petal's own filters are hashed by xxh3 or siphash, not number %d",
+                          (int)options->hash);
+    shape.bits = petal_static_starts(1);
+    petal_format_single(&about, &shape, 0);
+    about.layers->target_rate = options->rate;
+    return make(options, &about, frame, error);
+}
+
+static petal_status create_static(petal_options *options, uint32_t workers,
+                                  petal_static_builder **builder, petal_error *error)
+{
+    petal_filter *frame = NULL;
+    if (PETAL_IS_READ_ONLY) return petal_refuse_read_only(error);
+    if (options->scheme == PETAL_SCHEME_DEFAULT) options->scheme = PETAL_SCHEME_STATIC;
+    if (options->scheme != PETAL_SCHEME_STATIC || options->format)
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "petal_static_create() makes filters of the scheme static only");
+    if (options->capacity != 0)
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "a static filter is as large as its keys need; leave capacity out");
+    petal_status status = make_static_frame(options, &frame, error);
+    if (status == PETAL_OK) status = petal_static_builder_new(frame, workers, builder, error);
+    if (status != PETAL_OK) petal_free(frame);
+    return status;
+}
+
+petal_status petal_static_create(const petal_options *options, uint32_t workers,
+                                 petal_static_builder **builder, petal_error *error)
+{
+    petal_options own;
+    *builder = NULL;
+    petal_status status = petal_sized_take(options, &own, sizeof own, "PETAL_OPTIONS_INIT", error);
+    return status == PETAL_OK ? create_static(&own, workers, builder, error) : status;
 }

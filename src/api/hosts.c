@@ -199,6 +199,8 @@ static petal_status check_exchangeable(const petal_filter *filter, petal_error *
 {
     petal_status status = check_own(filter, 0, error);
     if (status != PETAL_OK) return status;
+    status = petal_filter_refuse_static(filter, error);
+    if (status != PETAL_OK) return status;
     if (petal_filter_rotates(filter))
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                           "the layers of a window differ in more than bits and keys");

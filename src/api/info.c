@@ -42,7 +42,8 @@ static uint32_t abilities_of(const petal_filter *filter)
                PETAL_CAN_MAP;
     if (filter->lacks_secret) can &= ~(PETAL_CAN_HASHES | PETAL_CAN_CREATE_LIKE);
     if (filter->live) can &= ~(PETAL_CAN_SAVE | PETAL_CAN_DROP_COUNTS | PETAL_CAN_FOLD);
-    return filter->read_only ? can & ~changes : can;
+    if (filter->scheme->is_in_turn) can &= ~PETAL_CAN_MAP;
+    return filter->read_only || filter->scheme->is_in_turn ? can & ~changes : can;
 }
 
 /* ---- info ------------------------------------------------------------------------------------ */
@@ -70,17 +71,31 @@ static void describe_span(const petal_filter *filter, uint32_t layer, petal_laye
         info->earliest_ms = filter->layers[layer - 1].until_ms;
 }
 
+/* m; of the scheme static, whose m is something else, all of its bits. */
+static uint64_t bits_of(const petal_filter *filter, const struct layer *layer)
+{
+    return filter->scheme->is_in_turn ? layer->array.size_bytes * 8 : layer->array.shape.bits;
+}
+
 static void describe_layer(const petal_filter *filter, uint32_t number, petal_info *info)
 {
     const struct layer *layer = &filter->layers[number];
     info->layers = 1;
     info->hashes = layer->array.shape.hashes;
-    info->bits = layer->array.shape.bits;
+    info->bits = bits_of(filter, layer);
     info->bytes = layer->array.size_bytes;
     info->memory_bytes = layer->own_lines ? layer->array.size_bytes : 0;
     info->capacity = layer->capacity;
     info->target_rate = layer->target_rate;
     info->items = petal_layer_items(filter, number);
+}
+
+/* Those of the layer that takes new keys, or has most. */
+static const struct shape *parameters_of(const petal_filter *filter)
+{
+    const struct layer *layer =
+        filter->scheme->is_in_turn ? filter->layers : petal_filter_last(filter);
+    return &layer->array.shape;
 }
 
 /* The parameters; of several layers, those of the last, which takes the new keys, and the sums of
@@ -89,9 +104,9 @@ static void describe_all(const petal_filter *filter, petal_info *info)
 {
     bool rotates = petal_filter_rotates(filter);
     info->layers = filter->layer_count;
-    info->hashes = petal_filter_last(filter)->array.shape.hashes;
+    info->hashes = parameters_of(filter)->hashes;
     for (uint32_t i = 0; i < filter->layer_count; i++) {
-        info->bits += filter->layers[i].array.shape.bits;
+        info->bits += bits_of(filter, &filter->layers[i]);
         info->bytes += filter->layers[i].array.size_bytes;
     }
     info->memory_bytes = memory_of(filter);
@@ -107,7 +122,7 @@ void petal_filter_describe(const petal_filter *filter, uint32_t layer, petal_inf
     info->abilities = abilities_of(filter);
     info->scheme = filter->scheme->id;
     info->hash = filter->hash->id;
-    info->lines_per_key = petal_filter_last(filter)->array.shape.lines_per_key;
+    info->lines_per_key = filter->scheme->is_in_turn ? 0 : parameters_of(filter)->lines_per_key;
     info->counter_bits = filter->scheme->counters ? filter->scheme->counters->bits : 0;
     info->seed = filter->hash_key.seed;
     info->metadata_bytes = filter->metadata_bytes;

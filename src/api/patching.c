@@ -54,6 +54,10 @@ static petal_status check_related(const petal_filter *from, const petal_filter *
                                   petal_error *error)
 {
     petal_status status = petal_filter_check_kin(from, to, error);
+    if (status == PETAL_OK && from->scheme->is_in_turn)
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                          "nearly all bits of a static filter change; send the whole file, or a "
+                          "Bloom filter of the new keys beside it");
     if (status == PETAL_OK && from->policy.kind != to->policy.kind)
         return petal_fail(error, PETAL_ERR_MISMATCH,
                           "they differ in how they grow or forget; send the whole file");
@@ -262,6 +266,8 @@ petal_status petal_apply_patch(petal_filter *filter, const void *patch, uint64_t
 {
     petal_error own;
     if (!error) error = &own;
-    return petal_filter_note_error(
-        filter, read_and_apply(filter, patch, patch_bytes, memory_limit, error), error);
+    petal_status status = petal_filter_refuse_static(filter, error);
+    if (status == PETAL_OK)
+        status = read_and_apply(filter, patch, patch_bytes, memory_limit, error);
+    return petal_filter_note_error(filter, status, error);
 }

@@ -70,12 +70,23 @@ static petal_status check_single(const petal_filter *filter, petal_error *error)
         "filters that grow or rotate cannot be combined by bits; add the keys, or query both");
 }
 
+/* Two static filters hardly ever have the same size. */
+static petal_status check_not_static(const petal_filter *filter, petal_error *error)
+{
+    if (!filter->scheme->is_in_turn) return PETAL_OK;
+    return petal_fail(
+        error, PETAL_ERR_UNSUPPORTED,
+        "static filters are not combined by bits; build one from both lists of keys, or query both");
+}
+
 /* What both calls need before they touch a bit. A refusal comes before permission to write is asked
  * for, since that already marks a map as changed. */
 static petal_status prepare(petal_filter *filter, const petal_filter *other, bool lowers,
                             petal_error *error)
 {
-    petal_status status = petal_filter_check_alike(filter, other, error);
+    petal_status status = petal_filter_check_kin(filter, other, error);
+    if (status == PETAL_OK) status = check_not_static(filter, error);
+    if (status == PETAL_OK) status = petal_filter_check_alike(filter, other, error);
     if (status == PETAL_OK) status = check_single(filter, error);
     if (status == PETAL_OK) status = check_single(other, error);
     if (status == PETAL_OK) status = petal_filter_may_write(filter, error);

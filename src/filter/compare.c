@@ -221,6 +221,10 @@ petal_status petal_compare(const petal_filter *a, const petal_filter *b,
     petal_comparison own;
     petal_status status = petal_sized_check(comparison, "PETAL_COMPARISON_INIT", error);
     if (status == PETAL_OK) status = petal_filter_check_alike(a, b, error);
+    if (status == PETAL_OK && a->scheme->is_in_turn)
+        return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                          "the bits of static filters do not tell how their keys overlap; equal "
+                          "content ids mean equal sets");
     if (status == PETAL_OK && !(petal_filter_is_single(a) && petal_filter_is_single(b)))
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                           "filters of several layers have no bits in common to compare: which "

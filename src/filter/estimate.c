@@ -4,6 +4,7 @@
 #include "base/sized.h"
 #include "filter/filter.h"
 #include "scheme/model.h"
+#include "scheme/static.h"
 
 #include <float.h>
 #include <math.h> /* NAN, a macro */
@@ -25,7 +26,7 @@ static double predicted_rate_of(const petal_filter *filter, const struct layer *
     _Atomic uint64_t *kept = (_Atomic uint64_t *)(uintptr_t)&layer->predicted;
     uint64_t bits = atomic_load_explicit(kept, memory_order_relaxed);
     double rate;
-    if (layer->capacity == 0) return NAN;
+    if (layer->capacity == 0 && !filter->scheme->is_in_turn) return NAN;
     if (bits == 0) {
         rate = petal_scheme_rate(filter->scheme, &layer->array.shape, (double)layer->capacity);
         memcpy(&bits, &rate, sizeof bits);
@@ -38,6 +39,8 @@ static double predicted_rate_of(const petal_filter *filter, const struct layer *
 double petal_filter_predicted_rate(const petal_filter *filter, uint32_t layer)
 {
     double rate = 0;
+    if (layer == PETAL_ALL_LAYERS && filter->scheme->is_in_turn)
+        layer = 0; /* any of them answers */
     if (layer != PETAL_ALL_LAYERS) return predicted_rate_of(filter, &filter->layers[layer]);
     /* By time there may be fewer generations or more than planned; what counts is as many as
      * planned, all full. */
@@ -136,11 +139,35 @@ bool petal_filter_is_too_much(const petal_estimate *items, uint64_t capacity)
     return items->value - (items->value - items->low) * (CERTAIN_SD / NORMAL_95_PERCENT) > keys;
 }
 
+/* Of layers that are tried in turn each answers a part of the hashes: what those before send on.
+ * The header says how many keys are in, which no bits tell. */
+static void take_stats_in_turn(const petal_filter *filter, uint32_t layer, petal_stats *stats)
+{
+    double reach = 1, bits = 0, items = 0;
+    for (uint32_t i = 0; i < filter->layer_count; i++) {
+        const struct bit_array *array = &filter->layers[i].array;
+        if (layer != PETAL_ALL_LAYERS && layer != i) continue;
+        uint64_t set = petal_popcount(array->bytes, array->size_bytes);
+        stats->bits_set += set;
+        stats->estimated_rate += reach * petal_scheme_rate_of_bits(filter->scheme, array, set, 1);
+        reach *= petal_static_bumped(array);
+        bits += (double)array->size_bytes * 8;
+        items += (double)filter->layers[i].items;
+    }
+    stats->fill = (double)stats->bits_set / bits;
+    stats->saturated = (double)stats->bits_set == bits;
+    stats->estimated_items = (petal_estimate){items, items, items};
+}
+
 void petal_filter_take_stats(const petal_filter *filter, uint32_t layer, petal_stats *stats)
 {
     struct tally tally = {0};
     uint64_t bits = 0, count = layer == PETAL_ALL_LAYERS ? filter->layer_count : 1;
     *stats = PETAL_STATS_INIT;
+    if (filter->scheme->is_in_turn) {
+        take_stats_in_turn(filter, layer, stats);
+        return;
+    }
     for (uint32_t i = 0; i < filter->layer_count; i++) {
         const struct bit_array *array = &filter->layers[i].array;
         if (layer != PETAL_ALL_LAYERS && layer != i) continue;

@@ -229,7 +229,7 @@ static inline struct layer *petal_filter_last(const petal_filter *filter)
 static inline bool petal_filter_is_single(const petal_filter *filter)
 {
     return filter->policy.kind == POLICY_NONE && (!filter->grow || filter->is_fixed) &&
-           filter->layer_count == 1;
+           filter->layer_count == 1 && !filter->scheme->is_in_turn;
 }
 
 /* Bits of a map or of a view. */

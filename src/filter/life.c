@@ -30,11 +30,13 @@ static petal_status choose_hash(uint32_t *hash, uint64_t seed, const void *secre
 void petal_layer_set_shape(struct layer *layer, const struct shape *shape,
                            const struct hash_def *hash)
 {
+    void (*prepare)(struct bit_array * array) = petal_scheme_find(shape->scheme)->prepare;
     layer->array.shape = *shape;
     layer->array.modulus = divisor_of(shape->bits);
     layer->array.size_bytes = petal_shape_bytes(shape);
     layer->array.hash_words = hash->words ? hash->words : shape->hashes;
     layer->target_rate = NAN;
+    if (prepare) prepare(&layer->array);
 }
 
 petal_status petal_filter_new(const struct shape *shapes, uint32_t layer_count, uint32_t hash,
@@ -59,9 +61,12 @@ petal_status petal_filter_new(const struct shape *shapes, uint32_t layer_count, 
     made->hash = petal_hash_find(hash);
     made->hash_key.seed = seed;
     made->memory_limit = UINT64_MAX;
+    made->needs_permission = made->scheme->is_in_turn; /* and none is given */
     if (secret) memcpy(made->hash_key.secret, secret, PETAL_SECRET_BYTES);
-    for (uint32_t i = 0; i < layer_count; i++)
+    for (uint32_t i = 0; i < layer_count; i++) {
+        layers[i].array.number = i;
         petal_layer_set_shape(&layers[i], &shapes[i], made->hash);
+    }
     petal_filter_choose_strategy(made);
     *filter = made;
     return PETAL_OK;
@@ -141,6 +146,7 @@ petal_status petal_filter_add_layer(petal_filter *filter, const struct shape *sh
     if (petal_filter_has_foreign_bits(filter))
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                           "a mapped file has no room for one more layer; load it, and save it");
+    added.array.number = filter->layer_count;
     petal_layer_set_shape(&added, shape, filter->hash);
     petal_status status = check_memory_limit(filter, shape, error);
     if (status == PETAL_OK) status = petal_filter_alloc_layer(filter, &added, error);
@@ -277,7 +283,8 @@ petal_status petal_clone(const petal_filter *filter, petal_filter **copy, petal_
 
 bool petal_filter_is_pattern(const petal_filter *filter)
 {
-    return filter->policy.kind == POLICY_NONE && filter->layer_count == 1;
+    return filter->policy.kind == POLICY_NONE && filter->layer_count == 1 &&
+           !filter->scheme->is_in_turn;
 }
 
 petal_status petal_create_like(const petal_filter *pattern, petal_filter **filter,
@@ -286,10 +293,12 @@ petal_status petal_create_like(const petal_filter *pattern, petal_filter **filte
     petal_filter *made = NULL;
     *filter = NULL;
     if (PETAL_IS_READ_ONLY) return petal_refuse_read_only(error);
+    petal_status status = petal_filter_refuse_static(pattern, error);
+    if (status != PETAL_OK) return status;
     if (!petal_filter_is_pattern(pattern))
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                           "a filter that grows or has several layers cannot be a pattern");
-    petal_status status = petal_filter_check_secret(pattern, error);
+    status = petal_filter_check_secret(pattern, error);
     if (status == PETAL_OK) status = clone_frame(pattern, &made, error);
     if (status == PETAL_OK) status = petal_filter_alloc_bits(made, error);
     if (status == PETAL_OK) status = petal_filter_set_origin(made, &pattern->origin, error);

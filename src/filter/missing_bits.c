@@ -26,16 +26,32 @@ static size_t contains_many(const struct bit_array *array, const uint64_t *hashe
     return count;
 }
 
+static uint8_t take_turn(const struct bit_array *array, const uint64_t *hash)
+{
+    (void)array, (void)hash;
+    return TURN_IN;
+}
+
+static void take_turns(const struct bit_array *array, const uint64_t *hashes, size_t count,
+                       uint8_t *turns)
+{
+    (void)array, (void)hashes;
+    memset(turns, TURN_IN, count);
+}
+
 /* Nothing else of it is reached. */
-static const struct kernel absent_kernel = {
-    .name = "none", .contains = contains, .contains_many = contains_many};
+static const struct kernel absent_kernel = {.name = "none",
+                                            .contains = contains,
+                                            .contains_many = contains_many,
+                                            .take_turn = take_turn,
+                                            .take_turns = take_turns};
 
 void petal_filter_note_bits(petal_filter *filter)
 {
     bool all = petal_filter_check_present(filter, NULL) == PETAL_OK;
     if (all && filter->kernel != &absent_kernel) return;
     filter->kernel = all ? petal_scheme_kernel(filter->scheme) : &absent_kernel;
-    filter->needs_permission = !all;
+    filter->needs_permission = !all || filter->scheme->is_in_turn;
     petal_filter_choose_strategy(filter);
 }
 

@@ -10,11 +10,21 @@ petal_status petal_filter_check_present(const petal_filter *filter, petal_error 
     return PETAL_OK;
 }
 
+petal_status petal_filter_refuse_static(const petal_filter *filter, petal_error *error)
+{
+    if (!filter->scheme->is_in_turn) return PETAL_OK;
+    return petal_fail(error, PETAL_ERR_UNSUPPORTED,
+                      "a %s filter never changes; build it again from all keys",
+                      filter->scheme->name);
+}
+
 static petal_status check_changing(const petal_filter *filter, petal_error *error)
 {
+    petal_status status = petal_filter_refuse_static(filter, error);
+    if (status != PETAL_OK) return status;
     if (filter->read_only)
         return petal_fail(error, PETAL_ERR_READ_ONLY, "the filter is open for reading only");
-    petal_status status = petal_filter_check_owner(filter, error);
+    status = petal_filter_check_owner(filter, error);
     return status == PETAL_OK ? petal_filter_check_present(filter, error) : status;
 }
 

@@ -9,6 +9,9 @@
 /* PETAL_OK if every layer has bits; or PETAL_ERR_UNSUPPORTED, naming one that has none. */
 petal_status petal_filter_check_present(const petal_filter *filter, petal_error *error);
 
+/* PETAL_OK, or for a filter that never changes PETAL_ERR_UNSUPPORTED. */
+petal_status petal_filter_refuse_static(const petal_filter *filter, petal_error *error);
+
 /* PETAL_OK, or PETAL_ERR_READ_ONLY: the file that it stands on belongs to another process, of which
  * this one is a fork. */
 static inline petal_status petal_filter_check_owner(const petal_filter *filter, petal_error *error)

@@ -16,11 +16,13 @@ static petal_status share(petal_filter *filter, petal_error *error)
 {
     if (PETAL_IS_READ_ONLY) return petal_refuse_read_only(error);
     if (filter->sharing) return PETAL_OK;
+    petal_status status = petal_filter_refuse_static(filter, error);
+    if (status != PETAL_OK) return status;
     if (!petal_filter_can_share(filter))
         return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                           "several threads cannot add to a %s filter%s", filter->scheme->name,
                           !petal_filter_is_single(filter) ? " of several layers" : "");
-    petal_status status = petal_filter_may_write(filter, error);
+    status = petal_filter_may_write(filter, error);
     if (status == PETAL_OK) /* threads could not check a block by turns */
         status = petal_filter_check_bits(filter, error);
     if (status != PETAL_OK) return status;

@@ -35,7 +35,7 @@ extern const struct direct_calls petal_keys_by_strategy;
 extern const struct key_strategy petal_strategy_plain, petal_strategy_careful,
     petal_strategy_shared;
 extern const struct key_strategy petal_strategy_growing, petal_strategy_window,
-    petal_strategy_hash_per_layer;
+    petal_strategy_hash_per_layer, petal_strategy_in_turn;
 
 /* PETAL_ERR_FULL for an overfull filter, if that is wanted; and for one that is for reading only,
  * its refusal: it takes no key, not even one that it has. */

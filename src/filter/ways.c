@@ -1,7 +1,7 @@
 /* ways.c - which way keys go into a filter and are looked up in it: one table, by its state.
  *
- *     batches          by the strategy of the filter's row (strategy.c, layers.c), which calls the
- *                      kernel of its scheme
+ *     batches          by the strategy of the filter's row (strategy.c, layers.c, in_turn.c), which
+ *                      calls the kernel of its scheme
  *     one key, query   through one function that hashes and tests (`direct` of the kernel), if the
  *                      filter has one layer and there is such a function; else by the strategy
  *     one key, add     like a query, as far as the row allows
@@ -18,10 +18,11 @@ struct way {
     enum { ADDS_BY_STRATEGY, ADDS_UNTIL_FULL, ADDS_DIRECTLY } one_key;
 };
 
-enum { HASH_PER_LAYER, WINDOW, GROWING, SHARED, CAREFUL, PLAIN };
+enum { HASH_PER_LAYER, IN_TURN, WINDOW, GROWING, SHARED, CAREFUL, PLAIN };
 
 static const struct way ways[] = {
     [HASH_PER_LAYER] = {&petal_strategy_hash_per_layer, ADDS_BY_STRATEGY},
+    [IN_TURN] = {&petal_strategy_in_turn, ADDS_BY_STRATEGY},
     [WINDOW] = {&petal_strategy_window, ADDS_BY_STRATEGY},
     [GROWING] = {&petal_strategy_growing, ADDS_UNTIL_FULL},
     [SHARED] = {&petal_strategy_shared, ADDS_BY_STRATEGY},
@@ -39,6 +40,7 @@ static bool needs_care(const petal_filter *filter)
 static const struct way *choose(const petal_filter *filter)
 {
     if (filter->hash->words == 0) return &ways[HASH_PER_LAYER];
+    if (filter->scheme->is_in_turn) return &ways[IN_TURN];
     if (petal_filter_rotates(filter)) return &ways[WINDOW];
     if (filter->layer_count > 1 || filter->grow) return &ways[GROWING];
     if (PETAL_HAS_THREADS && filter->sharing) return &ways[SHARED];

@@ -204,17 +204,6 @@ petal_status petal_format_check_tail(const struct description *about, const uint
                                 "bits set beyond the last");
 }
 
-/* As if these were all bytes. */
-bool petal_format_end_is_clear(const struct shape *shape, uint64_t offset, const uint8_t *end,
-                               uint64_t end_bytes)
-{
-    const struct scheme_def *scheme = petal_scheme_find(shape->scheme);
-    uint64_t before = offset * 8 / (scheme->counters ? scheme->counters->bits : 1);
-    struct shape last = *shape;
-    last.bits = last.bits > before ? last.bits - before : 0;
-    return petal_tail_is_clear(&last, end, end_bytes);
-}
-
 void petal_format_keep(struct description *about, const uint8_t *bytes, uint32_t size_bytes)
 {
     struct origin *origin = &about->origin;

@@ -151,11 +151,6 @@ petal_status petal_format_header_short(petal_error *error, uint64_t needed_bytes
 petal_status petal_format_check_tail(const struct description *about, const uint8_t *bytes,
                                      petal_error *error);
 
-/* petal_tail_is_clear() of an array of which there are only the bytes from `offset` on, which hold
- * all bits that no key can set. */
-bool petal_format_end_is_clear(const struct shape *shape, uint64_t offset, const uint8_t *end,
-                               uint64_t end_bytes);
-
 /* Keeps these bytes of the file, of any number, as the origin; they must stay as long
  * as `about`. */
 void petal_format_keep(struct description *about, const uint8_t *bytes, uint32_t size_bytes);

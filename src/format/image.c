@@ -21,8 +21,10 @@ static const uint8_t magic[8] = {0x89, 'P', 'T', 'L', '\r', '\n', 0x1a, '\n'};
 
 /* Features that a reader must understand. */
 enum {
-    FEATURE_POLICY = 1
-}; /* the layers have a policy: one who adds without knowing it breaks what the filter promises */
+    FEATURE_POLICY = 1, /* the layers have a policy: one who adds without knowing it breaks what the
+                         * filter promises */
+    FEATURE_TURNS = 2   /* a key is in one layer, found by trying them in turn */
+};
 
 /* Offsets of the fields in a slot. */
 enum {
@@ -196,11 +198,21 @@ static void write_layer(const struct layer_description *layer, uint8_t *entry)
     store64le(entry + LAYER_UNTIL_MS, layer->until_ms);
 }
 
+static bool is_in_turn(uint32_t scheme)
+{
+    return petal_scheme_find(scheme)->is_in_turn;
+}
+
+static uint32_t features_of(const struct description *about)
+{
+    return (about->policy.kind != POLICY_NONE ? FEATURE_POLICY : 0) |
+           (is_in_turn(about->layers->shape.scheme) ? FEATURE_TURNS : 0);
+}
+
 static void write_policy(const struct policy *policy, uint8_t *slot)
 {
     bool growing = policy->kind == POLICY_GROWING;
     if (policy->kind == POLICY_NONE) return;
-    store32le(slot + AT_FLAGS, FEATURE_POLICY);
     store32le(slot + AT_POLICY, (uint32_t)policy->kind);
     store32le(slot + AT_STEP, growing ? policy->step : policy->generations);
     store64le(slot + AT_POLICY_RATE, bits_from_double(policy->rate));
@@ -215,6 +227,7 @@ void petal_image_write_slot(const struct image *image, unsigned number, uint8_t 
     memset(slot, 0, image->slot_bytes);
     memcpy(slot, magic, sizeof magic);
     store32le(slot + AT_VERSION, VERSION);
+    store32le(slot + AT_FLAGS, features_of(&image->about));
     store32le(slot + AT_SLOT_BYTES, (uint32_t)image->slot_bytes);
     store32le(slot + AT_STATE, (uint32_t)image->state);
     store64le(slot + AT_SEQUENCE, image->sequence);
@@ -348,7 +361,7 @@ static void read_policy(const uint8_t *slot, struct policy *policy)
 {
     uint64_t keys = load64le(slot + AT_POLICY_KEYS), ratio = load64le(slot + AT_RATIO);
     bool growing = load32le(slot + AT_POLICY) == POLICY_GROWING;
-    if (load32le(slot + AT_FLAGS) != FEATURE_POLICY) return;
+    if (!(load32le(slot + AT_FLAGS) & FEATURE_POLICY)) return;
     policy->kind = (enum policy_kind)load32le(slot + AT_POLICY);
     policy->step = growing ? load32le(slot + AT_STEP) : 0;
     policy->generations = growing ? 0 : load32le(slot + AT_STEP);
@@ -411,9 +424,9 @@ static petal_status check_known(const uint8_t *slot, uint64_t offset, petal_erro
         "needs a newer petal (%s %u is not known to this one); update petal";
     uint32_t flags = load32le(slot + AT_FLAGS), scheme = load32le(slot + AT_SCHEME),
              hash = load32le(slot + AT_HASH);
-    if (flags & ~(uint32_t)FEATURE_POLICY)
+    if (flags & ~(uint32_t)(FEATURE_POLICY | FEATURE_TURNS))
         return petal_fail_at(error, PETAL_ERR_NEWER, offset + AT_FLAGS, text, "feature", flags);
-    if (flags && load32le(slot + AT_POLICY) > POLICY_TIME)
+    if ((flags & FEATURE_POLICY) && load32le(slot + AT_POLICY) > POLICY_TIME)
         return petal_fail_at(error, PETAL_ERR_NEWER, offset + AT_POLICY, text, "policy",
                              load32le(slot + AT_POLICY));
     if (!petal_scheme_find(scheme) && petal_scheme_left_out(scheme))
@@ -457,6 +470,26 @@ static petal_status check_layers(const struct image *image, uint64_t offset, pet
             return impossible(error, offset + layer_at(i), LAYER_UNTIL_MS, "time of a layer");
     }
     return PETAL_OK;
+}
+
+/* Layers that are tried in turn are alike, but that the last may be a list of hashes; and the
+ * reader knows by the feature that they are. */
+static petal_status check_turns(const uint8_t *slot, const struct description *about,
+                                uint64_t offset, petal_error *error)
+{
+    bool in_turn = is_in_turn(about->layers->shape.scheme), good = true;
+    uint32_t last = about->layer_count - 1;
+    if (in_turn != ((load32le(slot + AT_FLAGS) & FEATURE_TURNS) != 0))
+        return impossible(error, offset, AT_FLAGS, "feature for this scheme");
+    if (in_turn && load32le(slot + AT_STATE) != IMAGE_CLEAN)
+        return impossible(error, offset, AT_STATE, "state of a static filter");
+    for (uint32_t i = 0; in_turn && good && i <= last; i++) {
+        const struct shape *shape = &about->layers[i].shape, *first = &about->layers->shape;
+        bool alike = shape->hashes == first->hashes && shape->lines_per_key == first->lines_per_key;
+        good = about->origin.format == 0 && about->layers[i].items == about->layers[i].capacity &&
+               (i == last && shape->hashes == 0 ? true : alike && shape->hashes != 0);
+    }
+    return good ? PETAL_OK : impossible(error, offset, AT_LAYERS, "layers of a static filter");
 }
 
 /* Only generations have times; has_time() says so of those without a clock. */
@@ -511,7 +544,7 @@ static petal_status check_policy(const uint8_t *slot, const struct description *
     uint32_t scheme = about->layers->shape.scheme;
     bool good = (scheme == PETAL_SCHEME_BLOCKED || scheme == PETAL_SCHEME_CLASSIC) &&
                 about->origin.format == 0;
-    if (load32le(slot + AT_FLAGS) == 0)
+    if (!(load32le(slot + AT_FLAGS) & FEATURE_POLICY))
         good = is_zero(slot, AT_POLICY, AT_RESERVED_3) && has_no_times(about);
     else if (kind == POLICY_NONE)
         good = false;
@@ -553,6 +586,7 @@ static petal_status check_fields(const uint8_t *slot, uint64_t offset, struct im
         return impossible(error, offset, AT_KEY_TYPE, "key type");
     petal_status status = check_layers(image, offset, error);
     if (status == PETAL_OK) status = check_policy(slot, &image->about, offset, error);
+    if (status == PETAL_OK) status = check_turns(slot, &image->about, offset, error);
     if (status == PETAL_OK) status = check_offsets(image, offset, error);
     if (status != PETAL_OK) return status;
     uint64_t layers_end = layer_at(image->about.layer_count);

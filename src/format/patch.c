@@ -314,8 +314,7 @@ static bool has_clear_end(const struct layer_description *layer, uint64_t block,
                           const uint8_t *bytes)
 {
     uint64_t at = block * PETAL_BLOCK_BYTES, size = bytes_of_block(layer, block);
-    return at + size < layer->size_bytes ||
-           petal_format_end_is_clear(&layer->shape, at, bytes, size);
+    return at + size < layer->size_bytes || petal_end_is_clear(&layer->shape, at, bytes, size);
 }
 
 /* One piece, which begins at this block of the layer. */

@@ -79,10 +79,17 @@ static uint64_t divided_up(uint64_t a, uint64_t b)
     return a / b + (a % b != 0);
 }
 
+uint64_t petal_shape_used_bits(const struct shape *shape)
+{
+    const struct scheme_def *scheme = petal_scheme_find(shape->scheme);
+    if (scheme->used_bytes) return scheme->used_bytes(shape) * 8;
+    return shape->bits * (scheme->counters ? scheme->counters->bits : 1);
+}
+
 uint64_t petal_shape_bytes(const struct shape *shape)
 {
     const struct scheme_def *scheme = petal_scheme_find(shape->scheme);
-    uint64_t bytes = divided_up(shape->bits, scheme->counters ? 8 / scheme->counters->bits : 8);
+    uint64_t bytes = divided_up(petal_shape_used_bits(shape), 8);
     return scheme->unit_bytes ? divided_up(bytes, scheme->unit_bytes) * scheme->unit_bytes : bytes;
 }
 
@@ -94,16 +101,21 @@ petal_status petal_check_most_bits(const struct scheme_def *scheme, uint64_t bit
                       scheme->counters ? 46u : 48u, scheme->counters ? "counters" : "bits");
 }
 
+bool petal_end_is_clear(const struct shape *shape, uint64_t offset, const uint8_t *end,
+                        uint64_t end_bytes)
+{
+    uint32_t order = petal_scheme_find(shape->scheme)->bit_order;
+    uint64_t used = petal_shape_used_bits(shape), i = used > offset * 8 ? used - offset * 8 : 0;
+    for (; i % 64 != 0 && i < 8 * end_bytes; i++)
+        if (end[(i ^ order) / 8] >> (i % 8) & 1) return false;
+    for (i /= 8; i < end_bytes; i++)
+        if (end[i]) return false;
+    return true;
+}
+
 bool petal_tail_is_clear(const struct shape *shape, const uint8_t *bytes, uint64_t size_bytes)
 {
-    const struct scheme_def *scheme = petal_scheme_find(shape->scheme);
-    uint32_t order = scheme->bit_order;
-    uint64_t i = shape->bits * (scheme->counters ? scheme->counters->bits : 1);
-    for (; i % 64 != 0 && i < 8 * size_bytes; i++)
-        if (bytes[(i ^ order) / 8] >> (i % 8) & 1) return false;
-    for (i /= 8; i < size_bytes; i++)
-        if (bytes[i]) return false;
-    return true;
+    return petal_end_is_clear(shape, 0, bytes, size_bytes);
 }
 
 petal_status petal_normalize(struct shape *shape, petal_error *error)

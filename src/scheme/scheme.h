@@ -27,6 +27,18 @@ struct shape {
     uint64_t bits;          /* m */
 };
 
+/* The pages of a layer of the static scheme (scheme/static.c): all are alike but the last. */
+struct static_page {
+    uint32_t buckets, wide_buckets; /* those of wide_buckets come first */
+    uint32_t code_bytes;            /* where the rows begin */
+    uint32_t used_bytes;            /* codes and rows; zeros follow */
+};
+struct static_pages {
+    struct static_page full, last;
+    uint64_t last_number;
+    uint64_t inverse; /* of full.buckets: bucket / full.buckets is mulhi64(bucket, inverse) */
+};
+
 /* Bits, least significant first in each byte: bit i is bit i % 8 of byte i / 8, where the scheme
  * does not say otherwise. The bytes are those of the file, on every platform. Bits that no key can
  * set are zero. */
@@ -35,7 +47,9 @@ struct bit_array {
     uint32_t hash_words; /* 64-bit words of a key's hash */
     uint8_t *bytes;
     uint64_t size_bytes;
-    struct divisor modulus; /* of shape.bits: many schemes reduce by it */
+    struct divisor modulus;    /* of shape.bits: many schemes reduce by it */
+    uint32_t number;           /* of its layer, from 0 */
+    struct static_pages pages; /* of the static scheme */
 };
 
 /* The blocks that a file has checksums for, and the state of each: a block is checked once, before
@@ -128,11 +142,19 @@ struct kernel {
                        const uint64_t *hash);
     size_t (*add_many_shared)(const struct bit_array *array, struct stripes *stripes,
                               const uint64_t *hashes, size_t count, uint8_t *results);
+    /* Of a scheme whose layers are tried in turn, which has these and nothing else: an enum turn
+     * for a hash, and for each of many. */
+    uint8_t (*take_turn)(const struct bit_array *array, const uint64_t *hash);
+    void (*take_turns)(const struct bit_array *array, const uint64_t *hashes, size_t count,
+                       uint8_t *turns);
     const struct parts *parts; /* NULL: keys cannot be taken apart */
     /* Fills in calls and table for keys with this hash; false if there are none. NULL: there are
      * none at all. */
     bool (*direct)(struct direct *way, uint32_t hash);
 };
+
+/* What a layer answers if layers are tried in turn. */
+enum turn { TURN_ABSENT = 0, TURN_IN = 1, TURN_NEXT = 2 /* the next layer answers */ };
 
 static inline bool kernel_is_usable(const struct kernel *kernel)
 {
@@ -214,6 +236,9 @@ struct scheme_def {
     /* Position i is bit (i ^ bit_order) of the bytes: 0, or 56 for big-endian words of 64 bits. */
     uint32_t bit_order;
     const struct counters *counters; /* NULL: a position is a bit */
+    /* A key is in one layer only, found by trying them in turn (kernel.take_turn); such filters are
+     * built from all their keys at once, and never change. */
+    bool is_in_turn;
     bool counts_new_only; /* items are keys that changed a bit, not all keys handed to add */
     /* the original takes none: adding it is PETAL_ERR_UNSUPPORTED, and it is never in */
     bool no_empty_key;
@@ -222,6 +247,11 @@ struct scheme_def {
      * it can't be. Default: petal_normalize_foreign(). */
     petal_status (*normalize)(const struct scheme_def *self, struct shape *shape,
                               petal_error *error);
+
+    /* The bytes of the array, of a normalized shape, from whose end on all are zero; and what an
+     * array of this shape needs beside it. Default: m bits, or counters; nothing. */
+    uint64_t (*used_bytes)(const struct shape *shape);
+    void (*prepare)(struct bit_array *array);
 
     /* The exact model: the rate at `keys` distinct keys, 1 for a full filter; the rate of an absent
      * key given these bits; the standard deviation of the number of set bits at `keys` distinct
@@ -251,6 +281,9 @@ const struct kernel *petal_scheme_kernel(const struct scheme_def *scheme);
  * though CPUs read each of its words whole. */
 const struct kernel *petal_scheme_kernel_shared(const struct scheme_def *scheme);
 
+/* The bits of the array of a normalized shape after which all are zero. */
+uint64_t petal_shape_used_bits(const struct shape *shape);
+
 /* Bytes of the array of a normalized shape. The native schemes have whole lines of 64. */
 uint64_t petal_shape_bytes(const struct shape *shape);
 
@@ -277,6 +310,10 @@ petal_status petal_check_most_bits(const struct scheme_def *scheme, uint64_t bit
 
 /* Are all bits after the last position clear? */
 bool petal_tail_is_clear(const struct shape *shape, const uint8_t *bytes, uint64_t size_bytes);
+
+/* The same where only the bytes from this offset on are here. */
+bool petal_end_is_clear(const struct shape *shape, uint64_t offset, const uint8_t *end,
+                        uint64_t end_bytes);
 
 /* The rows. */
 #define SCHEME_ROW(LIBRARY, NAME, name, number) extern const struct scheme_def petal_scheme_##name;

@@ -10,7 +10,8 @@
 #define PETAL_NATIVE_SCHEMES(SCHEME) \
     SCHEME(PETAL, BLOCKED, blocked, 1) \
     SCHEME(PETAL, CLASSIC, classic, 2) \
-    SCHEME(PETAL, COUNTING, counting, 3)
+    SCHEME(PETAL, COUNTING, counting, 3) \
+    SCHEME(PETAL, STATIC, static, 4)
 
 /* Those of other libraries' filters. */
 #define PETAL_FOREIGN_SCHEMES(SCHEME) \

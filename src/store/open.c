@@ -198,8 +198,13 @@ static petal_status check_writable(const struct source *source, const struct ima
                                    petal_error *error)
 {
     enum policy_kind kind = image->about.policy.kind;
-    if (source->mode != PETAL_OPEN_WRITABLE || kind == POLICY_NONE || kind == POLICY_GROWING)
-        return PETAL_OK;
+    if (source->mode != PETAL_OPEN_WRITABLE) return PETAL_OK;
+    if (petal_scheme_find(image->about.layers->shape.scheme)->is_in_turn)
+        return petal_fail(
+            error, PETAL_ERR_UNSUPPORTED,
+            "a static filter never changes; open it for reading, or build it again from all "
+            "keys");
+    if (kind == POLICY_NONE || kind == POLICY_GROWING) return PETAL_OK;
     return petal_fail(error, PETAL_ERR_UNSUPPORTED,
                       "a window cannot be changed in place; load it and save it");
 }

@@ -167,7 +167,7 @@ static petal_status make_filter(struct petal_reader *reader, petal_error *error)
 static bool has_clear_end(const struct petal_reader *reader, const struct layer_description *layer)
 {
     uint64_t size = layer->size_bytes < PETAL_LINE_BYTES ? layer->size_bytes : PETAL_LINE_BYTES;
-    return petal_format_end_is_clear(&layer->shape, layer->size_bytes - size, reader->end, size) &&
+    return petal_end_is_clear(&layer->shape, layer->size_bytes - size, reader->end, size) &&
            !reader->has_padding;
 }
 

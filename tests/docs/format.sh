@@ -1,6 +1,7 @@
 #!/bin/sh
 # format.sh - the reader that docs/format.md prints answers as the tool does for every file of
-# vectors/petal, and refuses those of vectors/reject; the page has the numbers of the source.
+# vectors/petal and vectors/static, and refuses those of vectors/reject; the page has the numbers of
+# the source.
 set -u
 . tests/install/lib/tap.sh
 . tests/docs/lib/blocks.sh
@@ -11,7 +12,7 @@ cd "$top" || exit 2
 PYTHONPATH=$TMPDIR/page:$top/tests/docs/lib PYTHONDONTWRITEBYTECODE=1
 export PYTHONPATH PYTHONDONTWRITEBYTECODE
 ok 'the two hashes are right' python3 tests/docs/lib/read_vectors.py hashes
-for file in vectors/petal/*.petal; do
+for file in vectors/petal/*.petal vectors/static/*.petal; do
     ok "$file: the same answers" python3 tests/docs/lib/read_vectors.py answers "$file"
 done
 ok 'vectors/reject: refused, and why' python3 tests/docs/lib/read_vectors.py refusals

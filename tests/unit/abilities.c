@@ -8,7 +8,7 @@
 
 /* ---- the subjects ---------------------------------------------------------------------------- */
 
-enum kind { PLAIN, COUNTS, GROWS, WINDOW_KEYS, WINDOW_TIME, FOREIGN, CHAIN, KINDS };
+enum kind { PLAIN, COUNTS, GROWS, WINDOW_KEYS, WINDOW_TIME, FOREIGN, CHAIN, STATIC_SET, KINDS };
 enum state { MEMORY, SHARED, WRITABLE_MAP, READ_ONLY_MAP, LIVE, FROZEN, HEADER, STATES };
 
 /* Of the table: the kinds, in memory, and then the states of a plain one. */
@@ -48,8 +48,27 @@ static void release(void *context, void *memory, size_t size_bytes)
 
 static const petal_allocator allocator = {allocate, release, NULL};
 
+/* The empty key, and numbers. */
+static petal_filter *make_static(const struct recipe *recipe)
+{
+    petal_static_builder *builder;
+    petal_filter *filter;
+    petal_error error;
+    petal_key none = {NULL, 0};
+    petal_batch batch = batch_of_keys(&none, 1);
+    require_status(PETAL_OK, petal_static_create(&recipe->options, 1, &builder, &error), error);
+    require_status(PETAL_OK, petal_static_add(builder, 0, &batch, &error), error);
+    for (int64_t i = 0; i < (int64_t)recipe->keys; i++) {
+        batch = batch_of_numbers(&i, 1);
+        require_status(PETAL_OK, petal_static_add(builder, 0, &batch, &error), error);
+    }
+    require_status(PETAL_OK, petal_static_finish(builder, NULL, NULL, &filter, &error), error);
+    return filter;
+}
+
 static petal_filter *make_kind(const struct recipe *recipe)
 {
+    if (recipe->kind == STATIC_SET) return make_static(recipe);
     petal_filter *filter = create(&recipe->options);
     if (recipe->kind == WINDOW_TIME) petal_set_clock(filter, 1000, NULL);
     add_numbers(filter, 0, recipe->keys);
@@ -671,8 +690,10 @@ ATTEMPT(diff)
 ATTEMPT(apply_patch)
 {
     struct bytes patch = {NULL, 0};
-    petal_filter *base = make_kind(subject->recipe), *more = clone_of(base);
     (void)twin;
+    if (subject->recipe->kind == STATIC_SET)
+        return petal_apply_patch(subject->filter, NULL, 0, 0, error);
+    petal_filter *base = make_kind(subject->recipe), *more = clone_of(base);
     require_that(petal_add_i64(more, ABSENT_KEY), >=, 0);
     require_status(PETAL_OK, petal_diff(base, more, keep_bytes, &patch, error), *error);
     petal_status status = petal_apply_patch(subject->filter, patch.data, patch.size, 0, error);
@@ -696,7 +717,9 @@ ATTEMPT(empty_key)
 {
     UNUSED_TWIN;
     petal_filter *other = make_kind(subject->recipe);
-    petal_status status = petal_add(other, NULL, 0);
+    petal_status status = subject->recipe->kind == STATIC_SET
+                              ? (petal_contains(other, NULL, 0) ? PETAL_OK : PETAL_ERR_UNSUPPORTED)
+                              : petal_add(other, NULL, 0);
     petal_free(other);
     return status;
 }
@@ -899,7 +922,7 @@ static struct recipe recipe_of(const char *name, enum kind kind)
     recipe.options.allocator = &allocator;
     if (kind == WINDOW_KEYS || kind == WINDOW_TIME)
         recipe.options.window_keys = 500;
-    else
+    else if (kind != STATIC_SET)
         recipe.options.capacity = 500;
     if (kind == WINDOW_TIME) recipe.options.window_ms = 5000;
     recipe.options.growth = kind == GROWS;
@@ -948,6 +971,9 @@ static size_t make_recipes(struct recipe *recipes)
     recipes[count++] = native("growing, two layers", GROWS, 0, 0, NULL, 1000);
     recipes[count++] = native("window of keys", WINDOW_KEYS, 0, 0, NULL, 60);
     recipes[count++] = native("window of time", WINDOW_TIME, 0, 0, NULL, 60);
+    recipes[count++] = native("static", STATIC_SET, 0, 0, NULL, 60);
+    recipes[count++] = native("static, several layers", STATIC_SET, 0, 0, NULL, 5000);
+    recipes[count++] = native("keyed static", STATIC_SET, 0, 0, secret, 60);
     for (uint32_t i = 0; petal_format_at(i, &format); i++) {
         if (!(format.abilities & PETAL_FORMAT_CAN_CREATE) || strcmp(format.name, "petal") == 0)
             continue;

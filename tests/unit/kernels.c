@@ -69,7 +69,12 @@ static void compare(const struct kernel *kernel, const struct kernel *generic,
     static uint64_t hashes[2 * KEYS];
     static uint8_t one[2 * KEYS], many[2 * KEYS], wanted[2 * KEYS];
     uint64_t size = petal_shape_bytes(shape), state = seed;
-    struct bit_array a = {*shape, 1, lines_for(shape), size, divisor_of(shape->bits)}, b = a, c = a;
+    struct bit_array a = {.shape = *shape,
+                          .hash_words = 1,
+                          .bytes = lines_for(shape),
+                          .size_bytes = size,
+                          .modulus = divisor_of(shape->bits)},
+                     b = a, c = a;
     b.bytes = lines_for(shape);
     c.bytes = lines_for(shape);
     for (size_t i = 0; i < 2 * KEYS; i++) hashes[i] = next_random(&state);
@@ -199,7 +204,11 @@ static void a_line_at_any_address_works_as_well(void **state)
     struct shape shape = {PETAL_SCHEME_BLOCKED, 6, 1, 512 * 8};
     const struct kernel *kernel = petal_scheme_kernel(petal_scheme_find(PETAL_SCHEME_BLOCKED));
     for (size_t shift = 0; shift < 64; shift++) {
-        struct bit_array array = {shape, 1, memory + shift, 512, divisor_of(shape.bits)};
+        struct bit_array array = {.shape = shape,
+                                  .hash_words = 1,
+                                  .bytes = memory + shift,
+                                  .size_bytes = 512,
+                                  .modulus = divisor_of(shape.bits)};
         memset(memory, 0, sizeof memory);
         for (int i = 0; i < 20; i++) {
             uint64_t hash = next_random(&seed);
@@ -220,7 +229,12 @@ static void compare_batches(const struct scheme_def *scheme, struct shape shape,
     static uint8_t one[2 * KEYS], many[2 * KEYS];
     const struct kernel *kernel = petal_scheme_kernel(scheme);
     uint64_t size = petal_shape_bytes(&shape), state = seed;
-    struct bit_array a = {shape, words, new_bytes(size).data, size, divisor_of(shape.bits)}, b = a;
+    struct bit_array a = {.shape = shape,
+                          .hash_words = words,
+                          .bytes = new_bytes(size).data,
+                          .size_bytes = size,
+                          .modulus = divisor_of(shape.bits)},
+                     b = a;
     b.bytes = new_bytes(size).data;
     for (size_t i = 0; i < 2 * KEYS * words; i++) hashes[i] = next_random(&state);
     memcpy(hashes + (KEYS - 7) * words, hashes,

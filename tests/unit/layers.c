@@ -1049,7 +1049,7 @@ static const struct hostile {
     petal_status growing, keys, time;
 } hostile[] = {
 #define ALL(status) status, status, status
-    {"feature 2", AT_FEATURES, 4, 2, ALL(PETAL_ERR_NEWER)},
+    {"feature 4", AT_FEATURES, 4, 4, ALL(PETAL_ERR_NEWER)},
     {"a policy without its feature", AT_FEATURES, 4, 0, ALL(PETAL_ERR_DAMAGED)},
     {"a feature without its policy", AT_POLICY, 4, 0, ALL(PETAL_ERR_DAMAGED)},
     {"policy 4", AT_POLICY, 4, 4, ALL(PETAL_ERR_NEWER)},

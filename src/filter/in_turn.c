@@ -1,0 +1,48 @@
+/* in_turn.c - the strategy of filters whose layers are tried in turn, which never change: the
+ * scheme static (scheme/static.c). */
+#include "filter/permission.h"
+#include "filter/strategy.h"
+
+/* The answer of the layers from number `from` on. What the last one sends on is in none. */
+static bool later_layer_has(const petal_filter *filter, uint32_t from, const uint64_t *words)
+{
+    uint8_t turn = TURN_NEXT;
+    for (uint32_t i = from; turn == TURN_NEXT && i < filter->layer_count; i++)
+        turn = filter->kernel->take_turn(&filter->layers[i].array, words);
+    return turn == TURN_IN;
+}
+
+static bool contains(const petal_filter *filter, const struct probe *probe)
+{
+    return later_layer_has(filter, 0, probe->words);
+}
+
+/* Most are answered by the first layer. */
+static size_t contains_piece(const petal_filter *filter, const uint64_t *words, size_t count,
+                             uint8_t *results)
+{
+    size_t sum = 0;
+    filter->kernel->take_turns(&filter->layers->array, words, count, results);
+    for (size_t i = 0; i < count; i++) {
+        if (results[i] == TURN_NEXT) results[i] = later_layer_has(filter, 1, words + i);
+        sum += results[i];
+    }
+    return sum;
+}
+
+static petal_status add(petal_filter *filter, const struct probe *probe, petal_error *error)
+{
+    (void)probe;
+    return petal_filter_refuse_static(filter, error);
+}
+
+static petal_status add_piece(petal_filter *filter, const uint64_t *words, size_t count,
+                              uint8_t *results, /* NOLINT(readability-non-const-parameter) */
+                              struct progress *progress, petal_error *error)
+{
+    (void)words, (void)count, (void)results, (void)progress;
+    return petal_filter_refuse_static(filter, error);
+}
+
+const struct key_strategy petal_strategy_in_turn = {UNLESS_READ_ONLY(add), contains,
+                                                    UNLESS_READ_ONLY(add_piece), contains_piece};

@@ -1,0 +1,265 @@
+/* static.c - the scheme `static`: a set that never changes, in hardly more bits than its rate
+ * needs.
+ *
+ * Bumped ribbon retrieval (Dillinger, Huebschle-Schneider, Sanders, Walzer: "Fast Succinct
+ * Retrieval and Approximate Membership using Ribbon", 2022), cut into pages that are read, checked
+ * and solved on their own. There is a table of rows, each with a bit in every column. A key names
+ * 64 rows that follow each other, and takes some of them; it is in if in each column the sum of
+ * theirs (modulo 2) is the bit that its hash wants:
+ *
+ *                start      start + 63
+ *     rows    ...|0110100...1|...               column 0:  0 ^ 1 ^ ... = sums bit 0 ?
+ *     the key's  |1 011 ... 1|                  column 1:      ...     = sums bit 1 ?
+ *
+ * The bits of the rows are those that solve the equations of all keys: static_build.c. r columns
+ * pass a key that was not among them with 2^-r. For rates in between, some rows have one more.
+ *
+ * Starts come in buckets of 128. If the equations of a bucket cannot all be solved, those with the
+ * lowest starts are bumped: they go to the next layer, which is made like this one with another
+ * hash. Two bits for each bucket say how many. So a query goes to one layer after the other until a
+ * layer has not bumped it; that one answers. The last layer, if few keys are left or they were
+ * chosen to be in each other's way, is a list of their hashes.
+ *
+ * A layer of r columns and m starts, a multiple of 128:
+ *
+ *     page 0                      page 1                      last page
+ *     +-------+----------+-------+-------+----------+-------+-------+------+-------+
+ *     | codes | blocks   | zeros | codes | blocks   | zeros | codes | ...  | zeros |
+ *     +-------+----------+-------+-------+----------+-------+-------+------+-------+
+ *     <------ 65,536 bytes ------>                            in whole lines of 64
+ *
+ *     codes   of bucket b: bits 2 (b mod 4) and above of byte b / 4; in whole words of 8 bytes
+ *     block   64 rows: a word of 8 bytes for each column, row i its bit i
+ *
+ * A page of K buckets has 2 K + 1 blocks, since the rows of the last start reach 63 further. If w
+ * of its buckets are wide, they are its first ones, and the first 2 w + 1 blocks have one column
+ * more. docs/format.md has the rule for a port. */
+#include "scheme/static.h"
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "scheme/model.h"
+
+const uint8_t petal_static_thresholds[4] = {0, 20, 48, STATIC_BUCKET_STARTS};
+
+/* ---- geometry -------------------------------------------------------------------------------- */
+
+static struct static_page page_of(uint32_t columns, uint32_t buckets, uint32_t wide_buckets)
+{
+    struct static_page page = {.buckets = buckets, .wide_buckets = wide_buckets};
+    uint32_t blocks = STATIC_BLOCKS_PER_BUCKET * buckets + 1;
+    page.code_bytes = (buckets + 31) / 32 * 8;
+    page.used_bytes = static_block_at(&page, columns, blocks);
+    return page;
+}
+
+/* The most buckets that a page has room for, of which so many are wide. A bucket takes 16 bytes for
+ * each column and a quarter for its code. */
+static struct static_page full_page(uint32_t columns, uint32_t wide_buckets)
+{
+    uint32_t buckets = PETAL_BLOCK_BYTES / (16 * columns);
+    while (page_of(columns, buckets, wide_buckets).used_bytes > PETAL_BLOCK_BYTES) buckets--;
+    return page_of(columns, buckets, wide_buckets);
+}
+
+static bool is_list(const struct shape *shape)
+{
+    return shape->hashes == 0;
+}
+
+static struct static_pages pages_of(const struct shape *shape)
+{
+    struct static_pages pages = {.full = full_page(shape->hashes, shape->lines_per_key)};
+    uint64_t buckets = shape->bits / STATIC_BUCKET_STARTS, per_page = pages.full.buckets;
+    uint32_t left = (uint32_t)((buckets - 1) % per_page) + 1, wide = pages.full.wide_buckets;
+    pages.last_number = (buckets - 1) / per_page;
+    pages.inverse = UINT64_MAX / per_page + 1;
+    pages.last = page_of(shape->hashes, left, (uint32_t)((wide * left + per_page - 1) / per_page));
+    return pages;
+}
+
+static uint64_t used_bytes(const struct shape *shape)
+{
+    if (is_list(shape)) return shape->bits / 8;
+    struct static_pages pages = pages_of(shape);
+    return pages.last_number * PETAL_BLOCK_BYTES + pages.last.used_bytes;
+}
+
+static void prepare(struct bit_array *array)
+{
+    if (!is_list(&array->shape)) array->pages = pages_of(&array->shape);
+}
+
+static petal_status normalize(const struct scheme_def *self, struct shape *shape,
+                              petal_error *error)
+{
+    uint32_t columns = shape->hashes, unit = columns ? STATIC_BUCKET_STARTS : 64;
+    if (columns > STATIC_MAX_COLUMNS)
+        return petal_fail(error, PETAL_ERR_ARGUMENT, "%s takes up to %u columns, not %u",
+                          self->name, STATIC_MAX_COLUMNS, columns);
+    if (shape->bits == 0 || shape->bits % unit != 0 || shape->bits > STATIC_MAX_STARTS)
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "a layer of a %s filter takes a multiple of %u up to 2^46, not %llu",
+                          self->name, unit, (unsigned long long)shape->bits);
+    if (shape->lines_per_key > (columns ? PETAL_BLOCK_BYTES / (16 * columns) : 0) ||
+        (columns && shape->lines_per_key >= full_page(columns, shape->lines_per_key).buckets))
+        return petal_fail(error, PETAL_ERR_ARGUMENT,
+                          "a page of %u columns has no %u wide buckets beside others", columns,
+                          shape->lines_per_key);
+    return PETAL_OK;
+}
+
+/* ---- the generic kernel: it defines the scheme ----------------------------------------------- */
+
+static inline unsigned parity64(uint64_t x)
+{
+    return (unsigned)__builtin_parityll(x);
+}
+
+#define KERNEL_NAME "generic"
+#define KERNEL_SYMBOL petal_static_generic
+#define USABLE NULL
+#define TARGET
+extern const struct kernel petal_static_generic;
+#include "scheme/static_kernel.inc"
+
+static const struct kernel *const kernels[] = {
+    &petal_static_generic,
+    NULL,
+};
+
+/* A query reads one page, which is one block of the sums. */
+static uint32_t places(const struct bit_array *array, const uint64_t *hash, uint64_t *bytes)
+{
+    uint64_t own = level_hash(array, *hash);
+    if (is_list(&array->shape)) return list_places(array, own, bytes);
+    *bytes = mulhi64(own, array->shape.bits) / STATIC_BUCKET_STARTS / array->pages.full.buckets *
+             PETAL_BLOCK_BYTES;
+    return 1;
+}
+
+/* ---- planning and models --------------------------------------------------------------------- */
+
+static double rate_of(uint32_t columns)
+{
+    return 1 / (double)((uint64_t)1 << columns);
+}
+
+/* That a hash is one of a list. */
+static double rate_of_list(const struct shape *shape)
+{
+    return (double)(shape->bits / 64) * 0x1p-64;
+}
+
+/* The rate of the hashes that this layer answers. */
+static double rate(const struct scheme_def *self, const struct shape *shape, double keys)
+{
+    (void)self, (void)keys;
+    if (is_list(shape)) return rate_of_list(shape);
+    struct static_pages pages = pages_of(shape);
+    double wide = (double)pages.last_number * pages.full.wide_buckets + pages.last.wide_buckets;
+    double part = wide * STATIC_BUCKET_STARTS / (double)shape->bits;
+    return rate_of(shape->hashes) * (1 - part / 2);
+}
+
+bool petal_static_shape_for(double rate, struct shape *shape)
+{
+    uint32_t columns = 1;
+    *shape = (struct shape){.scheme = PETAL_SCHEME_STATIC};
+    while (columns <= STATIC_MAX_COLUMNS && rate_of(columns + 1) >= rate) columns++;
+    if (columns > STATIC_MAX_COLUMNS) return false;
+    shape->hashes = columns;
+    double part = 2 * (1 - rate / rate_of(columns));
+    if (!(part > 0)) return true;
+    while (shape->lines_per_key < part * full_page(columns, shape->lines_per_key).buckets)
+        shape->lines_per_key++;
+    if (shape->lines_per_key < full_page(columns, shape->lines_per_key).buckets) return true;
+    *shape = (struct shape){.scheme = PETAL_SCHEME_STATIC, .hashes = columns + 1};
+    return columns < STATIC_MAX_COLUMNS;
+}
+
+uint64_t petal_static_starts(uint64_t keys)
+{
+    uint64_t buckets = keys / STATIC_KEYS_PER_BUCKET + (keys % STATIC_KEYS_PER_BUCKET != 0);
+    return (buckets ? buckets : 1) * STATIC_BUCKET_STARTS;
+}
+
+bool petal_static_prefers_list(const struct shape *shape, uint64_t keys)
+{
+    struct shape layer = *shape;
+    layer.bits = petal_static_starts(keys);
+    return keys > 0 && keys * 8 <= used_bytes(&layer);
+}
+
+/* A part of the keys is bumped in each layer: 4.5 % where there are many (tests/stat/static.c), and
+ * fewer where buckets are less full. */
+#define EXPECTED_BUMPED 0.0452
+
+uint64_t petal_static_expected_layer(const struct shape *shape, uint64_t keys, struct shape *layer)
+{
+    *layer = *shape;
+    layer->bits = petal_static_starts(keys);
+    if (!petal_static_prefers_list(shape, keys))
+        return (uint64_t)((double)keys * EXPECTED_BUMPED + 0.5);
+    *layer = (struct shape){.scheme = PETAL_SCHEME_STATIC, .bits = 64 * keys};
+    return 0;
+}
+
+/* ---- what the codes say ---------------------------------------------------------------------- */
+
+/* Starts that are bumped, and those of wide and of narrow buckets that are not. */
+struct share {
+    uint64_t bumped, wide, narrow;
+};
+
+static struct share share_of(const struct bit_array *array)
+{
+    struct share share = {0, 0, 0};
+    for (uint64_t number = 0; number <= array->pages.last_number; number++) {
+        const struct static_page *page = static_page_of(array, number);
+        const uint8_t *codes = array->bytes + number * PETAL_BLOCK_BYTES;
+        for (uint32_t i = 0; i < page->buckets; i++) {
+            uint32_t bumped = petal_static_thresholds[codes[i / 4] >> 2 * (i % 4) & 3];
+            share.bumped += bumped;
+            *(i < page->wide_buckets ? &share.wide : &share.narrow) +=
+                STATIC_BUCKET_STARTS - bumped;
+        }
+    }
+    return share;
+}
+
+double petal_static_bumped(const struct bit_array *array)
+{
+    if (is_list(&array->shape)) return 0;
+    return (double)share_of(array).bumped / (double)array->shape.bits;
+}
+
+/* That of all hashes, those that are bumped not being in. */
+static double rate_of_bits(const struct scheme_def *self, const struct bit_array *array,
+                           uint64_t bits_set, uint64_t layers)
+{
+    (void)self, (void)bits_set, (void)layers;
+    if (is_list(&array->shape)) return rate_of_list(&array->shape);
+    struct share share = share_of(array);
+    double passed = (double)share.wide / 2 + (double)share.narrow;
+    return rate_of(array->shape.hashes) * passed / (double)array->shape.bits;
+}
+
+const struct scheme_def petal_scheme_static = {
+    .id = PETAL_SCHEME_STATIC,
+    .name = "static",
+    .kernels = kernels,
+    .normalize = normalize,
+    .used_bytes = used_bytes,
+    .prepare = prepare,
+    .is_in_turn = true,
+    .unit_bytes = PETAL_LINE_BYTES,
+    .hash_words = 1,
+    .places = places,
+    .max_hashes = STATIC_MAX_COLUMNS,
+    .step_bits = STATIC_BUCKET_STARTS,
+    .max_bits = STATIC_MAX_STARTS,
+    .rate = rate,
+    .rate_of_bits = rate_of_bits,
+};

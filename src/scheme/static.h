@@ -1,0 +1,109 @@
+/* static.h - the scheme `static`: the geometry of its pages, and how they are solved. static.c has
+ * the rule. */
+#ifndef PETAL_SCHEME_STATIC_H
+#define PETAL_SCHEME_STATIC_H
+
+#include "base/bytes.h"
+#include "scheme/scheme.h"
+
+#define STATIC_BUCKET_STARTS 128u
+#define STATIC_BLOCK_ROWS 64u
+#define STATIC_BLOCKS_PER_BUCKET (STATIC_BUCKET_STARTS / STATIC_BLOCK_ROWS)
+#define STATIC_MAX_COLUMNS 30u
+#define PETAL_STATIC_LOWEST_RATE (1.0 / ((uint64_t)1 << STATIC_MAX_COLUMNS))
+#define STATIC_MAX_STARTS ((uint64_t)1 << 46)
+
+/* Keys for each bucket that a builder makes: 4.7 % more than there are starts, so that few rows
+ * stay free. 4.5 % of the keys then go to the next layer. */
+#define STATIC_KEYS_PER_BUCKET 134u
+
+/* A layer after that many holds hashes, however many are left. Only keys that were chosen for it
+ * come that far. */
+#define STATIC_MAX_LAYERS 12u
+
+/* The keys of a bucket whose start, from the bucket's first, is below this are bumped: by its
+ * code. */
+extern const uint8_t petal_static_thresholds[4];
+#define STATIC_ALL_BUMPED 3u
+
+#define STATIC_GOLDEN 0x9E3779B97F4A7C15u
+#define STATIC_MIX 0xD6E8FEB86659FD93u
+
+/* The hash that layer number `level` goes by, of the one that the layer before goes by. */
+static inline uint64_t static_next_hash(uint64_t hash, uint32_t level)
+{
+    return fmix64(hash + level * STATIC_GOLDEN);
+}
+
+/* What a key asks of the rows from its start on: which of them it adds up (the lowest bit is the
+ * start's, and is set), and what each column has to give. */
+struct static_equation {
+    uint64_t rows;
+    uint32_t sums;
+};
+
+static inline struct static_equation static_equation_of(uint64_t hash)
+{
+    uint64_t mixed = (hash ^ hash >> 32) * STATIC_MIX;
+    mixed ^= mixed >> 29;
+    return (struct static_equation){mixed | 1, (uint32_t)(mixed * STATIC_GOLDEN >> 32)};
+}
+
+/* The blocks of a page that have one more column. */
+static inline uint32_t static_wide_blocks(const struct static_page *page)
+{
+    return page->wide_buckets ? STATIC_BLOCKS_PER_BUCKET * page->wide_buckets + 1 : 0;
+}
+
+/* Where a block of rows begins in its page, in bytes. */
+static inline uint32_t static_block_at(const struct static_page *page, uint32_t columns,
+                                       uint32_t block)
+{
+    uint32_t wide = static_wide_blocks(page);
+    return page->code_bytes + 8 * (block * columns + (block < wide ? block : wide));
+}
+
+static inline uint32_t static_page_rows(const struct static_page *page)
+{
+    return page->buckets * STATIC_BUCKET_STARTS + STATIC_BLOCK_ROWS;
+}
+
+static inline const struct static_page *static_page_of(const struct bit_array *array, uint64_t page)
+{
+    return page == array->pages.last_number ? &array->pages.last : &array->pages.full;
+}
+
+/* Columns, and wide buckets of a full page, for a rate: the most that keep it. False: there are not
+ * so many columns. */
+bool petal_static_shape_for(double rate, struct shape *shape);
+
+/* How many starts a layer of that many keys has. */
+uint64_t petal_static_starts(uint64_t keys);
+
+/* The layer for that many keys, of the columns and wide buckets of `shape`; returns how many are
+ * expected to be bumped from it. */
+uint64_t petal_static_expected_layer(const struct shape *shape, uint64_t keys, struct shape *layer);
+
+/* Are hashes in a list shorter than a layer of this shape for so many keys? */
+bool petal_static_prefers_list(const struct shape *shape, uint64_t keys);
+
+/* The part of the hashes that the codes of a layer send on. */
+double petal_static_bumped(const struct bit_array *array);
+
+/* What solving a page needs, for one of its rows each. */
+struct static_room {
+    uint64_t *rows; /* 0: a free row; otherwise the lowest bit, its own, is set */
+    uint32_t *sums;
+    uint32_t count;
+};
+
+/* Fills a page of zeros with the keys whose hashes, ascending and all different, are these. Those
+ * that are bumped go to the front of `hashes`; returns how many. */
+uint64_t petal_static_solve(const struct bit_array *array, uint64_t page, uint64_t *hashes,
+                            uint64_t count, const struct static_room *room);
+
+/* The first of the ascending hashes that belongs to this page, or to one after it. */
+uint64_t petal_static_page_begin(const struct bit_array *array, uint64_t page,
+                                 const uint64_t *hashes, uint64_t count);
+
+#endif

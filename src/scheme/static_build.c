@@ -1,0 +1,168 @@
+/* static_build.c - solving a page of the static scheme: keys -> rows. See static.c.
+ *
+ * Each key is an equation, 64 rows from its start on. Gauss's elimination keeps them in a band: the
+ * row of the lowest bit of an equation, if it is free, takes it; otherwise the equation that is
+ * there is subtracted, and the next lowest bit is looked at. An equation of which nothing is left
+ * is true already (a sum of others) or contradicts them. Then all equations are solved from the
+ * last row up, and free rows are 0.
+ *
+ * The order is part of the format, because the rows depend on it: buckets ascending, within a
+ * bucket starts (hashes) descending. A bucket goes in by three groups of starts, from 48, from 20
+ * and from 0 on. If an equation contradicts, its group is taken out again, and it and those below
+ * are bumped. Nothing else has to be undone, since an equation changes no other one.
+ *
+ * Wide buckets come first, so their equations only ever meet each other; in their last column the
+ * rows that other equations have taken are as good as free. */
+#include "scheme/static.h"
+
+/* A row that an equation of another than a wide bucket has taken. */
+#define NARROW 0x80000000u
+
+struct solver {
+    const struct bit_array *array;
+    const struct static_page *page;
+    const struct static_room *room;
+    uint64_t first_start; /* of the page */
+    /* Rows of a group: the starts of one bucket reach no others. */
+    uint32_t taken[STATIC_BUCKET_STARTS + STATIC_BLOCK_ROWS];
+    uint32_t taken_count;
+};
+
+/* False: it contradicts. */
+static bool insert(struct solver *solver, uint64_t row, struct static_equation equation)
+{
+    uint64_t *rows = solver->room->rows;
+    uint32_t *sums = solver->room->sums, columns = solver->array->shape.hashes;
+    bool is_narrow = row / STATIC_BUCKET_STARTS >= solver->page->wide_buckets;
+    uint32_t mask = ((uint32_t)2 << columns) - 1;
+    if (is_narrow) mask >>= 1;
+    while (rows[row]) {
+        equation.rows ^= rows[row];
+        equation.sums ^= sums[row];
+        if (!equation.rows) return (equation.sums & mask) == 0;
+        unsigned next = lowest_bit64(equation.rows);
+        equation.rows >>= next;
+        row += next;
+    }
+    rows[row] = equation.rows;
+    sums[row] = (equation.sums & mask) | (is_narrow ? NARROW : 0);
+    solver->taken[solver->taken_count++] = (uint32_t)row;
+    return true;
+}
+
+static void take_out_group(struct solver *solver)
+{
+    for (uint32_t i = 0; i < solver->taken_count; i++) solver->room->rows[solver->taken[i]] = 0;
+}
+
+/* The hashes, ascending, from begin to before end are those of a bucket. Returns its code, and
+ * where those that are in begin. */
+static uint32_t insert_bucket(struct solver *solver, const uint64_t *hashes, uint64_t begin,
+                              uint64_t *end)
+{
+    uint64_t at = *end;
+    uint64_t starts = solver->array->shape.bits;
+    if (begin == at) return STATIC_ALL_BUMPED;
+    for (uint32_t code = STATIC_ALL_BUMPED; code > 0; code--) {
+        solver->taken_count = 0;
+        while (at > begin) {
+            uint64_t hash = hashes[at - 1], start = mulhi64(hash, starts);
+            if (start % STATIC_BUCKET_STARTS < petal_static_thresholds[code - 1]) break;
+            if (!insert(solver, start - solver->first_start, static_equation_of(hash))) {
+                take_out_group(solver);
+                return code;
+            }
+            at--;
+        }
+        *end = at; /* this group is in */
+    }
+    return 0;
+}
+
+static uint64_t bucket_end(const struct solver *solver, const uint64_t *hashes, uint64_t from,
+                           uint64_t count, uint64_t bucket)
+{
+    uint64_t starts = solver->array->shape.bits;
+    while (from < count && mulhi64(hashes[from], starts) / STATIC_BUCKET_STARTS == bucket) from++;
+    return from;
+}
+
+/* Writes the codes. Those that are bumped go to the front of the hashes. */
+static uint64_t insert_all(struct solver *solver, uint8_t *codes, uint64_t *hashes, uint64_t count)
+{
+    uint64_t bumped = 0, begin = 0, first = solver->first_start / STATIC_BUCKET_STARTS;
+    for (uint32_t i = 0; i < solver->page->buckets; i++) {
+        uint64_t end = bucket_end(solver, hashes, begin, count, first + i), in_from = end;
+        uint32_t code = insert_bucket(solver, hashes, begin, &in_from);
+        codes[i / 4] |= (uint8_t)(code << 2 * (i % 4));
+        while (begin < in_from) hashes[bumped++] = hashes[begin++];
+        begin = end;
+    }
+    return bumped;
+}
+
+static inline unsigned parity64(uint64_t x)
+{
+    return (unsigned)__builtin_parityll(x);
+}
+
+/* From the last row up; `columns` holds the 64 rows after this one, of each column. */
+static void solve_block(const struct solver *solver, uint32_t block, uint64_t *columns,
+                        uint32_t count)
+{
+    uint32_t wide_only = solver->array->shape.hashes;
+    for (uint32_t i = STATIC_BLOCK_ROWS; i-- > 0;) {
+        uint64_t row = (uint64_t)block * STATIC_BLOCK_ROWS + i, rows = solver->room->rows[row] >> 1;
+        uint32_t sums = solver->room->rows[row] ? solver->room->sums[row] : NARROW;
+        uint64_t is_taken = solver->room->rows[row] & 1;
+        for (uint32_t c = 0; c < wide_only; c++)
+            columns[c] =
+                columns[c] << 1 | ((parity64(rows & columns[c]) ^ (sums >> c & 1)) & is_taken);
+        if (count > wide_only)
+            columns[wide_only] =
+                columns[wide_only] << 1 |
+                (sums & NARROW ? 0 : parity64(rows & columns[wide_only]) ^ (sums >> wide_only & 1));
+    }
+}
+
+static void solve_all(const struct solver *solver, uint8_t *bytes)
+{
+    uint64_t columns[STATIC_MAX_COLUMNS + 1] = {0};
+    uint32_t fewest = solver->array->shape.hashes, wide = static_wide_blocks(solver->page);
+    for (uint32_t block = STATIC_BLOCKS_PER_BUCKET * solver->page->buckets + 1; block-- > 0;) {
+        uint32_t count = fewest + (block < wide);
+        uint8_t *to = bytes + static_block_at(solver->page, fewest, block);
+        solve_block(solver, block, columns, count);
+        for (uint32_t c = 0; c < count; c++) store64le(to + 8 * (size_t)c, columns[c]);
+    }
+}
+
+uint64_t petal_static_solve(const struct bit_array *array, uint64_t page, uint64_t *hashes,
+                            uint64_t count, const struct static_room *room)
+{
+    struct solver solver = {
+        .array = array,
+        .page = static_page_of(array, page),
+        .room = room,
+        .first_start = page * array->pages.full.buckets * STATIC_BUCKET_STARTS,
+    };
+    uint8_t *bytes = array->bytes + page * PETAL_BLOCK_BYTES;
+    memset(room->rows, 0, static_page_rows(solver.page) * sizeof *room->rows);
+    uint64_t bumped = insert_all(&solver, bytes, hashes, count);
+    solve_all(&solver, bytes);
+    return bumped;
+}
+
+uint64_t petal_static_page_begin(const struct bit_array *array, uint64_t page,
+                                 const uint64_t *hashes, uint64_t count)
+{
+    uint64_t from = 0, to = count, start = page * array->pages.full.buckets * STATIC_BUCKET_STARTS;
+    while (from < to) {
+        uint64_t middle = from + (to - from) / 2;
+        if (mulhi64(hashes[middle], array->shape.bits) < start)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}

@@ -1,0 +1,561 @@
+/* static.c - proves of static filters: no set of keys fails, none of the keys is missed, and the
+ * bytes depend on the set alone: not on order, repeats, pieces or threads. The files of
+ * vectors/static are made anew, and everything that such a filter cannot do is refused with a
+ * reason.
+ *
+ * `PETAL_UPDATE_VECTORS=1` writes the files of vectors/static in place of comparing them. */
+#include "../amount.h"
+#include "image.h"
+
+#include <pthread.h>
+
+#define GOLDEN "vectors/static/"
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const uint8_t secret[PETAL_SECRET_BYTES] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                                   8, 9, 10, 11, 12, 13, 14, 15};
+
+/* ---- building -------------------------------------------------------------------------------- */
+
+static petal_static_builder *begin(double rate, const void *own_secret, uint32_t workers)
+{
+    petal_options options = PETAL_OPTIONS_INIT;
+    petal_static_builder *builder;
+    petal_error error;
+    options.rate = rate;
+    options.secret = own_secret;
+    require_status(PETAL_OK, petal_static_create(&options, workers, &builder, &error), error);
+    return builder;
+}
+
+static petal_filter *finish(petal_static_builder *builder, petal_run run)
+{
+    petal_filter *filter;
+    petal_error error;
+    require_status(PETAL_OK, petal_static_finish(builder, run, NULL, &filter, &error), error);
+    return filter;
+}
+
+static petal_filter *build(const uint64_t *hashes, uint64_t count, double rate)
+{
+    petal_error error;
+    petal_static_builder *builder = begin(rate, NULL, 1);
+    petal_batch batch = batch_of_hashes(hashes, count);
+    require_status(PETAL_OK, petal_static_add(builder, 0, &batch, &error), error);
+    return finish(builder, NULL);
+}
+
+/* All of them, in a batch and one by one. */
+static void require_hashes(const petal_filter *filter, const uint64_t *hashes, uint64_t count,
+                           const char *kind)
+{
+    petal_batch batch = batch_of_hashes(hashes, count);
+    petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
+    petal_error error;
+    require_status(PETAL_OK, petal_contains_batch(filter, &batch, NULL, &outcome, &error), error);
+    require(outcome.positive == count, "%s: %" PRIu64 " of %" PRIu64 " were found", kind,
+            outcome.positive, count);
+    for (uint64_t i = 0; i < count; i += 1 + count / 300)
+        require(petal_contains_hash(filter, hashes[i]), "%s: key %" PRIu64 " of %" PRIu64, kind, i,
+                count);
+}
+
+/* ---- sets ------------------------------------------------------------------------------------ */
+
+static uint64_t mixed(uint64_t i)
+{
+    return mix(i + 1);
+}
+
+static uint64_t itself(uint64_t i)
+{
+    return i;
+}
+
+static uint64_t repeated(uint64_t i)
+{
+    return mix(i / 3);
+}
+
+static uint64_t multiple(uint64_t i)
+{
+    return i << 40;
+}
+
+static uint64_t from_the_top(uint64_t i)
+{
+    return ~i;
+}
+
+/* Of one start, in the first layer. */
+static uint64_t one_start(uint64_t i)
+{
+    return UINT64_C(0x123456789a) << 24 | i;
+}
+
+/* Of one bucket and one page, then of others. */
+static uint64_t crowded(uint64_t i)
+{
+    return i % 2 ? mix(i) : mix(i) >> 20;
+}
+
+static const struct set {
+    const char *name;
+    uint64_t (*hash)(uint64_t i);
+} sets[] = {
+    {"mixed", mixed},
+    {"consecutive", itself},
+    {"each three times", repeated},
+    {"multiples of 2^40", multiple},
+    {"from the top", from_the_top},
+    {"of one start", one_start},
+    {"crowded", crowded},
+};
+
+static const double rates[] = {0.9, 0.5, 0.07, 0.01, 1e-3, 1e-6};
+
+static uint64_t hashes[120000];
+
+static void fill(const struct set *set, uint64_t count, uint64_t salt)
+{
+    for (uint64_t i = 0; i < count; i++) hashes[i] = set->hash(i + salt);
+}
+
+static void require_set(const struct set *set, uint64_t count, double rate)
+{
+    fill(set, count, 0);
+    petal_filter *filter = build(hashes, count, rate);
+    require_hashes(filter, hashes, count, set->name);
+    petal_free(filter);
+}
+
+static void no_set_of_keys_fails_or_misses_one(void **state)
+{
+    uint64_t step = is_nightly() ? 1 : 7;
+    (void)state;
+    for (size_t s = 0; s < COUNT(sets); s++)
+        for (size_t r = 0; r < COUNT(rates); r++) {
+            for (uint64_t count = (s + r) % step; count <= 300; count += step)
+                require_set(&sets[s], count, rates[r]);
+            for (uint64_t count = 301 + 37 * r; count <= 12000; count += step * (400 + 11 * s))
+                require_set(&sets[s], count, rates[r]);
+            require_set(&sets[s], 100000, rates[r]);
+        }
+}
+
+static void an_empty_set_has_no_key(void **state)
+{
+    (void)state;
+    petal_filter *filter = build(hashes, 0, 0.01);
+    for (uint64_t i = 0; i < 100000; i++) assert_false(petal_contains_hash(filter, mix(i)));
+    petal_info info = PETAL_INFO_INIT;
+    assert_int_equal(petal_get_info(filter, PETAL_ALL_LAYERS, &info, NULL), PETAL_OK);
+    require_that(info.items, ==, 0);
+    petal_free(filter);
+}
+
+/* ---- the same bytes -------------------------------------------------------------------------- */
+
+struct thread_of_run {
+    pthread_t thread;
+    petal_task task;
+    void *argument;
+    uint32_t worker;
+};
+
+static void *run_thread(void *context)
+{
+    struct thread_of_run *own = context;
+    own->task(own->argument, own->worker);
+    return NULL;
+}
+
+static void run_in_threads(void *context, petal_task task, void *argument, uint32_t workers)
+{
+    struct thread_of_run threads[8];
+    (void)context;
+    for (uint32_t i = 0; i < workers; i++) {
+        threads[i] = (struct thread_of_run){.task = task, .argument = argument, .worker = i};
+        assert_int_equal(pthread_create(&threads[i].thread, NULL, run_thread, &threads[i]), 0);
+    }
+    for (uint32_t i = 0; i < workers; i++) pthread_join(threads[i].thread, NULL);
+}
+
+/* A runner that lets one worker do all. */
+static void run_lazily(void *context, petal_task task, void *argument, uint32_t workers)
+{
+    (void)context;
+    task(argument, workers - 1);
+}
+
+/* Backwards, in pieces, dealt out to workers, some of them twice. */
+static petal_filter *build_otherwise(uint64_t count, double rate, uint32_t workers, petal_run run)
+{
+    petal_static_builder *builder = begin(rate, NULL, workers);
+    petal_error error;
+    for (uint64_t left = count, piece; left > 0; left -= piece) {
+        piece = left < 777 ? left : 777;
+        petal_batch batch = batch_of_hashes(hashes + left - piece, piece);
+        require_status(
+            PETAL_OK, petal_static_add(builder, (uint32_t)(left % workers), &batch, &error), error);
+        if (left % 5 == 0)
+            require_status(PETAL_OK, petal_static_add(builder, 0, &batch, &error), error);
+    }
+    return finish(builder, run);
+}
+
+static void the_bytes_depend_on_the_set_alone(void **state)
+{
+    static const uint64_t counts[] = {0, 1, 133, 134, 135, 1000, 20000, 120000};
+    (void)state;
+    for (size_t s = 0; s < COUNT(sets); s++)
+        for (size_t i = 0; i < COUNT(counts); i++) {
+            fill(&sets[s], counts[i], 0);
+            petal_filter *one = build(hashes, counts[i], rates[(s + i) % COUNT(rates)]);
+            for (uint32_t way = 0; way < 3; way++) {
+                petal_run run = way == 0 ? NULL : way == 1 ? run_in_threads : run_lazily;
+                petal_filter *other =
+                    build_otherwise(counts[i], rates[(s + i) % COUNT(rates)], way ? 3 : 1, run);
+                require(same_image(one, other), "%s, %" PRIu64 " keys, way %u", sets[s].name,
+                        counts[i], way);
+                petal_free(other);
+            }
+            petal_free(one);
+        }
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static void add_texts(petal_static_builder *builder, int count)
+{
+    char key[16];
+    petal_key keys[1];
+    petal_batch batch = PETAL_BATCH_INIT;
+    for (int i = 0; i < count; i++) {
+        keys[0] = (petal_key){key, (size_t)snprintf(key, sizeof key, "key-%d", i)};
+        batch.data = keys;
+        batch.count = 1;
+        assert_int_equal(petal_static_add(builder, 0, &batch, NULL), PETAL_OK);
+    }
+}
+
+static void add_integers(petal_static_builder *builder, int64_t count)
+{
+    petal_batch batch = PETAL_BATCH_INIT;
+    batch.layout = PETAL_LAYOUT_I64;
+    for (int64_t i = 0; i < count; i++) {
+        batch.data = &i;
+        batch.count = 1;
+        assert_int_equal(petal_static_add(builder, 0, &batch, NULL), PETAL_OK);
+    }
+}
+
+static const struct recipe {
+    const char *name;
+    double rate;
+    int texts;
+    int64_t integers;
+    bool is_keyed;
+} recipes[] = {
+    {"empty", 0.01, 0, 0, false},       {"list", 0.01, 5, 0, false},
+    {"texts", 0.01, 100, 0, false},     {"texts-keyed", 1e-3, 100, 0, true},
+    {"integers", 1e-6, 0, 2000, false}, {"whole-columns", 1. / 128, 0, 2000, false},
+    {"half", 0.6, 0, 2000, false},      {"two-pages", 0.01, 0, 100000, false},
+};
+
+static petal_filter *make_recipe(const struct recipe *recipe)
+{
+    petal_static_builder *builder = begin(recipe->rate, recipe->is_keyed ? secret : NULL, 1);
+    add_texts(builder, recipe->texts);
+    add_integers(builder, recipe->integers);
+    return finish(builder, NULL);
+}
+
+static void the_golden_files_are_made_byte_for_byte(void **state)
+{
+    bool is_updating = getenv("PETAL_UPDATE_VECTORS") != NULL; /* NOLINT(concurrency-mt-unsafe) */
+    char path[64];
+    (void)state;
+    for (size_t i = 0; i < COUNT(recipes); i++) {
+        petal_filter *filter = make_recipe(&recipes[i]);
+        struct bytes image = serialized(filter);
+        snprintf(path, sizeof path, GOLDEN "%s.petal", recipes[i].name);
+        if (is_updating) write_file(path, image.data, image.size);
+        struct bytes golden = read_file(path);
+        require(same_bytes(image, golden), "%s", path);
+        free(golden.data);
+        free(image.data);
+        petal_free(filter);
+    }
+}
+
+static const struct recipe *const two_pages = &recipes[COUNT(recipes) - 1];
+
+static void require_integers(const petal_filter *filter)
+{
+    for (int64_t i = 0; i < two_pages->integers; i++)
+        require(petal_contains_i64(filter, i), "%" PRId64, i);
+}
+
+/* Mapped, mapped and verified as it is queried, and loaded. */
+static void saved_and_opened_in_every_way_it_is_the_same(void **state)
+{
+    static const uint32_t flags[] = {0, PETAL_OPEN_VERIFY, PETAL_OPEN_VERIFY_ON_USE};
+    const char *path = temporary("saved.petal");
+    petal_filter *filter = make_recipe(two_pages), *opened;
+    petal_error error;
+    (void)state;
+    require_status(PETAL_OK, petal_save(filter, path, NULL, &error), error);
+    for (size_t i = 0; i < 2 * COUNT(flags); i++) {
+        petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+        options.flags = i % 2 ? PETAL_OPEN_LOAD : PETAL_OPEN_MAP | flags[i / 2];
+        require_status(PETAL_OK, petal_open(path, &options, &opened, &error), error);
+        require_integers(opened);
+        require_that(petal_verify(opened, &error), >=, PETAL_OK);
+        assert_true(same_image(filter, opened));
+        petal_filter *copy = clone_of(opened);
+        require_integers(copy);
+        petal_free(copy);
+        petal_free(opened);
+    }
+    petal_free(filter);
+}
+
+/* A page is a block: a query of the other page is not in the way of the damage. */
+static void damage_of_a_page_is_found_and_leaves_the_others(void **state)
+{
+    const char *path = temporary("damaged.petal");
+    petal_filter *filter = make_recipe(two_pages), *opened;
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_error error;
+    uint64_t sound = 0, damaged = 0;
+    (void)state;
+    struct bytes image = serialized(filter);
+    image.data[get64(image.data + AT_PAYLOAD_OFFSET) + 1000] ^= 1;
+    write_file(path, image.data, image.size);
+    options.flags = PETAL_OPEN_MAP | PETAL_OPEN_VERIFY_ON_USE;
+    require_status(PETAL_OK, petal_open(path, &options, &opened, &error), error);
+    for (int64_t i = 0; i < two_pages->integers; i++) {
+        bool answer = false;
+        petal_batch batch = PETAL_BATCH_INIT;
+        batch.layout = PETAL_LAYOUT_I64;
+        batch.data = &i;
+        batch.count = 1;
+        petal_status status = petal_contains_all(opened, &batch, &answer, &error);
+        if (status == PETAL_OK) assert_true(answer);
+        *(status == PETAL_OK ? &sound : &damaged) += 1;
+        if (status != PETAL_OK) require_that(status, ==, PETAL_ERR_DAMAGED);
+    }
+    require_that(sound, >, 1000);
+    require_that(damaged, >, 1000);
+    free(image.data);
+    petal_free(opened);
+    petal_free(filter);
+}
+
+static void every_flipped_bit_and_every_cut_is_noticed(void **state)
+{
+    petal_filter *filter = make_recipe(&recipes[2]), *opened;
+    struct bytes image = serialized(filter);
+    (void)state;
+    for (size_t bit = 0; bit < image.size * 8; bit++) {
+        image.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        petal_status status = petal_load(image.data, image.size, NULL, &opened, NULL);
+        require(status < 0, "bit %zu of %zu", bit, image.size * 8);
+        image.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    for (size_t size = 0; size < image.size; size++)
+        assert_true(petal_load(image.data, size, NULL, &opened, NULL) < 0);
+    free(image.data);
+    petal_free(filter);
+}
+
+/* ---- headers that are sealed, and wrong ------------------------------------------------------ */
+
+static void require_forged(const struct recipe *recipe, uint32_t layer, size_t at, size_t size,
+                           uint64_t value, petal_status wanted)
+{
+    petal_filter *filter = make_recipe(recipe), *opened = NULL;
+    struct bytes image = serialized(filter);
+    petal_error error;
+    for (unsigned slot = 0; slot < 2; slot++)
+        put_number(slot_of(image, slot) + (size_t)layer * LAYER_ENTRY + at, size, value);
+    seal_both(image);
+    petal_status status = petal_load(image.data, image.size, NULL, &opened, &error);
+    require(status == wanted, "field at %zu as %" PRIu64 ": %s", at, value,
+            petal_status_name(status));
+    free(image.data);
+    petal_free(opened);
+    petal_free(filter);
+}
+
+static void sealed_headers_that_are_wrong_are_refused(void **state)
+{
+    const struct recipe *recipe = &recipes[4];
+    (void)state;
+    require_forged(recipe, 0, AT_FEATURES, 4, 0, PETAL_ERR_DAMAGED);
+    require_forged(recipe, 0, AT_FEATURES, 4, 3, PETAL_ERR_DAMAGED);
+    require_forged(recipe, 0, AT_FEATURES, 4, 4, PETAL_ERR_NEWER);
+    require_forged(recipe, 0, AT_SCHEME, 4, PETAL_SCHEME_CLASSIC, PETAL_ERR_DAMAGED);
+    require_forged(recipe, 0, AT_SCHEME, 4, 5, PETAL_ERR_NEWER);
+    require_forged(recipe, 0, AT_HASHES, 4, 0, PETAL_ERR_DAMAGED);
+    require_forged(recipe, 0, AT_HASHES, 4, 31, PETAL_ERR_DAMAGED);
+    require_forged(recipe, 0, AT_HASHES, 4, UINT32_MAX, PETAL_ERR_DAMAGED);
+    require_forged(recipe, 0, AT_HASHES, 4, 18, PETAL_ERR_DAMAGED);
+    require_forged(recipe, 0, AT_LINES_PER_KEY, 4, UINT32_MAX, PETAL_ERR_DAMAGED);
+    require_forged(recipe, 0, AT_LINES_PER_KEY, 4, 1000, PETAL_ERR_DAMAGED);
+    require_forged(recipe, 0, AT_BITS, 8, 0, PETAL_ERR_DAMAGED);
+    require_forged(recipe, 0, AT_BITS, 8, 1, PETAL_ERR_DAMAGED);
+    require_forged(recipe, 0, AT_BITS, 8, 128, PETAL_ERR_DAMAGED);
+    require_forged(recipe, 0, AT_BITS, 8, (uint64_t)1 << 47, PETAL_ERR_DAMAGED);
+    require_forged(recipe, 0, AT_BITS, 8, UINT64_MAX - 127, PETAL_ERR_DAMAGED);
+    require_forged(recipe, 0, AT_ITEMS, 8, 1, PETAL_ERR_DAMAGED);
+    require_forged(recipe, 1, AT_HASHES, 4, 7, PETAL_ERR_DAMAGED);
+    require_forged(recipe, 1, AT_LINES_PER_KEY, 4, 1, PETAL_ERR_DAMAGED);
+    require_forged(recipe, 0, AT_UNTIL_MS, 8, 1, PETAL_ERR_DAMAGED);
+}
+
+/* ---- what it cannot do ----------------------------------------------------------------------- */
+
+static void require_unsupported(petal_status status, const petal_error *error, const char *call)
+{
+    require(status == PETAL_ERR_UNSUPPORTED && strstr(error->message, "static"), "%s: %s: %s", call,
+            petal_status_name(status), error->message);
+}
+
+static int32_t take_none(void *context, const void *bytes, size_t size_bytes)
+{
+    (void)context, (void)bytes, (void)size_bytes;
+    return 0;
+}
+
+static void require_no_changes(petal_filter *filter, petal_filter *other)
+{
+    petal_error error;
+    petal_filter *like;
+    petal_builder *builder;
+    petal_comparison comparison = PETAL_COMPARISON_INIT;
+    uint32_t workers = 1;
+    struct bytes before = serialized(filter);
+    assert_int_equal(petal_add(filter, "a", 1), PETAL_ERR_UNSUPPORTED);
+    assert_int_equal(petal_add_i64(filter, 1), PETAL_ERR_UNSUPPORTED);
+    assert_int_equal(petal_add_hash(filter, 1), PETAL_ERR_UNSUPPORTED);
+    assert_int_equal(petal_remove(filter, "a", 1), PETAL_ERR_UNSUPPORTED);
+    petal_batch batch = batch_of_hashes(hashes, 10);
+    require_unsupported(petal_add_batch(filter, &batch, NULL, NULL, &error), &error, "add_batch");
+    require_unsupported(petal_clear(filter, &error), &error, "clear");
+    require_unsupported(petal_merge(filter, other, &error), &error, "merge");
+    require_unsupported(petal_intersect(filter, other, &error), &error, "intersect");
+    require_unsupported(petal_compare(filter, other, &comparison, &error), &error, "compare");
+    require_unsupported(petal_allow_threads(filter, &error), &error, "allow_threads");
+    require_unsupported(petal_create_like(filter, &like, &error), &error, "create_like");
+    require_unsupported(petal_builder_create(filter, &workers, &builder, &error), &error,
+                        "builder_create");
+    require_unsupported(petal_diff(filter, other, take_none, NULL, &error), &error, "diff");
+    struct bytes after = serialized(filter);
+    assert_true(same_bytes(before, after));
+    free(before.data);
+    free(after.data);
+}
+
+static void what_it_cannot_do_says_why(void **state)
+{
+    const char *path = temporary("fixed.petal");
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    petal_options wanted = PETAL_OPTIONS_INIT;
+    petal_filter *filter = make_recipe(&recipes[2]), *opened;
+    petal_error error;
+    (void)state;
+    require_no_changes(filter, filter);
+    require_status(PETAL_OK, petal_save(filter, path, NULL, &error), error);
+    require_status(PETAL_OK, petal_open(path, NULL, &opened, &error), error);
+    require_no_changes(opened, filter);
+    petal_free(opened);
+    options.flags = PETAL_OPEN_WRITABLE;
+    require_unsupported(petal_open(path, &options, &opened, &error), &error, "open");
+    wanted.scheme = PETAL_SCHEME_STATIC;
+    wanted.capacity = 1000;
+    wanted.rate = 0.01;
+    require_unsupported(petal_create(&wanted, &opened, &error), &error, "create");
+    petal_free(filter);
+}
+
+static void require_options(petal_options options, petal_status wanted)
+{
+    petal_static_builder *builder;
+    petal_error error;
+    if (options.rate == 0) options.rate = 0.01;
+    require_status(wanted, petal_static_create(&options, 1, &builder, &error), error);
+    assert_null(builder);
+}
+
+static void options_that_have_no_effect_are_refused(void **state)
+{
+    const petal_options none = PETAL_OPTIONS_INIT;
+    petal_options o;
+    (void)state;
+    o = none, o.rate = 1, require_options(o, PETAL_ERR_ARGUMENT);
+    o = none, o.rate = -1, require_options(o, PETAL_ERR_ARGUMENT);
+    o = none, o.rate = NAN, require_options(o, PETAL_ERR_ARGUMENT);
+    o = none, o.rate = 1e-10, require_options(o, PETAL_ERR_UNREACHABLE);
+    o = none, o.capacity = 1, require_options(o, PETAL_ERR_ARGUMENT);
+    o = none, o.bits = 1, require_options(o, PETAL_ERR_ARGUMENT);
+    o = none, o.hashes = 1, require_options(o, PETAL_ERR_ARGUMENT);
+    o = none, o.memory_bytes = 1, require_options(o, PETAL_ERR_ARGUMENT);
+    o = none, o.growth = 1, require_options(o, PETAL_ERR_ARGUMENT);
+    o = none, o.window_keys = 1, require_options(o, PETAL_ERR_ARGUMENT);
+    o = none, o.format = "guava", require_options(o, PETAL_ERR_ARGUMENT);
+    o = none, o.scheme = PETAL_SCHEME_BLOCKED, require_options(o, PETAL_ERR_ARGUMENT);
+    o = none, o.hash = PETAL_HASH_SIPHASH, require_options(o, PETAL_ERR_SECRET_MISSING);
+    o = none, o.hash = 99, require_options(o, PETAL_ERR_ARGUMENT);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* At every allocation that fails: an error, and no leak. */
+static void every_failure_of_memory_is_an_error_and_no_leak(void **state)
+{
+    petal_error error;
+    petal_static_builder *builder;
+    petal_filter *filter = NULL;
+    petal_status status = PETAL_ERR_MEMORY;
+    uint64_t count = 60000;
+    (void)state;
+    fill(&sets[0], count, 0);
+    for (uint64_t limit = 1; status == PETAL_ERR_MEMORY; limit++) {
+        struct counting counts = {.fail_at = limit, .fail_for_ever = true};
+        petal_allocator allocator = counting_allocator(&counts);
+        petal_options options = PETAL_OPTIONS_INIT;
+        petal_batch batch = batch_of_hashes(hashes, count);
+        options.rate = 0.01;
+        options.allocator = &allocator;
+        status = petal_static_create(&options, 1, &builder, &error);
+        if (status == PETAL_OK) status = petal_static_add(builder, 0, &batch, &error);
+        if (status != PETAL_OK && builder)
+            assert_int_equal(petal_static_finish(builder, NULL, NULL, NULL, NULL), PETAL_OK);
+        else if (status == PETAL_OK)
+            status = petal_static_finish(builder, NULL, NULL, &filter, &error);
+        if (status == PETAL_OK) petal_free(filter);
+        require_that(counts.live_blocks, ==, 0);
+        require_that(counts.bad_releases, ==, 0);
+    }
+    require_status(PETAL_OK, status, error);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_set_of_keys_fails_or_misses_one),
+        cmocka_unit_test(an_empty_set_has_no_key),
+        cmocka_unit_test(the_bytes_depend_on_the_set_alone),
+        cmocka_unit_test(the_golden_files_are_made_byte_for_byte),
+        cmocka_unit_test(saved_and_opened_in_every_way_it_is_the_same),
+        cmocka_unit_test(damage_of_a_page_is_found_and_leaves_the_others),
+        cmocka_unit_test(every_flipped_bit_and_every_cut_is_noticed),
+        cmocka_unit_test(sealed_headers_that_are_wrong_are_refused),
+        cmocka_unit_test(what_it_cannot_do_says_why),
+        cmocka_unit_test(options_that_have_no_effect_are_refused),
+        cmocka_unit_test(every_failure_of_memory_is_an_error_and_no_leak),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
