@@ -6,6 +6,7 @@
 #define _POSIX_C_SOURCE 200809L
 #define _DARWIN_C_SOURCE /* _SC_PHYS_PAGES */
 
+#include "commands/build_static.h"
 #include "commands/commands.h"
 #include "commands/summary.h"
 #include "files/files.h"
@@ -329,18 +330,23 @@ static int build(const struct args *args, struct request *request)
 {
     struct key_reader reader;
     petal_filter *filter = NULL;
+    uint64_t avoided_bytes = 0;
     bool planned = request->options.capacity || request->options.bits || request->like;
     bool twice =
         request->options.format != NULL || request->options.scheme == PETAL_SCHEME_COUNTING;
+    bool is_static = request->options.scheme == PETAL_SCHEME_STATIC;
+    if (is_static && request->options.capacity)
+        return misused("build", "a static filter is as large as its keys need; leave out -n");
     if (twice && !planned && !spool_standard_input(args)) return STATUS_ERROR;
     if (!keys_open(&reader, args, args->operands, args->operand_count, false)) return STATUS_ERROR;
     if (request->like && !keys_use_type_of(&reader, args, args->template_file, request->like))
         return STATUS_ERROR;
     catch_stop_signals(); /* or a temporary file may be left behind */
     progress_start(args->progress, false);
-    filter = planned ? build_planned(&reader, request, args->output)
-             : twice ? build_twice(&reader, request, args)
-                     : build_counted(&reader, request, args);
+    filter = is_static ? build_static(&reader, request, &avoided_bytes)
+             : planned ? build_planned(&reader, request, args->output)
+             : twice   ? build_twice(&reader, request, args)
+                       : build_counted(&reader, request, args);
     keys_close(&reader);
     if (stop_signal()) { /* what was read is not the whole */
         petal_free(filter);
@@ -349,6 +355,7 @@ static int build(const struct args *args, struct request *request)
     if (!filter) return STATUS_ERROR;
     bool saved = save_filter(filter, args->output, request->format, args);
     if (saved) warn_if_overfilled(args->output, filter);
+    if (saved) remark_classic(args->output, filter, avoided_bytes);
     if (saved) print_summary(args->output, filter, args);
     petal_free(filter);
     return saved ? STATUS_OK : STATUS_ERROR;

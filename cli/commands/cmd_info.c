@@ -47,9 +47,12 @@ static void print_kind(const petal_info *info)
     printf("%s, %s", info->scheme_name, info->hash_name);
     if (info->keyed) printf(" with secret %08" PRIx32, info->secret_id);
     if (info->seed) printf(" with seed %" PRIu64, info->seed);
-    printf(", k %" PRIu32, info->hashes);
+    bool is_static = info->scheme == PETAL_SCHEME_STATIC;
+    printf(is_static ? ", %" PRIu32 " columns" : ", k %" PRIu32, info->hashes);
     if (info->lines_per_key == 2) printf(" in 2 lines");
-    if (info->layers > 1) printf(" in the newest of %" PRIu32 " layers", info->layers);
+    if (is_static && info->layers > 1) printf(", %" PRIu32 " layers", info->layers);
+    if (!is_static && info->layers > 1)
+        printf(" in the newest of %" PRIu32 " layers", info->layers);
     if (info->scheme == PETAL_SCHEME_BLOCKED)
         printf(", %s line%s of 64 bytes\n", grouped(info->bits / 512).s, plural(info->bits / 512));
     else if (info->counter_bits)
@@ -97,9 +100,11 @@ static void print_keys(const petal_info *info, const petal_stats *stats)
         info->policy == PETAL_POLICY_WINDOW_KEYS || info->policy == PETAL_POLICY_WINDOW_TIME;
     if (window)
         printf(" remembered");
-    else if (info->capacity)
+    else if (info->capacity && info->scheme != PETAL_SCHEME_STATIC)
         printf(repeats ? "; %s planned" : " of %s planned", grouped(info->capacity).s);
-    if (isinf(stats->estimated_items.high)) /* a layer has every bit set */
+    if (info->scheme == PETAL_SCHEME_STATIC) /* bits do not tell */
+        putchar('\n');
+    else if (isinf(stats->estimated_items.high)) /* a layer has every bit set */
         printf(" (from the bits: any number above %s)\n", rounded(stats->estimated_items.low).s);
     else
         printf(" (from the bits: %s to %s)\n", grouped((uint64_t)stats->estimated_items.low).s,

@@ -1,6 +1,7 @@
 /* cmd_plan.c - petal plan: how big a filter would be, and how good, without making it. */
 #include "commands/chart.h"
 #include "commands/commands.h"
+#include "files/formats.h"
 #include "files/paths.h"
 #include "files/request.h"
 #include "output/json.h"
@@ -13,10 +14,10 @@
 #include <string.h>
 
 /* In the order of the table; the first is the default. Counting does more than the others, so it is
- * shown when asked for. */
-static const char *const scheme_names[] = {"blocked", "classic", "counting"};
+ * shown when asked for; static is made for a rate, and shown where one is planned for. */
+static const char *const scheme_names[] = {"blocked", "classic", "static", "counting"};
 
-enum { SCHEMES = sizeof scheme_names / sizeof scheme_names[0], ALIKE = 2 };
+enum { SCHEMES = sizeof scheme_names / sizeof scheme_names[0], ALIKE = 2, STATIC = 2 };
 
 struct plans {
     const struct args *args;
@@ -48,6 +49,14 @@ static bool is_of_the_scheme(petal_status status)
     return status == PETAL_ERR_UNREACHABLE || status == PETAL_ERR_ARGUMENT;
 }
 
+static bool is_shown(const struct args *args, size_t scheme)
+{
+    bool is_for_rate = args->capacity && !args->memory_bytes && !args->bits && !args->hashes &&
+                       !args->lines_per_key && is_petal(args->to);
+    if (args->scheme) return strcmp(args->scheme, scheme_names[scheme]) == 0;
+    return scheme < ALIKE || (scheme == STATIC && is_for_rate && !args->chart);
+}
+
 /* One reason stands for all. What is out of reach for one scheme may be in reach for the next; of
  * options that do not fit, the default scheme's reason is of the default. */
 static bool refuse_all(const petal_error *errors, size_t count)
@@ -64,12 +73,14 @@ static bool plan_all(struct plans *plans)
     size_t failed = 0;
     for (size_t i = 0; i < SCHEMES; i++) {
         petal_error *error = &errors[failed];
-        if (args->scheme ? strcmp(args->scheme, scheme_names[i]) != 0 : i >= ALIKE) continue;
+        if (!is_shown(args, i)) continue;
         if (plan_scheme(scheme_names[i], args, &plans->made[plans->count], error)) {
             plans->count++;
             continue;
         }
         if (!error->message[0]) return false; /* a misuse was reported */
+        if (i == STATIC && !args->scheme && is_of_the_scheme(error->status))
+            continue; /* nobody asked for it */
         if (!is_of_the_scheme(error->status)) return complain(NULL, "%s", error->message);
         failed++;
     }
@@ -86,10 +97,18 @@ static void print_header(const char *last)
            (int)strlen(last) + 3, last, plain(stdout));
 }
 
+/* Of its code, and of two blocks of 8 bytes for each column beside each other, at most. */
+static uint32_t static_lines(uint32_t columns)
+{
+    return 1 + (64 - 8 + 16 * columns + 63) / 64;
+}
+
 static void print_row(const struct plans *plans, const petal_info *plan, int width)
 {
     char lines[24];
-    if (plan->lines_per_key)
+    if (plan->scheme == PETAL_SCHEME_STATIC)
+        snprintf(lines, sizeof lines, "up to %" PRIu32, static_lines(plan->hashes));
+    else if (plan->lines_per_key)
         snprintf(lines, sizeof lines, "%" PRIu32, plan->lines_per_key);
     else
         snprintf(lines, sizeof lines, "up to %" PRIu32, plan->hashes);
@@ -121,7 +140,7 @@ static void print_table(const struct plans *plans)
 static void print_overfilled(const petal_info *plan)
 {
     static const double times[] = {1.25, 1.5, 2, 3};
-    if (plan->capacity > UINT64_MAX / 4) return;
+    if (plan->capacity > UINT64_MAX / 4 || plan->scheme == PETAL_SCHEME_STATIC) return;
     printf("%s with more keys than planned:", plan->scheme_name);
     uint64_t shown = plan->capacity;
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
@@ -144,7 +163,11 @@ static struct text typed_rate(double rate)
 
 static void print_next(const struct args *args, const petal_info *plan)
 {
-    printf("next: petal build -o FILE -n %s", compact(plan->capacity).s);
+    bool is_static = plan->scheme == PETAL_SCHEME_STATIC;
+    if (is_static)
+        printf("next: petal build -o FILE");
+    else
+        printf("next: petal build -o FILE -n %s", compact(plan->capacity).s);
     if (args->bits)
         printf(" --bits %" PRIu64 " --hashes %" PRIu32, plan->bits, plan->hashes);
     else if (args->memory_bytes && args->capacity)
@@ -199,6 +222,9 @@ static int run(const struct args *args)
                        args->operands[0]);
     if (args->bits && !args->capacity)
         return misused("plan", "how many keys? give -n KEYS too: the rate depends on it");
+    if (args->chart && args->scheme && strcmp(args->scheme, scheme_names[STATIC]) == 0)
+        return misused("plan",
+                       "a static filter never has more keys than planned; leave out --chart");
     if (args->chart && !may_write(args->chart, args->force)) return STATUS_ERROR;
     if (!plan_all(&plans)) return STATUS_ERROR;
     plans.same_capacity = args->capacity != 0;

@@ -31,7 +31,7 @@ _petal_options() {
 # Words for the value of an option; empty and status 1 where file names are meant, empty and 0 where nothing can be said.
 _petal_values() {
     case $1 in
-    --scheme) echo 'blocked classic counting' ;;
+    --scheme) echo 'blocked classic counting static' ;;
     --to-scheme) echo 'classic' ;;
     --key-type) echo 'text utf16le i32 i64 f64 hex base64 any' ;;
     --progress) echo 'auto always lines never' ;;

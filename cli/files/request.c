@@ -72,6 +72,11 @@ static bool complain_of_plan(const petal_options *options, const petal_error *er
         blocked ? "ask for a higher rate, or try --scheme classic" : "ask for a higher rate";
     if (error->status == PETAL_ERR_MEMORY)
         return complain(NULL, "not enough memory for a filter of that size");
+    if (error->status == PETAL_ERR_UNSUPPORTED && options->scheme == PETAL_SCHEME_STATIC)
+        return complain(NULL, "a static filter is built from all its keys at once: petal build "
+                              "--scheme static");
+    if (error->status == PETAL_ERR_UNREACHABLE && options->scheme == PETAL_SCHEME_STATIC)
+        return complain(NULL, "%s", error->message);
     if (error->status == PETAL_ERR_UNREACHABLE)
         return complain(NULL, "%s; %s", error->message, way_out);
     return complain(NULL, "%s", error->message);
@@ -82,6 +87,7 @@ static uint32_t scheme_of(const char *name)
 {
     if (!name) return PETAL_SCHEME_DEFAULT;
     if (strcmp(name, "classic") == 0) return PETAL_SCHEME_CLASSIC;
+    if (strcmp(name, "static") == 0) return PETAL_SCHEME_STATIC;
     return strcmp(name, "counting") == 0 ? PETAL_SCHEME_COUNTING : PETAL_SCHEME_BLOCKED;
 }
 

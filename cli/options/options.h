@@ -89,8 +89,8 @@ struct command {
 #define OPTION_BITS {0, "bits", COUNT, AT(bits), "M", "exactly M bits, with --hashes"}
 #define OPTION_HASHES {0, "hashes", COUNT, AT(hashes), "K", "bits set per key"}
 #define OPTION_LINES {0, "lines-per-key", COUNT, AT(lines_per_key), "1|2", "cache lines per key, in blocked"}
-#define OPTION_SCHEME {0, "scheme", TEXT, AT(scheme), "SCHEME=blocked|classic|counting", \
-                       "blocked, classic or counting [blocked]"}
+#define OPTION_SCHEME {0, "scheme", TEXT, AT(scheme), "SCHEME=blocked|classic|counting|static", \
+                       "blocked, classic, counting or static [blocked]"}
 #define OPTION_SCHEME_OF_BITS {0, "scheme", TEXT, AT(scheme), "SCHEME=blocked|classic", "blocked or classic [blocked]"}
 #define OPTION_SEED {0, "seed", TEXT, AT(seed), "N|random", "seed of the hash [0]"}
 #define OPTION_SECRET_FILE {0, "secret-file", TEXT, AT(secret_file), "FILE", "secret of a keyed filter: 16 bytes or 32 hex digits"}

@@ -131,7 +131,7 @@ format_names() { petal formats --json | sed 's/.*"format":"\([^"]*\)".*/\1/' | s
     is "$(bash_offers petal '' | grep -v -e -- | paste -sd' ')" "$({ commands; echo help; } | sort | paste -sd' ')"
     is "$(bash_offers petal ver)" verify
     for command in $(commands); do is "$(bash_offers petal $command --)" "$(options_of $command)"; done
-    is "$(bash_offers petal build --scheme '' | paste -sd' ')" "blocked classic counting"
+    is "$(bash_offers petal build --scheme '' | paste -sd' ')" "blocked classic counting static"
     is "$(bash_offers petal build --scheme = c)" $'classic\ncounting'
     is "$(bash_offers petal check f --key-type i)" $'i32\ni64'
     is "$(bash_offers petal create -n '')" ""
@@ -164,6 +164,6 @@ format_names() { petal formats --json | sed 's/.*"format":"\([^"]*\)".*/\1/' | s
     for command in $(commands); do
         is "$(fish_offers "petal $command --" | sed 's/=$//' | sort)" "$(options_of $command)"
     done
-    is "$(fish_offers 'petal build --scheme ' | paste -sd' ')" "blocked classic counting"
+    is "$(fish_offers 'petal build --scheme ' | paste -sd' ')" "blocked classic counting static"
     is "$(fish_offers 'petal build --to ' | sort)" "$(format_names)"
 }

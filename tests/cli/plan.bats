@@ -11,7 +11,7 @@ load helper
 
 @test "plan --json prints one object a scheme, the default first, with the names of info --json" {
     run -0 --separate-stderr petal plan -n 100M -p 1% --json
-    is "${#lines[@]}" 2
+    is "${#lines[@]}" 3
     output=$(sed 's/\(_rate":[0-9.]\{8\}\)[0-9]*/\1/' <<<"$output") # the last digits are those of the C library's exp()
     is_as_expected plan-100M.json
     petal create -o f.petal -n 1000

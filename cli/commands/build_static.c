@@ -1,0 +1,174 @@
+/* build_static.c - see build_static.h. Keys are read once, however many come: their hashes are
+ * collected, and sorted and solved at the end. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "commands/build_static.h"
+
+#include "keys/batch_calls.h"
+#include "keys/pipeline.h"
+#include "output/filter_info.h"
+#include "output/numbers.h"
+#include "output/progress.h"
+#include "output/report.h"
+#include "output/signals.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+struct part {
+    petal_task task;
+    void *argument;
+    uint32_t worker;
+};
+
+static void *do_part(void *context)
+{
+    const struct part *part = context;
+    part->task(part->argument, part->worker);
+    return NULL;
+}
+
+/* A petal_run. What no thread can be started for, this one does. */
+static void run_parts(void *context, petal_task task, void *argument, uint32_t workers)
+{
+    struct part parts[MAX_THREADS];
+    pthread_t threads[MAX_THREADS];
+    uint32_t started = 0;
+    (void)context;
+    for (; started + 1 < workers; started++) {
+        parts[started] = (struct part){task, argument, started + 1};
+        if (pthread_create(&threads[started], NULL, do_part, &parts[started]) != 0) break;
+    }
+    for (uint32_t i = started + 1; i < workers; i++) task(argument, i);
+    task(argument, 0);
+    for (uint32_t i = 0; i < started; i++) pthread_join(threads[i], NULL);
+}
+
+/* ---- collecting ------------------------------------------------------------------------------ */
+
+/* From so many keys on a static filter is the smaller one at every rate. */
+#define FEW_KEYS 2048u
+
+struct collecting {
+    petal_filter *hasher;
+    petal_static_builder *builder;
+    uint64_t count;
+    uint64_t first[FEW_KEYS]; /* hashes, as long as there are few */
+};
+
+static void hash_block(void *context, struct key_block *block)
+{
+    const struct collecting *collecting = context;
+    hash_keys(collecting->hasher, block->keys, block->count, block->hashes);
+}
+
+static bool enter_block(void *context, struct key_block *block)
+{
+    struct collecting *collecting = context;
+    petal_batch batch = hashes_batch(block->hashes, block->count);
+    petal_error error;
+    if (collecting->count + block->count <= FEW_KEYS)
+        memcpy(collecting->first + collecting->count, block->hashes,
+               block->count * sizeof *block->hashes);
+    collecting->count += block->count;
+    return petal_static_add(collecting->builder, 0, &batch, &error) == PETAL_OK ||
+           complain(NULL, "%s", error.message);
+}
+
+static bool collect(struct key_reader *reader, struct collecting *collecting)
+{
+    static const struct stages stages = {.work = hash_block, .enter = enter_block};
+    return run_pipeline(reader, &stages, collecting) && !reader->failed && stop_signal() == 0;
+}
+
+/* ---- few keys -------------------------------------------------------------------------------- */
+
+/* A classic filter of the same keys, if there are few and it is smaller. */
+static petal_filter *make_smaller(const struct collecting *collecting, const petal_options *options,
+                                  const petal_info *than)
+{
+    petal_options classic = *options;
+    petal_info plan = PETAL_INFO_INIT;
+    petal_filter *filter = NULL;
+    classic.scheme = PETAL_SCHEME_CLASSIC;
+    classic.capacity = than->items;
+    if (than->items == 0 || collecting->count > FEW_KEYS ||
+        petal_plan(&classic, &plan, NULL, NULL) != PETAL_OK || plan.bytes >= than->bytes)
+        return NULL;
+    if (petal_create(&classic, &filter, NULL) != PETAL_OK) return NULL;
+    add_hashes(filter, collecting->first, (size_t)collecting->count, NULL, NULL);
+    return filter;
+}
+
+static petal_filter *smaller_of_both(const struct collecting *collecting,
+                                     const petal_options *options, petal_filter *filter,
+                                     uint64_t *avoided_bytes)
+{
+    petal_info info = info_of(filter);
+    petal_filter *classic = make_smaller(collecting, options, &info);
+    if (!classic) return filter;
+    *avoided_bytes = info.bytes;
+    petal_free(filter);
+    return classic;
+}
+
+void remark_classic(const char *path, const petal_filter *filter, uint64_t avoided_bytes)
+{
+    if (avoided_bytes)
+        remark(path, "classic, which takes %s bytes for so few keys; a static filter would take %s",
+               grouped(info_of(filter).bytes).s, grouped(avoided_bytes).s);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+/* Hashes need a filter to belong to. */
+static petal_filter *make_hasher(const petal_options *options)
+{
+    petal_options o = PETAL_OPTIONS_INIT;
+    o.bits = o.hashes = 1;
+    o.hash = options->hash;
+    o.seed = options->seed;
+    o.secret = options->secret;
+    return create_filter(&o);
+}
+
+static petal_filter *finish(struct collecting *collecting, const petal_options *options,
+                            uint64_t *avoided_bytes)
+{
+    petal_filter *filter = NULL;
+    petal_error error;
+    progress_begin("solving", "the filter");
+    petal_status status =
+        petal_static_finish(collecting->builder, run_parts, NULL, &filter, &error);
+    progress_end();
+    collecting->builder = NULL;
+    if (status == PETAL_OK) return smaller_of_both(collecting, options, filter, avoided_bytes);
+    complain(NULL, "%s", error.message);
+    return NULL;
+}
+
+petal_filter *build_static(struct key_reader *reader, const struct request *request,
+                           uint64_t *avoided_bytes)
+{
+    petal_filter *filter = NULL;
+    petal_error error;
+    struct collecting *collecting = calloc(1, sizeof *collecting);
+    if (!collecting) {
+        complain(NULL, "out of memory");
+        return NULL;
+    }
+    collecting->hasher = make_hasher(&request->options);
+    if (collecting->hasher && petal_static_create(&request->options, thread_limit(reader->threads),
+                                                  &collecting->builder, &error) != PETAL_OK)
+        complain(NULL, "%s", error.message);
+    if (collecting->builder && collect(reader, collecting))
+        filter = finish(collecting, &request->options, avoided_bytes);
+    if (petal_static_finish(collecting->builder, NULL, NULL, NULL, &error) != PETAL_OK)
+        complain(NULL, "%s", error.message);
+    petal_free(collecting->hasher);
+    free(collecting);
+    return filter;
+}

@@ -1,0 +1,104 @@
+#!/usr/bin/env bats
+# static.bats - petal build --scheme static: the file of a set, whatever comes first; and what such
+# a file cannot do is refused with a reason.
+load helper
+
+@test "build --scheme static: no key is missing, and the same set is the same file" {
+    make_urls
+    run -0 --separate-stderr petal build --scheme static -o s.petal urls.txt
+    is "$output$stderr" ""
+    is "$(petal info --json s.petal | field items)" 29619
+    is "$(petal check -c s.petal urls.txt)" 58240
+    petal verify s.petal
+    sort -r urls.txt | petal build --scheme static --threads 1 -o other.petal
+    cat urls.txt urls.txt | petal build --scheme static --threads 4 -o twice.petal -
+    cmp s.petal other.petal
+    cmp s.petal twice.petal
+    petal build -o blocked.petal urls.txt
+    [ "$(stat -c %s s.petal)" -lt $(($(stat -c %s blocked.petal) * 3 / 4)) ]
+}
+
+@test "static filters with a secret, a seed, metadata and key types" {
+    seq 5000 >keys
+    printf 0123456789abcdef >secret
+    petal build --scheme static --secret-file secret -o k.petal keys
+    is "$(petal check --secret-file secret -c k.petal keys)" 5000
+    run -2 petal check k.petal keys
+    petal build --scheme static --seed 7 --metadata seven --key-type i64 -p 0.1% -o i.petal keys
+    is "$(petal check -c --key-type i64 i.petal keys)" 5000
+    is "$(petal info --json i.petal | field metadata)" seven
+    petal build --scheme static -o - keys | petal check -c - keys >count
+    is "$(cat count)" 5000
+}
+
+@test "of few keys a classic filter is smaller: it is made, and that is said" {
+    seq 300 >keys
+    run -0 --separate-stderr petal build --scheme static -o f.petal keys
+    contains "$stderr" "f.petal: classic, which takes 384 bytes for so few keys; a static filter would take 448"
+    is "$(petal info --json f.petal | field scheme)" classic
+    is "$(petal check -c f.petal keys)" 300
+    seq 3000 >keys
+    run -0 --separate-stderr petal build --scheme static -o s.petal keys
+    is "$stderr" ""
+    is "$(petal info --json s.petal | field scheme)" static
+    : >none
+    petal build --scheme static -o n.petal none
+    run -1 petal check n.petal keys
+}
+
+@test "info of a static filter" {
+    seq 100000 >keys
+    petal build --scheme static -o s.petal keys
+    run -0 petal info s.petal
+    contains "$output" "static, xxh3, 6 columns, "
+    contains "$output" "keys              100,000"
+    contains "$output" "% now, 1 % asked"
+}
+
+@test "plan shows static where a rate is asked for" {
+    contains "$(petal plan -n 1M)" "static "
+    is "$(petal plan -n 1M --memory 1MiB | grep -c ^static)" 0
+    run -0 petal plan -n 1M --scheme static --json
+    is "$(field scheme <<<"$output")" static
+    petal build --scheme static -o s.petal <(seq 1000000)
+    planned=$(field bytes <<<"$output") made=$(petal info --json s.petal | field bytes)
+    [ $((made - planned)) -lt $((made / 200)) ] && [ $((planned - made)) -lt $((made / 200)) ]
+}
+
+@test "what a static filter cannot do says why, and changes nothing" {
+    seq 3000 >keys
+    petal build --scheme static -o s.petal keys
+    cp s.petal before.petal
+    refuses "never changes" petal add s.petal keys
+    refuses "never changes" petal remove s.petal keys
+    seq 5000 9000 >new
+    run -2 petal seen -f s.petal new
+    contains "$output" "never changes"
+    refuses "build one from both lists of keys" petal merge -o m.petal s.petal s.petal
+    refuses "build one from both lists of keys" petal intersect -o m.petal s.petal s.petal
+    refuses "equal content ids mean equal sets" petal compare s.petal s.petal
+    refuses "send the whole file" petal diff -o p.patch s.petal s.petal
+    refuses "never changes" petal create --template s.petal -o t.petal
+    refuses "built from all its keys at once" petal create --scheme static -n 10 -o c.petal
+    refuses "leave out -n" petal build --scheme static -n 10 -o c.petal keys
+    refuses "made for a rate" petal build --scheme static --memory 1MiB -o c.petal keys
+    refuses "lowest it reaches" petal build --scheme static -p 1e-12 -o c.petal keys
+    refuses "leave out --chart" petal plan -n 1M --scheme static --chart c.svg
+    cmp s.petal before.petal
+    [ ! -e m.petal ] && [ ! -e c.petal ] && [ ! -e t.petal ] && [ ! -e p.patch ]
+}
+
+@test "damaged and cut-off static files are found" {
+    seq 30000 >keys
+    petal build --scheme static -o s.petal keys
+    for at in 100 700 1100 5000 20000; do
+        cp s.petal d.petal
+        flip d.petal $at 1
+        run -1 petal verify d.petal
+    done
+    for size in 0 100 1023 5000; do
+        head -c $size s.petal >cut.petal
+        run petal verify cut.petal
+        [ "$status" -ne 0 ]
+    done
+}
