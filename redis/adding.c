@@ -24,7 +24,7 @@ static petal_status grow(RedisModuleCtx *ctx, struct value *value, petal_error *
 {
     petal_lent_layer next = {0};
     struct layer_note note = {0};
-    int is_valkey = value->classic == CLASSIC_VALKEY; /* which has a limit of its own */
+    int is_valkey = value->classic == CLASSIC_VALKEY; /* valkey-bloom has its own limit */
     petal_status status = is_valkey ? valkey_plan_next(value, must_obey(ctx), &next, error)
                                     : value_plan_next(value, &next, &note, error);
     if (status != PETAL_OK) return status;
@@ -41,14 +41,14 @@ static petal_status grow(RedisModuleCtx *ctx, struct value *value, petal_error *
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-/* Into the last layer. */
+/* Counts them in the last layer. */
 static void count_items(struct value *value, uint64_t added)
 {
     value->layers[value->layer_count - 1].items += added;
     atomic_fetch_add_explicit(&totals.items, added, memory_order_relaxed);
 }
 
-/* The keys of a batch from number `from` on. */
+/* The keys of a batch from index `from` on. */
 static petal_batch batch_from(const petal_batch *batch, uint64_t from)
 {
     petal_batch rest = *batch;
@@ -92,7 +92,7 @@ petal_status value_add(struct value *value, const void *key, size_t key_bytes)
 
 /* ---- a command ------------------------------------------------------------------------------- */
 
-/* Items of a batch that are still to be added, and where they stand in it. */
+/* Items of a batch that are still to be added, and their indices in it. */
 static struct {
     petal_key *keys;
     uint32_t *places;
@@ -106,7 +106,7 @@ static petal_key key_at(const petal_batch *batch, size_t i)
     return (petal_key){(const char *)batch->data + offsets[i], offsets[i + 1] - offsets[i]};
 }
 
-/* results: 1 for those that are in already. They become 0: those are not new. */
+/* results: 1 for items that are present. They become 0, since those are not new. */
 static void collect_absent(const petal_batch *batch, uint8_t *results)
 {
     size_t count = (size_t)batch->count;
@@ -127,7 +127,7 @@ static void collect_absent(const petal_batch *batch, uint8_t *results)
     }
 }
 
-/* The next of those that are absent, as many as there is room for. */
+/* Adds the next absent items, as many as there is room for. */
 static petal_status add_some(struct value *value, size_t from, size_t count, struct change *change,
                              size_t *done, uint64_t *added)
 {
@@ -145,15 +145,15 @@ static petal_status add_some(struct value *value, size_t from, size_t count, str
     return status;
 }
 
-/* What has one size takes as many new items as it was made for, and then those that it has. A
- * replica, whose master took them, takes more. */
+/* A filter of fixed size accepts as many new items as it was created for, and otherwise only items
+ * that are present. A replica accepts more, because its master did. */
 static void add_to_fixed(struct value *value, struct change *change, int unlimited)
 {
     const petal_filter *filter = value_filter(value);
     petal_info info = value_info(value, PETAL_ALL_LAYERS);
     uint64_t items = info.items, given = info.items;
     if (petal_contains_batch(filter, &change->batch, change->results, NULL, NULL) != PETAL_OK)
-        memset(change->results, 0, (size_t)change->batch.count); /* adding them says why */
+        memset(change->results, 0, (size_t)change->batch.count); /* adding reports the reason */
     collect_absent(&change->batch, change->results);
     size_t at = 0;
     while (change->status == PETAL_OK && at < absent.count) {
@@ -166,7 +166,7 @@ static void add_to_fixed(struct value *value, struct change *change, int unlimit
             given += done;
             at += done;
         } else if (petal_contains(filter, absent.keys[at].data, absent.keys[at].size_bytes)) {
-            at++; /* it came twice, and the first time there was room */
+            at++; /* a repeat within the batch, whose first occurrence still fitted */
         } else {
             change->status = PETAL_ERR_FULL;
             snprintf(change->failure.error.message, sizeof change->failure.error.message,
@@ -174,8 +174,8 @@ static void add_to_fixed(struct value *value, struct change *change, int unlimit
                      (unsigned long long)info.capacity);
         }
     }
-    /* The library counts what it was given, repeats in one batch included; here items are those
-     * that were new, as in BF.CARD. */
+    /* The library counts every key it is given, including repeats within a batch; items here are
+     * the new ones, as in BF.CARD. */
     if (given != items) petal_set_items(value_filter(value), items, NULL);
     change->outcome.done = at < absent.count ? absent.places[at] : change->batch.count;
     change->outcome.positive = items - info.items;
@@ -192,8 +192,8 @@ void add_change(RedisModuleCtx *ctx, struct value *value, struct change *change)
     else
         change->status = value_add_batch(ctx, value, &change->batch, change->results,
                                          &change->outcome, &change->failure.error);
-    /* Adding an item again changes the order of a window, and counts. Otherwise nothing, and then
-     * it is not sent to replicas. */
+    /* In a window, adding an item again changes its age; in a counting filter it counts. In other
+     * filters it changes nothing, and then it is not replicated. */
     int repeats_count = kind == KIND_COUNTING || kind == KIND_WINDOW || kind == KIND_WINDOW_OF_TIME;
     change->changed = (repeats_count ? change->outcome.done : change->outcome.positive) > 0;
 }

@@ -1,8 +1,8 @@
-/* bf.c - the commands BF.* as RedisBloom has them, or as valkey-bloom does if bf.compat or a word
- * of its own says so: replies, errors, defaults, limits, and the order in which arguments are
- * checked. It differs on purpose in two things: what changes nothing is not replicated, and a
- * filter created by an add is replicated with its parameters, so that a replica with other defaults
- * gets the same one. */
+/* bf.c - the commands BF.* as in RedisBloom, or as in valkey-bloom if bf.compat or a word that only
+ * it has says so: replies, errors, defaults, limits, and the order in which arguments are checked.
+ * It deliberately differs in two ways: a command that changes nothing is not replicated, and if an
+ * add creates a filter, its parameters are replicated, so that a replica with other defaults
+ * creates the same one. */
 #include "adding.h"
 #include "common.h"
 #include "config.h"
@@ -31,7 +31,7 @@ static enum found look_up(RedisModuleKey *key, struct value **value)
     return server.KeyType(key) == KEY_TYPE_EMPTY ? MISSING : OTHER_TYPE;
 }
 
-/* The value of a key for reading; NULL after an error reply. */
+/* Opens a key's value for reading; NULL after an error reply. */
 static struct value *open_to_read(RedisModuleCtx *ctx, RedisModuleString *name)
 {
     struct value *value;
@@ -42,7 +42,7 @@ static struct value *open_to_read(RedisModuleCtx *ctx, RedisModuleString *name)
     return value;
 }
 
-/* For what RedisBloom alone has. */
+/* For commands that only RedisBloom has. */
 static enum found look_up_redisbloom(RedisModuleKey *key, struct value **value)
 {
     enum found found = look_up(key, value);
@@ -51,8 +51,8 @@ static enum found look_up_redisbloom(RedisModuleKey *key, struct value **value)
     return OTHER_TYPE;
 }
 
-/* Are filters made as valkey-bloom makes them? What must be obeyed says itself what it makes: the
- * master, or the AOF, may be of a server with another bf.compat. */
+/* Are filters created as valkey-bloom does? A command that must be obeyed says itself what it
+ * creates: the master or the AOF's server may have another bf.compat. */
 static int makes_valkey(RedisModuleCtx *ctx)
 {
     return config.compat == COMPAT_VALKEY && !must_obey(ctx);
@@ -90,7 +90,7 @@ static const char *read_expansion(RedisModuleString **argv, int argc, struct blo
                : "ERR expansion must be in the range [0, 32768]";
 }
 
-/* The error, or NULL. */
+/* Returns the error, or NULL. */
 static const char *read_plan(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
                              struct bloom_plan *plan)
 {
@@ -112,7 +112,7 @@ static const char *read_plan(RedisModuleCtx *ctx, RedisModuleString **argv, int 
     return read_expansion(argv, argc, plan);
 }
 
-/* Creates a filter at a key that is empty; NULL after an error reply. */
+/* Creates a filter at an empty key; NULL after an error reply. */
 static struct value *create(RedisModuleCtx *ctx, RedisModuleKey *key, const struct bloom_plan *plan)
 {
     struct failure failure;
@@ -125,14 +125,14 @@ static struct value *create(RedisModuleCtx *ctx, RedisModuleKey *key, const stru
     return value;
 }
 
-/* A double in words that give the same one again. */
+/* Prints a double so that reading it gives the same double. */
 static const char *exact(double value, char text[32])
 {
     snprintf(text, 32, "%.17g", value);
     return text;
 }
 
-/* As valkey-bloom does, with all that a filter is made of. */
+/* Like valkey-bloom, with all parameters of the filter. */
 static void replicate_valkey(RedisModuleCtx *ctx, RedisModuleString *name,
                              const struct bloom_plan *plan, RedisModuleString **items, size_t count)
 {
@@ -204,7 +204,7 @@ struct adding {
     struct change change;
 };
 
-/* What is wrong, in RedisBloom's words where it has some; or NULL. */
+/* Returns the error, in RedisBloom's words if it has some; or NULL. */
 static const char *adding_line(const struct value *value, struct adding *adding)
 {
     struct failure *failure = &adding->change.failure;
@@ -224,7 +224,7 @@ static const char *adding_line(const struct value *value, struct adding *adding)
     return failure_line(failure);
 }
 
-/* A single key needs no batch, unless the filter must grow, or refuses it. */
+/* A single key needs no batch, unless the filter must grow or refuses it. */
 static void add(RedisModuleCtx *ctx, struct value *value, struct adding *adding)
 {
     struct change *change = &adding->change;
@@ -240,7 +240,7 @@ static void add(RedisModuleCtx *ctx, struct value *value, struct adding *adding)
     add_change(ctx, value, change);
 }
 
-/* In the form that a server with other defaults, or with RedisBloom, takes in the same way. */
+/* In a form that a server with other defaults, or with RedisBloom, executes in the same way. */
 static void replicate_adding(RedisModuleCtx *ctx, const struct adding *adding)
 {
     const struct bloom_plan *plan = &adding->plan;
@@ -280,8 +280,8 @@ static void reply_adding(RedisModuleCtx *ctx, const struct value *value, struct 
         server.ReplyWithBool(ctx, adding->change.outcome.positive > 0);
 }
 
-/* As valkey-bloom: a filter without room for all that is new takes nothing, and there is one error
- * for all. A key that stands twice counts twice here. */
+/* Like valkey-bloom: if a filter has no room for all new items, it accepts none, and replies with
+ * one error. A repeated item counts twice here. */
 static int refuses_whole(RedisModuleCtx *ctx, const struct value *value, struct adding *adding)
 {
     if (config.compat != COMPAT_VALKEY || !(value->options & BLOOM_NO_SCALING) ||
@@ -359,8 +359,8 @@ static int bf_madd(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     return insert(ctx, &adding);
 }
 
-/* The option at argv[*at] and its value; *at moves on. By their first letters alone, as RedisBloom
- * does. Returns the error, or NULL; *arity is set where a value is missing. */
+/* Reads the option at argv[*at] and its value, and advances *at. Like RedisBloom, it looks only at
+ * the first letters. Returns the error, or NULL; sets *arity if a value is missing. */
 static const char *read_option(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int *at,
                                struct adding *adding, int *arity)
 {
@@ -403,7 +403,7 @@ static const char *read_option(RedisModuleCtx *ctx, RedisModuleString **argv, in
     return NULL;
 }
 
-/* The error, or NULL, in *arity, too; and where the items begin. */
+/* Returns the error, or NULL, also in *arity; and where the items begin. */
 static const char *read_options(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int *at,
                                 struct adding *adding, int *arity)
 {
@@ -440,8 +440,8 @@ static int bf_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     int at, wrong_arity, is_valkey = makes_valkey(ctx) || valkey_has_words(argv, argc);
     const char *refusal = is_valkey ? read_valkey_options(argv, argc, &at, &adding, &wrong_arity)
                                     : read_options(ctx, argv, argc, &at, &adding, &wrong_arity);
-    /* Where it comes from it was right, perhaps by valkey-bloom's limits, and the filter is there:
-     * what makes one of valkey-bloom's has words of its own. */
+    /* The command was valid where it comes from, perhaps by valkey-bloom's limits, and the filter
+     * exists: a command that creates one of valkey-bloom's has its own words. */
     if ((refusal || wrong_arity) && !is_valkey && must_obey(ctx))
         refusal = read_valkey_options(argv, argc, &at, &adding, &wrong_arity);
     if (refusal) return server.ReplyWithError(ctx, refusal);
@@ -454,8 +454,8 @@ static int bf_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 
 /* ---- BF.EXISTS, BF.MEXISTS ------------------------------------------------------------------- */
 
-/* A filter of PETAL.* answers, too. Of a key of another type RedisBloom says that it has nothing;
- * valkey-bloom that it is wrong. */
+/* Filters of PETAL.* answer too. For a key of another type RedisBloom replies that there is
+ * nothing; valkey-bloom replies with an error. */
 static int has_no_answer(RedisModuleCtx *ctx, RedisModuleKey *key, struct value **value)
 {
     enum found found = look_up(key, value);
@@ -521,7 +521,7 @@ static const struct {
                          {"TIGHTENING", "Tightening ratio"},
                          {"MAXSCALEDCAPACITY", "Max scaled capacity"}};
 
-/* valkey-bloom's filters have more of them, and most if they grow. */
+/* valkey-bloom's filters have more fields, and most if they grow. */
 static int has_field(const struct value *value, int field)
 {
     if (field == FIELD_TIGHTENING || field == FIELD_REACH)
@@ -529,7 +529,7 @@ static int has_field(const struct value *value, int field)
     return field != FIELD_ERROR || value->classic == CLASSIC_VALKEY;
 }
 
-/* RedisBloom's, or valkey-bloom's: its structs and the bits, on 64-bit machines. */
+/* RedisBloom's size, or valkey-bloom's: its structs and the bits, on 64-bit machines. */
 static long long size_of(const struct value *value, const petal_info *info)
 {
     if (value->classic == CLASSIC_VALKEY) return (long long)valkey_size(value);
@@ -549,7 +549,7 @@ static void reply_rate(RedisModuleCtx *ctx, double rate)
     server.ReplyWithStringBuffer(ctx, text, strlen(text));
 }
 
-/* One that only valkey-bloom's filters have. */
+/* A field that only valkey-bloom's filters have. */
 static void reply_valkey_field(RedisModuleCtx *ctx, const struct value *value, int field)
 {
     const struct bloom_plan plan = valkey_plan_of(value);
@@ -588,7 +588,7 @@ static int reply_one_field(RedisModuleCtx *ctx, const struct value *value, const
                                               ? "ERR invalid information value"
                                               : "Invalid information value");
     if (config.compat == COMPAT_REDISBLOOM) {
-        /* An array of one without the label, or, in RESP3, a map of one with it. */
+        /* An array with only the value, or in RESP3 a map with the label. */
         if (server.GetContextFlags(ctx) & CTX_RESP3) {
             server.ReplyWithMap(ctx, 1);
             server.ReplyWithSimpleString(ctx, fields[field].label);
@@ -675,7 +675,7 @@ static int bf_scandump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     return reply_dump(ctx, value, iterator);
 }
 
-/* Is it the whole header of a filter? One byte more or less is refused. */
+/* Is this exactly the header of a filter? One byte more or less is refused. */
 static int is_header(const char *data, size_t size)
 {
     if (size < BLOOM_HEAD_BYTES + BLOOM_LAYER_BYTES) return 0;
@@ -686,7 +686,7 @@ static int is_header(const char *data, size_t size)
            size == BLOOM_HEAD_BYTES + (size_t)count * BLOOM_LAYER_BYTES;
 }
 
-/* The error, or NULL. */
+/* Returns the error, or NULL. */
 static const char *load_header(RedisModuleCtx *ctx, RedisModuleKey *key, const char *data,
                                size_t size)
 {

@@ -1,10 +1,10 @@
-/* bloom_header.h - the header of RedisBloom's BF.SCANDUMP: where its fields are. */
+/* bloom_header.h - the header of RedisBloom's BF.SCANDUMP: the offsets of its fields. */
 #ifndef PETAL_REDIS_BLOOM_HEADER_H
 #define PETAL_REDIS_BLOOM_HEADER_H
 
 enum { AT_KEYS = 0, AT_LAYERS = 8, AT_OPTIONS = 12, AT_GROWTH = 16 };
 
-/* In the part of a layer. */
+/* Offsets in a layer's part. */
 enum {
     LAYER_BYTES = 0,
     LAYER_BITS = 8,

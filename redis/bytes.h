@@ -1,4 +1,4 @@
-/* bytes.h - numbers in little-endian bytes, as headers, dumps and packed batches have them. */
+/* bytes.h - little-endian numbers in bytes, as in headers, dumps and packed batches. */
 #ifndef PETAL_REDIS_BYTES_H
 #define PETAL_REDIS_BYTES_H
 

@@ -1,10 +1,10 @@
-/* command.h - lists of commands, as the server registers and describes them. */
+/* command.h - lists of commands, in the form in which the server registers and describes them. */
 #ifndef PETAL_REDIS_COMMAND_H
 #define PETAL_REDIS_COMMAND_H
 
 #include "server.h"
 
-/* Lists of commands, each ending with a nameless one. */
+/* Lists of commands, each terminated by one without a name. */
 struct command {
     const char *name;
     module_command function;
@@ -13,10 +13,10 @@ struct command {
     int last_key; /* counted from the first; negative: from the end */
     int arity;
     const char *since, *summary, *complexity;
-    struct module_argument *arguments; /* the key first; ends with a nameless one */
+    struct module_argument *arguments; /* the key first; terminated by one without a name */
 };
 
-/* Registers them all, or writes into the log why not. */
+/* Registers them all, or logs why it failed. */
 int command_register(RedisModuleCtx *ctx, const struct command *commands);
 
 #define ARGUMENT(named, kind) \

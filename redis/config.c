@@ -1,8 +1,8 @@
 /* config.c - see config.h.
  *
- * RedisBloom's three names have no prefix where the server allows that (Redis 8); elsewhere the
- * server puts "bf." in front, as it does for RedisBloom. Without BF.* only the options of all filters
- * are there, as petal.NAME. */
+ * RedisBloom's three names have no prefix if the server allows that (Redis 8); otherwise the server
+ * prepends "bf.", as it does for RedisBloom. Without BF.*, only the options for all filters exist,
+ * as petal.NAME. */
 #include "config.h"
 
 #include "valkey.h"
@@ -64,11 +64,11 @@ static int is_rate(const char *text, double *rate)
     return end != text && !*end && *rate > 0 && *rate < 1;
 }
 
-/* A rate among the options. */
+/* An option that is a rate. */
 static struct rate {
-    double *number, max; /* a higher one is taken as `max` */
+    double *number, max; /* a higher rate is lowered to `max` */
     const char *refusal;
-    RedisModuleString *text; /* what CONFIG GET returns; the server does not free it */
+    RedisModuleString *text; /* reply of CONFIG GET; the server does not free it */
 } error_rate = {&config.error_rate, BLOOM_MAX_RATE, "the error rate must be above 0 and below 1",
                 NULL},
   bloom_rate = {&config.bloom_rate, 1, VALKEY_RATE_RANGE, NULL},
@@ -111,7 +111,7 @@ const void *config_secret(void)
     return secret.is_set ? secret.bytes : NULL;
 }
 
-/* 16 bytes, or 32 hex digits and perhaps a line end. */
+/* 16 bytes, or 32 hex digits with an optional line end. */
 static int read_secret(const char *path)
 {
     char text[2 * PETAL_SECRET_BYTES + 3]; /* the digits, a line end, and one more: too long */
@@ -156,7 +156,7 @@ static RedisModuleString *get_secret(const char *name, void *context)
 
 /* ---- arguments and registration -------------------------------------------------------------- */
 
-/* RedisBloom's arguments of old, ERROR_RATE and INITIAL_SIZE; and COMMANDS. */
+/* RedisBloom's old arguments, ERROR_RATE and INITIAL_SIZE; and COMMANDS. */
 static int read_argument(RedisModuleCtx *ctx, const char *name, RedisModuleString *value)
 {
     const char *text = server.StringPtrLen(value, NULL);
@@ -219,7 +219,7 @@ static int register_number(RedisModuleCtx *ctx, const char *name, unsigned flags
                                         NULL, number);
 }
 
-/* Of BF.* alone. */
+/* Only for BF.*. */
 static int register_bloom(RedisModuleCtx *ctx)
 {
     static const char *names[] = {"redisbloom", "valkey"};
@@ -236,7 +236,7 @@ static int register_bloom(RedisModuleCtx *ctx)
                                      get_choice, set_choice, NULL, &config.compat);
 }
 
-/* Those of valkey-bloom, with its names, defaults and limits. */
+/* valkey-bloom's options, with its names, defaults and limits. */
 static int register_valkey(RedisModuleCtx *ctx)
 {
     return register_rate(ctx, "bloom-fp-rate", CONFIG_DEFAULT, &bloom_rate) ||

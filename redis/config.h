@@ -1,5 +1,4 @@
-/* config.h - what can be set: by CONFIG SET, in the server's file, or as arguments of the module.
- */
+/* config.h - options: set by CONFIG SET, in the server's file, or as arguments of the module. */
 #ifndef PETAL_REDIS_CONFIG_H
 #define PETAL_REDIS_CONFIG_H
 
@@ -7,9 +6,9 @@
 
 #define BLOOM_MIN_CAPACITY 1LL
 #define BLOOM_MAX_CAPACITY (1LL << 30) /* RedisBloom's */
-#define PETAL_MAX_CAPACITY (1LL << 40) /* what bf.max-capacity may be raised to */
+#define PETAL_MAX_CAPACITY (1LL << 40) /* the maximum of bf.max-capacity */
 #define BLOOM_MAX_EXPANSION 32768LL
-#define BLOOM_MAX_RATE 0.25 /* a higher rate is taken as this */
+#define BLOOM_MAX_RATE 0.25 /* a higher rate is lowered to this */
 
 enum { COMPAT_REDISBLOOM = 0, COMPAT_VALKEY = 1 };
 
@@ -18,7 +17,7 @@ struct config {
     long long initial_size; /* bf-initial-size */
     long long expansion;    /* bf-expansion-factor */
     long long max_capacity; /* bf.max-capacity */
-    long long memory_limit; /* bf.memory-limit: bytes per filter; 0: none */
+    long long memory_limit; /* bf.memory-limit: bytes per filter; 0: no limit */
     int compat;             /* bf.compat */
     double bloom_rate;      /* bf.bloom-fp-rate; this and the following are valkey-bloom's */
     double bloom_ratio;     /* bf.bloom-tightening-ratio */
@@ -27,16 +26,16 @@ struct config {
     int bloom_random;             /* bf.bloom-use-random-seed */
     int bloom_defrag;             /* bf.bloom-defrag-enabled */
     int huge_pages;               /* bf.huge-pages; only at start */
-    int petal_only;     /* argument COMMANDS: PETAL.* alone, beside another module's BF.* */
-    const char *module; /* its name, which all but the first three options begin with */
+    int petal_only;     /* argument COMMANDS: only PETAL.*, beside another module's BF.* */
+    const char *module; /* the module's name, the prefix of all options but the first three */
 };
 extern struct config config;
 
-/* PETAL_SECRET_BYTES of bf.secret-file, for keyed filters; NULL if there is none. */
+/* PETAL_SECRET_BYTES from bf.secret-file, for keyed filters; NULL if there is none. */
 const void *config_secret(void);
 
-/* Both log why they fail: reading the module's arguments, which say what its name is; and then
- * registering the rest. */
+/* Both log why they fail. The first reads the module's arguments, which determine its name; the
+ * second registers the rest. */
 int config_read_arguments(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 int config_register(RedisModuleCtx *ctx);
 

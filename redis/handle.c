@@ -48,8 +48,8 @@ void handle_free(struct handle *handle)
 
 static struct lent {
     petal_filter *filter;
-    const struct value *_Atomic current; /* whose layers it has; NULL: nobody's */
-} lent[5];                               /* two bits: with 64-bit hashes, and NONSCALING */
+    const struct value *_Atomic current; /* the value whose layers it has; NULL: none */
+} lent[5];                               /* indexed by two bits: 64-bit hashes, NONSCALING */
 enum { LENT_VALKEY = 4 };
 
 static struct lent *lent_by(uint32_t options)
@@ -63,7 +63,7 @@ static struct lent *lent_for(const struct value *value)
     return value->classic == CLASSIC_VALKEY ? &lent[LENT_VALKEY] : lent_by(value->options);
 }
 
-/* As little as must be there: like the server, the module does not go on without. */
+/* Only what must exist: like the server, the module aborts without it. */
 static void *alloc(void *context, size_t size_bytes)
 {
     (void)context;
@@ -94,7 +94,7 @@ int handle_make(uint32_t options, const void *header, size_t size_bytes)
     return header_open(header, size_bytes, &lent_by(options)->filter, NULL) == PETAL_OK;
 }
 
-/* The smallest filter of valkey-bloom's, as BF.LOAD takes it: one layer of one byte. */
+/* The smallest filter of valkey-bloom's, as in BF.LOAD: one layer of one byte. */
 enum { SMALLEST_BYTES = 100, AT_SEED = 51 };
 static struct {
     uint8_t bytes[SMALLEST_BYTES];
@@ -140,7 +140,7 @@ int handle_make_valkey(void)
     return status == PETAL_OK && filled == SMALLEST_BYTES && open_smallest() == PETAL_OK;
 }
 
-/* The seed is part of a filter from its beginning. */
+/* A filter's seed can't be changed, so this creates the handle anew. */
 static void reseed(const struct value *value)
 {
     const struct valkey_value *more = (const struct valkey_value *)(const void *)value;
@@ -155,14 +155,14 @@ petal_filter *handle_lend(struct value *value)
     struct lent *to = lent_for(value);
     if (atomic_load_explicit(&to->current, memory_order_acquire) == value) return to->filter;
     if (to == &lent[LENT_VALKEY]) reseed(value);
-    /* It could only fail for sizes that no value is made with. */
+    /* It can only fail for sizes that no value has. */
     if (petal_lend(to->filter, value->layers, value->layer_count, NULL) != PETAL_OK) abort();
     atomic_store_explicit(&to->current, value, memory_order_release);
     return to->filter;
 }
 
-/* Another thread does so for a value that it frees: one that is not used any more, and whose memory
- * becomes another value's only afterwards. */
+/* Another thread calls this for a value that it frees. The value is no longer in use, and its
+ * memory becomes another value's only afterwards. */
 void handle_forget(const struct value *value)
 {
     const struct value *current = value;

@@ -1,13 +1,14 @@
-/* handle.h - the library's handles, through which the filters of values are used.
+/* handle.h - the library's handles, through which values use their filters.
  *
- * A handle takes about 1 KB, the bits of a filter for 100 items 140 bytes, and servers have many
- * such filters. So all values of RedisBloom's are used through four handles, by their hash and
- * whether they scale: a value has all else that tells its filter from others, its layers, which are
- * lent to the handle when the value is used (petal_lend). valkey-bloom's have one handle, which is
- * made anew if a value has another seed than the one before. Petal's own kinds have a handle each.
+ * A handle takes about 1 KB, but the bits of a filter for 100 items only 140 bytes, and servers
+ * have many such filters. So all RedisBloom values share four handles, one for each combination of
+ * hash and scaling. A value keeps only what distinguishes its filter: its layers, which are lent to
+ * the handle when the value is used (petal_lend). valkey-bloom's values share one handle, which is
+ * created anew if the next value has another seed. Each value of Petal's own kinds has its own
+ * handle.
  *
- * Values are used by the main thread alone, or in a child process, which changes nothing. But they
- * are freed by other threads, too. */
+ * Only the main thread uses values, or a child process, which changes nothing. But other threads
+ * may free them. */
 #ifndef PETAL_REDIS_HANDLE_H
 #define PETAL_REDIS_HANDLE_H
 
@@ -19,10 +20,10 @@
 struct handle {
     petal_filter *filter;
     struct value *value;
-    uint64_t bytes; /* that the filter has from the server */
+    uint64_t bytes; /* allocated for the filter from the server */
 };
 
-/* Still without a filter. NULL without memory. */
+/* Creates a handle without a filter. NULL if there is no memory. */
 struct handle *handle_own(struct value *value);
 void handle_free(struct handle *handle);
 
@@ -31,22 +32,22 @@ petal_allocator handle_allocator(struct handle *handle);
 
 /* ---- of all classic values ------------------------------------------------------------------- */
 
-/* Once, before all others: the handle of RedisBloom's filters with these options, by the header of
- * a small one; and that of valkey-bloom's. False without memory. */
+/* Called once, before all others: creates the handle of RedisBloom's filters with these options
+ * from the header of a small one, or valkey-bloom's. False if there is no memory. */
 int handle_make(uint32_t options, const void *header, size_t size_bytes);
 int handle_make_valkey(void);
 
-/* The library's filter, without bits, of the header of one of RedisBloom's. */
+/* Opens the library's filter, without bits, from the header of one of RedisBloom's. */
 petal_status header_open(const void *header, size_t size_bytes, petal_filter **filter,
                          petal_error *error);
 
-/* The filter of a classic value, until another value's is asked for. */
+/* The filter of a classic value, valid until another value's is requested. */
 petal_filter *handle_lend(struct value *value);
 
-/* The 32 bytes with which valkey-bloom makes filters if their seed is not to be random. */
+/* The 32-byte seed of valkey-bloom's filters if it is not random. */
 const uint8_t *handles_fixed_seed(void);
 
-/* Its layers change, or end: they are lent anew before they are used. */
+/* The value's layers change or are freed: they are lent again before the next use. */
 void handle_forget(const struct value *value);
 
 #endif

@@ -10,9 +10,9 @@
 
 struct totals totals;
 
-/* Pages of 2 MiB (bf.huge-pages). Bits are read at random, and with small pages each read walks
- * through page tables, too. But the first key that touches such a page waits until 2 MiB are
- * zeroed, or until the system has made room for them: 170 ms were seen. */
+/* Pages of 2 MiB (bf.huge-pages). Bits are read at random, and with small pages each read also
+ * misses the TLB. But the first key that touches such a page waits until 2 MiB are zeroed, or until
+ * the kernel has made room for them: up to 170 ms was measured. */
 enum { HUGE_PAGE_BYTES = 2 << 20 };
 static void want_huge_pages(void *memory, size_t size_bytes, int wanted)
 {
@@ -24,14 +24,14 @@ static void want_huge_pages(void *memory, size_t size_bytes, int wanted)
 #endif
 }
 
-/* From here on the system is told to drop the pages, which come back as zeros when they are
- * touched: writing the zeros stops the server for seconds per gigabyte. */
+/* From this size on the kernel is asked to drop the pages, which read as zeros when touched again:
+ * writing zeros would stop the server for seconds per gigabyte. */
 enum { DROPPED_BYTES = 256 << 10 };
 
-/* Whole pages. False: they are as they were. */
+/* Drops whole pages. False: they are unchanged. */
 static int drop_pages(uintptr_t from, uintptr_t to)
 {
-#ifdef __linux__ /* elsewhere dropped pages may keep what they had */
+#ifdef __linux__ /* on other systems dropped pages may keep their content */
     return madvise((void *)from, to - from, MADV_DONTNEED) == 0;
 #else
     return from == to;
@@ -49,7 +49,7 @@ static void *clear(void *memory, size_t size_bytes)
     return memory;
 }
 
-/* Redis 7.0 has no TryCalloc, and its Calloc ends the server where there is no memory. All of these
+/* Redis 7.0 has no TryCalloc, and its Calloc aborts the server if there is no memory. All of these
  * count for maxmemory. */
 static void *server_zeroed(size_t size_bytes)
 {
@@ -69,7 +69,7 @@ void memory_free(void *memory, size_t size_bytes)
 {
     if (!memory) return;
     atomic_fetch_sub(&totals.bytes, size_bytes);
-    want_huge_pages(memory, size_bytes, 0); /* or it stays so when it is somebody else's */
+    want_huge_pages(memory, size_bytes, 0); /* or it would still apply when the memory is reused */
     server.Free(memory);
 }
 

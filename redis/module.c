@@ -1,5 +1,5 @@
-/* module.c - where the server loads the module: everything is registered, or one line of the log
- * says why not. */
+/* module.c - where the server loads the module: registers everything, or logs one line with the
+ * reason. */
 #include "common.h"
 #include "config.h"
 
@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* RedisBloom's, whose commands and bytes these are: clients look at it. Petal's own version is in
- * INFO, and that of the module that serves PETAL.* alone. */
+/* RedisBloom's version, since its commands and bytes are the same and clients check it. INFO shows
+ * Petal's own version, and so does the module if it serves only PETAL.*. */
 #define BLOOM_VERSION 20802
 #define OWN_VERSION (10000 * PETAL_VERSION_MAJOR + 100 * PETAL_VERSION_MINOR + PETAL_VERSION_PATCH)
 
@@ -17,7 +17,7 @@ static void show(RedisModuleInfoCtx *ctx, const char *name, const _Atomic uint64
     server.InfoAddFieldULongLong(ctx, name, atomic_load(number));
 }
 
-/* The same, and more, under valkey-bloom's names. Layers, items and capacity are of BF.* alone. */
+/* The same and more, under valkey-bloom's names. Layers, items and capacity count only BF.*. */
 static void show_bloom_info(RedisModuleInfoCtx *ctx)
 {
     if (server.InfoAddSection(ctx, "bloom_core_metrics") == MODULE_OK) {
@@ -45,10 +45,10 @@ static void show_info(RedisModuleInfoCtx *ctx, int for_crash_report)
     if (!config.petal_only) show_bloom_info(ctx);
 }
 
-/* The server gives a file that is loaded twice the same variables. */
+/* A server that loads a file twice gives it the same variables. */
 static int is_loaded;
 
-/* Is there such a module already? The server would only say that a command exists. */
+/* Is such a module loaded already? The server would only report that a command exists. */
 static int is_alone(RedisModuleCtx *ctx)
 {
     const char *refusal =

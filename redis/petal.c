@@ -1,8 +1,8 @@
 /* petal.c - the commands PETAL.*: filters of Petal's own kinds, and batches packed into one
- * argument. Those that add and query take RedisBloom's filters too, but not valkey-bloom's.
+ * argument. Commands that add and query also accept RedisBloom's filters, but not valkey-bloom's.
  *
  * A packed batch: count u32, count lengths u32, and the items' bytes one after the other, all
- * little-endian. The answer is a bitmap: item i is bit i mod 8, lowest first, of byte i / 8.
+ * little-endian. The reply is a bitmap: item i is bit i mod 8, lowest first, of byte i / 8.
  *
  *     02000000  03000000 01000000  666f6f 78      "foo" and "x"; the answer 01: the first one */
 #include "adding.h"
@@ -103,10 +103,11 @@ static int read_window(petal_options *options)
 {
     options->window_keys = options->capacity;
     options->capacity = 0;
-    return options->window_keys > 0; /* 0: it is the second window */
+    return options->window_keys > 0; /* 0: a second window */
 }
 
-/* The option at argv[at], and its value if it has one. How many words it took; 0 if it is wrong. */
+/* Reads the option at argv[at], and its value if it has one. Returns the number of words, or 0 if
+ * it is invalid. */
 static int read_option(RedisModuleString **argv, int argc, int at, struct reserving *reserving)
 {
     petal_options *options = &reserving->options;
@@ -153,8 +154,8 @@ static const char *refuse_option(RedisModuleString *word)
     return refusal;
 }
 
-/* It grows, unless that is not wanted, or not possible: a window forgets, and a filter that counts
- * must know which layer a key is in. */
+/* The filter grows, unless the command forbids it or it can't: a window forgets, and a counting
+ * filter must know which layer a key is in. */
 static const char *read_options(RedisModuleString **argv, int argc, struct reserving *reserving)
 {
     petal_options *options = &reserving->options;
@@ -200,9 +201,8 @@ static uint64_t clock_of(const struct value *value)
     return value_layers_info(value, PETAL_ALL_LAYERS).clock_ms;
 }
 
-/* Before a change, and here alone, the clock of the window goes on. It is sent to replicas as a
- * number, so that they forget the same keys. (Queries look at the server's clock, and change
- * nothing: query_batch().) */
+/* Advances the clock of a window, before changes only. Replicas receive it as a number, so that
+ * they forget the same keys. (Queries use the server's clock and change nothing: query_batch().) */
 static void advance(RedisModuleCtx *ctx, RedisModuleString *name, struct value *value)
 {
     if (value_kind(value) != KIND_WINDOW_OF_TIME || must_obey(ctx)) return;
@@ -212,8 +212,7 @@ static void advance(RedisModuleCtx *ctx, RedisModuleString *name, struct value *
         server.Replicate(ctx, "PETAL.ADVANCE", "sl", name, now);
 }
 
-/* A clock that is ahead stands still until the server's has come there, and nothing is forgotten
- * meanwhile. */
+/* A clock that is ahead stops until the server's reaches it, and nothing is forgotten meanwhile. */
 static const char *check_time(const struct value *value, uint64_t to)
 {
     static char refusal[160];
@@ -260,7 +259,7 @@ static uint32_t load32(const uint8_t *from)
     return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
 }
 
-/* False if lengths and bytes do not fit each other. */
+/* False if lengths and bytes don't match. */
 static int unpack(RedisModuleString *argument, petal_batch *batch)
 {
     size_t size;
@@ -294,7 +293,7 @@ static int reply_bad_packing(RedisModuleCtx *ctx)
                                       "bits each, little-endian), and the items' bytes");
 }
 
-/* In place: a bit per result. */
+/* In place: one bit per result. */
 static int reply_bitmap(RedisModuleCtx *ctx, uint8_t *results, uint64_t count)
 {
     uint64_t bytes = (count + 7) / 8;
@@ -308,7 +307,7 @@ static int reply_bitmap(RedisModuleCtx *ctx, uint8_t *results, uint64_t count)
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-/* What is wrong, or NULL; also what is above the limit says so. */
+/* Returns the error, or NULL; if the memory limit is the reason, it says so. */
 static const char *change_line(const struct value *value, struct change *change)
 {
     change->failure.line[0] = 0;
@@ -354,7 +353,7 @@ static int petal_madd_command(RedisModuleCtx *ctx, RedisModuleString **argv, int
     return MODULE_OK;
 }
 
-/* What of a packed batch went in, as the items of PETAL.MADD. */
+/* Replicates the added part of a packed batch as items of PETAL.MADD. */
 static void replicate_begin(RedisModuleCtx *ctx, RedisModuleString *name,
                             const struct change *change)
 {
@@ -390,7 +389,8 @@ static int petal_maddb_command(RedisModuleCtx *ctx, RedisModuleString **argv, in
 
 /* ---- querying -------------------------------------------------------------------------------- */
 
-/* The value, or NULL for an empty key, which contains nothing. False after an error reply. */
+/* Returns the value, or NULL for an empty key, which contains nothing. False after an error
+ * reply. */
 static int open_to_query(RedisModuleCtx *ctx, RedisModuleString *name, struct value **value)
 {
     if (find(ctx, name, value) != OTHER_TYPE) return 1;
@@ -452,8 +452,8 @@ static int petal_remove_command(RedisModuleCtx *ctx, RedisModuleString **argv, i
     return MODULE_OK;
 }
 
-/* All sources in one filter like `to`, so that a wrong one changes nothing; NULL after an error
- * reply. */
+/* Merges all sources into a new filter like `to`, so that an invalid one changes nothing; NULL
+ * after an error reply. */
 static petal_filter *merge_sources(RedisModuleCtx *ctx, const struct value *to,
                                    RedisModuleString **names, int count)
 {
@@ -474,7 +474,7 @@ static petal_filter *merge_sources(RedisModuleCtx *ctx, const struct value *to,
     return NULL;
 }
 
-/* All sources go into `to`. False after an error reply; nothing has changed then. */
+/* Merges all sources into `to`. False after an error reply; then nothing has changed. */
 static int merge_into(RedisModuleCtx *ctx, struct value *to, RedisModuleString **names, int count)
 {
     petal_error error;
@@ -487,7 +487,8 @@ static int merge_into(RedisModuleCtx *ctx, struct value *to, RedisModuleString *
     return status == PETAL_OK;
 }
 
-/* For an empty key: a copy of the first source, with the others in it. NULL after an error reply.
+/* For an empty key: copies the first source, and merges the others into it. NULL after an error
+ * reply.
  */
 static struct value *merge_anew(RedisModuleCtx *ctx, RedisModuleString **names, int count)
 {
@@ -520,7 +521,7 @@ static int petal_merge_command(RedisModuleCtx *ctx, RedisModuleString **argv, in
     return server.ReplyWithSimpleString(ctx, "OK");
 }
 
-/* The patch names what it is for, and what comes of it: after a failure nothing has changed. */
+/* The patch names its base and its result: after a failure nothing has changed. */
 static int petal_patch_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
     petal_error error;
@@ -641,7 +642,7 @@ static int petal_fold_command(RedisModuleCtx *ctx, RedisModuleString **argv, int
 
 /* ---- PETAL.CARD, PETAL.INFO ------------------------------------------------------------------ */
 
-/* Without those of generations that are over. */
+/* Excludes generations that have expired. */
 static uint64_t items_now(const struct value *value, const petal_info *info)
 {
     uint64_t now = (uint64_t)server.Milliseconds(), items = 0;
@@ -724,7 +725,7 @@ static int petal_dump_command(RedisModuleCtx *ctx, RedisModuleString **argv, int
     return reply_dump(ctx, value, iterator);
 }
 
-/* What has come of a file so far; NULL if nothing has. False after an error reply. */
+/* The pieces of a file received so far; NULL if none. False after an error reply. */
 static int find_part(RedisModuleCtx *ctx, RedisModuleString *name, int is_target,
                      struct part **part)
 {
@@ -773,7 +774,7 @@ static const char *check_piece(const struct loading *loading, int unlimited, cha
     return refusal;
 }
 
-/* The last piece has come. The old filter stays until the new one is there. */
+/* The last piece has arrived. The old filter stays until the new one is complete. */
 static int finish_load(RedisModuleCtx *ctx, const struct loading *loading)
 {
     struct failure failure;

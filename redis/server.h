@@ -1,7 +1,7 @@
-/* server.h - what this module uses of the servers' module API (Redis 7.0 and later, Valkey 7.2 and
- * later): our own declarations, found by name when the module is loaded, so that one binary works
- * with every server. A call that a server lacks is NULL if it stands under OPTIONAL; with one of
- * the others missing, the module is not loaded. */
+/* server.h - the part of the servers' module API that this module uses (Redis 7.0 and later, Valkey
+ * 7.2 and later): our own declarations, looked up by name when the module is loaded, so that one
+ * binary works with every server. A missing call under OPTIONAL is NULL; if any other is missing,
+ * the module is not loaded. */
 #ifndef PETAL_REDIS_SERVER_H
 #define PETAL_REDIS_SERVER_H
 
@@ -26,7 +26,7 @@ enum { KEY_READ = 1, KEY_WRITE = 2 };
 /* KeyType. */
 enum { KEY_TYPE_EMPTY = 0 };
 
-/* GetContextFlags: where a command must not fail, since it has succeeded elsewhere. */
+/* GetContextFlags: contexts where a command must not fail, since it succeeded elsewhere. */
 #define CTX_REPLICA (1 << 3)
 #define CTX_REPLICATED (1 << 12)
 #define CTX_LOADING (1 << 13)
@@ -37,8 +37,8 @@ enum { KEY_TYPE_EMPTY = 0 };
 #define OPTION_HANDLE_IO_ERRORS (1 << 0)
 #define OPTION_NO_IMPLICIT_SIGNAL_MODIFIED (1 << 1)
 #define OPTION_HANDLE_REPL_ASYNC_LOAD (1 << 2)
-/* In Valkey 9: keys may come before their slot does. Until then nobody queries them, and a server
- * that was given them as commands takes those as a replica does. */
+/* In Valkey 9: keys may arrive before their slot does. Until then nobody queries them, and a server
+ * that receives them as commands executes those like a replica. */
 #define OPTION_HANDLE_SLOT_MIGRATION (1 << 5)
 
 #define NOTIFY_GENERIC (1 << 2)
@@ -47,14 +47,14 @@ enum { KEY_TYPE_EMPTY = 0 };
 #define CONFIG_DEFAULT 0u
 #define CONFIG_IMMUTABLE (1u << 0)
 #define CONFIG_MEMORY (1u << 7)
-#define CONFIG_UNPREFIXED (1u << 9) /* from Redis 8.0 on */
+#define CONFIG_UNPREFIXED (1u << 9) /* Redis 8.0 and later */
 
 #define TEXT_WRONG_TYPE "WRONGTYPE Operation against a key holding the wrong kind of value"
 
 typedef int (*module_command)(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 
 struct module_type_methods {
-    uint64_t version; /* 4: up to and with copy2; Redis 7.0 */
+    uint64_t version; /* 4: up to and including copy2; Redis 7.0 */
     void *(*rdb_load)(RedisModuleIO *io, int encver);
     void (*rdb_save)(RedisModuleIO *io, void *value);
     void (*aof_rewrite)(RedisModuleIO *io, RedisModuleString *key, void *value);
@@ -247,13 +247,13 @@ struct server {
 /* Filled in once, before anything else, and never changed. */
 extern struct server server;
 
-/* Looks all calls up. Returns the name of a required one that is missing, or NULL. */
+/* Looks up all calls. Returns the name of a missing required one, or NULL. */
 const char *server_find_calls(RedisModuleCtx *ctx);
 
 /* Can this server move slots by itself (CLUSTER MIGRATESLOTS)? Valkey 9 and later. */
 int server_moves_slots(void);
 
-/* A command must not fail that succeeded where it comes from: a master, or the AOF. */
+/* A command must not fail if it succeeded where it comes from: a master, or the AOF. */
 int must_obey(RedisModuleCtx *ctx);
 
 #endif

@@ -1,15 +1,15 @@
 /* types.c - how values are stored: RDB files, DUMP and RESTORE, AOF files; and DEBUG DIGEST, MEMORY
  * USAGE, COPY, lazy freeing and defragmentation.
  *
- * MBbloom--, encoding 4 (docs/formats/redisbloom.md), is RedisBloom's, and older ones are read:
+ * MBbloom--, encoding 4 (docs/formats/redisbloom.md), is RedisBloom's; older encodings can be read:
  *
  *     keys u, layers u, options u (from 2), growth u (from 4), and per layer
  *     capacity u, error d, hashes u, bits per entry d, bits u, n2 u (both from 1), bits s, keys u
  *
  * bloomfltr, encoding 1, is valkey-bloom's: see valkey.c.
  *
- * petal-flt, encoding 0: header s, then per layer size u and its bits in strings of up to
- * 16 MiB, so that the process that saves needs no copy of a layer to compress it. */
+ * petal-flt, encoding 0: header s, then per layer size u and its bits in strings of up to 16 MiB,
+ * so that the saving process needs no copy of a layer to compress it. */
 #include "types.h"
 
 #include "bloom_header.h"
@@ -46,7 +46,7 @@ const uint8_t *value_chunk(const struct value *value, uint64_t at, uint64_t *siz
 
 /* ---- MBbloom-- ------------------------------------------------------------------------------- */
 
-/* The bits of a layer as they are stored: in all bytes that the header names. */
+/* A layer's bits as stored: in all bytes that the header names. */
 static void save_bits(RedisModuleIO *io, const struct value *value, uint32_t layer, uint64_t bytes)
 {
     static const char padding[8];
@@ -67,7 +67,8 @@ static void save_bloom(RedisModuleIO *io, void *memory)
     const struct value *value = memory;
     size_t size_bytes;
     uint8_t *header = value_header(value, &size_bytes);
-    if (!header) { /* nothing can be returned here: a value without layers is refused when loaded */
+    if (!header) {
+        /* No error can be returned here, but loading refuses a value without layers. */
         server.LogIOError(io, "warning", "petal: no memory for the header of a filter");
         for (int i = 0; i < 4; i++) server.SaveUnsigned(io, 0);
         return;
@@ -91,8 +92,8 @@ static void save_bloom(RedisModuleIO *io, void *memory)
     server.Free(header);
 }
 
-/* What has been read of a value: the header that BF.SCANDUMP would give, and the bits. There is
- * room for twice the layers that have come, whatever number is claimed. */
+/* A value as read so far: the header that BF.SCANDUMP would give, and the bits. There is room for
+ * twice the layers that have arrived, whatever number is claimed. */
 struct loading {
     uint8_t *header;
     struct string {
@@ -100,10 +101,10 @@ struct loading {
         size_t size_bytes;
     } * bits;
     uint32_t layers, room;
-    uint64_t bytes_left; /* bytes that it may still take */
+    uint64_t bytes_left; /* bytes that it may still allocate */
 };
 
-/* The next string has that many bytes, by what was said before it. */
+/* The next string must have that many bytes, by the fields before it. */
 static int has_room(RedisModuleIO *io, struct loading *loading, uint64_t bytes)
 {
     if (bytes <= loading->bytes_left) {
@@ -114,7 +115,7 @@ static int has_room(RedisModuleIO *io, struct loading *loading, uint64_t bytes)
     return 0;
 }
 
-/* Numbers that a header has less room for. */
+/* Reads a number for which the header has less room. */
 static int load_small(RedisModuleIO *io, uint8_t *to, int bytes)
 {
     uint64_t value = server.LoadUnsigned(io);
@@ -178,7 +179,7 @@ static int load_all(RedisModuleIO *io, int encver, struct loading *loading)
     return 1;
 }
 
-/* A value that adopts what was loaded; or NULL. */
+/* Creates a value that adopts what was loaded; or returns NULL. */
 static struct value *assemble(RedisModuleIO *io, struct loading *loading)
 {
     struct failure failure;
@@ -255,7 +256,7 @@ static void save_petal(RedisModuleIO *io, void *memory)
     }
 }
 
-/* The error of a string that is not there is in `io`. */
+/* If a string is missing, `io` has the error. */
 static petal_status load_part(RedisModuleIO *io, struct value *value, uint32_t layer, uint64_t at,
                               uint64_t *size_bytes, petal_error *error)
 {
@@ -308,7 +309,7 @@ static void *load_petal(RedisModuleIO *io, int encver)
     return NULL;
 }
 
-/* As a petal file, in pieces. */
+/* Writes a petal file in pieces. */
 struct rewriting {
     RedisModuleIO *io;
     RedisModuleString *key;
@@ -351,8 +352,8 @@ static void rewrite_petal(RedisModuleIO *io, RedisModuleString *key, void *memor
 
 /* ---- what all types do ----------------------------------------------------------------------- */
 
-/* What the server has for a module's value beside it, and leaves out of MEMORY USAGE: an object and
- * where that finds value and type. */
+/* What the server allocates in addition for a module's value, and omits from MEMORY USAGE: an
+ * object, and its pointers to value and type. */
 enum { OBJECT_BYTES = 16 + 16 };
 
 static size_t memory_usage(const void *memory)
@@ -361,8 +362,8 @@ static size_t memory_usage(const void *memory)
     return (size_t)value_bytes(value) + OBJECT_BYTES;
 }
 
-/* Equal for equal filters, wherever they are. The growth of a filter that never grows is whatever
- * the server's default was. */
+/* Equal for equal filters on any server. Skips the growth of a filter that never grows: it is
+ * whatever the server's default was. */
 static void digest(RedisModuleDigest *digest, void *memory)
 {
     const struct value *value = memory;
@@ -380,7 +381,7 @@ static void digest(RedisModuleDigest *digest, void *memory)
     server.DigestEndSequence(digest);
 }
 
-/* In pages and blocks: the server frees what takes more than 64 steps in the background. */
+/* In pages and blocks: the server frees values of more than 64 steps in the background. */
 static size_t free_effort(RedisModuleString *key, const void *memory)
 {
     (void)key;
@@ -408,9 +409,9 @@ static void *moved(RedisModuleDefragCtx *ctx, void *memory)
     return to ? to : memory;
 }
 
-/* In one step: the allocator moves only what shares its pages, blocks of up to 14 KiB, of which a
- * filter has at most a few per layer. A handle stays, since the allocator of its filter points to
- * it, and so does the value that it points to. */
+/* In one step: the allocator moves only blocks that share pages, up to 14 KiB, and a filter has at
+ * most a few per layer. A handle stays, since its filter's allocator points to it, and so does the
+ * value that it points to. */
 static int defrag(RedisModuleDefragCtx *ctx, RedisModuleString *key, void **memory)
 {
     (void)key;

@@ -1,4 +1,4 @@
-/* types.h - the types of values, as the server stores them. */
+/* types.h - the types of values that the server stores. */
 #ifndef PETAL_REDIS_TYPES_H
 #define PETAL_REDIS_TYPES_H
 
@@ -9,8 +9,8 @@ extern RedisModuleType *bloom_type;  /* RedisBloom's, MBbloom-- */
 extern RedisModuleType *valkey_type; /* valkey-bloom's, bloomfltr */
 extern RedisModuleType *petal_type;  /* Petal's own kinds, petal-flt */
 
-/* The bytes of all layers, end to end, from `at` (0: the first): up to the end of that layer, and
- * at most MAX_CHUNK_BYTES. NULL after the last. */
+/* Returns the bytes of all layers, end to end, from offset `at` (0: the first): up to the end of
+ * that layer, and at most MAX_CHUNK_BYTES. NULL after the last. */
 const uint8_t *value_chunk(const struct value *value, uint64_t at, uint64_t *size_bytes);
 
 int types_register(RedisModuleCtx *ctx);

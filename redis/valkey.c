@@ -1,12 +1,12 @@
 /* valkey.c - see valkey.h.
  *
- * BF.LOAD, little-endian and packed: version 1, expansion 4, rate f64, ratio f64, random 1,
- * layers 8; per layer the length of what follows up to the bits' end 8, version 1, size 8,
- * hashes 4, seed 32, bits; keys 8, capacity 8.
+ * BF.LOAD, little-endian and packed: version 1, expansion 4, rate f64, ratio f64, random 1, layers
+ * 8; per layer the length of the rest up to the end of its bits 8, version 1, size 8, hashes 4,
+ * seed 32, bits; keys 8, capacity 8.
  *
  * bloomfltr, encoding 1: layers u, expansion u, rate d, ratio d, random u; per layer a string, from
- * the second version to the bits' end; capacity u; and of the last layer keys u: the others are
- * full. */
+ * its version to the end of its bits, and capacity u; for the last layer also keys u, since the
+ * others are full. */
 #include "valkey.h"
 
 #include "bytes.h"
@@ -31,7 +31,7 @@ enum {
     AT_LAYERS = 22,
     HEAD_BYTES = 30
 };
-/* Of what is before a layer's bits. */
+/* Offsets in what precedes a layer's bits. */
 enum { BITS_VERSION = 0, BITS_SIZE = 1, BITS_HASHES = 9, BITS_SEED = 13, BITS_HEAD_BYTES = 45 };
 enum { LENGTH_BYTES = 8, BACK_BYTES = 16 };
 enum { VERSION = 1 };
@@ -56,7 +56,7 @@ static const struct valkey_value *of(const struct value *value)
     return (const struct valkey_value *)(const void *)value;
 }
 
-/* ratio^n as Rust's powi() works it out. */
+/* ratio^n as Rust's powi() computes it. */
 static double power(double ratio, uint32_t n)
 {
     double result = 1;
@@ -65,7 +65,7 @@ static double power(double ratio, uint32_t n)
     return result;
 }
 
-/* False if no layer is that big. */
+/* False if no layer is that large. */
 static int plan_layer(uint64_t capacity, double rate, petal_lent_layer *layer)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -113,10 +113,10 @@ struct bloom_plan valkey_plan_of(const struct value *value)
     return plan;
 }
 
-/* On a 64-bit machine: an object, which has a vector of pointers, and two structs per layer. */
+/* On a 64-bit machine: an object with a vector of pointers, and two structs per layer. */
 enum { OBJECT_BYTES = 48, POINTER_BYTES = 8, LAYER_STRUCTS_BYTES = 24 + 184 };
 
-/* The vector's room is 1, and then 4, 8, 16, ... */
+/* The vector's capacity is 1, then 4, 8, 16, ... */
 static uint64_t object_bytes(uint64_t layers)
 {
     uint64_t room = layers > 1 ? 4 : 1;
@@ -148,7 +148,7 @@ static struct value *no_value(struct failure *failure, petal_status status, cons
     return NULL;
 }
 
-/* Of one layer or more, still empty. */
+/* Creates a value of at least one layer, still empty. */
 static struct value *begin(const struct bloom_plan *plan, uint32_t layers, int unlimited)
 {
     struct value *value = value_new_layers(CLASSIC_VALKEY, layers, unlimited);
@@ -204,8 +204,8 @@ petal_status valkey_plan_next(const struct value *value, int unlimited, petal_le
     return PETAL_OK;
 }
 
-/* What plan_layer() and layer_size() would say of a layer, without all else that a plan has: dozens
- * of layers are worked out for one reply. */
+/* The size that plan_layer() and layer_size() would give, without the rest of a plan: one reply may
+ * compute dozens of layers. */
 static double size_ahead(uint64_t capacity, double rate)
 {
     const double ln2 = 0.693147180559945309417232121458;
@@ -285,7 +285,7 @@ static int is_rate(double rate)
     return rate > 0 && rate < 1;
 }
 
-/* The error, or NULL. */
+/* Returns the error, or NULL. */
 static const char *check_plan(const struct bloom_plan *plan, uint64_t layers)
 {
     if (plan->expansion < 0 || plan->expansion > UINT32_MAX) return "ERR bad expansion";
@@ -295,7 +295,7 @@ static const char *check_plan(const struct bloom_plan *plan, uint64_t layers)
     return layers ? NULL : DECODING_FAILED;
 }
 
-/* A layer by what is before its bits: of `size_bytes` with these. False if it is none. */
+/* Reads a layer of `size_bytes`, from what precedes its bits. False if it is invalid. */
 static int read_layer(struct value *value, uint32_t i, const uint8_t *head, uint64_t size_bytes,
                       petal_lent_layer *layer)
 {
@@ -310,7 +310,7 @@ static int read_layer(struct value *value, uint32_t i, const uint8_t *head, uint
     return memcmp(more->seed, head + BITS_SEED, sizeof more->seed) == 0;
 }
 
-/* Of all layers together: numbers that a client gets. */
+/* Sums over all layers, which a client receives. */
 struct counts {
     uint64_t items, capacity;
 };
@@ -420,7 +420,7 @@ static const char *load_layer(RedisModuleIO *io, struct value *value, uint32_t i
         if (string) server.Free(string);
         return DECODING_FAILED;
     }
-    /* The string becomes the bits: there is no second copy of a big layer. */
+    /* The string becomes the bits, so a large layer is not copied. */
     layer.bytes = memmove(string, string + BITS_HEAD_BYTES, size_bytes - BITS_HEAD_BYTES);
     memory_take(layer.bytes, size_bytes - BITS_HEAD_BYTES);
     value_set_layer(value, i, &layer);

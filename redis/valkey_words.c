@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Between 0 and 1; otherwise one of two texts. */
+/* A rate between 0 and 1; otherwise one of two texts. */
 static const char *read_rate(RedisModuleString *from, double *rate, const char *bad,
                              const char *out_of_range)
 {
@@ -119,7 +119,7 @@ const char *valkey_read_insert(RedisModuleString **argv, int argc, struct valkey
             if (refusal) return refusal;
         }
     }
-    if (at + 1 == argc) insert->wrong_arity = 1; /* ITEMS without any */
+    if (at + 1 == argc) insert->wrong_arity = 1; /* ITEMS without items */
     insert->first_item = at < argc ? at + 1 : argc;
     return insert->wrong_arity ? NULL : check_scale(plan, scale_to);
 }

@@ -1,22 +1,22 @@
-/* valkey_words.h - the arguments of valkey-bloom's commands, and its texts about them. */
+/* valkey_words.h - the arguments of valkey-bloom's commands, and its error texts. */
 #ifndef PETAL_REDIS_VALKEY_WORDS_H
 #define PETAL_REDIS_VALKEY_WORDS_H
 
 #include "valkey.h"
 
-/* Both return the error, or NULL. Of BF.RESERVE, with 4 to 6 arguments: */
+/* Both return the error, or NULL. BF.RESERVE, with 4 to 6 arguments: */
 const char *valkey_read_reserve(RedisModuleString **argv, int argc, struct bloom_plan *plan);
 
-/* Of BF.INSERT, whose items are optional. */
+/* BF.INSERT, whose items are optional. */
 struct valkey_insert {
     struct bloom_plan plan;
     int no_create;
-    int first_item;  /* in argv; argc: there are none */
-    int wrong_arity; /* nothing else was found out */
+    int first_item;  /* index in argv; argc: there are none */
+    int wrong_arity; /* nothing else was determined */
 };
 const char *valkey_read_insert(RedisModuleString **argv, int argc, struct valkey_insert *insert);
 
-/* Are there words that only valkey-bloom has? A command with them makes one of its filters. */
+/* Are there words that only valkey-bloom has? A command with them creates one of its filters. */
 int valkey_has_words(RedisModuleString **argv, int argc);
 
 #endif

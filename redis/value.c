@@ -175,7 +175,7 @@ static uint8_t *classic_header(const struct value *value, size_t *size_bytes)
 }
 
 /* RedisBloom's sizing, with its constants of fifteen digits, for `capacity` items at `rate`. False
- * if no layer is that big. */
+ * if no layer is that large. */
 static int plan_layer(uint32_t options, petal_lent_layer *layer, struct layer_note *note)
 {
     double bits_per_entry = -(log(layer->rate) / 0.480453013918201);
@@ -213,13 +213,13 @@ static petal_status open_own(struct value *value, const void *header, size_t siz
     petal_allocator allocator = handle_allocator(value->handle);
     options.flags = PETAL_OPEN_HEADER_ONLY;
     options.allocator = &allocator;
-    options.memory_limit = UINT64_MAX; /* the allocator has the limit */
+    options.memory_limit = UINT64_MAX; /* the allocator enforces the limit */
     options.format = "petal";
     options.secret = value_secret(header, size_bytes);
     return petal_load(header, size_bytes, &options, &value->handle->filter, error);
 }
 
-/* Room for more layers, without bits as yet. */
+/* Makes room for more layers, which have no bits yet. */
 static int make_room(struct value *value, uint32_t layer_count)
 {
     size_t old_count = value->layer_count, old_bytes = old_count * PER_LAYER_BYTES,
@@ -253,7 +253,7 @@ struct value *value_new_layers(int classic, uint32_t layers, int unlimited)
     return NULL;
 }
 
-/* A layer of a header; `filter` is what the library makes of that layer alone. */
+/* Reads a layer of a header; `filter` is what the library makes of that layer alone. */
 static void read_layer(struct value *value, uint32_t number, const uint8_t *from,
                        const petal_filter *filter)
 {
@@ -271,8 +271,8 @@ static void read_layer(struct value *value, uint32_t number, const uint8_t *from
         .padding = (uint8_t)(load_little(from + LAYER_BYTES, 8) - layer_bytes(value, number))};
 }
 
-/* The library checks each layer as the only one of a header: its own chains are shorter than what a
- * value may have. */
+/* The library checks each layer as the only one of a header, because its own chains are shorter
+ * than a value's may be. */
 static petal_status open_layer(struct value *value, uint32_t number, const uint8_t *header,
                                petal_error *error)
 {
@@ -329,7 +329,7 @@ struct value *value_open(const void *header, size_t size_bytes, int classic, int
     return NULL;
 }
 
-/* Gives a classic value its bits, all 0; or frees it, and says why. */
+/* Gives a classic value its bits, all 0; or frees it and reports the reason. */
 static struct value *with_bits(struct value *value, struct failure *failure)
 {
     uint64_t bytes = 0;
@@ -426,15 +426,15 @@ static enum value_kind find_kind(const struct value *value)
     return info.counter_bits ? KIND_COUNTING : KIND_FIXED;
 }
 
-/* Found out once: it is asked for each command, and never changes. */
+/* Determined once: every command needs it, and it never changes. */
 enum value_kind value_kind(struct value *value)
 {
     if (value->kind == KIND_UNKNOWN) value->kind = (uint8_t)find_kind(value);
     return value->kind;
 }
 
-/* The handle is left to whose it is: a child process that saves all values should not change any,
- * which would be as many copied pages. */
+/* Leaves the handle alone: if a child process that saves all values changed each of them, every
+ * change would copy a page. */
 const uint8_t *value_bits(const struct value *value, uint32_t layer, uint64_t *size_bytes)
 {
     const void *bits = NULL;
@@ -466,7 +466,7 @@ void value_settle(struct value *value)
     }
 }
 
-/* Bits that no key can set would be lost: they are refused. */
+/* Bits that no key can set would be lost, so they are refused. */
 static int has_clear_end(const struct value *value, uint32_t layer, const uint8_t *bytes)
 {
     uint64_t bits = value->layers[layer].bits, end = stored_bytes(value, layer);
@@ -545,7 +545,7 @@ static int32_t take(void *context, const void *bytes, size_t size_bytes)
     return to->size_bytes == to->room;
 }
 
-/* How long the header of a petal file is: as docs/hosts.md says, by opening what there is. */
+/* The length of a petal file's header, found as in docs/hosts.md: by opening what is there. */
 static size_t petal_header_bytes(const uint8_t *bytes, size_t size_bytes)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -569,7 +569,7 @@ static uint8_t *petal_header(const struct value *value, size_t *size_bytes)
         size_t needed = petal_header_bytes(bytes, *size_bytes);
         if (*size_bytes == room && needed <= room) return bytes;
         server.Free(bytes);
-        if (needed <= room) return NULL; /* it has no header: it cannot be written */
+        if (needed <= room) return NULL; /* it has no header, so it can't be written */
         room = needed;
     }
 }
@@ -584,7 +584,7 @@ static struct value *copy_classic(const struct value *from)
     struct value *copy = value_new_layers(from->classic, from->layer_count, from->unlimited);
     if (!copy) return NULL;
     size_t more_bytes = struct_bytes(from->classic) - sizeof *from;
-    memcpy(copy + 1, from + 1, more_bytes); /* of valkey-bloom's: what its layers come from */
+    memcpy(copy + 1, from + 1, more_bytes); /* valkey-bloom's: the parameters of its layers */
     copy->options = from->options;
     copy->growth = from->growth;
     int has_all = 1;
@@ -638,7 +638,7 @@ int value_replace(struct value *value, petal_filter *filter)
 
 /* ---- handles --------------------------------------------------------------------------------- */
 
-/* By the header of the smallest filter. */
+/* From the header of the smallest filter. */
 static int make_handle(uint32_t options)
 {
     struct failure failure;

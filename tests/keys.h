@@ -1,4 +1,4 @@
-/* keys.h - batches in one line, for tests, fuzzers and measurements. */
+/* keys.h - batches in one line, for tests, fuzzers and benchmarks. */
 #ifndef PETAL_TESTS_KEYS_H
 #define PETAL_TESTS_KEYS_H
 
@@ -55,7 +55,7 @@ static inline petal_status add_hash_batch(petal_filter *filter, const uint64_t *
     return add_whole_batch(filter, batch_of_hashes(hashes, count), was_new, new_count);
 }
 
-/* How many are in; SIZE_MAX if that is refused. */
+/* The number of keys found; SIZE_MAX if the call is refused. */
 static inline size_t contains_batch(const petal_filter *filter, petal_batch batch, uint8_t *found)
 {
     petal_batch_outcome outcome = PETAL_BATCH_OUTCOME_INIT;
@@ -81,7 +81,7 @@ static inline size_t contains_hashes(const petal_filter *filter, const uint64_t 
     return contains_batch(filter, batch_of_hashes(hashes, count), found);
 }
 
-/* False if that is refused. */
+/* False if the call is refused. */
 static inline bool contains_any(const petal_filter *filter, const petal_key *keys, size_t count)
 {
     bool answer = false;

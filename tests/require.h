@@ -1,5 +1,5 @@
-/* require.h - assertions that say what was compared with what: the place, both sides as they are
- * written, and both values. */
+/* require.h - assertions that print what was compared: the place, both sides as written, and both
+ * values. */
 #ifndef PETAL_TESTS_REQUIRE_H
 #define PETAL_TESTS_REQUIRE_H
 
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-/* Fails the test unless the condition holds, with a message that names the input. */
+/* Fails the test unless the condition holds; the message names the input. */
 #define require(condition, ...) \
     do { \
         if (!(condition)) { \
@@ -25,8 +25,8 @@
         } \
     } while (0)
 
-/* Fails the test unless a call gives the wanted status. `error` is the petal_error that the call
- * was given. */
+/* Fails the test unless a call returned the expected status. `error` is the petal_error passed to
+ * the call. */
 #define require_status(wanted, call, error) \
     do { \
         petal_status require_status_got = (call); \
@@ -38,8 +38,8 @@
         } \
     } while (0)
 
-/* require_that(items, ==, 3): fails the test, with both values, unless that is so. Each side is
- * evaluated once, in the type that C would compare them in. */
+/* require_that(items, ==, 3): fails the test unless the comparison holds, and prints both values.
+ * Evaluates each side once, in the type in which C would compare them. */
 #define require_that(a, compares, b) \
     do { \
         __typeof__(true ? (a) : (b)) require_left = (a), require_right = (b); \

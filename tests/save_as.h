@@ -1,10 +1,10 @@
-/* save_as.h - options of petal_save(), petal_write() and petal_serialize() as one expression. */
+/* save_as.h - options for petal_save(), petal_write() and petal_serialize() in one expression. */
 #ifndef PETAL_TESTS_SAVE_AS_H
 #define PETAL_TESTS_SAVE_AS_H
 
 #include "petal/petal.h"
 
-/* They last until the end of the block. */
+/* Valid until the end of the block. */
 #define SAVE_OPTIONS(format_, flags_) \
     (&(petal_save_options){ \
         .struct_size = sizeof(petal_save_options), .flags = (flags_), .format = (format_)})

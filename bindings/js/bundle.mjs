@@ -1,7 +1,7 @@
-// bundle.mjs - `node bundle.mjs MODULES DIST`: the files of src/ as one, in each way that it is
-// taken: ESM for Node and for browsers, CommonJS, ESM and classic scripts with the module inside,
-// which need no file beside them. No tool is needed for it: an import is left out, an export loses
-// that word.
+// bundle.mjs - `node bundle.mjs MODULES DIST`: joins the files of src/ into one, in each form in
+// which users load it: ESM for Node and for browsers, CommonJS, and ESM and classic scripts with
+// the module inside, which need no other file. It needs no tool: it drops imports, and the word
+// "export".
 import { readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 
@@ -28,12 +28,12 @@ const banner =
 const names = `${exported.join(', ')}`;
 const write = (name, text) => writeFileSync(`${dist}/${name}`, banner + text);
 
-// Said where a module is missing.
+// Message if a module is missing.
 const inBundle = `
 const IN_A_BUNDLE = 'if a bundler left the .wasm files out, import from petal-bloom/inline';
 `;
 
-// A file in pieces, for load(). It is opened when its first piece is taken.
+// For load(): reads a file in pieces. It is opened when the first piece is requested.
 const node = `${inBundle}
 const missing = (error) => {
     throw new PetalError('i/o error', \`\${error.message}; \${IN_A_BUNDLE}\`, null, { cause: error });
@@ -58,7 +58,7 @@ const fileOfNode = async (path) => {
 };
 `;
 
-// What stands for `native` in each entry: its own module, or `ask`.
+// What each entry uses for `native`: its own module, or `ask`.
 for (const [entry, natives] of [
     ['petal', 'native'],
     ['ask', 'ask'],
@@ -83,7 +83,7 @@ for (const [entry, natives] of [
             ) +
             `module.exports = { ${names} };\n`,
     );
-    // Written out, so that bundlers find the files.
+    // Written out so that bundlers find the files.
     const urls = [natives, 'full']
         .flatMap((name) => [name, `${name}-simd`])
         .map((name) => `    '${name}': () => new URL('./${name}.wasm', import.meta.url),\n`);
@@ -104,8 +104,8 @@ for (const [entry, natives] of [
     );
 }
 
-// With one scalar module inside, which every engine takes: as classic scripts that make the global
-// `petal`, and as ESM for bundlers that emit no .wasm files.
+// With one scalar module inside, which every engine accepts: as classic scripts that define the
+// global `petal`, and as ESM for bundlers that don't emit .wasm files.
 for (const name of ['full', 'native', 'ask']) {
     const packed = gzipSync(readFileSync(`${modules}/${name}.wasm`), { level: 9 }).toString(
         'base64',

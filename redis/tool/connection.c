@@ -47,7 +47,7 @@ static int connect_unix(const char *path)
     return -1;
 }
 
-/* HOST:PORT in two. */
+/* Splits HOST:PORT. */
 static bool split(const char *address, char host[256], char port[16])
 {
     const char *colon = strrchr(address, ':');
@@ -80,7 +80,8 @@ static int connect_tcp(const char *address)
 }
 
 #ifdef PETAL_REDIS_TLS
-/* OpenSSL's last error says why; earlier ones may be of places where it looked in vain. */
+/* OpenSSL's last error has the reason; earlier ones may come from places where it looked in
+ * vain. */
 static bool complain_tls(const char *what)
 {
     char text[200];
@@ -98,7 +99,7 @@ static bool complain_handshake(const struct connection *connection, const char *
     return complain(address, text);
 }
 
-/* The server's certificate must be for the host that was asked for. */
+/* The server's certificate must be for the requested host. */
 static bool start_tls(struct connection *connection, const struct connecting *how)
 {
     char host[256] = "", port[16];

@@ -1,6 +1,6 @@
-/* connection.h - one connection to a server: TCP or a Unix socket, TLS if asked for. Commands and
- * replies are hiredis' (its reader and formatter), the bytes go through here, since the hiredis of
- * many systems has no TLS. */
+/* connection.h - one connection to a server: TCP or a Unix socket, with TLS if requested. hiredis
+ * formats commands and parses replies; the bytes go through here, since many systems' hiredis lacks
+ * TLS. */
 #ifndef PETAL_REDIS_CONNECTION_H
 #define PETAL_REDIS_CONNECTION_H
 
@@ -21,8 +21,8 @@ struct connecting {
 struct connection *connection_open(const struct connecting *how);
 void connection_close(struct connection *connection);
 
-/* The reply to a command, for freeReplyObject(); NULL after a line on stderr, and then the
- * connection is of no more use. Replies that are errors are replies. */
+/* Returns the reply to a command, for freeReplyObject(); NULL after a line on stderr, and then the
+ * connection is unusable. Error replies are replies. */
 redisReply *connection_call(struct connection *connection, int count, const char **words,
                             const size_t *sizes);
 

@@ -1,9 +1,10 @@
-/* main.c - petal-redis: carries filters between files and the keys of a server that has the module.
+/* main.c - petal-redis: transfers filters between files and the keys of a server that has the
+ * module.
  *
- * push sends a petal file in pieces (PETAL.LOAD); those of RedisBloom's kind become values that
- * BF.* serves (BF.LOADCHUNK), unless PETAL.* is to serve them. The key changes when the last piece
- * is there. pull reads header and bits (PETAL.DUMP; of another module's filter BF.SCANDUMP) and
- * saves them as a file. Both go on where a broken run ended. */
+ * push sends a petal file in pieces (PETAL.LOAD). Filters of RedisBloom's kind become values of
+ * BF.* (BF.LOADCHUNK), unless PETAL.* is requested. The key changes when the last piece has
+ * arrived. pull reads header and bits (PETAL.DUMP; BF.SCANDUMP for another module's filter) and
+ * saves them as a file. Both resume where an interrupted run ended. */
 #include "connection.h"
 
 #include <petal/petal_host.h>
@@ -42,7 +43,7 @@ struct job {
     uint8_t secret[PETAL_SECRET_BYTES];
     bool has_secret, for_petal;
     size_t piece_bytes;
-    const char *dump; /* the command that gives chunks */
+    const char *dump; /* the command that returns chunks */
 };
 
 static int complain(const char *what, const char *why)
@@ -51,7 +52,7 @@ static int complain(const char *what, const char *why)
     return FAILED;
 }
 
-/* A command of texts, the last of which may be bytes. NULL after a line on stderr. */
+/* A command of texts, the last of which may be binary. NULL after a line on stderr. */
 static redisReply *call(struct job *job, int count, const char **words, size_t last_bytes)
 {
     size_t sizes[8];
@@ -66,7 +67,7 @@ static redisReply *call(struct job *job, int count, const char **words, size_t l
 
 /* ---- push ------------------------------------------------------------------------------------ */
 
-/* The name of what is still incomplete: in the slot of the key, and of this content alone. */
+/* The name of the incomplete value: in the key's slot, and unique to this content. */
 static bool name_part(const struct job *job, const petal_filter *filter, char *name, size_t room)
 {
     uint64_t id = 0;
@@ -91,7 +92,7 @@ static bool name_part(const struct job *job, const petal_filter *filter, char *n
 struct pushing {
     struct job *job;
     const char *part;
-    uint64_t at, come, total; /* of the stream; what the server has; all of it */
+    uint64_t at, come, total; /* position in the stream; bytes the server has; total */
     char *piece;
     size_t filled;
     bool failed;
@@ -152,7 +153,7 @@ static int push_petal(struct job *job, const petal_filter *filter, const char *p
     return status == PETAL_OK ? DONE : complain(job->path, error.message);
 }
 
-/* BF.LOADCHUNK of one piece; its iterator is one more than the end of the piece. */
+/* BF.LOADCHUNK of one piece; its iterator is the end of the piece plus one. */
 static bool push_chunk(struct job *job, const char *part, uint64_t iterator, const void *bytes,
                        size_t size)
 {
@@ -205,8 +206,8 @@ static petal_save_options as_redisbloom(void)
     return options;
 }
 
-/* Into a key that is renamed at the end. The chunks may be sent twice, so what is there of a broken
- * run does no harm. */
+/* Pushes into a key that is renamed at the end. Chunks may be sent twice, so what an interrupted
+ * run left does no harm. */
 static int push_bloom(struct job *job, const petal_filter *filter, const char *part)
 {
     petal_save_options options = as_redisbloom();
@@ -248,7 +249,8 @@ static int push(struct job *job)
 
 /* ---- pull ------------------------------------------------------------------------------------ */
 
-/* A chunk: the reply, to be freed, whose elements are the next iterator and bytes. */
+/* Requests a chunk. Returns the reply, which the caller frees; its elements are the next iterator
+ * and the bytes. */
 static redisReply *dump(struct job *job, uint64_t iterator)
 {
     char number[24];
@@ -269,7 +271,7 @@ static bool is_petal(const redisReply *header)
     return header->len > 4 && !memcmp(header->str, "\211PTL", 4);
 }
 
-/* Puts bytes that stand at `at` of all layers, end to end, into place. */
+/* Copies bytes at offset `at` of all layers, end to end, into the filter. */
 static petal_status put(petal_filter *filter, uint64_t at, const char *bytes, uint64_t size,
                         petal_error *error)
 {
@@ -303,7 +305,7 @@ static petal_filter *open_header(struct job *job, const redisReply *header, peta
     return filter;
 }
 
-/* What a broken run left in PATH.part is taken up; *at is how many bytes that is. */
+/* Resumes from what an interrupted run left in PATH.part; *at is how many bytes that is. */
 static FILE *open_part(const struct job *job, petal_filter *filter, uint64_t *at,
                        petal_error *error)
 {
@@ -343,7 +345,7 @@ static int pull_bits(struct job *job, petal_filter *filter, FILE *file, uint64_t
 }
 
 /* PETAL.DUMP knows all filters of this module; BF.SCANDUMP, with the same chunks, those of another
- * one beside it. */
+ * module beside it. */
 static void choose_dump(struct job *job)
 {
     const char *words[] = {"PETAL.DUMP", job->key, "0"};

@@ -1,12 +1,12 @@
-/* calls.c - proves that a call of the library in which any system call or allocation fails says so,
- * and loses nothing.
+/* calls.c - proves that if a system call or allocation fails within a call of the library, the call
+ * reports it and loses nothing.
  *
- * The program preloads the shim into itself and lets the nth call of a kind fail, once or from
- * then on, inside one call of petal.h at a time. A call that gives a failure gives the right one,
- * with errno and a message, and no filter; what there was before is still there, in memory and in
- * the file; descriptors and memory are given back; and a filter whose changes could not be
- * written never says later that they were. The amount is runs of each call, chosen at random
- * among all there are; `full` is all of them. */
+ * The program preloads the shim into itself and makes the nth call of a kind fail, once or from
+ * then on, within one call of petal.h at a time. A call that fails returns the right status, with
+ * errno and a message, and no filter. What existed before still exists, in memory and in the file.
+ * Descriptors and memory are released. A filter whose changes could not be written never claims
+ * later that they were. The amount is the number of runs per call, chosen at random from all;
+ * `full` runs all. */
 #define _GNU_SOURCE
 #include "lib/control.h"
 #include "petal/petal_host.h"
@@ -21,13 +21,13 @@ static struct plan {
     int error;
 } plan;
 
-static const char *name; /* of the scenario */
+static const char *name; /* the scenario's name */
 static char fault_text[160];
-static uint32_t calls[SHIM_CALLS]; /* made between begin() and end(), all together */
+static uint32_t calls[SHIM_CALLS]; /* made between begin() and end(), in total */
 static bool was_hit;
 static uint64_t runs, hits, failures;
 
-/* Between these two the fault may happen. */
+/* The fault can happen only between begin() and end(). */
 static void begin(void)
 {
     arm(plan.call, plan.action, plan.nth, plan.error);
@@ -40,7 +40,7 @@ static void end(void)
     was_hit = was_hit || atomic_load(&control->hit) > 0;
 }
 
-/* The status of one call under a fault; *about is what it said. */
+/* The status of one call under a fault; *about gets its error. */
 #define UNDER_FAULT(status, call) \
     do { \
         begin(); \
@@ -48,7 +48,7 @@ static void end(void)
         end(); \
     } while (0)
 
-/* A failure of the right kind, which says what it is. */
+/* The failure has the right status and an explanation. */
 static void expect_told(petal_status status, const petal_error *error)
 {
     bool is_right =
@@ -76,7 +76,7 @@ static void expect_told(petal_status status, const petal_error *error)
 enum kind { BLOCKED, CLASSIC, COUNTS, GROWS, ROTATES, FOREIGN, KINDS };
 
 static const char *path;
-static struct bytes images[KINDS]; /* petal files with the old keys */
+static struct bytes images[KINDS]; /* petal files holding the old keys */
 static struct bytes dirty;
 
 static petal_options options_of(enum kind kind)
@@ -92,7 +92,7 @@ static petal_options options_of(enum kind kind)
     return options;
 }
 
-/* Not under a fault. */
+/* Runs without a fault. */
 static petal_filter *with_old_keys(enum kind kind)
 {
     petal_options options = options_of(kind);
@@ -125,8 +125,8 @@ static void expect_old_keys(const petal_filter *filter, const char *where)
            where);
 }
 
-/* The file at the path is clean, or dirty and recoverable; it has the old keys, and up to `keys`
- * of them all. */
+/* The file at the path is clean, or dirty and recoverable. It has the old keys, and possibly more
+ * of the first `keys`. */
 static petal_status expect_file(uint64_t keys)
 {
     petal_filter *filter;
@@ -156,7 +156,7 @@ static int files_in_folder(void)
 
 /* ---- making filters -------------------------------------------------------------------------- */
 
-/* A call that makes a filter has made it, with its old keys, or given none. */
+/* A call that creates a filter returned either one with its old keys or none. */
 static void expect_made(petal_status status, petal_filter *made, const petal_error *error,
                         bool has_keys)
 {
@@ -300,7 +300,7 @@ static void open_recover(enum kind kind)
 
 /* ---- saving ---------------------------------------------------------------------------------- */
 
-/* The old file or the new one; the filter is as it was, and can be saved later. */
+/* The file is the old one or the new one; the filter is unchanged and can be saved later. */
 static void save_to(petal_filter *filter, unsigned flags, bool is_there, uint64_t keys)
 {
     petal_error error = {.message = ""};
@@ -380,8 +380,8 @@ static void serialize_one(enum kind kind)
 
 /* ---- changing -------------------------------------------------------------------------------- */
 
-/* Adds and syncs. A key counts as in the file only if its add and a sync after it succeeded; when
- * a sync has failed, no later one may say that all is well. */
+/* Adds and syncs. A key counts as stored only if its add and a later sync succeeded. Once a sync
+ * has failed, no later sync may report success. */
 static void change_map(enum kind kind, bool is_shared)
 {
     put_file(images[kind]);
@@ -404,8 +404,7 @@ static void change_map(enum kind kind, bool is_shared)
         expect(synced < 0, "%s: %s: keys were refused, and the sync is ok", fault_text, name);
     }
     later = petal_sync(filter, &error);
-    /* Only whether the file was replaced can be looked up later; what failed to be written stays
-     * failed. */
+    /* Whether the file was replaced can be looked up again later; a failed write stays failed. */
     expect(synced == PETAL_OK || later != PETAL_OK || plan.call == SHIM_STAT,
            "%s: %s: a sync fails, and the next one is ok", fault_text, name);
     if (added == PETAL_OK && later == PETAL_OK) synced = PETAL_OK;
@@ -437,7 +436,7 @@ static void free_changed_map(enum kind kind)
     petal_free(filter);
     end();
     petal_status status = expect_file(OLD_KEYS);
-    if (status == PETAL_OK) expect_file(ALL_KEYS); /* it says that it is whole */
+    if (status == PETAL_OK) expect_file(ALL_KEYS); /* the file claims to be whole */
 }
 
 static void clear_map(enum kind kind)
@@ -461,8 +460,8 @@ static void clear_map(enum kind kind)
     petal_free(empty);
 }
 
-/* Changes a map by `change`, which takes the old keys out or leaves them in, and syncs. Where the
- * file says that it is clean, it is as before or as after. */
+/* Changes a map by `change`, which removes the old keys or keeps them, and syncs. A file that says
+ * it is clean is either as before or as after. */
 static void change_by(enum kind kind,
                       petal_status (*change)(petal_filter *, const petal_filter *, petal_error *),
                       uint64_t keys_before, uint64_t keys_after)
@@ -593,7 +592,7 @@ static void build_one(enum kind kind)
     char texts[ALL_KEYS][KEY_TEXT];
     petal_key keys[ALL_KEYS];
     for (uint64_t i = 0; i < ALL_KEYS; i++) keys[i] = (petal_key){texts[i], key_text(i, texts[i])};
-    wanted.capacity = 4000000; /* above what is added directly */
+    wanted.capacity = 4000000; /* more than is added directly */
     uint32_t workers = 2;
     if (petal_create(&wanted, &filter, &error) != PETAL_OK)
         give_up("petal_create: %s", error.message);
@@ -709,7 +708,7 @@ static void open_auto_one(enum kind kind)
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* The keys from OLD_KEYS to ALL_KEYS, or the old ones. Good until the next call. */
+/* The keys OLD_KEYS to ALL_KEYS, or the old ones. Valid until the next call. */
 static petal_batch batch_of_keys_from(uint64_t from, uint64_t to)
 {
     static char texts[ALL_KEYS][KEY_TEXT];
@@ -722,7 +721,7 @@ static petal_batch batch_of_keys_from(uint64_t from, uint64_t to)
     return batch;
 }
 
-/* Those that the outcome counts are in; the others can be added later. */
+/* The keys counted by the outcome are present; the others can be added later. */
 static void add_batch_in_memory(enum kind kind)
 {
     petal_filter *filter = with_old_keys(kind);
@@ -811,7 +810,7 @@ static void diff_one(enum kind kind)
     petal_free(to);
 }
 
-/* All of it or nothing: what was not patched can be. */
+/* All or nothing: a filter that was not patched can be patched later. */
 static void apply_one(enum kind kind)
 {
     petal_filter *filter = with_old_keys(kind), *to = with_all_keys(kind);
@@ -830,7 +829,7 @@ static void apply_one(enum kind kind)
     petal_free(to);
 }
 
-/* In three pieces. A failure is that of every later call. */
+/* Feeds three pieces. After a failure every later call fails the same way. */
 static void read_one(enum kind kind)
 {
     petal_reader *reader = NULL;
@@ -893,7 +892,7 @@ static void write_bits_of(enum kind kind)
     petal_free(to);
 }
 
-/* The block is the filter's only if it was taken. */
+/* The filter owns the block only if it accepted it. */
 static void adopt_one(enum kind kind)
 {
     petal_filter *from = with_old_keys(kind), *to = header_of(kind);
@@ -926,7 +925,7 @@ static void *move_block(void *context, void *memory, size_t size_bytes)
     return to;
 }
 
-/* What finds no memory stays where it is. */
+/* If no memory is available, the array stays where it is. */
 static void relocate_one(enum kind kind)
 {
     petal_filter *filter = with_old_keys(kind);
@@ -940,7 +939,7 @@ static void relocate_one(enum kind kind)
     petal_free(filter);
 }
 
-/* Of bits of one handle, to another. */
+/* Lends the bits of one handle to another. */
 static void lend_one(enum kind kind)
 {
     petal_filter *filter = with_old_keys(kind), *header = header_of(kind);
@@ -968,7 +967,7 @@ static void lend_one(enum kind kind)
 static const struct scenario {
     const char *name;
     void (*run)(enum kind);
-    enum kind kinds[KINDS + 1]; /* ends with KINDS */
+    enum kind kinds[KINDS + 1]; /* terminated by KINDS */
 } scenarios[] = {
     {"petal_plan", plan_one, {BLOCKED, GROWS, ROTATES, FOREIGN, KINDS}},
     {"petal_create", create_one, {BLOCKED, CLASSIC, COUNTS, GROWS, ROTATES, FOREIGN}},
@@ -1049,7 +1048,7 @@ static void run_once(const struct scenario *scenario, enum kind kind)
     scenario->run(kind);
     runs++;
     hits += was_hit;
-    if (campaign.broken != broken) return; /* the report may have memory of its own */
+    if (campaign.broken != broken) return; /* printing the report may allocate memory */
     more = atomic_load(&control->live) - live;
     expect(more == 0, "%s: %s: %" PRId64 " blocks of memory are not given back", fault_text, name,
            more);
@@ -1126,7 +1125,7 @@ static void make_images(void)
     dirty = read_file(path);
 }
 
-/* The shim has to be there from the first moment, so the program starts itself once more. */
+/* The shim must be loaded from the start, so the program executes itself again. */
 static void start_with_shim(char **argv)
 {
     struct shim_control *(*find)(void) = NULL;
@@ -1168,8 +1167,7 @@ int main(int argc, char **argv)
             uint32_t there[SHIM_CALLS];
             enum kind kind = scenarios[i].kinds[j];
             plan = (struct plan){SHIM_NONE, SHIM_COUNT, 0, 0};
-            run_once(&scenarios[i],
-                     kind); /* once before counting, so that the C library has its own memory */
+            run_once(&scenarios[i], kind); /* first run: the C library allocates */
             run_once(&scenarios[i], kind);
             memcpy(there, calls, sizeof there);
             uint64_t number = for_all_faults(&scenarios[i], kind, there, 0);

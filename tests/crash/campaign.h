@@ -1,10 +1,10 @@
-/* campaign.h - what the campaigns share: how long one runs, what it counts, filters and keys, a
- * folder, other processes.
+/* campaign.h - what the campaigns share: amounts, counters, filters and keys, a folder, child
+ * processes.
  *
- * A campaign is a program of one argument: nothing for the short form that `./dev test` runs, a
- * number (of rounds, opens, states: its opening comment says of what), or `full`. It speaks TAP,
- * a case for each promise, and ends with a line "# counts: ..." from which scripts/soak makes a
- * row of docs/reliability.md. Expectations are counted, not stopped at. */
+ * A campaign is a program with one optional argument: none for the short form that `./dev test`
+ * runs, a number (rounds, opens, states: see its opening comment), or `full`. It prints TAP, one
+ * case per promise, and ends with a line "# counts: ..." from which scripts/soak makes a row of
+ * docs/reliability.md. A broken expectation is counted and does not stop the campaign. */
 #ifndef PETAL_TESTS_CAMPAIGN_H
 #define PETAL_TESTS_CAMPAIGN_H
 
@@ -36,10 +36,10 @@
 
 static struct {
     unsigned cases, bad_cases;
-    uint64_t broken, told; /* expectations of this case that did not hold, and those printed */
+    uint64_t broken, told; /* broken expectations in this case, and how many were printed */
 } campaign;
 
-/* Only this many broken expectations per case are printed: a campaign may find the same thing a
+/* At most this many broken expectations per case are printed: a campaign may find the same one a
  * million times. */
 #define TOLD_PER_CASE 12
 
@@ -57,7 +57,7 @@ __attribute__((format(printf, 2, 3))) static inline bool expect(bool held, const
     return false;
 }
 
-/* Ends a case: `promise` held, unless an expectation was broken since the last one. */
+/* Ends a case: `promise` held unless an expectation was broken since the last case. */
 static inline void end_case(const char *promise)
 {
     campaign.cases++;
@@ -73,14 +73,14 @@ static inline void skip_case(const char *promise, const char *why)
     printf("ok %u - %s # skip %s\n", ++campaign.cases, promise, why);
 }
 
-/* The length that was asked for on the command line. */
+/* The amount requested on the command line. */
 static inline uint64_t amount_of(int argc, char **argv, uint64_t brief, uint64_t full)
 {
     if (argc < 2) return brief;
     return strcmp(argv[1], "full") == 0 ? full : (uint64_t)strtod(argv[1], NULL);
 }
 
-/* The last word; gives the exit status. */
+/* Prints the last line, and returns the exit status. */
 __attribute__((format(printf, 1, 2))) static inline int end_campaign(const char *format, ...)
 {
     va_list arguments;
@@ -92,7 +92,7 @@ __attribute__((format(printf, 1, 2))) static inline int end_campaign(const char 
     return campaign.bad_cases > 0;
 }
 
-/* Ends a campaign that cannot go on. */
+/* Ends a campaign that can't continue. */
 __attribute__((format(printf, 1, 2), noreturn)) static inline void give_up(const char *format, ...)
 {
     va_list arguments;
@@ -131,10 +131,10 @@ static inline double seconds_now(void)
 
 /* ---- a folder -------------------------------------------------------------------------------- */
 
-static char folder[256]; /* that of this campaign */
+static char folder[256]; /* this campaign's own folder */
 static pid_t folder_owner;
 
-/* Takes the descriptor of a folder, and closes it. */
+/* Closes the folder's descriptor, too. */
 static inline void empty_folder(int descriptor)
 {
     DIR *dir = descriptor < 0 ? NULL : fdopendir(descriptor);
@@ -151,14 +151,13 @@ static inline void empty_folder(int descriptor)
 
 static inline void remove_folder(void)
 {
-    if (getpid() != folder_owner) return; /* a child that gave up */
+    if (getpid() != folder_owner) return; /* a child called give_up() */
     empty_folder(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     rmdir(folder);
 }
 
-/* On a tmpfs if there is one: there the calls that wait for a disk do not, and there are more
- * rounds to a second. What a disk would lose is the subject of powercuts.c, which does not need
- * one either. */
+/* Uses a tmpfs if there is one: calls that wait for a disk return faster there, so more rounds fit
+ * into a second. powercuts.c covers what a disk would lose, and needs no disk either. */
 static inline void make_folder(void)
 {
     const char *parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : getenv("TMPDIR");
@@ -168,7 +167,7 @@ static inline void make_folder(void)
     atexit(remove_folder);
 }
 
-/* A path in the folder. Good until the eighth call after this one. */
+/* A path in the folder. Valid until the eighth call from now. */
 static inline const char *in_folder(const char *name)
 {
     static char paths[8][sizeof folder + 64];
@@ -185,7 +184,7 @@ struct bytes {
     size_t size;
 };
 
-/* data is NULL if there is no such file. */
+/* data is NULL if the file doesn't exist. */
 static inline struct bytes read_file(const char *path)
 {
     struct bytes bytes = {NULL, 0};
@@ -228,7 +227,7 @@ static inline struct bytes copy_of(struct bytes of)
     return copy;
 }
 
-/* For names of this campaign's own making, which fit. */
+/* For names that the campaign makes itself, so they fit. */
 static inline void copy_text(char to[PATH_MAX], const char *text)
 {
     if (snprintf(to, PATH_MAX, "%s", text) >= PATH_MAX) give_up("%s is too long", text);
@@ -236,7 +235,7 @@ static inline void copy_text(char to[PATH_MAX], const char *text)
 
 /* ---- filters and keys ------------------------------------------------------------------------ */
 
-/* Keys are lines that the tool can read too: key 7 is "k7". */
+/* Keys are lines, so that the tool can read them: key 7 is "k7". */
 #define KEY_TEXT 24
 
 static inline size_t key_text(uint64_t number, char text[KEY_TEXT])
@@ -256,7 +255,7 @@ static inline bool has_key(const petal_filter *filter, uint64_t number)
     return petal_contains(filter, text, key_text(number, text));
 }
 
-/* The status of the first key from `from` to `to` - 1 that was refused. */
+/* Adds keys from `from` to `to` - 1. Returns the status of the first that is refused. */
 static inline petal_status add_keys(petal_filter *filter, uint64_t from, uint64_t to)
 {
     for (uint64_t i = from; i < to; i++) {
@@ -304,7 +303,7 @@ static inline petal_status open_flags(const char *path, unsigned flags, petal_fi
 
 /* ---- other processes ------------------------------------------------------------------------- */
 
-/* The tool beside which this program was built. */
+/* The tool that was built with this program. */
 static inline const char *tool_path(void)
 {
     static char path[PATH_MAX];
@@ -316,7 +315,7 @@ static inline const char *tool_path(void)
     return path;
 }
 
-/* Something of lib/ that was built beside this program. */
+/* A file of lib/ that was built with this program. */
 static inline const char *part_path(const char *name)
 {
     static char paths[4][PATH_MAX];
@@ -330,17 +329,17 @@ static inline const char *part_path(const char *name)
     return path;
 }
 
-/* A command that runs, or has run. */
+/* A command, running or finished. */
 struct command {
-    const char *const *arguments; /* ends with NULL; the first one is the program */
-    const char *input;            /* file; NULL: nothing */
-    const char *output;           /* file; NULL: thrown away */
-    const char *environment[4];   /* NAME=VALUE, after those of this process */
+    const char *const *arguments; /* terminated by NULL; the first one is the program */
+    const char *input;            /* file; NULL: empty */
+    const char *output;           /* file; NULL: discarded */
+    const char *environment[4];   /* NAME=VALUE, added to this process's environment */
     pid_t pid;
-    int status;      /* as waitpid() gave it */
-    bool hung;       /* it was killed because it did not end */
-    int messages;    /* descriptor of its stderr */
-    char said[4096]; /* what it said on stderr */
+    int status;      /* from waitpid() */
+    bool hung;       /* it didn't end and was killed */
+    int messages;    /* read end of its stderr */
+    char said[4096]; /* its output on stderr */
 };
 
 static inline void start_command(struct command *command)
@@ -366,9 +365,8 @@ static inline void start_command(struct command *command)
     _exit(97);
 }
 
-/* Waits for its end; one that does not come within this many seconds counts as hung, and is
- * killed. The bound is for hanging programs, not a measurement: a slow machine does
- * not reach it. */
+/* Waits until the command ends; if it takes more than this many seconds, it counts as hung and is
+ * killed. The limit only catches hanging programs: a slow machine doesn't reach it. */
 #define HANGS_AFTER_SECONDS 60
 
 static inline void end_command(struct command *command)
@@ -392,7 +390,7 @@ static inline bool has_succeeded(const struct command *command)
     return WIFEXITED(command->status) && WEXITSTATUS(command->status) == 0;
 }
 
-/* "exit status 2" or "signal 11". Good until the next call. */
+/* "exit status 2" or "signal 11". Valid until the next call. */
 static inline const char *ending_of(const struct command *command)
 {
     static char text[64];

@@ -1,18 +1,18 @@
-/* faults.c - proves that a command of which any system call or allocation fails tells the truth and
- * loses nothing.
+/* faults.c - proves that if a system call or allocation fails within a command, the command reports
+ * it truthfully and loses nothing.
  *
- * A preloaded library lets the nth call of a kind fail, once or from then on, for every n that a
- * command comes to. After exit status 0 all is as without the fault. After any other the file is
- * the old one or the new one, whole or honestly dirty; no temporary file is left; one line says
- * what happened, and nothing that is not so. No crash, no hang. The amount is runs of each
- * command, chosen at random among all there are; `full` is all of them. */
+ * A preloaded library makes the nth call of a kind fail, once or from then on, for every n that a
+ * command reaches. After exit status 0 everything is as without the fault. After any other status
+ * the file is the old one or the new one, whole or marked dirty; no temporary file is left; one
+ * line says what happened, and only what happened. No crash, no hang. The amount is the number of
+ * runs per command, chosen at random from all; `full` runs all. */
 #define _GNU_SOURCE
 #include "lib/control.h"
 
 /* ---- the commands ---------------------------------------------------------------------------- */
 
-/* Keys, in groups: those in the file at the start, those that are handed to the command, and
- * those of other filters. */
+/* Groups of keys: those in the file at the start, those given to the command, and those of other
+ * filters. */
 #define GROUP 60u
 enum { OLD = 1, NEW = 2, OTHER = 4, GROUPS = 3 };
 
@@ -20,12 +20,12 @@ enum start { NOTHING, CLEAN, DIRTY, COUNTING, GROWING, WINDOW, GUAVA, STARTS };
 
 struct job {
     const char *name;
-    /* FILE, IN and TWIN stand for paths; OUT for other files beside FILE. */
+    /* FILE, IN and TWIN are replaced by paths, OUT by other files beside FILE. */
     const char *arguments[12];
     enum start start;
     bool reads_keys;
-    bool removes;       /* the old keys */
-    const char *format; /* of FILE after it; NULL: petal */
+    bool removes;       /* removes the old keys */
+    const char *format; /* FILE's format afterwards; NULL: petal */
 };
 
 #define ONE_THREAD "--threads", "1"
@@ -88,7 +88,7 @@ static const struct job jobs[] = {
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static struct bytes images[STARTS];
-static const char *path; /* FILE, in a folder for it alone and what is made beside it */
+static const char *path; /* FILE, alone in a folder with what the command creates */
 static char keys[PATH_MAX], removed[PATH_MAX], in[PATH_MAX], twin[PATH_MAX], guava[PATH_MAX],
     out[PATH_MAX];
 static char output[PATH_MAX], second_output[PATH_MAX];
@@ -138,7 +138,7 @@ static struct bytes image_of(enum start start, unsigned groups)
     return read_file(path);
 }
 
-/* What a writer leaves that dies in the middle. */
+/* What a writer leaves if it dies halfway. */
 static struct bytes dirty_image(void)
 {
     pid_t pid = fork();
@@ -185,7 +185,7 @@ static void make_files(void)
     copy_text(second_output, in_folder("output-2"));
 }
 
-/* The groups that are in FILE, all of their keys. *status: how it opens. */
+/* The groups whose keys are all in FILE. *status: the status of opening it. */
 static unsigned groups_in_file(const char *format, unsigned flags, petal_status *status)
 {
     unsigned groups = 0;
@@ -202,7 +202,7 @@ static unsigned groups_in_file(const char *format, unsigned flags, petal_status 
 
 static char expected_names[512]; /* " a b " */
 
-/* Sorted or not: names are looked for with blanks around them. */
+/* The order may differ, so names are searched with blanks around them. */
 static void list_names(char *names, size_t size)
 {
     DIR *dir = opendir(in_folder("w"));
@@ -223,8 +223,7 @@ static bool is_expected(const char *names)
     return true;
 }
 
-/* Temporary files may begin with a dot, so every name counts but those of the folder and its
- * parent. */
+/* Temporary files may begin with a dot, so every name except . and .. counts. */
 static bool has_hidden_names(void)
 {
     bool has = false;
@@ -298,10 +297,10 @@ static bool run_clean(const struct job *job)
                   ending_of(&command), command.said);
 }
 
-static char fault_text[200]; /* which fault, for the report */
+static char fault_text[200]; /* the fault, for the report */
 static uint64_t runs, hits, failures;
 
-/* A reader of the file finds all that was there, and all that was promised. */
+/* A reader of the file finds everything that was there and everything that was promised. */
 static void expect_success(const struct job *job, const struct command *command)
 {
     petal_status status;
@@ -315,7 +314,7 @@ static void expect_success(const struct job *job, const struct command *command)
     free(printed.data);
 }
 
-/* FILE after a failure: as before, new and whole, or dirty and with all that was there. */
+/* FILE after a failure: as before, new and whole, or dirty with everything that was there. */
 static void expect_old_or_new(const struct job *job, const struct command *command)
 {
     petal_status status;
@@ -325,7 +324,7 @@ static void expect_old_or_new(const struct job *job, const struct command *comma
     free(now.data);
     groups =
         is_same ? 0 : groups_in_file(job->format, job->format ? 0 : PETAL_OPEN_VERIFY, &status);
-    /* seen makes a new file at once, and what is then unchanged is that. */
+    /* seen creates a new file immediately; "unchanged" then means that file. */
     bool is_empty =
         strncmp(job->name, "seen", 4) == 0 && job->start == NOTHING && !is_same && groups == 0;
     if (strstr(command->said, "unchanged"))
@@ -351,7 +350,7 @@ static void expect_old_or_new(const struct job *job, const struct command *comma
            groups);
 }
 
-/* Which of the new keys are among the whole lines of a file. */
+/* Finds which of the new keys are complete lines of a file. */
 static void note_lines(const char *name, bool *came)
 {
     struct bytes all = read_file(name);
@@ -365,7 +364,7 @@ static void note_lines(const char *name, bool *came)
     free(all.data);
 }
 
-/* What did not come out comes out of the next run. */
+/* Lines that were not delivered come out of the next run. */
 static void expect_delivery(const struct job *job, const struct command *command)
 {
     bool came[GROUP] = {false};
@@ -386,8 +385,8 @@ static void expect_delivery(const struct job *job, const struct command *command
            GROUP, command->said);
 }
 
-/* Lines that say what failed; others say what was done all the same. Of a fault that lasts a
- * second thing may fail, too: then there is a line for each. */
+/* Counts the lines that report a failure; other lines report what was done. A lasting fault may
+ * make a second thing fail, which gets a line too. */
 static unsigned complaints_in(const char *said, bool lasts)
 {
     const char *second = strchr(said, '\n');
@@ -470,7 +469,7 @@ static const struct fault faults[] = {
     {SHIM_MALLOC, {ENOMEM}},
 };
 
-/* Calls `run` for every fault of every call, each with this probability; gives their number. */
+/* Calls `run` for every fault of every call, each with this probability. Returns how many ran. */
 static uint64_t for_all_faults(const struct job *job, double probability)
 {
     uint64_t number = 0;
@@ -479,8 +478,7 @@ static uint64_t for_all_faults(const struct job *job, double probability)
             for (uint32_t nth = 1;
                  nth <= clean.calls[faults[i].call] && (j == 0 || faults[i].errors[j]); nth++) {
                 int error = faults[i].errors[j];
-                bool lasts =
-                    error != EINTR; /* that a call is interrupted for ever does not happen */
+                bool lasts = error != EINTR; /* no call is interrupted forever */
                 number += 1 + lasts;
                 if (probability == 0) continue;
                 if ((double)random_below(1u << 30) < probability * (1u << 30))
@@ -494,14 +492,14 @@ static uint64_t for_all_faults(const struct job *job, double probability)
     return number;
 }
 
-/* The first allocations always: by what it opens first, a command decides what there is to do. */
+/* The first allocations are always tried: a command decides what to do by what it opens first. */
 static void run_first_allocations(const struct job *job)
 {
     for (uint32_t nth = 1; nth <= 10 && nth <= clean.calls[SHIM_MALLOC]; nth++)
         run_fault(job, SHIM_MALLOC, SHIM_FAIL, nth, ENOMEM);
 }
 
-/* A full disk behind stdout, which the C library's own buffers write to. */
+/* Stdout on a full disk: the C library's buffers write to it. */
 static void run_full_output(const struct job *job)
 {
     const char *arguments[MAX_ARGUMENTS];

@@ -1,12 +1,11 @@
-/* fulldisks.c - proves that a full disk is an error that is reported, and never a signal or half a
- * file.
+/* fulldisks.c - proves that a full disk gives an error message, never a signal or a partial file.
  *
- * Every command that writes runs on file systems (tmpfs) of 64 KiB to 1 MiB. It succeeds and the
- * keys are there, or it fails in one line, with the file as it was, or honestly dirty, and
- * nothing left beside it. Then a filter that is mostly holes lies on a file system without a free
- * page, and is opened in every mode, queried, and written to: no SIGBUS. Needs the right to
- * mount, as root or in name spaces; without it every case is skipped. The amount is the step of
- * the sizes in KiB. */
+ * Every command that writes runs on file systems (tmpfs) of 64 KiB to 1 MiB. Either it succeeds and
+ * the keys are there, or it fails with one line, the file is as before or marked dirty, and nothing
+ * is left beside it. Then a filter that is mostly holes lies on a file system without a free page,
+ * and is opened in every mode, queried, and written to: no SIGBUS. Needs permission to mount, as
+ * root or in namespaces; without it every case is skipped. The amount is the step between sizes in
+ * KiB. */
 #define _GNU_SOURCE
 #include "campaign.h"
 
@@ -18,7 +17,7 @@
 
 /* ---- a small disk ---------------------------------------------------------------------------- */
 
-static const char *disk, *path, *filler; /* the last two are on it */
+static const char *disk, *path, *filler; /* path and filler are on the disk */
 static bool is_mounted;
 
 static void unmount(void)
@@ -36,7 +35,7 @@ static bool mount_disk(unsigned kib)
     return is_mounted;
 }
 
-/* Who may not mount may do so in name spaces of his own, on most systems. */
+/* On most systems a user who may not mount may do so in private namespaces. */
 static bool enter_name_spaces(void)
 {
     char text[64];
@@ -51,7 +50,7 @@ static bool enter_name_spaces(void)
     return true;
 }
 
-/* Leaves no free page. */
+/* Leaves no page free. */
 static void fill_disk(void)
 {
     static const char page[4096] = {1};
@@ -76,10 +75,10 @@ enum start { NOTHING, CLEAN, GROWING, GUAVA, DIRTY, STARTS };
 
 struct job {
     const char *name;
-    const char *arguments[12]; /* FILE, IN and TWIN stand for paths */
+    const char *arguments[12]; /* FILE, IN and TWIN are replaced by paths */
     enum start start;
-    uint64_t from, to;  /* keys that are in the file after exit status 0 */
-    const char *format; /* of FILE; NULL: petal */
+    uint64_t from, to;  /* keys that are in the file if the exit status is 0 */
+    const char *format; /* FILE's format; NULL: petal */
 };
 
 static const struct job jobs[] = {
@@ -180,7 +179,7 @@ static void make_files(void)
     if (!file || fclose(file) != 0) give_up("cannot write keys");
 }
 
-/* As a copy that keeps holes would put it there. False: there is no room even for that. */
+/* Writes it like a copy that keeps holes. False: it doesn't fit even so. */
 static bool put_image(struct bytes image)
 {
     int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
@@ -218,7 +217,7 @@ static void expect_keys(const struct job *job, unsigned kib, unsigned flags, uin
     petal_free(filter);
 }
 
-/* Unchanged; or dirty, with all that was there; or, where seen makes its file at once, empty. */
+/* The file is unchanged; or dirty with everything that was there; or empty, if seen created it. */
 static void expect_unharmed(const struct job *job, unsigned kib, const char *said)
 {
     struct bytes now = read_file(path);
@@ -281,7 +280,7 @@ static const struct {
              {"LOAD", PETAL_OPEN_LOAD},
              {"WRITABLE", PETAL_OPEN_WRITABLE}};
 
-/* In a child, for the sake of signals: 0 good, 1 a clean failure, 2 keys missing. */
+/* Runs in a child, since a signal may kill it: 0 good, 1 a clean failure, 2 keys missing. */
 static int use(unsigned flags)
 {
     petal_filter *filter;

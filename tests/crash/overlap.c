@@ -1,16 +1,16 @@
-/* overlap.c - proves that of two commands that work on one file at once, none undoes what the other
- * has promised.
+/* overlap.c - proves that if two commands work on one file concurrently, neither undoes what the
+ * other has promised.
  *
- * The first command is stopped before one of its system calls (each in turn), the second runs
- * from beginning to end, and the first goes on. Whoever ends with exit status 0 has its keys in
- * the file; whoever does not says why: the file is being changed, was replaced, exists, or is
- * dirty. The amount is moments tried for each pair; `full` is all of them. */
+ * The first command is stopped before one of its system calls (each in turn), the second runs to
+ * its end, and the first continues. A command that exits with status 0 has its keys in the file;
+ * any other says why: the file is being changed, was replaced, exists, or is dirty. The amount is
+ * the number of moments tried per pair; `full` tries all. */
 #define _GNU_SOURCE
 #include "lib/control.h"
 
 /* ---- what the commands do -------------------------------------------------------------------- */
 
-/* Keys, in groups of GROUP that come and go together. */
+/* Keys, in groups of GROUP that are added and removed together. */
 #define GROUP 40u
 enum {
     BASE = 1,
@@ -41,9 +41,9 @@ enum kind {
 
 struct job {
     const char *name;
-    const char *arguments[10]; /* FILE, OTHER, TWIN and WHOLE (with all keys) stand for paths */
+    const char *arguments[10]; /* FILE, OTHER, TWIN, WHOLE (all keys): paths */
     bool reads_keys;
-    bool counts; /* works on counting filters */
+    bool counts; /* needs a counting filter */
 };
 
 static const struct job jobs[KINDS] = {
@@ -89,17 +89,16 @@ static unsigned after(enum kind kind, bool is_first, unsigned groups)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* What the pairs work on. The last one is for those that only read: on a tmpfs, holes are read in
- * another way. */
+/* The files that the pairs work on. HOLES is only for commands that read: on a tmpfs, holes are
+ * read by another path. */
 enum set { BITS, COUNTERS, HOLES, SETS };
 static struct images {
     struct bytes clean, dirty;
     char other[PATH_MAX], twin[PATH_MAX], whole[PATH_MAX];
 } images[SETS];
 
-static const char *path; /* the file, alone in its folder */
-static char
-    keys_of[2][2][PATH_MAX]; /* those of the first and the second, to be added and to be removed */
+static const char *path;             /* the file, alone in its folder */
+static char keys_of[2][2][PATH_MAX]; /* the first's and the second's keys, to add and to remove */
 
 static petal_filter *filter_of(enum set set, unsigned groups)
 {
@@ -118,7 +117,7 @@ static void save_groups(enum set set, unsigned groups, const char *name, char *s
     petal_free(filter);
 }
 
-/* What a writer leaves that dies in the middle. */
+/* What a writer leaves if it dies halfway. */
 static struct bytes dirty_image(void)
 {
     pid_t pid = fork();
@@ -161,7 +160,7 @@ static void make_files(void)
         }
 }
 
-/* The groups that are in the file, all of their keys. *status: how it opens. */
+/* The groups whose keys are all in the file. *status: the status of opening it. */
 static unsigned groups_in_file(petal_status *status)
 {
     unsigned groups = 0;
@@ -180,14 +179,14 @@ static int files_beside(void)
     DIR *dir = opendir(in_folder("w"));
     while (dir && readdir(dir)) count++;
     if (dir) closedir(dir);
-    return count - 3; /* with . and .. and the file */
+    return count - 3; /* besides ., .. and the file */
 }
 
 /* ---- two commands ---------------------------------------------------------------------------- */
 
 struct pair {
     enum kind kinds[2];
-    bool is_absent; /* there is no file at first, and nobody says --force */
+    bool is_absent; /* the file doesn't exist at first, and --force is not given */
 };
 
 static const char *name_of(const struct pair *pair)
@@ -198,7 +197,7 @@ static const char *name_of(const struct pair *pair)
     return text;
 }
 
-/* Seen cannot be used on what remove needs. */
+/* seen can't use the filters that remove needs. */
 static bool is_possible(const struct pair *pair)
 {
     enum kind a = pair->kinds[0], b = pair->kinds[1];
@@ -214,7 +213,7 @@ static enum set set_of(const struct pair *pair)
     return pair->kinds[0] >= VERIFY ? HOLES : BITS;
 }
 
-/* The arguments and the input of one of the two, as a command. */
+/* Builds the command of one of the two, with its arguments and input. */
 static struct command command_of(const struct pair *pair, int which, const char **arguments)
 {
     const struct job *job = &jobs[pair->kinds[which]];
@@ -243,7 +242,7 @@ static struct command command_of(const struct pair *pair, int which, const char 
 
 #define MAX_ARGUMENTS 20
 
-/* Leaves out the pages that are zero. */
+/* Skips pages of zeros. */
 static void write_pages(struct bytes image)
 {
     int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -269,7 +268,7 @@ static unsigned prepare(const struct pair *pair)
 
 static uint64_t overlaps, refusals;
 
-/* Exit status 1 of remove and check says that some keys were absent, which is no failure. */
+/* remove and check exit with 1 if some keys were absent, which is no failure. */
 static bool has_done(const struct command *command, enum kind kind)
 {
     bool may_miss = kind == REMOVE || kind == CHECK;
@@ -295,7 +294,7 @@ static void expect_reason(const struct command *command, const char *moment)
            moment, command->arguments[1], command->said);
 }
 
-/* One moment of one pair. False: the first command makes no such call. */
+/* Tries one moment of one pair. False: the first command makes no such call. */
 static bool try_moment(const struct pair *pair, enum shim_call call, uint32_t nth)
 {
     const char *arguments[2][MAX_ARGUMENTS];
@@ -315,8 +314,8 @@ static bool try_moment(const struct pair *pair, enum shim_call call, uint32_t nt
         usleep(50);
     }
     bool was_paused = atomic_load(&control->paused);
-    /* The first has done its work when the file shows it and is clean; what it did is then no
-     * longer its to lose. */
+    /* The first is done once the file shows its work and is clean; what happens later is no longer
+     * its responsibility. */
     unsigned groups = groups_in_file(&status);
     bool is_done = status == PETAL_OK && groups == after(a, true, start);
     if (was_paused) {
@@ -354,13 +353,13 @@ static bool try_moment(const struct pair *pair, enum shim_call call, uint32_t nt
 
 /* ---- the campaign ---------------------------------------------------------------------------- */
 
-/* Where it can matter who comes first. */
+/* The calls around which the order can matter. */
 static const enum shim_call moments[] = {SHIM_RENAME, SHIM_LINK,     SHIM_FSYNC,   SHIM_LOCK,
                                          SHIM_MSYNC,  SHIM_READ,     SHIM_OPEN,    SHIM_WRITE,
                                          SHIM_MMAP,   SHIM_ALLOCATE, SHIM_CLOSE,   SHIM_STAT,
                                          SHIM_UNLINK, SHIM_MODE,     SHIM_TRUNCATE};
 
-/* The number of calls of each kind that the first makes when it is alone. */
+/* Counts the calls of each kind that the first makes when it runs alone. */
 static uint32_t count_calls(const struct pair *pair, uint32_t calls[SHIM_CALLS])
 {
     const char *arguments[MAX_ARGUMENTS];
@@ -384,8 +383,8 @@ static void try_all(const struct pair *pair, const uint32_t calls[SHIM_CALLS])
             (void)try_moment(pair, moments[i], nth);
 }
 
-/* The call before which the file is published, or the last of those before which it is made
- * durable; and others at random. */
+/* Tries the call that publishes the file, or the last of those that make it durable, and others at
+ * random. */
 static void try_some(const struct pair *pair, const uint32_t calls[SHIM_CALLS], uint64_t amount)
 {
     static const enum shim_call best[] = {SHIM_RENAME, SHIM_LINK, SHIM_MSYNC, SHIM_READ};

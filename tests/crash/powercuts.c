@@ -1,12 +1,12 @@
-/* powercuts.c - proves that a power cut at any moment leaves a file with every synced key, or one
- * that says it is dirty.
+/* powercuts.c - proves that after a power cut at any moment the file has every synced key, or says
+ * that it is dirty.
  *
- * The calls that write are defined here once more, in front of the C library's: they pass on, and
- * keep what a disk surely has (what was synced) and what it may have (every 512-byte sector of
- * each state since then; a rename that was not followed by an fsync of the folder). From every
- * moment the files that a cut may leave are made: all of them if at most 12 sectors are open,
- * otherwise at random. Each is opened, and recovered if it is dirty; and the recovery is cut in
- * the same way. The amount is files judged. */
+ * The calls that write are redefined here, in front of the C library's: they pass on, and record
+ * what the disk certainly has (what was synced) and what it may have (every 512-byte sector of each
+ * later state; a rename that no fsync of the folder followed). For every moment the test builds the
+ * files that a cut may leave: all of them if at most 12 sectors are unsynced, otherwise a random
+ * choice. Each is opened, and recovered if it is dirty; the recovery is cut in the same way. The
+ * amount is the number of files judged. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "lib/next.h"
@@ -20,10 +20,10 @@
 #define MIDDLES 6u
 #define FILES 4u
 
-/* One file, by what it is and not by its name. */
+/* One file, identified by its inode, not its name. */
 struct content {
     struct bytes surely, now;
-    /* States between these two, as far as they were seen; the last ones. */
+    /* The last states seen between these two. */
     struct bytes middles[MIDDLES];
     unsigned middle_count;
 };
@@ -31,9 +31,8 @@ struct content {
 struct moment {
     struct content files[FILES];
     unsigned file_count;
-    int surely_named,
-        now_named;   /* the file that the path surely leads to, and the one it does now; -1: none */
-    uint64_t synced; /* keys of calls that had succeeded */
+    int surely_named, now_named; /* file the path names: on disk, now; -1: none */
+    uint64_t synced;             /* keys of calls that succeeded */
 };
 
 #define MOMENTS 96u
@@ -77,11 +76,11 @@ static void free_trail(struct trail *trail)
 /* ---- watching a writer ----------------------------------------------------------------------- */
 
 static const char *path;
-static struct trail *watching; /* NULL: nobody watches */
-static struct moment model;    /* as of now */
+static struct trail *watching; /* NULL: not recording */
+static struct moment model;    /* the state right now */
 static struct {
     ino_t number;
-    int descriptor; /* of our own */
+    int descriptor; /* our own */
 } known[FILES];
 
 static void note_moment(void)
@@ -100,8 +99,8 @@ static struct bytes read_descriptor(int descriptor)
     return nothing_if_null(read_file(link));
 }
 
-/* Which file this descriptor is, from the first moment it is seen; -1 for others than those in
- * the folder. */
+/* The number of the file behind this descriptor; new files get one when first seen. -1: not in the
+ * folder. */
 static int file_of(int descriptor)
 {
     struct stat about;
@@ -118,7 +117,7 @@ static int file_of(int descriptor)
     return (int)model.file_count++;
 }
 
-/* Takes in what was stored since, through maps too. */
+/* Records what was stored since, including through maps. */
 static void look(void)
 {
     for (unsigned i = 0; i < model.file_count; i++) {
@@ -146,12 +145,12 @@ static void look_and_note(void)
     note_moment();
 }
 
-/* Bytes from .. to - 1 of this file are on disk for good. */
+/* Bytes from .. to - 1 of this file are durable. */
 static void settle(struct content *content, size_t from, size_t to)
 {
     if (to > content->now.size) to = content->now.size;
     if (content->surely.size !=
-        content->now.size) { /* only a new file changes its size, and is synced as a whole */
+        content->now.size) { /* only a new file changes its size, and it is synced as a whole */
         free(content->surely.data);
         content->surely = copy_of(content->now);
     }
@@ -243,7 +242,7 @@ int fdatasync(int descriptor)
     return sync_by(next, descriptor);
 }
 
-/* The one shared map there is at a time. */
+/* The only shared map. */
 static struct {
     uint8_t *bytes;
     size_t size;
@@ -287,7 +286,7 @@ int munmap(void *from, size_t size)
     return next(from, size);
 }
 
-/* Whatever got the name of the path. */
+/* Records which file the path now names. */
 static int named(int result)
 {
     struct stat about;
@@ -325,11 +324,11 @@ int link(const char *from, const char *to)
 /* ---- judging --------------------------------------------------------------------------------- */
 
 static uint64_t judged, dirty_files, absent_files, recoveries,
-    wanted; /* wanted: how many are to be judged by now */
+    wanted; /* wanted: how many should be judged by now */
 static char origin[160];
 static bool counting; /* keys whose number is a multiple of 5 are removed again */
 
-/* Of many keys the last ones, and 300 others. */
+/* If there are many keys, checks the last ones and 300 others. */
 static void expect_keys(const petal_filter *filter, uint64_t keys, const char *how)
 {
     uint64_t missing = 0, all = keys < 1000 ? keys : 300;
@@ -341,7 +340,7 @@ static void expect_keys(const petal_filter *filter, uint64_t keys, const char *h
            missing, keys);
 }
 
-/* Recovers the file, watched. */
+/* Recovers the file while recording. */
 static void recover(uint64_t keys, struct trail *trail)
 {
     petal_filter *filter;
@@ -364,13 +363,13 @@ static void recover(uint64_t keys, struct trail *trail)
     petal_free(filter);
 }
 
-/* One file that a cut may leave. The recovery, if there is one, is in *trail. */
+/* Judges a file that a cut may leave. Its recovery, if any, is recorded in *trail. */
 static void judge(struct bytes left, uint64_t keys, struct trail *trail)
 {
     petal_filter *filter;
     petal_error error;
     judged++;
-    unlink(path); /* another file, as after a restart */
+    unlink(path); /* a new inode, as after a restart */
     write_file(path, left.data, left.size);
     petal_status status = open_flags(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY, &filter, &error);
     if (status == PETAL_OK) expect_keys(filter, keys, "clean");
@@ -394,7 +393,7 @@ static void judge(struct bytes left, uint64_t keys, struct trail *trail)
 static void cut_trail(const struct trail *trail, const char *what, unsigned depth,
                       unsigned per_moment);
 
-/* Sectors of which the disk may have one of several. */
+/* Sectors that the disk may have in several versions. */
 static unsigned open_sectors(const struct content *content, size_t *sectors, unsigned room)
 {
     unsigned count = 0;
@@ -414,13 +413,13 @@ static unsigned open_sectors(const struct content *content, size_t *sectors, uns
 static void take_sector(struct bytes to, struct bytes from, size_t at)
 {
     size_t size = to.size - at < SECTOR ? to.size - at : SECTOR;
-    memset(to.data + at, 0, size); /* what a file did not have yet reads as zeros */
+    memset(to.data + at, 0, size); /* what the file did not have yet reads as zeros */
     if (at < from.size)
         memcpy(to.data + at, from.data + at, from.size - at < size ? from.size - at : size);
 }
 
-/* Makes one of the files: `choice` has a bit for each of the first sectors, new or old; NULL: at
- * random among all states. */
+/* Builds one of the files: `choice` has a bit for each of the first sectors, new or old; NULL:
+ * random from all states. */
 static struct bytes make_cut(const struct content *content, const size_t *sectors, unsigned count,
                              const uint64_t *choice)
 {
@@ -462,7 +461,7 @@ static void cut_once(const struct content *content, const size_t *sectors, unsig
 static void cut_content(const struct content *content, const struct moment *moment,
                         const char *what, unsigned depth, unsigned per_moment)
 {
-    static size_t space[3][SECTORS]; /* by depth: this is called again by way of recoveries */
+    static size_t space[3][SECTORS]; /* one per depth: recoveries call this recursively */
     size_t *sectors = space[depth];
     unsigned count = open_sectors(content, sectors, SECTORS);
     bool all = count <= ALL_OF && (1u << count) <= 8 * per_moment;
@@ -531,7 +530,7 @@ static void remove_some(petal_filter *filter, uint64_t from, uint64_t to)
             give_up("petal_remove");
 }
 
-/* Adds keys and makes them safe, twice or more. */
+/* Adds keys and makes them durable, at least twice. */
 static void work(const struct subject *subject, uint64_t from)
 {
     unsigned flags = subject->saves ? PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED : PETAL_OPEN_WRITABLE;
@@ -598,7 +597,7 @@ int main(int argc, char **argv)
         for (unsigned per_moment = 16; judged < wanted; per_moment *= 2) {
             uint64_t at = judged;
             cut_trail(&trail, subjects[i].name, 2, per_moment);
-            if (judged == at) break; /* nothing is ever open */
+            if (judged == at) break; /* no sector is ever unsynced */
         }
         free_trail(&trail);
         snprintf(promise, sizeof promise,

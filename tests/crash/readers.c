@@ -1,12 +1,12 @@
-/* readers.c - proves that opening a file beside a process that changes it gives a good filter, or
- * says that it is dirty.
+/* readers.c - proves that opening a file while another process changes it gives a good filter, or
+ * reports that it is dirty.
  *
- * One process adds and syncs, opens and closes, and now and then saves a new file over the old
- * one; eight others open the file in every mode, as fast as they can. Whatever they get, they get
- * an answer that is true of a healthy file: PETAL_OK with every key of the last sync that had
- * ended before the call, or PETAL_ERR_BUSY or PETAL_ERR_DIRTY, and with PETAL_OPEN_LIVE only the
- * former while the writer has the file open. Verifying and copying an open map that changes under
- * it may be PETAL_ERR_BUSY, but never finds damage. The amount is opens. */
+ * One process adds and syncs, opens and closes, and sometimes saves a new file over the old one.
+ * Eight others open the file in every mode, as fast as they can. Every result must be true of a
+ * healthy file: PETAL_OK with every key of the last sync that ended before the call,
+ * PETAL_ERR_BUSY, or PETAL_ERR_DIRTY; with PETAL_OPEN_LIVE only PETAL_OK while the writer has the
+ * file open. Verifying and copying an open map that changes meanwhile may give PETAL_ERR_BUSY, but
+ * never finds damage. The amount is the number of opens. */
 #define _GNU_SOURCE
 #include "campaign.h"
 
@@ -23,15 +23,16 @@ static const unsigned mode_flags[MODES] = {PETAL_OPEN_MAP, PETAL_OPEN_LOAD,
                                            PETAL_OPEN_MAP | PETAL_OPEN_VERIFY,
                                            PETAL_OPEN_MAP | PETAL_OPEN_LIVE, PETAL_OPEN_MAP};
 
-/* What the processes share. */
+/* Memory shared by the processes. */
 static struct shared {
-    /* keys 0 .. synced - 1 are in the file. In the high half which file: the writer starts anew */
+    /* keys 0 .. synced - 1 are in the file; the high half is the file's number, since the writer
+     * starts anew */
     _Atomic uint64_t synced;
-    _Atomic uint64_t held; /* odd while the writer surely holds the lock */
+    _Atomic uint64_t held; /* odd while the writer certainly holds the lock */
     _Atomic uint64_t opens[MODES], statuses[MODES][32], missing[MODES];
     _Atomic uint64_t updates, replacements;
     _Atomic bool stop;
-    _Atomic uint64_t left; /* opens that are to be made */
+    _Atomic uint64_t left; /* opens left to make */
 } * shared;
 
 /* ---- the writer ------------------------------------------------------------------------------ */
@@ -41,13 +42,13 @@ static uint64_t file_number;
 static void start_anew(const char *path)
 {
     petal_filter *filter = new_filter(PETAL_SCHEME_BLOCKED, CAPACITY, 0.001);
-    atomic_store(&shared->synced, ++file_number << 32); /* before: a reader may see either file */
+    atomic_store(&shared->synced, ++file_number << 32); /* first: a reader may see either file */
     save_or_give_up(filter, path);
     petal_free(filter);
     atomic_fetch_add(&shared->replacements, 1);
 }
 
-/* Opens the file, adds to it and syncs some times; false when it is full. */
+/* Opens the file, adds and syncs several times. Returns false when it is full. */
 static bool change(const char *path, uint64_t *next)
 {
     petal_filter *filter;
@@ -81,7 +82,8 @@ static void write_on(const char *path)
 
 /* ---- the readers ----------------------------------------------------------------------------- */
 
-/* Keys that had been synced before the file was opened; a file that came later has none of them. */
+/* Counts missing keys among those synced before the file was opened; a later file has none of
+ * them. */
 static uint64_t count_missing(const petal_filter *filter, uint64_t before)
 {
     uint64_t keys = before & UINT32_MAX, missing = 0;
@@ -91,7 +93,7 @@ static uint64_t count_missing(const petal_filter *filter, uint64_t before)
     return atomic_load(&shared->synced) >> 32 == before >> 32 ? missing : 0;
 }
 
-/* Verifies the map, which another process may be changing by now, and copies it. */
+/* Verifies and copies the map, which another process may be changing. */
 static petal_status use(const petal_filter *filter, uint64_t before, petal_error *error)
 {
     petal_filter *copy = NULL;
@@ -109,7 +111,7 @@ static void open_once(const char *path, int mode)
     uint64_t before = atomic_load(&shared->synced), held = atomic_load(&shared->held);
     petal_status status = open_flags(path, mode_flags[mode], &filter, &error);
     if (status == PETAL_OK && mode == USED) status = use(filter, before, &error);
-    /* The lock was held all the while: then LIVE has no reason to call the file dirty. */
+    /* If the lock was held throughout, LIVE has no reason to report dirty. */
     bool was_held = held % 2 == 1 && atomic_load(&shared->held) == held;
     bool is_honest =
         (status == PETAL_ERR_DIRTY || status == PETAL_ERR_BUSY) && (mode != LIVE || !was_held);

@@ -1,13 +1,14 @@
-/* slots.c - proves that a header slot that was written in part never makes a filter unreadable, nor
- * loses a synced key.
+/* slots.c - proves that a partly written header slot never makes a filter unreadable or loses a
+ * synced key.
  *
- * The calls that write to the file are defined here once more, in front of the C library's: they
- * pass on, and keep what the file holds before and after each. Between two such states the writer
- * may die inside the store: so of the 8-byte words (and, more finely than any machine does it,
- * the bytes) in which a header slot differs, every prefix is taken, and random subsets, with the
- * rest of the file as before, as after, or mixed. Each of these files must be DIRTY with the way
- * out, or be one of the two states; PETAL_OPEN_RECOVER has every key of the last sync that had
- * returned. Recovering is torn in the same way, twice over. The amount is files judged. */
+ * The calls that write to the file are redefined here, in front of the C library's: they pass on,
+ * and record what the file holds before and after each. The writer may die inside a store between
+ * two such states. So this test takes the 8-byte words in which a header slot differs (and single
+ * bytes, finer than any machine does) and builds every prefix of the changes and random subsets,
+ * with the rest of the file as before, as after, or mixed. Each of these files must be DIRTY with
+ * advice, or be one of the two states; PETAL_OPEN_RECOVER must have every key of the last sync that
+ * returned. Recovery is torn in the same way, to depth two. The amount is the number of files
+ * judged. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "lib/next.h"
@@ -21,7 +22,7 @@
 
 struct state {
     struct bytes bytes;
-    uint64_t synced; /* keys of syncs that had returned */
+    uint64_t synced; /* keys of syncs that returned */
 };
 
 #define STATES_PER_TRAIL 64
@@ -31,7 +32,7 @@ struct trail {
     size_t count;
 };
 
-static struct trail *watching; /* NULL: nobody watches */
+static struct trail *watching; /* NULL: not recording */
 static char watched[PATH_MAX];
 static uint64_t synced;
 
@@ -103,8 +104,8 @@ int munmap(void *from, size_t size)
 enum { WORDS_IN_ORDER, RANDOM_WORDS, RANDOM_BYTES, TEARINGS };
 enum { REST_BEFORE, REST_AFTER, REST_MIXED, RESTS };
 
-/* Of the units (bytes, or words of 8) between from and to that differ, the first `in_order`
- * become new, or random ones. */
+/* Of the units (bytes, or words of 8) between from and to that differ, makes the first `in_order`
+ * new, or random ones. */
 static void mix(struct bytes torn, struct bytes after, size_t from, size_t to, size_t unit,
                 size_t in_order, bool at_random)
 {
@@ -124,7 +125,7 @@ static size_t units_that_differ(struct bytes a, struct bytes b, size_t from, siz
     return count;
 }
 
-/* The length of both slots; a slot says its own at offset 16. */
+/* The length of both slots; a slot stores its own at offset 16. */
 static size_t header_bytes(struct bytes file)
 {
     uint32_t size;
@@ -132,8 +133,7 @@ static size_t header_bytes(struct bytes file)
     return 2 * (size_t)(size == 1024 || size == 2048 || size == 4096 ? size : 512);
 }
 
-/* Whether both slots carry their own checksum (docs/format.md). A tear may make a slot that was
- * there before. */
+/* Do both slots have a right checksum (docs/format.md)? A tear may reproduce the earlier slot. */
 static bool is_sealed(struct bytes file)
 {
     size_t size = header_bytes(file) / 2;
@@ -150,10 +150,10 @@ static bool is_sealed(struct bytes file)
 static const char *path;
 static uint64_t judged, torn_headers, recoveries, tool_runs;
 
-/* How the file under judgement came to be, for the report. */
+/* How the judged file was made, for the report. */
 static char origin[160];
 
-/* Of many keys those of the last sync, and 500 others. */
+/* If there are many keys, checks those of the last sync and 500 others. */
 static void expect_keys(const petal_filter *filter, uint64_t keys, const char *how)
 {
     uint64_t all = keys < 1000 ? keys : 500, missing = missing_keys(filter, keys - all, keys);
@@ -163,7 +163,7 @@ static void expect_keys(const petal_filter *filter, uint64_t keys, const char *h
            missing, keys);
 }
 
-/* What a reader gets: a torn header is dirty, whole ones are dirty or all right. */
+/* A reader must find a torn header dirty, and whole ones dirty or clean. */
 static petal_status judge_reading(unsigned flags, const char *mode, bool is_torn, uint64_t keys)
 {
     petal_filter *filter;
@@ -189,7 +189,7 @@ static void judge_recovery_by_loading(uint64_t keys)
     petal_free(filter);
 }
 
-/* Recovers in place, and keeps the states on the way in *trail. */
+/* Recovers in place, and records the states in *trail. */
 static void judge_recovery_in_place(uint64_t keys, struct trail *trail)
 {
     petal_filter *filter;
@@ -235,8 +235,8 @@ static void judge_tool(bool is_torn, struct bytes torn)
     tool_runs += 3;
 }
 
-/* One file that a crash may have left. The states of its recovery go into *trail, if that is
- * asked for. */
+/* Judges a file that a crash may have left. If requested, records the states of its recovery in
+ * *trail. */
 static void judge(struct bytes torn, bool is_torn, uint64_t keys, bool through_tool,
                   struct trail *trail)
 {
@@ -257,10 +257,10 @@ static void judge(struct bytes torn, bool is_torn, uint64_t keys, bool through_t
 
 static void tear_trail(const struct trail *trail, const char *what, unsigned depth, uint64_t until);
 
-/* Steps at this depth go through the tool as well: those of the writer, torn in order. */
+/* Steps at this depth also run through the tool: the writer's, torn in order. */
 #define TOOL_DEPTH 1
 
-/* Tears one step of a writer in one way, judges the file, and tears the recovery too, down to
+/* Tears one step of a writer in one way, judges the file, and tears the recovery as well, down to
  * `depth`. */
 static void tear_step(const struct trail *trail, size_t step, const char *what, int tearing,
                       size_t in_order, int rest, unsigned depth, uint64_t until)
@@ -285,7 +285,7 @@ static void tear_step(const struct trail *trail, size_t step, const char *what, 
     free_trail(&recovery);
 }
 
-/* Every prefix of every step; at random at lower depths, where there would be too many. */
+/* Tries every prefix of every step; at lower depths, where there are too many, a random choice. */
 static void tear_in_order(const struct trail *trail, const char *what, unsigned depth,
                           uint64_t until)
 {
@@ -306,7 +306,7 @@ static void tear_at_random(const struct trail *trail, const char *what, unsigned
     if (judged < until) tear_step(trail, step, what, tearing, 0, rest, depth, until);
 }
 
-/* At depth 0 a few of the files are enough, since there are so many trails. */
+/* At depth 0 a few files per trail are enough, since there are many trails. */
 static void tear_trail(const struct trail *trail, const char *what, unsigned depth, uint64_t until)
 {
     if (trail->count < 2) return;
@@ -341,7 +341,7 @@ static petal_filter *make_subject(const struct subject *subject)
     return filter;
 }
 
-/* A writer that opens, adds and syncs twice, with every state of the file on the way. */
+/* A writer opens, adds and syncs twice; records every state of the file. */
 static void record(const struct subject *subject, struct trail *trail)
 {
     uint64_t first = subject->capacity / 2 + (subject->grows ? 40 * subject->capacity : 0),

@@ -1,5 +1,6 @@
-/* bits-and-blooms' files: what the common vectors cannot say of them. Sizes are the package's own,
- * positions those it published, and impossible headers are refused by name. */
+/* bits_and_blooms.c - what the common vectors can't show of bits-and-blooms' files. Sizes are the
+ * package's own, positions are those it published, and impossible headers are refused with the
+ * field's name. */
 #include "support.h"
 
 enum { AT_BITS = 0, AT_HASHES = 8, AT_LENGTH = 16, HEADER_BYTES = 24 };
@@ -20,8 +21,8 @@ static void sizes_are_those_of_the_package(void **state)
     expect_sizes("bits-and-blooms", "bits-and-blooms/sizing.txt", 190);
 }
 
-/* What the package's Locations() gives, before it takes them mod m. The last key fills a block of
- * the hash with its 0x01. */
+/* The package's Locations() before it takes them mod m. The last key fills a block of the hash with
+ * its 0x01. */
 static void positions_are_those_of_locations(void **state)
 {
     static const struct {
@@ -108,7 +109,7 @@ static void a_bit_beyond_the_last_is_refused(void **state)
 {
     (void)state;
     struct bytes file = vector("bits-and-blooms/n100_p0.01.bin");
-    file.data[HEADER_BYTES + 959 / 64 * 8] |= 0x80; /* bit 959 of 0 .. 958 */
+    file.data[HEADER_BYTES + 959 / 64 * 8] |= 0x80; /* bit 959, where 0 .. 958 exist */
     expect_refused(file, "bits-and-blooms", PETAL_ERR_DAMAGED, "bits set beyond the last");
     free(file.data);
 }
@@ -127,7 +128,7 @@ static void json_and_binary_are_the_same_filter_and_each_name_leads_to_its_form(
                            written(held, "bits-and-blooms"), written(from_json, "bits-and-blooms"),
                            written(from_json, "bits-and-blooms-json")};
     expect_same(made[0], json);
-    expect_same(made[1], json); /* the form it came in */
+    expect_same(made[1], json); /* the form it was read in */
     expect_same(made[2], binary);
     expect_same(made[3], json);
     for (int i = 0; i < 4; i++) free(made[i].data);
@@ -256,14 +257,14 @@ static void what_is_not_this_json_is_refused_at_its_byte(void **state)
 
 #define B "\"b\":\"AAAAAAAAAAoAAAAAAAADbQ==\""
 
-/* encoding/json knows members by their characters in any case, passes over others, and of several
- * takes the last. */
+/* encoding/json matches member names in any case, skips unknown members, and takes the last of
+ * several. */
 static void json_is_read_as_go_reads_it(void **state)
 {
     static const char *const texts[] = {
         "{\"\\u006d\":10,\"\\u006B\":7,\"\\u0062\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}",
         "{\"M\":10,\"K\":7,\"B\":\"AAAAAAAAAAoAAAAAAAADbQ==\"}",
-        "{\"m\":10,\"\xe2\x84\xaa\":7," B "}", /* the Kelvin sign, of which k is the lower case */
+        "{\"m\":10,\"\xe2\x84\xaa\":7," B "}", /* the Kelvin sign, whose lower case is k */
         "{\"m\":10,\"\\u212A\":7," B "}",
         "{\"m\":1,\"M\":\"x\",\"m\":10,\"k\":7," B "}",
         "{\"b\":null,\"m\":10,\"k\":7," B "}",
@@ -319,8 +320,7 @@ static void only_its_own_json_is_recognized(void **state)
         "{}",
         "{\"m\":10,\"k\":7}",
         "{\"m\":10,\"k\":7,\"b\":\"text\"}",
-        "{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAAAAAAAAAAAAA==\"}", /* of the right size, but no length
-                                                                  */
+        "{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAAAAAAAAAAAAAA==\"}", /* the length is wrong */
         "{\"m\":10,\"k\":7,\"b\":\"AAAAAAAAAA!AAAAAAAADbQ==\"}",
         "{\"m\":\"10\",\"k\":7," B "}",
         "[{\"m\":10,\"k\":7," B "}]",
@@ -345,7 +345,7 @@ static void binary_is_refused_by_the_name_of_json(void **state)
     free(file.data);
 }
 
-/* A text of a million brackets, numbers or members gets no memory, whatever it promises. */
+/* A text of a million brackets, numbers or members allocates no memory, whatever it promises. */
 static void hostile_json_gets_no_memory(void **state)
 {
     static const char *const beginnings[] = {"{\"m\":[", "{\"m\":[1",

@@ -1,6 +1,6 @@
-/* Cassandra's filters: what the common vectors cannot say of them. Sizes are its sizes; the three
- * forms have the same bytes in front and are never taken for each other; and one beyond 2^32 bits
- * is asked where it lies. */
+/* cassandra.c - what the common vectors can't show of Cassandra's filters. Sizes are Cassandra's;
+ * the three forms begin with the same bytes and are never confused; and a filter beyond 2^32 bits
+ * is queried in place. */
 #include "support.h"
 
 static void sizes_are_those_of_cassandra(void **state)
@@ -27,7 +27,7 @@ static void what_cassandra_cannot_make_is_refused(void **state)
 {
     (void)state;
     assert_int_equal(plan_status(1000, 6.7e-05, 0, 0),
-                     PETAL_ERR_UNREACHABLE); /* its table ends at 6.71e-05 */
+                     PETAL_ERR_UNREACHABLE); /* Cassandra's table ends at 6.71e-05 */
     assert_int_equal(plan_status(1000, 6.71e-05, 0, 0), PETAL_OK);
     assert_int_equal(plan_status(UINT64_MAX, 0.01, 0, 0), PETAL_ERR_ARGUMENT);
     assert_int_equal(plan_status(UINT64_MAX / 10, 0.01, 0, 0), PETAL_ERR_ARGUMENT);
@@ -38,7 +38,8 @@ static void what_cassandra_cannot_make_is_refused(void **state)
     assert_int_equal(plan_status(0, 0, 64, 22), PETAL_ERR_ARGUMENT);
 }
 
-/* The bytes do not tell the version, so all three fit, and none is turned into another. */
+/* The bytes don't say which version wrote them, so all three fit, and none is converted into
+ * another. */
 static void the_three_forms_are_kept_apart(void **state)
 {
     static const char *const forms[] = {"cassandra", "cassandra-be", "cassandra-2"};
@@ -57,7 +58,7 @@ static void the_three_forms_are_kept_apart(void **state)
     free(bytes.data);
 }
 
-/* 500,000,000 keys at 10 bits: bits beyond 2^32 are set, and found again. Few pages are touched. */
+/* 500,000,000 keys at 10 bits: bits beyond 2^32 are set and found again. Few pages are touched. */
 static void more_than_2_to_32_bits_are_reached(void **state)
 {
     char key[32];

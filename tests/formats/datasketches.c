@@ -1,6 +1,6 @@
-/* DataSketches: numbers and sizes as its C++ library has them; empty filters without their bits;
- * the count of bits that need not be true; the empty key; and the sizes at which its own libraries
- * part ways. */
+/* datasketches.c - DataSketches: numbers and sizes as in its C++ library; empty filters without
+ * bits; the count of set bits, which may be wrong; the empty key; and the sizes where its own
+ * libraries differ. */
 #include "support.h"
 
 #define FOLDER "datasketches/"
@@ -20,7 +20,7 @@ static petal_filter *sized(uint64_t bits, uint32_t hashes, uint64_t seed)
     return filter;
 }
 
-/* A header without bits: preamble, flags, k, longs. */
+/* A header without bits: preamble, flags, k, number of longs. */
 static struct bytes header(uint8_t preamble, uint8_t flags, uint16_t hashes, uint32_t longs)
 {
     struct bytes bytes = zeros(24);
@@ -30,7 +30,7 @@ static struct bytes header(uint8_t preamble, uint8_t flags, uint16_t hashes, uin
     return bytes;
 }
 
-/* Bytes that come back from a petal file just as they went in. */
+/* The bytes must come back unchanged from a petal file. */
 static void expect_round_trip(struct bytes bytes)
 {
     petal_filter *filter = loaded(bytes, "datasketches");
@@ -44,7 +44,7 @@ static void expect_round_trip(struct bytes bytes)
     free(back.data);
 }
 
-/* The count of bits set, as it is written. */
+/* The number of set bits, as written. */
 static int64_t written_count(const petal_filter *filter)
 {
     struct bytes bytes = written(filter, "datasketches");
@@ -91,7 +91,7 @@ static void what_the_original_does_not_make_is_not_planned(void **state)
     options.format = "datasketches";
     options.rate = 0.01;
     assert_int_equal(petal_create(&options, &filter, &error), PETAL_ERR_ARGUMENT);
-    options.capacity = 448079000; /* one more million is above 2^32 bits */
+    options.capacity = 448079000; /* another million exceeds 2^32 bits */
     assert_int_equal(petal_plan(&options, &PETAL_INFO_INIT, NULL, &error), PETAL_OK);
     options.capacity += 1000000;
     assert_int_equal(petal_create(&options, &filter, &error), PETAL_ERR_LIMIT);
@@ -116,7 +116,7 @@ static void the_empty_key_is_refused_and_never_in(void **state)
     size_t new_count = 9;
     (void)state;
     for (int i = 0; i < 1000; i++) petal_add_i64(filter, i);
-    assert_true(stats_of(filter).saturated); /* any other key is in */
+    assert_true(stats_of(filter).saturated); /* every other key is present */
     assert_int_equal(petal_add(filter, NULL, 0), PETAL_ERR_UNSUPPORTED);
     assert_false(petal_contains(filter, "", 0));
     assert_int_equal(contains_keys(filter, keys, 3, found), 2);
@@ -131,7 +131,7 @@ static void the_empty_key_is_refused_and_never_in(void **state)
     petal_free(filter);
 }
 
-/* One that regions are used for, and one too small for them. */
+/* One filter large enough for regions, and one too small. */
 static void a_builder_takes_no_batch_with_an_empty_key_and_goes_on_with_others(void **state)
 {
     static const uint64_t bits[] = {(uint64_t)1 << 27, 1 << 16};
@@ -181,8 +181,7 @@ static void an_empty_filter_has_24_bytes_and_can_be_mapped_and_filled(void **sta
     free(bytes.data);
 }
 
-/* 24 bytes may promise half a gigabyte: the pages are not touched, and a limit holds
- * for them too. */
+/* 24 bytes may promise half a gigabyte: the pages stay untouched, and a limit covers them too. */
 static void the_largest_empty_filter_opens_and_is_held_to_the_limit_of_the_caller(void **state)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -202,8 +201,8 @@ static void the_largest_empty_filter_opens_and_is_held_to_the_limit_of_the_calle
     free(bytes.data);
 }
 
-/* The forms that Java and C++ write, with a true count, none, a wrong one; and filters in memory
- * that was given to them, which say their bits though they are empty. */
+/* The forms that Java and C++ write, with a true count, none, or a wrong one; and filters in
+ * caller-supplied memory, which write their bits even if empty. */
 static void every_form_comes_back_as_it_was(void **state)
 {
     struct bytes forms[] = {header(3, 4, 3, 2), header(4, 4, 3, 2), zeros(48), zeros(48)};
@@ -213,7 +212,7 @@ static void every_form_comes_back_as_it_was(void **state)
         memcpy(forms[i].data, head.data, 24);
         free(head.data);
     }
-    memset(forms[3].data + 24, 0xff, 8); /* dirty, and no bits all the same */
+    memset(forms[3].data + 24, 0xff, 8); /* dirty, yet no bits are set */
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         expect_round_trip(forms[i]);
         free(forms[i].data);
@@ -225,7 +224,7 @@ static void a_count_is_believed_by_nobody_and_put_right(void **state)
     struct bytes clean = vector(FOLDER "str_hello_m128_k3_seed42_clean.sk");
     (void)state;
     clean.data[24] =
-        0; /* C++, in memory given to it, leaves it at 0, and then takes the filter for empty */
+        0; /* C++ leaves it 0 in caller-supplied memory, and then takes the filter for empty */
     petal_filter *filter = loaded(clean, "datasketches");
     assert_true(petal_contains(filter, "hello", 5));
     assert_int_equal(stats_of(filter).bits_set, 3);

@@ -1,6 +1,6 @@
-/* DCSO's files: what the common vectors cannot say of them. Keys are counted as DCSO counts them,
- * attached data is metadata, gzip holds the same file, and a file that lies about its size gets no
- * memory. */
+/* dcso.c - what the common vectors can't show of DCSO's files. Keys are counted as DCSO counts
+ * them, attached data becomes metadata, gzip holds the same file, and a file that lies about its
+ * size allocates nothing. */
 #include "support.h"
 
 enum {
@@ -19,7 +19,7 @@ static void sizes_are_those_of_dcso(void **state)
     expect_sizes("dcso", "dcso/sizing.txt", 150);
 }
 
-/* From the tests of both of its implementations: "bar" in a filter for 100,000 keys at 1 %. */
+/* From the tests of both its implementations: "bar" in a filter for 100,000 keys at 1 %. */
 static void the_published_fingerprint_is_ours(void **state)
 {
     static const unsigned positions[] = {20311, 36825, 412501, 835777, 658914, 853361, 307361};
@@ -93,7 +93,7 @@ static void flags_that_mean_nothing_yet_are_kept(void **state)
     free(file.data);
 }
 
-/* Upstream's broken.bloom has k = 2^63; so have all of these something that no filter has. */
+/* Upstream's broken.bloom has k = 2^63; each of these has some field that no filter can have. */
 static void impossible_header_fields_are_refused_by_name(void **state)
 {
     static const struct {
@@ -149,7 +149,7 @@ static void a_packed_file_stays_packed_and_dcso_writes_it_plain(void **state)
     struct bytes packed = written(filter, "dcso-gzip"), again = written(filter, "dcso-gzip");
     expect_same(packed, again);
     assert_int_equal(packed.data[0], 0x1f);
-    for (int i = 4; i < 8; i++) assert_int_equal(packed.data[i], 0); /* no time in it */
+    for (int i = 4; i < 8; i++) assert_int_equal(packed.data[i], 0); /* no timestamp */
     petal_free(filter);
     free(plain.data);
     free(unpacked.data);
@@ -176,13 +176,14 @@ static void a_packed_file_is_refused_wherever_it_is_cut_and_with_bytes_behind(vo
     file.size = whole + 1;
     expect_refused(file, "dcso", PETAL_ERR_DAMAGED, "bytes after the end");
     file.size = whole;
-    file.data[whole - 8] ^= 1; /* of the checksum */
+    file.data[whole - 8] ^= 1; /* in the checksum */
     expect_refused(file, "dcso", PETAL_ERR_DAMAGED, "gzip");
     free(file.data);
 }
 
-/* bomb: a header that promises 8 bytes of bits, then 16 MiB of zeros. promise: one that promises
- * 2^48 bits, then nothing. twice: packed twice. None may take more than zlib's own memory. */
+/* bomb: a header that promises 8 bytes of bits, followed by 16 MiB of zeros. promise: one that
+ * promises 2^48 bits, followed by nothing. twice: compressed twice. None may take more than zlib's
+ * own memory. */
 static void packed_lies_get_no_memory(void **state)
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* Guava's own large cases give exactly its false positives; sizes are its sizes; what it or its
- * ports cannot have written is refused by name. */
+/* guava.c - Guava's own large cases give exactly its false positives; sizes are Guava's; what
+ * neither Guava nor its ports can have written is refused with the field's name. */
 #include "../require.h"
 #include "../save_as.h"
 #include <petal/petal.h>
@@ -24,7 +24,7 @@ static petal_filter *make(const char *format, uint64_t keys, double rate)
     return filter;
 }
 
-/* The decimal digits of a number, as UTF-8 or as UTF-16LE. */
+/* A number in decimal digits, as UTF-8 or UTF-16LE. */
 static size_t decimal(int number, bool utf16, char *key)
 {
     char digits[16];
@@ -36,8 +36,8 @@ static size_t decimal(int number, bool utf16, char *key)
     return utf16 ? 2 * size : size;
 }
 
-/* The even numbers below two million are added; how many odd ones pass? `first`: those below 900, 0
- * at the end. */
+/* Adds the even numbers below two million, and counts the odd ones that pass. `first`: those below
+ * 900, 0 at the end. */
 static void count_false_positives(const char *format, bool utf16, long expected, const int *first)
 {
     petal_filter *filter = make(format, 1000000, 0.03);
@@ -150,8 +150,8 @@ static void the_other_strategy_is_refused_and_its_format_named(void **state)
     assert_non_null(strstr(error.message, "guava32"));
 }
 
-/* Resident memory of this process that is not shared with a file, in bytes; 0 if the system does
- * not tell. */
+/* Resident memory of this process that no file backs, in bytes; 0 if the system doesn't report
+ * it. */
 static uint64_t private_bytes(void)
 {
     FILE *file = fopen("/proc/self/status", "r");
@@ -185,7 +185,7 @@ a_filter_above_2_to_the_32_bits_is_written_sparse_and_queried_through_a_map(void
     for (int i = 0; i < 40; i++) assert_true(petal_contains(filter, key, decimal(i, false, key)));
     long passed = 0;
     for (int i = 40; i < 100000; i++) passed += petal_contains(filter, key, decimal(i, false, key));
-    assert_int_equal(passed, 0); /* 200 of 2^33 bits are set: 6e-39 */
+    assert_int_equal(passed, 0); /* 200 of 2^33 bits are set: probability 6e-39 */
     require_that(private_bytes(), <, before + ((uint64_t)4 << 20));
     petal_free(filter);
     remove(path);

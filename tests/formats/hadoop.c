@@ -1,8 +1,8 @@
-/* Hadoop's filters and HBase's chunks: what the common vectors cannot say of them. Their hashes
- * give the published values, sizes are theirs, and what either cannot hold is refused. */
+/* hadoop.c - what the common vectors can't show of Hadoop's filters and HBase's chunks. Their
+ * hashes give the published values, sizes are theirs, and what either can't hold is refused. */
 #include "support.h"
 
-/* The first 32 bits of a key's hash in a filter: the hash function with seed 0. */
+/* The first 32 bits of a key's hash in a filter, from the hash function with seed 0. */
 static uint32_t first_hash(const char *vector_name, const char *format, const char *key)
 {
     petal_filter *filter = loaded_vector(vector_name, format);
@@ -11,7 +11,7 @@ static uint32_t first_hash(const char *vector_name, const char *format, const ch
     return hash;
 }
 
-/* Those of lookup3.c's driver5, and of MurmurHash3's users everywhere. */
+/* The published values of lookup3.c's driver5 and of MurmurHash3. */
 static void hashes_give_the_published_values(void **state)
 {
     static const char *const score = "Four score and seven years ago",
@@ -54,13 +54,13 @@ static void what_is_too_big_or_too_small_is_refused(void **state)
     assert_int_equal(plan_status("hadoop", 0, 0, 100, 257), PETAL_ERR_ARGUMENT);
     assert_int_equal(plan_status("hadoop", UINT64_MAX, 0.01, 0, 0), PETAL_ERR_LIMIT);
     assert_int_equal(plan_status("hadoop", 7, 0x1p-1074, 0, 0),
-                     PETAL_ERR_LIMIT); /* -infinite bits, in doubles */
+                     PETAL_ERR_LIMIT); /* minus infinity bits, in doubles */
     assert_int_equal(plan_status("hbase", 0, 0, ((uint64_t)1 << 31) - 8, 5), PETAL_OK);
     assert_int_equal(plan_status("hbase", 0, 0, (uint64_t)1 << 31, 5), PETAL_ERR_ARGUMENT);
     assert_int_equal(plan_status("hbase", 0, 0, UINT64_MAX, 5), PETAL_ERR_ARGUMENT);
     assert_int_equal(plan_status("hbase", 0, 0.01, 0, 0), PETAL_ERR_ARGUMENT);
     assert_int_equal(plan_status("hbase", 1000, 0.7, 0, 0),
-                     PETAL_ERR_ARGUMENT); /* less than a bit per key */
+                     PETAL_ERR_ARGUMENT); /* less than one bit per key */
     assert_int_equal(plan_status("hbase", UINT64_MAX, 0.01, 0, 0), PETAL_ERR_LIMIT);
 }
 
@@ -83,8 +83,8 @@ static void a_bit_beyond_the_vector_is_refused(void **state)
     free(bytes.data);
 }
 
-/* The old form knows Jenkins only: as it was, it is written again; and a filter with Murmur never
- * is. */
+/* The old form supports only Jenkins: a filter read from it is written in it again, and one with
+ * Murmur never is. */
 static void the_old_form_stays_with_its_filter(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* The filters of JavaScript: what the common vectors cannot say of them. Text keys mean what
- * JavaScript's strings mean; versions that hash otherwise are refused by name; and no number in a
- * text makes more memory than the text has. */
+/* javascript.c - what the common vectors can't show of JavaScript's filters. Text keys mean what
+ * JavaScript's strings mean; versions that hash differently are refused by name; and no number in a
+ * text allocates more memory than the text has. */
 #include "support.h"
 
 static struct bytes text_of(const char *text)
@@ -28,7 +28,7 @@ static petal_filter *sized(const char *format)
     return filter;
 }
 
-/* FNV-1a of ASCII is the published one: a unit is a byte. */
+/* FNV-1a of ASCII is the published one: one byte per unit. */
 static void the_hash_of_ascii_is_fnv1a(void **state)
 {
     (void)state;
@@ -44,8 +44,8 @@ static uint64_t hash_of(const petal_filter *filter, const char *key)
     return petal_hash_key(filter, key, strlen(key));
 }
 
-/* As TextDecoder has them: one U+FFFD (ef bf bd) for each longest beginning of a character; but an
- * encoded surrogate is one. */
+/* As in TextDecoder: one U+FFFD (ef bf bd) for each longest prefix of a character; but an encoded
+ * surrogate counts as one. */
 static void what_is_no_utf8_is_the_replacement_character(void **state)
 {
     static const char *const pairs[][2] = {
@@ -65,7 +65,7 @@ static void what_is_no_utf8_is_the_replacement_character(void **state)
         {"\xf0\x9f\x99\xc3\xa9", "\xef\xbf\xbd\xc3\xa9"},
         {"\xf0\x80\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
         {"\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
-        {"\xed\xa0\xbd\xed\xb9\x82", "\xf0\x9f\x99\x82"}, /* two surrogates are the character */
+        {"\xed\xa0\xbd\xed\xb9\x82", "\xf0\x9f\x99\x82"}, /* two surrogates make the character */
     };
     static const char *const formats[] = {"bloomfilter", "js-tutorial"};
     (void)state;
@@ -196,16 +196,15 @@ static void memory_is_bounded_by_the_text(void **state)
         petal_error error;
         struct bytes bytes = vector(names[i][1]);
         expect_status(load_counted(bytes, names[i][0], &count, &filter, &error), PETAL_OK, &error);
-        require_that(count.peak_bytes, <,
-                     4096 + 2 * bytes.size); /* the image and the bits; and the handle */
+        require_that(count.peak_bytes, <, 4096 + 2 * bytes.size); /* image, bits and handle */
         petal_free(filter);
         expect_harmless_without_memory(bytes, names[i][0]);
         free(bytes.data);
     }
 }
 
-/* Without a version numbers are signed unless one of them cannot be; that stays so when keys are
- * added. */
+/* Without a version, numbers are signed unless one of them can't be; adding keys doesn't change
+ * that. */
 static void a_form_stays_when_keys_are_added(void **state)
 {
     (void)state;
@@ -217,8 +216,7 @@ static void a_form_stays_when_keys_are_added(void **state)
     struct bytes bytes = written(filter, "bloomfilter");
     expect_same(
         bytes,
-        text_of(
-            "{\"m\":32,\"k\":3,\"buckets\":{\"0\":-1074139153}}\n")); /* 0.0.21 has that number */
+        text_of("{\"m\":32,\"k\":3,\"buckets\":{\"0\":-1074139153}}\n")); /* as 0.0.21 writes it */
     free(bytes.data);
     petal_free(filter);
 }

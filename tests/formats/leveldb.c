@@ -1,5 +1,5 @@
-/* LevelDB's filters: what the common vectors cannot say of them. Sizes follow its bits per key, and
- * what it would not ask is refused. */
+/* leveldb.c - what the common vectors can't show of LevelDB's filters. Sizes follow its bits per
+ * key, and filters that it would not query are refused. */
 #include "support.h"
 
 static void a_rate_becomes_leveldbs_whole_bits_per_key(void **state)
@@ -12,10 +12,10 @@ static void a_rate_becomes_leveldbs_whole_bits_per_key(void **state)
     } cases[] = {
         {1000, 0.01, 10000, 6},    /* 10 bits per key */
         {1000, 0.0001, 20000, 13}, /* 20 */
-        {1001, 0.01, 10016, 6},    /* in whole bytes */
-        {1, 0.01, 64, 6},          /* no less than 64 bits */
+        {1001, 0.01, 10016, 6},    /* whole bytes */
+        {1, 0.01, 64, 6},          /* at least 64 bits */
         {10000000, 0.01, 110000000,
-         7}, /* 11, as 10,000,000 keys share their hashes with 0.23 % of all others */
+         7}, /* 11, since 10,000,000 keys share their hashes with 0.23 % of all other keys */
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -25,8 +25,8 @@ static void a_rate_becomes_leveldbs_whole_bits_per_key(void **state)
     }
 }
 
-/* A hash of 32 bits passes n / 2^32 of all absent keys whatever the size, and reaches no bit from
- * 2^32 on. */
+/* A 32-bit hash passes n / 2^32 of all absent keys whatever the size, and reaches no bit from 2^32
+ * on. */
 static void what_32_bits_of_hash_cannot_do_is_refused(void **state)
 {
     static const struct {
@@ -89,7 +89,7 @@ static void the_last_byte_says_what_can_be_asked(void **state)
     expect_refused(file, "leveldb", PETAL_ERR_TRUNCATED, "at least 9 bytes");
 }
 
-/* The rate that a refusal names can be had, and one slightly lower cannot. */
+/* The rate that a refusal names works, and a slightly lower one doesn't. */
 static void a_refusal_names_the_rate_that_can_be_reached(void **state)
 {
     static const uint64_t keys[] = {1, 1000, 5000, 100000000, 600000000};

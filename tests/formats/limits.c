@@ -1,5 +1,5 @@
-/* What opening may allocate: a counting allocator sees that the limit holds at every moment,
- * whatever the file promises, and that the message says what would do. */
+/* limits.c - what opening may allocate: a counting allocator checks that the limit holds at every
+ * moment, whatever the file promises, and that the message says what would help. */
 #include "support.h"
 
 #include <unistd.h>
@@ -26,8 +26,8 @@ static uint64_t number_before(const char *text, const char *mark)
     return strtoull(at, NULL, 10);
 }
 
-/* It is refused below what it needs, says how much that is, and opens when it gets what it named;
- * nothing is left behind. What must be unpacked first may name the one and then the other. */
+/* Below its need the filter is refused with the number of bytes needed, and opens if it gets them;
+ * nothing leaks. If the file must be decompressed first, two numbers may come in turn. */
 static void expect_bounded(struct bytes bytes, const char *format, uint64_t too_small)
 {
     struct counting count;
@@ -78,7 +78,7 @@ static void bits_that_a_file_leaves_out_are_within_the_limit(void **state)
 static void bits_that_are_unpacked_are_within_the_limit(void **state)
 {
     (void)state;
-    expect_format_bounded("dcso-gzip", 2000000, MEBIBYTE); /* of which the file has a thousandth */
+    expect_format_bounded("dcso-gzip", 2000000, MEBIBYTE); /* the file has a thousandth of them */
     expect_format_bounded("redisbloom-dump", 2000000, MEBIBYTE);
     expect_format_bounded("bits-and-blooms-json", 100000, 100000);
     expect_format_bounded("bloom-filters", 100000, 100000);
@@ -119,7 +119,7 @@ static void a_map_does_not_count(void **state)
     unlink(path);
 }
 
-/* It was 0 for formats that are planned by the default of their row. */
+/* It was 0 for formats that use the default planner. */
 static void a_format_can_create_just_if_it_can_be_planned(void **state)
 {
     petal_format_info info = PETAL_FORMAT_INFO_INIT;

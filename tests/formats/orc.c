@@ -1,5 +1,5 @@
-/* ORC: the older form is the newer one in other clothes; what protobuf's writers cannot have
- * written is refused; hashes and sizes are ORC's; and bytes are never taken for longs. */
+/* orc.c - ORC: the older form is the newer one in another encoding; what no protobuf writer can
+ * have written is refused; hashes and sizes are ORC's; and bytes are never mistaken for longs. */
 #include "../require.h"
 #include "../save_as.h"
 #include "../values.h"
@@ -40,7 +40,7 @@ static struct bytes of_hex(const char *hex)
     return bytes;
 }
 
-/* Opens a copy of exactly the size, so that a sanitizer sees a read past the end. */
+/* Opens a copy of exactly that size, so that a sanitizer sees a read past the end. */
 static petal_status view(const uint8_t *data, size_t size, const char *format,
                          petal_filter **filter, petal_error *error)
 {
@@ -50,7 +50,7 @@ static petal_status view(const uint8_t *data, size_t size, const char *format,
     if (size) memcpy(exact, data, size);
     options.format = format;
     petal_status status = petal_view(exact, size, &options, filter, error);
-    free(exact); /* the bits were gathered: nothing of it is needed any more */
+    free(exact); /* the bits were copied out: the input is no longer needed */
     return status;
 }
 
@@ -122,8 +122,8 @@ static void the_older_form_is_written_back_directly_and_through_a_petal_file(voi
     }
 }
 
-/* Cut off after a word, the older form is a smaller filter, which nothing can tell; elsewhere it
- * is refused. */
+/* Cut after a word, the older form is a valid smaller filter, which can't be detected; cut
+ * elsewhere it is refused. */
 static void the_older_form_is_refused_when_cut_off_within_a_word(void **state)
 {
     struct bytes bytes = load(pairs[0].older);
@@ -176,23 +176,23 @@ static void what_protobuf_does_not_write_is_refused_and_the_byte_is_named(void *
         {"08ffffffff0f1a080000000000000000", PETAL_ERR_DAMAGED, 1}, /* k = 2^32 - 1 */
         {"08ffffffff1f1a080000000000000000", PETAL_ERR_DAMAGED, 1}, /* above 32 bits */
         {"08ffffffffffffffffff011a08", PETAL_ERR_DAMAGED, 1},       /* k = -1 as an int64 */
-        {"0887001a080000000000000000", PETAL_ERR_DAMAGED, 1},       /* 7 in two bytes */
+        {"0887001a080000000000000000", PETAL_ERR_DAMAGED, 1},       /* 7 encoded in two bytes */
         {"08071a00", PETAL_ERR_DAMAGED, 3},                         /* no bits */
-        {"08071a0700000000000000", PETAL_ERR_DAMAGED, 3},           /* no whole word */
+        {"08071a0700000000000000", PETAL_ERR_DAMAGED, 3},           /* not a whole word */
         {"08071a0900000000000000000000", PETAL_ERR_DAMAGED, 3},
         {"08071a0800000000000000", PETAL_ERR_TRUNCATED, 11},
-        {"08071a08000000000000000000", PETAL_ERR_DAMAGED, 12}, /* a byte more */
+        {"08071a08000000000000000000", PETAL_ERR_DAMAGED, 12}, /* one byte too many */
         {"08071a0800000000000000001a080000000000000000", PETAL_ERR_DAMAGED,
          12},                                       /* the bits twice */
         {"08071af8ffffff07", PETAL_ERR_DAMAGED, 3}, /* 2^31 - 8 bytes: too many bits for ORC */
         {"08071af8ffffff0f", PETAL_ERR_DAMAGED, 3},
-        {"08071af8ffff7f", PETAL_ERR_TRUNCATED, 7},         /* 256 MiB promised */
-        {"080712080000000000000000", PETAL_ERR_DAMAGED, 2}, /* packed: nobody writes it */
+        {"08071af8ffff7f", PETAL_ERR_TRUNCATED, 7},         /* promises 256 MiB */
+        {"080712080000000000000000", PETAL_ERR_DAMAGED, 2}, /* packed encoding: no writer uses it */
         {"0807110000000000000000190000000000000000", PETAL_ERR_DAMAGED, 11},
         {"08071100000000000000001a080000000000000000", PETAL_ERR_DAMAGED, 11}, /* both forms */
         {"0807080711", PETAL_ERR_DAMAGED, 2},
         {"1a0800000000000000000807", PETAL_ERR_NOT_A_FILTER, 0},     /* out of order */
-        {"0a0c08071a080000000000000000", PETAL_ERR_NOT_A_FILTER, 0}, /* an index of one entry */
+        {"0a0c08071a080000000000000000", PETAL_ERR_NOT_A_FILTER, 0}, /* a list with one entry */
         {"4f5243", PETAL_ERR_NOT_A_FILTER, 0},                       /* a file */
     };
     (void)state;
@@ -232,7 +232,7 @@ static void hashes_are_those_of_orcs_own_tests(void **state)
     petal_encode_i32(-1, narrow);
     require_that(petal_hash_key(longs, wide, 8), ==, 6614246905173314819u);
     require_that(petal_hash_key(longs, narrow, 4), ==,
-                 6614246905173314819u); /* an int column's value is a long */
+                 6614246905173314819u); /* an int column's value is hashed as a long */
     petal_encode_i64(790302201, wide);
     petal_encode_i32(790302201, narrow);
     require_that(petal_hash_key(longs, wide, 8), ==, 1499534499340523007u);
@@ -244,7 +244,7 @@ static void hashes_are_those_of_orcs_own_tests(void **state)
     petal_free(longs);
 }
 
-/* ORC gives null a hash of its own; it is no key, so it is asked for by hash. */
+/* ORC gives null its own hash. Null is no key, so it is queried by hash. */
 static void null_is_asked_for_by_its_hash(void **state)
 {
     petal_filter *filter = make("orc", 1000, 0.05);
@@ -273,7 +273,7 @@ static void bytes_and_longs_are_not_taken_for_each_other(void **state)
     struct bytes file = load("newer_n1_p0.01_hello.bin");
     size_t count = petal_recognize(file.data, file.size, names, 8), orc = 0;
     for (size_t i = 0; i < count; i++) orc += strncmp(names[i], "orc", 3) == 0;
-    assert_int_equal(orc, 2); /* never one alone: the bytes do not say which */
+    assert_int_equal(orc, 2); /* both or none: the bytes don't say which */
     petal_free(bytes);
     petal_free(longs);
 }
@@ -305,7 +305,7 @@ static void sizes_are_those_of_orcs_table(void **state)
         if (sscanf(line, "%llu %lf %llu %u", &keys, &rate, &bits, &hashes) != 4) continue;
         rows++;
         assert_int_equal(plan(keys, rate, &info),
-                         keys ? PETAL_OK : PETAL_ERR_ARGUMENT); /* 0: left out */
+                         keys ? PETAL_OK : PETAL_ERR_ARGUMENT); /* 0: not given */
         if (keys == 0) continue;
         if (info.bits != bits || info.hashes != hashes)
             fail_msg("%s: %llu bits, %u hashes", line, (unsigned long long)info.bits, info.hashes);
@@ -342,7 +342,7 @@ static void sizes_beyond_orcs_are_refused(void **state)
     (void)state;
     assert_int_equal(plan(200000000, 0.01, &info), PETAL_OK);
     assert_int_equal(plan(230000000, 0.01, &info),
-                     PETAL_ERR_LIMIT); /* 2.2e9 bits: Java's int overflows */
+                     PETAL_ERR_LIMIT); /* 2.2e9 bits: overflows Java's int */
     assert_int_equal(plan(UINT64_MAX, 1e-9, &info), PETAL_ERR_LIMIT);
     assert_int_equal(plan(1, 5e-324, &info), PETAL_ERR_LIMIT); /* 1,109 hashes */
 }

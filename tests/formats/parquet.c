@@ -1,6 +1,6 @@
-/* Parquet: the filters inside real .parquet files are found and answer as parquet-java says; no
- * footer or header, however built, is read amiss; sizes are arrow-rs's; and rates and estimates are
- * those of the model. */
+/* parquet.c - Parquet: the filters inside real .parquet files are found and answer as in
+ * parquet-java; no footer or header, however built, is misread; sizes are arrow-rs's; rates and
+ * estimates match the model. */
 #define _XOPEN_SOURCE 700 /* pwrite, ftruncate */
 
 #include "../require.h"
@@ -77,7 +77,7 @@ static petal_filter *view_one(struct bytes file, const petal_parquet_filter *one
 
 /* ---- real files ------------------------------------------------------------------------------ */
 
-/* The file that files.txt speaks of. */
+/* The file that files.txt describes. */
 struct listed {
     struct bytes file;
     petal_parquet_filter list[MAX_FILTERS];
@@ -89,7 +89,7 @@ struct listed {
 static void begin_file(struct listed *at, const char *name)
 {
     petal_error error = {0};
-    assert_int_equal(at->next, at->count); /* all of the file before were named */
+    assert_int_equal(at->next, at->count); /* all filters of the previous file were listed */
     free(at->file.data);
     at->file = load(name);
     if (list_of(at->file, at->list, &at->count, &error) != PETAL_OK)
@@ -230,8 +230,8 @@ static void a_usual_region_is_recognized_for_certain(void **state)
 
 /* ---- damage ---------------------------------------------------------------------------------- */
 
-/* Lists bytes in memory of exactly their size; what is listed must lie inside and be askable. True:
- * PETAL_OK. */
+/* Lists the filters in memory of exactly that size; each must lie inside it and accept queries.
+ * True: PETAL_OK. */
 static bool survives(const uint8_t *data, size_t size)
 {
     petal_parquet_filter list[MAX_FILTERS];
@@ -295,7 +295,7 @@ static void no_changed_byte_does_harm(void **state)
 
 /* ---- footers made here ----------------------------------------------------------------------- */
 
-/* A file on its way: Thrift is appended to what is there. */
+/* A file under construction: Thrift is appended to it. */
 static struct {
     uint8_t data[131072];
     size_t size;
@@ -319,7 +319,7 @@ static void put_varint(uint64_t value)
     put_byte((unsigned)value);
 }
 
-/* A field with its id in the long form, so that each stands for itself. */
+/* A field with its id in the long form, so that it doesn't depend on the field before. */
 static void put_field(int id, unsigned type)
 {
     put_byte(type);
@@ -340,7 +340,8 @@ static void put_hex(const char *hex)
 
 #define MAX_HEX 20000
 
-/* Hex of `start`, then that many times `again`, then `end`. Static storage, good for one call. */
+/* Hex: `start`, then `again` that many times, then `end`. Static storage, valid until the next
+ * call. */
 static const char *repeated(const char *start, const char *again, size_t times, const char *end)
 {
     static char hex[MAX_HEX];
@@ -354,13 +355,13 @@ static const char *repeated(const char *start, const char *again, size_t times, 
 
 enum { I32 = 5, I64 = 6, BINARY = 8, LIST = 9, STRUCT = 12 };
 
-/* What the one column of a made file says. */
+/* The metadata of the made file's only column. */
 struct column {
-    int64_t offset, length; /* length 0: not said */
-    const char *path;       /* list of the parts of its path, hex; NULL: a, b */
-    const char *extra;      /* fields of the chunk, hex */
-    const char *end;        /* of the footer, after the row groups, hex; NULL: 00 */
-    const char *header;     /* of the filter, hex; NULL: the usual one of 32 bytes */
+    int64_t offset, length; /* length 0: not given */
+    const char *path;       /* path parts as a Thrift list, hex; NULL: a, b */
+    const char *extra;      /* more fields of the chunk, hex */
+    const char *end;        /* end of the footer, after the row groups, hex; NULL: 00 */
+    const char *header;     /* the filter's header, hex; NULL: the usual one for 32 bytes */
 };
 
 #define FILTER_AT 4
@@ -390,7 +391,7 @@ static petal_status list_made(const struct column *column, petal_parquet_filter 
     put_hex(column->header ? column->header : USUAL_HEADER);
     put(blocks, sizeof blocks);
     footer = made.size;
-    put_field(4, LIST); /* row groups: one, of one column */
+    put_field(4, LIST); /* row groups: one, with one column */
     put_byte(1 << 4 | STRUCT);
     put_field(1, LIST);
     put_byte(1 << 4 | STRUCT);
@@ -430,14 +431,14 @@ static void a_made_footer_is_read(void **state)
     assert_int_equal(list->blocks, 1);
 }
 
-/* 2801610162: two texts. A path is cut where the room ends, and what could upset a terminal does
- * not get through. */
+/* 2801610162: two texts. A path is truncated where its buffer ends, and terminal control characters
+ * are replaced. */
 static void paths_are_cut_to_fit_and_shown_safely(void **state)
 {
     petal_parquet_filter list[MAX_FILTERS];
     petal_error error = {0};
     (void)state;
-    /* Three parts: ESC [ 1 m; DEL NUL a; 300 times x. */
+    /* Three parts: ESC [ 1 m; DEL NUL a; x 300 times. */
     const struct column column = {.offset = FILTER_AT,
                                   .path = repeated("38041b5b316d037f0061ac02", "78", 300, "")};
     assert_int_equal(list_made(&column, list, &error), PETAL_OK);
@@ -506,14 +507,14 @@ static void unknown_fields_of_every_type_are_skipped(void **state)
 
 static void columns_of_another_file_are_refused(void **state)
 {
-    static const uint8_t path[] = {8, 2, 1, 'a'}; /* of "extra": field 1, after which it is known */
+    static const uint8_t path[] = {8, 2, 1, 'a'}; /* in "extra": field 1, then the offset */
     petal_parquet_filter list[MAX_FILTERS];
     petal_error error = {0};
     (void)state;
     assert_int_equal(
         list_made(&(struct column){.offset = FILTER_AT, .extra = "08020161"}, list, &error),
         PETAL_ERR_UNSUPPORTED);
-    size_t at = 0; /* the offset is one of the file */
+    size_t at = 0; /* the offset is within the file */
     while (at + sizeof path <= made.size && memcmp(made.data + at, path, sizeof path) != 0) at++;
     assert_int_equal(error.offset, at + sizeof path);
     expect(PETAL_ERR_UNSUPPORTED, &(struct column){.offset = FILTER_AT, .extra = "08020161"},
@@ -534,14 +535,13 @@ static void bytes_behind_the_footer_are_refused_unless_it_is_signed(void **state
     expect(PETAL_ERR_DAMAGED, &(struct column){.offset = FILTER_AT, .end = ""},
            "not a Parquet footer");
     snprintf(end, sizeof end, "0c100000%s",
-             signature); /* field 8, encryption_algorithm, comes before */
+             signature); /* field 8, encryption_algorithm, comes first */
     expect(PETAL_OK, &(struct column){.offset = FILTER_AT, .end = end}, NULL);
     snprintf(end, sizeof end, "0c100000%s00", signature);
     expect(PETAL_ERR_DAMAGED, &(struct column){.offset = FILTER_AT, .end = end}, "after the end");
 }
 
-/* Counts that promise more than there is, and values inside of values, end quickly and without deep
- * stacks. */
+/* Counts larger than the input and deeply nested values fail quickly and without deep recursion. */
 static void huge_counts_and_deep_nesting_are_refused(void **state)
 {
     static const char *const extras[] = {"09c801f5ffffffffffffffff7f",
@@ -566,7 +566,7 @@ static void huge_counts_and_deep_nesting_are_refused(void **state)
 
 /* ---- headers made here ----------------------------------------------------------------------- */
 
-/* Views a header with 32 bytes of blocks after it. */
+/* Views a header followed by 32 bytes of blocks. */
 static petal_status view_header(const char *hex, petal_filter **filter, petal_error *error)
 {
     static const uint8_t blocks[32] = {1};
@@ -620,10 +620,10 @@ static void headers_that_say_something_else_are_refused(void **state)
     }
 }
 
-/* The usual fields after those before. */
+/* The usual fields, which follow those before. */
 #define USUAL_FIELDS "0502401c1c00001c1c00001c1c000000"
 
-/* A header with an unknown field: a text of that many bytes. */
+/* A header with an unknown field: a text of `text_bytes` bytes. */
 static const char *long_header(size_t text_bytes)
 {
     char start[16];
@@ -664,7 +664,7 @@ static void headers_above_256_bytes_are_refused(void **state)
     petal_filter *filter;
     petal_error error;
     (void)state;
-    /* 60 and 61 unknown fields of 4 bytes, followed by 16 bytes: 256 in all, and 260. */
+    /* 60 and 61 unknown fields of 4 bytes, followed by 16 bytes: 256 and 260 in all. */
     assert_int_equal(view_header(repeated("", "08c80100", 60, USUAL_FIELDS), &filter, &error),
                      PETAL_OK);
     petal_free(filter);
@@ -701,7 +701,7 @@ static void sizes_are_those_of_arrow_rs(void **state)
         if (sscanf(line, "%llu %lf %llu", &keys, &rate, &bytes) != 3) continue;
         rows++;
         assert_int_equal(plan(keys, rate, 0, 0, &info),
-                         keys ? PETAL_OK : PETAL_ERR_ARGUMENT); /* 0: left out */
+                         keys ? PETAL_OK : PETAL_ERR_ARGUMENT); /* 0: not given */
         if (keys == 0) continue;
         if (info.bytes != bytes) fail_msg("%s: %llu bytes", line, (unsigned long long)info.bytes);
         assert_int_equal(info.hashes, 8);
@@ -719,7 +719,7 @@ static void sizes_end_at_128_mib_and_the_plan_says_at_which_rate(void **state)
     require_that(info.predicted_rate, >, 0.1435);
     require_that(info.predicted_rate, <, 0.1445);
     assert_int_equal(plan(10, 1e-300, 0, 0, &info),
-                     PETAL_OK); /* too low for doubles: the largest, as parquet-java */
+                     PETAL_OK); /* too low for doubles: largest size */
     assert_int_equal(info.bytes, 128 << 20);
 }
 
@@ -739,8 +739,8 @@ static void given_bits_become_a_power_of_two_of_bytes(void **state)
     assert_int_equal(plan(0, 0, 256, 9, &info), PETAL_ERR_ARGUMENT);
 }
 
-/* A sparse file of the most bytes that a header can say, 2^31 - 32, mapped: the one key in it is
- * found, 17 * 10^9 bits wide. */
+/* A sparse file of the largest size that a header allows, 2^31 - 32 bytes, mapped: its only key is
+ * found, among 17 * 10^9 bits. */
 static void the_largest_file_is_mapped_and_asked(void **state)
 {
     const uint64_t blocks = 67108863, header_bytes = 19;
@@ -787,14 +787,14 @@ static petal_filter *filter_of(uint64_t blocks, uint64_t capacity)
     return filter;
 }
 
-/* Different numbers all over 64 bits. */
+/* Distinct numbers spread over 64 bits. */
 static int64_t number(uint64_t i)
 {
     return (int64_t)(i * 0x9e3779b97f4a7c15u);
 }
 
-/* The mean of (1 - (31/32)^j)^8 over the binomial number j of the block's keys: the model without
- * its alternating sum. */
+/* The mean of (1 - (31/32)^j)^8 over the binomial number j of a block's keys: the model without its
+ * alternating sum. */
 static double rate_by_load(uint64_t blocks, uint64_t keys)
 {
     double n = (double)keys, z = (double)blocks, sum = 0;
@@ -815,8 +815,8 @@ static void the_model_is_the_mean_over_the_loads_of_a_block(void **state)
             petal_info info = info_of(filter);
             double model = petal_predict_rate(&info, blocks * load),
                    mean = rate_by_load(blocks, blocks * load);
-            /* Equal patterns and equal hashes come on top. The model's sum is good to 1e-14; three
-             * lgammas that are good to 2e-16 each stand in an exponent. */
+            /* Adds equal patterns and equal hashes. The model's sum is accurate to 1e-14: an
+             * exponent contains three lgammas, each accurate to 2e-16. */
             double equal = (1 - mean) * (double)load * 0x1p-32 + (double)(blocks * load) * 0x1p-64;
             if (fabs(model - mean - equal) >
                 2e-14 + 6e-16 * (1 + lgamma((double)(blocks * load) + 1)) * mean)
@@ -826,8 +826,8 @@ static void the_model_is_the_mean_over_the_loads_of_a_block(void **state)
         }
 }
 
-/* Of Q absent keys, binomial with the rate given the bits: within 5 sd. Seeds are fixed by
- * number(). */
+/* Of Q absent keys the hits are binomial with the rate given the bits: within 5 sd. number() fixes
+ * the seeds. */
 static void measured_rates_are_those_of_the_bits(void **state)
 {
     static const uint64_t cases[][2] = {
@@ -848,10 +848,10 @@ static void measured_rates_are_those_of_the_bits(void **state)
     }
 }
 
-/* Over 2,000 filters of 64 blocks with 1,664 keys. The mean of the rate given the bits agrees with
- * the model within 5 of its own standard errors; the mean and the spread of the set bits with
- * theirs (5 errors; that of a variance is sqrt(2/2000) of it); and the 95 % intervals hold the true
- * number in 1,900 -/+ 5 sqrt(2000 * .95 * .05) = 1,851 cases at least. */
+/* 2,000 filters of 64 blocks with 1,664 keys. The mean rate given the bits agrees with the model
+ * within 5 standard errors; so do the mean and the variance of the set bits (the variance's
+ * standard error is sqrt(2/2000) of it); and the 95 % intervals contain the true number in at least
+ * 1,900 - 5 sqrt(2000 * .95 * .05) = 1,851 cases. */
 static void rates_bits_and_estimates_agree_with_the_model(void **state)
 {
     const uint64_t blocks = 64, keys = 1664;
@@ -883,13 +883,13 @@ static void rates_bits_and_estimates_agree_with_the_model(void **state)
     double expected = 256 * (double)blocks * (1 - clear);
     if (fabs(bits_mean - expected) > 5 * sd / sqrt(filters))
         fail_msg("%g bits, %g expected", bits_mean, expected);
-    /* width / 2 is 1.96 sd of the bits, turned into keys: a key more sets 8 * clear bits. */
+    /* width / 2 is 1.96 sd of the set bits, converted to keys: one more key sets 8 * clear bits. */
     double model_sd = width / filters / 2 / 1.959964 * 8 * clear;
     if (fabs(sd / model_sd - 1) > 0.01 + 5 * sqrt(0.5 / filters))
         fail_msg("sd %g, model %g", sd, model_sd);
     if (covered < 1851) fail_msg("%g of %g intervals hold the number", covered, filters);
     require_that(fabs(items / filters / (double)keys - 1), <,
-                 0.002); /* too high by 7 / (512 blocks) = 0.02 %; error 0.016 % */
+                 0.002); /* biased by +7 / (512 blocks) = 0.02 %; error 0.016 % */
     petal_free(filter);
 }
 

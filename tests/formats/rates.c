@@ -1,9 +1,9 @@
-/* rates.c - proves that of filters of every format the rate that is predicted and the rate that is
- * told of the very bits stay what they are.
+/* rates.c - proves that for every format the predicted rate and the rate given the bits do not
+ * change.
  *
- * That these numbers are right is measured by tests/stat/courses, with thousands of filters: here
- * any other number is a failure. NAN: the library does not know.
- * `PETAL_UPDATE_VECTORS=1` prints the table anew. */
+ * tests/stat/courses measures, with thousands of filters, that these numbers are right: here any
+ * other number is a failure. NAN: the library doesn't know. `PETAL_UPDATE_VECTORS=1` prints the
+ * table anew. */
 #include "support.h"
 
 #include <math.h>
@@ -136,7 +136,7 @@ struct rates {
     double predicted, of_bits;
 };
 
-/* Of a filter for so many keys, when they are in. */
+/* The rates of a filter planned for `keys` keys that contains them. */
 static struct rates rates_of(const char *format, double rate, uint64_t keys)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -149,7 +149,7 @@ static struct rates rates_of(const char *format, double rate, uint64_t keys)
     options.rate = rate;
     require_status(PETAL_OK, petal_create(&options, &filter, &error), error);
     for (uint64_t i = 0; i < keys; i++)
-        petal_add_i64(filter, (int64_t)(i * 0x9e3779b97f4a7c15u)); /* far from each other */
+        petal_add_i64(filter, (int64_t)(i * 0x9e3779b97f4a7c15u)); /* spread far apart */
     require_status(PETAL_OK, petal_get_info(filter, PETAL_ALL_LAYERS, &info, &error), error);
     require_status(PETAL_OK, petal_get_stats(filter, PETAL_ALL_LAYERS, &stats, &error), error);
     petal_free(filter);
@@ -163,7 +163,7 @@ static void print_rates(const double *rates, const char *end)
     printf("}%s", end);
 }
 
-/* The table has six digits; another C library's log() differs in the last of all. */
+/* The table has six digits; another C library's log() differs only in the very last. */
 static void require_rate(double found, double wanted, const struct row *row, int size)
 {
     require(isnan(wanted) ? isnan(found) : fabs(found - wanted) <= 1e-5 * wanted,

@@ -1,6 +1,6 @@
-/* RedisBloom's filters are sized, grown and filled as RedisBloom does it, old ones too; what it
- * would refuse is refused; and Redis's own wrapping (lengths, compressed strings, type, checksum)
- * is read, written and distrusted. */
+/* redisbloom.c - RedisBloom's filters are sized, grown and filled as in RedisBloom, old ones too;
+ * what it would refuse is refused; and Redis's own wrapping (lengths, compressed strings, type,
+ * checksum) is read, written and not trusted. */
 #define _XOPEN_SOURCE 700 /* mkstemp, ftruncate, pwrite */
 
 #include "support.h"
@@ -19,7 +19,7 @@ static petal_filter *reserve(uint64_t keys, double rate)
     return planned("redisbloom", keys, rate);
 }
 
-/* Adds "<text><number>" for from <= number < to, and gives the status of the last. */
+/* Adds "<text><number>" for from <= number < to. Returns the status of the last. */
 static petal_status add_texts(petal_filter *filter, const char *text, int from, int to)
 {
     char key[64];
@@ -38,7 +38,7 @@ static uint64_t little(const uint8_t *bytes, size_t count)
 
 /* ---- hashes ---------------------------------------------------------------------------------- */
 
-/* The first word of RedisBloom's pair: MurmurHash64A from its seed. */
+/* The first of RedisBloom's two words: MurmurHash64A with its seed. */
 static void keys_hash_as_redisbloom_hashes_them(void **state)
 {
     static const struct {
@@ -67,7 +67,7 @@ struct debug_line {
     double ratio;
 };
 
-/* Compares the layers with what BF.DEBUG says of them. */
+/* Compares the layers with the output of BF.DEBUG. */
 static void expect_layers(const petal_filter *filter, const struct debug_line *lines,
                           unsigned count)
 {
@@ -137,8 +137,8 @@ static void a_batch_and_a_clone_grow_alike(void **state)
     petal_free(batch);
 }
 
-/* Content ids of what RedisBloom (commit b28c294) makes of the same file and keys; compared byte
- * for byte when this was written. */
+/* Content ids of what RedisBloom (commit b28c294) makes of the same file and keys. The bytes were
+ * compared when this was written. */
 static void filters_from_before_2020_grow_by_powers_of_two(void **state)
 {
     static const char *const paths[] = {CHUNKS "legacy_pow2_hash32_cap100_e0.01_100keys.bin",
@@ -170,7 +170,7 @@ static void a_full_nonscaling_filter_refuses_new_keys_and_finds_the_old_ones(voi
     petal_free(filter);
 }
 
-/* EXPANSION 1 and a capacity of 1: the first layers take one key each. */
+/* EXPANSION 1 and a capacity of 1: each of the first layers takes one key. */
 static void no_more_layers_than_fit_are_added(void **state)
 {
     petal_filter *empty = reserve(1, 0.25);
@@ -219,7 +219,7 @@ static void a_mapped_petal_file_does_not_grow_and_a_loaded_one_does(void **state
     unlink(path);
 }
 
-/* Two links with 80 keys each would be one link with 160, of 100 that it is rated for. */
+/* Two links with 80 keys each would become one link with 160, though it is rated for 100. */
 static void chains_do_not_combine_since_the_sum_would_be_beyond_the_rate(void **state)
 {
     petal_error error;
@@ -242,7 +242,8 @@ static void chains_do_not_combine_since_the_sum_would_be_beyond_the_rate(void **
     }
 }
 
-/* Of one layer, and never another: the union is what all keys make, and is written and read. */
+/* One layer, and never a second: the union equals a filter of all keys, and can be written and
+ * read. */
 static void nonscaling_filters_combine_and_stay_full(void **state)
 {
     petal_error error;
@@ -261,7 +262,7 @@ static void nonscaling_filters_combine_and_stay_full(void **state)
     assert_true(content_of(filters[0]) == content_of(filters[2]));
     expect_status(petal_merge(filters[0], filters[2], &error), PETAL_OK, &error);
     assert_true(content_of(filters[0]) == content_of(filters[2]));
-    assert_true(info_of(filters[0]).items > 100); /* the sum: now it takes no new key */
+    assert_true(info_of(filters[0]).items > 100); /* the sum of both: it accepts no new key now */
     struct bytes image = written(filters[0], "redisbloom");
     petal_filter *back = loaded(image, "redisbloom");
     free(image.data);
@@ -308,7 +309,7 @@ static void what_redisbloom_does_not_make_is_not_planned(void **state)
     options.capacity = UINT64_MAX;
     assert_int_equal(petal_create(&options, &filter, NULL), PETAL_ERR_LIMIT);
     options.capacity = 1;
-    options.rate = 1e-323; /* half of it is the lowest double: 1,075 hashes */
+    options.rate = 1e-323; /* half of it is the smallest double: 1,075 hashes */
     assert_int_equal(petal_create(&options, &filter, NULL), PETAL_OK);
     petal_free(filter);
     options.rate = 5e-324; /* half of it is 0 */
@@ -343,7 +344,7 @@ static void other_schemes_are_refused_by_it_and_it_by_others(void **state)
 
 /* ---- the header of BF.SCANDUMP --------------------------------------------------------------- */
 
-/* One change of one field, and what is said of it. */
+/* One change of one field, and the expected message. */
 struct damage {
     size_t at, count;
     uint64_t value;
@@ -408,7 +409,7 @@ static void every_field_of_the_header_is_checked(void **state)
 /* Below 64 bits the old sizes leave bits that no key can set. */
 static void bits_beyond_a_small_power_of_two_are_refused(void **state)
 {
-    /* 1 key at 0.25, so 0.125: 4.33 bits per entry, 3 hashes, 2^3 bits in a word. */
+    /* 1 key at 0.25 means 0.125: 4.33 bits per entry, 3 hashes, 2^3 bits in a word. */
     petal_filter *new = reserve(1, 0.25);
     struct bytes file = written(new, "redisbloom");
     (void)state;
@@ -427,7 +428,7 @@ static void bits_beyond_a_small_power_of_two_are_refused(void **state)
     free(file.data);
 }
 
-/* A logarithm may differ in its last bit from one C library to the next, and files keep it. */
+/* The last bit of a logarithm may differ between C libraries, and files keep it. */
 static void bits_per_entry_of_another_c_library_are_kept(void **state)
 {
     struct bytes bytes = vector(CHUNKS "scaled_cap10_e0.01_100keys.bin");
@@ -448,7 +449,7 @@ static void bits_per_entry_of_another_c_library_are_kept(void **state)
     free(bytes.data);
 }
 
-/* A file of 2^33 bits, all holes but the bits of "hello". */
+/* A file of 2^33 bits, all holes except the bits of "hello". */
 static void positions_reach_beyond_2_to_the_32(void **state)
 {
     const uint64_t a = 0x5ba5b8a59803e699, b = 0xa7d451d588a0c2a4,
@@ -468,7 +469,7 @@ static void positions_reach_beyond_2_to_the_32(void **state)
     assert_int_equal(ftruncate(file, (off_t)(HEAD_BYTES + LINK_BYTES + bytes)), 0);
     for (uint64_t i = 0; i < 8; i++) {
         uint64_t position = (a + i * b) % (8 * bytes);
-        uint8_t byte = (uint8_t)(1u << position % 8); /* no two of the eight share a byte */
+        uint8_t byte = (uint8_t)(1u << position % 8); /* the eight bytes all differ */
         assert_int_equal(pwrite(file, &byte, 1, (off_t)(HEAD_BYTES + LINK_BYTES + position / 8)),
                          1);
     }
@@ -495,8 +496,8 @@ static void its_header_is_recognized_as_possible(void **state)
 
 /* ---- DUMP ------------------------------------------------------------------------------------ */
 
-/* The payload of a bare value: type in front, version and checksum at the end. Bit by bit, as Redis
- * defines the checksum. */
+/* Wraps a bare value as a payload: type in front, version and checksum at the end. Computes the
+ * checksum bit by bit, as Redis defines it. */
 static struct bytes sealed(struct bytes value)
 {
     struct bytes bytes = zeros(value.size + 11);
@@ -512,7 +513,7 @@ static struct bytes sealed(struct bytes value)
     return bytes;
 }
 
-/* A file of DUMP as a bare value. */
+/* A DUMP file as a bare value. */
 static struct bytes value_of(const char *path)
 {
     struct bytes bytes = vector(path);
@@ -521,7 +522,7 @@ static struct bytes value_of(const char *path)
     return bytes;
 }
 
-/* Sealed or bare, it must be refused. */
+/* Must be refused both sealed and bare. */
 static void expect_value_refused(struct bytes value, petal_status status, const char *words)
 {
     struct bytes payload = sealed(value);
@@ -539,8 +540,8 @@ static void a_dump_and_its_chunks_are_the_same_filter(void **state)
                  b = vector(CHUNKS "scaled_cap10_e0.01_100keys.bin");
     expect_same(a, b);
     free(b.data);
-    /* The footer says the first version of RDB that has such values, so that every
-     * server takes it. */
+    /* The footer names the first RDB version that has such values, so that every server accepts
+     * it. */
     b = vector(DUMPS "scaled_cap10_e0.01_100keys.dump");
     struct bytes c = written(chunks, "redisbloom-dump");
     assert_int_equal(c.size, b.size);
@@ -589,7 +590,7 @@ static void values_of_other_types_are_named(void **state)
     (void)state;
     expect_refused((struct bytes){text, sizeof text}, "redisbloom-dump", PETAL_ERR_NOT_A_FILTER,
                    "not a value of a Redis module");
-    value.data[8] = 0x05; /* the encoding: the low 10 bits of the id */
+    value.data[8] = 0x05; /* the encoding version: the low 10 bits of the id */
     expect_value_refused(value, PETAL_ERR_NEWER, "encoding 5");
     memcpy(value.data + 1, "\x30\x16\xe5\xa2\x89\x82\x14\x04", 8);
     expect_value_refused(value, PETAL_ERR_NOT_A_FILTER, "type MBbloomCF");
@@ -598,7 +599,7 @@ static void values_of_other_types_are_named(void **state)
     free(value.data);
 }
 
-/* Where the fields of a value for 100 keys at 1 % stand. */
+/* Offsets of the fields in a value for 100 keys at 1 %. */
 enum { VALUE_SIZE = 10, VALUE_LINKS = 12, VALUE_OPTIONS = 14, VALUE_STRING = 46 };
 
 static void fields_of_a_value_are_checked(void **state)
@@ -616,7 +617,7 @@ static void fields_of_a_value_are_checked(void **state)
     value.data[VALUE_LINKS] = 1;
     value.data[VALUE_OPTIONS] = 16;
     expect_value_refused(value, PETAL_ERR_DAMAGED, "unknown options");
-    value.data[VALUE_OPTIONS] = 0xc0; /* a string's form where a number is due */
+    value.data[VALUE_OPTIONS] = 0xc0; /* a string where a number must be */
     expect_value_refused(value, PETAL_ERR_DAMAGED, "a string where a number is due");
     value.data[VALUE_OPTIONS] = 0x82;
     expect_value_refused(value, PETAL_ERR_DAMAGED, "no such length");
@@ -626,7 +627,7 @@ static void fields_of_a_value_are_checked(void **state)
     free(value.data);
 }
 
-/* Puts a string in place of the one of an empty filter: 144 bytes that should be zero. */
+/* Replaces the string of an empty filter: 144 bytes that should be zero. */
 static struct bytes with_string(const char *string, size_t size)
 {
     struct bytes value = value_of(DUMPS "default_cap100_e0.01_empty.dump"),
@@ -638,7 +639,7 @@ static struct bytes with_string(const char *string, size_t size)
     return made;
 }
 
-/* Up to the string, then lengths that the bytes do not bear out. */
+/* Cut within the header, then lengths larger than the bytes that follow. */
 static void hostile_lengths_allocate_nothing(void **state)
 {
     static const struct {
@@ -682,7 +683,7 @@ static void hostile_numbers_of_layers_are_over_the_limit(void **state)
 
 static void compressed_strings_are_held_to_their_bounds(void **state)
 {
-    /* c3, compressed length, 144 as 40 90, then LZF */
+    /* c3, compressed length, 144 encoded as 40 90, then LZF */
     static const struct {
         const char *string;
         size_t size;
@@ -690,18 +691,17 @@ static void compressed_strings_are_held_to_their_bounds(void **state)
     } cases[] = {
         {"\xc3\x09\x40\x90\x01\x00\x00\xe0\x83\x00\x01\x00\x00", 13, PETAL_OK}, /* Redis's own */
         {"\xc3\x06\x40\x90\x00\x00\xe0\x86\x00\x00", 10, PETAL_ERR_DAMAGED}, /* one byte too few */
-        {"\xc3\x05\x40\x90\x00\x00\xe0\x86\x00", 9, PETAL_OK},          /* a zero, and 143 of it */
+        {"\xc3\x05\x40\x90\x00\x00\xe0\x86\x00", 9, PETAL_OK},          /* 0, then 143 copies */
         {"\xc3\x05\x40\x90\x00\x00\xe0\x87\x00", 9, PETAL_ERR_DAMAGED}, /* one too many */
         {"\xc3\x05\x40\x90\x00\x00\xe0\x85\x00", 9, PETAL_ERR_DAMAGED}, /* one too few */
         {"\xc3\x05\x40\x90\x00\x00\xe0\x86\x01", 9,
-         PETAL_ERR_DAMAGED}, /* from before the beginning */
+         PETAL_ERR_DAMAGED}, /* copies from before the beginning */
         {"\xc3\x05\x40\x90\x00\x00\xff\x86\xff", 9, PETAL_ERR_DAMAGED}, /* from far before it */
-        {"\xc3\x03\x40\x90\xe0\x87\x00", 7, PETAL_ERR_DAMAGED},         /* a copy of nothing */
-        {"\xc3\x02\x40\x90\x1f\x00", 6, PETAL_ERR_DAMAGED}, /* fewer literals than promised */
-        {"\xc3\x03\x40\x90\x00\x00\xe0", 7,
-         PETAL_ERR_DAMAGED}, /* a copy cut off: before its length */
-        {"\xc3\x04\x40\x90\x00\x00\xe0\x86", 8, PETAL_ERR_DAMAGED}, /* and before its distance */
-        {"\xc3\x03\x40\x90\x00\x00\x20", 7, PETAL_ERR_DAMAGED},     /* a short one likewise */
+        {"\xc3\x03\x40\x90\xe0\x87\x00", 7, PETAL_ERR_DAMAGED},         /* copies nothing */
+        {"\xc3\x02\x40\x90\x1f\x00", 6, PETAL_ERR_DAMAGED},     /* fewer literals than promised */
+        {"\xc3\x03\x40\x90\x00\x00\xe0", 7, PETAL_ERR_DAMAGED}, /* a copy without length */
+        {"\xc3\x04\x40\x90\x00\x00\xe0\x86", 8, PETAL_ERR_DAMAGED}, /* a copy without distance */
+        {"\xc3\x03\x40\x90\x00\x00\x20", 7, PETAL_ERR_DAMAGED},     /* a short copy, likewise */
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -716,13 +716,13 @@ static void compressed_strings_are_held_to_their_bounds(void **state)
     }
 }
 
-/* Redis stores a string that looks like a number as that number. Of 8 bytes of bits, one in 10^11
- * does. */
+/* Redis stores a string that looks like a number as that number. Of all 8-byte bit arrays, one in
+ * 10^11 does. */
 static void bits_that_look_like_a_number_are_read(void **state)
 {
     petal_filter *empty = reserve(1, 0.25);
     struct bytes dump = written(empty, "redisbloom-dump"), made = zeros(dump.size - 11 - 4);
-    /* .. 05 08 <8 zeros> 02 00 00 becomes .. 05 c2 <-1234567 as 32 bits> 02 00 00 */
+    /* .. 05 08 <8 zeros> 02 00 00 becomes .. 05 c2 <-1234567 in 32 bits> 02 00 00 */
     size_t at = dump.size - 10 - 3 - 9;
     (void)state;
     assert_int_equal(dump.data[at], 8);
@@ -738,8 +738,7 @@ static void bits_that_look_like_a_number_are_read(void **state)
     free(chunks.data);
 }
 
-/* What is compressed comes back, whatever the bits: sparse ones fold, dense ones stay
- * as they are. */
+/* Compressing is reversible for any bits: sparse ones shrink, dense ones are stored as they are. */
 static void compressed_or_not_a_dump_gives_back_its_bits(void **state)
 {
     (void)state;
@@ -756,7 +755,7 @@ static void compressed_or_not_a_dump_gives_back_its_bits(void **state)
     }
 }
 
-/* Decoding, copying and compressing each take memory, and each may get none. */
+/* Decoding, copying and compressing each allocate memory, and each may fail to. */
 static void without_memory_there_is_no_harm(void **state)
 {
     struct bytes dump = vector(DUMPS "scaled_cap10_e0.01_100keys.dump");
@@ -781,7 +780,7 @@ static void without_memory_there_is_no_harm(void **state)
     free(dump.data);
 }
 
-/* An encoding holds what it held, and goes up only if it has to. */
+/* An old encoding version is kept, and raised only if necessary. */
 static void old_encodings_are_written_back_and_grow(void **state)
 {
     static const struct {
@@ -812,7 +811,7 @@ static void old_encodings_are_written_back_and_grow(void **state)
     }
 }
 
-/* What RedisBloom of today reads: bits are given, and come in whole bytes. */
+/* Today's RedisBloom reads them: the header gives the bits, in whole bytes. */
 static void old_dumps_become_chunks_where_a_header_can_say_them(void **state)
 {
     petal_error error;

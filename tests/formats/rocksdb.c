@@ -1,6 +1,6 @@
-/* RocksDB's filters: what the common vectors cannot say of them. The checksums and false positives
- * of RocksDB's own tests come out, sizes follow its bits per key, its other filters are refused by
- * name, and the model of the rate is right. */
+/* rocksdb.c - what the common vectors can't show of RocksDB's filters. They give the checksums and
+ * false positives of RocksDB's own tests, sizes follow its bits per key, its other filters are
+ * refused by name, and the model of the rate is right. */
 #include "support.h"
 
 static petal_filter *of_lines(uint64_t lines, uint32_t hashes)
@@ -15,8 +15,8 @@ static petal_filter *of_lines(uint64_t lines, uint32_t hashes)
     return filter;
 }
 
-/* As RocksDB makes it of the 4-byte integers first .. last at that many thousandths of bits per
- * key. */
+/* A filter as RocksDB makes it from the 4-byte integers first .. last at that many thousandths of
+ * bits per key. */
 static petal_filter *of_integers(uint32_t millibits, uint32_t hashes, int32_t first, int32_t last)
 {
     uint64_t keys = (uint64_t)last - (uint64_t)first + 1;
@@ -29,8 +29,8 @@ static petal_filter *of_integers(uint32_t millibits, uint32_t hashes, int32_t fi
     return filter;
 }
 
-/* The 32-bit hash by which RocksDB's tests know a file. Of a tail of one byte, which all of these
- * have, it extends the sign. */
+/* The 32-bit hash by which RocksDB's tests identify a file. It sign-extends a tail of one byte,
+ * which all of these have. */
 static uint32_t file_hash(struct bytes file)
 {
     uint32_t h = 0xbc9f1d34u ^ (uint32_t)file.size * 0xc6a4a793u;
@@ -46,8 +46,8 @@ static uint32_t file_hash(struct bytes file)
     return h ^ h >> 24;
 }
 
-/* Which of 1000000, 1000001 .. pass first, less 1000000: as many as `wanted` has, which ends with
- * -1. */
+/* The first of 1000000, 1000001 .. that pass, less 1000000, must be those in `wanted`, which ends
+ * with -1. */
 static void expect_false_positives(const petal_filter *filter, const int *wanted)
 {
     for (int i = 0; *wanted >= 0; i++) {
@@ -161,7 +161,7 @@ static void other_filters_are_refused_and_named(void **state)
         {64, {0xff, 0, 0, 0, 0}, PETAL_ERR_DAMAGED, "byte 66 "},
         {64, {0xff, 0, 31, 0, 0}, PETAL_ERR_UNSUPPORTED, "later kind"},
         {64, {0xff, 1, 6, 0, 0}, PETAL_ERR_UNSUPPORTED, "later kind"},
-        {64, {0xff, 0, 0x26, 0, 0}, PETAL_ERR_UNSUPPORTED, "later kind"}, /* lines of 128 bytes */
+        {64, {0xff, 0, 0x26, 0, 0}, PETAL_ERR_UNSUPPORTED, "later kind"}, /* 128-byte lines */
         {64, {0xff, 0, 6, 1, 0}, PETAL_ERR_UNSUPPORTED, "later kind"},
         {64, {0xff, 0, 6, 0, 0x80}, PETAL_ERR_UNSUPPORTED, "later kind"},
         {63, {0xff, 0, 6, 0, 0}, PETAL_ERR_DAMAGED, "whole lines"},
@@ -198,9 +198,9 @@ static void anything_shorter_than_a_trailer_is_truncated(void **state)
         expect_refused((struct bytes){bytes, size}, "rocksdb", PETAL_ERR_TRUNCATED, "truncated");
 }
 
-/* 100,000 keys in 10 bits each. Of the interval of the estimated items 1.96 standard deviations are
- * one side: five are allowed. Of 1,000,000 absent keys r pass, a binomial number with the variance
- * of n p (1 - p), given the bits: again five. */
+/* 100,000 keys at 10 bits each. One side of the estimated items' interval is 1.96 standard
+ * deviations: five are allowed. Given the bits, the number of 1,000,000 absent keys that pass is
+ * binomial with variance n p (1 - p): five again. */
 static void estimates_and_rates_are_those_of_the_model(void **state)
 {
     const double keys = 100000, questions = 1000000;

@@ -1,12 +1,12 @@
-/* spark.c - proves that a header which Spark does not write is refused, with the byte at which it
- * is wrong. (Bits and answers are those of the vectors: tests/formats/vectors.c.) */
+/* spark.c - proves that a header that Spark doesn't write is refused, with the offset of the wrong
+ * byte. (tests/formats/vectors.c checks bits and answers.) */
 #include "support.h"
 
 static void every_field_of_the_header_is_checked(void **state)
 {
     static const struct {
         size_t at;
-        uint32_t value; /* big-endian in the file */
+        uint32_t value; /* stored big-endian */
         petal_status status;
         const char *why;
         uint64_t offset;

@@ -1,5 +1,5 @@
 /* support.h - what the tests of single formats share: filters in one line, files, a counting
- * allocator, sizing tables. */
+ * allocator, tables of sizes. */
 #ifndef PETAL_TESTS_FORMATS_SUPPORT_H
 #define PETAL_TESTS_FORMATS_SUPPORT_H
 
@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-/* Fails with the error's message unless the status is the wanted one. */
+/* Fails with the error's message unless the status is the expected one. */
 static inline void expect_status(petal_status status, petal_status wanted, const petal_error *error)
 {
     if (status == wanted) return;
@@ -40,7 +40,7 @@ static inline struct bytes zeros(size_t size)
     return bytes;
 }
 
-/* A file of vectors. */
+/* Reads a file of vectors. */
 static inline struct bytes vector(const char *name)
 {
     char path[512];
@@ -85,7 +85,8 @@ static inline petal_filter *planned(const char *format, uint64_t keys, double ra
     return filter;
 }
 
-/* Reads the bytes in memory of exactly their size, so that a sanitizer sees a read past the end. */
+/* Copies the bytes into memory of exactly that size, so that a sanitizer sees a read past the
+ * end. */
 static inline petal_status load(struct bytes bytes, const char *format, petal_filter **filter,
                                 petal_error *error)
 {
@@ -114,7 +115,8 @@ static inline petal_filter *loaded_vector(const char *name, const char *format)
     return filter;
 }
 
-/* The bytes are refused so, and the message says why. Returns where. */
+/* The bytes must be refused with this status, and the message must give the reason. Returns the
+ * offset. */
 static inline uint64_t expect_refused(struct bytes bytes, const char *format, petal_status wanted,
                                       const char *why)
 {
@@ -139,8 +141,8 @@ static inline petal_info plan_of(const char *format, uint64_t keys, double rate)
     return plan;
 }
 
-/* A rate for no keys, which other libraries take for one, is refused: 0 means that the number was
- * left out. */
+/* A rate without a number of keys is refused, though other libraries assume one key: 0 means that
+ * the number was not given. */
 static inline void expect_no_keys_refused(const char *format, double rate)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -151,8 +153,8 @@ static inline void expect_no_keys_refused(const char *format, double rate)
     expect_status(petal_plan(&options, &plan, NULL, &error), PETAL_ERR_ARGUMENT, &error);
 }
 
-/* A table of lines "keys rate bits hashes", below one line of comment, as another library sizes its
- * filters. */
+/* A table with a comment line, then lines "keys rate bits hashes": the sizes that another library
+ * chooses. */
 static inline void expect_sizes(const char *format, const char *name, int min_rows)
 {
     struct bytes table = vector(name);
@@ -177,7 +179,7 @@ static inline void expect_sizes(const char *format, const char *name, int min_ro
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Counts what is held, and refuses the fail_at-th allocation (0: none). */
+/* Counts allocated bytes, and refuses the fail_at-th allocation (0: none). */
 struct counting {
     uint64_t calls, fail_at, held_bytes, peak_bytes;
 };
@@ -209,7 +211,7 @@ static inline petal_status load_counted(struct bytes bytes, const char *format,
     return petal_load(bytes.data, bytes.size, &options, filter, error);
 }
 
-/* Each allocation fails in turn: the only harm is the error. */
+/* Fails each allocation in turn: the only effect must be the error. */
 static inline void expect_harmless_without_memory(struct bytes bytes, const char *format)
 {
     petal_status status = PETAL_ERR_MEMORY;

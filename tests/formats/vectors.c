@@ -1,12 +1,13 @@
-/* Real files of other libraries (vectors/<format>/vectors.txt): each is read, answers every listed
- * question as the original does, is rebuilt from its keys byte for byte, goes through a petal file
- * and comes back the same; and every damaged form of it is refused without harm.
+/* vectors.c - real files of other libraries (vectors/<format>/vectors.txt). Each is read, answers
+ * every listed query as the original does, is rebuilt from its keys byte for byte, and survives a
+ * round trip through a petal file. Every damaged form is refused without harm.
  *
  *     vectors [FORMAT...]      FORMAT: is left out of this build; its files must be refused
  *
- * Compiled with PETAL_READ_ONLY, for a library that is: no filter can be made, so none is rebuilt.
+ * Compiled with PETAL_READ_ONLY for a read-only library, which can't create filters: nothing is
+ * rebuilt.
  *
- * vectors.txt, one line each, words separated by single spaces:
+ * Syntax of vectors.txt: one command per line, words separated by single spaces.
  *     format NAME                                 for the files that follow
  *     file NAME                                   begins a file, in the same folder
  *     plan KEYS RATE | size BITS HASHES [SEED]    how to make an equal empty filter
@@ -38,19 +39,19 @@
 
 #define FOLDER "vectors"
 
-/* The file that is being worked on. */
+/* The file in progress. */
 static struct {
     char format[64], path[512], where[640]; /* where: "vectors.txt:12", for messages */
     uint8_t *bytes;
     size_t size;
     petal_filter *read, *made; /* the file's filter, and one made by plan or size */
     int answers, rebuilt;
-    size_t loose; /* 0: no such size */
+    size_t loose; /* 0: no `loose` line */
     bool packed;
 } now;
 
 static int files_done, answers_done, rebuilt_done, refused;
-static char **left_out; /* formats; ends with NULL */
+static char **left_out; /* formats; terminated by NULL */
 
 static void check(bool holds, const char *what)
 {
@@ -188,7 +189,7 @@ static void check_serializes_to_file(const petal_filter *filter, const char *wha
     free(bytes);
 }
 
-/* foreign -> petal -> foreign, by bytes. */
+/* foreign -> petal -> foreign, compared byte by byte. */
 static void check_round_trip(void)
 {
     petal_error error = {0};
@@ -206,8 +207,8 @@ static void check_round_trip(void)
 
 /* ---- damage ---------------------------------------------------------------------------------- */
 
-/* Tries bytes in a block of exactly their size, so that a sanitizer sees an overread. What opens
- * must be askable. */
+/* Tries the bytes in a block of exactly that size, so that a sanitizer sees an overread. If they
+ * open, the filter must accept queries. */
 static bool opens(const uint8_t *bytes, size_t size)
 {
     petal_error error = {0};

@@ -1,6 +1,6 @@
-/* courses.c - proves that small filters of other libraries' kinds are wrong as often as they say:
- * for each format that can be created, at 30, 100 and 1,000 keys and 0.01 %, where two hashes in
- * arithmetic progression make 2 to 30 times as many false positives as k independent positions.
+/* courses.c - proves that small filters of other libraries' kinds are wrong as often as they
+ * report: each format that can be created, at 30, 100 and 1,000 keys and 0.01 %, where two hashes
+ * in arithmetic progression make 2 to 30 times as many false positives as k independent positions.
  *
  *  1. Rate given the bits. Absent keys are asked of filters with keys of their own each; the hits
  *     are binomial with the rate that petal_get_stats() says of each, so their sum has the variance
@@ -9,12 +9,12 @@
  *  2. The model. The mean over filters is compared with the predicted rate: 5 of its own standard
  *     errors, which hold the spread between filters, and PREDICTED of the rate.
  *
- * Seeds are fixed. 5 sd happen by accident in 6e-7 of tests, of which there are 150. Ten times as
- * many filters in ./dev nightly, where the bounds are as much as a third. */
+ * Seeds are fixed. 5 sd happen by accident in 6e-7 of tests; there are 150. ./dev nightly uses ten
+ * times as many filters, with bounds a third as wide. */
 #include "../amount.h"
 #include "../unit/support.h"
 
-#define FILTERS 400 /* of each format and size, in ./dev nightly */
+#define FILTERS 400 /* per format and size, in ./dev nightly */
 #define QUERIES 40000
 #define BATCH 4096
 #define KEY_BYTES 16
@@ -24,7 +24,7 @@
 
 static const uint64_t sizes[] = {30, 100, 1000};
 
-static uint64_t unknown; /* rates that the library does not give */
+static uint64_t unknown; /* rates that the library doesn't give */
 
 static void make_keys(uint8_t (*bytes)[KEY_BYTES], size_t count, uint64_t *random)
 {
@@ -125,8 +125,8 @@ static void small_filters_of_all_formats_are_wrong_as_often_as_they_say(void **s
 
 /* ---- where nothing is known ------------------------------------------------------------------ */
 
-/* A prediction for many keys is the model's of k independent positions, whatever the course: there
- * the textbook's formula is good. */
+/* For many keys the prediction is that of k independent positions, for every kind: there the
+ * textbook's formula is good enough. */
 static void large_filters_are_as_good_as_independent(void **state)
 {
     (void)state;

@@ -1,12 +1,11 @@
-/* families.c - proves that keys of every shape that people have are as good as random ones: no
- * family of keys, however alike, makes a filter wrong more often, or miss a key.
+/* families.c - proves that keys of every shape that people use are as good as random ones: no
+ * family of keys, however similar, raises the rate of false positives or misses a key.
  *
- * Weak hashes betray themselves on keys that differ little. Each family is a numbered list of
- * distinct keys; some of its first keys are added and the next are asked. Given the bits, hits are
- * binomial with the exact rate p of these bits, so z = (hits - N p) / sqrt(N p (1 - p)) has sd 1;
- * |z| < 6 has the chance 2e-9 to fail by accident, and there are 30 families with 3 layouts and 2
- * hashes. That the keys of a family are distinct is tested too: most "hash bugs" are keys asked
- * twice. */
+ * Weak hashes show on keys that differ little. Each family is a numbered list of distinct keys;
+ * some of its first keys are added and the next are queried. Given the bits, hits are binomial with
+ * the exact rate p of these bits, so z = (hits - N p) / sqrt(N p (1 - p)) has sd 1. |z| < 6 fails
+ * by accident with probability 2e-9, and there are 30 families with 3 layouts and 2 hashes. The
+ * test also checks that a family's keys are distinct: most "hash bugs" are keys queried twice. */
 #include "statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -70,7 +69,7 @@ static size_t hexadecimals(uint64_t i, uint8_t *key)
     return text(key, "%llx", i);
 }
 
-/* Base64 of the 6 big-endian bytes of the number, without a library. */
+/* Base64 of the number's 6 big-endian bytes, without a library. */
 static size_t base64(uint64_t i, uint8_t *key)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -87,7 +86,7 @@ static size_t uuid_4(uint64_t i, uint8_t *key)
                             (unsigned long long)(b & 0xffffffffffff));
 }
 
-/* Time in the front, 40 a millisecond, random at the end. */
+/* Time in front, 40 keys per millisecond, random bits at the end. */
 static size_t uuid_7(uint64_t i, uint8_t *key)
 {
     uint64_t time = 1700000000000u + i / 40, random = mix(i + 1);
@@ -119,7 +118,7 @@ static size_t mail_addresses(uint64_t i, uint8_t *key)
     return text(key, "user%llu@example.org", i);
 }
 
-/* All strings of 0 to 3 bytes, in order of length. */
+/* All strings of 0 to 3 bytes, shortest first. */
 static size_t short_strings(uint64_t i, uint8_t *key)
 {
     size_t size = 0;
@@ -129,7 +128,7 @@ static size_t short_strings(uint64_t i, uint8_t *key)
 
 #define SHORT_STRINGS (1 + 256 + 65536 + 16777216)
 
-/* Zero keys of 1 to 64 bytes with one bit set: every bit of every length. */
+/* Keys of 1 to 64 zero bytes with one bit set: every bit of every length. */
 static size_t one_bit_set(uint64_t i, uint8_t *key)
 {
     size_t size = 1;
@@ -141,7 +140,7 @@ static size_t one_bit_set(uint64_t i, uint8_t *key)
 
 #define ONE_BIT_SET (8 * 64 * 65 / 2)
 
-/* Two bits of 64 zero bytes. */
+/* 64 zero bytes with two bits set. */
 static size_t two_bits_set(uint64_t i, uint8_t *key)
 {
     uint64_t high = 1;
@@ -224,7 +223,7 @@ static size_t doubles(uint64_t i, uint8_t *key)
     return 8;
 }
 
-/* Even numbers are added and odd ones asked: each absent key is one bit away from a member (see
+/* Even numbers are added and odd ones queried: each absent key is one bit away from a member (see
  * `interleaved`). */
 static size_t neighbours(uint64_t i, uint8_t *key)
 {
@@ -236,8 +235,8 @@ static size_t neighbours(uint64_t i, uint8_t *key)
 static const struct family {
     const char *name;
     size_t (*key)(uint64_t i, uint8_t *key);
-    uint64_t count;   /* keys there are */
-    bool interleaved; /* even keys are added, odd ones asked */
+    uint64_t count;   /* number of keys */
+    bool interleaved; /* even keys are added, odd ones queried */
 } families[] = {
     {"u32 little-endian", u32_little, (uint64_t)1 << 32, false},
     {"u32 big-endian", u32_big, (uint64_t)1 << 32, false},
@@ -299,7 +298,7 @@ static uint64_t queries_of(const struct family *family)
     return left < 300000 ? left : 300000;
 }
 
-/* Number of the i-th member, and of the i-th absent key. */
+/* The number of the i-th member, and of the i-th absent key. */
 static uint64_t member(const struct family *family, uint64_t i)
 {
     return family->interleaved ? 2 * i : i;
@@ -325,7 +324,7 @@ static double z_of(double hits, double queries, double rate)
     return (hits - queries * rate) / sqrt(queries * rate * (1 - rate));
 }
 
-/* The z of the family; the filter may be of another family's keys. */
+/* The family's z; the filter may contain another family's keys. */
 static double ask(const petal_filter *filter, const struct family *family, double rate)
 {
     uint8_t key[LONGEST];
@@ -374,7 +373,7 @@ static void no_family_of_keys_is_worse_than_random_under_siphash(void **state)
     run_all(true);
 }
 
-/* How often the members of a family are found in a filter, as z. */
+/* How often a filter contains the members of a family, as z. */
 static double z_of_members(const petal_filter *filter, const struct family *family, double rate)
 {
     uint8_t key[LONGEST];
@@ -384,7 +383,7 @@ static double z_of_members(const petal_filter *filter, const struct family *fami
     return z_of((double)hits, (double)asked, rate);
 }
 
-/* Two filters with one seed: the keys of the one must look random to the other. */
+/* Two filters with one seed: the keys of one must look random to the other. */
 static void members_of_one_filter_are_strangers_to_another_of_the_same_seed(void **state)
 {
     (void)state;
@@ -401,7 +400,7 @@ static void members_of_one_filter_are_strangers_to_another_of_the_same_seed(void
     }
 }
 
-/* The whole space of short strings, as hits of all that are not members. */
+/* The whole space of short strings: hits among all that are not members. */
 static void all_strings_of_0_to_3_bytes_are_asked(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
-/* folded.c - proves that a filter that was folded to a rate keeps it: absent keys are queried, and
- * the hits are binomial with the model's rate at the keys that are in.
+/* folded.c - proves that a filter folded to a rate keeps it: absent keys are queried, and the hits
+ * are binomial with the model's rate for the keys present.
  *
- * z = (hits - N p) / sqrt(N p (1 - p) + (N sd)^2), where sd is the spread of p between filters, for
- * which 3 % of p are allowed. |z| < 5 has the chance 6e-7 to fail by accident; seeds are fixed. */
+ * z = (hits - N p) / sqrt(N p (1 - p) + (N sd)^2), where sd is the spread of p between filters,
+ * taken as 3 % of p. |z| < 5 fails by accident with probability 6e-7; seeds are fixed. */
 #include "statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

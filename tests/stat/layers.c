@@ -1,12 +1,12 @@
-/* layers.c - proves that filters of several layers keep the rate that was asked of the whole:
- * growing from 1,000 keys to 10^7, and rotating through 10^8 keys with a window of 10^6 (./dev
- * nightly; otherwise 10^7 keys and a window of 10^5).
+/* layers.c - proves that filters of several layers keep the rate requested for the whole: growing
+ * from 1,000 keys to 10^7, and rotating through 10^8 keys with a window of 10^6 (./dev nightly;
+ * otherwise 10^7 keys and a window of 10^5).
  *
- * Absent keys are asked in millions. Given the bits, the hits are binomial with a rate between 1 -
- * prod(1 - p_i) and sum p_i of the layers' own rates p_i: a key that passes an older layer is not
- * added to the later ones, so they pass a little more of those that the older ones stop than if
- * they were independent. Each bound is widened by 5 sd. The promise is 1.02 times the rate that was
- * asked, by 5 sd. */
+ * Queries millions of absent keys. Given the bits, the hits are binomial with a rate between 1 -
+ * prod(1 - p_i) and sum p_i, where p_i are the layers' own rates. A key that passes an older layer
+ * is not added to later ones, so these pass slightly more of the keys that older layers stop than
+ * independent layers would. Each bound is widened by 5 sd. The promise is 1.02 times the requested
+ * rate, plus 5 sd. */
 #include "../amount.h"
 #include "statistics.h"
 
@@ -39,8 +39,7 @@ static uint64_t ask_batch(petal_filter *filter, size_t count)
     return contains_numbers(filter, keys, count, NULL);
 }
 
-/* The rates that the bits allow: if layers were independent, and if what passes them never
- * overlapped. */
+/* The rates that the bits allow: if layers are independent, and if no key passes two layers. */
 struct bounds {
     double low, high;
 };
@@ -59,7 +58,7 @@ static struct bounds bounds_of(const petal_filter *filter, uint32_t layers)
 
 /* ---- growing --------------------------------------------------------------------------------- */
 
-/* A layout, and what the sums over n = 1,000, 2,000, ... of its bits per key came to. */
+/* A layout, and the sums of its bits per key over n = 1,000, 2,000, ... */
 struct growth {
     const char *name;
     uint32_t scheme;
@@ -69,11 +68,11 @@ struct growth {
 
 static double ideal_bits(double rate)
 {
-    return -log2(rate); /* what any structure needs that may wrongly say yes at this rate */
+    return -log2(rate); /* the minimum for any structure with this rate of false positives */
 }
 
-/* RedisBloom's rule: half the rate for the first layer, then half as much again for each of twice
- * the size; bits by its formula -ln p / (ln 2)^2 per key. */
+/* RedisBloom's rule: half the rate for the first layer, half of that for each next layer of twice
+ * the size; bits per key by its formula -ln p / (ln 2)^2. */
 static double redisbloom_bits(double rate, uint64_t first, uint64_t wanted)
 {
     double bits = 0, capacity = (double)first, room = 0;
@@ -109,8 +108,8 @@ static void judge_growth(const struct growth *growth, petal_filter *filter, uint
     require_that(fabs(info_stats.estimated_rate - bounds.low), <=, 1e-9 * bounds.low);
 }
 
-/* At every power of two: with steps of 2 the layers of 1,000, 2,000, ... keys are just full then,
- * and the last one almost empty. */
+/* At every power of two: with growth 2, the layers of 1,000, 2,000, ... keys are exactly full
+ * there, and the last one is almost empty. */
 static void grow(const struct growth *growth)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -151,13 +150,13 @@ a_filter_that_grows_from_1000_keys_to_10_million_keeps_its_rate_at_every_power_o
 
 struct stream {
     petal_filter *filter;
-    uint64_t in, generation, generations; /* keys so far; keys of a generation */
-    uint64_t asked, passed;               /* of those that must be forgotten */
+    uint64_t in, generation, generations; /* keys so far; keys per generation */
+    uint64_t asked, passed;               /* keys that must be forgotten */
     uint64_t random;
 };
 
-/* The keys of the last window are all there; those a window and a generation back, and further,
- * pass at the rate only. */
+/* All keys of the last window are present; those older than a window and a generation pass only at
+ * the rate. */
 static void look_back(struct stream *stream)
 {
     uint64_t window = stream->in < WINDOW ? stream->in : WINDOW,
@@ -182,7 +181,7 @@ static void save_and_open(struct stream *stream)
                    petal_open(temporary("stream.petal"), &options, &stream->filter, &error), error);
 }
 
-/* Keys in batches of a random size, so that generations end anywhere in them. New ones are called
+/* Batches of random size, so that generations end anywhere within them. New keys are reported as
  * new, except at the rate. */
 static uint64_t feed(struct stream *stream, uint64_t count)
 {
@@ -220,8 +219,8 @@ static void a_stream_of_a_hundred_windows_is_remembered_and_forgotten(void **sta
         "passed; of new keys %.4f %% were dropped\n",
         info.layers, (unsigned long long)stream.generation, (double)info.bits / (double)WINDOW,
         (unsigned long long)looks, (unsigned long long)stream.asked, 100 * rate, 100 * dropped);
-    /* Over many states between G - 1 and G full generations; 5 sd of a filter's own scatter are
-     * below 1 % at this size. */
+    /* Averaged over many states between G - 1 and G full generations; 5 sd of a filter's own
+     * variation are below 1 % at this size. */
     require_that(rate, <=, 1.02 * options.rate);
     require_that(rate, >, 0.7 * options.rate);
     require_that(dropped, <=, 1.02 * options.rate);
@@ -235,7 +234,7 @@ static void a_stream_of_a_hundred_windows_is_remembered_and_forgotten(void **sta
 #define DAY_KEYS ((uint64_t)200000)
 #define QUERIES ((uint64_t)1 << 20)
 
-/* Batches of keys at times. No window may hold more than DAY_KEYS. */
+/* Batches of keys with times. No window holds more than DAY_KEYS. */
 struct days {
     const char *name;
     petal_filter *filter;
@@ -268,8 +267,7 @@ static void come(struct days *days, uint64_t at, uint64_t count)
     days->batch_end[days->batches++] = days->added;
 }
 
-/* The keys of the last window are all there; absent ones pass at the rate, and so do those that
- * must be forgotten. */
+/* All keys of the last window are present; absent and expired keys pass at the rate. */
 static void look_at_days(struct days *days, double rate)
 {
     uint64_t first = days->batches, gone = 0;
@@ -307,7 +305,7 @@ static void end_days(struct days *days, double rate)
     petal_free(days->filter);
 }
 
-/* All keys of a window in one moment, again and again. */
+/* All keys of a window at one moment, again and again. */
 static void bursts(struct days *days)
 {
     for (uint64_t day = 0; day < 4; day++) {
@@ -318,7 +316,7 @@ static void bursts(struct days *days)
     }
 }
 
-/* The same number every five minutes; a window of whole minutes has 289 ends. */
+/* The same number every five minutes; a window of whole minutes contains 289 of these moments. */
 static void steady(struct days *days)
 {
     for (uint64_t i = 0; i < 4 * 288; i++) {
@@ -338,7 +336,8 @@ static void both_ends(struct days *days)
     }
 }
 
-/* One key in each span, which opens as many generations as time can, and then the rest at once. */
+/* One key in each span, which opens as many generations as time can, and then the rest in one
+ * burst. */
 static void late_bursts(struct days *days)
 {
     for (uint64_t day = 0; day < 6; day++) {
@@ -371,8 +370,8 @@ static void a_window_of_time_keeps_its_rate_however_its_keys_come(void **state)
         }
 }
 
-/* Twice to five times the keys: none is lost, it is said, and the rate that is said is the real
- * one. */
+/* Two to five times the planned keys: none is lost, the filter reports it, and the reported rate is
+ * the real one. */
 static void an_overfull_window_of_time_loses_nothing_and_says_its_rate(void **state)
 {
     (void)state;

@@ -1,13 +1,13 @@
-/* members.c - proves that a key that was added is found: at every k, at every size around powers of
- * two and limits, and after every way that a filter can travel. No statistics: not one miss is
- * allowed. */
+/* members.c - proves that every added key is found: at every k, at every size around powers of two
+ * and limits, and after everything that a filter can go through. No statistics: not a single miss
+ * is allowed. */
 #include "statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static uint64_t asked; /* how many members were asked for, in all */
+static uint64_t asked; /* members queried, in total */
 
-/* Asks for all keys so far, one by one and in a batch. */
+/* Queries all keys so far, one by one and in a batch. */
 static void require_all(const petal_filter *filter, const uint64_t *hashes, size_t count,
                         const char *after)
 {
@@ -27,7 +27,7 @@ static void require_all(const petal_filter *filter, const uint64_t *hashes, size
 
 #define KEYS 100
 
-/* After each key that is added, all keys before it are asked again. */
+/* After each added key, queries all keys before it again. */
 static void add_and_ask(uint32_t scheme, uint64_t bits, uint32_t k, uint32_t lines)
 {
     uint64_t hashes[KEYS], random = bits * 131 + k;
@@ -127,8 +127,8 @@ static void travel_by_memory(const petal_filter *filter, const uint64_t *hashes)
     free(image.data);
 }
 
-/* Halves of the keys in two filters: both in the union; and the intersection of supersets has them
- * all. */
+/* Half of the keys in each of two filters: all are in the union; the intersection of supersets has
+ * them all. */
 static void travel_by_algebra(const struct journey *journey, const petal_filter *filter,
                               const uint64_t *hashes)
 {
@@ -171,8 +171,7 @@ static void members_are_found_after_save_load_map_view_clone_merge_and_intersect
 
 /* ---- many ------------------------------------------------------------------------------------ */
 
-/* Each layout with 3 million keys, far above what it is made for: a full filter must not miss any
- * either. */
+/* 3 million keys in each layout, far above its capacity: a full filter must not miss any either. */
 static void three_million_members_of_an_overfull_filter_are_all_found(void **state)
 {
     (void)state;
@@ -194,7 +193,7 @@ static void no_member_of_more_than_100_million_asked_was_missed(void **state)
 {
     (void)state;
     printf("# %llu members asked for, 0 missed\n", (unsigned long long)asked);
-    require_that(asked, >, 100000000); /* the tests above did what they are there for */
+    require_that(asked, >, 100000000); /* the tests above did run */
 }
 
 int main(void)

@@ -1,9 +1,9 @@
-/* overfull.c - proves that no filter that holds just the keys it was planned for is called
+/* overfull.c - proves that no filter with exactly the planned number of keys is reported as
  * overfull, and that one with a quarter more is.
  *
- * The bits of a filter at its capacity are random: by a 95 % interval one of 40 such filters would
- * look overfull. The bound is 5 sd, which one of 3.5 million exceeds if the estimate is normal; for
- * the few keys where it is not, the sizes from 1 to 64 are tried with several seeds. */
+ * The bits of a filter at its capacity are random: with a 95 % interval one in 40 such filters
+ * would look overfull. The bound is 5 sd, which one in 3.5 million exceeds if the estimate is
+ * normal. For few keys it is not, so sizes from 1 to 64 are tried with several seeds. */
 #include "statistics.h"
 
 static const double rates[] = {0.99, 0.9, 0.5, 0.1, 0.01, 0.001, 1e-5};
@@ -11,7 +11,7 @@ static const double rates[] = {0.99, 0.9, 0.5, 0.1, 0.01, 0.001, 1e-5};
 struct tried {
     petal_info plan;
     uint64_t filters;
-    double max_sd; /* how far above its capacity a filter was estimated, in sd */
+    double max_sd; /* largest estimate above the capacity, in sd */
 };
 
 static bool plan_for(uint32_t scheme, double rate, uint64_t keys, petal_info *plan)
@@ -24,7 +24,7 @@ static bool plan_for(uint32_t scheme, double rate, uint64_t keys, petal_info *pl
     return petal_plan(&options, plan, NULL, NULL) == PETAL_OK;
 }
 
-/* A filter as planned, with that many keys in. */
+/* A filter as planned, containing `keys` keys. */
 static petal_stats filled(const petal_info *plan, uint64_t keys, uint64_t seed)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -76,8 +76,8 @@ static void a_filter_that_holds_just_its_capacity_is_never_overfull(void **state
         }
 }
 
-/* From a rate of 50 % on; a filter planned for more is nearly full before, and its bits say
- * less. */
+/* For rates up to 50 %; a filter planned for a higher one is nearly full before that, and its bits
+ * say less. */
 static void a_quarter_more_keys_make_a_filter_overfull(void **state)
 {
     (void)state;

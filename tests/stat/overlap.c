@@ -1,19 +1,19 @@
-/* overlap.c - proves that petal_compare() is right on average, and as sure as it says: all layouts,
- * six fills, every estimate.
+/* overlap.c - proves that petal_compare() is right on average, and as accurate as it claims: all
+ * layouts, six fills, every estimate.
  *
- * N seeds a case (4,000 in ./dev nightly, otherwise 400), each with two filters of which A has 5
- * and B 4 of 7 equal parts of the keys, 2 of them in both. (One of the cases is lopsided: B is
- * small.) Of an unbiased estimate with standard deviation s the mean over N seeds has the standard
- * error s / sqrt(N); it must lie within 4 of them. Of N intervals of 95 % the share that hold the
- * truth has the standard deviation sqrt(0.05 * 0.95 / N), which is 0.35 % for 4,000; it must lie
- * within 5.7 of them, which are 2 %. */
+ * N seeds per case (4,000 in ./dev nightly, otherwise 400), each with two filters: of 7 equal parts
+ * of the keys A has 5 and B has 4, 2 of them in common. (One case is lopsided: B is small.) If an
+ * unbiased estimate has standard deviation s, the mean over N seeds has standard error s / sqrt(N);
+ * it must lie within 4 of them. Of N intervals of 95 %, the share that contain the truth has
+ * standard deviation sqrt(0.05 * 0.95 / N), 0.35 % for 4,000; it must lie within 5.7 of them, or 2
+ * %. */
 #include "../amount.h"
 #include "statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define SEEDS nightly_amount(4000)
 
-/* Keys in A alone, in B alone, and in both. */
+/* Keys only in A, only in B, and in both. */
 struct overlap {
     uint64_t a, b, common;
 };
@@ -21,7 +21,7 @@ struct overlap {
 struct layout {
     uint32_t scheme;
     uint32_t hashes, lines_per_key;
-    const char *format; /* another library's filter; NULL: Petal's own */
+    const char *format; /* another library's format; NULL: Petal's own */
 };
 
 static const struct layout layouts[] = {
@@ -30,7 +30,7 @@ static const struct layout layouts[] = {
     {PETAL_SCHEME_BLOCKED, 13, 2, NULL},
 };
 
-/* Positions as good as uniform, in split blocks, in lines. */
+/* Positions nearly uniform, in split blocks, and in lines. */
 static const struct layout foreign_layouts[] = {
     {0, 7, 0, "guava"},
     {0, 8, 0, "parquet"},
@@ -38,7 +38,7 @@ static const struct layout foreign_layouts[] = {
 };
 
 #define BITS 65536
-static const double fills[] = {0.05, 0.2, 0.4, 0.6, 0.8, 0.95}; /* of the union */
+static const double fills[] = {0.05, 0.2, 0.4, 0.6, 0.8, 0.95}; /* fill of the union */
 
 #define ESTIMATES 7
 static const char *const names[ESTIMATES] = {"|A|",     "|B|",       "|A or B|", "|A and B|",
@@ -79,7 +79,7 @@ static void add_range(petal_filter *filter, uint64_t from, uint64_t count)
     require_that(add_number_batch(filter, values, (size_t)count, NULL, NULL), >=, 0);
 }
 
-/* The integers from `first` on: those of A, the common ones, those of B. */
+/* The integers from `first` on: A's, the common ones, B's. */
 static petal_comparison try_seed(const struct layout *layout, const struct overlap *of,
                                  uint64_t seed)
 {
@@ -88,7 +88,7 @@ static petal_comparison try_seed(const struct layout *layout, const struct overl
     if (layout->format) {
         options.scheme = PETAL_SCHEME_DEFAULT;
         options.format = layout->format;
-        first = seed << 32; /* most have no seed: other keys do as well */
+        first = seed << 32; /* most formats have no seed: different keys serve as well */
     } else {
         options.seed = seed;
     }
@@ -147,7 +147,7 @@ static void try_case(const struct layout *layout, double fill, const struct over
     }
 }
 
-/* So many keys that this share of the bits is set. */
+/* The number of keys that sets this share of the bits. */
 static uint64_t keys_of_fill(const struct layout *layout, double fill)
 {
     return (uint64_t)(log1p(-fill) / (layout->hashes * log1p(-1.0 / BITS)));

@@ -1,7 +1,7 @@
-/* rates.c - proves that filters are wrong as often as they say: n from 10 to 10^7 keys, rates from
- * 0.3 to 1e-5, all layouts. (10^7 in ./dev nightly only.)
+/* rates.c - proves that filters are wrong as often as they report: n from 10 to 10^7 keys, rates
+ * from 0.3 to 1e-5, all layouts. (10^7 only in ./dev nightly.)
  *
- * In three steps, each with the noise of the one before taken out.
+ * Three steps, each without the noise of the one before.
  *  1. Bits. The number X of set bits against its exact mean and sd. No query is needed, and a wrong
  *     width, a weak hash or an unreachable part of the array shows here first.
  *  2. Rate given the bits. N absent keys are asked; given the bits the hits are binomial with the
@@ -9,7 +9,7 @@
  *     spread between filters is in it.
  *  3. Promise. The mean of p over seeds is the model's rate within 5 of its own standard errors,
  *     and at most 1.02 times the rate that was asked, with 4 standard errors on top.
- * |z| < 5 has the chance 6e-7 to fail by accident; there are about 500 such tests, with fixed
+ * |z| < 5 fails by accident with probability 6e-7; there are about 500 such tests, with fixed
  * seeds. */
 #include "../amount.h"
 #include "statistics.h"
@@ -25,8 +25,7 @@ static const struct size {
 } sizes[] = {{10, 4000},  {100, 1000},  {1000, 200},  {10000, 40},
              {100000, 8}, {1000000, 3}, {10000000, 1}};
 
-/* Hands the integers from .. from+count-1 to `each` in batches of keys; the sum of
- * what it returns. */
+/* Passes the integers from .. from+count-1 to `each` in batches. Returns the sum of its results. */
 static uint64_t in_batches(petal_filter *filter, uint64_t from, uint64_t count,
                            size_t (*each)(petal_filter *, const petal_key *, size_t))
 {
@@ -60,11 +59,11 @@ static size_t ask_batch(petal_filter *filter, const petal_key *keys, size_t coun
 /* One layout at one size and rate, over all its seeds. */
 struct cell {
     petal_info plan;
-    uint64_t keys, seeds, queries; /* queries of each seed */
+    uint64_t keys, seeds, queries; /* queries per seed */
     double asked;
     struct moments bits;
-    struct sample bits_z, rates; /* one value a seed */
-    double sd_of_one;            /* of the rate of one filter */
+    struct sample bits_z, rates; /* one value per seed */
+    double sd_of_one;            /* sd of one filter's rate */
     double hits, expected_hits, variance_of_hits;
 };
 
@@ -79,8 +78,8 @@ static const char *name_of(const struct cell *cell)
     return name_text;
 }
 
-/* Are the bits spread over the whole array? In 1,024 slices, each against its own mean and sd: |z|
- * < 5.5, chance 4e-8 each. */
+/* Are the bits spread over the whole array? Compares 1,024 slices with their own mean and sd: |z| <
+ * 5.5, chance 4e-8 each. */
 static void require_even_slices(const struct cell *cell, const uint8_t *payload)
 {
     uint64_t unit = cell->plan.scheme == PETAL_SCHEME_BLOCKED ? 512 : 1,
@@ -94,8 +93,8 @@ static void require_even_slices(const struct cell *cell, const uint8_t *payload)
     }
 }
 
-/* Looks at the bits of the first seed: their slices, the library's own rate, and the spread that
- * other seeds will have. */
+/* Checks the bits of the first seed: their slices, the library's own rate, and the spread to expect
+ * from other seeds. */
 static void look_at_bits(struct cell *cell, const petal_filter *filter, const petal_info *info)
 {
     double estimated = stats_of(filter).estimated_rate;
@@ -105,7 +104,7 @@ static void look_at_bits(struct cell *cell, const petal_filter *filter, const pe
     if (cell->keys >= 1000000) require_even_slices(cell, payload_of(image));
     free(image.data);
     cell->sd_of_one = own.sd;
-    /* above 16 MiB the library takes a sample of the lines, whose error is below 1 % */
+    /* above 16 MiB the library samples lines, with an error below 1 % */
     require(off < (info->bytes <= 1 << 24 ? 1e-9 : 0.01), "%s: stats say %g, the bits %g",
             name_of(cell), estimated, own.rate);
 }
@@ -127,7 +126,7 @@ static void run_seed(struct cell *cell, uint64_t seed)
     if (seed == 0) look_at_bits(cell, filter, &info);
     take(&cell->bits_z, z);
     take(&cell->rates, rate);
-    /* of few keys X takes few values and is not normal; its mean over many seeds is */
+    /* with few keys X takes few values and is not normal, but its mean over many seeds is */
     require(cell->keys < 1000 || fabs(z) < 5.5,
             "%s, seed %llu: %llu bits are set, mean %.1f, sd %.1f", name_of(cell),
             (unsigned long long)options.seed, (unsigned long long)info_stats.bits_set,
@@ -154,18 +153,18 @@ static void judge(const struct cell *cell)
             (unsigned long long)cell->seeds);
     require(fabs(cell->hits - cell->expected_hits) < 5 * sd_of_hits + 5,
             "%s: %.0f hits, expected %.1f, sd %.1f", name_of(cell), cell->hits, cell->expected_hits,
-            sd_of_hits); /* + 5: where next to none are expected */
+            sd_of_hits); /* + 5: for cells that expect almost none */
     require(rate < 1.02 * cell->asked + 4 * error, "%s: %g, standard error %g", name_of(cell), rate,
             error);
     require(cell->hits < 1.02 * asked_hits + 4 * sqrt(asked_hits), "%s: %.0f hits, asked %.1f",
             name_of(cell), cell->hits, asked_hits);
-    if (predicted >
-        1e-8) /* below, equal patterns count (2^-32 for each key of a line), which no bit shows */
+    /* Below that, equal patterns matter (2^-32 per key of a line), which the bits don't show. */
+    if (predicted > 1e-8)
         require(fabs(rate - predicted) < 5 * error, "%s: %g, model %g, standard error %g",
                 name_of(cell), rate, predicted, error);
 }
 
-/* Where the smallest filter does for several rates, it is tried with the lowest only. */
+/* If the smallest filter serves several rates, only the lowest is tried. */
 static void run_cell(uint32_t scheme, uint32_t lines, double asked, const struct size *size)
 {
     static petal_info last;

@@ -1,15 +1,15 @@
-/* shards.c - proves that a set in eight shards keeps its promise: even shards, each as often wrong
- * as one filter, none misses a key.
+/* shards.c - proves that a set in eight shards keeps its promise: the shards are even, each is
+ * wrong as often as a single filter, and none misses a key.
  *
- * The trap: if the shard of a key tells anything of where in its filter it goes, the keys of a
- * shard crowd there. With mulhi64(fmix64(g), N), for one, the keys of a shard would share the high
- * bits of fmix64(h), and so a part of the lines as the second of their two. Therefore all layouts
- * are tried, and the rate is measured over absent keys of the same shard. */
+ * The trap: if a key's shard determines anything about its place in the filter, the shard's keys
+ * crowd there. With mulhi64(fmix64(g), N), for example, a shard's keys would share the high bits of
+ * fmix64(h), and so part of their second lines. So all layouts are tried, and the rate is measured
+ * over absent keys of the same shard. */
 #include "statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define SHARDS 8
-#define KEYS 400000 /* in all: the integers from 0 on */
+#define KEYS 400000 /* in all shards: the integers from 0 on */
 #define ABSENT ((int64_t)1 << 40)
 
 static uint32_t shard_of(int64_t value)
@@ -19,7 +19,7 @@ static uint32_t shard_of(int64_t value)
     return petal_shard_of(key, sizeof key, SHARDS);
 }
 
-/* A share of n even keys is binomial. |z| < 4.5: chance 7e-6 each. */
+/* A shard's share of n even keys is binomial. |z| < 4.5: chance 7e-6 each. */
 static void shards_are_even(void **state)
 {
     (void)state;
@@ -48,7 +48,7 @@ struct cell {
     double rate;
 };
 
-/* Filters for the mean share and six standard deviations, as docs/choosing.md says. */
+/* Filters for the mean share plus six standard deviations, as in docs/choosing.md. */
 static void make_shards(const struct cell *cell, petal_filter *filters[SHARDS])
 {
     petal_options options = PETAL_OPTIONS_INIT;

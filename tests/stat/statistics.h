@@ -1,8 +1,8 @@
 /* statistics.h - what the statistical tests share: exact moments of the number of set bits, the
  * rate given the bits, z.
  *
- * Derivations are beside the functions. All seeds are fixed, so a test that passes once passes
- * always; the bounds say how unlikely a wrong alarm was when the seeds were chosen. */
+ * Derivations are beside the functions. All seeds are fixed, so a test that passes once always
+ * passes; the bounds say how unlikely a false alarm was when the seeds were chosen. */
 #ifndef PETAL_TESTS_STATISTICS_H
 #define PETAL_TESTS_STATISTICS_H
 
@@ -12,8 +12,8 @@
 #define STRIDES 8
 #define PATTERNS (WORDS * STRIDES)
 
-/* The words that a pattern of k covers, as a set: a start and an odd stride (docs/format.md,
- * section 2). */
+/* The set of words that a pattern of k touches: a start and an odd stride (docs/format.md, section
+ * 2). */
 static inline uint32_t words_of_pattern(uint32_t pattern, uint32_t k)
 {
     uint32_t set = 0;
@@ -28,15 +28,15 @@ struct moments {
     double mean, sd;
 };
 
-/* How much less likely than independent it is that two bits are both clear after one throw. A throw
- * sets a bit with probability a, and both with probability `both`: P(neither) / (1 - a)^2 - 1 =
- * (both - a^2) / (1 - a)^2, in logarithm. */
+/* How much less likely than independent two bits are to be both clear after one throw. A throw sets
+ * a bit with probability a, and both with probability `both`: P(neither) / (1 - a)^2 - 1 = (both -
+ * a^2) / (1 - a)^2, as a logarithm. */
 static inline double log_excess(double a, double both)
 {
     return log1p((both - a * a) / ((1 - a) * (1 - a)));
 }
 
-/* Of `part` of the m bits of a classic filter with n keys: kn independent throws, each sets a bit
+/* For `part` of the m bits of a classic filter with n keys: kn independent throws, each sets a bit
  * with probability 1/m. With q = (1 - 1/m)^(kn) the mean is part * (1 - q), and the variance part q
  * (1 - q) + part (part - 1) cov. */
 static inline struct moments classic_moments(double m, double k, double n, double part)
@@ -48,11 +48,11 @@ static inline struct moments classic_moments(double m, double k, double n, doubl
                             sqrt(fmax(0, part * q * (1 - q) + part * (part - 1) * cov))};
 }
 
-/* Of `part` (whole lines) of a blocked filter's bits. A key throws a pattern of k1 words into one
+/* For `part` (whole lines) of a blocked filter's bits. A key throws a pattern of k1 words into one
  * of L lines, and with two lines per key one of k2 into another. It sets a bit with probability a =
- * k / m; two bits of different words of a line with probability share / (32^2 L), where `share` of
- * the 128 patterns covers both words, which depends on their distance only; two bits of one word,
- * or of different lines, never both. */
+ * k / m. It sets two bits in different words of a line with probability share / (32^2 L), where
+ * `share` of the 128 patterns touch both words, which depends only on their distance. It never sets
+ * both of two bits in one word or in different lines. */
 static inline struct moments blocked_moments(double m, const uint32_t k[2], double n, double part)
 {
     double lines = m / 512, part_lines = part / 512, a[2] = {k[0] / m, k[1] / m};
@@ -118,7 +118,7 @@ static inline double sd_of(const struct sample *sample)
 /* ---- the rate given the bits ----------------------------------------------------------------- */
 
 /* A query of k words hits any pattern of words, and any bit of each word: the mean of the products
- * of the words' fills. Strides s and 16 - s cover the same sets, so every second one will do. */
+ * of the words' fills. Strides s and 16 - s touch the same sets, so every second one is enough. */
 static inline double rate_of_line(const uint8_t *payload, uint64_t line, uint32_t k)
 {
     double fill[WORDS], sum = 0;
@@ -133,14 +133,14 @@ static inline double rate_of_line(const uint8_t *payload, uint64_t line, uint32_
     return sum / (PATTERNS / 2.0);
 }
 
-/* The rate of an absent key, given the bits, and the spread of that rate between filters of as many
- * keys. */
+/* An absent key's rate given the bits, and the spread of that rate between filters with the same
+ * number of keys. */
 struct rate {
     double rate, sd;
 };
 
-/* Over all lines. They fill almost independently of each other, so the spread of their mean is that
- * of one over sqrt(lines). */
+/* The mean over all lines. They fill almost independently, so the spread of the mean is that of one
+ * line divided by sqrt(lines). */
 static inline struct rate rate_of_lines(const uint8_t *payload, uint64_t lines, uint32_t k)
 {
     struct sample sample = {0, 0, 0};
@@ -148,8 +148,8 @@ static inline struct rate rate_of_lines(const uint8_t *payload, uint64_t lines, 
     return (struct rate){mean_of(&sample), sd_of(&sample) / sqrt((double)lines)};
 }
 
-/* classic: (X/m)^k, whose relative spread is k times that of X. blocked: the two lines of a key are
- * independent of each other. */
+/* classic: (X/m)^k, whose relative spread is k times that of X. blocked: a key's two lines are
+ * independent. */
 static inline struct rate rate_given_bits(const petal_info *info, const uint8_t *payload,
                                           double keys)
 {

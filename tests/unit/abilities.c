@@ -1,6 +1,6 @@
-/* abilities.c - docs/api.md's table is true: every kind of filter is made in every state, each call
- * is made on it, and what comes of it is what the table says. An ability is set if and only if the
- * calls that stand for it succeed. */
+/* abilities.c - proves that the table in docs/api.md is true: it creates every kind of filter in
+ * every state, makes each call on it, and compares the result with the table. An ability must be
+ * set if and only if its calls succeed. */
 #include "support.h"
 
 #include "petal/petal_host.h"
@@ -11,17 +11,17 @@
 enum kind { PLAIN, COUNTS, GROWS, WINDOW_KEYS, WINDOW_TIME, FOREIGN, CHAIN, STATIC_SET, KINDS };
 enum state { MEMORY, SHARED, WRITABLE_MAP, READ_ONLY_MAP, LIVE, FROZEN, HEADER, STATES };
 
-/* Of the table: the kinds, in memory, and then the states of a plain one. */
+/* The table's columns: the kinds, in memory, then the states of a plain filter. */
 enum { COLUMNS = KINDS + STATES - 1 };
 
-/* How to make one, and in which state. */
+/* How to make a filter, and in which state. */
 struct recipe {
     const char *name;
     enum kind kind;
     petal_options options;
     uint64_t keys;
     enum state state;
-    unsigned turn; /* of the ways into this state */
+    unsigned turn; /* of the ways into this state, the one to use */
 };
 
 static const uint8_t secret[PETAL_SECRET_BYTES] = "0123456789abcde";
@@ -29,7 +29,7 @@ static const uint8_t secret[PETAL_SECRET_BYTES] = "0123456789abcde";
 struct subject {
     const struct recipe *recipe;
     petal_filter *filter;
-    petal_filter *writer; /* LIVE: the other one, which changes the file */
+    petal_filter *writer; /* LIVE: the second handle, which changes the file */
     struct bytes viewed;
 };
 
@@ -109,7 +109,7 @@ static petal_filter *save_and_open(const struct recipe *recipe, petal_filter *ma
     return open_as(recipe, path, flags);
 }
 
-/* False if the kind is never in this state. */
+/* Returns false if the kind is never in this state. */
 static bool make_subject(const struct recipe *recipe, const char *path, struct subject *subject)
 {
     petal_filter *made = make_kind(recipe);
@@ -164,7 +164,7 @@ static void free_subject(struct subject *subject)
 
 /* ---- the calls ------------------------------------------------------------------------------- */
 
-/* What is no status: the answer is true whatever was asked, or the size 0. */
+/* Results that are not a status: the answer is true for every key, or the size is 0. */
 enum { ANSWERS_TRUE = 100, ANSWERS_NOTHING = 101 };
 
 #define ABSENT_KEY 123456789
@@ -447,7 +447,7 @@ ATTEMPT(drop_counts)
     return status;
 }
 
-/* To its own size: that takes no model of the rate. */
+/* Folds to its own size, which needs no model of the rate. */
 ATTEMPT(fold)
 {
     petal_fold_options options = PETAL_FOLD_OPTIONS_INIT;
@@ -574,14 +574,14 @@ ATTEMPT(relocate)
     return petal_relocate(&subject->filter, leave, NULL, error);
 }
 
-/* To what it is. */
+/* Sets the number that it already has. */
 ATTEMPT(set_items)
 {
     (void)twin;
     return petal_set_items(subject->filter, info_of(subject->filter).items, error);
 }
 
-/* Those of the twin, which lives as long. */
+/* Lends the twin's layers; the twin lives as long. */
 ATTEMPT(lend)
 {
     petal_lent_layer layers[16] = {{.bytes = NULL}};
@@ -621,7 +621,7 @@ ATTEMPT(contains_in_ranges)
     return petal_contains_in_ranges(subject->filter, "8 bytes.", 8, zeros, size, &is_in, error);
 }
 
-/* Bits begin after slots, metadata and sums, at a line. */
+/* The bits follow slots, metadata and sums, and start on a line. */
 static uint64_t first_block(const petal_filter *filter, petal_range *block, petal_range *sum)
 {
     uint64_t offset = 0;
@@ -638,7 +638,7 @@ ATTEMPT(block_ranges)
                               &sum, error);
 }
 
-/* No zeros have 0 as their checksum: that this is noticed is the success. */
+/* A block of zeros never has the checksum 0, so noticing that is success. */
 ATTEMPT(verify_block)
 {
     static const uint8_t zeros[65536];
@@ -686,7 +686,7 @@ ATTEMPT(diff)
     return status;
 }
 
-/* From what it is to what it is with one key more. */
+/* A patch from the filter to itself with one more key. */
 ATTEMPT(apply_patch)
 {
     struct bytes patch = {NULL, 0};
@@ -754,7 +754,7 @@ ATTEMPT(window)
     petal_filter *other = make_kind(subject->recipe);
     UNUSED_TWIN;
     for (int64_t i = 0; i < 1500; i++) {
-        petal_set_clock(other, 1000 + 100 * (uint64_t)i, NULL); /* windows of time only */
+        petal_set_clock(other, 1000 + 100 * (uint64_t)i, NULL); /* time windows only */
         if (petal_add_i64(other, ABSENT_KEY + i) < 0) break;
     }
     bool forgets = !petal_contains_i64(other, 1) || !petal_contains_i64(other, 2);
@@ -764,7 +764,7 @@ ATTEMPT(window)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* `name` as in docs/api.md. The last five are no calls: what they try is said above. */
+/* `name` as in docs/api.md. The last five are not calls: see above for what they try. */
 static const struct row {
     const char *name;
     attempt attempt;
@@ -841,7 +841,7 @@ static const struct row {
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
-/* What a call did, as the table has it. */
+/* The call's result, as the table writes it. */
 static const char *cell_of(petal_status status)
 {
     switch (status) {
@@ -859,7 +859,7 @@ static const char *cell_of(petal_status status)
 
 static char table[ROWS][COLUMNS][CELL];
 
-/* "| `petal_add` | yes | = | ..." to the row's cells. */
+/* Splits "| `petal_add` | yes | = | ..." into the row's cells. */
 static void read_row(char *line)
 {
     char name[64] = "", cells[COLUMNS][CELL];
@@ -900,7 +900,8 @@ static bool is(const char *cell, const char *other)
     return strcmp(cell, other) == 0;
 }
 
-/* A state's cell overrules the kind's, except that what a kind cannot do may stay so. */
+/* A state's cell overrules the kind's, except that a call may still fail if the kind doesn't
+ * support it. */
 static bool is_as_told(size_t row, const struct recipe *recipe, const char *got)
 {
     const char *kind = table[row][recipe->kind];
@@ -947,7 +948,7 @@ static bool is_chain(const char *format)
            strcmp(format, "valkey-bloom") == 0;
 }
 
-/* Of the foreign ones, each of another sort: sharable, not sharable, and without the empty key. */
+/* Foreign formats of three sorts: sharable, not sharable, and without the empty key. */
 static bool is_tried_in_files(const struct recipe *recipe)
 {
     const char *format = recipe->options.format;
@@ -1020,7 +1021,7 @@ static bool make_both(const struct recipe *recipe, struct subject *subject, stru
     return make_subject(recipe, path, twin) && made;
 }
 
-/* Makes one call. Returns whether the subject has changed. */
+/* Makes one call. Returns true if it changed the subject. */
 static bool try_row(size_t row, const struct recipe *recipe, struct subject *subject,
                     struct subject *twin)
 {

@@ -1,8 +1,8 @@
-/* adding.c - proves that every way to add or ask a key says the same: one, a batch, by hash, by
- * number; any bytes, any length. */
+/* adding.c - proves that every way to add or query a key gives the same result: one key, batch,
+ * hash or number; any bytes, any length. */
 #include "support.h"
 
-/* Keys of a batch: the integers from .. in 8 bytes, each a times over, in a shuffled order. */
+/* The keys of a batch: random integers below `range` as 8 bytes. In a small range they repeat. */
 #define BATCH 3000
 
 struct batch {
@@ -23,8 +23,7 @@ static void fill_batch(struct batch *batch, const petal_filter *filter, uint64_t
 
 static petal_filter *small(uint32_t scheme)
 {
-    return make(scheme, 20480, 5,
-                0); /* BATCH keys fill it to one half, so that there are false positives */
+    return make(scheme, 20480, 5, 0); /* BATCH keys fill it to one half, so false positives occur */
 }
 
 static void a_batch_says_what_one_key_at_a_time_says(void **state)
@@ -38,7 +37,7 @@ static void a_batch_says_what_one_key_at_a_time_says(void **state)
         size_t count_many = 0, count_hashes = 0, news = 0, found = 0;
         petal_filter *single = small(scheme), *many = small(scheme), *hashes = small(scheme);
         fill_batch(&batch, single, 2000,
-                   seed); /* many keys twice, so that the order within the batch shows */
+                   seed); /* many keys twice, so that the order within the batch matters */
         assert_int_equal(add_key_batch(many, batch.keys, BATCH, new_many, &count_many), PETAL_OK);
         assert_int_equal(add_hash_batch(hashes, batch.hashes, BATCH, new_hashes, &count_hashes),
                          PETAL_OK);
@@ -85,7 +84,7 @@ static void batches_of_every_small_size_and_around_the_pieces_are_right(void **s
             size_t count = 9;
             petal_filter *filter = small(scheme), *single = small(scheme);
             fill_batch(&batch, filter, 1000, 31 + size);
-            was_new[size] = found[size] = 0xee; /* one past the end must stay */
+            was_new[size] = found[size] = 0xee; /* the byte past the end must not change */
             assert_int_equal(add_key_batch(filter, batch.keys, size, was_new, &count), PETAL_OK);
             size_t news = 0;
             for (size_t i = 0; i < size; i++)
@@ -123,7 +122,7 @@ static void add_says_new_once_and_seen_from_then_on(void **state)
     FOR_NATIVE_SCHEMES(scheme)
     {
         petal_filter *filter =
-            make(scheme, 1 << 20, 7, 0); /* so big that no key is a false positive */
+            make(scheme, 1 << 20, 7, 0); /* large enough that no key is a false positive */
         for (int64_t i = 0; i < 1000; i++) {
             require(!petal_contains_i64(filter, i) && petal_add_i64(filter, i) == PETAL_OK,
                     "key %lld", (long long)i);
@@ -213,8 +212,8 @@ static void a_batch_of_hashes_is_that_of_each_key(void **state)
     }
 }
 
-/* For each format there is: where hashes stand for keys, adding both ways gives the same bytes, the
- * empty key too. */
+/* In every format whose hashes can stand for keys, adding by key and by hash gives the same bytes,
+ * for the empty key too. */
 static void where_hashes_stand_for_keys_they_do_so_in_every_format(void **state)
 {
     (void)state;
@@ -225,7 +224,7 @@ static void where_hashes_stand_for_keys_they_do_so_in_every_format(void **state)
         o.capacity = 1000;
         o.rate = 0.01;
         o.format = format_name((uint32_t)place);
-        if (petal_create(&o, &by_key, NULL) != PETAL_OK) continue; /* one that is only read */
+        if (petal_create(&o, &by_key, NULL) != PETAL_OK) continue; /* read-only format */
         assert_int_equal(petal_create(&o, &by_hash, NULL), PETAL_OK);
         bool takes = takes_hashes(by_key);
         takers += takes;
@@ -304,7 +303,7 @@ static void keys_of_0_to_1024_bytes_and_1_mib_are_different_members(void **state
 {
     (void)state;
     struct bytes zeros =
-        new_bytes(1 << 20); /* zeros of different lengths: only the length tells them apart */
+        new_bytes(1 << 20); /* zeros of different lengths: only the length distinguishes them */
     FOR_NATIVE_SCHEMES(scheme)
     {
         petal_filter *filter = make(scheme, 1 << 22, 8, 0);

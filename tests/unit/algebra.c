@@ -1,6 +1,5 @@
-/* algebra.c - proves what petal.h says of sets: comparing filters at the edges, filters made like
- * another, overfull ones, shards. (That estimates are right on average is proved in
- * tests/stat/overlap.c.) */
+/* algebra.c - proves what petal.h says of sets: edge cases of comparing, filters made like another,
+ * overfull filters, shards. (tests/stat/overlap.c proves that estimates are right on average.) */
 #include "petal/petal_inline.h"
 #include "support.h"
 
@@ -29,7 +28,7 @@ static bool is_unknown(petal_estimate estimate)
     return isnan(estimate.value) && isnan(estimate.low) && isnan(estimate.high);
 }
 
-/* Adds the integers first .. first+a-1 to *a, and so on. The caller frees both. */
+/* Adds the integers first .. first+a-1 to *a, and likewise for *b. The caller frees both. */
 static petal_comparison compare_ranges(uint32_t scheme, const uint64_t a[2], const uint64_t b[2])
 {
     petal_filter *one = make(scheme, 51200, 6, 0), *other = make(scheme, 51200, 6, 0);
@@ -81,7 +80,7 @@ static void sizes_and_union_are_those_that_info_and_merge_give(void **state)
     }
 }
 
-/* The same sets: all of each is in the other. Yet one key more might change no bit, so the interval
+/* Equal sets: each contains all of the other. Yet one more key might change no bit, so the interval
  * has some width. */
 static void a_filter_holds_all_of_itself_and_may_yet_differ_by_a_few_keys(void **state)
 {
@@ -116,8 +115,8 @@ static void a_part_is_contained_and_the_whole_is_not(void **state)
     }
 }
 
-/* At the edge a two-sided interval of 95 % may hold more often than it must; never less than its
- * other side alone, 97.5 %. Of 400 seeds that has the standard deviation 0.8 %. */
+/* At the edge, a two-sided 95 % interval may hold more often than 95 %, but never less often than
+ * one of its sides alone, 97.5 %. Over 400 seeds the standard deviation of that share is 0.8 %. */
 static void intervals_hold_for_disjoint_sets_parts_and_equal_ones(void **state)
 {
     (void)state;
@@ -195,7 +194,7 @@ static void a_saturated_union_leaves_bounds_only(void **state)
     petal_free(half);
 }
 
-/* Every number of a comparison is one, whatever the size, and lies in its interval. */
+/* Every number of a comparison is finite, whatever the size, and lies in its interval. */
 static void numbers_of_tiny_and_nearly_full_filters_are_sound(void **state)
 {
     (void)state;
@@ -253,8 +252,8 @@ static void unlike_filters_are_not_compared_and_the_field_is_named(void **state)
     petal_free(filter);
 }
 
-/* Of the common bits some come from other keys of both sides: what petal_intersect() says, and why
- * there is petal_compare(). */
+/* Some of the common bits come from different keys of the two sides. petal_intersect() documents
+ * this, and it is the reason for petal_compare(). */
 static void an_intersection_seems_to_hold_more_keys_than_are_common(void **state)
 {
     (void)state;
@@ -348,7 +347,7 @@ static petal_filter *rated_for(uint32_t scheme, uint64_t capacity)
     return create(&options);
 }
 
-/* Lines of one cache, and more than the memory fetches at once. */
+/* From a few lines in cache to more than the memory fetches at a time. */
 static const uint64_t capacities[] = {20, 1000, 100000, 1000000};
 
 static void add_number(petal_filter *filter, uint64_t number)
@@ -358,13 +357,13 @@ static void add_number(petal_filter *filter, uint64_t number)
             petal_status_name(status));
 }
 
-/* Adds *next and what follows until the filter is overfull, which it must be soon after `in` keys
- * have become its capacity. */
+/* Adds *next and what follows until the filter is overfull. That must happen soon after the number
+ * of keys `in` it passes its capacity. */
 static void overfill(petal_filter *filter, uint64_t capacity, uint64_t in, uint64_t *next)
 {
     for (; !petal_is_overfull(filter) && in < 3 * capacity; in++) add_number(filter, (*next)++);
     petal_stats info_stats = stats_of(filter);
-    /* past the interval of a small filter, 2 sd, and a thirty-second of the capacity */
+    /* Slack: the interval of a small filter (2 sd) and 1/32 of the capacity. */
     double margin = (double)capacity / 30 +
                     2.5 * (info_stats.estimated_items.value - info_stats.estimated_items.low) + 2;
     require(in > capacity && (double)in < (double)capacity + margin, "%llu of %llu",
@@ -380,7 +379,7 @@ static void a_filter_is_overfull_soon_after_its_capacity_and_never_before(void *
             uint64_t capacity = capacities[i], next = 0;
             petal_filter *filter = rated_for(scheme, capacity);
             overfill(filter, capacity, 0, &next);
-            for (; next < 3 * capacity; next++) { /* from now on, and adding says nothing of it */
+            for (; next < 3 * capacity; next++) { /* overfull filters stay so, silently */
                 add_number(filter, next);
                 require(petal_is_overfull(filter), "%llu of %llu", (unsigned long long)next,
                         (unsigned long long)capacity);
@@ -408,7 +407,7 @@ static void repeats_make_no_filter_overfull(void **state)
     }
 }
 
-/* The ways in which keys come into a filter. All leave the same bits, items and capacity. */
+/* The ways to add keys. All give the same bits, items and capacity. */
 static void come_one_by_one(petal_filter *filter, const int64_t *values, size_t count)
 {
     for (size_t i = 0; i < count; i++) (void)petal_add_i64(filter, values[i]);
@@ -463,7 +462,7 @@ static bool is_so_when_loaded(const petal_filter *filter)
     return is_overfull;
 }
 
-/* 4,000,000 keys take 4.6 MB, which a builder cuts into regions. */
+/* 4,000,000 keys need 4.6 MB, which a builder divides into regions. */
 static void it_is_the_same_however_the_keys_came(void **state)
 {
     (void)state;
@@ -511,8 +510,8 @@ static void clearing_ends_it_and_merging_brings_it(void **state)
     petal_free(other);
 }
 
-/* Merging a filter with itself brings items past the capacity, and then no bit: what was known of
- * it must not stand. */
+/* Merging a filter with itself raises items past the capacity but sets no bit: a cached verdict
+ * must be dropped. */
 static void a_change_of_all_bits_is_seen_at_the_same_number_of_items(void **state)
 {
     (void)state;
@@ -557,7 +556,7 @@ static void removing_keys_ends_it_and_new_ones_bring_it_back(void **state)
     }
 }
 
-/* Though `items` stays above the capacity. */
+/* Even though `items` stays above the capacity. */
 static void where_repeats_came_removing_keys_ends_it_too(void **state)
 {
     (void)state;
@@ -575,8 +574,8 @@ static void where_repeats_came_removing_keys_ends_it_too(void **state)
     }
 }
 
-/* What was added twice and removed once is in, though it is counted once: no key is
- * free for that. */
+/* A key that was added twice and removed once is present but counted once: it makes no room for
+ * another key. */
 static void removed_repeats_do_not_hide_it(void **state)
 {
     (void)state;
@@ -659,7 +658,7 @@ static void a_filter_that_refuses_takes_no_more_keys_when_it_is_overfull(void **
             assert_true(petal_is_overfull(filter));
             assert_true(same_image(filter, before));
             assert_int_equal(petal_last_error(filter, &error), PETAL_ERR_FULL);
-            assert_int_equal(petal_add(before, "a", 1), PETAL_ERR_FULL); /* a copy refuses, too */
+            assert_int_equal(petal_add(before, "a", 1), PETAL_ERR_FULL); /* a copy refuses too */
             assert_int_equal(petal_clear(filter, NULL), PETAL_OK);
             assert_int_equal(petal_add(filter, "a", 1), PETAL_OK);
             petal_free(before);
@@ -667,7 +666,7 @@ static void a_filter_that_refuses_takes_no_more_keys_when_it_is_overfull(void **
         }
 }
 
-/* Wherever a batch begins and ends, the key that is refused is the same. */
+/* The refused key doesn't depend on where a batch begins and ends. */
 static void a_batch_stops_at_the_key_that_would_be_refused_alone(void **state)
 {
     (void)state;
@@ -720,7 +719,7 @@ static void builders_and_shared_filters_refuse_too(void **state)
     petal_filter *built = refusing(PETAL_SCHEME_BLOCKED, 4000000),
                  *shared = refusing(PETAL_SCHEME_BLOCKED, 10000);
     assert_int_equal(petal_inline_begin_adding(built, &hot, NULL),
-                     PETAL_ERR_UNSUPPORTED); /* it counts at its end only */
+                     PETAL_ERR_UNSUPPORTED); /* a builder counts only at its end */
     assert_int_equal(petal_builder_create(built, &workers, &builder, NULL), PETAL_OK);
     petal_status status = PETAL_OK;
     for (int64_t from = 0; status == PETAL_OK && from < 6000000; from += 4000) {

@@ -1,5 +1,5 @@
-/* batches.c - proves that a batch does what its keys do one by one, whatever its layout and the
- * filter, and that wrong batches are refused as a whole. */
+/* batches.c - proves that a batch does what its keys do one by one, for every layout and filter,
+ * and that invalid batches are refused as a whole. */
 #include "support.h"
 
 #include "petal/petal_inline.h"
@@ -31,7 +31,7 @@ enum variant {
 
 struct material {
     petal_batch batch;
-    petal_key keys[COUNT]; /* the same one by one; not of hashes */
+    petal_key keys[COUNT]; /* the same keys, one by one; not for hashes */
     uint64_t hashes[COUNT];
     uint8_t numbers[COUNT][8];
     uint8_t text[COUNT * ROOM];
@@ -39,7 +39,7 @@ struct material {
     uint64_t wide[COUNT + 1];
 };
 
-/* Sizes around 8, where several keys are hashed at once, and now and then a longer one. */
+/* Sizes around 8, where several keys are hashed together, and sometimes a longer one. */
 static size_t size_of_key(enum variant variant, uint64_t i, bool empty_too)
 {
     if (variant == POINTERS_OF_EIGHT || variant == OFFSETS32_OF_EIGHT ||
@@ -49,7 +49,7 @@ static size_t size_of_key(enum variant variant, uint64_t i, bool empty_too)
     return size == 0 && !empty_too ? 1 : size;
 }
 
-/* Some keys come twice: those that are equal modulo 1200. */
+/* Keys that are equal modulo 1200 are repeats. */
 static void fill(struct material *all, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) all->text[i] = (uint8_t)mix(i / 8 % 1200 * 8 + i % 8);
@@ -153,7 +153,7 @@ static bool has_one(const petal_filter *filter, const struct material *all, size
 
 enum kind {
     ONE_LINE,
-    LARGE, /* not in cache */
+    LARGE, /* larger than the cache */
     TWO_LINES,
     CLASSIC,
     COUNTING,
@@ -187,7 +187,7 @@ static petal_filter *mapped(const petal_options *options, const char *name)
     return map;
 }
 
-/* NULL: this build has no such format, or does not create it. */
+/* NULL: this build lacks the format, or the format is read-only. */
 static petal_filter *filter_of(unsigned kind, const char *name)
 {
     static const uint8_t secret[PETAL_SECRET_BYTES] = {1, 2, 3};
@@ -330,7 +330,7 @@ static void removing_a_batch_is_removing_one_by_one(void **state)
     }
 }
 
-/* With results and without. */
+/* Queries with a results array and without. */
 static void require_all_in(const petal_filter *filter, const petal_batch *batch)
 {
     static uint8_t results[COUNT + 1];
@@ -346,7 +346,7 @@ static void require_all_in(const petal_filter *filter, const petal_batch *batch)
     assert_memory_equal(&outcome, &other, sizeof outcome);
 }
 
-/* Small batches, whose sizes are no multiples of anything inside. */
+/* Small batches whose sizes are multiples of no internal size. */
 static void compare_small_batches(unsigned kind)
 {
     static struct material all;
@@ -412,7 +412,7 @@ static void any_and_all_take_every_layout(void **state)
 
 /* ---- what is refused ------------------------------------------------------------------------- */
 
-/* As a whole, by every call, with nothing done and results left alone. */
+/* Every call must refuse the whole batch: nothing is done, and results stay untouched. */
 static void require_refused(petal_batch batch, uint64_t index, const char *what)
 {
     petal_filter *filter = filter_of(COUNTING, NULL);
@@ -541,7 +541,7 @@ static void descriptors_that_make_no_sense_are_refused(void **state)
     require_refused(batch, PETAL_NO_OFFSET, "pointers have no stride");
 }
 
-/* Structs of programs that were built against other headers. */
+/* Structs of programs built against other headers. */
 static void older_and_newer_structs_are_taken(void **state)
 {
     static const int64_t numbers[2] = {1, 2};
@@ -578,7 +578,7 @@ static void older_and_newer_structs_are_taken(void **state)
     petal_free(filter);
 }
 
-/* Wherever they are: in some languages the pointer of an empty slice points to nothing. */
+/* The pointer of an empty batch may point anywhere: in some languages an empty slice's does. */
 static void no_keys_are_read_nowhere(void **state)
 {
     petal_filter *filter = filter_of(ONE_LINE, NULL);
@@ -646,7 +646,7 @@ static void a_key_that_is_not_accepted_fails_the_batch_with_its_index(void **sta
     require_that(error.offset, ==, 0);
     batch.count = 2;
     assert_int_equal(petal_add_batch(filter, &batch, NULL, NULL, NULL), PETAL_OK);
-    batch.count = 4; /* looking it up is answered: it is never in */
+    batch.count = 4; /* a query succeeds: the answer is "never" */
     assert_int_equal(petal_contains_batch(filter, &batch, results, &outcome, NULL), PETAL_OK);
     require_that(outcome.done, ==, 4);
     require_that(outcome.positive, ==, 2);
@@ -656,7 +656,7 @@ static void a_key_that_is_not_accepted_fails_the_batch_with_its_index(void **sta
 
 /* ---- after a failure ------------------------------------------------------------------------- */
 
-/* `single` has taken the keys up to the one that failed, one by one. */
+/* `single` received the keys one by one, up to the one that failed. */
 static void require_stopped(petal_filter *batched, petal_filter *single, petal_status wanted)
 {
     static int64_t numbers[COUNT];
@@ -727,7 +727,7 @@ static void a_frozen_filter_takes_no_key_in_any_way(void **state)
     petal_batch batch = batch_of_numbers(&number, 1);
     (void)state;
     for (unsigned kind = 0; kind < KINDS; kind++) {
-        if (kind == MAPPED) continue; /* freezing syncs, and the file of that one is gone */
+        if (kind == MAPPED) continue; /* freezing syncs, and that map's file has been deleted */
         petal_filter *filter = filter_of(kind, NULL);
         petal_inline hot = PETAL_INLINE_INIT;
         if (!filter) continue;
@@ -745,7 +745,7 @@ static void a_frozen_filter_takes_no_key_in_any_way(void **state)
     }
 }
 
-/* A map of many blocks, of which the first one that is damaged stops everything. */
+/* A map of many blocks. The first damaged one stops everything. */
 static petal_filter *damaged_map(const char *name)
 {
     const char *path = temporary(name);

@@ -1,14 +1,14 @@
-/* builder.c - proves that building by regions sets the bits of plain adding, whatever the threads,
- * the filter and the hashes, and that nothing is lost.
+/* builder.c - proves that building by regions sets the same bits as plain adding, for any threads,
+ * filter and hashes, and that nothing is lost.
  *
- * Data races are found under ThreadSanitizer (`./dev tsan unit/builder`). */
+ * ThreadSanitizer finds data races (`./dev tsan unit/builder`). */
 #include "support.h"
 
 #include <pthread.h>
 
 #define MAX_WORKERS 4u
 
-/* Above the size from which several workers go by regions: 4 MiB. */
+/* Above 4 MiB, the size from which several workers build by regions. */
 #define BIG_BITS ((uint64_t)8 * (5 << 20))
 
 enum way { NUMBERS, KEYS, HASHES };
@@ -28,7 +28,7 @@ static uint64_t number_of(uint64_t i)
     return mix(i + 1);
 }
 
-#define PIECE 700u /* no divisor of anything inside */
+#define PIECE 700u /* divides no internal size */
 
 static petal_status add_piece(struct job *job, uint64_t from, size_t count)
 {
@@ -59,7 +59,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Numbers 0 .. count-1 into the filter, by at most that many threads. */
+/* Adds the numbers 0 .. count-1, using at most `workers` threads. */
 static void build(petal_filter *filter, uint32_t workers, enum way way, uint64_t count)
 {
     struct job jobs[MAX_WORKERS];
@@ -168,7 +168,8 @@ static void other_libraries_filters_are_built_as_well(void **state)
     }
 }
 
-/* RedisBloom's chains grow: keys then go in directly, and the order tells which link has them. */
+/* RedisBloom's chains grow: keys are added directly, and their order decides which link has
+ * them. */
 static void a_filter_that_grows_takes_its_keys_directly(void **state)
 {
     (void)state;
@@ -199,7 +200,7 @@ struct hostile {
     uint64_t count;
 };
 
-/* All in the first line. */
+/* All keys hit the first line. */
 static void *add_hostile(void *argument)
 {
     struct hostile *job = argument;
@@ -247,7 +248,7 @@ static void a_writable_map_is_built_synced_and_verified(void **state)
         require_status(PETAL_OK, petal_save(plain, path, NULL, &error), error);
         options.flags = PETAL_OPEN_WRITABLE;
         require_status(PETAL_OK, petal_open(path, &options, &map, &error), error);
-        build(map, 2, NUMBERS, 30000); /* some blocks of the larger one stay as they are */
+        build(map, 2, NUMBERS, 30000); /* some blocks of the larger filter stay untouched */
         build(map, 2, NUMBERS, 3);
         require_status(PETAL_OK, petal_sync(map, &error), error);
         require_status(PETAL_OK, petal_verify(map, &error), error);
@@ -308,7 +309,7 @@ static void keys_that_the_original_refuses_are_refused(void **state)
     uint32_t workers;
     options.format = "datasketches";
     options.hashes = 3;
-    for (unsigned big = 0; big < 2; big++) { /* directly, and by regions */
+    for (unsigned big = 0; big < 2; big++) { /* added directly, and by regions */
         options.bits = big ? BIG_BITS : 64000;
         petal_filter *filter = create(&options);
         workers = 2;
@@ -340,8 +341,8 @@ static void require_use(petal_filter *filter, petal_builder *builder, uint32_t w
     require_that(count->bad_releases, ==, 0);
 }
 
-/* Whichever allocation fails, nothing leaks and the filter stays usable; and only without memory
- * for the builder itself is there none. */
+/* Whichever allocation fails, nothing leaks and the filter stays usable. Only if the builder itself
+ * can't be allocated is there no builder. */
 static void a_failed_allocation_costs_workers_at_most(void **state)
 {
     (void)state;
@@ -370,12 +371,12 @@ static void a_failed_allocation_costs_workers_at_most(void **state)
         }
         require_that(count.live_blocks, ==, own_blocks);
     }
-    require_that(fail_at, >, 6); /* two allocations for the builder, more for regions and buffers */
+    require_that(fail_at, >, 6); /* 2 for the builder, others for regions */
     petal_free(filter);
 }
 
 struct limited {
-    struct counting count; /* first: what is given back is counted alone */
+    struct counting count; /* first member: only the memory returned is counted separately */
     uint64_t limit_bytes;
 };
 
@@ -387,8 +388,8 @@ static void *limited_alloc(void *context, size_t size_bytes)
                : NULL;
 }
 
-/* There are as many workers as have room for their buffers, 65 of 16 KiB for each, halving their
- * number; and one has room always. */
+/* The number of workers is halved until their buffers fit, 65 of 16 KiB each; one worker always has
+ * room. */
 static void workers_are_as_many_as_have_memory(void **state)
 {
     (void)state;
@@ -415,7 +416,7 @@ static void workers_are_as_many_as_have_memory(void **state)
     petal_free(filter);
 }
 
-/* A builder can go on after a flush, and one build can follow another. */
+/* A builder continues after a flush, and one build may follow another. */
 static void flushing_in_between_loses_nothing(void **state)
 {
     (void)state;

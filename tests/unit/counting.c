@@ -1,6 +1,6 @@
-/* counting.c - proves that keys can be removed from a counting filter: exactly, never one that is
- * absent, never at the cost of a key that is in; that saturated counters stick and are reported;
- * and that it merges, travels and converts like the others. */
+/* counting.c - proves that a counting filter removes keys exactly: it never removes an absent key,
+ * and never damages a key that is present. Saturated counters stick and are reported. It merges,
+ * travels and converts like other filters. */
 #include "multiset.h"
 
 #define COUNTING PETAL_SCHEME_COUNTING
@@ -67,7 +67,7 @@ static void published_steps_give_the_published_answers_and_counters(void **state
     assert_int_equal(rows, 9);
 }
 
-/* The example of docs/format.md. */
+/* The example in docs/format.md. */
 static void the_textbook_filter_counts_as_the_specification_shows(void **state)
 {
     (void)state;
@@ -107,8 +107,7 @@ static void a_million_steps_with_counters_that_stick_miss_no_key(void **state)
     set_free(&set);
 }
 
-/* Every k, where the positions of a key often fall together, and the counters end in the middle of
- * a byte or a line. */
+/* Every k; a key's positions often coincide, and the counters end within a byte or a line. */
 static void steps_are_exact_at_every_k_and_around_whole_lines(void **state)
 {
     (void)state;
@@ -179,7 +178,7 @@ static void numbers_and_hashes_name_the_same_key_as_bytes(void **state)
     petal_free(filter);
 }
 
-/* m = 1: every key has the one position k times over, and counts it once. */
+/* m = 1: a key has the same position k times, and counts it once. */
 static void each_distinct_position_of_a_key_is_counted_once(void **state)
 {
     (void)state;
@@ -195,7 +194,7 @@ static void each_distinct_position_of_a_key_is_counted_once(void **state)
     petal_free(filter);
 }
 
-/* What the header warns of. */
+/* petal.h warns of this. */
 static void removing_a_key_that_was_never_added_can_lose_another(void **state)
 {
     (void)state;
@@ -235,8 +234,8 @@ static void a_counter_that_has_come_to_15_sticks_and_is_reported(void **state)
     petal_free(filter);
 }
 
-/* P(15 or more of kn keys' positions at one of m counters) for c = kn/m, by Poisson: the figures of
- * the documents. */
+/* P(15 or more of kn keys' positions hit one of m counters) for c = kn/m, by Poisson: the
+ * documents' figures. */
 static void counters_stick_at_the_rated_load_as_rarely_as_the_documents_say(void **state)
 {
     (void)state;
@@ -252,7 +251,7 @@ static void counters_stick_at_the_rated_load_as_rarely_as_the_documents_say(void
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* With repeats, so that a key can be in at the first and absent at the second. */
+/* With repeats: a key may be present at its first occurrence and absent at its second. */
 static void a_batch_removes_like_one_by_one(void **state)
 {
     (void)state;
@@ -325,7 +324,7 @@ static void only_counting_filters_that_can_be_written_remove(void **state)
     free(image.data);
 }
 
-/* Adding moves counters of its own, and no lock keeps others off them. */
+/* Adding moves counters non-atomically, so they cannot be shared between threads. */
 static void a_counting_filter_is_not_shared_and_says_so(void **state)
 {
     (void)state;
@@ -333,7 +332,7 @@ static void a_counting_filter_is_not_shared_and_says_so(void **state)
     petal_filter *filter = make(PETAL_SCHEME_COUNTING, 4096, 4, 0);
     require_status(PETAL_ERR_UNSUPPORTED, petal_allow_threads(filter, &error), error);
     require_that(strstr(error.message, "counting"), !=, NULL);
-    add_numbers(filter, 0, 100); /* one thread goes on as before */
+    add_numbers(filter, 0, 100); /* one thread continues as before */
     remove_numbers(filter, 0, 100);
     assert_int_equal(stats_of(filter).bits_set, 0);
     petal_free(filter);
@@ -385,8 +384,8 @@ static void after_a_merge_the_keys_of_each_can_be_removed(void **state)
     petal_free(only_b);
 }
 
-/* Of 400 to 699 b has two each, a one: once each is common. They can all be removed again, and none
- * goes missing meanwhile. */
+/* In b, keys 400 to 699 were added twice, in a once: they are common once. All can be removed
+ * again, and none goes missing meanwhile. */
 static void an_intersection_keeps_the_lower_counters(void **state)
 {
     (void)state;
@@ -438,7 +437,7 @@ static petal_filter *converted(const petal_filter *filter)
     return made;
 }
 
-/* Byte for byte, with all that the header says. */
+/* Byte for byte, with every field of the header. */
 static void require_converts(petal_options options, uint64_t removed)
 {
     options.scheme = COUNTING;
@@ -583,7 +582,7 @@ static void the_limits_are_64_hashes_and_32_tib(void **state)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* 600,000 bytes are ten blocks; few steps between two syncs, so that most are untouched. */
+/* 600,000 bytes are ten blocks; few steps between two syncs, so most blocks stay untouched. */
 static void a_writable_map_is_at_every_sync_what_the_same_steps_make_in_memory(void **state)
 {
     (void)state;

@@ -1,9 +1,9 @@
 /* damage.c - proves that no change of a file goes unnoticed, and that no file, however forged, does
  * harm.
  *
- * Accidents first: every single bit, every length, sectors and blocks lost, swapped or old. Then
- * forgeries: fields set to hostile values with all checksums made right again, which is what an
- * attacker's file looks like. */
+ * Accidents first: every single bit, every length, sectors and blocks lost, swapped or outdated.
+ * Then forgeries: hostile values in the fields, with all checksums recomputed, as an attacker would
+ * do. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "image.h"
 
@@ -11,8 +11,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* A file with everything in it: metadata of an odd length, capacity, rate, a seed, bits that do not
- * fill the last line. */
+/* A file with everything in it: metadata of an odd length, capacity, rate, a seed, and bits that
+ * don't fill the last line. */
 static petal_filter *small_filter(void)
 {
     petal_options options = options_of(PETAL_SCHEME_CLASSIC, 1001, 4, 0);
@@ -38,7 +38,7 @@ static struct bytes small_image(void)
     return image_of(small_filter());
 }
 
-/* Three blocks, each with bits in it. */
+/* Three blocks, each with bits set. */
 static struct bytes large_image(void)
 {
     petal_filter *filter = make(PETAL_SCHEME_BLOCKED, 3 * 8 * BLOCK, 6, 1);
@@ -46,7 +46,7 @@ static struct bytes large_image(void)
     return image_of(filter);
 }
 
-/* The errors that damage may show as. */
+/* The errors by which damage may be reported. */
 static bool is_noticed(petal_status status)
 {
     return status == PETAL_ERR_DAMAGED || status == PETAL_ERR_TRUNCATED ||
@@ -54,8 +54,8 @@ static bool is_noticed(petal_status status)
            status == PETAL_ERR_DIRTY;
 }
 
-/* Noticed when opened with verification; and without, unless only block sums can tell, and then by
- * petal_verify(). */
+/* Opening must report the damage, with verification and without; if only block sums show it,
+ * petal_verify() must. */
 static void require_noticed(struct bytes image, bool by_the_header, const char *what, size_t where)
 {
     petal_error error = {PETAL_OK, 0, 0, ""};
@@ -159,7 +159,7 @@ static void every_truncation_is_noticed_as_one(void **state)
     for (size_t size = 0; size < image.size; size++) {
         petal_error error;
         struct bytes cut = copy_bytes(
-            image.data, size); /* of just that size: a sanitizer sees a read past the end */
+            image.data, size); /* exactly that size, so that a sanitizer sees a read past the end */
         petal_status wanted = size == 0 ? PETAL_ERR_NOT_A_FILTER : PETAL_ERR_TRUNCATED;
         require(status_of_loading(cut, 0, &error) == wanted, "%zu bytes: %s", size, error.message);
         require(error.offset == size, "%zu bytes: offset %llu", size,
@@ -270,7 +270,7 @@ static void an_older_block_is_noticed_even_with_its_sum(void **state)
         memcpy(payload_of(mixed) + block * BLOCK, payload_of(old) + block * BLOCK, BLOCK);
         require_noticed(mixed, false, "block", block);
         memcpy(sums_of(mixed) + 8 * block, sums_of(old) + 8 * block, 8);
-        require_noticed(mixed, false, "block and sum", block); /* by the content id */
+        require_noticed(mixed, false, "block and sum", block); /* the content id shows it */
         free(mixed.data);
     }
     free(old.data);
@@ -299,7 +299,7 @@ static void random_edits_are_noticed(void **state)
     free(edited.data);
 }
 
-/* Copies `from` as a text tool would that turns the bytes `a` into `b`. */
+/* Copies `from` as a text tool would that replaces the bytes `a` with `b`. */
 static struct bytes translated(struct bytes from, const char *a, const char *b)
 {
     size_t a_size = strlen(a), b_size = strlen(b), used = 0;
@@ -357,8 +357,7 @@ static void other_files_are_not_filters(void **state)
 
 /* ---- forgeries ------------------------------------------------------------------------------- */
 
-/* Asks for a hash that lies at the very end of readable memory, so that a read past it ends the
- * program. */
+/* Queries a hash at the very end of readable memory, so that a read past it crashes. */
 static size_t ask_at_the_edge(const petal_filter *filter)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), found;
@@ -372,7 +371,8 @@ static size_t ask_at_the_edge(const petal_filter *filter)
     return found;
 }
 
-/* Whoever opens a file goes on to use it. None of this may crash, whatever was in the file. */
+/* A program that opens a file goes on to use it. Nothing here may crash, whatever the file
+ * contained. */
 static void use(petal_filter *filter)
 {
     petal_key keys[3] = {{"a", 1}, {"bb", 2}, {NULL, 0}};
@@ -391,7 +391,7 @@ static void use(petal_filter *filter)
     size_t taken = add_key_batch(copy, keys, 3, NULL, NULL) == PETAL_OK ? 3 : 2;
     if (taken == 2)
         assert_int_equal(add_key_batch(copy, keys, 2, NULL, NULL),
-                         PETAL_OK); /* the scheme has no empty key */
+                         PETAL_OK); /* the scheme rejects the empty key */
     assert_true(petal_contains(copy, "key", 3));
     require_that(contains_keys(copy, keys, taken, NULL), ==, taken);
     (void)petal_merge(copy, filter, &error);
@@ -402,7 +402,7 @@ static void use(petal_filter *filter)
     petal_free(copy);
 }
 
-/* Opens the image in every way, uses what opens, and gives the status of loading it with
+/* Opens the image in every way, uses what opens, and returns the status of loading it with
  * verification. */
 static petal_status open_and_use(struct bytes image)
 {
@@ -426,8 +426,7 @@ static petal_status open_and_use(struct bytes image)
     return status;
 }
 
-/* Fields that stand for nothing that the bits or the layout must agree with: any value in their
- * range will do. */
+/* Fields that neither bits nor layout depend on: any value in range is valid. */
 static bool is_free_field(size_t at)
 {
     return (at >= AT_CAPACITY && at < AT_LAYER_BYTES) ||
@@ -484,7 +483,7 @@ static void hostile_fields_under_right_checksums_are_refused(void **state)
                 for (int both = 0; both <= 1; both++) {
                     memcpy(forged.data, image.data, image.size);
                     put_number(slot_of(forged, 1) + at, size,
-                               values[v]); /* slot 1 counts in a fresh file */
+                               values[v]); /* slot 1 is active in a fresh file */
                     if (both) put_number(slot_of(forged, 0) + at, size, values[v]);
                     if (same_bytes(image, forged)) continue;
                     seal_both(forged);
@@ -512,8 +511,7 @@ static void random_slots_under_right_checksums_do_no_harm(void **state)
     for (int round = 0; round < 5000; round++) {
         memcpy(forged.data, image.data, image.size);
         for (uint64_t edits = 1 + random_below(&random, 6); edits > 0; edits--) {
-            size_t at =
-                8 + 4 * random_below(&random, 96); /* most of them in fields that mean something */
+            size_t at = 8 + 4 * random_below(&random, 96); /* mostly in fields that matter */
             uint64_t value =
                 random_below(&random, 2) ? random_below(&random, 300) : next_random(&random);
             put32(slot_of(forged, 1) + at, (uint32_t)value);
@@ -525,7 +523,7 @@ static void random_slots_under_right_checksums_do_no_harm(void **state)
     free(forged.data);
 }
 
-/* A file can name any scheme with any hash. A pair that does not fit must not be taken: its hash
+/* A file can name any scheme with any hash. A pair that doesn't fit must be refused, since its hash
  * may have too few bits. */
 static void every_pair_of_scheme_and_hash_is_refused_or_works(void **state)
 {
@@ -571,7 +569,7 @@ static void bits_that_no_key_can_set_are_refused_even_with_right_sums(void **sta
         struct bytes image = image_of(filter);
         for (size_t bit = sizes[i]; bit < room; bit++) {
             petal_error error;
-            petal_filter *view = NULL; /* which compares no sums of blocks: they may be right */
+            petal_filter *view = NULL; /* A view compares no block sums; they may be right. */
             uint8_t *byte = &payload_of(image)[bit / 8];
             *byte |= (uint8_t)(1u << bit % 8);
             petal_status viewed = petal_view(image.data, image.size, NULL, &view, &error);
@@ -585,7 +583,7 @@ static void bits_that_no_key_can_set_are_refused_even_with_right_sums(void **sta
     }
 }
 
-/* The small file with this many bytes of metadata, all offsets and checksums right. */
+/* The small file with `size` bytes of metadata, all offsets and checksums right. */
 static struct bytes with_metadata(size_t size)
 {
     struct bytes image = image_of(make(PETAL_SCHEME_CLASSIC, 1001, 4, 0));
@@ -625,7 +623,7 @@ static void a_sequence_number_that_has_no_next_is_refused(void **state)
     (void)state;
     petal_error error;
     struct bytes image = small_image();
-    put64(slot_of(image, 0) + AT_SEQUENCE, UINT64_MAX); /* an odd one, so slot 0 is its place */
+    put64(slot_of(image, 0) + AT_SEQUENCE, UINT64_MAX); /* an odd number, so it belongs in slot 0 */
     seal(image, 0);
     require_status(PETAL_ERR_DAMAGED, status_of_loading(image, 0, &error), error);
     put64(slot_of(image, 0) + AT_SEQUENCE, UINT64_MAX - 2);
@@ -659,15 +657,15 @@ static void a_later_version_may_seal_its_slots_in_another_way(void **state)
     petal_error error;
     struct bytes image = small_image();
     put32(slot_of(image, 0) + AT_VERSION, 7);
-    put32(slot_of(image, 1) + AT_VERSION, 7); /* the checksums are now wrong by our rule */
+    put32(slot_of(image, 1) + AT_VERSION, 7); /* our rule now finds the checksums wrong */
     require_status(PETAL_ERR_NEWER, status_of_loading(image, 0, &error), error);
     free(image.data);
 }
 
 /* ---- dirty files ----------------------------------------------------------------------------- */
 
-/* As a writer leaves it that died: the next sequence number with state dirty, in the slot that did
- * not count. */
+/* As a writer leaves it that died: the inactive slot has the next sequence number and state
+ * dirty. */
 static struct bytes dirty_image(void)
 {
     struct bytes image = small_image();
@@ -678,7 +676,7 @@ static struct bytes dirty_image(void)
     return image;
 }
 
-/* Recovers; the filter has all keys, and is saved as a clean file. */
+/* Recovers; the filter has all keys, and saves as a clean file. */
 static void require_recovered(struct bytes image, const char *what)
 {
     petal_error error;
@@ -694,7 +692,7 @@ static void require_recovered(struct bytes image, const char *what)
     free(clean.data);
 }
 
-/* What the recovery of these bytes says of its blocks; in a file that is opened for writing. */
+/* What recovery reports of the blocks, in a file opened for writing. */
 static void require_counted(struct bytes image, uint64_t differ, unsigned mode)
 {
     petal_error error;
@@ -730,13 +728,13 @@ static void a_dirty_file_is_refused_and_can_be_recovered(void **state)
     (void)state;
     petal_error error;
     struct bytes image = dirty_image();
-    payload_of(image)[0] |= 4; /* a change that the sums do not know */
+    payload_of(image)[0] |= 4; /* a change that the sums don't cover */
     require_status(PETAL_ERR_DIRTY, status_of_loading(image, 0, &error), error);
     require_status(PETAL_ERR_DIRTY, status_of_loading(image, PETAL_OPEN_VERIFY, &error), error);
     require(strstr(error.message, "recover"), "%s", error.message);
     require_recovered(image, "dirty");
     unsigned flags =
-        PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER | PETAL_OPEN_VERIFY; /* its sums are known to be old */
+        PETAL_OPEN_LOAD | PETAL_OPEN_RECOVER | PETAL_OPEN_VERIFY; /* the sums are known to be old */
     require_status(PETAL_OK, status_of_loading(image, flags, &error), error);
     free(image.data);
 }
@@ -773,7 +771,7 @@ static void recovering_a_clean_file_changes_nothing(void **state)
     free(image.data);
 }
 
-/* A header update that a crash tore: one slot is garbage, the other whole. */
+/* A header update torn by a crash: one slot is garbage, the other whole. */
 static void a_torn_slot_makes_a_file_dirty_and_the_other_one_can_be_recovered(void **state)
 {
     (void)state;

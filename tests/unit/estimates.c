@@ -1,10 +1,10 @@
-/* estimates.c - proves that what a filter says of itself from its bits is true: distinct keys,
- * their interval, its rate, full.
+/* estimates.c - proves that what a filter reports from its bits is true: distinct keys, their
+ * interval, its rate, full.
  *
- * 1,000 seeds a case. Of an unbiased estimate with standard deviation s, the mean over 1,000
- * filters has the standard error s / sqrt(1000); it must lie within 4 of them (chance 6e-5 a case,
- * but the seeds are fixed). Of 1,000 intervals of 95 %, each holds the truth or not: the share that
- * does has the standard deviation sqrt(0.05 * 0.95 / 1000) = 0.7 %. */
+ * 1,000 seeds per case. If an unbiased estimate has standard deviation s, the mean over 1,000
+ * filters has standard error s / sqrt(1000); it must lie within 4 of them (chance 6e-5 per case,
+ * but the seeds are fixed). Each of 1,000 intervals of 95 % contains the truth or not: the share
+ * that does has standard deviation sqrt(0.05 * 0.95 / 1000) = 0.7 %. */
 #include "../stat/statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -81,7 +81,7 @@ static void the_estimate_of_items_is_unbiased_and_its_interval_holds_95_of_100(v
     require(coverage > 0.93 && coverage < 0.97, "%g of all intervals hold", coverage);
 }
 
-/* sd of the estimate of a classic filter by Swamidass and Baldi: sqrt(m (e^c - c - 1)) / k, c =
+/* sd of a classic filter's estimate after Swamidass and Baldi: sqrt(m (e^c - c - 1)) / k, c =
  * kn/m. */
 static void the_interval_is_as_wide_as_theory_says(void **state)
 {
@@ -93,7 +93,7 @@ static void the_interval_is_as_wide_as_theory_says(void **state)
     require(fabs(half - 1.96 * sd) < 0.02 * half, "half width %g, theory %g", half, 1.96 * sd);
 }
 
-/* Keys beyond any doubt: adding one twice changes nothing. */
+/* With so many bits no two keys collide: adding one twice changes nothing. */
 static void repeats_do_not_change_the_estimate(void **state)
 {
     (void)state;
@@ -199,7 +199,7 @@ static void no_number_of_an_info_is_nan_but_those_documented(void **state)
         }
 }
 
-/* The rate given the bits, by asking: hits of N random hashes are binomial. */
+/* Measures the rate given the bits: of N random hashes the hits are binomial. */
 static void the_rate_now_is_what_asking_finds(void **state)
 {
     (void)state;
@@ -215,7 +215,7 @@ static void the_rate_now_is_what_asking_finds(void **state)
         double expected = p * (double)asked, sd = sqrt(expected * (1 - p));
         require(fabs((double)hits - expected) <= 5 * sd + 3,
                 "case %zu: %llu hits, expected %g, sd %g", i, (unsigned long long)hits, expected,
-                sd); /* 3: where next to none are expected */
+                sd); /* 3: for cells that expect almost none */
         petal_free(filter);
     }
 }
@@ -242,7 +242,7 @@ static void the_rate_now_follows_the_keys_not_the_capacity(void **state)
     petal_free(filter);
 }
 
-/* Against sums in the plainest order, bit by bit. */
+/* Compared with plain sums, bit by bit. */
 static void the_rate_now_is_that_of_the_very_bits(void **state)
 {
     (void)state;
@@ -262,18 +262,18 @@ static void the_rate_now_is_that_of_the_very_bits(void **state)
     }
 }
 
-/* Adds as many keys of this line as set all its bits. */
+/* Adds keys of this line until all its bits are set. */
 static void fill_line(petal_filter *filter, uint64_t line, uint64_t lines, uint64_t *random)
 {
     static uint64_t hashes[300];
-    for (size_t i = 0; i < COUNT(hashes); i++) /* mulhi64(hash, lines) is the line */
+    for (size_t i = 0; i < COUNT(hashes); i++) /* the line is mulhi64(hash, lines) */
         hashes[i] = (uint64_t)(((double)line + 0.5) / (double)lines * 0x1p64) >> 32 << 32 |
                     next_random(random) >> 32;
     assert_int_equal(add_hash_batch(filter, hashes, COUNT(hashes), NULL, NULL), PETAL_OK);
 }
 
-/* Keys chosen so that 11.8 % of the lines are full, and those at the end, which a sample of fixed
- * places left out: of 297,208 lines it took the first 262,144. */
+/* Chosen keys fill 11.8 % of the lines, those at the end. A sample of fixed places missed them: of
+ * 297,208 lines it took the first 262,144. */
 static void no_chosen_lines_hide_from_the_rate_of_a_big_filter(void **state)
 {
     (void)state;
@@ -289,10 +289,10 @@ static void no_chosen_lines_hide_from_the_rate_of_a_big_filter(void **state)
     petal_free(filter);
 }
 
-/* Of twice as many lines as are counted, one of each pair is. With one full line in the filter, the
- * rate says which of its pair that is; and so 24 full lines are found that are not counted. If it
- * did not depend on all bytes which are, none of them would be when all are full (of fair choices,
- * 1 in 2^24). */
+/* The filter has twice as many lines as are sampled, so one of each pair is. With one full line in
+ * the filter, the rate shows which of its pair is sampled; that finds 24 full lines that are not.
+ * If the choice did not depend on all bytes, none of the 24 would be sampled even when all are full
+ * (for fair choices, chance 1 in 2^24). */
 static void lines_that_were_not_counted_once_are_no_hiding_place(void **state)
 {
     (void)state;
@@ -312,7 +312,7 @@ static void lines_that_were_not_counted_once_are_no_hiding_place(void **state)
     petal_free(filter);
 }
 
-/* What docs/security.md says of chosen keys: each is tried on a copy, and added if all of its bits
+/* The attack in docs/security.md: each candidate key is tried on a copy, and added if all its bits
  * are new. */
 static void keys_that_share_no_bits_raise_the_rate_but_are_not_more_than_planned(void **state)
 {

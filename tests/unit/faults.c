@@ -1,9 +1,9 @@
-/* faults.c - proves that a failing system call, and a power cut at any moment, lose nothing that
- * was promised.
+/* faults.c - proves that neither a failing system call nor a power cut at any moment loses what was
+ * promised.
  *
- * The calls that write to disk are defined here once more, in front of the C library's: each passes
- * on, unless it is the one that was told to fail. A power cut leaves, of all 512-byte sectors
- * written since the last msync, any selection old and any new; those files are made and opened. */
+ * The calls that write to disk are redefined here, in front of the C library's: each passes on
+ * unless it was set to fail. A power cut leaves any selection, old or new, of the 512-byte sectors
+ * written since the last msync; the test builds those files and opens them. */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #define _FILE_OFFSET_BITS 64
 #include "support.h"
@@ -23,13 +23,13 @@
 /* ---- the calls ------------------------------------------------------------------------------- */
 
 static struct {
-    const char *call; /* that is to fail; NULL: none */
-    int nth;          /* time from now */
-    int error;        /* errno that it fails with; 0: it writes half (pwrite) */
+    const char *call; /* the call to fail; NULL: none */
+    int nth;          /* its nth call from now */
+    int error;        /* errno to fail with; 0: write half (pwrite) */
     int seen;
 } fault;
 
-static void (*before_msync)(const uint8_t *from, size_t size); /* see the power cuts */
+static void (*before_msync)(const uint8_t *from, size_t size); /* see power cuts below */
 
 static bool is_to_fail(const char *call)
 {
@@ -38,8 +38,8 @@ static bool is_to_fail(const char *call)
     return true;
 }
 
-/* The C library's function of this name. Where sizes of files have 64 bits by name (pwrite64), that
- * one. */
+/* The C library's function of this name, or its 64-bit variant (pwrite64) where that is
+ * separate. */
 static void *next_of(const char *name)
 {
     char name64[32];
@@ -48,7 +48,7 @@ static void *next_of(const char *name)
     return function ? function : dlsym(RTLD_NEXT, name);
 }
 
-/* Sets a function pointer to the C library's function: ISO C has no cast for that. */
+/* Sets a function pointer to the C library's function: ISO C has no cast for it. */
 #define FIND(next, name) \
     do { \
         void *address = next_of(name); \
@@ -118,7 +118,7 @@ int link(const char *from, const char *to)
 int close(int descriptor)
 {
     int (*next)(int);
-    bool fails = is_to_fail("close"); /* it closes all the same, as the real one does */
+    bool fails = is_to_fail("close"); /* the descriptor is closed even then, as by the real call */
     int error = errno;
     FIND(next, "close");
     int result = next(descriptor);
@@ -127,7 +127,7 @@ int close(int descriptor)
     return -1;
 }
 
-static bool no_renameat2; /* as on a kernel or file system without */
+static bool no_renameat2; /* simulates a kernel or file system without it */
 
 int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags)
 {
@@ -141,7 +141,7 @@ int renameat2(int from_folder, const char *from, int to_folder, const char *to, 
     return next(from_folder, from, to_folder, to, flags);
 }
 
-/* Only that of locks can fail. */
+/* Only locking can fail. */
 int fcntl(int descriptor, int command, ...)
 {
     int (*next)(int, int, ...);
@@ -171,7 +171,7 @@ static petal_filter *with_numbers(uint64_t count)
     return filter;
 }
 
-/* A folder with one file in it. */
+/* A folder that contains one file. */
 struct place {
     char folder[PATH_SIZE], path[PATH_SIZE + 16];
 };
@@ -198,7 +198,7 @@ static int files_in(const char *folder)
     require(dir != NULL, "cannot read %s", folder);
     while (readdir(dir)) count++; /* NOLINT(concurrency-mt-unsafe): no thread is running */
     closedir(dir);
-    return count - 2; /* . and .. */
+    return count - 2; /* without . and .. */
 }
 
 static petal_status save_failing(const petal_filter *filter, const char *path, unsigned flags,
@@ -214,8 +214,8 @@ static petal_status save_failing(const petal_filter *filter, const char *path, u
     return status;
 }
 
-/* Lets the 1st, 2nd .. call of this name fail while a file is replaced, until there are no more;
- * how many there are. */
+/* Fails the 1st, 2nd, ... call of this name while a file is replaced, until there is none left.
+ * Returns how many there are. */
 static int sweep_save(const struct place *place, const char *call, int error_number,
                       const petal_filter *new)
 {
@@ -239,8 +239,8 @@ static int sweep_save(const struct place *place, const char *call, int error_num
         }
         require(status == PETAL_ERR_IO && error.system_errno == error_number,
                 "%s, call %d: %s (%s)", call, nth + 1, petal_status_name(status), error.message);
-        /* after the rename only the folder is synced: whether the new file lasts is then unknown,
-         * but it is whole */
+        /* After the rename only the folder is synced: if that fails, the new file is whole but may
+         * not last. */
         bool renamed = strcmp(call, "fsync") == 0 && nth == 1;
         require(kept != renamed, "%s, call %d: the old file is %s", call, nth + 1,
                 kept ? "there" : "gone");
@@ -382,13 +382,13 @@ static void a_failing_call_while_opening_to_write_is_an_error(void **state)
                 petal_status_name(status));
         petal_free(filter);
         require_status(PETAL_OK, open_as(place.path, PETAL_OPEN_WRITABLE, &filter, &error),
-                       error); /* no lock is left */
+                       error); /* no lock remains */
         petal_free(filter);
     }
     end_place(&place);
 }
 
-/* A map in which the nth msync from now fails. */
+/* A map whose nth msync from now fails. */
 static petal_filter *failing_map(const struct place *place, int nth)
 {
     petal_error error;
@@ -408,13 +408,13 @@ static void require_poisoned(petal_filter *map)
     petal_error error;
     petal_key key = {"later", 5};
     for (int i = 0; i < 3;
-         i++) { /* the disk works again, but what it holds is unknown: there is no second try */
+         i++) { /* the disk works again, but its content is unknown, so nothing is retried */
         assert_int_equal(petal_add(map, "later", 5), PETAL_ERR_IO);
         assert_int_equal(add_key_batch(map, &key, 1, NULL, NULL), PETAL_ERR_IO);
         require_status(PETAL_ERR_IO, petal_clear(map, &error), error);
         require_status(PETAL_ERR_IO, petal_sync(map, &error), error);
     }
-    require_numbers(map, 0, 100); /* it still answers */
+    require_numbers(map, 0, 100); /* queries still work */
 }
 
 static void when_the_file_cannot_be_marked_dirty_nothing_is_changed(void **state)
@@ -446,7 +446,7 @@ static void after_a_failed_sync_the_filter_takes_no_changes_and_the_file_stays_d
     struct place place = new_place();
     petal_error error;
     petal_filter *map = failing_map(&place, 2),
-                 *filter = NULL; /* the 1st marks it dirty, the 2nd syncs the bits */
+                 *filter = NULL; /* the 1st msync marks it dirty, the 2nd syncs the bits */
     assert_int_equal(petal_add(map, "new", 3), PETAL_OK);
     require_status(PETAL_ERR_IO, petal_sync(map, &error), error);
     assert_int_equal(error.system_errno, EIO);
@@ -463,7 +463,7 @@ static void a_failed_sync_of_the_clean_header_is_reported_and_leaves_a_consisten
     struct place place = new_place();
     petal_error error;
     petal_filter *map = failing_map(&place, 3),
-                 *filter = NULL; /* bits and sums are on disk; only the header is not */
+                 *filter = NULL; /* bits and sums are on disk; only the header isn't */
     assert_int_equal(petal_add(map, "new", 3), PETAL_OK);
     require_status(PETAL_ERR_IO, petal_sync(map, &error), error);
     fault.call = NULL;
@@ -493,15 +493,15 @@ static void a_sync_that_fails_while_freeing_leaves_the_file_dirty(void **state)
 
 static struct {
     const char *path;
-    struct bytes durable; /* what msync has made sure of */
+    struct bytes durable; /* what msync has made durable */
     const uint8_t *base;  /* of the map */
-    uint64_t removed;     /* the keys below this one were, since when ever */
-    uint64_t synced;      /* keys of the last successful sync: those below this one */
+    uint64_t removed;     /* keys below this one have been removed */
+    uint64_t synced;      /* keys below this one were in the last successful sync */
     uint64_t random;
     int states, clean, dirty;
 } power;
 
-/* Any selection of the sectors that differ: the file as a power cut may leave it. */
+/* A file that a power cut may leave: any selection of the sectors that differ. */
 static struct bytes after_a_cut(struct bytes now)
 {
     struct bytes cut = copy_bytes(power.durable.data, power.durable.size);
@@ -513,7 +513,7 @@ static struct bytes after_a_cut(struct bytes now)
     return cut;
 }
 
-/* Never good in name only, and never without a key that was synced. */
+/* The file is never clean but wrong, and never lacks a key that was synced. */
 static void require_survives(struct bytes cut)
 {
     petal_filter *filter = NULL;
@@ -538,7 +538,7 @@ static void require_survives(struct bytes cut)
 
 static void cut_the_power(int times)
 {
-    struct bytes now = read_file(power.path); /* sees what the map holds */
+    struct bytes now = read_file(power.path); /* what the map holds */
     for (int i = 0; i < times; i++) {
         struct bytes cut = after_a_cut(now);
         require_survives(cut);
@@ -547,11 +547,11 @@ static void cut_the_power(int times)
     free(now.data);
 }
 
-/* Just before the disk is made to catch up, and at once after it has. */
+/* A power cut just before msync starts, and right after it has finished. */
 static void cut_around_msync(const uint8_t *from, size_t size)
 {
     if (!power.base)
-        power.base = from; /* the first is that of the header, at the file's first byte */
+        power.base = from; /* the first msync is the header's, from the file's first byte */
     cut_the_power(10);
     struct bytes now = read_file(power.path);
     size_t at = (size_t)(from - power.base), end = at + size < now.size ? at + size : now.size;
@@ -560,7 +560,7 @@ static void cut_around_msync(const uint8_t *from, size_t size)
     cut_the_power(5);
 }
 
-/* Adds at one end, and where that can be done removes at the other. */
+/* Adds keys at one end, and removes at the other if the filter can. */
 static void change_between_syncs(petal_filter *map, bool removes, uint64_t *added)
 {
     for (uint64_t more = 1 + random_below(&power.random, 60); more > 0; more--) {

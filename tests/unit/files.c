@@ -1,5 +1,5 @@
-/* files.c - proves that saving is all or nothing, that opening says what is wrong, and that
- * writable maps are never taken for good when they are not: killed writers, second writers, full
+/* files.c - proves that saving is all or nothing, that opening says what is wrong, and that a
+ * damaged or unfinished map is never accepted as clean: killed writers, second writers, full
  * disks. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, mount points */
 #define _GNU_SOURCE     /* unshare */
@@ -80,7 +80,7 @@ static void a_save_keeps_the_mode_of_the_file_and_follows_links(void **state)
     unlink(path);
 }
 
-/* They were given to a program that was there. */
+/* Set-user-id and the like were granted to the program that was there before. */
 static void a_save_drops_the_bits_that_lend_an_owner(void **state)
 {
     (void)state;
@@ -158,7 +158,7 @@ static void what_cannot_be_opened_says_why(void **state)
         require_status(PETAL_ERR_IO, open_as(".", mode, &filter, &error), error);
         assert_int_equal(error.system_errno, EISDIR);
         require_status(PETAL_ERR_UNSUPPORTED, open_as(fifo, mode, &filter, &error),
-                       error); /* and does not wait */
+                       error); /* and doesn't wait */
         require_status(PETAL_ERR_NOT_A_FILTER, open_as(text, mode, &filter, &error), error);
         require_status(PETAL_ERR_NOT_A_FILTER, open_as(none, mode, &filter, &error), error);
     }
@@ -167,7 +167,7 @@ static void what_cannot_be_opened_says_why(void **state)
     unlink(none);
 }
 
-/* Runs `deed` in a child, which ends with 0 when all is well. */
+/* Runs `deed` in a child process, which must exit with 0. */
 static void require_child(int (*deed)(const char *path), const char *path)
 {
     int status;
@@ -185,8 +185,8 @@ static bool is_refused(petal_status status, const petal_error *error)
     return status == PETAL_ERR_IO && error->system_errno == EACCES;
 }
 
-/* As somebody else, in a folder that is not his, beside a file that he may read and one that he may
- * not. */
+/* As another user, in a folder owned by somebody else, with one file that is readable and one that
+ * isn't. */
 static int try_without_leave(const char *folder)
 {
     petal_filter *filter = NULL;
@@ -312,7 +312,7 @@ static void a_writable_map_is_dirty_from_the_first_change_to_the_sync(void **sta
         add_numbers(map, 100 * round, 100);
         assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP), PETAL_ERR_BUSY);
         require_status(PETAL_UNCHECKED, petal_verify(map, &error),
-                       error); /* nothing vouches for the bits now */
+                       error); /* nothing vouches for the bits any more */
         require_status(PETAL_OK, petal_sync(map, &error), error);
         assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY), PETAL_OK);
         require_status(PETAL_OK, petal_verify(map, &error), error);
@@ -352,7 +352,7 @@ static void a_writable_map_that_is_not_changed_does_not_change_the_file(void **s
     petal_filter *unlike = make(PETAL_SCHEME_CLASSIC, 1000, 5, 0);
     require_numbers(map, 0, 100);
     assert_int_equal(add_key_batch(map, NULL, 0, NULL, NULL),
-                     PETAL_OK); /* neither do no keys nor refusals */
+                     PETAL_OK); /* nor do empty batches or refused keys */
     assert_int_equal(add_number_batch(map, NULL, 0, NULL, NULL), PETAL_OK);
     assert_int_equal(add_hash_batch(map, NULL, 0, NULL, NULL), PETAL_OK);
     require_status(PETAL_ERR_UNSUPPORTED, petal_remove_hash(map, 1), error);
@@ -368,7 +368,7 @@ static void a_writable_map_that_is_not_changed_does_not_change_the_file(void **s
     free(before.data);
 }
 
-/* Every kind of change, each followed by a sync and compared with the same change in memory. */
+/* Makes every kind of change, syncs, and compares with the same change in memory. */
 static void every_kind_of_change_reaches_the_file(void **state)
 {
     (void)state;
@@ -466,7 +466,7 @@ static void an_open_for_writing_allocates_the_holes_of_the_file(void **state)
 
 /* ---- killed writers -------------------------------------------------------------------------- */
 
-/* What a child does before it dies by signal 9. */
+/* What a child does before it is killed with signal 9. */
 struct deeds {
     uint64_t synced, unsynced; /* keys */
 };
@@ -570,7 +570,7 @@ static void a_killed_writer_holds_no_lock(void **state)
 
 /* ---- no room --------------------------------------------------------------------------------- */
 
-/* A save under `ulimit -f`: EFBIG, since the signal is ignored. */
+/* Saves under `ulimit -f`: EFBIG, since the signal is ignored. */
 static int save_over_the_limit(const char *path)
 {
     struct rlimit limit = {50000, 50000};
@@ -599,7 +599,7 @@ static void a_save_over_ulimit_f_fails_and_leaves_the_old_file_only(void **state
     require_child(save_over_the_limit, path);
     assert_true(file_is(path, before));
     unlink(path);
-    assert_int_equal(rmdir(folder), 0); /* nothing else was in it */
+    assert_int_equal(rmdir(folder), 0); /* fails if anything is left in it */
     free(before.data);
 }
 
@@ -614,21 +614,21 @@ static bool write_map(const char *path, unsigned id)
     return written;
 }
 
-/* Mounts of our own: root may have them, others as the root of a user namespace. */
+/* Private mounts: root may make them, other users as root of a user namespace. */
 static bool leave_namespace(void)
 {
     unsigned user = geteuid(), group = getegid();
     if (unshare(CLONE_NEWNS) == 0) return true;
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
     int descriptor =
-        open("/proc/self/setgroups", O_WRONLY); /* without this nobody may map groups */
+        open("/proc/self/setgroups", O_WRONLY); /* without this the kernel refuses to map groups */
     bool denied = descriptor >= 0 && write(descriptor, "deny", 4) == 4;
     close(descriptor);
     return denied && write_map("/proc/self/uid_map", user) &&
            write_map("/proc/self/gid_map", group);
 }
 
-/* A file system of 64 KiB of its own, on `folder`. */
+/* Mounts a file system of 64 KiB on `folder`. */
 static bool mount_tiny(const char *folder)
 {
     if (!leave_namespace() || mount("none", "/", "none", MS_REC | MS_PRIVATE, "") != 0)
@@ -652,8 +652,7 @@ static int save_on_a_full_disk(const char *folder)
     if (petal_save(b, path, NULL, &error) != PETAL_ERR_IO || error.system_errno != ENOSPC) return 3;
     struct bytes after = read_file(path);
     if (!same_bytes(before, after)) return 4;
-    if (petal_save(a, path, NULL, &error) != PETAL_OK)
-        return 5; /* what was written is free again */
+    if (petal_save(a, path, NULL, &error) != PETAL_OK) return 5; /* the space is free again */
     free(before.data);
     free(after.data);
     petal_free(a);
@@ -677,7 +676,7 @@ static int write_on_a_full_disk(const char *folder)
     writing.flags = PETAL_OPEN_WRITABLE;
     if (petal_open(path, &writing, &map, &error) != PETAL_ERR_IO || error.system_errno != ENOSPC)
         return 3;
-    if (petal_open(path, NULL, &map, &error) != PETAL_OK) return 4; /* it is as good as before */
+    if (petal_open(path, NULL, &map, &error) != PETAL_OK) return 4; /* the file is as before */
     petal_free(map);
     petal_free(filter);
     return 0;

@@ -1,5 +1,5 @@
-/* fold.c - proves that a folded filter equals, byte for byte, the one that was made small; that it
- * is the smallest that keeps the rate; and that what cannot be folded is refused and unchanged. */
+/* fold.c - proves that a folded filter equals, byte for byte, one created at the small size; that
+ * it is the smallest that keeps the rate; and that a refused fold changes nothing. */
 #include "kinds.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -36,7 +36,7 @@ static void add_mixed(petal_filter *filter, uint64_t count)
     }
 }
 
-/* Folds to `bits` and compares the whole image with that of a filter made so. */
+/* Folds to `bits` and compares the whole image with that of a filter created at that size. */
 static void require_fold_equals(const petal_filter *large, petal_options options, uint64_t bits,
                                 uint64_t keys)
 {
@@ -54,7 +54,7 @@ static void require_fold_equals(const petal_filter *large, petal_options options
     petal_free(small);
 }
 
-/* All kinds whose lines fold; lines of that many bits. */
+/* All kinds whose lines fold, with the bits per line. */
 static const struct kind_of_line {
     uint32_t scheme, hashes, lines_per_key, line_bits;
 } line_kinds[] = {
@@ -202,7 +202,7 @@ static void it_is_the_smallest_divisor_that_keeps_the_rate(void **state)
             }
 }
 
-/* Repeats raise `items`, but the size goes by the bits. */
+/* Repeats raise `items`, but the size depends on the bits. */
 static void repeated_keys_count_once(void **state)
 {
     (void)state;
@@ -324,7 +324,7 @@ static void impossible_options_are_refused(void **state)
         options.bits = bits[i];
         petal_filter *folded = NULL;
         petal_error error;
-        if (bits[i] == 256 * 60) { /* is a divisor, of whole lines */
+        if (bits[i] == 256 * 60) { /* a divisor, in whole lines */
             require_status(PETAL_OK, petal_fold(filter, &options, &folded, &error), error);
             petal_free(folded);
             continue;

@@ -1,6 +1,6 @@
-/* forks.c - proves what is promised of fork(): a filter that stands on a file belongs to the
- * process that opened it. A fork of it reads, changes nothing, and leaves lock and state of the
- * file alone; filters in memory are private copies. */
+/* forks.c - proves what is promised of fork(): a filter on a file belongs to the process that
+ * opened it. Its fork can read but not change it, and leaves the file's lock and state alone.
+ * Filters in memory are private copies. */
 #define _GNU_SOURCE
 #include "image.h"
 
@@ -9,7 +9,7 @@
 
 #define KEYS 5000u
 
-/* In the fork: ends it with the line as its status (cmocka is the parent's). */
+/* In the fork: exits with the line number (cmocka belongs to the parent). */
 #define must(condition) \
     do { \
         if (!(condition)) { \
@@ -27,7 +27,7 @@ static void save_numbers(const char *path, uint32_t scheme)
     petal_free(filter);
 }
 
-/* Runs `part` in a fork, to its end. */
+/* Runs `part` in a fork and waits for it. */
 static void in_fork(void (*part)(petal_filter *filter, const char *path), petal_filter *filter,
                     const char *path)
 {
@@ -43,7 +43,7 @@ static void in_fork(void (*part)(petal_filter *filter, const char *path), petal_
             (unsigned)status);
 }
 
-/* What another process finds, that comes while the owner holds the file. */
+/* What another process sees while the owner has the file open. */
 static petal_status status_of_map(const char *path)
 {
     return status_of_opening(path, PETAL_OPEN_MAP);
@@ -65,7 +65,7 @@ static void a_fork_that_frees_leaves_the_file_dirty_and_locked(void **state)
     struct bytes before = read_file(path);
     in_fork(free_it, filter, path);
     assert_true(file_is(path, before));
-    assert_int_equal(status_of_map(path), PETAL_ERR_BUSY); /* dirty, and a writer is at work */
+    assert_int_equal(status_of_map(path), PETAL_ERR_BUSY); /* dirty, with a writer at work */
     assert_int_equal(status_of_opening(path, PETAL_OPEN_WRITABLE), PETAL_ERR_BUSY);
     add_numbers(filter, 100 + KEYS, KEYS);
     petal_free(filter);
@@ -76,8 +76,8 @@ static void a_fork_that_frees_leaves_the_file_dirty_and_locked(void **state)
     unlink(path);
 }
 
-/* The very case that was found: then a kill of the owner. Bits and sums must not differ under a
- * clean header. */
+/* The case as it was found: the fork frees, then the owner is killed. Bits and sums must not differ
+ * under a clean header. */
 static void after_a_fork_freed_and_the_owner_died_the_file_recovers(void **state)
 {
     (void)state;
@@ -106,7 +106,7 @@ static void after_a_fork_freed_and_the_owner_died_the_file_recovers(void **state
     petal_filter *filter = opened(path, PETAL_OPEN_WRITABLE | PETAL_OPEN_RECOVER);
     petal_free(filter);
     filter = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY);
-    require_numbers(filter, 0, 2000); /* a kill is no power cut: the map has all */
+    require_numbers(filter, 0, 2000); /* a kill is not a power cut: all is there */
     petal_free(filter);
     unlink(path);
 }
@@ -227,7 +227,7 @@ static void nor_does_its_builder_or_a_shared_filter(void **state)
 
 /* ---- reading in the fork --------------------------------------------------------------------- */
 
-/* The owner goes on adding meanwhile: blocks that it changed are not damaged. */
+/* The owner keeps adding meanwhile: the blocks that it changed don't count as damaged. */
 static void a_fork_reads_while_the_owner_adds(void **state)
 {
     (void)state;
@@ -276,7 +276,7 @@ static void the_lock_ends_with_its_owner_not_with_forks_of_it(void **state)
             _exit(0);
         }
         assert_int_equal(status_of_opening(path, PETAL_OPEN_WRITABLE), PETAL_ERR_BUSY);
-        if (way == 1) /* the new file has a lock too, which the fork cannot have */
+        if (way == 1) /* the new file is locked too, and the fork can't hold that lock */
             require_status(PETAL_OK, petal_save(filter, path, NULL, &error), error);
         petal_free(filter);
         assert_int_equal(status_of_opening(path, PETAL_OPEN_WRITABLE), PETAL_OK);
@@ -323,7 +323,7 @@ static void filters_in_memory_are_private_copies(void **state)
     assert_int_equal(petal_contains_i64(memory, 90000) + petal_contains_i64(locked, 90001), 0);
     add_numbers(locked, 100, 50);
     require_status(PETAL_OK, petal_save(locked, path, NULL, &error), error);
-    in_fork(save_the_copy, locked, path); /* the file is another one now */
+    in_fork(save_the_copy, locked, path); /* the path now names another file */
     petal_free(memory);
     petal_free(locked);
     petal_filter *filter = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY);

@@ -1,10 +1,10 @@
-/* golden.c - proves that today's library writes the very bytes that are in vectors/petal, and
- * refuses vectors/reject.
+/* golden.c - proves that the library still writes exactly the bytes in vectors/petal, and refuses
+ * vectors/reject.
  *
- * The recipes are the table below; each golden file is made by its recipe and by nothing else, and
- * each rejected file is the golden file textbook.petal with one thing done to it.
- * `PETAL_UPDATE_VECTORS=1` writes the files anew in place of comparing them: a change of a golden
- * file breaks every file that users have, so think twice. */
+ * The table below holds the recipes: each golden file is made by its recipe alone, and each
+ * rejected file is textbook.petal with one change. `PETAL_UPDATE_VECTORS=1` rewrites the files
+ * instead of comparing them. A changed golden file breaks every file that users have, so think
+ * twice. */
 #include "image.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -70,7 +70,7 @@ static void add_until_full(petal_filter *filter)
     for (uint64_t i = 0; i < 1000; i++) petal_add_i64(filter, (int64_t)i);
 }
 
-/* 100 days of one key each, "key-0" .. "key-99", from noon of 2024-01-01 on. */
+/* 100 days with one key each, "key-0" .. "key-99", starting at noon on 2024-01-01. */
 static void add_100_days(petal_filter *filter)
 {
     char key[16];
@@ -80,15 +80,15 @@ static void add_100_days(petal_filter *filter)
     }
 }
 
-/* All at one time. */
+/* All keys at one time. */
 static void add_burst(petal_filter *filter)
 {
     assert_int_equal(petal_set_clock(filter, 19723 * DAY, NULL), PETAL_OK);
     add_100_texts(filter);
 }
 
-/* The texts, ten of them twice, and one so often that its counters stick; then half of them are
- * removed once. */
+/* The texts: ten of them twice, one so often that its counters stick. Half of them are then removed
+ * once. */
 static void add_and_remove_texts(petal_filter *filter)
 {
     char key[16];
@@ -133,7 +133,7 @@ static void keeps_60_keys(petal_options *options)
     options->window_keys = 60;
 }
 
-/* A window of a week, in 8 generations. */
+/* A week's window in 8 generations. */
 static void keeps_a_week(petal_options *options)
 {
     options->window_keys = 70;
@@ -141,7 +141,7 @@ static void keeps_a_week(petal_options *options)
     options->generations = 8;
 }
 
-/* A window of a day, for 60 keys, in 4 generations of 20. */
+/* A day's window for 60 keys, in 4 generations of 20. */
 static void keeps_a_day(petal_options *options)
 {
     options->window_keys = 60;
@@ -153,7 +153,7 @@ static void keeps_a_day(petal_options *options)
 #define CLASSIC PETAL_SCHEME_CLASSIC
 #define COUNTING PETAL_SCHEME_COUNTING
 
-/* vectors/README.md says the same in words. */
+/* vectors/README.md describes them in words. */
 static const struct recipe recipes[] = {
     {"textbook", CLASSIC, 11, 2, 0, 0, 0, 197072, false, NULL, 0, add_a_and_b, NULL},
     {"one-bit", CLASSIC, 1, 1, 0, 0, 0, 0, false, NULL, 0, add_a_and_b, NULL},
@@ -212,7 +212,7 @@ static const char *path_of(const char *folder, const char *name)
     return path;
 }
 
-/* Compares the file with the bytes, or writes it. */
+/* Compares the file with the bytes, or rewrites it. */
 static void require_file(const char *path, struct bytes wanted)
 {
     if (updating()) {
@@ -277,8 +277,7 @@ static void the_golden_files_answer_as_they_always_did(void **state)
     petal_info info = info_of(filter);
     petal_stats info_stats = stats_of(filter);
     uint64_t info_id = content_of(filter);
-    assert_int_equal(hits,
-                     101); /* key-0 .. key-99, and key-980, the same false positive for ever */
+    assert_int_equal(hits, 101); /* key-0 .. key-99, and key-980, a permanent false positive */
     assert_true(petal_contains(filter, "key-980", 7));
     require_that(info.items, ==, 100);
     require_that(info_stats.bits_set, ==, 629);
@@ -321,7 +320,7 @@ static void set_metadata(petal_filter *filter)
     petal_set_metadata(filter, "made anew", 9, NULL);
 }
 
-/* Half of the keys are others now. */
+/* Replaces half of the keys. */
 static void move_1000_integers_on(petal_filter *filter)
 {
     petal_clear(filter, NULL);
@@ -345,7 +344,7 @@ static void add_3_days(petal_filter *filter)
     }
 }
 
-/* NAME.patch turns NAME.petal into what this makes of it. */
+/* NAME.patch turns NAME.petal into what this function makes of it. */
 static const struct {
     const char *name;
     void (*change)(petal_filter *filter);
@@ -407,7 +406,7 @@ static void the_library_makes_the_golden_patches_and_they_work(void **state)
 
 /* ---- rejected files -------------------------------------------------------------------------- */
 
-/* What is done to textbook.petal: 1,152 bytes, both slots clean, one block, no metadata. */
+/* The changes to textbook.petal: 1,152 bytes, both slots clean, one block, no metadata. */
 #define SUMS 1024u
 #define PAYLOAD 1088u
 
@@ -426,14 +425,14 @@ static struct bytes cut(struct bytes image, const struct rejected *how)
     return image;
 }
 
-/* These bits of one byte are others. */
+/* Flips these bits of one byte. */
 static struct bytes flip(struct bytes image, const struct rejected *how)
 {
     image.data[how->at] ^= (uint8_t)how->value;
     return image;
 }
 
-/* A field of both slots has another value, under right sums. */
+/* Changes a field in both slots, and makes the checksums right. */
 static struct bytes set_both(struct bytes image, const struct rejected *how)
 {
     for (unsigned slot = 0; slot < 2; slot++)
@@ -572,7 +571,7 @@ static void the_rejected_files_are_made_as_their_names_say(void **state)
     petal_free(filter);
 }
 
-/* expected.txt is for ports and for the tests of the tool: "NAME STATUS" in lines. */
+/* expected.txt is for ports and for the tool's tests: lines of "NAME STATUS". */
 static void every_rejected_file_is_refused_with_the_expected_error(void **state)
 {
     (void)state;

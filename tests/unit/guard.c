@@ -1,5 +1,5 @@
 /* guard.c - proves what PETAL_OPEN_VERIFY_ON_USE promises: however a petal file was damaged, no
- * member is "certainly not", by any call, in any layer, scheme, kernel and thread; and sound files
+ * call answers "certainly not" for a member, in any layer, scheme, kernel or thread. Sound files
  * answer as without it. */
 #include "image.h"
 #include "petal/petal_host.h"
@@ -8,7 +8,7 @@
 #include <pthread.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-#define KEYS 120000u /* three blocks and more, at 1 % */
+#define KEYS 120000u /* more than three blocks, at 1 % */
 #define ON_USE PETAL_OPEN_VERIFY_ON_USE
 
 static int64_t numbers[2 * KEYS];
@@ -98,7 +98,7 @@ static petal_batch numbers_of(size_t from, size_t count)
     return batch_of(PETAL_LAYOUT_I64, numbers + from, count);
 }
 
-/* The same numbers in each layout. Static storage. */
+/* The same numbers in each layout. In static storage. */
 enum { LAYOUTS = 6, MAX_LAID = 1000 };
 static petal_batch laid_out(const petal_filter *filter, uint32_t layout, size_t from, size_t count)
 {
@@ -126,7 +126,7 @@ static petal_batch laid_out(const petal_filter *filter, uint32_t layout, size_t 
     return batch;
 }
 
-/* What one key alone says. */
+/* The result for one key alone. */
 static petal_status status_of_key(const petal_filter *filter, size_t i, bool *answer)
 {
     petal_batch batch = numbers_of(i, 1);
@@ -139,8 +139,8 @@ static petal_status status_of_key(const petal_filter *filter, size_t i, bool *an
 
 /* ---- what must hold of any file -------------------------------------------------------------- */
 
-/* Asks for each key by each call; members are those from `members` on. Has the number of keys whose
- * answer rests on damage. */
+/* Queries each key by each call; keys from `members` on are in the filter. Returns the number of
+ * keys whose answer depends on damaged blocks. */
 static size_t ask_everything(const petal_filter *filter, size_t members, size_t from, size_t count,
                              const char *what)
 {
@@ -188,7 +188,7 @@ static size_t ask_everything(const petal_filter *filter, size_t members, size_t 
     return damaged;
 }
 
-/* contains_any() and _all(): an answer of sound bits, or DAMAGED with the index. */
+/* contains_any() and _all(): an answer from sound bits, or DAMAGED with the index. */
 static void ask_any_and_all(const petal_filter *filter, size_t count)
 {
     for (size_t i = 0; i < count; i += 3) {
@@ -209,8 +209,8 @@ static void ask_any_and_all(const petal_filter *filter, size_t count)
     }
 }
 
-/* Damages the payload: 0 a bit, 1 a byte made zero, 2 8 KiB of zeros, 3 a page of noise. Returns
- * where. */
+/* Damages the payload: 0 flips a bit, 1 zeroes a byte, 2 zeroes 8 KiB, 3 fills a page with noise.
+ * Returns the offset. */
 static size_t damage(struct bytes image, uint64_t *random)
 {
     size_t payload = (size_t)(payload_of(image) - image.data), way = random_below(random, 4);
@@ -300,7 +300,7 @@ static void nor_of_the_schemes_of_other_libraries_in_petal_files(void **state)
     }
 }
 
-/* So the tests above have something to find. */
+/* Shows that the tests above can fail. */
 static void without_the_flag_members_are_missed(void **state)
 {
     (void)state;
@@ -314,7 +314,7 @@ static void without_the_flag_members_are_missed(void **state)
     free(image.data);
 }
 
-/* The keys whose lines are in that block, by petal_key_ranges(). */
+/* The keys whose lines lie in that block, from petal_key_ranges(). */
 static void exactly_the_keys_of_the_damaged_block_are_refused(void **state)
 {
     (void)state;
@@ -388,7 +388,7 @@ static void verifying_all_leaves_nothing_to_check(void **state)
     free(image.data);
 }
 
-/* A sum that was damaged vouches for nothing either. */
+/* A damaged sum vouches for nothing either. */
 static void lost_sums_and_lost_pages_are_damage(void **state)
 {
     (void)state;
@@ -402,7 +402,7 @@ static void lost_sums_and_lost_pages_are_damage(void **state)
         damaged += status_of_key(filter, i, &answer) == PETAL_ERR_DAMAGED;
     require(damaged > 900, "%zu damaged", damaged);
     petal_free(filter);
-    /* As a lost extent: sums and bits are zeros, from the sums to the end. */
+    /* Like a lost extent: everything from the sums to the end is zero. */
     memset(sums, 0, image.size - (size_t)(sums - image.data));
     filter = viewed(image, ON_USE);
     for (size_t i = 0; i < 1000; i++) {
@@ -496,7 +496,7 @@ static void a_writable_map_is_guarded_too(void **state)
             petal_status status = petal_add_i64(filter, numbers[i]);
             require(status >= 0 || status == PETAL_ERR_DAMAGED || status == PETAL_ERR_UNSUPPORTED,
                     "kind %d: %s", kind, petal_status_name(status));
-            if (status == PETAL_ERR_DAMAGED) break; /* no more changes after that */
+            if (status == PETAL_ERR_DAMAGED) break; /* no further changes are accepted */
             if (status == PETAL_OK) {
                 require_that(status_of_key(filter, i, &answer), ==, PETAL_OK);
                 assert_true(answer);
@@ -509,7 +509,7 @@ static void a_writable_map_is_guarded_too(void **state)
         }
         require(refused > 0, "kind %d", kind);
         petal_free(filter);
-        write_file(path, image.data, image.size); /* and a sound one is as ever */
+        write_file(path, image.data, image.size); /* a sound file answers as before */
         free(image.data);
         image = image_for(kind);
         write_file(path, image.data, image.size);
@@ -529,7 +529,7 @@ static void a_writable_map_is_guarded_too(void **state)
     unlink(path);
 }
 
-/* Changed blocks have old sums: that is no damage. */
+/* Changed blocks have outdated sums, which is not damage. */
 static void a_reader_beside_a_writer_sees_no_damage(void **state)
 {
     (void)state;
@@ -554,7 +554,7 @@ static void a_reader_beside_a_writer_sees_no_damage(void **state)
     free(image.data);
 }
 
-/* Damage in a file that was changed and synced since it was opened is damage again. */
+/* If a file was changed and synced since it was opened, damage counts as damage again. */
 static void damage_after_a_sync_is_found(void **state)
 {
     (void)state;
@@ -592,7 +592,7 @@ static void the_flag_is_accepted_in_every_mode(void **state)
         uint8_t verifiable, verifies;
     } modes[] = {{PETAL_OPEN_MAP, 1, 0},
                  {PETAL_OPEN_MAP | ON_USE, 1, 1},
-                 {PETAL_OPEN_MAP | ON_USE | PETAL_OPEN_LIVE, 1, 1}, /* nobody is changing it */
+                 {PETAL_OPEN_MAP | ON_USE | PETAL_OPEN_LIVE, 1, 1}, /* no writer */
                  {PETAL_OPEN_WRITABLE | ON_USE, 1, 1},
                  {PETAL_OPEN_WRITABLE | ON_USE | PETAL_OPEN_RECOVER, 1, 1}, /* clean */
                  {PETAL_OPEN_LOAD | ON_USE, 0, 0},
@@ -605,7 +605,7 @@ static void the_flag_is_accepted_in_every_mode(void **state)
                 "mode %#x", modes[i].flags);
         petal_free(filter);
     }
-    image.data[AT_STATE] = 9; /* slot 0 is torn: dirty */
+    image.data[AT_STATE] = 9; /* slot 0 is torn, so the file is dirty */
     write_file(path, image.data, image.size);
     petal_filter *dirty = opened(path, PETAL_OPEN_WRITABLE | ON_USE | PETAL_OPEN_RECOVER);
     assert_true(!file_info_of(dirty).verifies_on_use);

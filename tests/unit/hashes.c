@@ -1,7 +1,7 @@
-/* hashes.c - proves that keys become the hashes that are published: XXH3 with seed, SipHash-2-4,
+/* hashes.c - proves that keys are hashed by the published algorithms: XXH3 with seed, SipHash-2-4,
  * the SHA family, and numbers as key bytes.
  *
- * The vectors are in vectors/hashes, for ports too. */
+ * The vectors are in vectors/hashes, where ports find them too. */
 #include "support.h"
 
 #include "hash/foreign/sha.h"
@@ -15,7 +15,7 @@
 /* ---- vector files: blank-separated columns, # begins a comment ------------------------------- */
 
 struct row {
-    int number; /* line of the file */
+    int number; /* line number */
     char columns[4][160];
 };
 
@@ -25,7 +25,7 @@ static bool split(const char *line, struct row *row)
                                     row->columns[1], row->columns[2], row->columns[3]) >= 2;
 }
 
-/* Calls `check` with every row of the file, and gives their number. */
+/* Calls `check` for every row of the file, and returns the number of rows. */
 static int for_each_row(const char *path, void (*check)(const struct row *row))
 {
     char line[512];

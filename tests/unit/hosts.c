@@ -1,13 +1,13 @@
-/* hosts.c - proves that programs which keep a filter's bytes themselves can do what they do: store
- * it layer by layer, send it through a socket, load it in chunks, move every array, query a file by
- * ranges, lend bytes and get them back. Each with a filter of each kind. */
+/* hosts.c - proves that a program which keeps a filter's bytes itself can store it layer by layer,
+ * send it through a socket, load it in chunks, move every array, query a file by ranges, and lend
+ * bytes and get them back. Each test runs on every kind of filter. */
 #include "kinds.h"
 
 #include "petal/petal_host.h"
 
 #include <sys/resource.h>
 
-#define KEYS 12000 /* half of them are in */
+#define KEYS 12000 /* half of them are added */
 
 static petal_open_options header_options(enum kind kind, const petal_allocator *allocator)
 {
@@ -18,8 +18,8 @@ static petal_open_options header_options(enum kind kind, const petal_allocator *
     return options;
 }
 
-/* The header of an image as a host finds it that knows nothing of petal files: it reads as many
- * bytes as are said to be needed, until that is enough. */
+/* Opens the header like a host that knows nothing about petal files: it reads the number of bytes
+ * that the call asks for, until that is enough. */
 static petal_filter *open_header(const struct bytes image, const petal_open_options *options,
                                  size_t *header_bytes)
 {
@@ -178,7 +178,7 @@ static void a_header_that_is_no_header_is_refused(void **state)
     require_status(PETAL_ERR_DAMAGED, petal_load(image.data, image.size, &options, &header, &error),
                    error);
     assert_int_equal(error.offset, 1024);
-    memset(image.data + 16, 0xff, 4); /* a slot of 4 GiB */
+    memset(image.data + 16, 0xff, 4); /* claims a slot of 4 GiB */
     memset(image.data + 512, 0, 512);
     require_status(PETAL_ERR_TRUNCATED, petal_load(image.data, 1024, &options, &header, &error),
                    error);
@@ -203,7 +203,7 @@ static void a_header_that_is_no_header_is_refused(void **state)
     free(image.data);
 }
 
-/* Bytes of address space that this process has taken. */
+/* Bytes of address space in use by this process. */
 static rlim_t address_space(void)
 {
     unsigned long long pages = 0;
@@ -214,7 +214,7 @@ static rlim_t address_space(void)
     return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Not even if what follows the header has no room in memory: it is not mapped. */
+/* Works even if what follows the header would not fit in memory: it is not mapped. */
 static void the_header_of_a_file_is_opened_too(void **state)
 {
     (void)state;
@@ -254,14 +254,14 @@ static void the_header_of_a_file_is_opened_too(void **state)
 
 /* ---- layer by layer, as in an RDB file ------------------------------------------------------- */
 
-/* A file of strings with a length in front: what RedisModule_SaveStringBuffer() makes. */
+/* Writes a string with its length in front, as RedisModule_SaveStringBuffer() does. */
 static void put_string(FILE *file, const void *bytes, uint64_t size_bytes)
 {
     require(fwrite(&size_bytes, sizeof size_bytes, 1, file) == 1, "cannot write");
     require(size_bytes == 0 || fwrite(bytes, (size_t)size_bytes, 1, file) == 1, "cannot write");
 }
 
-/* In memory of the filter's allocator, as RedisModule_LoadStringBuffer() gives it. */
+/* Memory comes from the filter's allocator, as with RedisModule_LoadStringBuffer(). */
 static void *get_string(FILE *file, const petal_allocator *allocator, uint64_t *size_bytes)
 {
     require(fread(size_bytes, sizeof *size_bytes, 1, file) == 1, "cannot read");
@@ -270,7 +270,7 @@ static void *get_string(FILE *file, const petal_allocator *allocator, uint64_t *
     return bytes;
 }
 
-/* Stops the stream once it has the header. */
+/* A sink that stops once it has the header. */
 struct heading {
     uint8_t bytes[131072];
     size_t used, wanted;
@@ -325,7 +325,7 @@ static petal_filter *load_by_layers(enum kind kind, const petal_allocator *alloc
     allocator->release(allocator->context, header, (size_t)size_bytes);
     for (uint32_t i = 0; i < info_of(filter).layers; i++) {
         const void *bits = filter;
-        assert_true(petal_contains_i64(filter, -1)); /* not all are here */
+        assert_true(petal_contains_i64(filter, -1)); /* the bits are incomplete */
         require_status(PETAL_OK, petal_bits(filter, i, &bits, &size_bytes, &error), error);
         require_that(bits, ==, NULL);
         require_that(size_bytes, ==, 0);
@@ -354,7 +354,7 @@ static void an_rdb_file_keeps_filters_layer_by_layer(void **state)
         fclose(file);
         require(same_image(filter, loaded), "%s: another image", kind_names[kind]);
         require_same_answers(filter, loaded, kind_names[kind]);
-        /* It goes on as the original does: grows, rotates, counts. */
+        /* The loaded filter continues like the original: grows, rotates, counts. */
         add_numbers(filter, 20000, 9000);
         add_numbers(loaded, 20000, 9000);
         require(same_image(filter, loaded), "%s: another image later", kind_names[kind]);
@@ -437,7 +437,7 @@ static void a_filter_is_loaded_in_chunks(void **state)
     }
 }
 
-/* What BF.SCANDUMP gives: the header, and then the bits of all links. */
+/* As from BF.SCANDUMP: the header, then the bits of all links. */
 static void a_redisbloom_filter_is_loaded_in_chunks(void **state)
 {
     (void)state;
@@ -502,7 +502,7 @@ static void a_header_that_promises_too_much_takes_no_memory(void **state)
     require_status(PETAL_ERR_LIMIT, petal_write_bits(loaded, 0, 0, "x", 1, &error), error);
     assert_int_equal(count.calls, calls);
     petal_free(loaded);
-    options.memory_limit = 4096; /* of the handle alone */
+    options.memory_limit = 4096; /* covers the handle alone */
     require_status(PETAL_OK, petal_load(header.data, 1024, &options, &loaded, &error), error);
     petal_free(loaded);
     petal_free(filter);
@@ -532,7 +532,7 @@ static void bits_of_maps_and_views_are_read_only(void **state)
 
 /* ---- queries by ranges ----------------------------------------------------------------------- */
 
-/* As many as 64 layers of 64 lines have. */
+/* The ranges of 64 layers with 64 lines each. */
 #define MAX_RANGES 4096
 
 static void ranges_answer_as_the_whole_filter_does(void **state)
@@ -598,8 +598,8 @@ static void ranges_answer_as_the_whole_filter_does(void **state)
     }
 }
 
-/* The block at this offset matches its checksum, and no other bytes do. In copies, so that reading
- * beyond either is noticed. */
+/* The block at this offset matches its checksum, and no other bytes do. Works on copies, so that
+ * reading past either is noticed. */
 static void require_compared(const petal_filter *header, const struct bytes image,
                              petal_range block, petal_range sum)
 {
@@ -638,7 +638,8 @@ static void require_compared(const petal_filter *header, const struct bytes imag
     free(recorded.data);
 }
 
-/* Every block follows the one before, and so do their checksums. Returns how many there are. */
+/* Each block directly follows the previous one, and so do the checksums. Returns the number of
+ * blocks. */
 static uint64_t require_blocks(const petal_filter *header, const struct bytes image,
                                const char *what)
 {
@@ -668,8 +669,7 @@ static uint64_t require_blocks(const petal_filter *header, const struct bytes im
     return blocks;
 }
 
-/* Of every kind, with several blocks: in layers of their own, or one large layer whose last block
- * is short. */
+/* Every kind, with several blocks: one per layer, or one large layer whose last block is short. */
 static void every_block_is_compared_with_its_checksum(void **state)
 {
     (void)state;
@@ -699,7 +699,7 @@ static void every_block_is_compared_with_its_checksum(void **state)
         }
 }
 
-/* A block at the place of another is damage, even if both are sound. */
+/* A block in place of another is damage, even if both are sound. */
 static void a_block_in_the_place_of_another_is_damaged(void **state)
 {
     (void)state;
@@ -725,8 +725,8 @@ static void a_block_in_the_place_of_another_is_damaged(void **state)
 
 /* ---- memory that moves ----------------------------------------------------------------------- */
 
-/* A mover that gives each block a new address, at another distance from a line each time, and
- * spoils the old one. */
+/* A mover that gives each block a new address, with another alignment each time, and overwrites the
+ * old one. */
 struct moving {
     struct counting *count;
     uint64_t moves, leave_every;
@@ -770,7 +770,7 @@ static void require_moves(petal_filter *filter, struct counting *count, const ch
             (unsigned long long)count->live_blocks);
 }
 
-/* Leaves the block as a plain free() would. */
+/* Copies the block, and overwrites the old one as free() might. */
 static void *move_and_look(void *context, void *memory, size_t size_bytes)
 {
     const uint8_t *bytes = memory;
@@ -912,7 +912,7 @@ static void a_host_that_counts_by_its_own_rule_sets_the_number_of_keys(void **st
 
 /* ---- one handle for many filters ------------------------------------------------------------- */
 
-/* The layers of a filter, as a host keeps them: the bits are the filter's. */
+/* The filter's layers in the form a host keeps; the filter still owns the bits. */
 static uint32_t layers_of(const petal_filter *filter, petal_lent_layer *layers)
 {
     uint32_t count = info_of(filter).layers;
@@ -935,7 +935,7 @@ static uint32_t layers_of(const petal_filter *filter, petal_lent_layer *layers)
     return count;
 }
 
-/* Filters of a host, and the same ones with handles of their own. */
+/* Serves filters kept by a host with one handle, and compares with a handle for each. */
 static void require_one_handle_serves(petal_filter *handle, petal_filter **kept,
                                       petal_filter **alone, const char *what)
 {
@@ -954,7 +954,7 @@ static void require_one_handle_serves(petal_filter *handle, petal_filter **kept,
             require(same_image(handle, alone[i]), "%s: filter %d, round %d", what, i, round);
             require(layers_of(handle, layers[i]) == counts[i], "%s: filter %d grew", what, i);
         }
-    /* Without bits it answers like any filter of which only the header is there. */
+    /* Without bits it answers like a filter of which only the header was opened. */
     for (uint32_t j = 0; j < counts[0]; j++) layers[0][j].bytes = NULL;
     require_status(PETAL_OK, petal_lend(handle, layers[0], counts[0], &error), error);
     require(petal_contains_i64(handle, 1) && petal_contains_i64(handle, -1), "%s", what);
@@ -970,7 +970,7 @@ static void require_handle_of(const petal_filter *pattern, const char *what)
         kept[i] = clone_of(alone[i]);
     }
     require_one_handle_serves(handle, kept, alone, what);
-    petal_free(handle); /* and its bits stay */
+    petal_free(handle); /* the filter's bits stay */
     for (int i = 0; i < FILTERS; i++) {
         petal_free(alone[i]);
         petal_free(kept[i]);
@@ -1028,7 +1028,7 @@ static petal_filter *grown_of(const char *format, uint64_t capacity, double rate
     return create(&options);
 }
 
-/* Of any size, and with any number of layers. */
+/* Of any size and number of layers. */
 static void one_handle_serves_filters_of_other_sizes(void **state)
 {
     (void)state;
@@ -1060,12 +1060,12 @@ static void one_handle_serves_filters_of_other_sizes(void **state)
         require(same_image(handle, alone), "%llu keys", (unsigned long long)keys);
         require_same_answers(handle, alone, "layers");
         require_status(PETAL_OK, petal_lend(handle, layers, 1, &error), error);
-        petal_free(alone); /* whose first layer is still lent, and not used again */
+        petal_free(alone); /* its first layer is still lent, but no longer used */
     }
     petal_free(handle);
 }
 
-/* The host adds the layers. */
+/* Only the host adds layers. */
 static void a_handle_that_is_lent_layers_does_not_grow(void **state)
 {
     (void)state;
@@ -1077,7 +1077,7 @@ static void a_handle_that_is_lent_layers_does_not_grow(void **state)
         petal_error error;
         add_numbers(full, 0, 100);
         add_numbers(grown, 0, 150);
-        while (info_of(full).items < 100) /* some were false positives */
+        while (info_of(full).items < 100) /* some keys were false positives */
             add_numbers(full, 1000 + info_of(full).items, 1);
         require_status(PETAL_OK, petal_lend(handle, layers, layers_of(full, layers), &error),
                        error);
@@ -1095,7 +1095,7 @@ static void a_handle_that_is_lent_layers_does_not_grow(void **state)
     }
 }
 
-/* Their positions would be others, or beyond the end. */
+/* Their positions would be wrong, or beyond the end. */
 static void layers_that_no_filter_has_are_not_taken(void **state)
 {
     (void)state;
@@ -1163,7 +1163,7 @@ static void a_view_gives_its_bytes_back_once(void **state)
         options.format = formats[i];
         options.release = take_back;
         options.release_context = &lent;
-        /* On failure the bytes stay the caller's. */
+        /* On failure the caller still owns the bytes. */
         require(petal_view(image.data, image.size - 1, &options, &view, &error) < 0, "%s: cut",
                 formats[i]);
         assert_int_equal(lent.times, 0);
@@ -1210,7 +1210,8 @@ static void a_view_that_finds_no_memory_does_not_give_back(void **state)
     petal_free(filter);
 }
 
-/* 1,000 bits or counters end within a byte or a line; the file would be refused as damaged. */
+/* 1,000 bits or counters end within a byte or a line; a file with other bits set would be refused
+ * as damaged. */
 static void bits_that_no_key_can_set_are_not_written(void **state)
 {
     (void)state;

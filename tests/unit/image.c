@@ -1,6 +1,6 @@
 /* image.c - proves that the petal file is, byte for byte, what docs/format.md says: fields, sums,
- * content id, worked example, several layers. The expected bytes are made here from the
- * specification, not by the library. */
+ * content id, worked example, several layers. This file computes the expected bytes from the
+ * specification, not with the library. */
 #include "image.h"
 
 static const uint8_t magic[8] = {0x89, 'P', 'T', 'L', '\r', '\n', 0x1a, '\n'};
@@ -21,7 +21,7 @@ static uint64_t xxh3_of_numbers(const uint64_t *numbers, const size_t *sizes, si
     return XXH3_64bits_withSeed(bytes, used, seed);
 }
 
-/* The content id of a filter of one layer with these bits. */
+/* The content id of a one-layer filter with these bits. */
 static uint64_t content_id(const petal_info *info, uint64_t secret_check, const uint8_t *payload)
 {
     uint64_t id = xxh3_of_numbers(
@@ -59,7 +59,7 @@ static uint64_t round_up(uint64_t x, uint64_t unit)
     return (x + unit - 1) / unit * unit;
 }
 
-/* Every byte of the head of a fresh image of this filter. */
+/* Compares every byte of the head of this filter's fresh image. */
 static void require_image(const petal_filter *filter)
 {
     struct bytes image = serialized(filter);
@@ -189,7 +189,7 @@ static void metadata_of_every_length_leave_sums_and_payload_aligned(void **state
 
 /* ---- the worked example ---------------------------------------------------------------------- */
 
-/* "    010  0002 0000 ...  words" -> offset and bytes; false for other lines. */
+/* Parses "    010  0002 0000 ...  words" into offset and bytes; false for other lines. */
 static bool read_dump_line(const char *line, size_t *offset, uint8_t bytes[16])
 {
     char digits[33] = "", *end;
@@ -219,7 +219,7 @@ static petal_filter *worked_example(void)
     return filter;
 }
 
-/* The golden file that a line names, "(`growing.petal`)" or "`textbook.patch`,", in place of
+/* Reads the golden file that a line names, "(`growing.petal`)" or "`textbook.patch`,", into
  * *image. */
 static void take_named_file(const char *line, struct bytes *image)
 {
@@ -275,7 +275,7 @@ static void the_worked_example_of_the_specification_is_what_the_library_writes(v
     assert_int_equal(image.size, 1152);
     require_that(lines, >=, 11);
     for (size_t i = 0; i < image.size;
-         i++) /* "lines of zeros are left out"; slot 1 is shown in one line */
+         i++) /* the dump leaves out lines of zeros, and shows slot 1 in one line */
         require(covered.data[i] || image.data[i] == 0 || (i >= SLOT && i < 2 * SLOT),
                 "byte %03zx is not in the example", i);
     free(image.data);
@@ -296,7 +296,7 @@ static void a_saved_file_is_the_serialized_image(void **state)
         options.metadata = "m";
         options.metadata_bytes = 1;
         petal_filter *filter = create(&options);
-        add_numbers(filter, 0, 5); /* most of the file is zeros, so that it has holes */
+        add_numbers(filter, 0, 5); /* mostly zeros, so that the file has holes */
         require_status(PETAL_OK, petal_save(filter, path, NULL, &error), error);
         struct bytes image = serialized(filter), file = read_file(path);
         assert_true(same_bytes(image, file));
@@ -350,7 +350,7 @@ static void a_buffer_that_is_too_small_is_refused_and_not_overrun(void **state)
     size_t size = (size_t)petal_serialized_bytes(filter, NULL);
     for (size_t room = 0; room < size; room += room < 16 ? 1 : 101) {
         struct bytes small =
-            new_bytes(room); /* of just that size: a sanitizer sees one byte too many */
+            new_bytes(room); /* exactly that size, so that a sanitizer sees one byte too many */
         require_status(PETAL_ERR_ARGUMENT, petal_serialize(filter, NULL, small.data, room, &error),
                        error);
         free(small.data);
@@ -387,8 +387,8 @@ static void an_image_may_lie_anywhere_in_memory(void **state)
 
 /* ---- several layers -------------------------------------------------------------------------- */
 
-/* The image of a filter of several layers, put together by the specification from filters of one
- * layer each. */
+/* The image of a filter of several layers, assembled by the specification from one-layer
+ * filters. */
 static struct bytes image_of_layers(petal_filter *const *filters, uint32_t count)
 {
     struct bytes parts[64];

@@ -1,5 +1,5 @@
 /* image.h - the petal file by its specification (docs/format.md, section 3), for tests that read,
- * forge and break files. The offsets stand here once more, so that the library is compared with the
+ * forge and break files. It repeats the offsets, so that the library is compared with the
  * specification and not with itself. */
 #ifndef PETAL_TESTS_IMAGE_H
 #define PETAL_TESTS_IMAGE_H
@@ -10,7 +10,7 @@
 #include <xxhash.h>
 
 enum {
-    SLOT = 512, /* S, of files with up to four layers */
+    SLOT = 512, /* S, for files of up to four layers */
     AT_MAGIC = 0,
     AT_VERSION = 8,
     AT_FEATURES = 12,
@@ -111,7 +111,7 @@ static inline uint8_t *slot_of(struct bytes image, unsigned number)
     return image.data + number * SLOT;
 }
 
-/* The slot that counts: the one with the higher sequence number. */
+/* The active slot: the one with the higher sequence number. */
 static inline uint8_t *current_slot(struct bytes image)
 {
     return slot_of(image,
@@ -133,7 +133,7 @@ static inline uint64_t slot_sum(const uint8_t *slot, unsigned number)
     return XXH3_64bits_withSeed(slot, AT_SUM, number);
 }
 
-/* Makes the slot's checksum right again, as one does who forges a file. */
+/* Recomputes the slot's checksum, as a forger would. */
 static inline void seal(struct bytes image, unsigned number)
 {
     uint8_t *slot = slot_of(image, number);
@@ -148,7 +148,7 @@ static inline void seal_both(struct bytes image)
 
 /* ---- opening images -------------------------------------------------------------------------- */
 
-/* Loads and frees; the status. */
+/* Loads and frees. Returns the status. */
 static inline petal_status status_of_loading(struct bytes image, unsigned flags, petal_error *error)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;

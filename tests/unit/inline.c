@@ -1,5 +1,6 @@
-/* petal_inline.h answers and sets exactly what petal.h does, in the form that this file is compiled
- * for; inline_avx2.c and inline_avx512.c are this file with other forms of it. */
+/* inline.c - proves that petal_inline.h answers and sets exactly what petal.h does, in the variant
+ * that this file is compiled for. inline_avx2.c and inline_avx512.c compile the same file for other
+ * variants. */
 #include "support.h"
 
 #include "petal/petal_inline.h"
@@ -11,7 +12,7 @@
 
 #define KEYS 20000
 
-/* The loops are functions of their own, so that they can be compiled for the form's target. */
+/* The loops are separate functions, so that they can be compiled for the variant's target. */
 static PETAL_INLINE_TARGET size_t add_all(petal_inline *hot, int64_t from, uint8_t *was_new)
 {
     size_t sum = 0;
@@ -42,7 +43,7 @@ static petal_filter *make_seeded(uint32_t hashes, uint64_t seed)
     return create(&options);
 }
 
-/* The same keys go into one filter by calls and into another by the inline loop. */
+/* Adds the same keys to one filter by calls and to another by the inline loop. */
 static void compare(uint32_t hashes, uint64_t seed)
 {
     static uint8_t got[KEYS], wanted[KEYS];
@@ -55,7 +56,7 @@ static void compare(uint32_t hashes, uint64_t seed)
     require(add_all(&hot, -KEYS, got) == wanted_new && memcmp(got, wanted, KEYS) == 0, "k %u",
             hashes);
     petal_inline_end(by_loop, &hot);
-    assert_true(same_image(by_call, by_loop)); /* bits and the count of items */
+    assert_true(same_image(by_call, by_loop)); /* bits and item count */
     begin(by_loop, false, &hot);
     for (int64_t i = 0; i < KEYS; i++)
         wanted_in += wanted[i] = petal_contains_i64(by_call, i - 100);
@@ -114,7 +115,7 @@ static void other_filters_are_refused(void **state)
     petal_free(two_lines);
 }
 
-/* The loop writes whole lines, and would undo what other threads have set since it read them. */
+/* The loop writes whole lines, and would undo what other threads set after it read them. */
 static void filters_that_threads_share_are_refused(void **state)
 {
     (void)state;

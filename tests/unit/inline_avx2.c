@@ -1,5 +1,4 @@
-/* inline.c again, in the form of petal_inline.h for AVX2: what a program compiled with
- * -mavx2 gets. */
+/* inline.c compiled with the AVX2 variant of petal_inline.h, which a program gets with -mavx2. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PETAL_INLINE_AVX2
 #define PETAL_INLINE_TARGET __attribute__((target("avx2,bmi2")))

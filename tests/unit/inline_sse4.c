@@ -1,5 +1,5 @@
-/* inline.c again, in the form of petal_inline.h for SSE4.1: what a program compiled with -msse4.1
- * gets. */
+/* inline.c compiled with the SSE4.1 variant of petal_inline.h, which a program gets with
+ * -msse4.1. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PETAL_INLINE_SSE4
 #define PETAL_INLINE_TARGET __attribute__((target("sse4.1")))

@@ -1,6 +1,6 @@
-/* Every kernel of every scheme that this CPU can run sets and tests exactly the bits of the generic
- * one, key by key and in batches, at every number of hashes, one line per key and two; and the
- * remainders that foreign schemes need are exact. */
+/* kernels.c - proves that every kernel that this CPU can run sets and tests exactly the bits of the
+ * generic one, for every scheme, key by key and in batches, at every number of hashes, with one
+ * line per key and two. The remainders that foreign schemes need are exact too. */
 #include "../amount.h"
 #include "base/cpu.h"
 #include "base/divide.h"
@@ -11,7 +11,7 @@
 
 #define KEYS 4000u
 
-/* Shapes from crowded to roomy, and one that is larger than the caches a batch looks at. */
+/* Shapes from crowded to roomy, one of them larger than the caches that a batch considers. */
 static const uint64_t line_counts[] = {1, 3, 64, 1000, 40000};
 
 static const struct kernel *generic_of(const struct scheme_def *scheme)
@@ -29,8 +29,8 @@ static uint8_t *lines_for(const struct shape *shape)
     return bytes;
 }
 
-/* The same keys, taken apart as the build by regions does: the same bits, each part in the line it
- * is said to be in. */
+/* Splits the same keys into parts as the build by regions does. They must set the same bits, each
+ * part in the line that it names. */
 static void compare_parts(const struct kernel *kernel, const struct bit_array *wanted,
                           const uint64_t *hashes)
 {
@@ -45,7 +45,7 @@ static void compare_parts(const struct kernel *kernel, const struct bit_array *w
             kernel->name);
     for (uint32_t kind = 0; kind < parts->kinds(shape); kind++) {
         parts->split(&array, kind, hashes, KEYS, words, lines);
-        for (size_t i = 0; i < KEYS; i += KEYS / 4) { /* one alone, in a line of its own */
+        for (size_t i = 0; i < KEYS; i += KEYS / 4) { /* one key alone, in a line of its own */
             uint8_t line[64], rest = 0;
             uint8_t *at = array.bytes + lines[i] * 64;
             memcpy(line, at, 64);
@@ -62,7 +62,7 @@ static void compare_parts(const struct kernel *kernel, const struct bit_array *w
     free(array.bytes);
 }
 
-/* Both add the same keys; then both are asked for them and for others. */
+/* Adds the same keys to both, then queries them and others. */
 static void compare(const struct kernel *kernel, const struct kernel *generic,
                     const struct shape *shape, uint64_t seed)
 {
@@ -124,8 +124,8 @@ static void every_kernel_of_blocked_is_bit_equal_to_the_generic_one(void **state
     print_message("# %llu keys compared\n", (unsigned long long)compared);
 }
 
-/* The bulk of the keys for each kernel, over all numbers of hashes: 100 million in ./dev nightly.
- * Sanitised builds do a hundredth. */
+/* The number of keys per kernel, over all numbers of hashes: 100 million in ./dev nightly.
+ * Sanitised builds use a hundredth. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
 #define BULK ((uint64_t)1000000)
 #else
@@ -133,7 +133,7 @@ static void every_kernel_of_blocked_is_bit_equal_to_the_generic_one(void **state
 #endif
 #define BULK_PIECE 1024u
 
-/* Half of the hashes are added to both; all are asked of both. */
+/* Adds half of the hashes to both, and queries all. */
 static void compare_in_bulk(const struct kernel *kernel, const struct kernel *generic,
                             const struct shape *shape, uint64_t keys, uint64_t *state)
 {
@@ -164,7 +164,7 @@ static void keys_by_the_million_are_the_same_to_every_kernel(void **state)
 {
     const struct scheme_def *scheme = petal_scheme_find(PETAL_SCHEME_BLOCKED);
     uint64_t seed = 2026,
-             each = nightly_amount(BULK) / 47 + 1; /* 16 shapes of one line, 31 of two */
+             each = nightly_amount(BULK) / 47 + 1; /* shapes: 16 of one line, 31 of two */
     (void)state;
     for (const struct kernel *const *kernel = scheme->kernels; *kernel != generic_of(scheme);
          kernel++) {
@@ -220,8 +220,8 @@ static void a_line_at_any_address_works_as_well(void **state)
 
 /* ---- batches of the schemes that walk: foreign ones are their own generic kernel ------------- */
 
-/* Keys one by one and in a batch; crowded, so that answers differ, and above the size where batches
- * ask ahead. */
+/* Keys one by one and in a batch; crowded, so that answers differ, and above the size at which
+ * batches prefetch. */
 static void compare_batches(const struct scheme_def *scheme, struct shape shape, uint32_t words,
                             uint64_t seed)
 {
@@ -238,13 +238,13 @@ static void compare_batches(const struct scheme_def *scheme, struct shape shape,
     b.bytes = new_bytes(size).data;
     for (size_t i = 0; i < 2 * KEYS * words; i++) hashes[i] = next_random(&state);
     memcpy(hashes + (KEYS - 7) * words, hashes,
-           7 * words * sizeof *hashes); /* keys that come twice are new once */
+           7 * words * sizeof *hashes); /* repeats within the batch are new once */
     size_t sum = kernel->add_many(&b, hashes, KEYS, many), wanted = 0;
     for (size_t i = 0; i < KEYS; i++) wanted += one[i] = kernel->add(&a, hashes + i * words);
     require(sum == wanted && memcmp(one, many, KEYS) == 0 && memcmp(a.bytes, b.bytes, size) == 0,
             "%s: adding, m %llu, k %u", scheme->name, (unsigned long long)shape.bits, shape.hashes);
     memset(a.bytes, seed % 2 ? 0x55 : 0x77,
-           size); /* half of the bits, or three of four: answers of all lengths */
+           size); /* half of the bits set, or three of four, so that answers end at every length */
     sum = kernel->contains_many(&a, hashes, 2 * KEYS, many), wanted = 0;
     for (size_t i = 0; i < 2 * KEYS; i++)
         wanted += one[i] = kernel->contains(&a, hashes + i * words);
@@ -297,8 +297,8 @@ static void check_rests(uint64_t by, uint64_t x)
             (long long)as_signed, (unsigned long long)by);
 }
 
-/* Next to every power of two, and next to multiples of the divisor, where a quotient that is off by
- * one shows. */
+/* Values next to every power of two and next to multiples of the divisor, where a quotient that is
+ * off by one shows. */
 static uint64_t check_near_multiples(uint64_t by)
 {
     uint64_t checked = 0;
@@ -364,8 +364,8 @@ static void compare_counts(const uint8_t *bytes, uint64_t size_bytes)
     }
 }
 
-/* Every length around the steps of each level at every alignment, also in memory that ends
- * where the bytes do; then long ones, random, full and empty. */
+/* Every length around each level's steps, at every alignment, also at the end of readable memory;
+ * then long ones, random, full and empty. */
 static void every_level_counts_the_same_bits(void **state)
 {
     static uint8_t bytes[70000];

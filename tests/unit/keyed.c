@@ -1,5 +1,5 @@
-/* keyed.c - proves that a keyed filter is of no use without its secret, and that the secret is in
- * no file and no message. */
+/* keyed.c - proves that a keyed filter is useless without its secret, and that the secret appears
+ * in no file and no message. */
 #include "image.h"
 
 #include "petal/petal_host.h"
@@ -144,7 +144,7 @@ static void a_header_tells_without_the_secret_and_hashes_no_key(void **state)
     require_status(PETAL_ERR_SECRET_MISSING,
                    petal_contains_in_ranges(header, "key", 3, bits, 64, &answer, &error), error);
     petal_free(header);
-    options.secret = other_secret; /* one that is given is checked */
+    options.secret = other_secret; /* a given secret is checked */
     require_status(PETAL_ERR_SECRET_WRONG,
                    petal_load(image.data, image.size, &options, &header, &error), error);
     image.data[image.size > 100 ? 100 : 0] ^= 1; /* in the header, under its checksum */
@@ -164,7 +164,7 @@ static void each_of_10000_wrong_secrets_is_an_error(void **state)
     for (int i = 0; i < 10000; i++) {
         uint8_t wrong[PETAL_SECRET_BYTES];
         memcpy(wrong, secret, sizeof wrong);
-        if (i < 128) { /* first those that differ in one bit only */
+        if (i < 128) { /* the first ones differ in a single bit */
             wrong[i / 8] ^= (uint8_t)(1u << i % 8);
         } else {
             put64(wrong, next_random(&random));
@@ -193,7 +193,7 @@ static void the_message_names_the_id_of_the_secret_that_is_needed(void **state)
     free(image.data);
 }
 
-/* Two secrets may have one id by chance, or by a forger. The check value tells them apart. */
+/* Two secrets may share an id, by chance or by forgery. The check value distinguishes them. */
 static void the_id_of_a_secret_proves_nothing(void **state)
 {
     (void)state;
@@ -235,8 +235,8 @@ static void a_secret_for_a_filter_without_one_is_an_error(void **state)
     free(image.data);
 }
 
-/* Do any 4 bytes in a row of the secret stand in these bytes, as they are, reversed, or as
- * hexadecimal text? */
+/* Do these bytes contain any 4 consecutive bytes of the secret, as they are, reversed, or in
+ * hexadecimal? */
 static bool gives_away(const uint8_t *bytes, size_t size)
 {
     for (size_t from = 0; from + 4 <= sizeof secret; from++) {
@@ -259,7 +259,7 @@ static void no_four_bytes_of_the_secret_are_in_the_file_or_a_message(void **stat
     petal_error error;
     petal_filter *filter = keyed(secret, PETAL_SCHEME_CLASSIC), *opened = NULL;
     petal_filter *other = keyed(other_secret, PETAL_SCHEME_CLASSIC);
-    assert_true(gives_away(secret, sizeof secret)); /* the test can fail */
+    assert_true(gives_away(secret, sizeof secret)); /* shows that the test can fail */
     petal_add(filter, "key", 3);
     struct bytes image = serialized(filter);
     assert_false(gives_away(image.data, image.size));
@@ -290,7 +290,7 @@ static void the_caller_may_wipe_the_secret_once_the_filter_is_made(void **state)
     petal_free(twin);
 }
 
-/* Remembers the memory of the handle, which held the secret, at the moment it is given back. */
+/* Records the handle's memory, which held the secret, when it is freed. */
 struct spy {
     bool seen_secret;
 };
@@ -351,9 +351,8 @@ static void a_clone_keeps_the_secret(void **state)
     petal_free(copy);
 }
 
-/* Whoever knows the hash can choose keys whose bits are all fresh: the fill rises by k bits per
- * key, and the filter is full early (reliability of keyed filters: without the secret a chosen key
- * is as good as a random one). */
+/* An attacker who knows the hash can choose keys whose bits are all clear: each sets k bits, and
+ * the filter is full early. With a keyed hash a chosen key is as good as a random one. */
 static uint64_t bits_set_by_chosen_keys(petal_filter *target, const petal_filter *oracle,
                                         uint64_t keys)
 {
@@ -362,7 +361,7 @@ static uint64_t bits_set_by_chosen_keys(petal_filter *target, const petal_filter
     for (uint64_t i = 0; i < keys; i++) {
         uint64_t best = candidate, max = 0;
         for (int tries = 0; tries < 8;
-             tries++, candidate++) { /* the first that is new to the oracle's bits */
+             tries++, candidate++) { /* the first key that is new to the oracle */
             bool fresh = !petal_contains_i64(shadow, (int64_t)candidate);
             if (fresh && !max) best = candidate, max = 1;
         }
@@ -388,7 +387,7 @@ keys_chosen_without_the_secret_fill_a_keyed_filter_no_faster_than_random_ones(vo
     double sd = sqrt(m * exp(-c) * (1 - (1 + c) * exp(-c)));
     assert_int_equal(
         by_choice,
-        keys); /* the attack is real: with a known hash every chosen key sets a fresh bit */
+        keys); /* the attack works: if the hash is known, every chosen key sets a clear bit */
     require(fabs((double)keyed_set - expected) < 5 * sd, "%llu bits set, expected %.0f, sd %.1f",
             (unsigned long long)keyed_set, expected, sd);
     petal_free(open_target);

@@ -1,5 +1,5 @@
-/* kinds.h - a filter of each kind: the native schemes, keyed, growing, windows of keys and of time,
- * with keys in it; for tests of what must hold for all of them. */
+/* kinds.h - a filter of each kind, with keys in it: the native schemes, keyed, growing, windows of
+ * keys and of time. For tests of what must hold for all of them. */
 #ifndef PETAL_TESTS_KINDS_H
 #define PETAL_TESTS_KINDS_H
 
@@ -23,7 +23,7 @@ static const char *const kind_names[KIND_COUNT] = {
     "blocked, 1 line", "blocked, 2 lines", "classic",        "counting",
     "keyed",           "growing",          "window of keys", "window of time"};
 
-/* The secret of a kind: NULL for all but one. */
+/* The secret of a kind, or NULL: only one has a secret. */
 static inline const void *kind_secret(enum kind kind)
 {
     return kind == KIND_KEYED ? kinds_secret : NULL;
@@ -49,7 +49,7 @@ static inline petal_options kind_options(enum kind kind)
     return options;
 }
 
-/* Of 6000 numbers from 0 on, windows hold the newest. */
+/* Holds 6000 numbers from 0 on; a window holds the newest of them. */
 static inline petal_filter *kind_filter(enum kind kind, const petal_allocator *allocator)
 {
     petal_options options = kind_options(kind);

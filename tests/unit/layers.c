@@ -1,6 +1,6 @@
-/* layers.c - proves that filters of several layers do what they promise: those that grow keep every
- * key at any size, those that rotate keep a window of them and let go of the rest, through batches,
- * copies, files, crashes and clocks that go wrong. */
+/* layers.c - proves what filters of several layers promise: growing ones keep every key at any
+ * size, rotating ones keep a window of keys and drop the rest, through batches, copies, files,
+ * crashes and clocks that go wrong. */
 #include "image.h"
 
 #include "../amount.h"
@@ -13,7 +13,7 @@
 #define HOUR ((uint64_t)3600 * 1000)
 #define DAY (24 * HOUR)
 
-/* A loop over the schemes that grow and rotate. NOLINTBEGIN(bugprone-macro-parentheses): a name,
+/* Loops over the schemes that grow and rotate. NOLINTBEGIN(bugprone-macro-parentheses): a name,
  * which takes none */
 #define FOR_LAYERED_SCHEMES(scheme) \
     for (uint32_t scheme = PETAL_SCHEME_BLOCKED; scheme <= PETAL_SCHEME_CLASSIC; \
@@ -50,7 +50,7 @@ static void tell_time(petal_filter *filter, uint64_t now_ms)
     require_status(PETAL_OK, petal_set_clock(filter, now_ms, &error), error);
 }
 
-/* Saved, and loaded from the file. */
+/* Saves the filter and loads the file. */
 static petal_filter *through_a_file(petal_filter *filter, const char *name)
 {
     petal_error error;
@@ -96,7 +96,7 @@ static void a_growing_filter_adds_layers_as_its_policy_says(void **state)
             sum += layer_stats(filter, i).estimated_rate;
         }
         require(info_stats.estimated_rate <= sum && sum < 0.03, "%g, sum %g",
-                info_stats.estimated_rate, sum); /* one of 100 keys scatters */
+                info_stats.estimated_rate, sum); /* a layer of 100 keys varies */
         petal_free(filter);
     }
 }
@@ -116,7 +116,7 @@ static void repeats_do_not_make_it_grow(void **state)
     petal_free(filter);
 }
 
-/* Hands keys to `batched` in batches of random sizes and to `single` one at a time; answers and
+/* Adds keys to `batched` in batches of random sizes and to `single` one at a time; answers and
  * bytes must agree. */
 static void require_batches_equal_singles(const petal_options *options, uint64_t seed)
 {
@@ -266,7 +266,7 @@ static void a_writable_map_of_a_growing_file_takes_keys_until_its_layer_is_full(
     petal_free(filter);
 }
 
-/* The image of a filter whose only layer says that it is full, of that many keys. */
+/* The image of a filter whose only layer claims to be full with `capacity` keys. */
 static struct bytes full_image(uint64_t capacity)
 {
     petal_options options = growing(100, 0.01);
@@ -282,8 +282,7 @@ static struct bytes full_image(uint64_t capacity)
     return image;
 }
 
-/* A layer that is full, of that many keys, of which the file has not the bits: nobody could add as
- * many in a test. */
+/* A full layer of `capacity` keys whose bits are not in the file: too many for a test to add. */
 static petal_filter *full_layer(uint64_t capacity)
 {
     struct bytes image = full_image(capacity);
@@ -292,7 +291,7 @@ static petal_filter *full_layer(uint64_t capacity)
     return filter;
 }
 
-/* Refuses what is large, and notes how large. */
+/* Refuses large allocations, and records their size. */
 static void *alloc_small(void *context, size_t size_bytes)
 {
     *(size_t *)context = size_bytes > *(size_t *)context ? size_bytes : *(size_t *)context;
@@ -305,8 +304,8 @@ static void release_small(void *context, void *memory, size_t size_bytes)
     free(memory);
 }
 
-/* How adding to a full filter ends, opened with this limit; and the largest allocation that was
- * asked for. */
+/* The status of adding to a full filter opened with this limit; also returns the largest allocation
+ * requested. */
 static petal_status grow_within(struct bytes image, uint64_t limit, size_t *largest)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
@@ -330,7 +329,7 @@ static void the_next_layer_of_a_file_is_within_the_limit_it_was_opened_with(void
     size_t largest;
     (void)state;
     struct bytes image =
-        full_image((uint64_t)1 << 33); /* the next layer would have 2^34 keys: 30 GB */
+        full_image((uint64_t)1 << 33); /* the next layer would need 30 GB for 2^34 keys */
     assert_int_equal(grow_within(image, 0, &largest), PETAL_ERR_LIMIT);
     require_that(largest, <, 1000000);
     assert_int_equal(grow_within(image, (uint64_t)16 << 20, &largest), PETAL_ERR_LIMIT);
@@ -340,7 +339,7 @@ static void the_next_layer_of_a_file_is_within_the_limit_it_was_opened_with(void
     free(image.data);
 }
 
-/* 64 times the layers that there are is more than 1 GiB: then that is the limit. */
+/* If 64 times the present layers exceed 1 GiB, that is the limit. */
 static void a_large_filter_grows_beyond_a_gibibyte(void **state)
 {
     petal_options options = growing(16000000, 0.01);
@@ -355,7 +354,7 @@ static void a_large_filter_grows_beyond_a_gibibyte(void **state)
     for (unsigned slot = 0; slot < 2; slot++) put64(slot_of(image, slot) + AT_ITEMS, 16000000);
     seal_both(image);
     assert_int_equal(grow_within(image, 0, &largest),
-                     PETAL_ERR_MEMORY); /* asked for, and refused by the test */
+                     PETAL_ERR_MEMORY); /* the allocation was made, and the test refused it */
     require_that(largest, >, (size_t)1 << 30);
     free(image.data);
 }
@@ -376,7 +375,7 @@ static void a_filter_that_cannot_grow_any_more_says_so_and_goes_on_answering(voi
     }
 }
 
-/* Each layer's items are set to its capacity, as above. */
+/* Sets each layer's items to its capacity, as above. */
 static void files_of_twenty_layers_grow_on(void **state)
 {
     (void)state;
@@ -387,7 +386,7 @@ static void files_of_twenty_layers_grow_on(void **state)
     for (petal_status status = PETAL_OK; status >= 0 && layers < 20; layers++) {
         struct bytes image = serialized(filter);
         for (unsigned slot = 0; slot < 2;
-             slot++) { /* S grows with the layers, as seal() does not */
+             slot++) { /* S depends on the number of layers, which seal() ignores */
             uint64_t slot_bytes = get32(image.data + AT_SLOT_BYTES);
             uint8_t *at = image.data + slot * slot_bytes;
             put64(at + AT_ITEMS + (uint64_t)LAYER_ENTRY * (layers - 1),
@@ -406,8 +405,8 @@ static void files_of_twenty_layers_grow_on(void **state)
 
 /* ---- rotating -------------------------------------------------------------------------------- */
 
-/* By keys there are always G generations; by time 2G - 1 at most, and those are the bytes that a
- * plan promises. */
+/* Key windows always have G generations. Time windows have at most 2G - 1, and a plan promises
+ * bytes for those. */
 static void the_planner_chooses_the_generations_that_need_nearly_the_least_memory(void **state)
 {
     (void)state;
@@ -446,7 +445,7 @@ static void the_planner_chooses_the_generations_that_need_nearly_the_least_memor
     }
 }
 
-/* So many keys that all of them are more than one layer can hold, and half of them are not. */
+/* All these keys exceed what one layer can hold; half of them don't. */
 static void a_number_of_generations_that_is_impossible_is_passed_over(void **state)
 {
     (void)state;
@@ -464,9 +463,9 @@ static void a_number_of_generations_that_is_impossible_is_passed_over(void **sta
     require_that(how.generations, >, 2);
 }
 
-/* The promise of rotating.c: however G shares are spread over generations, the rate is highest if G
- * of them are full. That holds if -ln(1 - rate) of a generation lies below its chord, from no key
- * to its share. */
+/* What rotating.c relies on: however G shares are spread over generations, the rate is highest if G
+ * generations are full. That holds if -ln(1 - rate) of a generation stays below its chord from no
+ * keys to its share. */
 static void a_full_generation_is_the_worst_that_its_keys_can_do(void **state)
 {
     (void)state;
@@ -483,7 +482,7 @@ static void a_full_generation_is_the_worst_that_its_keys_can_do(void **state)
             one.capacity = keys / (generations - 1) + (keys % (generations - 1) != 0);
             one.rate = rates[i % COUNT(rates)] / generations;
             if (petal_plan(&one, &plan, NULL, NULL) != PETAL_OK)
-                continue; /* fewer bits than such rates need */
+                continue; /* too few bits for these rates */
             double full = -log1p(-petal_predict_rate(&plan, one.capacity));
             for (uint64_t part = 1; part <= 32; part++, checked++) {
                 uint64_t some = one.capacity * part / 32;
@@ -508,7 +507,7 @@ static void a_window_of_keys_drops_a_generation_at_the_very_key(void **state)
     add_numbers(filter, 40, 1);
     for (int64_t i = 0; i < 10; i++) assert_false(petal_contains_i64(filter, i));
     require_numbers(filter, 10, 31);
-    assert_int_equal(petal_add_i64(filter, 10), PETAL_SEEN); /* which keeps it for another window */
+    assert_int_equal(petal_add_i64(filter, 10), PETAL_SEEN); /* kept for another window */
     add_numbers(filter, 1000, 38);
     assert_true(petal_contains_i64(filter, 10));
     assert_true(!petal_contains_i64(filter, 11));
@@ -534,7 +533,7 @@ a_clock_that_steps_back_changes_nothing_and_one_that_leaps_drops_all_at_once(voi
     tell_time(filter, now);
     require_numbers(filter, 0, 10);
     tell_time(filter, now + 7 * DAY);
-    require_numbers(filter, 0, 10); /* a week is a week */
+    require_numbers(filter, 0, 10); /* a week lasts a week */
     struct bytes before = serialized(filter);
     tell_time(filter, now + 6 * DAY);
     tell_time(filter, 0);
@@ -553,7 +552,7 @@ a_clock_that_steps_back_changes_nothing_and_one_that_leaps_drops_all_at_once(voi
     require_that(layer_of(filter, 1).items, ==, 10);
     require_that(oldest.earliest_ms, ==, now + 7 * DAY);
     require_that(oldest.latest_ms, ==, now + 8 * DAY - 1);
-    tell_time(filter, INT64_MAX); /* ends at once */
+    tell_time(filter, INT64_MAX); /* returns immediately */
     assert_int_equal(stats_of(filter).bits_set, 0);
     assert_int_equal(info_of(filter).layers, 1);
     add_numbers(filter, 0, 10);
@@ -567,8 +566,8 @@ a_clock_that_steps_back_changes_nothing_and_one_that_leaps_drops_all_at_once(voi
     free(after.data);
 }
 
-/* At any time, forwards and back, queries one by one and in batches answer like a copy whose clock
- * was set, and no bit, item or time changes. */
+/* At any time, forwards and backwards, queries, single or in batches, answer like a copy whose
+ * clock was set, and no bit, item or time changes. */
 static void queries_at_a_time_answer_as_if_the_clock_had_been_set(void **state)
 {
     petal_options options = window_of_time(3000, 400, 0.01);
@@ -582,7 +581,7 @@ static void queries_at_a_time_answer_as_if_the_clock_had_been_set(void **state)
     options.generations = 4;
     require_status(PETAL_OK, petal_create(&options, &filter, &error), error);
     require_status(PETAL_OK, petal_set_query_clock(filter, 5, &error),
-                   error); /* it knows no time yet */
+                   error); /* its clock was never set */
     for (uint64_t now = 10000; now < 20000; now += 177) {
         tell_time(filter, now);
         add_numbers(filter, (int64_t)(now % 1931), 20);
@@ -625,7 +624,7 @@ static bool has_any(const petal_filter *filter, int64_t from, int64_t count)
     return any;
 }
 
-/* A share is 10 keys, a span a second. */
+/* A share is 10 keys, a span is one second. */
 static void a_burst_closes_generations_by_their_share_and_age_alone_drops_them(void **state)
 {
     (void)state;
@@ -643,11 +642,11 @@ static void a_burst_closes_generations_by_their_share_and_age_alone_drops_them(v
     }
     require_that(layers_info_of(filter, 0).latest_ms, ==, 5000);
     require_that(layers_info_of(filter, 2).latest_ms, ==, 5999);
-    tell_time(filter, 8000); /* the window of 5000 still counts */
+    tell_time(filter, 8000); /* the window of 5000 is still needed */
     require_numbers(filter, 0, 30);
     tell_time(filter, 8001);
     assert_false(has_any(filter, 0, 20));
-    require_numbers(filter, 20, 10); /* as far as is known they may be of 5999 */
+    require_numbers(filter, 20, 10); /* for all we know, these keys date from 5999 */
     tell_time(filter, 8999);
     require_numbers(filter, 20, 10);
     tell_time(filter, 9000);
@@ -675,7 +674,7 @@ static void repeats_use_up_nothing_and_idle_generations_cost_nothing(void **stat
     petal_free(filter);
 }
 
-/* Four shares of 334 keys are what the window of 1,000 and a generation before it can hold: up to
+/* A window of 1,000 keys and the generation before it hold at most four shares of 334 keys: up to
  * there the rate is kept. */
 static void more_keys_than_planned_in_a_window_of_time_are_said_and_none_is_dropped(void **state)
 {
@@ -697,15 +696,15 @@ static void more_keys_than_planned_in_a_window_of_time_are_said_and_none_is_drop
     require_that(layers_info_of(filter, PETAL_ALL_LAYERS).generations, ==, 4);
     require_that(info.capacity, ==, 1000);
     require_that(layer_of(filter, 6).items, >,
-                 10 * layer_of(filter, 6).capacity); /* that changed a bit of it */
+                 10 * layer_of(filter, 6).capacity); /* keys that changed one of its bits */
     tell_time(filter, 20000 * DAY + 3000);
-    add_numbers(filter, 10000, 5); /* its time is over too, and still it is the newest */
+    add_numbers(filter, 10000, 5); /* its time is over too, yet it is the newest */
     require_numbers(filter, 0, 10005);
     assert_int_equal(info_of(filter).layers, 7);
     tell_time(filter, 20000 * DAY + 3001);
     assert_int_equal(info_of(filter).layers, 1);
     add_numbers(filter, 20000, 5);
-    tell_time(filter, 20000 * DAY + 6000); /* a window after its last keys */
+    tell_time(filter, 20000 * DAY + 6000); /* one window after its last keys */
     require_numbers(filter, 6 * 334, 10005 - 6 * 334);
     tell_time(filter, 20000 * DAY + 6001);
     assert_false(petal_contains_i64(filter, 10001));
@@ -715,9 +714,8 @@ static void more_keys_than_planned_in_a_window_of_time_are_said_and_none_is_drop
     petal_free(filter);
 }
 
-/* Of the last generation that there can be, which takes all that still comes, and outlives the
- * others: with it alone the window holds far less than planned, and the rate is above the one asked
- * all the same. */
+/* The last generation possible receives all further keys, and outlives the others. The window then
+ * holds far fewer keys than planned, yet the rate is above the requested one. */
 static void one_generation_with_more_than_its_share_is_overfull_while_it_is_there(void **state)
 {
     (void)state;
@@ -763,7 +761,8 @@ a_window_that_refuses_to_be_overfull_takes_the_same_keys_in_batches_and_singly(v
     }
 }
 
-/* Neither the next layer nor the next generation: and a generation that is over needs none. */
+/* There is memory neither for the next layer nor for the next generation. A generation that has
+ * expired needs none. */
 static void a_layer_for_which_there_is_no_memory_leaves_the_filter_as_it_was(void **state)
 {
     (void)state;
@@ -801,14 +800,14 @@ static void a_layer_for_which_there_is_no_memory_leaves_the_filter_as_it_was(voi
     }
 }
 
-/* Keys that come in random bursts, as many as a window may hold and never more. So there are never
- * more than 2G - 1 generations and G shares of keys, it is never overfull, no key of the window is
- * missing, and at a window and a span every key is gone. */
+/* Keys come in random bursts, as many as a window may hold and never more. So there are never more
+ * than 2G - 1 generations and G shares of keys, the filter is never overfull, no key of the window
+ * is missing, and after a window and a span every key is gone. */
 struct schedule {
     petal_filter *filter;
     petal_options options;
     uint64_t span, random, now, next_key;
-    uint64_t time_of[200000]; /* of each key, in order */
+    uint64_t time_of[200000]; /* when each key was added, in order */
     uint64_t max_layers, max_items, share;
 };
 
@@ -888,8 +887,8 @@ static void a_window_that_never_holds_more_than_planned_is_never_overfull(void *
     }
 }
 
-/* Half a year of hours, a random number of keys in each, saved and opened now and then; the key of
- * an hour is found for 7 days, and at 7 days and a generation it is gone. */
+/* Half a year in hours, with a random number of keys in each; the filter is sometimes saved and
+ * reopened. An hour's key is found for 7 days, and is gone after 7 days and one generation. */
 static void months_of_a_week_s_window_miss_nothing(void **state)
 {
     (void)state;
@@ -925,7 +924,7 @@ static void months_of_a_week_s_window_miss_nothing(void **state)
            100.0 * (double)passed / (double)absent);
     require_that(absent, >, 100000);
     require_that((double)passed, <,
-                 0.01 * (double)absent); /* half as many keys come as are expected */
+                 0.01 * (double)absent); /* half as many keys arrive as planned */
     petal_free(filter);
 }
 
@@ -1038,10 +1037,10 @@ static void what_a_layered_filter_cannot_do_is_refused_with_the_reason(void **st
     }
 }
 
-/* When all keys were added to the filter with a window of time. */
+/* When all keys were added to the time-window filter. */
 #define HOSTILE_NOW (20000 * DAY)
 
-/* A field of the policy, and a value that no filter has. */
+/* A policy field and a value that no filter has. */
 static const struct hostile {
     const char *name;
     size_t at, size;
@@ -1113,7 +1112,7 @@ static const struct hostile {
     {"an origin", AT_ORIGIN, 4, 2, ALL(PETAL_ERR_DAMAGED)},
 };
 
-/* What opens is used: grown, rotated, given the time. */
+/* Uses a filter that opened: grows, rotates, sets the clock. */
 static void use(petal_filter *filter)
 {
     petal_status status = PETAL_OK;
@@ -1127,7 +1126,7 @@ static void use(petal_filter *filter)
     assert_int_equal(petal_clear(filter, NULL), PETAL_OK);
 }
 
-/* Some of the fields are under the content id too. A dirty file has none. */
+/* Some fields are also covered by the content id. A dirty file has no content id. */
 static void use_unsealed(struct bytes forged, const char *name)
 {
     petal_filter *filter = NULL;
@@ -1178,16 +1177,16 @@ static void hostile_policies_under_right_checksums_are_refused_or_do_no_harm(voi
 
 enum { UNIVERSE = 20000 };
 
-/* A filter, and what it must remember: of each key whether it is in, or when it last was added. */
+/* A filter and its model: whether each key is present, or when it was last added. */
 struct life {
     const char *name;
     petal_filter *filter;
     petal_info start;
     petal_layers_info how;
-    uint64_t span; /* rotating: of a generation, in keys or ms */
+    uint64_t span; /* rotating: span of a generation, in keys or ms */
     uint64_t now_ms, adds;
     bool added[UNIVERSE];
-    uint64_t last[UNIVERSE]; /* by keys: the generation it is in; by time: when */
+    uint64_t last[UNIVERSE]; /* by keys: its generation; by time: when it was added */
     uint64_t random, operations, absent, passed, overfull;
 };
 
@@ -1212,7 +1211,7 @@ static enum memory memory_of(const struct life *life, uint64_t key)
                                                     : FORGOTTEN;
 }
 
-/* Beyond what was planned the rate is higher, and forgetting late. */
+/* Beyond the planned number of keys the rate is higher and keys are forgotten later. */
 static void judge(struct life *life, uint64_t key, bool found)
 {
     enum memory memory = memory_of(life, key);
@@ -1226,7 +1225,7 @@ static void judge(struct life *life, uint64_t key, bool found)
     life->passed += found;
 }
 
-/* `was_new` is the filter's word on it; a generation may have been dropped just before. */
+/* `was_new` is the filter's answer; it may just have dropped a generation. */
 static void note_added(struct life *life, uint64_t key, bool was_new)
 {
     life->adds++;
@@ -1273,7 +1272,7 @@ static void let_time_pass(struct life *life)
     uint64_t step = random_below(&life->random,
                                  random_below(&life->random, 200) ? life->span : 40 * life->span);
     if (random_below(&life->random, 3) == 0) {
-        tell_time(life->filter, life->now_ms - step % life->now_ms); /* set back: nothing happens */
+        tell_time(life->filter, life->now_ms - step % life->now_ms); /* set back: no effect */
         return;
     }
     tell_time(life->filter, life->now_ms += step);
@@ -1316,7 +1315,7 @@ static void live(const char *name, const petal_options *options, uint64_t operat
     printf("# %s: %llu operations, %llu while overfull, %llu of absent keys, %.4f %% passed\n",
            name, (unsigned long long)life.operations, (unsigned long long)life.overfull,
            (unsigned long long)life.absent, 100 * rate);
-    /* the same 20,000 keys are asked again and again: 5 sd of as many trials */
+    /* the same 20,000 keys are queried repeatedly: allow 5 sd of that many trials */
     require(rate <= options->rate * 1.02 + 5 * sqrt(options->rate / UNIVERSE), "%s: %g", name,
             rate);
     petal_free(life.filter);
@@ -1334,7 +1333,7 @@ static void random_lives_agree_with_exact_sets(void **state)
     grow.growth_step = 5;
     keys.generations = 2;
     time.generations = 31;
-    time.window_keys = 100000; /* spans are short, and some get many times as many keys as others */
+    time.window_keys = 100000; /* spans are short, and some get many times the keys of others */
     live("growing, classic", &grow, 300000, 4);
     live("window of keys, classic", &keys, 300000, 5);
     live("window of time, classic", &time, 300000, 6);
@@ -1344,7 +1343,7 @@ static void random_lives_agree_with_exact_sets(void **state)
 
 enum { BETWEEN_SAVES = 997 };
 
-/* Adds number after number, saves, and tells how many it has saved, for ever. */
+/* Adds number after number, saves, and reports how many were saved, until killed. */
 static void add_and_save(const petal_options *options, const char *path, int report)
 {
     petal_filter *filter = NULL;
@@ -1359,7 +1358,7 @@ static void add_and_save(const petal_options *options, const char *path, int rep
     }
 }
 
-/* Reads reports until `enough` and then kills; the last one is returned. */
+/* Reads reports until `enough`, then kills the child. Returns the last report. */
 static uint64_t kill_after(pid_t child, int reports, uint64_t enough)
 {
     uint64_t saved = 0, report;
@@ -1397,8 +1396,7 @@ static void a_killed_process_loses_only_what_came_after_its_last_save(void **sta
         add_numbers(wanted, 0, saved);
         bool same = same_image(found, wanted);
         if (!same)
-            add_numbers(wanted, saved,
-                        BETWEEN_SAVES); /* or it died between a save and its report */
+            add_numbers(wanted, saved, BETWEEN_SAVES); /* or it died between saving and reporting */
         require(same || same_image(found, wanted), "round %d, %llu saved", round,
                 (unsigned long long)saved);
         petal_free(found);

@@ -1,5 +1,5 @@
-/* life.c - proves the life of a filter in memory: create, clone, clear, merge, intersect, metadata,
- * and what each leaves alone. */
+/* life.c - proves how a filter lives in memory: create, clone, clear, merge, intersect, metadata,
+ * and what each call leaves unchanged. */
 #include "support.h"
 
 static petal_options both_rated(uint32_t scheme)
@@ -11,7 +11,7 @@ static petal_options both_rated(uint32_t scheme)
     return options;
 }
 
-/* Same parameters, metadata and bits; items apart. */
+/* Compares parameters, metadata and bits, but not items. */
 static void require_equal(const petal_filter *a, const petal_filter *b)
 {
     petal_stats one_stats = stats_of(a);
@@ -227,7 +227,7 @@ static void a_merge_is_the_filter_of_the_keys_of_both(void **state)
         add_numbers(a, 0, 700);
         add_numbers(b, 500, 700);
         add_numbers(both, 0, 700);
-        add_numbers(both, 500, 700); /* what is in both counts twice, where keys are counted */
+        add_numbers(both, 500, 700); /* counting filters count common keys twice */
         require_status(PETAL_OK, petal_merge(a, b, &error), error);
         require_equal(a, both);
         assert_int_equal(info_of(a).items, 1400);
@@ -253,7 +253,7 @@ static void an_intersection_keeps_common_keys_and_is_no_worse_than_either(void *
         require_status(PETAL_OK, petal_intersect(common, b, &error), error);
         require_numbers(common, 600, 400);
         assert_int_equal(info_of(common).items, 1000);
-        for (int64_t i = 0; i < 20000; i++) /* exactly the keys that both say probably of */
+        for (int64_t i = 0; i < 20000; i++) /* the keys that both contain */
             require(!petal_contains_i64(common, i) ||
                         (petal_contains_i64(a, i) && petal_contains_i64(b, i)),
                     "key %lld", (long long)i);
@@ -275,7 +275,7 @@ static void a_filter_merged_with_itself_or_an_empty_one_has_the_same_bits(void *
         petal_filter *filter = create(&options), *empty = create(&options);
         add_numbers(filter, 0, 300);
         uint64_t before = content_of(filter);
-        if (scheme != PETAL_SCHEME_COUNTING) /* whose counters add up */
+        if (scheme != PETAL_SCHEME_COUNTING) /* counters add up */
             require_status(PETAL_OK, petal_merge(filter, filter, &error), error);
         require_status(PETAL_OK, petal_merge(filter, empty, &error), error);
         require_status(PETAL_OK, petal_intersect(filter, filter, &error), error);
@@ -302,7 +302,7 @@ static void items_stop_at_the_top_instead_of_starting_from_0(void **state)
     petal_free(filter);
 }
 
-/* Tries both calls, and wants the field and both filters' values named. */
+/* Tries both calls. The message must name the field and both filters' values. */
 static void require_mismatch(petal_filter *a, petal_filter *b, const char *field)
 {
     petal_error error;
@@ -387,7 +387,7 @@ static void metadata_are_any_bytes_copied_and_replaced(void **state)
         PETAL_OK,
         petal_set_metadata(filter, (const char *)petal_metadata(filter, NULL) + 1, 4, &error),
         error);
-    require_metadata(filter, "econ", 4); /* taken from itself */
+    require_metadata(filter, "econ", 4); /* the metadata comes from the filter itself */
     require_status(PETAL_OK, petal_set_metadata(filter, NULL, 0, &error), error);
     require_metadata(filter, NULL, 0);
     petal_free(filter);
@@ -405,7 +405,7 @@ static void metadata_of_65536_bytes_are_kept_and_one_more_is_refused(void **stat
     petal_filter *filter = create(&options), *other;
     require_metadata(filter, max.data, PETAL_METADATA_MAX_BYTES);
     require_status(PETAL_ERR_LIMIT, petal_set_metadata(filter, max.data, max.size, &error), error);
-    require_metadata(filter, max.data, PETAL_METADATA_MAX_BYTES); /* the old ones stay */
+    require_metadata(filter, max.data, PETAL_METADATA_MAX_BYTES); /* the old metadata stays */
     options.metadata_bytes++;
     require_status(PETAL_ERR_LIMIT, petal_create(&options, &other, &error), error);
     assert_null(other);
@@ -447,7 +447,7 @@ static void the_first_failure_is_kept_and_no_later_one(void **state)
     require_kept(other, PETAL_ERR_UNSUPPORTED, "counting");
     petal_free(other);
     other = clone_of(filter);
-    require_kept(other, PETAL_OK, NULL); /* a copy has failed in nothing */
+    require_kept(other, PETAL_OK, NULL); /* a copy has no recorded failure */
     assert_int_equal(petal_set_clock(other, 1, NULL), PETAL_ERR_UNSUPPORTED);
     require_kept(other, PETAL_ERR_UNSUPPORTED, "clock");
     petal_free(other);
@@ -467,7 +467,7 @@ static void the_first_failure_is_kept_and_no_later_one(void **state)
     free(image.data);
 }
 
-/* Guava's 128 bits: a hash of 64 cannot stand for a key. */
+/* Guava needs a 128-bit hash: a 64-bit hash can't stand for a key. */
 static void a_question_by_hash_that_has_no_answer_is_a_failure(void **state)
 {
     (void)state;
@@ -489,8 +489,7 @@ static void a_question_by_hash_that_has_no_answer_is_a_failure(void **state)
     }
 }
 
-/* Packed bits are unpacked into memory of the filter's own, which is for reading only
- * all the same. */
+/* Packed bits are unpacked into the filter's own memory, yet the filter stays read-only. */
 static void what_is_opened_for_reading_keeps_its_metadata(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* locks.c - proves what is promised of files that several processes touch: locks, readers beside a
- * writer, saves that hold the lock over the rename, temporary files, and damage that is never
+ * writer, saves that hold the lock across the rename, temporary files, and damage that is never
  * sealed as sound. */
 #define _GNU_SOURCE /* F_OFD_SETLK */
 #include "image.h"
@@ -30,7 +30,7 @@ static void save_numbers(const char *path, uint64_t count)
     petal_free(filter);
 }
 
-/* Sets zeros where a file has bits, as a disk does that goes bad. */
+/* Zeroes part of a file's bits, like a failing disk. */
 static void damage(const char *path, uint64_t offset, size_t size)
 {
     static const uint8_t zeros[8192];
@@ -90,7 +90,7 @@ a_file_that_is_loaded_locked_is_replaced_by_its_holder_only_again_and_again(void
     }
     petal_free(holder);
     petal_filter *file =
-        opened(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED); /* the lock has gone with its holder */
+        opened(path, PETAL_OPEN_LOAD | PETAL_OPEN_LOCKED); /* closing released the lock */
     require_numbers(file, 0, 40);
     petal_free(file);
     petal_free(other);
@@ -143,16 +143,16 @@ static void changes_to_a_file_that_was_replaced_meanwhile_are_not_acknowledged(v
     require_status(PETAL_OK, petal_sync(writer, &error), error);
     assert_int_equal(rename(other_path, path), 0);
     require_status(PETAL_OK, petal_sync(writer, &error),
-                   error); /* there was nothing to acknowledge */
+                   error); /* nothing was left to acknowledge */
     add_numbers(writer, 200, 10);
     for (int i = 0; i < 3; i++)
         require_status(PETAL_ERR_REPLACED, petal_sync(writer, &error), error);
     struct bytes before = read_file(path);
     require_status(PETAL_ERR_REPLACED, petal_save(writer, path, NULL, &error),
-                   error); /* the other file stays */
+                   error); /* the other file stays untouched */
     assert_true(file_is(path, before));
     require_status(PETAL_OK, petal_save(writer, other_path, NULL, &error),
-                   error); /* elsewhere nobody minds */
+                   error); /* saving elsewhere is allowed */
     petal_free(writer);
     free(before.data);
     unlink(path);
@@ -173,7 +173,7 @@ static void saving_a_writable_map_onto_its_own_file_is_a_sync(void **state)
                    petal_save(writer, path, SAVE_WITH(PETAL_SAVE_NO_REPLACE), &error), error);
     require_status(PETAL_OK, petal_save(writer, path, NULL, &error), error);
     assert_int_equal(status_of_opening(path, PETAL_OPEN_MAP | PETAL_OPEN_VERIFY), PETAL_OK);
-    add_numbers(writer, 20, 10); /* the map is still that of the file */
+    add_numbers(writer, 20, 10); /* the map still shows that file */
     require_status(PETAL_OK, petal_sync(writer, &error), error);
     petal_free(writer);
     require_that(stat(path, &after), ==, 0);
@@ -184,8 +184,8 @@ static void saving_a_writable_map_onto_its_own_file_is_a_sync(void **state)
     unlink(path);
 }
 
-/* Several processes make the same file: all but one are turned away, and the one that is not has
- * its keys in it. */
+/* Several processes create the same file: one succeeds and its keys are in the file, the others are
+ * refused. */
 static void of_several_makers_of_one_file_the_first_wins(void **state)
 {
     (void)state;
@@ -231,7 +231,7 @@ static void a_file_that_is_being_changed_can_be_read_live(void **state)
     petal_filter *reader = opened(path, PETAL_OPEN_MAP | PETAL_OPEN_LIVE);
     require_numbers(reader, 0, 200);
     add_numbers(writer, 200, 100);
-    require_numbers(reader, 0, 300); /* bits rise under its eyes */
+    require_numbers(reader, 0, 300); /* bits rise while it reads */
     petal_info info = info_of(reader);
     uint64_t id;
     assert_true(file_info_of(reader).live);
@@ -246,8 +246,7 @@ static void a_file_that_is_being_changed_can_be_read_live(void **state)
     petal_free(writer);
     petal_free(reader);
     reader =
-        opened(path, PETAL_OPEN_MAP |
-                         PETAL_OPEN_LIVE); /* nobody changes it any more: a map like any other */
+        opened(path, PETAL_OPEN_MAP | PETAL_OPEN_LIVE); /* no writer any more: an ordinary map */
     assert_true(!file_info_of(reader).live);
     require_status(PETAL_OK, petal_verify(reader, &error), error);
     petal_free(reader);
@@ -282,7 +281,7 @@ static void a_file_whose_bits_are_lowered_cannot_be_read_live(void **state)
     }
 }
 
-/* A child does the deed with a writable map of the file, and dies before it has synced. */
+/* A child runs the deed on a writable map of the file, and dies before it syncs. */
 static void die_after(const char *path, petal_status (*deed)(petal_filter *filter))
 {
     int status;
@@ -356,7 +355,7 @@ static void a_key_whose_block_is_damaged_is_not_added_and_nothing_is_sealed(void
     assert_int_equal(error.offset, payload + 3 * BLOCK);
     assert_int_equal(petal_add_i64(writer, key), PETAL_ERR_DAMAGED); /* from now on */
     require_status(PETAL_ERR_DAMAGED, petal_clear(writer, &error), error);
-    require_status(PETAL_OK, petal_sync(writer, &error), error); /* of what came before */
+    require_status(PETAL_OK, petal_sync(writer, &error), error); /* what was added before */
     petal_free(writer);
     petal_filter *reader = opened(path, PETAL_OPEN_MAP);
     require_numbers(reader, 1000000, (uint64_t)(key - 1 - 1000000));
@@ -430,8 +429,8 @@ static petal_status put_into_memory(petal_filter *filter, petal_error *error)
     return status;
 }
 
-/* Whatever would give new sums to bits from a file compares them with the old ones first, in maps
- * and in views. */
+/* Whatever would compute new sums for bits from a file first compares them with the old ones, in
+ * maps and in views. */
 static void nothing_seals_damaged_bits(void **state)
 {
     (void)state;
@@ -495,8 +494,8 @@ static void damaged_bits_are_not_loaded(void **state)
     unlink(path);
 }
 
-/* Another process clears the file just when a copy gets its memory, after the bits were found to be
- * sound. */
+/* Another process clears the file while a copy allocates its memory, after the bits were
+ * verified. */
 struct meddler {
     petal_filter *writer;
     bool is_armed;
@@ -562,7 +561,7 @@ static void a_link_that_points_elsewhere_now_is_not_followed(void **state)
     require_status(PETAL_ERR_REPLACED, petal_save(holder, link, NULL, &error), error);
     assert_true(file_is(second, before));
     require_status(PETAL_OK, petal_save(holder, first, NULL, &error),
-                   error); /* by its name it is the file that is locked */
+                   error); /* the lock follows the path */
     petal_free(holder);
     free(before.data);
     unlink(first);
@@ -597,7 +596,8 @@ static void calls_that_change_nothing_leave_the_file_clean(void **state)
 
 /* ---- temporary files ------------------------------------------------------------------------- */
 
-/* Names in a folder that begin with the temporary's prefix; the last one goes into `name`. */
+/* Counts the names in a folder that begin with the temporary's prefix; the last one is copied to
+ * `name`. */
 static int count_temporaries(const char *folder, char name[PATH_SIZE])
 {
     int count = 0;
@@ -619,8 +619,7 @@ struct watch {
     int calls, seen;
 };
 
-/* An allocator that looks at the folder while a save is at work, in a format that takes memory for
- * that. */
+/* An allocator that looks at the folder during a save, in a format that allocates while saving. */
 static void *watch_and_allocate(void *context, size_t size)
 {
     struct watch *watch = context;

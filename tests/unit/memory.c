@@ -1,6 +1,6 @@
-/* memory.c - proves that all memory comes from the caller's allocator and goes back to it, and that
- * running out of it at any point is a clean error: nothing leaks, the filter stays usable, the file
- * stays as it was. */
+/* memory.c - proves that all memory comes from the caller's allocator and returns to it, and that a
+ * failed allocation at any point is a clean error: nothing leaks, the filter stays usable, the file
+ * stays unchanged. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #endif
@@ -73,7 +73,7 @@ static void the_allocator_is_copied(void **state)
     petal_options options = counted_options(&allocator);
     petal_filter *filter = create(&options);
     memset(&allocator, 0, sizeof allocator);
-    petal_filter *copy = clone_of(filter); /* a clone takes its memory where the original does */
+    petal_filter *copy = clone_of(filter); /* a clone uses the original's allocator */
     require_that(count.live_blocks, >, 4);
     petal_free(filter);
     petal_free(copy);
@@ -81,8 +81,7 @@ static void the_allocator_is_copied(void **state)
     require_that(count.bad_releases, ==, 0);
 }
 
-/* Only malloc's alignment may be expected of an allocator; the bits are on whole lines all the
- * same. */
+/* An allocator promises only malloc's alignment, yet the bits start on a whole line. */
 static void *odd_alloc(void *context, size_t size_bytes)
 {
     uint8_t *block = calloc(1, size_bytes + 64);
@@ -113,17 +112,17 @@ static void memory_of_any_alignment_will_do(void **state)
 
 /* ---- the Nth allocation fails ---------------------------------------------------------------- */
 
-/* What the calls work on. Made with the standard allocator: only the call on trial runs out of
+/* What the calls work on. It uses the standard allocator, so that only the tested call runs out of
  * memory. */
 struct world {
     const petal_allocator *allocator;
-    petal_filter *filter;      /* of the counting allocator */
-    petal_filter *later;       /* a copy with more keys */
-    struct bytes image, patch; /* from the one to the other */
+    petal_filter *filter;      /* uses the counting allocator */
+    petal_filter *later;       /* a copy with additional keys */
+    struct bytes image, patch; /* from `filter` to `later` */
     const char *path;
 };
 
-/* A call on trial: its status. What it makes it frees again. */
+/* A tested call. Returns its status, and frees what it makes. */
 typedef petal_status (*trial)(struct world *world);
 
 static petal_status freed(petal_status status, petal_filter *filter)
@@ -151,7 +150,7 @@ static petal_status try_clone(struct world *world)
 
 static petal_status try_metadata(struct world *world)
 {
-    static const char *const texts[] = {"metadata", "METADATA"}; /* as long as each other */
+    static const char *const texts[] = {"metadata", "METADATA"}; /* of equal length */
     size_t size;
     bool lower = memcmp(petal_metadata(world->filter, &size), texts[0], 8) == 0;
     petal_status status = petal_set_metadata(world->filter, texts[lower], 8, NULL);
@@ -247,7 +246,8 @@ static petal_status try_diff(struct world *world)
     return petal_diff(world->filter, world->later, swallow, NULL, NULL);
 }
 
-/* Of a copy, since it can be applied once only. What was not patched has none of the new keys. */
+/* Works on a copy, since a patch applies only once. If patching fails, none of the new keys is
+ * present. */
 static petal_status try_patch(struct world *world)
 {
     petal_filter *copy = NULL;
@@ -288,7 +288,7 @@ static petal_status try_reader(struct world *world)
     return freed(status, made);
 }
 
-/* A header, and then the bits. */
+/* Loads a header, then the bits. */
 static petal_status try_write_bits(struct world *world)
 {
     petal_open_options options = options_with(world, PETAL_OPEN_HEADER_ONLY);
@@ -314,7 +314,7 @@ static petal_status try_share(struct world *world)
     return status;
 }
 
-/* One that grows within the batch: as many keys are in as it says. */
+/* The filter grows within the batch; the outcome says how many keys were added. */
 static petal_status try_batch(struct world *world)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -335,7 +335,8 @@ static petal_status try_batch(struct world *world)
     return status;
 }
 
-/* Lets the 1st, 2nd, 3rd .. allocation of the call fail, once or for ever, until it has enough. */
+/* Fails the 1st, 2nd, 3rd ... allocation of the call, once or permanently, until the call has
+ * enough. */
 static uint64_t sweep(struct world *world, struct counting *count, trial call, const char *name,
                       bool for_ever)
 {
@@ -457,7 +458,7 @@ static void a_save_takes_no_memory(void **state)
     end_world(&world, &count);
 }
 
-/* The format compresses, which takes memory. */
+/* The format compresses, which allocates memory. */
 static void a_save_without_memory_leaves_the_old_file(void **state)
 {
     (void)state;
@@ -503,7 +504,7 @@ static void a_size_that_no_memory_has_is_a_clean_error(void **state)
     require_that(count.live_blocks, ==, 0);
 }
 
-/* Big blocks are pages of their own, which the test can close to writing or to all. */
+/* Large blocks get their own pages, which the test can make read-only or inaccessible. */
 #define BIG_BYTES ((size_t)8 << 20)
 struct pages {
     void *last; /* the last big block */
@@ -527,7 +528,7 @@ static void pages_release(void *context, void *memory, size_t size_bytes)
         munmap(memory, size_bytes);
 }
 
-/* Whoever writes to a page where nothing is, or reads without need, dies of it here. */
+/* Writing to a page that holds nothing, or reading one without need, crashes here. */
 static void untouched_pages_stay_untouched(void **state)
 {
     (void)state;
@@ -556,7 +557,7 @@ static void untouched_pages_stay_untouched(void **state)
         require_status(PETAL_OK, petal_serialize(filter, NULL, image.data, image.size, &error),
                        error);
         free(image.data);
-        add_numbers(filter, 0, 1000); /* in pages all over */
+        add_numbers(filter, 0, 1000); /* all over the pages */
         require_status(PETAL_OK, petal_clear(filter, &error), error);
         require_that(stats_of(filter).bits_set, ==, 0);
         petal_free(copy);

@@ -1,11 +1,11 @@
-/* model.c - proves that the models of false-positive rates, which the planner inverts, are exact as
- * far as they say so.
+/* model.c - proves that the models of false-positive rates, which the planner inverts, are as exact
+ * as they claim.
  *
  * classic is compared with the distribution of occupied bins, computed ball by ball. blocked is
- * compared with full enumeration if that is possible (k = 1; one line with one key or two), and
- * with simulations of the specification elsewhere. The simulations throw truly random patterns and
- * take the exact rate of each outcome, so only the model is on trial here, not the hash;
- * tests/stat/rates.c has the whole. */
+ * compared with full enumeration where that is feasible (k = 1; one line with one or two keys),
+ * elsewhere with simulations of the specification. The simulations throw truly random patterns and
+ * use the exact rate of each outcome, so they test only the model, not the hash; tests/stat/rates.c
+ * tests the whole. */
 #include "../amount.h"
 #include "support.h"
 
@@ -26,8 +26,8 @@ static double predicted(uint32_t scheme, uint64_t bits, uint32_t k, uint32_t lin
 
 #define MAX_BINS 4096 /* of a test below */
 
-/* E[(X/m)^k] for the number X of bins that are occupied after `balls` balls: p[x] is the
- * probability of X = x. */
+/* E[(X/m)^k], where X is the number of occupied bins after `balls` balls: p[x] is the probability
+ * of X = x. */
 static long double occupancy_rate(uint32_t bins, uint32_t k, uint64_t balls)
 {
     static long double p[MAX_BINS + 1];
@@ -51,7 +51,7 @@ static double off_by(uint32_t bins, uint32_t k, uint64_t keys)
 
 static const uint32_t few_k[] = {1, 2, 3, 5, 7, 10, 16};
 static const double loads[] = {0.1, 0.35, 0.69,
-                               1.0, 2.0,  5.0}; /* balls a bin; 0.69 is the best for the rate */
+                               1.0, 2.0,  5.0}; /* balls per bin; 0.69 gives the best rate */
 
 static void classic_is_exact_up_to_1024_bits(void **state)
 {
@@ -67,9 +67,9 @@ static void classic_is_exact_up_to_1024_bits(void **state)
             }
 }
 
-/* Above 1,024 bits the model has the mean and variance of X only. What is left out is worst for few
- * keys and many hashes. The bounds are about twice the worst that was found, at m = 1025; there is
- * no chance in it. */
+/* Above 1,024 bits the model uses only the mean and variance of X. The error is largest for few
+ * keys and many hashes. The bounds are about twice the largest error found, at m = 1025; no chance
+ * is involved. */
 static double max_off(uint32_t k, double load)
 {
     if (k > 16) return load < 0.5 ? 1 : 2e-3;
@@ -88,8 +88,7 @@ static void classic_above_1024_bits_is_within_5e_5_of_exact_from_a_load_of_one_h
                                     (long double)keys * 0x1p-64L;
                 double rate = predicted(PETAL_SCHEME_CLASSIC, bins[i], all_k[j], 0, keys);
                 double off = (double)(fabsl(rate - exact) / exact);
-                if (exact < 1e-12L)
-                    continue; /* too few keys for these hashes: such a rate cannot be measured */
+                if (exact < 1e-12L) continue; /* too few keys to measure such a rate */
                 require(off < max_off(all_k[j], loads[l]), "m = %u, k = %u, load %g: off by %g",
                         bins[i], all_k[j], loads[l], off);
             }
@@ -98,8 +97,7 @@ static void classic_above_1024_bits_is_within_5e_5_of_exact_from_a_load_of_one_h
 static void the_textbook_formula_is_too_low_for_small_filters(void **state)
 {
     (void)state;
-    /* k = 7 at 10 bits per key (reliability of small filters): 14.8 % at m = 64, 1.7 % at 512, 0.9
-     * % at 1,024, 0.2 % at 4,096 */
+    /* k = 7 at 10 bits per key: 14.8 % at m = 64, 1.7 % at 512, 0.9 % at 1,024, 0.2 % at 4,096 */
     static const uint32_t bins[] = {64, 512, 1024, 4096};
     static const double wanted[] = {1.148, 1.017, 1.009, 1.002};
     for (size_t i = 0; i < COUNT(bins); i++) {
@@ -122,10 +120,10 @@ static void a_filter_of_one_bit_is_always_wrong(void **state)
 /* ---- blocked: full enumeration --------------------------------------------------------------- */
 
 #define WORDS 16
-#define STRIDES 8 /* the odd ones */
+#define STRIDES 8 /* the odd strides */
 #define PATTERNS (STRIDES * WORDS)
 
-/* The set of k words that a pattern covers. */
+/* The set of k words that a pattern touches. */
 static uint32_t words_of(uint32_t pattern, uint32_t k)
 {
     uint32_t set = 0;
@@ -134,8 +132,7 @@ static uint32_t words_of(uint32_t pattern, uint32_t k)
     return set;
 }
 
-/* Chance that a pattern of words passes where word w's tested bit is set with
- * probability fill[w]. */
+/* The probability that a pattern passes if word w's tested bit is set with probability fill[w]. */
 static double passes(uint32_t words, const double *fill)
 {
     double product = 1;
@@ -144,12 +141,11 @@ static double passes(uint32_t words, const double *fill)
     return product;
 }
 
-/* One line with one key, or with two: the mean over all patterns of the keys and of the query. */
+/* One line with one or two keys: the mean over all patterns of the keys and of the query. */
 static double enumerate(uint32_t k, int keys)
 {
     double sum = 0;
-    for (uint32_t a = 0; a < STRIDES;
-         a++) /* turning all patterns by as many words changes nothing: start at word 0 */
+    for (uint32_t a = 0; a < STRIDES; a++) /* rotation changes nothing: start at word 0 */
         for (uint32_t b = 0; b < (keys == 2 ? PATTERNS : 1); b++) {
             uint32_t first = words_of(a, k), second = keys == 2 ? words_of(b, k) : 0;
             double fill[WORDS];
@@ -171,8 +167,7 @@ static void blocked_with_one_or_two_keys_is_what_enumeration_gives(void **state)
             double rate = enumerate(k, keys),
                    wanted = rate + (1 - rate) * keys * 0x1p-32 + keys * 0x1p-64;
             double got = predicted(PETAL_SCHEME_BLOCKED, 512, k, 1, (uint64_t)keys);
-            /* inclusion and exclusion adds and subtracts terms up to 12,870: 1e-12 is their
-             * rounding */
+            /* inclusion-exclusion adds and subtracts terms up to 12,870, which round to 1e-12 */
             require(fabs(got - wanted) < 1e-9 * wanted + 1e-12, "k = %u, %d keys: %g, wanted %g", k,
                     keys, got, wanted);
         }
@@ -195,7 +190,7 @@ static void blocked_with_one_hash_is_one_bin_in_m(void **state)
 
 /* ---- blocked: simulation --------------------------------------------------------------------- */
 
-/* Throws the words of one random pattern into a line, with a random bit in each. */
+/* Sets one random bit in each word of a random pattern. */
 static void throw_pattern(uint32_t *line, uint32_t k, uint64_t *random)
 {
     uint32_t words = words_of((uint32_t)random_below(random, PATTERNS), k);
@@ -203,7 +198,7 @@ static void throw_pattern(uint32_t *line, uint32_t k, uint64_t *random)
         if (words >> w & 1) line[w] |= 1u << random_below(random, 32);
 }
 
-/* The exact rate of a random query of k words, given the lines. */
+/* The exact rate of a random query of k words on these lines. */
 static double rate_of_lines(const uint32_t *lines, uint32_t line_count, uint32_t k)
 {
     double sum = 0;
@@ -212,7 +207,7 @@ static double rate_of_lines(const uint32_t *lines, uint32_t line_count, uint32_t
         for (uint32_t w = 0; w < WORDS; w++)
             fill[w] = __builtin_popcount(lines[i * WORDS + w]) / 32.0;
         for (uint32_t pattern = 0; pattern < PATTERNS;
-             pattern += 2) /* strides s and 16 - s cover mirrored sets: half is all */
+             pattern += 2) /* strides s and 16 - s touch mirrored sets: half of them are enough */
             sum += passes(words_of(pattern, k), fill);
     }
     return sum / (PATTERNS / 2.0) / line_count;
@@ -235,7 +230,7 @@ static double standard_error(const struct mean *mean)
     return sqrt((mean->squares / mean->count - average * average) / mean->count);
 }
 
-/* Rates of filters with `keys` keys thrown at random. */
+/* The rates of filters with `keys` random keys. */
 static struct mean simulate(uint32_t line_count, uint32_t k, uint32_t lines_per_key, uint32_t keys,
                             uint32_t filters, uint64_t seed)
 {
@@ -257,8 +252,8 @@ static struct mean simulate(uint32_t line_count, uint32_t k, uint32_t lines_per_
     return mean;
 }
 
-/* The model lies within 5 standard errors of the simulation's mean. `left_out`: what it is known to
- * be too low by. */
+/* The model must lie within 5 standard errors of the simulation's mean. `left_out`: how much the
+ * model is known to be too low. */
 static void require_model_fits(uint32_t lines, uint32_t k, uint32_t lines_per_key,
                                double bits_per_key, double left_out)
 {
@@ -286,9 +281,9 @@ static void blocked_with_one_line_a_key_is_what_simulation_gives(void **state)
                 require_model_fits(lines[i], all_k[j], 1, bits_per_key[l], 0);
 }
 
-/* The two lines of a key see the same filter, which in a small one is fuller or emptier as a whole;
- * the model takes them for independent. That leaves out less than 0.6 / lines of the rate, 0.9 % at
- * the 64 lines that the planner insists on. */
+/* Both lines of a key are in the same filter, and in a small filter lines are all fuller or all
+ * emptier; the model treats them as independent. The rate is then too low by less than 0.6 / lines,
+ * 0.9 % at the 64 lines that the planner requires. */
 static void blocked_with_two_lines_a_key_is_what_simulation_gives(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* multiset.h - a counting filter beside an exact multiset of keys and an exact array of counters,
- * through any number of random steps. The counters follow docs/format.md and take
- * nothing from src. */
+/* multiset.h - a counting filter, an exact multiset of keys and an exact array of counters, taken
+ * together through any number of random steps. The counters follow docs/format.md and use nothing
+ * from src. */
 #ifndef PETAL_TESTS_MULTISET_H
 #define PETAL_TESTS_MULTISET_H
 
@@ -13,19 +13,19 @@ struct workload {
     uint64_t counters; /* m */
     uint32_t hashes;
     uint64_t keys;     /* the integers from 0 on */
-    unsigned max_each; /* a key is in at most so often */
-    uint64_t steady;   /* about that many keys are in, repeats included */
+    unsigned max_each; /* the maximum count of a key */
+    uint64_t steady;   /* roughly the number of keys present, with repeats */
     uint64_t steps, seed;
 };
 
 struct multiset {
     const struct workload *work;
     petal_filter *filter;
-    uint8_t *times;    /* of each key: how often it is in */
-    uint8_t *counters; /* a byte each */
+    uint8_t *times;    /* the count of each key */
+    uint8_t *counters; /* one byte each */
     uint64_t in, random;
     uint64_t added, removed, refused,
-        passed; /* steps; passed: absent keys that the filter does not know to be absent */
+        passed; /* steps; passed: absent keys that are false positives */
 };
 
 /* ---- counters by the specification ----------------------------------------------------------- */
@@ -93,7 +93,7 @@ static inline void step_add(struct multiset *set, uint64_t key, const uint64_t *
     set->added++;
 }
 
-/* Of a key that is in, or is known to be absent and therefore refused. */
+/* Removes a key that is present, or one that is certainly absent and must be refused. */
 static inline void step_remove(struct multiset *set, uint64_t key, const uint64_t *positions,
                                uint32_t count)
 {
@@ -120,19 +120,18 @@ static inline void step(struct multiset *set)
             (unsigned long long)key, (unsigned long long)work->seed);
     require(found || set->times[key] == 0, "false negative: %llu, seed %llu",
             (unsigned long long)key, (unsigned long long)work->seed);
-    bool adds =
-        random_below(&set->random, 2 * work->steady) >= set->in; /* evenly, once as many are in */
+    bool adds = random_below(&set->random, 2 * work->steady) >= set->in; /* evenly, at `steady` */
     if (adds && set->times[key] < work->max_each)
         step_add(set, key, positions, count);
     else if (set->times[key] > 0 || !found)
         step_remove(set, key, positions, count);
     else
-        set->passed++; /* a false positive: removing it would take counts from others */
+        set->passed++; /* a false positive: removing it would damage others */
 }
 
 /* ---- a whole run ----------------------------------------------------------------------------- */
 
-/* Everything that is in is found, and the counters and what the filter tells of them are exact. */
+/* Every key present is found, and the counters and what the filter reports about them are exact. */
 static inline void require_whole(const struct multiset *set)
 {
     const struct workload *work = set->work;
@@ -155,7 +154,7 @@ static inline void require_whole(const struct multiset *set)
 static inline uint8_t *zeros(uint64_t count)
 {
     uint8_t *bytes = calloc((size_t)count, 1);
-    if (!bytes) abort(); /* the analyser knows no other end */
+    if (!bytes) abort(); /* the analyser understands no other exit */
     return bytes;
 }
 
@@ -168,7 +167,7 @@ static inline struct multiset new_multiset(const struct workload *work)
     return set;
 }
 
-/* Takes the steps; the filter and the arrays are then set_free()'s. */
+/* Runs the steps. The caller frees the result with set_free(). */
 static inline struct multiset run_multiset(const struct workload *work)
 {
     struct multiset set = new_multiset(work);
@@ -192,8 +191,8 @@ static inline void set_free(struct multiset *set)
     free(set->counters);
 }
 
-/* Where no counter sticks, all that was removed has left no trace: the filter is the one that was
- * given the rest alone. */
+/* If no counter sticks, removed keys leave no trace: the filter equals one that was given only the
+ * rest. */
 static inline void require_no_trace(const struct multiset *set)
 {
     petal_filter *fresh = make(PETAL_SCHEME_COUNTING, set->work->counters, set->work->hashes, 0);

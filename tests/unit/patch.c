@@ -1,12 +1,12 @@
-/* patch.c - a patch turns one filter into another, byte for byte, whatever changed; it is close to
- * the entropy of what changed; and no other base, no damage and no forgery changes a filter. The
- * format is that of docs/format.md, "Patches". */
+/* patch.c - proves that a patch turns one filter into another, byte for byte, whatever changed;
+ * that its size is close to the entropy of the change; and that no wrong base, damage or forgery
+ * changes a filter. The format is docs/format.md, "Patches". */
 #include "image.h"
 #include "kinds.h"
 
 #include "petal/petal_host.h"
 
-/* Of a patch; its pieces come after slot, metadata and origin. */
+/* Offsets in a patch; its pieces follow slot, metadata and origin. */
 enum {
     P_VERSION = 8,
     P_FEATURES = 12,
@@ -64,8 +64,8 @@ static petal_status apply(petal_filter *filter, struct bytes patch, petal_error 
     return petal_apply_patch(filter, patch.data, patch.size, 0, error);
 }
 
-/* The patch from one to the other works, and gives the same file; both stay as they are. Returns
- * the size of the patch. */
+/* The patch from one filter to the other works and gives the same file; neither filter changes.
+ * Returns the patch's size. */
 static size_t require_patch(const petal_filter *from, const petal_filter *to, const char *what)
 {
     petal_error error;
@@ -78,7 +78,7 @@ static size_t require_patch(const petal_filter *from, const petal_filter *to, co
     assert_int_equal(petal_content_id(copy, &id, NULL), PETAL_OK);
     assert_int_equal(petal_content_id(to, &wanted, NULL), PETAL_OK);
     require_that(id, ==, wanted);
-    /* The handle works on: as the other one would. */
+    /* The handle keeps working: as `to` would. */
     petal_filter *twin = clone_of(to);
     for (int64_t i = 0; i < 3000; i++)
         require(petal_add_i64(copy, 500000 + i) == petal_add_i64(twin, 500000 + i), "%s: key %lld",
@@ -154,7 +154,7 @@ static void metadata_items_and_capacity_come_along(void **state)
     uint64_t bytes;
     (void)state;
     assert_int_equal(petal_set_metadata(to, "of another day", 14, NULL), PETAL_OK);
-    add_numbers(to, 0, 10); /* in already: only items change */
+    add_numbers(to, 0, 10); /* already present: only items change */
     struct bytes patch = diff(from, to);
     require_that(patch.size, ==, P_SLOT + SLOT + 16 + PIECE_HEAD);
     free(patch.data);
@@ -164,7 +164,7 @@ static void metadata_items_and_capacity_come_along(void **state)
     require_that(petal_metadata(to, &bytes), ==, NULL);
     require_that(bytes, ==, 0);
     petal_free(to);
-    options.bits = info_of(from).bits; /* as that of the plan, but nothing else is recorded */
+    options.bits = info_of(from).bits; /* the size that the plan gave, but nothing else recorded */
     options.hashes = info_of(from).hashes;
     options.capacity = 0;
     options.rate = 0;
@@ -218,7 +218,7 @@ static void a_filter_that_grew_brings_its_new_layers(void **state)
     petal_free(to);
 }
 
-/* Closed generations are the same in both filters: only the newest, and those after it, cost. */
+/* Closed generations are equal in both filters: only the newest and those after it cost bytes. */
 static void generations_that_went_cost_nothing(void **state)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -258,7 +258,7 @@ static double log2_choose(double n, double k)
     return (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) / log(2);
 }
 
-/* Of which of the clear bits have risen: the bytes that nobody could do without. */
+/* The information in which of the clear bits were set: no encoding needs fewer bytes. */
 static double entropy_bytes(const petal_filter *from, const petal_filter *to)
 {
     double bits = 0;
@@ -278,15 +278,15 @@ static double entropy_bytes(const petal_filter *from, const petal_filter *to)
     return bits / 8;
 }
 
-/* 1.15 times the entropy is the bound for 1 % more keys. A patch that says almost nothing still has
- * its head, the slot and a piece: 608 bytes and up. Its codes are within 3 %. */
+/* For 1 % more keys the bound is 1.15 times the entropy. Even a nearly empty patch has its head,
+ * slot and one piece: at least 608 bytes. Its codes are within 3 %. */
 static const struct growth {
     const char *name;
     uint32_t scheme, lines_per_key;
     double rate;
-    uint64_t layer_keys; /* of the first layer of one that grows; 0: does not */
+    uint64_t layer_keys; /* the first layer's, if it grows; 0: doesn't grow */
     uint64_t keys, more;
-    double max_share; /* of the file */
+    double max_share; /* patch size as a share of the file */
 } growths[] = {
     {"blocked", BLOCKED, 1, 0.01, 0, 300000, 3000, 0.05},
     {"blocked, 2 lines", BLOCKED, 2, 0.01, 0, 300000, 3000, 0.05},
@@ -339,7 +339,7 @@ static void patches_are_close_to_the_entropy(void **state)
 
 /* ---- what is wrong with a patch -------------------------------------------------------------- */
 
-/* Refused with this status, and nothing changed. Returns the offset. */
+/* Must be refused with this status, changing nothing. Returns the offset. */
 static uint64_t require_refusal(petal_filter *filter, struct bytes patch, petal_status wanted,
                                 const char *what)
 {
@@ -408,7 +408,7 @@ static void a_patch_cut_off_or_changed_anywhere_is_refused(void **state)
     petal_free(to);
 }
 
-/* Forged: whatever a field says, the sums agree with it. */
+/* A forgery: the sums match the changed fields. */
 static void seal_patch(struct bytes patch)
 {
     uint64_t slot_bytes = get32(patch.data + P_SLOT_BYTES);
@@ -509,7 +509,8 @@ static void a_forged_patch_is_refused_whatever_it_says(void **state)
     petal_free(to);
 }
 
-/* Any values in any bytes, sealed: none gets through. (What makes the very same filter may.) */
+/* Random values in random bytes, with correct sums: none is accepted, unless it makes the very same
+ * filter. */
 static void random_forgeries_change_nothing(void **state)
 {
     uint64_t random = 11;
@@ -528,7 +529,7 @@ static void random_forgeries_change_nothing(void **state)
             seal_patch(forged);
             petal_status status = apply(from, forged, NULL);
             struct bytes after = serialized(from);
-            /* Items, rates and key type are not in the id: a forger may write others. */
+            /* The id doesn't cover items, rates and key type: a forger may change them. */
             require(status < 0 ? same_bytes(before, after)
                                : memcmp(after.data + 2 * SLOT, wanted.data + 2 * SLOT,
                                         wanted.size - 2 * SLOT) == 0,
@@ -548,7 +549,7 @@ static void random_forgeries_change_nothing(void **state)
     }
 }
 
-/* One piece of these codes in place of the patch's own. */
+/* Replaces the patch's pieces with one piece of these codes. */
 static struct bytes with_piece(struct bytes patch, unsigned kind, uint64_t codes, unsigned r,
                                const void *bytes, uint32_t size)
 {
@@ -566,7 +567,7 @@ static struct bytes with_piece(struct bytes patch, unsigned kind, uint64_t codes
 
 static void counters_stay_within_their_bounds(void **state)
 {
-    static const uint8_t ups[8] = {0}, down[1] = {2}; /* r 0: gap 0, sixteen times; and gap 0 */
+    static const uint8_t ups[8] = {0}, down[1] = {2}; /* r 0: gap 0, sixteen times; then gap 0 */
     (void)state;
     petal_filter *from = make(PETAL_SCHEME_COUNTING, 100, 3, 0), *to = more_of(from);
     struct bytes patch = diff(from, to), forged = with_piece(patch, RAISED, 16, 0, ups, 2);
@@ -603,7 +604,7 @@ static void bits_beyond_the_last_stay_clear(void **state)
     petal_free(to);
 }
 
-/* A code that is longer than what is there, and one that leads past the end. */
+/* A code longer than the bytes left, and one that leads past the end. */
 static void codes_lead_nowhere(void **state)
 {
     uint8_t ones[1000];
@@ -633,7 +634,7 @@ static void codes_lead_nowhere(void **state)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* A patch may add layers, so it could be made to take all memory. */
+/* A patch may add layers, so a forged one could try to take all memory. */
 static void new_layers_are_within_the_memory_limit(void **state)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -664,7 +665,7 @@ static void new_layers_are_within_the_memory_limit(void **state)
     petal_free(opened);
     petal_free(from);
     petal_free(to);
-    /* 2^48 bits more, in a patch of a kilobyte. */
+    /* 2^48 more bits, from a patch of a kilobyte. */
     put64(patch.data + P_SLOT + AT_LAYER + LAYER_ENTRY + 8, (uint64_t)1 << 48);
     put64(patch.data + P_SLOT + AT_LAYER + LAYER_ENTRY + 40, (uint64_t)1 << 45);
     uint64_t blocks = 1 + ((uint64_t)1 << 29), sums = 1024, payload;
@@ -681,7 +682,8 @@ static void new_layers_are_within_the_memory_limit(void **state)
     free(patch.data);
 }
 
-/* 64 KiB, new layers, what is known of the result: and nothing if that is not to be had. */
+/* Needs 64 KiB, new layers, and a description of the result. If any can't be allocated, nothing
+ * changes. */
 static void without_memory_nothing_changes(void **state)
 {
     (void)state;
@@ -784,7 +786,7 @@ static void a_patch_holds_no_secret(void **state)
     petal_free(other);
 }
 
-/* Those of other libraries too, in their own form and as petal files. */
+/* Filters of other libraries too, in their own format and as petal files. */
 static void filters_of_every_format_have_patches(void **state)
 {
     petal_format_info format = PETAL_FORMAT_INFO_INIT;
@@ -838,7 +840,7 @@ static void maps_views_and_shared_filters(void **state)
     assert_true(petal_contains_i64(map, 4711));
     petal_free(map);
     petal_free(view);
-    /* A damaged block gets into no patch. */
+    /* No damaged block gets into a patch. */
     file.data[file.size - 1 - 64 + 5] ^= 1;
     require_status(PETAL_OK, petal_view(file.data, file.size, NULL, &view, &error), error);
     struct sunk out = {{NULL, 0}, 0, 0};
@@ -846,7 +848,7 @@ static void maps_views_and_shared_filters(void **state)
     require_status(PETAL_ERR_DAMAGED, petal_diff(to, view, sink, &out, &error), error);
     require_that(out.bytes.size, ==, 0);
     petal_free(view);
-    /* Items of a shared filter are counted elsewhere. */
+    /* A shared filter counts items elsewhere. */
     assert_int_equal(petal_allow_threads(from, NULL), PETAL_OK);
     require_status(PETAL_OK, apply(from, patch, &error), error);
     assert_true(same_image(from, to));
@@ -858,8 +860,8 @@ static void maps_views_and_shared_filters(void **state)
     petal_free(to);
 }
 
-/* Patches and clients go by the content id of the handle that they have: it is that of the file
- * which the sync has written, of every scheme. */
+/* Patches and clients use the content id of their handle: after a sync it must be the file's, for
+ * every scheme. */
 static void a_synced_map_has_the_content_id_of_its_file(void **state)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;

@@ -1,5 +1,5 @@
-/* plan.c - proves that the planner keeps what it promises: the asked rate, in the fewest bits, or a
- * refusal that says why. */
+/* plan.c - proves that the planner keeps its promise: the requested rate, in the fewest bits, or a
+ * refusal that gives the reason. */
 #include "support.h"
 
 static const uint32_t schemes[] = {PETAL_SCHEME_BLOCKED, PETAL_SCHEME_CLASSIC};
@@ -75,8 +75,7 @@ static void the_predicted_rate_is_at_most_the_asked_one(void **state)
             }
 }
 
-/* Planned sizes have 16 significant bits, so the next smaller one that could have been chosen is at
- * least 2^-15 smaller. */
+/* Planned sizes have 16 significant bits, so the next smaller choice is at least 2^-15 smaller. */
 static uint64_t next_smaller(const petal_info *info)
 {
     uint64_t step = info->scheme == PETAL_SCHEME_BLOCKED ? 512 : 1, units = info->bits / step,
@@ -90,7 +89,7 @@ static void one_size_smaller_would_miss_the_asked_rate(void **state)
     (void)state;
     for (size_t s = 0; s < COUNT(schemes); s++)
         for (size_t i = 3; i < COUNT(many_keys);
-             i++) /* with fewer keys one line may be too much already */
+             i++) /* with fewer keys even one line may be more than needed */
             for (size_t j = 0; j < COUNT(many_rates); j++) {
                 petal_info info = plan_rated(schemes[s], many_keys[i], many_rates[j]),
                            smaller = info;
@@ -105,7 +104,7 @@ static void one_size_smaller_would_miss_the_asked_rate(void **state)
             }
 }
 
-/* The fewest bits for this k and number of lines, by bisection over what the model predicts. */
+/* The fewest bits for this k and number of lines, by bisection over the model's rate. */
 static uint64_t fewest_bits(uint32_t scheme, uint32_t k, uint32_t lines, uint64_t keys, double rate)
 {
     petal_info info = PETAL_INFO_INIT;
@@ -161,9 +160,9 @@ static void no_other_number_of_hashes_needs_fewer_bits(void **state)
             }
 }
 
-/* What a plan costs beside the textbook's m = -n ln p / (ln 2)^2. classic pays for k being whole,
- * most where it is small (3.7 % at p = 0.35), and for the variance of small filters. blocked pays
- * for its uneven lines; below 2e-4 it has two. */
+/* The cost of a plan, compared with the textbook's m = -n ln p / (ln 2)^2. classic pays for a whole
+ * k, most where k is small (3.7 % at p = 0.35), and for the variance of small filters. blocked pays
+ * for uneven lines; below 2e-4 it uses two lines per key. */
 static double max_over_textbook(uint32_t scheme, uint64_t keys, double rate)
 {
     if (scheme == PETAL_SCHEME_CLASSIC) return keys < 100 ? 1.12 : rate >= 0.01 ? 1.05 : 1.01;
@@ -206,7 +205,8 @@ static void more_keys_never_need_fewer_bits(void **state)
         }
 }
 
-/* But for the step at 2e-4, where blocked begins to use two lines per key, which need fewer. */
+/* Except for the step at 2e-4, where blocked switches to two lines per key, which need fewer
+ * bits. */
 static void a_lower_rate_never_needs_fewer_bits(void **state)
 {
     (void)state;
@@ -281,7 +281,7 @@ static void a_rate_of_1e_12_is_planned_or_refused_with_the_floor(void **state)
     require_refused(PETAL_ERR_UNREACHABLE, &options, "1e-12 with one line per key");
 }
 
-/* The number after "lowest it reaches is". */
+/* Parses the number after "lowest it reaches is". */
 static double floor_in(const char *message)
 {
     const char *at = strstr(message, "lowest it reaches is ");
@@ -309,7 +309,7 @@ static void the_floor_that_is_named_is_true(void **state)
                 double lowest = floor_in(error.message);
                 require(lowest > rate, "%llu keys, %g: %s", (unsigned long long)keys[i], rate,
                         error.message);
-                options.rate = 1.1 * lowest; /* it is rounded to two digits */
+                options.rate = 1.1 * lowest; /* the message rounds to two digits */
                 require(try_plan(&options, &info, &error) == PETAL_OK,
                         "%llu keys, %u lines, asked %g of %g: %s", (unsigned long long)keys[i],
                         lines[j], options.rate, lowest, error.message);
@@ -330,7 +330,7 @@ static void rates_outside_0_to_1_are_refused(void **state)
             options.rate = wrong[i];
             snprintf(what, sizeof what, "rate %g", wrong[i]);
             require_refused(PETAL_ERR_ARGUMENT, &options, what);
-            options.bits = 1024; /* also where the rate does not fix the size */
+            options.bits = 1024; /* also if the rate doesn't determine the size */
             options.hashes = 4;
             require_refused(PETAL_ERR_ARGUMENT, &options, what);
             options.bits = 0;
@@ -414,7 +414,7 @@ static void every_combination_of_sizes_is_planned_or_refused(void **state)
     }
 }
 
-/* It made a filter of 64 bytes, for one key. */
+/* Once it created a filter of 64 bytes, for one key. */
 static void a_rate_without_a_number_of_keys_is_refused_by_every_format(void **state)
 {
     (void)state;
@@ -435,7 +435,7 @@ static void a_rate_without_a_number_of_keys_is_refused_by_every_format(void **st
     }
 }
 
-/* One was written into the file, which was then refused as damaged. */
+/* Once such a rate was written into the file, which was then refused as damaged. */
 static void impossible_rates_are_refused_by_every_format_even_beside_bits(void **state)
 {
     (void)state;
@@ -479,7 +479,7 @@ static void options_without_an_effect_are_refused(void **state)
     require_refused(PETAL_ERR_ARGUMENT, &options, "metadata at NULL");
 }
 
-/* Its plan went on with what the failure had left. */
+/* Once the planner continued with what the failure had left. */
 static void growing_to_a_rate_out_of_reach_is_refused(void **state)
 {
     (void)state;
@@ -516,7 +516,7 @@ static void numbers_that_no_scheme_takes_are_refused(void **state)
     options = options_of(PETAL_SCHEME_BLOCKED, 1024, 4, 0);
     options.hash = (uint32_t)99;
     require_refused(PETAL_ERR_ARGUMENT, &options, "hash 99");
-    options.hash = 16; /* its file was refused as damaged */
+    options.hash = 16; /* once its file was refused as damaged */
     require_refused(PETAL_ERR_ARGUMENT, &options, "another library's hash");
     options = options_of(PETAL_SCHEME_BLOCKED, 1024, 4, 0);
     options.struct_size = 0;
@@ -538,7 +538,7 @@ static void sizes_that_overflow_or_pass_the_limit_are_refused_never_wrapped(void
             petal_options options = options_of(schemes[s], big[i], 4, 0);
             snprintf(what, sizeof what, "%llu bits", (unsigned long long)big[i]);
             require_refused(PETAL_ERR_LIMIT, &options, what);
-            options.hashes = 0; /* the number of hashes is to be chosen */
+            options.hashes = 0; /* the planner chooses the number of hashes */
             options.capacity = 1000;
             require_refused(PETAL_ERR_LIMIT, &options, what);
         }
@@ -612,7 +612,7 @@ static void no_other_number_of_hashes_gives_memory_a_lower_rate(void **state)
             petal_info info = plan(&options), other = info;
             for (other.hashes = 1; other.hashes <= 64; other.hashes++) {
                 double rate =
-                    petal_predict_rate(&other, keys); /* NaN where the scheme does not take it */
+                    petal_predict_rate(&other, keys); /* NaN if the scheme has no such field */
                 require(!(rate < info.predicted_rate),
                         "%s, %llu keys: k = %u gives %g, the chosen %u %g", info.scheme_name,
                         (unsigned long long)keys, other.hashes, rate, info.hashes,
@@ -621,14 +621,15 @@ static void no_other_number_of_hashes_gives_memory_a_lower_rate(void **state)
         }
 }
 
-/* More keys by so few that the planned sizes can tell them apart. */
+/* A little more, enough for the planned sizes to differ. */
 static uint64_t a_little_more(uint64_t keys)
 {
     return keys + keys / 16384 + 1;
 }
 
-/* What rate and memory give is what that many keys and the rate give; a few more do not fit, or
- * are beyond what another library can size a filter for: it then misses the rate by any factor. */
+/* A plan from memory and rate equals the plan for its number of keys and that rate. Slightly more
+ * keys either don't fit, or exceed what another library can size a filter for: it then misses the
+ * rate by any factor. */
 static void check_largest_capacity(const petal_options *options)
 {
     petal_info full = plan(options), same, more;

@@ -1,6 +1,7 @@
-/* reader.c - proves that a filter from a stream is the one from memory: the same bits or the same
- * error, however the stream is cut into pieces, for every file in vectors and in the corpora of
- * fuzz/, for damaged, cut and prolonged ones; and that it takes no more memory than it may. */
+/* reader.c - proves that a filter read from a stream equals one loaded from memory: the same bits
+ * or the same error, however the stream is divided, for every file in vectors and in the corpora of
+ * fuzz/, and for damaged, truncated and extended ones; and that it stays within its memory
+ * limit. */
 #include "kinds.h"
 
 #include "petal/petal_host.h"
@@ -18,7 +19,7 @@ struct outcome {
     petal_filter *filter;
 };
 
-/* Pieces of `piece` bytes, or of random sizes if that is 0. */
+/* Feeds pieces of `piece` bytes, or of random sizes if that is 0. */
 static struct outcome read_pieces(const struct bytes bytes, const petal_open_options *options,
                                   size_t piece, uint64_t expected_bytes)
 {
@@ -74,7 +75,7 @@ static struct outcome load(const struct bytes bytes, const petal_open_options *o
     return out;
 }
 
-/* In pieces of one size. */
+/* Feeds pieces of one size. */
 static void require_same_as_loaded(const struct bytes bytes, const petal_open_options *options,
                                    size_t piece, const char *what)
 {
@@ -83,7 +84,7 @@ static void require_same_as_loaded(const struct bytes bytes, const petal_open_op
     petal_free(loaded.filter);
 }
 
-/* In pieces of all sizes, with the size known before and not. */
+/* Feeds pieces of all sizes, with the total size known in advance and not. */
 static petal_status require_same_in_all_pieces(const struct bytes bytes,
                                                const petal_open_options *options, const char *what)
 {
@@ -91,7 +92,7 @@ static petal_status require_same_in_all_pieces(const struct bytes bytes,
     struct outcome loaded = load(bytes, options);
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
         require_same_outcome(bytes, options, &loaded, pieces[i], 0, what);
-        if (pieces[i] != 1) /* the same way through the reader, and slow */
+        if (pieces[i] != 1) /* same path through the reader, but slow */
             require_same_outcome(bytes, options, &loaded, pieces[i], bytes.size, what);
     }
     petal_free(loaded.filter);
@@ -130,7 +131,7 @@ static void try_file(const char *path, struct tally *tally)
     struct bytes file = read_file(path);
     tally->files++;
     try_bytes(file, path, tally);
-    if (file.size && strncmp(path, "fuzz/", 5) == 0) { /* the first byte says how to open it */
+    if (file.size && strncmp(path, "fuzz/", 5) == 0) { /* the first byte selects how to open it */
         struct bytes rest = {file.data + 1, file.size - 1};
         try_bytes(rest, path, tally);
     }
@@ -156,7 +157,7 @@ static void try_folder(const char *folder, struct tally *tally)
     closedir(list);
 }
 
-/* Of every format; seen by the undefined-behaviour build. */
+/* For every format; the undefined-behaviour build checks this. */
 static void no_bytes_at_all_are_refused_as_in_memory(void **state)
 {
     (void)state;
@@ -203,7 +204,7 @@ static void every_input_of_the_fuzzers_is_read_as_it_is_loaded(void **state)
 
 /* ---- petal files that are streamed for real -------------------------------------------------- */
 
-/* Beyond the header, so that bits are taken as they come. */
+/* Larger than the header's buffer, so that bits are allocated as they arrive. */
 static petal_filter *large_filter(enum kind kind)
 {
     petal_options options = kind_options(kind);
@@ -239,7 +240,7 @@ static void every_kind_is_streamed(void **state)
     }
 }
 
-/* Arrays of other libraries end within a line, so there is padding, and bits that none sets. */
+/* Arrays of other libraries end within a line, so there is padding, with bits that no key sets. */
 static struct bytes carried(const char *format, uint64_t capacity)
 {
     petal_options options = PETAL_OPTIONS_INIT;
@@ -253,7 +254,7 @@ static struct bytes carried(const char *format, uint64_t capacity)
     return image;
 }
 
-/* One change of the image at a time, as if it had been in the stream. */
+/* Changes the image in one place at a time, as if the stream had been damaged. */
 static void damage(const struct bytes image, const petal_open_options *options, uint64_t count,
                    const char *what)
 {
@@ -344,7 +345,7 @@ static void a_header_alone_comes_in_pieces_too(void **state)
     free(image.data);
 }
 
-/* What is wrong with such a header depends on how much comes after it. */
+/* What is wrong with such a header depends on how many bytes follow it. */
 static void a_slot_of_impossible_size_is_refused_as_in_memory(void **state)
 {
     (void)state;
@@ -418,7 +419,7 @@ static void bits_go_straight_into_the_filter(void **state)
         options.allocator = &allocator;
         struct outcome got = read_pieces(image, &options, 4096, 0);
         require_status(PETAL_OK, got.status, got.error);
-        /* The filter, the front, and the reader itself. */
+        /* Memory for the filter, the first bytes, and the reader itself. */
         require(peak.peak < image.size + 65536, "%s: %llu bytes for a file of %zu",
                 kind_names[kind], (unsigned long long)peak.peak, image.size);
         petal_free(got.filter);
@@ -447,7 +448,7 @@ static void what_is_expected_bounds_the_buffer(void **state)
     assert_int_equal(peak.live, before);
     petal_reader_free(reader);
     assert_int_equal(peak.live, 0);
-    /* A limit bounds the buffer, and max_bytes the stream. */
+    /* The limit bounds the buffer, and max_bytes the stream. */
     options.memory_limit = 50000;
     require_status(PETAL_OK, petal_reader_create(&options, 0, &reader, &error), error);
     require_status(PETAL_OK, petal_reader_feed(reader, bytes.data, 50000, &error), error);
@@ -465,7 +466,7 @@ static void what_is_expected_bounds_the_buffer(void **state)
     free(bytes.data);
 }
 
-/* The first bytes of petal_write(). */
+/* The first bytes from petal_write(). */
 struct front {
     uint8_t bytes[400000];
     size_t used;
@@ -481,7 +482,7 @@ static int32_t take_front(void *context, const void *bytes, size_t size_bytes)
     return front->used == sizeof front->bytes;
 }
 
-/* What lies beyond the limit is dropped, not taken. */
+/* Bytes beyond the limit are dropped, not stored. */
 static void a_promise_takes_no_memory(void **state)
 {
     (void)state;
@@ -497,14 +498,14 @@ static void a_promise_takes_no_memory(void **state)
     options.allocator = &allocator;
     require_status(PETAL_ERR_IO, petal_write(promise, NULL, take_front, &front, &error), error);
     petal_free(promise);
-    /* With a limit: what is above it is dropped, and refused at the end. */
+    /* With a limit: bytes above it are dropped, and the end reports it. */
     options.memory_limit = (uint64_t)1 << 20;
     require_status(PETAL_OK, petal_reader_create(&options, 0, &reader, &error), error);
     require_status(PETAL_OK, petal_reader_feed(reader, front.bytes, front.used, &error), error);
     require_status(PETAL_ERR_TRUNCATED, petal_reader_finish(reader, &filter, &error), error);
     petal_reader_free(reader);
     require(peak.peak < 1000000, "%llu bytes", (unsigned long long)peak.peak);
-    /* At once, if the size is known. */
+    /* Refused immediately if the size is known. */
     uint64_t file_bytes = 0;
     memcpy(&file_bytes, front.bytes + 32, 8);
     require_that(file_bytes, >, (uint64_t)1 << 27);
@@ -512,7 +513,7 @@ static void a_promise_takes_no_memory(void **state)
     require_status(PETAL_ERR_LIMIT, petal_reader_feed(reader, front.bytes, front.used, &error),
                    error);
     petal_reader_free(reader);
-    /* Of another size than expected. */
+    /* Refused if the size differs from the expected one. */
     options.memory_limit = 0;
     require_status(PETAL_OK, petal_reader_create(&options, file_bytes - 1, &reader, &error), error);
     require_status(PETAL_ERR_TRUNCATED, petal_reader_feed(reader, front.bytes, 9000, &error),
@@ -521,7 +522,7 @@ static void a_promise_takes_no_memory(void **state)
     assert_int_equal(peak.live, 0);
 }
 
-/* Without a limit, 2 GiB are not taken for the 400 KB that have come, whatever was expected. */
+/* Without a limit, 400 KB received don't make it allocate 2 GiB, whatever size was expected. */
 static void a_promise_is_believed_in_proportion(void **state)
 {
     (void)state;
@@ -554,8 +555,8 @@ static int32_t feed_piece(void *context, const void *bytes, size_t size_bytes)
     return petal_reader_feed(context, bytes, size_bytes, NULL);
 }
 
-/* More than the default limit, but not than 64 times what comes. Nearly all of it is zeros, which
- * take no memory. */
+/* More than the default limit, but less than 64 times the bytes received. Nearly all of it is
+ * zeros, which take no memory. */
 static void a_large_promise_is_kept_in_the_end(void **state)
 {
     (void)state;
@@ -601,7 +602,7 @@ static void memory_that_is_wanting_is_told(void **state)
     free(image.data);
 }
 
-/* By the piece that goes beyond the end, not when all has come. */
+/* The first piece beyond the end is refused, before the rest arrives. */
 static void bytes_after_the_end_are_refused_at_once(void **state)
 {
     petal_reader *reader = NULL;
@@ -620,7 +621,8 @@ static void bytes_after_the_end_are_refused_at_once(void **state)
     free(longer.data);
 }
 
-/* The stream of another library's filter is kept whole until it has ended, and no longer. */
+/* If the format is another library's, the reader keeps the whole stream until it ends, and no
+ * longer. */
 static void what_was_kept_is_released_when_the_stream_has_ended(void **state)
 {
     struct counting count = {0};
@@ -695,7 +697,7 @@ static bool same_image_as(const char *format, const petal_filter *a, const petal
     return same;
 }
 
-/* A process reads the filter from a socket, and sends it back through another. */
+/* A process reads the filter from a socket and sends it back through another. */
 static void a_socket_carries_filters_both_ways(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
-/* reference.h - the native schemes once more, written for reading from the words of docs/format.md.
- * The tests compare the library with it. Nothing here is fast, and nothing here is
- * taken from src. */
+/* reference.h - the native schemes again, written for readability from docs/format.md. The tests
+ * compare the library with it. It is not fast, and uses nothing from src. */
 #ifndef PETAL_TESTS_REFERENCE_H
 #define PETAL_TESTS_REFERENCE_H
 
@@ -8,7 +7,7 @@
 
 #define MAX_POSITIONS 64
 
-/* The high 64 bits of a * b, as one multiplies on paper: in digits of 32 bits. */
+/* The high 64 bits of a * b, by long multiplication with 32-bit digits. */
 static inline uint64_t high_half(uint64_t a, uint64_t b)
 {
     uint64_t a1 = a >> 32, a0 = a & 0xffffffff, b1 = b >> 32, b0 = b & 0xffffffff;
@@ -32,8 +31,8 @@ static inline void positions_in_line(uint64_t h, uint64_t m, uint32_t k, uint64_
     }
 }
 
-/* The k bit positions of hash h, with repeats where classic repeats. `lines` is 0 for classic and
- * counting, which have the same. */
+/* The k bit positions of hash h, with repeats if classic repeats. `lines` is 0 for classic and
+ * counting, which use the same positions. */
 static inline void reference_positions(uint32_t scheme, uint64_t m, uint32_t k, uint32_t lines,
                                        uint64_t h, uint64_t *positions)
 {
@@ -45,7 +44,7 @@ static inline void reference_positions(uint32_t scheme, uint64_t m, uint32_t k, 
         uint32_t first = (k + 1) / 2;
         positions_in_line(h, m, first, positions);
         positions_in_line(mix(h), m, k - first,
-                          positions + first); /* mix() of support.h is fmix64 */
+                          positions + first); /* mix() in support.h is fmix64 */
     }
 }
 
@@ -54,7 +53,7 @@ static inline bool bit_at(const uint8_t *bytes, uint64_t position)
     return bytes[position / 8] >> position % 8 & 1;
 }
 
-/* Sets the bits; true if some bit was clear. */
+/* Sets the bits. Returns true if some bit was clear. */
 static inline bool reference_add(uint8_t *bytes, const uint64_t *positions, uint32_t k)
 {
     bool changed = false;
@@ -104,7 +103,8 @@ static inline void read_row(const char *line, struct row *row)
     read_positions(at, row);
 }
 
-/* Calls `check` with every row of up to `max` and more than `min` bits; how many there are. */
+/* Calls `check` for every row of more than `min` and up to `max` bits. Returns the number of
+ * rows. */
 static inline int for_each_row(uint64_t min, uint64_t max, void (*check)(const struct row *row))
 {
     char line[2048];

@@ -1,12 +1,13 @@
-/* Threads that add to one filter at the same time lose no bit, and those that ask meanwhile miss no
- * key that was in before. Meant for ThreadSanitizer too (`./dev tsan unit/sharing`). */
+/* sharing.c - proves that threads that add to one filter concurrently lose no bit, and that threads
+ * that query meanwhile miss no key that was present before. Run it under ThreadSanitizer too
+ * (`./dev tsan unit/sharing`). */
 #include "support.h"
 
 #include <pthread.h>
 
 #define THREADS 4
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define KEYS 20000u /* of each thread */
+#define KEYS 20000u /* per thread */
 #else
 #define KEYS 500000u
 #endif
@@ -15,12 +16,12 @@
 struct job {
     pthread_t thread;
     petal_filter *filter;
-    uint64_t first; /* of its KEYS keys */
+    uint64_t first; /* the first of its KEYS keys */
     size_t told_new;
     uint64_t failures, misses;
 };
 
-/* One call a key, with others asking. */
+/* One call per key, while others query. */
 static void *add_singly(void *argument)
 {
     struct job *job = argument;
@@ -48,8 +49,8 @@ static void *add_in_batches(void *argument)
     return NULL;
 }
 
-/* All threads at once; `apart` keys lie between the first keys of two threads. Returns how often a
- * key was said to be new. */
+/* Runs all threads concurrently; `apart` is the distance between the first keys of two threads.
+ * Returns how many keys were reported as new. */
 static size_t add_from_all_threads(petal_filter *filter, void *(*add)(void *), uint64_t apart)
 {
     struct job jobs[THREADS];
@@ -88,7 +89,7 @@ static void require_same_as_serial(uint32_t scheme, uint32_t lines_per_key, void
     share(shared);
     add_from_all_threads(shared, add, KEYS);
     add_numbers(serial, 0, (uint64_t)THREADS * KEYS);
-    assert_true(same_image(shared, serial)); /* every bit, and the count of items */
+    assert_true(same_image(shared, serial)); /* every bit, and the item count */
     require_numbers(shared, 0, (uint64_t)THREADS * KEYS);
     petal_free(shared);
     petal_free(serial);
@@ -105,7 +106,7 @@ static void shared_adding_sets_the_bits_of_serial_adding(void **state)
     require_same_as_serial(PETAL_SCHEME_CLASSIC, 0, add_in_batches);
 }
 
-/* One line per key: exactly one thread learns of each key that a filter takes as new. */
+/* With one line per key, exactly one thread is told that a key is new. */
 static void a_new_key_is_new_to_one_of_the_threads_that_add_it(void **state)
 {
     (void)state;
@@ -113,14 +114,14 @@ static void a_new_key_is_new_to_one_of_the_threads_that_add_it(void **state)
     share(shared);
     size_t told_new = add_from_all_threads(shared, add_singly, 0);
     require(told_new >= KEYS * 98 / 100 && told_new <= KEYS, "%zu of %u", told_new,
-            KEYS); /* less the false positives */
+            KEYS); /* except false positives */
     require_that(info_of(shared).items, ==, (uint64_t)THREADS * KEYS);
     petal_free(shared);
 }
 
-/* The threads begin together, again and again: one marks the file as dirty, and the others wait for
- * it. Some rounds lost counts where the stripe of these hashes was held for that, while those that
- * were through counted in it: one in 500 on a busy machine of two cores. */
+/* The threads start together, again and again: one marks the file dirty, and the others wait for
+ * it. Some rounds lost counts: one thread held the stripe of these hashes for marking while threads
+ * that had finished marking counted in it. It took 500 rounds on a busy two-core machine. */
 #define ROUNDS 300u
 #define ROUND_KEYS 40u
 
@@ -136,7 +137,7 @@ static void *add_to_one_stripe(void *argument)
     for (uint64_t round = 0; round < ROUNDS; round++) {
         pthread_barrier_wait(start->barrier);
         for (uint64_t i = 0; i < ROUND_KEYS; i++) petal_add_hash(start->filter, mix(i) << 16);
-        pthread_barrier_wait(start->barrier); /* now the main thread syncs */
+        pthread_barrier_wait(start->barrier); /* the main thread syncs */
     }
     return NULL;
 }
@@ -173,10 +174,10 @@ static void no_count_is_lost_while_threads_begin_to_write(void **state)
     unlink(path);
 }
 
-/* Few lines, so that threads meet all the time, and a new filter for every round: where all lines
- * are full, a bit that was lost is soon set by another key. */
+/* Few lines, so that threads collide constantly, and a new filter every round: once all lines are
+ * full, another key soon sets a lost bit. */
 #define MEETING_ROUNDS 40u
-#define MEETING_KEYS 5000u /* of each thread, in a round */
+#define MEETING_KEYS 5000u /* per thread and round */
 
 struct meeting {
     pthread_t thread;
@@ -209,7 +210,7 @@ static void meet(petal_filter *filter, uint64_t first)
     pthread_barrier_destroy(&barrier);
 }
 
-/* About a third of the bits are set at the end of a round. */
+/* At the end of a round about a third of the bits are set. */
 static void threads_that_meet_in_every_line_lose_nothing(void **state)
 {
     (void)state;
@@ -242,7 +243,7 @@ static void a_shared_map_is_marked_dirty_once_and_saved_whole(void **state)
     share(map);
     add_from_all_threads(map, add_in_batches, KEYS);
     require_status(PETAL_OK, petal_sync(map, &error), error);
-    add_from_all_threads(map, add_singly, KEYS); /* dirty again, by one of them */
+    add_from_all_threads(map, add_singly, KEYS); /* one of them marks it dirty again */
     petal_free(map);
     add_numbers(serial, 0, (uint64_t)THREADS * KEYS);
     add_numbers(serial, 0, (uint64_t)THREADS * KEYS);
@@ -262,7 +263,7 @@ static void counts_follow_a_shared_filter_everywhere(void **state)
     petal_filter *shared = make_rated(PETAL_SCHEME_BLOCKED, 1),
                  *other = make_rated(PETAL_SCHEME_BLOCKED, 1);
     share(shared);
-    share(shared); /* twice is once */
+    share(shared); /* sharing twice changes nothing */
     add_numbers(shared, 0, 1000);
     add_numbers(other, 500, 1000);
     petal_filter *copy = clone_of(shared);
@@ -288,7 +289,7 @@ static void what_cannot_be_shared_or_written_says_so(void **state)
     (void)state;
     petal_error error;
     petal_options options = PETAL_OPTIONS_INIT;
-    options.format = "redisbloom"; /* grows by layers */
+    options.format = "redisbloom"; /* a format that grows by layers */
     options.capacity = 100;
     options.rate = 0.01;
     petal_filter *chain = create(&options), *plain = make_rated(PETAL_SCHEME_BLOCKED, 1),

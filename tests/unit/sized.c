@@ -1,12 +1,12 @@
-/* sized.c - proves what struct_size promises: programs that were built against an older or a newer
- * header go on working, and memory beyond their structs is left alone. */
+/* sized.c - proves what struct_size promises: programs built against an older or a newer header
+ * keep working, and memory beyond their structs stays untouched. */
 #include "support.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-#define OLD_OPTIONS offsetof(petal_options, growth) /* a header that knew no growing filters */
+#define OLD_OPTIONS offsetof(petal_options, growth) /* a header without growing filters */
 #define OLD_INFO offsetof(petal_info, seed)
 
-/* A struct of a later header: ours, and fields that we do not know. */
+/* A struct of a later header: ours, and fields that this library doesn't know. */
 struct longer_options {
     petal_options known;
     uint64_t later[4];
@@ -117,7 +117,7 @@ static void memory_that_nobody_initialised_is_refused_by_every_call(void **state
     petal_free(filter);
 }
 
-/* Padding at the end would be taken for a field of a later version. */
+/* A later version would take padding at the end for a field. */
 #define ENDS_WITH(type, field) \
     assert_int_equal(offsetof(type, field) + sizeof(((type *)NULL)->field), sizeof(type))
 

@@ -1,10 +1,10 @@
 /* streams.c - proves that petal_write() gives, piece by piece, the image that petal_serialize()
- * gives, in memory that does not depend on the filter's size, and stops if the sink says so. */
+ * gives, in memory independent of the filter's size, and that it stops if the sink says so. */
 #include "kinds.h"
 
 /* ---- sinks ----------------------------------------------------------------------------------- */
 
-/* Compares what comes with what should, and counts. */
+/* Compares the pieces with the expected bytes, and counts. */
 struct comparing {
     struct bytes expected;
     size_t at, largest;
@@ -71,7 +71,7 @@ static void every_format_is_streamed_as_it_is_serialized(void **state)
         options.capacity = 20000;
         options.rate = 0.01;
         petal_filter *filter = NULL;
-        if (petal_create(&options, &filter, NULL) != PETAL_OK) continue; /* hbase is not created */
+        if (petal_create(&options, &filter, NULL) != PETAL_OK) continue; /* hbase is read-only */
         add_numbers(filter, 0, 1000);
         require_same_stream(filter, format, format);
         petal_free(filter);
@@ -112,7 +112,7 @@ static int32_t drop(void *context, const void *bytes, size_t size_bytes)
     return 0;
 }
 
-/* Peak memory of this process in KiB; 0 if the system does not say. */
+/* Peak memory of this process in KiB; 0 if the system doesn't report it. */
 static uint64_t peak_kib(void)
 {
     char line[128];
@@ -124,7 +124,7 @@ static uint64_t peak_kib(void)
     return kib;
 }
 
-/* PETAL_TEST_STREAM_MIB=1024 makes it the gigabyte that is promised. */
+/* PETAL_TEST_STREAM_MIB=1024 tests the documented gigabyte. */
 static void writing_raises_peak_memory_by_less_than_a_megabyte(void **state)
 {
     (void)state;
@@ -132,7 +132,7 @@ static void writing_raises_peak_memory_by_less_than_a_megabyte(void **state)
     uint64_t mib = given ? strtoull(given, NULL, 10) : 32, written = 0;
     petal_filter *filter = make(PETAL_SCHEME_BLOCKED, mib << 23, 8, 1);
     petal_error error;
-    add_numbers(filter, 0, mib << 14); /* reaches every page */
+    add_numbers(filter, 0, mib << 14); /* touches every page */
     uint64_t before = peak_kib();
     if (before == 0) skip_because("this machine does not tell its peak memory");
     require_status(PETAL_OK, petal_write(filter, NULL, drop, &written, &error), error);
@@ -160,7 +160,7 @@ static void a_sink_can_stop_the_stream_at_any_piece(void **state)
         assert_int_equal(to.calls, at);
         assert_int_equal(to.differences, 0);
     }
-    /* that was the caller's will */
+    /* the caller's sink stopped it, so nothing failed */
     assert_int_equal(petal_last_error(filter, NULL), PETAL_OK);
     free(to.expected.data);
     petal_free(filter);
@@ -181,8 +181,7 @@ static void writing_refuses_what_it_cannot_do(void **state)
     petal_free(filter);
 }
 
-/* All four take the same options; a program with a longer struct is understood as long as what it
- * adds is 0. */
+/* All four take the same options. A longer struct is accepted if the additional bytes are 0. */
 static void the_options_of_saving_are_checked_by_every_call(void **state)
 {
     (void)state;
@@ -213,7 +212,7 @@ static void the_options_of_saving_are_checked_by_every_call(void **state)
     require_that(petal_serialized_bytes(filter, &newer.known), ==, image.size);
     require_status(PETAL_OK, petal_serialize(filter, &newer.known, image.data, image.size, &error),
                    error);
-    /* Flags are about the file that is replaced; without one they have no effect. */
+    /* Flags concern the file that is replaced; if there is none, they have no effect. */
     require_status(PETAL_OK,
                    petal_write(filter, SAVE_WITH(PETAL_SAVE_NO_REPLACE), drop, &written, &error),
                    error);

@@ -1,9 +1,9 @@
 /* support.h - what the tests share: cmocka, seeded random numbers, filters in one line, files in a
- * folder of their own.
+ * private folder.
  *
- * Tests use the public header only, as every user does. They run from the top of the tree, so that
- * vectors is found. A test function's name is the sentence that it proves; require() says with
- * which input or seed it failed. */
+ * Like users, tests include only the public header. They run from the top of the tree, so that they
+ * find vectors. A test function's name is the sentence that it proves; require() prints the input
+ * or seed with which it failed. */
 #ifndef PETAL_TESTS_SUPPORT_H
 #define PETAL_TESTS_SUPPORT_H
 
@@ -30,7 +30,7 @@
 
 #include <cmocka.h>
 
-/* Ends the test as skipped. The reason stands on the line before, where the runner looks for it. */
+/* Ends the test as skipped. The runner reads the reason from the line before. */
 #define skip_because(...) \
     do { \
         print_message(__VA_ARGS__); \
@@ -48,14 +48,14 @@ static inline uint64_t mix(uint64_t x)
     return x ^ x >> 33;
 }
 
-/* SplitMix64 (Steele, Lea, Flood 2014): the same numbers on every machine, and all different within
- * one seed. */
+/* SplitMix64 (Steele, Lea, Flood 2014): the same numbers on every machine, all different within one
+ * seed. */
 static inline uint64_t next_random(uint64_t *state)
 {
     return mix(*state += 0x9e3779b97f4a7c15u);
 }
 
-/* Evenly 0 .. bound-1, close enough for tests: the error is below bound / 2^64. */
+/* Evenly distributed over 0 .. bound-1, close enough for tests: the error is below bound / 2^64. */
 static inline uint64_t random_below(uint64_t *state, uint64_t bound)
 {
     return next_random(state) % bound;
@@ -63,8 +63,8 @@ static inline uint64_t random_below(uint64_t *state, uint64_t bound)
 
 /* ---- filters --------------------------------------------------------------------------------- */
 
-/* A loop over the native schemes. NOLINTBEGIN(bugprone-macro-parentheses): a name,
- * which takes none */
+/* Loops over the native schemes. NOLINTBEGIN(bugprone-macro-parentheses): a name, which takes
+ * none */
 #define FOR_NATIVE_SCHEMES(scheme) \
     for (uint32_t scheme = PETAL_SCHEME_BLOCKED; scheme <= PETAL_SCHEME_COUNTING; \
          scheme = scheme + 1)
@@ -111,7 +111,7 @@ static inline void add_numbers(petal_filter *filter, uint64_t from, uint64_t cou
         require(petal_add_i64(filter, (int64_t)i) >= 0, "adding %llu", (unsigned long long)i);
 }
 
-/* Fails the test unless every integer from .. from+count-1 is found. */
+/* Fails the test unless every integer from .. from+count-1 is present. */
 static inline void require_numbers(const petal_filter *filter, uint64_t from, uint64_t count)
 {
     for (uint64_t i = from; i < from + count; i++)
@@ -155,7 +155,7 @@ static inline bool same_bytes(struct bytes a, struct bytes b)
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
-/* Are two filters the same in every byte of their images? */
+/* Are the images of two filters equal in every byte? */
 static inline bool same_image(const petal_filter *a, const petal_filter *b)
 {
     struct bytes one = serialized(a), other = serialized(b);
@@ -169,7 +169,7 @@ static inline bool same_image(const petal_filter *a, const petal_filter *b)
 
 #define PATH_SIZE 512
 
-/* A path in the test's own folder, which is $TMPDIR. Static storage: the last 16 are good. */
+/* A path in the test's private folder, $TMPDIR. Static storage: the last 16 stay valid. */
 static inline const char *temporary(const char *name)
 {
     static char paths[16][PATH_SIZE];
@@ -211,8 +211,8 @@ static inline bool file_exists(const char *path)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* An allocator that counts, checks what is given back, and refuses from the `fail_at`th allocation
- * on (once or for ever). */
+/* An allocator that counts, checks what is freed, and refuses from the `fail_at`th allocation on
+ * (once or permanently). */
 struct counting {
     uint64_t calls, live_blocks, live_bytes, bad_releases;
     uint64_t fail_at; /* 0: never */
@@ -227,7 +227,7 @@ static inline void *counting_alloc(void *context, size_t size_bytes)
         (count->calls == count->fail_at || (count->fail_for_ever && count->calls > count->fail_at)))
         return NULL;
     uint8_t *block =
-        calloc(1, size_bytes + 16); /* the size goes in front; 16 keeps malloc's alignment */
+        calloc(1, size_bytes + 16); /* stores the size in front; 16 keeps malloc's alignment */
     if (!block) return NULL;
     uint64_t size = size_bytes;
     memcpy(block, &size, sizeof size);

@@ -1,6 +1,6 @@
-/* threads.c - proves that any number of threads may ask one filter at the same time without a lock.
+/* threads.c - proves that any number of threads may query one filter concurrently without a lock.
  *
- * It can find wrong answers anywhere, and data races under ThreadSanitizer (`./dev tsan
+ * It can find wrong answers anywhere; it finds data races under ThreadSanitizer (`./dev tsan
  * unit/threads`). */
 #include "support.h"
 
@@ -73,12 +73,12 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Asks the filter from all threads. cmocka's checks are for the main thread, so the threads count
- * only. */
+/* Queries the filter from all threads. cmocka's checks work only in the main thread, so the threads
+ * just count. */
 static void ask_from_all_threads(const petal_filter *filter)
 {
     struct job jobs[THREADS];
-    const char *path = temporary("threads.petal"); /* one for all: each save replaces it whole */
+    const char *path = temporary("threads.petal"); /* shared: each save replaces it */
     memset(jobs, 0, sizeof jobs);
     uint64_t content_id = content_of(filter);
     for (uint64_t i = 0; i < THREADS; i++) {
@@ -144,8 +144,7 @@ static void threads_may_ask_a_map_and_a_view(void **state)
     unlink(path);
 }
 
-/* Filters of one thread each share nothing: the library has no mutable global state that would
- * matter. */
+/* Filters that each belong to one thread share nothing: the library has no mutable global state. */
 static void *live_alone(void *argument)
 {
     struct job *job = argument;

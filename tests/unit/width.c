@@ -1,10 +1,10 @@
-/* width.c - proves that nothing goes wrong quietly where sizes pass 2^31 and 2^32, in bits and in
+/* width.c - proves that nothing silently goes wrong where sizes pass 2^31 and 2^32, in bits and in
  * bytes.
  *
- * The classic accident of Bloom filters: somewhere a 32-bit number, and beyond it every key lands
- * in the low part or all keys are "in". So filters just below, at and above those sizes are made,
- * and keys whose bits lie at the very ends are added and asked. Memory is mapped, not allocated, so
- * only the pages that hold bits are ever touched. */
+ * The classic accident of Bloom filters: a 32-bit number somewhere, and beyond it every key hits
+ * the low part, or all keys are "in". So these tests create filters just below, at and above those
+ * sizes, and add and query keys whose bits lie at the very ends. Memory is mapped, not allocated,
+ * so only pages with bits are ever touched. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "image.h"
 #include "reference.h"
@@ -13,9 +13,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-/* An allocator of zero pages that cost nothing until they are written. It remembers the bit array,
- * so that the tests can look at the bits: pages are aligned, so the array begins where its memory
- * does. */
+/* An allocator of zero pages that cost nothing until written. It remembers the bit array, so that
+ * tests can read the bits: pages are aligned, so the array begins where its memory does. */
 struct lazy_memory {
     uint8_t *bits;
 };
@@ -51,7 +50,7 @@ static bool is_set(uint32_t scheme, const uint8_t *bytes, uint64_t position)
     return bytes[position / 2] >> (position % 2 ? 4 : 0) & 15;
 }
 
-/* Are the bits of the hash set where the specification has them? */
+/* Are the hash's bits set where the specification puts them? */
 static bool bits_are_set(const struct lazy_memory *lazy, uint32_t scheme, uint64_t m, uint32_t k,
                          uint32_t lines, uint64_t hash)
 {
@@ -62,7 +61,7 @@ static bool bits_are_set(const struct lazy_memory *lazy, uint32_t scheme, uint64
     return all;
 }
 
-/* Hashes whose first position is at the start, at the end, around the middle and around 2^31 and
+/* Hashes whose first position is at the start, at the end, around the middle, and around 2^31 and
  * 2^32 of m bits; the rest are random. mulhi64(h, m) = p for h = p * 2^64 / m, rounded up. */
 #define HASHES 200
 
@@ -87,7 +86,7 @@ static void choose_hashes(uint64_t m, uint64_t hashes[HASHES])
     while (count < HASHES) hashes[count++] = next_random(&random);
 }
 
-/* As often as they were added; then none is left. */
+/* Removes them as often as they were added; none remains. */
 static void remove_all(petal_filter *filter, const uint64_t hashes[HASHES])
 {
     for (int i = 0; i < HASHES; i++)
@@ -150,7 +149,7 @@ static void counting_is_right_around_2_31_and_2_32_counters_and_bytes(void **sta
             add_and_ask(PETAL_SCHEME_COUNTING, ((uint64_t)1 << power) + (uint64_t)off, 4, 0);
 }
 
-/* Positions in every 1/1024 of the array: no part of it is out of reach. */
+/* Some position falls in every 1/1024 of the array: every part is reachable. */
 static void keys_reach_every_part_of_a_wide_filter(void **state)
 {
     (void)state;
@@ -169,7 +168,7 @@ static void keys_reach_every_part_of_a_wide_filter(void **state)
                     (unsigned long long)positions[0]);
             slices[positions[0] / (m / 1024 + 1)]++;
         }
-        for (int i = 0; i < 1024; i++) /* 19.5 each, sd 4.4: below 1 has the chance 3e-9 */
+        for (int i = 0; i < 1024; i++) /* 19.5 each, sd 4.4: P(below 1) = 3e-9 */
             require(slices[i] > 0, "slice %d of 1,024 is empty, seed %llu", i,
                     (unsigned long long)seed);
         petal_free(filter);
@@ -196,14 +195,15 @@ static void the_published_positions_of_wide_filters_are_set(void **state)
 
 /* ---- a file of 2^33 bits --------------------------------------------------------------------- */
 
-/* Bytes that the file really takes on disk. */
+/* The bytes that the file occupies on disk. */
 static uint64_t disk_bytes(const char *path)
 {
     struct stat about;
     return stat(path, &about) == 0 ? (uint64_t)about.st_blocks * 512 : 0;
 }
 
-/* Makes a file of 1 GiB without writing it, to learn whether holes are holes here. */
+/* Creates a file of 1 GiB without writing it, to find out whether this file system supports
+ * holes. */
 static bool has_holes(const char *path)
 {
     FILE *file = fopen(path, "wb");
@@ -231,7 +231,7 @@ static void save_map_and_ask(uint32_t scheme, uint64_t m, uint32_t k, uint32_t l
     require(on_disk < 256u << 20, "%llu bytes on disk: its zeros are no holes",
             (unsigned long long)on_disk);
     status = petal_open(path, NULL, &map, &error);
-    unlink(path); /* the map holds on to it */
+    unlink(path); /* the map keeps it alive */
     require_status(PETAL_OK, status, error);
     assert_int_equal(contains_hashes(map, hashes, HASHES, NULL), HASHES);
     for (int i = 0; i < HASHES; i++)

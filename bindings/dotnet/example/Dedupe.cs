@@ -1,4 +1,4 @@
-// Dedupe.cs - passes on each line of standard input once, and remembers them in a file for the next
+// Dedupe.cs - passes each line of standard input on once, and remembers them in a file for the next
 // run: Dedupe.exe seen.petal < stream > fresh
 using System;
 using System.IO;
@@ -15,7 +15,7 @@ static class Dedupe
         }
         if (!File.Exists(args[0]))
             using (var empty = new BloomFilter<string>(1000000, 0.001)) empty.Save(args[0]);
-        // Changed in place, and made durable when it is disposed of.
+        // Changed in place; disposing of it makes the changes durable.
         using (var seen = BloomFilter<string>.Open(args[0], OpenMode.Writable))
         {
             string line;

@@ -1,5 +1,5 @@
-// DropIn.cs - code written for the BloomFilter<T> that has long gone round in C# runs as it is, and
-// then does what that one cannot: take another process's filter.
+// DropIn.cs - code written for the widely copied BloomFilter<T> in C# runs unchanged, and can then
+// do what that class cannot: use another process's filter.
 using System;
 using System.Collections.Generic;
 using System.IO;
@@ -9,7 +9,7 @@ static class DropIn
 {
     static int Main()
     {
-        // As ever: bits, keys, hashes.
+        // As before: bits, keys, hashes.
         BloomFilter<string> filter = new BloomFilter<string>(20000, 1000, 4);
         filter.Add("testing");
         filter.Add("nottesting");
@@ -20,7 +20,7 @@ static class DropIn
         good &= filter.NumberOfHashes == 4 && filter.SetSize == 1000 && filter.BitSize >= 20000;
         good &= filter.FalsePositiveProbability() < 0.01;
 
-        // And: to a file, which any language opens; from a file, and two filters become one.
+        // New: to a file that any language opens, from a file, and two filters merged into one.
         string path = Path.GetTempFileName();
         filter.Save(path);
         using (BloomFilter<string> other = BloomFilter<string>.Open(path, OpenMode.Load))

@@ -1,15 +1,15 @@
-// Batches.cs - many keys in one call, answered as one key at a time.
+// Batches.cs - many keys in one call, with the same answers as one by one.
 //
-// long[] and raw bytes are read where they are, and their offsets copied in pieces. Other arrays
-// are converted in pieces of up to 4096 keys, each of which is one call of the library. If a key is
-// refused, all before it are done, and the exception has its index.
+// long[] and raw bytes are read in place, and their offsets copied in pieces. Other arrays are
+// converted in pieces of up to 4096 keys, each of which is one call of the library. If a key is
+// refused, all keys before it are processed, and the exception has its index.
 using System;
 using System.Collections.Generic;
 using System.Runtime.ExceptionServices;
 
 namespace Petal
 {
-    // What a thread converts keys in.
+    // A thread's buffers for converting keys.
     internal sealed class Scratch
     {
         internal const int Keys = 4096;
@@ -22,8 +22,7 @@ namespace Petal
         internal readonly uint[] Offsets = new uint[Keys + 1];
         internal readonly long[] Numbers = new long[Keys];
 
-        // None is shared by two calls at once: a stream or an enumerator that calls back gets one
-        // of its own.
+        // No two calls share one: if a stream or an enumerator calls back, it gets its own.
         internal static Scratch Take()
         {
             Scratch taken = mine ?? new Scratch();
@@ -42,7 +41,7 @@ namespace Petal
         {
             if (used + more <= Data.Length)
                 return;
-            const long Most = 0x7fffffc7; // of an array
+            const long Most = 0x7fffffc7; // maximum array length
             if (used + more > Most)
                 throw new ArgumentException("too long for a batch; give it alone");
             Array.Resize(ref Data, (int)Math.Min(Most, Math.Max(used + more, 2L * Data.Length)));
@@ -54,7 +53,7 @@ namespace Petal
         // ---- arrays of keys ----
 
         /// <summary>Adds keys in order.</summary>
-        /// <returns>How many were certainly new.</returns>
+        /// <returns>The number of keys that were certainly new.</returns>
         public long AddRange(IEnumerable<T> keys)
         {
             T[] array = keys as T[];
@@ -69,7 +68,7 @@ namespace Petal
                 ExceptionDispatchInfo broken;
                 int count = Fill(rest, piece, out broken);
                 added += RunAll(Verb.Add, piece, count, null, before);
-                if (broken != null) // what comes before is in
+                if (broken != null) // the keys before it are added
                     broken.Throw();
                 if (count < piece.Length)
                     return added;
@@ -94,15 +93,15 @@ namespace Petal
         }
 
         /// <summary>Adds keys in order.</summary>
-        /// <returns>For each key, true: it was certainly new.</returns>
+        /// <returns>For each key, true if it was certainly new.</returns>
         public bool[] AddBatch(T[] keys) => Answers(Verb.Add, keys);
 
-        /// <summary>Whether each key is in.</summary>
-        /// <returns>For each key, false: it was certainly never added.</returns>
+        /// <summary>Whether each key is present.</summary>
+        /// <returns>For each key, false if it was certainly never added.</returns>
         public bool[] ContainsBatch(T[] keys) => Answers(Verb.Contains, keys);
 
-        /// <summary>Like ContainsBatch(keys), into an array of the caller's.</summary>
-        /// <returns>How many are true.</returns>
+        /// <summary>Like ContainsBatch(keys), into the caller's array.</summary>
+        /// <returns>The number of true answers.</returns>
         public long ContainsBatch(T[] keys, bool[] answers)
         {
             if (keys == null)
@@ -114,11 +113,11 @@ namespace Petal
             return RunAll(Verb.Contains, keys, keys.Length, answers, 0);
         }
 
-        /// <summary>Takes keys out of a counting filter, in order.</summary>
-        /// <returns>For each key, false: it was certainly not in.</returns>
+        /// <summary>Removes keys from a counting filter, in order.</summary>
+        /// <returns>For each key, false if it was certainly absent.</returns>
         public bool[] RemoveBatch(T[] keys) => Answers(Verb.Remove, keys);
 
-        /// <summary>Whether any of the keys is in; ends as soon as it knows.</summary>
+        /// <summary>Whether any key is present; stops as soon as it knows.</summary>
         public bool ContainsAny(IEnumerable<T> keys)
         {
             if (keys == null)
@@ -131,7 +130,7 @@ namespace Petal
             return false;
         }
 
-        /// <summary>Whether all of the keys are in; ends as soon as it knows.</summary>
+        /// <summary>Whether all keys are present; stops as soon as it knows.</summary>
         public bool ContainsAll(IEnumerable<T> keys)
         {
             if (keys == null)
@@ -168,22 +167,21 @@ namespace Petal
 
         // ---- bytes ----
 
-        /// <summary>Adds keys that lie one after the other: key i is data[offsets[i]] up to, and
-        /// without, data[offsets[i + 1]].</summary>
-        /// <returns>For each key, true: it was certainly new.</returns>
+        /// <summary>Adds consecutive keys: key i is data[offsets[i]] up to, but not including,
+        /// data[offsets[i + 1]].</summary>
+        /// <returns>For each key, true if it was certainly new.</returns>
         public bool[] AddBatch(byte[] data, int[] offsets)
         {
             return RunOffsets(Verb.Add, data, offsets);
         }
 
-        /// <summary>Whether each key is in, of keys that lie one after the other: see
-        /// AddBatch.</summary>
+        /// <summary>Whether each of consecutive keys is present: see AddBatch.</summary>
         public bool[] ContainsBatch(byte[] data, int[] offsets)
         {
             return RunOffsets(Verb.Contains, data, offsets);
         }
 
-        /// <summary>Takes keys out that lie one after the other: see AddBatch.</summary>
+        /// <summary>Removes consecutive keys: see AddBatch.</summary>
         public bool[] RemoveBatch(byte[] data, int[] offsets)
         {
             return RunOffsets(Verb.Remove, data, offsets);
@@ -204,8 +202,8 @@ namespace Petal
                 do
                 {
                     int count = Math.Min(answers.Length - from, Scratch.Keys);
-                    // The core checks this copy: another thread may change the array. It takes an
-                    // empty one for data whose size is not known.
+                    // The core checks this copy, since another thread may change the array. The
+                    // core treats data of unknown size as empty.
                     for (int i = 0; i <= count; i++)
                         copy[i] = data.Length == 0 ? 0 : (uint)offsets[from + i];
                     NativeBatch batch = Batch(Native.Offsets32, at, count);
@@ -243,7 +241,7 @@ namespace Petal
             return answers;
         }
 
-        // before: how many keys the caller gave before these.
+        // before: the number of keys that the caller passed before these.
         private long RunAll(Verb verb, T[] keys, int count, bool[] answers, long before)
         {
             fixed(bool* into = answers)
@@ -268,7 +266,7 @@ namespace Petal
             }
         }
 
-        // If a key is refused, those before it are done.
+        // If a key is refused, the keys before it are processed.
         private long RunPiece(Verb verb, T[] keys, ref int from, int end, Scratch scratch,
                               byte* answers, long before)
         {
@@ -296,7 +294,7 @@ namespace Petal
             return positive;
         }
 
-        // Doubles are the integers of their bits.
+        // Doubles are passed as the integers of their bits.
         private static int ConvertNumbers(T[] keys, int from, int end, Scratch scratch,
                                           out Exception refused)
         {
@@ -356,7 +354,7 @@ namespace Petal
             string text = key as string;
             if (text == null || keyType != KeyType.None && keyType != KeyType.Text)
                 return JoinOther(key, text, scratch, used);
-            const int Short = 1 << 16; // of others it is worth to know how long they will be
+            const int Short = 1 << 16; // for longer ones, first compute their total length
             scratch.Reserve(used,
                             text.Length < Short ? 3 * text.Length : Native.Utf8.GetByteCount(text));
             return Native.Utf8.GetBytes(text, 0, text.Length, scratch.Data, used);
@@ -404,7 +402,7 @@ namespace Petal
             return batch;
         }
 
-        // first: the number of its first key among all that the caller gave.
+        // first: the number of the batch's first key among all that the caller passed.
         private long RunBatch(Verb verb, NativeBatch* batch, byte* answers, long first)
         {
             if (verb == Verb.Add && !takesEmptyKey && batch->Layout == Native.Offsets32 &&
@@ -440,7 +438,8 @@ namespace Petal
             return (long)outcome.Positive;
         }
 
-        // Some libraries ignore the empty key, and so do their filters here: left out, and counted.
+        // Some libraries ignore the empty key, and so do their filters here: it is skipped and
+        // counted.
         private long RunWithoutEmpty(NativeBatch* batch, byte* answers, long first)
         {
             uint* offsets = (uint*)batch->Offsets;

@@ -1,4 +1,4 @@
-// BloomFilter.cs - a filter: making it, one key, and the end.
+// BloomFilter.cs - a filter: creating it, single keys, and disposing of it.
 using System;
 using System.Diagnostics;
 using System.Runtime.InteropServices;
@@ -7,12 +7,12 @@ using System.Threading;
 namespace Petal
 {
     /// <summary>A Bloom filter: "certainly not" or "probably", in a few bits per key.</summary>
-    /// <typeparam name="T">string, byte[], a whole number, float or double; object for keys of
+    /// <typeparam name="T">string, byte[], an integer type, float or double; object for keys of
     /// several of these types in one filter.</typeparam>
     /// <remarks>
-    /// Any number of threads may use a filter. Calls that query it run side by side; one that
-    /// changes it waits for those at work, and others wait for it. Dispose() waits for the calls
-    /// at work, too; later ones are an ObjectDisposedException.
+    /// Any number of threads may use a filter. Queries run concurrently; a change waits for running
+    /// calls, and others wait for it. Dispose() also waits for running calls; later calls throw
+    /// ObjectDisposedException.
     /// </remarks>
     public sealed unsafe partial class BloomFilter<T> : IDisposable
     {
@@ -32,7 +32,7 @@ namespace Petal
 
         // ---- making ----
 
-        /// <summary>A filter of so many bits for so many keys, with the best number of
+        /// <summary>Creates a filter of this many bits for this many keys, with the best number of
         /// hashes.</summary>
         /// <param name="bits">Bits, rounded up to a multiple of 512.</param>
         /// <param name="setSize">Distinct keys.</param>
@@ -41,15 +41,15 @@ namespace Petal
         {
         }
 
-        /// <summary>A filter of so many bits for so many keys, with this number of
+        /// <summary>Creates a filter of this many bits for this many keys, with this number of
         /// hashes.</summary>
         public BloomFilter(long bits, long setSize, int hashes)
             : this(new FilterOptions { Bits = bits, Capacity = setSize, Hashes = hashes })
         {
         }
 
-        /// <summary>The smallest filter for so many keys that lets at most this share of others
-        /// pass.</summary>
+        /// <summary>Creates the smallest filter for this many keys that lets at most this share of
+        /// other keys pass.</summary>
         /// <param name="items">Distinct keys.</param>
         /// <param name="rate">Above 0 and below 1: 0.01 is 1 %.</param>
         public BloomFilter(long items, double rate)
@@ -57,9 +57,9 @@ namespace Petal
         {
         }
 
-        /// <summary>The filter that the options describe.</summary>
-        /// <exception cref="ArgumentException">No filter can be so.</exception>
-        /// <exception cref="InsufficientMemoryException">There is no memory for it.</exception>
+        /// <summary>Creates the filter that the options describe.</summary>
+        /// <exception cref="ArgumentException">No filter can have these parameters.</exception>
+        /// <exception cref="InsufficientMemoryException">Not enough memory.</exception>
         public BloomFilter(FilterOptions options) : this(Create(options), null, KeyType.None)
         {
         }
@@ -107,25 +107,25 @@ namespace Petal
         // ---- one key ----
 
         /// <summary>Adds a key.</summary>
-        /// <returns>True: it was certainly new. False: it was probably there.</returns>
+        /// <returns>True: it was certainly new. False: it was probably present.</returns>
         public bool Add(T key) => Run(Verb.Add, key) != 0;
 
-        /// <summary>Whether a key is in.</summary>
+        /// <summary>Whether a key is present.</summary>
         /// <returns>False: it was certainly never added. True: it probably was.</returns>
-        /// <exception cref="FormatException">The mapped file is damaged where the key would be; see
-        /// OpenOptions.NoVerify.</exception>
+        /// <exception cref="FormatException">The mapped file is damaged where the key's bits are;
+        /// see OpenOptions.NoVerify.</exception>
         public bool Contains(T key) => Run(Verb.Contains, key) != 0;
 
-        /// <summary>Takes a key out of a counting filter. Remove only keys that were
+        /// <summary>Removes a key from a counting filter. Remove only keys that were
         /// added.</summary>
-        /// <returns>False: it was certainly not in, and nothing changed.</returns>
+        /// <returns>False: it was certainly absent, and nothing changed.</returns>
         public bool Remove(T key) => Run(Verb.Remove, key) != 0;
 
         /// <summary>The 64-bit hash of a key under this filter's hash and seed or
         /// secret.</summary>
         public ulong HashKey(T key) => Run(Verb.Hash, key);
 
-        // The tests of T cost nothing: the compiler of a number's code knows them.
+        // Testing T costs nothing: code compiled for a number type has the tests resolved.
         private ulong Run(Verb verb, T key)
         {
             if (typeof(T) == typeof(long))
@@ -217,13 +217,13 @@ namespace Petal
             }
         }
 
-        // A block of the map was damaged, maybe that of another key: true may be no answer.
+        // A block of the map is damaged, maybe another key's: "true" may not be a valid answer.
         private bool IsDamaged()
         {
             return Native.petal_last_error(core.Filter, null) == Native.Damaged;
         }
 
-        // By the batch of this key, which says so if it lies in damaged bits.
+        // Queries a batch of this key, which reports whether its bits are damaged.
         private ulong ContainsChecked(byte* key, int size)
         {
             byte answer = 0;
@@ -250,7 +250,7 @@ namespace Petal
         private ulong ChangeKey(Verb verb, byte* key, int size)
         {
             bool adds = verb == Verb.Add;
-            bool ignored = adds && size == 0 && !takesEmptyKey; // as its own library does
+            bool ignored = adds && size == 0 && !takesEmptyKey; // like its own library
             bool asChange = adds ? core.EnterAdd() : EnterChange();
             int status = Native.Seen;
             if (!ignored)
@@ -266,8 +266,8 @@ namespace Petal
             return status == Native.Ok ? 1u : 0u;
         }
 
-        // The call for one key says only that it failed: the batch of this key fails again, and
-        // says why.
+        // The call for one key reports only that it failed: a batch of this key fails again, and
+        // gives the reason.
         private int Why(bool adds, byte* key, int size, NativeError* error)
         {
             byte answer = 0;
@@ -284,9 +284,8 @@ namespace Petal
             return true;
         }
 
-        /// <summary>Empty keys that were not added, because filters of this library take none
-        /// (DataSketches). The first one is said in a warning of
-        /// System.Diagnostics.Trace.</summary>
+        /// <summary>Empty keys that were skipped, because filters of this library reject them
+        /// (DataSketches). The first one causes a warning in System.Diagnostics.Trace.</summary>
         public long SkippedKeys => Interlocked.Read(ref skippedKeys);
 
         private void CountSkipped(long count)
@@ -298,15 +297,15 @@ namespace Petal
 
         // ---- the end ----
 
-        /// <summary>Frees the memory, the map and the lock, after the calls that are at
-        /// work.</summary>
-        /// <remarks>A writable map is synced first; that may fail as Sync() does.</remarks>
+        /// <summary>Releases the memory, the map and the lock, after running calls have
+        /// finished.</summary>
+        /// <remarks>A writable map is synced first, which may fail as Sync() may.</remarks>
         public void Dispose()
         {
             core.Close(Path);
         }
 
-        /// <summary>Whether it was disposed of.</summary>
+        /// <summary>Whether it has been disposed of.</summary>
         public bool IsClosed => core.Closed;
 
         /// <summary>Its scheme, size and number of keys, in a few words.</summary>

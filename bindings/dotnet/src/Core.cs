@@ -1,16 +1,15 @@
 // Core.cs - the handle of a filter, and the gate that every call on it goes through.
 //
-// The library lets any number of threads query a filter as long as none changes it. Core sees to
-// that: any number of calls that query, or one that changes; others wait. Closing is a change that
-// is never over: it waits for the calls at work, and those that come later are refused. As the
-// gate is a member of the handle and a call leaves through it, the garbage collector cannot free
-// the filter during a call.
+// The library lets any number of threads query a filter as long as none changes it. Core ensures
+// that: it admits any number of queries, or one change; others wait. Closing is a change that never
+// ends: it waits for running calls, and later ones are refused. The gate is a member of the handle
+// and a call leaves through it, so the garbage collector can't free the filter during a call.
 //
-// `state` counts the queries at work; a change at work takes Change from it. Without waiting, that
-// is one atomic operation to enter and one to leave. Who must wait counts itself in `waiters` with
-// the monitor held, tries again, and sleeps; who leaves looks for waiters after its own atomic
-// operation, so none sleeps through it. A waiting change goes before new queries, or it might wait
-// for good.
+// `state` counts the running queries; a running change subtracts Change from it. Without waiting,
+// entering and leaving are one atomic operation each. A thread that must wait counts itself in
+// `waiters` while holding the monitor, tries again, and sleeps. A thread that leaves looks for
+// waiters after its own atomic operation, so no waiter sleeps through it. A waiting change takes
+// precedence over new queries, or it might wait forever.
 using System;
 using System.Collections.Generic;
 using System.Runtime.InteropServices;
@@ -23,16 +22,16 @@ namespace Petal
         private const int Change = 1 << 30;
 
         private int state;
-        private volatile int waiters, waitingChanges; // written with the monitor held
+        private volatile int waiters, waitingChanges; // written while holding the monitor
         private volatile bool closed, shared;
         private readonly object monitor = new object();
         private readonly bool grows;
-        private long pressure, uncounted; // changed by who changes the filter
+        private long pressure, uncounted; // changed only by a thread that changes the filter
 
         [ThreadStatic]
-        private static List<Core> written; // to streams, by this thread, now
+        private static List<Core> written; // filters that this thread is writing to streams
 
-        private GCHandle viewed; // the array of a view, which stays where it is
+        private GCHandle viewed; // the view's array, pinned
 
         internal Core(IntPtr filter, ulong bytes, bool grows, GCHandle viewed)
             : base(IntPtr.Zero, true)
@@ -40,10 +39,10 @@ namespace Petal
             Count(bytes);
             this.grows = grows;
             this.viewed = viewed;
-            SetHandle(filter); // from here on it frees the filter: nothing may throw
+            SetHandle(filter); // from here on the handle frees the filter: nothing may throw
         }
 
-        // The collector is told how much memory the filter takes.
+        // Tells the collector how much memory the filter takes.
         private void Count(ulong bytes)
         {
             long now = bytes < long.MaxValue ? (long)bytes : 0;
@@ -175,8 +174,8 @@ namespace Petal
 
         // ---- adding, and everything else that reads ----
         //
-        // Once a filter is shared, any number of threads may add and query at once, but whatever
-        // else reads it needs the adding to be over. True: entered as a change.
+        // If a filter is shared, any number of threads may add and query concurrently, but all
+        // other calls must wait for the adding. True: entered as a change.
 
         internal bool EnterAdd()
         {
@@ -208,7 +207,7 @@ namespace Petal
                 LeaveQuery();
         }
 
-        // After adding so many keys. A filter that grows has allocated meanwhile.
+        // After adding this many keys. A growing filter may have allocated.
         internal unsafe void LeaveAdded(bool asChange, long keys)
         {
             const int LayerKeys = 1024;
@@ -230,8 +229,8 @@ namespace Petal
 
         // ---- two filters ----
         //
-        // Who has one and must wait for the other gives it back meanwhile, so that two threads with
-        // the same filters in turn don't wait for each other.
+        // A thread that holds one and must wait for the other releases it meanwhile, so that two
+        // threads with the same filters in opposite order don't deadlock.
 
         internal static bool EnterTwo(Core first, Core second, bool change)
         {
@@ -298,8 +297,8 @@ namespace Petal
 
         // ---- the end ----
 
-        // Waits for the calls at work. A writable map is synced first, and what fails there is
-        // thrown once the filter is closed.
+        // Waits for running calls. Syncs a writable map first; if that fails, throws after closing
+        // the filter.
         internal unsafe void Close(string path)
         {
             if (closed)
@@ -308,7 +307,7 @@ namespace Petal
             {
                 EnterChange();
             }
-            catch (ObjectDisposedException) // by another thread, meanwhile
+            catch (ObjectDisposedException) // another thread has closed it meanwhile
             {
                 return;
             }
@@ -322,11 +321,11 @@ namespace Petal
         }
     }
 
-    // Bounds the memory of filters that nobody disposes of. The garbage collector is told how much
-    // all filters take, but that is not enough: on a busy machine its finalizers fall behind, and
-    // Mono's collector pays no attention. So whoever takes the bytes above a limit waits for the
-    // finalizers, and collects if that has freed too little. The limit is then set to twice what
-    // is in use.
+    // Bounds the memory of filters that nobody disposes of. The garbage collector knows how much
+    // memory filters take, but that is not enough: on a busy machine its finalizers fall behind,
+    // and Mono's collector ignores it. So a thread that exceeds the limit waits for the finalizers,
+    // and runs a collection if that freed too little. The limit is then set to twice the memory in
+    // use.
     internal static class Pressure
     {
         private const long Least = 64 << 20;
@@ -345,7 +344,7 @@ namespace Petal
         private static void Count(long now, bool freed)
         {
             long most = Interlocked.Read(ref limit);
-            // After a peak the limit comes down, a little with each filter that is freed.
+            // After a peak the limit comes down a little with each filter that is freed.
             if (freed && now < most / 4)
                 Interlocked.Exchange(ref limit, Math.Max(Least, most - most / 16));
             if (freed || now <= most)

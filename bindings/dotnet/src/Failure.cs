@@ -1,17 +1,16 @@
-// Failure.cs - the core's failures as .NET's own exceptions, with its message unchanged.
+// Failure.cs - converts the core's failures to .NET's own exceptions, with the message unchanged.
 using System;
 using System.IO;
 
 namespace Petal
 {
-    /// <summary>What the core said of a failure, beside the message: kept in the
-    /// exception.</summary> <remarks> Arguments that no filter can have, other kinds of filters,
-    /// other secrets: ArgumentException. What a kind of filter cannot do, and changing what was
-    /// opened for reading: NotSupportedException. A filter that is full: InvalidOperationException.
-    /// Bytes that are no whole filter, or damaged, or of a writer that died: FormatException.
-    /// Files: IOException, FileNotFoundException, DirectoryNotFoundException,
-    /// UnauthorizedAccessException. No memory: InsufficientMemoryException. A filter that is
-    /// closed: ObjectDisposedException.
+    /// <summary>What the core reported besides the message; stored in the exception.</summary>
+    /// <remarks> Invalid arguments, filters of other kinds, wrong secrets: ArgumentException.
+    /// Operations that a filter's kind doesn't support, and changes to a filter opened for reading:
+    /// NotSupportedException. A full filter: InvalidOperationException. Bytes that are no complete
+    /// filter, or damaged, or of a writer that died: FormatException. Files: IOException,
+    /// FileNotFoundException, DirectoryNotFoundException, UnauthorizedAccessException. Not enough
+    /// memory: InsufficientMemoryException. A closed filter: ObjectDisposedException.
     /// </remarks>
     public sealed class Failure
     {
@@ -28,17 +27,17 @@ namespace Petal
         /// <summary>The core's name for the failure, such as "damaged".</summary>
         public string Status { get; private set; }
 
-        /// <summary>The byte of the input, or the index of the key; null if there is
+        /// <summary>The offset in the input, or the index of the key; null if there is
         /// none.</summary>
         public long? Offset { get; private set; }
 
         /// <summary>The number of the operating system's error, or 0.</summary>
         public int Errno { get; private set; }
 
-        /// <summary>The file; null if it was none.</summary>
+        /// <summary>The file; null if there is none.</summary>
         public string Path { get; private set; }
 
-        /// <summary>What the core said; null if the exception is not the core's.</summary>
+        /// <summary>The core's failure; null if the exception doesn't come from the core.</summary>
         public static Failure Of(Exception exception)
         {
             if (exception == null)
@@ -60,7 +59,7 @@ namespace Petal
             return made;
         }
 
-        // What is wrong with a key of a batch, with its index.
+        // The exception for a key of a batch, with its index.
         internal static Exception At(long index, Exception wrong)
         {
             string message = "key " + index + ": " + wrong.Message;
@@ -73,7 +72,7 @@ namespace Petal
             return made;
         }
 
-        // What the core said of one key was of the key with this index.
+        // The core's failure was for a single key; gives it the key's index in the batch.
         internal static void Move(Exception said, long index)
         {
             Failure of = Of(said);

@@ -1,4 +1,4 @@
-// Files.cs - filters from and to files, bytes and streams.
+// Files.cs - reading filters from files, bytes and streams, and writing them.
 using System;
 using System.IO;
 using System.Runtime.ExceptionServices;
@@ -10,19 +10,19 @@ namespace Petal
     {
         private const int PieceBytes = 1 << 18;
         private const int TooManyFiles = 24;      // EMFILE
-        private const int MostBytes = 0x7fffffc7; // of an array
+        private const int MostBytes = 0x7fffffc7; // maximum array length
 
         // ---- files ----
 
-        /// <summary>The file it was opened from; null if it was none.</summary>
+        /// <summary>The file that the filter was opened from; null if there is none.</summary>
         public string Path { get; private set; }
 
-        /// <summary>Maps a file for reading, of whichever format it is.</summary>
-        /// <exception cref="FormatException">It is not a filter, or damaged.</exception>
-        /// <exception cref="IOException">It cannot be read, or another process is changing
+        /// <summary>Maps a file for reading, in any format.</summary>
+        /// <exception cref="FormatException">The file is not a filter, or damaged.</exception>
+        /// <exception cref="IOException">The file can't be read, or another process is changing
         /// it.</exception>
-        /// <exception cref="ArgumentException">Its keys are not T, it is keyed and there is no
-        /// secret, or several formats fit.</exception>
+        /// <exception cref="ArgumentException">The keys are not T, the filter is keyed and no
+        /// secret was given, or several formats fit.</exception>
         public static BloomFilter<T> Open(string path) => Open(path, new OpenOptions());
 
         /// <summary>Opens a file in this mode.</summary>
@@ -47,7 +47,7 @@ namespace Petal
                 status = options.Call(at, null, 0, &filter, &error);
                 if (status < 0 && error.Errno == TooManyFiles)
                 {
-                    // Some may be those of filters that nobody can reach.
+                    // Unreachable filters may hold some of the descriptors.
                     GC.Collect();
                     GC.WaitForPendingFinalizers();
                     status = options.Call(at, null, 0, &filter, &error);
@@ -57,18 +57,17 @@ namespace Petal
             return new BloomFilter<T>(filter, path, options.KeyType);
         }
 
-        /// <summary>Writes a petal file. At every moment the path holds either the old file or the
-        /// whole new one.</summary>
+        /// <summary>Writes a petal file. At every moment the path names either the old file or the
+        /// complete new one.</summary>
         public void Save(string path)
         {
             Save(path, null, true);
         }
 
-        /// <summary>Writes a file of this format.</summary>
+        /// <summary>Writes a file in this format.</summary>
         /// <param name="path">The file.</param>
         /// <param name="format">"guava", ...; null: a petal file.</param>
-        /// <param name="replace">Whether an existing file is replaced, or an
-        /// IOException.</param>
+        /// <param name="replace">Whether to replace an existing file, or throw IOException.</param>
         public void Save(string path, string format, bool replace = true)
         {
             if (path == null)
@@ -78,14 +77,14 @@ namespace Petal
             fixed(byte* at = Native.Path(path, "path"), name = Native.Path(format, "format"))
             {
                 NativeSaveOptions options = new NativeSaveOptions(name, replace ? 0u : 1u);
-                core.EnterChange(); // onto its own file it is a sync
+                core.EnterChange(); // saving to its own file is a sync
                 status = Native.petal_save(core.Filter, at, &options, &error);
                 core.LeaveChange();
             }
             Check(status, &error, path);
         }
 
-        /// <summary>Of a writable file: makes all changes durable.</summary>
+        /// <summary>Makes all changes of a writable file durable.</summary>
         public void Sync()
         {
             NativeError error;
@@ -126,7 +125,7 @@ namespace Petal
                     if (size > MostBytes)
                         throw Failure.TooLarge(size);
                     bytes = new byte[Math.Max(1, (int)size)];
-                    // Of none, the call says why.
+                    // If there are none, the call gives the reason.
                     fixed(byte* at = bytes) status =
                         Native.petal_serialize(core.Filter, &options, at, size, &error);
                 }
@@ -139,14 +138,14 @@ namespace Petal
             return bytes;
         }
 
-        /// <summary>A filter from such bytes, of whichever format: a copy in memory.</summary>
+        /// <summary>Loads a filter from such bytes, in any format: a copy in memory.</summary>
         public static BloomFilter<T> FromBytes(byte[] bytes)
         {
             return FromBytes(bytes, new OpenOptions());
         }
 
-        /// <summary>A filter from such bytes: a copy in memory. Mode, Live, Locked and NoLock make
-        /// no difference.</summary>
+        /// <summary>Loads a filter from such bytes: a copy in memory. Ignores Mode, Live, Locked
+        /// and NoLock.</summary>
         public static BloomFilter<T> FromBytes(byte[] bytes, OpenOptions options)
         {
             if (bytes == null)
@@ -154,7 +153,7 @@ namespace Petal
             return FromBytes(bytes, 0, bytes.Length, options);
         }
 
-        /// <summary>A filter from a part of an array.</summary>
+        /// <summary>Loads a filter from a part of an array.</summary>
         public static BloomFilter<T> FromBytes(byte[] bytes, int offset, int count,
                                                OpenOptions options)
         {
@@ -177,12 +176,12 @@ namespace Petal
 
         // ---- views ----
 
-        /// <summary>A filter over bytes where they are: to be queried, without a copy.</summary>
+        /// <summary>A read-only filter over bytes in place, without a copy.</summary>
         public static BloomFilter<T> View(byte[] bytes) => View(bytes, new OpenOptions());
 
-        /// <summary>A filter over bytes where they are: to be queried, without a copy. The array
-        /// must not change, and is pinned, until Dispose(). Of the options, Mode, Recover, Live,
-        /// Locked and NoLock make no difference.</summary>
+        /// <summary>A read-only filter over bytes in place, without a copy. The array is pinned and
+        /// must not change until Dispose(). Ignores Mode, Recover, Live, Locked and
+        /// NoLock.</summary>
         public static BloomFilter<T> View(byte[] bytes, OpenOptions options)
         {
             if (bytes == null)
@@ -199,7 +198,7 @@ namespace Petal
             }
         }
 
-        /// <summary>The same over memory that stays as it is until Dispose(), such as that of a
+        /// <summary>A read-only filter over memory that must not change until Dispose(), such as a
         /// mapped file.</summary>
         public static BloomFilter<T> View(IntPtr bytes, long size, OpenOptions options)
         {
@@ -223,9 +222,10 @@ namespace Petal
 
         // ---- patches ----
 
-        /// <summary>The patch that makes another filter of this one: for copies that are kept in
-        /// step with a filter as it changes.</summary>
-        /// <exception cref="ArgumentException">They differ in more than their keys.</exception>
+        /// <summary>The patch from this filter to another, for copies that follow a filter as it
+        /// changes.</summary>
+        /// <exception cref="ArgumentException">The filters differ in more than their
+        /// keys.</exception>
         public byte[] Diff(BloomFilter<T> to)
         {
             if (to == null)
@@ -244,14 +244,14 @@ namespace Petal
             return patch.ToArray();
         }
 
-        /// <summary>Makes of this filter what a patch is for. If it fails, the filter stays as it
-        /// was.</summary>
-        /// <param name="patch">From Diff(), or another language's.</param>
-        /// <param name="memoryLimit">Bytes that new layers may take; 0: as the filter was opened,
-        /// -1: no limit.</param>
-        /// <exception cref="ArgumentException">It is for another filter, or is in
-        /// already.</exception>
-        /// <exception cref="FormatException">It is no patch, or damaged.</exception>
+        /// <summary>Applies a patch to this filter. If that fails, the filter stays
+        /// unchanged.</summary>
+        /// <param name="patch">From Diff(), or from another language.</param>
+        /// <param name="memoryLimit">Bytes that new layers may allocate; 0: as when the filter was
+        /// opened; -1: no limit.</param>
+        /// <exception cref="ArgumentException">The patch is for another filter, or is already
+        /// applied.</exception>
+        /// <exception cref="FormatException">The bytes are not a patch, or damaged.</exception>
         public void ApplyPatch(byte[] patch, long memoryLimit = 0)
         {
             if (patch == null)
@@ -272,7 +272,8 @@ namespace Petal
 
         // ---- streams ----
 
-        // Writes to the stream. No exception may go through the library: it goes to `caught`.
+        // Writes to the stream. Exceptions must not pass through the library: `caught` receives
+        // them.
         private static Native.Sink SinkOf(Stream stream, Action<ExceptionDispatchInfo> caught)
         {
             byte[] piece = new byte[PieceBytes];
@@ -296,8 +297,8 @@ namespace Petal
             };
         }
 
-        /// <summary>Writes the bytes of ToBytes() to a stream, in pieces. The stream may query the
-        /// filter meanwhile, and not change it.</summary>
+        /// <summary>Writes the bytes of ToBytes() to a stream, in pieces. Meanwhile the stream may
+        /// query the filter, but not change it.</summary>
         public void Write(Stream stream, string format = null)
         {
             if (stream == null)
@@ -321,11 +322,11 @@ namespace Petal
             Check(status, &error, Path);
         }
 
-        /// <summary>A filter from a stream, read to its end.</summary>
+        /// <summary>Loads a filter from a stream, read to its end.</summary>
         public static BloomFilter<T> Read(Stream stream) => Read(stream, new OpenOptions());
 
-        /// <summary>A filter from a stream, read to its end. Mode, Live, Locked and NoLock make no
-        /// difference.</summary>
+        /// <summary>Loads a filter from a stream, read to its end. Ignores Mode, Live, Locked and
+        /// NoLock.</summary>
         public static BloomFilter<T> Read(Stream stream, OpenOptions options)
         {
             if (stream == null)

@@ -1,4 +1,4 @@
-// Inside.cs - whole filters: what is known of one, and making one of two.
+// Inside.cs - whole filters: information about one, and combining two.
 using System;
 using System.Collections.Generic;
 using System.Runtime.InteropServices;
@@ -19,8 +19,7 @@ namespace Petal
         public double High => high;
     }
 
-    /// <summary>What is known of a filter without looking at its bits. Unknown rates are
-    /// NaN.</summary>
+    /// <summary>Describes a filter without reading its bits. Unknown rates are NaN.</summary>
     public sealed unsafe class FilterInfo
     {
         private NativeInfo native;
@@ -38,68 +37,67 @@ namespace Petal
             KernelName = Native.Text(info.KernelName);
         }
 
-        /// <summary>Bits, or counters; summed over layers.</summary>
+        /// <summary>Bits, or counters; the sum over layers.</summary>
         public long Bits => (long)native.Bits;
-        /// <summary>Bytes of the bits, in whole lines of 64.</summary>
+        /// <summary>The size of the bits in bytes, in whole lines of 64.</summary>
         public long Bytes => (long)native.Bytes;
-        /// <summary>Bytes allocated, all included; maps do not count.</summary>
+        /// <summary>All bytes allocated; maps don't count.</summary>
         public long MemoryBytes => (long)native.MemoryBytes;
-        /// <summary>Bits per key; of several layers, that of the newest.</summary>
+        /// <summary>Bits per key; if there are several layers, the newest layer's.</summary>
         public int Hashes => (int)native.Hashes;
-        /// <summary>Of a blocked filter: 1 or 2; otherwise 0.</summary>
+        /// <summary>For a blocked filter 1 or 2, otherwise 0.</summary>
         public int LinesPerKey => (int)native.LinesPerKey;
         /// <summary>Bit arrays.</summary>
         public int Layers => (int)native.Layers;
-        /// <summary>Of a counting filter: 4; otherwise 0.</summary>
+        /// <summary>For a counting filter 4, otherwise 0.</summary>
         public int CounterBits => (int)native.CounterBits;
-        /// <summary>Distinct keys it is planned for; 0: not recorded.</summary>
+        /// <summary>Distinct keys planned for; 0: not recorded.</summary>
         public long Capacity => (long)native.Capacity;
-        /// <summary>The rate as asked for.</summary>
+        /// <summary>The requested rate.</summary>
         public double TargetRate => native.TargetRate;
-        /// <summary>The rate of the exact model at Capacity keys.</summary>
+        /// <summary>The exact model's rate at Capacity keys.</summary>
         public double PredictedRate => native.PredictedRate;
-        /// <summary>Keys that were added, repeats included, minus those removed. A
-        /// hint.</summary>
+        /// <summary>Keys that were added, with repeats, minus those removed. A hint.</summary>
         public long Items => (long)native.Items;
-        /// <summary>Of the hash.</summary>
+        /// <summary>The seed of the hash.</summary>
         public ulong Seed => native.Seed;
         /// <summary>Bytes of metadata.</summary>
         public int MetadataBytes => (int)native.MetadataBytes;
         /// <summary>Whether it has a secret.</summary>
         public bool Keyed => native.Keyed != 0;
-        /// <summary>What the keys are, as recorded.</summary>
+        /// <summary>The recorded key type.</summary>
         public KeyType KeyType => (KeyType)native.KeyType;
-        /// <summary>Whether it gets further layers as keys come.</summary>
+        /// <summary>Whether it adds layers as keys come.</summary>
         public bool Grows => native.Policy == 1;
-        /// <summary>Of a window: keys it remembers; otherwise 0.</summary>
+        /// <summary>For a window, the number of keys it remembers, otherwise 0.</summary>
         public long Window => (long)layers.WindowKeys;
-        /// <summary>Of a window of time: how long it remembers; otherwise 0.</summary>
+        /// <summary>For a time window, how long it remembers keys, otherwise 0.</summary>
         public TimeSpan WindowTime =>
             TimeSpan.FromTicks((long)layers.WindowMs * TimeSpan.TicksPerMillisecond);
-        /// <summary>Of a window: generations, as planned.</summary>
+        /// <summary>For a window, its generations, as planned.</summary>
         public int Generations => (int)layers.Generations;
         /// <summary>Opened while another process was changing the file.</summary>
         public bool Live => file.Live != 0;
-        /// <summary>A map of a petal file, whose blocks Verify() compares with their
-        /// checksums.</summary>
+        /// <summary>Whether it is a map of a petal file, whose blocks Verify() can compare with
+        /// their checksums.</summary>
         public bool Verifiable => file.Verifiable != 0;
-        /// <summary>A map, each block of which is compared with its checksum before its first
+        /// <summary>Whether it is a map whose blocks are compared with their checksums before first
         /// use.</summary>
         public bool VerifiesOnUse => file.VerifiesOnUse != 0;
-        /// <summary>Of a map: blocks that were not compared yet, or found damaged.</summary>
+        /// <summary>For a map: blocks not yet compared, or found damaged.</summary>
         public long UncheckedBlocks => (long)file.UncheckedBlocks;
         /// <summary>"blocked", ...</summary>
         public string SchemeName { get; private set; }
         /// <summary>"xxh3", ...</summary>
         public string HashName { get; private set; }
-        /// <summary>What it came in, or was made for.</summary>
+        /// <summary>The format that it was read from or created for.</summary>
         public string FormatName { get; private set; }
-        /// <summary>What runs on this CPU: "avx2", ...</summary>
+        /// <summary>The kernel used on this CPU: "avx2", ...</summary>
         public string KernelName { get; private set; }
         /// <summary>Bits per key at Capacity.</summary>
         public double BitsPerKey => 8.0 * Bytes / Capacity;
 
-        /// <summary>The rate of the exact model with so many distinct keys.</summary>
+        /// <summary>The exact model's rate for this many distinct keys.</summary>
         public double RateAt(long keys)
         {
             NativeInfo copy = native;
@@ -107,7 +105,7 @@ namespace Petal
         }
     }
 
-    /// <summary>What the bits of a filter say.</summary>
+    /// <summary>Statistics computed from a filter's bits.</summary>
     public sealed class FilterStats
     {
         internal FilterStats(NativeStats native)
@@ -121,19 +119,19 @@ namespace Petal
             Overfull = native.Overfull != 0;
         }
 
-        /// <summary>Bits that are set, or counters that are not zero.</summary>
+        /// <summary>Set bits, or counters that are not zero.</summary>
         public long BitsSet { get; private set; }
         /// <summary>Counters that stick at 15.</summary>
         public long SaturatedCounters { get; private set; }
-        /// <summary>The share of bits that are set.</summary>
+        /// <summary>The share of set bits.</summary>
         public double Fill { get; private set; }
         /// <summary>Distinct keys.</summary>
         public Estimate EstimatedItems { get; private set; }
-        /// <summary>The share of absent keys that pass now; NaN where it cannot be told.</summary>
+        /// <summary>The share of absent keys that pass now; NaN if it is unknown.</summary>
         public double EstimatedRate { get; private set; }
         /// <summary>Every bit is set.</summary>
         public bool Saturated { get; private set; }
-        /// <summary>It holds more keys than planned.</summary>
+        /// <summary>The filter certainly holds more keys than planned.</summary>
         public bool Overfull { get; private set; }
     }
 
@@ -152,15 +150,15 @@ namespace Petal
             SecondInFirst = native.BInA;
         }
 
-        /// <summary>Keys of this filter.</summary>
+        /// <summary>Keys in this filter.</summary>
         public Estimate First { get; private set; }
-        /// <summary>Keys of the other.</summary>
+        /// <summary>Keys in the other.</summary>
         public Estimate Second { get; private set; }
-        /// <summary>Keys of either.</summary>
+        /// <summary>Keys in either.</summary>
         public Estimate Union { get; private set; }
-        /// <summary>Keys of both.</summary>
+        /// <summary>Keys in both.</summary>
         public Estimate Intersection { get; private set; }
-        /// <summary>Intersection by union.</summary>
+        /// <summary>Intersection divided by union.</summary>
         public Estimate Jaccard { get; private set; }
         /// <summary>The share of this filter's keys that are in the other.</summary>
         public Estimate FirstInSecond { get; private set; }
@@ -175,20 +173,20 @@ namespace Petal
         /// <summary>Bits, or counters.</summary>
         public long BitSize => Info().Bits;
 
-        /// <summary>Distinct keys it is planned for; 0 if that is not recorded.</summary>
+        /// <summary>Distinct keys planned for; 0: not recorded.</summary>
         public long SetSize => Info().Capacity;
 
         /// <summary>Bits per key.</summary>
         public int NumberOfHashes => Info().Hashes;
 
-        /// <summary>The share of other keys that pass once SetSize keys are in, by the exact model;
-        /// NaN if SetSize is not recorded.</summary>
+        /// <summary>The share of other keys that pass when the filter holds SetSize keys, by the
+        /// exact model; NaN if SetSize is not recorded.</summary>
         public double FalsePositiveProbability() => Info().PredictedRate;
 
-        /// <summary>What its file records of its keys.</summary>
+        /// <summary>The key type that its file records.</summary>
         public KeyType KeyType => Info().KeyType;
 
-        /// <summary>All that is known without looking at the bits.</summary>
+        /// <summary>Describes the filter without reading its bits.</summary>
         public FilterInfo Info()
         {
             bool asChange = core.EnterRead();
@@ -202,7 +200,7 @@ namespace Petal
             }
         }
 
-        /// <summary>The same of one layer, from 0.</summary>
+        /// <summary>Describes one layer, from 0.</summary>
         public FilterInfo Info(int layer)
         {
             uint place = (uint)FilterOptions.Unsigned(layer, "layer");
@@ -228,7 +226,7 @@ namespace Petal
             return inside;
         }
 
-        /// <summary>What the bits say; reads each of them.</summary>
+        /// <summary>Statistics from the bits; reads all of them.</summary>
         public FilterStats Stats()
         {
             NativeStats stats = new NativeStats();
@@ -253,8 +251,7 @@ namespace Petal
             return id;
         }
 
-        /// <summary>Whether it certainly holds more distinct keys than it is planned
-        /// for.</summary>
+        /// <summary>Whether the filter certainly holds more distinct keys than planned.</summary>
         public bool IsOverfull
         {
             get {
@@ -265,7 +262,7 @@ namespace Petal
             }
         }
 
-        /// <summary>A copy of the bytes kept in the file, or null; setting copies them.</summary>
+        /// <summary>A copy of the bytes stored in the file, or null; setting copies them.</summary>
         public byte[] Metadata
         {
             get {
@@ -312,9 +309,10 @@ namespace Petal
             Check(status, &error, Path);
         }
 
-        /// <summary>From now on, threads that add don't wait for each other, nor for those that
-        /// query; all else waits for the adding.</summary>
-        /// <exception cref="NotSupportedException">Its kind cannot.</exception>
+        /// <summary>From now on, threads that add don't wait for each other or for queries; all
+        /// other calls wait for the adding.</summary>
+        /// <exception cref="NotSupportedException">The filter's kind doesn't support
+        /// it.</exception>
         public void Share()
         {
             NativeError error;
@@ -326,7 +324,7 @@ namespace Petal
             Check(status, &error, Path);
         }
 
-        /// <summary>No more changes, for good.</summary>
+        /// <summary>Makes the filter permanently read-only.</summary>
         public void Freeze()
         {
             NativeError error;
@@ -336,13 +334,13 @@ namespace Petal
             Check(status, &error, Path);
         }
 
-        /// <summary>Of a window of time: sets its clock, and forgets what is due.</summary>
+        /// <summary>Sets the clock of a time window, and forgets expired keys.</summary>
         public void Advance(DateTimeOffset now)
         {
             Advance(now.ToUnixTimeMilliseconds());
         }
 
-        /// <summary>The same by milliseconds since 1970, or any other time.</summary>
+        /// <summary>Sets the clock in milliseconds since 1970 or any other epoch.</summary>
         public void Advance(long nowMilliseconds)
         {
             ulong now = FilterOptions.Unsigned(nowMilliseconds, "nowMilliseconds");
@@ -353,8 +351,9 @@ namespace Petal
             Check(status, &error, Path);
         }
 
-        /// <summary>Adds the keys of another filter of equal parameters.</summary>
-        /// <exception cref="ArgumentException">They differ; the message names in what.</exception>
+        /// <summary>Adds the keys of another filter with equal parameters.</summary>
+        /// <exception cref="ArgumentException">The parameters differ; the message names
+        /// which.</exception>
         public void Merge(BloomFilter<T> other)
         {
             if (other == null)
@@ -366,8 +365,9 @@ namespace Petal
             Check(status, &error, Path);
         }
 
-        /// <summary>Keeps the bits that both have: the keys of both stay.</summary>
-        /// <exception cref="ArgumentException">They differ; the message names in what.</exception>
+        /// <summary>Keeps the bits that both have: keys in both stay present.</summary>
+        /// <exception cref="ArgumentException">The parameters differ; the message names
+        /// which.</exception>
         public void Intersect(BloomFilter<T> other)
         {
             if (other == null)
@@ -379,7 +379,7 @@ namespace Petal
             Check(status, &error, Path);
         }
 
-        /// <summary>How the keys of two filters of equal parameters overlap.</summary>
+        /// <summary>Estimates how the keys of two filters with equal parameters overlap.</summary>
         public Comparison Compare(BloomFilter<T> other)
         {
             if (other == null)
@@ -408,8 +408,8 @@ namespace Petal
             return new BloomFilter<T>(made, null, keyType);
         }
 
-        /// <summary>An empty filter with the parameters of this one, so that they can be
-        /// merged.</summary>
+        /// <summary>An empty filter with the same parameters, which can be merged with this
+        /// one.</summary>
         public BloomFilter<T> EmptyLike()
         {
             IntPtr made = IntPtr.Zero;
@@ -421,7 +421,7 @@ namespace Petal
             return new BloomFilter<T>(made, null, keyType);
         }
 
-        /// <summary>Of a counting filter: a classic one with the same keys, in a quarter of the
+        /// <summary>For a counting filter: a classic one with the same keys, in a quarter of the
         /// bytes.</summary>
         public BloomFilter<T> DropCounts()
         {

@@ -1,4 +1,4 @@
-// Keys.cs - keys of .NET as key bytes, the same in every language (petal_encode_*):
+// Keys.cs - turns .NET keys into key bytes, the same in every language (petal_encode_*):
 //
 //   string               UTF-8 (of a filter of UTF-16LE keys: its chars)
 //   byte[]               these bytes
@@ -6,10 +6,9 @@
 //                        OverflowException
 //   float, double        the 8 bytes of a double, -0.0 as 0.0, one NaN
 //
-// A BloomFilter<object> takes all of these. bool, char, decimal, Guid and everything else are no
-// keys: what their bytes are is for the caller to say. A filter whose file records the type of its
-// keys takes that type, and byte[], only: what it would look for otherwise was certainly never
-// added.
+// A BloomFilter<object> accepts all of these. bool, char, decimal, Guid and all other types are not
+// keys: the caller must choose their bytes. A filter whose file records a key type accepts only
+// that type and byte[]: a key of another type was certainly never added.
 using System;
 
 namespace Petal
@@ -60,7 +59,7 @@ namespace Petal
             }
         }
 
-        // Of one key of a BloomFilter<object>.
+        // The kind of one key of a BloomFilter<object>.
         internal static Kind KindOf(object key)
         {
             if (key == null)
@@ -102,7 +101,7 @@ namespace Petal
                                          keys);
         }
 
-        // What the file says, or, where it says nothing, the caller.
+        // The file's key type, or, if it records none, the caller's.
         internal static KeyType Choose(KeyType recorded, KeyType asked)
         {
             bool bytes = recorded >= KeyType.Hex && asked >= KeyType.Hex;
@@ -112,7 +111,7 @@ namespace Petal
                                         names[(int)asked]);
         }
 
-        // Integers outside overflow.
+        // Integers out of range overflow.
         internal static long ToInteger(object key)
         {
             if (key is ulong)
@@ -120,7 +119,7 @@ namespace Petal
             return Convert.ToInt64(key);
         }
 
-        // The bits of the canonical double, which are its key bytes as an integer.
+        // The bits of the canonical double, which as an integer are its key bytes.
         internal static long ToBits(double value)
         {
             if (value == 0)

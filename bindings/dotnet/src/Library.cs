@@ -4,7 +4,7 @@ using System.Collections.Generic;
 
 namespace Petal
 {
-    /// <summary>A format of this build.</summary>
+    /// <summary>A format that this build supports.</summary>
     public sealed class Format
     {
         internal Format(string name, string keys, uint abilities)
@@ -18,13 +18,13 @@ namespace Petal
 
         /// <summary>"guava", ...</summary>
         public string Name { get; private set; }
-        /// <summary>How its library makes bytes of keys.</summary>
+        /// <summary>How its library turns keys into bytes.</summary>
         public string Keys { get; private set; }
-        /// <summary>Files of it can be opened.</summary>
+        /// <summary>Whether its files can be opened.</summary>
         public bool CanRead { get; private set; }
-        /// <summary>Files of it can be written.</summary>
+        /// <summary>Whether its files can be written.</summary>
         public bool CanWrite { get; private set; }
-        /// <summary>FilterOptions.Format takes it.</summary>
+        /// <summary>Whether FilterOptions.Format accepts it.</summary>
         public bool CanCreate { get; private set; }
     }
 
@@ -42,19 +42,19 @@ namespace Petal
             Encrypted = native.Encrypted != 0;
         }
 
-        /// <summary>Its path in the schema.</summary>
+        /// <summary>The column's path in the schema.</summary>
         public string Column { get; private set; }
-        /// <summary>Of the leaf column, from 0.</summary>
+        /// <summary>The number of the leaf column, from 0.</summary>
         public int ColumnNumber { get; private set; }
         /// <summary>From 0.</summary>
         public int RowGroup { get; private set; }
-        /// <summary>"INT64", "BYTE_ARRAY", ...: keys are its plain encoding.</summary>
+        /// <summary>"INT64", "BYTE_ARRAY", ...: keys are in its plain encoding.</summary>
         public string PhysicalType { get; private set; }
-        /// <summary>Of the filter in the file.</summary>
+        /// <summary>The offset of the filter in the file.</summary>
         public long Offset { get; private set; }
-        /// <summary>Bytes of the filter.</summary>
+        /// <summary>The size of the filter in bytes.</summary>
         public long Size { get; private set; }
-        /// <summary>The column is encrypted, so its filter cannot be read.</summary>
+        /// <summary>Whether the column is encrypted, so that its filter can't be read.</summary>
         public bool Encrypted { get; private set; }
     }
 
@@ -64,8 +64,9 @@ namespace Petal
         /// <summary>The version of the C library, such as "0.1.0".</summary>
         public static string Version => Native.Text(Native.petal_version());
 
-        /// <summary>The filter that these options would make, without making it.</summary>
-        /// <exception cref="ArgumentException">No filter can be so.</exception>
+        /// <summary>Describes the filter that these options would create, without creating
+        /// it.</summary>
+        /// <exception cref="ArgumentException">No filter can have these parameters.</exception>
         public static FilterInfo Plan(FilterOptions options)
         {
             if (options == null)
@@ -77,7 +78,8 @@ namespace Petal
             return new FilterInfo(plan);
         }
 
-        /// <summary>The filter for so many keys at this rate, without making it.</summary>
+        /// <summary>Describes the filter for this many keys at this rate, without creating
+        /// it.</summary>
         public static FilterInfo Plan(long items, double rate)
         {
             return Plan(new FilterOptions { Capacity = items, Rate = rate });
@@ -95,7 +97,8 @@ namespace Petal
             return formats;
         }
 
-        /// <summary>Which formats these bytes can be: a hint, since most have no magic.</summary>
+        /// <summary>The formats that these bytes may be in: a hint, since most have no magic
+        /// number.</summary>
         public static string[] Recognize(byte[] bytes)
         {
             const uint Room = 64;
@@ -111,8 +114,8 @@ namespace Petal
             return found;
         }
 
-        /// <summary>The Bloom filters in the bytes of a whole Parquet file. Open one with
-        /// FromBytes(bytes, offset, size, options) and format "parquet".</summary>
+        /// <summary>The Bloom filters in the bytes of a complete Parquet file. Open one with
+        /// FromBytes(bytes, offset, size, options) and the format "parquet".</summary>
         public static IList<ParquetFilter> ParquetFilters(byte[] bytes)
         {
             if (bytes == null)
@@ -155,7 +158,7 @@ namespace Petal
                                                                (uint)shards);
         }
 
-        /// <summary>The shard of a text, in UTF-8.</summary>
+        /// <summary>The shard of a text, as UTF-8.</summary>
         public static long ShardOf(string key, long shards)
         {
             if (key == null)

@@ -1,8 +1,8 @@
-// Native.cs - the calls of petal.h that this binding makes, and its structs, field by field.
+// Native.cs - the calls of petal.h that this binding uses, and its structs, field by field.
 //
-// Only types that go to C as they are (numbers and pointers), so that a call costs no marshalling;
-// C's bool comes as a byte. The filter is a plain pointer here: Core (Core.cs) is the SafeHandle
-// that owns it, and its gate keeps it alive during each call.
+// Only types that C takes as they are (numbers and pointers), so that a call needs no marshalling;
+// C's bool is returned as a byte. The filter is a plain pointer here: Core (Core.cs) is the
+// SafeHandle that owns it, and its gate keeps it alive during each call.
 using System;
 using System.Runtime.InteropServices;
 using System.Text;
@@ -57,7 +57,7 @@ namespace Petal
         internal ulong MemoryLimit;
         internal IntPtr Release;
         internal void* ReleaseContext;
-        internal ulong RefuseOverfull; // a byte and seven reserved ones; little-endian
+        internal ulong RefuseOverfull; // a byte and seven reserved bytes; little-endian
     }
 
     [StructLayout(LayoutKind.Sequential)]
@@ -123,7 +123,7 @@ namespace Petal
         internal ulong UncheckedBlocks, ComparedBlocks, RecoveredBlocks;
     }
 
-    // What petal.h tells of a filter without its bits.
+    // What petal.h reports about a filter without reading its bits.
     internal unsafe struct NativeInside
     {
         internal NativeInfo Info;
@@ -174,7 +174,7 @@ namespace Petal
         internal uint RowGroup, ColumnNumber;
         internal byte* PhysicalType;
         internal ulong Offset, SizeBytes, Blocks;
-        internal ulong Encrypted; // a byte and seven reserved ones; little-endian
+        internal ulong Encrypted; // a byte and seven reserved bytes; little-endian
     }
 
     internal static unsafe class Native
@@ -186,7 +186,7 @@ namespace Petal
         internal const uint AllLayers = uint.MaxValue;
         internal const int Unreachable = -2;
 
-        // A status that is a success is 0 or positive, a failure negative.
+        // A success is 0 or positive, a failure negative.
         internal const int Damaged = -14;
         internal const int Ok = 0, Seen = 1, Absent = 2, Unchecked = 3;
 
@@ -361,7 +361,7 @@ namespace Petal
 
         internal static readonly Encoding Utf8 = new UTF8Encoding(false, true);
 
-        // A string of C; null for NULL.
+        // Converts a C string; null for NULL.
         internal static string Text(byte* text)
         {
             if (text == null)
@@ -372,7 +372,7 @@ namespace Petal
             return size == 0 ? "" : Encoding.UTF8.GetString(text, size);
         }
 
-        // UTF-8 with the 0 that C ends it with; null for null.
+        // UTF-8 with a terminating 0; null for null.
         internal static byte[] Path(string text, string parameter)
         {
             if (text == null)

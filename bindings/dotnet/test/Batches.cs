@@ -1,5 +1,5 @@
-// Batches.cs - for each type of array a batch is one by one is the tool, with false positives among
-// the answers.
+// Batches.cs - for each array type, a batch gives the same answers as keys one by one and as the
+// tool, including false positives.
 using System;
 using System.Collections.Generic;
 using System.Globalization;
@@ -11,7 +11,7 @@ static class BatchesTests
 {
     const int Members = 5000, Asked = 15000;
 
-    // A filter of the first 5000 keys at a rate that gives false positives, asked for all.
+    // Adds the first 5000 keys at a rate that gives false positives, and queries all keys.
     static void Alike<T>(Func<int, T> key, Func<T, string> line, string type)
     {
         T[] keys = Enumerable.Range(0, Asked).Select(key).ToArray(),
@@ -148,7 +148,7 @@ static class BatchesTests
         Check.Equal(0L, filter.Info().Items, "nothing was added");
     }
 
-    // A key that is refused at any place: its index is named, and all before it are in.
+    // A refused key at any place: the failure names its index, and all keys before it were added.
     static void RefusedAt<T>(int at, T wrong, Func<int, T> key)
     {
         T[] keys = Enumerable.Range(0, 9000).Select(key).ToArray();
@@ -217,7 +217,7 @@ static class BatchesTests
             }
     }
 
-    // The core reads a copy of the offsets, not what was checked before.
+    // The core must check its own copy of the offsets, not trust an earlier check.
     public static void offsets_that_another_thread_changes_break_nothing()
     {
         const int Count = 8000;

@@ -1,5 +1,5 @@
 // Cases.cs - the table of cases that every binding runs (vectors/bindings/cases.txt): sizes, hashes
-// of keys, false positives, and failures in the words of the core.
+// of keys, false positives, and failures with the core's messages.
 using System;
 using System.Collections.Generic;
 using System.Globalization;
@@ -10,8 +10,8 @@ using Petal;
 
 static class CasesTests
 {
-    // A number above 2^63 - 1 is none of .NET's long: an OverflowException of the caller's own
-    // conversion. The table has two.
+    // A number above 2^63 - 1 is not a .NET long: the caller's own conversion throws
+    // OverflowException. The table has two.
     static FilterOptions OptionsOf(IEnumerable<string> words)
     {
         FilterOptions options = new FilterOptions();

@@ -1,5 +1,5 @@
-// Files.cs - files in each mode, streams, the tool's files, two filters, windows, and what the
-// classic surface says.
+// Files.cs - files in each mode, streams, the tool's files, two filters, windows, and the classic
+// interface.
 using System;
 using System.Collections.Generic;
 using System.IO;
@@ -160,7 +160,7 @@ static class FilesTests
         Check.That(map.Info().VerifiesOnUse && map.Info().UncheckedBlocks > 0, "info");
     }
 
-    // Says that it read what it is told to say, and then that it has ended.
+    // Claims to have read what it is told to claim, and then that it has ended.
     sealed class Lying : MemoryStream
     {
         int said;
@@ -190,7 +190,7 @@ static class FilesTests
 
     public static void a_file_that_no_array_holds_is_said()
     {
-        // 4 GiB that nobody touches.
+        // 4 GiB, never touched.
         using (BloomFilter<long> filter =
                    new BloomFilter<long>(new FilterOptions { Bits = 1L << 35, Hashes = 2 }))
         {

@@ -1,5 +1,5 @@
-// Misuse.cs - misuse ends in .NET's own exceptions, and nothing leaks or breaks: closed filters,
-// sizes from nowhere, wrong arguments, 100,000 filters.
+// Misuse.cs - misuse throws .NET's own exceptions, and nothing leaks or breaks: closed filters,
+// absurd sizes, wrong arguments, 100,000 filters.
 using System;
 using System.Collections.Generic;
 using System.IO;
@@ -166,7 +166,7 @@ static class MisuseTests
 
     public static void too_much_memory_is_said()
     {
-        // More than any machine's address space has left: 32 TiB, several times.
+        // More than the free address space of any machine: 32 TiB, several times.
         List<BloomFilter<string>> held = new List<BloomFilter<string>>();
         OutOfMemoryException thrown = Check.Throws<OutOfMemoryException>(
             () =>
@@ -181,7 +181,7 @@ static class MisuseTests
             filter.Dispose();
     }
 
-    // Private memory of this process, in KiB.
+    // Private memory of this process in KiB.
     static long Resident()
     {
         GC.Collect();
@@ -203,8 +203,8 @@ static class MisuseTests
         }
     }
 
-    // 100,000 that leak would be 250 MiB. What is not closed waits for the collector, and what
-    // waits is memory meanwhile.
+    // 100,000 leaked filters would be 250 MiB. Filters that are not closed hold memory until the
+    // collector runs.
     public static void a_hundred_thousand_filters_leave_nothing()
     {
         foreach (bool closes in new[] { true, false })
@@ -218,7 +218,7 @@ static class MisuseTests
         }
     }
 
-    // The most memory that this process ever had, in MiB.
+    // The peak memory of this process in MiB.
     static long Peak()
     {
         return long.Parse(File.ReadLines("/proc/self/status")
@@ -227,7 +227,7 @@ static class MisuseTests
                1024;
     }
 
-    // Filters that nobody closes, beside a heap that gives no reason to collect.
+    // Filters that nobody closes, next to a heap that gives no reason to collect.
     public static void five_thousand_filters_of_a_megabyte_stay_below_512()
     {
         long[] keys = Given.Integers(1000000);
@@ -245,12 +245,12 @@ static class MisuseTests
         {
             BloomFilter<long> filter = new BloomFilter<long>(
                 new FilterOptions { Capacity = 100, Rate = 0.001, Grow = true });
-            filter.AddRange(keys); // 3 MB and more
+            filter.AddRange(keys); // at least 3 MB
         }
         Check.That(Peak() < 512, "grown: " + Peak() + " MiB");
     }
 
-    // A map takes a file descriptor, of which a process may have 1024.
+    // A map holds a file descriptor, and a process may have only 1024.
     public static void maps_that_nobody_closes_do_not_exhaust_the_file_descriptors()
     {
         string path = Given.TempFile("maps");
@@ -308,7 +308,7 @@ static class MisuseTests
         string[] texts = Given.Texts(0, 100);
         for (int i = 0; i < 300; i++)
             Everything(image, texts);
-        // What leaks does so in every round; the collector's heap grows in one or two.
+        // A leak shows in every round; the collector's heap grows in one or two.
         long more = long.MaxValue;
         for (int round = 0; round < 4; round++)
         {

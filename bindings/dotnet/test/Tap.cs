@@ -1,5 +1,5 @@
-// Tap.cs - runs every public static method of classes named *Tests and prints TAP; what they say
-// with. `Tests.exe [NAME...]`: only those whose name contains one of these.
+// Tap.cs - runs every public static method of classes named *Tests and prints TAP; also their
+// assertions. `Tests.exe [NAME...]` runs only those whose name contains one of these.
 using System;
 using System.Collections.Generic;
 using System.Diagnostics;
@@ -67,7 +67,7 @@ static class Check
             throw new Exception(what + ": other bytes: " + expected.Length + ", " + got.Length);
     }
 
-    // Exactly this kind, or one of its own.
+    // Returns the exception, which must be of this class or a subclass.
     public static T Throws<T>(Action call, object what)
         where T : Exception
     {
@@ -86,7 +86,7 @@ static class Check
         throw new Exception(what + ": expected " + typeof(T).Name + ", nothing was thrown");
     }
 
-    // What the core refuses, and says why.
+    // The core must refuse the call, and give a reason.
     public static Failure Fails(Action call, object what)
     {
         Exception thrown = Throws<Exception>(call, what);
@@ -112,7 +112,7 @@ static class Given
         return Enumerable.Range(0, count).Select(i => (long)i).ToArray();
     }
 
-    // The words of each line that is no comment.
+    // The words of each line that is not a comment.
     public static IEnumerable<string[]> Rows(string path)
     {
         return from line in
@@ -136,14 +136,14 @@ static class Given
         return Encoding.UTF8.GetBytes(text);
     }
 
-    // Where a test may write.
+    // A path where a test may write.
     public static string TempFile(string name)
     {
         return Path.Combine(Environment.GetEnvironmentVariable("TMPDIR") ?? "/tmp",
                             name + "-" + Guid.NewGuid().ToString("N"));
     }
 
-    // What a program prints, given this input.
+    // Returns what a program prints for this input.
     public static string Run(string program, string arguments, string input)
     {
         ProcessStartInfo start = new ProcessStartInfo(program, arguments) {

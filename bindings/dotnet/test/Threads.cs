@@ -1,5 +1,5 @@
-// Threads.cs - one filter queried, changed, saved and closed by many threads at once answers right,
-// loses no key and does not crash.
+// Threads.cs - one filter that many threads query, change, save and close concurrently answers
+// right, loses no key and does not crash.
 using System;
 using System.Collections.Generic;
 using System.IO;
@@ -9,7 +9,7 @@ using Petal;
 
 static class ThreadsTests
 {
-    // Each in a thread of its own, at once; what they threw.
+    // Runs each call in its own thread, concurrently. Returns what they threw.
     static List<Exception> RunAll(params Action[] calls)
     {
         List<Exception> thrown = new List<Exception>();

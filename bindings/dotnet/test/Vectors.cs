@@ -1,6 +1,6 @@
-// Vectors.cs - every vector: the files of other libraries answer as those do, are rebuilt byte for
-// byte and go through a petal file; petal's own are made byte for byte; broken ones are refused by
-// name.
+// Vectors.cs - every vector: other libraries' files answer like the originals, are rebuilt byte for
+// byte and survive a round trip through a petal file; petal's own are written byte for byte; broken
+// ones are refused by name.
 using System;
 using System.Collections.Generic;
 using System.IO;
@@ -8,7 +8,7 @@ using System.Linq;
 using System.Text;
 using Petal;
 
-// A file of another library; the language is that of tests/formats/vectors.c.
+// Another library's file; tests/formats/vectors.c describes the language.
 class Foreign
 {
     readonly string format, path;
@@ -20,7 +20,8 @@ class Foreign
     public bool Packed;
     public int Rebuilt;
 
-    // Each key as each type that has its bytes: how many there were of each, and of none.
+    // Queries each key as each type that has its bytes; counts the keys per type, and those of no
+    // type.
     public readonly Dictionary<string, int> Typed = new Dictionary<string, int>();
 
     void AskAs<T>(string name, KeyType type, Func<byte[], bool> fits, Func<byte[], T> typed)
@@ -79,7 +80,7 @@ class Foreign
         ExpectOfItsName();
     }
 
-    // What a funnel of Guava made, C# makes.
+    // C# creates what a Guava funnel created.
     void ExpectOfItsName()
     {
         string funnel = Path.GetFileName(path).Split('_')[0];
@@ -138,7 +139,7 @@ class Foreign
         byte[] again = filter.ToBytes(format);
         if (!Packed)
             Check.Same(bytes, again, path);
-        else // other bytes, and the same in them
+        else // bytes differ, but decompress to the same
             Check.Same(read.ToBytes(), Load(again, format).ToBytes(), path);
     }
 
@@ -162,7 +163,7 @@ class Foreign
         ExpectSame(Load(read.ToBytes(), "petal"));
         for (int size = 0; size < bytes.Length; size += bytes.Length / 50 + 1)
         {
-            try // a part of some files is a file
+            try // in some formats a truncated file is a valid file
             {
                 Load(bytes.Take(size).ToArray(), format).Contains(new byte[] { 97 });
             }
@@ -468,7 +469,7 @@ static class VectorsTests
             {
                 newer.ApplyPatch(patch);
                 Check.Same(patch, older.Diff(newer), path);
-                if (!path.Contains("metadata")) // which the content id leaves out
+                if (!path.Contains("metadata")) // not covered by the content id
                     Check.Throws<ArgumentException>(() => newer.ApplyPatch(patch), path);
                 byte[] before = older.ToBytes();
                 Check.Throws<FormatException>(() => older.ApplyPatch(new byte[0]), path);

@@ -9,43 +9,43 @@ import (
 // Keys is a slice of keys for a batch: Strings, Bytes, Int64s, Float64s or Hashes.
 type Keys interface {
 	Len() int
-	// work does a piece, keys[from:to], or as much of it as fits; it returns where it stopped.
+	// work processes a piece, keys[from:to], or as much of it as fits. It returns where it stopped.
 	work(b *batch, from int) (to int, err error)
-	// one does keys[i] by itself.
+	// one processes keys[i] alone.
 	one(f *Filter, do uint32, i int) (bool, error)
 }
 
-// Slices of keys: petal.Strings(list) is the same list.
+// Slices of keys. petal.Strings(list) converts without a copy.
 type (
 	Strings  []string
 	Bytes    [][]byte
 	Int64s   []int64
 	Float64s []float64
-	// Hashes are well-mixed 64-bit hashes in place of keys, such as HashMany makes.
+	// Hashes are well-mixed 64-bit hashes in place of keys, for example from HashMany.
 	Hashes []uint64
 )
 
-// Len is how many there are.
+// Len returns the number of keys.
 func (k Strings) Len() int { return len(k) }
 
-// Len is how many there are.
+// Len returns the number of keys.
 func (k Bytes) Len() int { return len(k) }
 
-// Len is how many there are.
+// Len returns the number of keys.
 func (k Int64s) Len() int { return len(k) }
 
-// Len is how many there are.
+// Len returns the number of keys.
 func (k Float64s) Len() int { return len(k) }
 
-// Len is how many there are.
+// Len returns the number of hashes.
 func (k Hashes) Len() int { return len(k) }
 
-// AddMany adds keys, and says how many were certainly new: the same as one by one, and much
-// faster. If it fails, the keys before Error.Offset are in.
+// AddMany adds keys and returns how many were certainly new. It is equivalent to adding them one by
+// one, and much faster. If it fails, the keys before Error.Offset were added.
 func (f *Filter) AddMany(keys Keys) (added int, err error) { return f.batch(doAdd, keys, nil) }
 
-// ContainsMany has an answer per key. If it fails, at the key of Error.Offset, it is true for that
-// and all after it: nothing is certain.
+// ContainsMany returns one answer per key. If it fails at the key Error.Offset, the answers from
+// there on are true: nothing is certain.
 func (f *Filter) ContainsMany(keys Keys) ([]bool, error) {
 	if keys == nil {
 		return nil, nilKeys()
@@ -54,20 +54,22 @@ func (f *Filter) ContainsMany(keys Keys) ([]bool, error) {
 	return answers, f.ContainsInto(answers, keys)
 }
 
-// RemoveMany takes keys out of a Counting filter, and says how many were in. See Remove.
+// RemoveMany removes keys from a Counting filter and returns how many were present. See Remove.
 func (f *Filter) RemoveMany(keys Keys) (removed int, err error) {
 	return f.batch(doRemove, keys, nil)
 }
 
-// AddInto is AddMany with an answer per key: it was certainly new. len(answers) is keys.Len().
+// AddInto is AddMany with an answer per key: true if it was certainly new. len(answers) must be
+// keys.Len().
 func (f *Filter) AddInto(answers []bool, keys Keys) error { return f.into(doAdd, answers, keys) }
 
-// ContainsInto is ContainsMany into memory that is there. len(answers) is keys.Len().
+// ContainsInto is ContainsMany into memory of the caller. len(answers) must be keys.Len().
 func (f *Filter) ContainsInto(answers []bool, keys Keys) error {
 	return f.into(doContains, answers, keys)
 }
 
-// RemoveInto is RemoveMany with an answer per key: it was in. len(answers) is keys.Len().
+// RemoveInto is RemoveMany with an answer per key: true if it was present. len(answers) must be
+// keys.Len().
 func (f *Filter) RemoveInto(answers []bool, keys Keys) error {
 	return f.into(doRemove, answers, keys)
 }
@@ -83,7 +85,7 @@ func (f *Filter) into(do uint32, answers []bool, keys Keys) error {
 	return err
 }
 
-// unknown is true for all keys from the one that failed on: nothing is certain.
+// unknown sets the answers from the failed key on to true: nothing is certain.
 func unknown(answers []bool, err error) {
 	from := 0
 	if failed, ok := err.(*Error); ok && failed.Offset > 0 {
@@ -94,21 +96,21 @@ func unknown(answers []bool, err error) {
 	}
 }
 
-// ContainsAny says whether any of the keys is probably in; it ends as soon as it knows. With an
-// error it is true.
+// ContainsAny reports whether any key is probably present. It stops as soon as it knows. With an
+// error it returns true.
 func (f *Filter) ContainsAny(keys Keys) (bool, error) {
 	any, err := f.batch(doAny, keys, nil)
 	return any != 0 || err != nil, err
 }
 
-// ContainsAll says whether each of the keys is probably in; it ends as soon as it knows. With an
-// error it is true.
+// ContainsAll reports whether every key is probably present. It stops as soon as it knows. With an
+// error it returns true.
 func (f *Filter) ContainsAll(keys Keys) (bool, error) {
 	outside, err := f.batch(doAll, keys, nil)
 	return outside == 0 || err != nil, err
 }
 
-// HashMany is HashKey of each key.
+// HashMany returns HashKey of each key.
 func (f *Filter) HashMany(keys Keys) ([]uint64, error) {
 	if keys == nil {
 		return nil, nilKeys()
@@ -122,29 +124,29 @@ func nilKeys() error { return refuse(ErrArgument, "no keys: nil") }
 
 // ---- pieces ----
 
-// The strings of a piece are hashed here, where that can be done (xxh3.go). Otherwise they are copied
-// into one buffer: a pointer to each would have to be pinned, which takes microseconds per key. A
-// piece stays in the cache until the library reads it.
+// Go hashes the strings of a piece itself if it can (xxh3.go). Otherwise it copies them into one
+// buffer: a pointer to each would have to be pinned, which costs microseconds per key. A piece
+// stays in the cache until the library reads it.
 const (
 	pieceKeys  = 4096
 	pieceBytes = 128 << 10
 	keptBytes  = 1 << 20
 )
 
-// batch is one call's way through its keys.
+// batch is the state of one call on its keys.
 type batch struct {
 	filter  *Filter
 	do      uint32
-	results []byte // one per key, or eight of hashes; or nil
-	width   int    // of a result
+	results []byte // one byte per key, eight for hashes; or nil
+	width   int    // bytes per result
 	count   int    // positive ones
 	empty   int    // skipped
-	ended   bool   // the answer is known
+	ended   bool   // the answer is known: stop
 
-	joined  []byte                // all of it is room
+	joined  []byte                // length 0 between pieces
 	offsets [pieceKeys + 1]uint64 // or hashes
 	eights  []uint64
-	places  []int // of the keys of a piece, if some were skipped
+	places  []int // index of each key of a piece, if some keys were skipped
 	answers [pieceKeys]byte
 }
 
@@ -152,7 +154,7 @@ var batches = sync.Pool{New: func() any {
 	return &batch{joined: make([]byte, pieceBytes)}
 }}
 
-// fewKeys are done one by one: to prepare a batch would take longer.
+// Up to fewKeys keys are processed one by one: preparing a batch would take longer.
 const fewKeys = 8
 
 func (f *Filter) batch(do uint32, keys Keys, results []byte) (int, error) {
@@ -184,7 +186,7 @@ func (f *Filter) batch(do uint32, keys Keys, results []byte) (int, error) {
 	return count, err
 }
 
-// lockBatch is lock for calls of the library, which must know all keys.
+// lockBatch is lock for calls of the library, which must know all keys that were added.
 func (f *Filter) lockBatch(do uint32) (exclusive bool) {
 	if do != doAdd && do != doRemove {
 		return f.share()
@@ -249,7 +251,7 @@ func (k Hashes) one(f *Filter, do uint32, i int) (bool, error) { return f.hash(d
 
 func (b *batch) run(keys Keys) (int, error) {
 	n := keys.Len()
-	if n == 0 { // can it be done at all?
+	if n == 0 { // even without keys, is the call possible?
 		return 0, b.call(layoutInt64, nil, nil, 0, 0, nil, 0)
 	}
 	for from := 0; from < n && !b.ended; {
@@ -262,7 +264,8 @@ func (b *batch) run(keys Keys) (int, error) {
 	return b.count, emptyKeys(b.empty)
 }
 
-// call does count keys, of which the first is keys[from]. places, if not nil, are those of each.
+// call processes count keys, of which the first is keys[from]. If places is not nil, it holds the
+// index of each.
 func (b *batch) call(layout uint32, data []byte, offsets []uint64, count, keyBytes int,
 	places []int, from int) error {
 	var results []byte
@@ -279,7 +282,7 @@ func (b *batch) call(layout uint32, data []byte, offsets []uint64, count, keyByt
 	case doAny:
 		b.count += int(w[1])
 		b.ended = w[1] != 0
-	case doAll: // counts a key that is not in
+	case doAll: // counts a key that is absent
 		if status >= 0 && w[1] == 0 {
 			b.count, b.ended = 1, true
 		}
@@ -302,7 +305,7 @@ func (b *batch) call(layout uint32, data []byte, offsets []uint64, count, keyByt
 	return failure(status, message, &w, b.filter.path)
 }
 
-// skips leaves out the empty key at this place.
+// skips records that the empty key at this index is skipped.
 func (b *batch) skips(place int) {
 	if b.results != nil {
 		b.results[place] = 0
@@ -310,8 +313,8 @@ func (b *batch) skips(place int) {
 	b.empty++
 }
 
-// each does keys[from:], as many as a piece takes. keys[0] is the key of number base; it returns the
-// number of the first key that is not done.
+// each processes as many of keys[from:] as fit into a piece. keys[0] has the index base. It returns
+// the index of the first key that is not done.
 func each[K string | []byte](b *batch, keys []K, from, base int) (int, error) {
 	if b.filter.hashes && b.do != doRemove && b.do != doHash && isHashed(keys[from]) {
 		return hash(b, keys, from, base)
@@ -319,7 +322,7 @@ func each[K string | []byte](b *batch, keys []K, from, base int) (int, error) {
 	return join(b, keys, from, base)
 }
 
-// hash makes hashes of keys, up to one that is too long or short: with that a joined piece begins.
+// hash hashes keys, up to one whose length it does not support: a joined piece begins there.
 func hash[K string | []byte](b *batch, keys []K, from, base int) (int, error) {
 	n, seed, list := 0, b.filter.seed, keys[from:]
 	for n < len(list) && n < pieceKeys && isHashed(list[n]) {
@@ -329,7 +332,7 @@ func hash[K string | []byte](b *batch, keys []K, from, base int) (int, error) {
 	return base + from + n, b.call(layoutHashes, bytesOf(b.offsets[:n]), nil, n, 0, nil, base+from)
 }
 
-// join copies keys[from:] into the piece, as many as it takes, and does them.
+// join copies as many of keys[from:] into the piece as fit, and processes them.
 func join[K string | []byte](b *batch, keys []K, from, base int) (int, error) {
 	skip := b.filter.noEmpty && (b.do == doAdd || b.do == doRemove)
 	end := len(keys)
@@ -349,7 +352,7 @@ func join[K string | []byte](b *batch, keys []K, from, base int) (int, error) {
 			if n > 0 {
 				break
 			}
-			joined = make([]byte, len(key)) // a long one, alone
+			joined = make([]byte, len(key)) // a long key, alone
 		}
 		used += copy(joined[used:], key)
 		if skip {
@@ -378,7 +381,7 @@ func (k Strings) work(b *batch, from int) (int, error) {
 	return from, b.filter.wrongType("string")
 }
 
-// wide does a piece as UTF-16LE.
+// wide processes a piece as UTF-16LE.
 func (k Strings) wide(b *batch, from int) (int, error) {
 	list := make([][]byte, 0, pieceKeys)
 	for at := from; at < len(k) && len(list) < pieceKeys; at++ {
@@ -408,7 +411,7 @@ func (k Int64s) work(b *batch, from int) (int, error) {
 		}
 		joined = append(joined, narrow[:]...)
 	}
-	if at > from { // those before the wrong one
+	if at > from { // the keys before the invalid one
 		if err := b.call(layoutFixed, joined, nil, at-from, 4, nil, from); err != nil || b.ended {
 			return at, err
 		}
@@ -435,7 +438,7 @@ func (k Hashes) work(b *batch, from int) (int, error) {
 	return len(k), b.call(layoutHashes, bytesOf(k[from:]), nil, len(k)-from, 0, nil, from)
 }
 
-// bytesOf is the memory of the words.
+// bytesOf returns the memory of the words.
 func bytesOf(words []uint64) []byte {
 	if len(words) == 0 {
 		return nil

@@ -1,6 +1,6 @@
 package petal
 
-// What core_native.go and core_wasm.go bring: the calls of glue.c.
+// core_native.go and core_wasm.go provide the calls of glue.c.
 
 // The calls of glue.c, in its order.
 const (
@@ -57,7 +57,7 @@ const (
 	doHash
 )
 
-// Layouts of batches, as petal.h numbers them.
+// Layouts of batches, with petal.h's numbers.
 const (
 	layoutOffsets64 = 2
 	layoutFixed     = 3
@@ -73,13 +73,13 @@ const (
 	noOffset   = 1<<64 - 1
 )
 
-// run is coreCall with its failure as an error.
+// run is coreCall; it returns a failure as an error.
 func run(op uint32, handle, other uint64, w *words, data, out []byte) error {
 	status, message := coreCall(op, handle, other, w, data, out)
 	return failure(status, message, w, "")
 }
 
-// texts takes n strings, each with its 0, out of what a call wrote.
+// texts splits n strings, each with its terminating 0, from the output of a call.
 func texts(out []byte, n int) []string {
 	found := make([]string, n)
 	for i := range found {

@@ -10,7 +10,7 @@ import (
 
 type words = core.Words
 
-// Backend says how the library is run: "cgo" or "wasm".
+// Backend says how the library runs: "cgo" or "wasm".
 const Backend = "cgo"
 
 func coreCall(op uint32, handle, other uint64, w *words, data, out []byte) (int32, string) {
@@ -28,12 +28,12 @@ func coreWrite(handle, other uint64, format string, sink func([]byte) bool,
 	return core.Write(handle, other, format, sink, w)
 }
 
-// coreEnter is the library's memory at this address, until coreLeave.
+// coreEnter returns a pointer to the library's memory at this address, valid until coreLeave.
 func coreEnter(at uint64) unsafe.Pointer {
 	address := uintptr(at)
-	return *(*unsafe.Pointer)(unsafe.Pointer(&address)) // it is no memory of Go's
+	return *(*unsafe.Pointer)(unsafe.Pointer(&address)) // not Go's memory
 }
 func coreLeave() {}
 
-// Locks are not held while a writer is at work.
+// No lock is held while a writer runs.
 const holdsWriters = false

@@ -10,7 +10,7 @@ import (
 
 type words = core.Words
 
-// Backend says how the library is run: "cgo" or "wasm".
+// Backend says how the library runs: "cgo" or "wasm".
 const Backend = "wasm"
 
 func coreCall(op uint32, handle, other uint64, w *words, data, out []byte) (int32, string) {
@@ -28,9 +28,10 @@ func coreWrite(handle, other uint64, format string, sink func([]byte) bool,
 	return core.Write(handle, other, format, sink, w)
 }
 
-// coreEnter is WebAssembly's memory at this address, until coreLeave; no call may be made meanwhile.
+// coreEnter returns a pointer to WebAssembly's memory at this address, valid until coreLeave; make
+// no call meanwhile.
 func coreEnter(at uint64) unsafe.Pointer { return core.Enter(uint32(at)) }
 func coreLeave()                         { core.Leave() }
 
-// A writer would be called inside the library, which is locked: it gets the bytes afterwards.
+// A writer would run inside the library, which is locked, so it gets the bytes afterwards.
 const holdsWriters = true

@@ -7,42 +7,42 @@ import (
 	"syscall"
 )
 
-// Status is why a call failed. Each is an error, for errors.Is.
+// Status says why a call failed. Each is an error, for errors.Is.
 type Status int32
 
-// What errors.Is finds in the errors of this package.
+// The statuses that errors.Is finds in errors of this package.
 const (
-	ErrArgument      Status = -1  // an argument is outside what the call takes
+	ErrArgument      Status = -1  // an argument is outside the documented range
 	ErrUnreachable   Status = -2  // no filter of this scheme reaches the rate
 	ErrLimit         Status = -3  // a size overflows or is above a limit
-	ErrMemory        Status = -4  // out of memory
+	ErrMemory        Status = -4  // an allocation failed
 	ErrMismatch      Status = -5  // two filters differ; the message names the field
 	ErrReadOnly      Status = -6  // the filter was opened for reading, or frozen
-	ErrUnsupported   Status = -7  // the scheme, the format or this build cannot do it
+	ErrUnsupported   Status = -7  // the scheme, the format or this build does not support it
 	ErrIO            Status = -8  // a system call failed; see Error.Errno
-	ErrExists        Status = -9  // the file exists and was not to be replaced
+	ErrExists        Status = -9  // the file exists and must not be replaced
 	ErrBusy          Status = -10 // another process is changing the file; try again later
-	ErrNotAFilter    Status = -11 // the bytes are not a filter of the format
-	ErrNewer         Status = -12 // a petal file with features this version does not know
+	ErrNotAFilter    Status = -11 // the bytes are not a filter in this format
+	ErrNewer         Status = -12 // a petal file with features that this version does not know
 	ErrTruncated     Status = -13 // fewer bytes than the header promises
 	ErrDamaged       Status = -14 // a checksum does not match, or a field is impossible
 	ErrDirty         Status = -15 // a writer died halfway; see Recover
-	ErrSecretMissing Status = -16 // a keyed filter, and no secret was given
-	ErrSecretWrong   Status = -17 // not the filter's secret, or one for a filter without
-	ErrFull          Status = -18 // the filter takes no more keys
-	ErrReplaced      Status = -19 // the file was replaced meanwhile; see Sync
+	ErrSecretMissing Status = -16 // the filter is keyed, and no secret was given
+	ErrSecretWrong   Status = -17 // not the filter's secret, or the filter is not keyed
+	ErrFull          Status = -18 // the filter accepts no more keys
+	ErrReplaced      Status = -19 // another file has replaced the filter's; see Sync
 )
 
-// What has no status of the library.
+// Errors that are not statuses of the library.
 var (
-	// ErrClosed: the filter is closed, or was never made.
+	// ErrClosed: the filter was closed or never created.
 	ErrClosed = errors.New("the filter is closed")
-	// ErrKeyType: the filter has keys of another type, so the answer would mean nothing.
+	// ErrKeyType: the filter has keys of another type, so the answer would be meaningless.
 	ErrKeyType = errors.New("wrong key type")
-	// ErrKeyRange: an integer that keys of this filter cannot be.
+	// ErrKeyRange: the filter's key type cannot represent this integer.
 	ErrKeyRange = errors.New("integer key out of range")
-	// ErrEmptyKey: empty keys were skipped, since the filter's scheme takes none. All others of
-	// the batch are done.
+	// ErrEmptyKey: empty keys were skipped, because the filter's scheme rejects them. All other
+	// keys of the batch are done.
 	ErrEmptyKey = errors.New("empty keys were skipped")
 )
 
@@ -55,14 +55,14 @@ func (s Status) Error() string {
 	return texts(out[:], 1)[0]
 }
 
-// Error is a failure of the library. errors.Is finds its Status in it, and its Errno, so that
+// Error is a failure of the library. errors.Is matches its Status, and its Errno, so that
 // errors.Is(err, fs.ErrNotExist) holds for a missing file.
 type Error struct {
 	Status  Status
-	Message string        // the library's, one line: what, and what to do
-	Offset  int64         // byte of the input, or index of the key in a batch; -1: none
-	Errno   syscall.Errno // of the system call that failed, or 0
-	Path    string        // of the file, or ""
+	Message string        // one line from the library: what happened, and what to do
+	Offset  int64         // offset in the input, or index of the key in a batch; -1: none
+	Errno   syscall.Errno // the failed system call's, or 0
+	Path    string        // the file's, or ""
 	cause   error         // ErrKeyRange, or nil
 }
 
@@ -76,13 +76,13 @@ func (e *Error) Error() string {
 // Unwrap returns the Status.
 func (e *Error) Unwrap() error { return e.Status }
 
-// Is compares with the Errno, and finds ErrKeyRange.
+// Is matches the Errno and ErrKeyRange.
 func (e *Error) Is(target error) bool {
 	return e.cause != nil && target == e.cause ||
 		e.Errno != 0 && (target == error(e.Errno) || e.Errno.Is(target))
 }
 
-// failure makes an error of a status below 0.
+// failure makes an error from a status below 0.
 func failure(status int32, message string, w *words, path string) error {
 	if status >= 0 {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// Open opens a filter file: ReadOnly, which maps it in milliseconds whatever its size, unless
-// WithMode says otherwise. It finds out the format if only one fits.
+// Open opens a filter file: ReadOnly, which maps it in milliseconds at any size, unless WithMode
+// says otherwise. It detects the format if only one fits.
 func Open(path string, list ...OpenOption) (*Filter, error) {
 	o, data, err := openOptionsOf(path, list)
 	if err != nil {
@@ -25,7 +25,7 @@ func Open(path string, list ...OpenOption) (*Filter, error) {
 }
 
 // Save writes the filter to path, in Petal's format unless AsFormat says otherwise. At every moment
-// path holds either the old file or the whole new one.
+// path names either the old file or the complete new one.
 func (f *Filter) Save(path string, list ...SaveOption) error {
 	var o saveOptions
 	for _, set := range list {
@@ -49,11 +49,11 @@ func (f *Filter) Save(path string, list ...SaveOption) error {
 	return f.saveFile(path, &o, &w, append(data, name...))
 }
 
-// WriteTo writes the filter to w in Petal's format, piece by piece; an io.WriterTo. w may query the
-// filter, but not change it: changes wait until all is written.
+// WriteTo writes the filter to w in Petal's format, piece by piece; it implements io.WriterTo. w
+// may query the filter but not change it: changes wait until everything is written.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) { return f.WriteFormat(w, "") }
 
-// WriteFormat is WriteTo in the format of another library.
+// WriteFormat is WriteTo in another library's format.
 func (f *Filter) WriteFormat(w io.Writer, format string) (int64, error) {
 	if w == nil {
 		return 0, refuse(ErrArgument, "no writer: nil")
@@ -68,7 +68,8 @@ func (f *Filter) WriteFormat(w io.Writer, format string) (int64, error) {
 	return f.write(w, format, 0)
 }
 
-// write is in a stream: to may use the filter. A panic of it goes on once the library is left.
+// write runs inside a stream, so `to` may query the filter. If `to` panics, the panic continues
+// after the library has returned.
 func (f *Filter) write(to io.Writer, format string, from uint64) (int64, error) {
 	if !holdsWriters {
 		return f.writeLocked(to, format, from)
@@ -84,7 +85,7 @@ func (f *Filter) write(to io.Writer, format string, from uint64) (int64, error) 
 	return n, err
 }
 
-// writeLocked is write for writers that use no filter.
+// writeLocked is write for writers that do not use a filter.
 func (f *Filter) writeLocked(to io.Writer, format string, from uint64) (int64, error) {
 	var written int64
 	var failed error
@@ -110,7 +111,7 @@ func (f *Filter) writeLocked(to io.Writer, format string, from uint64) (int64, e
 	return written, failure(status, message, &w, f.path)
 }
 
-// Bytes is the file image in memory, in a format; "" is Petal's.
+// Bytes returns the file image in this format; "" is Petal's.
 func (f *Filter) Bytes(format string) ([]byte, error) {
 	name, err := cString("format", format)
 	if err != nil {
@@ -129,8 +130,8 @@ func (f *Filter) Bytes(format string) ([]byte, error) {
 	return image.Bytes(), nil
 }
 
-// MarshalBinary is Bytes in Petal's format; an encoding.BinaryMarshaler. Not of a keyed filter,
-// whose secret is never written: use Bytes, and FromBytes with Secret.
+// MarshalBinary is Bytes in Petal's format; it implements encoding.BinaryMarshaler. It refuses a
+// keyed filter, whose secret is never written: use Bytes, and FromBytes with Secret.
 func (f *Filter) MarshalBinary() ([]byte, error) {
 	info, err := f.Info()
 	if err != nil {
@@ -142,15 +143,15 @@ func (f *Filter) MarshalBinary() ([]byte, error) {
 	return f.Bytes("")
 }
 
-// UnmarshalBinary makes f the filter of a petal file's bytes, in memory; an
-// encoding.BinaryUnmarshaler. What f was before is closed; on failure it stays.
+// UnmarshalBinary loads a petal file's bytes into f; it implements encoding.BinaryUnmarshaler. On
+// success f's earlier filter is closed; on failure it stays.
 func (f *Filter) UnmarshalBinary(data []byte) error {
 	_, err := f.readFrom(bytes.NewReader(data), FromFormat("petal"), ExpectBytes(uint64(len(data))))
 	return err
 }
 
-// ReadFrom makes f the filter of a stream in any format, in memory; an io.ReaderFrom. What f was
-// before is closed; on failure it stays. It reads to the end.
+// ReadFrom loads a stream in any format into f; it implements io.ReaderFrom. It reads to the end.
+// On success f's earlier filter is closed; on failure it stays.
 func (f *Filter) ReadFrom(r io.Reader) (int64, error) { return f.readFrom(r) }
 
 func (f *Filter) readFrom(r io.Reader, list ...OpenOption) (int64, error) {
@@ -167,7 +168,7 @@ func (f *Filter) readFrom(r io.Reader, list ...OpenOption) (int64, error) {
 	return n, err
 }
 
-// Read makes a filter of a stream, in memory, verified. It reads to the end.
+// Read loads a filter from a stream into memory and verifies it. It reads to the end.
 func Read(r io.Reader, list ...OpenOption) (*Filter, error) {
 	handle, from, _, err := read(r, list)
 	if err != nil {
@@ -176,14 +177,14 @@ func Read(r io.Reader, list ...OpenOption) (*Filter, error) {
 	return adopt(handle, from)
 }
 
-// FromBytes makes a filter of a file image: a copy, verified. Safe on hostile bytes.
+// FromBytes loads a filter from a file image: a verified copy. Hostile bytes are safe.
 func FromBytes(data []byte, list ...OpenOption) (*Filter, error) {
 	list = append([]OpenOption{ExpectBytes(uint64(len(data)))}, list...)
 	return Read(bytes.NewReader(data), list...)
 }
 
-// WritePatch writes to w what makes f of older, a few percent of the file if few keys are new: for
-// copies that are kept in step; see ApplyPatch. ErrMismatch if only the whole file would do.
+// WritePatch writes to w the patch from older to f, a few percent of the file if few keys are new;
+// see ApplyPatch. ErrMismatch if only the whole file would do.
 func (f *Filter) WritePatch(w io.Writer, older *Filter) (n int64, err error) {
 	if w == nil {
 		return 0, refuse(ErrArgument, "no writer: nil")
@@ -199,7 +200,7 @@ func (f *Filter) WritePatch(w io.Writer, older *Filter) (n int64, err error) {
 	return f.write(w, "", older.handle)
 }
 
-// Patch is WritePatch into memory.
+// Patch returns what WritePatch writes.
 func (f *Filter) Patch(older *Filter) ([]byte, error) {
 	var patch bytes.Buffer
 	_, err := f.WritePatch(&patch, older)
@@ -209,14 +210,14 @@ func (f *Filter) Patch(older *Filter) ([]byte, error) {
 	return patch.Bytes(), nil
 }
 
-// ApplyPatch turns f, which must be what the patch is for, into its result: the image of that, byte
-// for byte. Safe on hostile bytes. After a failure f is as it was. memoryLimit: bytes that new
-// layers may take; 0: as f was opened.
+// ApplyPatch turns f, which must be the patch's base, into its result, byte for byte. Hostile bytes
+// are safe. After a failure f is unchanged. memoryLimit: bytes that new layers may allocate; 0: as
+// when f was opened.
 func (f *Filter) ApplyPatch(patch []byte, memoryLimit uint64) error {
 	return f.change(opApplyPatch, &words{memoryLimit}, patch)
 }
 
-// pieceOfStream is what Read asks for at once.
+// pieceOfStream is how many bytes Read requests per call.
 const pieceOfStream = 256 << 10
 
 func read(r io.Reader, list []OpenOption) (handle uint64, from origin, n int64, err error) {
@@ -244,7 +245,7 @@ func readPlain(r io.Reader, list []OpenOption) (handle uint64, n int64, err erro
 	return readAs(r, o, data)
 }
 
-// readAs is read with options that are there.
+// readAs is read with parsed options.
 func readAs(r io.Reader, o *openOptions, data []byte) (handle uint64, n int64, err error) {
 	w := o.words
 	if err = run(opReader, 0, 0, &w, data, nil); err != nil {

@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// WebAssembly has no files: these are read and written here, without maps and locks.
+// WebAssembly has no files: Go reads and writes them here, without maps and locks.
 
 func fileFailure(err error, path string) error {
 	if err == nil {
@@ -110,7 +110,7 @@ func (f *Filter) saveFile(path string, o *saveOptions, _ *words, _ []byte) (err 
 	if err = buffered.Flush(); err == nil {
 		err = file.Sync()
 	}
-	if err == nil && exists { // whatever the umask
+	if err == nil && exists { // ignores the umask
 		err = file.Chmod(mode)
 	}
 	if err == nil && o.flags&1 != 0 {
@@ -121,7 +121,7 @@ func (f *Filter) saveFile(path string, o *saveOptions, _ *words, _ []byte) (err 
 	return fileFailure(err, path)
 }
 
-// temporary is a new file beside path.
+// temporary creates a new file beside path.
 func temporary(path string, mode fs.FileMode) (*os.File, error) {
 	for {
 		var random [8]byte

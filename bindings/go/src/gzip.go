@@ -8,11 +8,11 @@ import (
 	"os"
 )
 
-// Filters of DCSO may be packed with gzip. The library has no zlib here, but Go has a gzip of its
-// own: they are unpacked, and read as the format dcso.
+// DCSO's filters may be compressed with gzip. The library has no zlib here, but Go has its own
+// gzip: Go decompresses them, and the library reads them as the format dcso.
 
-// packedLimit is what may come out of a packed stream without WithMemoryLimit, or 64 times what
-// went in: the library's own limits.
+// packedLimit bounds the decompressed size without WithMemoryLimit, or 64 times the compressed
+// size: the library's own limits.
 const (
 	packedLimit = 1 << 30
 	packedTimes = 64
@@ -24,7 +24,7 @@ func (o *openOptions) mayBePacked() bool {
 
 func isGzip(head []byte) bool { return len(head) >= 2 && head[0] == 0x1f && head[1] == 0x8b }
 
-// packed counts what is read of a stream.
+// packed counts the bytes read from a stream.
 type packed struct {
 	r io.Reader
 	n int64
@@ -36,7 +36,7 @@ func (p *packed) Read(piece []byte) (int, error) {
 	return n, err
 }
 
-// unpacking is what comes out, with errors of this package.
+// unpacking reads decompressed bytes, and returns errors of this package.
 type unpacking struct {
 	from    *packed
 	r       io.Reader
@@ -63,7 +63,7 @@ func gzipFailure(err error) error {
 	return err
 }
 
-// readUnpacked is read where the stream may be packed.
+// readUnpacked reads a stream that may be compressed.
 func readUnpacked(r io.Reader, list []OpenOption) (handle uint64, n int64, err error) {
 	counted := &packed{r: r}
 	stream := bufio.NewReaderSize(counted, pieceOfStream)
@@ -84,7 +84,8 @@ func readUnpacked(r io.Reader, list []OpenOption) (handle uint64, n int64, err e
 	return handle, counted.n, err
 }
 
-// openPacked opens a file that the library has refused, if it is packed; else it returns why.
+// openPacked opens a file that the library refused, if it is compressed; otherwise it returns the
+// reason.
 func openPacked(path string, o *openOptions, list []OpenOption, why error) (uint64, origin, error) {
 	mode := Mode(o.words[0] & 3)
 	refused := errors.Is(why, ErrNotAFilter) || errors.Is(why, ErrUnsupported)

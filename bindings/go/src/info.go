@@ -2,7 +2,7 @@ package petal
 
 import "math"
 
-// Abilities of a filter, as a mask: a call whose ability is missing is ErrUnsupported or
+// Abilities of a filter, as a mask: a call whose ability is missing returns ErrUnsupported or
 // ErrReadOnly.
 const (
 	CanAdd        uint32 = 0x1
@@ -24,7 +24,7 @@ const (
 	CanFold       uint32 = 0x10000
 )
 
-// Policy is why a filter has several layers of bits.
+// Policy says why a filter has several layers of bits.
 type Policy uint32
 
 // Policies.
@@ -35,39 +35,38 @@ const (
 	TimeWindow Policy = 3
 )
 
-// Info is what is known of a filter, or of one of its layers, without looking at its bits. Unknown
-// rates are NaN.
+// Info describes a filter, or one of its layers, without reading its bits. Unknown rates are NaN.
 type Info struct {
 	Abilities     uint32
-	Hashes        uint32 // bits per key; of several layers, that of the newest
+	Hashes        uint32 // bits per key; if there are several layers, the newest layer's
 	LinesPerKey   uint32 // Blocked: 1 or 2
 	Layers        uint32
 	CounterBits   uint32 // Counting: 4
-	Bits          uint64 // or counters; summed over layers
-	Bytes         uint64 // of the bits
-	MemoryBytes   uint64 // allocated, all included; maps do not count
+	Bits          uint64 // or counters; the sum over layers
+	Bytes         uint64 // size of the bits
+	MemoryBytes   uint64 // all memory allocated; maps don't count
 	Capacity      uint64 // 0: not recorded
 	TargetRate    float64
-	PredictedRate float64 // of the exact model at Capacity keys
-	Items         uint64  // keys given to add, repeats included, minus those removed: a hint
+	PredictedRate float64 // by the exact model, at Capacity keys
+	Items         uint64  // keys passed to add, with repeats, minus those removed: a hint
 	Seed          uint64
 	MetadataBytes uint64
-	SecretID      uint32 // tells secrets apart; 0 if not keyed
+	SecretID      uint32 // distinguishes secrets; 0 if not keyed
 	KeyType       KeyType
 	Policy        Policy
 	GrowthStep    uint32
 	GrowthRatio   float64
 	WindowKeys    uint64
 	WindowMs      uint64
-	ClockMs       uint64 // the latest Advance; 0: none yet
+	ClockMs       uint64 // from the latest Advance; 0: none yet
 	Generations   uint32
 	Keyed         bool
-	Live          bool // opened with Live while a writer was at work
+	Live          bool // opened with Live while a writer was active
 	FromMs, ToMs  uint64
-	// Opened with Recover: blocks that differ from their checksums, and how many there are.
+	// Opened with Recover: how many blocks differ from their checksums, and how many were compared.
 	RecoveredBlocks, Blocks uint64
 	// Verifiable: Verify has checksums to compare with. Verifies: each block is compared before the
-	// first answer from it. UncheckedBlocks: those that were not yet.
+	// first answer from it. UncheckedBlocks: blocks not compared yet.
 	Verifiable, Verifies         bool
 	UncheckedBlocks              uint64
 	Scheme, Hash, Format, Kernel string
@@ -93,7 +92,7 @@ func infoOf(w *words, names []byte) Info {
 	}
 }
 
-// BitsPerKey is Bits per key of the capacity; NaN without one.
+// BitsPerKey is Bits divided by Capacity; NaN without a capacity.
 func (i Info) BitsPerKey() float64 {
 	if i.Capacity == 0 {
 		return math.NaN()
@@ -101,7 +100,7 @@ func (i Info) BitsPerKey() float64 {
 	return float64(i.Bits) / float64(i.Capacity)
 }
 
-// RateAt is the rate of the exact model with so many distinct keys; NaN for several layers.
+// RateAt is the exact model's rate for this number of distinct keys; NaN for several layers.
 func (i Info) RateAt(keys uint64) float64 {
 	w := words{uint64(i.scheme), uint64(i.Hashes), uint64(i.LinesPerKey), uint64(i.Layers), i.Bits,
 		uint64(i.Policy), keys}
@@ -109,10 +108,10 @@ func (i Info) RateAt(keys uint64) float64 {
 	return math.Float64frombits(w[0])
 }
 
-// Info is that of the whole filter, in no time.
+// Info describes the whole filter. It takes no time worth mentioning.
 func (f *Filter) Info() (Info, error) { return f.infoOf(allLayers) }
 
-// LayerInfo is Info of one layer, from 0, the oldest.
+// LayerInfo is Info for one layer, from 0, the oldest.
 func (f *Filter) LayerInfo(layer uint32) (Info, error) { return f.infoOf(uint64(layer)) }
 
 func (f *Filter) infoOf(layer uint64) (Info, error) {
@@ -141,21 +140,21 @@ func estimateOf(w []uint64) Estimate {
 		math.Float64frombits(w[2])}
 }
 
-// Stats is what the bits say.
+// Stats is computed from the bits.
 type Stats struct {
 	Saturated         bool // every bit is set
 	Overfull          bool // see IsOverfull
 	BitsSet           uint64
-	SaturatedCounters uint64 // Counting: those that stick at 15
+	SaturatedCounters uint64 // Counting: counters that stick at 15
 	Fill              float64
 	EstimatedItems    Estimate // distinct keys
-	EstimatedRate     float64  // of an absent key; NaN where it cannot be told
+	EstimatedRate     float64  // an absent key's; NaN if it is unknown
 }
 
 // Stats reads every bit once: about a second for 5 GB in memory.
 func (f *Filter) Stats() (Stats, error) { return f.statsOf(allLayers) }
 
-// LayerStats is Stats of one layer, from 0, the oldest.
+// LayerStats is Stats for one layer, from 0, the oldest.
 func (f *Filter) LayerStats(layer uint32) (Stats, error) { return f.statsOf(uint64(layer)) }
 
 func (f *Filter) statsOf(layer uint64) (Stats, error) {
@@ -170,8 +169,8 @@ func (f *Filter) statsOf(layer uint64) (Stats, error) {
 	}, nil
 }
 
-// Comparison is how the keys of two filters, A and B, overlap, as far as their bits tell: numbers
-// of distinct keys, and shares from 0 to 1.
+// Comparison estimates from the bits how the keys of two filters, A and B, overlap: numbers of
+// distinct keys, and shares from 0 to 1.
 type Comparison struct {
 	Saturated                                 bool // only bounds are known; values are NaN
 	ItemsA, ItemsB, Union, Intersection       Estimate
@@ -183,33 +182,33 @@ func comparisonOf(w *words) Comparison {
 		estimateOf(w[10:]), estimateOf(w[13:]), estimateOf(w[16:]), estimateOf(w[19:])}
 }
 
-// ContentID is equal for equal parameters and bits, whatever the order of adding.
+// ContentID is equal for equal parameters and bits, in whatever order keys were added.
 func (f *Filter) ContentID() (uint64, error) {
 	var w words
 	err := f.ask(opContentID, &w, nil, nil)
 	return w[0], err
 }
 
-// IsOverfull says that the filter certainly holds more distinct keys than its capacity.
+// IsOverfull reports whether the filter certainly holds more distinct keys than its capacity.
 func (f *Filter) IsOverfull() (bool, error) {
 	var w words
 	err := f.ask(opOverfull, &w, nil, nil)
 	return w[0] != 0, err
 }
 
-// Format is a kind of file.
+// Format describes a file format.
 type Format struct {
 	Name         string
-	Keys         string // how its library makes bytes of keys, in a few words
+	Keys         string // how its library turns keys into bytes, in a few words
 	CanRead      bool
 	CanWrite     bool
 	CanCreate    bool // WithFormat
-	CanRecognize bool // Recognize may name it
-	CanMap       bool // read without a copy
+	CanRecognize bool // Recognize can return it
+	CanMap       bool // opened without a copy
 	HasChecksum  bool
 }
 
-// Formats are all that this build knows.
+// Formats lists the formats that this build supports.
 func Formats() []Format {
 	var list []Format
 	for i := uint64(0); ; i++ {
@@ -224,7 +223,7 @@ func Formats() []Format {
 	}
 }
 
-// Recognize names the formats that these bytes can be, by header and length: a hint.
+// Recognize names the formats that these bytes may be in, judging by header and length: a hint.
 func Recognize(data []byte) []string {
 	var w words
 	var out [4096]byte
@@ -245,8 +244,8 @@ type ParquetFilter struct {
 	Encrypted    bool
 }
 
-// KeyType is for OfKeys: how numbers become the keys of this column. Strings and []byte are the keys
-// of a BYTE_ARRAY as they are; of other types, such as FLOAT, []byte is the plain encoding.
+// KeyType is for OfKeys: how numbers become keys of this column. For a BYTE_ARRAY, strings and
+// []byte are its keys as they are; for other types, such as FLOAT, []byte is the plain encoding.
 func (p ParquetFilter) KeyType() KeyType {
 	switch p.PhysicalType {
 	case "INT32":
@@ -259,7 +258,7 @@ func (p ParquetFilter) KeyType() KeyType {
 	return AnyKeys
 }
 
-// ParquetFilters finds the Bloom filters in the bytes of a whole Parquet file.
+// ParquetFilters finds the Bloom filters in the bytes of a complete Parquet file.
 func ParquetFilters(data []byte) ([]ParquetFilter, error) {
 	list := []ParquetFilter{}
 	for i := uint64(0); ; i++ {

@@ -7,69 +7,69 @@ import (
 	"unsafe"
 )
 
-// asString is the bytes as a string, without a copy: for the time of a call.
+// asString returns the bytes as a string without a copy, for the duration of a call.
 func asString(key []byte) string { return *(*string)(unsafe.Pointer(&key)) }
 
-// Add adds a key; true: it was certainly new.
+// Add adds a key. It returns true if the key was certainly new.
 func (f *Filter) Add(key []byte) (added bool, err error) { return f.oneBytes(doAdd, key) }
 
-// AddString is Add of the string's bytes.
+// AddString is Add for the string's bytes.
 func (f *Filter) AddString(key string) (added bool, err error) { return f.oneText(doAdd, key) }
 
-// AddInt64 is Add of an integer's 8 bytes.
+// AddInt64 is Add for an integer's 8 bytes.
 func (f *Filter) AddInt64(key int64) (added bool, err error) { return f.oneInt64(doAdd, key) }
 
-// AddFloat64 is Add of a number's 8 bytes.
+// AddFloat64 is Add for a number's 8 bytes.
 func (f *Filter) AddFloat64(key float64) (added bool, err error) { return f.oneFloat64(doAdd, key) }
 
-// AddHash is Add of a well-mixed 64-bit hash in place of a key: HashKey's, or another.
+// AddHash is Add for a well-mixed 64-bit hash in place of a key: HashKey's, or another.
 func (f *Filter) AddHash(hash uint64) (added bool, err error) { return f.oneHash(doAdd, hash) }
 
-// Contains is false if the key was certainly never added, true if it probably was. With an error
-// it is true: nothing is certain.
+// Contains returns false if the key was certainly never added, true if it probably was. With an
+// error it returns true: nothing is certain.
 func (f *Filter) Contains(key []byte) (bool, error) { return f.oneBytes(doContains, key) }
 
-// ContainsString is Contains of the string's bytes.
+// ContainsString is Contains for the string's bytes.
 func (f *Filter) ContainsString(key string) (bool, error) { return f.oneText(doContains, key) }
 
-// ContainsInt64 is Contains of an integer's 8 bytes.
+// ContainsInt64 is Contains for an integer's 8 bytes.
 func (f *Filter) ContainsInt64(key int64) (bool, error) { return f.oneInt64(doContains, key) }
 
-// ContainsFloat64 is Contains of a number's 8 bytes.
+// ContainsFloat64 is Contains for a number's 8 bytes.
 func (f *Filter) ContainsFloat64(key float64) (bool, error) { return f.oneFloat64(doContains, key) }
 
-// ContainsHash is Contains of a hash in place of a key.
+// ContainsHash is Contains for a hash in place of a key.
 func (f *Filter) ContainsHash(hash uint64) (bool, error) { return f.oneHash(doContains, hash) }
 
-// Remove takes a key out of a Counting filter; false: it was certainly not in. Each Remove undoes
-// one Add. Remove only keys that were added: another that answers "probably" takes counts away
-// from keys that are in.
+// Remove removes a key from a Counting filter. It returns false if the key was certainly absent.
+// Each Remove undoes one Add. Remove only keys that were added: removing a false positive damages
+// keys that are present.
 func (f *Filter) Remove(key []byte) (removed bool, err error) {
 	return f.oneBytes(doRemove, key)
 }
 
-// RemoveString is Remove of the string's bytes.
+// RemoveString is Remove for the string's bytes.
 func (f *Filter) RemoveString(key string) (removed bool, err error) { return f.oneText(doRemove, key) }
 
-// RemoveInt64 is Remove of an integer's 8 bytes.
+// RemoveInt64 is Remove for an integer's 8 bytes.
 func (f *Filter) RemoveInt64(key int64) (removed bool, err error) { return f.oneInt64(doRemove, key) }
 
-// RemoveFloat64 is Remove of a number's 8 bytes.
+// RemoveFloat64 is Remove for a number's 8 bytes.
 func (f *Filter) RemoveFloat64(key float64) (removed bool, err error) {
 	return f.oneFloat64(doRemove, key)
 }
 
-// RemoveHash is Remove of a hash in place of a key.
+// RemoveHash is Remove for a hash in place of a key.
 func (f *Filter) RemoveHash(hash uint64) (removed bool, err error) { return f.oneHash(doRemove, hash) }
 
-// HashKey is the 64-bit hash of a key under the filter's hash and seed or secret.
+// HashKey returns the 64-bit hash of a key under the filter's hash and seed or secret.
 func (f *Filter) HashKey(key []byte) (uint64, error) {
 	var w words
 	err := f.ask(opHash, &w, key, nil)
 	return w[0], err
 }
 
-// HashString is HashKey of the string's bytes.
+// HashString is HashKey for the string's bytes.
 func (f *Filter) HashString(key string) (uint64, error) {
 	hashes, err := f.HashMany(Strings{key})
 	if err != nil {
@@ -78,8 +78,8 @@ func (f *Filter) HashString(key string) (uint64, error) {
 	return hashes[0], nil
 }
 
-// ShardOf is the number, below shards, of the shard that a key belongs to: the same in every
-// language and for every filter. 0 shards count as 1.
+// ShardOf returns a key's shard, a number below shards: the same in every language and for every
+// filter. 0 shards count as 1.
 func ShardOf(key []byte, shards uint32) uint32 {
 	w := words{uint64(shards)}
 	coreCall(opShard, 0, 0, &w, key, nil)
@@ -123,7 +123,7 @@ func (f *Filter) oneHash(do uint32, hash uint64) (bool, error) {
 	return answer, err
 }
 
-// What follows is under lock(do). keyed does this with the bytes of a key.
+// The functions below need lock(do). keyed processes the bytes of one key.
 func (f *Filter) keyed(do uint32, key string) (bool, error) {
 	if f.handle == 0 {
 		return do == doContains, ErrClosed
@@ -142,14 +142,14 @@ func (f *Filter) keyed(do uint32, key string) (bool, error) {
 		}
 		return answer(do, status), nil
 	}
-	// For the message of this failure, the same as a batch of one.
+	// A batch of one fails in the same way, and gives the message.
 	var w words
 	status, message := coreBatch(do, f.handle, layoutFixed, []byte(key), nil, 1, len(key), nil, &w)
 	err := failureOfOne(status, message, &w, f.path)
 	return err == nil && w[1] == 1 || err != nil && do == doContains, err
 }
 
-// hashOf is for filters whose keys may be hashed here.
+// hashOf is for filters whose keys Go may hash.
 func (f *Filter) hashOf(key string) uint64 {
 	if isHashed(key) {
 		return xxh3(firstOf(&key), len(key), f.seed)
@@ -159,7 +159,8 @@ func (f *Filter) hashOf(key string) uint64 {
 	return w[0]
 }
 
-// answer of a status: contains is 1 or 0; add is 0 for a new key, remove for one that was in.
+// answer interprets a status: contains returns 1 or 0; add returns 0 for a new key, remove for one
+// that was present.
 func answer(do uint32, status int32) bool { return (status == 0) != (do == doContains) }
 
 func emptyKeyOf(do uint32) error {
@@ -169,7 +170,7 @@ func emptyKeyOf(do uint32) error {
 	return emptyKeys(1)
 }
 
-// A batch of one has index 0 as its offset, which says nothing.
+// A batch of one has index 0 as its offset, which is no information.
 func failureOfOne(status int32, message string, w *words, path string) error {
 	w[wordOffset] = noOffset
 	return failure(status, message, w, path)
@@ -219,7 +220,7 @@ func (f *Filter) float64(do uint32, key float64) (bool, error) {
 	return do == doContains, f.wrongType("float64")
 }
 
-// floatBits has one zero and one NaN. As an integer it has the key bytes of the number.
+// floatBits maps all zeros to one and all NaNs to one. As an integer it has the number's key bytes.
 func floatBits(key float64) int64 {
 	if key == 0 {
 		return 0
@@ -244,7 +245,7 @@ func (f *Filter) hash(do uint32, hash uint64) (bool, error) {
 	return f.eight(do, layoutHashes, hash)
 }
 
-// eight is keyed for an integer or a hash, by the library.
+// eight is keyed for an integer or a hash, through the library.
 func (f *Filter) eight(do, layout uint32, value uint64) (bool, error) {
 	if f.handle == 0 {
 		return do == doContains, ErrClosed
@@ -268,7 +269,8 @@ func (f *Filter) eight(do, layout uint32, value uint64) (bool, error) {
 	return err == nil && w[1] == 1 || err != nil && do == doContains, err
 }
 
-// appendUTF16 is the UTF-16LE of a JVM. What is not UTF-8 becomes U+FFFD, as in Go's own strings.
+// appendUTF16 appends the UTF-16LE that a JVM has. Invalid UTF-8 becomes U+FFFD, as in Go's own
+// strings.
 func appendUTF16(to []byte, key string) []byte {
 	for _, r := range key {
 		if r < 0x10000 {

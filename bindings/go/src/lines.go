@@ -5,22 +5,22 @@ import (
 	"unsafe"
 )
 
-// One key of the simplest filter, without a call of C, which takes longer than the key: scheme
-// blocked with hash xxh3 and one layer, as docs/format.md has them. Its lines lie in the library's
-// memory and are read there, and where nothing but the bits and the number of keys changes
-// (petal_inline.h says where) written. The answers and bits are the library's.
+// Processes one key of the simplest filter without a call into C, which would take longer than the
+// key: scheme blocked with hash xxh3 and one layer, as docs/format.md specifies. Go reads the lines
+// in the library's memory. It also writes them if adding changes nothing but the bits and the
+// number of keys (petal_inline.h says when). The answers and bits are the library's.
 type lines struct {
-	at       uint64 // where the library has them; 0: keys go through the library
+	at       uint64 // address in the library; 0: keys go through the library
 	count    uint64
-	words    uint32 // of a key in its line, 1 to 16
-	others   uint32 // in its other line; 0: it has one
+	words    uint32 // words per key in its line, 1 to 16
+	others   uint32 // words in its second line; 0: it has only one
 	writable bool   // by begin
-	adding   bool   // between begin and settle: the library does not know of the keys yet
+	adding   bool   // between begin and settle: the library doesn't know of the keys yet
 	added    uint64
-	inside   words // what the library wants back
+	inside   words // struct that the library needs back
 }
 
-// find looks where the lines are: after each change but adding, which may have moved them.
+// find looks up the address of the lines. Every change except adding may have moved them.
 func (f *Filter) find(info *Info) {
 	f.lines = lines{}
 	f.guarded = info.Verifies && info.UncheckedBlocks > 0
@@ -41,7 +41,7 @@ func (f *Filter) find(info *Info) {
 	l.writable = info.Abilities&CanAdd != 0 && l.others == 0 && f.shared == 0 && !f.mapped && !f.refuses
 }
 
-// begin is before the first key that is added here; the caller owns the filter.
+// begin precedes the first key that is added here; the caller owns the filter.
 func (f *Filter) begin() bool {
 	l := &f.lines
 	if l.adding || !l.writable {
@@ -52,8 +52,8 @@ func (f *Filter) begin() bool {
 	return l.adding
 }
 
-// settle tells the library of the keys that were added here, before it may look at the filter; the
-// caller owns the filter.
+// settle reports the keys added here to the library, before it uses the filter; the caller owns the
+// filter.
 func (f *Filter) settle() {
 	l := &f.lines
 	if !l.adding {
@@ -64,12 +64,12 @@ func (f *Filter) settle() {
 	l.adding, l.added = false, 0
 }
 
-// takes says whether this is done here.
+// takes reports whether this operation can be done here.
 func (f *Filter) takes(do uint32) bool {
 	return f.lines.at != 0 && (do == doContains || do == doAdd && f.begin())
 }
 
-// hashDone adds a key, or looks it up; the same answers as those of Add and Contains.
+// hashDone adds a key or looks it up, with the same answers as Add and Contains.
 func (l *lines) hashDone(do uint32, hash uint64) bool {
 	first := coreEnter(l.at)
 	var answer bool
@@ -110,13 +110,13 @@ func lineOf(first unsafe.Pointer, hash, count uint64) *line {
 	return (*line)(unsafe.Add(first, number*lineBytes))
 }
 
-// walk begins with the word of the first bit; each next is stride words on.
+// walk returns the word of the first bit; each next word is stride words further.
 func walk(x uint32) (word, stride uint32) {
 	y := x * 0x9e3779b1
 	return y >> 28, 2*(y>>25&7) + 1
 }
 
-// bitOf is the byte of the line in which a word has its bit, and the bit.
+// bitOf returns the byte of the line that holds a word's bit, and the bit.
 func bitOf(x, word uint32) (at uint32, bit byte) {
 	place := word&15<<5 | x*salts[word&15]>>27
 	return place >> 3 & (lineBytes - 1), 1 << (place & 7)
@@ -134,7 +134,7 @@ func (l *line) has(x, words uint32) bool {
 	return true
 }
 
-// add sets the bits; true: one was clear.
+// add sets the bits. It returns true if one of them was clear.
 func (l *line) add(x, words uint32) bool {
 	word, stride := walk(x)
 	missing := byte(0)

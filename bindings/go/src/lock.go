@@ -2,11 +2,11 @@ package petal
 
 import "sync/atomic"
 
-// Who may work on a filter: any number of calls that query it, or one that changes it. A writer
-// that WriteTo gives the bytes to runs without the lock, so that it, and whoever it waits for, may
-// query the filter: a change comes when all streams have ended.
+// Any number of calls may query a filter concurrently; a change needs it alone. A writer that
+// WriteTo passes bytes to runs without the lock, so that it, and whatever it waits for, may query
+// the filter: a change waits until all streams have ended.
 
-// own takes the filter for a change.
+// own locks the filter for a change.
 func (f *Filter) own() {
 	f.mu.Lock()
 	for f.streams > 0 {
@@ -14,21 +14,21 @@ func (f *Filter) own() {
 	}
 }
 
-// share is for calls of the library that query: side by side. If keys were added here that the
-// library does not know of (lines.go), it takes the filter for itself to tell it.
+// share locks the filter for a query by the library; queries run concurrently. If keys were added
+// here that the library doesn't know of (lines.go), it locks the filter exclusively to report them.
 func (f *Filter) share() (exclusive bool) {
 	f.mu.RLock()
 	if !f.lines.adding {
 		return false
 	}
 	f.mu.RUnlock()
-	f.mu.Lock() // streams do not mind: they began with everything told
+	f.mu.Lock() // streams are unaffected: when they began, everything had been reported
 	f.settle()
 	return true
 }
 
-// both locks f, to be changed or not, and another that is queried; in one order by all, so that
-// nobody waits for ever, and without a lock while it waits for streams.
+// both locks f, for a change or a query, and another filter for a query. It always locks in the
+// same order, so that there is no deadlock, and it holds no lock while it waits for streams.
 func (f *Filter) both(other *Filter, changes bool) (unlock func()) {
 	first, second := f, other
 	if other.id < f.id {
@@ -61,7 +61,7 @@ func (f *Filter) both(other *Filter, changes bool) (unlock func()) {
 	}
 }
 
-// lock is for doing this with keys.
+// lock locks the filter for an operation on keys.
 func (f *Filter) lock(do uint32) (exclusive bool) {
 	if do != doRemove && (do != doAdd || atomic.LoadUint32(&f.shared) != 0) {
 		f.mu.RLock()
@@ -87,8 +87,8 @@ func (f *Filter) unlock(exclusive bool) {
 	}
 }
 
-// stream begins a time in which the filter is not changed, though nobody has the lock. False: it is
-// closed.
+// stream begins a period in which the filter does not change, though nobody holds the lock. It
+// returns false if the filter is closed.
 func (f *Filter) stream() bool {
 	exclusive := f.share()
 	defer f.unlock(exclusive)
@@ -99,7 +99,7 @@ func (f *Filter) stream() bool {
 	return true
 }
 
-// endStream has the lock while it counts, so that no change that begins to wait can miss it.
+// endStream counts while holding the lock, so that a change that starts to wait can't miss it.
 func (f *Filter) endStream() {
 	f.mu.RLock()
 	atomic.AddInt32(&f.streams, -1)
@@ -107,10 +107,10 @@ func (f *Filter) endStream() {
 	f.ended.Broadcast()
 }
 
-// askedOften is how many queries come between two looks at whether all blocks were verified.
+// askedOften is the number of queries between two checks whether all blocks were verified.
 const askedOften = 4096
 
-// relieve lets keys be looked up here once the library has verified every block of a file.
+// relieve allows looking keys up here once the library has verified every block of a file.
 func (f *Filter) relieve() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// Filters lie outside Go's heap, and to the collector each is a few hundred bytes: left to itself,
-// it might wait until gigabytes were held by filters that nobody has any more. So their bytes are
-// counted, and it is called when they have grown by as much as there was, in filters or in Go's
-// heap: what GOGC=100 means by itself.
+// Filters lie outside Go's heap, and each looks like a few hundred bytes to the collector: on its
+// own it might run only after unreachable filters held gigabytes. So this file counts their bytes,
+// and runs the collector when they have grown by as much as there was before, in filters or in Go's
+// heap: the meaning of GOGC=100.
 
-// leastOutside is growth that is not worth a collection.
+// leastOutside is the smallest growth worth a collection.
 const leastOutside = 64 << 20
 
 var outside struct {
-	bytes      int64 // of all filters
-	floor      int64 // the least since the last collection for them
+	bytes      int64 // total of all filters
+	floor      int64 // lowest total since the last collection for them
 	collecting int32
 }
 
-// hold counts the filter as having so many bytes.
+// hold records the filter's size in bytes.
 func (f *Filter) hold(bytes uint64) {
 	grown := int64(bytes) - int64(f.held)
 	f.held = bytes
@@ -42,8 +42,8 @@ func isTooMuch(now int64) bool {
 	return now-floor > leastOutside && now-floor > floor && now-floor > heapBytes()
 }
 
-// heapBytes is Go's heap. WebAssembly's memory is in it, and grew when there was no room: so there
-// the filters alone count.
+// heapBytes returns the size of Go's heap. WebAssembly's memory is part of it and has already
+// grown, so with it only filters count.
 func heapBytes() int64 {
 	if Backend == "wasm" {
 		return 0
@@ -56,8 +56,7 @@ func heapBytes() int64 {
 	return int64(sample[0].Value.Uint64())
 }
 
-// collect also gives the finalizers, which close filters, time to begin; while they go on, the
-// floor falls.
+// collect also lets the finalizers, which close filters, start; while they run, the floor falls.
 func collect() {
 	if !atomic.CompareAndSwapInt32(&outside.collecting, 0, 1) {
 		return
@@ -75,7 +74,7 @@ func collect() {
 	atomic.StoreInt32(&outside.collecting, 0)
 }
 
-// weigh counts the layers that adding so many keys may have brought.
+// weigh counts the layers that adding this many keys may have created.
 func (f *Filter) weigh(keys int) {
 	const often = 4096
 	if !f.grows {

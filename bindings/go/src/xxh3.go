@@ -6,9 +6,9 @@ import (
 	"unsafe"
 )
 
-// XXH3 (64 bits, with seed) of keys of leastHashed to mostHashed bytes, as xxhash.h of libxxhash
-// 0.8 has it, so that strings need not be copied to where C or WebAssembly may read them. The
-// library hashes all others.
+// XXH3 (64 bits, with seed) for keys of leastHashed to mostHashed bytes, as in xxhash.h of
+// libxxhash 0.8, so that strings need not be copied to memory that C or WebAssembly may read. The
+// library hashes all other keys.
 const (
 	leastHashed = 4
 	mostHashed  = 128
@@ -38,12 +38,12 @@ func isHashed[K string | []byte](key K) bool {
 	return uint(len(key))-leastHashed <= mostHashed-leastHashed
 }
 
-// firstOf is where the bytes of a key lie: not unsafe.StringData, for Go 1.19.
+// firstOf returns the address of a key's bytes: not unsafe.StringData, for Go 1.19.
 func firstOf[K string | []byte](key *K) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(key))
 }
 
-// xxh3 is of the n bytes from the first on.
+// xxh3 hashes the n bytes from the first on.
 func xxh3(first unsafe.Pointer, n int, seed uint64) uint64 {
 	if n <= 16 {
 		return xxh3Short(first, n, seed)
@@ -75,7 +75,7 @@ func xxh3Halves(first unsafe.Pointer, n int, seed uint64) uint64 {
 	return xxh3Joined(half(first, n-4)+half(first, 0)<<32, n, seed)
 }
 
-// xxh3Eight is of the 8 bytes of a number, little-endian.
+// xxh3Eight hashes a number's 8 bytes, little-endian.
 func xxh3Eight(key, seed uint64) uint64 { return xxh3Joined(bits.RotateLeft64(key, 32), 8, seed) }
 
 func xxh3Joined(hash uint64, n int, seed uint64) uint64 {
@@ -92,7 +92,7 @@ func pair(first unsafe.Pointer, at int, secret, next uint64) uint64 {
 	return folded(word(first, at)^secret, word(first, at+8)^next)
 }
 
-// Without checks of bounds, which take a third of the time of the hash.
+// Without bounds checks, which cost a third of the hash's time.
 func word(first unsafe.Pointer, at int) uint64 {
 	return binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(first, at))[:])
 }

@@ -1,6 +1,6 @@
 package project
 
-// For each type of slice, a batch is answered like one key at a time, and like the tool answers.
+// For each slice type, a batch gives the same answers as keys one by one, and as the tool.
 
 import (
 	"bytes"
@@ -14,9 +14,9 @@ import (
 	"petal.example/petal"
 )
 
-const batchCount = 10_000 // more than a piece of the work
+const batchCount = 10_000 // more than one piece
 
-// Many false positives: answers that are wrong in the same way prove more.
+// Many false positives: equal wrong answers prove more.
 func small(list ...petal.Option) *petal.Filter {
 	return must(petal.New(0, 0, append(list, petal.WithBits(1<<15), petal.WithHashes(3))...))
 }
@@ -289,7 +289,7 @@ func TestAFullFilterSaysHowFarItCame(t *testing.T) {
 	expect(t, failed.Message != "" && failed.Offset == -1, "%#v", failed)
 }
 
-// In a batch all keys before a wrong one are in, none after, and the error has its index.
+// If a key is wrong, all keys before it are added, none after it, and the error has its index.
 func TestAWrongKeyHasAnIndexAndThoseBeforeItAreIn(t *testing.T) {
 	for _, at := range []int{0, 1, 6, 7, 8, 100, 4095, 4096, 4097, 9000} {
 		for _, more := range []int{0, 1, 5000} {

@@ -1,7 +1,7 @@
 //go:build ignore
 
-// documents FILE... - writes a Go test of the examples in these documents: each block of Go, which
-// ends with its output, is an Example.
+// documents FILE... - writes a Go test from the examples in these documents: each block of Go,
+// followed by its output, becomes an Example.
 package main
 
 import (

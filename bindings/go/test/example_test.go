@@ -1,6 +1,6 @@
 package project
 
-// The examples: dropin beside bits-and-blooms itself, and dedupe beside an exact set.
+// The examples: dropin compared with bits-and-blooms itself, and dedupe with an exact set.
 
 import (
 	"bytes"

@@ -1,6 +1,6 @@
 package project
 
-// Files: each mode, saving, streams, and the errors of the operating system.
+// Files: each mode, saving, streams, and the operating system's errors.
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ func saved(t *testing.T) string {
 	return path
 }
 
-// isWasm is where there are no maps and locks; there the calls that want them say so.
+// isWasm: there are no maps and locks, and calls that need them must say so.
 var isWasm = petal.Backend == "wasm"
 
 func TestReadOnlyFilesAnswerAndRefuse(t *testing.T) {
@@ -313,7 +313,8 @@ func TestKeysOfAFileAreWhatItOrTheCallerSays(t *testing.T) {
 
 // ---- damage ----
 
-// A file of 100,000 members in which so many bytes became zero, and one that a map then denies.
+// Makes a file of 100,000 members with that many bytes zeroed, and finds a member that a map then
+// denies.
 func damagedFile(t *testing.T, bytes int) (path string, members petal.Strings, denied int) {
 	path, members = t.TempDir()+"/damaged.petal", texts("key-%d", 0, 100_000)
 	f := must(petal.New(uint64(len(members)), 0.01))
@@ -326,7 +327,7 @@ func damagedFile(t *testing.T, bytes int) (path string, members petal.Strings, d
 	}
 	copy(data[at:], make([]byte, bytes))
 	fine(os.WriteFile(path, data, 0o600))
-	if isWasm { // it has no maps: every file is verified as it is read
+	if isWasm { // no maps: every file is verified when it is read
 		return path, members, 0
 	}
 	blind := must(petal.Open(path, petal.NoVerify()))

@@ -1,6 +1,6 @@
 package project
 
-// What the tests share. They run where vectors and dev of the repository are.
+// What the tests share. They run in the repository, next to vectors and dev.
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ var secret = func() []byte {
 	return made
 }()
 
-// must is for what cannot fail.
+// must is for calls that can't fail.
 func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)
@@ -55,7 +55,7 @@ func isFailure(t *testing.T, err error, wanted error, what string) *petal.Error 
 	return failed
 }
 
-// rows are the words of each line that is no comment.
+// rows returns the words of each line that is not a comment.
 func rows(path string) [][]string {
 	var found [][]string
 	for _, line := range strings.Split(string(must(os.ReadFile("vectors/"+path))), "\n") {
@@ -104,7 +104,7 @@ func count(answers []bool) (n int) {
 	return n
 }
 
-// tool says for each line whether `petal check` finds it in the filter.
+// tool returns, for each line, whether `petal check` finds it in the filter.
 func tool(t *testing.T, f *petal.Filter, lines []string, keyType string) []bool {
 	t.Helper()
 	path := t.TempDir() + "/asked.petal"

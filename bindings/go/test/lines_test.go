@@ -1,8 +1,8 @@
 package project
 
-// Keys that Go adds and looks up itself, without a call of the library: the bits and answers are
-// the library's, whatever the parameters, and everything else that a filter tells stays true. A
-// filter with a capacity and WithRefuseOverfull takes the library's way, and so is the one to
+// Keys that Go adds and looks up itself, without a call of the library: bits and answers must be
+// the library's, whatever the parameters, and everything else that a filter reports stays true. A
+// filter with a capacity and WithRefuseOverfull goes through the library, so it is the one to
 // compare with.
 
 import (
@@ -61,7 +61,7 @@ func choose2[T any](first bool, a, b T) T {
 	return b
 }
 
-// Each of these looks at the filter from C while keys wait to be counted, or moves its bits.
+// Each of these uses the filter from C while keys are not yet reported, or moves its bits.
 func TestWhateverHappensBetweenKeysTheFilterIsTheLibrarys(t *testing.T) {
 	between := map[string]func(f *petal.Filter){
 		"nothing":    func(f *petal.Filter) {},
@@ -146,8 +146,8 @@ type writer func(piece []byte) (int, error)
 
 func (w writer) Write(piece []byte) (int, error) { return w(piece) }
 
-// While an Add waits for the writer to end, the writer queries the filter, which must not wait for
-// the Add.
+// While an Add waits for the writer to finish, the writer queries the filter, which must not wait
+// for the Add.
 func TestAWriterMayQueryItsFilterWhileAChangeWaits(t *testing.T) {
 	f, older := filled(), must(petal.New(1000, 0.01))
 	for name, write := range map[string]func(io.Writer) (int64, error){

@@ -2,8 +2,8 @@
 
 package project
 
-// 100,000 filters, and calls of every kind, leave no memory behind. (The race detector keeps memory
-// of its own.)
+// 100,000 filters, and calls of every kind, leak no memory. (The race detector allocates memory of
+// its own.)
 
 import (
 	"os"
@@ -15,7 +15,7 @@ import (
 	"petal.example/petal"
 )
 
-// resident is the private memory of this process, in KiB, once what can be given back is.
+// resident returns the private memory of this process in KiB, after releasing what it can.
 func resident() int {
 	runtime.GC()
 	debug.FreeOSMemory()
@@ -98,15 +98,15 @@ func TestNoCallLeaks(t *testing.T) {
 	expect(t, grown < 5<<10, "%d KiB more", grown) // less than 1 KiB per round
 }
 
-// Nobody closes them and nobody calls the collector, which sees a few hundred bytes of each.
+// Nobody closes them and nobody calls the collector, which sees a few hundred bytes per filter.
 func TestFiltersThatNobodyClosesAreCollectedUnasked(t *testing.T) {
-	keys := integers(0, 5000) // they touch every page
+	keys := integers(0, 5000) // touches every page
 	isCollected(t, 5000, func() {
 		must(must(petal.New(1_000_000, 0.01)).AddMany(keys)) // 1.2 MB
 	})
 }
 
-// Their fourth layer, of a megabyte, comes while keys are added.
+// Adding keys creates their fourth layer, of a megabyte.
 func TestFiltersThatGrewAreCollectedUnasked(t *testing.T) {
 	keys := integers(0, 10_000)
 	isCollected(t, 3000, func() {

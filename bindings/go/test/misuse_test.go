@@ -1,6 +1,6 @@
 package project
 
-// Misuse ends in errors that errors.Is knows, never in a panic.
+// Misuse returns errors that errors.Is knows, and never panics.
 
 import (
 	"bytes"
@@ -129,7 +129,7 @@ func TestWrongOptionsAreErrors(t *testing.T) {
 }
 
 func TestTooMuchMemoryIsAnError(t *testing.T) {
-	// More than any machine's address space has left: 32 TiB, several times.
+	// More than the free address space of any machine: 32 TiB, several times.
 	var held []*petal.Filter
 	var err error
 	for i := 0; i < 8 && err == nil; i++ {

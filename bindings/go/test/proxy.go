@@ -1,7 +1,7 @@
 //go:build ignore
 
-// proxy FOLDER OUT - writes the module in FOLDER into OUT, as a proxy of modules serves it: GOPROXY
-// is then file://OUT. Its version is that of petal.h.
+// proxy FOLDER OUT - writes the module in FOLDER to OUT in the layout of a module proxy: use it
+// with GOPROXY=file://OUT. The version is petal.h's.
 package main
 
 import (

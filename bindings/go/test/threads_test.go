@@ -1,7 +1,7 @@
 package project
 
-// Goroutines: one filter queried, changed, saved and closed by many at once answers right, loses
-// no key and does not crash; run.sh runs this with the race detector, too.
+// One filter that many goroutines query, change, save and close concurrently answers right, loses
+// no key and does not crash; run.sh also runs this with the race detector.
 
 import (
 	"bytes"
@@ -162,7 +162,7 @@ func TestClosingWhileOthersAskEndsInErrClosed(t *testing.T) {
 					_, failures[2] = f.ContainsInt64(5)
 				}
 			}, func() {
-				<-answered // while they are at it
+				<-answered // while they run
 				fine(f.Close())
 			})
 			for _, err := range failures {

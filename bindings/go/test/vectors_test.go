@@ -1,7 +1,8 @@
 package project
 
-// Every vector: the files of other libraries answer as those do, are rebuilt byte for byte and go
-// through a petal file; petal's own are made byte for byte; broken ones are refused by name.
+// Every vector: other libraries' files answer like the originals, are rebuilt byte for byte and
+// survive a round trip through a petal file; petal's own are written byte for byte; broken ones are
+// refused by name.
 
 import (
 	"bytes"
@@ -25,7 +26,7 @@ import (
 
 type file struct {
 	t            *testing.T
-	format, path string // format: as which it is written
+	format, path string // format: the one to write
 	readAs       string
 	data         []byte
 	read, made   *petal.Filter
@@ -42,7 +43,7 @@ func openVector(t *testing.T, format, path string) *file {
 	read, err := petal.FromBytes(data, petal.FromFormat(format))
 	expect(t, err == nil, "%s: %v", path, err)
 	made := &file{t: t, format: format, readAs: format, path: path, data: data, read: read}
-	if format == gzipped { // which is read, but written plain
+	if format == gzipped { // readable, but always written uncompressed
 		made.format, made.packed = "dcso", true
 	}
 	return made
@@ -76,7 +77,8 @@ func (f *file) key(verb string, key []byte) {
 	f.asked, f.expected = append(f.asked, key), append(f.expected, expected)
 }
 
-// askTyped asks for the same bytes by each call whose keys can have them, of the file opened OfKeys.
+// askTyped queries the same bytes by each call whose keys can have them, in the file opened with
+// OfKeys.
 func (f *file) askTyped(key []byte, expected bool) (asked int) {
 	if f.ofType == nil {
 		f.ofType = map[petal.KeyType]*petal.Filter{}
@@ -122,7 +124,7 @@ func (f *file) askTyped(key []byte, expected bool) (asked int) {
 	return asked
 }
 
-// wideText is the text whose UTF-16LE these bytes are.
+// wideText returns the text with these bytes as UTF-16LE.
 func wideText(key []byte) (string, bool) {
 	units := make([]uint16, len(key)/2)
 	for i := range units {
@@ -138,7 +140,7 @@ func wideText(key []byte) (string, bool) {
 
 func (f *file) expectSame(filter *petal.Filter) {
 	made := must(filter.Bytes(f.format))
-	if f.packed { // other bytes, and the same in them
+	if f.packed { // bytes differ, but decompress to the same
 		again := must(petal.FromBytes(made, petal.FromFormat(f.format)))
 		expect(f.t, bytes.Equal(image(again), image(f.read)), "%s: other bits", f.path)
 		return
@@ -320,7 +322,7 @@ func typed(f *petal.Filter) {
 	must(f.AddMany(petal.Float64s{math.Copysign(0, -1), 1.5, math.NaN()}))
 }
 
-// vectors/README.md says the same in words.
+// vectors/README.md describes them in words.
 func recipes() map[string]recipe {
 	type list = []petal.Option
 	bits := func(bits uint64, hashes uint32, more ...petal.Option) list {
@@ -412,7 +414,7 @@ func TestGoldenPatchesAreAppliedAndMadeByteForByte(t *testing.T) {
 		older, newer := open(), open()
 		fine(newer.ApplyPatch(patch, 0))
 		expect(t, bytes.Equal(must(newer.Patch(older)), patch), "%s: another patch", path)
-		if !strings.Contains(path, "metadata") { // which the content id leaves out
+		if !strings.Contains(path, "metadata") { // not covered by the content id
 			isFailure(t, newer.ApplyPatch(patch, 0), petal.ErrMismatch, path+" twice")
 		}
 		before := image(older)
@@ -477,7 +479,7 @@ func TestHashesAreThoseOfTheVectors(t *testing.T) {
 	expect(t, checked >= 90, "only %d", checked)
 }
 
-// Batches hash most strings in Go: the filter must be that of keys added one by one.
+// Go hashes most strings of a batch: the filter must equal one with keys added one by one.
 func TestABatchIsHashedAsOneKey(t *testing.T) {
 	random := rand.New(rand.NewSource(17))
 	for _, seed := range []uint64{0, 1, 1<<64 - 1, 1 << 31, random.Uint64()} {

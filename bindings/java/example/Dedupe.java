@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import petal.BloomFilter;
 import petal.Mode;
 
-/** Dedupe FILE: prints the lines of its input that FILE has not seen, and remembers them. */
+/** Dedupe FILE: prints the input lines that FILE has not seen, and remembers them. */
 public final class Dedupe {
     public static void main(String[] args) throws IOException {
         Path file = Path.of(args[0]);

@@ -7,9 +7,9 @@ import java.util.function.Predicate;
 import petal.BloomFilter;
 
 /**
- * Whether a URL is probably known, by a filter file: a function to be used in a job of Spark or
- * Flink, without their classes. What is sent to workers is the path; each JVM maps the file once,
- * so the filter takes no memory of its own, however many tasks query it.
+ * Tests whether a URL is probably known, according to a filter file: a function for jobs of Spark
+ * or Flink that doesn't need their classes. Only the path is sent to workers. Each JVM maps the
+ * file once, so the filter allocates no memory, however many tasks query it.
  *
  * <pre>{@code
  * KnownUrls known = new KnownUrls("/data/known.petal");

@@ -1,12 +1,12 @@
-// engine.js - one instance of a module, and the ways of values into its memory and out of it.
-// flat.c has the calls.
+// engine.js - one instance of a module, and how values get into its memory and out. flat.c has the
+// calls.
 import { PetalError } from './errors.js';
 import { encoder } from './keys.js';
 
 export const HEADER_ONLY = 512 | 2; // PETAL_OPEN_
 
-// Where a call's arguments lie in the module's memory: one area, made once, of text, the ends of
-// its keys, an answer per key, and a table.
+// A call's arguments are in one area of the module's memory, allocated once: text, the ends of its
+// keys, one answer per key, and a table.
 const TEXT_BYTES = 384 * 1024;
 export const MAX_KEYS = 4096;
 const TABLE_BYTES = 128 * 16;
@@ -14,14 +14,14 @@ const ENDS = TEXT_BYTES;
 const RESULTS = ENDS + 4 * (MAX_KEYS + 1) + 4;
 const TABLE = RESULTS + MAX_KEYS;
 const STAGE_BYTES = TABLE + TABLE_BYTES;
-const MAX_BLOCK = 2 ** 31 - 1; // what one call takes of a memory of 32 bits
+const MAX_BLOCK = 2 ** 31 - 1; // the maximum allocation in a 32-bit memory
 
-// Units up to which a string is copied one by one. A longer one is faster by encodeInto(), a call that
-// takes 50 ns in Node and 200 and more in a browser.
+// Strings up to this many units are copied unit by unit. For longer ones encodeInto() is faster;
+// that call takes 50 ns in Node and at least 200 in a browser.
 const SHORT = globalThis.process?.versions?.node ? 24 : 96;
 const decoder = new TextDecoder();
 
-// Typed arrays have the machine's byte order, and a module's memory is little-endian everywhere.
+// Typed arrays use the machine's byte order, but a module's memory is always little-endian.
 const IS_LITTLE_ENDIAN = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
 
 export class Engine {
@@ -37,7 +37,7 @@ export class Engine {
         this.look();
     }
 
-    // Views of the memory are void once it has grown.
+    // Views of the memory become invalid when it grows.
     look() {
         const buffer = this.calls.memory.buffer;
         this.bytes = new Uint8Array(buffer);
@@ -76,7 +76,7 @@ export class Engine {
         return at;
     }
 
-    // The petal_ranges at this address.
+    // Reads the petal_ranges at this address.
     rangesAt(at, count) {
         const table = new DataView(this.view().buffer, at, 16 * count);
         return Array.from({ length: count }, (_, i) => {
@@ -85,7 +85,7 @@ export class Engine {
         });
     }
 
-    // Runs with these bytes in the module's memory.
+    // Runs with these bytes copied into the module's memory.
     with(bytes, run) {
         if (!bytes) return run(0, 0);
         const at = this.allocate(bytes.length);
@@ -106,7 +106,7 @@ export class Engine {
         return at ? decoder.decode(bytes.subarray(at, bytes.indexOf(0, at))) : null;
     }
 
-    // The failure of the last call, with the place counted from `from`.
+    // The last call's failure, with its index counted from `from`.
     error(from = 0) {
         const at = this.calls.error() >>> 0,
             bytes = this.view();
@@ -145,7 +145,7 @@ export class Engine {
         return encoder.encodeInto(string, this.text).written;
     }
 
-    // Four units per store. -> was all of it ASCII?
+    // Stores four units at a time. -> was all of it ASCII?
     putAscii(string, units) {
         const { text, words } = this;
         let i = 0,
@@ -172,16 +172,16 @@ export class Engine {
         this.keyAt = this.stage;
     }
 
-    // Strings [from, to), of less than TEXT_BYTES / 3 units, one after the other; their ends in
-    // units are in place, and become ends in bytes. -> the bytes of all
+    // Writes the strings [from, to), of fewer than TEXT_BYTES / 3 units, one after the other;
+    // replaces their ends in units, which must be in place, by ends in bytes. -> total bytes
     putTexts(strings, from, to, units) {
         const all = to - from === strings.length ? strings : strings.slice(from, to);
         const { written } = encoder.encodeInto(all.join(''), this.text);
         return written === units ? written : this.putWideTexts(strings, from, to, written);
     }
 
-    // Not only ASCII. A pair of surrogates that two strings share would be joined, so such strings
-    // are written one by one.
+    // For text that isn't all ASCII. If joining two strings would form a surrogate pair, the
+    // strings are written one by one.
     putWideTexts(strings, from, to, written) {
         const ends = this.ends;
         let shared = false;
@@ -202,7 +202,7 @@ export class Engine {
 
 // ---- which module, and from where ----------------------------------------------------------------
 
-// A function that gives v128: what an engine without SIMD refuses.
+// A function that returns v128: an engine without SIMD refuses it.
 const SIMD = [
     0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 8, 1, 6, 0, 65, 0, 253, 15,
     11,
@@ -211,9 +211,9 @@ const SIMD = [
 const host = { read: null, native: 'native', simd: null, file: null };
 const engines = new Map();
 
-// read(name) gives the bytes of NAME.wasm, or a WebAssembly.Module. Each way of packaging has its
-// own; `native` is what it has in place of that module, simd: false if it has no such modules, and
-// file(path) opens files.
+// read(name) returns the bytes of NAME.wasm, or a WebAssembly.Module. Each package form has its
+// own; `native` names the module that replaces that one, simd: false says that there are no SIMD
+// modules, and file(path) opens files.
 export const setHost = (read, options) => {
     Object.assign(host, { read }, options);
 };

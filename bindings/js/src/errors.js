@@ -1,10 +1,10 @@
 // errors.js - what this package throws: PetalError for what the core refuses, with its message
-// unchanged; TypeError and RangeError for values of the wrong kind; AbortError by signals.
+// unchanged; TypeError and RangeError for values of the wrong kind; AbortError from signals.
 
 /**
- * A refusal. `code` is the name of the core's status ("damaged", "not a filter", "bad argument", ...),
- * or "disposed"; `offset` the byte of the input, or the index of the key, at which it was noticed,
- * or null.
+ * A refusal. `code` is the name of the core's status ("damaged", "not a filter", "bad argument",
+ * ...), or "disposed"; `offset` is the offset in the input, or the index of the key, where it was
+ * noticed, or null.
  */
 export class PetalError extends Error {
     constructor(code, message, offset = null, options = undefined) {

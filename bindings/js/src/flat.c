@@ -1,14 +1,14 @@
 /* flat.c - petal.h as calls that a WebAssembly host can make: integers, doubles and addresses in,
- * one number out. The package of JavaScript and Go's build without cgo are both made on these.
+ * one number out. The JavaScript package and Go's build without cgo both use it.
  *
  * The module is a reactor without imports: call _initialize() once, then any of these, from one
- * thread. A "text" is the address of UTF-8 bytes that end with 0; 0 stands for NULL. Sizes are in
- * bytes. What the host hands over it first writes into memory that it got from allocate(), and
- * keeps. Calls that make a filter return its address, or 0 after a failure; those that return a
- * status return petal.h's. error() is what the last failed call says. Memory may grow in any call
- * that makes, opens or changes a filter: views of it are then void.
+ * thread. A "text" is the address of UTF-8 bytes terminated by 0; address 0 means NULL. Sizes are
+ * in bytes. The host writes its arguments into memory from allocate(), which it owns. Calls that
+ * create a filter return its address, or 0 after a failure; those that return a status return
+ * petal.h's. error() describes the last failed call. Memory may grow in any call that creates,
+ * opens or changes a filter: views of it then become invalid.
  *
- * Tables are arrays of slots of 64 bits, an integer or a double each. Names in them are texts.
+ * Tables are arrays of 64-bit slots, each an integer or a double. Names in them are texts.
  *
  *   general
  *     allocate(size) address, 0 without memory     release(address)
@@ -72,7 +72,7 @@
  *         checksum
  *     verify_block(filter, offset u64, block, size, sum, size) status
  *
- * The module `ask` (-DPETAL_READ_ONLY) has no call that makes or changes a filter, and no plans,
+ * The module `ask` (-DPETAL_READ_ONLY) has no call that creates or changes a filter, and no plans,
  * statistics or comparisons. */
 #include <petal/petal_host.h>
 
@@ -132,7 +132,7 @@ EXPORT(error) const petal_error *flat_error(void)
     return &last_error;
 }
 
-/* UTF-16 units of the character whose UTF-8 begins with this byte; 0 for the bytes that follow. */
+/* UTF-16 units of the character whose UTF-8 begins with this byte; 0 for continuation bytes. */
 static uint32_t units_of(uint8_t byte)
 {
     return (byte & 0xc0) == 0x80 ? 0 : byte >= 0xf0 ? 2 : 1;
@@ -224,8 +224,8 @@ EXPORT(free_filter) void flat_free_filter(petal_filter *filter)
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* The failure of one key is that of a handle; the first one stays with it, so a batch of one finds
- * this one out. */
+/* The call for one key only fails; the reason stays with the handle, which keeps its first one. So
+ * a batch of one finds the reason. */
 EXPORT(contains) bool flat_contains(const petal_filter *filter, const void *key, size_t key_bytes)
 {
     return petal_contains(filter, key, key_bytes);
@@ -621,7 +621,7 @@ petal_status flat_serialize(const petal_filter *filter, const char *format, void
     return petal_serialize(filter, &options, bytes, size_bytes, &last_error);
 }
 
-/* A patch grows as it is written: its size is known at the end. */
+/* A patch grows as it is written: its size is known only at the end. */
 struct buffer {
     uint8_t *bytes;
     size_t size_bytes, room;

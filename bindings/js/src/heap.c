@@ -1,12 +1,12 @@
-/* heap.c - malloc for a module: small, exact for large blocks, and without a trace of what was
- * freed. Free blocks are a list in the order of their addresses, in which neighbours are joined
- * (Kernighan and Ritchie); the first that fits is taken, else memory grows by the pages that lack.
+/* heap.c - malloc for a module: small, exact for large blocks, and it reuses all freed memory. Free
+ * blocks form a list in address order, in which neighbours are joined (Kernighan and Ritchie).
+ * malloc takes the first block that fits; if there is none, memory grows by the missing pages.
  *
  *      block | size | next | unused | memory, aligned to 16 ...       next: of a free block
  *            0      4      8        16
  *
- * A filter takes a handful of blocks, so the list is short. Fresh pages are zero: calloc() does not
- * write to them, so that making a large filter is quick. */
+ * A filter has a handful of blocks, so the list is short. Fresh pages are zero, so calloc() does
+ * not write to them, and creating a large filter is fast. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #define PAGE 65536u
 
 struct block {
-    size_t size; /* with this head */
+    size_t size; /* including this header */
     struct block *next;
     size_t unused[2];
 };
@@ -23,7 +23,7 @@ struct block {
 extern unsigned char __heap_base;
 
 static struct block *first_free;
-static uintptr_t heap_end, fresh_from; /* memory from fresh_from on was never handed out */
+static uintptr_t heap_end, fresh_from; /* memory from fresh_from on was never allocated */
 
 static uintptr_t end_of(const struct block *block)
 {
@@ -46,7 +46,7 @@ static void give_back(struct block *block)
     }
 }
 
-/* More memory at the end, joined with what is free there; false: there is none. */
+/* Grows memory at the end, and joins it with a free block there. False: no memory. */
 static int grow(size_t size)
 {
     if (heap_end == 0) {
@@ -113,7 +113,7 @@ void *calloc(size_t count, size_t size_bytes)
     uintptr_t fresh = fresh_from;
     unsigned char *memory = malloc(count * size_bytes);
     if (!memory) return NULL;
-    /* What was fresh is zero, except for the head of the free block there: its first UNIT. */
+    /* Fresh memory is zero, except for the header of the free block there: its first UNIT. */
     uintptr_t used = fresh ? fresh + UNIT : UINTPTR_MAX, begin = (uintptr_t)memory;
     size_t dirty = used <= begin ? 0 : used - begin;
     memset(memory, 0, dirty < count * size_bytes ? dirty : count * size_bytes);

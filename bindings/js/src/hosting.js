@@ -1,4 +1,5 @@
-// hosting.js - a filter that is kept in step with a static host: docs/hosting.md has the manifest.
+// hosting.js - keeps a filter up to date with a static host: docs/hosting.md describes the
+// manifest.
 import { PetalError } from './errors.js';
 import { checkOptions, Filter } from './filter.js';
 
@@ -42,7 +43,7 @@ const idOf = (filter) => filter.contentId().toString(16).padStart(16, '0');
 
 class Missing extends Error {}
 
-/** A filter that follows a manifest. `filter` answers all the while. */
+/** A filter that follows a manifest. `filter` answers throughout. */
 export class HostedFilter {
     #url;
     #options;
@@ -54,7 +55,7 @@ export class HostedFilter {
         this.#options = options;
     }
 
-    /** `filter`: one that is here already, such as from an earlier visit. */
+    /** `filter`: one that is already loaded, for example from an earlier visit. */
     static async open(url, options = {}) {
         checkOptions(options, { filter: 0, onProgress: 0, signal: 0, secret: 0, keyType: 0 });
         const hosted = new HostedFilter(url, options);
@@ -71,7 +72,7 @@ export class HostedFilter {
         return this.#filter && idOf(this.#filter);
     }
 
-    /** -> { how: 'current', 'patched' or 'loaded', bytes: fetched beside the manifest } */
+    /** -> { how: 'current', 'patched' or 'loaded', bytes: fetched in addition to the manifest } */
     update() {
         this.#updating ??= this.#twice().finally(() => {
             this.#updating = null;
@@ -91,7 +92,7 @@ export class HostedFilter {
         );
     }
 
-    // What was dropped between the manifest and its own fetch is looked for once more.
+    // Tries once more if a file was deleted after the manifest was fetched.
     async #twice() {
         try {
             return await this.#once();
@@ -128,7 +129,7 @@ export class HostedFilter {
         return { how: 'loaded', bytes: await this.#load(manifest) };
     }
 
-    // -> how many bytes, or null if the whole file is needed.
+    // -> bytes fetched, or null if the whole file is needed.
     async #patch(chain) {
         let bytes = 0;
         try {

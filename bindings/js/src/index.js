@@ -1,4 +1,4 @@
-// index.js - what the package exports.
+// index.js - the package's exports.
 export { Filter, formats, recognize, shardOf } from './filter.js';
 export { PetalError } from './errors.js';
 export { f32, f64, i32, i64, utf16 } from './keys.js';

@@ -1,5 +1,5 @@
-// keys.js - what a key is: a string, the bytes of a Uint8Array, a BigInt, or what i32(), i64(), f32(),
-// f64() and utf16() make: a value with its type, which stands for the same bytes in every filter.
+// keys.js - what a key is: a string, the bytes of a Uint8Array, a BigInt, or the result of i32(),
+// i64(), f32(), f64() or utf16(): a value with its type, which has the same bytes in every filter.
 
 export const KEY_TYPES = ['none', 'text', 'utf16le', 'i32', 'i64', 'f64', 'hex', 'base64'];
 export const [NONE, TEXT, UTF16LE, I32, I64, , HEX] = KEY_TYPES.keys();
@@ -24,7 +24,7 @@ export const bytesOfUtf16 = (text) =>
         for (let i = 0; i < text.length; i++) view.setUint16(2 * i, text.charCodeAt(i), true);
     });
 
-// The bits of a signed integer, or null if they are too few for it.
+// The bytes of a signed integer, or null if it doesn't fit into `bits`.
 export const bytesOfInteger = (value, bits) =>
     BigInt.asIntN(bits, value) === value
         ? bytesOf(bits / 8, (view) =>
@@ -36,15 +36,16 @@ export const bytesOfInteger = (value, bits) =>
 
 // ---- text with halves of surrogate pairs ---------------------------------------------------------
 
-// A string may have half of a surrogate pair, which is no UTF-8. It is U+FFFD, as TextEncoder has it;
-// except in filters of libraries that have a rule of their own, by the number of their hash.
+// A string may contain an unpaired surrogate, which has no UTF-8. It becomes U+FFFD, as with
+// TextEncoder, except in filters of libraries with their own rule, which is found by the number of
+// their hash.
 const HALF = /\p{Surrogate}/u;
 const HALVES = /\p{Surrogate}/gu;
 export const encoder = new TextEncoder();
 
 const asJava = (text) => encoder.encode(text.replace(HALVES, '?')); // String.getBytes()
 
-// Each unit that `pair` leaves alone as UTF-8 has it, three bytes for a half of a pair.
+// Converts to UTF-8, but each unit that `pair` doesn't combine becomes three bytes.
 const unitsOf = (text, pair) => {
     const bytes = [];
     for (let i = 0; i < text.length; i++) {
@@ -66,11 +67,11 @@ const unitsOf = (text, pair) => {
     return Uint8Array.from(bytes);
 };
 
-// What docs/formats/bloomfilter.md says stands for a half.
+// The rule for unpaired surrogates in docs/formats/bloomfilter.md.
 const asUnits = (text) =>
     unitsOf(text, (a, b) => (a & 0xfc00) === 0xd800 && (b & 0xfc00) === 0xdc00);
 
-// xxhashjs, in bloom-filters, takes whatever follows for the other half.
+// xxhashjs, in bloom-filters, combines a surrogate with whatever follows.
 const asXxhashjs = (text) => unitsOf(text, (a) => (a & 0xf800) === 0xd800);
 
 const RULES = new Map([
@@ -80,13 +81,13 @@ const RULES = new Map([
     [28, asUnits],
 ]);
 
-// -> the bytes of a text with halves under this hash, or undefined: by TextEncoder
+// -> converts text with unpaired surrogates under this hash; undefined: use TextEncoder
 export const ruleOf = (hash) => RULES.get(hash);
 export const hasHalf = (text) => HALF.test(text);
 
 // ---- keys with a type ----------------------------------------------------------------------------
 
-// By a registered symbol, so that the keys of one entry of the package are keys in the others.
+// A registered symbol, so that keys from one entry of the package are keys in the others.
 const KEY = Symbol.for('petal-bloom.key');
 
 class TypedKey {
@@ -103,7 +104,7 @@ class TypedKey {
     }
 }
 
-// -> its bytes, or undefined if this is no key with a type
+// -> its bytes, or undefined if this is not a typed key
 export const bytesOfTyped = (key) =>
     typeof key === 'object' && key !== null ? key[KEY] : undefined;
 
@@ -121,16 +122,16 @@ const number = (value, name) => {
     return value;
 };
 
-/** An integer key of 64 bits, of a whole number or a BigInt. */
+/** A 64-bit integer key, from a whole number or a BigInt. */
 export const i64 = (value) => integer(value, 64);
 
-/** An integer key of 32 bits: Guava's Integer, Parquet's INT32. */
+/** A 32-bit integer key: Guava's Integer, Parquet's INT32. */
 export const i32 = (value) => integer(value, 32);
 
-/** A key that is a double; -0 is 0, and there is one NaN. */
+/** A double key; -0 becomes 0, and every NaN the same one. */
 export const f64 = (value) => new TypedKey('f64', number(value, 'f64'), bytesOfF64(value));
 
-/** A key that is a float of 32 bits, as it is: Parquet's FLOAT. */
+/** A 32-bit float key, unchanged: Parquet's FLOAT. */
 export const f32 = (value) =>
     new TypedKey(
         'f32',
@@ -174,20 +175,20 @@ export const outside = (value, bits) =>
             : `${value} is outside 64 bits, signed`,
     );
 
-// A filter whose key type is known takes that type, beside bytes.
+// A filter with a known key type accepts only that type and bytes.
 export const checkType = (type, kind) => {
     if (type !== NONE && KEY_TYPES[type] !== kind)
         throw new TypeError(`the filter has ${KEY_TYPES[type]} keys, not ${kind}`);
 };
 
-/** The key type of a filter: what its file records, or else what the user says. */
+/** A filter's key type: what its file records, or else the user's choice. */
 export const chooseType = (recorded, asked) => {
     if (recorded === NONE || asked === NONE || recorded === asked) return recorded || asked;
     if (recorded >= HEX && asked >= HEX) return recorded;
     throw new TypeError(`the filter has ${KEY_TYPES[recorded]} keys, not ${KEY_TYPES[asked]}`);
 };
 
-/** The bytes of a key where no filter says its type. */
+/** The bytes of a key if no filter determines its type. */
 export const bytesOfKey = (key) => {
     if (typeof key === 'string') return encoder.encode(key);
     if (isBytes(key)) return key;

@@ -1,10 +1,10 @@
-// load.js - a filter from bytes, wherever they come from, straight into the module's memory.
+// load.js - loads a filter from bytes of any source straight into the module's memory.
 import { PetalError, throwIfAborted } from './errors.js';
 import { engineOf, HEADER_ONLY, hostFile } from './engine.js';
 import { isBytes } from './keys.js';
 
 const PIECE = 64 * 1024;
-const TURN_MS = 10; // of work, before others get a turn
+const TURN_MS = 10; // of work before yielding
 const MAX_MEMORY = 4 * 1024 ** 3;
 
 const nextTurn = () =>
@@ -53,8 +53,8 @@ async function* piecesOfStream(stream, signal) {
     }
 }
 
-// A body's length is known unless it was unpacked on the way. Of another origin, whether it was
-// stays hidden.
+// A body's length is known unless it was decompressed on the way. For another origin that is
+// hidden.
 const lengthOf = (response) => {
     const length = response.headers.get('content-length');
     const encoding = response.headers.get('content-encoding');
@@ -63,7 +63,8 @@ const lengthOf = (response) => {
     return response.type === 'cors' ? { total } : { total, expected: total };
 };
 
-// In Node a string without a scheme is a path, and so is a file: URL. (C:\ has a scheme of one letter.)
+// In Node a string without a scheme is a path, and so is a file: URL. (C:\ has a scheme of one
+// letter.)
 const pathOf = (source) => {
     if (source instanceof URL) return source.protocol === 'file:' ? source : null;
     if (typeof source !== 'string') return null;
@@ -117,7 +118,7 @@ const joined = (a, b) => {
     return both;
 };
 
-// Pieces whose first bytes can be looked at before they are gone through.
+// Pieces whose first bytes can be inspected before they are consumed.
 class Pieces {
     #iterator;
     #head = new Uint8Array(0);
@@ -134,7 +135,7 @@ class Pieces {
         return value;
     }
 
-    // This many bytes, or more, or all.
+    // Returns at least this many bytes, or all.
     async head(size) {
         while (this.#head.length < size && !this.#ended) {
             const piece = await this.#next();
@@ -184,8 +185,8 @@ const unpack = async function* (pieces) {
     }
 };
 
-// A petal file may have the scheme of another library, which its header says; if `native` has not
-// got that, `full` has.
+// A petal file may use another library's scheme, which its header names; if `native` lacks it,
+// `full` has it.
 const engineOfPetal = async (pieces) => {
     const engine = await engineOf('native');
     for (let size = 1024; ;) {
@@ -208,7 +209,7 @@ const engineOfPetal = async (pieces) => {
 
 // ---- reading -------------------------------------------------------------------------------------
 
-/** -> [engine, address of the filter]. Options are checked ones. */
+/** -> [engine, address of the filter]. Options must be checked. */
 export const readFilter = async (
     source,
     { format, secret, onProgress, signal, memoryLimit, expectedBytes },
@@ -248,8 +249,8 @@ export const readFilter = async (
     }
 };
 
-// The limit of petal_load(), once all bytes are there. A length that is known comes from the source
-// itself, so memory for it is taken at once; pages that nothing is written to cost nothing.
+// The limit that petal_load() has once all bytes are there. A known length comes from the source
+// itself, so its memory is allocated immediately; untouched pages cost nothing.
 const limitOf = (expected) =>
     expected === 0 ? 0n : BigInt(Math.max(2 ** 30, 64 * Number(expected)));
 
@@ -287,7 +288,7 @@ const feed = async (engine, pieces, { format, secret, signal, memoryLimit, expec
     }
 };
 
-// What no memory can be had for may still be queried where it is.
+// A filter that doesn't fit into memory can still be queried in place.
 const largeError = (engine) => {
     const error = engine.error();
     if (error.code === 'out of memory' && !error.message.includes('Filter.range'))

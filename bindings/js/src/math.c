@@ -1,7 +1,7 @@
-/* math.c - log, log2, exp and pow without the C library's tables, which are a tenth of a module: by
- * short series in pairs of doubles (T. J. Dekker 1971), whose sum has 100 bits. So the results are
- * the correctly rounded ones, except for one in 10^9 or so. They plan filters, where a millisecond
- * does not matter. */
+/* math.c - log, log2, exp and pow without the C library's tables, which make up a tenth of a
+ * module: short series in pairs of doubles (T. J. Dekker 1971), accurate to 100 bits. The results
+ * are correctly rounded, except for about one in 10^9. They are used to plan filters, where a
+ * millisecond doesn't matter. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static pair sum_of(double a, double b)
 
 static pair product_of(double a, double b)
 {
-    double c = 134217729 * a, d = 134217729 * b; /* 2^27 + 1 splits 53 bits into halves */
+    double c = 134217729 * a, d = 134217729 * b; /* 2^27 + 1 splits 53 bits in halves */
     double a1 = c - (c - a), b1 = d - (d - b), a2 = a - a1, b2 = b - b1, product = a * b;
     return (pair){product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2};
 }
@@ -63,7 +63,7 @@ static double power_of_2(int exponent) /* -1022 to 1023 */
     return value;
 }
 
-/* Of a positive number: x = m 2^e with m near 1, and ln m = 2 atanh((m - 1) / (m + 1)). */
+/* For a positive number: x = m 2^e with m near 1, and ln m = 2 atanh((m - 1) / (m + 1)). */
 static pair log_pair(double x)
 {
     int exponent = 0;
@@ -79,7 +79,7 @@ static pair log_pair(double x)
     return add(multiply(sum, s), multiply(ln2, (pair){exponent, 0}));
 }
 
-/* e^x = 2^k e^r, and e^r by Taylor's series for r / 16. */
+/* e^x = 2^k e^r, where e^r comes from Taylor's series for r / 16. */
 static double exp_pair(pair x)
 {
     if (x.high > 710) return INFINITY;

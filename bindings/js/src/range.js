@@ -1,22 +1,22 @@
-// range.js - a filter that stays on its host: the header is fetched once, and for each key the block
-// of 64 KiB that it lies in (of some filters, several), which is compared with its checksum. With
-// verify: false, only the line of 64 bytes within it. The core says which bytes those are.
+// range.js - a filter that stays on its host. The header is fetched once. For each key the 64 KiB
+// block that contains its bits is fetched (several for some filters) and compared with its
+// checksum; with verify: false, only the 64-byte line. The core computes the byte ranges.
 import { engineOf, HEADER_ONLY } from './engine.js';
 import { PetalError } from './errors.js';
 import { atIndex, checkOptions, Filter, keyTypeOption, secretOption } from './filter.js';
 
 const FIRST_BYTES = 1024;
-const MAX_RANGES = 128; // of one key, in the engine's table; more need a table of their own
+const MAX_RANGES = 128; // per key, in the engine's table; more need a table of their own
 const MAX_CACHED_LINES = 65536; // 4 MiB
 const MAX_CACHED_BLOCKS = 256; // 16 MiB
-const MAX_GAP = 256; // bytes between two ranges that one request brings
+const MAX_GAP = 256; // largest gap between two ranges that one request bridges
 const MAX_REQUEST_BYTES = 2 ** 20;
-const MAX_REQUESTS = 8; // at the same time
+const MAX_REQUESTS = 8; // concurrently
 const MAX_RELOADS = 3;
 
 class Changed extends Error {}
 
-// A copy of a part, of bytes that begin at whole.from.
+// Copies a part from bytes that begin at whole.from.
 const cut = (bytes, whole, part) => bytes.slice(part.from - whole.from, part.to - whole.from);
 
 const refuse = (url, why) => new PetalError('not supported', `${url}: ${why}`);
@@ -24,7 +24,7 @@ const refuse = (url, why) => new PetalError('not supported', `${url}: ${why}`);
 const fetchRange = async (url, from, to, { signal, etag, headers }) => {
     const response = await fetch(url, {
         signal,
-        cache: 'no-store', // the cache of lines is ours, and a stale ETag would look like a new one
+        cache: 'no-store', // lines have their own cache, and a stale ETag would look like a new one
         headers: { ...headers, Range: `bytes=${from}-${to - 1}` },
     });
     const { status } = response;
@@ -54,7 +54,7 @@ const fetchRange = async (url, from, to, { signal, etag, headers }) => {
     return { bytes, tag };
 };
 
-/** A filter on a static host, asked by HTTP ranges. Answers are those of the whole file. */
+/** A filter on a static host, queried by HTTP ranges. The answers are those of the whole file. */
 export class RangeFilter {
     #url;
     #options;
@@ -113,7 +113,7 @@ export class RangeFilter {
             size = error.offset;
         }
         this.#etag = etag;
-        this.#cache = new Map(); // a query that is on its way keeps to the old one
+        this.#cache = new Map(); // a running query keeps the old one
     }
 
     #open() {
@@ -125,11 +125,11 @@ export class RangeFilter {
         return this.#open().info;
     }
 
-    /** false: certainly not; true: probably. Calls of the same turn are sent together. */
+    /** false: certainly not; true: probably. Calls of the same turn share requests. */
     has(key) {
         this.#open();
         return new Promise((resolve, reject) => {
-            this.#rangesOf(key); // a bad key is an error of its own call only
+            this.#rangesOf(key); // a bad key fails only its own call
             this.#waiting.push({ key, resolve, reject });
             if (this.#waiting.length > 1) return;
             queueMicrotask(async () => {
@@ -151,7 +151,7 @@ export class RangeFilter {
         });
     }
 
-    /** A Uint8Array with 1 (probably) or 0 (certainly not) per key of an array. */
+    /** Returns a Uint8Array with 1 (probably) or 0 (certainly not) per key of an array. */
     async hasMany(keys, { signal = this.#options.signal } = {}) {
         const answers = await this.#answers([...keys], signal);
         const damaged = answers.findIndex((answer) => answer instanceof PetalError);
@@ -179,7 +179,7 @@ export class RangeFilter {
         const etag = this.#etag,
             cache = this.#cache,
             ranges = keys.map((key, i) => this.#rangesOf(key, i)),
-            lines = new Map(), // by offset; all that is held of a block beyond the cache
+            lines = new Map(), // by offset; all that is kept of a block outside the cache
             missing = new Map();
         for (const line of new Map(ranges.flat().map((range) => [range.from, range])).values()) {
             const unit = this.#verify ? this.#blockOf(line) : line,
@@ -197,12 +197,12 @@ export class RangeFilter {
         };
         await this.#fetchAll(this.#wanted([...missing.values()], arrived, damaged), signal);
         this.#open();
-        if (this.#etag !== etag) throw new Changed(); // as another query noticed meanwhile
+        if (this.#etag !== etag) throw new Changed(); // another query noticed the change meanwhile
         return keys.map((key, i) => this.#answer(key, ranges[i], lines));
     }
 
-    // What to fetch, and who takes it. A block waits for its checksum, which lies before all blocks
-    // and so is fetched before it.
+    // What to fetch, and what receives it. A block waits for its checksum, which precedes all
+    // blocks and so is fetched first.
     #wanted(units, arrived, damaged) {
         if (!this.#verify)
             return units.map((unit) => ({ ...unit, take: (bytes) => arrived(unit, bytes) }));
@@ -229,7 +229,7 @@ export class RangeFilter {
         });
     }
 
-    // -> what is wrong, or null.
+    // -> an error, or null.
     #compare(block, bytes, sum) {
         return Filter.withKey(this.#open(), undefined, (engine, filter) =>
             engine.with(bytes, (at, size) =>
@@ -243,7 +243,7 @@ export class RangeFilter {
         );
     }
 
-    // `place`: of the key in a batch.
+    // `place`: the key's index in a batch.
     #rangesOf(key, place) {
         try {
             return this.#find(key);
@@ -283,7 +283,7 @@ export class RangeFilter {
         );
     }
 
-    // Neighbours come together; a few requests are on their way at a time, in the file's order.
+    // Joins neighbouring ranges; a few requests run concurrently, in file order.
     async #fetchAll(ranges, signal) {
         const sorted = ranges.sort((a, b) => a.from - b.from),
             requests = [];

@@ -1,7 +1,7 @@
-// The package in Debian's Chromium, by playwright-core, over a server that honours Range: building,
-// download, upload, queries, progress, abort, damage, ranges, patches, workers, offline, no Internet
-// at all (file:), and a policy that forbids WebAssembly. `browser.mjs PACKAGE PLAYWRIGHT FILES`:
-// FILES has million.petal, made by the command petal, and its answers.
+// browser.mjs - the package in Debian's Chromium, with playwright-core, over a server that honours
+// Range: building, download, upload, queries, progress, abort, damage, ranges, patches, workers,
+// offline, no network at all (file:), and a policy that forbids WebAssembly. `browser.mjs PACKAGE
+// PLAYWRIGHT FILES`: FILES has million.petal, made by the command petal, and its answers.
 import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -138,7 +138,7 @@ test('by ranges: a block and its checksum per key, or 64 bytes', async () => {
             ];
         }, verify);
         const asked = server.log.filter(({ path }) => path === '/million.petal');
-        same(asked.length, verify ? 4 : 3); // the two checksums come together
+        same(asked.length, verify ? 4 : 3); // one request fetches both checksums
         check(asked.every(({ range }) => range !== null));
         same(answers[0], 1);
     }

@@ -1,7 +1,7 @@
-// A program of the packed package through each bundler, run in Chromium: vite and webpack emit the
-// modules; esbuild, rollup and bun leave them out, so there petal-bloom/inline works, or the modules
-// copied beside the bundle, and without either the error says so. bun runs it, too.
-// `bundlers.mjs BUNDLERS PLAYWRIGHT`: where their packages are; beside a folder node_modules.
+// bundlers.mjs - a program that uses the packed package, built by each bundler and run in Chromium.
+// vite and webpack emit the modules; esbuild, rollup and bun don't: there petal-bloom/inline works,
+// or modules copied beside the bundle, and without either the error says so. bun also runs it.
+// `bundlers.mjs BUNDLERS PLAYWRIGHT`: where their packages are; next to a folder node_modules.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -61,7 +61,7 @@ const built = (name) => answerOf(`${server.url}out/${name}/index.html`);
 
 // ---- those that emit the modules -----------------------------------------------------------------
 
-// Not by require(), whose form of vite 6 has no named exports in Node 18.
+// Not by require(): in Node 18 that form of vite 6 has no named exports.
 const { build, createServer } = await import(
     pathToFileURL(join(bundlers, 'node_modules/vite/dist/node/index.js'))
 );

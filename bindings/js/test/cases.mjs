@@ -1,4 +1,4 @@
-// vectors/bindings/cases.txt: what every binding does alike.
+// cases.mjs - vectors/bindings/cases.txt: what every binding does alike.
 import { readFileSync } from 'node:fs';
 import { check, fails, read, same, test, unhex, vectors, petal } from './tap.mjs';
 

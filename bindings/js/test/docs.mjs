@@ -1,4 +1,5 @@
-// The examples of docs/javascript.md and of the package's README run, and print what they say.
+// docs.mjs - the examples in docs/javascript.md and the package's README run, and print what the
+// documents say.
 import { readFileSync } from 'node:fs';
 import * as petal from 'petal-bloom';
 import { check, same, test, top } from './tap.mjs';

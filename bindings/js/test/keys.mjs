@@ -1,6 +1,7 @@
-// Every question of vectors/*/vectors.txt asked as a program would: with the string, the BigInt or
-// the key function whose bytes the other library hashed, one by one, in batches, and with the key
-// type given at load. What only bytes can ask is listed, and so are the folders without questions.
+// keys.mjs - asks every query of vectors/*/vectors.txt as a program would: with the string, the
+// BigInt or the key function whose bytes the other library hashed, one by one, in batches, and with
+// the key type given to load(). Queries that only bytes can express are listed, and so are folders
+// without queries.
 import { readdirSync } from 'node:fs';
 import { check, fails, petal, read, rows, same, sameBytes, test, unhex, vectors } from './tap.mjs';
 
@@ -11,7 +12,7 @@ const { f32, f64, Filter, i32, i64, PetalError, utf16 } = petal;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const isHalf = (a, b) => a === 0xed && b >= 0xa0;
 
-// Text in which eda080 to edbfbf stand for halves of surrogate pairs.
+// Text in which eda080 to edbfbf encode unpaired surrogates.
 const textOf = (bytes) => {
     let text = '';
     for (let at = 0, to; at < bytes.length; at = to) {
@@ -36,8 +37,8 @@ const unitsOf = (bytes) => {
     return String.fromCharCode(...units);
 };
 
-// By kind: a number of bytes, or null for any; the key with its type; the key type for load(), and
-// the key and the batch that it makes usual. f32 is none of those types.
+// By kind: the number of bytes, or null for any; the key with its type; the key type for load(),
+// and the plain key and batch that this type allows. f32 is not a key type.
 const kinds = {
     text: [null, textOf, 'text', (bytes) => textOf(bytes), (keys) => keys],
     utf16: [null, (b) => utf16(unitsOf(b)), 'utf16le', unitsOf, (keys) => keys],
@@ -66,7 +67,7 @@ const kinds = {
     bytes: [null, (b) => b, 'hex', (b) => b, (keys) => keys],
 };
 
-// The kind of a file's keys by the beginning of its name; all others are text where they can be.
+// A file's kind of keys by the beginning of its name; all others are text if possible.
 const files = [
     [/^guava\/unencoded/, 'utf16'],
     [/^guava\/int/, 'i32'],
@@ -80,8 +81,8 @@ const files = [
     [/^parquet\/duckdb_b/, 'bytes'],
     [/^datasketches\/[iu]64/, 'i64'],
 ];
-const numbers = /^parquet\/arrow_rs_n40/; // of 4 and of 8 bytes
-const units = /^(bloomfilter|js-tutorial)\//; // strings may have halves of pairs
+const numbers = /^parquet\/arrow_rs_n40/; // 4 and 8 bytes long
+const units = /^(bloomfilter|js-tutorial)\//; // strings may contain unpaired surrogates
 const kindOf = (name, bytes) => {
     if (numbers.test(name)) return bytes.length === 4 ? 'i32' : 'i64';
     const kind = files.find(([pattern]) => pattern.test(name))?.[1] ?? 'text';
@@ -96,7 +97,7 @@ const kindOf = (name, bytes) => {
     }
 };
 
-// Folders in which some keys are asked as bytes, and why there is no other function for them.
+// Folders where some keys are queried as bytes, and why no other function exists for them.
 const asBytes = {
     'bits-and-blooms': 'Add() takes any bytes',
     cassandra: 'serialized partition keys: big-endian numbers, blobs, several columns',
@@ -112,7 +113,7 @@ const asBytes = {
     rocksdb: 'user keys are any bytes',
     'valkey-bloom': 'arguments of commands are any bytes',
 };
-// Folders without questions.
+// Folders without queries.
 const without = {
     bindings: 'cases.mjs',
     hashes: 'vectors.mjs: hashKey()',
@@ -233,7 +234,7 @@ test('the key type of load(), for files that record none; another than theirs is
     await fails(() => Filter.load(guava, { format: 'guava', keyType: 'int' }), RangeError);
 });
 
-// What getBytes() of Java, and the npm packages, make of half a pair.
+// What Java's getBytes() and the npm packages make of an unpaired surrogate.
 test('half of a surrogate pair is what the library of the format makes of it', async () => {
     const text = 'x\ud800y';
     for (const [format, hex] of [

@@ -1,9 +1,9 @@
-// large.mjs - a worker that loads the bytes it is given as a stream of known length, and tells how
-// large its module's memory became.
+// large.mjs - a worker that loads bytes as a stream of known length, and reports how large its
+// module's memory became.
 import { parentPort, workerData } from 'node:worker_threads';
 
-// The module's memory, which the package keeps to itself, is noticed as it is made. Node makes
-// modules of its own; the filter's is the largest.
+// The package hides the module's memory, so this records each memory when it is created. Node
+// creates modules of its own; the filter's memory is the largest.
 const memories = [];
 const { instantiate } = WebAssembly;
 WebAssembly.instantiate = async (...words) => {

@@ -1,5 +1,5 @@
-// Loading from every source, with progress and abort; what is broken leaves nothing allocated; and
-// filters on a host: by ranges, and kept in step.
+// load.mjs - loading from every source, with progress and abort; a broken file leaves nothing
+// allocated; filters on a host: by ranges, and kept up to date.
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -266,7 +266,7 @@ test('unverified, a key takes one range of 64 bytes, once; keys of one turn go t
     await server.close();
 });
 
-// Where each key's bits begin, from what a filter without verification asks for.
+// Where each key's bits begin, from the requests of a filter without verification.
 const BLOCK = 65536;
 const LARGE = 3000000; // keys: 3.6 MB, 55 blocks
 const sizesOf = (log) =>
@@ -281,7 +281,7 @@ const placeOf = async (server, key) => {
     range.dispose();
     return sizesOf(server.log)[0].from;
 };
-// The bits end with the file.
+// The bits end where the file ends.
 const payloadOf = (bytes, f) => bytes.length - f.info.bytes;
 
 test('a block and its checksum are fetched once, and answer for all keys in them', async () => {
@@ -373,7 +373,7 @@ test('a file of one block comes in one request, and is verified', async () => {
     await server.close();
 });
 
-// 20 MiB are 320 blocks, 64 more than are kept.
+// 20 MiB are 320 blocks, 64 more than are cached.
 test('no more than 256 blocks are kept, and no request is for more than 1 MiB', async () => {
     const server = await serve(),
         f = await Filter.create({ bits: 20 * 2 ** 23, hashes: 4 });
@@ -394,7 +394,7 @@ test('no more than 256 blocks are kept, and no request is for more than 1 MiB', 
     await server.close();
 });
 
-// A query that was on its way when another one noticed the change.
+// A query that was running when another one noticed the change.
 test('what came of an older file answers nothing', async () => {
     const server = await serve(),
         first = await made(),

@@ -1,6 +1,7 @@
-// `million.mjs FILES`: a filter of 10^6 addresses made by the command petal gives the same answers
-// here, one by one and in batches, to all members and to 10^6 absent keys; and is made here byte for
-// byte. Then memory: 1 GiB loads in 1.05 GiB, and filters that come and go leave no trace.
+// million.mjs - `million.mjs FILES`: a filter of 10^6 addresses made by the command petal gives the
+// same answers here, one by one and in batches, for all members and for 10^6 absent keys; and this
+// package builds it byte for byte. Then memory: 1 GiB loads in 1.05 GiB, and created and freed
+// filters leak nothing.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Filter, PetalError } from 'petal-bloom';
@@ -69,7 +70,7 @@ test('filters that are forgotten give their memory back', async () => {
     check(grown < 64 << 20, `${grown} bytes`);
 });
 
-// A filter's file of this many bytes of bits, without making it: header and tail of a real one are
+// The file of a filter with this many bytes of bits, without creating one: header and tail are
 // those of an empty filter, which is mostly zeros.
 test('1 GiB loads with its length in at most 1.05 GiB of memory, and does not fit twice', async () => {
     const bits = 2 ** 33;

@@ -1,4 +1,5 @@
-// Batches are one by one for each type of keys, and what is misused is refused, never wrong.
+// misuse.mjs - batches equal keys one by one for each key type, and misuse is refused, never
+// answered wrongly.
 import { constants } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { f64, Filter, i32, i64, PetalError, recognize } from 'petal-bloom';
@@ -16,7 +17,7 @@ const joined = (keys) => {
     return { bytes: new Uint8Array(Buffer.concat(parts)), ends: Uint32Array.from(ends) };
 };
 
-// Each: the keys for a batch, in two halves, and key i for one call.
+// For each: the keys of a batch, in two halves, and key i for a single call.
 const texts = range.map((i) => `key-${i}`);
 const wide = range.map((i) => ['ż', '日本', '🙂', 'a', ''][i % 5] + i + ['', 'é', '🙂'][i % 3]);
 const split = range.map((i) => (i % 2 ? `\udc00low${i}` : `high${i}\ud800`));

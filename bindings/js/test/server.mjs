@@ -1,5 +1,6 @@
 // server.mjs - serve(folder, options): a small static server on a free port, with ETag and Range.
-// `files` are contents by path, which come before the folder's; `log` has each request.
+// `files` are contents by path, which take precedence over the folder's; `log` records each
+// request.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';

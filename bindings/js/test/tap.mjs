@@ -1,4 +1,4 @@
-// tap.mjs - test(name, run): one after the other, as lines of TAP; and what tests compare with.
+// tap.mjs - test(name, run) runs tests in sequence and prints TAP; also what tests compare with.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -34,7 +34,7 @@ export const test = (name, run) => {
         }
         if (--waiting > 0) return;
         console.log(`1..${count}`);
-        process.exit(failed ? 1 : 0); // not waiting for what a failed test left open
+        process.exit(failed ? 1 : 0); // doesn't wait for what a failed test left open
     });
 };
 
@@ -62,7 +62,7 @@ export const fails = async (run, kind = Error) => {
     throw new Error(`no ${kind.name}`);
 };
 
-// The tests run beside the packed package; the files they read are in the repository.
+// The tests run next to the packed package; the files they read are in the repository.
 export const top = pathToFileURL(`${process.env.PETAL_TOP ?? process.cwd()}/`);
 export const vectors = new URL('vectors/', top);
 export const read = (path) => new Uint8Array(readFileSync(new URL(path, vectors)));

@@ -1,5 +1,6 @@
-// Every vector: the files of other libraries answer as those do, are rebuilt byte for byte and go
-// through a petal file; petal's own are made byte for byte; broken ones are refused by name.
+// vectors.mjs - every vector: other libraries' files answer like the originals, are rebuilt byte
+// for byte and survive a round trip through a petal file; petal's own are written byte for byte;
+// broken ones are refused by name.
 import { readdirSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import {
@@ -27,7 +28,7 @@ class File {
         Object.assign(file, { format, path, made: null, packed: false, asked: [], rebuilt: 0 });
         file.source = read(path);
         file.bytes = gzip ? new Uint8Array(gunzipSync(file.source)) : file.source;
-        file.own = gzip ? 'dcso' : format; // what it is written as: a module has no gzip
+        file.own = gzip ? 'dcso' : format; // the format to write: a module has no gzip
         file.read = await Filter.load(file.source, { format });
         return file;
     }
@@ -173,7 +174,7 @@ const typed = (f) => {
     for (const key of keys) f.add(key);
 };
 const metadata = new Uint8Array(Buffer.from('{"made": "for a test"}\0\xff\0', 'latin1'));
-// vectors/README.md says the same in words.
+// vectors/README.md describes them in words.
 const recipes = {
     textbook: [two, { scheme: 'classic', bits: 11, hashes: 2, seed: 197072 }],
     'one-bit': [two, { scheme: 'classic', bits: 1, hashes: 1 }],

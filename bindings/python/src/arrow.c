@@ -1,8 +1,8 @@
-/* arrow.c - keys from pyarrow, polars, pandas, duckdb and whoever else speaks the Arrow C data
- * interface, without a copy and without importing any of them:
+/* arrow.c - keys from pyarrow, polars, pandas, duckdb and everything else that implements the Arrow
+ * C data interface, without a copy and without importing any of them:
  * https://arrow.apache.org/docs/format/CDataInterface.html
  *
- * __arrow_c_array__() gives two capsules, a schema and an array; __arrow_c_stream__() gives one
+ * __arrow_c_array__() returns two capsules, a schema and an array; __arrow_c_stream__() returns one
  * with a stream of arrays (the chunks of a column). The structs below are that interface. */
 #include "module.h"
 
@@ -68,7 +68,7 @@ static bool find_kind(const char *format, struct column *column)
     return false;
 }
 
-/* Of a dictionary-encoded column `index` is what its rows hold: numbers of values. */
+/* In a dictionary-encoded column `index` is the type of its rows: numbers of values. */
 struct kinds {
     struct column values, index;
     bool is_indexed;
@@ -130,7 +130,7 @@ static bool read_rows(const struct ArrowArray *array, struct kinds *kinds)
     return true;
 }
 
-/* One array; the answers are appended. */
+/* Processes one array, and appends the answers. */
 static bool run_array(struct work *work, const struct ArrowArray *array, struct kinds *kinds,
                       PyObject *answers)
 {

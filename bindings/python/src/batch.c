@@ -1,8 +1,8 @@
 /* batch.c - many keys in one call: lists and other iterables, buffers such as numpy's arrays, and
- * bytes with offsets. (Arrow's arrays: arrow.c.)
+ * bytes with offsets. (arrow.c handles Arrow's arrays.)
  *
- * The GIL is released while the core works, except for a few keys. Of a list, keys are pinned a
- * piece at a time; short texts are copied, which leaves their objects untouched. */
+ * The GIL is released while the core works, except for a few keys. The keys of a list are pinned
+ * piece by piece; short texts are copied, which doesn't touch their objects' reference counts. */
 #include "module.h"
 
 #include <string.h>
@@ -22,13 +22,13 @@ static bool changes(enum verb verb)
 
 /* ---- lists and iterables --------------------------------------------------------------------- */
 
-/* Keys of some objects, which stay alive with it, or whose bytes are copied. */
+/* Keys of Python objects, which it keeps alive, or whose bytes it copies. */
 struct pinned {
     Py_ssize_t count, room, object_count, held_count, held_room;
     PyObject **objects;
     petal_key *keys;
-    char *copies, *next_copy; /* room for MAX_COPIED_BYTES of each key */
-    struct key *held;         /* the few that hold a buffer, or an owner of their bytes */
+    char *copies, *next_copy; /* MAX_COPIED_BYTES per key */
+    struct key *held;         /* the few keys that hold a buffer, or an owner of their bytes */
 };
 
 static bool pinned_create(struct pinned *pinned, Py_ssize_t room)
@@ -78,7 +78,7 @@ static bool hold(struct pinned *pinned, struct key *key)
     return true;
 }
 
-/* By 16 bytes, the last of which may overlap: a call would take longer. */
+/* Copies 16 bytes at a time, the last of which may overlap: a call would take longer. */
 static inline char *copy_bytes(char *to, const char *from, size_t size)
 {
     if (size < 16) return (char *)memcpy(to, from, size) + size;
@@ -87,8 +87,8 @@ static inline char *copy_bytes(char *to, const char *from, size_t size)
     return to + size;
 }
 
-/* Most keys are short texts, whose UTF-8 the object has. How many of the objects are, from the
- * first on: they are done, and no code of Python has run. */
+/* Most keys are short texts whose objects hold their UTF-8. Copies as many as there are from the
+ * first on, and returns their number; no Python code runs. */
 static int copy_texts(struct pinned *pinned, PyObject *const *objects, int count, uint32_t key_type)
 {
     petal_key *key = pinned->keys + pinned->count;
@@ -98,7 +98,7 @@ static int copy_texts(struct pinned *pinned, PyObject *const *objects, int count
     for (; done < count && PyUnicode_CheckExact(objects[done]); done++) {
         Py_ssize_t size;
         const char *text = PyUnicode_AsUTF8AndSize(objects[done], &size);
-        if (!text) PyErr_Clear(); /* pin() says why */
+        if (!text) PyErr_Clear(); /* pin() reports the error */
         if (!text || size > MAX_COPIED_BYTES) break;
         *key++ = (petal_key){to, (size_t)size};
         to = copy_bytes(to, text, (size_t)size);
@@ -108,7 +108,7 @@ static int copy_texts(struct pinned *pinned, PyObject *const *objects, int count
     return done;
 }
 
-/* Any key. Takes over the reference. */
+/* Pins any key. Takes over the reference. */
 static bool pin(struct pinned *pinned, PyObject *object, uint32_t key_type)
 {
     struct key key;
@@ -127,7 +127,7 @@ static bool pin(struct pinned *pinned, PyObject *object, uint32_t key_type)
     return true;
 }
 
-/* With the GIL held on entry. */
+/* Called with the GIL held. */
 static bool run_pinned(struct work *work, struct pinned *pinned, uint8_t *answers)
 {
     filter_object *filter = work->filter;
@@ -152,8 +152,8 @@ static bool run_pinned(struct work *work, struct pinned *pinned, uint8_t *answer
     return false;
 }
 
-/* The keys of a piece; the one after them may have raised an exception. Then these are done first,
- * and if they answer the question, it does not matter. */
+/* Processes the keys of a piece. The key after them may have raised an exception: these come first,
+ * and if they decide the answer, the exception doesn't matter. */
 static bool run_piece(struct work *work, struct pinned *pinned, bool is_whole, uint8_t *answers)
 {
     PyObject *type, *value, *traceback;
@@ -180,8 +180,8 @@ static uint8_t *answers_at(PyObject *answers, Py_ssize_t from)
     return answers ? (uint8_t *)PyByteArray_AsString(answers) + from : NULL;
 }
 
-/* The next objects into the piece, from a list or tuple. Objects are fetched from memory a few at a
- * time: one after the other, each would be waited for. */
+/* Pins the next objects from a list or tuple. Prefetches objects a few at a time: one by one, each
+ * would be a cache miss. */
 static bool pin_some(PyObject *list, bool is_list, Py_ssize_t from, Py_ssize_t to,
                      struct pinned *pinned, uint32_t key_type)
 {
@@ -225,7 +225,7 @@ static bool run_list(struct work *work, PyObject *list, bool is_list, PyObject *
     return good;
 }
 
-/* False at its end, and when an exception is set: the iterator's own, or that of a key. */
+/* False at the end, or if an exception is set: the iterator's own, or a key's. */
 static bool pin_next(struct work *work, PyObject *iterator, struct pinned *pinned)
 {
     uint32_t key_type = work->filter->key_type;
@@ -285,7 +285,7 @@ static bool is_little_endian(void)
     return *(const uint8_t *)&one == 1;
 }
 
-/* What the struct format of a buffer's items says. */
+/* Parses the struct format of a buffer's items. */
 static bool read_format(const Py_buffer *view, struct column *column)
 {
     const char *format = view->format ? view->format : "B";
@@ -336,7 +336,7 @@ static bool read_buffer_of_keys(const Py_buffer *view, struct column *column)
     return true;
 }
 
-/* An array of numpy or pandas is answered with one of numpy: the same bytes, as bool. */
+/* For an array of numpy or pandas the answer is a numpy array: the same bytes, as bool. */
 static PyObject *like_numpy(PyObject *answers)
 {
     PyObject *made = answers_numpy(answers);
@@ -384,7 +384,7 @@ static bool read_offsets(const Py_buffer *view, struct column *column)
     return true;
 }
 
-/* data_bytes 0 would mean "unknown" to the core: then each offset must be 0. */
+/* data_bytes 0 would mean "unknown" to the core, so then each offset must be 0. */
 static bool checks_empty_data(const struct column *column)
 {
     bool good = true;
@@ -414,7 +414,7 @@ static PyObject *offsets_run(struct work *work, PyObject *keys, PyObject *offset
 
 /* ---- whatever it is -------------------------------------------------------------------------- */
 
-/* 1 if it is an instance of such a class, which it can be only if the module is loaded. */
+/* 1 if the object is an instance of that class, which is possible only if the module is loaded. */
 static int is_of(PyObject *object, const char *module_name, const char *class_name)
 {
     PyObject *modules = PyImport_GetModuleDict(); /* borrowed */
@@ -434,7 +434,7 @@ static int is_numpy(PyObject *keys)
     return is_of(keys, "numpy", "ndarray");
 }
 
-/* What pandas takes a mask for. */
+/* What pandas accepts a mask for. */
 static int is_pandas(PyObject *keys)
 {
     static const char *const classes[][2] = {
@@ -452,7 +452,7 @@ static bool is_one_key(PyObject *keys)
 
 static PyObject *any_keys(struct work *work, PyObject *keys, bool flags);
 
-/* What keeps its keys in a numpy array: a pandas Series. */
+/* An object that keeps its keys in a numpy array: a pandas Series. */
 static PyObject *array_run(struct work *work, PyObject *keys, bool flags)
 {
     PyObject *array = PyObject_CallMethod(keys, "__array__", NULL);
@@ -473,7 +473,7 @@ static PyObject *numpy_run(struct work *work, PyObject *keys, bool flags)
         if (is_objects) PyBuffer_Release(&view);
         answers = is_objects ? objects_run(work, keys, flags) : buffer_run(work, &view, flags);
     } else {
-        /* Dates, variable-width strings: no buffers. Their elements say what they are. */
+        /* Dates and variable-width strings have no buffer. Their elements are keys, or errors. */
         PyErr_Clear();
         answers = objects_run(work, keys, flags);
     }
@@ -510,7 +510,7 @@ static PyObject *any_keys(struct work *work, PyObject *keys, bool flags)
     return objects_run(work, keys, flags);
 }
 
-/* Lists and everything else of Python's own are answered with a list. */
+/* For lists and all other Python objects the answer is a list. */
 static PyObject *listed(PyObject *answers)
 {
     if (!PyByteArray_CheckExact(answers)) return answers;
@@ -540,7 +540,7 @@ PyObject *filter_batch(filter_object *self, enum verb verb, bool flags, PyObject
     PyObject *keys, *offsets = NULL;
     work.error.offset = PETAL_NO_OFFSET;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O", names, &keys, &offsets)) return NULL;
-    /* Fails now, even if there are no keys. */
+    /* Must fail even if there are no keys. */
     if (!(changes(verb) ? may_change(self) : may_query(self))) return NULL;
     PyObject *answers = offsets && offsets != Py_None ? offsets_run(&work, keys, offsets, flags)
                                                       : any_keys(&work, keys, flags);

@@ -1,5 +1,5 @@
-/* column.c - many keys in one piece of memory, as batches of the core: in place where the core has
- * such a layout, otherwise made canonical in pieces that stay in the cache.
+/* column.c - many keys in one piece of memory, as batches of the core: in place if the core has
+ * such a layout, otherwise converted in pieces that stay in the cache.
  *
  *   strings with offsets, fixed bytes, int64   in place
  *   narrower integers                          widened to int64 (of a filter of i32 keys: 4 bytes)
@@ -8,7 +8,7 @@
  *   string views                               by pointers to the strings where they are
  *   anything with nulls                        without them
  *
- * All of it runs without the GIL. */
+ * All of this runs without the GIL. */
 #include "module.h"
 
 #include <stdlib.h>
@@ -16,14 +16,14 @@
 
 enum { PIECE_KEYS = 4096, ARENA_BYTES = 1 << 18 };
 
-/* Keys of a piece, gathered. */
+/* The keys of a piece, collected. */
 struct piece {
     const struct column *column;
     uint32_t key_type;
     uint64_t count;             /* keys that are not null */
     petal_key keys[PIECE_KEYS]; /* or */
     int64_t numbers[PIECE_KEYS];
-    uint16_t rows[PIECE_KEYS]; /* of each key in the piece */
+    uint16_t rows[PIECE_KEYS]; /* the row of each key in the piece */
     uint8_t answers[PIECE_KEYS];
     uint8_t *arena; /* converted texts */
     uint64_t arena_bytes, arena_used;
@@ -63,7 +63,7 @@ static uint64_t load64(const uint8_t *at)
     return value;
 }
 
-/* `size` bytes of the item, as a number in this machine's byte order. */
+/* Reads `size` bytes of the item as a number in native byte order. */
 static uint64_t load(const struct column *column, const uint8_t *at, size_t size)
 {
     uint8_t turned[8];
@@ -90,8 +90,8 @@ static int64_t load_signed(const struct column *column, const uint8_t *at)
     }
 }
 
-/* Where a row has its value: elsewhere, if the column is dictionary-encoded. Its number is not
- * checked. */
+/* Returns where a row's value is: elsewhere if the column is dictionary-encoded. Does not check the
+ * number. */
 static uint64_t place_of(const struct column *column, uint64_t row)
 {
     const struct column *index = column->index;
@@ -100,7 +100,7 @@ static uint64_t place_of(const struct column *column, uint64_t row)
     return load(index, item(index, row), index->width);
 }
 
-/* A row whose number is that of no value: the producer is wrong. */
+/* A row that refers to no value: the producer is wrong. */
 static bool is_stray(const struct column *column, uint64_t row)
 {
     return column->index && has_bit(column->index, row) &&
@@ -114,7 +114,7 @@ static bool is_valid(const struct column *column, uint64_t row)
            has_bit(column, place_of(column, row));
 }
 
-/* IEEE 754 binary16, which C has no type for. */
+/* IEEE 754 binary16, for which C has no type. */
 static double half(uint32_t bits)
 {
     uint32_t exponent = bits >> 10 & 31, fraction = bits & 1023;
@@ -157,7 +157,7 @@ static petal_key load_string(const struct column *column, uint64_t row)
         key.data = column->data + from;
         key.size_bytes = (size_t)(to - from);
         break;
-    case COLUMN_VIEWS: { /* size, then 12 bytes; or 4 of them, a number of a buffer and an offset */
+    case COLUMN_VIEWS: { /* size, then 12 bytes; or 4 of them, a buffer number and an offset */
         const uint8_t *view = column->data + 16 * row;
         int32_t head[4];
         memcpy(head, view, sizeof head);
@@ -201,7 +201,8 @@ static size_t put_utf16le(uint8_t *to, uint32_t point)
     return 2 * count;
 }
 
-/* The next code point of UTF-8, which the producer vouches for; UINT32_MAX if it isn't. */
+/* Decodes the next code point of UTF-8, for which the producer is responsible; UINT32_MAX if it is
+ * invalid. */
 static uint32_t take_utf8(const uint8_t **at, const uint8_t *end)
 {
     uint32_t first = *(*at)++;
@@ -225,7 +226,7 @@ static bool is_surrogate(uint32_t point)
     return point >> 11 == 0x1b;
 }
 
-/* numpy's U: UCS-4, with zeros at the end. False: it is no text. */
+/* numpy's U: UCS-4, padded with zeros. False: it is not text. */
 static bool convert_ucs4(struct piece *piece, uint64_t row, petal_key *key)
 {
     const struct column *column = piece->column;
@@ -281,7 +282,7 @@ static bool is_number(const struct column *column)
            column->kind == COLUMN_FLOATING;
 }
 
-/* As one whose petal_encode_i64() is the key: of a double, its 8 bytes. */
+/* The integer whose petal_encode_i64() is the key: for a double, its 8 bytes. */
 static int64_t number_of(const struct column *column, uint64_t row)
 {
     const uint8_t *at = item(column, row);
@@ -299,7 +300,7 @@ static bool converts_utf8(const struct piece *piece)
     return piece->column->is_text && piece->key_type == PETAL_KEY_TYPE_UTF16LE;
 }
 
-/* Room for the text of these rows. */
+/* Makes room for the text of these rows. */
 static bool reserve(struct piece *piece, uint64_t from, uint64_t rows)
 {
     uint64_t bytes = 0;
@@ -371,7 +372,7 @@ static petal_batch batch_of_piece(struct piece *piece, uint8_t (*narrow)[4])
     return batch;
 }
 
-/* If a key is wrong, those before it are done. */
+/* If a key is invalid, those before it are processed. */
 static bool run_piece(struct work *work, struct piece *piece, uint64_t from, uint64_t rows,
                       uint8_t *answers)
 {
@@ -382,7 +383,7 @@ static bool run_piece(struct work *work, struct piece *piece, uint64_t from, uin
         if (!work->decided) work->error = wrong;
         return work->decided;
     }
-    /* The keys of numbers have no pointers: that room is free. */
+    /* Numbers need no pointers, so their room is free. */
     petal_batch batch = batch_of_piece(piece, (uint8_t(*)[4])piece->keys);
     uint8_t *direct = piece->count == rows ? answers : piece->answers;
     if (piece->count > 0 && !work_run(work, &batch, answers ? direct : NULL)) {
@@ -449,7 +450,7 @@ static bool batch_in_place(const struct column *column, uint32_t key_type, petal
     }
 }
 
-/* Integers outside the range of the keys: found before the first key is added. */
+/* Finds integers outside the range of the keys before the first key is added. */
 static bool fits(const struct column *column, uint32_t key_type, uint64_t *row)
 {
     bool narrow = key_type == PETAL_KEY_TYPE_I32;
@@ -471,7 +472,8 @@ static int kind_of_keys(const struct column *column)
     return column->is_text || column->kind == COLUMN_UCS4 ? KEY_TEXT : KEY_BYTES;
 }
 
-/* The core does no key of a batch whose offsets are wrong: those before the first wrong one. */
+/* If a batch's offsets are wrong, the core processes none of its keys: runs those before the first
+ * wrong one. */
 static bool run_before_wrong(struct work *work, petal_batch *batch, uint8_t *answers)
 {
     petal_error wrong = work->error;

@@ -1,14 +1,14 @@
-/* errors.c - the core's failures as Python's exceptions, with its message unchanged.
+/* errors.c - converts the core's failures to Python's exceptions, with the message unchanged.
  *
- * MEMORY is MemoryError; what concerns a file is OSError with errno and filename (which Python
- * makes a FileNotFoundError and so on); everything else is petal.Error, a ValueError. Each of them
- * has the attributes `status` (the name of the status, such as "damaged") and `offset` (the byte or
- * the index of the key at which it was noticed, or None). */
+ * MEMORY becomes MemoryError; failures of files become OSError with errno and filename (which
+ * Python turns into FileNotFoundError and so on); all others become petal.Error, a ValueError. Each
+ * has the attributes `status` (the status's name, such as "damaged") and `offset` (the offset or
+ * index of the key where it was noticed, or None). */
 #include "module.h"
 
 #include <errno.h>
 
-#ifndef ESTALE /* Windows, where Python has it under this number */
+#ifndef ESTALE /* Windows, where Python uses this number */
 #define ESTALE 10070
 #endif
 

@@ -1,4 +1,4 @@
-/* file.c - filters from and to files, bytes and file objects. */
+/* file.c - reading filters from files, bytes and file objects, and writing them. */
 #include "module.h"
 
 #include <petal/petal_host.h>
@@ -9,7 +9,7 @@ enum { PIECE_BYTES = 1 << 18 };
 
 /* ---- what they have in common ---------------------------------------------------------------- */
 
-/* How a filter is opened. */
+/* How to open a filter. */
 struct opening {
     petal_open_options core;
     Py_buffer secret;
@@ -38,7 +38,7 @@ static void opening_release(struct opening *opening)
     opening->secret.obj = NULL;
 }
 
-/* The object for what was opened, or the exception. Ends the opening. */
+/* Returns the object for the opened filter, or sets the exception. Ends the opening. */
 static PyObject *opened(PyObject *type, struct opening *opening, petal_filter *core,
                         petal_status status, const petal_error *error, PyObject *path)
 {
@@ -67,7 +67,7 @@ static petal_save_options save_as(const char format[64])
     return options;
 }
 
-/* None: each block before its first use. True: all of them now. False: not at all. */
+/* None: each block before its first use. True: all blocks now. False: none. */
 static bool read_verify(PyObject *object, uint32_t *flags)
 {
     int all = object && object != Py_None ? PyObject_IsTrue(object) : -1;
@@ -94,7 +94,7 @@ static bool read_mode(const char *mode, uint32_t *flags)
     return true;
 }
 
-/* The path as bytes, and as what exceptions show. */
+/* Returns the path as bytes, and in the form that exceptions show. */
 static bool read_path(PyObject *object, PyObject **bytes, PyObject **shown)
 {
     *bytes = NULL;
@@ -150,7 +150,7 @@ PyObject *filter_save(filter_object *self, PyObject *args, PyObject *kwargs)
     petal_save_options options = save_as(format);
     options.flags = (replace ? 0 : PETAL_SAVE_NO_REPLACE) | (no_lock ? PETAL_SAVE_NO_LOCK : 0) |
                     (new_owner ? PETAL_SAVE_NEW_OWNER : 0);
-    /* Saving onto its own map is a sync, so it changes the filter. */
+    /* Saving to the file that it maps is a sync, which changes the filter. */
     if (read_path(object, &path, &shown) && enter_change(self)) {
         petal_status status;
         const char *name = PyBytes_AsString(path);
@@ -194,7 +194,7 @@ PyObject *filter_verify(filter_object *self, PyObject *unused)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* A copy is always verified; a view as it is asked for. */
+/* A copy is always verified; a view only if requested. */
 static bool read_bytes_arguments(PyObject *args, PyObject *kwargs, bool is_view, Py_buffer *data,
                                  struct opening *opening)
 {
@@ -235,7 +235,7 @@ PyObject *filter_from_bytes(PyObject *type, PyObject *args, PyObject *kwargs)
     return opened(type, &opening, core, status, &error, NULL);
 }
 
-/* petal_free() of the view is called with the GIL held. */
+/* petal_free() of a view is called with the GIL held. */
 static void give_back(void *context, const void *bytes, uint64_t size_bytes)
 {
     (void)bytes, (void)size_bytes;
@@ -268,7 +268,7 @@ PyObject *filter_to_bytes(filter_object *self, PyObject *args, PyObject *kwargs)
     petal_error error;
     petal_status status = PETAL_OK;
     if (!flag_format(args, kwargs, format) || !enter_query(self)) return NULL;
-    /* Of a filter that the format cannot hold the size is 0, and the call below says why. */
+    /* If the format can't hold the filter, the size is 0, and the call below gives the reason. */
     petal_save_options options = save_as(format);
     uint64_t size = petal_serialized_bytes(self->core, &options);
     PyObject *bytes = size > PY_SSIZE_T_MAX ? PyErr_NoMemory()
@@ -287,7 +287,7 @@ PyObject *filter_to_bytes(filter_object *self, PyObject *args, PyObject *kwargs)
 
 /* ---- file objects ---------------------------------------------------------------------------- */
 
-/* All of these bytes; raw files take some at a time. */
+/* Writes all of these bytes; raw files accept only some at a time. */
 static bool write_all(PyObject *file, const char *bytes, size_t size)
 {
     while (size > 0) {
@@ -309,7 +309,7 @@ static bool write_all(PyObject *file, const char *bytes, size_t size)
     return true;
 }
 
-/* The core works without the GIL, and each piece is written with it. */
+/* The core runs without the GIL; each piece is written with it. */
 struct output {
     PyObject *file;
     PyThreadState *thread;
@@ -347,7 +347,7 @@ PyObject *filter_write_to(filter_object *self, PyObject *args, PyObject *kwargs)
     return PyErr_Occurred() ? NULL : raise_error(self->state, &error, self->path);
 }
 
-/* False at the end, and when an exception or an error is there. */
+/* False at the end, or after an exception or error. */
 static bool feed_some(petal_reader *reader, PyObject *file, petal_status *status,
                       petal_error *error)
 {

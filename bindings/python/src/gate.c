@@ -1,10 +1,10 @@
-/* gate.c - who may work on a filter while the GIL is released: any number of calls that query it,
- * or one that changes it. Others wait, without the GIL, until it is their turn.
+/* gate.c - coordinates calls on a filter while the GIL is released: any number of queries, or one
+ * change. Others wait for their turn without the GIL.
  *
- * The GIL guards the state of the gate. A call on one key keeps the GIL from beginning to end, so
- * it only has to look. A call that releases the GIL counts itself in `users`. Who must wait does so
- * for the next leave(): the mutex makes sure that it cannot come unnoticed. A waiting change goes
- * before new queries, or it might wait for good. */
+ * The GIL guards the gate's state. A call on one key holds the GIL throughout, so it only has to
+ * check. A call that releases the GIL counts itself in `users`. Others wait for the next leave():
+ * the mutex ensures that they don't miss it. A waiting change takes precedence over new queries, or
+ * it might wait forever. */
 #include "module.h"
 
 void gate_init(filter_object *self)
@@ -36,7 +36,7 @@ static bool wait_for_leave(filter_object *self)
                         "the filter cannot be changed by the file object that it is written to");
         return false;
     }
-    uint64_t seen = self->times_freed; /* changes with the GIL held only */
+    uint64_t seen = self->times_freed; /* changes only while the GIL is held */
     Py_BEGIN_ALLOW_THREADS
     pthread_mutex_lock(&self->mutex);
     while (self->times_freed == seen) pthread_cond_wait(&self->freed, &self->mutex);
@@ -83,8 +83,8 @@ bool enter_query(filter_object *self)
     return true;
 }
 
-/* The second waits only for a change at work, which waits for nobody: if it let waiting changes go
- * first, two threads that each have one of the filters could wait for each other. */
+/* The second waits only for a running change, which waits for nobody: if it let waiting changes go
+ * first, two threads that each hold one of the filters could deadlock. */
 bool enter_queries(filter_object *a, filter_object *b)
 {
     if (!enter_query(a)) return false;
@@ -108,8 +108,8 @@ bool enter_change(filter_object *self)
     return true;
 }
 
-/* Takes both at once, so that two threads with the same filters in turn don't wait for each
- * other. */
+/* Enters both together, so that two threads with the same filters in opposite order don't
+ * deadlock. */
 bool enter_both(filter_object *changed, filter_object *queried)
 {
     for (;;) {

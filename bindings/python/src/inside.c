@@ -1,4 +1,5 @@
-/* inside.c - what is known of filters, plans and formats, as the dataclasses of petal/_types.py. */
+/* inside.c - information about filters, plans and formats, as the dataclasses of
+ * petal/_types.py. */
 #include "module.h"
 
 #include <petal/petal_parquet.h>
@@ -8,7 +9,7 @@
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* A call of a class with the members of a dict, which it takes over. NULL if one is missing. */
+/* Calls a class with the members of a dict, which it takes over. NULL if one is missing. */
 static PyObject *made_of(PyObject *type, PyObject *members)
 {
     PyObject *nothing = members && !PyErr_Occurred() ? PyTuple_New(0) : NULL;
@@ -18,7 +19,7 @@ static PyObject *made_of(PyObject *type, PyObject *members)
     return made;
 }
 
-/* Failures stay set, for made_of(). */
+/* A failure stays set, for made_of(). */
 static void put(PyObject *members, const char *name, PyObject *value)
 {
     if (value && members && !PyErr_Occurred()) PyDict_SetItemString(members, name, value);
@@ -40,7 +41,7 @@ static void put_text(PyObject *members, const char *name, const char *text)
     put(members, name, text ? PyUnicode_FromString(text) : Py_NewRef(Py_None));
 }
 
-/* 0 stands for "not this kind", or "not recorded". */
+/* 0 means "not this kind" or "not recorded". */
 static void put_known(PyObject *members, const char *name, uint64_t value)
 {
     put(members, name, value ? PyLong_FromUnsignedLongLong(value) : Py_NewRef(Py_None));
@@ -101,7 +102,7 @@ static const char *policy_name(uint32_t policy)
     return policy < sizeof names / sizeof *names ? names[policy] : NULL;
 }
 
-/* What petal.h tells of a filter without its bits: one object of Python. */
+/* What petal.h reports about a filter without reading its bits: one object in Python. */
 struct inside {
     petal_info info;
     petal_layers_info layers;

@@ -1,4 +1,4 @@
-/* keys.c - one Python object as key bytes, the same in every language (petal_encode_*):
+/* keys.c - turns one Python object into key bytes, the same in every language (petal_encode_*):
  *
  *   str                      UTF-8 (of a filter of UTF-16LE keys: that)
  *   bytes-like               these bytes
@@ -6,10 +6,9 @@
  *   __index__ (numpy.int32)  outside that range OverflowError
  *   float, numpy.float32     the 8 bytes of a double, -0.0 as 0.0, one NaN
  *
- * bool, None and everything else: TypeError. True is 1 to Python, but "true" or "1" to others, so a
- * key that means one thing must be said by the caller. A filter whose file records the type of its
- * keys takes that type, and bytes, only: what it would look for otherwise was certainly never
- * added. */
+ * bool, None and all other types: TypeError. True is 1 to Python, but "true" or "1" to others, so
+ * the caller must choose. A filter whose file records a key type accepts only that type and bytes:
+ * a key of another type was certainly never added. */
 #include "module.h"
 
 #include <string.h>
@@ -134,8 +133,8 @@ static bool refuse(PyObject *object)
     return false;
 }
 
-/* Bytes of a buffer, and numbers that show themselves as one, such as numpy.float32. Other buffers
- * are arrays of something: their bytes would be no key that another program makes. */
+/* The bytes of a buffer, or numbers that look like one, such as numpy.float32. Other buffers are
+ * arrays: no other program would make a key of their bytes. */
 static bool read_buffer(PyObject *object, uint32_t key_type, struct key *key)
 {
     Py_buffer *view = &key->buffer;
@@ -155,7 +154,7 @@ static bool read_buffer(PyObject *object, uint32_t key_type, struct key *key)
     }
     key->data = view->buf;
     key->size = (size_t)view->len;
-    /* numpy.datetime64 shows its number as bytes. */
+    /* numpy.datetime64 shows its number as bytes */
     bool is_numpy = PyObject_HasAttrString(object, "dtype");
     if (view->ndim == 1 && strchr("Bbc", format[0]) && format[1] == '\0' && !is_numpy) return true;
     PyBuffer_Release(view);
@@ -169,7 +168,7 @@ static bool read_other(PyObject *object, uint32_t key_type, struct key *key)
     if (PyByteArray_Check(object) || PyMemoryView_Check(object) || !PyIndex_Check(object))
         return read_buffer(object, key_type, key);
     PyObject *number = PyNumber_Index(object);
-    if (!number && PyErr_ExceptionMatches(PyExc_TypeError)) { /* arrays have it, and refuse */
+    if (!number && PyErr_ExceptionMatches(PyExc_TypeError)) { /* arrays have it, but refuse */
         PyErr_Clear();
         return read_buffer(object, key_type, key);
     }

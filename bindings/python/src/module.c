@@ -1,4 +1,4 @@
-/* module.c - petal._petal: functions that need no filter, and the set-up of the module. Its state
+/* module.c - petal._petal: functions that need no filter, and the module's set-up. Its state
  * belongs to the module, so that each interpreter has its own. */
 #include "module.h"
 
@@ -9,7 +9,7 @@ struct state *state_of_module(PyObject *module)
     return PyModule_GetState(module);
 }
 
-/* The type in its ancestry that this module made knows the module. */
+/* The base type that this module created knows the module. */
 struct state *state_of_type(PyTypeObject *type)
 {
     PyObject *ancestry = PyObject_GetAttrString((PyObject *)type, "__mro__");

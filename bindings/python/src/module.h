@@ -14,7 +14,8 @@
  *   file.c     opening, saving, bytes, file objects
  *   filter.c   the type Filter: one key, whole filters, Python's protocols
  *
- * The limited API of CPython 3.11, the oldest that has buffers: one build serves all later ones. */
+ * The limited API of CPython 3.11, the oldest version with buffers in it: one build serves all
+ * later ones. */
 #ifndef PETAL_PYTHON_MODULE_H
 #define PETAL_PYTHON_MODULE_H
 
@@ -36,7 +37,7 @@ struct state {
     PyObject *error, *info, *stats, *comparison, *format, *parquet_filter;
 };
 
-/* That of the module whose Filter `type` is, or a subclass of it. NULL: an exception is set. */
+/* The state of the module whose Filter `type` is or derives from. NULL: an exception is set. */
 struct state *state_of_type(PyTypeObject *type);
 struct state *state_of_module(PyObject *module);
 extern struct PyModuleDef petal_module;
@@ -46,25 +47,25 @@ extern struct PyModuleDef petal_module;
 typedef struct filter_object {
     PyObject_HEAD petal_filter *core; /* NULL: closed */
     struct state *state;
-    PyObject *path;    /* of its file, for exceptions; or NULL */
+    PyObject *path;    /* the file's, for exceptions; or NULL */
     uint32_t key_type; /* PETAL_KEY_TYPE_ */
     bool empty_key;    /* the scheme accepts it */
-    bool verifies;     /* PETAL_OPEN_VERIFY_ON_USE is in force */
+    bool verifies;     /* PETAL_OPEN_VERIFY_ON_USE is active */
     /* The gate: see gate.c. Guarded by the GIL. */
-    int users; /* calls at work without the GIL; -1: one that changes the filter */
+    int users; /* running calls without the GIL; -1: one that changes the filter */
     int waiting_to_change;
     struct writing *writing; /* threads that are writing to a file object */
     pthread_mutex_t mutex;
     pthread_cond_t freed;
-    uint64_t times_freed; /* guarded by the mutex, too */
+    uint64_t times_freed; /* also guarded by the mutex */
     PyObject *weak_references;
 } filter_object;
 
-/* A closed one. */
+/* Creates a closed one. */
 filter_object *filter_make(PyTypeObject *type, struct state *state);
-/* Makes the core's filter the object's own. False: the exception is set, and that filter freed. */
+/* Gives the object the core's filter. False: an exception is set, and that filter is freed. */
 bool filter_take(filter_object *self, petal_filter *core, PyObject *path, uint32_t key_type);
-/* A new object that owns the core's filter, which is freed on failure. */
+/* Creates an object that owns the core's filter, which is freed on failure. */
 PyObject *filter_wrap(PyTypeObject *type, struct state *state, petal_filter *core, PyObject *path,
                       uint32_t key_type);
 bool is_filter(struct state *state, PyObject *object);
@@ -80,7 +81,7 @@ PyObject *raise_error(struct state *state, const petal_error *error, PyObject *p
 void gate_init(filter_object *self);
 void gate_end(filter_object *self);
 
-/* For calls that keep the GIL: true once nobody changes (nobody uses) the filter, and it is open.
+/* For calls that keep the GIL: true once no call changes (or uses) the filter and it is open.
  * False: an exception is set. */
 bool may_query(filter_object *self);
 bool may_change(filter_object *self);
@@ -92,7 +93,7 @@ bool enter_queries(filter_object *a, filter_object *b);
 bool enter_both(filter_object *changed, filter_object *queried);
 void leave(filter_object *self);
 
-/* A call that has entered and calls Python meanwhile: the same thread would wait for itself. */
+/* A call that has entered and meanwhile calls Python: the same thread would wait for itself. */
 struct writing {
     unsigned long thread;
     struct writing *next;
@@ -106,40 +107,40 @@ struct key {
     const void *data;
     size_t size;
     uint8_t number[8];
-    PyObject *owner;  /* a new reference to what holds the bytes, or NULL: the object itself does */
+    PyObject *owner;  /* a new reference to the owner of the bytes, or NULL: the object owns them */
     Py_buffer buffer; /* buffer.obj is NULL if there is none */
 };
 
-/* The bytes of a key under this key type. They are good while `object` is, until key_release().
- * False: an exception is set, and there is nothing to release. */
+/* Reads a key's bytes under this key type. They are valid while `object` lives, until
+ * key_release(). False: an exception is set, and there is nothing to release. */
 bool key_read(PyObject *object, uint32_t key_type, struct key *key);
 void key_release(struct key *key);
 
 enum { KEY_TEXT, KEY_BYTES, KEY_INT, KEY_FLOAT };
-/* Whether a filter of this key type takes such keys; otherwise TypeError is set. */
+/* Does a filter of this key type accept such keys? If not, TypeError is set. */
 bool key_kind_fits(int kind, uint32_t key_type);
 
-/* "text", "i64", ... of None or str. False: an exception is set. */
+/* Parses "text", "i64", ... from None or str. False: an exception is set. */
 bool key_type_read(PyObject *name, uint32_t *key_type);
 const char *key_type_name(uint32_t key_type); /* NULL: none */
-/* The type to use for a filter that records one, when another may be asked for. */
+/* Chooses the key type of a filter that records one, when the caller gives another. */
 bool key_type_choose(uint32_t recorded, uint32_t asked, uint32_t *key_type);
 
 /* ---- batch.c and column.c ---- */
 
 enum verb { VERB_ADD, VERB_CONTAINS, VERB_DISCARD, VERB_ANY, VERB_ALL };
 
-/* One call of a batch, in pieces. */
+/* One batch call, processed in pieces. */
 struct work {
     filter_object *filter;
     enum verb verb;
-    uint64_t rows_before; /* of earlier columns: for indices in messages */
+    uint64_t rows_before; /* in earlier columns: for indices in messages */
     uint64_t done, positive, empty_skipped;
-    bool decided, answer; /* ANY and ALL */
-    petal_error error;    /* status < 0: it failed; offset is an index in the whole batch */
+    bool decided, answer; /* for ANY and ALL */
+    petal_error error;    /* status < 0: failed; offset is an index in the whole batch */
 };
 
-/* Does one batch of the core. Needs the gate, not the GIL. False: work->error is set. */
+/* Runs one batch of the core. Needs the gate, not the GIL. False: work->error is set. */
 bool work_run(struct work *work, const petal_batch *batch, uint8_t *answers);
 
 /* Keys in one piece of memory. */
@@ -148,7 +149,7 @@ enum column_kind {
     COLUMN_OFFSETS64,
     COLUMN_VIEWS,  /* Arrow's string views */
     COLUMN_FIXED,  /* `width` bytes each */
-    COLUMN_PADDED, /* the same, zeros at the end do not count: numpy's S */
+    COLUMN_PADDED, /* the same, but zeros at the end don't count: numpy's S */
     COLUMN_UCS4,   /* numpy's U */
     COLUMN_SIGNED,
     COLUMN_UNSIGNED,
@@ -158,49 +159,49 @@ enum column_kind {
 struct column {
     enum column_kind kind;
     bool is_text; /* OFFSETS and VIEWS: UTF-8, not just bytes */
-    bool swapped; /* numbers and UCS4: not in this machine's byte order */
+    bool swapped; /* numbers and UCS4: not in native byte order */
     uint64_t count;
     const uint8_t *data;
     uint64_t data_bytes; /* OFFSETS: 0 if unknown */
     ptrdiff_t stride;
     uint64_t width;
     const void *offsets;
-    const void *const *buffers; /* VIEWS: of the long strings */
-    const uint8_t *valid;       /* a bitmap; NULL: all are */
+    const void *const *buffers; /* VIEWS: the long strings' buffers */
+    const uint8_t *valid;       /* a bitmap; NULL: all are valid */
     uint64_t valid_from;        /* number of the first bit */
-    /* Dictionary-encoded: the numbers of the values in the rows, of which there are `count`; all of
-     * the above is of the values, of which there are value_count. NULL: it is not. */
+    /* If dictionary-encoded: the value numbers of the `count` rows; everything above then describes
+     * the value_count values. NULL: it is not. */
     const struct column *index;
     uint64_t value_count;
 };
 
 enum { ANSWER_NULL = 2 };
 
-/* For so few keys the GIL is kept: handing it over would take longer than the work. */
+/* For this few keys the GIL is kept: handing it over would take longer than the work. */
 enum { FEW_KEYS = 64 };
 
-/* Does the whole column, with the GIL held on entry. answers: a byte per
- * key (0, 1 or ANSWER_NULL), or NULL. False: an exception is set. */
+/* Processes the whole column; the GIL is held on entry. answers: one byte per key (0, 1 or
+ * ANSWER_NULL), or NULL. False: an exception is set. */
 bool column_run(struct work *work, const struct column *column, uint8_t *answers);
 
-/* Gives the exception that is set, for one key, its index in the batch. */
+/* Adds a key's index in the batch to the exception that is set. */
 void note_index(uint64_t index);
-/* Sets the exception for what went wrong in a work. Returns NULL. */
+/* Sets the exception for a failed work. Returns NULL. */
 PyObject *work_raise(struct work *work);
-/* The warning about skipped empty keys. False: it became an exception. */
+/* Warns about skipped empty keys. False: the warning became an exception. */
 bool work_warn(struct work *work);
 
-/* update(), contains_batch() and so on. flags: an answer per key is wanted. */
+/* Implements update(), contains_batch() and so on. flags: return one answer per key. */
 PyObject *filter_batch(filter_object *self, enum verb verb, bool flags, PyObject *args,
                        PyObject *kwargs);
 
 /* ---- arrow.c and answers.c ---- */
 
-/* 1: the object speaks Arrow, and *answers is a bytearray (None without flags); 0: it doesn't; -1:
- * an exception is set. */
+/* 1: the object implements Arrow, and *answers is a bytearray (None without flags); 0: it doesn't;
+ * -1: an exception is set. */
 int arrow_run(struct work *work, PyObject *keys, bool flags, PyObject **answers);
-/* Answers, bytes of 0, 1 and ANSWER_NULL, in a bytearray: as an object, which takes it over; as a
- * numpy array of bool over the same bytes; and as a list. */
+/* Answers, bytes of 0, 1 and ANSWER_NULL in a bytearray: as an Answers object, which takes it over;
+ * as a numpy array of bool over the same bytes; or as a list. */
 PyObject *answers_wrap(struct state *state, PyObject *bytes);
 PyObject *answers_numpy(PyObject *bytes);
 PyObject *answers_list(const uint8_t *flags, Py_ssize_t count);
@@ -208,7 +209,7 @@ extern PyType_Spec answers_spec;
 
 /* ---- options.c ---- */
 
-/* The keyword arguments of Filter() and plan(). Buffers stay until options_release(). */
+/* The keyword arguments of Filter() and plan(). Buffers stay valid until options_release(). */
 struct options {
     petal_options core;
     Py_buffer secret, metadata;

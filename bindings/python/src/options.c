@@ -1,4 +1,4 @@
-/* options.c - the keyword arguments of Filter() and plan() as petal_options. */
+/* options.c - converts the keyword arguments of Filter() and plan() to petal_options. */
 #include "module.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* 1e6 is a float, and means an int. */
+/* 1e6 is a float, but means an int. */
 static PyObject *integral(PyObject *object)
 {
     if (object == Py_True || object == Py_False) return NULL;
@@ -15,7 +15,7 @@ static PyObject *integral(PyObject *object)
     return value == floor(value) && isfinite(value) ? PyLong_FromDouble(value) : NULL;
 }
 
-/* None leaves *value as it is. */
+/* None leaves *value unchanged. */
 bool u64_read(PyObject *object, const char *name, uint64_t *value)
 {
     if (!object || object == Py_None) return true;
@@ -57,7 +57,7 @@ static const char *skip_blanks(const char *at)
     return at + strspn(at, " ");
 }
 
-/* A number, and where it ends. */
+/* Parses a number, and returns where it ends. */
 static bool take_number(const char *text, double *value, const char **rest)
 {
     char *end;
@@ -67,7 +67,7 @@ static bool take_number(const char *text, double *value, const char **rest)
     return end != text;
 }
 
-/* "0.01", "1%", "1:1000", "1/1000" and "1 in 1000", as the tool takes them. */
+/* "0.01", "1%", "1:1000", "1/1000" and "1 in 1000", like the tool. */
 static bool parse_rate(const char *text, double *rate)
 {
     const char *rest;
@@ -141,7 +141,7 @@ bool secret_read(PyObject *object, Py_buffer *buffer)
     return false;
 }
 
-/* The name of a format; `absent` (or nothing) stands for None. */
+/* A format's name; `absent` (or nothing) for None. */
 bool format_read(PyObject *object, const char *absent, char format[64])
 {
     Py_ssize_t size = 0;

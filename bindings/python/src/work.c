@@ -1,4 +1,4 @@
-/* work.c - one batch of the core, and what becomes of its failure. */
+/* work.c - runs one batch of the core, and handles its failure. */
 #include "module.h"
 
 static bool run_plain(struct work *work, const petal_batch *batch, uint8_t *answers)
@@ -35,7 +35,7 @@ static bool is_empty(const petal_batch *batch, uint64_t i)
     }
 }
 
-/* Keys `from` up to `to` of a batch by pointers or offsets. */
+/* Keys `from` up to `to` of a batch with pointers or offsets. */
 static petal_batch part(const petal_batch *batch, uint64_t from, uint64_t to)
 {
     petal_batch some = *batch;
@@ -49,7 +49,7 @@ static petal_batch part(const petal_batch *batch, uint64_t from, uint64_t to)
     return some;
 }
 
-/* Some libraries ignore the empty key, and so do their filters here: left out, and counted. */
+/* Some libraries ignore the empty key, and so do their filters here: it is skipped and counted. */
 static bool run_without_empty(struct work *work, const petal_batch *batch, uint8_t *answers)
 {
     for (uint64_t from = 0, to; from < batch->count; from = to + 1) {
@@ -87,8 +87,8 @@ bool work_warn(struct work *work)
                             (unsigned long long)work->empty_skipped) == 0;
 }
 
-/* Gives the exception for one key its index in the batch: as an attribute, like those of the core,
- * and as a note. */
+/* Adds one key's index in the batch to its exception: as an attribute, like the core's, and as a
+ * note. */
 void note_index(uint64_t index)
 {
     PyObject *type, *value, *traceback;

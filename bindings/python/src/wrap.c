@@ -1,4 +1,4 @@
-/* wrap.c - objects of the type Filter around a filter of the core. */
+/* wrap.c - wraps filters of the core in objects of the type Filter. */
 #include "module.h"
 
 filter_object *filter_make(PyTypeObject *type, struct state *state)

@@ -1,5 +1,5 @@
 /* control.h - the campaign's side of the shim: one page in its folder, and the environment of a
- * command that is watched. */
+ * watched command. */
 #ifndef PETAL_TESTS_CONTROL_H
 #define PETAL_TESTS_CONTROL_H
 
@@ -27,7 +27,7 @@ static inline void make_control(void)
     snprintf(shim_environment[1], sizeof shim_environment[1], "PETAL_SHIM=%s", path);
 }
 
-/* What the shim does from now on; counts begin anew. */
+/* Sets what the shim does from now on, and resets its counters. */
 static inline void arm(enum shim_call call, enum shim_action action, uint32_t nth, int error)
 {
     for (int i = 0; i < SHIM_CALLS; i++) atomic_store(&control->seen[i], 0);
@@ -41,7 +41,7 @@ static inline void arm(enum shim_call call, enum shim_action action, uint32_t nt
     control->call = call;
 }
 
-/* A command that the shim is loaded into. */
+/* A command with the shim preloaded. */
 static inline struct command watched_command(const char *const *arguments)
 {
     return (struct command){.arguments = arguments,

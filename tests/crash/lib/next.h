@@ -1,5 +1,5 @@
-/* next.h - for programs that define a function of the C library once more, in front of it, and
- * pass the call on. */
+/* next.h - for programs that redefine a function of the C library in front of it, and pass calls
+ * on. */
 #ifndef PETAL_TESTS_NEXT_H
 #define PETAL_TESTS_NEXT_H
 
@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where sizes of files have 64 bits by name (pwrite64), that one. */
+/* The C library's function of this name, or its 64-bit variant (pwrite64) where that is
+ * separate. */
 static inline void *next_of(const char *name)
 {
     char name64[32];
@@ -16,7 +17,7 @@ static inline void *next_of(const char *name)
     return function ? function : dlsym(RTLD_NEXT, name);
 }
 
-/* Sets a function pointer to the C library's function: ISO C has no cast for that. */
+/* Sets a function pointer to the C library's function: ISO C has no cast for it. */
 #define FIND(next, name) \
     do { \
         static void *address; \

@@ -1,8 +1,8 @@
-/* shim.c - a library to be preloaded (LD_PRELOAD) that lets the nth call of one kind fail, or wait,
- * in an unchanged program.
+/* shim.c - a library for LD_PRELOAD that makes the nth call of a kind fail, or wait, in an
+ * unchanged program.
  *
- * The environment variable PETAL_SHIM names the file of a struct shim_control (shim.h). glibc
- * only, as the names of its memory functions are used. */
+ * The environment variable PETAL_SHIM names the file that holds a struct shim_control (shim.h).
+ * glibc only: it uses the names of glibc's memory functions. */
 #define _GNU_SOURCE
 #include "shim.h"
 
@@ -21,11 +21,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Every function here is called by its name from elsewhere. */
+/* Every function here is called by name from outside. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wpedantic"
 
-static struct shim_control *control; /* NULL: nothing is to happen */
+static struct shim_control *control; /* NULL: do nothing */
 
 /* For programs that arm the shim themselves. */
 struct shim_control *petal_shim_control(void)
@@ -50,7 +50,7 @@ static void wait_here(void)
     while (!atomic_load(&control->resume)) usleep(100);
 }
 
-/* Whether this call is to fail; errno is set then. */
+/* Must this call fail? If so, sets errno. */
 static bool is_to_fail(enum shim_call call)
 {
     if (!control) return false;
@@ -67,7 +67,7 @@ static bool is_to_fail(enum shim_call call)
     return control->action != SHIM_SHORT;
 }
 
-/* After is_to_fail(): whether a write is to be cut short. */
+/* After is_to_fail(): must this write be cut short? */
 static bool is_to_be_short(uint32_t hits_before)
 {
     return control && control->action == SHIM_SHORT && atomic_load(&control->hit) != hits_before;
@@ -89,7 +89,7 @@ static int published(int result)
     static __typeof__(&(name)) next; \
     if (!next) *(void **)&next = dlsym(RTLD_NEXT, #name)
 
-/* A function that passes on, unless it is to fail. */
+/* A function that passes the call on unless it must fail. */
 #define PASS_ON(type, name, call, failure, parameters, arguments) \
     type name parameters \
     { \
@@ -97,7 +97,7 @@ static int published(int result)
         return is_to_fail(call) ? (failure) : next arguments; \
     }
 
-/* So are these, but the value of the last argument depends on another. */
+/* The same, for functions whose last argument is only there if a flag says so. */
 #define PASS_ON_OPEN(name, parameters, ...) \
     int name parameters \
     { \

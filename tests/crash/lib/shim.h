@@ -5,22 +5,22 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* The calls, in groups that fail alike. */
+/* The calls, grouped by how they fail. */
 enum shim_call {
     SHIM_NONE,
     SHIM_OPEN,  /* open, openat */
     SHIM_READ,  /* read, pread */
-    SHIM_WRITE, /* write, pwrite; but not to stderr, where the message goes */
+    SHIM_WRITE, /* write, pwrite; except to stderr, which carries the message */
     SHIM_FSYNC, /* fsync, fdatasync */
     SHIM_MSYNC,
     SHIM_MMAP,
     SHIM_TRUNCATE, /* ftruncate */
     SHIM_ALLOCATE, /* fallocate, posix_fallocate */
-    SHIM_CLOSE,    /* fails after closing, as the real one does */
+    SHIM_CLOSE,    /* fails after closing, like the real call */
     SHIM_RENAME,   /* rename, renameat, renameat2 */
     SHIM_LINK,     /* link, linkat */
     SHIM_UNLINK,   /* unlink, unlinkat */
-    SHIM_LOCK,     /* flock, fcntl with a lock */
+    SHIM_LOCK,     /* flock, fcntl with a lock command */
     SHIM_MODE,     /* fchmod, fchown */
     SHIM_STAT,     /* stat, fstat, lstat */
     SHIM_RANDOM,   /* getrandom, getentropy */
@@ -30,11 +30,11 @@ enum shim_call {
 
 /* What happens to the call. */
 enum shim_action {
-    SHIM_COUNT,   /* nothing: calls are counted */
-    SHIM_FAIL,    /* it fails with `error` */
-    SHIM_FAIL_ON, /* so do all after it */
-    SHIM_SHORT,   /* a write writes half */
-    SHIM_PAUSE    /* before it, the process waits until `resume` */
+    SHIM_COUNT,   /* nothing: only count calls */
+    SHIM_FAIL,    /* fail with `error` */
+    SHIM_FAIL_ON, /* fail, and so do all later calls */
+    SHIM_SHORT,   /* a write writes only half */
+    SHIM_PAUSE    /* the process waits for `resume` before the call */
 };
 
 struct shim_control {
@@ -42,10 +42,10 @@ struct shim_control {
     uint32_t nth; /* from 1 */
     int32_t error;
     _Atomic uint32_t seen[SHIM_CALLS];
-    _Atomic uint32_t published; /* renames and links that were done */
-    _Atomic uint32_t hit;       /* times that it happened */
+    _Atomic uint32_t published; /* renames and links done so far */
+    _Atomic uint32_t hit;       /* how often the action happened */
     _Atomic uint32_t paused, resume;
-    _Atomic int64_t live; /* blocks of memory that were allocated and not freed */
+    _Atomic int64_t live; /* blocks of memory allocated and not freed */
 };
 
 #endif

@@ -1,5 +1,5 @@
-/* consumer.c - a program of somebody else's: makes a filter, saves it, opens it and asks. Exits 0
- * when all is well. */
+/* consumer.c - a stranger's program: creates a filter, saves it, opens it and queries it. Exits
+ * with 0 if all is well. */
 #include <petal/petal.h>
 #include <stdio.h>
 #include <string.h>

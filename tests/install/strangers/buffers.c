@@ -1,5 +1,5 @@
-/* buffers.c - what a binding for NumPy and Arrow does: its arrays go in as they are, and answer as
- * one key at a time does. */
+/* buffers.c - does what a binding for NumPy and Arrow does: its arrays go in without a copy, and
+ * answer like keys one by one. */
 #include "expect.h"
 
 #include <petal/petal.h>
@@ -69,7 +69,8 @@ static void columns_of_structs(void)
     petal_free(by_code);
 }
 
-/* A slice of an Arrow column: its first offset is not 0, and the data belongs to the whole. */
+/* A slice of an Arrow column: its first offset is not 0, and its data buffer is the whole
+ * column's. */
 static void slices_of_strings(void)
 {
     static char data[ROWS * 4];
@@ -97,7 +98,7 @@ static void slices_of_strings(void)
     expect(id_of(small) == id_of(one) && id_of(big) == id_of(one));
 
     petal_error error;
-    offsets[500] = 0; /* a broken array is refused, with the place */
+    offsets[500] = 0; /* a broken array is refused, with the index */
     batch.layout = PETAL_LAYOUT_OFFSETS32;
     batch.offsets = offsets + 100;
     expect(petal_add_batch(small, &batch, NULL, NULL, &error) == PETAL_ERR_ARGUMENT);

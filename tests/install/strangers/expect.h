@@ -1,4 +1,4 @@
-/* expect.h - what these programs check, they check with this. */
+/* expect.h - the checks of these programs. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,20 +1,19 @@
-/* older.c - a program that was compiled with an older petal.h, whose structs are shorter (old/),
- * or, with NEWER, with one of a later version, whose structs are longer. Either works with today's
- * library. */
+/* older.c - a program compiled with an older petal.h, whose structs are shorter (old/), or, with
+ * NEWER, with a later one, whose structs are longer. Both work with today's library. */
 #include "expect.h"
 
 #include <petal/petal.h>
 #include <string.h>
 
 #ifdef NEWER
-/* What today's library does not know. */
+/* Fields that today's library doesn't know. */
 #define GROWN(type) \
     struct { \
         type known; \
         uint64_t later[3]; \
     }
 #else
-/* What lies behind the struct is the program's. */
+/* The bytes after the struct belong to the program. */
 #define GROWN(type) \
     struct { \
         type known; \
@@ -33,7 +32,7 @@
 #define IS_NEWER 0
 #endif
 
-/* Is what lies after the known struct as it was? */
+/* Are the bytes after the known struct unchanged? */
 #define expect_kept(grown, type) \
     do { \
         const unsigned char *at = (const unsigned char *)&(grown) + sizeof(type); \
@@ -83,7 +82,7 @@ int main(int argc, char **argv)
     expect(petal_save(filter, argv[1], (const petal_save_options *)&saving, &error) ==
            PETAL_ERR_EXISTS);
 #ifdef NEWER
-    saving.later[0] = 1; /* an option that this library cannot obey */
+    saving.later[0] = 1; /* an option that this library doesn't know */
     expect(petal_save(filter, argv[1], (const petal_save_options *)&saving, &error) ==
            PETAL_ERR_ARGUMENT);
 #endif
@@ -130,7 +129,7 @@ int main(int argc, char **argv)
     petal_free(filter);
 
 #ifdef NEWER
-    options.later[2] = 1; /* an option that this library cannot obey */
+    options.later[2] = 1; /* an option that this library doesn't know */
     expect(petal_create((const petal_options *)&options, &filter, &error) == PETAL_ERR_ARGUMENT);
 #endif
     return 0;

@@ -1,5 +1,5 @@
-/* server.c - a server asks for petal_info all the time. It costs no look at the bits: of a filter
- * of 1 GB, whose pages do not exist before they are touched, none exists afterwards. */
+/* server.c - a server calls petal_get_info() all the time, so it must not read the bits: a filter
+ * of 1 GB, whose pages exist only once touched, has none of them afterwards. */
 #define _DEFAULT_SOURCE
 
 #include "expect.h"

@@ -1,4 +1,5 @@
-// driver.js - npm's bloom-filters: its BloomFilter. PETAL_SEED is its seed, where it is not to be the usual one.
+// driver.js - npm's bloom-filters: its BloomFilter. PETAL_SEED sets its seed if it is not the
+// default.
 'use strict'
 const { BloomFilter } = require('bloom-filters')
 

@@ -1,4 +1,5 @@
-// driver.js - npm's bloomfilter. Before 1.0 it had no JSON of its own: its parts are gathered as its README shows.
+// driver.js - npm's bloomfilter. Before 1.0 it had no JSON of its own: the driver collects its
+// parts as its README shows.
 'use strict'
 const path = require.resolve('bloomfilter')
 

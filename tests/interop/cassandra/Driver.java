@@ -1,5 +1,6 @@
-/* Driver.java - Cassandra's Bloom filter, as Filter.db holds it. Its serializer changed between versions, so it is called by
- * reflection: cassandra-2 and cassandra-be through 3.11, cassandra through 5.0, which also reads cassandra-be. See ../lib/interop.sh. */
+/* Driver.java - Cassandra's Bloom filter, as in Filter.db. Its serializer changed between versions,
+ * so it is called by reflection: cassandra-2 and cassandra-be up to 3.11, cassandra up to 5.0,
+ * which also reads cassandra-be. See ../lib/interop.sh. */
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.reflect.Method;

@@ -1,4 +1,5 @@
-/* Driver.java - BloomFilter of Apache DataSketches. PETAL_SEED is its seed. See ../lib/interop.sh. */
+/* Driver.java - BloomFilter of Apache DataSketches. PETAL_SEED sets its seed. See
+ * ../lib/interop.sh. */
 import java.io.InputStream;
 import java.io.OutputStream;
 import org.apache.datasketches.filters.bloomfilter.BloomFilter;

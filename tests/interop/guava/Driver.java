@@ -1,4 +1,4 @@
-/* Driver.java - Guava's BloomFilter, with the funnel that the type of the keys names. See ../lib/interop.sh. */
+/* Driver.java - Guava's BloomFilter, with the funnel for the keys' type. See ../lib/interop.sh. */
 import com.google.common.hash.BloomFilter;
 import com.google.common.hash.Funnel;
 import com.google.common.hash.Funnels;
@@ -33,7 +33,8 @@ class Driver implements Interop {
         }
     }
 
-    /* The strategy can be chosen only inside the package: programs get MITZ_32 by reading an old file. */
+    /* Only code inside the package can choose the strategy: programs get MITZ_32 by reading an old
+     * file. */
     @SuppressWarnings("unchecked")
     public void create(long n, double p) throws Exception {
         Class<?> strategy = Class.forName("com.google.common.hash.BloomFilter$Strategy");

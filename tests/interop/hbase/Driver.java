@@ -1,6 +1,6 @@
-/* Driver.java - one chunk of HBase's Bloom filters. HBASE_HASH is its hash: 0 Jenkins, 1 Murmur, 2 Murmur3. An HFile keeps a chunk's
- * numbers in another place than its bits; here they stand before them. What HBase keeps to its own package is called by
- * reflection. See ../lib/interop.sh. */
+/* Driver.java - one chunk of HBase's Bloom filters. HBASE_HASH selects its hash: 0 Jenkins, 1
+ * Murmur, 2 Murmur3. An HFile stores a chunk's numbers apart from its bits; this driver writes them
+ * in front. Package-private members of HBase are called by reflection. See ../lib/interop.sh. */
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.InputStream;

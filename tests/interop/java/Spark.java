@@ -1,4 +1,5 @@
-/* Spark.java - the example KnownUrls as a UDF of a running Spark, and a filter that is broadcast: each row as the filter itself says. */
+/* Spark.java - runs the example KnownUrls as a UDF of Spark, and a broadcast filter: each row must
+ * be as the filter itself answers. */
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -37,7 +38,7 @@ class Spark {
         Set<String> exact = new HashSet<>(urls(0, 10_000));
         Dataset<String> frame = spark.createDataset(visits, Encoders.STRING()).repartition(5);
 
-        /* A part on each worker, merged as bytes. */
+        /* One part per worker, merged as bytes. */
         byte[] built = frame.filter((FilterFunction<String>) exact::contains).mapPartitions((MapPartitionsFunction<String, byte[]>) rows -> {
             BloomFilter part = BloomFilter.create(10_000, 0.05); // of the whole, so that parts can be merged
             rows.forEachRemaining(part::add);

@@ -1,4 +1,5 @@
-/* Interop.java - the command language of the drivers on the JVM (interop.sh); a Driver says what its library does. */
+/* Interop.java - the command language of the drivers on the JVM (interop.sh); a Driver implements
+ * it for its library. */
 import java.io.BufferedOutputStream;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
@@ -46,7 +47,7 @@ interface Interop {
         }
     }
 
-    /* Java's own readers of lines also take a carriage return for an end. */
+    /* Java's own line readers also end a line at a carriage return. */
     static String[] lines(String path) throws Exception {
         String text = Files.readString(Path.of(path), StandardCharsets.UTF_8);
         return text.isEmpty() ? new String[0] : text.substring(0, text.length() - 1).split("\n", -1);
@@ -69,7 +70,7 @@ interface Interop {
     }
 
     default void run(String[] args) throws Exception {
-        System.setOut(System.err); // what libraries log is no answer
+        System.setOut(System.err); // a library's log is not part of the answer
         String type = args[2];
         switch (args[0]) {
             case "make":

@@ -1,4 +1,5 @@
-// interop.go - the command language of the drivers in Go (interop.sh); a driver says what its library does.
+// interop.go - the command language of the drivers in Go (interop.sh); a driver implements it for
+// its library.
 package main
 
 import (

@@ -1,4 +1,5 @@
-// interop.js - the command language of the drivers in JavaScript (interop.sh); a driver says what its library does.
+// interop.js - the command language of the drivers in JavaScript (interop.sh); a driver implements
+// it for its library.
 'use strict'
 const fs = require('fs')
 

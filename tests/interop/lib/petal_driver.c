@@ -1,10 +1,10 @@
-/* petal_driver.c - Petal's side of the interop tests, over the public API. Its language is in
- * interop.sh, and
+/* petal_driver.c - Petal's side of the interop tests, using the public API. interop.sh describes
+ * its language; in addition:
  *
  *   size FORMAT TYPE KEYS BITS HASHES OUT    like make, by bits and hashes
  *   convert FORMAT FILE TO OUT               the same filter in another container
  *
- * PETAL_SEED in the environment is the seed of what is made. */
+ * PETAL_SEED in the environment seeds new filters. */
 #include "../../save_as.h"
 #include <petal/petal.h>
 
@@ -28,7 +28,7 @@ static void check(petal_status status)
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* Bytes of the longest key; lines are far shorter. */
+/* The longest key in bytes; lines are far shorter. */
 #define KEY_MAX 4096
 
 static size_t from_hex(const char *text, uint8_t *key)
@@ -46,7 +46,7 @@ static size_t put_unit(uint8_t *key, uint32_t unit)
     return 2;
 }
 
-/* UTF-8, which the key lists are, as UTF-16LE code units. */
+/* Converts UTF-8, the encoding of the key lists, to UTF-16LE code units. */
 static size_t utf16le(const char *text, uint8_t *key)
 {
     const uint8_t *at = (const uint8_t *)text;
@@ -78,8 +78,8 @@ static size_t put_utf8(uint8_t *key, uint32_t point)
     return 1 + more;
 }
 
-/* Units as UTF-8, a lone surrogate as the three bytes that it would have: what Petal takes for
- * JavaScript's strings. */
+/* Converts units to UTF-8, and a lone surrogate to the three bytes that it would have: Petal's form
+ * of JavaScript's strings. */
 static size_t wtf8(const char *text, uint8_t *key)
 {
     uint8_t units[KEY_MAX];

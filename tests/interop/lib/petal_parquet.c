@@ -1,4 +1,4 @@
-/* petal_parquet.c - lists the Bloom filters of a Parquet file, a line each: ROW_GROUP COLUMN TYPE
+/* petal_parquet.c - lists the Bloom filters of a Parquet file, one per line: ROW_GROUP COLUMN TYPE
  * OFFSET BYTES. */
 #include <petal/petal_parquet.h>
 

@@ -1,4 +1,4 @@
-/* Driver.java - the Bloom filter of Apache ORC, as the message that its files have. See ../lib/interop.sh. */
+/* Driver.java - Apache ORC's Bloom filter, as the message in its files. See ../lib/interop.sh. */
 import java.io.InputStream;
 import java.io.OutputStream;
 import org.apache.orc.OrcFile;

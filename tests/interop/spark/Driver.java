@@ -1,4 +1,5 @@
-/* Driver.java - BloomFilter of Spark's sketch library, in the version that the format names. See ../lib/interop.sh. */
+/* Driver.java - BloomFilter of Spark's sketch library, in the version named by the format. See
+ * ../lib/interop.sh. */
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.reflect.Method;
@@ -12,7 +13,8 @@ class Driver implements Interop {
         version1 = format.equals("spark-v1");
     }
 
-    /* Versions can be chosen since 4.1; before, there is one. SPARK_SEED is version 2's seed. */
+    /* Since 4.1 the version can be chosen; before, there was only one. SPARK_SEED is version 2's
+     * seed. */
     public void create(long n, double p) throws Exception {
         String seed = System.getenv("SPARK_SEED");
         filter = BloomFilter.create(n, p);

@@ -1,6 +1,6 @@
-/* images.c - prints the file images of a few filters, of every kind that this library makes, as a
- * checksum and a size each, then checks a golden file. The same on every platform, or something
- * depends on byte order, on word size or on instructions. */
+/* images.c - prints checksum and size of the file images of several filters of every kind, then
+ * checks a golden file. If the output differs between platforms, something depends on byte order,
+ * word size or instructions. */
 #include "../../keys.h"
 #include "../../save_as.h"
 #include "../../values.h"
@@ -12,7 +12,7 @@
 
 #define KEYS 3000
 
-/* FNV-1a, so that a difference in the library's own hashes cannot hide itself. */
+/* FNV-1a, so that a defect in the library's own hashes can't hide itself. */
 static uint64_t checksum(const uint8_t *bytes, size_t size)
 {
     uint64_t sum = 0xcbf29ce484222325u;
@@ -20,7 +20,7 @@ static uint64_t checksum(const uint8_t *bytes, size_t size)
     return sum;
 }
 
-/* Every third of the numbers is taken out again, where that can be done. */
+/* Removes every third number, if the filter can. */
 static void thin_out(petal_filter *filter, const int64_t *numbers, int count)
 {
     for (int i = 0; i < count; i += 3) petal_remove_i64(filter, numbers[i]);
@@ -49,7 +49,7 @@ static int print(const char *what, const char *format, const petal_options *opti
     size_t size = petal_serialized_bytes(filter, SAVE_AS(format));
     if (size == 0)
         return printf("%s: not in this build\n", what), petal_free(filter),
-               0; /* gzip, without zlib */
+               0; /* gzip, in a build without zlib */
     uint8_t *bytes = malloc(size + 1);
     if (!bytes || petal_serialize(filter, SAVE_AS(format), bytes, size, &error) != PETAL_OK)
         return 1;
@@ -112,7 +112,7 @@ static int print_formats(void)
     return bad;
 }
 
-/* A file that was written elsewhere opens, verifies and answers. */
+/* A file written elsewhere opens, verifies and answers. */
 static int ask_golden(const char *path)
 {
     petal_open_options options = PETAL_OPEN_OPTIONS_INIT;

@@ -1,5 +1,5 @@
-/* read_only.c - a library for reading only opens a filter and queries it; whatever makes or changes
- * one says that it is not in the build, and what rests on the model of rates is NAN. */
+/* read_only.c - a read-only library opens a filter and queries it. Calls that create or change one
+ * say that the build leaves them out, and results that need the model of rates are NAN. */
 #include <petal/petal.h>
 #include <petal/petal_inline.h>
 

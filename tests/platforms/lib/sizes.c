@@ -1,5 +1,5 @@
-/* sizes.c - the sizes that are planned, for a grid of keys and rates, in every format and scheme:
- * one line each, to be compared with those of other platforms. */
+/* sizes.c - prints the planned sizes for a grid of keys and rates, in every format and scheme, one
+ * per line, to compare with other platforms. */
 #include <petal/petal.h>
 
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /* harness.js - what the tests of the page share: TAP, a static server, Chromium, and a page that
- * notes every complaint and every request. */
+ * records every complaint and every request. */
 'use strict';
 const fs = require('fs');
 const http = require('http');
 const path = require('path');
 const { chromium } = require('playwright-core');
 
-const PATIENCE = 240000; // ms; for what never comes, not a measure of how fast it should
+const PATIENCE = 240000; // ms; a limit for what never happens, not a measure of speed
 
 let count = 0, failed = 0;
 const only = new RegExp(process.argv[3] || '');
@@ -50,7 +50,7 @@ function launch() {
     });
 }
 
-/* A page in a context of its own; `page.complaints` and `page.requests` fill as it works. */
+/* A page in its own context; `page.complaints` and `page.requests` collect while it runs. */
 async function open(browser, url, options = {}) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
     context.setDefaultTimeout(PATIENCE);
@@ -63,7 +63,7 @@ async function open(browser, url, options = {}) {
     await page.goto(url);
     return page;
 }
-/* Ends it, and with it the promise that nobody complained and nothing came from elsewhere. */
+/* Closes the page, and checks that it made no complaint and loaded nothing from elsewhere. */
 async function close(page, base) {
     const elsewhere = page.requests.filter((url) => !url.startsWith(base) && !/^(blob|data):/.test(url));
     await page.context().close();

@@ -1,6 +1,6 @@
-/* run.js FOLDER [PATTERN] - the page in FOLDER (web/build), used in Chromium as a reader would, over
- * a server and from file:, in English and Chinese; what it shows is compared with the tool `petal`.
- * TAP; of tests whose name has the pattern. */
+/* run.js FOLDER [PATTERN] - uses the page in FOLDER (web/build) in Chromium as a reader would, over
+ * a server and from file:, in English and Chinese, and compares what it shows with the tool
+ * `petal`. Prints TAP, for the tests whose names match the pattern. */
 'use strict';
 const fs = require('fs');
 const path = require('path');
@@ -33,7 +33,7 @@ async function askFor(page, key, type, expected) {
     await says(page, 'ask-verdict', expected);
 }
 
-/* Every part of the page, with something in it. */
+/* Fills every part of the page. */
 async function populate(page) {
     await page.locator('#see').scrollIntoViewIfNeeded();
     await page.fill('#look-key', MEMBER);
@@ -124,7 +124,7 @@ async function seeing(browser, at) {
         const names = await page.locator('#trophies > li > b').allInnerTexts(), list = new Set(LINKS.toString().split('\n'));
         for (const name of names) {
             truth(!list.has(name), `${name} is on the list`);
-            petal('check', 'urls.petal', '-e', name); // exits with 1 if it does not pass
+            petal('check', 'urls.petal', '-e', name); // exits with 1 if the key is absent
         }
         const owners = await page.locator('#trophies ul li').allInnerTexts();
         equal(owners.length, 6 * names.length);
@@ -249,7 +249,8 @@ async function planning(browser, at) {
                 await page.click(`#tab-${tab}`);
                 code[tab] = await text(page, '#code');
             }
-            // Of another library's filter the shell writes that library's file, the others a petal file of it.
+            // From another library's filter the shell writes that library's file; the others write
+            // a petal file of it.
             const asGuava = () => { petal('convert', '--force', '--to', 'guava', 'keys.petal', 'keys.bin'); return fs.readFileSync(path.join(temp, 'keys.bin'), 'hex'); };
             const info = () => /guava/.test(wish) ? asGuava() : petal('info', '--json', 'keys.petal').replace(/"(file|key_type)":"[^"]*",|"key_type":null,/g, '');
             fs.writeFileSync(path.join(temp, 'keys.txt'), 'key\n');
@@ -271,7 +272,7 @@ async function planning(browser, at) {
     });
 }
 
-/* ms of CPU time of the longest task on a page's own thread. */
+/* CPU time in ms of the longest task on the page's own thread. */
 function longestTask(events) {
     const main = new Set(events.filter((e) => e.name === 'thread_name' && e.args.name === 'CrRendererMain').map((e) => `${e.pid} ${e.tid}`));
     const tasks = events.filter((e) => e.ph === 'X' && /RunTask/.test(e.name) && main.has(`${e.pid} ${e.tid}`) && e.tdur !== undefined);
@@ -391,7 +392,7 @@ async function using(browser, at) {
             await askFor(page, member, type, 'maybe');
             await askFor(page, absent, type, 'no');
             if (type === 'text') continue;
-            await askFor(page, member, 'text', 'no'); // with the remark that another type passes
+            await askFor(page, member, 'text', 'no'); // with a remark that another type passes
             const label = await page.locator(`#ask-type option[value=${type}]`).innerText();
             truth((await text(page, '#ask-verdict')).includes(label), `${name}: ${await text(page, '#ask-verdict')}`);
         }
@@ -478,7 +479,7 @@ async function offline(browser) {
         await page.goto(at('index.html'));
         await context.setOffline(false);
 
-        // A new build: seen at once, and then kept for the time without a network.
+        // A new build is used immediately, and then kept for use without a network.
         const change = (name, from, to) => fs.writeFileSync(path.join(copy, name), fs.readFileSync(path.join(copy, name), 'utf8').replace(from, to));
         change('index.html', '<title>', '<title>New ');
         change('sw.js', /petal [0-9a-f]{16}/, 'petal 0123456789abcdef');

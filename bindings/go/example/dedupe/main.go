@@ -1,5 +1,5 @@
-// dedupe [FILE] - copies each line of its input that it has certainly not seen, in this run or, with
-// a FILE to remember them, in those before. Of the others it wrongly leaves out 1 in 1,000.
+// dedupe [FILE] - copies each input line that it has certainly not seen, in this run or, with a
+// FILE to remember them, in earlier ones. It wrongly drops 1 in 1,000 of the other lines.
 package main
 
 import (
@@ -45,7 +45,7 @@ func run(path string) error {
 	if err := out.Flush(); err != nil || path == "" {
 		return err
 	}
-	return seen.Save(path) // what was written out is remembered
+	return seen.Save(path) // only lines that were written are remembered
 }
 
 func main() {

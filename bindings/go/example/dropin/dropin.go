@@ -1,9 +1,10 @@
-// Package dropin has the calls of github.com/bits-and-blooms/bloom/v3 on Petal's filters: change
-// the import, and a program goes on as it is. Its files are the same, byte for byte, and so are all
-// answers. What it adds: batches, memory maps, checksums by WriteFormat(w, "petal").
+// Package dropin has the calls of github.com/bits-and-blooms/bloom/v3, implemented by Petal's
+// filters: change the import, and a program works unchanged. Files are the same byte for byte, and
+// so are all answers. In addition there are batches, memory maps, and checksums with WriteFormat(w,
+// "petal").
 //
-// Those calls have no errors; here they panic where the original cannot fail, which is when memory
-// runs out or the filter was closed.
+// These calls return no errors. Where the original cannot fail they panic: if memory runs out or
+// the filter was closed.
 package dropin
 
 import (
@@ -14,7 +15,7 @@ import (
 
 const format = "bits-and-blooms"
 
-// BloomFilter is a Petal filter, with all its calls, and those of bits-and-blooms.
+// BloomFilter is a Petal filter with all its calls and those of bits-and-blooms.
 type BloomFilter struct{ *petal.Filter }
 
 func must[T any](value T, err error) T {
@@ -24,42 +25,42 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// New makes a filter of m bits and k hashes.
+// New creates a filter of m bits and k hashes.
 func New(m, k uint) *BloomFilter {
 	return &BloomFilter{must(petal.New(0, 0, petal.WithFormat(format), petal.WithBits(uint64(m)),
 		petal.WithHashes(uint32(k))))}
 }
 
-// NewWithEstimates makes a filter for n keys at a rate of fp.
+// NewWithEstimates creates a filter for n keys at the rate fp.
 func NewWithEstimates(n uint, fp float64) *BloomFilter {
 	return &BloomFilter{must(petal.New(uint64(n), fp, petal.WithFormat(format)))}
 }
 
-// Add adds data, and returns the filter.
+// Add adds data and returns the filter.
 func (f *BloomFilter) Add(data []byte) *BloomFilter {
 	must(f.Filter.Add(data))
 	return f
 }
 
-// AddString is Add of a string.
+// AddString is Add for a string.
 func (f *BloomFilter) AddString(data string) *BloomFilter {
 	must(f.Filter.AddString(data))
 	return f
 }
 
-// Test says whether data is probably in.
+// Test reports whether data is probably present.
 func (f *BloomFilter) Test(data []byte) bool { return must(f.Contains(data)) }
 
-// TestString is Test of a string.
+// TestString is Test for a string.
 func (f *BloomFilter) TestString(data string) bool { return must(f.ContainsString(data)) }
 
-// TestAndAdd says whether data was probably in, and adds it.
+// TestAndAdd reports whether data was probably present, and adds it.
 func (f *BloomFilter) TestAndAdd(data []byte) bool { return !must(f.Filter.Add(data)) }
 
-// TestAndAddString is TestAndAdd of a string.
+// TestAndAddString is TestAndAdd for a string.
 func (f *BloomFilter) TestAndAddString(data string) bool { return !must(f.Filter.AddString(data)) }
 
-// TestOrAdd is TestAndAdd: adding what is in changes nothing.
+// TestOrAdd is TestAndAdd: adding a key that is present changes nothing.
 func (f *BloomFilter) TestOrAdd(data []byte) bool { return f.TestAndAdd(data) }
 
 // Cap is the number of bits.
@@ -68,7 +69,7 @@ func (f *BloomFilter) Cap() uint { return uint(must(f.Info()).Bits) }
 // K is the number of hashes.
 func (f *BloomFilter) K() uint { return uint(must(f.Info()).Hashes) }
 
-// ApproximatedSize estimates how many keys are in.
+// ApproximatedSize estimates the number of keys.
 func (f *BloomFilter) ApproximatedSize() uint32 {
 	return uint32(must(f.Stats()).EstimatedItems.Value + 0.5)
 }
@@ -81,21 +82,21 @@ func (f *BloomFilter) ClearAll() *BloomFilter {
 	return f
 }
 
-// Copy is another filter of the same keys.
+// Copy returns another filter with the same keys.
 func (f *BloomFilter) Copy() *BloomFilter { return &BloomFilter{must(f.Clone())} }
 
 // Merge adds the keys of g.
 func (f *BloomFilter) Merge(g *BloomFilter) error { return f.Filter.Merge(g.Filter) }
 
-// Equal says whether both have the same bits.
+// Equal reports whether both have the same bits.
 func (f *BloomFilter) Equal(g *BloomFilter) bool {
 	return must(f.ContentID()) == must(g.ContentID())
 }
 
-// WriteTo writes what bits-and-blooms reads.
+// WriteTo writes the format that bits-and-blooms reads.
 func (f *BloomFilter) WriteTo(w io.Writer) (int64, error) { return f.WriteFormat(w, format) }
 
-// ReadFrom reads what bits-and-blooms has written.
+// ReadFrom reads what bits-and-blooms wrote.
 func (f *BloomFilter) ReadFrom(r io.Reader) (int64, error) {
 	counted := &counter{r, 0}
 	read, err := petal.Read(counted, petal.FromFormat(format))
@@ -116,10 +117,10 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// MarshalBinary is what bits-and-blooms unmarshals.
+// MarshalBinary returns bytes that bits-and-blooms unmarshals.
 func (f *BloomFilter) MarshalBinary() ([]byte, error) { return f.Bytes(format) }
 
-// UnmarshalBinary takes what bits-and-blooms has marshalled.
+// UnmarshalBinary accepts bytes that bits-and-blooms marshalled.
 func (f *BloomFilter) UnmarshalBinary(data []byte) error {
 	read, err := petal.FromBytes(data, petal.FromFormat(format))
 	if err == nil {
@@ -128,10 +129,10 @@ func (f *BloomFilter) UnmarshalBinary(data []byte) error {
 	return err
 }
 
-// MarshalJSON is bits-and-blooms' JSON.
+// MarshalJSON returns bits-and-blooms' JSON.
 func (f *BloomFilter) MarshalJSON() ([]byte, error) { return f.Bytes("bits-and-blooms-json") }
 
-// UnmarshalJSON takes bits-and-blooms' JSON.
+// UnmarshalJSON accepts bits-and-blooms' JSON.
 func (f *BloomFilter) UnmarshalJSON(data []byte) error {
 	read, err := petal.FromBytes(data, petal.FromFormat("bits-and-blooms-json"))
 	if err == nil {

@@ -1,6 +1,6 @@
 /* batch.c - arrays of keys, copied in pieces that stay in the cache. `base` is the number of keys
- * before the first, for the index in a failure. The answer is how many results are 1; of ANY and
- * ALL it is 1 or 0. */
+ * before the first one, for the index in a failure. Returns how many results are 1, or for ANY and
+ * ALL 1 or 0. */
 #include "glue.h"
 
 #include <stdlib.h>
@@ -16,8 +16,8 @@ struct work {
     jlong base;
     jbooleanArray answers; /* or NULL */
     jlong positive;
-    bool ended;       /* ANY and ALL know, or an exception is set */
-    uint8_t *results; /* of the piece, or NULL */
+    bool ended;       /* ANY and ALL are decided, or an exception is set */
+    uint8_t *results; /* the piece's, or NULL */
 };
 
 static petal_status ask_whole(struct work *work, const petal_batch *batch, petal_error *error)
@@ -45,14 +45,14 @@ static petal_status do_each(struct work *work, const petal_batch *batch, petal_e
     return status;
 }
 
-/* Calls nothing of the JVM. */
+/* Calls no JVM function. */
 static petal_status run(struct work *work, const petal_batch *batch, petal_error *error)
 {
     bool whole = work->verb == petal_Core_ANY || work->verb == petal_Core_ALL;
     return whole ? ask_whole(work, batch, error) : do_each(work, batch, error);
 }
 
-/* The piece began with key number `first`. */
+/* The piece began at key number `first`. */
 static void fail_at(struct work *work, petal_error *error, jint first)
 {
     if (error->offset != PETAL_NO_OFFSET) error->offset += (uint64_t)(work->base + first);
@@ -90,9 +90,9 @@ static jint smaller(jint a, jint b)
     return a < b ? a : b;
 }
 
-/* Numbers are read where they lie, and answers written where they belong: copies would take a third
- * more time. The collector waits meanwhile, so it is done for a piece at a time: some tens
- * of microseconds. */
+/* Reads numbers and writes answers in place: copies would take a third longer. The garbage
+ * collector waits meanwhile, so one piece is processed at a time, which takes tens of
+ * microseconds. */
 static petal_status do_longs(struct work *work, jlongArray keys, jint first, jint count,
                              petal_error *error)
 {
@@ -121,7 +121,7 @@ JNIEXPORT jlong JNICALL Java_petal_Core_longs(JNIEnv *env, jobject self, jlong h
     jint first = 0;
     (void)self;
     begin(&work, env, handle, verb, answers);
-    do { /* once at least: no keys find out whether the filter can do it */
+    do { /* at least once: even an empty batch must find out whether the filter supports the call */
         jint piece = smaller(count - first, PIECE_LONGS);
         petal_error error = {
             .status = PETAL_ERR_MEMORY, .offset = PETAL_NO_OFFSET, .message = "out of memory"};
@@ -137,12 +137,12 @@ struct source {
     jbyteArray array;  /* or */
     const char *bytes; /* of a direct buffer */
     jint size;         /* of either */
-    jint *offsets;     /* of a piece */
+    jint *offsets;     /* one piece's */
     char *copy;
     size_t room;
 };
 
-/* How many keys make a piece. */
+/* Returns how many keys make a piece. */
 static jint piece_of(const jint *offsets, jint keys)
 {
     jint count = 1;
@@ -167,7 +167,7 @@ static const char *bytes_of_piece(JNIEnv *env, struct source *source, jint from,
     return source->copy;
 }
 
-/* How many of the bytes are a '?'. */
+/* Returns how many of the bytes are a '?'. */
 static jint marks_of(const char *bytes, size_t size)
 {
     jint marks = 0;
@@ -176,8 +176,8 @@ static jint marks_of(const char *bytes, size_t size)
     return marks;
 }
 
-/* Java has checked the offsets, but another thread may have changed them since. This copy ascends
- * and ends in the data; or an exception is set. */
+/* Java has checked the offsets, but another thread may have changed them since. The copy ascends
+ * and ends within the data; otherwise sets an exception. */
 static bool copy_offsets(JNIEnv *env, struct source *source, jintArray offsets, jint first,
                          jint keys)
 {
@@ -205,7 +205,7 @@ static void do_pieces(struct work *work, struct source *source, jintArray offset
     do {
         jint keys = smaller(end - first, PIECE_KEYS);
         if (!copy_offsets(env, source, offsets, first, keys)) return;
-        if (keys > 0 && !work->unsure) keys = piece_of(at, keys); /* those come as one piece */
+        if (keys > 0 && !work->unsure) keys = piece_of(at, keys); /* those are one piece */
         jint from = at[0], size = at[keys] - from;
         const char *bytes = bytes_of_piece(env, source, from, size);
         if (size > 0 && !bytes) return;

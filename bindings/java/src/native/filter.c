@@ -1,4 +1,4 @@
-/* filter.c - making, opening and saving filters, whole filters, and what is inside. */
+/* filter.c - creating, opening and saving filters, calls on whole filters, and information. */
 #include "glue.h"
 
 #include <petal/petal_host.h>
@@ -92,7 +92,7 @@ static bool opening_read(JNIEnv *env, struct opening *opening, jint flags, jbyte
 /* ---- info ------------------------------------------------------------------------------------ */
 
 /* In the order of Info.java. */
-/* What petal.h tells of a filter without its bits: one object of Java. */
+/* What petal.h reports about a filter without reading its bits: one object in Java. */
 struct inside {
     petal_info info;
     petal_layers_info layers;
@@ -178,7 +178,7 @@ JNIEXPORT void JNICALL Java_petal_Core_info(JNIEnv *env, jobject self, jlong han
         info_give(env, &inside, numbers, reals, names);
 }
 
-/* -1: it cannot be told. */
+/* -1: unknown. */
 JNIEXPORT jlong JNICALL Java_petal_Core_memoryBytes(JNIEnv *env, jobject self, jlong handle)
 {
     petal_info info = PETAL_INFO_INIT;
@@ -206,7 +206,7 @@ JNIEXPORT void JNICALL Java_petal_Core_plan(JNIEnv *env, jclass type, jlongArray
         info_give(env, &inside, info_longs, reals, names);
 }
 
-/* What the model needs of an info. */
+/* The fields of an info that the model needs. */
 JNIEXPORT jdouble JNICALL Java_petal_Core_rateAt(JNIEnv *env, jclass type, jlongArray numbers,
                                                  jlong keys)
 {
@@ -330,7 +330,7 @@ JNIEXPORT jlong JNICALL Java_petal_Core_create(JNIEnv *env, jclass type, jlongAr
     return handle_of(filter);
 }
 
-/* what: 0 a copy, 1 an empty one like it, 2 one without counts. */
+/* what: 0 a copy, 1 an empty filter like it, 2 one without counts. */
 JNIEXPORT jlong JNICALL Java_petal_Core_derive(JNIEnv *env, jobject self, jlong handle, jint what)
 {
     static petal_status (*const makers[])(const petal_filter *, petal_filter **, petal_error *) = {
@@ -559,7 +559,7 @@ JNIEXPORT jbyteArray JNICALL Java_petal_Core_toBytes(JNIEnv *env, jobject self, 
     if ((*env)->ExceptionCheck(env)) return NULL;
     petal_save_options options = save_options_of(name, 0);
     uint64_t size = petal_serialized_bytes(filter, &options);
-    bool fits = size <= INT32_MAX - 8; /* an array of Java has at most 2^31 bytes */
+    bool fits = size <= INT32_MAX - 8; /* a Java array has fewer than 2^31 bytes */
     void *bytes = fits ? malloc((size_t)size + 1) : NULL;
     jbyteArray array = NULL;
     if (!fits) {
@@ -620,7 +620,7 @@ JNIEXPORT jbyteArray JNICALL Java_petal_Core_version(JNIEnv *env, jclass type)
     return bytes_of(env, petal_version());
 }
 
-/* The name and the keys of a format; its abilities, or -1 after the last one. */
+/* Returns the name and keys of a format; its abilities, or -1 after the last format. */
 JNIEXPORT jint JNICALL Java_petal_Core_format(JNIEnv *env, jclass type, jint place,
                                               jobjectArray texts)
 {
@@ -635,7 +635,7 @@ JNIEXPORT jint JNICALL Java_petal_Core_format(JNIEnv *env, jclass type, jint pla
     return (jint)info.abilities;
 }
 
-/* The names, with a space between. */
+/* The names, separated by spaces. */
 JNIEXPORT jbyteArray JNICALL Java_petal_Core_recognize(JNIEnv *env, jclass type, jbyteArray data)
 {
     const char *names[64];
@@ -678,7 +678,7 @@ static jbyteArray parquet_lines(JNIEnv *env, const petal_parquet_filter *list, u
     return lines;
 }
 
-/* A line for each filter: ParquetFilter.java reads it. */
+/* One line per filter: ParquetFilter.java parses it. */
 JNIEXPORT jbyteArray JNICALL Java_petal_Core_parquetFilters(JNIEnv *env, jclass type,
                                                             jobject buffer, jint from, jint size)
 {

@@ -1,5 +1,5 @@
-/* load.c - the library is loaded; the core's failures become Java's exceptions (Failure.java says
- * which). */
+/* load.c - loads the library, and converts the core's failures to Java's exceptions (Failure.java
+ * chooses which). */
 #include "glue.h"
 
 #include <stdlib.h>

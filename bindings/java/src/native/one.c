@@ -1,5 +1,5 @@
-/* one.c - one key: bytes, text, numbers. A verb and a key; the answer is 1 or 0, or an exception is
- * set. */
+/* one.c - one key: bytes, text or a number. Takes a verb and a key; returns 1 or 0, or sets an
+ * exception. */
 #include "glue.h"
 
 #include <stdlib.h>
@@ -7,14 +7,14 @@
 
 enum { STACK_BYTES = 1024 };
 
-/* A block of the map was damaged, maybe that of another key: true may be no answer. */
+/* A block of the map is damaged, maybe another key's: "true" may not be a valid answer. */
 static bool is_doubtful(const petal_filter *filter)
 {
     return petal_last_error(filter, NULL) == PETAL_ERR_DAMAGED;
 }
 
-/* As a batch, which says why it fails: the call for one key does not, and petal_last_error() keeps
- * the first failure of the filter. */
+/* Repeats the call as a batch, which gives the reason: the call for one key doesn't, and
+ * petal_last_error() keeps only the filter's first failure. */
 static jint do_again(JNIEnv *env, petal_filter *filter, jint verb, const void *key, size_t size)
 {
     petal_error error;

@@ -6,8 +6,8 @@ import petal.BloomFilter;
 import petal.OpenOptions;
 
 /**
- * For Java 22 and later: memory of an Arena that was closed, or of another thread's, is an
- * exception and not the end of the process. Reflection, since the tests compile for Java 11.
+ * For Java 22 and later: using the memory of a closed Arena, or of another thread's, must throw and
+ * not crash the process. Uses reflection, since the tests compile for Java 11.
  */
 final class ArenaTest {
     private static Object arena(String kind) throws Exception {

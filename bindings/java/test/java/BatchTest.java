@@ -23,13 +23,13 @@ import petal.PetalException;
 import petal.Scheme;
 
 /**
- * For every kind of batch: answered like one key at a time, and like the tool; and what is no batch
- * is refused.
+ * Every kind of batch gives the same answers as keys one by one and as the tool; what is not a
+ * batch is refused.
  */
 final class BatchTest {
-    private static final int COUNT = 10_000; // more than a piece of the work
+    private static final int COUNT = 10_000; // more than one piece
 
-    /** Many false positives: answers that are wrong in the same way prove more. */
+    /** Many false positives: equal wrong answers prove more. */
     private static Builder small() {
         return BloomFilter.builder().bits(1 << 15).hashes(3);
     }
@@ -80,7 +80,7 @@ final class BatchTest {
         return keys;
     }
 
-    /** The calls of one kind of batch. */
+    /** The calls for one kind of batch. */
     private interface Kind {
         long addAll(BloomFilter filter, List<Object> keys);
 
@@ -448,7 +448,7 @@ final class BatchTest {
         }
     }
 
-    /** For each key whether the command petal finds it. */
+    /** Returns for each key whether the command petal finds it. */
     private static boolean[] tool(BloomFilter filter, List<Object> keys, String type)
             throws Exception {
         Path folder = Files.createTempDirectory("batch");
@@ -494,12 +494,14 @@ final class BatchTest {
         }
     }
 
-    /** A key that is refused at any place: its index is named, and all before it are in. */
+    /**
+     * A refused key at any place: the failure names its index, and all keys before it were added.
+     */
     static void testAllKeysBeforeOneThatIsRefusedAreIn() {
         for (int at : new int[] {0, 1, 3, 500, 1024, 8999}) {
             for (Object wrong : new Object[] {null, new java.util.Date(0), "a\ud800?"}) {
                 List<Object> keys = new ArrayList<>(texts());
-                keys.removeIf(""::equals); // which one of the schemes takes none of
+                keys.removeIf(""::equals); // one of the schemes rejects it
                 keys.subList(at < 4 ? 4 : 9000, keys.size()).clear();
                 keys.set(at, wrong);
                 refusedAt(at, keys, keys);

@@ -36,7 +36,7 @@ import petal.SaveOption;
 import petal.Scheme;
 import petal.Stats;
 
-/** Files, streams, bytes, whole filters and what is inside: each call does what it says. */
+/** Files, streams, bytes, whole filters and information: each call does what it says. */
 final class FilesTest {
     private static Path folder() throws IOException {
         return Files.createTempDirectory("files");
@@ -100,7 +100,7 @@ final class FilesTest {
         try (BloomFilter map = BloomFilter.open(path)) {
             Tap.raises(PetalIOException.class, map::verify, "verify");
         }
-        // A call that declares no IOException.
+        // A call that doesn't declare IOException.
         try (BloomFilter map = BloomFilter.open(path, Mode.WRITE);
                 BloomFilter other = map.emptyLike()) {
             Tap.raises(UncheckedIOException.class, () -> other.merge(map), "merge");
@@ -110,7 +110,7 @@ final class FilesTest {
         }
     }
 
-    /** A file of so many keys with some of its bits zeroed: a byte, or 8 KiB. */
+    /** A file of this filter with some of its bits zeroed: one byte, or 8 KiB. */
     private static byte[] damaged(BloomFilter filter, int size) {
         byte[] bytes = filter.toBytes();
         int at = bytes.length * 2 / 3;
@@ -179,7 +179,7 @@ final class FilesTest {
         Tap.check(map.info().isVerifiedOnUse() && map.info().uncheckedBlocks() > 0, map);
     }
 
-    /** A member by two calls, which agree: in, or the file is damaged there. */
+    /** Queries a member by two calls, which must agree: present, or the file is damaged there. */
     private static int isDamaged(BloomFilter map, Object key, Object same) {
         int thrown = 0;
         for (Object one : new Object[] {key, same}) {
@@ -221,7 +221,7 @@ final class FilesTest {
         Tap.same(BloomFilter.recognize("text".getBytes(UTF_8)).contains("petal"), false, "text");
     }
 
-    /** A stream that gives a few bytes at a time. */
+    /** A stream that returns a few bytes at a time. */
     private static InputStream dripping(byte[] bytes) {
         return new ByteArrayInputStream(bytes) {
             @Override

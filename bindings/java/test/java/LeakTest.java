@@ -6,13 +6,13 @@ import petal.BloomFilter;
 import petal.Mode;
 
 /**
- * Filters that nobody closes, in a heap that is large beside them: the collector never needs to run
- * for the heap's sake, and they are freed nevertheless.
+ * Filters that nobody closes, in a heap that is large compared with them: they are freed although
+ * the heap alone never needs a collection.
  */
 final class LeakTest {
     private static final long[] KEYS = VectorsTest.longs(1_000_000);
 
-    /** The most memory that this process ever had, in MiB. */
+    /** The peak memory of this process in MiB. */
     private static long peak() throws IOException {
         for (String line : Files.readAllLines(Path.of("/proc/self/status")))
             if (line.startsWith("VmHWM"))
@@ -26,7 +26,7 @@ final class LeakTest {
     }
 
     static void testFiveThousandFiltersOfAMegabyteStayBelow512() throws IOException {
-        // A peak of long ago, of pages that nobody touched, is no excuse.
+        // An early peak, of pages never touched, must not raise the limit forever.
         BloomFilter.builder().bits(1L << 36).hashes(2).build().close();
         for (int i = 0; i < 200; i++) BloomFilter.create(10, 0.01).close();
         for (int i = 0; i < 5000; i++) {
@@ -41,7 +41,7 @@ final class LeakTest {
         for (int i = 0; i < 300; i++) {
             BloomFilter filter = BloomFilter.builder().capacity(100).rate(0.001).grow().build();
             if (i % 10 == 0) for (int key = 0; key < 500_000; key++) filter.add(KEYS[key]);
-            else filter.addAll(KEYS); // 3 MB and more
+            else filter.addAll(KEYS); // at least 3 MB
         }
         staysBelow512("grown");
     }
@@ -61,7 +61,7 @@ final class LeakTest {
         staysBelow512("read");
     }
 
-    /** A map takes a file descriptor, of which a process may have 1024. */
+    /** A map holds a file descriptor, and a process may have only 1024. */
     static void testMapsDoNotExhaustTheFileDescriptors() throws IOException {
         Path path = Files.createTempDirectory("leak").resolve("a");
         BloomFilter.create(1000, 0.01).save(path);

@@ -17,7 +17,7 @@ import petal.Builder;
 import petal.OpenOptions;
 import petal.PetalException;
 
-/** Misuse ends in Java's own exceptions, and nothing leaks or breaks. */
+/** Misuse throws Java's own exceptions, and nothing leaks or breaks. */
 final class MisuseTest {
     private interface Use {
         void of(BloomFilter filter) throws Exception;
@@ -137,7 +137,7 @@ final class MisuseTest {
     }
 
     static void testAFileThatNoArrayHoldsIsSaid() {
-        // 4 GiB that nobody touches.
+        // 4 GiB, never touched.
         try (BloomFilter filter = BloomFilter.builder().bits(1L << 35).hashes(2).build()) {
             PetalException error = Tap.raises(PetalException.class, filter::toBytes, "4 GiB");
             Tap.same(error.status(), "over a limit", "status");
@@ -164,7 +164,7 @@ final class MisuseTest {
 
     static void testTooMuchMemoryIsAnOutOfMemoryError() {
         List<BloomFilter> held = new ArrayList<>();
-        // More than any machine's address space has left: 32 TiB, several times.
+        // More than the free address space of any machine: 32 TiB, several times.
         Tap.raises(OutOfMemoryError.class, () -> {
             for (int i = 0; i < 8; i++)
                 held.add(BloomFilter.builder().bits(1L << 48).hashes(2).build());
@@ -174,7 +174,7 @@ final class MisuseTest {
 
     // ---- memory ----
 
-    /** Private memory of this process, in KiB. */
+    /** Private memory of this process in KiB. */
     static long resident() throws IOException {
         System.gc();
         for (String line : Files.readAllLines(Path.of("/proc/self/status")))
@@ -204,7 +204,7 @@ final class MisuseTest {
         long before = resident();
         for (int i = 0; i < 100_000; i++) {
             BloomFilter.create(1000, 0.01).add("a");
-            if (i % 5000 == 4999) { // the cleaner is a thread of its own
+            if (i % 5000 == 4999) { // the cleaner is a separate thread
                 System.gc();
                 System.runFinalization();
                 Thread.sleep(20);

@@ -5,7 +5,7 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Comparator;
 
-/** Tap CLASS...: runs each method of these classes that is named test..., and speaks TAP. */
+/** Tap CLASS...: runs each method named test... of these classes, and prints TAP. */
 public final class Tap {
     public static void main(String[] classes) throws Exception {
         int number = 0;
@@ -66,7 +66,7 @@ public final class Tap {
         return text.length() > 200 ? text.substring(0, 200) : text;
     }
 
-    /** The exception of exactly this class, or of a subclass. */
+    /** Returns the exception, which must be of this class or a subclass. */
     static <T extends Throwable> T raises(Class<T> kind, Call call, Object about) {
         try {
             call.run();

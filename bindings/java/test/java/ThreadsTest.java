@@ -16,11 +16,11 @@ import petal.Mode;
 import petal.OpenOptions;
 
 /**
- * Threads: one filter queried, changed, saved and closed by many at once answers right, loses no
+ * One filter that many threads query, change, save and close concurrently answers right, loses no
  * key and does not crash.
  */
 final class ThreadsTest {
-    /** Each in a thread of its own, at once; what they threw. */
+    /** Runs each call in its own thread, concurrently. Returns what they threw. */
     private static List<Throwable> runAll(Tap.Call... calls) throws Exception {
         List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());
         CyclicBarrier ready = new CyclicBarrier(calls.length);
@@ -180,7 +180,7 @@ final class ThreadsTest {
         return runAll(calls);
     }
 
-    /** Native code checks what it has copied, not what Java has checked before. */
+    /** Native code must check its own copy, not trust what Java checked earlier. */
     static void testOffsetsThatAnotherThreadChangesBreakNothing() throws Exception {
         int count = 8000;
         byte[] data = new byte[count];
@@ -216,7 +216,7 @@ final class ThreadsTest {
         }
     }
 
-    /** Whatever its position is, the key ends at the limit: what lies behind is not read. */
+    /** Whatever its position, the key ends at the limit: nothing after it is read. */
     static void testABufferThatAnotherThreadMovesEndsAtItsLimit() throws Exception {
         ByteBuffer direct = ByteBuffer.allocateDirect(64);
         for (int i = 0; i < 64; i++) direct.put(i, (byte) i);

@@ -27,8 +27,9 @@ import petal.PetalIOException;
 import petal.Scheme;
 
 /**
- * Every vector: the files of other libraries answer as those do, are rebuilt byte for byte and go
- * through a petal file; petal's own are made byte for byte; broken ones are refused by name.
+ * Every vector: other libraries' files answer like the originals, are rebuilt byte for byte and
+ * survive a round trip through a petal file; petal's own are written byte for byte; broken ones are
+ * refused by name.
  */
 final class VectorsTest {
     static final Path VECTORS = Path.of("vectors");
@@ -38,7 +39,7 @@ final class VectorsTest {
         for (int i = 0; i < 16; i++) SECRET[i] = (byte) i;
     }
 
-    /** The words of each line that is no comment. */
+    /** The words of each line that is not a comment. */
     static List<String[]> rows(Path path) throws IOException {
         try (Stream<String> lines = Files.lines(path, UTF_8)) {
             return lines.filter(line -> !line.isEmpty() && !line.startsWith("#"))
@@ -54,7 +55,7 @@ final class VectorsTest {
         return bytes;
     }
 
-    /** The core's name of a failure; none: "". */
+    /** The core's name of a failure; "" if there is none. */
     static String statusOf(Throwable failure) {
         if (failure instanceof PetalException) return ((PetalException) failure).status();
         if (failure instanceof PetalIOException) return ((PetalIOException) failure).status();
@@ -186,7 +187,7 @@ final class VectorsTest {
             expected.clear();
         }
 
-        /** Each key as each type that has its bytes. */
+        /** Queries each key as each type that has its bytes. */
         private void askTyped() throws IOException {
             Kinds kinds = new Kinds();
             for (int i = 0; i < asked.size(); i++) kinds.sort(asked.get(i), expected.get(i));
@@ -207,7 +208,7 @@ final class VectorsTest {
             kinds.keys.forEach((type, keys) -> typed.merge(type.name(), keys.size(), Integer::sum));
         }
 
-        /** What a funnel of Guava made, Java makes. */
+        /** Java creates what a Guava funnel created. */
         private void expectOfItsName(Kinds kinds) {
             String funnel = path.getFileName().toString().replaceAll("_n?[0-9].*", "");
             KeyType type = FUNNELS.get(funnel);
@@ -215,7 +216,10 @@ final class VectorsTest {
             Tap.same(kinds.keys.getOrDefault(type, List.of()).size(), asked.size(), path);
         }
 
-        /** A file that is cut off is refused, or (some formats cannot tell) is another filter. */
+        /**
+         * A truncated file is refused, or, in formats where that can't be detected, is another
+         * filter.
+         */
         private void cut(int size) {
             byte[] start = Arrays.copyOf(bytes, size);
             try (BloomFilter part = BloomFilter.fromBytes(start, VectorsTest.format(format))) {
@@ -229,7 +233,7 @@ final class VectorsTest {
     private static final Map<String, KeyType> FUNNELS = Map.of("utf8", KeyType.TEXT, "unencoded",
             KeyType.UTF16LE, "int", KeyType.I32, "long", KeyType.I64);
 
-    /** Keys as the types that have these bytes. */
+    /** Keys as the types that have their bytes. */
     private static final class Kinds {
         final Map<KeyType, List<Object>> keys = new TreeMap<>();
         final Map<KeyType, List<Boolean>> in = new TreeMap<>();
@@ -362,7 +366,7 @@ final class VectorsTest {
                 Double.NaN));
     }
 
-    /** vectors/README.md says the same in words. */
+    /** vectors/README.md describes them in words. */
     private static void recipes() {
         Consumer<BloomFilter> texts = f -> f.addAll(TEXTS);
         Consumer<BloomFilter> two = f -> f.addAll(new String[] {"a", "b"});

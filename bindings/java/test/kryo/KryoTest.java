@@ -8,7 +8,7 @@ import petal.BloomFilter;
 import petal.KeyType;
 import petal.Scheme;
 
-/** Kryo carries filters, alone and inside other objects, as it finds them and as it is told to. */
+/** Kryo transports filters, alone and within other objects, by default and when configured to. */
 final class KryoTest {
     private static final byte[] SECRET = new byte[16];
 

@@ -1,5 +1,5 @@
-// sw.js - a service worker that answers GET has?key=... by itself, so that a page which asks it
-// works offline. The filter and the script are kept when it is installed.
+// sw.js - a service worker that answers GET has?key=... itself, so that a page works offline. It
+// stores the filter and the script when it is installed.
 importScripts('petal/petal-native.js');
 
 const CACHE = 'petal-offline-1';
@@ -7,7 +7,7 @@ const FILES = ['index.html', 'petal/petal-native.js', 'words.petal'];
 
 let loading = null;
 
-// A service worker is stopped when idle; the filter is loaded again when it wakes.
+// The browser stops an idle service worker; it loads the filter again when it wakes.
 const filter = () => {
     loading ??= caches
         .match('words.petal')

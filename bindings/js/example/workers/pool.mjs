@@ -1,5 +1,5 @@
-// pool.mjs - pool(url, count): workers that query one filter side by side. The file is fetched once;
-// SharedArrayBuffer needs a page with Cross-Origin-Opener-Policy: same-origin and
+// pool.mjs - pool(url, count): workers that query one filter concurrently. The file is fetched
+// once; SharedArrayBuffer needs a page with Cross-Origin-Opener-Policy: same-origin and
 // Cross-Origin-Embedder-Policy: require-corp.
 export const pool = async (url, count = navigator.hardwareConcurrency) => {
     const response = await fetch(url);
@@ -29,7 +29,8 @@ export const pool = async (url, count = navigator.hardwareConcurrency) => {
             waiting.set(id, resolve);
             worker.postMessage({ id, keys });
         });
-    // An array of Uint8Array, one per worker, which has its share of the keys in order.
+    // Returns an array of Uint8Array, one per worker, each with the answers to its share of the
+    // keys, in order.
     const hasMany = (keys) => {
         const share = Math.ceil(keys.length / workers.length);
         return Promise.all(

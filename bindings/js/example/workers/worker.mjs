@@ -1,4 +1,4 @@
-// worker.mjs - a worker with a module and a filter of its own; all read the file's bytes from one
+// worker.mjs - a worker with its own module and filter; all workers read the file's bytes from one
 // SharedArrayBuffer. It answers {id, keys} with {id, answers}.
 import { Filter } from './petal/petal.browser.mjs';
 

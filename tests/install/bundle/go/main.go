@@ -1,4 +1,4 @@
-// Asks the bundled library for a key that is in and for one that is not.
+// Queries the bundled library for a key that was added and for one that was not.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Package petal: the flat folder of scripts/bundle beside this file, built by cgo.
+// Package petal builds the flat folder of scripts/bundle beside this file with cgo.
 package petal
 
 /*

@@ -1,5 +1,4 @@
-/* cmocka.h - the few words of cmocka that tests/formats/vectors.c uses, for platforms without
- * it. */
+/* cmocka.h - the parts of cmocka that tests/formats/vectors.c uses, for platforms without it. */
 #ifndef PETAL_TEST_CMOCKA_H
 #define PETAL_TEST_CMOCKA_H
 

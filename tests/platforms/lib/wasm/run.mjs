@@ -1,4 +1,4 @@
-// run.mjs - runs a WASI program under Node, with vectors/ as its only folder:
+// run.mjs - runs a WASI program under Node, with access to vectors/ only:
 //     node run.mjs PROGRAM.wasm [ARGUMENT...]
 import { readFile } from 'node:fs/promises';
 import { WASI } from 'node:wasi';

@@ -1,1 +1,1 @@
-/* setjmp.h - nothing: WASI has none, and only cmocka wants it. */
+/* setjmp.h - empty: WASI has none, and only cmocka needs it. */

@@ -2,8 +2,8 @@
 
 package native
 
-// These calls come back soon, keep no pointer and never call Go: so says this to newer compilers,
-// which then need less ado per call.
+// These calls return quickly, keep no pointer and never call Go. The directives tell newer
+// compilers so, which saves time per call.
 
 // #cgo noescape petal_go_key
 // #cgo nocallback petal_go_key

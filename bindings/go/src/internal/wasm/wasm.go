@@ -1,7 +1,7 @@
 //go:build !cgo || petal_wasm
 
-// Package wasm is the library as WebAssembly, which wazero runs. Filters stand in one memory, since
-// two of them can be merged; so there is one instance, and one call at a time.
+// Package wasm is the library as WebAssembly, which wazero runs. All filters share one memory, so
+// that any two can be merged; so there is one instance, which runs one call at a time.
 package wasm
 
 import (
@@ -20,17 +20,17 @@ import (
 //go:embed petal.wasm
 var code []byte
 
-// Words of a call, in and out: see glue.c.
+// Words are a call's arguments and results: see glue.c.
 type Words [64]uint64
 
 const (
 	wordsBytes   = 64 * 8
 	messageBytes = 240
 	errMemory    = -4
-	errOther     = -7 // PETAL_ERR_UNSUPPORTED: a trap, or a machine that cannot run it
+	errOther     = -7 // PETAL_ERR_UNSUPPORTED: a trap, or a machine that can't run it
 )
 
-// The one instance, and its memory for what goes in and out.
+// The only instance, and its blocks of memory for arguments and results.
 var one struct {
 	sync.Mutex
 	once   sync.Once
@@ -46,7 +46,7 @@ var one struct {
 	sink           func([]byte) bool
 }
 
-// block grows as needed.
+// block is memory that grows as needed.
 type block struct{ at, size uint32 }
 
 var background = context.Background()
@@ -83,7 +83,7 @@ func instantiate() (err error) {
 	return err
 }
 
-// sink is what petal_go_write calls.
+// sink is called by petal_go_write.
 func sink(_ context.Context, m api.Module, _ uint64, at uint32, size uint64) int32 {
 	piece, ok := m.Memory().Read(at, uint32(size))
 	if ok && one.sink(piece) {
@@ -103,7 +103,7 @@ func alloc(size uint64) (uint32, error) {
 	return uint32(results[0]), nil
 }
 
-// room has at least so many bytes. Large blocks are given back by trim.
+// room makes the block at least this large. trim frees large blocks.
 func (b *block) room(size uint64) error {
 	if uint64(b.size) >= size && b.size > 0 {
 		return nil
@@ -136,7 +136,7 @@ func (b *block) trim() {
 	}
 }
 
-// puts copies to the block; at this offset.
+// puts copies data into the block at this offset.
 func (b *block) puts(at uint32, data string) {
 	one.memory.WriteString(b.at+at, data)
 }
@@ -158,7 +158,7 @@ func getWords(words *Words) {
 	}
 }
 
-// message of the call that failed.
+// message returns the message of the call that failed.
 func message() string {
 	data, _ := one.memory.Read(one.message, messageBytes)
 	for i, b := range data {
@@ -169,7 +169,7 @@ func message() string {
 	return ""
 }
 
-// outcome of a call that gave these results, with its words.
+// outcome converts the results of a call, and copies its words.
 func outcome(results []uint64, err error, words *Words) (int32, string) {
 	if err != nil {
 		return broken(err, words)
@@ -218,7 +218,7 @@ func Call(op uint32, handle, other uint64, words *Words, data, out []byte) (int3
 	return status, text
 }
 
-// Enter is the memory from this address on, until Leave: a call may move it.
+// Enter returns a pointer to the memory at this address, valid until Leave: a call may move it.
 func Enter(at uint32) unsafe.Pointer {
 	one.Lock()
 	memory, _ := one.memory.Read(at, 1)
@@ -262,10 +262,10 @@ func Hash(op uint32, handle uint64, hash uint64) int32 {
 	return result(one.hash.Call(background, uint64(op), handle, hash))
 }
 
-// pieceKeys is how many keys of 8 bytes are copied at once.
+// pieceKeys is how many 8-byte keys are copied at a time.
 const pieceKeys = 8192
 
-// Batch is petal_go_batch. Keys without offsets are done piece by piece.
+// Batch is petal_go_batch. Keys without offsets are processed piece by piece.
 func Batch(op uint32, handle uint64, layout uint32, data []byte, offsets []uint64, count,
 	keyBytes int, results []byte, words *Words) (int32, string) {
 	one.Lock()
@@ -304,7 +304,7 @@ func Batch(op uint32, handle uint64, layout uint32, data []byte, offsets []uint6
 	return 0, ""
 }
 
-// together adds the positive answers of pieces; any and all have one answer.
+// together adds up the pieces' positive answers; any and all have a single answer.
 func together(op uint32, before, now uint64, from int) uint64 {
 	if op >= 3 {
 		return now
@@ -356,8 +356,8 @@ var nativeIsLittle = func() bool {
 	return *(*byte)(unsafe.Pointer(&word)) == 1
 }()
 
-// littleEndian swaps the numbers of this machine, if it is another, for WebAssembly's; a copy of
-// what is read, in place for hashes that come out.
+// littleEndian swaps numbers to or from WebAssembly's byte order if the machine's differs: it
+// copies what the call reads, and swaps resulting hashes in place.
 func littleEndian(data []byte, layout uint32) []byte {
 	if nativeIsLittle || layout < 4 {
 		return data
@@ -369,8 +369,8 @@ func littleEndian(data []byte, layout uint32) []byte {
 	return swapped
 }
 
-// Write is petal_go_write: sink gets the bytes, piece by piece, until it returns false. No filter
-// may be used meanwhile.
+// Write is petal_go_write: sink receives the bytes, piece by piece, until it returns false. Use no
+// filter meanwhile.
 func Write(handle, other uint64, format string, sink func(piece []byte) bool,
 	words *Words) (int32, string) {
 	one.Lock()

@@ -1,6 +1,6 @@
 package petal;
 
-/** How two sets of keys overlap, as far as the bits of their filters tell. */
+/** How two sets of keys overlap, estimated from the bits of their filters. */
 public final class Comparison {
     private final boolean saturated;
     private final Estimate itemsA;
@@ -42,7 +42,7 @@ public final class Comparison {
         return union;
     }
 
-    /** Distinct keys that are in both. */
+    /** Distinct keys in both. */
     public Estimate intersection() {
         return intersection;
     }
@@ -52,12 +52,12 @@ public final class Comparison {
         return jaccard;
     }
 
-    /** The share of the first that is in the second. */
+    /** The share of the first's keys that are in the second. */
     public Estimate containmentAInB() {
         return containmentAInB;
     }
 
-    /** The share of the second that is in the first. */
+    /** The share of the second's keys that are in the first. */
     public Estimate containmentBInA() {
         return containmentBInA;
     }

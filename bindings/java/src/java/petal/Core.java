@@ -19,17 +19,18 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A filter of the C library, the gate in front of it, and the functions of the native library.
+ * The handle of a filter of the C library, the gate that every call passes, and the native
+ * functions.
  *
- * <p>The gate: any number of calls that query, or one that changes or frees. A query takes its
- * thread's slot, or counts itself in the shared one if that is taken, and then looks for a changer;
- * a changer announces itself and then waits until all slots are 0. Each writes before it reads, so
- * one of them sees the other. A query that comes while somebody changes waits for the lock that the
- * changer holds. Leaving a slot is a plain store, so it may miss a changer that is just going to
- * sleep: changers wake by themselves too.
+ * <p>The gate admits any number of queries, or one call that changes or frees. A query takes its
+ * thread's slot, or counts itself in the shared slot if that is taken, and then looks for a
+ * changer. A changer announces itself, and then waits until all slots are 0. Each writes before it
+ * reads, so at least one of them sees the other. A query that comes during a change waits for the
+ * changer's lock. Leaving a slot is a plain store, so it may miss a changer that is about to sleep:
+ * changers also wake up by themselves.
  *
- * <p>The native functions take the handle besides {@code this}, which so stays reachable: the
- * cleaner cannot free a filter that a call is working on.
+ * <p>The native functions take the handle and {@code this}. The latter keeps the object reachable:
+ * the cleaner can't free a filter during a call.
  */
 final class Core extends AbstractCollection<byte[]> {
     // Verbs.
@@ -40,18 +41,18 @@ final class Core extends AbstractCollection<byte[]> {
     static final int ALL = 4;
 
     /**
-     * Added to a verb: the bytes were made of text, and a '?' may have been a surrogate that stood
-     * alone. If there is one, nothing is done, and the answer is their number, negative.
+     * Added to a verb: the bytes come from text, and a '?' may have been an unpaired surrogate. If
+     * there is a '?', nothing is done, and the result is their number, negative.
      */
     static final int UNSURE = 8;
 
-    /** Keys of a piece of a batch. */
+    /** Keys per piece of a batch. */
     static final int PIECE_KEYS = 1024;
 
-    /** Longer keys are copied out of their array. */
+    /** Longer keys are copied from their array. */
     static final int PACKED_BYTES = 64;
 
-    /** A filter that grows is measured after so many keys. */
+    /** A growing filter's memory is measured after this many keys. */
     private static final int LAYER_KEYS = 1024;
 
     static final int NUMBERS = 15;
@@ -70,10 +71,10 @@ final class Core extends AbstractCollection<byte[]> {
         NativeLibrary.load();
     }
 
-    /** What is freed when nobody can reach the filter any more. */
+    /** Freed when nobody can reach the filter any more. */
     private static final class Memory implements Runnable {
         private final long handle;
-        /** What a view borrows stays reachable. */
+        /** Keeps a view's memory reachable. */
         private final Object borrowed;
         private long bytes;
         private boolean isFreed;
@@ -112,23 +113,23 @@ final class Core extends AbstractCollection<byte[]> {
     private volatile Thread changer;
     /** Threads that are writing this filter to a stream, which may call back. */
     private final Set<Thread> writing = ConcurrentHashMap.newKeySet(1);
-    /** Of a view: its bytes, or null. */
+    /** A view's bytes, or null. */
     private final ByteBuffer borrowed;
     private Memory memory;
     private Cleaner.Cleanable cleanable;
     private long handle; // 0: closed
     /** How keys become bytes. */
     Keys keys;
-    /** The scheme takes the empty key. */
+    /** The scheme accepts the empty key. */
     boolean emptyKey;
-    /** Keys are hashed by XXH3, with this seed. */
+    /** Keys are hashed with XXH3 and this seed. */
     private boolean isHashed;
     private long seed;
-    /** Adding may allocate: the filter grows. */
+    /** The filter grows, so adding may allocate. */
     private boolean grows;
     private int uncounted;
 
-    /** asked: what the caller says of the keys. Whatever fails, the filter is freed. */
+    /** asked: the caller's key type. If anything fails, the filter is freed. */
     Core(long handle, ByteBuffer borrowed, KeyType asked) {
         this.borrowed = borrowed == null ? null : borrowed.slice();
         adopt(handle, asked);
@@ -176,14 +177,14 @@ final class Core extends AbstractCollection<byte[]> {
     // ---- the gate ----
 
     /**
-     * Throws what reading a view throws if its memory is gone: the Arena of the buffer is closed,
-     * or belongs to another thread. Native code would end the process.
+     * Throws what reading a view throws if its memory is gone: the buffer's Arena is closed, or
+     * belongs to another thread. Native code would crash the process.
      */
     private void touch() {
         if (borrowed != null && borrowed.limit() > 0) borrowed.get(0);
     }
 
-    /** Returns the slot for {@link #leave}. */
+    /** Returns the slot to pass to {@link #leave}. */
     int enter() {
         touch();
         int slot = ((int) Thread.currentThread().getId() & (SLOTS - 1)) * GAP;
@@ -197,7 +198,7 @@ final class Core extends AbstractCollection<byte[]> {
     }
 
     private int enterSlowly() {
-        // Who is writing this filter is inside already: a changer is only waiting.
+        // A thread that is writing this filter is already inside: a changer is only waiting.
         boolean inside = writing.contains(Thread.currentThread());
         if (!inside) turn.lock();
         try {
@@ -244,7 +245,7 @@ final class Core extends AbstractCollection<byte[]> {
         turn.unlock();
     }
 
-    /** The same after adding so many keys: what a filter that grows has allocated is counted. */
+    /** Like leave(), after adding keys: accounts for what a growing filter has allocated. */
     void leaveAdded(int keys) {
         boolean isDue = grows && (uncounted += Math.min(keys, LAYER_KEYS)) >= LAYER_KEYS;
         long bytes = -1;
@@ -260,7 +261,7 @@ final class Core extends AbstractCollection<byte[]> {
         return true;
     }
 
-    /** In the order of their making: two threads with the same filters never wait in a ring. */
+    /** Locks in the order of creation, so that two threads with the same filters never deadlock. */
     static void enterTwo(Core changed, Core queried, Action action) {
         if (changed == queried) {
             changed.enterToChange();
@@ -309,7 +310,7 @@ final class Core extends AbstractCollection<byte[]> {
         void run();
     }
 
-    /** One key; inside the gate. What fails is tried again as bytes, for its message. */
+    /** One key, inside the gate. A failure is repeated as a batch of bytes, for its message. */
     int one(int verb, byte[] key) {
         if (isHashed && verb != REMOVE && key.length >= Xxh3.LEAST && key.length <= Xxh3.MOST) {
             int answer = oneHash(handle, verb, Xxh3.hash(key, seed));
@@ -325,7 +326,7 @@ final class Core extends AbstractCollection<byte[]> {
         return (long) WORD.get(key, from);
     }
 
-    /** Short keys go as numbers: calls back for an array take longer. */
+    /** Short keys are passed as numbers: JNI calls on an array take longer. */
     private int packed(int verb, byte[] key) {
         int size = key.length;
         if (size > PACKED_BYTES) return oneBytes(handle, verb, key, 0, size);
@@ -342,7 +343,7 @@ final class Core extends AbstractCollection<byte[]> {
         return onePacked(handle, verb, size, word, 0, 0, 0, 0, 0, 0, 0);
     }
 
-    /** The handle; inside the gate. */
+    /** Returns the handle; inside the gate. */
     long handle() {
         return handle;
     }
@@ -351,7 +352,7 @@ final class Core extends AbstractCollection<byte[]> {
         return changer == null && handle == 0;
     }
 
-    /** Syncs first, if that is asked for; the filter is gone whatever comes of it. */
+    /** Syncs first if requested; frees the filter in any case. */
     void close(boolean sync, byte[] path) {
         lockToChange();
         try {
@@ -386,11 +387,11 @@ final class Core extends AbstractCollection<byte[]> {
 
     // ---- for serializers that write fields ----
     //
-    // Kryo knows nothing of writeReplace(): it writes the fields of a filter, of which this object
-    // is one, and this object as what it also is, a collection of byte[]. Its one element is a byte
-    // for the type of the keys, and the file.
+    // Kryo ignores writeReplace(). It writes a filter's fields, one of which is this object, and
+    // this object as the collection of byte[] that it also is. Its only element is one byte for the
+    // key type, and the file.
 
-    /** For Kryo alone: closed until {@link #add}. */
+    /** For Kryo only: closed until {@link #add}. */
     Core() {
         borrowed = null;
     }
@@ -432,11 +433,11 @@ final class Core extends AbstractCollection<byte[]> {
 
     native int oneBytes(long handle, int verb, byte[] key, int from, int size);
 
-    /** Of at most PACKED_BYTES: the first words, and the last one, which may overlap. */
+    /** For keys of at most PACKED_BYTES: their first words, and the last one, which may overlap. */
     native int onePacked(long handle, int verb, int size, long a, long b, long c, long d, long e,
             long f, long g, long last);
 
-    /** -1: it fails, and nothing is thrown. */
+    /** -1: failed, without an exception. */
     native int oneHash(long handle, int verb, long hash);
 
     native int oneDirect(long handle, int verb, ByteBuffer key, int from, int size);

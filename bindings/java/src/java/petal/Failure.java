@@ -6,7 +6,7 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 
-/** The core's failures as Java's exceptions, with its message unchanged. */
+/** Converts the core's failures to Java's exceptions, with the message unchanged. */
 final class Failure {
     private static final int MEMORY = -4;
     private static final int IO = -8;
@@ -19,14 +19,14 @@ final class Failure {
 
     private Failure() {}
 
-    /** load.c calls this. checked: the call that failed declares IOException. */
+    /** Called by load.c. checked: the failed call declares IOException. */
     static Throwable of(int status, byte[] name, byte[] message, int errno, long offset,
             byte[] path, boolean checked) {
         String said = new String(message, StandardCharsets.UTF_8);
         String named = new String(name, StandardCharsets.UTF_8);
         String file = path == null ? null : new String(path, Texts.PATHS);
         if (status == MEMORY) return new OutOfMemoryError(said);
-        // I/O, locks, and bytes that are no filter, or a broken one.
+        // I/O, locks, and bytes that are not a filter or are damaged.
         boolean isIo = status <= IO && status >= DIRTY || status == REPLACED;
         if (!isIo) return new PetalException(said, named, offset, file);
         PetalIOException failure = new PetalIOException(said, named, offset, file, errno);
@@ -34,7 +34,7 @@ final class Failure {
         return file == null ? failure : known(status, errno, file, said, failure);
     }
 
-    /** What the core said of one key, of the key with this index in a batch. */
+    /** Adds a key's index in the batch to the core's failure for that key. */
     static RuntimeException at(long index, RuntimeException failure) {
         if (failure instanceof PetalException) {
             PetalException said = (PetalException) failure;
@@ -46,7 +46,7 @@ final class Failure {
                 said.getMessage(), said.status(), index, said.path(), said.errno()));
     }
 
-    /** The kinds that java.nio.file has; the cause says the rest. */
+    /** Exceptions that java.nio.file already has; the cause has the details. */
     private static Throwable known(int status, int errno, String file, String said,
             PetalIOException failure) {
         if (status == EXISTS) return new FileAlreadyExistsException(file, null, said)

@@ -1,6 +1,6 @@
 package petal;
 
-/** A format of files. */
+/** A file format. */
 public final class Format {
     private final String name;
     private final String keys;
@@ -25,32 +25,32 @@ public final class Format {
         return name;
     }
 
-    /** How its library makes bytes of keys, in a few words. */
+    /** How its library turns keys into bytes, in a few words. */
     public String keys() {
         return keys;
     }
 
-    /** It can be read. */
+    /** Whether it can be read. */
     public boolean isReadable() {
         return readable;
     }
 
-    /** It can be written. */
+    /** Whether it can be written. */
     public boolean isWritable() {
         return writable;
     }
 
-    /** Filters can be made as its library makes them. */
+    /** Whether filters can be created as its library does. */
     public boolean isCreatable() {
         return creatable;
     }
 
-    /** Files may be recognized. */
+    /** Whether files may be recognized. */
     public boolean isRecognizable() {
         return recognizable;
     }
 
-    /** Read without a copy. */
+    /** Whether it can be opened without a copy. */
     public boolean isMappable() {
         return mappable;
     }

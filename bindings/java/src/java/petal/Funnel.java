@@ -1,7 +1,7 @@
 package petal;
 
 /**
- * What the bytes of a key of some type are, as in Guava: the funnel puts its fields, one after the
+ * Defines the bytes of a key of some type, as in Guava: the funnel puts its fields, one after the
  * other.
  *
  * <pre>{@code
@@ -9,8 +9,8 @@ package petal;
  * filter.by(byName).contains(person);
  * }</pre>
  *
- * <p>Fields have no mark between them: "ab" and "c" are the bytes of "a" and "bc". A filter that
- * Guava filled by a funnel with the same calls has the same bytes.
+ * <p>Nothing separates fields: "ab" and "c" give the same bytes as "a" and "bc". A filter that
+ * Guava filled through a funnel with the same calls has the same bytes.
  */
 @FunctionalInterface
 public interface Funnel<T> {

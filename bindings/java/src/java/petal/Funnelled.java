@@ -6,8 +6,8 @@ import java.util.Objects;
 import java.util.function.Predicate;
 
 /**
- * A filter that takes keys of another type, by a {@link Funnel}. It has no state of its own: the
- * filter is saved, closed and shared as ever.
+ * A filter for keys of another type, converted by a {@link Funnel}. It has no state of its own: the
+ * underlying filter is saved, closed and shared as usual.
  */
 public final class Funnelled<T> implements Predicate<T> {
     private final BloomFilter filter;
@@ -66,7 +66,7 @@ public final class Funnelled<T> implements Predicate<T> {
         };
     }
 
-    /** What it puts keys into. */
+    /** The underlying filter. */
     public BloomFilter filter() {
         return filter;
     }

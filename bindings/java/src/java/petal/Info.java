@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What is known of a filter, or of one of its layers, without looking at its bits. Unknown doubles
- * are NaN; of a plan the counts of keys and the times are 0.
+ * Describes a filter, or one of its layers, without reading its bits. Unknown doubles are NaN; for
+ * a plan the key counts and times are 0.
  */
 public final class Info {
     private static final String[] ABILITIES = {"add", "remove", "hashes", "merge", "intersect",
@@ -23,14 +23,14 @@ public final class Info {
         for (int i = 0; i < names.length; i++) this.names[i] = Texts.string(names[i]);
     }
 
-    /** What the filter can do: "add", "remove", "merge", ... */
+    /** The filter's abilities: "add", "remove", "merge", ... */
     public List<String> abilities() {
         List<String> found = new ArrayList<>();
         for (String ability : ABILITIES) if (can(ability)) found.add(ability);
         return found;
     }
 
-    /** Whether {@link #abilities} has this. */
+    /** Whether {@link #abilities} contains this one. */
     public boolean can(String ability) {
         for (int i = 0; i < ABILITIES.length; i++)
             if (ABILITIES[i].equals(ability)) return (numbers[0] >> i & 1) != 0;
@@ -47,67 +47,67 @@ public final class Info {
         return names[1];
     }
 
-    /** The format it came in, or was made for. */
+    /** The format that it was read from or created for. */
     public String format() {
         return names[2];
     }
 
-    /** What runs on this CPU: "avx2", "neon", "generic", ... */
+    /** The kernel used on this CPU: "avx2", "neon", "generic", ... */
     public String kernel() {
         return names[3];
     }
 
-    /** k; of several layers, that of the newest. */
+    /** k; if there are several layers, the newest layer's. */
     public int hashes() {
         return (int) numbers[3];
     }
 
-    /** Of blocked: 1 or 2; otherwise 0. */
+    /** For blocked: 1 or 2; otherwise 0. */
     public int linesPerKey() {
         return (int) numbers[4];
     }
 
-    /** Arrays of bits. */
+    /** The number of bit arrays. */
     public int layers() {
         return (int) numbers[5];
     }
 
-    /** Of counting: 4; otherwise 0. */
+    /** For counting: 4; otherwise 0. */
     public int counterBits() {
         return (int) numbers[6];
     }
 
-    /** m, or the number of counters; summed over layers. */
+    /** m, or the number of counters; the sum over layers. */
     public long bits() {
         return numbers[7];
     }
 
-    /** Of the bits, in whole lines of 64 bytes; summed over layers. */
+    /** The size of the bits, in whole lines of 64 bytes; the sum over layers. */
     public long bytes() {
         return numbers[8];
     }
 
-    /** Allocated, all included; maps and views do not count. */
+    /** All memory allocated; maps and views don't count. */
     public long memoryBytes() {
         return numbers[9];
     }
 
-    /** Distinct keys it is planned for; 0: not recorded. */
+    /** Distinct keys planned for; 0: not recorded. */
     public long capacity() {
         return numbers[10];
     }
 
-    /** The rate that was asked for; NaN: not recorded. */
+    /** The requested rate; NaN: not recorded. */
     public double targetRate() {
         return reals[0];
     }
 
-    /** The rate of the exact model at {@link #capacity} keys. */
+    /** The exact model's rate at {@link #capacity} keys. */
     public double predictedRate() {
         return reals[1];
     }
 
-    /** Keys given to add, repeats included, minus those removed. */
+    /** Keys passed to add, with repeats, minus those removed. */
     public long items() {
         return numbers[11];
     }
@@ -122,12 +122,12 @@ public final class Info {
         return numbers[13];
     }
 
-    /** Tells secrets apart; 0 if not keyed. */
+    /** Distinguishes secrets; 0 if not keyed. */
     public int secretId() {
         return (int) numbers[14];
     }
 
-    /** As the file records it. */
+    /** The key type that the file records. */
     public KeyType keyType() {
         return KeyType.values()[(int) numbers[15]];
     }
@@ -137,37 +137,37 @@ public final class Info {
         return POLICIES[(int) numbers[16]];
     }
 
-    /** Of a filter that grows. */
+    /** For a growing filter. */
     public int growthStep() {
         return (int) numbers[17];
     }
 
-    /** Of a filter that grows. */
+    /** For a growing filter. */
     public double growthRatio() {
         return reals[2];
     }
 
-    /** Of a window. */
+    /** For a window. */
     public long windowKeys() {
         return numbers[18];
     }
 
-    /** Of a window of time. */
+    /** For a time window. */
     public long windowMillis() {
         return numbers[19];
     }
 
-    /** Of a window of time: the latest advance(); 0: none yet. */
+    /** For a time window: the latest advance(); 0: none yet. */
     public long clockMillis() {
         return numbers[20];
     }
 
-    /** Of a window, as planned. */
+    /** For a window, as planned. */
     public int generations() {
         return (int) numbers[21];
     }
 
-    /** Made with a secret. */
+    /** Whether it has a secret. */
     public boolean isKeyed() {
         return numbers[22] != 0;
     }
@@ -177,12 +177,12 @@ public final class Info {
         return numbers[23] != 0;
     }
 
-    /** One layer of a window of time: when its first keys came, at the widest. */
+    /** For one layer of a time window: a lower bound for the time of its first keys. */
     public long fromMillis() {
         return numbers[24];
     }
 
-    /** One layer of a window of time: when its last keys came, at the widest. */
+    /** For one layer of a time window: an upper bound for the time of its last keys. */
     public long toMillis() {
         return numbers[25];
     }
@@ -192,32 +192,35 @@ public final class Info {
         return numbers[26];
     }
 
-    /** Opened with recover(): all blocks. */
+    /** Opened with recover(): the number of blocks. */
     public long blocks() {
         return numbers[27];
     }
 
-    /** A map of a petal file: BloomFilter.verify() compares its blocks with their checksums. */
+    /**
+     * Whether it is a map of a petal file, whose blocks BloomFilter.verify() can compare with their
+     * checksums.
+     */
     public boolean isVerifiable() {
         return numbers[28] != 0;
     }
 
-    /** A map, each block of which is compared with its checksum before its first use. */
+    /** Whether it is a map whose blocks are compared with their checksums before first use. */
     public boolean isVerifiedOnUse() {
         return numbers[29] != 0;
     }
 
-    /** Of a map: blocks that were not compared yet, or found damaged. */
+    /** For a map: blocks not yet compared, or found damaged. */
     public long uncheckedBlocks() {
         return numbers[30];
     }
 
-    /** {@link #bits} for each key of the capacity; NaN without one. */
+    /** {@link #bits} divided by the capacity; NaN without a capacity. */
     public double bitsPerKey() {
         return capacity() == 0 ? Double.NaN : (double) bits() / capacity();
     }
 
-    /** The model's rate with this many distinct keys; NaN for several layers, or without a model. */
+    /** The model's rate for this many distinct keys; NaN for several layers, or without a model. */
     public double rateAt(long keys) {
         return Core.rateAt(numbers, keys);
     }

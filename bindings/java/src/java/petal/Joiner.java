@@ -4,20 +4,20 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Iterator;
 
-/** Joins the keys of a batch, a piece at a time: bytes, and the offsets of the keys in them. */
+/** Joins the keys of a batch piece by piece: their bytes, and the offsets of the keys. */
 final class Joiner {
     private static final int PIECE_BYTES = 1 << 18;
-    private static final int MOST_BYTES = Integer.MAX_VALUE - 8; // of an array
+    private static final int MOST_BYTES = Integer.MAX_VALUE - 8; // maximum array length
 
     private final Keys keys;
     byte[] data = new byte[256];
     int[] offsets = new int[17];
     int count;
-    /** Keys of the pieces before. */
+    /** Keys in earlier pieces. */
     long before;
 
     private String[] texts = new String[16];
-    private int[] places = new int[16]; // of the texts among the keys
+    private int[] places = new int[16]; // the places of texts among the keys
     private int textCount;
     private int otherMarks;
 
@@ -29,7 +29,9 @@ final class Joiner {
         return count == Core.PIECE_KEYS || offsets[count] >= PIECE_BYTES;
     }
 
-    /** Joins keys until it is full. The first failure, of a key or of the iterator; or null. */
+    /**
+     * Joins keys until it is full. Returns the first failure, of a key or of the iterator, or null.
+     */
     RuntimeException fill(Iterator<?> rest) {
         try {
             while (!isFull() && rest.hasNext()) add(rest.next());
@@ -49,7 +51,7 @@ final class Joiner {
         append(bytes);
     }
 
-    /** The bytes of a key of a batch, whose failure names its index. */
+    /** Returns a batch key's bytes; a failure names its index. */
     static byte[] bytesOf(Keys keys, Object key, long index) {
         if (key == null) throw new NullPointerException("key " + index + " is null");
         try {
@@ -92,20 +94,23 @@ final class Joiner {
         return textCount > 0 ? Core.UNSURE : 0;
     }
 
-    /** How many keys there are before a text that is none. */
+    /** Returns how many keys precede the first invalid text. */
     int texts() {
         for (int i = 0; i < textCount; i++) if (!Texts.isText(texts[i])) return places[i];
         return count;
     }
 
-    /** The same; the bytes of the piece have so many '?': more than the keys if there is one. */
+    /**
+     * Like texts(), but the piece is known to contain this many '?': more than the keys do if a
+     * text is invalid.
+     */
     int texts(int marks) {
         int expected = otherMarks;
         for (int i = 0; i < textCount; i++) expected += Texts.marks(texts[i]);
         return marks == expected ? count : texts();
     }
 
-    /** Of a key of this piece. */
+    /** The exception for a key of this piece. */
     PetalException notText(int place) {
         return refused(Texts.NOT_TEXT, before + place);
     }

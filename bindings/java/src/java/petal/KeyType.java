@@ -1,22 +1,22 @@
 package petal;
 
-/** What keys were before they became bytes. */
+/** The type of the keys before they became bytes. */
 public enum KeyType {
-    /** Not recorded: any. */
+    /** Not recorded: any type. */
     NONE(0),
     /** Text, as UTF-8. */
     TEXT(1),
-    /** Text, as UTF-16 with the low byte first: what Guava's unencodedCharsFunnel hashes. */
+    /** Text as UTF-16, low byte first: what Guava's unencodedCharsFunnel hashes. */
     UTF16LE(2),
-    /** Integers of 32 bits. */
+    /** 32-bit integers. */
     I32(3),
-    /** Integers of 64 bits. */
+    /** 64-bit integers. */
     I64(4),
     /** Doubles. */
     F64(5),
-    /** Bytes, which the command petal reads as hexadecimal digits. */
+    /** Bytes; the command petal reads them as hexadecimal digits. */
     HEX(6),
-    /** Bytes, which the command petal reads as base64. */
+    /** Bytes; the command petal reads them as base64. */
     BASE64(7);
 
     final int code;

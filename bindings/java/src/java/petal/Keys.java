@@ -5,13 +5,13 @@ import java.nio.ByteOrder;
 import java.util.Objects;
 
 /**
- * Keys as bytes, the same in every language: text as UTF-8, integers as 64 bits, doubles as theirs.
- * A filter that records the type of its keys takes that type, and bytes, only: what it would look
- * for otherwise was certainly never added.
+ * Turns keys into bytes, the same in every language: text as UTF-8, integers as 64 bits, doubles as
+ * their bits. A filter that records its key type accepts only that type and bytes: a key of another
+ * type was certainly never added.
  */
 final class Keys {
     final KeyType type;
-    /** Text as UTF-8, integers of 64 bits, doubles: as they are. */
+    /** Text as UTF-8, 64-bit integers, doubles: no conversion is needed. */
     final boolean plainText;
     final boolean plainLong;
     final boolean plainDouble;
@@ -59,14 +59,14 @@ final class Keys {
         return little(8).putLong(bits(key)).array();
     }
 
-    /** What remains; the position stays. */
+    /** Returns the remaining bytes; the position doesn't move. */
     static byte[] ofBuffer(ByteBuffer key) {
         byte[] bytes = new byte[key.remaining()];
         key.duplicate().get(bytes);
         return bytes;
     }
 
-    /** -0.0 is 0.0, and there is one NaN. */
+    /** -0.0 becomes 0.0, and every NaN the same one. */
     static long bits(double key) {
         return Double.doubleToLongBits(key == 0 ? 0.0 : key);
     }

@@ -2,11 +2,11 @@ package petal;
 
 /** How a file is opened. */
 public enum Mode {
-    /** Mapped, to be queried: takes milliseconds at any size. */
+    /** Mapped for queries: takes milliseconds at any size. */
     READ(0),
-    /** Mapped, and changed in place: one writer at a time. */
+    /** Mapped and changed in place: one writer at a time. */
     WRITE(1),
-    /** A verified copy in memory, which can be changed; the file stays as it is. */
+    /** A verified copy in memory, which can be changed; the file stays unchanged. */
     LOAD(2);
 
     final int code;

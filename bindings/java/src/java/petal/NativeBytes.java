@@ -6,10 +6,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Counts the memory outside the heap that filters hold. The garbage collector does not see it: with
- * a large heap it would run too late to free filters that nobody closed. So it is called when these
- * bytes reach a limit, which is then set to twice what is still in use. A program that closes its
- * filters, or keeps them, causes few such calls.
+ * Counts the memory that filters hold outside the heap. The garbage collector doesn't see it: if
+ * the heap is large, it would run too late to free filters that nobody closed. So this class runs
+ * it when these bytes reach a limit, and then sets the limit to twice the bytes still in use. A
+ * program that closes its filters, or keeps them, causes few such runs.
  */
 final class NativeBytes {
     static final Cleaner CLEANER = Cleaner.create();
@@ -22,29 +22,29 @@ final class NativeBytes {
 
     private NativeBytes() {}
 
-    /** So many bytes more, or fewer. May run the garbage collector, if there are more. */
+    /** Adds to or subtracts from the count. May run the garbage collector if it grows. */
     static void add(long bytes) {
         long now = used.addAndGet(bytes);
         if (bytes > 0 && now > limit) collectAtLimit();
-        // After a peak the limit comes down, a little with each filter that is freed.
+        // After a peak the limit comes down a little with each filter that is freed.
         if (bytes < 0 && now < limit / 4) limit = Math.max(LEAST, limit - limit / 16);
     }
 
     private static synchronized void collectAtLimit() {
-        if (used.get() <= limit) return; // another thread was first
+        if (used.get() <= limit) return; // another thread was faster
         collect();
         limit = Math.max(LEAST, 2 * used.get());
     }
 
-    /** Frees the filters that nobody can reach. */
+    /** Frees filters that nobody can reach. */
     static void collect() {
         CountDownLatch reached = new CountDownLatch(1);
         CLEANER.register(new Object(), reached::countDown);
         System.gc();
         boolean interrupted = false;
         long before = Long.MAX_VALUE;
-        // The cleaner is a thread of its own: wait until it has come to this cycle and made no
-        // progress since the last look.
+        // The cleaner is a separate thread: wait until it has reached this cycle and made no
+        // progress since the last poll.
         for (int poll = 0; poll < MOST_POLLS; poll++) {
             try {
                 boolean isReached = reached.await(1L << poll, TimeUnit.MILLISECONDS);

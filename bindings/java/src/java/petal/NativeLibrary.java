@@ -8,9 +8,9 @@ import java.nio.file.StandardCopyOption;
 import java.util.Locale;
 
 /**
- * Loads the native library: the file that the property petal.native names, or the one that the jar
- * has for this platform. That is copied to a file of a random name that only this user can read or
- * write, loaded, and deleted: two programs never share it, and nothing stays behind.
+ * Loads the native library: the file named by the property petal.native, or the jar's own for this
+ * platform. The latter is copied to a file with a random name that only this user can read or
+ * write, loaded, and deleted: two programs never share it, and nothing remains.
  */
 final class NativeLibrary {
     private NativeLibrary() {}
@@ -42,7 +42,7 @@ final class NativeLibrary {
             Files.copy(library, copy, StandardCopyOption.REPLACE_EXISTING);
             System.load(copy.toString());
         } finally {
-            // Windows keeps the file of a library that is loaded.
+            // Windows can't delete the file of a loaded library.
             if (!copy.toFile().delete()) copy.toFile().deleteOnExit();
         }
     }

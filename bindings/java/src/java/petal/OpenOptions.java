@@ -2,7 +2,7 @@ package petal;
 
 import java.util.Objects;
 
-/** How files, streams and bytes are opened. */
+/** Options for opening files, streams and bytes. */
 public final class OpenOptions {
     private static final int VERIFY_ON_USE = 2048;
 
@@ -28,7 +28,7 @@ public final class OpenOptions {
         return this;
     }
 
-    /** The 16 bytes of a keyed filter. */
+    /** The 16-byte secret of a keyed filter. */
     public OpenOptions secret(byte[] secret) {
         this.secret = Builder.checked(secret);
         return this;
@@ -40,30 +40,33 @@ public final class OpenOptions {
         return this;
     }
 
-    /** How much memory opening may take; -1: any. 1 GiB, or 64 times the bytes, if not given. */
+    /**
+     * The maximum of bytes that opening may allocate; -1: no limit. The default is 1 GiB or 64
+     * times the bytes given.
+     */
     public OpenOptions memoryLimit(long bytes) {
         memoryLimit = bytes;
         return this;
     }
 
-    /** Of a stream: its size. A header that promises more is refused at once. */
+    /** For a stream: its size. A header that promises more is refused immediately. */
     public OpenOptions expectedBytes(long bytes) {
         expectedBytes = bytes;
         return this;
     }
 
-    /** Checks all of a map now, not each block before its first use. */
+    /** Checks all of a map now instead of each block before its first use. */
     public OpenOptions verify() {
         return flag(16);
     }
 
-    /** Trusts the bits of a map: if they are damaged, members may be "certainly not" in. */
+    /** Trusts a map's bits: if they are damaged, the answer for a member may be "certainly not". */
     public OpenOptions noVerify() {
         flags &= ~VERIFY_ON_USE;
         return this;
     }
 
-    /** Accepts a file that a writer left halfway. */
+    /** Accepts a file whose writer died halfway. */
     public OpenOptions recover() {
         return flag(32);
     }
@@ -73,12 +76,12 @@ public final class OpenOptions {
         return flag(64);
     }
 
-    /** Of Mode.LOAD: keeps others from changing the file until close(). */
+    /** With Mode.LOAD: prevents others from changing the file until close(). */
     public OpenOptions locked() {
         return flag(128);
     }
 
-    /** For file systems without locks; nobody else may change the file. */
+    /** For file systems without locks; make sure that nobody else changes the file. */
     public OpenOptions noLock() {
         return flag(256);
     }

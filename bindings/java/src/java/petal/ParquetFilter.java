@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A Bloom filter in a Parquet file: of one column in one row group. */
+/** A Bloom filter in a Parquet file: the filter of one column in one row group. */
 public final class ParquetFilter {
     private final int rowGroup;
     private final int columnNumber;
@@ -30,17 +30,17 @@ public final class ParquetFilter {
         return rowGroup;
     }
 
-    /** Of the leaf column, from 0. */
+    /** The number of the leaf column, from 0. */
     public int columnNumber() {
         return columnNumber;
     }
 
-    /** "INT64", "BYTE_ARRAY", ...: keys are its plain encoding. */
+    /** "INT64", "BYTE_ARRAY", ...: keys are in its plain encoding. */
     public String physicalType() {
         return physicalType;
     }
 
-    /** Of the filter in the file. */
+    /** The offset of the filter in the file. */
     public long offset() {
         return offset;
     }
@@ -50,20 +50,20 @@ public final class ParquetFilter {
         return bytes;
     }
 
-    /** The column is encrypted, and the filter cannot be read. */
+    /** Whether the column is encrypted, so that the filter can't be read. */
     public boolean isEncrypted() {
         return encrypted;
     }
 
-    /** Its path in the schema. */
+    /** The column's path in the schema. */
     public String column() {
         return column;
     }
 
     /**
-     * The Bloom filters in the bytes of a whole Parquet file, a mapped one for instance. To query
-     * one, give {@code data.slice(offset, bytes)} to BloomFilter.view with the format "parquet". A
-     * key is in a column if the filter of any of its row groups contains it.
+     * Finds the Bloom filters in the bytes of a complete Parquet file, for example a mapped one. To
+     * query one, pass {@code data.slice(offset, bytes)} to BloomFilter.view with the format
+     * "parquet". A key may be in a column if the filter of any of its row groups contains it.
      */
     public static List<ParquetFilter> list(ByteBuffer data) throws IOException {
         ByteBuffer direct = data;
@@ -71,7 +71,7 @@ public final class ParquetFilter {
             direct = ByteBuffer.allocateDirect(data.remaining());
             direct.put(data.duplicate()).flip();
         }
-        direct = direct.slice(); // which other threads cannot move
+        direct = direct.slice(); // other threads can't move its position
         if (direct.hasRemaining()) direct.get(0); // throws if the memory is gone
         byte[] lines = Core.parquetFilters(direct, 0, direct.limit());
         List<ParquetFilter> filters = new ArrayList<>();

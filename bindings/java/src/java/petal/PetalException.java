@@ -1,8 +1,8 @@
 package petal;
 
 /**
- * What the core refuses: arguments, sizes, filters that do not fit together, abilities that a
- * filter has not got. The message is the core's.
+ * A refusal by the core: invalid arguments or sizes, filters that don't match, abilities that a
+ * filter lacks. The message is the core's.
  */
 public final class PetalException extends IllegalArgumentException {
     private static final long serialVersionUID = 1;
@@ -23,7 +23,7 @@ public final class PetalException extends IllegalArgumentException {
         return status;
     }
 
-    /** The byte of the input, or the index of the key, at which it was noticed; or -1. */
+    /** The offset in the input, or the index of the key, where it was noticed; or -1. */
     public long offset() {
         return offset;
     }

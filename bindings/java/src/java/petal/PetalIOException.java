@@ -3,8 +3,8 @@ package petal;
 import java.io.IOException;
 
 /**
- * A file or a stream that cannot be read or written, is in use by another process, or does not hold
- * a filter that is whole. The message is the core's.
+ * A file or stream that can't be read or written, is in use by another process, or doesn't hold an
+ * intact filter. The message is the core's.
  */
 public final class PetalIOException extends IOException {
     private static final long serialVersionUID = 1;
@@ -27,7 +27,7 @@ public final class PetalIOException extends IOException {
         return status;
     }
 
-    /** The byte of the input at which it was noticed, or -1. */
+    /** The offset in the input where it was noticed, or -1. */
     public long offset() {
         return offset;
     }
@@ -37,7 +37,7 @@ public final class PetalIOException extends IOException {
         return path;
     }
 
-    /** Of the system call that failed, or 0. */
+    /** The failed system call's errno, or 0. */
     public int errno() {
         return errno;
     }

@@ -1,12 +1,14 @@
 package petal;
 
-/** What save() does besides. */
+/** Options of save(). */
 public enum SaveOption {
     /** Fails with FileAlreadyExistsException if the file exists. */
     NO_REPLACE(1),
-    /** Takes no lock, for file systems without; nobody else may change the file. */
+    /**
+     * Takes no lock, for file systems without locks; make sure that nobody else changes the file.
+     */
     NO_LOCK(2),
-    /** Goes on if the new file cannot have the owner of the old one. */
+    /** Continues if the new file can't have the old one's owner. */
     NEW_OWNER(4);
 
     final int code;

@@ -1,10 +1,10 @@
 package petal;
 
-/** How a hash becomes positions of bits. */
+/** How a hash becomes bit positions. */
 public enum Scheme {
-    /** One line of 64 bytes per key, or two: the fastest. The default. */
+    /** One or two lines of 64 bytes per key: the fastest. The default. */
     BLOCKED(1),
-    /** Bits anywhere: the fewest per key. */
+    /** Bits anywhere: the fewest bits per key. */
     CLASSIC(2),
     /** Counters: keys can be removed, at 4 times the size. */
     COUNTING(3);

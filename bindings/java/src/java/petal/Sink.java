@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Objects;
 
-/** Takes the bytes of one key, as Guava's PrimitiveSink does: numbers have the low byte first. */
+/** Collects the bytes of one key, like Guava's PrimitiveSink: numbers are little-endian. */
 public final class Sink {
     private byte[] bytes = new byte[64];
     private int size;
@@ -49,12 +49,12 @@ public final class Sink {
         return put(value, 8);
     }
 
-    /** Its bits: Guava does not make -0.0 and 0.0, or all NaN, the same key. */
+    /** Puts its bits. As in Guava, -0.0 and 0.0 are different keys, and so are different NaNs. */
     public Sink putFloat(float value) {
         return put(Float.floatToRawIntBits(value), 4);
     }
 
-    /** Its bits, as {@link #putFloat}. */
+    /** Puts its bits, as {@link #putFloat}. */
     public Sink putDouble(double value) {
         return put(Double.doubleToRawLongBits(value), 8);
     }
@@ -75,7 +75,7 @@ public final class Sink {
         return this;
     }
 
-    /** What remains; the position stays, which in Guava moves. */
+    /** Puts the remaining bytes; unlike Guava, it doesn't move the position. */
     public Sink putBytes(ByteBuffer value) {
         return putBytes(Keys.ofBuffer(value));
     }
@@ -89,7 +89,7 @@ public final class Sink {
         return putBytes(value.toString().getBytes(charset));
     }
 
-    /** Two bytes for each char. */
+    /** Puts two bytes per char. */
     public Sink putUnencodedChars(CharSequence value) {
         return putBytes(Texts.utf16le(value.toString()));
     }

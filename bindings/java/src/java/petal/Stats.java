@@ -1,6 +1,6 @@
 package petal;
 
-/** What the bits of a filter say. */
+/** Statistics computed from a filter's bits. */
 public final class Stats {
     private final boolean saturated;
     private final boolean overfull;
@@ -25,17 +25,17 @@ public final class Stats {
         return saturated;
     }
 
-    /** Certainly more keys than the capacity. */
+    /** The filter certainly holds more keys than its capacity. */
     public boolean isOverfull() {
         return overfull;
     }
 
-    /** Of counting: counters that are not zero. */
+    /** Set bits; for counting filters, counters that are not zero. */
     public long bitsSet() {
         return bitsSet;
     }
 
-    /** Of counting: those that stick at 15. */
+    /** For counting filters: counters that stick at 15. */
     public long saturatedCounters() {
         return saturatedCounters;
     }
@@ -45,7 +45,7 @@ public final class Stats {
         return fill;
     }
 
-    /** The rate of absent keys that pass, given these very bits; NaN where it cannot be told. */
+    /** The rate at which absent keys pass, given the bits; NaN if it is unknown. */
     public double estimatedRate() {
         return estimatedRate;
     }

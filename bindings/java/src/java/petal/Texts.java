@@ -6,15 +6,15 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
-/** Text as bytes. JNI's own strings are no real UTF-8, so bytes are what crosses. */
+/** Converts text to bytes. JNI's own strings are not real UTF-8, so only bytes cross the border. */
 final class Texts {
-    /** What the JVM makes file names of. */
+    /** The charset in which the JVM encodes file names. */
     static final Charset PATHS =
             Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
 
     private Texts() {}
 
-    /** A surrogate that stands alone has no UTF-8; String.getBytes makes it a '?'. */
+    /** An unpaired surrogate has no UTF-8 encoding; String.getBytes turns it into a '?'. */
     static byte[] utf8(CharSequence text) {
         String string = text.toString();
         byte[] bytes = string.getBytes(StandardCharsets.UTF_8);
@@ -22,7 +22,7 @@ final class Texts {
         return bytes;
     }
 
-    /** These are the bytes of a text. */
+    /** Throws unless these bytes are the whole text. */
     static void check(String string, byte[] bytes) {
         if (hasMark(bytes) && !isText(string)) throw notText();
     }
@@ -40,13 +40,13 @@ final class Texts {
         return (found & 0x8080808080808080L) != 0;
     }
 
-    /** Where one of the 8 bytes is a '?' a borrow sets the highest bit, or one above. */
+    /** If one of the 8 bytes is a '?', a borrow sets its highest bit, or one above. */
     private static long marks(long word) {
         long differs = word ^ 0x3f3f3f3f3f3f3f3fL;
         return differs - 0x0101010101010101L & ~differs;
     }
 
-    /** How often text has a '?'. */
+    /** Counts the '?' in a text. */
     static int marks(String text) {
         int marks = 0;
         for (int at = text.indexOf('?'); at >= 0; at = text.indexOf('?', at + 1)) marks++;
@@ -77,7 +77,7 @@ final class Texts {
         return bytes.array();
     }
 
-    /** A name for the core, or null. To C, it would end at a NUL. */
+    /** A name for the core, or null. C would end it at a NUL. */
     static byte[] name(String name) {
         if (name != null && name.indexOf('\0') >= 0)
             throw new IllegalArgumentException("a name with a NUL character");
@@ -88,7 +88,7 @@ final class Texts {
         return utf8 == null ? null : new String(utf8, StandardCharsets.UTF_8);
     }
 
-    /** Only files of the operating system have one. */
+    /** Only files of the operating system have such a path. */
     static byte[] path(Path path) {
         return path.toFile().getPath().getBytes(PATHS);
     }
